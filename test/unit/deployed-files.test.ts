@@ -23,7 +23,7 @@ const replicas = ["api-1", "api-2", "worker"].map((name) => compose.services[nam
 const known = new Set(CONFIG_VARIABLES.flatMap(({ name }) => [name, `${name}_FILE`]));
 
 describe("compose.yaml", () => {
-  it("publishes no port of the stores, and puts them on the internal network alone", () => {
+  it("publishes no port of the stores, and puts them only on the internal network", () => {
     for (const name of ["postgres", "redis", "prometheus", "otel-collector"]) {
       expect(compose.services[name]).not.toHaveProperty("ports");
       expect(compose.services[name]?.networks).toEqual(["internal"]);
@@ -31,13 +31,13 @@ describe("compose.yaml", () => {
     expect(compose.networks.internal.internal).toBe(true);
   });
 
-  it("publishes ports on this machine's loopback address alone", () => {
+  it("publishes ports only on the loopback address", () => {
     const ports = Object.values(compose.services).flatMap((service) => service.ports ?? []);
     expect(ports.length).toBeGreaterThan(0);
     expect(ports.filter((port) => !port.startsWith("127.0.0.1:"))).toEqual([]);
   });
 
-  it("waits longer for the replicas to stop than they take, and gives them no file system to change", () => {
+  it("waits longer for the replicas to stop than they need, with a read-only file system", () => {
     for (const { environment = {}, stop_grace_period: grace, read_only } of replicas) {
       expect(Number.parseInt(grace ?? "", 10)).toBeGreaterThan(drainSeconds(environment));
       expect(read_only).toBe(true);
@@ -56,7 +56,7 @@ describe.each(["api", "worker"])("the %s pods", (name) => {
   const pod = podOf(`deploy/kubernetes/base/${name}.yaml`);
   const config = variablesIn(readSource("deploy/kubernetes/base/config.env").text);
 
-  it("get more time to stop than they take", () => {
+  it("get more time to stop than they need", () => {
     expect(pod.terminationGracePeriodSeconds).toBeGreaterThan(drainSeconds(config));
   });
 
@@ -70,7 +70,7 @@ describe.each(["api", "worker"])("the %s pods", (name) => {
     expect(secretsGiven(names)).toEqual(new Set());
   });
 
-  it("run as the image's user, with nothing that they may change or gain", () => {
+  it("run as the image's user, without write access or privileges", () => {
     expect(pod.securityContext).toMatchObject({ runAsNonRoot: true, runAsUser: 65_532 });
     expect(pod.containers[0]!.securityContext).toEqual({
       allowPrivilegeEscalation: false,

@@ -17,7 +17,7 @@ const documents = [
   ...sourcesBelow(["docs"], [".md"]),
 ];
 
-it("documents link to files and headings that are there", () => {
+it("documents link to existing files and headings", () => {
   const links = documents.flatMap((document) =>
     [...document.text.matchAll(/\]\((?!https?:)([^)\s]+)\)/g)].map(([, link = ""]) => ({
       from: document.path,

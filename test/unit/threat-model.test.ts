@@ -7,7 +7,7 @@ const rows = readSource("docs/threat-model.md")
   .text.split("\n")
   .filter((line) => line.startsWith("| ") && !line.includes("Shown by"));
 
-it("the threat model names tests that are there", () => {
+it("the threat model names existing tests", () => {
   const shown = rows.flatMap((row) => [...row.matchAll(/`(test\/[^`]+)`: "([^"]+)"/g)]);
   expect(shown.length).toBeGreaterThan(20);
   const missing = shown.filter(

@@ -6,7 +6,7 @@ it.each([
   ["localnet", "tss_local_"],
   ["testnet", "tss_test_"],
   ["mainnet", "tss_live_"],
-])("a key of %s begins with %s and is long enough not to be guessed", (network, label) => {
+])("a key of %s begins with %s and is too long to guess", (network, label) => {
   const key = generateApiKey(network);
   expect(key).toMatch(new RegExp(`^${label}[0-9A-Za-z]{32}$`));
   expect(isApiKeyForm(key)).toBe(true);
@@ -14,7 +14,7 @@ it.each([
   expect(generateApiKey(network)).not.toBe(key);
 });
 
-it("keys use all characters alike", () => {
+it("keys use all characters equally", () => {
   const counts = new Map<string, number>();
   for (let i = 0; i < 1000; i++) {
     for (const c of generateApiKey("localnet").slice(10)) counts.set(c, (counts.get(c) ?? 0) + 1);
@@ -24,7 +24,7 @@ it("keys use all characters alike", () => {
   for (const count of counts.values()) expect(Math.abs(count - 516)).toBeLessThan(7 * 23);
 });
 
-it("only the SHA-256 of a key is kept", () => {
+it("only the SHA-256 of a key is stored", () => {
   const key = generateApiKey("localnet");
   expect(Buffer.from(hashApiKey(key)).toString("hex")).toBe(createHash("sha256").update(key).digest("hex"));
 });

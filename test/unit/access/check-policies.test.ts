@@ -61,7 +61,7 @@ const WRITE: Required<Declared> = {
 };
 
 describe("the contract", () => {
-  it("declares a whole policy for every method, without a contradiction", () => {
+  it("declares a complete and consistent policy for every method", () => {
     expect(() => checkPolicies([Onboarding, Signing, Billing, Account, Admin, Operations])).not.toThrow();
   });
 
@@ -83,7 +83,7 @@ describe("the contract", () => {
   });
 });
 
-describe("a service is refused at start, by the name of the method,", () => {
+describe("a start fails and names the method", () => {
   it.each(["access", "costClass", "idempotency", "audit"] as const)("without %s", (missing) => {
     const method = declaring(reserveSign, { ...WRITE, [missing]: undefined });
     expect(() => checkPolicies([serviceOf(method)])).toThrow(

@@ -12,7 +12,7 @@ describe("the address of a caller", () => {
     ["::ffff:203.0.113.9", "203.0.113.9"],
     ["2001:DB8:0::1", "2001:db8::1"],
     ["fe80::1%eth0", "fe80::1"],
-  ])("is the peer's, in one spelling: %s", (peer, address) => {
+  ])("is the peer's in canonical form: %s", (peer, address) => {
     expect(via({}, peer)).toBe(address);
     expect(createClientAddress([])(peer, new Headers())).toBe(address);
   });
@@ -40,7 +40,7 @@ describe("the address of a caller", () => {
     ],
     [{ forwarded: 'for="[2001:db8::9]:4711";host="a,b", for=10.2.3.4' }, "2001:db8::9"],
     [{ forwarded: "for=203.0.113.9", "x-forwarded-for": "198.51.100.1, 203.0.113.9" }, "203.0.113.9"],
-  ])("behind trusted proxies, %o, is the right-most hop that is none", (headers, address) => {
+  ])("behind the trusted proxies %o is the right-most hop that is not one", (headers, address) => {
     expect(via(headers)).toBe(address);
   });
 
@@ -55,7 +55,7 @@ describe("the address of a caller", () => {
     { forwarded: "proto=https" },
     { forwarded: 'for="203.0.113.9' },
     { forwarded: "for=203.0.113.9", "x-forwarded-for": "198.51.100.1" },
-  ])("cannot be told from %o, which is refused", (headers) => {
+  ])("is unknown from %o, which is refused", (headers) => {
     expect(() => via(headers)).toThrow(expect.objectContaining({ reason: "VALIDATION" }));
   });
 });

@@ -14,7 +14,7 @@ function limiterAt(clock: { nowMs: number }) {
 }
 
 describe("calls that are counted", () => {
-  it("may come in a burst, and are told how many are left and when all are back", async () => {
+  it("may come in a burst, and get the number that is left and the time of a full refill", async () => {
     const limiter = limiterAt({ nowMs: 0 });
     const verdicts = [];
     for (let call = 0; call < 5; call++) verdicts.push(await limiter.take("write", "a"));
@@ -29,7 +29,7 @@ describe("calls that are counted", () => {
     );
   });
 
-  it("are refused beyond it, with the time after which one is taken", async () => {
+  it("are refused beyond the burst, with the time until the next one", async () => {
     const clock = { nowMs: 0 };
     const limiter = limiterAt(clock);
     for (let call = 0; call < 5; call++) await limiter.take("write", "a");
@@ -45,7 +45,7 @@ describe("calls that are counted", () => {
     expect(await limiter.take("write", "a")).toMatchObject({ isAllowed: true });
   });
 
-  it("count for their own subject and class, and not at all where there is no limit", async () => {
+  it("count for their own subject and class, and not at all without a limit", async () => {
     const limiter = limiterAt({ nowMs: 0 });
     for (let call = 0; call < 6; call++) await limiter.take("write", "a");
     expect(await limiter.take("write", "b")).toMatchObject({ remainingCount: 4 });

@@ -47,7 +47,7 @@ it("shows every bucket by the chain's integers and by name", async () => {
   });
 });
 
-it("shows one curve or one algorithm where that is asked for, 0 as well", async () => {
+it("shows one curve or one algorithm on request, even number 0", async () => {
   const names = async (filter: { curve?: number; signatureAlgorithm?: number }) =>
     (await admin.getPresignHealth(filter)).buckets.map((b) => b.signatureAlgorithmName);
   expect(await names({ curve: 0 })).toEqual(["ECDSASecp256k1", "Taproot"]);
@@ -56,7 +56,7 @@ it("shows one curve or one algorithm where that is asked for, 0 as well", async 
   expect(await names({ curve: 3 })).toEqual([]);
 });
 
-it("takes a curve and an algorithm by name, by the contract's number and by the chain's integer alike", async () => {
+it("accepts a curve and an algorithm by name, by the contract's number and by the chain's integer", async () => {
   const names = async (filter: Parameters<typeof admin.getPresignHealth>[0]) =>
     (await admin.getPresignHealth(filter)).buckets.map((b) => b.signatureAlgorithmName);
   for (const filter of [{ curveName: Curve.SECP256K1 }, { curve: 11 }, { curve: 0 }])
@@ -86,7 +86,7 @@ it("refuses names and numbers that contradict each other", async () => {
   }
 });
 
-it("says how many presigns it queued", async () => {
+it("returns the number of queued presigns", async () => {
   refills.length = 0;
   expect(await admin.refillPresigns({ curve: 0, signatureAlgorithm: 1, count: 20 })).toMatchObject({
     queued: 19,
@@ -94,7 +94,7 @@ it("says how many presigns it queued", async () => {
   expect(refills).toEqual([{ actor: "system", signatureAlgorithm: "Taproot", count: 20 }]);
 });
 
-it("refuses an algorithm that the curve has not, and a bucket that is not named", async () => {
+it("refuses an algorithm that the curve does not have, and a missing bucket", async () => {
   expect(await refusalOf(admin.refillPresigns({ curve: 2, signatureAlgorithm: 1, count: 1 }))).toBe(
     "UNSUPPORTED_ALGORITHM",
   );

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { connectionBounds } from "../../../src/app/connection-bounds.ts";
 import { loadConfig } from "../../../src/config/config.ts";
 
-it("a port has the configured bounds on connections, trusts the configured proxies, and says what it refuses", () => {
+it("a port has the configured limits of connections, trusts the configured proxies, and logs its refusals", () => {
   const config = loadConfig({
     MAX_CONNECTIONS: "20",
     MAX_CONNECTIONS_PER_ADDRESS: "0",

@@ -20,14 +20,14 @@ function linesOf(config: Parameters<typeof openCoordination>[0]): string[] {
 describe("a replica's coordination", () => {
   const databaseUrl = new Secret("postgresql://db/tss");
 
-  it("says at start what is local without Redis, where there may be other replicas", () => {
+  it("logs at start what is local without Redis if there may be other replicas", () => {
     const [line, ...others] = linesOf({ databaseUrl, redisUrl: undefined });
     expect(others).toEqual([]);
     expect(line).toContain("REDIS_URL is not set");
     for (const what of ["rate limits", "revoked", "looking"]) expect(line).toContain(what);
   });
 
-  it("says nothing where one process is alone, or where there is Redis", () => {
+  it("logs nothing for a single process or with Redis", () => {
     expect(linesOf({ databaseUrl: undefined, redisUrl: undefined })).toEqual([]);
     expect(linesOf({ databaseUrl, redisUrl: new Secret("redis://127.0.0.1:1") })).toEqual([]);
   });

@@ -42,7 +42,7 @@ function held() {
 }
 
 describe("reads for calls", () => {
-  it("stay within a project's budget and leave the budgets of others alone", async () => {
+  it("stay within a project's budget and do not use the budgets of others", async () => {
     const { read, reads, pass } = setUp({ projectPerSecond: 5 });
     const outcomes: string[] = [];
     for (let count = 0; count < 300; count++) outcomes.push(await read("hostile"));

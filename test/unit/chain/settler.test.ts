@@ -9,7 +9,7 @@ let settler: Settler | undefined;
 afterEach(() => settler?.stop());
 
 describe("the settler", () => {
-  it("delivers the others although one session cannot be settled", async () => {
+  it("delivers the others if one session cannot be settled", async () => {
     const delivered = await settle({
       sessions: ["0xbad", "0xgood"],
       present: ["0xbad", "0xgood"],
@@ -23,7 +23,7 @@ describe("the settler", () => {
     expect(delivered).toEqual(["0xlate"]);
   });
 
-  it("leaves sessions alone that the fullnode answers with others, and delivers the rest meanwhile", async () => {
+  it("does not touch sessions that the fullnode mixes up, and delivers the rest meanwhile", async () => {
     const logged: object[] = [];
     const delivered: string[] = [];
     await new Promise<void>((resolve) => {
@@ -54,7 +54,7 @@ describe("the settler", () => {
     expect(logged).toMatchObject([{ objectIds: ["0x2"] }]);
   });
 
-  it("tells of a session that turns out to be another's, and keeps it open", async () => {
+  it("reports a session that belongs to another request, and keeps it open", async () => {
     const mixUps: MixedUpAnswerError[] = [];
     let settledCount = 0;
     await new Promise<void>((resolve) => {
@@ -91,7 +91,7 @@ describe("the settler", () => {
     expect(reads[0]).toEqual(["0x1", "0x2"]);
   });
 
-  it("delivers what comes after more open sessions than it reads at once", async () => {
+  it("delivers sessions beyond the number that it reads at once", async () => {
     const rows = Array.from({ length: 501 }, (_, i) => String(i).padStart(4, "0"));
     const newest = rows.at(-1)!;
     await new Promise<void>((resolve) => {

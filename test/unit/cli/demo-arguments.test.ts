@@ -14,7 +14,7 @@ test("without arguments the demo signs with secp256k1 ECDSA over SHA-256", () =>
   expect(names({})).toEqual(["SECP256K1", "ECDSASecp256k1", "SHA256"]);
 });
 
-test("what is not given is filled in", () => {
+test("missing arguments are filled in", () => {
   expect(names({ curve: "ED25519" })).toEqual(["ED25519", "EdDSA", "SHA512"]);
   expect(names({ algorithm: "SchnorrkelSubstrate" })).toEqual(["RISTRETTO", "Schnorrkel", "Merlin"]);
   expect(names({ hash: "KECCAK256" })).toEqual(["SECP256K1", "ECDSASecp256k1", "KECCAK256"]);
@@ -23,7 +23,7 @@ test("what is not given is filled in", () => {
   }
 });
 
-test("combinations that do not exist are refused with those that do", () => {
+test("an unknown combination is refused with a list of the known ones", () => {
   expect(() => chooseTriple({ curve: "ED25519", hash: "SHA256" })).toThrow("--algorithm Schnorrkel");
 });
 

@@ -20,7 +20,7 @@ const fileWith = (name: string, content: string): string => {
 const SHARED = { DATABASE_URL: "postgresql://db/tss", LOCALNET_URL: "http://localnet:9000" };
 
 describe("the configuration", () => {
-  it("is whole with an empty environment: localnet, embedded, local only", () => {
+  it("is complete with an empty environment: localnet, embedded, local only", () => {
     const config = loadConfig({});
     expect(config).toMatchObject({
       host: "127.0.0.1",
@@ -38,7 +38,7 @@ describe("the configuration", () => {
     });
   });
 
-  it("names every fault at once, with what was found and what is expected", () => {
+  it("names every fault at once, with the found and the expected value", () => {
     const error = faultsOf({
       PORT: "http",
       PRESIGN_BUCKETS: "SECP256K1/EdDSA",
@@ -52,7 +52,7 @@ describe("the configuration", () => {
     expect(error.join("\n")).toMatch(/PRESIGN_BATCH_SIZE/);
   });
 
-  it("takes both spellings of Schnorrkel, and refuses by name what has presigns of version 3", () => {
+  it("accepts both spellings of Schnorrkel, and refuses by name an algorithm with presigns of version 3", () => {
     const [older, newer] = ["RISTRETTO/SchnorrkelSubstrate", "RISTRETTO/Schnorrkel"].map(
       (PRESIGN_BUCKETS) => loadConfig({ PRESIGN_BUCKETS }).presignBuckets,
     );
@@ -63,7 +63,7 @@ describe("the configuration", () => {
     expect(faultsOf({ PRESIGN_BUCKETS: "ED25519/EdDSAVSS" }).join()).toContain("EdDSAVSS is not supported");
   });
 
-  it("has one process do all, and takes api and worker only where they have something to share", () => {
+  it("has one process for everything, and accepts api and worker only with shared stores", () => {
     expect(loadConfig({})).toMatchObject({ processType: "all", metricsPort: undefined });
     expect(loadConfig({ METRICS_PORT: "0" }).metricsPort).toBe(0);
     expect(faultsOf({ PROCESS_TYPE: "both", ...SHARED })).toEqual([
@@ -78,7 +78,7 @@ describe("the configuration", () => {
     }
   });
 
-  it("takes a certificate and its key together or not at all", () => {
+  it("accepts a certificate and its key together or not at all", () => {
     expect(loadConfig({}).tls).toBeUndefined();
     const [certificateFile, keyFile] = [fileWith("a.pem", "certificate"), fileWith("b.pem", "key")];
     expect(loadConfig({ TLS_CERT_FILE: certificateFile, TLS_KEY_FILE: keyFile }).tls).toEqual({
@@ -94,7 +94,7 @@ describe("the configuration", () => {
     ]);
   });
 
-  it("takes addresses and CIDR blocks for the trusted proxies, and nothing else", () => {
+  it("accepts addresses and CIDR blocks as trusted proxies, and nothing else", () => {
     const blocks = "10.0.0.0/8, 192.0.2.1,2001:db8::/32, ::1";
     expect(loadConfig({ TRUSTED_PROXIES: blocks }).trustedProxies).toEqual([
       ...["10.0.0.0/8", "192.0.2.1", "2001:db8::/32", "::1"],
@@ -114,7 +114,7 @@ describe("the configuration", () => {
     }
   });
 
-  it("takes a URL of the database only if it can be read, and says what may be wrong with it", () => {
+  it("accepts a readable URL of the database, and otherwise explains what may be wrong", () => {
     const faults = faultsOf({ DATABASE_URL: "postgresql://tss:won/der@db/tss" });
     expect(faults.join()).toMatch(/^DATABASE_URL: .*percent-encoded password, found 31 characters$/);
     expect(faultsOf({ REDIS_URL: "redis://:won/der@cache" })).toHaveLength(1);
@@ -122,13 +122,13 @@ describe("the configuration", () => {
     expect(loadConfig({ DATABASE_URL: socket }).databaseUrl?.reveal()).toBe(socket);
   });
 
-  it("asks for nothing of a network that was not named", () => {
+  it("requires nothing of a network that is not served", () => {
     expect(faultsOf({ NETWORKS: "testnt" })).toEqual([
       'NETWORKS: expected one of localnet, testnet, mainnet, found "testnt"',
     ]);
   });
 
-  it("sweeps to a whole Sui address of the network's own, or to none", () => {
+  it("sweeps to a full Sui address of the network's own, or to none", () => {
     const name = "BILLING_SWEEP_DESTINATION_LOCALNET";
     expect(loadConfig({}).sweeps.destination).toBeUndefined();
     expect(loadConfig({ BILLING_SWEEP_DESTINATION_MAINNET: `0x${"a".repeat(64)}` }).sweeps.destination).toBe(
@@ -165,7 +165,7 @@ describe("the configuration", () => {
     expect(reading.secrets.map((read) => read.reveal())).toEqual([`${secret}deadbeef`]);
   });
 
-  it("takes out of faults and table what looks like a secret in a variable that is none", () => {
+  it("redacts a text like a secret in other variables, in faults and the table", () => {
     const key = `tss_live_${"k".repeat(32)}`;
     const reading = readConfig({ PORT: key, LOCALNET_URL: "http://user:password@host" });
     const text = toText(reading);
@@ -174,7 +174,7 @@ describe("the configuration", () => {
     expect(reading.faults.join()).toContain("tss_live_[redacted]");
   });
 
-  it("takes a secret from a file when `<NAME>_FILE` names one, and not from two places", () => {
+  it("reads a secret from the file that `<NAME>_FILE` names, and refuses two sources", () => {
     const file = fileWith("key", `${"k".repeat(40)}\n`);
     expect(loadConfig({ ADMIN_API_KEY_FILE: file }).adminApiKey?.reveal()).toBe("k".repeat(40));
     expect(faultsOf({ ADMIN_API_KEY_FILE: path.join(folder, "none") }).join()).toContain("a readable file");
@@ -184,7 +184,7 @@ describe("the configuration", () => {
     ]);
   });
 
-  it("says of each variable where its value comes from", () => {
+  it("shows the source of each variable's value", () => {
     const file = fileWith("key", "k".repeat(40));
     const { settings } = readConfig({ PORT: "4000", ADMIN_API_KEY_FILE: file });
     const setting = (name: string) => settings.find((one) => one.name === name);
@@ -195,13 +195,13 @@ describe("the configuration", () => {
     expect(setting("REDIS_URL")).toMatchObject({ value: undefined, source: "unset" });
   });
 
-  it("prints a value in its own line, and nothing that would steer a terminal", () => {
+  it("prints a value on its own line, without control characters", () => {
     const text = toText(readConfig({ OTEL_SERVICE_NAME: "a\nfaults:\n  - \u001b[31mnone" }));
     expect(text).not.toMatch(/^faults/m);
     expect(text).not.toContain("\u001b");
   });
 
-  it("prints the table also where there are faults, and warnings and faults after it", () => {
+  it("prints the table even with faults, and warnings and faults after it", () => {
     const text = toText(readConfig({ PORT: "http", RATE_LIMIT_READS_PER_SECOND: "5" }));
     expect(text).toMatch(/^HOST +127\.0\.0\.1 +default/);
     expect(text).toMatch(/warnings:\n {2}- RATE_LIMIT_READS_PER_SECOND[\s\S]*faults:\n {2}- PORT: expected/);
@@ -210,7 +210,7 @@ describe("the configuration", () => {
 
 describe("an address that others can reach", () => {
   it.each(["0.0.0.0", "::", "[::]", "192.168.1.4", "2001:db8::1", "::ffff:10.0.0.1", "signing.example"])(
-    "like %s is refused without TLS, and the fault says what to do",
+    "like %s is refused without TLS, and the fault names the remedy",
     (HOST) => {
       expect(faultsOf({ HOST })).toEqual([
         "HOST: expected a loopback address, or TLS_CERT_FILE and TLS_KEY_FILE, or ALLOW_PUBLIC_PLAINTEXT=true behind " +
@@ -219,7 +219,7 @@ describe("an address that others can reach", () => {
     },
   );
 
-  it("is taken with a certificate, or with a word that TLS ends in front, which is warned of", () => {
+  it("is accepted with a certificate, or with a warning if TLS ends at a proxy", () => {
     const HOST = "0.0.0.0";
     const tls = { TLS_CERT_FILE: fileWith("a.pem", "a"), TLS_KEY_FILE: fileWith("b.pem", "b") };
     expect(readConfig({ HOST, ...tls })).toMatchObject({ faults: [], warnings: [] });
@@ -230,7 +230,7 @@ describe("an address that others can reach", () => {
   });
 
   it.each(["127.0.0.1", "127.1.2.3", "::1", "[::1]", "localhost", "::ffff:127.0.0.1"])(
-    "is not one like %s",
+    "does not include %s",
     (HOST) => {
       expect(readConfig({ HOST })).toMatchObject({ faults: [], warnings: [] });
     },
@@ -250,7 +250,7 @@ describe("on a network with value", () => {
     CORS_ORIGINS: "https://app.example",
   };
 
-  it("good secrets are taken", () => {
+  it("good secrets are accepted", () => {
     const more = {
       ADMIN_API_KEY: randomBytes(24).toString("base64url"),
       GAS_STATION_MAINNET_SECRET_HEX: secret,
@@ -267,7 +267,7 @@ describe("on a network with value", () => {
     ["one byte again and again", "ab".repeat(32)],
     ["a pattern", "0123456789abcdef".repeat(4)],
     ["a row of numbers", bytesToHex(Uint8Array.from({ length: 32 }, (_, at) => at))],
-  ])("%s is refused as any key, all at once", (_name, weak) => {
+  ])("%s is refused as any key, and all faults are reported at once", (_name, weak) => {
     const faults = faultsOf({
       ...MAINNET,
       HOT_WALLET_SUI_SECRET_HEX: weak,
@@ -289,19 +289,19 @@ describe("on a network with value", () => {
     );
   });
 
-  it("an operator's key that anyone guesses, or that a localnet made, is refused", () => {
+  it("a guessable operator's key, or one of a localnet, is refused", () => {
     for (const ADMIN_API_KEY of ["a".repeat(40), `tss_local_${"0aB9".repeat(8)}`]) {
       expect(faultsOf({ ...MAINNET, ADMIN_API_KEY }).join()).toMatch(/ADMIN_API_KEY: expected a random key/);
     }
   });
 
-  it("calls from any page are warned of", () => {
+  it("a warning reports that any page may call", () => {
     expect(readConfig({ ...MAINNET, CORS_ORIGINS: "*" }).warnings.join()).toContain("CORS_ORIGINS");
   });
 });
 
-describe("a variable that is none of the table", () => {
-  it("is named with what it was meant to be, without its value", () => {
+describe("a variable outside of the table", () => {
+  it("is named with the variable that was probably meant, without its value", () => {
     const { warnings } = readConfig({
       RATE_LIMIT_READS_PER_SECOND: "hidden",
       BILING_PRICE_SIGN_MICRO_USD: "hidden",
@@ -316,7 +316,7 @@ describe("a variable that is none of the table", () => {
     ]);
   });
 
-  it("is left alone where it is someone else's", () => {
+  it("is ignored if it belongs to another program", () => {
     const others = {
       PATH: "/bin",
       HOME: "/",
@@ -357,7 +357,7 @@ describe("traces", () => {
     },
   );
 
-  it("with wrong settings are faults, which do not quote the headers", () => {
+  it("with wrong settings are refused without quoting the headers", () => {
     const faults = faultsOf({
       OTEL_EXPORTER_OTLP_ENDPOINT: "collector",
       OTEL_EXPORTER_OTLP_HEADERS: "hidden",

@@ -4,7 +4,7 @@ import { loadConfig, readConfig } from "../../../src/config/config.ts";
 const faultsOf = (environment: NodeJS.ProcessEnv) => readConfig(environment).faults;
 
 describe("the configuration of deposits", () => {
-  it("takes deposits on the localnet at fixed prices by itself, elsewhere only as it is told", () => {
+  it("accepts deposits on the localnet at fixed prices by default, and elsewhere only if configured", () => {
     const deposits = (environment: NodeJS.ProcessEnv) => loadConfig(environment).deposits;
     expect(deposits({})).toMatchObject({
       masterSeedHex: undefined,
@@ -27,7 +27,7 @@ describe("the configuration of deposits", () => {
     }
   });
 
-  it("reads prices from the sources that it is told, and from a feed that has a URL", () => {
+  it("reads prices from the configured sources, and from a feed with a URL", () => {
     const prices = (environment: NodeJS.ProcessEnv) => loadConfig(environment).deposits.prices;
     const feed = { BILLING_PRICE_FEED_URL: "https://prices.example/now" };
     expect(prices(feed)).toMatchObject({
@@ -66,7 +66,7 @@ describe("the configuration of deposits", () => {
     expect(faults[0]).toMatch(new RegExp(`^${name}: expected `));
   });
 
-  it("wants the URL of a feed that is named as a source", () => {
+  it("requires the URL of a feed that is a source", () => {
     expect(faultsOf({ BILLING_PRICE_SOURCES: "feed" })).toEqual([
       "BILLING_PRICE_FEED_URL: expected the URL of the source feed, found nothing",
     ]);

@@ -14,7 +14,7 @@ const MAINNET = {
 };
 
 describe("the URL of the service's own fullnode", () => {
-  it("is a secret, and clients are told of another one or none", () => {
+  it("is a secret, and clients see another URL or none", () => {
     const url = "https://node.example/v2/0123456789abcdef?key=fedcba98";
     const reading = readConfig({ ...MAINNET, SUI_GRPC_URL_MAINNET: url });
     expect(JSON.stringify(reading, jsonOf)).not.toMatch(/0123456789abcdef|fedcba98/);
@@ -33,7 +33,7 @@ describe("a URL", () => {
     ["SUI_GRPC_URL_MAINNET", "node.example/hunter22"],
     ["BILLING_PRICE_FEED_URL", "http://prices.example/?k=hunter22"],
     ["OTEL_EXPORTER_OTLP_ENDPOINT", "collector/hunter22"],
-  ])("that must not be as it is, %s=%s, is refused and not quoted", (name, url) => {
+  ])("%s=%s is refused and not quoted", (name, url) => {
     const { faults } = readConfig({ ...MAINNET, [name]: url });
     expect(faults).toHaveLength(1);
     expect(faults[0]).toContain(name);

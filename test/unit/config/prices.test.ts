@@ -3,7 +3,7 @@ import { loadConfig, readConfig } from "../../../src/config/config.ts";
 
 const faultsOf = (environment: NodeJS.ProcessEnv) => readConfig(environment).faults;
 
-it("takes prices of algorithms, each at most once, and names what it cannot read", () => {
+it("accepts one price for each algorithm, and names what it cannot read", () => {
   const name = "BILLING_PRICE_SIGN_BY_ALGORITHM_MICRO_USD";
   const { prices } = loadConfig({ [name]: "EdDSA=8000, Taproot = 9000" });
   expect([...prices.signByAlgorithmMicroUsd]).toEqual([

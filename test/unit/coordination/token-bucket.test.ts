@@ -10,7 +10,7 @@ const sizes = fc.record({
 const gaps = fc.array(fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 2_000 })), { maxLength: 200 });
 
 describe("a bucket of tokens", () => {
-  it("never lets more calls through than its size and what came in since, over any stretch of time", () => {
+  it("never allows more calls than its size and its refill over any period", () => {
     fc.assert(
       fc.property(sizes, gaps, (size, between) => {
         const allowedAtMs: number[] = [];
@@ -34,7 +34,7 @@ describe("a bucket of tokens", () => {
     );
   });
 
-  it("has as many tokens as it says, and one again exactly when it says", () => {
+  it("has the reported number of tokens, and the next one at the reported time", () => {
     fc.assert(
       fc.property(sizes, fc.integer({ min: 0, max: 1_000_000 }), (size, nowMs) => {
         let taken = takeToken(size, undefined, nowMs);

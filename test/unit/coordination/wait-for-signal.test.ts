@@ -5,7 +5,7 @@ import { systemClock } from "../../../src/lifecycle/clock.ts";
 
 const NEVER_MS = 1_000_000;
 
-it("ends at once with what is there already", async () => {
+it("returns at once if the value is there", async () => {
   const found = await waitForSignal(
     createLocalSignals(),
     "a",
@@ -15,7 +15,7 @@ it("ends at once with what is there already", async () => {
   expect(found).toBe(7);
 });
 
-it("hears a notification that comes while it is looking", async () => {
+it("sees a notification that arrives while it reads", async () => {
   const signals = createLocalSignals();
   const found = await waitForSignal(signals, "a", { clock: systemClock, timeoutMs: NEVER_MS }, async () => {
     signals.notify("a");
@@ -25,7 +25,7 @@ it("hears a notification that comes while it is looking", async () => {
   expect(found).toBeUndefined();
 });
 
-it("ends with the time, and with the caller", async () => {
+it("ends at the deadline, and when the caller leaves", async () => {
   const signals = createLocalSignals();
   await waitForSignal(signals, "a", { clock: systemClock, timeoutMs: 1 }, async () => undefined);
   const caller = new AbortController();
@@ -39,7 +39,7 @@ it("ends with the time, and with the caller", async () => {
   await waiting;
 });
 
-it("leaves no listener behind", async () => {
+it("leaves no listener", async () => {
   let listenerCount = 0;
   const signals = {
     subscribe() {

@@ -41,13 +41,13 @@ describe.each(vectors)("on $curve", (vector) => {
     sessionDigest,
   });
 
-  test("the share and its public half are the vector's", () => {
+  test("the share and its public half equal the vector's", () => {
     expect(bytesToHex(share.reveal())).toBe(vector.userSecretKeyShareHex);
     const point = curveGroup(curve).base.multiply(decodeUserShare(curve, share.reveal()));
     expect(bytesToHex(point.toBytes())).toBe(vector.publicShareHex);
   });
 
-  test("HKDF of another library, by the letter of the document, gives the same", () => {
+  test("another library's HKDF, used as the document says, gives the same share", () => {
     const info = Buffer.concat([
       Buffer.of(CURVES.indexOf(curve)),
       Buffer.from(networkEncryptionKeyId.slice(2), "hex"),
@@ -76,11 +76,11 @@ test.each([
   ["a seed of 31 bytes", { seed: new Uint8Array(31) }],
   ["a session digest of 31 bytes", { sessionDigest: new Uint8Array(31) }],
   ["a short id of the network key", { networkEncryptionKeyId: "0x5" }],
-])("%s gives none", (_what, change) => {
+])("%s is refused", (_what, change) => {
   expect(() => deriveUserShare({ ...input, ...change })).toThrow(EngineError);
 });
 
-test("the session's digest is the sender's too, so that one identifier of two senders gives two shares", () => {
+test("the session's digest includes the sender, so one identifier of two senders gives two shares", () => {
   const identifier = new Uint8Array(32).fill(7);
   const [one, two] = ["a", "b"].map((digit) => {
     const sessionDigest = sessionIdentifierDigest(identifier, `0x${digit.repeat(64)}`);

@@ -7,7 +7,7 @@ import { hexToBytes } from "../../../src/protocol/bytes.ts";
 import { MADE_PARAMETERS } from "../../support/made-dwallet.ts";
 import { vectorOf } from "../../support/signature-vectors.ts";
 
-test("what the protocol refuses is an EngineError that shows no secret", async () => {
+test("a refusal of the protocol is an EngineError that shows no secret", async () => {
   const engine = createInlineEngine();
   await engine.ready();
   const { triple, dwalletOutput, presign, message, userSecretKeyShareHex } = vectorOf("EdDSA");
@@ -27,7 +27,7 @@ test("what the protocol refuses is an EngineError that shows no secret", async (
   expect(inspect(error, { depth: 9 })).not.toContain(userSecretKeyShareHex.slice(8, 24));
 });
 
-test("an algorithm whose names are not those of its numbers gets no half", async () => {
+test("an algorithm whose names contradict its numbers gets no half", async () => {
   const { triple, dwalletOutput, presign, message, userSecretKeyShareHex } = vectorOf("EdDSA");
   const refused = createInlineEngine().createSignMessage({
     triple: { ...triple, hash: "SHA256" },
@@ -48,7 +48,7 @@ test.each([
     "share",
   ],
   ["parameters of another form", { parameters: new Uint8Array(100) }, "public share"],
-])("%s makes no DKG, and the error shows no secret", async (_what, change, text) => {
+])("%s makes no DKG message, and the error shows no secret", async (_what, change, text) => {
   const engine = createInlineEngine();
   const input = {
     curve: "ED25519",

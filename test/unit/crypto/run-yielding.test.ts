@@ -10,7 +10,7 @@ function* counted(count: number): Generator<void, number, undefined> {
   return count;
 }
 
-test("a computation gives its result, in one slice or in many", async () => {
+test("a computation returns its result in one slice or in many", async () => {
   await expect(runYielding(counted(5))).resolves.toBe(5);
   await expect(runYielding(counted(5), { sliceMs: 0 })).resolves.toBe(5);
 });
@@ -21,7 +21,7 @@ test("an abort ends a computation between two slices, with the signal's reason",
   await expect(runYielding(endless(), { sliceMs: 0, signal: abort.signal })).rejects.toThrow("enough");
 });
 
-test("a computation that is aborted before it begins takes no step", async () => {
+test("a computation that is aborted before its start runs no step", async () => {
   let steps = 0;
   const counting = (function* () {
     for (;;) {
@@ -34,7 +34,7 @@ test("a computation that is aborted before it begins takes no step", async () =>
   expect(steps).toBe(0);
 });
 
-test("a computation that is aborted overwrites what it holds", async () => {
+test("an aborted computation overwrites its secrets", async () => {
   const abort = new AbortController();
   const secret = Uint8Array.of(1, 2, 3);
   const holding = (function* (): Generator<void, never, undefined> {
@@ -49,7 +49,7 @@ test("a computation that is aborted overwrites what it holds", async () => {
   expect(secret).toEqual(new Uint8Array(3));
 });
 
-test("a computation waits for what it yields, and an abort ends the wait", async () => {
+test("a computation waits for a promise that it yields, and an abort ends the wait", async () => {
   let arrive = (): void => {};
   let isArrived = false;
   const arrival = new Promise<void>((resolve) => {

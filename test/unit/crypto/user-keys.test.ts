@@ -22,7 +22,7 @@ const vectors = JSON.parse(readFileSync(new URL("./user-keys.vectors.json", impo
 }[];
 
 describe.each(vectors)("on $curve", (vector) => {
-  test("keys, signer and signature are the Ika SDK's", () => {
+  test("keys, signer and signature equal the Ika SDK's", () => {
     const keys = deriveUserKeys(hexToBytes(vector.seedHex), vector.curve);
     expect({
       curve: keys.curve,
@@ -46,7 +46,7 @@ test("the signature over an output verifies under the signer", () => {
   );
 });
 
-test("destroyed keys are zero and refuse to sign; the seed stays as it is", () => {
+test("destroyed keys are zero and refuse to sign, and the seed does not change", () => {
   const seed = new Uint8Array(32).fill(3);
   const keys = deriveUserKeys(seed, "SECP256K1");
   const secrets = [keys.decryptionKey.reveal(), keys.signerSecretKey.reveal()];
@@ -56,12 +56,12 @@ test("destroyed keys are zero and refuse to sign; the seed stays as it is", () =
   expect(seed).toEqual(new Uint8Array(32).fill(3));
 });
 
-test("a seed of 31 bytes is refused by its length alone", () => {
+test("a seed of 31 bytes is refused, and the error shows only its length", () => {
   expect(() => deriveUserKeys(new Uint8Array(31), "ED25519")).toThrow(EngineError);
   expect(() => deriveUserKeys(new Uint8Array(31), "ED25519")).toThrow("seed: 32 bytes, not 31");
 });
 
-test("the signer's derivation is Sui's for every seed", () => {
+test("the signer's derivation equals Sui's for every seed", () => {
   fc.assert(
     fc.property(fc.uint8Array({ minLength: 32, maxLength: 32 }), (seed) => {
       const keypair = Ed25519Keypair.fromSecretKey(deriveEd25519SecretKey(seed, [44, 784, 0, 0, 0]));

@@ -52,7 +52,7 @@ describe("a message with few items", () => {
 });
 
 describe("a text with a pattern", () => {
-  it("is compared with it", () => {
+  it("is matched against it", () => {
     const { kind } = validate(GetProtocolParametersRequestSchema, { sha256: "0".repeat(64) });
     expect(kind).toBe("valid");
     expect(validate(GetProtocolParametersRequestSchema, { sha256: "x".repeat(64) }).kind).toBe("invalid");

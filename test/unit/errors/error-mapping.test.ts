@@ -37,7 +37,7 @@ describe("an expected failure", () => {
     expect(error.findDetails(RetryInfoSchema)).toHaveLength(kind.retryAfterSeconds === undefined ? 0 : 1);
   });
 
-  it("sends its metadata and fields, and keeps its internal text for the log", () => {
+  it("sends its metadata and fields, and writes its internal text only to the log", () => {
     const { map, failures } = mapping();
     const cause = new Error("row 7");
     const error = map(
@@ -56,7 +56,7 @@ describe("an expected failure", () => {
     ]);
   });
 
-  it("takes its own retry hint, in whole seconds upwards for the header", () => {
+  it("uses its own retry hint, rounded up to seconds in the header", () => {
     const error = mapping().map(new ServiceError("RATE_LIMITED", "slower", { retryAfterSeconds: 1.5 }));
     expect(error.metadata.get("retry-after")).toBe("2");
     expect(error.findDetails(RetryInfoSchema)[0]?.retryDelay).toMatchObject({
@@ -91,7 +91,7 @@ describe("an unexpected failure", () => {
     new ConnectError("secret", Code.Internal),
     new ConnectError("secret", Code.NotFound),
     new ServiceError("INTERNAL", "secret"),
-  ])("%s says nothing of itself to the caller", (reason) => {
+  ])("%s shows no details to the caller", (reason) => {
     const { map, failures } = mapping();
     const error = map(reason);
     expect(error).toMatchObject({ code: Code.Internal, rawMessage: "internal error" });

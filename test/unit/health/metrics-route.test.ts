@@ -13,7 +13,7 @@ afterEach(() => metrics?.close());
 const REQUEST = { query: new URLSearchParams(), isDraining: false };
 
 describe("the metrics", () => {
-  it("are on the port of callers only where the operator asks for it", async () => {
+  it("are on the callers' port only if the operator configures it", async () => {
     metrics = createMetrics();
     const options = { readiness: async () => ({ status: "ready", checks: [] }) as const, metrics };
     const probes = (isMetricsPublic: boolean) =>
@@ -33,7 +33,7 @@ describe("the metrics", () => {
     expect((await probes(true)).map(({ path }) => path)).toContain("/metrics");
   });
 
-  it("are rendered once a second in each format, however often they are asked for", async () => {
+  it("are rendered once a second in each format, however often they are read", async () => {
     const real = createMetrics();
     metrics = real;
     let [nowMs, count] = [0, 0];
@@ -58,7 +58,7 @@ describe("the metrics", () => {
     expect(count).toBe(3);
   });
 
-  it("have one series for all refusals of a kind, whichever methods are called", async () => {
+  it("have one series for all refusals of a kind, whichever method is called", async () => {
     metrics = createMetrics();
     const observe = observeCalls({ logger: { info() {} }, metrics });
     const codes = Object.values(Code).filter((code) => typeof code === "number");

@@ -26,7 +26,7 @@ async function ask(checks: Parameters<typeof checkReadiness>[0], isDraining = fa
   return { status: reply.status, body: JSON.parse(String(reply.body)) };
 }
 
-it("a replica that has all it needs is ready", async () => {
+it("a replica with all its dependencies is ready", async () => {
   expect(await ask([{ ...parts.database, look: ok }])).toEqual({
     status: 200,
     body: { status: "ready", checks: [{ name: "database", status: "ok" }] },
@@ -38,27 +38,24 @@ it.each([
   ["does not answer", never],
   ["is out of reach", async () => Promise.reject(new NotChecked("elsewhere"))],
   ["is found wrong", async () => ({ status: "fail", found: "secret://inside" }) as const],
-])(
-  "a replica whose database %s is not, and says which part it is and what to do, and no more",
-  async (_how, look) => {
-    const { status, body } = await ask([
-      { ...parts.database, look },
-      { ...parts.fullnode, look: ok },
-    ]);
-    expect([status, body.status]).toEqual([503, "unavailable"]);
-    expect(body.checks).toEqual([
-      { name: "database", status: "failing", reason: "look at the database" },
-      { name: "fullnode", status: "ok" },
-    ]);
-  },
-);
+])("a replica whose database %s is not ready, and names only the part and the remedy", async (_how, look) => {
+  const { status, body } = await ask([
+    { ...parts.database, look },
+    { ...parts.fullnode, look: ok },
+  ]);
+  expect([status, body.status]).toEqual([503, "unavailable"]);
+  expect(body.checks).toEqual([
+    { name: "database", status: "failing", reason: "look at the database" },
+    { name: "fullnode", status: "ok" },
+  ]);
+});
 
 it("a dependency that all replicas lack makes none of them unready", async () => {
   const { status, body } = await ask([{ ...parts.fullnode, look: broken }]);
   expect([status, body.status]).toEqual([200, "degraded"]);
 });
 
-it("a check that does not decide readiness, or only warns, takes no replica out", async () => {
+it("a check that does not decide readiness, or only warns, leaves a replica ready", async () => {
   const warns = async () => ({ status: "warn", found: "" }) as const;
   expect(
     await ask([
@@ -68,14 +65,14 @@ it("a check that does not decide readiness, or only warns, takes no replica out"
   ).toEqual({ status: 200, body: { status: "ready", checks: [{ name: "database", status: "ok" }] } });
 });
 
-it("a replica that is draining is not ready, whatever it has", async () => {
+it("a draining replica is not ready", async () => {
   expect(await ask([{ ...parts.database, look: ok }], true)).toMatchObject({
     status: 503,
     body: { status: "draining" },
   });
 });
 
-it("many questions at once are one look, and a later question another", async () => {
+it("concurrent requests share one run of the checks, and a later request runs them again", async () => {
   let lookCount = 0;
   let nowMs = 0;
   const look = async () => {

@@ -47,7 +47,7 @@ const client = clientOf(
 const under = (key: string) => ({ headers: { "idempotency-key": key } });
 
 describe("a call of a method with keys", () => {
-  it("is known by its key, its method and what it asks for", async () => {
+  it("is identified by its key, its method and its request", async () => {
     await client.reserveSign(request(), under("order-7"));
     await client.reserveSign(request(), under("order-8"));
     await client.reserveSign(request({ message: Uint8Array.of(2) }), under("order-7"));
@@ -67,23 +67,23 @@ describe("a call of a method with keys", () => {
     expect(seen).toEqual([]);
   });
 
-  it("that is not valid is refused for that", async () => {
+  it("that is invalid is refused as invalid", async () => {
     expect(await refusalOf(client.reserveSign(request({ dwalletId: "x" }), under("k")))).toBe("VALIDATION");
   });
 });
 
 describe("a call of another method", () => {
-  it("does not look at the header", async () => {
+  it("ignores the header", async () => {
     await client.submitSign({ signRequestId, userSignMessage: Uint8Array.of(1) }, under("two words"));
   });
 
-  it("cannot ask for what was not looked for", async () => {
+  it("cannot read a key that was not parsed", async () => {
     expect(await refusalOf(client.getSign({ signRequestId }, under("k")))).toBe("INTERNAL");
   });
 });
 
 describe("the fingerprint of a request", () => {
-  it("is another one for another method", () => {
+  it("differs between methods", () => {
     const asked = create(GetSignRequestSchema, { signRequestId });
     const submitted = create(reserveSign.input, {});
     expect(fingerprintOf(getSign, asked)).toHaveLength(32);
@@ -92,7 +92,7 @@ describe("the fingerprint of a request", () => {
     );
   });
 
-  it("does not change with fields that nobody here knows", () => {
+  it("does not depend on unknown fields", () => {
     const known = create(ReserveSignRequestSchema, request());
     const newer = create(ReserveSignRequestSchema, request());
     newer.$unknown = [{ no: 99, wireType: 0, data: Uint8Array.of(1) }];

@@ -5,7 +5,7 @@ import { systemClock } from "../../../src/lifecycle/clock.ts";
 const NEVER_MS = 1_000_000;
 const silent = { error() {} };
 
-it("runs a pass at once, and another one for each wake-up", async () => {
+it("runs a pass at once, and one for each wake-up", async () => {
   const passes = countedPasses();
   const loop = createBackgroundLoop({
     clock: systemClock,
@@ -36,7 +36,7 @@ it("runs without a pause while there is more to do", async () => {
   await loop.stop();
 });
 
-it("does not lose a wake-up that comes during a pass", async () => {
+it("does not lose a wake-up during a pass", async () => {
   let release: () => void = () => {};
   const passes = countedPasses(undefined, (count) =>
     count === 1
@@ -78,7 +78,7 @@ it("logs a failed pass and continues", async () => {
   expect(errors).toMatchObject([{ loop: "t", failedCount: 1 }]);
 });
 
-it("waits for the pass under way when it stops, and begins no other", async () => {
+it("waits for the running pass when it stops, and starts no other", async () => {
   let isDone = false;
   let end: () => void = () => {};
   const passes = countedPasses(
@@ -106,7 +106,7 @@ it("waits for the pass under way when it stops, and begins no other", async () =
   expect(passes.count()).toBe(1);
 });
 
-it("stops although it never ran", async () => {
+it("stops even if it never ran", async () => {
   await createBackgroundLoop({
     clock: systemClock,
     name: "t",

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { every, pause, startDeadline, systemClock } from "../../../src/lifecycle/clock.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 
-it("a sleep lasts until its time is over, and not a millisecond less", async () => {
+it("a sleep lasts at least its full time", async () => {
   const clock = createManualClock();
   let isAwake = false;
   const sleeping = pause(clock, 100).then(() => {
@@ -16,7 +16,7 @@ it("a sleep lasts until its time is over, and not a millisecond less", async () 
   expect(isAwake).toBe(true);
 });
 
-it("a sleep ends with the signal's reason as soon as that fires, and leaves no timer behind", async () => {
+it("a sleep ends with the signal's reason once it fires, and leaves no timer", async () => {
   const clock = createManualClock();
   const gone = new AbortController();
   const sleeping = pause(clock, 100, gone.signal);
@@ -35,7 +35,7 @@ it("a deadline fires when its time is over, unless it was cleared before", () =>
   expect((kept.signal.reason as Error).name).toBe("TimeoutError");
 });
 
-it("the system's clock calls when the time is over, and never what was cancelled", async () => {
+it("the system's clock calls after the time, unless the call was cancelled", async () => {
   const calls: string[] = [];
   const beganMs = systemClock.now();
   await new Promise<void>((resolve) => {
@@ -51,7 +51,7 @@ it("the system's clock calls when the time is over, and never what was cancelled
   expect(systemClock.now()).toBeGreaterThan(beganMs);
 });
 
-it("what is called every so often is called until it is cancelled, also by itself", () => {
+it("a repeated call is repeated until it is cancelled, even by itself", () => {
   const clock = createManualClock();
   const atMs: number[] = [];
   const cancel = every(clock, 10, () => {

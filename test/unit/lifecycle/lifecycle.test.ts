@@ -29,7 +29,7 @@ describe("a lifecycle", () => {
     expect(events).toEqual(["+a", "+b", "-b", "-a"]);
   });
 
-  it("tells which part did not start, and with what", async () => {
+  it("names the part that did not start, with its error", async () => {
     const told: object[] = [];
     const life = new Lifecycle({ log: { ...log, error: (fields) => told.push(fields) } });
     const cause = new Error("connect ECONNREFUSED");
@@ -37,7 +37,7 @@ describe("a lifecycle", () => {
     expect(told).toEqual([{ part: "redis", cause }]);
   });
 
-  it("undoes what was started when a later start fails", async () => {
+  it("stops the started parts if a later start fails", async () => {
     const { events, life, part } = recorder();
     await part("a");
     await expect(
@@ -51,7 +51,7 @@ describe("a lifecycle", () => {
     expect(events).toEqual(["+a", "-a"]);
   });
 
-  it("goes on past a part that fails and one that hangs, and is not clean then", async () => {
+  it("continues past a part that fails or hangs, and is not clean then", async () => {
     for (const stop of [() => Promise.reject(new Error("broken")), () => new Promise(() => {})]) {
       const { events, life, part } = recorder();
       await part("a");
@@ -61,7 +61,7 @@ describe("a lifecycle", () => {
     }
   });
 
-  it("is not clean when a part had to use force", async () => {
+  it("is not clean if a part had to use force", async () => {
     const { life } = recorder();
     life.onStop("server", () => false);
     expect(await life.stop()).toBe(false);
@@ -76,7 +76,7 @@ describe("a lifecycle", () => {
 
 describe("a process that runs until a signal", () => {
   it.each(["SIGTERM", "SIGINT"] as const)(
-    "stops on %s with code 0 when all stopped by itself",
+    "stops on %s with code 0 if every part stopped by itself",
     async (signal) => {
       const signals = new EventEmitter();
       const code = runUntilSignal({ signals, log, stop: async () => true, exit: () => {} });
@@ -86,7 +86,7 @@ describe("a process that runs until a signal", () => {
     },
   );
 
-  it("ends with code 1 when something was forced or failed", async () => {
+  it("ends with code 1 if a part failed or was forced", async () => {
     for (const stop of [async () => false, () => Promise.reject(new Error("x"))]) {
       const signals = new EventEmitter();
       const code = runUntilSignal({ signals, log, stop, exit: () => {} });
@@ -95,7 +95,7 @@ describe("a process that runs until a signal", () => {
     }
   });
 
-  it("ends at once on a second signal, but not on the echo of the first", async () => {
+  it("ends at once on a second signal, but not on a repeat of the first within moments", async () => {
     const signals = new EventEmitter();
     const codes: number[] = [];
     let now = 0;

@@ -27,13 +27,13 @@ async function read(): Promise<{ records: Uint8Array[]; cutBytes: number }> {
 
 const text = (value: string) => Uint8Array.from(Buffer.from(value));
 
-test("what was appended is read back in order, across reopenings", async () => {
+test("appended records are read back in order after reopenings", async () => {
   await write([text("one"), new Uint8Array(), text("two")]);
   await write([text("three")]);
   expect((await read()).records).toEqual([text("one"), new Uint8Array(), text("two"), text("three")]);
 });
 
-test("a file cut at any byte yields a prefix of whole records, and takes new ones", async () => {
+test("a file that is cut at any byte gives a prefix of whole records, and accepts new ones", async () => {
   const records = [text("first"), text("second record"), text("third")];
   await write(records);
   const whole = await readFile(path);
@@ -60,7 +60,7 @@ test("a torn last record, whatever its bytes, is cut off", async () => {
   expect((await read()).records).toEqual([text("kept")]);
 });
 
-test("zeros after the last record, as some file systems leave them, are cut off", async () => {
+test("zeros after the last record, which some file systems leave, are cut off", async () => {
   await write([text("kept")]);
   const file = await open(path, "a");
   await file.write(Buffer.alloc(100));
@@ -68,7 +68,7 @@ test("zeros after the last record, as some file systems leave them, are cut off"
   expect(await read()).toEqual({ records: [text("kept")], cutBytes: 100 });
 });
 
-test("damage before the end is refused: cutting there would lose acknowledged records", async () => {
+test("damage before the end is refused, because cutting there would lose acknowledged records", async () => {
   await write([text("first"), text("second")]);
   const bytes = await readFile(path);
   bytes[9] = (bytes[9] as number) ^ 1;
@@ -76,7 +76,7 @@ test("damage before the end is refused: cutting there would lose acknowledged re
   await expect(openJournal(path)).rejects.toThrow("damaged at byte 0");
 });
 
-test("a replaced journal holds the new records and goes on from there", async () => {
+test("a replaced journal has the new records and accepts more", async () => {
   await write([text("old"), text("old")]);
   await replaceJournal(path, [text("new")]);
   await write([text("next")]);

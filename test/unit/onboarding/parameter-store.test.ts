@@ -19,7 +19,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }));
 
 describe("the parameter store", () => {
-  it("addresses what it keeps by the digest of its bytes, and finds it after a restart", async () => {
+  it("finds a blob by the digest of its bytes, even after a restart", async () => {
     const put = await createParameterStore(folder).put(KEY, 2, BYTES);
     expect(put).toEqual({ curve: 2, sha256: SHA256, sizeBytes: BYTES.length });
     const store = createParameterStore(folder);
@@ -27,14 +27,14 @@ describe("the parameter store", () => {
     expect(await store.size(SHA256)).toBe(BYTES.length);
   });
 
-  it("knows nothing of another network key, and of another digest", async () => {
+  it("finds nothing for another network key or another digest", async () => {
     const store = createParameterStore(folder);
     await store.put(KEY, 2, BYTES);
     expect(await store.find(`0x${"b".repeat(64)}`)).toEqual([]);
     expect(await store.size("0".repeat(64))).toBeUndefined();
   });
 
-  it("takes a spoilt file as absent", async () => {
+  it("treats a damaged file as absent", async () => {
     const store = createParameterStore(folder);
     await store.put(KEY, 2, BYTES);
     writeFileSync(path.join(folder, "parameters", `${SHA256}.bin`), "spoilt");
@@ -49,14 +49,14 @@ describe("the parameter store", () => {
     expect(chunks).toEqual(["of a", " cur", "ve"]);
   });
 
-  it("leaves no half-written file", async () => {
+  it("leaves no partial file", async () => {
     await createParameterStore(folder).put(KEY, 2, BYTES);
     expect(readdirSync(path.join(folder, "parameters")).filter((name) => name.endsWith(".tmp"))).toEqual([]);
   });
 });
 
 describe("the parameter builder", () => {
-  it("builds nothing that is there already", async () => {
+  it("does not build a blob that exists", async () => {
     const store = createParameterStore(folder);
     const put = await store.put(KEY, 2, BYTES);
     const builder = createParameterBuilder({
@@ -74,7 +74,7 @@ describe("the parameter builder", () => {
     expect(builder.ready()).toEqual([{ ...put, networkKeyId: KEY }]);
   });
 
-  it("serves none for a key without a readable output, and says so once, until there is one", async () => {
+  it("serves no parameters for a key without a readable output, and logs that once", async () => {
     const warnings: string[] = [];
     let reads = 0;
     let read: () => void = () => {};

@@ -7,18 +7,18 @@ describe("a user's signature", () => {
   const message = new TextEncoder().encode("an encryption key");
   const signature = ed25519.sign(message, secretKey);
 
-  it("verifies as it was made by another library", () => {
+  it("of another library verifies", () => {
     expect(verifyUserSignature(publicKey, message, signature)).toBe(true);
   });
 
-  it("does not verify with one bit changed in the key, the message or the signature", () => {
+  it("does not verify if one bit of the key, the message or the signature is changed", () => {
     const changed = (bytes: Uint8Array) => bytes.map((byte, index) => (index === 3 ? byte ^ 1 : byte));
     expect(verifyUserSignature(changed(publicKey), message, signature)).toBe(false);
     expect(verifyUserSignature(publicKey, changed(message), signature)).toBe(false);
     expect(verifyUserSignature(publicKey, message, changed(signature))).toBe(false);
   });
 
-  it("is refused without an error when the key or the signature has another length", () => {
+  it("does not verify if the key or the signature has a wrong length", () => {
     expect(verifyUserSignature(publicKey.subarray(1), message, signature)).toBe(false);
     expect(verifyUserSignature(new Uint8Array(32).fill(255), message, signature)).toBe(false);
     expect(verifyUserSignature(publicKey, message, signature.subarray(1))).toBe(false);

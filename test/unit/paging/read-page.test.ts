@@ -37,13 +37,13 @@ describe("a page", () => {
     expect(page.nextPageToken).not.toBe("");
   });
 
-  it("that reaches the end has no token, even when it is full", async () => {
+  it("that reaches the end has no token, even if it is full", async () => {
     const rows = rowsOf(3);
     expect(await readPage(first(3), listOf(rows))).toEqual({ rows: rows.toReversed(), nextPageToken: "" });
     expect(await readPage(first(3), listOf([]))).toEqual({ rows: [], nextPageToken: "" });
   });
 
-  it("goes on behind the one before, whatever is added meanwhile", async () => {
+  it("continues after the one before, whatever is added meanwhile", async () => {
     const rows = rowsOf(7);
     const before = [...rows];
     const seen: Row[] = [];
@@ -66,7 +66,7 @@ describe("a page token", () => {
       violations: [{ field: "page_token" }],
     });
 
-  it("is of characters that need no escaping in a URL or a header", async () => {
+  it("needs no escaping in a URL or a header", async () => {
     expect((await readPage(first(1), listOf(rows))).nextPageToken).toMatch(/^[\w-]{1,256}$/);
   });
 
@@ -78,7 +78,7 @@ describe("a page token", () => {
     await refusal(nextPageToken, ["row", "projecta"]);
   });
 
-  it("is refused when it was not made by the service", async () => {
+  it("is refused if the service did not create it", async () => {
     const { nextPageToken } = await readPage(first(1), listOf(rows));
     await refusal("1");
     await refusal(`${nextPageToken}=`);

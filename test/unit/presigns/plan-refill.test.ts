@@ -36,15 +36,15 @@ const anyBounds = fc
     pendingMaxCount,
   }));
 
-it("fills an empty bucket to its low water", () => {
+it("fills an empty bucket to its low-water mark", () => {
   expect(planRefill(none, bounds)).toBe(5);
 });
 
-it("asks for the waiting callers' presigns in addition to the low water", () => {
+it("requests the waiting callers' presigns in addition to the low-water mark", () => {
   expect(planRefill({ ...none, waitingCount: 3 }, bounds)).toBe(8);
 });
 
-it("asks for one at a time while presigns fail, and for none after the third", () => {
+it("requests one at a time while presigns fail, and none after the third failure", () => {
   expect(planRefill({ ...none, spoiltCount: 1 }, bounds)).toBe(1);
   expect(planRefill({ ...none, spoiltCount: 2, pendingCount: 1 }, bounds)).toBe(0);
   expect(planRefill({ ...none, spoiltCount: 3 }, bounds)).toBe(0);
@@ -54,7 +54,7 @@ it("refills normally while more presigns succeed than fail", () => {
   expect(planRefill({ ...none, spoiltCount: 3, madeCount: 3 }, bounds)).toBe(5);
 });
 
-it("keeps what is taken during one minting time, and some more for chance", () => {
+it("keeps the presigns that one minting time uses, and some more for chance", () => {
   // 4 a second for 9 seconds: 36 expected, and 2.33 times the root of 36.
   const demand = { ...none, takenPerSecond: 4, mintSeconds: 9 };
   expect(targetCount(demand, { lowWaterCount: 5, highWaterCount: 100 })).toBe(50);
@@ -62,7 +62,7 @@ it("keeps what is taken during one minting time, and some more for chance", () =
   expect(targetCount({ ...demand, takenPerSecond: 0 }, { lowWaterCount: 5, highWaterCount: 40 })).toBe(5);
 });
 
-it("serves first those that somebody waits for, where the network has room for few", () => {
+it("serves buckets with waiting callers first if the network has little room", () => {
   const plan = (name: string, isWaitedFor: boolean) => ({
     bucket: { network: name, curve: 0, signatureAlgorithm: 0, networkEncryptionKeyId: "" },
     isWaitedFor,
@@ -76,11 +76,11 @@ it("serves first those that somebody waits for, where the network has room for f
   expect(shareRoom([plan("a", true)], -3)).toEqual([]);
 });
 
-it("asks for nothing that is on its way already", () => {
+it("does not request presigns that are pending already", () => {
   expect(planRefill({ ...none, pendingCount: 5 }, bounds)).toBe(0);
 });
 
-it("never passes the high water or the most that may be pending", () => {
+it("never exceeds the high-water mark or the maximum of pending presigns", () => {
   fc.assert(
     fc.property(anyDemand, anyBounds, (demand, limits) => {
       const count = planRefill(demand, limits);
@@ -92,7 +92,7 @@ it("never passes the high water or the most that may be pending", () => {
   );
 });
 
-it("asks for nothing more when it plans again on its result", () => {
+it("requests nothing more when it plans again on its result", () => {
   fc.assert(
     fc.property(anyDemand, anyBounds, (demand, limits) => {
       const pendingCount = demand.pendingCount + planRefill(demand, limits);

@@ -27,7 +27,7 @@ it("returns an available presign without waiting", async () => {
   expect(queue.waitedFor()).toEqual([]);
 });
 
-it("asks for a refill when somebody has to wait, and serves them in the order in which they came", async () => {
+it("requests a refill when callers wait, and serves them in the order of their arrival", async () => {
   const queue = createPresignQueue({ clock: systemClock, signals, pollMs: NEVER_MS });
   const asked = new Promise<void>((resolve) => {
     signals.subscribe(topics.presignWanted("localnet"), resolve);
@@ -50,7 +50,7 @@ it("asks for a refill when somebody has to wait, and serves them in the order in
   expect(queue.waitingCount(bucket)).toBe(0);
 });
 
-it("serves no new caller before those that wait", async () => {
+it("serves waiting callers before new ones", async () => {
   const queue = createPresignQueue({ clock: systemClock, signals, pollMs: NEVER_MS });
   const first = queue.take(bucket, patient, attempt);
   await settled();
@@ -90,7 +90,7 @@ it("rejects a project's callers before they fill the queue", async () => {
   expect(await Promise.all([...waiting, neighbour])).toEqual(["a", "c", "b"]);
 });
 
-it("polls when a signal is lost", async () => {
+it("polls if a signal is lost", async () => {
   const queue = createPresignQueue({ clock: systemClock, signals, pollMs: 1 });
   const waiting = queue.take(bucket, patient, attempt);
   await settled();
@@ -107,7 +107,7 @@ it("separates the buckets", async () => {
   await waiting;
 });
 
-it("gives up when the time is over or the caller has gone, and lets the next one try", async () => {
+it("gives up at the deadline or when the caller leaves, and lets the next one try", async () => {
   const queue = createPresignQueue({ clock: systemClock, signals, pollMs: NEVER_MS });
   const caller = new AbortController();
   const late = queue.take(bucket, { ...patient, timeoutMs: 5 }, attempt);

@@ -24,7 +24,7 @@ const secpKey = fc
   .map((scalar) => pointFromScalar(hexToBytes(scalar.toString(16).padStart(64, "0")), true)!);
 const key32 = fc.uint8Array({ minLength: 32, maxLength: 32 });
 
-test("Ethereum addresses and their checksums are ethers'", () => {
+test("Ethereum addresses and their checksums equal ethers' own", () => {
   fc.assert(
     fc.property(secpKey, (key) => {
       expect(ethereumAddress(key)).toBe(computeAddress(hexlify(key)));
@@ -33,7 +33,7 @@ test("Ethereum addresses and their checksums are ethers'", () => {
   );
 });
 
-test("Solana addresses are base58 of the key, leading zeros included", () => {
+test("Solana addresses are base58 of the key, with leading zeros", () => {
   fc.assert(
     fc.property(key32, fc.integer({ min: 0, max: 3 }), (key, zeroCount) => {
       const padded = key.slice().fill(0, 0, zeroCount);
@@ -46,7 +46,7 @@ test("Solana addresses are base58 of the key, leading zeros included", () => {
   );
 });
 
-test("Polkadot addresses are Polkadot's own for every prefix", () => {
+test("Polkadot addresses equal Polkadot's own for every prefix", () => {
   fc.assert(
     fc.property(key32, fc.integer({ min: 0, max: 45 }), (key, prefix) => {
       expect(polkadotAddress(key, prefix)).toBe(encodeAddress(key, prefix));
@@ -57,7 +57,7 @@ test("Polkadot addresses are Polkadot's own for every prefix", () => {
   expect(() => polkadotAddress(new Uint8Array(32), 64)).toThrow(RangeError);
 });
 
-test("Sui addresses are Sui's own for each scheme", () => {
+test("Sui addresses equal Sui's own for each scheme", () => {
   fc.assert(
     fc.property(key32, secpKey, (key, secp) => {
       expect(suiAddress("ED25519", key)).toBe(new Ed25519PublicKey(key).toSuiAddress());
@@ -68,14 +68,14 @@ test("Sui addresses are Sui's own for each scheme", () => {
   );
 });
 
-test("segregated-witness addresses are those of BIP-173 and BIP-350", () => {
+test("segregated-witness addresses equal those of BIP-173 and BIP-350", () => {
   const key = hexToBytes("0279be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798");
   expect(bitcoinP2wpkhAddress(key)).toBe("bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4");
   expect(bitcoinP2wpkhAddress(key, "tb")).toBe("tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx");
   expect(bitcoinP2trAddress(key)).toBe("bc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqzk5jj0");
 });
 
-test("each algorithm shows the address of the chain that it is used on", () => {
+test("each algorithm has the address of its chain", () => {
   const kinds = SIGNATURE_VECTORS.map(({ triple, publicKey }) => [
     `${triple.signatureAlgorithm} ${triple.hash}`,
     addressOfKey(triple.signatureAlgorithm, triple.hash, publicKey).kind,
@@ -96,15 +96,12 @@ test.each([
   ["SECP256R1", ["sui"]],
   ["ED25519", ["solana", "sui"]],
   ["RISTRETTO", ["polkadot"]],
-] as const)(
-  "a key on %s has addresses of these kinds, each once, and none of another key",
-  (curve, kinds) => {
-    const keyOf = (scalar: number) =>
-      curve.startsWith("SECP")
-        ? pointFromScalar(new Uint8Array(32).fill(scalar), true)!
-        : new Uint8Array(32).fill(scalar);
-    const [one, other] = [addressesOfKey(curve, keyOf(1)), addressesOfKey(curve, keyOf(2))];
-    expect(one.map(({ kind }) => kind)).toEqual(kinds);
-    expect(new Set([...one, ...other].map(({ address }) => address)).size).toBe(2 * kinds.length);
-  },
-);
+] as const)("a key on %s has each of these addresses once, and none of another key", (curve, kinds) => {
+  const keyOf = (scalar: number) =>
+    curve.startsWith("SECP")
+      ? pointFromScalar(new Uint8Array(32).fill(scalar), true)!
+      : new Uint8Array(32).fill(scalar);
+  const [one, other] = [addressesOfKey(curve, keyOf(1)), addressesOfKey(curve, keyOf(2))];
+  expect(one.map(({ kind }) => kind)).toEqual(kinds);
+  expect(new Set([...one, ...other].map(({ address }) => address)).size).toBe(2 * kinds.length);
+});

@@ -19,7 +19,7 @@ import {
 const bytes = fc.uint8Array({ maxLength: 300 });
 
 describe("bytes", () => {
-  it("come back from hex as they went, in the digits that Buffer writes", () => {
+  it("are read back from hex, in Buffer's digits", () => {
     fc.assert(
       fc.property(bytes, (value) => {
         const hex = bytesToHex(value);
@@ -35,7 +35,7 @@ describe("bytes", () => {
 });
 
 describe("integers in bytes", () => {
-  it("come back as they went, in either order, from any number of bytes", () => {
+  it("are read back in either byte order, from any number of bytes", () => {
     fc.assert(
       fc.property(bytes, (value) => {
         const integer = bigIntFromLittleEndian(value);
@@ -56,7 +56,7 @@ describe("integers in bytes", () => {
     );
   });
 
-  it("are refused where they do not fit", () => {
+  it("are refused if they do not fit", () => {
     expect(() => bigIntToLittleEndian(256n, 1)).toThrow(RangeError);
     expect(() => bigIntToLittleEndian(-129n, 1)).toThrow(RangeError);
     expect(() => bigIntToBigEndian(-1n, 4)).toThrow(RangeError);
@@ -101,7 +101,7 @@ describe("a byte reader", () => {
     expect(() => byteReader(Uint8Array.from(value), "value").uleb128()).toThrow(MalformedBytesError);
   });
 
-  it("refuses a vector of another length than asked for, and bytes left at the end", () => {
+  it("refuses a vector of a wrong length, and bytes left at the end", () => {
     expect(() => byteReader(Uint8Array.of(2, 1, 1), "value").vector(3)).toThrow(
       "expected a vector of 3 bytes",
     );

@@ -29,7 +29,7 @@ const dwallet = (state: Parameters<typeof CoordinatorInnerModule.DWalletState.se
   }).toBytes();
 
 describe("a dWallet", () => {
-  test("has every state under the chain's name", () => {
+  test("has every state of the chain by its name", () => {
     const plain = [
       "DKGRequested",
       "NetworkRejectedDKGRequest",

@@ -23,13 +23,13 @@ describe.each(CURVES)("a DKG message on %s", (curve) => {
   const changed = (bytes: Uint8Array, at: number, to: number) =>
     bytes.with(at < 0 ? bytes.length + at : at, to) as Uint8Array;
 
-  it("that ika-wasm made has the form, and so has one of the tests'", () => {
+  it("of ika-wasm has the right form, and so does one of the tests", () => {
     expect(faultOf({})).toBe("none");
     expect(() => checkDkgMessage(curve, dkgOfForm(curve))).not.toThrow();
   });
 
   it.each(["userDkgMessage", "encryptedUserShareAndProof", "userPublicOutput"] as const)(
-    "is refused when its %s is cut, longer, of another version or of other lengths inside",
+    "is refused if its %s is cut, longer, of another version or of wrong lengths inside",
     (part) => {
       const bytes = parts[part];
       for (const wrong of [
@@ -47,7 +47,7 @@ describe.each(CURVES)("a DKG message on %s", (curve) => {
     }
   });
 
-  it("is refused when the public output is of another public share, or does not add up", () => {
+  it("is refused if the public output is of another public share, or does not add up", () => {
     const { userPublicOutput } = dkgOfForm(curve, 8);
     expect(faultOf({ userPublicOutput })).toBe("userPublicOutput");
     const pointBytes = curve.startsWith("SECP") ? 34 : 32;
@@ -63,7 +63,7 @@ describe.each(CURVES)("a DKG message on %s", (curve) => {
     expect(faultOf({ userPublicOutput: doubled })).toBe("userPublicOutput");
   });
 
-  it("is refused when the public share is not on the curve, or a scalar is not below its order", () => {
+  it("is refused if the public share is not on the curve, or a scalar is not below its order", () => {
     const { userDkgMessage } = parts;
     const offCurve = [...Array(256).keys()].find((last) => {
       const point = changed(userDkgMessage, -1, last);
@@ -77,7 +77,7 @@ describe.each(CURVES)("a DKG message on %s", (curve) => {
     expect(faultOf({ userDkgMessage: huge })).toBe("userDkgMessage");
   });
 
-  it("is refused when the answer for the randomness is longer than the protocol's bound", () => {
+  it("is refused if the response for the randomness is longer than the protocol's limit", () => {
     const share = parts.encryptedUserShareAndProof;
     const isSecp = curve.startsWith("SECP");
     const rhoAt = 3 + 516 + (isSecp ? 34 + 33 : 64) + 2;

@@ -32,7 +32,7 @@ test("a DKG's request event gives the session's preimage and the dWallet", () =>
   expect(() => parseDkgRequestEvent(written.subarray(0, 100))).toThrow(MalformedBytesError);
 });
 
-test("it is told from other events by both ends of its type", () => {
+test("it is recognised by the package and the name of its type", () => {
   const type = (session: string, request: string): string =>
     `${id("a")}::sessions_manager::${session}<${id("a")}::coordinator_inner::${request}>`;
   expect(isDkgRequestEvent(type("DWalletSessionEvent", "DWalletDKGRequestEvent"))).toBe(true);

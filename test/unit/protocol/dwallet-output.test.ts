@@ -18,7 +18,7 @@ describe.each(["Taproot", "ECDSASecp256r1", "EdDSA", "Schnorrkel"] as const)(
     const { curve } = triple;
     const share = hexToBytes(userSecretKeyShareHex);
 
-    test("gives the public key and the user's own public output, byte for byte", () => {
+    test("has the public key and the user's own public output, byte for byte", () => {
       expect(bytesToHex(publicKeyFromDWalletOutput(curve, dwalletOutput))).toBe(bytesToHex(publicKey));
       expect(bytesToHex(userPublicOutputFromDWalletOutput(curve, dwalletOutput))).toBe(
         bytesToHex(userPublicOutput),
@@ -32,7 +32,7 @@ describe.each(["Taproot", "ECDSASecp256r1", "EdDSA", "Schnorrkel"] as const)(
       expect(publicShare.equals(userPublicShare)).toBe(true);
     });
 
-    test("whose shares do not add up to its key is malformed", () => {
+    test("is malformed if its shares do not add up to its key", () => {
       const { networkPublicShare } = parseDWalletOutput(curve, dwalletOutput);
       const text = bytesToHex(dwalletOutput);
       const doubled = bytesToHex(networkPublicShare.add(networkPublicShare).toBytes());
@@ -40,7 +40,7 @@ describe.each(["Taproot", "ECDSASecp256r1", "EdDSA", "Schnorrkel"] as const)(
       expect(() => parseDWalletOutput(curve, forged)).toThrow("do not add up");
     });
 
-    test("that is cut, lengthened or of another version is malformed", () => {
+    test("is malformed if it is cut, lengthened or of another version", () => {
       for (const bytes of [
         dwalletOutput.subarray(0, -1),
         Uint8Array.of(...dwalletOutput, 0),

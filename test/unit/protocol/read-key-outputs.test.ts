@@ -49,13 +49,13 @@ function chainOf() {
 }
 
 describe("the outputs of a network key", () => {
-  it("are the DKG's alone where no reconfiguration was", async () => {
+  it("are only the DKG's if there was no reconfiguration", async () => {
     const chain = chainOf();
     chain.chunks(DKG, "d", "kg");
     expect(await chain.read(1n)).toEqual(["dkg"]);
   });
 
-  it("are that of the current epoch, or of the newest before it, and then the DKG's", async () => {
+  it("are the current epoch's or the newest before it, and then the DKG's", async () => {
     const chain = chainOf();
     chain.chunks(DKG, "d", "kg");
     chain.reconfigured(3n, "th", "ree");
@@ -67,7 +67,7 @@ describe("the outputs of a network key", () => {
     expect(Math.max(...chain.asked.map(([, count]) => count))).toBe(8);
   });
 
-  it("are not that of the next epoch, which may still be written", async () => {
+  it("do not include the next epoch's, which may be incomplete", async () => {
     const chain = chainOf();
     chain.chunks(DKG, "d", "kg");
     chain.reconfigured(4n, "four");
@@ -75,7 +75,7 @@ describe("the outputs of a network key", () => {
     expect(await chain.read(4n)).toEqual(["four", "dkg"]);
   });
 
-  it("are refused where a part is missing, too much is announced, or the layout is another", async () => {
+  it("are refused if a part is missing, too much is announced, or the layout is unknown", async () => {
     const chain = chainOf();
     chain.chunks(DKG, "d", "kg");
     await expect(chain.read(1n, 3n)).rejects.toThrow(KeyOutputError);
@@ -87,7 +87,7 @@ describe("the outputs of a network key", () => {
     await expect(chain.read(1n)).rejects.toThrow(MalformedBytesError);
   });
 
-  it("are read in calls of a bounded size, and no longer than an output may be", async () => {
+  it("are read in calls of a bounded size, up to the maximum length of an output", async () => {
     const chain = chainOf();
     const chunk = "x".repeat(1024 * 1024);
     chain.chunks(DKG, ...Array.from({ length: 120 }, () => "x"));

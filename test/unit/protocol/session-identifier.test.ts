@@ -7,7 +7,7 @@ import { sessionIdentifierDigest } from "../../../src/protocol/session-identifie
 
 const bytes32 = fc.uint8Array({ minLength: 32, maxLength: 32 });
 
-test("the digest is the Ika SDK's for every session and sender", () => {
+test("the digest equals the Ika SDK's for every session and sender", () => {
   fc.assert(
     fc.property(bytes32, bytes32, (session, sender) => {
       const address = `0x${bytesToHex(sender)}`;
@@ -18,7 +18,7 @@ test("the digest is the Ika SDK's for every session and sender", () => {
   );
 });
 
-test("other lengths and short addresses are refused", () => {
+test("wrong lengths and short addresses are refused", () => {
   expect(() => sessionIdentifierDigest(new Uint8Array(31), `0x${"1".repeat(64)}`)).toThrow(RangeError);
   expect(() => sessionIdentifierDigest(new Uint8Array(32), "0x1")).toThrow(RangeError);
 });

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { MalformedBytesError } from "../../../src/protocol/bytes.ts";
 import { signatureFromChain, signatureLength } from "../../../src/protocol/signature-forms.ts";
 
-test("ECDSA moves the recovery id from the front to the end and keeps the rest", () => {
+test("an ECDSA signature has the recovery id moved from the front to the end", () => {
   fc.assert(
     fc.property(fc.uint8Array({ minLength: 64, maxLength: 64 }), fc.integer({ min: 0, max: 3 }), (rs, v) => {
       for (const algorithm of ["ECDSASecp256k1", "ECDSASecp256r1"] as const) {
@@ -13,7 +13,7 @@ test("ECDSA moves the recovery id from the front to the end and keeps the rest",
   );
 });
 
-test("the Schnorr family's 64 bytes stay, as a copy", () => {
+test("a Schnorr-family signature is a copy of its 64 bytes", () => {
   for (const algorithm of ["Taproot", "EdDSA", "Schnorrkel"] as const) {
     const chain = new Uint8Array(64).fill(5);
     const signature = signatureFromChain(algorithm, chain);
@@ -23,7 +23,7 @@ test("the Schnorr family's 64 bytes stay, as a copy", () => {
   }
 });
 
-test("other lengths and impossible recovery ids are malformed", () => {
+test("wrong lengths and impossible recovery ids are malformed", () => {
   expect(() => signatureFromChain("ECDSASecp256k1", new Uint8Array(64))).toThrow(MalformedBytesError);
   expect(() => signatureFromChain("EdDSA", new Uint8Array(65))).toThrow(MalformedBytesError);
   expect(() => signatureFromChain("ECDSASecp256r1", new Uint8Array(65).fill(4))).toThrow(MalformedBytesError);

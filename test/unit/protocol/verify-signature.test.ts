@@ -42,14 +42,14 @@ describe.each(SIGNATURE_VECTORS.map((vector) => [name(vector.triple), claimOf(ve
       expect(verifySignature({ ...claim, signature: Uint8Array.of(...claim.signature, 0) })).toBe(false);
     });
 
-    test("the right signature under the name of another hash is refused", () => {
+    test("a right signature with the name of another hash is refused", () => {
       const others = (["KECCAK256", "SHA256", "DoubleSHA256", "SHA512", "Merlin"] as const).filter(
         (hash) => hash !== claim.hash,
       );
       expect(others.filter((hash) => verifySignature({ ...claim, hash }))).toEqual([]);
     });
 
-    test("random bytes are never an error", () => {
+    test("random bytes are refused without an exception", () => {
       fc.assert(
         fc.property(
           fc.uint8Array({ maxLength: 70 }),
@@ -65,7 +65,7 @@ describe.each(SIGNATURE_VECTORS.map((vector) => [name(vector.triple), claimOf(ve
   },
 );
 
-describe("signatures that outside libraries make", () => {
+describe("signatures of outside libraries", () => {
   const message = new TextEncoder().encode("made elsewhere");
 
   test("OpenSSL's Ed25519 is accepted", () => {
@@ -96,7 +96,7 @@ describe("signatures that outside libraries make", () => {
     expect(verifySignature(claim)).toBe(true);
   });
 
-  test("an sr25519 signature without the mark of its format is refused", () => {
+  test("an sr25519 signature without its format bit is refused", () => {
     const pair = sr25519PairFromSeed(new Uint8Array(32).fill(7));
     const signature = flipBit(sr25519Sign(message, pair), 8 * 63 + 7);
     const { publicKey } = pair;
@@ -110,7 +110,7 @@ describe("signatures that outside libraries make", () => {
     expect(verifySignature(claim)).toBe(false);
   });
 
-  test("an Ed25519 key of small order is refused, under which one signature would fit every message", () => {
+  test("an Ed25519 key of small order is refused, because one signature would fit every message", () => {
     // The neutral element as the key, and (B, 1) as the signature: 1 * B = B + challenge * 0.
     const publicKey = new Uint8Array(32).fill(1, 0, 1);
     const signature = new Uint8Array(64).fill(0x66, 0, 32).fill(0x58, 0, 1).fill(1, 32, 33);

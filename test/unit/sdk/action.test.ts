@@ -3,7 +3,7 @@ import { sleep } from "../../../src/protocol/poll.ts";
 import { runAction } from "../../../src/sdk/action.ts";
 
 describe("an action", () => {
-  test("that runs out of time always says so: its caller resumes it, and does not begin anew", async () => {
+  test("that times out always reports it, so that its caller resumes it", async () => {
     const ends = Array.from({ length: 200 }, (_, index) =>
       runAction(1 + (index % 20), {}, (action) => sleep(60_000, action.signal)).catch(
         (error: unknown) => error,
@@ -13,7 +13,7 @@ describe("an action", () => {
     expect(new Set(reasons)).toEqual(new Set(["TIMEOUT"]));
   });
 
-  test("takes a time-out with a fraction", async () => {
+  test("accepts a time-out with a fraction", async () => {
     await expect(runAction(60_000.5, {}, async () => "done")).resolves.toBe("done");
   });
 });

@@ -59,7 +59,7 @@ describe("before any call is made", () => {
     }
   });
 
-  test("an algorithm with presigns of version 3 is refused by its name", async () => {
+  test("an algorithm with presigns of version 3 is refused by name", async () => {
     for (const signatureAlgorithm of [
       "TaprootVSS",
       "EdDSAVSS",
@@ -94,7 +94,7 @@ describe("before any call is made", () => {
     });
   });
 
-  test("an abort that came before is reported as one", async () => {
+  test("an earlier abort is reported as an abort", async () => {
     const signal = AbortSignal.abort(new Error("changed my mind"));
     await expect(client.sign(good, { signal })).rejects.toMatchObject({ reason: "ABORTED" });
   });

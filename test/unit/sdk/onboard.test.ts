@@ -25,7 +25,7 @@ const publicNames = (publicKey: Uint8Array) => ({
   ],
 });
 
-test("an onboarding gives the dWallet, the share and both digests, stage by stage", async () => {
+test("an onboarding returns the dWallet, the share and both digests, stage by stage", async () => {
   const service = createFakeService();
   const stages: string[] = [];
   const times: number[] = [];
@@ -98,7 +98,7 @@ test("every call carries the key and the network, and the bodies verify", async 
   ).toBe(true);
 });
 
-test("nothing that is sent holds the seed or the share", async () => {
+test("no request contains the seed or the share", async () => {
   const service = createFakeService();
   await onboard(service.context, args);
   const sent = service.seen
@@ -125,7 +125,7 @@ describe("an onboarding is refused", () => {
     });
   });
 
-  test("without accepting when the network's output is not the user's", async () => {
+  test("before the acceptance if the network's output is not the user's", async () => {
     const service = createFakeService();
     const other = { ...service.context.engine };
     const { prepareDkg } = other;
@@ -139,7 +139,7 @@ describe("an onboarding is refused", () => {
     expect(service.counts()["acceptDWallet"]).toBeUndefined();
   });
 
-  test("without accepting when the output is not one of this curve", async () => {
+  test("before the acceptance if the output is not of this curve", async () => {
     const service = createFakeService();
     const { dwalletOutput } = vectorOf("Taproot");
     service.script.dwalletState = () => ({ AwaitingKeyHolderSignature: dwalletOutput });
@@ -147,7 +147,7 @@ describe("an onboarding is refused", () => {
     expect(service.counts()["acceptDWallet"]).toBeUndefined();
   });
 
-  test("without accepting when the output holds another share", async () => {
+  test("before the acceptance if the output has another share", async () => {
     const service = createFakeService();
     const engine = { ...service.context.engine };
     const { prepareDkg } = engine;
@@ -185,7 +185,7 @@ test("after a time-out the id in the error resumes the same dWallet", async () =
   expect(service.counts()["createDWallet"]).toBe(1);
 });
 
-test("a client remembers a thousand Active dWallets, however many it makes", async () => {
+test("a client remembers at most a thousand Active dWallets", async () => {
   const { context } = createFakeService();
   await onboard(context, args);
   const [active] = context.activeDWallets.values();

@@ -24,18 +24,15 @@ test.each([
     "recoverShare",
     async (context: FakeService["context"], args: typeof ID) => await recoverShare(context, args),
   ],
-])(
-  "%s acts on the dWallet that it was called with, whatever its caller does with the arguments",
-  async (_, act) => {
-    const { service } = await activeService();
-    const args = { ...ID };
-    const result = act(service.context, args);
-    Object.assign(args, { dwalletId: `0x${"9".repeat(64)}`, curve: "SECP256K1" });
-    await expect(result).resolves.toBeDefined();
-  },
-);
+])("%s uses the dWallet of its call, even if the caller changes the arguments", async (_, act) => {
+  const { service } = await activeService();
+  const args = { ...ID };
+  const result = act(service.context, args);
+  Object.assign(args, { dwalletId: `0x${"9".repeat(64)}`, curve: "SECP256K1" });
+  await expect(result).resolves.toBeDefined();
+});
 
-test("resume signs the message that it was called with, whatever its caller does with the buffer", async () => {
+test("resume signs the message of its call, even if the caller changes the buffer", async () => {
   const { service, token } = await activeService();
   const message = Uint8Array.from(MESSAGE);
   const resumed = resume(service.context, token, { seed: SEED, message });

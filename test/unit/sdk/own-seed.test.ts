@@ -36,7 +36,7 @@ async function overwritten<T>(result: Promise<T>): Promise<T> {
   return await result;
 }
 
-describe("a seed that its owner overwrites while the action runs is the one that the share follows from", () => {
+describe("an action derives the share from its own copy if the caller overwrites the seed", () => {
   test.each([
     ["onboard", () => onboard(service.context, { seed, curve })],
     ["getOrCreate", () => getOrCreate(service.context, { seed, curve, name: "treasury" })],
@@ -61,7 +61,7 @@ describe("a seed that its owner overwrites while the action runs is the one that
   });
 });
 
-describe("a seed that its owner overwrites while the action runs still opens its dWallet", () => {
+describe("an action opens its dWallet with its own copy if the caller overwrites the seed", () => {
   beforeEach(() => {
     service.script.dwalletState = () => ({ Active: DWALLET.output });
   });
@@ -82,7 +82,7 @@ describe("a seed that its owner overwrites while the action runs still opens its
     await expect(overwritten(resumed)).resolves.toMatchObject({ kind: "sign" });
   });
 
-  test("in the last of several signatures, whose message is the one that was given", async () => {
+  test("in the last of several signatures, with the message of the call", async () => {
     const message = Uint8Array.from(MESSAGE);
     const items = Array(3).fill({ ...signing, seed, message });
     const results = signMany(service.context, items, { concurrency: 1 });
@@ -94,7 +94,7 @@ describe("a seed that its owner overwrites while the action runs still opens its
   });
 });
 
-test("an action's copy of the seed is the action's to overwrite, and no other is", () => {
+test("an action overwrites only its own copy of the seed", () => {
   const owned: { destroy(): void }[] = [];
   const action = {
     own<T extends { destroy(): void }>(secret: T): T {

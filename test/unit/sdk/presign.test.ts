@@ -83,7 +83,7 @@ describe("a presign", () => {
     expect(halves()).toBe(0);
   });
 
-  it("that the fullnode shows a moment later is taken", async () => {
+  it("that the fullnode shows a moment later is accepted", async () => {
     let looks = 0;
     const completed = presignSession(PRESIGN_ID, { Completed: PRESIGN }, EDDSA);
     const answers = [undefined, presignSession(PRESIGN_ID, { Requested: true }, EDDSA), completed];
@@ -92,7 +92,7 @@ describe("a presign", () => {
     expect(looks).toBe(3);
   });
 
-  it("that is given out again for another message gets no second half", async () => {
+  it("that the service returns again for another message gets no second half", async () => {
     await sign(service.context, ARGS);
     const another = { ...ARGS, message: new TextEncoder().encode("another message") };
     await expect(sign(service.context, another)).rejects.toMatchObject({ reason: "PRESIGN_MISMATCH" });
@@ -100,7 +100,7 @@ describe("a presign", () => {
     expect(service.counts()["submitSign"]).toBe(1);
   });
 
-  it("that is given out again for the same message gets the same half", async () => {
+  it("that the service returns again for the same message gets the same half", async () => {
     await sign(service.context, ARGS);
     await sign(service.context, ARGS);
     expect(halves()).toBe(1);
@@ -110,7 +110,7 @@ describe("a presign", () => {
   });
 });
 
-describe("the halves that a client made", () => {
+describe("the halves of a client", () => {
   const purpose = (text: string): HalfPurpose => ({
     dwalletId: DWALLET_ID,
     triple: vectorOf("EdDSA").triple,
@@ -147,7 +147,7 @@ describe("the halves that a client made", () => {
     await expect(made.for(presign(1), purpose("b"), async () => Uint8Array.of(3))).rejects.toThrow(/twice/);
   });
 
-  it("are remembered up to a number, and none that could not be computed", async () => {
+  it("are remembered up to a limit, without failed computations", async () => {
     const made = createMadeHalves(2);
     const failing = made.for(presign(1), purpose("a"), () => Promise.reject(new Error("no")));
     await expect(failing).rejects.toThrow("no");

@@ -46,7 +46,7 @@ test("a read with the seed proves that the public key follows from the user's sh
   await expect(readKey(service.context, given)).resolves.toMatchObject({ publicKeyHex });
 });
 
-test("a read with the seed refuses a public key that the fullnode made up", async () => {
+test("a read with the seed refuses a public key that the fullnode invented", async () => {
   const service = createFakeService();
   const other = makeDWallet(new Uint8Array([0, 32, ...new Uint8Array(32).fill(3)]));
   service.script.dwalletState = () => ({ Active: other.output });

@@ -64,7 +64,7 @@ const octetsOf = (token: string) => fromBase58(token.slice("resume_".length)).sl
 const MALFORMED = "VALIDATION, token: is not a resume token, or was truncated or changed";
 
 describe("a resume token", () => {
-  test("gives back what was put into it, and is short", () => {
+  test("returns its contents, and is short", () => {
     fc.assert(
       fc.property(points, (point) => {
         const token = encodeResumeToken(point);
@@ -75,7 +75,7 @@ describe("a resume token", () => {
     expect(TOKEN.length).toBeLessThan(140);
   });
 
-  test("that is cut, or has one character changed, is refused as that", () => {
+  test("that is cut, or has one character changed, is refused as malformed", () => {
     for (let length = 0; length < TOKEN.length; length++)
       expect(refusalOf(TOKEN.slice(0, length))).toBe(MALFORMED);
     for (let at = 0; at < TOKEN.length; at++) {
@@ -94,7 +94,7 @@ describe("a resume token", () => {
     expect(refusalOf(TOKEN, "testnet")).toBe("VALIDATION, token: is of localnet; this client is for testnet");
   });
 
-  test("that somebody made of any octets is read as ids of the right form, or refused by its name", () => {
+  test("of any octets is read as ids of the right form, or refused", () => {
     const made = fc.oneof(
       fc.uint8Array({ maxLength: 300 }).map((body) => Uint8Array.from([1, ...body])),
       fc
@@ -119,7 +119,7 @@ describe("a resume token", () => {
     );
   });
 
-  test("that is no text, or longer than any, is refused before it is decoded", () => {
+  test("that is not a text, or too long, is refused before it is decoded", () => {
     for (const token of [undefined, 7, {}, "", "resume_", `resume_${"z".repeat(1_000_000)}`])
       expect(refusalOf(token)).toBe(MALFORMED);
   });

@@ -145,7 +145,7 @@ describe("a list", () => {
 });
 
 describe("a call whose connection breaks", () => {
-  test("is made again under the same idempotency key, where the contract goes by one", async () => {
+  test("is repeated under the same idempotency key if the contract has one", async () => {
     const names = [...keyedMethods([Admin])].map(({ localName }) => localName as keyof typeof Admin.method);
     expect(names.length).toBeGreaterThan(3);
     for (const name of names) {
@@ -174,7 +174,7 @@ describe("a call whose connection breaks", () => {
   });
 });
 
-test("a call ends with its signal, and with its time-out", async () => {
+test("a call ends with its signal or its time-out", async () => {
   const hanging: Transport = {
     async unary(_method, signal) {
       signal?.throwIfAborted();

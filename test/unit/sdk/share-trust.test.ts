@@ -42,7 +42,7 @@ function putOnChain(made: typeof CHOSEN, state: "AwaitingKeyHolderSignature" | "
   if (state === "Active") service.script.dwalletState = () => ({ Active: made.output });
 }
 
-describe("a dWallet whose share somebody else chose", () => {
+describe("a dWallet with a share that somebody else chose", () => {
   test.each([
     ["the session that it names", SESSION_DIGEST, undefined],
     ["another session on the chain", SESSION_DIGEST, OTHER_DIGEST],
@@ -58,7 +58,7 @@ describe("a dWallet whose share somebody else chose", () => {
     expect(service.engineCalls).not.toContain("decryptShare");
   });
 
-  test("is neither recovered nor signed with, although the seed's signer once signed for it", async () => {
+  test("is neither recovered nor used to sign, even if the seed's signer once signed for it", async () => {
     putOnChain(CHOSEN, "Active");
     await expect(recoverShare(service.context, dwallet)).rejects.toMatchObject({
       reason: "SHARE_UNVERIFIED",
@@ -67,7 +67,7 @@ describe("a dWallet whose share somebody else chose", () => {
     expect(service.counts()["reserveSign"]).toBeUndefined();
   });
 
-  test("is refused by onboard, and the same id then by resumeOnboard", async () => {
+  test("is refused by onboard, and then by resumeOnboard with the same id", async () => {
     const { dwalletState } = service.script;
     service.script.dwalletState = () => {
       putOnChain(CHOSEN, "AwaitingKeyHolderSignature");
@@ -84,10 +84,10 @@ describe("a dWallet whose share somebody else chose", () => {
   });
 });
 
-describe("a dWallet with the user's share beside a network share that is not the network's", () => {
+describe("a dWallet with the user's share and a false network share", () => {
   const ROGUE = makeDWallet(DWALLET.userSecretKeyShare, 4n);
 
-  test("is neither resumed nor recovered nor signed with, also when the share is given", async () => {
+  test("is neither resumed, recovered nor used to sign, even with a given share", async () => {
     putOnChain(ROGUE, "AwaitingKeyHolderSignature");
     await expect(resumeOnboard(service.context, dwallet)).rejects.toMatchObject({
       reason: "SHARE_UNVERIFIED",
@@ -107,7 +107,7 @@ describe("a dWallet with the user's share beside a network share that is not the
 describe("the digest of the session", () => {
   beforeEach(() => putOnChain(DWALLET, "Active"));
 
-  test("is asked of the service, and of nobody else when it is right", async () => {
+  test("comes from the service, and from nowhere else if it is right", async () => {
     await recoverShare(service.context, dwallet);
     expect(service.counts()["chainSession"]).toBeUndefined();
   });
@@ -116,14 +116,14 @@ describe("the digest of the session", () => {
     ["wrong", OTHER_DIGEST],
     ["missing", new Uint8Array()],
     ["malformed", new Uint8Array(31)],
-  ])("is read from the chain when the service's is %s", async (_what, digest) => {
+  ])("is read from the chain if the service's is %s", async (_what, digest) => {
     service.script.sessionDigest = digest;
     service.script.chainSession = SESSION_DIGEST;
     const { userSecretKeyShareHex } = await recoverShare(service.context, dwallet);
     expect(userSecretKeyShareHex).toBe(bytesToHex(DWALLET.userSecretKeyShare));
   });
 
-  test("is the caller's alone when there is one, and then nobody is asked", async () => {
+  test("is the caller's if it is given, and then nothing is read", async () => {
     service.script.sessionDigest = OTHER_DIGEST;
     const args = { ...dwallet, encryptedUserSecretKeyShareId: SHARE_ID };
     const sessionDigestHex = bytesToHex(SESSION_DIGEST);
@@ -136,7 +136,7 @@ describe("the digest of the session", () => {
     await expect(wrong).rejects.toMatchObject({ reason: "SHARE_UNVERIFIED" });
   });
 
-  test("that nobody knows is asked for by name", async () => {
+  test("that is unknown is requested from the caller by name", async () => {
     service.script.sessionDigest = new Uint8Array();
     await expect(recoverShare(service.context, dwallet)).rejects.toMatchObject({
       reason: "SHARE_UNVERIFIED",
@@ -155,7 +155,7 @@ describe("the digest of the session", () => {
   });
 });
 
-describe("a share that is taken unverified, at the caller's word", () => {
+describe("a share that the caller accepts unverified", () => {
   const accepting = { ...dwallet, acceptUnverifiedShare: true } as const;
   beforeEach(() => putOnChain(CHOSEN, "Active"));
 
@@ -184,7 +184,7 @@ describe("a share that is taken unverified, at the caller's word", () => {
     expect(service.engineCalls).not.toContain("decryptShare");
   });
 
-  test("is refused when it is encrypted to another seed's key", async () => {
+  test("is refused if it is encrypted to another seed's key", async () => {
     service.script.encryptionKeyAddress = SIGNERS.other.signerAddress;
     await expect(recoverShare(service.context, accepting)).rejects.toMatchObject({
       reason: "SHARE_MISMATCH",
@@ -192,7 +192,7 @@ describe("a share that is taken unverified, at the caller's word", () => {
     expect(service.engineCalls).not.toContain("decryptShare");
   });
 
-  test("is refused when it is another dWallet's", async () => {
+  test("is refused if it belongs to another dWallet", async () => {
     service.script.shareDWalletId = `0x${"9".repeat(64)}`;
     await expect(recoverShare(service.context, accepting)).rejects.toMatchObject({
       reason: "SHARE_MISMATCH",
@@ -200,7 +200,7 @@ describe("a share that is taken unverified, at the caller's word", () => {
     expect(service.engineCalls).not.toContain("decryptShare");
   });
 
-  test("is refused when what is decrypted does not lead to the output", async () => {
+  test("is refused if the decrypted share does not match the output", async () => {
     service.script.decryptedShare = DWALLET.userSecretKeyShare;
     await expect(recoverShare(service.context, accepting)).rejects.toMatchObject({
       reason: "SHARE_MISMATCH",
@@ -208,7 +208,7 @@ describe("a share that is taken unverified, at the caller's word", () => {
   });
 });
 
-test("a fullnode that answers with another dWallet than the one asked for is refused", async () => {
+test("a fullnode that answers with a dWallet other than the requested one is refused", async () => {
   service.script.dwalletObjectId = `0x${"9".repeat(64)}`;
   const refused = { reason: "OUTPUT_MISMATCH" };
   await expect(resumeOnboard(service.context, dwallet)).rejects.toMatchObject(refused);
@@ -217,7 +217,7 @@ test("a fullnode that answers with another dWallet than the one asked for is ref
   await expect(sign(service.context, signature)).rejects.toMatchObject(refused);
 });
 
-test("a key that the service registered for another signer ends the onboarding before a DKG is asked for", async () => {
+test("a key that the service registered for another signer ends the onboarding before a DKG is requested", async () => {
   service.script.registeredSigner = SIGNERS.other.signerAddress;
   await expect(onboard(service.context, { seed: SEED, curve: "ED25519" })).rejects.toMatchObject({
     reason: "OUTPUT_MISMATCH",

@@ -29,7 +29,7 @@ beforeEach(() => {
   service.script.dwalletState = () => ({ Active: DWALLET.output });
 });
 
-test("the results stand in the order of the items, and one that fails changes nothing for the others", async () => {
+test("the results have the order of the items, and a failed one does not affect the others", async () => {
   service.script.before = (method, { requestHeader }) => {
     if (method === "reserveSign" && requestHeader.get("idempotency-key") === "poor")
       throw serviceError(Code.FailedPrecondition, "INSUFFICIENT_CREDIT");
@@ -47,7 +47,7 @@ test("the results stand in the order of the items, and one that fails changes no
   );
 });
 
-test("no more signatures are under way at once than asked for, and all of them are made", async () => {
+test("at most the requested number of signatures run at once, and all of them complete", async () => {
   const open = new Set<number>();
   let most = 0;
   const onProgress = (index: number, stage: string) => {
@@ -60,7 +60,7 @@ test("no more signatures are under way at once than asked for, and all of them a
   expect(most).toBe(3);
 });
 
-test("an abort ends all of them, those that have not begun too", async () => {
+test("an abort ends all signatures, even those that have not started", async () => {
   const abort = new AbortController();
   const onProgress = (_: number, stage: string) => {
     if (stage === "submit") abort.abort();
@@ -81,7 +81,7 @@ test.each([0, 65, 1.5, Number.NaN])("a concurrency of %s is refused by name", as
   });
 });
 
-test("an item that is no object fails by itself, by its place", async () => {
+test("an item that is not an object fails alone, and the error names its place", async () => {
   const results = await signMany(service.context, [undefined as never, item]);
   expect(results).toMatchObject([
     { status: "rejected", reason: { reason: "VALIDATION", message: expect.stringContaining("items[0]") } },

@@ -51,7 +51,7 @@ function failFirst(method: string, ...errors: Error[]): void {
   };
 }
 
-test("a signature comes back verified, stage by stage", async () => {
+test("a signature is returned verified, stage by stage", async () => {
   const stages: string[] = [];
   await expect(sign(service.context, args, { onProgress: (stage) => stages.push(stage) })).resolves.toEqual(
     expected,
@@ -70,7 +70,7 @@ test("a signature comes back verified, stage by stage", async () => {
   ]);
 });
 
-test("a second signature reads neither network, parameters nor dWallet again", async () => {
+test("a second signature does not read the network, the parameters or the dWallet again", async () => {
   await sign(service.context, args);
   service.seen.length = 0;
   service.script.signStatuses = [Status.queued, Status.completed];
@@ -92,7 +92,7 @@ describe("the request is followed", () => {
     expect(service.counts()).toMatchObject({ reserveSign: 1, submitSign: 1, watchSign: 2, getSign: 1 });
   });
 
-  test("and nothing is left that keeps the process from its end", async () => {
+  test("and leaves nothing that keeps the process running", async () => {
     const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === "Timeout").length;
     const before = timers();
     await sign(service.context, args);
@@ -147,7 +147,7 @@ test("the computation of the half gets the action's signal, which aborts with th
   expect(service.counts()["submitSign"]).toBeUndefined();
 });
 
-test("the message is signed as it was when the call began, whatever becomes of its buffer", async () => {
+test("the message is signed as it was at the call, even if its buffer changes", async () => {
   const message = Uint8Array.from(MESSAGE);
   const signing = sign(service.context, { ...args, message });
   message.fill(0);
@@ -156,7 +156,7 @@ test("the message is signed as it was when the call began, whatever becomes of i
   expect(reserved).toMatchObject({ message: MESSAGE });
 });
 
-test("each reservation has an idempotency key: the caller's, or one of its own", async () => {
+test("each reservation has an idempotency key: the caller's, or a new one", async () => {
   await sign(service.context, args);
   await sign(service.context, args);
   await sign(service.context, args, { idempotencyKey: "mine" });
@@ -168,7 +168,7 @@ test("each reservation has an idempotency key: the caller's, or one of its own",
   expect(keys[2]).toBe("mine");
 });
 
-test("without a share it is derived from the seed, and nothing is decrypted", async () => {
+test("a missing share is derived from the seed, and nothing is decrypted", async () => {
   await expect(sign(service.context, { ...args, userSecretKeyShareHex: undefined })).resolves.toEqual(
     expected,
   );
@@ -176,7 +176,7 @@ test("without a share it is derived from the seed, and nothing is decrypted", as
 });
 
 describe("nothing is reserved", () => {
-  test("when the share does not fit the dWallet", async () => {
+  test("if the share does not fit the dWallet", async () => {
     for (const userSecretKeyShareHex of [vectorOf("Schnorrkel").userSecretKeyShareHex, "00", ""]) {
       await expect(sign(service.context, { ...args, userSecretKeyShareHex })).rejects.toMatchObject({
         reason: "SHARE_MISMATCH",
@@ -185,7 +185,7 @@ describe("nothing is reserved", () => {
     expect(service.counts()["reserveSign"]).toBeUndefined();
   });
 
-  test("when the parameters cannot be built", async () => {
+  test("if the parameters cannot be built", async () => {
     const load = async (): Promise<never> => {
       throw new TssError("PARAMETERS_MISMATCH", "none of the network's keys");
     };
@@ -194,7 +194,7 @@ describe("nothing is reserved", () => {
     expect(service.counts()["reserveSign"]).toBeUndefined();
   });
 
-  test("when the dWallet is not Active, or on another curve", async () => {
+  test("if the dWallet is not Active, or on another curve", async () => {
     service.script.dwalletState = () => ({ AwaitingKeyHolderSignature: DWALLET.output });
     await expect(sign(service.context, args)).rejects.toMatchObject({
       reason: "DWALLET_NOT_ACTIVE",
@@ -211,7 +211,7 @@ describe("nothing is reserved", () => {
     expect(service.counts()["reserveSign"]).toBeUndefined();
   });
 
-  test("when the chain has no such dWallet; the service's own answer comes first", async () => {
+  test("if the chain has no such dWallet, after the service's own answer", async () => {
     service.script.dwalletState = () => undefined;
     await expect(sign(service.context, args)).rejects.toMatchObject({ reason: "DWALLET_NOT_FOUND" });
     failFirst("getDWallet", serviceError(Code.Unauthenticated, "INVALID_KEY"));
@@ -220,8 +220,8 @@ describe("nothing is reserved", () => {
   });
 });
 
-describe("a call is made again", () => {
-  test("under the same key when the connection breaks, so that it cannot charge twice", async () => {
+describe("a call is repeated", () => {
+  test("under the same key if the connection breaks, so that it cannot charge twice", async () => {
     const broken = new ConnectError("fetch failed", Code.Unavailable);
     failFirst("reserveSign", broken, broken);
     await expect(sign(service.context, args)).resolves.toEqual(expected);
@@ -238,7 +238,7 @@ describe("a call is made again", () => {
     expect(service.counts()["reserveSign"]).toBe(2);
   });
 
-  test("but the user's half is computed once, however often it is submitted", async () => {
+  test("with the user's half computed once, however often it is submitted", async () => {
     failFirst("submitSign", new ConnectError("reset", Code.Unavailable));
     await sign(service.context, args);
     expect(service.counts()["submitSign"]).toBe(2);
@@ -256,7 +256,7 @@ describe("a call is made again", () => {
     expect(service.counts()["reserveSign"]).toBe(5);
   });
 
-  test("not for a refusal, whose reason, metadata and request id arrive", async () => {
+  test("but not after a refusal, whose reason, metadata and request id are returned", async () => {
     failFirst(
       "reserveSign",
       serviceError(Code.FailedPrecondition, "INSUFFICIENT_CREDIT", { metadata: { priceMicroUsd: "10000" } }),
@@ -272,7 +272,7 @@ describe("a call is made again", () => {
     expect(service.counts()["reserveSign"]).toBe(1);
   });
 
-  test("not when the hint outlasts the time, and the hint arrives", async () => {
+  test("but not if the retry hint exceeds the time, and the hint is returned", async () => {
     failFirst("reserveSign", serviceError(Code.ResourceExhausted, "RATE_LIMITED", { retryAfterMs: 61_000 }));
     await expect(sign(service.context, { ...args, timeoutMs: 60_000 })).rejects.toMatchObject({
       reason: "RATE_LIMITED",
@@ -281,7 +281,7 @@ describe("a call is made again", () => {
   });
 });
 
-test("a public output that is not the chain's stops before anything is computed", async () => {
+test("a public output that differs from the chain's ends the action before anything is computed", async () => {
   service.script.reservedOutput = () => flipBit(DWALLET.output, 100);
   await expect(sign(service.context, args)).rejects.toMatchObject({ reason: "OUTPUT_MISMATCH" });
   expect(service.engineCalls).not.toContain("createSignMessage");
@@ -335,7 +335,7 @@ describe("after a time-out", () => {
   });
 });
 
-test("an abort ends the wait at once, and its error tells how to resume", async () => {
+test("an abort ends the wait at once, and its error has what a resume needs", async () => {
   service.script.signStatuses = [Status.queued];
   const abort = new AbortController();
   const result = sign(service.context, args, {

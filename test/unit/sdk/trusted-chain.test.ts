@@ -131,7 +131,7 @@ describe("fullnodes", () => {
     ["other contents", share(2)],
     ["another type", { ...share(1), type: "0x2::a::B" }],
     ["no such object", undefined],
-  ])("of which one goes on giving %s end the read, within a bound", async (_, lie) => {
+  ])("of which one keeps giving %s end the read within a limit", async (_, lie) => {
     const liar = node([lie]);
     const start = performance.now();
     await expect(read([node([share(1)]), node([share(1)]), liar])).rejects.toMatchObject({
@@ -151,7 +151,7 @@ describe("fullnodes", () => {
     await expect(result).rejects.toMatchObject({ reason: "FULLNODES_DISAGREE" });
   });
 
-  test("are asked twice if one is down, and the others cannot replace its answer", async () => {
+  test("are read twice if one is down, and the others cannot replace its answer", async () => {
     const down = node([new Error("connect ECONNREFUSED")]);
     await expect(read([node([share(1)]), down])).rejects.toMatchObject({
       reason: "CHAIN_UNAVAILABLE",
@@ -165,7 +165,7 @@ describe("fullnodes", () => {
   test.each([
     ["another object's", share(1).content.with(0, 7)],
     ["too few", new Uint8Array(3)],
-  ])("of which one gives contents that are %s have not answered", async (_, content) => {
+  ])("of which one gives contents that are %s count as unanswered", async (_, content) => {
     const mixing = node([{ ...share(1), content }]);
     await expect(read([node([share(1)]), mixing])).rejects.toMatchObject({
       reason: "CHAIN_UNAVAILABLE",
@@ -173,7 +173,7 @@ describe("fullnodes", () => {
     });
   });
 
-  test("agree on a dWallet that signs meanwhile, and not on its state or output", async () => {
+  test("agree on a dWallet that signs meanwhile, but not if its state or output differs", async () => {
     const active = (byte: number, signCount: number) => dwallet({ Active: Uint8Array.of(byte) }, signCount);
     expect(await read([node([active(1, 7)]), node([active(1, 8)])], DWALLET)).toBe(
       bytesToHex(active(1, 7).content),

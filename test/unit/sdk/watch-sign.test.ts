@@ -11,7 +11,7 @@ async function statesOf(service: ReturnType<typeof createFakeService>): Promise<
   return states;
 }
 
-test("a watch gives each state once and ends with the last one, also when the stream breaks", async () => {
+test("a watch returns each state once and ends with the last one, even if the stream breaks", async () => {
   const service = createFakeService();
   let messageCount = 0;
   service.script.watching = () => {
@@ -22,7 +22,7 @@ test("a watch gives each state once and ends with the last one, also when the st
   expect(await statesOf(service)).toEqual([prepared, queued, submitted, completed]);
 });
 
-test("a watch gives no state twice, also when the service says that the request went back", async () => {
+test("a watch returns no state twice, even if the service says that the request went back", async () => {
   const service = createFakeService();
   const { queued, submitted, completed } = Status;
   service.script.signStatuses = [queued, submitted, queued, submitted, completed];
@@ -35,7 +35,7 @@ test("a watch of a request that fails ends with its failure as a state", async (
   expect(await statesOf(service)).toEqual([Status.queued, Status.failed]);
 });
 
-test("a watch of a request that there is not throws the service's reason", async () => {
+test("a watch of an unknown request throws the service's reason", async () => {
   const service = createFakeService();
   service.script.before = () => {
     throw serviceError(Code.NotFound, "SIGN_REQUEST_NOT_FOUND");
@@ -46,7 +46,7 @@ test("a watch of a request that there is not throws the service's reason", async
   });
 });
 
-test("a watch that its reader leaves keeps no stream open and no timer", async () => {
+test("a watch that its reader leaves keeps no stream and no timer", async () => {
   const service = createFakeService();
   let isAborted = false;
   service.script.before = (method, context) => {

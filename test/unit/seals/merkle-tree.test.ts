@@ -33,7 +33,7 @@ describe("the Merkle tree", () => {
     expect(leaves.map((_, index) => hex(merkleRoot(leaves.slice(0, index + 1))))).toEqual(ROOTS);
   });
 
-  it("leads from every leaf of every tree to its root, and from no other place", () => {
+  it("leads from every leaf of every tree to its root, and from no other position", () => {
     for (let leafCount = 1; leafCount <= leaves.length; leafCount++) {
       const tree = leaves.slice(0, leafCount);
       for (let index = 0; index < leafCount; index++) {

@@ -16,7 +16,7 @@ const pair = (key: string) => {
 };
 const TRANSFER = { type: 2, chainId: 1, nonce: 4, gasLimit: 21_000, to: `0x${"42".repeat(20)}`, value: 7 };
 
-describe("ethers' signer of a dWallet gives what ethers' own wallet of the same key gives", () => {
+describe("ethers' signer of a dWallet equals ethers' own wallet of the same key", () => {
   it("for its address and for messages, as text and as bytes", () =>
     fc.assert(
       fc.asyncProperty(
@@ -105,7 +105,7 @@ describe("ethers' signer of a dWallet", () => {
     expect(client.read).toEqual([{ ...key, curve: "SECP256K1" }]);
   });
 
-  it("does not end with the signal of the signer that it was made from, which still asks for the public key", async () => {
+  it("does not end with the signal of the call that created it", async () => {
     const client = known();
     const { publicKeyHex: _, ...key } = client.key;
     const abort = new AbortController();
@@ -123,7 +123,7 @@ describe("ethers' signer of a dWallet", () => {
     expect(await other).toBe(new Wallet(PRIVATE_KEY).address);
   });
 
-  it("signs twice what it is asked twice", async () => {
+  it("makes two signatures for two requests", async () => {
     const client = known();
     const signer = new DWalletSigner(client, client.key);
     await signer.signTransaction(TRANSFER);
@@ -131,7 +131,7 @@ describe("ethers' signer of a dWallet", () => {
     expect(client.asked.map(({ options }) => options.idempotencyKey)).toEqual([undefined, undefined]);
   });
 
-  it("refuses a transaction from another address, naming the field, as ethers' own wallet does", async () => {
+  it("refuses a transaction from another address and names the field, like ethers' own wallet", async () => {
     const client = known();
     const request = { ...TRANSFER, from: `0x${"42".repeat(20)}` };
     const refusal = { code: "INVALID_ARGUMENT", argument: "tx.from", value: request.from };
@@ -141,7 +141,7 @@ describe("ethers' signer of a dWallet", () => {
     expect(client.asked).toEqual([]);
   });
 
-  it("refuses a given public key that is not the chain's, before it asks for a signature", async () => {
+  it("refuses a given public key that differs from the chain's before it requests a signature", async () => {
     const client = known();
     const publicKeyHex = known(`0x${"5a".repeat(32)}`).chainKeyHex;
     const signer = new DWalletSigner(client, { ...client.key, publicKeyHex });
@@ -152,7 +152,7 @@ describe("ethers' signer of a dWallet", () => {
     expect(client.asked).toEqual([]);
   });
 
-  it("keeps its provider, and passes the client's errors on", async () => {
+  it("keeps its provider, and passes on the client's errors", async () => {
     const client = known();
     client.failure = new TssError("INSUFFICIENT_CREDIT", "the balance is 0");
     const provider = new JsonRpcProvider("http://127.0.0.1:1", 1, { staticNetwork: true });
@@ -163,7 +163,7 @@ describe("ethers' signer of a dWallet", () => {
     provider.destroy();
   });
 
-  it("refuses names in typed data where no provider resolves them", async () => {
+  it("refuses names in typed data if no provider resolves them", async () => {
     const client = known();
     const types = { One: [{ name: "who", type: "address" }] };
     const signer = new DWalletSigner(client, client.key);

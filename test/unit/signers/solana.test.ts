@@ -39,7 +39,7 @@ const messageOf = (data: Uint8Array, hash: Uint8Array) =>
   );
 
 describe("Solana Kit's signer of a dWallet", () => {
-  it("gives what the kit's own signer of the same key gives, for transactions and messages", () =>
+  it("equals the kit's own signer of the same key for transactions and messages", () =>
     fc.assert(
       fc.asyncProperty(bytes(32), bytes(32), fc.uint8Array({ maxLength: 200 }), async (key, hash, data) => {
         const client = known(key);
@@ -70,7 +70,7 @@ describe("Solana Kit's signer of a dWallet", () => {
     expect(signed).toEqual(expected);
   });
 
-  it("asks for one signature for each message, under one idempotency key for each", async () => {
+  it("requests one signature for each message, each under its own idempotency key", async () => {
     const client = known();
     const signer = dwalletSolanaSigner(client, client.key, { idempotencyKey: "first" });
     const messages = [createSignableMessage("one"), createSignableMessage("one")];
@@ -87,7 +87,7 @@ describe("Solana Kit's signer of a dWallet", () => {
     });
   });
 
-  it("tells of the progress of each, and gives the tokens to go on with", async () => {
+  it("reports the progress of each, and the tokens to resume them", async () => {
     const client = known();
     const told: unknown[] = [];
     const signer = dwalletSolanaSigner(client, client.key).withOptions({
@@ -98,7 +98,7 @@ describe("Solana Kit's signer of a dWallet", () => {
     expect(told).toEqual([["reserve", 0], "token 0", ["reserve", 1], "token 1"]);
   });
 
-  it("ends when the kit's abort signal says so", async () => {
+  it("ends with the kit's abort signal", async () => {
     const client = known();
     const abort = new AbortController();
     abort.abort(new Error("the user closed the page"));
@@ -117,7 +117,7 @@ describe("Solana Kit's signer of a dWallet", () => {
     await expect(signer.signMessages([createSignableMessage("one")])).rejects.toBe(client.failure);
   });
 
-  it("refuses a transaction that asks for no signature of this key, before it asks for a signature", async () => {
+  it("refuses a transaction that needs no signature of this key before it requests one", async () => {
     const client = known();
     const signer = dwalletSolanaSigner(client, client.key);
     const other = await createKeyPairSignerFromPrivateKeyBytes(new Uint8Array(32).fill(5));
@@ -135,7 +135,7 @@ describe("Solana Kit's signer of a dWallet", () => {
     expect(client.asked).toEqual([]);
   });
 
-  it("refuses a given public key that is not the chain's, before it asks for a signature", async () => {
+  it("refuses a given public key that differs from the chain's before it requests a signature", async () => {
     const client = known();
     const publicKeyHex = known(new Uint8Array(32).fill(5)).chainKeyHex;
     const signer = dwalletSolanaSigner(client, { ...client.key, publicKeyHex });

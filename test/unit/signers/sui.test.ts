@@ -30,7 +30,7 @@ describe.each(CURVES)("Sui's signer of a dWallet on %s", (curve, keypair) => {
     ] as const;
   };
 
-  it("gives what the SDK's own keypair gives, for transactions and personal messages", () =>
+  it("equals the SDK's own keypair for transactions and personal messages", () =>
     fc.assert(
       fc.asyncProperty(privateKey, fc.uint8Array({ maxLength: 2_000 }), async (key, bytes) => {
         const [signer, own] = pair(key);
@@ -54,7 +54,7 @@ describe.each(CURVES)("Sui's signer of a dWallet on %s", (curve, keypair) => {
     ).resolves.toBeDefined();
   });
 
-  it("takes its public key from the chain", async () => {
+  it("reads its public key from the chain", async () => {
     const [, own, client] = pair(PRIVATE_KEY);
     const { publicKeyHex: _, ...key } = client.key;
     const signer = await createDWalletSuiSigner(client, { ...key, curve });
@@ -79,7 +79,7 @@ describe("Sui's signer of a dWallet", () => {
     );
   });
 
-  it("refuses a given public key that is not the chain's, before it asks for a signature", async () => {
+  it("refuses a given public key that differs from the chain's before it requests a signature", async () => {
     const known = client();
     const publicKeyHex = "11".repeat(32);
     const signer = new DWalletSuiSigner(known, { ...known.key, publicKeyHex, curve: "ED25519" });

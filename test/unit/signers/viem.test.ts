@@ -38,7 +38,7 @@ const TRANSFER = {
   value: 7n,
 } as const;
 
-describe("viem's account of a dWallet gives what viem's own account of the same key gives", () => {
+describe("viem's account of a dWallet equals viem's own account of the same key", () => {
   const pair = (key: Hex) => {
     const client = known(key);
     return [dwalletAccount(client, client.key), privateKeyToAccount(key)] as const;
@@ -87,7 +87,7 @@ describe("viem's account of a dWallet gives what viem's own account of the same 
       RUNS,
     ));
 
-  it("for typed data that is a domain alone", async () => {
+  it("for typed data that is only a domain", async () => {
     const [account, own] = pair(PRIVATE_KEY);
     const domain = { name: "one", chainId: 5n };
     const types = {
@@ -120,7 +120,7 @@ describe("viem's account of a dWallet gives what viem's own account of the same 
       RUNS,
     ));
 
-  it("also through a chain's own serializer", async () => {
+  it("with a chain's own serializer", async () => {
     const [account, own] = pair(PRIVATE_KEY);
     const serializer: typeof serializeTransaction = (fields, signature) =>
       serializeTransaction({ ...fields, value: 1n }, signature);
@@ -151,7 +151,7 @@ describe("viem's account of a dWallet", () => {
     ]);
   });
 
-  it("gives the transaction that it signed, though its caller changes the object meanwhile", async () => {
+  it("returns the transaction that it signed, even if the caller changes the object meanwhile", async () => {
     const client = known();
     const fields = { ...TRANSFER, value: 7n };
     const signed = dwalletAccount(client, client.key).signTransaction(fields);
@@ -159,7 +159,7 @@ describe("viem's account of a dWallet", () => {
     expect(await signed).toBe(await expected.signTransaction(TRANSFER));
   });
 
-  it("signs twice what it is asked twice", async () => {
+  it("makes two signatures for two requests", async () => {
     const client = known();
     const account = await createDWalletAccount(client, client.key);
     await account.signTransaction(TRANSFER);
@@ -167,19 +167,19 @@ describe("viem's account of a dWallet", () => {
     expect(client.asked.map(({ options }) => options.idempotencyKey)).toEqual([undefined, undefined]);
   });
 
-  it("has no signature of a hash, because the network hashes what it signs", async () => {
+  it("refuses to sign a hash, because the network hashes the message itself", async () => {
     const client = known();
     expect(dwalletAccount(client, client.key).sign).toBeUndefined();
   });
 
-  it("takes its public key from the chain, proven with the seed", async () => {
+  it("reads its public key from the chain, and verifies it with the seed", async () => {
     const client = known();
     const { publicKeyHex: _, ...key } = client.key;
     expect((await createDWalletAccount(client, key)).address).toBe(expected.address);
     expect(client.read).toEqual([{ ...key, curve: "SECP256K1" }]);
   });
 
-  it("refuses a given public key that is not the chain's, before it asks for a signature", async () => {
+  it("refuses a given public key that differs from the chain's before it requests a signature", async () => {
     const client = known();
     const other = known(`0x${"5a".repeat(32)}`);
     const account = dwalletAccount(client, { ...client.key, publicKeyHex: other.chainKeyHex });
@@ -199,7 +199,7 @@ describe("viem's account of a dWallet", () => {
     },
   );
 
-  it("refuses a transaction from another address, naming the field", async () => {
+  it("refuses a transaction from another address and names the field", async () => {
     const client = known();
     const account = dwalletAccount(client, client.key);
     const from = privateKeyToAccount(`0x${"5a".repeat(32)}`).address;
@@ -213,7 +213,7 @@ describe("viem's account of a dWallet", () => {
     expect(client.asked).toHaveLength(1);
   });
 
-  it("fails with an error of viem that is found again inside viem's own", async () => {
+  it("fails with a viem error that viem's own errors contain", async () => {
     const client = known();
     const metadata = { priceMicroUsd: "10000" };
     const facts = { metadata, requestId: "r-7", retryAfterMs: 5, resumeToken: "token" };
@@ -242,7 +242,7 @@ describe("viem's account of a dWallet", () => {
     expect(findSigningError(new Error("another"))).toBeUndefined();
   });
 
-  it("fails in the same form when the chain cannot be read", async () => {
+  it("fails in the same form if the chain cannot be read", async () => {
     const client = known();
     const failure = new TssError("CHAIN_UNAVAILABLE", "no answer");
     client.readKey = () => Promise.reject(failure);

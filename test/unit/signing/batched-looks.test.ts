@@ -57,8 +57,8 @@ function follower(id: string) {
   return { one, heard, told };
 }
 
-describe("looks", () => {
-  it("are batched, notify each follower of its own request, and stop after a change", async () => {
+describe("batched reads of watches", () => {
+  it("notify each follower of its own request, and stop after a change", async () => {
     const { db, next } = asked();
     const looks = createBatchedLooks(db, systemClock, 1);
     const [a, b] = [follower("a"), follower("b")];

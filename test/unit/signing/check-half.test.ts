@@ -32,7 +32,7 @@ function setUp(budgetCount: number) {
 }
 
 describe("wrong halves", () => {
-  it("beyond a project's budget are refused unchecked, and other projects are checked as before", async () => {
+  it("beyond a project's budget are refused unverified, and other projects' halves are still verified", async () => {
     const { looks, reason } = setUp(10);
     const reasons: string[] = [];
     for (let count = 0; count < 300; count++) reasons.push(await reason("hostile"));
@@ -42,7 +42,7 @@ describe("wrong halves", () => {
     expect(await reason("honest")).toBe("taken");
   });
 
-  it("are checked again one at a time as the budget refills", async () => {
+  it("are verified again one at a time as the budget refills", async () => {
     const { looks, reason, pass } = setUp(2);
     for (let count = 0; count < 5; count++) await reason("hostile");
     expect(looks).toHaveLength(3);
@@ -53,7 +53,7 @@ describe("wrong halves", () => {
     expect(looks).toHaveLength(5);
   });
 
-  it("are counted, and right ones are not", async () => {
+  it("count against the budget, and right ones do not", async () => {
     const { looks, reason } = setUp(1);
     for (let count = 0; count < 50; count++) expect(await reason("honest")).toBe("taken");
     expect(looks).toHaveLength(50);

@@ -32,7 +32,7 @@ describe.each(["Taproot", "EdDSA", "Schnorrkel"] as const)("%s", (algorithm) => 
     }
   });
 
-  test("it passes for its own message, presign and dWallet alone", () => {
+  test("it passes only for its own message, presign and dWallet", () => {
     expect(() => checkSignMessage({ ...claim, message: flipBit(claim.message, 0) })).toThrow(
       MalformedBytesError,
     );

@@ -18,7 +18,7 @@ async function value(name: string): Promise<string | undefined> {
 }
 
 describe("the metrics", () => {
-  it("all have the service's prefix, the process's own included", async () => {
+  it("all have the service's prefix, including the process's own", async () => {
     metrics = createMetrics();
     metrics.counter("signs_total", "Signs.").inc();
     const { body, contentType } = await metrics.render();
@@ -29,7 +29,7 @@ describe("the metrics", () => {
     expect(await value("service_signs_total")).toBe("1");
   });
 
-  it("read gauges anew for each scrape", async () => {
+  it("read gauges again for each scrape", async () => {
     metrics = createMetrics();
     let ready = 3;
     metrics.gauge("presigns", "Presigns.", ["state"], (gauge) => gauge.set({ state: "ready" }, ready));
@@ -51,7 +51,7 @@ describe("exemplars", () => {
     return metrics.render(accept);
   };
 
-  it("are shown in OpenMetrics to who takes it", async () => {
+  it("are shown in OpenMetrics to scrapers that accept it", async () => {
     const { contentType, body } = await observed(
       true,
       "application/openmetrics-text;version=1.0.0,text/plain;q=0.5",
@@ -62,7 +62,7 @@ describe("exemplars", () => {
     expect(body.endsWith("# EOF\n")).toBe(true);
   });
 
-  it("are left out of the plain format, which stays as it is without them", async () => {
+  it("are left out of the plain format", async () => {
     const stable = (body: string) => body.split("\n").filter((line) => /signs|wait_/.test(line));
     const withThem = await observed(true, "text/plain");
     metrics.close();
@@ -75,7 +75,7 @@ describe("exemplars", () => {
 });
 
 describe("a finished call", () => {
-  it("is one log line and one observation, with the project that the gate left", async () => {
+  it("is one log line and one observation, with the caller's project", async () => {
     metrics = createMetrics();
     const projectKey = createContextKey("");
     const lines: unknown[] = [];

@@ -24,7 +24,7 @@ describe("a text that looks like a secret", () => {
       'of "-----BEGIN PRIVATE KEY-----\\nMC4CAQAw\\n-----END PRIVATE KEY-----\\n"',
       'of "-----BEGIN PRIVATE KEY-----[redacted]-----END PRIVATE KEY-----\\n"',
     ],
-  ])("is taken out: %s", (text, redacted) => {
+  ])("is redacted: %s", (text, redacted) => {
     expect(redact(text)).toBe(redacted);
   });
 
@@ -35,7 +35,7 @@ describe("a text that looks like a secret", () => {
     "postgresql://postgres@127.0.0.1:5432/postgres",
     "http://127.0.0.1:9000/path?x=a@b",
     "2026-11-21T17:00:00.000Z",
-  ])("and nothing else: %s", (text) => {
+  ])("does not match other text: %s", (text) => {
     expect(redact(text)).toBe(text);
   });
 });
@@ -104,7 +104,7 @@ describe("a logger that knows the process's secrets", () => {
     expect(line).not.toContain(form.replace(/=+$/, ""));
   });
 
-  it("leaves alone what is too short to be told from a word", () => {
+  it("does not redact a secret that is as short as a word", () => {
     expect(logged((logger) => logger.info("a short story"))).toContain("a short story");
   });
 });

@@ -20,7 +20,7 @@ describe("a secret", () => {
     expect(text).not.toContain(VALUE);
   });
 
-  it("comes out when asked", () => {
+  it("is revealed on request", () => {
     expect(new Secret(VALUE).reveal()).toBe(VALUE);
   });
 });
@@ -32,7 +32,7 @@ describe("the logger", () => {
     return lines;
   }
 
-  it("writes no secret, by type or by name, at any depth that requests have", () => {
+  it("writes no secret, by type or by name, at any depth of a request", () => {
     const [line] = logged((logger) =>
       logger.info({
         a: new Secret(VALUE),

@@ -5,7 +5,7 @@ const TRACE = "0af7651916cd43dd8448eb211c80319c";
 const SPAN = "b7ad6b7169203331";
 
 describe("a traceparent", () => {
-  it("says trace, span and whether they are recorded, and is written as it was read", () => {
+  it("has trace, span and sampling flag, and is written as it was read", () => {
     const text = `00-${TRACE}-${SPAN}-01`;
     const context = parseTraceContext(text)!;
     expect(context).toEqual({ traceId: TRACE, spanId: SPAN, traceFlags: 1 });
@@ -13,7 +13,7 @@ describe("a traceparent", () => {
     expect(parseTraceContext(`00-${TRACE}-${SPAN}-00`)?.traceFlags).toBe(0);
   });
 
-  it("of a later version may say more", () => {
+  it("of a later version may have more fields", () => {
     expect(parseTraceContext(`cc-${TRACE}-${SPAN}-03-what-the-future-brings`)).toMatchObject({
       traceId: TRACE,
       traceFlags: 1,
@@ -36,7 +36,7 @@ describe("a traceparent", () => {
     expect(parseTraceContext(text)).toBeUndefined();
   });
 
-  it("comes with a tracestate that is passed on, unless that is too long", () => {
+  it("passes on its tracestate, unless that is too long", () => {
     const text = `00-${TRACE}-${SPAN}-01`;
     expect(parseTraceContext(text, "vendor=1")?.traceState?.serialize()).toBe("vendor=1");
     expect(parseTraceContext(text, "v".repeat(513))?.traceState).toBeUndefined();

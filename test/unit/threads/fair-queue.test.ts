@@ -16,7 +16,7 @@ describe("a fair queue", () => {
     expect(drained(queue)).toEqual([]);
   });
 
-  it("lets a subject that comes back wait for the others first", () => {
+  it("serves the others before a subject that returns", () => {
     const queue = createFairQueue<string>({ maxCount: 10, subjectMaxCount: 10 });
     for (const item of ["a1", "a2", "b1"]) queue.push(item[0]!, item);
     expect(queue.shift()).toBe("a1");

@@ -5,7 +5,7 @@ const faultOf = (subject: string) => faultOfSubject(subject, ["feat", "fix"]);
 
 describe("the subject of a commit", () => {
   it.each(["feat: a", "fix(sdk): a", "feat!: a", "fix(api/v1)!: a b", `feat: ${"a".repeat(66)}`])(
-    "is fine as %s",
+    "is accepted as %s",
     (subject) => expect(faultOf(subject)).toBeUndefined(),
   );
 
@@ -17,5 +17,5 @@ describe("the subject of a commit", () => {
     ["feat: ", "write `kind: what changes`"],
     ["wip: a", "the kinds are feat, fix"],
     [`feat: ${"a".repeat(67)}`, "keep it below 73 characters"],
-  ])("is warned of as %s", (subject, fault) => expect(faultOf(subject)).toContain(fault));
+  ])("causes a warning as %s", (subject, fault) => expect(faultOf(subject)).toContain(fault));
 });

@@ -6,7 +6,7 @@ import { MUTANTS } from "../../../tools/mutate/mutants.ts";
 import { ROOT, readSource } from "../../support/source-files.ts";
 
 describe("the list of mutants", () => {
-  it.each(MUTANTS)("still finds its line, and its tests: $file: $name", (mutant) => {
+  it.each(MUTANTS)("still matches its line and its tests: $file: $name", (mutant) => {
     const { text } = readSource(mutant.file);
     expect(mutate(text, mutant)).not.toBe(text);
     expect(mutant.tests.filter((file) => !existsSync(path.join(ROOT, file)))).toEqual([]);

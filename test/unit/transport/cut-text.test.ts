@@ -8,7 +8,7 @@ const percentEncoded = (piece: string) => encodeURIComponent(piece).length;
 it.each([
   ["UTF-8", (piece: string) => Buffer.byteLength(piece)],
   ["percent-encoding", percentEncoded],
-])("a text is whole, or as many of its first characters as fit, counted in %s", (_name, sizeOf) => {
+])("a text is whole, or cut after the last character that fits, counted in %s", (_name, sizeOf) => {
   fc.assert(
     fc.property(text, fc.integer({ min: 16, max: 300 }), (given, maxBytes) => {
       const cut = cutText(given, maxBytes, sizeOf);
@@ -26,6 +26,6 @@ it.each([
   );
 });
 
-it("half a character that the caller sent is replaced", () => {
+it("half a character from the caller is replaced", () => {
   expect(cutText("a\ud800b", 100)).toBe("a�b");
 });

@@ -2,7 +2,7 @@ import { Readable } from "node:stream";
 import { expect, it } from "vitest";
 import { receiveBody, UNINTERRUPTED } from "../../../src/transport/receive-body.ts";
 
-it("a body of one byte a chunk arrives whole, and few chunks of it are kept", async () => {
+it("a body of one-byte chunks arrives whole, and few chunks are kept", async () => {
   const sent = Uint8Array.from({ length: 5_000 }, (_, index) => (index * 31) % 256);
   const source = Readable.from([...sent].map((byte) => Buffer.of(byte)));
   let longestFirst = 0;

@@ -17,17 +17,20 @@ const vectors = JSON.parse(readFileSync(new URL("./deposit-key.vectors.json", im
   address: string;
 }[];
 
-test.each(vectors)("the deposit key of $projectId and '$reference' on $network is the vector's", (vector) => {
-  const seed = new Secret(hexToBytes(vector.masterSeedHex));
-  const key = deriveDepositKey(seed, vector.network, {
-    ...vector,
-    projectId: vector.projectId.toUpperCase(),
-  });
-  expect(bytesToHex(key.getPublicKey().toRawBytes())).toBe(vector.publicKeyHex);
-  expect(key.toSuiAddress()).toBe(vector.address);
-});
+test.each(vectors)(
+  "the deposit key of $projectId and '$reference' on $network equals the vector's",
+  (vector) => {
+    const seed = new Secret(hexToBytes(vector.masterSeedHex));
+    const key = deriveDepositKey(seed, vector.network, {
+      ...vector,
+      projectId: vector.projectId.toUpperCase(),
+    });
+    expect(bytesToHex(key.getPublicKey().toRawBytes())).toBe(vector.publicKeyHex);
+    expect(key.toSuiAddress()).toBe(vector.address);
+  },
+);
 
-test("a remembered deposit address is that of its own seed, network and project", () => {
+test("a cached deposit address belongs to its own seed, network and project", () => {
   const seeds = vectors.map(({ masterSeedHex }) => new Secret(hexToBytes(masterSeedHex)));
   // Each is asked for twice, the second time among those of all others.
   for (let round = 0; round < 2; round++) {
@@ -38,7 +41,7 @@ test("a remembered deposit address is that of its own seed, network and project"
   }
 });
 
-test("the documented vectors are these", () => {
+test("the documents have the same vectors", () => {
   const documented = readSource("docs/deposits.md").text;
   for (const { masterSeedHex, network, projectId, reference, secretHex, publicKeyHex, address } of vectors) {
     expect(documented).toContain(
@@ -48,7 +51,7 @@ test("the documented vectors are these", () => {
   }
 });
 
-test("a seed of another length is refused without being shown", () => {
+test("a seed of a wrong length is refused without being shown", () => {
   const seed = new Secret(hexToBytes("abcd"));
   expect(() =>
     deriveDepositKey(seed, "localnet", { projectId: vectors[0]!.projectId, reference: "" }),

@@ -16,19 +16,19 @@ function believed(...readings: readonly (readonly [number, number])[]): (number 
 }
 
 describe("a price", () => {
-  it("is believed when it is the first, and when it moves by the step at most", () => {
+  it("is accepted if it is the first, or if it moves by at most the step", () => {
     expect(believed([100, 0], [120, 1], [96, 2])).toEqual([100, 120, 96]);
   });
 
-  it("that jumps is not believed, up or down, and is forgotten when the feed comes back", () => {
+  it("that jumps up or down is not accepted, and is forgotten when the feed returns", () => {
     expect(believed([100, 0], [121, 1], [79, 2], [101, 3])).toEqual([100, 100, 100, 101]);
   });
 
-  it("that jumped is believed once the feed has held it for the time", () => {
+  it("that jumped is accepted once the feed has held it for the time", () => {
     expect(believed([100, 0], [200, 10], [210, 40], [205, 69], [206, 70])).toEqual([100, 100, 100, 100, 206]);
   });
 
-  it("that jumps again begins the time anew", () => {
+  it("that jumps again restarts the time", () => {
     expect(believed([100, 0], [200, 10], [400, 40], [400, 70], [400, 100])).toEqual([
       100, 100, 100, 100, 400,
     ]);

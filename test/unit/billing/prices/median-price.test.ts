@@ -27,7 +27,7 @@ it("a median is as old as the oldest price in it", () => {
   expect(price).toEqual({ picoUsd: 1000n, time: new Date(999_300) });
 });
 
-it("there is no median of fewer sources than the minimum, nor of none", () => {
+it("there is no median of fewer sources than the minimum, or of none", () => {
   expect(priceOf([], { ...BOUNDS, minCount: 0 })).toBe("too few");
   expect(priceOf([reading(1000n)], { ...BOUNDS, minCount: 2 })).toBe("too few");
 });
@@ -39,7 +39,7 @@ it("there is no median of sources further apart than the maximum spread", () => 
   expect(priceOf([reading(1000n), reading(1000n), reading(100_000n)])).toBe("too far apart");
 });
 
-it("a source's own bounds count for the spread, also where it is the only one", () => {
+it("a source's own bounds count for the spread, even if it is the only one", () => {
   expect(priceOf([reading(1000n, { margin: 25n })])).toBe(1000n);
   expect(priceOf([reading(1000n, { margin: 26n })])).toBe("too far apart");
   expect(priceOf([reading(1000n, { margin: 20n }), reading(1040n)])).toBe("too far apart");

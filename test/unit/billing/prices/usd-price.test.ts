@@ -9,6 +9,6 @@ it("a price is read and written exactly, to its twelfth digit", () => {
 });
 
 it.each(["", "0", "0.0", "-1", "+1", "1.", ".5", "1e3", "1,5", "0.0000000000001", "1000000.1", " 1"])(
-  "%j is no price",
+  "%j is not a price",
   (text) => expect(parseUsdPrice(text)).toBeUndefined(),
 );

@@ -12,25 +12,25 @@ const coin = (objectId: string, amount: bigint, valueMicroUsd: bigint): Sweepabl
 const ids = (coins: readonly SweepableCoin[]) => coins.map(({ objectId }) => objectId);
 
 describe("a sweep", () => {
-  it("waits until its coins together are worth it", () => {
+  it("waits until its coins together reach the minimum", () => {
     const bounds = { minValueMicroUsd: 10n, maxCoinCount: 5 };
     expect(planSweep([coin("a", 1n, 4n), coin("b", 1n, 5n)], bounds)).toEqual([]);
     expect(ids(planSweep([coin("a", 1n, 4n), coin("b", 1n, 6n)], bounds))).toEqual(["b", "a"]);
   });
 
-  it("takes the most valuable coins when there are too many, and counts no others", () => {
+  it("takes the most valuable coins if there are too many, and counts only them", () => {
     const coins = [coin("a", 1n, 3n), coin("b", 1n, 5n), coin("c", 1n, 5n), coin("d", 1n, 1n)];
     expect(ids(planSweep(coins, { minValueMicroUsd: 10n, maxCoinCount: 2 }))).toEqual(["b", "c"]);
     expect(planSweep(coins, { minValueMicroUsd: 11n, maxCoinCount: 2 })).toEqual([]);
   });
 
-  it("leaves empty coins where they are", () => {
+  it("leaves empty coins", () => {
     expect(
       ids(planSweep([coin("a", 0n, 0n), coin("b", 1n, 0n)], { minValueMicroUsd: 0n, maxCoinCount: 5 })),
     ).toEqual(["b"]);
   });
 
-  it("is of given coins, each once, within its bounds, whatever they are", () => {
+  it("contains only given coins, each once, within its limits, whatever they are", () => {
     const someCoin = fc.record({ amount: fc.bigInt(0n, 10n), value: fc.bigInt(0n, 10n) });
     fc.assert(
       fc.property(

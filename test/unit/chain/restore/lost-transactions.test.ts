@@ -68,7 +68,7 @@ function find(kept: readonly PastTransaction[], known: readonly string[], laneVe
 }
 
 describe("finding transactions that the database does not know", () => {
-  it("follows them back to one that is known, on a fullnode that has not kept those of packages", async () => {
+  it("follows them back to a known one, on a fullnode that has pruned those of packages", async () => {
     const [t1, t2, t3] = [
       await sent("t1", 1, ["package"]),
       await sent("t2", 2, ["t1", "package"]),
@@ -77,13 +77,13 @@ describe("finding transactions that the database does not know", () => {
     expect(await find([t1, t2, t3], ["t1"], "2")).toEqual(["t2", "t3"]);
   });
 
-  it("says that the fullnode has not kept enough, rather than leave one out", async () => {
+  it("reports that the fullnode has pruned too much, and leaves none out", async () => {
     const t3 = await sent("t3", 3, ["t2", "package"]);
     await expect(find([t3], ["t1"], "2")).rejects.toThrow("has not kept what came before transaction t3");
     await expect(find([], ["t1"], "2")).rejects.toThrow("has pruned the transactions of object");
   });
 
-  it("finds none where nothing was used since the copy, however old that is", async () => {
+  it("finds none if nothing was used since the copy, however old it is", async () => {
     expect(await find([], [], "9")).toEqual([]);
   });
 });

@@ -18,7 +18,7 @@ const ABORTS: [module: string, code: number, verdict: Verdict][] = [
   ["treasury", 6, "fault"],
 ];
 
-it.each(ABORTS)("takes abort %s:%d as %s", (module, code, verdict) => {
+it.each(ABORTS)("classifies abort %s:%d as %s", (module, code, verdict) => {
   expect(classifyFailure({ kind: "MoveAbort", message: "", abort: { module, code } })).toBe(verdict);
 });
 
@@ -44,7 +44,7 @@ it.each(OPERATOR_ABORTS)("leaves abort %s:%d to the operator, as %s", (module, c
   expect(isAboutAll(failure)).toBe(isAboutEvery);
 });
 
-it("knows a cause only for failures that are the operator's", () => {
+it("gives a cause only for failures that the operator must resolve", () => {
   expect(operatorCause({ kind: "InsufficientGas", message: "Insufficient gas" })).toBe("gas");
   expect(
     operatorCause({ kind: "MoveAbort", message: "", abort: { module: "coordinator_inner", code: 0 } }),
@@ -58,6 +58,6 @@ it.each([
   ["Unknown", "No valid gas coins found for the transaction.", "operator"],
   ["Unknown", "something new", "retry"],
   ["SizeError", "", "fault"],
-] as const)("takes %s (%s) as %s", (kind, message, verdict) => {
+] as const)("classifies %s (%s) as %s", (kind, message, verdict) => {
   expect(classifyFailure({ kind, message })).toBe(verdict);
 });

@@ -10,7 +10,7 @@ const coin = (objectId: string, balanceMist: bigint) => ({
 const SUI = 1_000_000_000n;
 
 describe("the plan of gas", () => {
-  it("gives each spare coin, the largest first, to the lane that has least", () => {
+  it("gives each spare coin, the largest first, to the lane with the least gas", () => {
     const lanes = [
       { laneId: "a", balanceMist: 3n * SUI },
       { laneId: "b", balanceMist: 0n },
@@ -34,7 +34,7 @@ describe("the plan of gas", () => {
     expect(short).toEqual([]);
   });
 
-  it("splits nothing when the coins that are spare are enough", () => {
+  it("splits nothing if the spare coins are enough", () => {
     const lanes = [
       { laneId: "a", balanceMist: 30n * SUI },
       { laneId: "b", balanceMist: 0n },
@@ -42,7 +42,7 @@ describe("the plan of gas", () => {
     expect(planGas(lanes, [coin("spare", LOW_GAS_MIST)]).split).toBeUndefined();
   });
 
-  it("names the lanes that are short when no lane has enough to share", () => {
+  it("names the lanes that are short if no lane has enough to share", () => {
     const lanes = [
       { laneId: "a", balanceMist: 3n * LOW_GAS_MIST },
       { laneId: "b", balanceMist: 0n },

@@ -26,7 +26,7 @@ const anyObject: fc.Arbitrary<ChainObject> = fc
       : undefined,
   }));
 
-test("after any history the indexes show exactly the current objects", () => {
+test("the indexes show exactly the current objects after any history", () => {
   const anyStep = fc.record({ written: fc.array(anyObject, { maxLength: 4 }), deleted: fc.subarray(ids) });
   fc.assert(
     fc.property(fc.array(anyStep, { maxLength: 20 }), (steps) => {

@@ -34,7 +34,7 @@ const anyType = fc.constantFrom(
   ),
 );
 
-test("an object's bytes are what Sui's own decoder reads back", () => {
+test("Sui's own decoder reads an object's bytes", () => {
   fc.assert(
     fc.property(
       anyAddress,
@@ -62,7 +62,7 @@ test("an object's bytes are what Sui's own decoder reads back", () => {
   );
 });
 
-test("field ids are those that the SDK derives", () => {
+test("field ids equal those of the SDK", () => {
   fc.assert(
     fc.property(
       anyAddress,
@@ -79,7 +79,7 @@ test("field ids are those that the SDK derives", () => {
   );
 });
 
-test("addresses and lengths survive their short forms", () => {
+test("addresses and lengths are read back from their short forms", () => {
   fc.assert(
     fc.property(anyAddress, fc.nat({ max: 5_000_000 }), (address, length) => {
       expect(addressOfBytes(addressBytes(address))).toBe(address);
@@ -89,7 +89,7 @@ test("addresses and lengths survive their short forms", () => {
   expect(() => addressBytes("0x2")).toThrow("long form");
 });
 
-test("a coin's balance is read at its place", () => {
+test("a coin's balance is read from its bytes", () => {
   fc.assert(
     fc.property(anyAddress, fc.bigInt(0n, (1n << 64n) - 1n), (id, balance) => {
       expect(coinBalance(Coin.serialize({ id, balance }).toBytes())).toBe(balance);

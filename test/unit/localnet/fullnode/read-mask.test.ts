@@ -20,25 +20,25 @@ const project = (paths: string[] | undefined, defaults: string[] = ["digest"]) =
     defaults,
   );
 
-test("without a mask the defaults apply, with a star everything is kept", () => {
+test("no mask selects the defaults, and a star selects everything", () => {
   expect(project(undefined)).toEqual({ digest: "d", signatures: [], balanceChanges: [] });
   expect(project(["*"])).toBe(executed);
 });
 
-test("a path keeps everything below it, also when a longer path follows or precedes", () => {
+test("a path selects everything below it, even beside a longer path", () => {
   const whole = project(["effects"]);
   expect(whole.effects).toEqual(executed.effects);
   expect(project(["effects", "effects.status"]).effects).toEqual(executed.effects);
   expect(project(["effects.status", "effects"]).effects).toEqual(executed.effects);
 });
 
-test("a nested path cuts every other field, inside repeated messages too", () => {
+test("a nested path drops every other field, even in repeated messages", () => {
   const { effects } = project(["effects.changed_objects.object_id"]);
   expect(effects?.changedObjects).toEqual([{ objectId: "0x1" }]);
   expect(effects?.status).toBeUndefined();
 });
 
-test("a path that names nothing keeps nothing", () => {
+test("an unknown path selects nothing", () => {
   expect(project(["effects.nowhere", "nothing"]).digest).toBeUndefined();
 });
 

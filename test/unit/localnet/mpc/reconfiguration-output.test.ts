@@ -13,7 +13,7 @@ const dkg = networkParty(new Uint8Array(32).fill(7), undefined).networkDkgPublic
 /** Where the first map begins: behind a tag, a length of three bytes, four forms, two points and a key. */
 const FIRST_MAP = 1 + 3 + 4 * 258 + 2 * 34 + 258;
 
-it("a reconfiguration's output is of version 4, holds the key's shares and keys, and another committee each epoch", () => {
+it("a reconfiguration output has version 4, the key's shares and keys, and a new committee each epoch", () => {
   const outputs = [2n, 3n, 4n, 5n].map((epoch) => reconfigurationOutput(dkg, epoch));
   for (const output of outputs) {
     expect(output[0]).toBe(3);
@@ -23,6 +23,6 @@ it("a reconfiguration's output is of version 4, holds the key's shares and keys,
   expect(outputs.map((output) => output[FIRST_MAP])).toEqual([6, 7, 4, 5]);
 });
 
-it("an output of version 1 is one that no client reads", () => {
+it("an output of version 1 is refused by every client", () => {
   expect(() => decodeNetworkKeyOutput(version1Output(dkg))).toThrow(new UnsupportedOutputError(1));
 });

@@ -21,7 +21,7 @@ describe.each([0, 1, 2, 3])("the class group of curve %i", (curve) => {
     expect(-group.p * group.q ** 3n).toBe(group.discriminant);
   });
 
-  it("reads no form whose coefficients have a common divisor: it is no class of this discriminant", () => {
+  it("refuses a form whose coefficients have a common divisor, because it is no class of this discriminant", () => {
     // The principal form of the discriminant -p*q, times q.
     const { p, q } = group;
     const scaled = { a: q, b: q, c: (q * (1n + p * q)) / 4n };
@@ -73,11 +73,11 @@ describe.each([0, 1, 2, 3])("the class group of curve %i", (curve) => {
     );
   });
 
-  it("takes a form outside the subgroup for no scalar", () => {
+  it("reads no scalar from a form outside of the subgroup", () => {
     expect(() => formToScalar(group, group.h)).toThrow(InvalidFormError);
   });
 
-  it("refuses every single changed bit of a form", () => {
+  it("refuses a form with any bit changed", () => {
     const bytes = encodeForm(group.h);
     fc.assert(
       fc.property(fc.nat(8 * 256 - 1), (bit) => {

@@ -25,7 +25,7 @@ function plainPower(base: Form, exponent: bigint): Form {
 }
 
 describe("powers of forms", () => {
-  it("equal those by plain squaring and multiplying", () => {
+  it("equal those of plain squaring and multiplying", () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 0n, max: 1n << 200n }), (exponent) => {
         expect(powerForm(group, h, exponent)).toEqual(plainPower(h, exponent));
@@ -49,7 +49,7 @@ describe("powers of forms", () => {
     );
   });
 
-  it("multiply together as one by one, whatever their lengths", () => {
+  it("have the same product together and one by one, whatever their lengths", () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(fc.integer({ min: 1, max: 9 }), scalar), { maxLength: 4 }), (list) => {
         const terms = list.map(([seed, exponent]) => ({ base: powerForm(group, h, BigInt(seed)), exponent }));
@@ -67,7 +67,7 @@ describe("powers of forms", () => {
 describe("a comb table", () => {
   const table = combTable(group, h, 100, 4);
 
-  it("gives the power for every exponent that it is long enough for", () => {
+  it("gives the power for every exponent within its length", () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 0n, max: (1n << 100n) - 1n }), (exponent) => {
         expect(combPower(group, table, exponent)).toEqual(powerForm(group, h, exponent));

@@ -39,16 +39,19 @@ const WASM_KEYS = [
 ];
 
 describe("a class-groups key pair", () => {
-  it.each(WASM_KEYS)("of curve $curve and seed $seedByte is the wasm's", ({ curve, seedByte, ek, dk }) => {
-    const { encryptionKey, decryptionKey } = deriveClassGroupsKeypair(
-      curve,
-      new Uint8Array(32).fill(seedByte),
-    );
-    expect(bytesToHex(sha256(encryptionKey))).toBe(ek);
-    expect(bytesToHex(sha256(decryptionKey))).toBe(dk);
-    expect(encryptionKey).toHaveLength(261);
-    expect(decryptionKey).toHaveLength(194);
-  });
+  it.each(WASM_KEYS)(
+    "of curve $curve and seed $seedByte equals the wasm's",
+    ({ curve, seedByte, ek, dk }) => {
+      const { encryptionKey, decryptionKey } = deriveClassGroupsKeypair(
+        curve,
+        new Uint8Array(32).fill(seedByte),
+      );
+      expect(bytesToHex(sha256(encryptionKey))).toBe(ek);
+      expect(bytesToHex(sha256(decryptionKey))).toBe(dk);
+      expect(encryptionKey).toHaveLength(261);
+      expect(decryptionKey).toHaveLength(194);
+    },
+  );
 
   it("is refused for an unknown curve or a seed that is not 32 bytes", () => {
     expect(() => deriveClassGroupsKeypair(4, new Uint8Array(32))).toThrow(RangeError);
@@ -75,7 +78,7 @@ describe("an encryption key's bytes", () => {
     expect(() => decodeEncryptionKey(classGroupOfCurve(1), bytes)).toThrow(InvalidFormError);
   });
 
-  it("hold the form twice wrapped: version, vector, vector", () => {
+  it("wrap the form twice: version, vector, vector", () => {
     const reader = byteReader(bytes, "key");
     expect([reader.uint8(), reader.uleb128(), reader.uleb128(), reader.remaining]).toEqual([
       0, 258, 256, 256,

@@ -4,7 +4,7 @@ import { transcript } from "../../../../src/protocol/proofs/transcript.ts";
 
 const utf8 = (text: string) => new TextEncoder().encode(text);
 
-it("a transcript gives the challenge of the merlin crate's published test", () => {
+it("a transcript equals the merlin crate's published test", () => {
   const hash = transcript("test protocol");
   hash.append("some label", utf8("some data"));
   expect(bytesToHex(hash.challenge("challenge", 32))).toBe(
@@ -44,7 +44,7 @@ it("values are absorbed as JSON indented by two spaces", () => {
   expect(json.challenge("c", 32)).toEqual(text.challenge("c", 32));
 });
 
-it("a transcript that goes back to a mark stands where it stood, however far it went", () => {
+it("a transcript that returns to a mark has its state at the mark", () => {
   const [marked, plain] = [transcript("test"), transcript("test")];
   for (const hash of [marked, plain]) hash.append("a", utf8("x".repeat(300)));
   const rewind = marked.mark();

@@ -61,14 +61,14 @@ function reasonsOf(operationId: string): Record<string, readonly string[]> {
 }
 
 describe("the OpenAPI document", () => {
-  it("satisfies validators of others", async () => {
+  it("is valid for other projects' validators", async () => {
     const faults = await faultsOf(document);
     // Nothing that a caller can do is wrong for these.
     const expected = PLAIN.map((path) => `operation-4xx-response at #/paths/${path.replaceAll("/", "~1")}/`);
     expect(faults.filter((fault) => !expected.some((start) => fault.startsWith(start)))).toEqual([]);
   });
 
-  it("has no operation but what the server routes to that method", () => {
+  it("has only operations that the server routes to their method", () => {
     const router = createRestRouter(SERVICES.map((service) => registerService(service, {})));
     for (const { path, verb, operation } of operations.filter((one) => !PLAIN.includes(one.path))) {
       const match = router.match(verb.toUpperCase(), path.replaceAll(/\{[^}]*\}/g, "some-id"));
@@ -87,7 +87,7 @@ describe("the OpenAPI document", () => {
     expect(described.sort()).toEqual([...routes, ...PLAIN.map((path) => `get ${path}`)].sort());
   });
 
-  it("asks for the key and the scope that the gate asks for", () => {
+  it("requires the same key and scope as the gate", () => {
     for (const method of SERVICES.flatMap(({ methods }) => methods)) {
       const policy = methodPolicy(method);
       const { security } = operationOf(method.localName);
@@ -103,7 +103,7 @@ describe("the OpenAPI document", () => {
     }
   });
 
-  it("takes an idempotency key where one decides", () => {
+  it("accepts an idempotency key where the contract has one", () => {
     const keyed = operations.filter(({ operation }) =>
       operation.parameters?.some(({ $ref }) => $ref === "#/components/parameters/idempotency-key"),
     );
@@ -111,7 +111,7 @@ describe("the OpenAPI document", () => {
     expect(keyed.map(({ operation }) => operation.operationId)).not.toContain("submitSign");
   });
 
-  it("knows every reason of the catalogue, and names under each status those that the call can meet", () => {
+  it("has every reason of the catalogue, and lists under each status those of the call", () => {
     expect(document.components.schemas["ErrorReason"]?.enum).toEqual(Object.keys(ERROR_CATALOGUE));
     expect(reasonsOf("reserveSign")).toMatchObject({
       400: expect.arrayContaining(["VALIDATION", "MESSAGE_TOO_LARGE", "INSUFFICIENT_CREDIT"]),

@@ -86,7 +86,7 @@ describe("a router", () => {
     expect(match("/a/c/d")).toEqual(["/{deep=**}", { deep: "a/c/d" }]);
   });
 
-  it("goes back when the more special branch has no end", () => {
+  it("backtracks if the more specific branch has no end", () => {
     const { match } = routerOf("/a/b/c", "/a/{x}/d");
     expect(match("/a/b/d")).toEqual(["/a/{x}/d", { x: "b" }]);
   });
@@ -98,14 +98,14 @@ describe("a router", () => {
     expect(match("/q/m/1/z")?.[1]).toEqual({ x: "q", y: "m/1" });
   });
 
-  it("lets ** stand for no segment", () => {
+  it("matches ** with no segment", () => {
     const { match } = routerOf("/files/{path=**}", "/raw/{path=x/**}");
     expect(match("/files")?.[1]).toEqual({ path: "" });
     expect(match("/raw/x")?.[1]).toEqual({ path: "x" });
     expect(match("/raw")).toBeUndefined();
   });
 
-  it("binds no empty segment, but passes it over under ** alone", () => {
+  it("binds no empty segment, except under **", () => {
     const { match } = routerOf("/files/{path=**}", "/raw/**", "/goods/{path=**}:go", "/{a}/b/**");
     for (const path of ["/files/", "/files//a", "/files/a//b", "/files/a/", "/goods/:go", "//b/c"]) {
       expect(match(path), path).toBeUndefined();
@@ -114,7 +114,7 @@ describe("a router", () => {
     expect(match("/x/b//c/")?.[1]).toEqual({ a: "x" });
   });
 
-  it("takes the route of any method where the method has none", () => {
+  it("uses the route for any method if the method has none", () => {
     const { router } = routerOf("/a/b");
     router.add("*", "/a/{x}", "any");
     expect(router.match("GET", "/a/b")?.value).toBe("/a/b");
@@ -122,13 +122,13 @@ describe("a router", () => {
     expect(router.match("BREW", "/a/b")?.value).toBe("any");
   });
 
-  it("tells verbs from colons in text", () => {
+  it("distinguishes verbs from colons in text", () => {
     const { match } = routerOf("/items/{id}", "/items/{id}:close");
     expect(match("/items/7:close")).toEqual(["/items/{id}:close", { id: "7" }]);
     expect(match("/items/7:open")).toEqual(["/items/{id}", { id: "7:open" }]);
   });
 
-  it("does not match an empty segment, a slash more or one less", () => {
+  it("does not match an empty segment, or a missing or extra slash", () => {
     const { match } = routerOf("/items/{id}");
     for (const path of ["/items/", "/items", "/items/1/", "//items/1", "items/1", ""]) {
       expect(match(path), path).toBeUndefined();
@@ -141,13 +141,13 @@ describe("a router", () => {
     expect(match("/many/x%2fy%20z/%2F")?.[1]).toEqual({ b: "x%2fy z/%2F" });
   });
 
-  it("binds nothing to escapes that are not UTF-8", () => {
+  it("refuses escapes that are not UTF-8", () => {
     const { match } = routerOf("/one/{a}", "/many/{b=**}");
     expect(match("/one/%ff")?.[1]).toEqual({ a: undefined });
     expect(match("/many/x/%ff")?.[1]).toEqual({ b: undefined });
   });
 
-  it("refuses a route that is taken", () => {
+  it("refuses a route that exists", () => {
     const { router } = routerOf("/a/{x}", "/b/**");
     expect(() => router.add("GET", "/a/{y}", "")).toThrow("taken");
     expect(() => router.add("GET", "/b/{y=**}", "")).toThrow("taken");
@@ -155,7 +155,7 @@ describe("a router", () => {
     expect(router.methodsOf("/a/1")).toEqual(["GET", "POST"]);
   });
 
-  it("binds what was bound when the path was made, for any template of the grammar", () => {
+  it("binds the values of a generated path, for any template of the grammar", () => {
     fc.assert(
       fc.property(templateWithBindings, ({ template, path, bindings }) => {
         const { match } = routerOf(template);

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { normalizeEscapes, parsePathTemplate } from "../../../../src/transport/rest/path-template.ts";
 
 describe("a path template", () => {
-  it("is segments, variables and a verb", () => {
+  it("has segments, variables and a verb", () => {
     expect(parsePathTemplate("/v1/{name=shelves/*/books/*}/{rest.of=**}:read")).toEqual({
       segments: [
         { kind: "literal", text: "v1" },
@@ -21,7 +21,7 @@ describe("a path template", () => {
     });
   });
 
-  it("takes a variable without a pattern for one segment", () => {
+  it("matches a variable without a pattern with one segment", () => {
     expect(parsePathTemplate("/{a}").segments).toEqual([{ kind: "one" }]);
   });
 
@@ -49,13 +49,13 @@ describe("a path template", () => {
     "/a?b",
     "/%zz",
     "/%2",
-  ])("refuses %j and says where", (text) => {
+  ])("refuses %j and names the position", (text) => {
     expect(() => parsePathTemplate(text)).toThrow(/ at \d+ in path template/);
   });
 });
 
 describe("escapes", () => {
-  it("in their normal form stand for the same text, and stay as they are", () => {
+  it("in their normal form have the same meaning, and do not change again", () => {
     fc.assert(
       fc.property(fc.string({ unit: "grapheme" }), (text) => {
         const normal = normalizeEscapes(encodeURIComponent(text));
