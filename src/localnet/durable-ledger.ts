@@ -23,7 +23,8 @@ export interface History {
 }
 
 const JOURNAL_FILE = "localnet.journal";
-const FORMAT_VERSION = 1;
+/** Raised when contracts of this version cannot read the objects of an older one. */
+const FORMAT_VERSION = 2;
 /** A journal above this size is compacted at start if most of it is replaced object versions. */
 const COMPACT_ABOVE_BYTES = 32 * 1024 * 1024;
 const OBJECTS_PER_RECORD = 500;
@@ -142,7 +143,11 @@ function encodeHeader(identity: NetworkIdentity): Uint8Array {
 
 function checkHeader(bytes: Uint8Array, identity: NetworkIdentity, path: string): void {
   const header = Header.parse(bytes);
-  if (header.format !== FORMAT_VERSION) throw new Error(`the journal ${path} has format ${header.format}`);
+  if (header.format !== FORMAT_VERSION) {
+    throw new Error(
+      `the local network in ${path} has format ${header.format}, and this version reads format ${FORMAT_VERSION}; delete the folder`,
+    );
+  }
   if (Buffer.compare(bytes, encodeHeader(identity)) !== 0) {
     throw new Error(
       `the local network in ${path} was created for hot wallet ${header.hotWalletAddress} with ${header.operatorCount} operator caps and its own seed; start it with the same options, or delete the folder`,

@@ -22,7 +22,6 @@ export function testName(name: string): string {
 }
 
 function expectation(fails: Failure): string {
-  if (fails === "overflow") return "arithmetic_error, location = treasury::treasury";
   const [module = "", code = ""] = fails.split(" ");
   return `abort_code = ${code}, location = ${LOCATIONS[module] ?? "ika_dwallet_2pc_mpc"}::${module}`;
 }
@@ -79,6 +78,8 @@ function lineOf(step: Step): string {
       return `w.set_paused(${isOwn(step.admin)}, ${step.paused});`;
     case "release dwallet":
       return `let d = ${isOwn(step.dwallet) ? "w.last_dwallet()" : "world::unknown()"}; w.release_dwallet(${isOwn(step.admin)}, d);`;
+    case "release presign":
+      return `let p = ${isOwn(step.presign) ? "w.last_presign()" : "world::unknown()"}; w.release_presign(${isOwn(step.admin)}, p);`;
     case "drain nothing":
       return `w.drain(${isOwn(step.admin)}, 0, 0);`;
     case "keep":

@@ -7,8 +7,8 @@ export interface Scenario {
   readonly fails?: Failure;
 }
 
-/** The abort of a module, or `overflow` for arithmetic that the Move machine refuses. */
-export type Failure = `${AbortModule} ${number}` | "overflow";
+/** The abort of a module. */
+export type Failure = `${AbortModule} ${number}`;
 
 /** The modules whose aborts callers of the Treasury see. */
 export type AbortModule =
@@ -60,6 +60,7 @@ export type Step =
     })
   | (Admin & { readonly do: "pause"; readonly paused: boolean })
   | (Admin & { readonly do: "release dwallet"; readonly dwallet?: Known })
+  | (Admin & { readonly do: "release presign"; readonly presign?: Known })
   /** Withdraws nothing. */
   | (Admin & { readonly do: "drain nothing" })
   /** Withdraws all but this. */

@@ -28,6 +28,7 @@ const adminCalls: readonly (readonly [what: string, call: Step])[] = [
   ["pause the Treasury", { do: "pause", paused: true }],
   ["withdraw", { do: "drain nothing" }],
   ["release a dWallet", { do: "release dwallet" }],
+  ["release a presign", { do: "release presign", presign: "unknown" }],
 ];
 /** A version of the package before this one. */
 const OLD_VERSION = 0;
@@ -58,7 +59,7 @@ export const SCENARIOS: readonly Scenario[] = [
       { do: "keep", op: "presign", amount: { ika: { prices: 3, plus: -1 }, sui: { prices: 3 } } },
       { do: "presigns", count: 3 },
     ],
-    fails: "treasury 8",
+    fails: "sessions_manager 1",
   },
 
   ...payments.flatMap(({ op, thing, call }): Scenario[] => [
@@ -118,16 +119,16 @@ export const SCENARIOS: readonly Scenario[] = [
     {
       name: `One IKA unit too little in the Treasury refuses the ${thing}`,
       steps: [...readyToSign, { do: "keep", op, amount: withIka(-1) }, call],
-      fails: "treasury 8",
+      fails: "sessions_manager 1",
     },
     {
       name: `One SUI unit too little in the Treasury refuses the ${thing}`,
       steps: [...readyToSign, { do: "keep", op, amount: withSui(-1) }, call],
-      fails: "treasury 8",
+      fails: "sessions_manager 2",
     },
     {
-      name: `The Treasury pays for the ${thing} with its last unit`,
-      steps: [...readyToSign, { do: "keep", op, amount: price }, call],
+      name: `The Treasury pays for the ${thing} with its last unit, whatever the ceiling`,
+      steps: [...readyToSign, { do: "ceiling", op, amount: ample }, { do: "keep", op, amount: price }, call],
     },
   ]),
   {
@@ -151,12 +152,11 @@ export const SCENARIOS: readonly Scenario[] = [
   },
 
   {
-    name: "A ceiling that cannot be counted for two is refused",
+    name: "The greatest ceiling bounds nothing, and costs the price",
     steps: [
-      { do: "ceiling", op: "presign", amount: { ika: "greatest", sui: { prices: 1 } } },
+      { do: "ceiling", op: "presign", amount: { ika: "greatest", sui: "greatest" } },
       { do: "presigns", count: 2 },
     ],
-    fails: "overflow",
   },
   {
     name: "Without a ceiling for its curve, a DKG is refused",
@@ -266,6 +266,11 @@ export const SCENARIOS: readonly Scenario[] = [
     fails: "coordinator_inner 1",
   },
   {
+    name: "A signature is paid below the ceiling of its dWallet's curve",
+    steps: [...readyToSign, ...ceilings(2), { do: "sign", curve: 2 }],
+    fails: "treasury 12",
+  },
+  {
     name: "A dWallet signs only with presigns of the algorithm",
     steps: [...readyToSign, ...ceilings(0, 1), { do: "sign", algorithm: 1 }],
     fails: "coordinator_inner 7",
@@ -324,6 +329,16 @@ export const SCENARIOS: readonly Scenario[] = [
     name: "A released dWallet signs no more",
     steps: [...readyToSign, { do: "release dwallet" }, { do: "sign" }],
     fails: "treasury 6",
+  },
+  {
+    name: "A released presign signs no more",
+    steps: [...readyToSign, { do: "release presign" }, { do: "sign" }],
+    fails: "treasury 7",
+  },
+  {
+    name: "A presign that the network has not made can be released, once",
+    steps: [{ do: "presigns" }, { do: "release presign" }, { do: "release presign" }],
+    fails: "treasury 7",
   },
   {
     name: "A dWallet is released once",

@@ -49,7 +49,7 @@ const EPriceCeiling: u64 = 5;
 const EUnknownDWallet: u64 = 6;
 /// The Treasury holds no capability for this presign.
 const EUnknownPresign: u64 = 7;
-/// The Treasury does not hold what this operation may cost.
+/// The Treasury does not hold what is to be withdrawn.
 const EInsufficient: u64 = 8;
 /// A batch has 1 to 100 sessions.
 const EBadBatch: u64 = 9;
@@ -57,6 +57,8 @@ const EBadBatch: u64 = 9;
 const EUnknownOperator: u64 = 10;
 /// The Treasury is of this version, or of a newer one, already.
 const ENothingToMigrate: u64 = 11;
+/// The dWallet is of another curve than the ceiling that should bound its signature.
+const EWrongCurve: u64 = 12;
 
 /// The most that one operation may cost.
 public struct Ceiling has copy, drop, store {
@@ -83,6 +85,8 @@ public struct Treasury has key {
     dwallet_caps: ObjectTable<ID, DWalletCap>,
     /// By presign id.
     presign_caps: ObjectTable<ID, UnverifiedPresignCap>,
+    /// The curve of each dWallet whose capability the Treasury holds. Its signatures cost what this curve costs.
+    dwallet_curves: Table<ID, u32>,
 }
 
 public struct AdminCap has key, store {
@@ -133,6 +137,12 @@ public struct DWalletReleased has copy, drop {
     treasury_id: ID,
     dwallet_id: ID,
     dwallet_cap_id: ID,
+}
+
+public struct PresignReleased has copy, drop {
+    treasury_id: ID,
+    presign_id: ID,
+    presign_cap_id: ID,
 }
 
 public struct Migrated has copy, drop {
@@ -191,6 +201,7 @@ fun create(ctx: &mut TxContext): (Treasury, AdminCap) {
         ceilings: table::new(ctx),
         dwallet_caps: object_table::new(ctx),
         presign_caps: object_table::new(ctx),
+        dwallet_curves: table::new(ctx),
     };
     let admin = AdminCap { id: object::new(ctx), treasury_id: object::id(&treasury) };
     (treasury, admin)
@@ -270,6 +281,7 @@ public fun pay_dkg(
         request_ref,
     });
     self.dwallet_caps.add(dwallet_id, dwallet_cap);
+    self.dwallet_curves.add(dwallet_id, curve);
     self.give_back(ika, sui);
     dwallet_id
 }
@@ -320,7 +332,8 @@ public fun pay_presigns(
     presign_ids
 }
 
-/// Approves the message with the dWallet's capability, uses up the presign and requests the signature.
+/// Approves the message with the dWallet's capability, uses up the presign and requests the signature. The curve is the
+/// dWallet's: it names the ceiling.
 public fun pay_sign(
     self: &mut Treasury,
     cap: &OperatorCap,
@@ -339,6 +352,7 @@ public fun pay_sign(
     self.assert_operator(cap);
     assert!(self.dwallet_caps.contains(dwallet_id), EUnknownDWallet);
     assert!(self.presign_caps.contains(presign_id), EUnknownPresign);
+    assert!(self.dwallet_curves[dwallet_id] == curve, EWrongCurve);
     let (mut ika, mut sui) = self.take(OP_SIGN, curve, signature_algorithm, 1, ctx);
     let (ika_before, sui_before) = (ika.value(), sui.value());
     let presign_cap = self.presign_caps.remove(presign_id);
@@ -433,12 +447,26 @@ public fun release_dwallet(self: &mut Treasury, admin: &AdminCap, dwallet_id: ID
     self.assert_admin(admin);
     assert!(self.dwallet_caps.contains(dwallet_id), EUnknownDWallet);
     let dwallet_cap = self.dwallet_caps.remove(dwallet_id);
+    self.dwallet_curves.remove(dwallet_id);
     event::emit(DWalletReleased {
         treasury_id: object::id(self),
         dwallet_id,
         dwallet_cap_id: object::id(&dwallet_cap),
     });
     dwallet_cap
+}
+
+/// Hands a presign's capability out, for one that the network has rejected: nothing else takes it out of the Treasury.
+public fun release_presign(self: &mut Treasury, admin: &AdminCap, presign_id: ID): UnverifiedPresignCap {
+    self.assert_admin(admin);
+    assert!(self.presign_caps.contains(presign_id), EUnknownPresign);
+    let presign_cap = self.presign_caps.remove(presign_id);
+    event::emit(PresignReleased {
+        treasury_id: object::id(self),
+        presign_id,
+        presign_cap_id: object::id(&presign_cap),
+    });
+    presign_cap
 }
 
 /// Moves the Treasury to this version of the package.
@@ -472,8 +500,8 @@ fun assert_own_admin(self: &Treasury, admin: &AdminCap) {
     assert!(admin.treasury_id == object::id(self), EAdminMismatch);
 }
 
-/// Withdraws the ceiling `count` times. Contracts cannot read Ika's prices: when one is above its ceiling, the
-/// coordinator aborts because the coins do not hold it, and what is left over goes back.
+/// Withdraws the ceiling `count` times, or all there is if that is less. Contracts cannot read Ika's prices: when the
+/// coins do not hold one, the coordinator aborts, and what is left over goes back.
 fun take(
     self: &mut Treasury,
     op: u8,
@@ -485,9 +513,14 @@ fun take(
     let key = PriceKey { op, curve, signature_algorithm };
     assert!(self.ceilings.contains(key), EPriceCeiling);
     let ceiling = self.ceilings[key];
-    let (ika, sui) = (ceiling.ika * count, ceiling.sui * count);
-    assert!(self.ika.value() >= ika && self.sui.value() >= sui, EInsufficient);
+    let ika = at_most(ceiling.ika, count, self.ika.value());
+    let sui = at_most(ceiling.sui, count, self.sui.value());
     (self.ika.split(ika).into_coin(ctx), self.sui.split(sui).into_coin(ctx))
+}
+
+/// `each` times `count`, which is at least one, or the balance if that is less; never overflows.
+fun at_most(each: u64, count: u64, balance: u64): u64 {
+    if (each > balance / count) balance else each * count
 }
 
 fun give_back(self: &mut Treasury, ika: Coin<IKA>, sui: Coin<SUI>) {

@@ -5,7 +5,7 @@ module treasury::world;
 
 use ika::ika::IKA;
 use ika_dwallet_2pc_mpc::coordinator::DWalletCoordinator;
-use ika_dwallet_2pc_mpc::coordinator_inner::DWalletCap;
+use ika_dwallet_2pc_mpc::coordinator_inner::{DWalletCap, UnverifiedPresignCap};
 use ika_dwallet_2pc_mpc::sessions_manager::UserSessionIdentifierRegisteredEvent;
 use sui::bcs;
 use sui::coin::mint_for_testing;
@@ -26,6 +26,7 @@ use treasury::treasury::{
     OperatorSet,
     PauseSet,
     PresignPaid,
+    PresignReleased,
     SignPaid,
     Treasury,
 };
@@ -50,8 +51,9 @@ public struct World {
     users: vector<u32>,
     dwallets: vector<ID>,
     presigns: vector<ID>,
-    /// The dWallets' capabilities that the Treasury has released.
+    /// The capabilities that the Treasury has released.
     released: vector<DWalletCap>,
+    released_presigns: vector<UnverifiedPresignCap>,
 }
 
 /// A Treasury with funds, one operator, and ceilings of exactly the price for the curve 0 with the algorithm 0.
@@ -75,6 +77,7 @@ public fun begin(): World {
         dwallets: vector[],
         presigns: vector[],
         released: vector[],
+        released_presigns: vector[],
     };
     let (ika, sui) = price();
     let mut op = 0;
@@ -97,6 +100,7 @@ public fun end(self: World) {
         foreign_admin,
         foreign_operator,
         mut released,
+        mut released_presigns,
         ..,
     } = self;
     network.stop(coordinator);
@@ -109,6 +113,8 @@ public fun end(self: World) {
     operators.destroy_empty();
     while (!released.is_empty()) transfer::public_transfer(released.pop_back(), SENDER);
     released.destroy_empty();
+    while (!released_presigns.is_empty()) transfer::public_transfer(released_presigns.pop_back(), SENDER);
+    released_presigns.destroy_empty();
 }
 
 // === Anyone ===
@@ -339,6 +345,16 @@ public fun release_dwallet(self: &mut World, is_own_admin: bool, dwallet_id: ID)
     let event = bcs::to_bytes(&events[events.length() - 1]);
     assert!(id_at(&event, 32) == dwallet_id && id_at(&event, 64) == object::id(&cap));
     self.released.push_back(cap);
+}
+
+public fun release_presign(self: &mut World, is_own_admin: bool, presign_id: ID) {
+    let admin = if (is_own_admin) &self.admin else &self.foreign_admin;
+    let cap = self.treasury.release_presign(admin, presign_id);
+    assert!(!self.treasury.has_presign(presign_id));
+    let events = events_by_type<PresignReleased>();
+    let event = bcs::to_bytes(&events[events.length() - 1]);
+    assert!(id_at(&event, 32) == presign_id && id_at(&event, 64) == object::id(&cap));
+    self.released_presigns.push_back(cap);
 }
 
 public fun migrate(self: &mut World, is_own_admin: bool) {

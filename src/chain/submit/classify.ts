@@ -22,11 +22,10 @@ export const OPERATOR_CAUSES = [
   "coordinator_version",
   // Ika has no price for the operation.
   "ika_price_missing",
-  // Ika's price is above what the Treasury may pay, in IKA or SUI, or the Treasury has no ceiling for the operation.
+  // Ika's price is above the Treasury's ceiling or balance, in IKA or SUI, or there is no ceiling for the operation.
   "price_ceiling",
   "treasury_version",
   "treasury_paused",
-  "treasury_balance",
   "operator_revoked",
   "gas",
 ] as const;
@@ -46,8 +45,6 @@ const CAUSE_OF_ABORT: Readonly<Record<string, OperatorCause>> = {
   "treasury:1": "treasury_version",
   "treasury:2": "treasury_paused",
   "treasury:3": "operator_revoked",
-  "treasury:8": "treasury_balance",
-  "balance:2": "treasury_balance",
 };
 
 /** The causes that refuse every operation of the lane alike. */

@@ -196,6 +196,7 @@ const Treasury = bcs.struct("Treasury", {
   ceilings: Table,
   dwallet_caps: Table,
   presign_caps: Table,
+  dwallet_curves: Table,
 });
 
 /** An entry of the Treasury's ceilings. */

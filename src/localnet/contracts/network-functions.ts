@@ -10,6 +10,7 @@ import { signFunctions } from "./coordinator/sign.ts";
 import { frameworkFunctions } from "./framework/framework-functions.ts";
 import { adminFunctions, publicFunctions } from "./treasury/admin-functions.ts";
 import { operatorFunctions } from "./treasury/operator-functions.ts";
+import { releaseFunctions } from "./treasury/release-functions.ts";
 
 /** Every Move function that the network's transactions may call. */
 export function networkFunctions(addresses: NetworkAddresses): FunctionTable {
@@ -26,6 +27,7 @@ export function networkFunctions(addresses: NetworkAddresses): FunctionTable {
     ...coordinator.map((called) => ofOneVersion(called, addresses)),
     ...publicFunctions(addresses),
     ...adminFunctions(addresses),
+    ...releaseFunctions(addresses),
     ...operatorFunctions(addresses),
   ]);
 }

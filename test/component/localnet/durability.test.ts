@@ -11,7 +11,7 @@ import { compact, durableHistory } from "../../../src/localnet/durable-ledger.ts
 import { type Commit, decodeCommit, encodeCommit } from "../../../src/localnet/fullnode/commit.ts";
 import { createLedger } from "../../../src/localnet/fullnode/ledger.ts";
 import type { ChainObject } from "../../../src/localnet/fullnode/object.ts";
-import { openJournal } from "../../../src/localnet/journal.ts";
+import { openJournal, replaceJournal } from "../../../src/localnet/journal.ts";
 import { startLocalnet } from "../../../src/localnet/localnet.ts";
 import type { NetworkMpc } from "../../../src/localnet/mpc/engine.ts";
 import { createCheapMpc } from "../../unit/localnet/cheap-mpc.ts";
@@ -261,3 +261,19 @@ function commitOf(version: bigint): Commit {
   const at = { digest: `digest ${version}`, checkpoint: version, timestampMs: version };
   return { ...at, executed: Uint8Array.of(1), written: [object], deleted: [] };
 }
+
+test("a folder of another format is refused, and the error says what to do", async () => {
+  const options = { dataDirectory, mpc: createCheapMpc() };
+  await (await startLocalnet(options)).close();
+  const path = join(dataDirectory, "localnet.journal");
+  const { journal, records } = await openJournal(path);
+  await journal.close();
+  const [header, ...rest] = records as [Uint8Array, ...Uint8Array[]];
+  const format = new DataView(header.buffer, header.byteOffset).getUint16(0, true);
+  const older = Uint8Array.from(header);
+  new DataView(older.buffer).setUint16(0, format - 1, true);
+  await replaceJournal(path, [older, ...rest]);
+  await expect(startLocalnet(options)).rejects.toThrow(
+    `has format ${format - 1}, and this version reads format ${format}; delete the folder`,
+  );
+});

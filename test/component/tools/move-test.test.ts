@@ -56,7 +56,7 @@ describe("the Move tests", () => {
 
   it.each([
     ["an event names another sum", "sui: sui_before - sui.value()", "sui: sui_before"],
-    ["a batch is counted once", "(ceiling.ika * count", "(ceiling.ika"],
+    ["a batch is counted once", "else each * count", "else each"],
     ["the order of a batch turns", "    sessions.reverse();\n", ""],
     ["a revoked operator stays", "    self.operators.remove(&operator_cap_id);\n", ""],
     ["a pause does nothing", "self.paused = paused;", "self.paused = self.paused;"],

@@ -1,13 +1,6 @@
 import { bcs } from "@mysten/sui/bcs";
-import {
-  addField,
-  fieldValue,
-  findObject,
-  idName,
-  removeField,
-  removeObject,
-} from "../../fullnode/dynamic-fields.ts";
-import { balanceOf, createCoin, type WorkingObject } from "../../fullnode/execution-state.ts";
+import { addField, fieldValue, findObject, idName, removeField } from "../../fullnode/dynamic-fields.ts";
+import { balanceOf, createCoin } from "../../fullnode/execution-state.ts";
 import {
   address,
   bool,
@@ -24,16 +17,7 @@ import {
 import { objectValue, plainValue } from "../../fullnode/move-value.ts";
 import { coinObjectType, SUI_COIN_TYPE } from "../../fullnode/sui-types.ts";
 import type { NetworkAddresses } from "../addresses.ts";
-import { coordinatorTypes } from "../coordinator/coordinator-state.ts";
-import {
-  CeilingSet,
-  Deposited,
-  Drained,
-  DWalletReleased,
-  Migrated,
-  OperatorSet,
-  PauseSet,
-} from "./treasury-events.ts";
+import { CeilingSet, Deposited, Drained, Migrated, OperatorSet, PauseSet } from "./treasury-events.ts";
 import {
   abortTreasury,
   addBalances,
@@ -135,26 +119,6 @@ export function adminFunctions(addresses: NetworkAddresses): readonly MoveFuncti
           address: to,
         };
         createCoin(state, SUI_COIN_TYPE, sui).owner = { kind: "address", address: to };
-      },
-    }),
-    moveFunction({
-      ...treasury,
-      name: "release_dwallet",
-      parameters: [...admin, moveId],
-      returns: [coordinatorTypes(addresses.dwalletPackageId).inner("DWalletCap")],
-      run({ state }, self, adminCap, dwalletId) {
-        assertAdmin(state, addresses, self, adminCap);
-        if (findObject(state, state.read(self, Treasury).dwallet_caps, idName(dwalletId)) === undefined) {
-          abortTreasury(addresses, "release_dwallet", "UnknownDWallet");
-        }
-        let released: WorkingObject | undefined;
-        state.update(self, Treasury, (value) => {
-          released = removeObject(state, value.dwallet_caps, idName(dwalletId));
-        });
-        const cap = released as WorkingObject;
-        const ids = { treasury_id: self.id, dwallet_id: dwalletId, dwallet_cap_id: cap.id };
-        emitTreasury(state, addresses, "DWalletReleased", DWalletReleased.serialize(ids));
-        return [objectValue(cap)];
       },
     }),
     moveFunction({

@@ -1,6 +1,6 @@
 import { bcs } from "@mysten/sui/bcs";
-import { addObject, borrowObject, findObject, idName, removeObject } from "../../fullnode/dynamic-fields.ts";
-import { balanceOf, type ExecutionState, type WorkingObject } from "../../fullnode/execution-state.ts";
+import { addField, addObject, idName } from "../../fullnode/dynamic-fields.ts";
+import { balanceOf, type ExecutionState } from "../../fullnode/execution-state.ts";
 import {
   address,
   borrowed,
@@ -21,6 +21,7 @@ import type { Charge, PaymentCoins } from "../coordinator/payment.ts";
 import { requestGlobalPresign, verifyPresignCap } from "../coordinator/presign.ts";
 import { registerSessionIdentifier } from "../coordinator/sessions.ts";
 import { approveMessage, requestSign } from "../coordinator/sign.ts";
+import { heldCaps } from "./held-caps.ts";
 import { DkgPaid, PresignPaid, SignPaid } from "./treasury-events.ts";
 import {
   abortTreasury,
@@ -94,6 +95,7 @@ export function operatorFunctions(addresses: NetworkAddresses): readonly MoveFun
         emitTreasury(state, addresses, "DkgPaid", paid);
         state.update(self, Treasury, (value) => {
           addObject(state, value.dwallet_caps, idName(created.dwalletId), created.cap);
+          addField(state, value.dwallet_curves, idName(created.dwalletId), "u32", u32Bytes(curve));
         });
         giveBack(state, self, payment);
         return [idValue(created.dwalletId)];
@@ -164,6 +166,7 @@ export function operatorFunctions(addresses: NetworkAddresses): readonly MoveFun
       ) {
         assertOperator(state, addresses, self, cap);
         const caps = heldCaps(state, addresses, self, dwalletId, presignId);
+        if (caps.curve !== curve) abortTreasury(addresses, "pay_sign", "WrongCurve");
         const key = { op: TreasuryOperation.Sign, curve, signatureAlgorithm };
         const payment = takeCeiling(state, addresses, self, key, 1n);
         const spent = meter(state, payment);
@@ -198,38 +201,15 @@ export function operatorFunctions(addresses: NetworkAddresses): readonly MoveFun
 
 const MAX_BATCH = 100;
 
-/** Returns the caps of a dWallet and a presign from the Treasury. Aborts when it does not hold them. */
-function heldCaps(
-  state: ExecutionState,
-  addresses: NetworkAddresses,
-  treasury: WorkingObject,
-  dwalletId: string,
-  presignId: string,
-): { dwallet: WorkingObject; takePresign(): WorkingObject } {
-  const { dwallet_caps, presign_caps } = state.read(treasury, Treasury);
-  if (findObject(state, dwallet_caps, idName(dwalletId)) === undefined) {
-    abortTreasury(addresses, "pay_sign", "UnknownDWallet");
-  }
-  if (findObject(state, presign_caps, idName(presignId)) === undefined) {
-    abortTreasury(addresses, "pay_sign", "UnknownPresign");
-  }
-  return {
-    dwallet: borrowObject(state, dwallet_caps, idName(dwalletId)),
-    takePresign() {
-      let taken: WorkingObject | undefined;
-      state.update(treasury, Treasury, (value) => {
-        taken = removeObject(state, value.presign_caps, idName(presignId));
-      });
-      return taken as WorkingObject;
-    },
-  };
-}
-
 /** Measures the spending of a payment from now on. */
 function meter(state: ExecutionState, payment: PaymentCoins): () => Charge {
   const ika = balanceOf(state, payment.ika);
   const sui = balanceOf(state, payment.sui);
   return () => ({ ika: ika - balanceOf(state, payment.ika), sui: sui - balanceOf(state, payment.sui) });
+}
+
+function u32Bytes(value: number): Uint8Array {
+  return bcs.u32().serialize(value).toBytes();
 }
 
 function idValue(id: string) {

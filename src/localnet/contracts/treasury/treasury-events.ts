@@ -43,6 +43,13 @@ export const DWalletReleased = bcs.struct("DWalletReleased", {
   dwallet_cap_id: bcs.Address,
 });
 
+/** A presign's cap left the Treasury. */
+export const PresignReleased = bcs.struct("PresignReleased", {
+  treasury_id: bcs.Address,
+  presign_id: bcs.Address,
+  presign_cap_id: bcs.Address,
+});
+
 /** The Treasury moved to another version of its package. */
 export const Migrated = bcs.struct("Migrated", {
   treasury_id: bcs.Address,

@@ -38,6 +38,7 @@ export function treasuryGenesis(options: GenesisOptions): GenesisObject[] {
     ceilings: { id: ceilingsId, size: ceilings.length },
     dwallet_caps: { id: id("dwallet-caps"), size: 0 },
     presign_caps: { id: id("presign-caps"), size: 0 },
+    dwallet_curves: { id: id("dwallet-curves"), size: 0 },
   }).toBytes();
   const cap = (capId: string, name: string): GenesisObject => ({
     id: capId,

@@ -6,7 +6,7 @@ import {
   type ExecutionState,
   type WorkingObject,
 } from "../../fullnode/execution-state.ts";
-import { ExecutionError, FailureKind, moveAbort } from "../../fullnode/failures.ts";
+import { moveAbort } from "../../fullnode/failures.ts";
 import { coinObjectType, SUI_COIN_TYPE } from "../../fullnode/sui-types.ts";
 import type { NetworkAddresses } from "../addresses.ts";
 import type { PaymentCoins } from "../coordinator/payment.ts";
@@ -30,9 +30,8 @@ export const TreasuryAbort = {
   BadBatch: 9,
   UnknownOperator: 10,
   NothingToMigrate: 11,
+  WrongCurve: 12,
 } as const;
-
-const MAX_U64 = 2n ** 64n - 1n;
 
 const Table = bcs.struct("Table", { id: bcs.Address, size: bcs.u64() });
 
@@ -47,6 +46,7 @@ export const Treasury = bcs.struct("Treasury", {
   ceilings: Table,
   dwallet_caps: Table,
   presign_caps: Table,
+  dwallet_curves: Table,
 });
 
 /** `AdminCap` and `OperatorCap` of a Treasury. */
@@ -151,7 +151,7 @@ export function assertOwnAdmin(
   }
 }
 
-/** Withdraws `count` times the ceiling of an operation from the Treasury. */
+/** Withdraws `count` times the ceiling of an operation from the Treasury, or all there is if that is less. */
 export function takeCeiling(
   state: ExecutionState,
   addresses: NetworkAddresses,
@@ -164,13 +164,11 @@ export function takeCeiling(
   const found = fieldValue(state, value.ceilings, name);
   if (found === undefined) return abortTreasury(addresses, "take", "PriceCeiling");
   const ceiling = Ceiling.parse(found);
-  const ika = BigInt(ceiling.ika) * count;
-  const sui = BigInt(ceiling.sui) * count;
-  if (ika > MAX_U64 || sui > MAX_U64) {
-    const message = `arithmetic error in ${addresses.treasuryPackageId}::treasury::take`;
-    throw new ExecutionError(FailureKind.MOVE_PRIMITIVE_RUNTIME_ERROR, message);
-  }
-  if (BigInt(value.ika) < ika || BigInt(value.sui) < sui) abortTreasury(addresses, "take", "Insufficient");
+  const atMost = (each: string, balance: string) => {
+    const wanted = BigInt(each) * count;
+    return wanted < BigInt(balance) ? wanted : BigInt(balance);
+  };
+  const [ika, sui] = [atMost(ceiling.ika, value.ika), atMost(ceiling.sui, value.sui)];
   addBalances(state, treasury, -ika, -sui);
   return {
     ika: createCoin(state, coinObjectType(addresses.ikaCoinType), ika),

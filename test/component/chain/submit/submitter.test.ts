@@ -136,7 +136,7 @@ describe("the submitter", () => {
   it("keeps the queue while only the operator can help", async () => {
     const id = await queue();
     let refusals = 0;
-    chain.refuse = () => (++refusals <= 2 ? abort("treasury", 8) : undefined);
+    chain.refuse = () => (++refusals <= 2 ? abort("sessions_manager", 1) : undefined);
     await run([id]);
     expect(chain.failed).toEqual([]);
     expect(chain.landed).toEqual([id]);

@@ -33,8 +33,6 @@ const OPERATOR_ABORTS: [module: string, code: number, cause: OperatorCause, isAb
   ["treasury", 1, "treasury_version", true],
   ["treasury", 2, "treasury_paused", true],
   ["treasury", 3, "operator_revoked", true],
-  ["treasury", 8, "treasury_balance", false],
-  ["balance", 2, "treasury_balance", false],
 ];
 
 it.each(OPERATOR_ABORTS)("leaves abort %s:%d to the operator, as %s", (module, code, cause, isAboutEvery) => {

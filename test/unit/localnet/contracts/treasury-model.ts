@@ -134,6 +134,9 @@ export function createTreasuryModel(): (step: Step) => void {
       case "release dwallet":
         administer("release_dwallet", step, [known(dwallets, step.dwallet)]);
         return;
+      case "release presign":
+        administer("release_presign", step, [known(presigns, step.presign)]);
+        return;
       case "drain nothing":
         administer("drain", step, [0n, 0n, SENDER]);
         return;
