@@ -18,7 +18,7 @@ const PACKAGE_ENTRIES = Object.values(
   .map((file) => file.replace(/^\.\/dist\//, "").replace(/\.js$/, ".ts"));
 
 /** Rooms that also run in a browser. */
-const BROWSER_ROOMS = ["protocol", "crypto", "sdk", "signers", "seals"];
+const BROWSER_ROOMS = ["protocol", "crypto", "sdk", "signers", "seals", "console"];
 
 /** Files over 250 lines, tests apart, each with the reason why it is not cut. */
 const LONG_FILES: Readonly<Record<string, string>> = {
@@ -34,7 +34,7 @@ const REPEATING_FILES: Readonly<Record<string, string>> = {
   "src/sdk/web-worker.ts": "is a package entry, with the engine of the other entry and its program embedded",
 };
 
-const source = sourcesBelow(["src"], [".ts"]);
+const source = sourcesBelow(["src"], [".ts", ".tsx"]);
 const code = [...source, ...sourcesBelow(["test", "tools", "bench"], [".ts", ".mjs"])];
 const documents = [
   ...["README.md", "AGENTS.md", "CONTRIBUTING.md"].map(readSource),

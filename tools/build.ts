@@ -1,12 +1,14 @@
 /**
  * Builds the published package into `dist/`, or into the folder that is named: the compiled sources, and beside them the
- * files that they read, at the same place relative to `dist/src` as in the repository relative to `src`. `build.json` has
- * the commit, from `SOURCE_COMMIT` or from git.
+ * files that they read, at the same place relative to `dist/src` as in the repository relative to `src`. The console is
+ * bundled into `console`. `build.json` has the commit, from `SOURCE_COMMIT` or from git.
  */
 import { spawnSync } from "node:child_process";
 import { chmodSync, cpSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { build } from "esbuild";
+import * as vite from "vite";
+import { consoleConfig } from "./console/vite-config.ts";
 import { sourceCommit } from "./source-commit.ts";
 
 const ROOT = path.resolve(import.meta.dirname, "..");
@@ -22,6 +24,7 @@ const { status } = spawnSync(tsc, ["-p", "tsconfig.build.json", "--outDir", DIST
 });
 if (status !== 0) process.exit(1);
 await writeWorkerText();
+await vite.build(consoleConfig(path.join(DIST, "console")));
 for (const place of ["prisma/migrations", "gen/openapi.json"]) {
   cpSync(path.join(ROOT, place), path.join(DIST, place), { recursive: true });
 }

@@ -34,7 +34,7 @@ import { implementServices, SERVICES, type ServiceParts } from "./services.ts";
 /** Serves the contract on the configured port, and drains when the process stops. */
 export function startApiServer(
   parts: ServiceParts,
-  { config, adminApiKey, coordination, probes, lifecycle, metrics, tracer, log }: ApiServerOptions,
+  { config, adminApiKey, coordination, probes, pages, lifecycle, metrics, tracer, log }: ApiServerOptions,
 ): Promise<TransportServer> {
   checkPolicies(SERVICES);
   const keyed = keyedMethods(SERVICES);
@@ -76,7 +76,7 @@ export function startApiServer(
     openGate: openCalls.limitCall,
     limitRequest: openCalls.limitRequest,
     cors: { origins: config.corsOrigins, ...CORS_HEADERS },
-    routes: [...probes, openApiRoute()],
+    routes: [...probes, openApiRoute(), ...pages],
     aroundCall: traceCalls(tracer),
     onCallEnd: observeCalls({
       logger: log,
@@ -102,6 +102,8 @@ export interface ApiServerOptions {
   /** Counts calls. */
   readonly coordination: Pick<Coordination, "buckets">;
   readonly probes: readonly PlainRoute[];
+  /** The web console's. */
+  readonly pages: readonly PlainRoute[];
   readonly lifecycle: Lifecycle;
   readonly metrics: Metrics;
   readonly tracer: Tracer;

@@ -67,16 +67,18 @@ export function writeDevelopmentAccess(
   renameSync(`${file}.tmp`, file);
 }
 
-/** Returns lines for the person who started the service. They show only new keys. */
+/** Returns lines for the person who started the service, `more` among them. They show only new keys. */
 export function developmentBanner(
   dataDirectory: string,
   fullnodeUrl: string,
   keys: DevelopmentKeys,
+  more: readonly string[],
 ): string[] {
   const lines = [
     "",
     `localnet fullnode  ${fullnodeUrl}`,
     `access             ${path.join(dataDirectory, FILE)}`,
+    ...more,
   ];
   if (keys.areNew) {
     lines.push(

@@ -22,6 +22,7 @@ import type { Metrics } from "../telemetry/metrics.ts";
 import type { Tracer } from "../telemetry/tracer.ts";
 import type { PlainRoute } from "../transport/plain-routes.ts";
 import { startApiServer } from "./api-server.ts";
+import { consoleRoutes } from "./console-routes.ts";
 import { developmentBanner, ensureDevelopmentKeys, writeDevelopmentAccess } from "./development-access.ts";
 import { warmUp } from "./warm-up.ts";
 
@@ -60,14 +61,17 @@ export async function serveContract(
   const lookup = createApiKeyLookup({ database, signals, log, onLookup });
   const adminLookup = createAdminKeyLookup({ database, signals, log });
   await warmUp(database, lookup);
+  const pages = config.hasConsole ? consoleRoutes() : [];
+  if (config.hasConsole && pages.length === 0) log.warn("the console is not built: run npm run build");
   const { url } = await startApiServer(
     { ...options, signals, checkHalf, parameters, parameterStore, lookup, adminLookup },
-    { ...options, adminApiKey: keys?.adminApiKey ?? config.adminApiKey },
+    { ...options, pages, adminApiKey: keys?.adminApiKey ?? config.adminApiKey },
   );
-  if (keys === undefined) return { url, banner: [] };
+  const consoleLines = pages.length > 0 ? [`console            ${url}/console`] : [];
+  if (keys === undefined) return { url, banner: consoleLines };
   const fullnodeUrl = network.publicFullnodeUrl ?? "";
   writeDevelopmentAccess(dataDirectory, { baseUrl: url, fullnodeUrl, keys });
-  return { url, banner: developmentBanner(dataDirectory, fullnodeUrl, keys) };
+  return { url, banner: developmentBanner(dataDirectory, fullnodeUrl, keys, consoleLines) };
 }
 
 export interface ServeContractOptions {

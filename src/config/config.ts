@@ -23,6 +23,8 @@ export interface Config extends LimitsConfig {
   readonly metricsPort: number | undefined;
   /** True if {@link Config.port} serves metrics when they have no own port. */
   readonly isMetricsPublic: boolean;
+  /** True if {@link Config.port} serves the web console. */
+  readonly hasConsole: boolean;
   readonly processType: (typeof PROCESS_TYPES)[number];
   readonly dataDirectory: string;
   readonly databaseUrl: Secret | undefined;
@@ -117,6 +119,7 @@ export function readConfig(
     metricsPort:
       read.optional("METRICS_PORT") === undefined ? undefined : read.integer("METRICS_PORT", 0, 65_535),
     isMetricsPublic: read.boolean("METRICS_PUBLIC"),
+    hasConsole: read.oneOf("CONSOLE", ["on", "off"]) === "on",
     processType: read.oneOf("PROCESS_TYPE", PROCESS_TYPES),
     dataDirectory: read.text("DATA_DIR"),
     databaseUrl: read.secretUrl(

@@ -20,6 +20,11 @@ export const CONFIG_VARIABLES = [
     description: "Whether PORT serves GET /metrics to anyone if METRICS_PORT is unset: true or false",
   },
   {
+    name: "CONSOLE",
+    default: "on",
+    description: "Whether PORT serves the web console at /console: on or off",
+  },
+  {
     name: "PROCESS_TYPE",
     default: "all",
     description:
@@ -151,7 +156,7 @@ export const CONFIG_VARIABLES = [
     name: "RATE_LIMIT_OPEN_PER_SECOND",
     default: "20",
     description:
-      "Calls of gRPC's health and reflection, and of GET /openapi.json, per second and address; 0: no limit",
+      "Calls of gRPC's health and reflection, of GET /openapi.json and of the console's files, per second and address; 0: no limit",
   },
   { name: "MAX_STREAMS_PER_KEY", default: "1000", description: "Open streams per key in one process" },
   { name: "MAX_STREAMS_PER_PROJECT", default: "2000", description: "The same per project" },

@@ -1,0 +1,99 @@
+import { createHash } from "node:crypto";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
+import type { PlainReply, PlainRequest, PlainRoute } from "../transport/plain-routes.ts";
+import { isNotModified } from "../transport/rest/not-modified.ts";
+
+/**
+ * Creates the routes of the web console, one for each file of the build: `/console` is the page. The files are read
+ * once, so no request names a file of the disk. Returns no route if the console was not built.
+ */
+export function consoleRoutes(folder: string | undefined = builtFolder()): PlainRoute[] {
+  if (folder === undefined) return [];
+  const assets = readdirSync(path.join(folder, ASSETS)).map((name) => `${ASSETS}/${name}`);
+  const page = readRoute(folder, PAGE);
+  return [
+    { ...page, path: "/console" },
+    { ...page, path: "/console/" },
+    ...assets.map((file) => readRoute(folder, file)),
+  ];
+}
+
+const PAGE = "index.html";
+const ASSETS = "assets";
+
+const TYPES: Readonly<Record<string, string>> = {
+  ".html": "text/html; charset=utf-8",
+  ".js": "text/javascript; charset=utf-8",
+  ".css": "text/css; charset=utf-8",
+  ".svg": "image/svg+xml",
+};
+
+/** The page loads from its own origin alone, calls only its own service, and is framed by nobody. */
+const SECURITY_HEADERS = {
+  "content-security-policy": [
+    ...["default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self' data:"],
+    ...["connect-src 'self'", "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"],
+  ].join("; "),
+  "cross-origin-opener-policy": "same-origin",
+  "cross-origin-resource-policy": "same-origin",
+  "permissions-policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
+  "referrer-policy": "no-referrer",
+  "x-content-type-options": "nosniff",
+};
+
+function readRoute(folder: string, file: string): PlainRoute {
+  const body = readFileSync(path.join(folder, file));
+  const type = TYPES[path.extname(file)];
+  if (type === undefined) throw new Error(`the console has a file of an unknown type: ${file}`);
+  const headers = {
+    ...SECURITY_HEADERS,
+    "content-type": type,
+    // The names of all files but the page have a hash of their content.
+    "cache-control": file === PAGE ? "no-cache" : "public, max-age=31536000, immutable",
+    vary: "accept-encoding",
+  };
+  const plain = { body, headers: { ...headers, etag: entityTag(body) } };
+  const packed = gzipSync(body, { level: 9 });
+  const gzipped = {
+    body: packed,
+    headers: { ...headers, etag: entityTag(packed), "content-encoding": "gzip" },
+  };
+  return {
+    path: `/console/${file}`,
+    isLimited: true,
+    handle: (request) => answer(takesGzip(request) ? gzipped : plain, request),
+  };
+}
+
+interface Representation {
+  readonly body: Uint8Array;
+  readonly headers: Readonly<Record<string, string>> & { readonly etag: string };
+}
+
+function answer({ body, headers }: Representation, request: Pick<PlainRequest, "headers">): PlainReply {
+  if (!isNotModified(request.headers["if-none-match"] ?? null, headers.etag)) {
+    return { status: 200, headers, body };
+  }
+  const { "content-type": _type, "content-encoding": _encoding, ...kept } = headers;
+  return { status: 304, headers: kept, body: "" };
+}
+
+/** Whether the caller takes gzip. A weight of zero refuses it (RFC 9110, 12.5.3). */
+function takesGzip({ headers }: Pick<PlainRequest, "headers">): boolean {
+  const accepted = [headers["accept-encoding"] ?? ""].flat().join(",").split(",");
+  return accepted.some((coding) => /^\s*gzip\s*(?:;\s*q\s*=\s*(?!0(?:\.0*)?\s*$).*)?$/i.test(coding));
+}
+
+function entityTag(body: Uint8Array): string {
+  return `"${createHash("sha256").update(body).digest("base64url")}"`;
+}
+
+/** The build: beside the compiled sources, or below `dist` when the sources themselves run. */
+function builtFolder(): string | undefined {
+  return ["../../console", "../../dist/console"]
+    .map((place) => fileURLToPath(new URL(place, import.meta.url)))
+    .find((folder) => existsSync(path.join(folder, PAGE)));
+}

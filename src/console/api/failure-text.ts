@@ -1,0 +1,43 @@
+import { Code, ConnectError } from "@connectrpc/connect";
+import { ErrorInfoSchema } from "../../../gen/client/google/rpc/error_details_pb.ts";
+
+/** Describes the failure of a call for a person. */
+export function failureText(cause: unknown): FailureText {
+  const error = ConnectError.from(cause);
+  const [info] = error.findDetails(ErrorInfoSchema);
+  const requestId = error.metadata.get("x-request-id") ?? undefined;
+  const reason = info?.reason ?? Code[error.code];
+  const isKeyRefused = error.code === Code.Unauthenticated;
+  if (info === undefined && UNREACHABLE.includes(error.code)) {
+    return {
+      ...{ title: "The service does not answer", reason, requestId, isKeyRefused },
+      message: "Check that the service runs and that this browser reaches it.",
+    };
+  }
+  const message = `${error.rawMessage.slice(0, 1).toUpperCase()}${error.rawMessage.slice(1, MAX_LENGTH)}`;
+  return { ...{ reason, requestId, isKeyRefused, message }, title: TITLES[error.code] ?? "The call failed" };
+}
+
+/** The parts of an error that a page shows. */
+export interface FailureText {
+  readonly title: string;
+  readonly message: string;
+  /** The service's reason, or the name of the status code. */
+  readonly reason: string;
+  readonly requestId: string | undefined;
+  /** True if the service does not accept the key, or not any more. */
+  readonly isKeyRefused: boolean;
+}
+
+const MAX_LENGTH = 500;
+/** What a browser's failed fetch, and a proxy without a service behind it, become. */
+const UNREACHABLE: readonly Code[] = [Code.Unknown, Code.Unavailable, Code.DeadlineExceeded, Code.Internal];
+const TITLES: Readonly<Partial<Record<Code, string>>> = {
+  [Code.Unauthenticated]: "The service does not accept this key",
+  [Code.PermissionDenied]: "This key may not do this",
+  [Code.InvalidArgument]: "The input is not valid",
+  [Code.NotFound]: "There is no such thing",
+  [Code.ResourceExhausted]: "Too many calls",
+  [Code.FailedPrecondition]: "This is not possible now",
+  [Code.Unavailable]: "The service is not available now",
+};

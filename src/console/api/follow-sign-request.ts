@@ -1,0 +1,48 @@
+import { type SignRequest, SignRequest_Status as Status } from "../../../gen/client/tss/v1/signing_pb.ts";
+import type { Session } from "./session.ts";
+
+/**
+ * Follows a sign request by WatchSign until it is final. A stream that breaks is opened again after a growing pause and
+ * goes on from its cursor. Rejects with the reason of the signal, and with the service's refusal.
+ */
+export async function followSignRequest(
+  signing: Pick<Session["signing"], "watchSign">,
+  signRequestId: string,
+  { signal, pause, isRefusal, tell }: FollowOptions,
+): Promise<void> {
+  let cursor = "";
+  for (let failureCount = 0; ; ) {
+    try {
+      for await (const message of signing.watchSign({ signRequestId, cursor }, { signal, timeoutMs: 0 })) {
+        failureCount = 0;
+        cursor = message.cursor;
+        if (message.signRequest === undefined) continue;
+        tell(message.signRequest);
+        if (isFinal(message.signRequest)) return;
+      }
+    } catch (cause) {
+      signal.throwIfAborted();
+      if (isRefusal(cause)) throw cause;
+      failureCount++;
+    }
+    await pause(Math.min(FIRST_PAUSE_MS * 2 ** failureCount, LONGEST_PAUSE_MS), signal);
+  }
+}
+
+interface FollowOptions {
+  readonly signal: AbortSignal;
+  /** Waits; rejects when the signal aborts. */
+  pause(ms: number, signal: AbortSignal): Promise<void>;
+  /** Whether another try cannot help. */
+  isRefusal(cause: unknown): boolean;
+  /** Gets each state that the stream tells. */
+  tell(request: SignRequest): void;
+}
+
+/** Whether a request changes no more. */
+export function isFinal({ status }: Pick<SignRequest, "status">): boolean {
+  return status === Status.completed || status === Status.failed;
+}
+
+const FIRST_PAUSE_MS = 500;
+const LONGEST_PAUSE_MS = 15_000;

@@ -1,0 +1,62 @@
+import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import { type FailureText, failureText } from "./failure-text.ts";
+import { useSignOut } from "./session-context.ts";
+
+/**
+ * Makes a call when the page opens, when an input changes, and every `everyMs` while the tab is visible. The last data
+ * stay while a later call runs or after it fails.
+ */
+export function useCall<Data>(
+  load: (signal: AbortSignal) => Promise<Data>,
+  inputs: readonly unknown[],
+  { everyMs }: { readonly everyMs?: number } = {},
+): LiveCall<Data> {
+  const [state, setState] = useState<CallState<Data>>({ isLoading: true });
+  const [round, setRound] = useState(0);
+  const loadNow = useRef(load);
+  loadNow.current = load;
+  const signOut = useSignOut();
+  // Other inputs ask for other data, so the old ones must not be shown for them.
+  const subject = JSON.stringify(inputs);
+  const shown = useRef(subject);
+
+  useEffect(() => {
+    const abort = new AbortController();
+    const isNew = shown.current !== subject;
+    shown.current = subject;
+    setState((before) => (isNew ? { isLoading: true } : { ...before, isLoading: true }));
+    loadNow.current(abort.signal).then(
+      (data) => {
+        if (!abort.signal.aborted) setState({ data, isLoading: false });
+      },
+      (cause: unknown) => {
+        if (abort.signal.aborted) return;
+        const failure = failureText(cause);
+        if (failure.isKeyRefused) signOut(failure.message);
+        else setState(({ data }) => ({ ...(data !== undefined && { data }), failure, isLoading: false }));
+      },
+    );
+    return () => abort.abort();
+  }, [subject, round]);
+
+  const reload = useCallback(() => setRound((before) => before + 1), []);
+  useEffect(() => {
+    if (everyMs === undefined) return undefined;
+    const timer = setInterval(() => {
+      if (document.visibilityState === "visible") reload();
+    }, everyMs);
+    return () => clearInterval(timer);
+  }, [everyMs, reload]);
+  return { ...(shown.current === subject ? state : { isLoading: true }), reload };
+}
+
+interface CallState<Data> {
+  readonly data?: Data;
+  readonly failure?: FailureText;
+  readonly isLoading: boolean;
+}
+
+/** A call with its newest data and its newest failure. */
+export interface LiveCall<Data> extends CallState<Data> {
+  reload(): void;
+}

@@ -1,0 +1,35 @@
+/** Formats micro-USD as dollars with two to six decimals: `$1,234.50`, `-$0.0123`. */
+export function formatMoney(amountMicroUsd: bigint): string {
+  const text = formatUnits(amountMicroUsd < 0n ? -amountMicroUsd : amountMicroUsd, 6, 2);
+  return `${amountMicroUsd < 0n ? "−" : ""}$${text}`;
+}
+
+/** Formats a change of money with its sign. */
+export function formatMoneyChange(amountMicroUsd: bigint): string {
+  return `${amountMicroUsd > 0n ? "+" : ""}${formatMoney(amountMicroUsd)}`;
+}
+
+/** Formats an amount of 10^-9 SUI or IKA: `1,234.5 SUI`. */
+export function formatCoin(amount: bigint, symbol: "SUI" | "IKA"): string {
+  return `${amount < 0n ? "−" : ""}${formatUnits(amount < 0n ? -amount : amount, 9, 0)} ${symbol}`;
+}
+
+/** Formats a number of smallest units with grouped digits, and without the zeros at the end. @param amount not negative */
+export function formatUnits(amount: bigint, decimals: number, minDecimals: number): string {
+  const digits = String(amount).padStart(decimals + 1, "0");
+  const whole = digits.slice(0, digits.length - decimals).replace(/\B(?=(\d{3})+$)/g, ",");
+  const part = digits
+    .slice(digits.length - decimals)
+    .replace(/0+$/, "")
+    .padEnd(minDecimals, "0");
+  return part === "" ? whole : `${whole}.${part}`;
+}
+
+/** Reads dollars as a person writes them, such as `-12.5`, as micro-USD. Undefined if they are not an amount. */
+export function parseMoney(text: string): bigint | undefined {
+  const match = /^([-−]?)\$?(\d{1,12})(?:\.(\d{1,6}))?$/.exec(text.trim().replaceAll(",", ""));
+  if (match === null) return undefined;
+  const [, sign, whole = "", part = ""] = match;
+  const size = BigInt(whole) * 1_000_000n + BigInt(part.padEnd(6, "0"));
+  return sign === "" ? size : -size;
+}

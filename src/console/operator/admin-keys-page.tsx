@@ -1,0 +1,162 @@
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import type { JSX } from "preact";
+import { useState } from "preact/hooks";
+import type { AdminKey } from "../../../gen/client/tss/v1/admin_pb.ts";
+import { useSession } from "../api/session-context.ts";
+import { useIdempotencyKey } from "../api/use-idempotency-key.ts";
+import { usePages } from "../api/use-pages.ts";
+import { ActionDialog } from "../ui/action-dialog.tsx";
+import { KeyState } from "../ui/api-key-columns.tsx";
+import { type DataColumn, DataTable } from "../ui/data-table.tsx";
+import { Empty } from "../ui/empty.tsx";
+import { SelectField, TextField } from "../ui/field.tsx";
+import { Loaded } from "../ui/loaded.tsx";
+import { PageFrame } from "../ui/page-frame.tsx";
+import { Pager } from "../ui/pager.tsx";
+import { SecretDialog } from "../ui/secret-dialog.tsx";
+import { Time } from "../ui/time.tsx";
+import { EXPIRIES, expiryOf } from "./expiries.ts";
+
+/** The named admin keys. */
+export function AdminKeysPage(): JSX.Element {
+  const { admin } = useSession();
+  const [open, setOpen] = useState<OpenDialog>();
+  const keys = usePages(async (pageToken, signal) => {
+    const reply = await admin.listAdminKeys({ pageToken }, { signal });
+    return { items: reply.adminKeys, nextPageToken: reply.nextPageToken };
+  }, []);
+  const close = (): void => setOpen(undefined);
+  const create = (
+    <button type="button" class="button button-primary" onClick={() => setOpen({ kind: "create" })}>
+      Create an admin key
+    </button>
+  );
+  const columns: readonly DataColumn<AdminKey>[] = [
+    ...COLUMNS,
+    {
+      title: "Actions",
+      cell: (key) =>
+        key.revokeTime !== undefined ? (
+          <span class="muted">—</span>
+        ) : (
+          <button
+            type="button"
+            class="button button-small button-danger"
+            onClick={() => setOpen({ kind: "revoke", key })}
+          >
+            Revoke<span class="visually-hidden"> the admin key {key.name}</span>
+          </button>
+        ),
+    },
+  ];
+  return (
+    <PageFrame
+      title="Admin keys"
+      lead="A key for each person or program. Their names are the actors in the audit trail."
+      actions={create}
+    >
+      <section class="panel">
+        <Loaded call={keys}>
+          {({ items }) => (
+            <DataTable
+              caption="Admin keys"
+              columns={columns}
+              rows={items}
+              rowKey={({ adminKeyId }) => adminKeyId}
+              empty={
+                <Empty title="No named admin keys">Only ADMIN_API_KEY opens the operator's calls.</Empty>
+              }
+            />
+          )}
+        </Loaded>
+        <Pager pages={keys} of="admin keys" />
+      </section>
+      {open?.kind === "create" && (
+        <CreateAdminKeyDialog
+          onClose={close}
+          onCreated={(secret) => {
+            setOpen(secret === "" ? undefined : { kind: "secret", secret });
+            keys.reload();
+          }}
+        />
+      )}
+      {open?.kind === "revoke" && (
+        <ActionDialog
+          title={`Revoke the admin key “${open.key.name}”?`}
+          action="Revoke the key"
+          isDangerous
+          onClose={close}
+          onAct={async () => {
+            await admin.revokeAdminKey({ adminKeyId: open.key.adminKeyId });
+            close();
+            keys.reload();
+          }}
+        >
+          <p>
+            Every call with <code>{open.key.prefix}…</code> fails from then on. This cannot be undone, and the
+            name cannot be used again.
+          </p>
+        </ActionDialog>
+      )}
+      {open?.kind === "secret" && (
+        <SecretDialog title="The new admin key" secret={open.secret} onClose={close} />
+      )}
+    </PageFrame>
+  );
+}
+
+type OpenDialog =
+  | { readonly kind: "create" }
+  | { readonly kind: "revoke"; readonly key: AdminKey }
+  | { readonly kind: "secret"; readonly secret: string };
+
+const COLUMNS: readonly DataColumn<AdminKey>[] = [
+  {
+    title: "Name",
+    cell: ({ name, prefix }) => (
+      <>
+        {name} <code class="muted">{prefix}…</code>
+      </>
+    ),
+  },
+  { title: "State", cell: (key) => <KeyState of={key} /> },
+  { title: "Last use", cell: ({ lastUseTime }) => <Time of={lastUseTime} otherwise="never" /> },
+  { title: "Created", cell: ({ createTime }) => <Time of={createTime} /> },
+];
+
+function CreateAdminKeyDialog({ onClose, onCreated }: CreateAdminKeyDialogProps): JSX.Element {
+  const { admin } = useSession();
+  const [name, setName] = useState("");
+  const [expiry, setExpiry] = useState("never");
+  const headers = useIdempotencyKey([name, expiry]);
+  return (
+    <ActionDialog
+      title="Create an admin key"
+      action="Create"
+      isReady={/^[a-z0-9][a-z0-9._-]{0,62}$/.test(name)}
+      onClose={onClose}
+      onAct={async () => {
+        const expireMs = expiryOf(expiry, Date.now());
+        const expireTime = expireMs === undefined ? {} : { expireTime: timestampFromMs(expireMs) };
+        const { plaintext } = await admin.createAdminKey({ name, ...expireTime }, { headers });
+        onCreated(plaintext);
+      }}
+    >
+      <TextField
+        label="Name of its owner"
+        value={name}
+        onInput={setName}
+        maxLength={63}
+        required
+        autofocus
+        hint="Lower-case letters, digits and . _ - such as alice or ci-2027. It needs ADMIN_API_KEY itself."
+      />
+      <SelectField label="Expires" options={EXPIRIES} value={expiry} onSelect={setExpiry} />
+    </ActionDialog>
+  );
+}
+
+interface CreateAdminKeyDialogProps {
+  onClose(): void;
+  onCreated(plaintext: string): void;
+}

@@ -1,0 +1,32 @@
+import type { JSX } from "preact";
+import { useState } from "preact/hooks";
+import { useSession } from "../api/session-context.ts";
+import { useIdempotencyKey } from "../api/use-idempotency-key.ts";
+import { ActionDialog } from "../ui/action-dialog.tsx";
+import { TextField } from "../ui/field.tsx";
+
+/** Creates a project. */
+export function CreateProjectDialog({ onClose, onCreated }: CreateProjectDialogProps): JSX.Element {
+  const { admin } = useSession();
+  const [name, setName] = useState("");
+  const headers = useIdempotencyKey([name]);
+  return (
+    <ActionDialog
+      title="Create a project"
+      action="Create"
+      isReady={name.trim() !== ""}
+      onClose={onClose}
+      onAct={async () => {
+        const { project } = await admin.createProject({ name: name.trim() }, { headers });
+        onCreated(project?.projectId ?? "");
+      }}
+    >
+      <TextField label="Name" value={name} onInput={setName} maxLength={100} required autofocus />
+    </ActionDialog>
+  );
+}
+
+interface CreateProjectDialogProps {
+  onClose(): void;
+  onCreated(projectId: string): void;
+}

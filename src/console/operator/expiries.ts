@@ -1,0 +1,12 @@
+/** The lifetimes that a new key can be given. */
+export const EXPIRIES: readonly (readonly [string, string])[] = [
+  ["never", "never"],
+  ["30", "in 30 days"],
+  ["90", "in 90 days"],
+  ["365", "in a year"],
+];
+
+/** The end of a lifetime in milliseconds since 1970; undefined for a key without one. */
+export function expiryOf(expiry: string, nowMs: number): number | undefined {
+  return expiry === "never" ? undefined : nowMs + Number(expiry) * 86_400_000;
+}

@@ -1,0 +1,41 @@
+import type { JSX } from "preact";
+import { useState } from "preact/hooks";
+import type { PresignBucket } from "../../../gen/client/tss/v1/admin_pb.ts";
+import { useSession } from "../api/session-context.ts";
+import { ActionDialog } from "../ui/action-dialog.tsx";
+import { TextField } from "../ui/field.tsx";
+
+/** Requests presigns in a bucket beside the automatic refill. */
+export function RefillDialog({ bucket, onClose, onRefilled }: RefillDialogProps): JSX.Element {
+  const { admin } = useSession();
+  const { curve, signatureAlgorithm, signatureAlgorithmName } = bucket;
+  const [count, setCount] = useState("1");
+  return (
+    <ActionDialog
+      title={`Refill ${signatureAlgorithmName}`}
+      action="Request the presigns"
+      isReady={/^(?:[1-9]\d?|100)$/.test(count)}
+      onClose={onClose}
+      onAct={async () => {
+        await admin.refillPresigns({ curve, signatureAlgorithm, count: Number(count) });
+        onRefilled();
+      }}
+    >
+      <TextField
+        label="Number of presigns"
+        value={count}
+        onInput={setCount}
+        inputMode="numeric"
+        required
+        autofocus
+        hint="1 to 100. The Treasury pays Ika's fee for each."
+      />
+    </ActionDialog>
+  );
+}
+
+interface RefillDialogProps {
+  readonly bucket: PresignBucket;
+  onClose(): void;
+  onRefilled(): void;
+}

@@ -1,0 +1,67 @@
+import type { JSX } from "preact";
+import type { AuditSeal } from "../../../gen/client/tss/v1/audit_pb.ts";
+import { useSession } from "../api/session-context.ts";
+import { usePages } from "../api/use-pages.ts";
+import { formatHex } from "../format/hex.ts";
+import { Badge } from "../ui/badge.tsx";
+import { type DataColumn, DataTable } from "../ui/data-table.tsx";
+import { Empty } from "../ui/empty.tsx";
+import { Id } from "../ui/id.tsx";
+import { Loaded } from "../ui/loaded.tsx";
+import { PageFrame } from "../ui/page-frame.tsx";
+import { Pager } from "../ui/pager.tsx";
+import { Time } from "../ui/time.tsx";
+
+/** The seals of the audit trail. */
+export function SealsPage(): JSX.Element {
+  const { admin } = useSession();
+  const seals = usePages(async (pageToken, signal) => {
+    const reply = await admin.listAuditSeals({ pageToken }, { signal });
+    return { items: reply.auditSeals, nextPageToken: reply.nextPageToken };
+  }, []);
+  return (
+    <PageFrame
+      title="Seals"
+      lead="Each seal covers its entries and all before them. Note the newest hash where the database's owner cannot change it."
+      actions={
+        <a class="button" href="#/audit">
+          Audit trail
+        </a>
+      }
+    >
+      <section class="panel">
+        <Loaded call={seals} lines={6}>
+          {({ items }) => (
+            <DataTable
+              caption="Seals of the audit trail"
+              columns={COLUMNS}
+              rows={items}
+              rowKey={({ number }) => `${number}`}
+              empty={
+                <Empty title="No seals yet">Events are sealed some seconds after they are written.</Empty>
+              }
+            />
+          )}
+        </Loaded>
+        <Pager pages={seals} of="seals" />
+      </section>
+    </PageFrame>
+  );
+}
+
+const COLUMNS: readonly DataColumn<AuditSeal>[] = [
+  { title: "Seal", isNumber: true, cell: ({ number }) => `${number}` },
+  { title: "Sealed", cell: ({ createTime }) => <Time of={createTime} /> },
+  {
+    title: "Entries",
+    isNumber: true,
+    cell: ({ firstSequence, lastSequence }) =>
+      firstSequence === lastSequence ? `${firstSequence}` : `${firstSequence} – ${lastSequence}`,
+  },
+  { title: "Hash", cell: ({ sealHash }) => <Id id={formatHex(sealHash)} what="seal hash" /> },
+  {
+    title: "Signed",
+    cell: ({ signature }) =>
+      signature.length === 0 ? <Badge tone="none">not signed</Badge> : <Badge tone="good">signed</Badge>,
+  },
+];

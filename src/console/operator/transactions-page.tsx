@@ -1,0 +1,132 @@
+import type { JSX } from "preact";
+import { useState } from "preact/hooks";
+import {
+  type ChainOperation,
+  type ChainOperation_Kind,
+  ChainOperation_KindSchema,
+  type ChainTransaction,
+  ChainTransaction_StateSchema,
+  ChainTransaction_State as State,
+} from "../../../gen/client/tss/v1/admin_pb.ts";
+import { useSession } from "../api/session-context.ts";
+import { usePages } from "../api/use-pages.ts";
+import { enumName } from "../format/enum-name.ts";
+import { formatCoin } from "../format/money.ts";
+import { Badge, type Tone } from "../ui/badge.tsx";
+import { type DataColumn, DataTable } from "../ui/data-table.tsx";
+import { Empty } from "../ui/empty.tsx";
+import { enumOptions } from "../ui/enum-options.ts";
+import { SelectField } from "../ui/field.tsx";
+import { ChainId } from "../ui/id.tsx";
+import { Loaded } from "../ui/loaded.tsx";
+import { PageFrame } from "../ui/page-frame.tsx";
+import { Pager } from "../ui/pager.tsx";
+import { Time } from "../ui/time.tsx";
+
+/** The transactions that the service stored to send. */
+export function TransactionsPage(): JSX.Element {
+  const { admin, network } = useSession();
+  const [state, setState] = useState("");
+  const [kind, setKind] = useState("");
+  const transactions = usePages(
+    async (pageToken, signal) => {
+      const filter = {
+        ...(state !== "" && { state: Number(state) as State }),
+        ...(kind !== "" && { kind: Number(kind) as ChainOperation_Kind }),
+      };
+      const reply = await admin.listChainTransactions({ ...filter, pageToken }, { signal });
+      return { items: reply.chainTransactions, nextPageToken: reply.nextPageToken };
+    },
+    [state, kind],
+    { everyMs: 10_000 },
+  );
+  return (
+    <PageFrame
+      title="Transactions"
+      lead={
+        network === "localnet"
+          ? "Every transaction is stored before it is sent. The localnet has no explorer to link to."
+          : "Every transaction is stored before it is sent. Its digest links to an explorer."
+      }
+    >
+      <section class="panel">
+        <div class="filters">
+          <SelectField
+            label="State"
+            options={[["", "all"], ...enumOptions(ChainTransaction_StateSchema)]}
+            value={state}
+            isInline
+            onSelect={setState}
+          />
+          <SelectField
+            label="Operation"
+            options={[["", "all"], ...enumOptions(ChainOperation_KindSchema)]}
+            value={kind}
+            isInline
+            onSelect={setKind}
+          />
+        </div>
+        <Loaded call={transactions} lines={6}>
+          {({ items }) => (
+            <DataTable
+              caption="Transactions"
+              columns={columnsOn(network)}
+              rows={items}
+              rowKey={({ txDigest }) => txDigest}
+              empty={<Empty title="No transactions">No transaction matches, or none was stored yet.</Empty>}
+            />
+          )}
+        </Loaded>
+        <Pager pages={transactions} of="transactions" />
+      </section>
+    </PageFrame>
+  );
+}
+
+const columnsOn = (network: string): readonly DataColumn<ChainTransaction>[] => [
+  {
+    title: "Digest",
+    cell: ({ txDigest }) => <ChainId id={txDigest} what="transaction digest" kind="tx" network={network} />,
+  },
+  {
+    title: "State",
+    cell: ({ state, errorMessage }) => (
+      <>
+        <Badge tone={TONES[state] ?? "none"}>{enumName(ChainTransaction_StateSchema, state)}</Badge>
+        {errorMessage !== undefined && <p class="small muted wrap">{errorMessage}</p>}
+      </>
+    ),
+  },
+  { title: "Operations", cell: ({ operations }) => operationsText(operations) },
+  { title: "Sent", isNumber: true, cell: ({ sendCount }) => `${sendCount}×` },
+  {
+    title: "Gas",
+    isNumber: true,
+    cell: ({ gasUsedMist }) => (gasUsedMist === undefined ? "—" : formatCoin(gasUsedMist, "SUI")),
+  },
+  {
+    title: "Lane",
+    cell: ({ operatorCapId }) => (
+      <ChainId id={operatorCapId} what="OperatorCap id" kind="object" network={network} />
+    ),
+  },
+  { title: "Stored", cell: ({ createTime }) => <Time of={createTime} /> },
+  { title: "Resolved", cell: ({ resolveTime }) => <Time of={resolveTime} /> },
+];
+
+const TONES: Readonly<Partial<Record<State, Tone>>> = {
+  [State.stored]: "busy",
+  [State.landed]: "good",
+  [State.aborted]: "bad",
+  [State.dropped]: "warn",
+};
+
+/** `3 presign, 1 sign`. */
+function operationsText(operations: readonly ChainOperation[]): string {
+  if (operations.length === 0) return "gas distribution";
+  const counts = new Map<ChainOperation_Kind, number>();
+  for (const { kind } of operations) counts.set(kind, (counts.get(kind) ?? 0) + 1);
+  return [...counts]
+    .map(([kind, count]) => `${count} ${enumName(ChainOperation_KindSchema, kind)}`)
+    .join(", ");
+}

@@ -1,0 +1,158 @@
+import type { JSX } from "preact";
+import {
+  type GetTreasuryResponse,
+  type Lane,
+  type PriceCeiling,
+  PriceCeiling_OperationSchema,
+  type Wallet,
+} from "../../../gen/client/tss/v1/admin_pb.ts";
+import { useSession } from "../api/session-context.ts";
+import { useCall } from "../api/use-call.ts";
+import { enumName } from "../format/enum-name.ts";
+import { formatCoin } from "../format/money.ts";
+import { Badge } from "../ui/badge.tsx";
+import { type DataColumn, DataTable } from "../ui/data-table.tsx";
+import { Empty } from "../ui/empty.tsx";
+import { Facts } from "../ui/facts.tsx";
+import { ChainId } from "../ui/id.tsx";
+import { Loaded } from "../ui/loaded.tsx";
+import { PageFrame } from "../ui/page-frame.tsx";
+import { Panel } from "../ui/panel.tsx";
+
+/** The Treasury, the wallets and the lanes, as the chain has them. */
+export function TreasuryPage(): JSX.Element {
+  const { admin, network } = useSession();
+  const treasury = useCall((signal) => admin.getTreasury({}, { signal }), [], { everyMs: 30_000 });
+  return (
+    <PageFrame
+      title="Treasury and gas"
+      lead="The Treasury pays Ika's fees. Gas coins of the lanes pay for the transactions."
+    >
+      <Loaded call={treasury} lines={8}>
+        {(reply) => <TreasuryParts reply={reply} network={network} />}
+      </Loaded>
+    </PageFrame>
+  );
+}
+
+function TreasuryParts({ reply, network }: TreasuryPartsProps): JSX.Element {
+  const { treasury, hotWallet, gasStation, lanes } = reply;
+  return (
+    <>
+      {treasury !== undefined && (
+        <Panel title="Treasury">
+          <Facts
+            facts={[
+              ["State", treasury.paused ? <Badge tone="bad">paused</Badge> : <Badge tone="good">open</Badge>],
+              ["IKA", formatCoin(treasury.ikaBalance, "IKA")],
+              ["SUI", formatCoin(treasury.suiBalanceMist, "SUI")],
+              [
+                "Object",
+                <ChainId id={treasury.treasuryId} what="Treasury id" kind="object" network={network} />,
+              ],
+              [
+                "Package",
+                <ChainId id={treasury.packageId} what="package id" kind="object" network={network} />,
+              ],
+            ]}
+          />
+        </Panel>
+      )}
+      <Panel title="Wallets">
+        <Facts
+          facts={[
+            ["Hot wallet", hotWallet && <WalletText wallet={hotWallet} network={network} />],
+            [
+              "Gas station",
+              gasStation ? (
+                <WalletText wallet={gasStation} network={network} />
+              ) : (
+                <span class="muted">The hot wallet pays for its own gas.</span>
+              ),
+            ],
+          ]}
+        />
+      </Panel>
+      <Panel title="Lanes" note="Each sends one transaction at a time, with gas coins of its own.">
+        <DataTable
+          caption="Lanes"
+          columns={laneColumns(network)}
+          rows={lanes}
+          rowKey={({ operatorCapId }) => operatorCapId}
+          empty={<Empty title="No lanes">Without a lane the service sends nothing.</Empty>}
+        />
+      </Panel>
+      <Panel
+        title="Price ceilings"
+        note="The most that one operation may cost. One without a ceiling is refused."
+      >
+        <DataTable
+          caption="Price ceilings"
+          columns={CEILING_COLUMNS}
+          rows={treasury?.priceCeilings ?? []}
+          rowKey={({ operation, curve, signatureAlgorithm }) =>
+            [operation, curve, signatureAlgorithm].join(":")
+          }
+          empty={<Empty title="No ceilings">The Treasury refuses every operation.</Empty>}
+        />
+      </Panel>
+    </>
+  );
+}
+
+interface TreasuryPartsProps {
+  readonly reply: GetTreasuryResponse;
+  readonly network: string;
+}
+
+function WalletText({ wallet, network }: { readonly wallet: Wallet; readonly network: string }): JSX.Element {
+  return (
+    <>
+      {formatCoin(wallet.suiBalanceMist, "SUI")}{" "}
+      <ChainId id={wallet.address} what="address" kind="account" network={network} />
+    </>
+  );
+}
+
+const laneColumns = (network: string): readonly DataColumn<Lane>[] => [
+  {
+    title: "OperatorCap",
+    cell: ({ operatorCapId }) => (
+      <ChainId id={operatorCapId} what="OperatorCap id" kind="object" network={network} />
+    ),
+  },
+  { title: "State", cell: laneState },
+  { title: "Gas", isNumber: true, cell: ({ gasBalanceMist }) => formatCoin(gasBalanceMist, "SUI") },
+  { title: "Gas coins", isNumber: true, cell: ({ gasCoins }) => gasCoins.length },
+  { title: "Fence", isNumber: true, cell: ({ fence }) => `${fence}` },
+  {
+    title: "Unknown outcome",
+    cell: ({ unresolvedTxDigest, foreignTxDigest }) => {
+      const digest = foreignTxDigest ?? unresolvedTxDigest;
+      return digest === undefined ? (
+        <span class="muted">none</span>
+      ) : (
+        <ChainId id={digest} what="transaction digest" kind="tx" network={network} />
+      );
+    },
+  },
+];
+
+function laneState({ authorised, leased, unresolvedTxDigest, foreignTxDigest }: Lane): JSX.Element {
+  if (!authorised) return <Badge tone="bad">not authorised</Badge>;
+  if (foreignTxDigest !== undefined) return <Badge tone="bad">foreign transaction</Badge>;
+  if (unresolvedTxDigest !== undefined) return <Badge tone="busy">outcome unknown</Badge>;
+  return leased ? <Badge tone="good">leased</Badge> : <Badge tone="none">idle</Badge>;
+}
+
+const CEILING_COLUMNS: readonly DataColumn<PriceCeiling>[] = [
+  { title: "Operation", cell: ({ operation }) => enumName(PriceCeiling_OperationSchema, operation) },
+  { title: "Curve", cell: ({ curve, curveName }) => curveName || `${curve}` },
+  {
+    title: "Algorithm",
+    cell: ({ signatureAlgorithm, signatureAlgorithmName }) =>
+      signatureAlgorithmName || (signatureAlgorithm === undefined ? "—" : `${signatureAlgorithm}`),
+  },
+  { title: "IKA", isNumber: true, cell: ({ maxIka }) => formatCoin(maxIka, "IKA") },
+  { title: "SUI", isNumber: true, cell: ({ maxSuiMist }) => formatCoin(maxSuiMist, "SUI") },
+];

@@ -1,0 +1,25 @@
+import type { DWallet } from "../../../gen/client/tss/v1/onboarding_pb.ts";
+import { CurveSchema } from "../../../gen/client/tss/v1/types_pb.ts";
+import { addressesOfKey, type NamedAddress } from "../../protocol/addresses.ts";
+import { CURVES } from "../../protocol/algorithms.ts";
+
+/** The addresses of a dWallet's public key, computed in the page; none before it has a key, or for a malformed one. */
+export function addressesOf({ curve, publicKey }: Pick<DWallet, "curve" | "publicKey">): NamedAddress[] {
+  const name = CURVES.find((known) => known === CurveSchema.value[curve]?.name);
+  if (publicKey === undefined || name === undefined) return [];
+  try {
+    return addressesOfKey(name, publicKey);
+  } catch {
+    return [];
+  }
+}
+
+/** The kinds of addresses for people. */
+export const addressNames: Readonly<Record<NamedAddress["kind"], string>> = {
+  ethereum: "Ethereum",
+  "bitcoin-p2wpkh": "Bitcoin P2WPKH",
+  "bitcoin-p2tr": "Bitcoin P2TR",
+  solana: "Solana",
+  sui: "Sui",
+  polkadot: "Substrate",
+};

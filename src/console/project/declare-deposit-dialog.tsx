@@ -1,0 +1,37 @@
+import type { JSX } from "preact";
+import { useState } from "preact/hooks";
+import { useSession } from "../api/session-context.ts";
+import { ActionDialog } from "../ui/action-dialog.tsx";
+import { TextField } from "../ui/field.tsx";
+
+/** Makes the service check a transaction for deposits now. */
+export function DeclareDepositDialog({ onClose, onDeclared }: DeclareDepositDialogProps): JSX.Element {
+  const { billing } = useSession();
+  const [digest, setDigest] = useState("");
+  return (
+    <ActionDialog
+      title="Declare a deposit"
+      action="Check the transaction"
+      isReady={/^[1-9A-HJ-NP-Za-km-z]{43,44}$/.test(digest.trim())}
+      onClose={onClose}
+      onAct={async () => {
+        await billing.declareDeposit({ txDigest: digest.trim() });
+        onDeclared();
+      }}
+    >
+      <TextField
+        label="Transaction digest"
+        value={digest}
+        onInput={setDigest}
+        required
+        autofocus
+        hint="43 or 44 characters of base 58, as your wallet shows it."
+      />
+    </ActionDialog>
+  );
+}
+
+interface DeclareDepositDialogProps {
+  onClose(): void;
+  onDeclared(): void;
+}

@@ -1,0 +1,22 @@
+import type { JSX } from "preact";
+import { DWallet_StateSchema, DWallet_State as State } from "../../../gen/client/tss/v1/onboarding_pb.ts";
+import { enumName } from "../format/enum-name.ts";
+import { Badge } from "../ui/badge.tsx";
+
+/** A dWallet's state in words. */
+export function DWalletBadge({ state }: { readonly state: State }): JSX.Element {
+  switch (state) {
+    case State.Active:
+      return <Badge tone="good">active</Badge>;
+    case State.Submitting:
+      return <Badge tone="busy">submitting</Badge>;
+    case State.AwaitingNetworkDKGVerification:
+      return <Badge tone="busy">network verifies</Badge>;
+    case State.AwaitingKeyHolderSignature:
+      return <Badge tone="warn">user must accept</Badge>;
+    case State.NetworkRejectedDKGVerification:
+      return <Badge tone="bad">rejected</Badge>;
+    default:
+      return <Badge tone="none">{enumName(DWallet_StateSchema, state)}</Badge>;
+  }
+}

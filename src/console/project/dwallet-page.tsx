@@ -1,0 +1,92 @@
+import type { JSX } from "preact";
+import type { DWallet } from "../../../gen/client/tss/v1/onboarding_pb.ts";
+import { CurveSchema } from "../../../gen/client/tss/v1/types_pb.ts";
+import { useSession } from "../api/session-context.ts";
+import { useCall } from "../api/use-call.ts";
+import { enumName } from "../format/enum-name.ts";
+import { formatHex } from "../format/hex.ts";
+import type { PageProps } from "../route.ts";
+import { Empty } from "../ui/empty.tsx";
+import { Facts } from "../ui/facts.tsx";
+import { ChainId, Id } from "../ui/id.tsx";
+import { Loaded } from "../ui/loaded.tsx";
+import { PageFrame } from "../ui/page-frame.tsx";
+import { Panel } from "../ui/panel.tsx";
+import { addressesOf, addressNames } from "./addresses-of.ts";
+import { DWalletBadge } from "./dwallet-badge.tsx";
+import { SignRequestsPanel } from "./sign-requests-panel.tsx";
+
+/** A dWallet with its addresses and its sign requests. */
+export function DWalletPage({ id }: PageProps): JSX.Element {
+  const { onboarding } = useSession();
+  const dwallet = useCall((signal) => onboarding.getDWallet({ dwalletId: id }, { signal }), [id]);
+  return (
+    <PageFrame title="dWallet" lead={<a href="#/dwallets">All dWallets</a>}>
+      <Loaded call={dwallet} lines={8}>
+        {(found) => <Parts dwallet={found} />}
+      </Loaded>
+      {dwallet.data !== undefined && <SignRequestsPanel dwalletId={id} />}
+    </PageFrame>
+  );
+}
+
+function Parts({ dwallet }: { readonly dwallet: DWallet }): JSX.Element {
+  const { network } = useSession();
+  const addresses = addressesOf(dwallet);
+  const { publicKey, acceptTxDigest } = dwallet;
+  return (
+    <>
+      <Panel
+        title="Addresses"
+        note="Computed in this page from the public key. The Bitcoin addresses are those of its main network."
+      >
+        {addresses.length === 0 ? (
+          <Empty title="No addresses yet">
+            The dWallet has no public key before the network's part is done.
+          </Empty>
+        ) : (
+          <Facts
+            facts={addresses.map(({ kind, address }) => [
+              addressNames[kind],
+              kind === "sui" ? (
+                <ChainId id={address} what="Sui address" kind="account" network={network} isWhole />
+              ) : (
+                <Id id={address} what={`${addressNames[kind]} address`} isWhole />
+              ),
+            ])}
+          />
+        )}
+      </Panel>
+      <Panel title="Key">
+        <Facts
+          facts={[
+            ["Name", dwallet.name],
+            ["State", <DWalletBadge state={dwallet.state} />],
+            ["Curve", enumName(CurveSchema, dwallet.curve)],
+            [
+              "dWallet",
+              <ChainId id={dwallet.dwalletId} what="dWallet id" kind="object" network={network} isWhole />,
+            ],
+            ["Public key", publicKey && <Id id={formatHex(publicKey)} what="public key" isWhole />],
+            ["DKG", <ChainId id={dwallet.txDigest} what="transaction digest" kind="tx" network={network} />],
+            [
+              "Accepted",
+              acceptTxDigest && (
+                <ChainId id={acceptTxDigest} what="transaction digest" kind="tx" network={network} />
+              ),
+            ],
+            [
+              "Network key",
+              <ChainId
+                id={dwallet.networkEncryptionKeyId}
+                what="network encryption key id"
+                kind="object"
+                network={network}
+              />,
+            ],
+          ]}
+        />
+      </Panel>
+    </>
+  );
+}

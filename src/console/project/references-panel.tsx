@@ -1,0 +1,73 @@
+import type { JSX } from "preact";
+import { useState } from "preact/hooks";
+import type { DepositAddress } from "../../../gen/client/tss/v1/billing_pb.ts";
+import { useSession } from "../api/session-context.ts";
+import { usePages } from "../api/use-pages.ts";
+import { formatMoney } from "../format/money.ts";
+import { type DataColumn, DataTable } from "../ui/data-table.tsx";
+import { Empty } from "../ui/empty.tsx";
+import { TextField } from "../ui/field.tsx";
+import { ChainId } from "../ui/id.tsx";
+import { Loaded } from "../ui/loaded.tsx";
+import { Pager } from "../ui/pager.tsx";
+import { Panel } from "../ui/panel.tsx";
+
+/** The addresses that the project gave a reference, such as its user's id. */
+export function ReferencesPanel(): JSX.Element {
+  const { billing, network } = useSession();
+  const [prefix, setPrefix] = useState("");
+  const [wanted, setWanted] = useState("");
+  const addresses = usePages(
+    async (pageToken, signal) => {
+      const filter = wanted === "" ? {} : { referencePrefix: wanted };
+      const reply = await billing.listDepositAddresses({ ...filter, pageToken }, { signal });
+      return { items: reply.depositAddresses, nextPageToken: reply.nextPageToken };
+    },
+    [wanted],
+  );
+  return (
+    <Panel title="Addresses with a reference" note="One for each reference that the project has asked for.">
+      <form
+        class="filters"
+        onSubmit={(event) => {
+          event.preventDefault();
+          setWanted(prefix);
+        }}
+      >
+        <TextField label="Reference begins with" value={prefix} onInput={setPrefix} maxLength={128} />
+        <button type="submit" class="button">
+          Filter
+        </button>
+      </form>
+      <Loaded call={addresses}>
+        {({ items }) => (
+          <DataTable
+            caption="Addresses with a reference"
+            columns={columnsOn(network)}
+            rows={items}
+            rowKey={({ address }) => address}
+            empty={
+              <Empty title="No addresses">
+                {wanted === ""
+                  ? "A call of GetDepositAddress with a reference makes one."
+                  : "No reference begins like this."}
+              </Empty>
+            }
+          />
+        )}
+      </Loaded>
+      <Pager pages={addresses} of="addresses" />
+    </Panel>
+  );
+}
+
+const columnsOn = (network: string): readonly DataColumn<DepositAddress>[] => [
+  { title: "Reference", cell: ({ reference }) => <span class="wrap">{reference}</span> },
+  {
+    title: "Address",
+    cell: ({ address }) => <ChainId id={address} what="deposit address" kind="account" network={network} />,
+  },
+  { title: "Credited", isNumber: true, cell: ({ creditedMicroUsd }) => formatMoney(creditedMicroUsd) },
+  { title: "Deposits", isNumber: true, cell: ({ creditedCount }) => `${creditedCount}` },
+  { title: "Waiting", isNumber: true, cell: ({ waitingCount }) => `${waitingCount}` },
+];

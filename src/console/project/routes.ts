@@ -1,0 +1,33 @@
+import type { Route } from "../route.ts";
+
+/** A project's pages, in the order of the menu. */
+export const PROJECT_ROUTES: readonly Route[] = [
+  {
+    ...{ path: "", menu: "", title: "Balance" },
+    load: async () => (await import("./balance-page.tsx")).BalancePage,
+  },
+  {
+    ...{ path: "deposits", menu: "deposits", title: "Deposits" },
+    load: async () => (await import("./deposits-page.tsx")).DepositsPage,
+  },
+  {
+    ...{ path: "prices", menu: "prices", title: "Prices" },
+    load: async () => (await import("./prices-page.tsx")).PricesPage,
+  },
+  {
+    ...{ path: "dwallets", menu: "dwallets", title: "dWallets" },
+    load: async () => (await import("./dwallets-page.tsx")).DWalletsPage,
+  },
+  {
+    ...{ path: "dwallets", menu: "dwallets", title: "dWallet", hasId: true },
+    load: async () => (await import("./dwallet-page.tsx")).DWalletPage,
+  },
+  {
+    ...{ path: "signs", menu: "signs", title: "Sign requests" },
+    load: async () => (await import("./signs-page.tsx")).SignsPage,
+  },
+  {
+    ...{ path: "signs", menu: "signs", title: "Sign request", hasId: true },
+    load: async () => (await import("./sign-page.tsx")).SignPage,
+  },
+];

@@ -1,0 +1,117 @@
+import type { JSX } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import {
+  type SignRequest,
+  SignRequest_StatusSchema,
+  type SignRequest_Status as Status,
+} from "../../../gen/client/tss/v1/signing_pb.ts";
+import { SignatureAlgorithmSchema } from "../../../gen/client/tss/v1/types_pb.ts";
+import { useSession } from "../api/session-context.ts";
+import { usePages } from "../api/use-pages.ts";
+import { useSignRequests } from "../api/use-sign-requests.ts";
+import { enumName } from "../format/enum-name.ts";
+import { formatMoney } from "../format/money.ts";
+import { shortId } from "../format/short-id.ts";
+import { type DataColumn, DataTable } from "../ui/data-table.tsx";
+import { Empty } from "../ui/empty.tsx";
+import { enumOptions } from "../ui/enum-options.ts";
+import { SelectField } from "../ui/field.tsx";
+import { Id } from "../ui/id.tsx";
+import { Loaded } from "../ui/loaded.tsx";
+import { Pager } from "../ui/pager.tsx";
+import { Panel } from "../ui/panel.tsx";
+import { Time } from "../ui/time.tsx";
+import { SignState } from "./sign-state.tsx";
+
+/** Sign requests, live: the list is read again and again, and open requests are followed. */
+export function SignRequestsPanel({ dwalletId }: { readonly dwalletId?: string }): JSX.Element {
+  const { signing } = useSession();
+  const [status, setStatus] = useState("");
+  const requests = usePages(
+    async (pageToken, signal) => {
+      const filter = {
+        ...(dwalletId !== undefined && { dwalletId }),
+        ...(status !== "" && { status: Number(status) as Status }),
+      };
+      const reply = await signing.listSigns({ ...filter, pageToken }, { signal });
+      return { items: reply.signRequests, nextPageToken: reply.nextPageToken };
+    },
+    [dwalletId, status],
+    { everyMs: LIST_MS },
+  );
+  const newest = useSignRequests(requests.data?.items ?? []);
+  return (
+    <Panel
+      title="Sign requests"
+      note="The newest first. Open requests are followed while they change."
+      actions={
+        <SelectField
+          label="State"
+          options={[["", "all"], ...enumOptions(SignRequest_StatusSchema)]}
+          value={status}
+          isInline
+          onSelect={setStatus}
+        />
+      }
+    >
+      <Announcer requests={newest} />
+      <Loaded call={requests} lines={6}>
+        {() => (
+          <DataTable
+            caption="Sign requests"
+            columns={COLUMNS}
+            rows={newest}
+            rowKey={({ signRequestId }) => signRequestId}
+            empty={<Empty title="No sign requests">New ones appear here by themselves.</Empty>}
+          />
+        )}
+      </Loaded>
+      <Pager pages={requests} of="sign requests" />
+    </Panel>
+  );
+}
+
+const LIST_MS = 3_000;
+
+/** Tells a screen reader which request has changed; the table itself stays silent. */
+function Announcer({ requests }: { readonly requests: readonly SignRequest[] }): JSX.Element {
+  const known = useRef<ReadonlyMap<string, Status>>(new Map());
+  const [text, setText] = useState("");
+  const states = requests.map(({ signRequestId, status }) => `${signRequestId}:${status}`).join();
+  useEffect(() => {
+    const changed = requests.find(
+      ({ signRequestId, status }) => known.current.size > 0 && known.current.get(signRequestId) !== status,
+    );
+    known.current = new Map(requests.map(({ signRequestId, status }) => [signRequestId, status]));
+    if (changed !== undefined)
+      setText(
+        `Sign request ${shortId(changed.signRequestId)}: ${enumName(SignRequest_StatusSchema, changed.status)}`,
+      );
+  }, [states]);
+  return (
+    <p class="visually-hidden" role="status">
+      {text}
+    </p>
+  );
+}
+
+const COLUMNS: readonly DataColumn<SignRequest>[] = [
+  {
+    title: "Request",
+    cell: ({ signRequestId }) => (
+      <Id id={signRequestId} what="sign request id" href={`#/signs/${signRequestId}`} />
+    ),
+  },
+  { title: "State", cell: (request) => <SignState of={request} /> },
+  {
+    title: "Algorithm",
+    cell: ({ signatureAlgorithm }) => enumName(SignatureAlgorithmSchema, signatureAlgorithm),
+  },
+  {
+    title: "dWallet",
+    cell: ({ dwalletId }) => <Id id={dwalletId} what="dWallet id" href={`#/dwallets/${dwalletId}`} />,
+  },
+  { title: "Price", isNumber: true, cell: ({ priceMicroUsd }) => formatMoney(priceMicroUsd) },
+  { title: "Requested", cell: ({ createTime }) => <Time of={createTime} /> },
+  { title: "Changed", cell: ({ updateTime }) => <Time of={updateTime} /> },
+];

@@ -1,0 +1,60 @@
+import type { ComponentType, JSX } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { ErrorBoundary } from "./error-boundary.tsx";
+import type { PageProps, Route } from "./route.ts";
+import { Empty } from "./ui/empty.tsx";
+import { PageFrame } from "./ui/page-frame.tsx";
+
+/** Loads the code of a page once, and shows the page. */
+export function RoutedPage({ route, path }: RoutedPageProps): JSX.Element {
+  const [loaded, setLoaded] = useState<Loaded>();
+  useEffect(() => {
+    let isCurrent = true;
+    route?.load().then(
+      (Content) => {
+        if (isCurrent) setLoaded({ route, Content });
+      },
+      () => {
+        if (isCurrent) setLoaded({ route, Content: undefined });
+      },
+    );
+    return () => {
+      isCurrent = false;
+    };
+  }, [route]);
+  if (route === undefined) {
+    return (
+      <PageFrame title="No such page">
+        <Empty title="The address names no page of the console">Choose a page in the menu.</Empty>
+      </PageFrame>
+    );
+  }
+  if (loaded?.route !== route) return <p class="visually-hidden">Loading the page</p>;
+  const { Content } = loaded;
+  if (Content === undefined) {
+    return (
+      <PageFrame title={route.title}>
+        <Empty title="The page could not be loaded">
+          The service may have been updated. Reload the console; it then asks for the key again.
+        </Empty>
+      </PageFrame>
+    );
+  }
+  const id = path[1] ?? "";
+  return (
+    <ErrorBoundary key={path.join("/")}>
+      <Content id={id} />
+    </ErrorBoundary>
+  );
+}
+
+interface RoutedPageProps {
+  readonly route: Route | undefined;
+  readonly path: readonly string[];
+}
+
+interface Loaded {
+  readonly route: Route;
+  /** Undefined if the code could not be loaded. */
+  readonly Content: ComponentType<PageProps> | undefined;
+}

@@ -1,0 +1,79 @@
+import type { JSX } from "preact";
+import { useCallback, useEffect, useState } from "preact/hooks";
+import { useSession, useSignOut } from "./api/session-context.ts";
+import { useIdle } from "./api/use-idle.ts";
+import { OPERATOR_ROUTES } from "./operator/routes.ts";
+import { PROJECT_ROUTES } from "./project/routes.ts";
+import { findRoute, type Route } from "./route.ts";
+import { RoutedPage } from "./routed-page.tsx";
+import { Icon } from "./ui/icon.tsx";
+import { ThemeChoice } from "./ui/theme-choice.tsx";
+import { useRoute } from "./ui/use-route.ts";
+
+/** The frame around the pages: navigation, network, theme and sign-out. */
+export function Shell(): JSX.Element {
+  const { role, network } = useSession();
+  const signOut = useSignOut();
+  const routes = role === "operator" ? OPERATOR_ROUTES : PROJECT_ROUTES;
+  const path = useRoute();
+  const route = findRoute(routes, path);
+  const [isMenuOpen, setIsMenuOpen] = useState(false);
+  useEffect(() => setIsMenuOpen(false), [route, path.join("/")]);
+  useIdle(
+    IDLE_MS,
+    useCallback(() => signOut("You were signed out after 30 minutes without use."), [signOut]),
+  );
+  return (
+    <div class="shell">
+      <button type="button" class="button skip-link" onClick={skipToContent}>
+        Skip to the content
+      </button>
+      <header class="top">
+        <button
+          type="button"
+          class="icon-button menu-button"
+          aria-expanded={isMenuOpen}
+          aria-controls="navigation"
+          aria-label="Menu"
+          onClick={() => setIsMenuOpen(!isMenuOpen)}
+        >
+          <Icon name={isMenuOpen ? "cross" : "menu"} />
+        </button>
+        <span class="brand">Console</span>
+        <span class="network" title="The network of this service">
+          {network}
+        </span>
+        <span class="top-end">
+          <span class="muted role">{role === "operator" ? "Operator" : "Project"}</span>
+          <ThemeChoice />
+          <button type="button" class="button" onClick={() => signOut("You are signed out.")}>
+            Sign out
+          </button>
+        </span>
+      </header>
+      <nav id="navigation" class={isMenuOpen ? "side side-open" : "side"} aria-label="Pages">
+        <ul>
+          {routes.filter(isInMenu).map(({ path: place, title }) => (
+            <li key={place}>
+              <a href={`#/${place}`} aria-current={route?.menu === place ? "page" : undefined}>
+                {title}
+              </a>
+            </li>
+          ))}
+        </ul>
+      </nav>
+      <main id="content" tabIndex={-1}>
+        <RoutedPage route={route} path={path} />
+      </main>
+    </div>
+  );
+}
+
+const IDLE_MS = 30 * 60_000;
+
+const isInMenu = ({ path, menu, hasId }: Route): boolean => path === menu && hasId !== true;
+
+/** A button, because a link would change the address, which names a page. */
+function skipToContent(): void {
+  document.getElementById("content")?.focus();
+}

@@ -1,0 +1,45 @@
+import type { JSX } from "preact";
+import { useState } from "preact/hooks";
+import { Icon } from "./icon.tsx";
+
+/** Copies a text. Without a secure origin a browser has no clipboard for pages; the button then says so. */
+export function CopyButton({ text, label, isLarge = false }: CopyButtonProps): JSX.Element {
+  const [outcome, setOutcome] = useState<"copied" | "failed">();
+  async function copy(): Promise<void> {
+    try {
+      await navigator.clipboard.writeText(text);
+      setOutcome("copied");
+    } catch {
+      setOutcome("failed");
+    }
+    setTimeout(() => setOutcome(undefined), SHOWN_MS);
+  }
+  const said = outcome === undefined ? "" : outcome === "copied" ? "Copied" : "Select the text and copy it";
+  return (
+    <span class="copy">
+      <button
+        type="button"
+        class={isLarge ? "button" : "icon-button"}
+        aria-label={isLarge ? undefined : label}
+        title={isLarge ? undefined : label}
+        onClick={() => void copy()}
+      >
+        <Icon name={outcome === "copied" ? "check" : "copy"} />
+        {isLarge && label}
+      </button>
+      <span role="status" class={isLarge || outcome === "failed" ? "small" : "visually-hidden"}>
+        {said}
+      </span>
+    </span>
+  );
+}
+
+interface CopyButtonProps {
+  readonly text: string;
+  /** What the button does, such as `Copy the address`. */
+  readonly label: string;
+  /** Whether the label is shown. */
+  readonly isLarge?: boolean;
+}
+
+const SHOWN_MS = 2_500;

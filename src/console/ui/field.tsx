@@ -1,0 +1,77 @@
+import type { ComponentChildren, JSX } from "preact";
+import { useId } from "preact/hooks";
+
+/** A labelled input of one line. */
+export function TextField({
+  label,
+  hint,
+  value,
+  onInput,
+  isSecret = false,
+  ...input
+}: TextFieldProps): JSX.Element {
+  const id = useId();
+  const kind = isSecret ? ({ type: "password" } as const) : ({ type: "text" } as const);
+  const described = hint === undefined ? {} : { "aria-describedby": `${id}-hint` };
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      <input
+        {...input}
+        {...kind}
+        id={id}
+        value={value}
+        autocomplete="off"
+        spellcheck={false}
+        {...described}
+        onInput={(event) => onInput(event.currentTarget.value)}
+      />
+      {hint !== undefined && (
+        <p class="hint" id={`${id}-hint`}>
+          {hint}
+        </p>
+      )}
+    </div>
+  );
+}
+
+interface TextFieldProps {
+  readonly label: string;
+  readonly hint?: ComponentChildren;
+  readonly value: string;
+  onInput(value: string): void;
+  readonly maxLength?: number;
+  readonly required?: boolean;
+  readonly autofocus?: boolean;
+  /** Whether the browser hides what is typed. */
+  readonly isSecret?: boolean;
+  readonly inputMode?: "decimal" | "numeric";
+}
+
+/** A labelled choice of one value. */
+export function SelectField<Value extends string>(props: SelectFieldProps<Value>): JSX.Element {
+  const { label, options, value, isInline = false, onSelect } = props;
+  const id = useId();
+  return (
+    <div class={isInline ? "field field-inline" : "field"}>
+      <label for={id}>{label}</label>
+      <select id={id} value={value} onChange={(event) => onSelect(event.currentTarget.value as Value)}>
+        {options.map(([option, name]) => (
+          <option key={option} value={option}>
+            {name}
+          </option>
+        ))}
+      </select>
+    </div>
+  );
+}
+
+interface SelectFieldProps<Value extends string> {
+  readonly label: string;
+  /** Values with their names. */
+  readonly options: readonly (readonly [Value, string])[];
+  readonly value: Value;
+  /** Whether the label stands beside the choice. */
+  readonly isInline?: boolean;
+  onSelect(value: Value): void;
+}

@@ -1,0 +1,32 @@
+import type { JSX } from "preact";
+import { encodeQR } from "qr";
+
+/** A QR code, dark on light in every theme, because many readers cannot read it the other way around. */
+export function QrCode({ text, label }: QrCodeProps): JSX.Element {
+  const rows = encodeQR(text, "raw", { ecc: "medium", border: QUIET_ZONE });
+  const size = rows.length;
+  const squares = rows.flatMap((row, y) =>
+    row.flatMap((isDark, x) => (isDark ? [`M${x} ${y}h1v1h-1z`] : [])),
+  );
+  return (
+    <svg
+      class="qr"
+      viewBox={`0 0 ${size} ${size}`}
+      role="img"
+      aria-label={label}
+      shape-rendering="crispEdges"
+    >
+      <rect width={size} height={size} fill="#fff" />
+      <path d={squares.join("")} fill="#000" />
+    </svg>
+  );
+}
+
+interface QrCodeProps {
+  readonly text: string;
+  /** What the code says, for those who cannot see it. */
+  readonly label: string;
+}
+
+/** In modules. The standard asks for four. */
+const QUIET_ZONE = 4;

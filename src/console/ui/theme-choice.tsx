@@ -1,0 +1,35 @@
+import type { JSX } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { SelectField } from "./field.tsx";
+
+/** Chooses the colours: the system's, light or dark. Like everything here, the choice is kept in the tab's memory. */
+export function ThemeChoice(): JSX.Element {
+  const [theme, setTheme] = useState<Theme>(chosen);
+  useEffect(() => {
+    chosen = theme;
+    if (theme === "system") delete document.documentElement.dataset["theme"];
+    else document.documentElement.dataset["theme"] = theme;
+    dispatchEvent(new Event(THEME_CHANGE));
+  }, [theme]);
+  return (
+    <SelectField
+      label="Theme"
+      options={THEMES}
+      value={theme}
+      isInline
+      onSelect={(wanted) => setTheme(wanted)}
+    />
+  );
+}
+
+/** The event of the window that follows a choice. */
+export const THEME_CHANGE = "themechange";
+
+type Theme = "system" | "light" | "dark";
+let chosen: Theme = "system";
+
+const THEMES: readonly (readonly [Theme, string])[] = [
+  ["system", "System"],
+  ["light", "Light"],
+  ["dark", "Dark"],
+];

@@ -1,0 +1,314 @@
+/** The console in Chromium, over a service with signatures going through. */
+import { randomUUID } from "node:crypto";
+import { existsSync } from "node:fs";
+import { fromBinary, toBinary } from "@bufbuild/protobuf";
+import axe, { type AxeResults } from "axe-core";
+import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { GetAuditProofResponseSchema } from "../../gen/client/tss/v1/admin_pb.ts";
+import { Hash, SignatureAlgorithm } from "../../gen/client/tss/v1/types_pb.ts";
+import { programMissing } from "../support/environment.ts";
+import { type ServiceProcess, serviceFolder, startService } from "../support/service.ts";
+import { fillService, type Stage } from "./console/stage.ts";
+import { signIn, tourOf, visit } from "./console/tour.ts";
+
+/** Debian's. */
+const CHROMIUM = "/usr/bin/chromium";
+const FIRST_LOAD_MAX_BYTES = 200_000;
+const PHONE = { width: 390, height: 844 };
+const { folder, remove } = serviceFolder();
+let service: ServiceProcess;
+let stage: Stage;
+let browser: Browser;
+let context: BrowserContext;
+let page: Page;
+let faults: string[];
+let seenUrls: string[];
+
+if (!existsSync(CHROMIUM)) programMissing("Chromium (Debian: chromium)", "the console");
+
+describe.skipIf(!existsSync(CHROMIUM))("the console", () => {
+  beforeAll(async () => {
+    service = await startService(folder, {
+      PRESIGN_BUCKETS: "ED25519/EdDSA,SECP256K1/ECDSASecp256k1",
+      RATE_LIMIT_OPEN_PER_SECOND: "0",
+    });
+    browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
+    stage = await fillService(service.access);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await service?.stop();
+    remove();
+  });
+  beforeEach(async () => {
+    faults = [];
+    seenUrls = [];
+    context = await browser.newContext();
+    page = await context.newPage();
+    page.setDefaultTimeout(60_000);
+    page.on("pageerror", (error) => void faults.push(String(error)));
+    page.on("console", (line) => {
+      if (["error", "warning"].includes(line.type())) faults.push(line.text());
+    });
+    page.on("request", (request) => void seenUrls.push(request.url()));
+  });
+  afterEach(async () => {
+    const { origin } = new URL(service.access.baseUrl);
+    expect(seenUrls.filter((url) => new URL(url).origin !== origin)).toEqual([]);
+    for (const key of [service.access.apiKey, service.access.adminApiKey])
+      expect(seenUrls.filter((url) => url.includes(key))).toEqual([]);
+    expect(await context.cookies()).toEqual([]);
+    await context.close();
+    // A policy's violation, a failed load and an exception of the page all are lines of the browser's log.
+    expect(faults).toEqual([]);
+  });
+
+  describe.each(["operator", "project"] as const)("to %s", (role) => {
+    const stops = () => tourOf(stage).filter((stop) => stop.role === role);
+
+    it.each(["light", "dark"] as const)(
+      "has no fault that axe finds on any page, in the %s theme",
+      async (colorScheme) => {
+        await page.emulateMedia({ colorScheme });
+        await signIn(page, service.access, role);
+        for (const stop of stops()) {
+          await visit(page, stop);
+          expect(await axeFaults(), stop.name).toEqual([]);
+        }
+      },
+    );
+
+    it("fits a phone on every page, without a fault that axe finds there", async () => {
+      await page.setViewportSize(PHONE);
+      await signIn(page, service.access, role);
+      for (const stop of stops()) {
+        await visit(page, stop);
+        expect(await page.evaluate("document.documentElement.scrollWidth"), stop.name).toBe(PHONE.width);
+        expect(await axeFaults(), stop.name).toEqual([]);
+      }
+    });
+
+    it("marks the open page in the menu, and gives its heading the focus", async () => {
+      await signIn(page, service.access, role);
+      const links = await page.getByRole("navigation", { name: "Pages" }).getByRole("link").all();
+      // The first page is open already.
+      for (const link of [...links.slice(1), ...links.slice(0, 1)]) {
+        await link.click();
+        await page.locator("main h1:focus").waitFor();
+        expect(await link.getAttribute("aria-current")).toBe("page");
+      }
+      expect(links.length).toBeGreaterThan(4);
+    });
+
+    it("loads in less than 200 kB", async () => {
+      const sizes: Promise<number>[] = [];
+      page.on("requestfinished", (request) => {
+        const isFile = new URL(request.url()).pathname.startsWith("/console");
+        if (isFile)
+          sizes.push(request.sizes().then((size) => size.responseBodySize + size.responseHeadersSize));
+      });
+      await signIn(page, service.access, role);
+      for (const stop of stops()) await visit(page, stop);
+      const total = (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
+      expect(sizes.length).toBeGreaterThan(5);
+      expect(total).toBeLessThan(FIRST_LOAD_MAX_BYTES);
+    });
+
+    it("keeps the key in no storage, no address and no element, and asks for it again after a reload", async () => {
+      await signIn(page, service.access, role);
+      const key = role === "operator" ? service.access.adminApiKey : service.access.apiKey;
+      for (const stop of stops()) {
+        await visit(page, stop);
+        expect(await page.content()).not.toContain(key);
+        expect(page.url()).not.toContain(key);
+      }
+      expect(await keptByBrowser()).toEqual({ local: 0, session: 0, databases: 0, caches: 0, cookie: "" });
+      await page.reload();
+      await page.getByLabel("Key", { exact: true }).waitFor();
+      expect(await page.getByLabel("Key", { exact: true }).inputValue()).toBe("");
+    });
+  });
+
+  it("says that a key is wrong, and takes the right one after that", async () => {
+    await page.goto(`${service.access.baseUrl}/console`);
+    await page.getByLabel("Key", { exact: true }).fill(`${service.access.apiKey.slice(0, -4)}aaaa`);
+    await page.getByRole("button", { name: "Sign in as project" }).click();
+    const alert = page.getByRole("alert");
+    await alert.waitFor();
+    expect(await alert.textContent()).toContain("INVALID_KEY");
+    // The browser itself logs the refused call.
+    expect(faults.splice(0)).toHaveLength(1);
+    await page.getByLabel("Key", { exact: true }).fill(service.access.apiKey);
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { level: 1 }).filter({ hasNotText: "Console" }).waitFor();
+  });
+
+  it("signs out on request, and after half an hour without use", async () => {
+    await page.clock.install();
+    await signIn(page, service.access, "project");
+    await page.clock.fastForward("20:00");
+    await page.keyboard.press("Shift");
+    await page.clock.fastForward("20:00");
+    await page.getByRole("button", { name: "Sign out" }).waitFor();
+    await page.clock.fastForward("11:00");
+    await page.getByText("You were signed out after 30 minutes without use.").waitFor();
+    await page.getByLabel("Key", { exact: true }).fill(service.access.apiKey);
+    await page.keyboard.press("Enter");
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await page.getByText("You are signed out.").waitFor();
+  });
+
+  it("shows a signature while it is made, from the list to its completion, and says so to a screen reader", async () => {
+    await signIn(page, service.access, "project");
+    await visit(page, { path: "signs" });
+    const signRequestId = await stage.sign("made while the page is open");
+    const row = page.getByRole("row").filter({ has: page.locator(`a[href="#/signs/${signRequestId}"]`) });
+    await row.getByText("completed").waitFor();
+    const short = `${signRequestId.slice(0, 6)}…${signRequestId.slice(-6)}`;
+    await page
+      .getByRole("status")
+      .filter({ hasText: `Sign request ${short}: completed` })
+      .waitFor();
+    await row.getByRole("link").first().click();
+    await page.getByText("made while the page is open").waitFor();
+    await page.locator(".step-done").nth(3).waitFor();
+  });
+
+  it("follows an open request by WatchSign alone", async () => {
+    await signIn(page, service.access, "project");
+    await visit(page, { path: "signs" });
+    const message = "reserved first, signed later";
+    const idempotencyKey = randomUUID();
+    const { signRequestId } = await stage.client.raw.signing.reserveSign(
+      {
+        ...{ dwalletId: stage.dwalletId, message: new TextEncoder().encode(message) },
+        ...{ signatureAlgorithm: SignatureAlgorithm.EdDSA, hashScheme: Hash.SHA512 },
+      },
+      { headers: { "idempotency-key": idempotencyKey } },
+    );
+    const row = page.getByRole("row").filter({ has: page.locator(`a[href="#/signs/${signRequestId}"]`) });
+    await row.getByText("prepared").waitFor();
+    // From now on only the stream can bring news: the list is asked for and never answered.
+    await page.route("**/tss.v1.Signing/ListSigns*", () => {});
+    expect(await stage.sign(message, idempotencyKey)).toBe(signRequestId);
+    await row.getByText("completed").waitFor();
+  });
+
+  it("verifies the proof of an event, and finds a changed event out", async () => {
+    await signIn(page, service.access, "operator");
+    await visit(page, { path: "audit/1" });
+    await page.getByText("The proof is valid", { exact: true }).waitFor();
+    await page.route("**/tss.v1.Admin/GetAuditProof*", async (route) => {
+      const reply = await route.fetch();
+      const proof = fromBinary(GetAuditProofResponseSchema, await reply.body());
+      proof.auditEvent!.actor = "system:mallory";
+      const body = Buffer.from(toBinary(GetAuditProofResponseSchema, proof));
+      await route.fulfill({ response: reply, body });
+    });
+    await visit(page, { path: "audit/2" });
+    await page.getByText("The proof is invalid", { exact: true }).waitFor();
+  });
+
+  it("shows a new key once, and revokes it only after a confirmation that names it", async () => {
+    await signIn(page, service.access, "operator");
+    await visit(page, { path: `projects/${stage.projectId}` });
+    await page.getByRole("button", { name: "Create a key" }).click();
+    await page.getByLabel("Name").fill("made in the console");
+    await page.keyboard.press("Enter");
+    const secret = page.getByRole("dialog", { name: "The new key" }).locator(".secret");
+    await secret.waitFor();
+    const key = (await secret.textContent()) ?? "";
+    expect(await balanceStatus(key)).toBe(200);
+    expect(await axeFaults()).toEqual([]);
+    await page.keyboard.press("Escape");
+    expect(await secret.isVisible()).toBe(true);
+    await page.getByRole("button", { name: "I have the key" }).click();
+    expect(await page.content()).not.toContain(key);
+
+    const revoke = page.getByRole("button", { name: "Revoke the key made in the console" });
+    await revoke.click();
+    const dialog = page.getByRole("dialog", { name: "Revoke the key “made in the console”?" });
+    await dialog.waitFor();
+    expect(await axeFaults()).toEqual([]);
+    await page.keyboard.press("Escape");
+    await dialog.waitFor({ state: "detached" });
+    expect(await revoke.evaluate((button) => button === document.activeElement)).toBe(true);
+    expect(await balanceStatus(key)).toBe(200);
+    await revoke.click();
+    await dialog.getByRole("button", { name: "Revoke the key" }).click();
+    await page.getByRole("row").filter({ hasText: "made in the console" }).getByText("revoked").waitFor();
+    expect(await balanceStatus(key)).toBe(401);
+  });
+
+  it("books credit for the amount that the button names", async () => {
+    await signIn(page, service.access, "operator");
+    await visit(page, { path: `projects/${stage.projectId}` });
+    await page.getByRole("button", { name: "Adjust the credit" }).click();
+    await page.getByLabel("Amount in dollars").fill("-1.25");
+    await page.getByLabel("Reason").fill("a correction");
+    await page.getByRole("button", { name: "Book −$1.25" }).click();
+    await page.getByText("The project now has $248.75.").waitFor();
+  });
+
+  it("shows a failed call with its reason, and the data after another try", async () => {
+    await signIn(page, service.access, "project");
+    const prices = "**/tss.v1.Billing/GetPricing*";
+    await page.route(prices, (route) => route.abort());
+    await visit(page, { path: "prices" });
+    await page.getByRole("alert").getByText("The service does not answer").waitFor();
+    expect(await axeFaults()).toEqual([]);
+    await page.unroute(prices);
+    await page.getByRole("button", { name: "Try again" }).click();
+    await page.getByText("Signatures by algorithm").waitFor();
+    expect(await page.getByRole("alert").count()).toBe(0);
+    expect(faults.splice(0)).toHaveLength(1);
+  });
+
+  it("goes through a long list page by page, and back", async () => {
+    const { projectId } = stage;
+    for (let count = 0; count < 60; count++)
+      await stage.admin.adjustCredit({ projectId, amountMicroUsd: 1n, reason: "one of many" });
+    await signIn(page, service.access, "operator");
+    await visit(page, { path: "audit" });
+    const pages = page.getByRole("navigation", { name: "Pages of audit events" });
+    await pages.getByText("Page 1", { exact: true }).waitFor();
+    const firstEvent = page.getByRole("link", { name: "1", exact: true });
+    expect(await firstEvent.count()).toBe(0);
+    const next = pages.getByRole("button", { name: "Next" });
+    for (let number = 2; await next.isEnabled(); number++) {
+      await next.click();
+      await pages.getByText(`Page ${number}`, { exact: true }).waitFor();
+      await page.locator(".skeleton").waitFor({ state: "detached" });
+    }
+    await firstEvent.waitFor();
+    await pages.getByRole("button", { name: "Previous" }).click();
+    await firstEvent.waitFor({ state: "detached" });
+  });
+});
+
+/** Faults of WCAG and of good practice in the page as it is now, each with the elements that have it. */
+async function axeFaults(): Promise<string[]> {
+  await page.evaluate(axe.source);
+  const { violations } = await page.evaluate<AxeResults>("axe.run()");
+  return violations.flatMap(({ id, nodes }) => nodes.map((node) => `${id}: ${node.html}`));
+}
+
+/** How much the page keeps in the browser. */
+function keptByBrowser(): Promise<unknown> {
+  return page.evaluate(async () => ({
+    local: localStorage.length,
+    session: sessionStorage.length,
+    databases: (await indexedDB.databases()).length,
+    caches: (await caches.keys()).length,
+    cookie: document.cookie,
+  }));
+}
+
+/** The HTTP status of a call with a key. */
+async function balanceStatus(key: string): Promise<number> {
+  const { status } = await fetch(`${service.access.baseUrl}/v1/billing/balance`, {
+    headers: { authorization: `Bearer ${key}` },
+  });
+  return status;
+}

@@ -1,0 +1,57 @@
+import type { Page } from "playwright-core";
+import type { DevelopmentAccess } from "../../../src/cli/development-file.ts";
+import type { Stage } from "./stage.ts";
+
+/** Every page of the console by the role that sees it, with a name for files. */
+export function tourOf(stage: Pick<Stage, "projectId" | "dwalletId" | "signRequestId">): readonly Stop[] {
+  return [
+    { role: "operator", name: "presigns", path: "presigns" },
+    { role: "operator", name: "treasury", path: "treasury" },
+    { role: "operator", name: "transactions", path: "transactions" },
+    { role: "operator", name: "projects", path: "projects" },
+    { role: "operator", name: "project", path: `projects/${stage.projectId}` },
+    { role: "operator", name: "admin-keys", path: "admin-keys" },
+    { role: "operator", name: "audit", path: "audit" },
+    { role: "operator", name: "audit-event", path: "audit/1" },
+    { role: "operator", name: "seals", path: "seals" },
+    { role: "project", name: "balance", path: "" },
+    { role: "project", name: "deposits", path: "deposits" },
+    { role: "project", name: "prices", path: "prices" },
+    { role: "project", name: "dwallets", path: "dwallets" },
+    { role: "project", name: "dwallet", path: `dwallets/${stage.dwalletId}` },
+    { role: "project", name: "signs", path: "signs" },
+    { role: "project", name: "sign", path: `signs/${stage.signRequestId}` },
+  ];
+}
+
+/** One page of the console. */
+export interface Stop {
+  readonly role: "operator" | "project";
+  readonly name: string;
+  /** The address after `#/`. */
+  readonly path: string;
+}
+
+/** Opens the console and signs in. */
+export async function signIn(page: Page, access: DevelopmentAccess, role: Stop["role"]): Promise<void> {
+  await page.goto(`${access.baseUrl}/console`);
+  await page
+    .getByLabel("Key", { exact: true })
+    .fill(role === "operator" ? access.adminApiKey : access.apiKey);
+  await page.getByRole("button", { name: /^Sign in/ }).click();
+  // On a phone the menu is folded.
+  await page.locator("#navigation").waitFor({ state: "attached" });
+}
+
+/** Goes to a page as a link would, and waits until its data are there. */
+export async function visit(page: Page, { path }: Pick<Stop, "path">): Promise<void> {
+  await page.evaluate((hash) => {
+    location.hash = hash;
+  }, `#/${path}`);
+  await page.locator("main h1").waitFor();
+  await page.waitForFunction(
+    (hash) => location.hash === hash && document.querySelector("main h1 ~ *, main header ~ *") !== null,
+    `#/${path}`,
+  );
+  await page.waitForFunction(() => document.querySelector(".skeleton") === null);
+}

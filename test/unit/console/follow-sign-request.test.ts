@@ -1,0 +1,89 @@
+import { create } from "@bufbuild/protobuf";
+import { Code, ConnectError } from "@connectrpc/connect";
+import { expect, it } from "vitest";
+import {
+  type SignRequest,
+  SignRequest_Status as Status,
+  type WatchSignResponse,
+  WatchSignResponseSchema,
+} from "../../../gen/client/tss/v1/signing_pb.ts";
+import { followSignRequest } from "../../../src/console/api/follow-sign-request.ts";
+
+const message = (cursor: string, status?: Status): WatchSignResponse =>
+  create(WatchSignResponseSchema, { cursor, ...(status !== undefined && { signRequest: { status } }) });
+
+/** Follows through streams that each give messages and then end, or break. */
+async function follow(streams: readonly (WatchSignResponse | ConnectError)[][], signal?: AbortSignal) {
+  const cursors: (string | undefined)[] = [];
+  const pausesMs: number[] = [];
+  const told: Status[] = [];
+  const left = [...streams];
+  const following = followSignRequest(
+    {
+      async *watchSign({ cursor }) {
+        cursors.push(cursor);
+        for (const next of left.shift() ?? []) {
+          if (next instanceof ConnectError) throw next;
+          yield next;
+        }
+      },
+    },
+    "id",
+    {
+      signal: signal ?? new AbortController().signal,
+      async pause(ms) {
+        pausesMs.push(ms);
+        if (left.length === 0) throw new Error("no more streams");
+      },
+      isRefusal: (cause) => ConnectError.from(cause).code === Code.NotFound,
+      tell: ({ status }: SignRequest) => told.push(status),
+    },
+  );
+  const failure: unknown = await following.then(
+    () => undefined,
+    (cause: unknown) => cause,
+  );
+  return { cursors, pausesMs, told, failure };
+}
+
+it("tells every state until the final one, and nothing for a heartbeat", async () => {
+  const { told, failure, cursors } = await follow([
+    [
+      message("a", Status.prepared),
+      message("b"),
+      message("c", Status.queued),
+      message("d", Status.completed),
+    ],
+  ]);
+  expect(told).toEqual([Status.prepared, Status.queued, Status.completed]);
+  expect([failure, cursors]).toEqual([undefined, [""]]);
+});
+
+it("goes on from the cursor after a break, and pauses longer after each failure in a row", async () => {
+  const broken = new ConnectError("gone", Code.Unavailable);
+  const { told, pausesMs, cursors } = await follow([
+    [message("a", Status.queued), broken],
+    [broken],
+    [broken],
+    [message("b", Status.submitted)],
+    [message("c", Status.completed)],
+  ]);
+  expect(told).toEqual([Status.queued, Status.submitted, Status.completed]);
+  expect(cursors).toEqual(["", "a", "a", "a", "b"]);
+  expect(pausesMs).toEqual([1_000, 2_000, 4_000, 500]);
+});
+
+it("gives up on a refusal", async () => {
+  const refusal = new ConnectError("no such request", Code.NotFound);
+  const { failure, pausesMs } = await follow([[refusal]]);
+  expect([failure, pausesMs]).toEqual([refusal, []]);
+});
+
+it("ends when it is aborted", async () => {
+  const reason = new Error("the page is gone");
+  const { failure } = await follow(
+    [[new ConnectError("canceled", Code.Canceled)]],
+    AbortSignal.abort(reason),
+  );
+  expect(failure).toBe(reason);
+});
