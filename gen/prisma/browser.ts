@@ -73,6 +73,11 @@ export type LedgerEntry = Prisma.LedgerEntryModel
  */
 export type DepositAddress = Prisma.DepositAddressModel
 /**
+ * Model CheckpointFollower
+ * How far the payments of a network are followed by its checkpoints. One process at a time follows them.
+ */
+export type CheckpointFollower = Prisma.CheckpointFollowerModel
+/**
  * Model DepositReferenceCount
  * How many deposit addresses of a project have a reference. Its row's lock keeps the count exact.
  */

@@ -1,6 +1,8 @@
 import { acceptedCoins } from "../billing/deposits/accepted-coins.ts";
+import { createWaitingCredit } from "../billing/deposits/credit-waiting.ts";
 import { checkMasterSeed } from "../billing/deposits/deposit-address.ts";
 import type { Deposits } from "../billing/deposits/deposits.ts";
+import { createCheckpointFollower } from "../billing/deposits/follow-checkpoints.ts";
 import { createRecentRefusals } from "../billing/deposits/recent-refusals.ts";
 import { createDepositWatcher } from "../billing/deposits/watch-deposits.ts";
 import { createCoinbaseReader } from "../billing/prices/coinbase.ts";
@@ -10,6 +12,7 @@ import type { PriceReader } from "../billing/prices/price-reading.ts";
 import { fixedPrices, type PriceSource } from "../billing/prices/price-source.ts";
 import { createPythReader } from "../billing/prices/pyth.ts";
 import type { CallerReads } from "../chain/caller-reads.ts";
+import { createCheckpointReader } from "../chain/checkpoint-reader.ts";
 import type { ChainNetwork } from "../chain/network.ts";
 import { createPaymentReader } from "../chain/payment-reader.ts";
 import type { Config } from "../config/config.ts";
@@ -37,6 +40,10 @@ export async function takeDeposits(options: TakeDepositsOptions): Promise<TakenD
   const names = new Set([...priced.fixed.keys(), ...(priced.sources ? coveredBy(priced.sources) : [])]);
   const coins = await acceptedCoins(names, network.ikaConfig.packages.ikaPackage, reader);
   const { clock } = network;
+  const checkpoints = createCheckpointReader(
+    network,
+    coins.map(({ coinType }) => coinType),
+  );
   const base = { database, network: network.name, coins };
   const bounds = { minimumMicroUsd, maxReferences };
   const { prices, priceLoops } = pricesOf(priced, { ...base, clock, log });
@@ -44,7 +51,11 @@ export async function takeDeposits(options: TakeDepositsOptions): Promise<TakenD
   return {
     deposits,
     priceLoops,
-    watchLoops: { deposits: createDepositWatcher(deposits, { pollMs, clock, log }) },
+    watchLoops: {
+      deposits: createDepositWatcher(deposits, { pollMs, clock, log }),
+      "waiting deposits": createWaitingCredit(deposits, { clock, log }),
+      checkpoints: createCheckpointFollower(deposits, { reader: checkpoints, pollMs, clock, log }),
+    },
   };
 }
 

@@ -6,6 +6,7 @@ import type { Clock } from "../lifecycle/clock.ts";
 import { bindAnswers, type MixUpReport } from "../protocol/bind-answers.ts";
 import type { Secret } from "../telemetry/secret.ts";
 import { type BackOff, type BackOffs, createBackOffs } from "./back-off.ts";
+import { boundMessages } from "./bound-messages.ts";
 import { withDeadline } from "./with-deadline.ts";
 
 /**
@@ -17,7 +18,7 @@ export async function connectNetwork(options: NetworkOptions): Promise<ChainNetw
   const transport = new GrpcWebFetchTransport({
     baseUrl: fullnodeUrl.reveal(),
     format: "binary",
-    ...(options.fetch ? { fetch: options.fetch } : {}),
+    fetch: boundMessages((input, init) => (options.fetch ?? fetch)(input, init)),
   });
   const client = new SuiGrpcClient({ network: name, transport: bindAnswers(transport, options.onMixUp) });
   const times = options.times ?? DEFAULT_TIMES;

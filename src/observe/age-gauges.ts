@@ -7,11 +7,16 @@ export function createAgeGauges(metrics: Pick<Metrics, "gauge">, ages: Ages = {}
     "audit_unsealed_age_seconds",
     "Age of the oldest unsealed audit event; 0 without one.",
   );
-  for (const gauge of [price, unsealed]) gauge.remove();
+  const checkpoints = metrics.gauge(
+    "deposit_checkpoints_age_seconds",
+    "Time since every checkpoint had been read for deposits; no value if they never had.",
+  );
+  for (const gauge of [price, unsealed, checkpoints]) gauge.remove();
   return async () => {
     for (const [gauge, seconds] of [
       [price, await ages.price?.()],
       [unsealed, await ages.auditUnsealed?.()],
+      [checkpoints, await ages.depositCheckpoints?.()],
     ] as const) {
       if (seconds === undefined) gauge.remove();
       else gauge.set(seconds);
@@ -25,4 +30,6 @@ export interface Ages {
   price?(): Promise<number | undefined>;
   /** The age of the oldest unsealed audit event. */
   auditUnsealed?(): Promise<number | undefined>;
+  /** The time since every checkpoint had been read for deposits. */
+  depositCheckpoints?(): Promise<number | undefined>;
 }

@@ -6,14 +6,23 @@ import type { Queryable } from "../store/database.ts";
 import { readRows } from "../store/statements.ts";
 import type { Ages } from "./age-gauges.ts";
 
-/** Creates the readers of ages in the database. Fixed prices have no age. */
+/** Creates the readers of ages in the database. Fixed prices have no age, nor have deposits that nobody takes. */
 export function readAges(
   database: Queryable,
   network: string,
   { prices }: Pick<Config["deposits"], "prices">,
 ): Ages {
   const auditUnsealed = async () => (await readUnsealedAgeMs(database)) / 1000;
-  if (prices.sources === undefined) return { auditUnsealed };
+  const depositCheckpoints = async () => {
+    const [row] = await readRows(
+      database,
+      sql`SELECT extract(epoch FROM now() - max(caught_up_at))::float8 AS seconds FROM checkpoint_follower
+          WHERE network = ${network}`,
+      { seconds: nullable(number) },
+    );
+    return row?.seconds ?? undefined;
+  };
+  if (prices.sources === undefined) return { auditUnsealed, depositCheckpoints };
   const price = async () => {
     const [row] = await readRows(
       database,
@@ -23,5 +32,5 @@ export function readAges(
     );
     return row?.seconds ?? undefined;
   };
-  return { auditUnsealed, price };
+  return { auditUnsealed, depositCheckpoints, price };
 }

@@ -114,6 +114,7 @@ const MIXED_UP_READS = [
   "field",
   "coin",
   "transaction",
+  "checkpoint",
   "key",
   "session",
   "signature",

@@ -60,6 +60,15 @@ const CHECKS: Readonly<Record<string, Check>> = {
   GetTransaction: check<GrpcTypes.GetTransactionRequest, GrpcTypes.GetTransactionResponse>(
     ({ digest }, { transaction }) => checkTransaction(digest, transaction),
   ),
+  GetCheckpoint: check<GrpcTypes.GetCheckpointRequest, GrpcTypes.GetCheckpointResponse>(
+    ({ checkpointId: wanted }, { checkpoint }) => {
+      if (wanted.oneofKind === "sequenceNumber" && checkpoint?.sequenceNumber !== wanted.sequenceNumber)
+        throw new MixedUpAnswerError(
+          "checkpoint",
+          `asked for checkpoint ${wanted.sequenceNumber}, got ${checkpoint?.sequenceNumber}`,
+        );
+    },
+  ),
   ExecuteTransaction: check<GrpcTypes.ExecuteTransactionRequest, GrpcTypes.ExecuteTransactionResponse>(
     ({ transaction: sent }, { transaction }) => {
       const bytes = sent?.bcs?.value;

@@ -134,6 +134,27 @@ export const MONEY_MUTANTS: readonly Mutant[] = [
     tests: ["test/race/deposits.test.ts"],
   },
   {
+    name: "payments in skipped checkpoints are not scanned for",
+    file: "src/billing/deposits/follow-checkpoints.ts",
+    find: "        await hastenScans(database, { network, pollMs });",
+    replace: "",
+    tests: ["test/race/deposit-checkpoints.test.ts"],
+  },
+  {
+    name: "the follower trusts a position that the chain never had",
+    file: "src/billing/deposits/plan-follow.ts",
+    find: "next > end + MAX_LAG",
+    replace: "next < 0n",
+    tests: ["test/unit/billing/deposits/plan-follow.test.ts"],
+  },
+  {
+    name: "a process follows checkpoints without the lease",
+    file: "src/billing/deposits/checkpoint-follower.ts",
+    find: "AND fence = ${fence} RETURNING network",
+    replace: "AND fence >= ${fence} RETURNING network",
+    tests: ["test/race/deposit-checkpoints.test.ts"],
+  },
+  {
     name: "a payment to anybody is the project's deposit",
     file: "src/billing/deposits/record-payment.ts",
     find: "payments.filter((payment) => payment.address === address)",

@@ -408,6 +408,7 @@ export const ModelName = {
   IdempotencyKey: 'IdempotencyKey',
   LedgerEntry: 'LedgerEntry',
   DepositAddress: 'DepositAddress',
+  CheckpointFollower: 'CheckpointFollower',
   DepositReferenceCount: 'DepositReferenceCount',
   Deposit: 'Deposit',
   DepositCoin: 'DepositCoin',
@@ -436,7 +437,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "knownNetwork" | "project" | "apiKey" | "adminKey" | "encryptionKey" | "dWallet" | "presign" | "signRequest" | "idempotencyKey" | "ledgerEntry" | "depositAddress" | "depositReferenceCount" | "deposit" | "depositCoin" | "sweep" | "coinPrice" | "chainOperation" | "chainTransaction" | "lane" | "gasCoin" | "auditEvent" | "auditUnsealed" | "auditLeaf" | "auditSeal"
+    modelProps: "knownNetwork" | "project" | "apiKey" | "adminKey" | "encryptionKey" | "dWallet" | "presign" | "signRequest" | "idempotencyKey" | "ledgerEntry" | "depositAddress" | "checkpointFollower" | "depositReferenceCount" | "deposit" | "depositCoin" | "sweep" | "coinPrice" | "chainOperation" | "chainTransaction" | "lane" | "gasCoin" | "auditEvent" | "auditUnsealed" | "auditLeaf" | "auditSeal"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -1251,6 +1252,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.DepositAddressCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.DepositAddressCountAggregateOutputType> | number
+        }
+      }
+    }
+    CheckpointFollower: {
+      payload: Prisma.$CheckpointFollowerPayload<ExtArgs>
+      fields: Prisma.CheckpointFollowerFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.CheckpointFollowerFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CheckpointFollowerPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.CheckpointFollowerFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CheckpointFollowerPayload>
+        }
+        findFirst: {
+          args: Prisma.CheckpointFollowerFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CheckpointFollowerPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.CheckpointFollowerFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CheckpointFollowerPayload>
+        }
+        findMany: {
+          args: Prisma.CheckpointFollowerFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CheckpointFollowerPayload>[]
+        }
+        create: {
+          args: Prisma.CheckpointFollowerCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CheckpointFollowerPayload>
+        }
+        createMany: {
+          args: Prisma.CheckpointFollowerCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.CheckpointFollowerCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CheckpointFollowerPayload>[]
+        }
+        delete: {
+          args: Prisma.CheckpointFollowerDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CheckpointFollowerPayload>
+        }
+        update: {
+          args: Prisma.CheckpointFollowerUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CheckpointFollowerPayload>
+        }
+        deleteMany: {
+          args: Prisma.CheckpointFollowerDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.CheckpointFollowerUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.CheckpointFollowerUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CheckpointFollowerPayload>[]
+        }
+        upsert: {
+          args: Prisma.CheckpointFollowerUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CheckpointFollowerPayload>
+        }
+        aggregate: {
+          args: Prisma.CheckpointFollowerAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateCheckpointFollower>
+        }
+        groupBy: {
+          args: Prisma.CheckpointFollowerGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.CheckpointFollowerGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.CheckpointFollowerCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.CheckpointFollowerCountAggregateOutputType> | number
         }
       }
     }
@@ -2454,6 +2529,18 @@ export const DepositAddressScalarFieldEnum = {
 export type DepositAddressScalarFieldEnum = (typeof DepositAddressScalarFieldEnum)[keyof typeof DepositAddressScalarFieldEnum]
 
 
+export const CheckpointFollowerScalarFieldEnum = {
+  network: 'network',
+  fence: 'fence',
+  leasedUntil: 'leasedUntil',
+  nextCheckpoint: 'nextCheckpoint',
+  isFollowing: 'isFollowing',
+  caughtUpAt: 'caughtUpAt'
+} as const
+
+export type CheckpointFollowerScalarFieldEnum = (typeof CheckpointFollowerScalarFieldEnum)[keyof typeof CheckpointFollowerScalarFieldEnum]
+
+
 export const DepositReferenceCountScalarFieldEnum = {
   projectId: 'projectId',
   count: 'count'
@@ -2932,6 +3019,7 @@ export type GlobalOmitConfig = {
   idempotencyKey?: Prisma.IdempotencyKeyOmit
   ledgerEntry?: Prisma.LedgerEntryOmit
   depositAddress?: Prisma.DepositAddressOmit
+  checkpointFollower?: Prisma.CheckpointFollowerOmit
   depositReferenceCount?: Prisma.DepositReferenceCountOmit
   deposit?: Prisma.DepositOmit
   depositCoin?: Prisma.DepositCoinOmit

@@ -62,6 +62,7 @@ export const ModelName = {
   IdempotencyKey: 'IdempotencyKey',
   LedgerEntry: 'LedgerEntry',
   DepositAddress: 'DepositAddress',
+  CheckpointFollower: 'CheckpointFollower',
   DepositReferenceCount: 'DepositReferenceCount',
   Deposit: 'Deposit',
   DepositCoin: 'DepositCoin',
@@ -290,6 +291,18 @@ export const DepositAddressScalarFieldEnum = {
 } as const
 
 export type DepositAddressScalarFieldEnum = (typeof DepositAddressScalarFieldEnum)[keyof typeof DepositAddressScalarFieldEnum]
+
+
+export const CheckpointFollowerScalarFieldEnum = {
+  network: 'network',
+  fence: 'fence',
+  leasedUntil: 'leasedUntil',
+  nextCheckpoint: 'nextCheckpoint',
+  isFollowing: 'isFollowing',
+  caughtUpAt: 'caughtUpAt'
+} as const
+
+export type CheckpointFollowerScalarFieldEnum = (typeof CheckpointFollowerScalarFieldEnum)[keyof typeof CheckpointFollowerScalarFieldEnum]
 
 
 export const DepositReferenceCountScalarFieldEnum = {

@@ -663,14 +663,6 @@ export type DecimalFieldUpdateOperationsInput = {
   divide?: runtime.Decimal | runtime.DecimalJsLike | number | string
 }
 
-export type NullableBigIntFieldUpdateOperationsInput = {
-  set?: bigint | number | null
-  increment?: bigint | number
-  decrement?: bigint | number
-  multiply?: bigint | number
-  divide?: bigint | number
-}
-
 export type DepositCreateNestedOneWithoutCoinsInput = {
   create?: Prisma.XOR<Prisma.DepositCreateWithoutCoinsInput, Prisma.DepositUncheckedCreateWithoutCoinsInput>
   connectOrCreate?: Prisma.DepositCreateOrConnectWithoutCoinsInput

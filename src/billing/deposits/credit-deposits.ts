@@ -1,7 +1,7 @@
 import sql, { type Sql } from "sql-template-tag";
 import { type AuditOrigin, auditInsert } from "../../audit/audit-event.ts";
 import { depositPostings } from "../../ledger/postings.ts";
-import { bigint } from "../../store/columns.ts";
+import { bigint, text } from "../../store/columns.ts";
 import type { Queryable } from "../../store/database.ts";
 import { execute, readRows } from "../../store/statements.ts";
 import type { Deposits } from "./deposits.ts";
@@ -22,7 +22,7 @@ export async function creditDeposits(
   return execute(
     db,
     sql`
-WITH waiting AS (${waiting(deps, projectId)} ORDER BY d.id FOR UPDATE OF d), total AS (
+WITH waiting AS (${waiting(deps, ofProject(projectId))} ORDER BY d.id FOR UPDATE OF d), total AS (
   SELECT sum(value)::bigint AS value FROM waiting HAVING sum(value) >= ${deps.minimumMicroUsd}::bigint
 ), changed AS (${depositPostings.balance(sql`total`, projectId)}), credited AS (
   UPDATE deposit d SET state = 'credited', price_pico_usd = w.price, value_micro_usd = w.value, ledger_key = w.key,
@@ -45,17 +45,32 @@ export async function waitingValue(
 ): Promise<bigint> {
   const [sum] = await readRows(
     db,
-    sql`WITH waiting AS (${waiting(deps, projectId)}) SELECT coalesce(sum(value), 0)::bigint AS value FROM waiting`,
+    sql`WITH waiting AS (${waiting(deps, ofProject(projectId))}) SELECT coalesce(sum(value), 0)::bigint AS value FROM waiting`,
     { value: bigint },
   );
   return sum?.value ?? 0n;
 }
 
-/** The project's waiting deposits whose coins have a fresh price, with the value of each. */
-function waiting(
-  { network, coins, prices }: Pick<Deposits, "network" | "coins" | "prices">,
-  projectId: string,
-): Sql {
+/** Up to `limit` projects whose waiting deposits reach the minimum at the current prices. */
+export async function creditableProjects(
+  db: Queryable,
+  deps: CreditDeps,
+  limit: number,
+): Promise<readonly string[]> {
+  const rows = await readRows(
+    db,
+    sql`WITH waiting AS (${waiting(deps, sql`true`)})
+        SELECT project_id AS id FROM waiting GROUP BY project_id
+        HAVING ${deps.minimumMicroUsd}::bigint <= sum(value) LIMIT ${limit}`,
+    { id: text },
+  );
+  return rows.map(({ id }) => id);
+}
+
+const ofProject = (projectId: string): Sql => sql`d.project_id = ${projectId}::uuid`;
+
+/** The waiting deposits `of` some projects whose coins have a fresh price, with the value of each. */
+function waiting({ network, coins, prices }: Pick<Deposits, "network" | "coins" | "prices">, of: Sql): Sql {
   const priced = coins.flatMap(({ coinType, decimals }) => {
     const price = prices.priceOf(coinType);
     return price === undefined ? [] : [{ coinType, price, decimals }];
@@ -70,5 +85,5 @@ function waiting(
   FROM deposit d
   JOIN unnest(${coinTypes}::text[], ${picoUsd}::bigint[], ${scales}::numeric[]) AS p (coin_type, price, scale)
     USING (coin_type)
-  WHERE d.project_id = ${projectId}::uuid AND d.network = ${network} AND d.state = 'waiting'`;
+  WHERE ${of} AND d.network = ${network} AND d.state = 'waiting'`;
 }

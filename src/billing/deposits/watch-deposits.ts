@@ -5,6 +5,7 @@ import { text, time } from "../../store/columns.ts";
 import type { Queryable } from "../../store/database.ts";
 import { execute, readRows } from "../../store/statements.ts";
 import type { Log } from "../../telemetry/log.ts";
+import { IN_USE_MS } from "./checkpoint-follower.ts";
 import type { Deposits } from "./deposits.ts";
 import type { WatchedAddress } from "./record-payment.ts";
 import { scanAddress } from "./scan-address.ts";
@@ -37,7 +38,7 @@ export function createDepositWatcher(
       if (claimed === undefined) return false;
       const { creditedCount, foundCount, hasMore } = await scanAddress(deposits, claimed);
       if (creditedCount > 0) log.info({ projectId: claimed.projectId, creditedCount }, "deposits credited");
-      await release(database, claimed, foundCount > 0, hasMore ? 0 : pollMs);
+      await release(database, claimed, { hasFound: foundCount > 0, hasMore, pollMs });
     }
     return true;
   }
@@ -57,15 +58,13 @@ const LOOKS_AT_ONCE = 8;
 const PASS_MAX_COUNT = 50;
 /** The time in which no other replica scans a claimed address. */
 const LOOK_MS = 60_000;
-/** How long an address counts as active after a caller requested it or a payment arrived. */
-const IN_USE_MS = 3_600_000;
-/** The factor by which a project's own address is scanned less often while it is quiet. */
+/** The factor by which a quiet own address is scanned less often while checkpoints do not announce payments. */
 const QUIET_FACTOR = 10;
 /**
- * The mean interval between scans of a quiet address with a reference. Ten thousand of them with two accepted coins
- * cost the fullnode three calls a second.
+ * The mean interval between scans of any other quiet address. Ten thousand of them with two accepted coins cost the
+ * fullnode three calls a second.
  */
-const QUIET_REFERENCE_MS = 7_200_000;
+const QUIET_MS = 7_200_000;
 /**
  * The references of one project that are scanned as often as if they were its only ones. A project with more of them
  * waits longer for each, so that no project takes the scanners from the others.
@@ -91,26 +90,32 @@ async function claim(db: Queryable, network: string): Promise<Claimed | undefine
 }
 
 /**
- * Schedules the next scan. A random part spreads quiet references that were made at the same time. Leaves the schedule
- * alone if a caller requested the address meanwhile: that scan is still due.
+ * Schedules the next scan. A random part spreads quiet addresses that were made at the same time. Leaves the schedule
+ * alone if a caller requested the address or a checkpoint announced a payment meanwhile: that scan is still due. A
+ * payment makes an address active unless checkpoints announce the next one.
  */
 async function release(
   db: Queryable,
   { address, dueAt }: Claimed,
-  isBusy: boolean,
-  pollMs: number,
+  { hasFound, hasMore, pollMs }: { hasFound: boolean; hasMore: boolean; pollMs: number },
 ): Promise<void> {
   await execute(
     db,
-    sql`UPDATE deposit_address a SET wanted_at = CASE WHEN ${isBusy} THEN now() ELSE a.wanted_at END,
+    sql`UPDATE deposit_address a SET wanted_at = CASE WHEN w.is_busy THEN now() ELSE a.wanted_at END,
        due_at = now() + interval '1 millisecond' * CASE
-         WHEN a.reference = '' THEN ${pollMs}::float8 * CASE WHEN w.is_active THEN 1 ELSE ${QUIET_FACTOR}::int END
+         WHEN ${hasMore} THEN 0
          WHEN w.is_active THEN w.paced_ms
-         ELSE greatest(${QUIET_REFERENCE_MS}::float8, w.paced_ms) * (0.5 + random()) END
+         WHEN a.reference = '' AND NOT w.is_announced THEN ${pollMs}::float8 * ${QUIET_FACTOR}::int
+         ELSE greatest(${QUIET_MS}::float8, w.paced_ms) * (0.5 + random()) END
      FROM (
-       SELECT o.address, ${isBusy} OR o.wanted_at > now() - ${IN_USE_MS} * interval '1 millisecond' AS is_active,
-         ${pollMs}::float8 * greatest(1, c.count / ${REFERENCES_AT_FULL_PACE}::float8) AS paced_ms
-       FROM deposit_address o LEFT JOIN deposit_reference_count c ON c.project_id = o.project_id
+       SELECT o.address, b.is_busy, f.network IS NOT NULL AS is_announced,
+         b.is_busy OR o.wanted_at > now() - ${IN_USE_MS} * interval '1 millisecond' AS is_active,
+         ${pollMs}::float8 * CASE WHEN o.reference = '' THEN 1
+           ELSE greatest(1, c.count / ${REFERENCES_AT_FULL_PACE}::float8) END AS paced_ms
+       FROM deposit_address o
+       LEFT JOIN deposit_reference_count c ON c.project_id = o.project_id
+       LEFT JOIN checkpoint_follower f ON f.network = o.network AND f.is_following
+       CROSS JOIN LATERAL (SELECT ${hasFound} AND f.network IS NULL AS is_busy) b
        WHERE o.address = ${address}
      ) w WHERE a.address = w.address AND a.due_at = ${dueAt}`,
   );

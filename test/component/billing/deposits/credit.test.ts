@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { Billing, Deposit_State as State } from "../../../../gen/proto/tss/v1/billing_pb.ts";
 import { createBillingService } from "../../../../src/billing/billing-service.ts";
+import { createWaitingCredit } from "../../../../src/billing/deposits/credit-waiting.ts";
 import { depositAddress } from "../../../../src/billing/deposits/deposit-address.ts";
 import type { Deposits } from "../../../../src/billing/deposits/deposits.ts";
 import { scanAddress } from "../../../../src/billing/deposits/scan-address.ts";
@@ -111,6 +112,28 @@ describe("a deposit", () => {
     prices.SUI = "4";
     await scan();
     expect(await balance()).toBe(6_000_000n);
+  });
+
+  it("is credited within seconds of a fresh price, without a read of the chain, and not below the minimum", async () => {
+    const poor = await projectWith(database, 0n);
+    const poorAddress = await depositAddress(deposits, { projectId: poor, reference: "" });
+    prices.SUI = undefined;
+    chain.pay(address, [SUI, 1_000_000_000n]);
+    chain.pay(poorAddress, [SUI, 1_000n]);
+    await scan();
+    await scanAddress(deposits, { address: poorAddress, projectId: poor });
+    prices.SUI = "3.5";
+    chain.ownedCoins = () => Promise.reject(new Error("read the chain"));
+    let tell: (fields: object) => void = () => {};
+    const credited = new Promise<object>((resolve) => {
+      tell = resolve;
+    });
+    const loop = createWaitingCredit(deposits, { clock: systemClock, log: { ...silentLog, info: tell } });
+    loop.start();
+    expect(await credited).toEqual({ projectId, creditedCount: 1 });
+    await loop.stop();
+    expect(await moneyOf(database, projectId)).toMatchObject({ balance: 3_500_000n, differences: [] });
+    expect((await moneyOf(database, poor)).balance).toBe(0n);
   });
 
   it("of a cheap coin is valued exactly, to the last digit of its price", async () => {

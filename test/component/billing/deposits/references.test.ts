@@ -178,6 +178,20 @@ describe("the watcher", () => {
     expect(seconds).toBeLessThanOrEqual(10_800);
   });
 
+  it("scans the project's quiet address as rarely while checkpoints announce payments", async () => {
+    const own = (await billing.getDepositAddress({})).address;
+    await database.query(
+      "INSERT INTO checkpoint_follower (network, is_following) VALUES ('localnet', true), ('other', false)",
+      [],
+    );
+    expect(await secondsToNext(own)).toBeLessThanOrEqual(10);
+    await database.query("UPDATE deposit_address SET wanted_at = now() - interval '2 hours'", []);
+    expect(await secondsToNext(own)).toBeGreaterThan(3_500);
+    await database.query("UPDATE checkpoint_follower SET is_following = network = 'other'", []);
+    expect(await secondsToNext(own)).toBeLessThanOrEqual(100);
+    await database.query("DELETE FROM checkpoint_follower", []);
+  });
+
   it("scans the references of a project with many of them no more often in total than fifty", async () => {
     const address = await addressOf("user-1");
     await database.query("UPDATE deposit_reference_count SET count = 100000 WHERE project_id = $1", [

@@ -1,0 +1,158 @@
+import { type CheckpointReader, CheckpointsNotServedError } from "../../chain/checkpoint-reader.ts";
+import { createBackgroundLoop } from "../../lifecycle/background-loop.ts";
+import type { Clock } from "../../lifecycle/clock.ts";
+import type { Loop } from "../../lifecycle/start-loops.ts";
+import type { Log } from "../../telemetry/log.ts";
+import {
+  type FollowerPosition,
+  leaseFollower,
+  moveFollower,
+  releaseFollower,
+  stopFollowing,
+} from "./checkpoint-follower.ts";
+import type { Deposits } from "./deposits.ts";
+import { hastenScans } from "./hasten-scans.ts";
+import { createStreamKeeper, type OpenStream } from "./keep-stream.ts";
+import { planFollow } from "./plan-follow.ts";
+
+/**
+ * Follows the network's checkpoints and makes each deposit address due that gains accepted coins, so that quiet
+ * addresses need few scans. One process at a time follows. Another takes over half a minute after it dies. A checkpoint
+ * credits nothing: only the scan of a due address does. Whatever a fullnode leaves out, the other scans find.
+ */
+export function createCheckpointFollower(
+  { database, network }: Pick<Deposits, "database" | "network">,
+  { reader, pollMs, clock, log }: FollowOptions,
+): Loop {
+  const keeper = createStreamKeeper(reader, clock);
+  let held: FollowerPosition | undefined;
+  let leaseAtMs = 0;
+  let caughtUpAtMs = 0;
+  let unread = { from: -1n, tries: 0 };
+  let hasWarned = false;
+
+  const loop = createBackgroundLoop({ name: "checkpoints", pass, intervalMs: INTERVAL_MS, clock, log });
+  return {
+    start: () => loop.start(),
+    async stop() {
+      await loop.stop();
+      await keeper.close();
+      if (held) await releaseFollower(database, held);
+    },
+  };
+
+  async function pass(): Promise<undefined> {
+    await hold();
+    if (held === undefined) {
+      await keeper.close();
+      return;
+    }
+    const isLate = clock.now() - caughtUpAtMs > LATE_MS;
+    const isUnserved = keeper.failure?.cause instanceof CheckpointsNotServedError;
+    if (isLate || isUnserved) await giveUp(held);
+    const open = await keeper.check();
+    if (open === undefined) return;
+    const addresses = open.stream.takeAddresses();
+    try {
+      await follow(held, open, addresses);
+    } catch (error) {
+      open.stream.putBack(addresses);
+      throw error;
+    }
+  }
+
+  async function hold(): Promise<void> {
+    if (clock.now() < leaseAtMs) return;
+    const leased = await leaseFollower(database, network, held);
+    if (leased !== undefined && leased.fence !== held?.fence) caughtUpAtMs = clock.now();
+    held = leased;
+    leaseAtMs = clock.now() + RENEW_MS;
+  }
+
+  async function follow(position: FollowerPosition, open: OpenStream, addresses: string[]): Promise<void> {
+    const { next } = position;
+    const isUnreadable = unread.from === next && unread.tries >= MAX_TRIES;
+    const step = planFollow({ next, seen: open.stream.seen, latest: open.latest, isUnreadable });
+    switch (step.kind) {
+      case "advance":
+        return move(position, { next: step.to, hasCaughtUp: true, addresses });
+      case "skip":
+        log.warn({ network, next, to: step.to }, "skips checkpoints and scans every deposit address");
+        await hastenScans(database, { network, pollMs });
+        return move(position, { next: step.to, hasCaughtUp: true, addresses });
+      case "read": {
+        const gained = await readGap(step.from, step.to);
+        // What the stream announced does not wait for the gap.
+        if (gained === undefined) return move(position, { next, hasCaughtUp: false, addresses });
+        return move(position, { next: step.to, hasCaughtUp: false, addresses: [...addresses, ...gained] });
+      }
+      case "rest":
+        if (addresses.length > 0 || open.heardAtMs > caughtUpAtMs + TOUCH_MS)
+          await move(position, { next, hasCaughtUp: true, addresses });
+    }
+  }
+
+  async function move(position: FollowerPosition, to: Parameters<typeof moveFollower>[2]): Promise<void> {
+    const dueCount = await moveFollower(database, position, to);
+    if (dueCount === undefined) {
+      held = undefined;
+      return;
+    }
+    held = { ...position, next: to.next, isFollowing: position.isFollowing || to.hasCaughtUp };
+    if (!to.hasCaughtUp) return;
+    caughtUpAtMs = clock.now();
+    hasWarned = false;
+    if (!position.isFollowing)
+      log.info({ network }, "follows checkpoints; quiet addresses are scanned slowly");
+  }
+
+  /** The addresses that gained coins; undefined if a checkpoint cannot be read now. */
+  async function readGap(from: bigint, to: bigint): Promise<string[] | undefined> {
+    unread = { from, tries: unread.from === from ? unread.tries + 1 : 1 };
+    const gained: string[] = [];
+    for (let first = from; first < to; first += READS_AT_ONCE) {
+      const end = first + READS_AT_ONCE < to ? first + READS_AT_ONCE : to;
+      const sequences = Array.from({ length: Number(end - first) }, (_, index) => first + BigInt(index));
+      const checkpoints = await Promise.all(sequences.map((sequence) => reader.read(sequence)));
+      for (const checkpoint of checkpoints) {
+        if (checkpoint === undefined) return undefined;
+        gained.push(...checkpoint.addresses);
+      }
+    }
+    return gained;
+  }
+
+  /** Lets quiet addresses be scanned as often as without checkpoints. */
+  async function giveUp(position: FollowerPosition): Promise<void> {
+    if (!hasWarned)
+      log.warn(
+        { network, cause: keeper.failure?.cause },
+        "cannot follow checkpoints; scans every deposit address instead",
+      );
+    hasWarned = true;
+    if (!position.isFollowing) return;
+    await hastenScans(database, { network, pollMs });
+    await stopFollowing(database, position);
+    held = { ...position, isFollowing: false };
+  }
+}
+
+/** Options of the follower. */
+export interface FollowOptions {
+  readonly reader: CheckpointReader;
+  /** The interval between scans of an active address. */
+  readonly pollMs: number;
+  readonly clock: Clock;
+  readonly log: Pick<Log, "info" | "warn" | "error">;
+}
+
+/** How long a payment waits at most until its address is due. */
+const INTERVAL_MS = 1_000;
+const RENEW_MS = 5_000;
+/** Without progress for this time, quiet addresses are scanned as often as without checkpoints. */
+const LATE_MS = 60_000;
+/** How often the database learns that a silent chain has nothing new. */
+const TOUCH_MS = 10_000;
+const READS_AT_ONCE = 10n;
+/** After so many attempts, the follower no longer waits for a checkpoint. */
+const MAX_TRIES = 5;

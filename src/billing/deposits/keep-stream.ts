@@ -1,0 +1,95 @@
+import { type CheckpointReader, CheckpointsNotServedError } from "../../chain/checkpoint-reader.ts";
+import type { Clock } from "../../lifecycle/clock.ts";
+import { type CheckpointStream, openCheckpointStream } from "./checkpoint-stream.ts";
+
+/** Keeps a stream of checkpoints open: opens it again, with growing pauses, when it fails or is stuck. */
+export function createStreamKeeper(reader: CheckpointReader, clock: Clock): StreamKeeper {
+  let stream: CheckpointStream | undefined;
+  let latest: bigint | undefined;
+  let failure: StreamKeeper["failure"];
+  let failedCount = 0;
+  let openAtMs = 0;
+  /** When the last message arrived, or the last look found that none is missing. */
+  let heardAtMs = 0;
+  let heardLast: bigint | undefined;
+  let lookedAtMs = 0;
+  let missing: bigint | undefined;
+
+  return {
+    get failure() {
+      return failure;
+    },
+    async check() {
+      if (stream?.failure) await fail(stream.failure.cause);
+      if (stream === undefined) {
+        if (clock.now() < openAtMs) return undefined;
+        stream = openCheckpointStream(reader);
+        latest = missing = heardLast = undefined;
+      }
+      if (latest === undefined) {
+        await stream.opened;
+        if (stream.failure) return undefined;
+        latest = await reader.latest();
+        heardAtMs = lookedAtMs = clock.now();
+      }
+      await listen(stream, latest);
+      return stream && { latest, stream, heardAtMs };
+    },
+    async close() {
+      await stream?.close();
+      stream = undefined;
+      openAtMs = 0;
+    },
+  };
+
+  async function listen({ seen }: CheckpointStream, opening: bigint): Promise<void> {
+    if (seen?.last !== heardLast) {
+      heardLast = seen?.last;
+      heardAtMs = lookedAtMs = clock.now();
+      missing = undefined;
+      failure = undefined;
+      failedCount = 0;
+    } else if (clock.now() - lookedAtMs > SILENT_MS) {
+      if (missing !== undefined) return fail(new Error(`the stream of checkpoints lacks ${missing}`));
+      const newest = await reader.latest();
+      lookedAtMs = clock.now();
+      if (newest > (seen?.last ?? opening)) missing = newest;
+      else heardAtMs = lookedAtMs;
+    }
+  }
+
+  async function fail(cause: unknown): Promise<void> {
+    await stream?.close();
+    stream = undefined;
+    failure = { cause };
+    const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** failedCount, LAST_PAUSE_MS);
+    openAtMs = clock.now() + (cause instanceof CheckpointsNotServedError ? NOT_SERVED_MS : pauseMs);
+    failedCount++;
+  }
+}
+
+/** Keeps a stream of checkpoints open. */
+export interface StreamKeeper {
+  /** Why there is no stream, or why the last one failed; undefined once a stream has had a message. */
+  readonly failure: { readonly cause: unknown } | undefined;
+  /** The open stream; undefined during a pause. Throws CHAIN_UNAVAILABLE. */
+  check(): Promise<OpenStream | undefined>;
+  /** Closes the stream. The next check opens another. */
+  close(): Promise<void>;
+}
+
+/** An open stream. */
+export interface OpenStream {
+  readonly stream: CheckpointStream;
+  /** The newest checkpoint at some moment after the stream was opened. */
+  readonly latest: bigint;
+  /** When the stream was last known to lack nothing, on the clock. */
+  readonly heardAtMs: number;
+}
+
+/** A public network has a checkpoint four times a second. A local one is silent without transactions. */
+const SILENT_MS = 15_000;
+const FIRST_PAUSE_MS = 500;
+const LAST_PAUSE_MS = 60_000;
+/** A provider may enable streams later. */
+const NOT_SERVED_MS = 600_000;

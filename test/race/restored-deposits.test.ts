@@ -1,0 +1,150 @@
+/** Deposits to a database that is restored from a pg_dump while checkpoints are followed, on a real PostgreSQL. */
+import { execFile } from "node:child_process";
+import { rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { depositAddress } from "../../src/billing/deposits/deposit-address.ts";
+import type { Deposits } from "../../src/billing/deposits/deposits.ts";
+import { type CheckpointReader, createCheckpointReader } from "../../src/chain/checkpoint-reader.ts";
+import { connectNetwork } from "../../src/chain/network.ts";
+import { createPaymentReader } from "../../src/chain/payment-reader.ts";
+import { createNetworkReader } from "../../src/chain/reader.ts";
+import { prepareLanes } from "../../src/chain/submit/prepare-lanes.ts";
+import { systemClock } from "../../src/lifecycle/clock.ts";
+import { type Localnet, startLocalnet } from "../../src/localnet/localnet.ts";
+import { localnetHotWalletSecret } from "../../src/localnet/seed.ts";
+import { reconcile } from "../../src/restore/reconcile.ts";
+import type { Database } from "../../src/store/database.ts";
+import { migrate } from "../../src/store/migrate.ts";
+import { openPostgres } from "../../src/store/open-postgres.ts";
+import { Secret } from "../../src/telemetry/secret.ts";
+import { silentLog } from "../support/database.ts";
+import { quietAddresses, watchDeposits } from "../support/deposit-watch.ts";
+import { fundedPayer, SUI, testDeposits } from "../support/deposits.ts";
+import { testDatabase } from "../support/postgres.ts";
+import { flatPrices } from "../support/prices.ts";
+import { moneyOf, objectId, projectWith } from "../support/rows.ts";
+import { createCheapMpc } from "../unit/localnet/cheap-mpc.ts";
+
+const run = promisify(execFile);
+const dumpFile = path.join(tmpdir(), `tss-deposits-${process.pid}.dump`);
+const [lost, copy] = [await testDatabase(), await testDatabase()];
+const ONE_SUI = { sui: 1_000_000_000n, ika: 0n };
+const PATIENCE = { timeout: 60_000, interval: 20 };
+const ONE_SUI_MICRO_USD = 3_500_000n;
+const NAMES = ["own", "known", "new"] as const;
+
+describe.skipIf(!lost || !copy)("a database that forgot deposits, references and checkpoints", () => {
+  let localnet: Localnet;
+  let before: Database;
+  let after: Database;
+  /** The three projects: paid at its own address, at a reference, and at one that is made after the copy. */
+  const projects = new Map<(typeof NAMES)[number], string>();
+
+  beforeAll(async () => {
+    localnet = await startLocalnet({ mpc: createCheapMpc() });
+    before = await openPostgres(lost!.url, silentLog);
+    await migrate(before, silentLog);
+  });
+  afterAll(async () => {
+    await after?.close();
+    await before?.close();
+    await localnet?.close();
+    await Promise.all([lost?.drop(), copy?.drop()]);
+    rmSync(dumpFile, { force: true });
+  });
+
+  it.each([
+    ["read one after another", 0],
+    ["skipped, because the fullnode has pruned them", 1],
+  ])("credits each coin once, with the missed checkpoints %s", { timeout: 120_000 }, async (_, kept) => {
+    const { url, ikaConfig, treasury } = localnet;
+    const network = await connectNetwork({
+      ...{ name: "localnet", clock: systemClock, ikaConfig, treasury },
+      fullnodeUrl: new Secret(url),
+      hotWalletSecret: new Secret(localnetHotWalletSecret()),
+    });
+    const reader = createNetworkReader(network);
+    const checkpoints: CheckpointReader = createCheckpointReader(network, [SUI.coinType]);
+    const payer = await fundedPayer(network.client, url, `${ikaConfig.packages.ikaPackage}::ika::IKA`);
+    const on = (database: Database): Deposits =>
+      testDeposits(
+        database,
+        { SUI: "3.5", IKA: undefined },
+        { coins: [SUI], reader: createPaymentReader(network) },
+      );
+    const addressOn = (database: Database, name: (typeof NAMES)[number]) =>
+      depositAddress(on(database), {
+        projectId: projects.get(name)!,
+        reference: name === "own" ? "" : name,
+      });
+    for (const name of NAMES) projects.set(name, await projectWith(before, 0n));
+
+    await before.query("DELETE FROM checkpoint_follower", []);
+    const first = watchDeposits(on(before), checkpoints);
+    await first.following();
+    const addresses = {
+      own: await addressOn(before, "own"),
+      known: await addressOn(before, "known"),
+      new: "",
+    };
+    for (const name of ["own", "known"] as const) {
+      await payer.pay(addresses[name], ONE_SUI);
+      await first.credited(projects.get(name)!);
+    }
+    await run("pg_dump", ["--format=custom", `--file=${dumpFile}`, `--dbname=${lost!.url}`]);
+    addresses.new = await addressOn(before, "new");
+    for (const name of NAMES) {
+      await payer.pay(addresses[name], ONE_SUI);
+      await first.credited(projects.get(name)!);
+    }
+    await first.stop();
+    // Paid while nothing runs.
+    for (const name of NAMES) await payer.pay(addresses[name], ONE_SUI);
+
+    await after?.close();
+    await run("pg_restore", [
+      ...["--exit-on-error", "--clean", "--if-exists"],
+      ...[`--dbname=${copy!.url}`, dumpFile],
+    ]);
+    after = await openPostgres(copy!.url, silentLog);
+    await quietAddresses(after);
+    // The lease that the copy knows ends by itself, half a minute later.
+    await after.query("UPDATE checkpoint_follower SET leased_until = now()", []);
+    const life = { database: after, network, reader, log: silentLog };
+    await prepareLanes({ ...life, afterRestore: true });
+    const config = { prices: flatPrices(1n, 1n) };
+    const report = await reconcile({ ...life, kinds: [], deposits: on(after), config });
+    expect(report.creditedCount).toBeGreaterThanOrEqual(4);
+    for (let others = 0; others < 3; others++) await payer.pay(objectId(), ONE_SUI);
+
+    localnet.faults.set({ keptCheckpoints: kept });
+    const second = watchDeposits(on(after), checkpoints);
+    // The project asks for the lost reference again, and the follower meets all of its payments as well.
+    expect(await addressOn(after, "new")).toBe(addresses.new);
+    for (const name of NAMES) await payer.pay(addresses[name], ONE_SUI);
+    const deposits = { own: 4n, known: 4n, new: 3n };
+    const moneyIn = (name: (typeof NAMES)[number]) => moneyOf(after, projects.get(name)!);
+    for (const name of NAMES)
+      await vi.waitUntil(async () => {
+        const { balance } = await moneyIn(name);
+        return balance! >= deposits[name] * ONE_SUI_MICRO_USD;
+      }, PATIENCE);
+    const latest = await checkpoints.latest();
+    await vi.waitUntil(async () => {
+      const [row] = await after.query<{ next: bigint }>(
+        "SELECT next_checkpoint AS next FROM checkpoint_follower",
+        [],
+      );
+      return row!.next > latest;
+    }, PATIENCE);
+    await second.stop();
+    localnet.faults.set({ keptCheckpoints: 0 });
+    for (const name of NAMES)
+      expect(await moneyIn(name)).toEqual({
+        ...{ balance: deposits[name] * ONE_SUI_MICRO_USD, held: 0n, differences: [] },
+      });
+  });
+});
