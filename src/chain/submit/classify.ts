@@ -27,6 +27,9 @@ export const OPERATOR_CAUSES = [
   "treasury_version",
   "treasury_paused",
   "operator_revoked",
+  // The Treasury, a cap or the coordinator is of another package than the service calls. The service makes all other
+  // arguments itself, so no operation can bring a wrong one.
+  "wrong_package",
   "gas",
 ] as const;
 /** One of {@link OPERATOR_CAUSES}. */
@@ -53,6 +56,7 @@ const CAUSES_OF_ALL: readonly (OperatorCause | undefined)[] = [
   "treasury_version",
   "treasury_paused",
   "operator_revoked",
+  "wrong_package",
 ];
 
 const VERDICT_OF_ABORT: Readonly<Record<string, Verdict>> = {
@@ -67,6 +71,7 @@ const VERDICT_OF_ABORT: Readonly<Record<string, Verdict>> = {
 /** Returns what the operator has to change; undefined if the failure is not the operator's matter. */
 export function operatorCause({ abort, message, kind }: ExecutionFailure): OperatorCause | undefined {
   if (abort) return CAUSE_OF_ABORT[`${abort.module}:${abort.code}`];
+  if (WRONG_ARGUMENT_KINDS.has(kind)) return "wrong_package";
   return kind !== "CongestedObjects" && SHORT_OF_GAS.test(message) ? "gas" : undefined;
 }
 
@@ -100,10 +105,5 @@ const STALE_OBJECTS =
 const SHORT_OF_GAS =
   /insufficient.*gas|gas.*insufficient|no valid gas coins|missing gas payment|lower than the needed amount/i;
 
-const FAULTY_KINDS = new Set([
-  "SizeError",
-  "CommandArgumentError",
-  "TypeArgumentError",
-  "IndexError",
-  "ObjectIdError",
-]);
+const WRONG_ARGUMENT_KINDS = new Set(["CommandArgumentError", "TypeArgumentError"]);
+const FAULTY_KINDS = new Set(["SizeError", "IndexError", "ObjectIdError"]);

@@ -154,6 +154,17 @@ describe("the submitter", () => {
     expect(alarms).toContainEqual(expect.objectContaining({ cause: "coordinator_version" }));
   });
 
+  it("keeps the queue while the settings name another package", async () => {
+    const id = await queue();
+    let refusals = 0;
+    const mismatch = { kind: "CommandArgumentError", message: "TypeMismatch" };
+    chain.refuse = () => (++refusals <= 2 ? mismatch : undefined);
+    await run([id]);
+    expect(chain.failed).toEqual([]);
+    expect(chain.landed).toEqual([id]);
+    expect(blocked).toEqual(["wrong_package", "wrong_package"]);
+  });
+
   it("keeps the queue when only the real execution meets the coordinator's new version", async () => {
     const id = await queue();
     let refusals = 0;

@@ -42,6 +42,13 @@ it.each(OPERATOR_ABORTS)("leaves abort %s:%d to the operator, as %s", (module, c
   expect(isAboutAll(failure)).toBe(isAboutEvery);
 });
 
+it.each(["CommandArgumentError", "TypeArgumentError"])("leaves %s to the operator", (kind) => {
+  const failure = { kind, message: "TypeMismatch for 0 argument in 1st command" };
+  expect(classifyFailure(failure)).toBe("operator");
+  expect(operatorCause(failure)).toBe("wrong_package");
+  expect(isAboutAll(failure)).toBe(true);
+});
+
 it("gives a cause only for failures that the operator must resolve", () => {
   expect(operatorCause({ kind: "InsufficientGas", message: "Insufficient gas" })).toBe("gas");
   expect(
