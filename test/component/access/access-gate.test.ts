@@ -36,7 +36,7 @@ beforeAll(async () => {
 }, DATABASE_TIMEOUT_MS);
 afterAll(() => database.close());
 
-/** The database with a clock that the test may put ahead, while the process's stays where it is. */
+/** The database with a clock that the test can advance, while the process's clock stays. */
 let aheadMs = 0;
 const later = ({ query }: Database) => ({
   query: <Row>(statement: string, parameters?: readonly unknown[]) =>
@@ -267,7 +267,7 @@ describe("the rate of calls", () => {
     perSecond: { read: 0, write: 0, chain: 0, verify: 0, stream: 0, refusedKey: 0, open: 0, ...perSecond },
     burstSeconds: 1_000,
   });
-  /** A gate of its own for callers at these addresses. */
+  /** A separate gate for callers at these addresses. */
   function gateOf(perSecond: Partial<RateLimits["perSecond"]>) {
     const clock = () => nowMs;
     const gate = createAccessGate({
@@ -320,7 +320,7 @@ describe("the rate of calls", () => {
     await enter(getNetwork, { "x-address": "2001:db8::1" });
     await enter(getNetwork, { "x-address": "2001:db8:0:1::1" });
     await expect(enter(getNetwork, { "x-address": "2001:db8::2" })).rejects.toThrow(/too many/);
-    // An admin key is a key of its own.
+    // An admin key counts as a separate key.
     await enter(getPresignHealth, bearer(ADMIN_KEY));
     await expect(enter(getPresignHealth, bearer(ADMIN_KEY))).rejects.toThrow(/too many/);
   });
@@ -336,7 +336,7 @@ describe("the rate of calls", () => {
     const limited = { reason: "RATE_LIMITED", retryAfterSeconds: 500 };
     await expect(enter(getSign, wrong)).rejects.toMatchObject(limited);
     await expect(enter(getSign, {})).rejects.toMatchObject(limited);
-    // In use or not, remembered or not, and whoever's: a right key is taken from the same address.
+    // Right keys of any kind are accepted from the same address, used before or not and cached or not.
     for (const right of [inUse, fresh]) await enter(getSign, right);
     for (const right of [adminFresh, bearer(ADMIN_KEY)]) await enter(getPresignHealth, right);
     nowMs += 6_000;
@@ -357,7 +357,7 @@ describe("the stored part of a key", () => {
     expect(stored.lastUsedAt).not.toBeNull();
   });
 
-  it("has its line in the audit trail, without the key", async () => {
+  it("has an entry in the audit trail, without the key", async () => {
     const key = await newKey();
     const events = await database.query<{ action: string; projectId: string }>(
       `SELECT action, project_id AS "projectId" FROM audit_event WHERE subject = $1`,

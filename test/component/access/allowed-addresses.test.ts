@@ -1,4 +1,4 @@
-/** Where a key may be used from: what is taken for an address, and whom the gate lets in. */
+/** The addresses from which a key may be used: which address counts, and which callers the gate admits. */
 import { createContextValues } from "@connectrpc/connect";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { ApiKey_Scope as Scope } from "../../../gen/proto/tss/v1/admin_pb.ts";
@@ -32,7 +32,7 @@ beforeEach(() => {
 const made = (allowedAddresses: string[] = []) =>
   replica.admin.createApiKey({ projectId, name: "web", scopes: [Scope.sign], allowedAddresses });
 
-/** Calls with the key from an address, by way of proxies if there are any. */
+/** Calls with the key from an address, through proxies if any are given. */
 async function call(key: string, peer: string, at = replica, forwardedFor?: string): Promise<string> {
   const limits = {
     perSecond: { read: 0, write: 0, chain: 0, verify: 0, stream: 0, refusedKey: 0, open: 0 },
@@ -95,7 +95,7 @@ describe("a key with allowed addresses", () => {
     expect(await call(plaintext, "192.0.2.1", other)).toBe("ADDRESS_NOT_ALLOWED");
     await replica.admin.setAllowedAddresses({ apiKeyId: apiKeyId.toUpperCase(), allowedAddresses: [] });
     expect(await call(plaintext, "192.0.2.1")).toBe("let in");
-    // The same again changes nothing and is not audited.
+    // Setting the same addresses again changes nothing and is not audited.
     await replica.admin.setAllowedAddresses({ apiKeyId, allowedAddresses: [] });
     expect(await trailOf(database, apiKeyId)).toEqual([
       "api_key.create by admin",

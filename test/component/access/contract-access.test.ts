@@ -1,4 +1,4 @@
-/** Every method of the contract, over REST and gRPC: who is refused and why, before the body is read. */
+/** Every method of the contract, over REST and gRPC: which callers are refused and why, before the body is read. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createAccessGate } from "../../../src/access/access-gate.ts";
 import { type AdminKeyLookup, createAdminKeyLookup } from "../../../src/access/admin-key-lookup.ts";
@@ -27,7 +27,7 @@ const each = (perSecond: number) => ({
   refusedKey: 0,
   open: 0,
 });
-/** Too few tokens for a test to see a second one. */
+/** Too few tokens for a test to see a refill. */
 const ONE_CALL: RateLimits = { perSecond: each(0.001), burstSeconds: 1_000 };
 
 let database: Database;
@@ -77,7 +77,7 @@ function gateWith(limits: RateLimits) {
     adminLookup,
     adminApiKey: new Secret(ADMIN_KEY),
     networks: ["localnet"],
-    // Time stands still, so that no call is allowed again while the machine is busy.
+    // The clock stands still, so that no call is allowed again while the machine is busy.
     limiter: createRateLimiter({ limits, coordination: createLocalCoordination(() => 0) }),
     beginTrace: () => ({ requestId: "r-1", address: "192.0.2.1" }),
   });
@@ -139,7 +139,7 @@ describe("a key of the wrong kind", () => {
   });
 });
 
-describe("a project's key, whatever it may do,", () => {
+describe("a project's key of any scope", () => {
   it.each(ofEveryKey)("may call $name over $face", async (call) => {
     for (const key of keys.scoped.values())
       expect((await open[call.face](call.method, bearer(key))).reason).toBeUndefined();
@@ -165,7 +165,7 @@ describe("a key from an address that it does not allow", () => {
 describe("another network", () => {
   it.each(ofProjects)("than the key's is refused by $name over $face", async (call) => {
     await expectRefusal(call, { ...bearer(keys.good), ...testnet }, "NETWORK_MISMATCH");
-    // The key is looked at first.
+    // The key is checked first.
     await expectRefusal(call, { ...bearer(UNKNOWN_KEY), ...testnet }, "INVALID_KEY");
   });
 
@@ -196,7 +196,7 @@ describe("too many calls", () => {
       expect(refusal.headers.get("ratelimit-remaining")).toBe("0");
       expect(refusal.headers.get("retry-after")).toBe("1000");
       expect(refusal.headers.get("ratelimit-reset")).toBe("1000");
-      // Whoever may not call does not use up what others may.
+      // Callers without permission do not use up the rate of others.
       if (call.policy.access !== "public") {
         expect((await limited[call.face](call.method, {})).reason).toBe("MISSING_KEY");
       }
@@ -209,7 +209,7 @@ describe("too many calls", () => {
 describe("a permitted caller", () => {
   it.each(faces)("may call $name over $face", async (call) => {
     const { reason } = await open[call.face](call.method, { ...goodKeyOf(call), "x-network": "localnet" });
-    // The body of a REST call is no JSON, which is found out after the gate only.
+    // The body of a REST call is not JSON, which the server notices only after the gate.
     const hasBody = call.face === "rest" && reason !== undefined;
     expect(reason).toBe(hasBody ? "VALIDATION" : undefined);
     expect(open.reached).toEqual(hasBody ? [] : [call.method.name]);

@@ -25,16 +25,16 @@ export const METHODS: readonly DescMethod[] = [
   Operations,
 ].flatMap((service) => service.methods);
 
-/** How a call ended. */
+/** The outcome of a call. */
 export interface Outcome {
-  /** Of the catalogue; undefined for success. */
+  /** A reason of the catalogue; undefined for success. */
   readonly reason: string | undefined;
   readonly headers: Headers;
 }
 
-/** A server of all methods whose implementations do nothing but note that they were reached. */
+/** A server of all methods whose implementations only record that they were called. */
 export interface ContractServer {
-  /** The methods that were reached, in order. */
+  /** The methods that were called, in order. */
   readonly reached: string[];
   rest(method: DescMethod, headers: Record<string, string>): Promise<Outcome & { readonly status: number }>;
   grpc(method: DescMethod, headers: Record<string, string>): Promise<Outcome>;
@@ -100,7 +100,7 @@ function implementationOf(service: DescService, reached: string[]): Partial<Serv
   ) as unknown as Partial<ServiceImpl<DescService>>;
 }
 
-/** A body that no reader takes: whoever refuses the call otherwise has not read it. */
+/** A body that cannot be read: a call that is refused for another reason was refused before its body was read. */
 async function callRest(
   { url }: TransportServer,
   method: DescMethod,

@@ -1,4 +1,4 @@
-/** A project sees nothing of another's: every method that takes a resource's id says that there is none. */
+/** A project sees nothing of another's: every method that takes a resource's id answers that it does not exist. */
 
 import { create, type DescMethod } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -30,7 +30,7 @@ import {
 import { clientOf, refusalOf } from "../../support/service-client.ts";
 import { METHODS } from "./contract-calls.ts";
 
-/** The fields that name something of a project: those about which the catalogue has a NOT_FOUND. */
+/** The fields that identify a project's resource: those for which the catalogue has a NOT_FOUND. */
 const resources = METHODS.filter((method) => methodPolicy(method).access === "project").flatMap((method) =>
   method.input.fields
     .map(({ name }) => ({ field: name, reason: `${name.replace(/_id$/, "").toUpperCase()}_NOT_FOUND` }))
@@ -95,7 +95,7 @@ const REQUESTS: Record<string, () => Record<string, unknown>> = {
   ListSigns: () => ({ dwalletId: ids["dwallet_id"] }),
 };
 
-/** The services as this project reaches them. No case here gets as far as the chain. */
+/** The services as this project reaches them. No case here reaches the chain. */
 function clientsOf(projectId: string) {
   const signals = createLocalSignals();
   const presigns = createPresignQueue({ clock: systemClock, signals });
@@ -142,7 +142,7 @@ async function call(projectId: string, method: DescMethod): Promise<unknown> {
 describe("another project's", () => {
   it.each(resources)("$field is not found by $name", async ({ method, reason }) => {
     expect(await refusalOf(call(stranger, method))).toBe(reason);
-    // The owner gets further, whatever comes then: it is there.
+    // The owner's call gets further, whatever the outcome, because the resource exists.
     expect(await refusalOf(call(owner, method))).not.toBe(reason);
   });
 });

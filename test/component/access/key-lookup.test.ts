@@ -1,4 +1,4 @@
-/** What looking up keys costs the database, whatever is tried. */
+/** The load that key look-ups put on the database, whatever keys callers try. */
 import { describe, expect, it } from "vitest";
 import { createKeyLookup, type KeyStanding } from "../../../src/access/key-lookup.ts";
 import { silentLog } from "../../support/database.ts";
@@ -9,7 +9,7 @@ interface TestKey extends KeyStanding {
 
 const GOOD = { isRevoked: false, isExpired: false, leftMs: null, expiresAt: null } as const;
 
-/** A lookup of keys whose plaintexts begin with `good`; queries wait until they are let go. */
+/** A lookup of keys whose plaintexts begin with `good`; queries wait until they are released. */
 function lookupOf(standing: Partial<KeyStanding> = {}) {
   let nowMs = 1_000;
   const queries: { readonly hashes: readonly string[]; release(): void }[] = [];
@@ -44,7 +44,7 @@ function lookupOf(standing: Partial<KeyStanding> = {}) {
     lookup,
     queries,
     query,
-    /** Asks for the key alone and answers. */
+    /** Looks up the key alone and answers its query. */
     async ask(plaintext: string) {
       const at = queries.length;
       const finding = lookup.find(plaintext);

@@ -1,4 +1,4 @@
-/** How many streams may be open, and that none outlives its key, over the wire. */
+/** The bounds on open streams, and their end with their key, over the wire. */
 import { Code, ConnectError, createClient } from "@connectrpc/connect";
 import { createGrpcTransport, Http2SessionManager } from "@connectrpc/connect-node";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
@@ -70,7 +70,7 @@ afterEach(async () => {
   await server.close();
 });
 
-/** Says one thing and then waits for its end. */
+/** Sends one message and then waits for its end. */
 async function* watchSign(_request: object, { signal }: { readonly signal: AbortSignal }) {
   yield { cursor: "first" };
   await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));

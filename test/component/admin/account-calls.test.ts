@@ -48,7 +48,7 @@ beforeEach(async () => {
 const under = (key: string) => ({ headers: { "idempotency-key": key } });
 const foreignProject = () => insertProject(database, TEST_ORIGIN, { name: "far", network: "testnet" });
 
-/** What the trail has of this test's calls. */
+/** The audit events of this test's calls. */
 async function trail() {
   const { auditEvents } = await admin.listAuditEvents({ actor: "admin", pageSize: 200 });
   return auditEvents.filter((event) => event.requestId === requestId);
@@ -165,7 +165,7 @@ describe("a key", () => {
     expect(await refusalOf(made({ projectId: UNKNOWN }, under(key)))).toBe("PROJECT_NOT_FOUND");
     expect(await refusalOf(made({ projectId: await foreignProject() }))).toBe("PROJECT_NOT_FOUND");
     expect(await trail()).toEqual([]);
-    // What failed is not remembered.
+    // A failed call is not remembered.
     expect((await made({}, under(key))).plaintext).not.toBe("");
   });
 
@@ -184,7 +184,7 @@ describe("a key", () => {
     const { apiKey, plaintext } = await made();
     await lookup.find(plaintext);
     const apiKeyId = apiKey!.apiKeyId;
-    // Capitals name the same key.
+    // Upper case identifies the same key.
     const revoked = await admin.revokeApiKey({ apiKeyId: apiKeyId.toUpperCase() });
     expect(revoked.apiKey?.revokeTime).toBeDefined();
     expect((await lookup.find(plaintext))?.isRevoked).toBe(true);

@@ -1,4 +1,4 @@
-/** Named admin keys: made, listed and revoked by the operator. */
+/** Named admin keys: created, listed and revoked by the operator. */
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Database } from "../../../src/store/database.ts";

@@ -41,7 +41,7 @@ beforeEach(async () => {
 
 const digest = (...parts: Uint8Array[]) => createHash("sha256").update(Buffer.concat(parts)).digest();
 
-/** RFC 6962's inclusion proof, checked as RFC 9162 (section 2.1.3.2) does it. */
+/** RFC 6962's inclusion proof, verified as RFC 9162 (section 2.1.3.2) describes. */
 function rootFrom(leaf: Uint8Array, index: number, leafCount: number, path: readonly Uint8Array[]) {
   let [hash, fn, sn] = [Buffer.from(leaf), index, leafCount - 1];
   for (const sibling of path) {

@@ -1,4 +1,4 @@
-/** The transactions that the service stored to send, as the operator reads them. */
+/** The transactions that the service stored for sending, as the operator reads them. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   ChainOperation_Kind as Kind,

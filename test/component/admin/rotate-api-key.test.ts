@@ -1,4 +1,4 @@
-/** A key that is rotated: what the new one has, and how long the old one is still taken. */
+/** A rotated key: what its successor inherits, and how long the old key stays valid. */
 import { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type ApiKey, ApiKey_Scope as Scope } from "../../../gen/proto/tss/v1/admin_pb.ts";
@@ -34,7 +34,7 @@ const rotate = (apiKeyId: string, more: object = {}, options = {}) =>
   replica.admin.rotateApiKey({ apiKeyId, ...more }, options);
 const endOf = (key: ApiKey | undefined) => key?.expireTime && timestampDate(key.expireTime).getTime();
 
-/** The moment from which on the key is refused, as a replica knows it. */
+/** The moment from which a replica refuses the key. */
 async function endAt({ lookup }: AdminReplica, plaintext: string) {
   const key = await lookup.find(plaintext);
   return key?.expiresAt?.getTime();

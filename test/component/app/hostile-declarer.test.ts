@@ -1,4 +1,4 @@
-/** A project that makes the service read from a fullnode which takes only so much, beside one that signs. */
+/** A project that makes the service read from a rate-limited fullnode, beside a project that signs. */
 import { randomBytes } from "node:crypto";
 import { toBase58 } from "@mysten/sui/utils";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -24,14 +24,14 @@ import { flatPrices } from "../../support/prices.ts";
 import { layoutOfSignMessage, projectWith, TEST_ORIGIN, TEST_TRIPLE } from "../../support/rows.ts";
 
 const READS_PER_SECOND = 5;
-/** What may come at once. The budget's clock stands, so that this is all there is. */
+/** The burst of the budget. Its clock stands still, so the budget is never refilled. */
 const BUDGET = 2 * READS_PER_SECOND;
 
 let database: Database;
 let localnet: Localnet;
 let service: ChainService;
 let deposits: Deposits;
-/** Answers a read of a transaction in the fullnode's place; undefined lets the fullnode answer. */
+/** Answers a read of a transaction in the fullnode's place; undefined passes the read to the fullnode. */
 let answerRead: () => Promise<Response> | undefined = () => undefined;
 let transactionReads = 0;
 
@@ -68,7 +68,7 @@ afterEach(async () => {
   await database.close();
 }, DATABASE_TIMEOUT_MS);
 
-/** Declares transactions that are not there, all at once; how often it was refused for which reason. */
+/** Declares transactions that do not exist, all at once. Returns the number of refusals by reason. */
 async function declareMadeUp(projectId: string, count: number): Promise<Record<string, number>> {
   const reasons: Record<string, number> = {};
   const declare = async () => {
@@ -84,10 +84,10 @@ async function declareMadeUp(projectId: string, count: number): Promise<Record<s
   return reasons;
 }
 
-/** Between looks at what is not done yet. */
+/** Waits between two polls of an unfinished condition. */
 const pause = () => new Promise((resolve) => setTimeout(resolve, 20));
 
-/** Makes a dWallet and a signature with it, and resolves when that is verified. */
+/** Creates a dWallet and a signature with it, and resolves when the signature is verified. */
 async function signOnce(): Promise<void> {
   const { network, reader, signals, presigns } = service;
   const caller = { projectId: await projectWith(database, 10n), network: "localnet", origin: TEST_ORIGIN };
@@ -122,7 +122,7 @@ async function signOnce(): Promise<void> {
 describe("made-up deposits", { timeout: 120_000 }, () => {
   it("use up the reads of their project, and leave the fullnode's limit to signatures", async () => {
     const hostile = await projectWith(database, 0n);
-    // A fullnode that refuses everything once it has been asked too much.
+    // A fullnode that refuses everything after too many reads.
     answerRead = () => {
       if (transactionReads > 30) localnet.faults.set({ rateLimit: 1 });
       return undefined;

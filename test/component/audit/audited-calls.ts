@@ -14,9 +14,9 @@ import { jsonDkg, registration, userOf } from "../errors/provocations/onboarding
 
 /** A call that changes something. */
 export interface AuditedCall {
-  /** What its event says, or its events. */
+  /** Its expected event, or events. */
   readonly action: string | readonly string[];
-  /** Makes what the call needs, and with whose key it is made. */
+  /** Prepares what the call needs, and returns the key that makes the call. */
   prepare(stack: ErrorStack): Promise<{ readonly key: string; readonly request: JsonObject }>;
 }
 
@@ -74,7 +74,7 @@ export const AUDITED_CALLS: Readonly<Record<string, AuditedCall>> = {
       const { projectId, key } = await stack.newProject();
       const address = await depositAddress(deposits, { projectId, reference: "" });
       const txDigest = chain.pay(address, [SUI, 1_000_000_000n]);
-      // It was seen, and waits for a price.
+      // The deposit was seen, and waits for a price.
       prices.SUI = undefined;
       await scanAddress(deposits, { address, projectId });
       prices.SUI = "5";

@@ -68,7 +68,7 @@ describe("sealing", () => {
     expect(await readUnsealedAgeMs(database)).toBeGreaterThanOrEqual(3_600_000);
     const sealer = createAuditSealer({ clock: systemClock, database, key: undefined, log: silentLog });
     sealer.start();
-    // A stop lets the first pass end.
+    // A stop lets the first pass finish.
     await sealer.stop();
     expect([await countUnsealed(database), await readUnsealedAgeMs(database)]).toEqual([0, 0]);
   });
@@ -91,7 +91,7 @@ describe("sealing", () => {
     const other = ed25519.getPublicKey(new Uint8Array(32));
     expect((await verified(lines, { publicKeys: [other] })).faults).toMatchObject([{ kind: "signature" }]);
     expect((await verified(lines, { publicKeys: [other, publicKey] })).faults).toEqual([]);
-    // Where signing ended, the newest seal has nobody's word.
+    // Once signing has ended, no signature covers the newest seal.
     await write("unsigned again");
     await sealAll(database);
     const later = await exported(database);

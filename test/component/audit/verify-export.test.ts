@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => database.close());
 
 const faultsOf = async (changed: readonly Uint8Array[]) => (await verified(changed)).faults;
-/** The line of an entry: behind the head, and behind one seal more for each stretch. */
+/** The line of an entry: it follows the head, and one seal for each earlier stretch. */
 const lineOf = (sequence: number) => sequence + SIZES.filter((_, i) => sum(i) < sequence).length;
 const sum = (count: number) => SIZES.slice(0, count).reduce((a, b) => a + b, 0);
 const sealLines = () => lines.flatMap((line, index) => (decodeLine(line)?.kind === "seal" ? [index] : []));
@@ -35,7 +35,7 @@ const flipped = (line: Buffer, bit: number) => {
   copy[bit >> 3]! ^= 1 << (bit & 7);
   return copy;
 };
-/** As a file is read: a bit that makes or breaks a line feed moves the lines. */
+/** Splits the bytes as a reader of the file does: a bit that makes or breaks a line feed moves the lines. */
 const reread = (changed: readonly Uint8Array[]) =>
   verifyExport(
     splitLines(
@@ -213,7 +213,7 @@ describe("a rewritten entry", () => {
     if (noted?.kind !== "seal") throw new Error("no seal");
     const expectedSealHash = noted.seal.sealHash;
     expect((await verified(lines, { expectedSealHash })).faults).toEqual([]);
-    // The last seal has nothing behind it that would tell.
+    // No later seal contradicts the last one.
     const changed = forgeSeal(4, "nobody");
     expect((await verified(changed)).faults).toEqual([]);
     expect((await verified(changed, { expectedSealHash })).faults).toMatchObject([{ kind: "anchor" }]);
@@ -230,7 +230,7 @@ const digest = (...parts: Uint8Array[]) => createHash("sha256").update(Buffer.co
 
 type Entry = Extract<ExportLine, { kind: "entry" }>["entry"];
 
-/** The entry with the leaf hash that its bytes have. */
+/** The entry with its leaf hash recomputed from its bytes. */
 function forged(entry: Entry): Entry {
   return { ...entry, leafHash: leaf(entry) };
 }
@@ -252,7 +252,7 @@ function leaf(entry: Entry): Buffer {
   );
 }
 
-/** The export with one seal's entries all by another actor, and every hash of that seal made anew. */
+/** The export with another actor in all entries of one seal, and every hash of that seal recomputed. */
 function forgeSeal(number: number, actor: string): Buffer[] {
   const at = sealLines()[number - 1]!;
   const seal = decodeLine(lines[at]!);
@@ -276,7 +276,7 @@ function forgeSeal(number: number, actor: string): Buffer[] {
   ];
 }
 
-/** RFC 6962 by pairs from below: a level's last node without a partner moves up as it is. */
+/** RFC 6962 by pairs from the leaves up: the last node of a level moves up unchanged if it has no partner. */
 function root(level: readonly Uint8Array[]): Uint8Array {
   if (level.length === 1) return level[0]!;
   const above = Array.from({ length: Math.ceil(level.length / 2) }, (_, i) => {

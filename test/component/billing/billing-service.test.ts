@@ -49,7 +49,7 @@ const credit = (amountMicroUsd: bigint, reference: string) =>
     description: "test",
   });
 
-/** Signs and is refunded, at the price of 10. */
+/** Signs and is refunded, at a price of 10. */
 async function refundedSign(): Promise<string> {
   const steps = signSteps(database, createLocalSignals());
   const dwallet = await dwalletOf(database, projectId);

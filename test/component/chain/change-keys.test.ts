@@ -1,4 +1,4 @@
-/** The steps of docs/operations/keys.md by which the keys that send and pay are changed, against a localnet. */
+/** The steps of docs/operations/keys.md for changing the keys that send and pay, against a localnet. */
 import { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { requestPresigns } from "../../../src/presigns/request-presigns.ts";

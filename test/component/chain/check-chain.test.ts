@@ -10,7 +10,7 @@ beforeAll(async () => {
 }, DATABASE_TIMEOUT_MS);
 afterAll(() => database.close());
 
-/** A network whose fullnode says that it serves this chain. */
+/** A network whose fullnode reports this chain. */
 function fullnodeOf(chainIdentifier: string, name: ChainNetwork["name"] = "localnet") {
   const core = { getChainIdentifier: async () => ({ chainIdentifier }) };
   return { name, client: { core } as unknown as ChainNetwork["client"] };

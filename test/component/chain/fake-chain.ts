@@ -6,12 +6,12 @@ import type { Lane } from "../../../src/chain/submit/lane.ts";
 import type { SendResult } from "../../../src/chain/submit/send-transaction.ts";
 import type { OwnedRef } from "../../../src/chain/treasury/treasury-calls.ts";
 
-/** Where the fake chain's one lane is. */
+/** The address of the fake chain's one lane. */
 export const NETWORK = "localnet";
 /** Its OperatorCap. */
 export const LANE = "0xcap";
 
-/** A chain that executes what it is sent once, and a kind whose subjects are nothing but their ids. */
+/** A chain that executes each transaction once, and a kind of operation whose subjects are only ids. */
 export class FakeChain {
   built = 0;
   readonly sent: { digest: string; bytes: Uint8Array }[] = [];
@@ -25,11 +25,11 @@ export class FakeChain {
   onEnded: ((subjectId: string) => void) | undefined;
   missing: string | undefined;
   hasMark = false;
-  /** What looking for a mark throws, as long as it is there. */
+  /** The error that a look-up of a mark throws, while it is set. */
   mixUp: Error | undefined;
   sizeBytes = 100;
   written = new Map<string, OwnedRef>();
-  /** What the chain has of every object, if it is not what the lane expects. */
+  /** The chain's versions of the objects, where they differ from those that the lane expects. */
   objects: { version: string; lastChange: string } | undefined;
   readonly #subjectsOf = new Map<string, readonly string[]>();
 

@@ -111,7 +111,7 @@ describe("the lanes", () => {
     );
     await requestPresigns(database, bucket(), 1);
     await until("presign WHERE state = 'ready'", 1);
-    // As if a lagging fullnode had not known the transaction when its epoch was over.
+    // As if a lagging fullnode did not know the transaction when its epoch ended.
     await database.query("UPDATE chain_transaction SET state = 'dropped'");
     for (const { id, version, digest } of before)
       await database.query("UPDATE lane SET version = $2, digest = $3 WHERE id = $1", [id, version, digest]);
@@ -142,7 +142,7 @@ describe("the lanes", () => {
     expect(await count("lane WHERE foreign_digest IS NOT NULL")).toBe(1);
     expect(await count("chain_operation WHERE state = 'queued'")).toBe(1);
     await service.stop();
-    // Neither the lane that was used nor any other can be taken, by whatever process.
+    // No process can lease the lane that was used, or any other.
     const lanes = await database.query<{ id: string }>("SELECT id FROM lane");
     expect(lanes.length).toBeGreaterThan(1);
     for (const { id } of lanes) expect(await leaseLane(database, id, 60_000)).toBeUndefined();

@@ -1,4 +1,6 @@
-/** What the service makes of a fullnode that answers with what was not asked for, read by read, on a localnet. */
+/**
+ * How the service handles a fullnode that answers with something other than the request, for each read, on a localnet.
+ */
 
 import { bcs } from "@mysten/sui/bcs";
 import type { GrpcTypes } from "@mysten/sui/grpc";
@@ -55,7 +57,9 @@ beforeAll(async () => {
 afterAll(() => harness.close());
 beforeEach(() => void reported.splice(0));
 
-/** The read is refused, twice as reads are tried twice, and told of; honest answers are taken again afterwards. */
+/**
+ * The read is refused twice, because reads are tried twice, and reported; honest answers are accepted again afterwards.
+ */
 async function refuses(
   read: () => Promise<unknown>,
   method: Method,
@@ -285,7 +289,7 @@ it("a coin's decimals are not taken from another coin", async () => {
   };
   const read = () => payments.coinMetadata(SUI.coinType);
   expect(await read()).toMatchObject({ symbol: "SUI" });
-  // The client says no more than that it has none; the service then does not take the coin.
+  // The client reports only that it has no decimals; the service then does not accept the coin.
   expect(await fullnode.mixing("GetCoinInfo", mixUp, read)).toBeUndefined();
   expect(reported).toMatchObject([{ read: "coin" }]);
 });

@@ -1,4 +1,4 @@
-/** What counts as a payment of a transaction on a localnet. */
+/** Which movements of a transaction on a localnet count as a payment. */
 
 import { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
 import type { Transaction } from "@mysten/sui/transactions";

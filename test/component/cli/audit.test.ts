@@ -30,7 +30,7 @@ async function tss(...argv: string[]) {
   return { stdout: lines(out), stderr: lines(err), code: exitCode };
 }
 
-/** In a process of its own, whose standard output it writes to. */
+/** Runs in a separate process, because it writes to standard output. */
 async function exported(): Promise<string> {
   const child = runTss(["audit", "export"], { DATA_DIR: folder });
   return text(child.stdout!);

@@ -18,7 +18,7 @@ const requests: unknown[] = [];
 let server: TransportServer;
 let environment: Record<string, string>;
 
-/** What the chain would have said. */
+/** The chain's state in these tests. */
 const admin: Partial<ServiceImpl<typeof Admin>> = {
   getTreasury: () => ({
     treasury: {

@@ -24,7 +24,7 @@ beforeAll(async () => {
 }, DATABASE_TIMEOUT_MS);
 afterAll(() => database.close());
 
-/** Each command has the database of the suite for its own, and closes nothing. */
+/** Gives each command the suite's database, and closes nothing. */
 const openDatabase: OpenDatabase = async () => ({ ...database, close: async () => {} });
 const tss = (...argv: string[]) => runCli(argv, {}, openDatabase);
 const done = (...argv: string[]) => printed(argv, {}, openDatabase);
@@ -123,7 +123,7 @@ describe("a command on the database itself", { timeout: DATABASE_TIMEOUT_MS }, (
   });
 });
 
-/** How `tss project list` ends, as a process of its own. */
+/** The outcome of `tss project list` in a separate process. */
 async function refusal(folder: string): Promise<{ exitCode: number; err: string }> {
   const child = spawnTss(["project", "list"], { DATA_DIR: folder });
   let err = "";
@@ -134,7 +134,7 @@ async function refusal(folder: string): Promise<{ exitCode: number; err: string 
   return { exitCode, err };
 }
 
-/** Making one takes an initdb, and on a busy machine a minute. */
+/** Creating one runs initdb, which takes up to a minute on a busy machine. */
 describe("an embedded database", { timeout: 3 * DATABASE_TIMEOUT_MS }, () => {
   const folders: string[] = [];
   const newFolder = (): string => {
@@ -146,7 +146,7 @@ describe("an embedded database", { timeout: 3 * DATABASE_TIMEOUT_MS }, () => {
     for (const folder of folders) rmSync(folder, { recursive: true });
   });
 
-  it("that is new is migrated by the first project", async () => {
+  it("that is new is migrated when the first project is created", async () => {
     const made = await printed(["project", "create", "--name", "first"], { DATA_DIR: newFolder() });
     expect(masked(made)).toMatch(/^project {2}0{8}-/);
   });

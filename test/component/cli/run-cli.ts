@@ -1,16 +1,14 @@
 import type { OpenDatabase } from "../../../src/cli/open-configured-database.ts";
 import { runTss } from "../../../src/cli/run-tss.ts";
 
-/** How a command ended, and what it wrote. */
+/** The outcome of a command and its output. */
 export interface CliResult {
   readonly exitCode: number;
-  /** Standard output. */
   readonly out: string;
-  /** Standard error. */
   readonly err: string;
 }
 
-/** Runs `tss` in this process, with nothing in its environment but what is given. */
+/** Runs `tss` in this process, with only the given environment. */
 export async function runCli(
   argv: readonly string[],
   environment: Readonly<Record<string, string>> = {},
@@ -26,7 +24,7 @@ export async function runCli(
   return { exitCode, out: out.join("\n"), err: err.join("\n") };
 }
 
-/** The same for a command that must end well; returns what it printed. */
+/** The same for a command that must succeed; returns its output. */
 export async function printed(...run: Parameters<typeof runCli>): Promise<string> {
   const [argv] = run;
   const { exitCode, out, err } = await runCli(...run);
@@ -34,7 +32,7 @@ export async function printed(...run: Parameters<typeof runCli>): Promise<string
   return out;
 }
 
-/** A text with what differs from run to run replaced: ids, times and keys. */
+/** A text with the parts that differ between runs replaced: ids, times and keys. */
 export function masked(text: string): string {
   return text
     .replace(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, "00000000-0000-0000-0000-000000000000")

@@ -19,7 +19,7 @@ beforeAll(async () => {
   stack = await startErrorStack();
   folder = mkdtempSync(path.join(tmpdir(), "tss-cli-"));
   environment = { TSS_URL: stack.url, TSS_ADMIN_KEY: ADMIN_KEY, DATA_DIR: folder };
-  // The first command loads what all of them need.
+  // The first command loads the modules that all of them need.
   await printed(["project", "list"], environment);
 }, DATABASE_TIMEOUT_MS);
 afterAll(async () => {
@@ -27,7 +27,7 @@ afterAll(async () => {
   await stack.close();
 });
 
-/** A port that nobody listens on. */
+/** A port without a listener. */
 async function shutPort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -297,7 +297,7 @@ describe("a command against a running service", { timeout: DATABASE_TIMEOUT_MS }
 });
 
 describe("the key of a call", { timeout: DATABASE_TIMEOUT_MS }, () => {
-  it("comes from the environment or from a file that it names, and is nowhere in what is printed", async () => {
+  it("comes from the environment or from a file that it names, and is never printed", async () => {
     const file = path.join(folder, "admin-key");
     writeFileSync(file, `${ADMIN_KEY}\n`);
     for (const key of [

@@ -1,4 +1,4 @@
-/** One contract for both ways in which replicas work together. */
+/** One contract for both kinds of coordination between replicas. */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { Redis } from "ioredis";
 import { afterEach, describe, expect, it } from "vitest";
@@ -10,7 +10,7 @@ import { silentLog } from "../../support/database.ts";
 import { testRedis } from "../../support/redis.ts";
 
 const redisUrl = await testRedis();
-/** Of five, with a token every 100 seconds: no test is long enough to see one. */
+/** A bucket of five, with a token every 100 seconds: no test is long enough to see a refill. */
 const SIZE = { burstCount: 5, perSecond: 0.01 };
 const TOKEN_MS = 100_000;
 const closers: (() => Promise<unknown>)[] = [];
@@ -49,7 +49,7 @@ async function overRedis(): Promise<Shared> {
   await coordination.ready();
   return {
     coordination,
-    // The clock of Redis cannot be set; what it keeps is moved into the past instead.
+    // The clock of Redis cannot be set, so the test moves its entries into the past instead.
     async advance(ms) {
       const redis = new Redis(redisUrl!);
       for (const key of await redis.keys(`${prefix}*`)) {

@@ -1,4 +1,4 @@
-/** What becomes of two replicas when the Redis between them is emptied, killed or hangs. */
+/** The behaviour of two replicas when the Redis between them is emptied, killed or hangs. */
 import { once } from "node:events";
 import { Redis } from "ioredis";
 import { afterEach, describe, expect, it, vi } from "vitest";
@@ -16,7 +16,7 @@ afterEach(async () => {
   for (const close of closers.splice(0)) await close();
 });
 
-/** Says each line of the log to whoever waits for it. */
+/** Passes each line of the log to the waiting listeners. */
 function hearing() {
   const lines: string[] = [];
   let next: () => void = () => {};
@@ -66,7 +66,7 @@ describe.skipIf(redisUrl === undefined)("two replicas over one Redis", () => {
     const arrived = notified(other, "kind:a");
     one.signals.notify("kind:a");
     await arrived;
-    // What the other one sends back comes behind whatever Redis would have echoed.
+    // The other replica's reply arrives after any echo from Redis.
     const answered = notified(one, "kind:b");
     other.signals.notify("kind:b");
     await answered;
@@ -175,7 +175,7 @@ function notified({ signals }: Coordination, topic: string): Promise<void> {
   });
 }
 
-/** It counts with others again when it says so, and wakes others again when its check passes. */
+/** The replica shares its counts again once it reports so, and wakes others again once its check passes. */
 async function togetherAgain({ heard, check }: Replica): Promise<void> {
   await heard.until((lines) => countOf("answers again", lines) > 0);
   const isThere = () =>

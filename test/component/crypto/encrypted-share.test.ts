@@ -21,7 +21,7 @@ describe.each([
   ["RISTRETTO", 3],
 ] as const)("a share on %s", (name, number) => {
   const curve = curveByNumber(number);
-  // The network has completed this DKG, and so accepted the encryption and its proof.
+  // The network has completed this DKG, and therefore accepted the encryption and its proof.
   const { share, output, keypair, encryptedShareAndProof } = makeOwnDWallet(network, number);
   const decrypt = (encrypted: Uint8Array, key = keypair.decryptionKey, of = output) =>
     runSteps(decryptShare(curve, key, of, encrypted));

@@ -1,4 +1,4 @@
-/** Sign requests with fixed inputs, and what their halves are. */
+/** Sign requests with fixed inputs, and their halves. */
 import type { SignRequest } from "../../../src/crypto/sign-request.ts";
 import { ALGORITHM_TRIPLES, curveNumber } from "../../../src/protocol/algorithms.ts";
 import { hexToBytes } from "../../../src/protocol/bytes.ts";
@@ -14,14 +14,14 @@ export { recorded };
 /** One half of each algorithm and hash. */
 export type RecordedHalf = (typeof recorded.vectors)[number];
 
-/** The network that has the other halves. */
+/** The network that holds the other halves. */
 export const recordedNetwork = ownNetwork(hexToBytes(recorded.networkSeedHex)[0]!);
 
 const parameters = [0, 1, 2, 3].map((curve) =>
   buildProtocolParameters(curve, recordedNetwork.networkDkgPublicOutput(), NO_TABLES),
 );
 
-/** What a recorded half is made from. */
+/** The inputs of a recorded half. */
 export function requestOf(vector: RecordedHalf): SignRequest {
   const triple = ALGORITHM_TRIPLES.find(
     ({ signatureAlgorithm, hash }) =>

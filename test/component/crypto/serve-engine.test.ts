@@ -8,7 +8,7 @@ import { recorded, requestOf } from "./recorded-halves.ts";
 const vectorOf = (algorithm: string) =>
   recorded.vectors.find(({ signatureAlgorithm }) => signatureAlgorithm === algorithm)!;
 
-/** A worker on this thread, whose messages a test can look at. */
+/** A worker on this thread whose messages a test can inspect. */
 function serveHere() {
   const said: { message: FromWorker; transfer: ArrayBuffer[] }[] = [];
   const port: EnginePort = {

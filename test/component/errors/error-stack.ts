@@ -54,13 +54,12 @@ import { flatPrices } from "../../support/prices.ts";
 import { projectWith, TEST_OPERATOR, TEST_ORIGIN } from "../../support/rows.ts";
 import { createFakeFullnode, type FakeFullnode } from "./fake-fullnode.ts";
 
-/** The operator's key. */
 export const ADMIN_KEY = "an-admin-key-of-thirty-two-characters";
-/** What the stack fails with where nobody expects it. */
+/** The message of an unexpected failure. */
 export const INTERNAL_FAILURE = "ENOSPC: no space left, write '/var/lib/parameters'";
-/** What a statement fails with whose connection the server has ended. */
+/** The message of a statement's failure after the server has ended its connection. */
 export const DATABASE_FAILURE = "Connection terminated unexpectedly";
-/** Bounds that are small enough to be met. */
+/** Bounds that are small enough for a test to reach. */
 export const BOUNDS = { dkgsPerDay: 2, openMaxCount: 2, priceMicroUsd: 10n, wrongHalvesCount: 1 } as const;
 const PRICES = flatPrices(BOUNDS.priceMicroUsd, BOUNDS.priceMicroUsd);
 
@@ -70,17 +69,17 @@ export interface StackProject {
   readonly key: string;
 }
 
-/** What a server of the stack may do otherwise than the first one. */
+/** The parts of a server that may differ from the first one. */
 export interface ServeOptions {
   readonly limits?: RateLimits;
   readonly takesDeposits?: false;
-  /** Streams that may be open at once. Default: more than a test opens. */
+  /** The number of streams that may be open at once. Default: more than a test opens. */
   readonly streams?: StreamBounds;
-  /** Of the fullnode, by calls of one project. Default: more than any case needs. */
+  /** The fullnode's reads for calls of one project. Default: more than any case needs. */
   readonly readsPerSecond?: number;
-  /** In place of one that verifies at once. */
+  /** Replaces the verifier, which by default verifies at once. */
   readonly verifier?: Pick<Verifier, "checkHalf">;
-  /** In place of the real ones. */
+  /** Replaces methods of the real signing service. */
   readonly signing?: (real: ServiceImpl<typeof Signing>) => Partial<ServiceImpl<typeof Signing>>;
 }
 
@@ -90,31 +89,31 @@ export interface ErrorStack {
   readonly database: Database;
   readonly signals: Signals;
   readonly fullnode: FakeFullnode;
-  /** Where deposits arrive. There are no prices at first. */
+  /** The address of deposits. There are no prices at first. */
   readonly chain: FakePayments;
   readonly deposits: Deposits;
-  /** What deposits are credited at. */
+  /** The prices at which deposits are credited. */
   readonly prices: TestPrices;
-  /** Digest of the only protocol parameters. */
+  /** The digest of the only protocol parameters. */
   readonly parametersSha256: string;
-  /** What was logged of failures. */
+  /** The failures in the log. */
   readonly failures: readonly FailureRecord[];
-  /** Every key that was made, in plain text. */
+  /** The plaintext of every created key. */
   readonly keys: readonly string[];
   newProject(creditMicroUsd?: bigint): Promise<StackProject>;
   /** A named admin key. */
   newAdminKey(name: string): Promise<string>;
   newKey(key: Partial<NewApiKey> & { projectId: string; isRevoked?: boolean }): Promise<string>;
-  /** Runs `during` while what a call asks for fails with these words; default: in a way that nobody foresaw. */
+  /** Runs `during` while the dependency of a call fails with these words. Default: an unexpected failure. */
   broken<T>(during: () => Promise<T>, failure?: string): Promise<T>;
-  /** One more server of the same parts. Closed with the stack. */
+  /** Starts another server of the same parts, which closes with the stack. */
   serve(options?: ServeOptions): Promise<TransportServer>;
   close(): Promise<void>;
 }
 
 const UNLIMITED = perSecond(0);
 
-/** Of a network on which nothing is. */
+/** The Treasury of a network without objects. */
 const NO_TREASURY: TreasuryOverview = {
   packageId: "0x1",
   treasuryId: "0x2",
@@ -164,7 +163,7 @@ export async function startErrorStack(): Promise<ErrorStack> {
   const onboardingWith = (readsPerSecond: number) => {
     const callerReads = createCallerReads({
       limits: { projectPerSecond: readsPerSecond, totalPerSecond: 1_000 },
-      // A clock that stands: what is used up stays so.
+      // The clock stands still, so used tokens are not refilled.
       coordination: createLocalCoordination(() => 0),
       backOffs: createBackOffs(systemClock),
     });
@@ -184,9 +183,9 @@ export async function startErrorStack(): Promise<ErrorStack> {
       ...{ database, signals, prices: PRICES, openMaxCount: BOUNDS.openMaxCount },
       checkHalf: createCheckHalf({ verifier, wrongHalves }),
       reservationTtlMs: 60_000,
-      // Nobody fills the pool, so nobody waits for it.
+      // Nothing fills the pool, so no call waits for it.
       presigns: createPresignQueue({ clock: systemClock, signals, waitingMaxCount: 0 }),
-      // A watch is over as soon as it has said where the request stands.
+      // A watch ends as soon as it has sent the request's state.
       watchPace: { lifetimeMs: 0 },
     });
   const chain = fakePayments();

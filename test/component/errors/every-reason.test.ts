@@ -29,7 +29,7 @@ const TABLES = [
   PROCESS_PROVOCATIONS,
 ];
 
-/** What one protocol alone can be refused with. Why the other cannot stands beside each provocation. */
+/** The reasons that only one protocol can give. Each provocation says why the other cannot. */
 const ONE_PROTOCOL: Readonly<Partial<Record<ErrorReason, Face["name"]>>> = {
   MALFORMED_FRAME: "grpc",
   METHOD_NOT_ALLOWED: "rest",
@@ -119,7 +119,7 @@ it("the log has the details that callers do not see, under the reply's request i
   });
 });
 
-/** The face, with what it was refused written down by the operation. */
+/** The face, with each refusal recorded by operation. */
 function noting(face: Face): Face {
   return {
     ...face,
@@ -141,7 +141,7 @@ function expectStatus(
   const httpStatus = kind.httpStatus ?? httpStatusOfCode(kind.code);
   expect({ code: reply.code, http: reply.httpStatus }).toEqual({
     code: kind.code,
-    // gRPC says everything in its own status.
+    // gRPC puts everything into its own status.
     http: face === "grpc" || isInStream ? 200 : httpStatus,
   });
   expect(Object.fromEntries(reply.headers)).toMatchObject(headers);
@@ -155,7 +155,7 @@ function expectRetryHint(
 ): void {
   if (isRetryComputed) expect(retryDelaySeconds).toBeGreaterThan(0);
   else expect(retryDelaySeconds).toBe(retryAfterSeconds);
-  // Over REST the head of a stream has gone before there is anything to retry.
+  // Over REST, the head of a stream is sent before there is a failure to retry.
   const hasHeader = retryDelaySeconds !== undefined && !(face === "rest" && isInStream);
   expect(headers.get("retry-after")).toBe(hasHeader ? String(Math.ceil(retryDelaySeconds)) : null);
 }

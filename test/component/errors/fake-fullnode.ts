@@ -5,7 +5,7 @@ import { systemClock } from "../../../src/lifecycle/clock.ts";
 import { encodeNetworkKey } from "../../support/network-key.ts";
 import { objectId } from "../../support/rows.ts";
 
-/** What the fake fullnode fails with: it names what no caller may hear of. */
+/** The fake fullnode's failure: it contains names that no caller may see. */
 export const FULLNODE_FAILURE = "connect ECONNREFUSED 10.20.30.40:9000";
 
 /** A fullnode that knows one network encryption key and no other object. */
@@ -14,7 +14,7 @@ export interface FakeFullnode {
   /** The service's own reader, over the fake clients. */
   readonly reader: NetworkReader;
   readonly networkKeyId: string;
-  /** Runs `during` while nothing answers. */
+  /** Runs `during` while the fullnode does not answer. */
   down<T>(during: () => Promise<T>): Promise<T>;
   /** Runs `during` while answers are held back; `asked` resolves at the first call. */
   held<T>(during: (asked: Promise<void>) => Promise<T>): Promise<T>;
@@ -70,7 +70,7 @@ export function createFakeFullnode(): FakeFullnode {
       answering = async () => {};
     }
   };
-  // Every look at the clock is a minute after the last one, so that nothing is remembered.
+  // Each reading of the clock is a minute after the previous one, so that nothing stays cached.
   let minutes = 0;
   return {
     network,

@@ -4,15 +4,15 @@ import { StatusSchema } from "../../../gen/proto/google/rpc/status_pb.ts";
 import type { Face } from "./face.ts";
 import { statusOfBinary, toWireReply, type WireReply } from "./wire-reply.ts";
 
-/** A request as it goes over HTTP/2. */
+/** A request as it is sent over HTTP/2. */
 export interface GrpcRequest {
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** With its frame head. */
+  /** The message with its frame head. */
   readonly body: Uint8Array;
 }
 
-/** A client of gRPC, which is HTTP/2 and nothing else here. */
+/** A client of gRPC, made of plain HTTP/2. */
 export interface GrpcFace extends Face {
   send(request: GrpcRequest, url?: string): Promise<WireReply>;
 }
@@ -118,7 +118,7 @@ function read(httpStatus: number, headers: Headers, body: Buffer): WireReply {
   });
 }
 
-/** What base64 would hide from a search. */
+/** The decoded texts that base64 would hide from a search. */
 function toText({ message, details }: { message: string; details: { value: Uint8Array }[] }): string[] {
   return [message, ...details.map(({ value }) => Buffer.from(value).toString("latin1"))];
 }

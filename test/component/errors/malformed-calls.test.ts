@@ -1,4 +1,4 @@
-/** Whatever is sent to a method, the caller is told what is wrong in the catalogue's words, and we are not at fault. */
+/** Every malformed call gets a reason of the catalogue, and never an internal error. */
 import type { DescMethod } from "@bufbuild/protobuf";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -34,7 +34,7 @@ function authorization(method: DescMethod): { authorization: string } {
   return { authorization: `Bearer ${methodPolicy(method).access === "admin" ? ADMIN_KEY : projectKey}` };
 }
 
-/** Refused in the catalogue's words, if at all. */
+/** A reason of the catalogue, if the call is refused. */
 function expectForeseen({ code, reason, domain, headers, text }: WireReply): void {
   expect(headers.get("x-request-id")).toMatch(/./);
   if (code === 0) return;

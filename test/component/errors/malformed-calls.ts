@@ -11,7 +11,7 @@ import fc from "fast-check";
 import { type GrpcRequest, grpcFrame, grpcPathOf } from "./grpc-face.ts";
 import { type RestRequest, toRestRequest } from "./rest-face.ts";
 
-/** The value most often, one of the others now and then. */
+/** The first value most of the time, otherwise one of the others. */
 const mostly = <T>(usual: fc.Arbitrary<T>, ...others: fc.Arbitrary<T>[]): fc.Arbitrary<T> =>
   fc.oneof({ weight: 4, arbitrary: usual }, ...others.map((arbitrary) => ({ weight: 1, arbitrary })));
 
@@ -24,7 +24,7 @@ const hex = (length: number) =>
     maxLength: length,
   });
 
-/** What looks right for the field, so that the call gets far before it is refused. */
+/** A plausible value for the field, so that the call gets far before it is refused. */
 function plausible(field: DescField): fc.Arbitrary<JsonValue> {
   if (field.fieldKind === "enum") {
     return fc.constantFrom(...field.enum.values.flatMap(({ name, number }) => [name, number]), 2, 99, -1);
@@ -53,7 +53,7 @@ function plausible(field: DescField): fc.Arbitrary<JsonValue> {
   }
 }
 
-/** A value that JSON can say and the field most likely cannot. */
+/** A JSON value that the field most likely refuses. */
 const odd: fc.Arbitrary<JsonValue> = fc.oneof(
   fc.jsonValue() as fc.Arbitrary<JsonValue>,
   text,
@@ -88,7 +88,7 @@ const headers = (named: Record<string, fc.Arbitrary<string>>): fc.Arbitrary<Reco
     ) as fc.Arbitrary<Record<string, string>>,
   );
 
-/** Requests to a method's REST route, wrong in one or several ways and now and then right. */
+/** Requests to a method's REST route with one or several faults, and a few without. */
 export function malformedRest(method: DescMethod): fc.Arbitrary<RestRequest> {
   const request = requestOf(method, (field) => mostly(plausible(field), odd));
   return fc
@@ -132,7 +132,7 @@ export function malformedRest(method: DescMethod): fc.Arbitrary<RestRequest> {
     });
 }
 
-/** The same over gRPC, where what is wrong is in the values, the bytes of the message, or their frame. */
+/** The same over gRPC, with faults in the values, the bytes of the message, or their frame. */
 export function malformedGrpc(method: DescMethod): fc.Arbitrary<GrpcRequest> {
   const binary = requestOf(method, plausible).map((json) => encode(method, json));
   const inJson = requestOf(method, (field) => mostly(plausible(field), odd)).map((json) =>
@@ -170,7 +170,7 @@ const frames: fc.Arbitrary<(message: Uint8Array) => Uint8Array> = mostly(
   fc.nat().map((at) => (message: Uint8Array) => cut([grpcFrame(message), at])),
 );
 
-/** What JSON cannot say of the field is left out. */
+/** Values of the field that JSON cannot express are left out. */
 function encode(method: DescMethod, json: JsonObject): Uint8Array {
   const kept = Object.entries(json).filter(([name, value]) => isTaken(method, { [name]: value }));
   return toBinary(method.input, fromJson(method.input, Object.fromEntries(kept)));

@@ -3,10 +3,10 @@ import { http } from "../../../gen/proto/google/api/annotations_pb.ts";
 import type { Face } from "./face.ts";
 import { statusOfJson, toWireReply, type WireReply } from "./wire-reply.ts";
 
-/** A request as it goes over HTTP. */
+/** A request as it is sent over HTTP. */
 export interface RestRequest {
   readonly verb: string;
-  /** Path and query. */
+  /** The path and the query. */
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array<ArrayBuffer>;
@@ -32,7 +32,7 @@ export function createRestFace(baseUrl: string): Face {
   };
 }
 
-/** A method's request by its `google.api.http`: path variables, and the rest as query or body. */
+/** A method's request by its `google.api.http` rule: path variables, and the rest as query or body. */
 export function toRestRequest(method: DescMethod, request: JsonObject): RestRequest {
   const { pattern, body } = getOption(method, http);
   if (pattern.case !== "get" && pattern.case !== "post") throw new Error(`${method.name} has no route`);
@@ -40,7 +40,7 @@ export function toRestRequest(method: DescMethod, request: JsonObject): RestRequ
   const path = pattern.value.replace(/\{(\w+)\}/g, (_, name: string) => {
     const { jsonName } = method.input.fields.find((field) => field.name === name)!;
     const value = rest[jsonName];
-    // An object may have no way to become text.
+    // An object may have no conversion to text.
     const text = typeof value === "string" ? value : (JSON.stringify(value) ?? "");
     delete rest[jsonName];
     return encodeURIComponent(text);
@@ -74,7 +74,7 @@ function errorIn(reply: Response, text: string): JsonValue | undefined {
   return (JSON.parse(text.trimEnd().split("\n").at(-1) ?? "{}") as { error?: JsonValue }).error;
 }
 
-/** A value as a query can carry it; an object may have no way, or a wrong one, of its own to become a text. */
+/** A value as a query can carry it; an object's own conversion to text may be missing or wrong. */
 function textOf(value: unknown): string {
   return typeof value === "object" ? JSON.stringify(value) : String(value);
 }

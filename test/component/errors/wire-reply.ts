@@ -7,27 +7,27 @@ import {
 } from "../../../gen/proto/google/rpc/error_details_pb.ts";
 import { type Status, StatusSchema } from "../../../gen/proto/google/rpc/status_pb.ts";
 
-/** How a call ended, read from the wire by nothing of the server's own. */
+/** The outcome of a call, read from the wire without the server's own code. */
 export interface WireReply {
   /** The RPC code; 0 for success. */
   readonly code: number;
   readonly httpStatus: number;
-  /** Head and trailers together. */
+  /** The head and the trailers together. */
   readonly headers: Headers;
   readonly message: string;
-  /** Of the ErrorInfo; undefined where there is none. */
+  /** The reason in the ErrorInfo; undefined without one. */
   readonly reason: string | undefined;
   readonly domain: string | undefined;
   readonly metadata: Readonly<Record<string, string>>;
-  /** The fields that the BadRequest names. */
+  /** The fields in the BadRequest. */
   readonly fields: readonly string[];
-  /** Of the RetryInfo. */
+  /** The delay in the RetryInfo. */
   readonly retryDelaySeconds: number | undefined;
-  /** Everything that came, for a search in it. */
+  /** The whole reply, for a search in it. */
   readonly text: string;
 }
 
-/** What came, before its status is read. */
+/** The reply before its status is decoded. */
 export interface RawReply {
   readonly httpStatus: number;
   readonly headers: Headers;
@@ -38,7 +38,7 @@ export interface RawReply {
 
 const REGISTRY = createRegistry(ErrorInfoSchema, BadRequestSchema, RetryInfoSchema);
 
-/** Takes the details out of a reply's status. */
+/** Decodes the details of a reply's status. */
 export function toWireReply({ status, ...raw }: RawReply): WireReply {
   const details = (status?.details ?? []).map((any) => anyUnpack(any, REGISTRY));
   const info = details.find((detail) => isOf(detail, ErrorInfoSchema.typeName)) as
@@ -63,7 +63,7 @@ export function toWireReply({ status, ...raw }: RawReply): WireReply {
   };
 }
 
-/** A google.rpc.Status in JSON. Throws for what is none, an unknown detail included. */
+/** Decodes a google.rpc.Status in JSON. Throws for anything else, including an unknown detail. */
 export function statusOfJson(json: JsonValue): Status {
   return fromJson(StatusSchema, json, { registry: REGISTRY });
 }

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-/** `tss doctor` against a localnet with a real fullnode: what is right, and what is wrong, one thing at a time. */
+/** `tss doctor` against a localnet with a real fullnode, with one fault at a time. */
 import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -13,7 +13,7 @@ import { runDoctor } from "../../../src/health/doctor/doctor.ts";
 import { localnetHotWalletSecret } from "../../../src/localnet/seed.ts";
 import { type Harness, startHarness } from "../localnet/harness.ts";
 
-/** Each looks at a fullnode, over the wire. */
+/** Each one reads a fullnode over the wire. */
 const TIMEOUT_MS = 30_000;
 const NOBODY = "127.0.0.1:1";
 const PASSWORD = "correct-horse-battery";

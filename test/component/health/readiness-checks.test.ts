@@ -19,7 +19,7 @@ beforeEach(async () => {
   await database.query("DELETE FROM lane");
 });
 
-/** A process that has all it needs, but for what the database says and what is broken here. */
+/** A process that has everything it needs, except for the state of the database and the parts that a test breaks. */
 async function readinessOf(
   processType: Config["processType"],
   broken: { fullnode?: boolean; redis?: boolean } = {},

@@ -33,7 +33,7 @@ const call = (more: object = {}) => ({
   ...more,
 });
 
-/** Makes a row and replies with how many there are. */
+/** Creates a row and replies with the number of rows. */
 const balance = {
   ...wholeReply(GetBalanceResponseSchema),
   effect: async (db: Queryable) => {

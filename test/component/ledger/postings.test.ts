@@ -1,5 +1,5 @@
 import sql, { raw } from "sql-template-tag";
-/** The movements of money by themselves: what each posts, and when it posts nothing. */
+/** The movements of money by themselves: what each one posts, and when it posts nothing. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { postings } from "../../../src/ledger/postings.ts";
 import type { Database } from "../../../src/store/database.ts";
@@ -62,7 +62,7 @@ describe("a refund", () => {
   });
 });
 
-/** Whether it was posted. */
+/** Returns whether the movement was posted. */
 async function post(
   name: "hold" | "charge" | "refund",
   projectId: string,

@@ -99,7 +99,7 @@ describe("a deposit", () => {
     chain.pay(address, [IKA, 50_000n]);
     await scan();
     expect((await billing.listDeposits({ state: State.waiting })).deposits).toEqual([]);
-    // 0.35, then 0.649999 and 0.000001: each value is rounded down by itself.
+    // 0.35, then 0.649999 and 0.000001: each value is rounded down separately.
     expect(await moneyOf(database, projectId)).toEqual({ balance: 1_000_000n, held: 0n, differences: [] });
   });
 

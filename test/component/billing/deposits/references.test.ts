@@ -147,7 +147,7 @@ describe("the list of deposit addresses", () => {
 });
 
 describe("the watcher", () => {
-  /** Lets a watcher scan the address once, and returns how many seconds later it does so again. */
+  /** Lets a watcher scan the address once, and returns the seconds until its next scan. */
   async function secondsToNext(address: string): Promise<number> {
     await database.query("UPDATE deposit_address SET due_at = 'infinity' WHERE address <> $1", [address]);
     await database.query("UPDATE deposit_address SET due_at = now() WHERE address = $1", [address]);

@@ -21,7 +21,7 @@ beforeEach(() => {
   nowMs = 1_000_000_000;
 });
 
-/** A source that says what a test lets it say. */
+/** A source whose answers the test sets. */
 interface SpokenSource extends PriceReader {
   says(usd: Readonly<Record<string, number>>, timeMs?: number): void;
   isSilent: boolean;

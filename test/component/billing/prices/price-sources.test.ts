@@ -1,4 +1,4 @@
-/** The sources of prices, each against a server that answers in its documented shape, or in another one. */
+/** The sources of prices, each against a server that answers in its documented form, or in a different one. */
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";

@@ -47,7 +47,7 @@ it("a sweep is finished once, wherever its process was killed", { timeout: 600_0
     ikaConfig: harness.net.ikaConfig,
     treasury: harness.net.treasury,
     hotWalletSecret: new Secret(localnetHotWalletSecret()),
-    // The hot wallet makes the deposits here, with coins that no lane may have.
+    // The hot wallet makes the deposits here, with coins that no lane may use.
     gasStationSecret: new Secret(SPONSOR),
     fetch: (...call) => reach(...call),
   });
@@ -56,7 +56,7 @@ it("a sweep is finished once, wherever its process was killed", { timeout: 600_0
   await prepareLanes({ database, network, reader, afterRestore: false, log: silentLog });
   await createGasKeeper({ clock: systemClock, database, network, reader, laneIds, log: silentLog }).assign();
 
-  /** Sweeps until everything is swept or the process is killed; false when it was killed. */
+  /** Sweeps until everything is swept or the process is killed; false if it was killed. */
   const sweep = async (lastStep: number): Promise<boolean> => {
     let isDead = false;
     const life = createLife(lastStep, () => {
@@ -112,7 +112,7 @@ it("a sweep is finished once, wherever its process was killed", { timeout: 600_0
   expect(deaths).toBeGreaterThan(20);
   expect(await coinsOf(harness.client, destination)).toEqual(credited);
   expect(await coinsOf(harness.client, owner.address)).toEqual(new Map());
-  // Each sweep was one transaction, and none of them was in vain.
+  // Each sweep was one transaction, and all of them succeeded.
   const [counts] = await database.query(
     `SELECT count(*)::int AS sweeps, count(DISTINCT tx_digest)::int AS digests,
             (SELECT count(*)::int FROM chain_transaction) AS transactions,

@@ -1,4 +1,4 @@
-/** Sweeps on a localnet with a real fullnode, which judges owners, versions and both signatures. */
+/** Sweeps on a localnet with a real fullnode, which checks owners, versions and both signatures. */
 import { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
 import { Transaction } from "@mysten/sui/transactions";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
@@ -48,7 +48,7 @@ afterEach(async () => {
 const start = async (options: Partial<ChainServiceOptions> = {}) => {
   service = await startChainService(database, harness.net, { sweeps: { signerOf, destination }, ...options });
 };
-/** Pays coins of these amounts to the deposit address, in one transaction. */
+/** Pays coins of these amounts to the deposit address in one transaction. */
 const pay = (...amounts: number[]) =>
   harness.run((tx) => {
     const coins = tx.splitCoins(tx.gas, amounts);
@@ -70,7 +70,7 @@ describe("a sweep", { timeout: 60_000 }, () => {
     const sui = await credited();
     await harness.net.fund(owner.address);
     const ika = await credited(harness.net.ikaCoinType);
-    // The faucet's SUI coin is not credited, and one that no row knows is not even recorded.
+    // The faucet's SUI coin is not credited, and a coin without a row is not even recorded.
     const waiting = await recordDeposits(database, harness.client, owner, { state: "waiting" });
     await pay(9_000);
     await start();
@@ -96,7 +96,7 @@ describe("a sweep", { timeout: 60_000 }, () => {
     const data = Transaction.from(stored!.bytes).getData();
     expect([data.sender, data.gasData.owner]).toEqual([owner.address, sponsorAddress]);
     const bounds = "SELECT version FROM lane";
-    // No OperatorCap was touched: their first versions are the genesis's.
+    // No OperatorCap was used: they still have their genesis versions.
     expect(
       new Set((await database.query<{ version: string }>(bounds)).map(({ version }) => version)).size,
     ).toBe(1);
@@ -132,7 +132,7 @@ describe("a sweep", { timeout: 60_000 }, () => {
       failure_reason: "COIN_SPENT",
       failure_message: expect.stringContaining(coins[0]![0]),
     });
-    // A coin that somebody else moved says nothing about the hot wallet.
+    // A coin that another transaction moved proves nothing about the hot wallet.
     expect(await database.query("SELECT 1 FROM lane WHERE foreign_digest IS NOT NULL")).toEqual([]);
   });
 
@@ -196,14 +196,14 @@ describe("a sweep", { timeout: 60_000 }, () => {
   });
 });
 
-/** As whoever else has the seed would. */
+/** Signs as another holder of the seed would. */
 async function moveByHand(coinId: string, recipient: string): Promise<{ readonly digest: string }> {
   const tx = new Transaction();
   tx.transferObjects([tx.object(coinId)], recipient);
   return (await sendByHand(tx)).Transaction!;
 }
 
-/** Uses the coin for nothing: more is taken from it than it has. */
+/** Touches the coin without effect: the transaction takes more from the coin than it holds, and fails. */
 async function failByHand(coinId: string): Promise<void> {
   const { object } = await harness.client.getObject({ objectId: coinId });
   const tx = new Transaction();

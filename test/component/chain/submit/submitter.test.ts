@@ -16,10 +16,10 @@ const COIN = "0xc014";
 let database: Database;
 let submitter: Submitter | undefined;
 let chain: FakeChain;
-/** What was logged as an error. */
+/** The errors in the log. */
 let alarms: object[] = [];
 let onAlarm = () => {};
-/** What the submitter reported as the operator's matter. */
+/** The problems that the submitter reported to the operator. */
 let blocked: string[] = [];
 
 beforeAll(async () => {
@@ -382,7 +382,7 @@ function start(): Submitter {
   return created;
 }
 
-/** Runs a submitter, and no other beside it, until all these operations have ended. */
+/** Runs a single submitter until all these operations have ended. */
 async function run(subjectIds: readonly string[]): Promise<void> {
   const ended = subjectIds.map(
     (id) => new Promise<void>((resolve) => signals.subscribe(`operation:${id}`, () => resolve())),

@@ -8,7 +8,7 @@ import type { Provocation } from "./provocation.ts";
 const { getBalance, getPricing } = Billing.method;
 const testnet = { "x-network": "testnet" };
 
-/** Who is refused because of the key, or for coming too often. */
+/** Refusals because of the key or the rate of calls. */
 export const ACCESS_PROVOCATIONS = {
   MISSING_KEY: [
     { how: "a call without a key", provoke: (_stack, face) => face.call({ method: getBalance }) },

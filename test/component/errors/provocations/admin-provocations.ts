@@ -33,7 +33,7 @@ const unknownApiKey = (method: DescMethod): Provocation => ({
   metadata: { apiKeyId: unknownApiKeyId },
 });
 
-/** Why an operator's call about projects, keys and credit is refused. */
+/** Refusals of an operator's calls about projects, keys and credit. */
 export const ADMIN_PROVOCATIONS = {
   PROJECT_NOT_FOUND: [
     unknownProject(createApiKey, { name: "key", scopes: ["read"] }),

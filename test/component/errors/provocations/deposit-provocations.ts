@@ -7,7 +7,7 @@ import type { Provocation } from "./provocation.ts";
 
 const { declareDeposit, getDepositAddress } = Billing.method;
 
-/** Why a deposit is not credited, or not taken at all. */
+/** Refusals of deposits and declarations. */
 export const DEPOSIT_PROVOCATIONS = {
   DEPOSITS_DISABLED: [getDepositAddress, declareDeposit].map((method) => ({
     how: `${method.name} of a service without a master seed`,

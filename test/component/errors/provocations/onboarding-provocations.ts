@@ -43,7 +43,7 @@ export function jsonDkg(): Record<string, string> {
   return Object.fromEntries(Object.entries(dkgOfForm()).map(([name, bytes]) => [name, base64(bytes)]));
 }
 
-/** What the row of a dWallet says of its user and its session. */
+/** The user and the session in the row of a dWallet. */
 export async function userOf({ database }: ErrorStack, dwalletRowId: string): Promise<KnownUser> {
   const [row] = await database.query<KnownUser>(
     `UPDATE encryption_key k SET signer_public_key = decode(repeat('07', 32), 'hex')
@@ -55,7 +55,7 @@ export async function userOf({ database }: ErrorStack, dwalletRowId: string): Pr
   return row!;
 }
 
-/** Creates a dWallet with a key that the project has; `change` says what is wrong with the request. */
+/** Creates a dWallet with one of the project's keys; `change` makes the request wrong. */
 async function create(
   stack: ErrorStack,
   face: Face,
@@ -76,7 +76,7 @@ async function create(
   return face.call({ method: createDWallet, key, request });
 }
 
-/** Runs `during` while every operation that is queued is refused by the chain. */
+/** Runs `during` while the chain refuses every queued operation. */
 export async function refusing<T>(stack: ErrorStack, words: string, during: () => Promise<T>): Promise<T> {
   const refuse = async () => {
     const queued = await stack.database.query<{ id: string; subjectId: string }>(
@@ -91,7 +91,7 @@ export async function refusing<T>(stack: ErrorStack, words: string, during: () =
   return during().finally(leave);
 }
 
-/** Accepts, without a signature, the share of a dWallet that is in this state. */
+/** Accepts the share of a dWallet in this state, without a signature. */
 async function accept(stack: ErrorStack, face: Face, state: string): Promise<WireReply> {
   const { projectId, key } = await stack.newProject();
   const dwallet = await dwalletOf(stack.database, projectId, { state });
@@ -108,7 +108,7 @@ async function accept(stack: ErrorStack, face: Face, state: string): Promise<Wir
   return face.call({ method: acceptDWallet, key, request });
 }
 
-/** Why a key, a DKG or a share is refused. */
+/** Refusals of a key, a DKG or a share. */
 export const ONBOARDING_PROVOCATIONS = {
   BAD_SIGNATURE: [
     {

@@ -4,7 +4,7 @@ import type { Provocation } from "./provocation.ts";
 
 const { getNetwork } = Onboarding.method;
 
-/** What no caller can help: the chain, the process, and ourselves. */
+/** Refusals that no caller can avoid: faults of the chain, the process and the service. */
 export const PROCESS_PROVOCATIONS = {
   CHAIN_UNAVAILABLE: [
     {

@@ -18,7 +18,7 @@ const sign = () => ({
   message: "AQ==",
 });
 
-/** A call by a project. */
+/** A project's call. */
 function byProject(
   call: Omit<Parameters<Parameters<Provocation["provoke"]>[1]["call"]>[0], "key">,
 ): Provocation["provoke"] {
@@ -45,7 +45,7 @@ async function rawGrpc(
 const rest = (because: string) => ({ face: "rest", because }) as const;
 const grpc = (because: string) => ({ face: "grpc", because }) as const;
 
-/** What is refused for its form, whatever it asks for. */
+/** Refusals of malformed requests, whatever their method. */
 export const REQUEST_PROVOCATIONS = {
   VALIDATION: [
     {

@@ -26,7 +26,7 @@ const sign = (dwalletId: string) => ({
   message: base64(Buffer.from("message")),
 });
 
-/** A project with an Active dWallet and so many presigns for it. */
+/** A project with an Active dWallet and this many presigns for it. */
 async function signer(stack: ErrorStack, presignCount: number, creditMicroUsd?: bigint) {
   const project = await stack.newProject(creditMicroUsd);
   const dwallet = await dwalletOf(stack.database, project.projectId);
@@ -62,7 +62,7 @@ const oddAlgorithm = (change: object): Provocation["provoke"] => {
   };
 };
 
-/** Why a reservation, a submission or a read of a sign request is refused. */
+/** Refusals of a reservation, a submission or a read of a sign request. */
 export const SIGNING_PROVOCATIONS = {
   UNSUPPORTED_ALGORITHM: [
     { how: "a hash that does not go with the algorithm", provoke: oddAlgorithm({ hashScheme: "SHA512" }) },
@@ -254,8 +254,8 @@ export const SIGNING_PROVOCATIONS = {
 } as const satisfies Record<string, readonly Provocation[]>;
 
 /**
- * A KEYED call made once, over a database that says of the key's row what PostgreSQL does while another transaction
- * holds it: test/race/idempotency.test.ts has it said by PostgreSQL itself.
+ * A KEYED call made once, over a database that reports the key's row as PostgreSQL does while another transaction holds
+ * it. test/race/idempotency.test.ts checks that report on a real PostgreSQL.
  */
 function lockedOut({ database }: ErrorStack): ServiceImpl<typeof Signing>["reserveSign"] {
   return (_request, context) => {
