@@ -27,6 +27,7 @@ import { startLoops } from "./lifecycle/start-loops.ts";
 import { createObservation } from "./observe/observation.ts";
 import { readAges } from "./observe/read-ages.ts";
 import { createServiceMetrics } from "./observe/service-metrics.ts";
+import { createSamplers } from "./operations/create-samplers.ts";
 import { createPresignQueue } from "./presigns/presign-queue.ts";
 import { createVerifier } from "./signing/verifier.ts";
 import { migrate } from "./store/migrate.ts";
@@ -114,7 +115,8 @@ export async function startApp(config: Config, options: AppOptions): Promise<App
     const sealKey = config.auditSealSecretHex && createSealKey(config.auditSealSecretHex);
     const auditSealer = createAuditSealer({ database, key: sealKey, clock, log });
     const chainWork = await createChainWork({ ...work, afterRestore });
-    await startLoops(lifecycle, { keySweep, auditSealer, ...taken.watchLoops, ...chainWork });
+    const samplers = createSamplers({ ...shown, database, config, log });
+    await startLoops(lifecycle, { keySweep, auditSealer, ...taken.watchLoops, ...chainWork, ...samplers });
   }
 
   const ages = readAges(database, network.name, config.deposits);

@@ -166,3 +166,23 @@ export type AuditLeaf = Prisma.AuditLeafModel
  * A stretch of the chain with its Merkle root. Append-only.
  */
 export type AuditSeal = Prisma.AuditSealModel
+/**
+ * Model LedgerHour
+ * The ledger entries of a project's hour (UTC), added up by kind. A trigger on `ledger_entry` writes it.
+ */
+export type LedgerHour = Prisma.LedgerHourModel
+/**
+ * Model LedgerVerification
+ * The result of the newest verification of the ledger. One row.
+ */
+export type LedgerVerification = Prisma.LedgerVerificationModel
+/**
+ * Model PresignSample
+ * A bucket of the presign pool at the beginning of a minute.
+ */
+export type PresignSample = Prisma.PresignSampleModel
+/**
+ * Model TreasurySample
+ * The service's funds on the chain, in the smallest units.
+ */
+export type TreasurySample = Prisma.TreasurySampleModel

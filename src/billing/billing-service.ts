@@ -1,5 +1,6 @@
+import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
-import type { Billing } from "../../gen/proto/tss/v1/billing_pb.ts";
+import { type Billing, GetUsageRequest_Step } from "../../gen/proto/tss/v1/billing_pb.ts";
 import { callerOf } from "../access/caller.ts";
 import { ServiceError } from "../errors/service-error.ts";
 import type { PriceTable } from "../protocol/price-table.ts";
@@ -13,7 +14,9 @@ import { listDepositAddresses } from "./deposits/list-deposit-addresses.ts";
 import { listDeposits } from "./deposits/list-deposits.ts";
 import { encodeLedgerEntry } from "./encode-ledger-entry.ts";
 import { encodePricing } from "./encode-pricing.ts";
+import { encodeUsage } from "./encode-usage.ts";
 import { listLedgerEntries } from "./list-ledger-entries.ts";
+import { readUsage, usageWindow } from "./read-usage.ts";
 
 /** Implements `tss.v1.Billing`. */
 export function createBillingService(deps: BillingServiceDeps): ServiceImpl<typeof Billing> {
@@ -37,6 +40,14 @@ export function createBillingService(deps: BillingServiceDeps): ServiceImpl<type
       const { projectId } = callerOf(context, "project");
       const { rows, nextPageToken } = await listLedgerEntries(database, projectId, request);
       return { ledgerEntries: rows.map(encodeLedgerEntry), nextPageToken };
+    },
+    async getUsage({ step, startTime, endTime }, context) {
+      const { projectId } = callerOf(context, "project");
+      const start = startTime && timestampDate(startTime);
+      const end = endTime && timestampDate(endTime);
+      const name = step === GetUsageRequest_Step.hour ? "hour" : "day";
+      const window = usageWindow({ start, end, step: name }, new Date());
+      return encodeUsage(window, await readUsage(database, projectId, window));
     },
     async getDepositAddress({ reference }, context) {
       const { projectId } = callerOf(context, "project");

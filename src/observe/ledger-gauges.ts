@@ -1,4 +1,5 @@
 import sql, { raw } from "sql-template-tag";
+import { storeVerification } from "../ledger/last-verification.ts";
 import { DIFFERENCE_KINDS, verifyLedger } from "../ledger/verify-ledger.ts";
 import { boolean } from "../store/columns.ts";
 import type { Database } from "../store/database.ts";
@@ -8,7 +9,7 @@ import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 
 /**
- * Registers the gauges and returns a function that verifies the ledger and sets them. It does nothing while another
+ * Registers the gauges and returns a function that verifies the ledger, stores the result and sets them. It does nothing while another
  * replica verifies, and uses no parallel workers, which stay free for callers.
  */
 export function createLedgerGauges({ database, metrics, log }: LedgerGaugesOptions): () => Promise<void> {
@@ -31,7 +32,9 @@ export function createLedgerGauges({ database, metrics, log }: LedgerGaugesOptio
       if (!lock?.isOurs) return undefined;
       await execute(db, raw(`SET LOCAL statement_timeout = ${STATEMENT_TIMEOUT_MS}`));
       await execute(db, sql`SET LOCAL max_parallel_workers_per_gather = 0`);
-      return verifyLedger(db);
+      const differences = await verifyLedger(db);
+      await storeVerification(db, differences);
+      return differences;
     });
     if (found === undefined) return;
     for (const kind of DIFFERENCE_KINDS)

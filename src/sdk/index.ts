@@ -9,9 +9,12 @@ export {
   type GetBalanceResponse as Balance,
   type GetDepositAddressResponse as DepositAddress,
   type GetPricingResponse as Prices,
+  type GetUsageResponse as UsageHistory,
   type LedgerEntry,
   LedgerEntry_Kind as LedgerEntryKind,
   type SignPrice,
+  type Usage,
+  type UsageStep,
 } from "../../gen/client/tss/v1/billing_pb.ts";
 export {
   type DWallet,
@@ -61,8 +64,9 @@ export type {
   ListDepositsArgs,
   ListDWalletsArgs,
   ListSignsArgs,
-  ProjectCalls,
-} from "./project-calls.ts";
+  UsageArgs,
+} from "./project-call-args.ts";
+export type { ProjectCalls } from "./project-calls.ts";
 export type { ReadKeyArgs, ReadKeyResult, ReadKeyStage } from "./read-key.ts";
 export type {
   RecoverShareArgs,

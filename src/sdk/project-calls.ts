@@ -1,12 +1,14 @@
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { Transport } from "@connectrpc/connect";
 import { Account, type AccountKey, type GetAccountResponse } from "../../gen/client/tss/v1/account_pb.ts";
 import {
   Billing,
   type Deposit,
-  type Deposit_State,
   type GetBalanceResponse,
   type GetDepositAddressResponse,
   type GetPricingResponse,
+  GetUsageRequest_Step,
+  type GetUsageResponse,
   type LedgerEntry,
   type DepositAddress as PaidDepositAddress,
 } from "../../gen/client/tss/v1/billing_pb.ts";
@@ -16,7 +18,15 @@ import {
   type GetNetworkResponse,
   Onboarding,
 } from "../../gen/client/tss/v1/onboarding_pb.ts";
-import { Signing, type SignRequest, type SignRequest_Status } from "../../gen/client/tss/v1/signing_pb.ts";
+import { Signing, type SignRequest } from "../../gen/client/tss/v1/signing_pb.ts";
+import type {
+  ListArgs,
+  ListDepositAddressesArgs,
+  ListDepositsArgs,
+  ListDWalletsArgs,
+  ListSignsArgs,
+  UsageArgs,
+} from "./project-call-args.ts";
 import { createServiceCalls, type RequestOptions } from "./service-calls.ts";
 
 /** Creates the calls over a transport that adds the caller's headers. */
@@ -36,18 +46,13 @@ export function createProjectCalls(transport: Transport): ProjectCalls {
     listSigns: signing.listSigns,
     balance: (options) => billing.getBalance({}, options),
     prices: (options) => billing.getPricing({}, options),
+    usage: (args, options) => billing.getUsage(usageRequest(args), options),
     listLedgerEntries: billing.listLedgerEntries,
     depositAddress: (args, options) => billing.getDepositAddress(args ?? {}, options),
     listDepositAddresses: billing.listDepositAddresses,
     declareDeposit: async (args, options) => (await billing.declareDeposit(args, options)).deposits,
     listDeposits: billing.listDeposits,
   };
-}
-
-/** The start and the page size of a list. */
-export interface ListArgs {
-  /** The maximum number of items per page. Default 50, at most 200. */
-  readonly pageSize?: number | undefined;
 }
 
 /**
@@ -146,6 +151,16 @@ export interface ProjectCalls {
    */
   prices(options?: RequestOptions): Promise<GetPricingResponse>;
   /**
+   * Adds up what the project used and paid in each hour or day (UTC) of a window: by default the last 30 days, or the
+   * last 24 hours. A window has at most 92 days, or 7 days of hours.
+   *
+   * @throws {TssError} VALIDATION when the window is empty or too long.
+   *
+   * @example
+   * const { total, steps } = await client.usage({ step: "day" });
+   */
+  usage(args?: UsageArgs, options?: RequestOptions): Promise<GetUsageResponse>;
+  /**
    * Lists the entries of the project's ledger.
    *
    * @throws {TssError} VALIDATION when an argument is malformed.
@@ -203,27 +218,10 @@ export interface ProjectCalls {
   listDeposits(args?: ListDepositsArgs, options?: RequestOptions): AsyncIterable<Deposit>;
 }
 
-/** Arguments of `listDWallets`. */
-export interface ListDWalletsArgs extends ListArgs {
-  readonly name?: string | undefined;
-  /** A name of `DWalletState`, like `Active`. `awaiting_user_share` is another name of `AwaitingKeyHolderSignature`. */
-  readonly state?: string | undefined;
-}
-
-/** Arguments of `listSigns`. */
-export interface ListSignsArgs extends ListArgs {
-  readonly dwalletId?: string | undefined;
-  readonly status?: SignRequest_Status | undefined;
-}
-
-/** Arguments of `listDepositAddresses`. */
-export interface ListDepositAddressesArgs extends ListArgs {
-  readonly reference?: string | undefined;
-  readonly referencePrefix?: string | undefined;
-}
-
-/** Arguments of `listDeposits`. */
-export interface ListDepositsArgs extends ListArgs {
-  readonly state?: Deposit_State | undefined;
-  readonly reference?: string | undefined;
+function usageRequest({ step = "day", start, end }: UsageArgs = {}) {
+  return {
+    step: GetUsageRequest_Step[step],
+    ...(start && { startTime: timestampFromDate(start) }),
+    ...(end && { endTime: timestampFromDate(end) }),
+  };
 }

@@ -421,7 +421,11 @@ export const ModelName = {
   AuditEvent: 'AuditEvent',
   AuditUnsealed: 'AuditUnsealed',
   AuditLeaf: 'AuditLeaf',
-  AuditSeal: 'AuditSeal'
+  AuditSeal: 'AuditSeal',
+  LedgerHour: 'LedgerHour',
+  LedgerVerification: 'LedgerVerification',
+  PresignSample: 'PresignSample',
+  TreasurySample: 'TreasurySample'
 } as const
 
 export type ModelName = (typeof ModelName)[keyof typeof ModelName]
@@ -437,7 +441,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "knownNetwork" | "project" | "apiKey" | "adminKey" | "encryptionKey" | "dWallet" | "presign" | "signRequest" | "idempotencyKey" | "ledgerEntry" | "depositAddress" | "checkpointFollower" | "depositReferenceCount" | "deposit" | "depositCoin" | "sweep" | "coinPrice" | "chainOperation" | "chainTransaction" | "lane" | "gasCoin" | "auditEvent" | "auditUnsealed" | "auditLeaf" | "auditSeal"
+    modelProps: "knownNetwork" | "project" | "apiKey" | "adminKey" | "encryptionKey" | "dWallet" | "presign" | "signRequest" | "idempotencyKey" | "ledgerEntry" | "depositAddress" | "checkpointFollower" | "depositReferenceCount" | "deposit" | "depositCoin" | "sweep" | "coinPrice" | "chainOperation" | "chainTransaction" | "lane" | "gasCoin" | "auditEvent" | "auditUnsealed" | "auditLeaf" | "auditSeal" | "ledgerHour" | "ledgerVerification" | "presignSample" | "treasurySample"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -2291,6 +2295,302 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    LedgerHour: {
+      payload: Prisma.$LedgerHourPayload<ExtArgs>
+      fields: Prisma.LedgerHourFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.LedgerHourFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LedgerHourPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.LedgerHourFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LedgerHourPayload>
+        }
+        findFirst: {
+          args: Prisma.LedgerHourFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LedgerHourPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.LedgerHourFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LedgerHourPayload>
+        }
+        findMany: {
+          args: Prisma.LedgerHourFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LedgerHourPayload>[]
+        }
+        create: {
+          args: Prisma.LedgerHourCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LedgerHourPayload>
+        }
+        createMany: {
+          args: Prisma.LedgerHourCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.LedgerHourCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LedgerHourPayload>[]
+        }
+        delete: {
+          args: Prisma.LedgerHourDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LedgerHourPayload>
+        }
+        update: {
+          args: Prisma.LedgerHourUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LedgerHourPayload>
+        }
+        deleteMany: {
+          args: Prisma.LedgerHourDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.LedgerHourUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.LedgerHourUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LedgerHourPayload>[]
+        }
+        upsert: {
+          args: Prisma.LedgerHourUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LedgerHourPayload>
+        }
+        aggregate: {
+          args: Prisma.LedgerHourAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateLedgerHour>
+        }
+        groupBy: {
+          args: Prisma.LedgerHourGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.LedgerHourGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.LedgerHourCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.LedgerHourCountAggregateOutputType> | number
+        }
+      }
+    }
+    LedgerVerification: {
+      payload: Prisma.$LedgerVerificationPayload<ExtArgs>
+      fields: Prisma.LedgerVerificationFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.LedgerVerificationFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LedgerVerificationPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.LedgerVerificationFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LedgerVerificationPayload>
+        }
+        findFirst: {
+          args: Prisma.LedgerVerificationFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LedgerVerificationPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.LedgerVerificationFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LedgerVerificationPayload>
+        }
+        findMany: {
+          args: Prisma.LedgerVerificationFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LedgerVerificationPayload>[]
+        }
+        create: {
+          args: Prisma.LedgerVerificationCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LedgerVerificationPayload>
+        }
+        createMany: {
+          args: Prisma.LedgerVerificationCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.LedgerVerificationCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LedgerVerificationPayload>[]
+        }
+        delete: {
+          args: Prisma.LedgerVerificationDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LedgerVerificationPayload>
+        }
+        update: {
+          args: Prisma.LedgerVerificationUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LedgerVerificationPayload>
+        }
+        deleteMany: {
+          args: Prisma.LedgerVerificationDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.LedgerVerificationUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.LedgerVerificationUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LedgerVerificationPayload>[]
+        }
+        upsert: {
+          args: Prisma.LedgerVerificationUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LedgerVerificationPayload>
+        }
+        aggregate: {
+          args: Prisma.LedgerVerificationAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateLedgerVerification>
+        }
+        groupBy: {
+          args: Prisma.LedgerVerificationGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.LedgerVerificationGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.LedgerVerificationCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.LedgerVerificationCountAggregateOutputType> | number
+        }
+      }
+    }
+    PresignSample: {
+      payload: Prisma.$PresignSamplePayload<ExtArgs>
+      fields: Prisma.PresignSampleFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.PresignSampleFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PresignSamplePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.PresignSampleFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PresignSamplePayload>
+        }
+        findFirst: {
+          args: Prisma.PresignSampleFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PresignSamplePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.PresignSampleFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PresignSamplePayload>
+        }
+        findMany: {
+          args: Prisma.PresignSampleFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PresignSamplePayload>[]
+        }
+        create: {
+          args: Prisma.PresignSampleCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PresignSamplePayload>
+        }
+        createMany: {
+          args: Prisma.PresignSampleCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.PresignSampleCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PresignSamplePayload>[]
+        }
+        delete: {
+          args: Prisma.PresignSampleDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PresignSamplePayload>
+        }
+        update: {
+          args: Prisma.PresignSampleUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PresignSamplePayload>
+        }
+        deleteMany: {
+          args: Prisma.PresignSampleDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.PresignSampleUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.PresignSampleUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PresignSamplePayload>[]
+        }
+        upsert: {
+          args: Prisma.PresignSampleUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PresignSamplePayload>
+        }
+        aggregate: {
+          args: Prisma.PresignSampleAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregatePresignSample>
+        }
+        groupBy: {
+          args: Prisma.PresignSampleGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.PresignSampleGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.PresignSampleCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.PresignSampleCountAggregateOutputType> | number
+        }
+      }
+    }
+    TreasurySample: {
+      payload: Prisma.$TreasurySamplePayload<ExtArgs>
+      fields: Prisma.TreasurySampleFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.TreasurySampleFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TreasurySamplePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.TreasurySampleFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TreasurySamplePayload>
+        }
+        findFirst: {
+          args: Prisma.TreasurySampleFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TreasurySamplePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.TreasurySampleFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TreasurySamplePayload>
+        }
+        findMany: {
+          args: Prisma.TreasurySampleFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TreasurySamplePayload>[]
+        }
+        create: {
+          args: Prisma.TreasurySampleCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TreasurySamplePayload>
+        }
+        createMany: {
+          args: Prisma.TreasurySampleCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.TreasurySampleCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TreasurySamplePayload>[]
+        }
+        delete: {
+          args: Prisma.TreasurySampleDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TreasurySamplePayload>
+        }
+        update: {
+          args: Prisma.TreasurySampleUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TreasurySamplePayload>
+        }
+        deleteMany: {
+          args: Prisma.TreasurySampleDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.TreasurySampleUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.TreasurySampleUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TreasurySamplePayload>[]
+        }
+        upsert: {
+          args: Prisma.TreasurySampleUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TreasurySamplePayload>
+        }
+        aggregate: {
+          args: Prisma.TreasurySampleAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateTreasurySample>
+        }
+        groupBy: {
+          args: Prisma.TreasurySampleGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.TreasurySampleGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.TreasurySampleCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.TreasurySampleCountAggregateOutputType> | number
+        }
+      }
+    }
   }
 } & {
   other: {
@@ -2723,6 +3023,54 @@ export const AuditSealScalarFieldEnum = {
 export type AuditSealScalarFieldEnum = (typeof AuditSealScalarFieldEnum)[keyof typeof AuditSealScalarFieldEnum]
 
 
+export const LedgerHourScalarFieldEnum = {
+  projectId: 'projectId',
+  hour: 'hour',
+  kind: 'kind',
+  entryCount: 'entryCount',
+  amountMicroUsd: 'amountMicroUsd'
+} as const
+
+export type LedgerHourScalarFieldEnum = (typeof LedgerHourScalarFieldEnum)[keyof typeof LedgerHourScalarFieldEnum]
+
+
+export const LedgerVerificationScalarFieldEnum = {
+  id: 'id',
+  verifiedAt: 'verifiedAt',
+  differenceCount: 'differenceCount',
+  differences: 'differences'
+} as const
+
+export type LedgerVerificationScalarFieldEnum = (typeof LedgerVerificationScalarFieldEnum)[keyof typeof LedgerVerificationScalarFieldEnum]
+
+
+export const PresignSampleScalarFieldEnum = {
+  network: 'network',
+  minute: 'minute',
+  curve: 'curve',
+  signatureAlgorithm: 'signatureAlgorithm',
+  networkEncryptionKeyId: 'networkEncryptionKeyId',
+  ready: 'ready',
+  pending: 'pending',
+  held: 'held',
+  made: 'made',
+  taken: 'taken'
+} as const
+
+export type PresignSampleScalarFieldEnum = (typeof PresignSampleScalarFieldEnum)[keyof typeof PresignSampleScalarFieldEnum]
+
+
+export const TreasurySampleScalarFieldEnum = {
+  network: 'network',
+  takenAt: 'takenAt',
+  ika: 'ika',
+  sui: 'sui',
+  gas: 'gas'
+} as const
+
+export type TreasurySampleScalarFieldEnum = (typeof TreasurySampleScalarFieldEnum)[keyof typeof TreasurySampleScalarFieldEnum]
+
+
 export const SortOrder = {
   asc: 'asc',
   desc: 'desc'
@@ -3033,6 +3381,10 @@ export type GlobalOmitConfig = {
   auditUnsealed?: Prisma.AuditUnsealedOmit
   auditLeaf?: Prisma.AuditLeafOmit
   auditSeal?: Prisma.AuditSealOmit
+  ledgerHour?: Prisma.LedgerHourOmit
+  ledgerVerification?: Prisma.LedgerVerificationOmit
+  presignSample?: Prisma.PresignSampleOmit
+  treasurySample?: Prisma.TreasurySampleOmit
 }
 
 /* Types for Logging */

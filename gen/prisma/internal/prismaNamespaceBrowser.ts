@@ -75,7 +75,11 @@ export const ModelName = {
   AuditEvent: 'AuditEvent',
   AuditUnsealed: 'AuditUnsealed',
   AuditLeaf: 'AuditLeaf',
-  AuditSeal: 'AuditSeal'
+  AuditSeal: 'AuditSeal',
+  LedgerHour: 'LedgerHour',
+  LedgerVerification: 'LedgerVerification',
+  PresignSample: 'PresignSample',
+  TreasurySample: 'TreasurySample'
 } as const
 
 export type ModelName = (typeof ModelName)[keyof typeof ModelName]
@@ -485,6 +489,54 @@ export const AuditSealScalarFieldEnum = {
 } as const
 
 export type AuditSealScalarFieldEnum = (typeof AuditSealScalarFieldEnum)[keyof typeof AuditSealScalarFieldEnum]
+
+
+export const LedgerHourScalarFieldEnum = {
+  projectId: 'projectId',
+  hour: 'hour',
+  kind: 'kind',
+  entryCount: 'entryCount',
+  amountMicroUsd: 'amountMicroUsd'
+} as const
+
+export type LedgerHourScalarFieldEnum = (typeof LedgerHourScalarFieldEnum)[keyof typeof LedgerHourScalarFieldEnum]
+
+
+export const LedgerVerificationScalarFieldEnum = {
+  id: 'id',
+  verifiedAt: 'verifiedAt',
+  differenceCount: 'differenceCount',
+  differences: 'differences'
+} as const
+
+export type LedgerVerificationScalarFieldEnum = (typeof LedgerVerificationScalarFieldEnum)[keyof typeof LedgerVerificationScalarFieldEnum]
+
+
+export const PresignSampleScalarFieldEnum = {
+  network: 'network',
+  minute: 'minute',
+  curve: 'curve',
+  signatureAlgorithm: 'signatureAlgorithm',
+  networkEncryptionKeyId: 'networkEncryptionKeyId',
+  ready: 'ready',
+  pending: 'pending',
+  held: 'held',
+  made: 'made',
+  taken: 'taken'
+} as const
+
+export type PresignSampleScalarFieldEnum = (typeof PresignSampleScalarFieldEnum)[keyof typeof PresignSampleScalarFieldEnum]
+
+
+export const TreasurySampleScalarFieldEnum = {
+  network: 'network',
+  takenAt: 'takenAt',
+  ika: 'ika',
+  sui: 'sui',
+  gas: 'gas'
+} as const
+
+export type TreasurySampleScalarFieldEnum = (typeof TreasurySampleScalarFieldEnum)[keyof typeof TreasurySampleScalarFieldEnum]
 
 
 export const SortOrder = {

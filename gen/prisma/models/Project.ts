@@ -288,6 +288,7 @@ export type ProjectWhereInput = {
   depositAddresses?: Prisma.DepositAddressListRelationFilter
   deposits?: Prisma.DepositListRelationFilter
   depositReferences?: Prisma.XOR<Prisma.DepositReferenceCountNullableScalarRelationFilter, Prisma.DepositReferenceCountWhereInput> | null
+  ledgerHours?: Prisma.LedgerHourListRelationFilter
 }
 
 export type ProjectOrderByWithRelationInput = {
@@ -310,6 +311,7 @@ export type ProjectOrderByWithRelationInput = {
   depositAddresses?: Prisma.DepositAddressOrderByRelationAggregateInput
   deposits?: Prisma.DepositOrderByRelationAggregateInput
   depositReferences?: Prisma.DepositReferenceCountOrderByWithRelationInput
+  ledgerHours?: Prisma.LedgerHourOrderByRelationAggregateInput
 }
 
 export type ProjectWhereUniqueInput = Prisma.AtLeast<{
@@ -335,6 +337,7 @@ export type ProjectWhereUniqueInput = Prisma.AtLeast<{
   depositAddresses?: Prisma.DepositAddressListRelationFilter
   deposits?: Prisma.DepositListRelationFilter
   depositReferences?: Prisma.XOR<Prisma.DepositReferenceCountNullableScalarRelationFilter, Prisma.DepositReferenceCountWhereInput> | null
+  ledgerHours?: Prisma.LedgerHourListRelationFilter
 }, "id">
 
 export type ProjectOrderByWithAggregationInput = {
@@ -393,6 +396,7 @@ export type ProjectCreateInput = {
   depositAddresses?: Prisma.DepositAddressCreateNestedManyWithoutProjectInput
   deposits?: Prisma.DepositCreateNestedManyWithoutProjectInput
   depositReferences?: Prisma.DepositReferenceCountCreateNestedOneWithoutProjectInput
+  ledgerHours?: Prisma.LedgerHourCreateNestedManyWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateInput = {
@@ -415,6 +419,7 @@ export type ProjectUncheckedCreateInput = {
   depositAddresses?: Prisma.DepositAddressUncheckedCreateNestedManyWithoutProjectInput
   deposits?: Prisma.DepositUncheckedCreateNestedManyWithoutProjectInput
   depositReferences?: Prisma.DepositReferenceCountUncheckedCreateNestedOneWithoutProjectInput
+  ledgerHours?: Prisma.LedgerHourUncheckedCreateNestedManyWithoutProjectInput
 }
 
 export type ProjectUpdateInput = {
@@ -437,6 +442,7 @@ export type ProjectUpdateInput = {
   depositAddresses?: Prisma.DepositAddressUpdateManyWithoutProjectNestedInput
   deposits?: Prisma.DepositUpdateManyWithoutProjectNestedInput
   depositReferences?: Prisma.DepositReferenceCountUpdateOneWithoutProjectNestedInput
+  ledgerHours?: Prisma.LedgerHourUpdateManyWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateInput = {
@@ -459,6 +465,7 @@ export type ProjectUncheckedUpdateInput = {
   depositAddresses?: Prisma.DepositAddressUncheckedUpdateManyWithoutProjectNestedInput
   deposits?: Prisma.DepositUncheckedUpdateManyWithoutProjectNestedInput
   depositReferences?: Prisma.DepositReferenceCountUncheckedUpdateOneWithoutProjectNestedInput
+  ledgerHours?: Prisma.LedgerHourUncheckedUpdateManyWithoutProjectNestedInput
 }
 
 export type ProjectCreateManyInput = {
@@ -698,6 +705,20 @@ export type ProjectUpdateOneRequiredWithoutDepositsNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.ProjectUpdateToOneWithWhereWithoutDepositsInput, Prisma.ProjectUpdateWithoutDepositsInput>, Prisma.ProjectUncheckedUpdateWithoutDepositsInput>
 }
 
+export type ProjectCreateNestedOneWithoutLedgerHoursInput = {
+  create?: Prisma.XOR<Prisma.ProjectCreateWithoutLedgerHoursInput, Prisma.ProjectUncheckedCreateWithoutLedgerHoursInput>
+  connectOrCreate?: Prisma.ProjectCreateOrConnectWithoutLedgerHoursInput
+  connect?: Prisma.ProjectWhereUniqueInput
+}
+
+export type ProjectUpdateOneRequiredWithoutLedgerHoursNestedInput = {
+  create?: Prisma.XOR<Prisma.ProjectCreateWithoutLedgerHoursInput, Prisma.ProjectUncheckedCreateWithoutLedgerHoursInput>
+  connectOrCreate?: Prisma.ProjectCreateOrConnectWithoutLedgerHoursInput
+  upsert?: Prisma.ProjectUpsertWithoutLedgerHoursInput
+  connect?: Prisma.ProjectWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.ProjectUpdateToOneWithWhereWithoutLedgerHoursInput, Prisma.ProjectUpdateWithoutLedgerHoursInput>, Prisma.ProjectUncheckedUpdateWithoutLedgerHoursInput>
+}
+
 export type ProjectCreateWithoutApiKeysInput = {
   id: string
   name: string
@@ -717,6 +738,7 @@ export type ProjectCreateWithoutApiKeysInput = {
   depositAddresses?: Prisma.DepositAddressCreateNestedManyWithoutProjectInput
   deposits?: Prisma.DepositCreateNestedManyWithoutProjectInput
   depositReferences?: Prisma.DepositReferenceCountCreateNestedOneWithoutProjectInput
+  ledgerHours?: Prisma.LedgerHourCreateNestedManyWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateWithoutApiKeysInput = {
@@ -738,6 +760,7 @@ export type ProjectUncheckedCreateWithoutApiKeysInput = {
   depositAddresses?: Prisma.DepositAddressUncheckedCreateNestedManyWithoutProjectInput
   deposits?: Prisma.DepositUncheckedCreateNestedManyWithoutProjectInput
   depositReferences?: Prisma.DepositReferenceCountUncheckedCreateNestedOneWithoutProjectInput
+  ledgerHours?: Prisma.LedgerHourUncheckedCreateNestedManyWithoutProjectInput
 }
 
 export type ProjectCreateOrConnectWithoutApiKeysInput = {
@@ -775,6 +798,7 @@ export type ProjectUpdateWithoutApiKeysInput = {
   depositAddresses?: Prisma.DepositAddressUpdateManyWithoutProjectNestedInput
   deposits?: Prisma.DepositUpdateManyWithoutProjectNestedInput
   depositReferences?: Prisma.DepositReferenceCountUpdateOneWithoutProjectNestedInput
+  ledgerHours?: Prisma.LedgerHourUpdateManyWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateWithoutApiKeysInput = {
@@ -796,6 +820,7 @@ export type ProjectUncheckedUpdateWithoutApiKeysInput = {
   depositAddresses?: Prisma.DepositAddressUncheckedUpdateManyWithoutProjectNestedInput
   deposits?: Prisma.DepositUncheckedUpdateManyWithoutProjectNestedInput
   depositReferences?: Prisma.DepositReferenceCountUncheckedUpdateOneWithoutProjectNestedInput
+  ledgerHours?: Prisma.LedgerHourUncheckedUpdateManyWithoutProjectNestedInput
 }
 
 export type ProjectCreateWithoutEncryptionKeysInput = {
@@ -817,6 +842,7 @@ export type ProjectCreateWithoutEncryptionKeysInput = {
   depositAddresses?: Prisma.DepositAddressCreateNestedManyWithoutProjectInput
   deposits?: Prisma.DepositCreateNestedManyWithoutProjectInput
   depositReferences?: Prisma.DepositReferenceCountCreateNestedOneWithoutProjectInput
+  ledgerHours?: Prisma.LedgerHourCreateNestedManyWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateWithoutEncryptionKeysInput = {
@@ -838,6 +864,7 @@ export type ProjectUncheckedCreateWithoutEncryptionKeysInput = {
   depositAddresses?: Prisma.DepositAddressUncheckedCreateNestedManyWithoutProjectInput
   deposits?: Prisma.DepositUncheckedCreateNestedManyWithoutProjectInput
   depositReferences?: Prisma.DepositReferenceCountUncheckedCreateNestedOneWithoutProjectInput
+  ledgerHours?: Prisma.LedgerHourUncheckedCreateNestedManyWithoutProjectInput
 }
 
 export type ProjectCreateOrConnectWithoutEncryptionKeysInput = {
@@ -875,6 +902,7 @@ export type ProjectUpdateWithoutEncryptionKeysInput = {
   depositAddresses?: Prisma.DepositAddressUpdateManyWithoutProjectNestedInput
   deposits?: Prisma.DepositUpdateManyWithoutProjectNestedInput
   depositReferences?: Prisma.DepositReferenceCountUpdateOneWithoutProjectNestedInput
+  ledgerHours?: Prisma.LedgerHourUpdateManyWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateWithoutEncryptionKeysInput = {
@@ -896,6 +924,7 @@ export type ProjectUncheckedUpdateWithoutEncryptionKeysInput = {
   depositAddresses?: Prisma.DepositAddressUncheckedUpdateManyWithoutProjectNestedInput
   deposits?: Prisma.DepositUncheckedUpdateManyWithoutProjectNestedInput
   depositReferences?: Prisma.DepositReferenceCountUncheckedUpdateOneWithoutProjectNestedInput
+  ledgerHours?: Prisma.LedgerHourUncheckedUpdateManyWithoutProjectNestedInput
 }
 
 export type ProjectCreateWithoutDWalletsInput = {
@@ -917,6 +946,7 @@ export type ProjectCreateWithoutDWalletsInput = {
   depositAddresses?: Prisma.DepositAddressCreateNestedManyWithoutProjectInput
   deposits?: Prisma.DepositCreateNestedManyWithoutProjectInput
   depositReferences?: Prisma.DepositReferenceCountCreateNestedOneWithoutProjectInput
+  ledgerHours?: Prisma.LedgerHourCreateNestedManyWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateWithoutDWalletsInput = {
@@ -938,6 +968,7 @@ export type ProjectUncheckedCreateWithoutDWalletsInput = {
   depositAddresses?: Prisma.DepositAddressUncheckedCreateNestedManyWithoutProjectInput
   deposits?: Prisma.DepositUncheckedCreateNestedManyWithoutProjectInput
   depositReferences?: Prisma.DepositReferenceCountUncheckedCreateNestedOneWithoutProjectInput
+  ledgerHours?: Prisma.LedgerHourUncheckedCreateNestedManyWithoutProjectInput
 }
 
 export type ProjectCreateOrConnectWithoutDWalletsInput = {
@@ -975,6 +1006,7 @@ export type ProjectUpdateWithoutDWalletsInput = {
   depositAddresses?: Prisma.DepositAddressUpdateManyWithoutProjectNestedInput
   deposits?: Prisma.DepositUpdateManyWithoutProjectNestedInput
   depositReferences?: Prisma.DepositReferenceCountUpdateOneWithoutProjectNestedInput
+  ledgerHours?: Prisma.LedgerHourUpdateManyWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateWithoutDWalletsInput = {
@@ -996,6 +1028,7 @@ export type ProjectUncheckedUpdateWithoutDWalletsInput = {
   depositAddresses?: Prisma.DepositAddressUncheckedUpdateManyWithoutProjectNestedInput
   deposits?: Prisma.DepositUncheckedUpdateManyWithoutProjectNestedInput
   depositReferences?: Prisma.DepositReferenceCountUncheckedUpdateOneWithoutProjectNestedInput
+  ledgerHours?: Prisma.LedgerHourUncheckedUpdateManyWithoutProjectNestedInput
 }
 
 export type ProjectCreateWithoutSignRequestsInput = {
@@ -1017,6 +1050,7 @@ export type ProjectCreateWithoutSignRequestsInput = {
   depositAddresses?: Prisma.DepositAddressCreateNestedManyWithoutProjectInput
   deposits?: Prisma.DepositCreateNestedManyWithoutProjectInput
   depositReferences?: Prisma.DepositReferenceCountCreateNestedOneWithoutProjectInput
+  ledgerHours?: Prisma.LedgerHourCreateNestedManyWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateWithoutSignRequestsInput = {
@@ -1038,6 +1072,7 @@ export type ProjectUncheckedCreateWithoutSignRequestsInput = {
   depositAddresses?: Prisma.DepositAddressUncheckedCreateNestedManyWithoutProjectInput
   deposits?: Prisma.DepositUncheckedCreateNestedManyWithoutProjectInput
   depositReferences?: Prisma.DepositReferenceCountUncheckedCreateNestedOneWithoutProjectInput
+  ledgerHours?: Prisma.LedgerHourUncheckedCreateNestedManyWithoutProjectInput
 }
 
 export type ProjectCreateOrConnectWithoutSignRequestsInput = {
@@ -1075,6 +1110,7 @@ export type ProjectUpdateWithoutSignRequestsInput = {
   depositAddresses?: Prisma.DepositAddressUpdateManyWithoutProjectNestedInput
   deposits?: Prisma.DepositUpdateManyWithoutProjectNestedInput
   depositReferences?: Prisma.DepositReferenceCountUpdateOneWithoutProjectNestedInput
+  ledgerHours?: Prisma.LedgerHourUpdateManyWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateWithoutSignRequestsInput = {
@@ -1096,6 +1132,7 @@ export type ProjectUncheckedUpdateWithoutSignRequestsInput = {
   depositAddresses?: Prisma.DepositAddressUncheckedUpdateManyWithoutProjectNestedInput
   deposits?: Prisma.DepositUncheckedUpdateManyWithoutProjectNestedInput
   depositReferences?: Prisma.DepositReferenceCountUncheckedUpdateOneWithoutProjectNestedInput
+  ledgerHours?: Prisma.LedgerHourUncheckedUpdateManyWithoutProjectNestedInput
 }
 
 export type ProjectCreateWithoutLedgerEntriesInput = {
@@ -1117,6 +1154,7 @@ export type ProjectCreateWithoutLedgerEntriesInput = {
   depositAddresses?: Prisma.DepositAddressCreateNestedManyWithoutProjectInput
   deposits?: Prisma.DepositCreateNestedManyWithoutProjectInput
   depositReferences?: Prisma.DepositReferenceCountCreateNestedOneWithoutProjectInput
+  ledgerHours?: Prisma.LedgerHourCreateNestedManyWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateWithoutLedgerEntriesInput = {
@@ -1138,6 +1176,7 @@ export type ProjectUncheckedCreateWithoutLedgerEntriesInput = {
   depositAddresses?: Prisma.DepositAddressUncheckedCreateNestedManyWithoutProjectInput
   deposits?: Prisma.DepositUncheckedCreateNestedManyWithoutProjectInput
   depositReferences?: Prisma.DepositReferenceCountUncheckedCreateNestedOneWithoutProjectInput
+  ledgerHours?: Prisma.LedgerHourUncheckedCreateNestedManyWithoutProjectInput
 }
 
 export type ProjectCreateOrConnectWithoutLedgerEntriesInput = {
@@ -1175,6 +1214,7 @@ export type ProjectUpdateWithoutLedgerEntriesInput = {
   depositAddresses?: Prisma.DepositAddressUpdateManyWithoutProjectNestedInput
   deposits?: Prisma.DepositUpdateManyWithoutProjectNestedInput
   depositReferences?: Prisma.DepositReferenceCountUpdateOneWithoutProjectNestedInput
+  ledgerHours?: Prisma.LedgerHourUpdateManyWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateWithoutLedgerEntriesInput = {
@@ -1196,6 +1236,7 @@ export type ProjectUncheckedUpdateWithoutLedgerEntriesInput = {
   depositAddresses?: Prisma.DepositAddressUncheckedUpdateManyWithoutProjectNestedInput
   deposits?: Prisma.DepositUncheckedUpdateManyWithoutProjectNestedInput
   depositReferences?: Prisma.DepositReferenceCountUncheckedUpdateOneWithoutProjectNestedInput
+  ledgerHours?: Prisma.LedgerHourUncheckedUpdateManyWithoutProjectNestedInput
 }
 
 export type ProjectCreateWithoutDepositAddressesInput = {
@@ -1217,6 +1258,7 @@ export type ProjectCreateWithoutDepositAddressesInput = {
   ledgerEntries?: Prisma.LedgerEntryCreateNestedManyWithoutProjectInput
   deposits?: Prisma.DepositCreateNestedManyWithoutProjectInput
   depositReferences?: Prisma.DepositReferenceCountCreateNestedOneWithoutProjectInput
+  ledgerHours?: Prisma.LedgerHourCreateNestedManyWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateWithoutDepositAddressesInput = {
@@ -1238,6 +1280,7 @@ export type ProjectUncheckedCreateWithoutDepositAddressesInput = {
   ledgerEntries?: Prisma.LedgerEntryUncheckedCreateNestedManyWithoutProjectInput
   deposits?: Prisma.DepositUncheckedCreateNestedManyWithoutProjectInput
   depositReferences?: Prisma.DepositReferenceCountUncheckedCreateNestedOneWithoutProjectInput
+  ledgerHours?: Prisma.LedgerHourUncheckedCreateNestedManyWithoutProjectInput
 }
 
 export type ProjectCreateOrConnectWithoutDepositAddressesInput = {
@@ -1275,6 +1318,7 @@ export type ProjectUpdateWithoutDepositAddressesInput = {
   ledgerEntries?: Prisma.LedgerEntryUpdateManyWithoutProjectNestedInput
   deposits?: Prisma.DepositUpdateManyWithoutProjectNestedInput
   depositReferences?: Prisma.DepositReferenceCountUpdateOneWithoutProjectNestedInput
+  ledgerHours?: Prisma.LedgerHourUpdateManyWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateWithoutDepositAddressesInput = {
@@ -1296,6 +1340,7 @@ export type ProjectUncheckedUpdateWithoutDepositAddressesInput = {
   ledgerEntries?: Prisma.LedgerEntryUncheckedUpdateManyWithoutProjectNestedInput
   deposits?: Prisma.DepositUncheckedUpdateManyWithoutProjectNestedInput
   depositReferences?: Prisma.DepositReferenceCountUncheckedUpdateOneWithoutProjectNestedInput
+  ledgerHours?: Prisma.LedgerHourUncheckedUpdateManyWithoutProjectNestedInput
 }
 
 export type ProjectCreateWithoutDepositReferencesInput = {
@@ -1317,6 +1362,7 @@ export type ProjectCreateWithoutDepositReferencesInput = {
   ledgerEntries?: Prisma.LedgerEntryCreateNestedManyWithoutProjectInput
   depositAddresses?: Prisma.DepositAddressCreateNestedManyWithoutProjectInput
   deposits?: Prisma.DepositCreateNestedManyWithoutProjectInput
+  ledgerHours?: Prisma.LedgerHourCreateNestedManyWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateWithoutDepositReferencesInput = {
@@ -1338,6 +1384,7 @@ export type ProjectUncheckedCreateWithoutDepositReferencesInput = {
   ledgerEntries?: Prisma.LedgerEntryUncheckedCreateNestedManyWithoutProjectInput
   depositAddresses?: Prisma.DepositAddressUncheckedCreateNestedManyWithoutProjectInput
   deposits?: Prisma.DepositUncheckedCreateNestedManyWithoutProjectInput
+  ledgerHours?: Prisma.LedgerHourUncheckedCreateNestedManyWithoutProjectInput
 }
 
 export type ProjectCreateOrConnectWithoutDepositReferencesInput = {
@@ -1375,6 +1422,7 @@ export type ProjectUpdateWithoutDepositReferencesInput = {
   ledgerEntries?: Prisma.LedgerEntryUpdateManyWithoutProjectNestedInput
   depositAddresses?: Prisma.DepositAddressUpdateManyWithoutProjectNestedInput
   deposits?: Prisma.DepositUpdateManyWithoutProjectNestedInput
+  ledgerHours?: Prisma.LedgerHourUpdateManyWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateWithoutDepositReferencesInput = {
@@ -1396,6 +1444,7 @@ export type ProjectUncheckedUpdateWithoutDepositReferencesInput = {
   ledgerEntries?: Prisma.LedgerEntryUncheckedUpdateManyWithoutProjectNestedInput
   depositAddresses?: Prisma.DepositAddressUncheckedUpdateManyWithoutProjectNestedInput
   deposits?: Prisma.DepositUncheckedUpdateManyWithoutProjectNestedInput
+  ledgerHours?: Prisma.LedgerHourUncheckedUpdateManyWithoutProjectNestedInput
 }
 
 export type ProjectCreateWithoutDepositsInput = {
@@ -1417,6 +1466,7 @@ export type ProjectCreateWithoutDepositsInput = {
   ledgerEntries?: Prisma.LedgerEntryCreateNestedManyWithoutProjectInput
   depositAddresses?: Prisma.DepositAddressCreateNestedManyWithoutProjectInput
   depositReferences?: Prisma.DepositReferenceCountCreateNestedOneWithoutProjectInput
+  ledgerHours?: Prisma.LedgerHourCreateNestedManyWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateWithoutDepositsInput = {
@@ -1438,6 +1488,7 @@ export type ProjectUncheckedCreateWithoutDepositsInput = {
   ledgerEntries?: Prisma.LedgerEntryUncheckedCreateNestedManyWithoutProjectInput
   depositAddresses?: Prisma.DepositAddressUncheckedCreateNestedManyWithoutProjectInput
   depositReferences?: Prisma.DepositReferenceCountUncheckedCreateNestedOneWithoutProjectInput
+  ledgerHours?: Prisma.LedgerHourUncheckedCreateNestedManyWithoutProjectInput
 }
 
 export type ProjectCreateOrConnectWithoutDepositsInput = {
@@ -1475,6 +1526,7 @@ export type ProjectUpdateWithoutDepositsInput = {
   ledgerEntries?: Prisma.LedgerEntryUpdateManyWithoutProjectNestedInput
   depositAddresses?: Prisma.DepositAddressUpdateManyWithoutProjectNestedInput
   depositReferences?: Prisma.DepositReferenceCountUpdateOneWithoutProjectNestedInput
+  ledgerHours?: Prisma.LedgerHourUpdateManyWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateWithoutDepositsInput = {
@@ -1496,6 +1548,111 @@ export type ProjectUncheckedUpdateWithoutDepositsInput = {
   ledgerEntries?: Prisma.LedgerEntryUncheckedUpdateManyWithoutProjectNestedInput
   depositAddresses?: Prisma.DepositAddressUncheckedUpdateManyWithoutProjectNestedInput
   depositReferences?: Prisma.DepositReferenceCountUncheckedUpdateOneWithoutProjectNestedInput
+  ledgerHours?: Prisma.LedgerHourUncheckedUpdateManyWithoutProjectNestedInput
+}
+
+export type ProjectCreateWithoutLedgerHoursInput = {
+  id: string
+  name: string
+  network: string
+  balanceMicroUsd?: bigint | number
+  heldMicroUsd?: bigint | number
+  openReservations?: number
+  lapsedReservations?: number
+  lapsedAt?: Date | string | null
+  refundDay?: Date | string | null
+  refundsOnDay?: number
+  createdAt?: Date | string
+  apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutProjectInput
+  encryptionKeys?: Prisma.EncryptionKeyCreateNestedManyWithoutProjectInput
+  dWallets?: Prisma.DWalletCreateNestedManyWithoutProjectInput
+  signRequests?: Prisma.SignRequestCreateNestedManyWithoutProjectInput
+  ledgerEntries?: Prisma.LedgerEntryCreateNestedManyWithoutProjectInput
+  depositAddresses?: Prisma.DepositAddressCreateNestedManyWithoutProjectInput
+  deposits?: Prisma.DepositCreateNestedManyWithoutProjectInput
+  depositReferences?: Prisma.DepositReferenceCountCreateNestedOneWithoutProjectInput
+}
+
+export type ProjectUncheckedCreateWithoutLedgerHoursInput = {
+  id: string
+  name: string
+  network: string
+  balanceMicroUsd?: bigint | number
+  heldMicroUsd?: bigint | number
+  openReservations?: number
+  lapsedReservations?: number
+  lapsedAt?: Date | string | null
+  refundDay?: Date | string | null
+  refundsOnDay?: number
+  createdAt?: Date | string
+  apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutProjectInput
+  encryptionKeys?: Prisma.EncryptionKeyUncheckedCreateNestedManyWithoutProjectInput
+  dWallets?: Prisma.DWalletUncheckedCreateNestedManyWithoutProjectInput
+  signRequests?: Prisma.SignRequestUncheckedCreateNestedManyWithoutProjectInput
+  ledgerEntries?: Prisma.LedgerEntryUncheckedCreateNestedManyWithoutProjectInput
+  depositAddresses?: Prisma.DepositAddressUncheckedCreateNestedManyWithoutProjectInput
+  deposits?: Prisma.DepositUncheckedCreateNestedManyWithoutProjectInput
+  depositReferences?: Prisma.DepositReferenceCountUncheckedCreateNestedOneWithoutProjectInput
+}
+
+export type ProjectCreateOrConnectWithoutLedgerHoursInput = {
+  where: Prisma.ProjectWhereUniqueInput
+  create: Prisma.XOR<Prisma.ProjectCreateWithoutLedgerHoursInput, Prisma.ProjectUncheckedCreateWithoutLedgerHoursInput>
+}
+
+export type ProjectUpsertWithoutLedgerHoursInput = {
+  update: Prisma.XOR<Prisma.ProjectUpdateWithoutLedgerHoursInput, Prisma.ProjectUncheckedUpdateWithoutLedgerHoursInput>
+  create: Prisma.XOR<Prisma.ProjectCreateWithoutLedgerHoursInput, Prisma.ProjectUncheckedCreateWithoutLedgerHoursInput>
+  where?: Prisma.ProjectWhereInput
+}
+
+export type ProjectUpdateToOneWithWhereWithoutLedgerHoursInput = {
+  where?: Prisma.ProjectWhereInput
+  data: Prisma.XOR<Prisma.ProjectUpdateWithoutLedgerHoursInput, Prisma.ProjectUncheckedUpdateWithoutLedgerHoursInput>
+}
+
+export type ProjectUpdateWithoutLedgerHoursInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  network?: Prisma.StringFieldUpdateOperationsInput | string
+  balanceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  heldMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  openReservations?: Prisma.IntFieldUpdateOperationsInput | number
+  lapsedReservations?: Prisma.IntFieldUpdateOperationsInput | number
+  lapsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refundDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refundsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  apiKeys?: Prisma.ApiKeyUpdateManyWithoutProjectNestedInput
+  encryptionKeys?: Prisma.EncryptionKeyUpdateManyWithoutProjectNestedInput
+  dWallets?: Prisma.DWalletUpdateManyWithoutProjectNestedInput
+  signRequests?: Prisma.SignRequestUpdateManyWithoutProjectNestedInput
+  ledgerEntries?: Prisma.LedgerEntryUpdateManyWithoutProjectNestedInput
+  depositAddresses?: Prisma.DepositAddressUpdateManyWithoutProjectNestedInput
+  deposits?: Prisma.DepositUpdateManyWithoutProjectNestedInput
+  depositReferences?: Prisma.DepositReferenceCountUpdateOneWithoutProjectNestedInput
+}
+
+export type ProjectUncheckedUpdateWithoutLedgerHoursInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  network?: Prisma.StringFieldUpdateOperationsInput | string
+  balanceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  heldMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  openReservations?: Prisma.IntFieldUpdateOperationsInput | number
+  lapsedReservations?: Prisma.IntFieldUpdateOperationsInput | number
+  lapsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refundDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refundsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutProjectNestedInput
+  encryptionKeys?: Prisma.EncryptionKeyUncheckedUpdateManyWithoutProjectNestedInput
+  dWallets?: Prisma.DWalletUncheckedUpdateManyWithoutProjectNestedInput
+  signRequests?: Prisma.SignRequestUncheckedUpdateManyWithoutProjectNestedInput
+  ledgerEntries?: Prisma.LedgerEntryUncheckedUpdateManyWithoutProjectNestedInput
+  depositAddresses?: Prisma.DepositAddressUncheckedUpdateManyWithoutProjectNestedInput
+  deposits?: Prisma.DepositUncheckedUpdateManyWithoutProjectNestedInput
+  depositReferences?: Prisma.DepositReferenceCountUncheckedUpdateOneWithoutProjectNestedInput
 }
 
 
@@ -1511,6 +1668,7 @@ export type ProjectCountOutputType = {
   ledgerEntries: number
   depositAddresses: number
   deposits: number
+  ledgerHours: number
 }
 
 export type ProjectCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -1521,6 +1679,7 @@ export type ProjectCountOutputTypeSelect<ExtArgs extends runtime.Types.Extension
   ledgerEntries?: boolean | ProjectCountOutputTypeCountLedgerEntriesArgs
   depositAddresses?: boolean | ProjectCountOutputTypeCountDepositAddressesArgs
   deposits?: boolean | ProjectCountOutputTypeCountDepositsArgs
+  ledgerHours?: boolean | ProjectCountOutputTypeCountLedgerHoursArgs
 }
 
 /**
@@ -1582,6 +1741,13 @@ export type ProjectCountOutputTypeCountDepositsArgs<ExtArgs extends runtime.Type
   where?: Prisma.DepositWhereInput
 }
 
+/**
+ * ProjectCountOutputType without action
+ */
+export type ProjectCountOutputTypeCountLedgerHoursArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.LedgerHourWhereInput
+}
+
 
 export type ProjectSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
@@ -1603,6 +1769,7 @@ export type ProjectSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   depositAddresses?: boolean | Prisma.Project$depositAddressesArgs<ExtArgs>
   deposits?: boolean | Prisma.Project$depositsArgs<ExtArgs>
   depositReferences?: boolean | Prisma.Project$depositReferencesArgs<ExtArgs>
+  ledgerHours?: boolean | Prisma.Project$ledgerHoursArgs<ExtArgs>
   _count?: boolean | Prisma.ProjectCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["project"]>
 
@@ -1658,6 +1825,7 @@ export type ProjectInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs
   depositAddresses?: boolean | Prisma.Project$depositAddressesArgs<ExtArgs>
   deposits?: boolean | Prisma.Project$depositsArgs<ExtArgs>
   depositReferences?: boolean | Prisma.Project$depositReferencesArgs<ExtArgs>
+  ledgerHours?: boolean | Prisma.Project$ledgerHoursArgs<ExtArgs>
   _count?: boolean | Prisma.ProjectCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type ProjectIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {}
@@ -1674,6 +1842,7 @@ export type $ProjectPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
     depositAddresses: Prisma.$DepositAddressPayload<ExtArgs>[]
     deposits: Prisma.$DepositPayload<ExtArgs>[]
     depositReferences: Prisma.$DepositReferenceCountPayload<ExtArgs> | null
+    ledgerHours: Prisma.$LedgerHourPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: string
@@ -2110,6 +2279,7 @@ export interface Prisma__ProjectClient<T, Null = never, ExtArgs extends runtime.
   depositAddresses<T extends Prisma.Project$depositAddressesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Project$depositAddressesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$DepositAddressPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   deposits<T extends Prisma.Project$depositsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Project$depositsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$DepositPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   depositReferences<T extends Prisma.Project$depositReferencesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Project$depositReferencesArgs<ExtArgs>>): Prisma.Prisma__DepositReferenceCountClient<runtime.Types.Result.GetResult<Prisma.$DepositReferenceCountPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
+  ledgerHours<T extends Prisma.Project$ledgerHoursArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Project$ledgerHoursArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$LedgerHourPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -2727,6 +2897,30 @@ export type Project$depositReferencesArgs<ExtArgs extends runtime.Types.Extensio
    */
   include?: Prisma.DepositReferenceCountInclude<ExtArgs> | null
   where?: Prisma.DepositReferenceCountWhereInput
+}
+
+/**
+ * Project.ledgerHours
+ */
+export type Project$ledgerHoursArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the LedgerHour
+   */
+  select?: Prisma.LedgerHourSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the LedgerHour
+   */
+  omit?: Prisma.LedgerHourOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.LedgerHourInclude<ExtArgs> | null
+  where?: Prisma.LedgerHourWhereInput
+  orderBy?: Prisma.LedgerHourOrderByWithRelationInput | Prisma.LedgerHourOrderByWithRelationInput[]
+  cursor?: Prisma.LedgerHourWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.LedgerHourScalarFieldEnum | Prisma.LedgerHourScalarFieldEnum[]
 }
 
 /**

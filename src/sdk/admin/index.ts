@@ -20,14 +20,23 @@ export {
 } from "../../../gen/client/tss/v1/admin_pb.ts";
 export type { AuditSeal } from "../../../gen/client/tss/v1/audit_pb.ts";
 export {
+  type BalanceBurn,
   type GetLanesResponse as Lanes,
+  type GetMoneyResponse as Money,
   type GetOutboxResponse as Outbox,
+  type GetPresignHistoryResponse as PresignHistory,
   type GetReadinessResponse as Readiness,
   GetReadinessResponse_Status as ReadinessStatus,
   type GetSignStatisticsResponse as SignStatistics,
+  type GetTreasuryHistoryResponse as TreasuryHistory,
   type LaneStatus,
+  type LedgerDifference,
+  type LedgerSum,
+  type LedgerVerification,
   type OutboxEntry,
   OutboxEntry_State as OutboxState,
+  type PresignBucketHistory,
+  type PresignLevels,
   type ReadinessCheck,
   type ResolvedTransaction,
   type SignFigures,
@@ -35,6 +44,9 @@ export {
   SignStageFigures_Stage as MeasuredStage,
   type SignStatisticsStep,
   type SignStatusCount,
+  type SweepCount,
+  SweepCount_State as SweepState,
+  type TreasuryBalances,
   type UnresolvedTransaction,
 } from "../../../gen/client/tss/v1/operations_pb.ts";
 export { type LocalReason, TssError, type TssErrorReason } from "../errors.ts";

@@ -6,6 +6,7 @@ import {
   Operations,
   OutboxEntry_State,
 } from "../../../gen/proto/tss/v1/operations_pb.ts";
+import { SignatureAlgorithm } from "../../../gen/proto/tss/v1/types_pb.ts";
 import { addLane, leaseLane, markForeignUse } from "../../../src/chain/submit/lane-table.ts";
 import * as outbox from "../../../src/chain/submit/outbox.ts";
 import { resolveTransaction } from "../../../src/chain/submit/transaction-outcome.ts";
@@ -13,6 +14,7 @@ import { createLocalSignals } from "../../../src/coordination/local-signals.ts";
 import { BUILD_INFO } from "../../../src/health/build-info.ts";
 import { checkReadiness } from "../../../src/health/readiness.ts";
 import { createOperationsService } from "../../../src/operations/operations-service.ts";
+import { samplePresigns } from "../../../src/operations/sample-presigns.ts";
 import type { Database } from "../../../src/store/database.ts";
 import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../support/database.ts";
 import { dwalletOf, objectId, projectWith, readyPresigns, TEST_OPERATOR } from "../../support/rows.ts";
@@ -28,7 +30,9 @@ beforeAll(async () => {
 }, DATABASE_TIMEOUT_MS);
 afterAll(() => database.close());
 afterEach(async () => {
-  await database.query("TRUNCATE sign_request, presign, chain_operation, chain_transaction, lane CASCADE");
+  await database.query(
+    "TRUNCATE sign_request, presign, chain_operation, chain_transaction, lane, treasury_sample, presign_sample CASCADE",
+  );
 });
 
 /** A client of the service, as an operator. No figure is kept from one test to the next. */
@@ -160,4 +164,36 @@ it("the statistics of signatures name their window and their steps", async () =>
   const [step] = reply.steps;
   const created = timestampDate(step!.startTime!).getTime();
   expect((created - timestampMs(reply.startTime!)) % 120_000).toBe(0);
+});
+
+it("the history of the pool names each bucket, and takes an algorithm by name", async () => {
+  const { bucket } = await dwalletOf(database, await projectWith(database, 0n));
+  await samplePresigns(database, NETWORK, async () => [bucket, { ...bucket, signatureAlgorithm: 1 }]);
+  const client = operator();
+  const names = async (request: object) =>
+    (await client.getPresignHistory(request)).buckets
+      .filter(({ networkEncryptionKeyId }) => networkEncryptionKeyId === bucket.networkEncryptionKeyId)
+      .map(({ curveName, signatureAlgorithmName }) => `${curveName}/${signatureAlgorithmName}`);
+  expect(await names({})).toEqual(["SECP256K1/ECDSASecp256k1", "SECP256K1/Taproot"]);
+  expect(await names({ signatureAlgorithmName: SignatureAlgorithm.Taproot })).toEqual(["SECP256K1/Taproot"]);
+});
+
+it("the history of the Treasury has the last balances of each step, and the burn of all of them", async () => {
+  const balances: readonly (readonly [minutesAgo: number, ika: bigint])[] = [
+    [125, 1_000n],
+    [65, 900n],
+    [5, 700n],
+  ];
+  const nowMs = Date.now();
+  for (const [minutesAgo, ika] of balances)
+    await database.query(
+      "INSERT INTO treasury_sample (network, taken_at, ika, sui, gas) VALUES ($1, $2, $3, 50, 7)",
+      [NETWORK, new Date(nowMs - minutesAgo * 60_000), ika],
+    );
+  const reply = await operator().getTreasuryHistory({ stepSeconds: 86_400 });
+  expect(reply.steps.at(-1)).toMatchObject({ ikaBalance: 700n, suiBalanceMist: 50n, gasBalanceMist: 7n });
+  expect(reply.ika).toMatchObject({ balance: 700n, burnPerDay: 3_600n });
+  expect(reply.ika!.daysLeft).toBeCloseTo(700 / 3_600);
+  expect(reply.sui).toMatchObject({ balance: 50n, burnPerDay: 0n });
+  expect(reply.sui!.daysLeft).toBeUndefined();
 });

@@ -15,7 +15,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file tss/v1/billing.proto.
  */
 export const file_tss_v1_billing: GenFile = /*@__PURE__*/
-  fileDesc("ChR0c3MvdjEvYmlsbGluZy5wcm90bxIGdHNzLnYxIhMKEUdldEJhbGFuY2VSZXF1ZXN0IkcKEkdldEJhbGFuY2VSZXNwb25zZRIZChFiYWxhbmNlX21pY3JvX3VzZBgBIAEoAxIWCg5oZWxkX21pY3JvX3VzZBgCIAEoAyITChFHZXRQcmljaW5nUmVxdWVzdCK8AQoSR2V0UHJpY2luZ1Jlc3BvbnNlEhwKFHNpZ25fcHJpY2VfbWljcm9fdXNkGAEgASgDEiYKC3NpZ25fcHJpY2VzGAIgAygLMhEudHNzLnYxLlNpZ25QcmljZRIeChZpbmNsdWRlZF9tZXNzYWdlX2J5dGVzGAMgASgNEiMKG21lc3NhZ2Vfa2liX3ByaWNlX21pY3JvX3VzZBgEIAEoAxIbChNka2dfcHJpY2VfbWljcm9fdXNkGAUgASgDIl0KCVNpZ25QcmljZRI3ChNzaWduYXR1cmVfYWxnb3JpdGhtGAEgASgOMhoudHNzLnYxLlNpZ25hdHVyZUFsZ29yaXRobRIXCg9wcmljZV9taWNyb191c2QYAiABKAMiQQoYTGlzdExlZGdlckVudHJpZXNSZXF1ZXN0EhEKCXBhZ2Vfc2l6ZRgBIAEoBRISCgpwYWdlX3Rva2VuGAIgASgJImEKGUxpc3RMZWRnZXJFbnRyaWVzUmVzcG9uc2USKwoObGVkZ2VyX2VudHJpZXMYASADKAsyEy50c3MudjEuTGVkZ2VyRW50cnkSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIr8DCgtMZWRnZXJFbnRyeRIXCg9sZWRnZXJfZW50cnlfaWQYASABKAkSLwoLY3JlYXRlX3RpbWUYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiYKBGtpbmQYAyABKA4yGC50c3MudjEuTGVkZ2VyRW50cnkuS2luZBIYChBhbW91bnRfbWljcm9fdXNkGAQgASgDEhwKD3NpZ25fcmVxdWVzdF9pZBgFIAEoCUgAiAEBEhkKEWJhbGFuY2VfbWljcm9fdXNkGAYgASgDEhMKC2Rlc2NyaXB0aW9uGAcgASgJEhcKCmR3YWxsZXRfaWQYCCABKAlIAYgBARIeChFkZXBvc2l0X3JlZmVyZW5jZRgJIAEoCUgCiAEBImQKBEtpbmQSFAoQS0lORF9VTlNQRUNJRklFRBAAEgoKBmNyZWRpdBABEggKBHNpZ24QAhIKCgZyZWZ1bmQQAxILCgdkZXBvc2l0EAQSBwoDZGtnEAUSDgoKZGtnX3JlZnVuZBAGQhIKEF9zaWduX3JlcXVlc3RfaWRCDQoLX2R3YWxsZXRfaWRCFAoSX2RlcG9zaXRfcmVmZXJlbmNlIkAKGEdldERlcG9zaXRBZGRyZXNzUmVxdWVzdBIWCglyZWZlcmVuY2UYASABKAlIAIgBAUIMCgpfcmVmZXJlbmNlIsUBChlHZXREZXBvc2l0QWRkcmVzc1Jlc3BvbnNlEg8KB2FkZHJlc3MYASABKAkSDwoHbmV0d29yaxgCIAEoCRIiCgVjb2lucxgDIAMoCzITLnRzcy52MS5EZXBvc2l0Q29pbhIhChltaW5pbXVtX2RlcG9zaXRfbWljcm9fdXNkGAQgASgDEhkKEXdhaXRpbmdfbWljcm9fdXNkGAUgASgDEhYKCXJlZmVyZW5jZRgGIAEoCUgAiAEBQgwKCl9yZWZlcmVuY2UingEKG0xpc3REZXBvc2l0QWRkcmVzc2VzUmVxdWVzdBIRCglwYWdlX3NpemUYASABKAUSEgoKcGFnZV90b2tlbhgCIAEoCRIWCglyZWZlcmVuY2UYAyABKAlIAIgBARIdChByZWZlcmVuY2VfcHJlZml4GAQgASgJSAGIAQFCDAoKX3JlZmVyZW5jZUITChFfcmVmZXJlbmNlX3ByZWZpeCJqChxMaXN0RGVwb3NpdEFkZHJlc3Nlc1Jlc3BvbnNlEjEKEWRlcG9zaXRfYWRkcmVzc2VzGAEgAygLMhYudHNzLnYxLkRlcG9zaXRBZGRyZXNzEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSKwAQoORGVwb3NpdEFkZHJlc3MSDwoHYWRkcmVzcxgBIAEoCRIRCglyZWZlcmVuY2UYAiABKAkSLwoLY3JlYXRlX3RpbWUYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhYKDmNyZWRpdGVkX2NvdW50GAQgASgDEhoKEmNyZWRpdGVkX21pY3JvX3VzZBgFIAEoAxIVCg13YWl0aW5nX2NvdW50GAYgASgDIpgBCgtEZXBvc2l0Q29pbhIRCgljb2luX3R5cGUYASABKAkSDgoGc3ltYm9sGAIgASgJEhAKCGRlY2ltYWxzGAMgASgNEhYKCXByaWNlX3VzZBgEIAEoCUgAiAEBEi4KCnByaWNlX3RpbWUYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgwKCl9wcmljZV91c2QiKgoVRGVjbGFyZURlcG9zaXRSZXF1ZXN0EhEKCXR4X2RpZ2VzdBgBIAEoCSI7ChZEZWNsYXJlRGVwb3NpdFJlc3BvbnNlEiEKCGRlcG9zaXRzGAEgAygLMg8udHNzLnYxLkRlcG9zaXQilwEKE0xpc3REZXBvc2l0c1JlcXVlc3QSKQoFc3RhdGUYASABKA4yFS50c3MudjEuRGVwb3NpdC5TdGF0ZUgAiAEBEhEKCXBhZ2Vfc2l6ZRgCIAEoBRISCgpwYWdlX3Rva2VuGAMgASgJEhYKCXJlZmVyZW5jZRgEIAEoCUgBiAEBQggKBl9zdGF0ZUIMCgpfcmVmZXJlbmNlIlIKFExpc3REZXBvc2l0c1Jlc3BvbnNlEiEKCGRlcG9zaXRzGAEgAygLMg8udHNzLnYxLkRlcG9zaXQSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJItICCgdEZXBvc2l0EhIKCmRlcG9zaXRfaWQYASABKAkSJAoFc3RhdGUYAiABKA4yFS50c3MudjEuRGVwb3NpdC5TdGF0ZRIRCgl0eF9kaWdlc3QYAyABKAkSEQoJY29pbl90eXBlGAQgASgJEg4KBmFtb3VudBgFIAEoCRIvCgtjcmVhdGVfdGltZRgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASJQoGY3JlZGl0GAcgASgLMhUudHNzLnYxLkRlcG9zaXRDcmVkaXQSDQoFc3dlcHQYCCABKAgSDwoHYWRkcmVzcxgJIAEoCRIWCglyZWZlcmVuY2UYCiABKAlIAIgBASI5CgVTdGF0ZRIVChFTVEFURV9VTlNQRUNJRklFRBAAEgsKB3dhaXRpbmcQARIMCghjcmVkaXRlZBACQgwKCl9yZWZlcmVuY2UihQEKDURlcG9zaXRDcmVkaXQSLwoLY3JlZGl0X3RpbWUYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhEKCXByaWNlX3VzZBgCIAEoCRIXCg92YWx1ZV9taWNyb191c2QYAyABKAMSFwoPbGVkZ2VyX2VudHJ5X2lkGAQgASgJMoIFCgdCaWxsaW5nEkwKCkdldEJhbGFuY2USGS50c3MudjEuR2V0QmFsYW5jZVJlcXVlc3QaGi50c3MudjEuR2V0QmFsYW5jZVJlc3BvbnNlIgeQAgGYtRgBEkwKCkdldFByaWNpbmcSGS50c3MudjEuR2V0UHJpY2luZ1JlcXVlc3QaGi50c3MudjEuR2V0UHJpY2luZ1Jlc3BvbnNlIgeQAgGYtRgBEmEKEUxpc3RMZWRnZXJFbnRyaWVzEiAudHNzLnYxLkxpc3RMZWRnZXJFbnRyaWVzUmVxdWVzdBohLnRzcy52MS5MaXN0TGVkZ2VyRW50cmllc1Jlc3BvbnNlIgeQAgGYtRgBEmEKEUdldERlcG9zaXRBZGRyZXNzEiAudHNzLnYxLkdldERlcG9zaXRBZGRyZXNzUmVxdWVzdBohLnRzcy52MS5HZXREZXBvc2l0QWRkcmVzc1Jlc3BvbnNlIgeQAgGYtRgBEmoKFExpc3REZXBvc2l0QWRkcmVzc2VzEiMudHNzLnYxLkxpc3REZXBvc2l0QWRkcmVzc2VzUmVxdWVzdBokLnRzcy52MS5MaXN0RGVwb3NpdEFkZHJlc3Nlc1Jlc3BvbnNlIgeQAgGYtRgBElUKDkRlY2xhcmVEZXBvc2l0Eh0udHNzLnYxLkRlY2xhcmVEZXBvc2l0UmVxdWVzdBoeLnRzcy52MS5EZWNsYXJlRGVwb3NpdFJlc3BvbnNlIgSYtRgCElIKDExpc3REZXBvc2l0cxIbLnRzcy52MS5MaXN0RGVwb3NpdHNSZXF1ZXN0GhwudHNzLnYxLkxpc3REZXBvc2l0c1Jlc3BvbnNlIgeQAgGYtRgBYgZwcm90bzM", [file_google_protobuf_timestamp, file_tss_v1_options, file_tss_v1_types]);
+  fileDesc("ChR0c3MvdjEvYmlsbGluZy5wcm90bxIGdHNzLnYxIhMKEUdldEJhbGFuY2VSZXF1ZXN0IkcKEkdldEJhbGFuY2VSZXNwb25zZRIZChFiYWxhbmNlX21pY3JvX3VzZBgBIAEoAxIWCg5oZWxkX21pY3JvX3VzZBgCIAEoAyITChFHZXRQcmljaW5nUmVxdWVzdCK8AQoSR2V0UHJpY2luZ1Jlc3BvbnNlEhwKFHNpZ25fcHJpY2VfbWljcm9fdXNkGAEgASgDEiYKC3NpZ25fcHJpY2VzGAIgAygLMhEudHNzLnYxLlNpZ25QcmljZRIeChZpbmNsdWRlZF9tZXNzYWdlX2J5dGVzGAMgASgNEiMKG21lc3NhZ2Vfa2liX3ByaWNlX21pY3JvX3VzZBgEIAEoAxIbChNka2dfcHJpY2VfbWljcm9fdXNkGAUgASgDIl0KCVNpZ25QcmljZRI3ChNzaWduYXR1cmVfYWxnb3JpdGhtGAEgASgOMhoudHNzLnYxLlNpZ25hdHVyZUFsZ29yaXRobRIXCg9wcmljZV9taWNyb191c2QYAiABKAMiQQoYTGlzdExlZGdlckVudHJpZXNSZXF1ZXN0EhEKCXBhZ2Vfc2l6ZRgBIAEoBRISCgpwYWdlX3Rva2VuGAIgASgJImEKGUxpc3RMZWRnZXJFbnRyaWVzUmVzcG9uc2USKwoObGVkZ2VyX2VudHJpZXMYASADKAsyEy50c3MudjEuTGVkZ2VyRW50cnkSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIr8DCgtMZWRnZXJFbnRyeRIXCg9sZWRnZXJfZW50cnlfaWQYASABKAkSLwoLY3JlYXRlX3RpbWUYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiYKBGtpbmQYAyABKA4yGC50c3MudjEuTGVkZ2VyRW50cnkuS2luZBIYChBhbW91bnRfbWljcm9fdXNkGAQgASgDEhwKD3NpZ25fcmVxdWVzdF9pZBgFIAEoCUgAiAEBEhkKEWJhbGFuY2VfbWljcm9fdXNkGAYgASgDEhMKC2Rlc2NyaXB0aW9uGAcgASgJEhcKCmR3YWxsZXRfaWQYCCABKAlIAYgBARIeChFkZXBvc2l0X3JlZmVyZW5jZRgJIAEoCUgCiAEBImQKBEtpbmQSFAoQS0lORF9VTlNQRUNJRklFRBAAEgoKBmNyZWRpdBABEggKBHNpZ24QAhIKCgZyZWZ1bmQQAxILCgdkZXBvc2l0EAQSBwoDZGtnEAUSDgoKZGtnX3JlZnVuZBAGQhIKEF9zaWduX3JlcXVlc3RfaWRCDQoLX2R3YWxsZXRfaWRCFAoSX2RlcG9zaXRfcmVmZXJlbmNlIkAKGEdldERlcG9zaXRBZGRyZXNzUmVxdWVzdBIWCglyZWZlcmVuY2UYASABKAlIAIgBAUIMCgpfcmVmZXJlbmNlIsUBChlHZXREZXBvc2l0QWRkcmVzc1Jlc3BvbnNlEg8KB2FkZHJlc3MYASABKAkSDwoHbmV0d29yaxgCIAEoCRIiCgVjb2lucxgDIAMoCzITLnRzcy52MS5EZXBvc2l0Q29pbhIhChltaW5pbXVtX2RlcG9zaXRfbWljcm9fdXNkGAQgASgDEhkKEXdhaXRpbmdfbWljcm9fdXNkGAUgASgDEhYKCXJlZmVyZW5jZRgGIAEoCUgAiAEBQgwKCl9yZWZlcmVuY2UingEKG0xpc3REZXBvc2l0QWRkcmVzc2VzUmVxdWVzdBIRCglwYWdlX3NpemUYASABKAUSEgoKcGFnZV90b2tlbhgCIAEoCRIWCglyZWZlcmVuY2UYAyABKAlIAIgBARIdChByZWZlcmVuY2VfcHJlZml4GAQgASgJSAGIAQFCDAoKX3JlZmVyZW5jZUITChFfcmVmZXJlbmNlX3ByZWZpeCJqChxMaXN0RGVwb3NpdEFkZHJlc3Nlc1Jlc3BvbnNlEjEKEWRlcG9zaXRfYWRkcmVzc2VzGAEgAygLMhYudHNzLnYxLkRlcG9zaXRBZGRyZXNzEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSKwAQoORGVwb3NpdEFkZHJlc3MSDwoHYWRkcmVzcxgBIAEoCRIRCglyZWZlcmVuY2UYAiABKAkSLwoLY3JlYXRlX3RpbWUYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhYKDmNyZWRpdGVkX2NvdW50GAQgASgDEhoKEmNyZWRpdGVkX21pY3JvX3VzZBgFIAEoAxIVCg13YWl0aW5nX2NvdW50GAYgASgDIpgBCgtEZXBvc2l0Q29pbhIRCgljb2luX3R5cGUYASABKAkSDgoGc3ltYm9sGAIgASgJEhAKCGRlY2ltYWxzGAMgASgNEhYKCXByaWNlX3VzZBgEIAEoCUgAiAEBEi4KCnByaWNlX3RpbWUYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgwKCl9wcmljZV91c2QiKgoVRGVjbGFyZURlcG9zaXRSZXF1ZXN0EhEKCXR4X2RpZ2VzdBgBIAEoCSI7ChZEZWNsYXJlRGVwb3NpdFJlc3BvbnNlEiEKCGRlcG9zaXRzGAEgAygLMg8udHNzLnYxLkRlcG9zaXQilwEKE0xpc3REZXBvc2l0c1JlcXVlc3QSKQoFc3RhdGUYASABKA4yFS50c3MudjEuRGVwb3NpdC5TdGF0ZUgAiAEBEhEKCXBhZ2Vfc2l6ZRgCIAEoBRISCgpwYWdlX3Rva2VuGAMgASgJEhYKCXJlZmVyZW5jZRgEIAEoCUgBiAEBQggKBl9zdGF0ZUIMCgpfcmVmZXJlbmNlIlIKFExpc3REZXBvc2l0c1Jlc3BvbnNlEiEKCGRlcG9zaXRzGAEgAygLMg8udHNzLnYxLkRlcG9zaXQSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJItICCgdEZXBvc2l0EhIKCmRlcG9zaXRfaWQYASABKAkSJAoFc3RhdGUYAiABKA4yFS50c3MudjEuRGVwb3NpdC5TdGF0ZRIRCgl0eF9kaWdlc3QYAyABKAkSEQoJY29pbl90eXBlGAQgASgJEg4KBmFtb3VudBgFIAEoCRIvCgtjcmVhdGVfdGltZRgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASJQoGY3JlZGl0GAcgASgLMhUudHNzLnYxLkRlcG9zaXRDcmVkaXQSDQoFc3dlcHQYCCABKAgSDwoHYWRkcmVzcxgJIAEoCRIWCglyZWZlcmVuY2UYCiABKAlIAIgBASI5CgVTdGF0ZRIVChFTVEFURV9VTlNQRUNJRklFRBAAEgsKB3dhaXRpbmcQARIMCghjcmVkaXRlZBACQgwKCl9yZWZlcmVuY2UihQEKDURlcG9zaXRDcmVkaXQSLwoLY3JlZGl0X3RpbWUYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhEKCXByaWNlX3VzZBgCIAEoCRIXCg92YWx1ZV9taWNyb191c2QYAyABKAMSFwoPbGVkZ2VyX2VudHJ5X2lkGAQgASgJIswBCg9HZXRVc2FnZVJlcXVlc3QSKgoEc3RlcBgBIAEoDjIcLnRzcy52MS5HZXRVc2FnZVJlcXVlc3QuU3RlcBIuCgpzdGFydF90aW1lGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIsCghlbmRfdGltZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiLwoEU3RlcBIUChBTVEVQX1VOU1BFQ0lGSUVEEAASCAoEaG91chABEgcKA2RheRACIrABChBHZXRVc2FnZVJlc3BvbnNlEi4KCnN0YXJ0X3RpbWUYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiwKCGVuZF90aW1lGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIgCgVzdGVwcxgDIAMoCzIRLnRzcy52MS5Vc2FnZVN0ZXASHAoFdG90YWwYBCABKAsyDS50c3MudjEuVXNhZ2UiWQoJVXNhZ2VTdGVwEi4KCnN0YXJ0X3RpbWUYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhwKBXVzYWdlGAIgASgLMg0udHNzLnYxLlVzYWdlItYBCgVVc2FnZRISCgpzaWduX2NvdW50GAEgASgDEhkKEXNpZ25fcmVmdW5kX2NvdW50GAIgASgDEhUKDWR3YWxsZXRfY291bnQYAyABKAMSHAoUZHdhbGxldF9yZWZ1bmRfY291bnQYBCABKAMSGQoRY2hhcmdlZF9taWNyb191c2QYBSABKAMSFQoNZGVwb3NpdF9jb3VudBgGIAEoAxIbChNkZXBvc2l0ZWRfbWljcm9fdXNkGAcgASgDEhoKEmFkanVzdGVkX21pY3JvX3VzZBgIIAEoAzLKBQoHQmlsbGluZxJMCgpHZXRCYWxhbmNlEhkudHNzLnYxLkdldEJhbGFuY2VSZXF1ZXN0GhoudHNzLnYxLkdldEJhbGFuY2VSZXNwb25zZSIHkAIBmLUYARJMCgpHZXRQcmljaW5nEhkudHNzLnYxLkdldFByaWNpbmdSZXF1ZXN0GhoudHNzLnYxLkdldFByaWNpbmdSZXNwb25zZSIHkAIBmLUYARJhChFMaXN0TGVkZ2VyRW50cmllcxIgLnRzcy52MS5MaXN0TGVkZ2VyRW50cmllc1JlcXVlc3QaIS50c3MudjEuTGlzdExlZGdlckVudHJpZXNSZXNwb25zZSIHkAIBmLUYARJhChFHZXREZXBvc2l0QWRkcmVzcxIgLnRzcy52MS5HZXREZXBvc2l0QWRkcmVzc1JlcXVlc3QaIS50c3MudjEuR2V0RGVwb3NpdEFkZHJlc3NSZXNwb25zZSIHkAIBmLUYARJqChRMaXN0RGVwb3NpdEFkZHJlc3NlcxIjLnRzcy52MS5MaXN0RGVwb3NpdEFkZHJlc3Nlc1JlcXVlc3QaJC50c3MudjEuTGlzdERlcG9zaXRBZGRyZXNzZXNSZXNwb25zZSIHkAIBmLUYARJVCg5EZWNsYXJlRGVwb3NpdBIdLnRzcy52MS5EZWNsYXJlRGVwb3NpdFJlcXVlc3QaHi50c3MudjEuRGVjbGFyZURlcG9zaXRSZXNwb25zZSIEmLUYAhJSCgxMaXN0RGVwb3NpdHMSGy50c3MudjEuTGlzdERlcG9zaXRzUmVxdWVzdBocLnRzcy52MS5MaXN0RGVwb3NpdHNSZXNwb25zZSIHkAIBmLUYARJGCghHZXRVc2FnZRIXLnRzcy52MS5HZXRVc2FnZVJlcXVlc3QaGC50c3MudjEuR2V0VXNhZ2VSZXNwb25zZSIHkAIBmLUYAWIGcHJvdG8z", [file_google_protobuf_timestamp, file_tss_v1_options, file_tss_v1_types]);
 
 /**
  * Reads the balance of the key's project.
@@ -892,6 +892,223 @@ export const DepositCreditSchema: GenMessage<DepositCredit> = /*@__PURE__*/
   messageDesc(file_tss_v1_billing, 19);
 
 /**
+ * Adds up the usage of the key's project.
+ *
+ * @generated from message tss.v1.GetUsageRequest
+ */
+export type GetUsageRequest = Message<"tss.v1.GetUsageRequest"> & {
+  /**
+   * The length of a step.
+   *
+   * @generated from field: tss.v1.GetUsageRequest.Step step = 1;
+   */
+  step: GetUsageRequest_Step;
+
+  /**
+   * The beginning of the window, which begins with its first whole step; absent means a day before its end for hours, and
+   * 30 days for days.
+   *
+   * @generated from field: google.protobuf.Timestamp start_time = 2;
+   */
+  startTime?: Timestamp | undefined;
+
+  /**
+   * The end of the window, which ends with its last step; absent means now.
+   *
+   * @generated from field: google.protobuf.Timestamp end_time = 3;
+   */
+  endTime?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message tss.v1.GetUsageRequest.
+ * Use `create(GetUsageRequestSchema)` to create a new message.
+ */
+export const GetUsageRequestSchema: GenMessage<GetUsageRequest> = /*@__PURE__*/
+  messageDesc(file_tss_v1_billing, 20);
+
+/**
+ * The length of a step.
+ *
+ * @generated from enum tss.v1.GetUsageRequest.Step
+ */
+export const GetUsageRequest_Step = {
+  /**
+   * The same as `day`.
+   *
+   * @generated from enum value: STEP_UNSPECIFIED = 0;
+   */
+  STEP_UNSPECIFIED: 0,
+
+  /**
+   * Hours; the window is at most 7 days long.
+   *
+   * @generated from enum value: hour = 1;
+   */
+  hour: 1,
+
+  /**
+   * Days (UTC); the window is at most 92 days long.
+   *
+   * @generated from enum value: day = 2;
+   */
+  day: 2,
+} as const;
+
+/**
+ * The length of a step.
+ *
+ * @generated from enum tss.v1.GetUsageRequest.Step
+ */
+export type GetUsageRequest_Step = (typeof GetUsageRequest_Step)[keyof typeof GetUsageRequest_Step] | UnknownEnum;
+
+/**
+ * Describes the enum tss.v1.GetUsageRequest.Step.
+ */
+export const GetUsageRequest_StepSchema: GenEnum<GetUsageRequest_Step> = /*@__PURE__*/
+  enumDesc(file_tss_v1_billing, 20, 0);
+
+/**
+ * The usage of a project over time.
+ *
+ * @generated from message tss.v1.GetUsageResponse
+ */
+export type GetUsageResponse = Message<"tss.v1.GetUsageResponse"> & {
+  /**
+   * The beginning of the first step.
+   *
+   * @generated from field: google.protobuf.Timestamp start_time = 1;
+   */
+  startTime?: Timestamp | undefined;
+
+  /**
+   * The end of the last step.
+   *
+   * @generated from field: google.protobuf.Timestamp end_time = 2;
+   */
+  endTime?: Timestamp | undefined;
+
+  /**
+   * The steps in which something was booked, the oldest first.
+   *
+   * @generated from field: repeated tss.v1.UsageStep steps = 3;
+   */
+  steps: UsageStep[];
+
+  /**
+   * The sums of the window.
+   *
+   * @generated from field: tss.v1.Usage total = 4;
+   */
+  total?: Usage | undefined;
+};
+
+/**
+ * Describes the message tss.v1.GetUsageResponse.
+ * Use `create(GetUsageResponseSchema)` to create a new message.
+ */
+export const GetUsageResponseSchema: GenMessage<GetUsageResponse> = /*@__PURE__*/
+  messageDesc(file_tss_v1_billing, 21);
+
+/**
+ * The usage in one step.
+ *
+ * @generated from message tss.v1.UsageStep
+ */
+export type UsageStep = Message<"tss.v1.UsageStep"> & {
+  /**
+   * The beginning of the step.
+   *
+   * @generated from field: google.protobuf.Timestamp start_time = 1;
+   */
+  startTime?: Timestamp | undefined;
+
+  /**
+   * What was used and paid.
+   *
+   * @generated from field: tss.v1.Usage usage = 2;
+   */
+  usage?: Usage | undefined;
+};
+
+/**
+ * Describes the message tss.v1.UsageStep.
+ * Use `create(UsageStepSchema)` to create a new message.
+ */
+export const UsageStepSchema: GenMessage<UsageStep> = /*@__PURE__*/
+  messageDesc(file_tss_v1_billing, 22);
+
+/**
+ * What was used and paid. Each booking counts where the ledger has it: a refund may be in a later step than its charge.
+ *
+ * @generated from message tss.v1.Usage
+ */
+export type Usage = Message<"tss.v1.Usage"> & {
+  /**
+   * The number of charged signatures.
+   *
+   * @generated from field: int64 sign_count = 1;
+   */
+  signCount: bigint;
+
+  /**
+   * The number of signatures that were refunded.
+   *
+   * @generated from field: int64 sign_refund_count = 2;
+   */
+  signRefundCount: bigint;
+
+  /**
+   * The number of charged dWallets.
+   *
+   * @generated from field: int64 dwallet_count = 3;
+   */
+  dwalletCount: bigint;
+
+  /**
+   * The number of dWallets that were refunded.
+   *
+   * @generated from field: int64 dwallet_refund_count = 4;
+   */
+  dwalletRefundCount: bigint;
+
+  /**
+   * The charges minus the refunds, in millionths of a US dollar.
+   *
+   * @generated from field: int64 charged_micro_usd = 5;
+   */
+  chargedMicroUsd: bigint;
+
+  /**
+   * The number of credited deposits.
+   *
+   * @generated from field: int64 deposit_count = 6;
+   */
+  depositCount: bigint;
+
+  /**
+   * What these deposits added to the balance, in millionths of a US dollar.
+   *
+   * @generated from field: int64 deposited_micro_usd = 7;
+   */
+  depositedMicroUsd: bigint;
+
+  /**
+   * The credit that the operator added, minus what the operator removed, in millionths of a US dollar.
+   *
+   * @generated from field: int64 adjusted_micro_usd = 8;
+   */
+  adjustedMicroUsd: bigint;
+};
+
+/**
+ * Describes the message tss.v1.Usage.
+ * Use `create(UsageSchema)` to create a new message.
+ */
+export const UsageSchema: GenMessage<Usage> = /*@__PURE__*/
+  messageDesc(file_tss_v1_billing, 23);
+
+/**
  * The credit of a project.
  *
  * @generated from service tss.v1.Billing
@@ -968,6 +1185,16 @@ export const Billing: GenService<{
     methodKind: "unary";
     input: typeof ListDepositsRequestSchema;
     output: typeof ListDepositsResponseSchema;
+  },
+  /**
+   * Adds up what the project used and paid in each hour or day (UTC) of a window.
+   *
+   * @generated from rpc tss.v1.Billing.GetUsage
+   */
+  getUsage: {
+    methodKind: "unary";
+    input: typeof GetUsageRequestSchema;
+    output: typeof GetUsageResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_tss_v1_billing, 0);

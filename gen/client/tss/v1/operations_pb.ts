@@ -8,16 +8,20 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import type { ChainOperation_Kind, ChainTransaction_State } from "./admin_pb.ts";
 import { file_tss_v1_admin } from "./admin_pb.ts";
+import type { LedgerEntry_Kind } from "./billing_pb.ts";
+import { file_tss_v1_billing } from "./billing_pb.ts";
 import { file_tss_v1_options } from "./options_pb.ts";
 import type { SignRequest_Status } from "./signing_pb.ts";
 import { file_tss_v1_signing } from "./signing_pb.ts";
+import type { SignatureAlgorithm } from "./types_pb.ts";
+import { file_tss_v1_types } from "./types_pb.ts";
 import type { Message, UnknownEnum } from "@bufbuild/protobuf";
 
 /**
  * Describes the file tss/v1/operations.proto.
  */
 export const file_tss_v1_operations: GenFile = /*@__PURE__*/
-  fileDesc("Chd0c3MvdjEvb3BlcmF0aW9ucy5wcm90bxIGdHNzLnYxIhUKE0dldFJlYWRpbmVzc1JlcXVlc3Qi1QIKFEdldFJlYWRpbmVzc1Jlc3BvbnNlEjMKBnN0YXR1cxgBIAEoDjIjLnRzcy52MS5HZXRSZWFkaW5lc3NSZXNwb25zZS5TdGF0dXMSJgoGY2hlY2tzGAIgAygLMhYudHNzLnYxLlJlYWRpbmVzc0NoZWNrEg8KB3ZlcnNpb24YAyABKAkSDgoGY29tbWl0GAQgASgJEhQKDHByb2Nlc3NfdHlwZRgFIAEoCRIuCgpzdGFydF90aW1lGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBItCglyZWFkX3RpbWUYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIkoKBlN0YXR1cxIWChJTVEFUVVNfVU5TUEVDSUZJRUQQABIJCgVyZWFkeRABEgwKCGRlZ3JhZGVkEAISDwoLdW5hdmFpbGFibGUQAyJJCg5SZWFkaW5lc3NDaGVjaxIMCgRuYW1lGAEgASgJEgoKAm9rGAIgASgIEg0KBXZpdGFsGAMgASgIEg4KBnJlYXNvbhgEIAEoCSKOAQoYR2V0U2lnblN0YXRpc3RpY3NSZXF1ZXN0Ei4KCnN0YXJ0X3RpbWUYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiwKCGVuZF90aW1lGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIUCgxzdGVwX3NlY29uZHMYAyABKAUirQIKGUdldFNpZ25TdGF0aXN0aWNzUmVzcG9uc2USLgoKc3RhcnRfdGltZRgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLAoIZW5kX3RpbWUYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhQKDHN0ZXBfc2Vjb25kcxgDIAEoBRIVCg1yZXF1ZXN0X2NvdW50GAQgASgFEjYKEmNvdmVyZWRfc3RhcnRfdGltZRgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASIgoFdG90YWwYBiABKAsyEy50c3MudjEuU2lnbkZpZ3VyZXMSKQoFc3RlcHMYByADKAsyGi50c3MudjEuU2lnblN0YXRpc3RpY3NTdGVwImoKElNpZ25TdGF0aXN0aWNzU3RlcBIuCgpzdGFydF90aW1lGAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIkCgdmaWd1cmVzGAIgASgLMhMudHNzLnYxLlNpZ25GaWd1cmVzImAKC1NpZ25GaWd1cmVzEicKBmNvdW50cxgBIAMoCzIXLnRzcy52MS5TaWduU3RhdHVzQ291bnQSKAoGc3RhZ2VzGAIgAygLMhgudHNzLnYxLlNpZ25TdGFnZUZpZ3VyZXMiTAoPU2lnblN0YXR1c0NvdW50EioKBnN0YXR1cxgBIAEoDjIaLnRzcy52MS5TaWduUmVxdWVzdC5TdGF0dXMSDQoFY291bnQYAiABKAUizwEKEFNpZ25TdGFnZUZpZ3VyZXMSLQoFc3RhZ2UYASABKA4yHi50c3MudjEuU2lnblN0YWdlRmlndXJlcy5TdGFnZRINCgVjb3VudBgCIAEoBRITCgtwNTBfc2Vjb25kcxgDIAEoARITCgtwOTlfc2Vjb25kcxgEIAEoASJTCgVTdGFnZRIVChFTVEFHRV9VTlNQRUNJRklFRBAAEgwKCHByZXBhcmVkEAESCgoGcXVldWVkEAISDQoJc3VibWl0dGVkEAMSCgoGc2lnbmVkEAQiEQoPR2V0TGFuZXNSZXF1ZXN0InwKEEdldExhbmVzUmVzcG9uc2USFgoOc2VuZGVyX2FkZHJlc3MYASABKAkSIQoFbGFuZXMYAiADKAsyEi50c3MudjEuTGFuZVN0YXR1cxItCglyZWFkX3RpbWUYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIrECCgpMYW5lU3RhdHVzEhcKD29wZXJhdG9yX2NhcF9pZBgBIAEoCRISCgpjb25maWd1cmVkGAIgASgIEjIKDmxlYXNlX2VuZF90aW1lGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBINCgVmZW5jZRgEIAEoAxIWCg5nYXNfY29pbl9jb3VudBgFIAEoBRIxCgp1bnJlc29sdmVkGAYgASgLMh0udHNzLnYxLlVucmVzb2x2ZWRUcmFuc2FjdGlvbhIeChFmb3JlaWduX3R4X2RpZ2VzdBgHIAEoCUgAiAEBEjIKDWxhc3RfcmVzb2x2ZWQYCCABKAsyGy50c3MudjEuUmVzb2x2ZWRUcmFuc2FjdGlvbkIUChJfZm9yZWlnbl90eF9kaWdlc3QibwoVVW5yZXNvbHZlZFRyYW5zYWN0aW9uEhEKCXR4X2RpZ2VzdBgBIAEoCRIvCgtjcmVhdGVfdGltZRgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEgoKc2VuZF9jb3VudBgDIAEoBSKJAQoTUmVzb2x2ZWRUcmFuc2FjdGlvbhIRCgl0eF9kaWdlc3QYASABKAkSLQoFc3RhdGUYAiABKA4yHi50c3MudjEuQ2hhaW5UcmFuc2FjdGlvbi5TdGF0ZRIwCgxyZXNvbHZlX3RpbWUYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIhIKEEdldE91dGJveFJlcXVlc3QiaAoRR2V0T3V0Ym94UmVzcG9uc2USJAoHZW50cmllcxgBIAMoCzITLnRzcy52MS5PdXRib3hFbnRyeRItCglyZWFkX3RpbWUYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIt8BCgtPdXRib3hFbnRyeRIpCgRraW5kGAEgASgOMhsudHNzLnYxLkNoYWluT3BlcmF0aW9uLktpbmQSKAoFc3RhdGUYAiABKA4yGS50c3MudjEuT3V0Ym94RW50cnkuU3RhdGUSDQoFY291bnQYAyABKAUSNgoSb2xkZXN0X2NyZWF0ZV90aW1lGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCI0CgVTdGF0ZRIVChFTVEFURV9VTlNQRUNJRklFRBAAEgoKBnF1ZXVlZBABEggKBHNlbnQQAjLWAgoKT3BlcmF0aW9ucxJSCgxHZXRSZWFkaW5lc3MSGy50c3MudjEuR2V0UmVhZGluZXNzUmVxdWVzdBocLnRzcy52MS5HZXRSZWFkaW5lc3NSZXNwb25zZSIHkAIBmLUYARJhChFHZXRTaWduU3RhdGlzdGljcxIgLnRzcy52MS5HZXRTaWduU3RhdGlzdGljc1JlcXVlc3QaIS50c3MudjEuR2V0U2lnblN0YXRpc3RpY3NSZXNwb25zZSIHkAIBmLUYARJGCghHZXRMYW5lcxIXLnRzcy52MS5HZXRMYW5lc1JlcXVlc3QaGC50c3MudjEuR2V0TGFuZXNSZXNwb25zZSIHkAIBmLUYARJJCglHZXRPdXRib3gSGC50c3MudjEuR2V0T3V0Ym94UmVxdWVzdBoZLnRzcy52MS5HZXRPdXRib3hSZXNwb25zZSIHkAIBmLUYAWIGcHJvdG8z", [file_google_protobuf_timestamp, file_tss_v1_admin, file_tss_v1_options, file_tss_v1_signing]);
+  fileDesc("Chd0c3MvdjEvb3BlcmF0aW9ucy5wcm90bxIGdHNzLnYxIhUKE0dldFJlYWRpbmVzc1JlcXVlc3Qi1QIKFEdldFJlYWRpbmVzc1Jlc3BvbnNlEjMKBnN0YXR1cxgBIAEoDjIjLnRzcy52MS5HZXRSZWFkaW5lc3NSZXNwb25zZS5TdGF0dXMSJgoGY2hlY2tzGAIgAygLMhYudHNzLnYxLlJlYWRpbmVzc0NoZWNrEg8KB3ZlcnNpb24YAyABKAkSDgoGY29tbWl0GAQgASgJEhQKDHByb2Nlc3NfdHlwZRgFIAEoCRIuCgpzdGFydF90aW1lGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBItCglyZWFkX3RpbWUYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIkoKBlN0YXR1cxIWChJTVEFUVVNfVU5TUEVDSUZJRUQQABIJCgVyZWFkeRABEgwKCGRlZ3JhZGVkEAISDwoLdW5hdmFpbGFibGUQAyJJCg5SZWFkaW5lc3NDaGVjaxIMCgRuYW1lGAEgASgJEgoKAm9rGAIgASgIEg0KBXZpdGFsGAMgASgIEg4KBnJlYXNvbhgEIAEoCSKOAQoYR2V0U2lnblN0YXRpc3RpY3NSZXF1ZXN0Ei4KCnN0YXJ0X3RpbWUYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiwKCGVuZF90aW1lGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIUCgxzdGVwX3NlY29uZHMYAyABKAUirQIKGUdldFNpZ25TdGF0aXN0aWNzUmVzcG9uc2USLgoKc3RhcnRfdGltZRgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLAoIZW5kX3RpbWUYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhQKDHN0ZXBfc2Vjb25kcxgDIAEoBRIVCg1yZXF1ZXN0X2NvdW50GAQgASgFEjYKEmNvdmVyZWRfc3RhcnRfdGltZRgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASIgoFdG90YWwYBiABKAsyEy50c3MudjEuU2lnbkZpZ3VyZXMSKQoFc3RlcHMYByADKAsyGi50c3MudjEuU2lnblN0YXRpc3RpY3NTdGVwImoKElNpZ25TdGF0aXN0aWNzU3RlcBIuCgpzdGFydF90aW1lGAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIkCgdmaWd1cmVzGAIgASgLMhMudHNzLnYxLlNpZ25GaWd1cmVzImAKC1NpZ25GaWd1cmVzEicKBmNvdW50cxgBIAMoCzIXLnRzcy52MS5TaWduU3RhdHVzQ291bnQSKAoGc3RhZ2VzGAIgAygLMhgudHNzLnYxLlNpZ25TdGFnZUZpZ3VyZXMiTAoPU2lnblN0YXR1c0NvdW50EioKBnN0YXR1cxgBIAEoDjIaLnRzcy52MS5TaWduUmVxdWVzdC5TdGF0dXMSDQoFY291bnQYAiABKAUizwEKEFNpZ25TdGFnZUZpZ3VyZXMSLQoFc3RhZ2UYASABKA4yHi50c3MudjEuU2lnblN0YWdlRmlndXJlcy5TdGFnZRINCgVjb3VudBgCIAEoBRITCgtwNTBfc2Vjb25kcxgDIAEoARITCgtwOTlfc2Vjb25kcxgEIAEoASJTCgVTdGFnZRIVChFTVEFHRV9VTlNQRUNJRklFRBAAEgwKCHByZXBhcmVkEAESCgoGcXVldWVkEAISDQoJc3VibWl0dGVkEAMSCgoGc2lnbmVkEAQiEQoPR2V0TGFuZXNSZXF1ZXN0InwKEEdldExhbmVzUmVzcG9uc2USFgoOc2VuZGVyX2FkZHJlc3MYASABKAkSIQoFbGFuZXMYAiADKAsyEi50c3MudjEuTGFuZVN0YXR1cxItCglyZWFkX3RpbWUYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIrECCgpMYW5lU3RhdHVzEhcKD29wZXJhdG9yX2NhcF9pZBgBIAEoCRISCgpjb25maWd1cmVkGAIgASgIEjIKDmxlYXNlX2VuZF90aW1lGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBINCgVmZW5jZRgEIAEoAxIWCg5nYXNfY29pbl9jb3VudBgFIAEoBRIxCgp1bnJlc29sdmVkGAYgASgLMh0udHNzLnYxLlVucmVzb2x2ZWRUcmFuc2FjdGlvbhIeChFmb3JlaWduX3R4X2RpZ2VzdBgHIAEoCUgAiAEBEjIKDWxhc3RfcmVzb2x2ZWQYCCABKAsyGy50c3MudjEuUmVzb2x2ZWRUcmFuc2FjdGlvbkIUChJfZm9yZWlnbl90eF9kaWdlc3QibwoVVW5yZXNvbHZlZFRyYW5zYWN0aW9uEhEKCXR4X2RpZ2VzdBgBIAEoCRIvCgtjcmVhdGVfdGltZRgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEgoKc2VuZF9jb3VudBgDIAEoBSKJAQoTUmVzb2x2ZWRUcmFuc2FjdGlvbhIRCgl0eF9kaWdlc3QYASABKAkSLQoFc3RhdGUYAiABKA4yHi50c3MudjEuQ2hhaW5UcmFuc2FjdGlvbi5TdGF0ZRIwCgxyZXNvbHZlX3RpbWUYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIhIKEEdldE91dGJveFJlcXVlc3QiaAoRR2V0T3V0Ym94UmVzcG9uc2USJAoHZW50cmllcxgBIAMoCzITLnRzcy52MS5PdXRib3hFbnRyeRItCglyZWFkX3RpbWUYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIt8BCgtPdXRib3hFbnRyeRIpCgRraW5kGAEgASgOMhsudHNzLnYxLkNoYWluT3BlcmF0aW9uLktpbmQSKAoFc3RhdGUYAiABKA4yGS50c3MudjEuT3V0Ym94RW50cnkuU3RhdGUSDQoFY291bnQYAyABKAUSNgoSb2xkZXN0X2NyZWF0ZV90aW1lGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCI0CgVTdGF0ZRIVChFTVEFURV9VTlNQRUNJRklFRBAAEgoKBnF1ZXVlZBABEggKBHNlbnQQAiLuAQoYR2V0UHJlc2lnbkhpc3RvcnlSZXF1ZXN0Ei4KCnN0YXJ0X3RpbWUYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiwKCGVuZF90aW1lGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIUCgxzdGVwX3NlY29uZHMYAyABKAUSQQoYc2lnbmF0dXJlX2FsZ29yaXRobV9uYW1lGAQgASgOMhoudHNzLnYxLlNpZ25hdHVyZUFsZ29yaXRobUgAiAEBQhsKGV9zaWduYXR1cmVfYWxnb3JpdGhtX25hbWUivgEKGUdldFByZXNpZ25IaXN0b3J5UmVzcG9uc2USLgoKc3RhcnRfdGltZRgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLAoIZW5kX3RpbWUYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhQKDHN0ZXBfc2Vjb25kcxgDIAEoBRItCgdidWNrZXRzGAQgAygLMhwudHNzLnYxLlByZXNpZ25CdWNrZXRIaXN0b3J5IpUBChRQcmVzaWduQnVja2V0SGlzdG9yeRISCgpjdXJ2ZV9uYW1lGAEgASgJEiAKGHNpZ25hdHVyZV9hbGdvcml0aG1fbmFtZRgCIAEoCRIhChluZXR3b3JrX2VuY3J5cHRpb25fa2V5X2lkGAMgASgJEiQKBXN0ZXBzGAQgAygLMhUudHNzLnYxLlByZXNpZ25MZXZlbHMi6gEKDVByZXNpZ25MZXZlbHMSLgoKc3RhcnRfdGltZRgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFAoMc2FtcGxlX2NvdW50GAIgASgFEhoKEmVtcHR5X3NhbXBsZV9jb3VudBgDIAEoBRIRCglyZWFkeV9taW4YBCABKAUSEgoKcmVhZHlfbGFzdBgFIAEoBRIUCgxwZW5kaW5nX2xhc3QYBiABKAUSEQoJaGVsZF9sYXN0GAcgASgFEhIKCm1hZGVfY291bnQYCCABKAMSEwoLdGFrZW5fY291bnQYCSABKAMijwEKGUdldFRyZWFzdXJ5SGlzdG9yeVJlcXVlc3QSLgoKc3RhcnRfdGltZRgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLAoIZW5kX3RpbWUYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhQKDHN0ZXBfc2Vjb25kcxgDIAEoBSKfAgoaR2V0VHJlYXN1cnlIaXN0b3J5UmVzcG9uc2USLgoKc3RhcnRfdGltZRgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLAoIZW5kX3RpbWUYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhQKDHN0ZXBfc2Vjb25kcxgDIAEoBRInCgVzdGVwcxgEIAMoCzIYLnRzcy52MS5UcmVhc3VyeUJhbGFuY2VzEiAKA2lrYRgFIAEoCzITLnRzcy52MS5CYWxhbmNlQnVybhIgCgNzdWkYBiABKAsyEy50c3MudjEuQmFsYW5jZUJ1cm4SIAoDZ2FzGAcgASgLMhMudHNzLnYxLkJhbGFuY2VCdXJuIoUBChBUcmVhc3VyeUJhbGFuY2VzEigKBHRpbWUYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhMKC2lrYV9iYWxhbmNlGAIgASgEEhgKEHN1aV9iYWxhbmNlX21pc3QYAyABKAQSGAoQZ2FzX2JhbGFuY2VfbWlzdBgEIAEoBCJwCgtCYWxhbmNlQnVybhIPCgdiYWxhbmNlGAEgASgEEhkKDGJ1cm5fcGVyX2RheRgCIAEoBEgAiAEBEhYKCWRheXNfbGVmdBgDIAEoAUgBiAEBQg8KDV9idXJuX3Blcl9kYXlCDAoKX2RheXNfbGVmdCIRCg9HZXRNb25leVJlcXVlc3Qi7QIKEEdldE1vbmV5UmVzcG9uc2USFQoNcHJvamVjdF9jb3VudBgBIAEoAxIZChFiYWxhbmNlX21pY3JvX3VzZBgCIAEoAxIWCg5oZWxkX21pY3JvX3VzZBgDIAEoAxIdChV3YWl0aW5nX2RlcG9zaXRfY291bnQYBCABKAMSPwobb2xkZXN0X3dhaXRpbmdfZGVwb3NpdF90aW1lGAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIjCghsYXN0X2RheRgGIAMoCzIRLnRzcy52MS5MZWRnZXJTdW0SIgoGc3dlZXBzGAcgAygLMhIudHNzLnYxLlN3ZWVwQ291bnQSNwoTbGVkZ2VyX3ZlcmlmaWNhdGlvbhgIIAEoCzIaLnRzcy52MS5MZWRnZXJWZXJpZmljYXRpb24SLQoJcmVhZF90aW1lGAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJcCglMZWRnZXJTdW0SJgoEa2luZBgBIAEoDjIYLnRzcy52MS5MZWRnZXJFbnRyeS5LaW5kEg0KBWNvdW50GAIgASgDEhgKEGFtb3VudF9taWNyb191c2QYAyABKAMiwQEKClN3ZWVwQ291bnQSJwoFc3RhdGUYASABKA4yGC50c3MudjEuU3dlZXBDb3VudC5TdGF0ZRINCgVjb3VudBgCIAEoAxI2ChJvbGRlc3RfY3JlYXRlX3RpbWUYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIkMKBVN0YXRlEhUKEVNUQVRFX1VOU1BFQ0lGSUVEEAASCgoGcXVldWVkEAESCwoHcmVmdXNlZBACEgoKBmZhaWxlZBADIo4BChJMZWRnZXJWZXJpZmljYXRpb24SLwoLdmVyaWZ5X3RpbWUYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhgKEGRpZmZlcmVuY2VfY291bnQYAiABKAUSLQoLZGlmZmVyZW5jZXMYAyADKAsyGC50c3MudjEuTGVkZ2VyRGlmZmVyZW5jZSJTChBMZWRnZXJEaWZmZXJlbmNlEgwKBGtpbmQYASABKAkSDwoHc3ViamVjdBgCIAEoCRIQCghleHBlY3RlZBgDIAEoAxIOCgZhY3R1YWwYBCABKAMy5wQKCk9wZXJhdGlvbnMSUgoMR2V0UmVhZGluZXNzEhsudHNzLnYxLkdldFJlYWRpbmVzc1JlcXVlc3QaHC50c3MudjEuR2V0UmVhZGluZXNzUmVzcG9uc2UiB5ACAZi1GAESYQoRR2V0U2lnblN0YXRpc3RpY3MSIC50c3MudjEuR2V0U2lnblN0YXRpc3RpY3NSZXF1ZXN0GiEudHNzLnYxLkdldFNpZ25TdGF0aXN0aWNzUmVzcG9uc2UiB5ACAZi1GAESRgoIR2V0TGFuZXMSFy50c3MudjEuR2V0TGFuZXNSZXF1ZXN0GhgudHNzLnYxLkdldExhbmVzUmVzcG9uc2UiB5ACAZi1GAESSQoJR2V0T3V0Ym94EhgudHNzLnYxLkdldE91dGJveFJlcXVlc3QaGS50c3MudjEuR2V0T3V0Ym94UmVzcG9uc2UiB5ACAZi1GAESYQoRR2V0UHJlc2lnbkhpc3RvcnkSIC50c3MudjEuR2V0UHJlc2lnbkhpc3RvcnlSZXF1ZXN0GiEudHNzLnYxLkdldFByZXNpZ25IaXN0b3J5UmVzcG9uc2UiB5ACAZi1GAESZAoSR2V0VHJlYXN1cnlIaXN0b3J5EiEudHNzLnYxLkdldFRyZWFzdXJ5SGlzdG9yeVJlcXVlc3QaIi50c3MudjEuR2V0VHJlYXN1cnlIaXN0b3J5UmVzcG9uc2UiB5ACAZi1GAESRgoIR2V0TW9uZXkSFy50c3MudjEuR2V0TW9uZXlSZXF1ZXN0GhgudHNzLnYxLkdldE1vbmV5UmVzcG9uc2UiB5ACAZi1GAFiBnByb3RvMw", [file_google_protobuf_timestamp, file_tss_v1_admin, file_tss_v1_billing, file_tss_v1_options, file_tss_v1_signing, file_tss_v1_types]);
 
 /**
  * Reads the readiness of a replica.
@@ -785,6 +789,674 @@ export const OutboxEntry_StateSchema: GenEnum<OutboxEntry_State> = /*@__PURE__*/
   enumDesc(file_tss_v1_operations, 16, 0);
 
 /**
+ * Reads the pool over time.
+ *
+ * @generated from message tss.v1.GetPresignHistoryRequest
+ */
+export type GetPresignHistoryRequest = Message<"tss.v1.GetPresignHistoryRequest"> & {
+  /**
+   * The beginning of the window; absent means one day before its end. The window is at most 14 days long.
+   *
+   * @generated from field: google.protobuf.Timestamp start_time = 1;
+   */
+  startTime?: Timestamp | undefined;
+
+  /**
+   * The end of the window, which does not belong to it; absent means now.
+   *
+   * @generated from field: google.protobuf.Timestamp end_time = 2;
+   */
+  endTime?: Timestamp | undefined;
+
+  /**
+   * The length of a time step: 0 means a sixtieth of the window, but at least a minute. The window has at most 500 steps.
+   *
+   * @generated from field: int32 step_seconds = 3;
+   */
+  stepSeconds: number;
+
+  /**
+   * Only the buckets of this algorithm; absent means all.
+   *
+   * @generated from field: optional tss.v1.SignatureAlgorithm signature_algorithm_name = 4;
+   */
+  signatureAlgorithmName?: SignatureAlgorithm | undefined;
+};
+
+/**
+ * Describes the message tss.v1.GetPresignHistoryRequest.
+ * Use `create(GetPresignHistoryRequestSchema)` to create a new message.
+ */
+export const GetPresignHistoryRequestSchema: GenMessage<GetPresignHistoryRequest> = /*@__PURE__*/
+  messageDesc(file_tss_v1_operations, 17);
+
+/**
+ * The pool over time.
+ *
+ * @generated from message tss.v1.GetPresignHistoryResponse
+ */
+export type GetPresignHistoryResponse = Message<"tss.v1.GetPresignHistoryResponse"> & {
+  /**
+   * The beginning of the window.
+   *
+   * @generated from field: google.protobuf.Timestamp start_time = 1;
+   */
+  startTime?: Timestamp | undefined;
+
+  /**
+   * The end of the window.
+   *
+   * @generated from field: google.protobuf.Timestamp end_time = 2;
+   */
+  endTime?: Timestamp | undefined;
+
+  /**
+   * The length of a time step; the last one may be shorter.
+   *
+   * @generated from field: int32 step_seconds = 3;
+   */
+  stepSeconds: number;
+
+  /**
+   * One entry for each bucket with a noted level.
+   *
+   * @generated from field: repeated tss.v1.PresignBucketHistory buckets = 4;
+   */
+  buckets: PresignBucketHistory[];
+};
+
+/**
+ * Describes the message tss.v1.GetPresignHistoryResponse.
+ * Use `create(GetPresignHistoryResponseSchema)` to create a new message.
+ */
+export const GetPresignHistoryResponseSchema: GenMessage<GetPresignHistoryResponse> = /*@__PURE__*/
+  messageDesc(file_tss_v1_operations, 18);
+
+/**
+ * One bucket over time.
+ *
+ * @generated from message tss.v1.PresignBucketHistory
+ */
+export type PresignBucketHistory = Message<"tss.v1.PresignBucketHistory"> & {
+  /**
+   * The curve by name.
+   *
+   * @generated from field: string curve_name = 1;
+   */
+  curveName: string;
+
+  /**
+   * The algorithm by name.
+   *
+   * @generated from field: string signature_algorithm_name = 2;
+   */
+  signatureAlgorithmName: string;
+
+  /**
+   * The network encryption key of the bucket.
+   *
+   * @generated from field: string network_encryption_key_id = 3;
+   */
+  networkEncryptionKeyId: string;
+
+  /**
+   * The time steps with a noted level, the oldest first.
+   *
+   * @generated from field: repeated tss.v1.PresignLevels steps = 4;
+   */
+  steps: PresignLevels[];
+};
+
+/**
+ * Describes the message tss.v1.PresignBucketHistory.
+ * Use `create(PresignBucketHistorySchema)` to create a new message.
+ */
+export const PresignBucketHistorySchema: GenMessage<PresignBucketHistory> = /*@__PURE__*/
+  messageDesc(file_tss_v1_operations, 19);
+
+/**
+ * The levels of a bucket in one time step.
+ *
+ * @generated from message tss.v1.PresignLevels
+ */
+export type PresignLevels = Message<"tss.v1.PresignLevels"> & {
+  /**
+   * The beginning of the step.
+   *
+   * @generated from field: google.protobuf.Timestamp start_time = 1;
+   */
+  startTime?: Timestamp | undefined;
+
+  /**
+   * The number of minutes whose levels were noted.
+   *
+   * @generated from field: int32 sample_count = 2;
+   */
+  sampleCount: number;
+
+  /**
+   * The number of those minutes that began without a ready presign: a call for a signature then waits, or is refused.
+   *
+   * @generated from field: int32 empty_sample_count = 3;
+   */
+  emptySampleCount: number;
+
+  /**
+   * The smallest number of ready presigns.
+   *
+   * @generated from field: int32 ready_min = 4;
+   */
+  readyMin: number;
+
+  /**
+   * The ready presigns at the last noted minute.
+   *
+   * @generated from field: int32 ready_last = 5;
+   */
+  readyLast: number;
+
+  /**
+   * The requested presigns that were not available yet, at the last noted minute.
+   *
+   * @generated from field: int32 pending_last = 6;
+   */
+  pendingLast: number;
+
+  /**
+   * The presigns that open reservations held, at the last noted minute.
+   *
+   * @generated from field: int32 held_last = 7;
+   */
+  heldLast: number;
+
+  /**
+   * The presigns that became ready in the noted minutes.
+   *
+   * @generated from field: int64 made_count = 8;
+   */
+  madeCount: bigint;
+
+  /**
+   * The presigns that requests took in the noted minutes. A presign is counted again if its reservation expired.
+   *
+   * @generated from field: int64 taken_count = 9;
+   */
+  takenCount: bigint;
+};
+
+/**
+ * Describes the message tss.v1.PresignLevels.
+ * Use `create(PresignLevelsSchema)` to create a new message.
+ */
+export const PresignLevelsSchema: GenMessage<PresignLevels> = /*@__PURE__*/
+  messageDesc(file_tss_v1_operations, 20);
+
+/**
+ * Reads balances over time.
+ *
+ * @generated from message tss.v1.GetTreasuryHistoryRequest
+ */
+export type GetTreasuryHistoryRequest = Message<"tss.v1.GetTreasuryHistoryRequest"> & {
+  /**
+   * The beginning of the window; absent means seven days before its end. The window is at most 30 days long.
+   *
+   * @generated from field: google.protobuf.Timestamp start_time = 1;
+   */
+  startTime?: Timestamp | undefined;
+
+  /**
+   * The end of the window, which does not belong to it; absent means now.
+   *
+   * @generated from field: google.protobuf.Timestamp end_time = 2;
+   */
+  endTime?: Timestamp | undefined;
+
+  /**
+   * The length of a time step: 0 means a sixtieth of the window, but at least ten minutes. The window has at most 500
+   * steps.
+   *
+   * @generated from field: int32 step_seconds = 3;
+   */
+  stepSeconds: number;
+};
+
+/**
+ * Describes the message tss.v1.GetTreasuryHistoryRequest.
+ * Use `create(GetTreasuryHistoryRequestSchema)` to create a new message.
+ */
+export const GetTreasuryHistoryRequestSchema: GenMessage<GetTreasuryHistoryRequest> = /*@__PURE__*/
+  messageDesc(file_tss_v1_operations, 21);
+
+/**
+ * Balances over time. All amounts are in 10^-9 IKA and 10^-9 SUI.
+ *
+ * @generated from message tss.v1.GetTreasuryHistoryResponse
+ */
+export type GetTreasuryHistoryResponse = Message<"tss.v1.GetTreasuryHistoryResponse"> & {
+  /**
+   * The beginning of the window.
+   *
+   * @generated from field: google.protobuf.Timestamp start_time = 1;
+   */
+  startTime?: Timestamp | undefined;
+
+  /**
+   * The end of the window.
+   *
+   * @generated from field: google.protobuf.Timestamp end_time = 2;
+   */
+  endTime?: Timestamp | undefined;
+
+  /**
+   * The length of a time step; the last one may be shorter.
+   *
+   * @generated from field: int32 step_seconds = 3;
+   */
+  stepSeconds: number;
+
+  /**
+   * The last noted balances of each time step that has any, the oldest first.
+   *
+   * @generated from field: repeated tss.v1.TreasuryBalances steps = 4;
+   */
+  steps: TreasuryBalances[];
+
+  /**
+   * The IKA of the Treasury.
+   *
+   * @generated from field: tss.v1.BalanceBurn ika = 5;
+   */
+  ika?: BalanceBurn | undefined;
+
+  /**
+   * The SUI of the Treasury.
+   *
+   * @generated from field: tss.v1.BalanceBurn sui = 6;
+   */
+  sui?: BalanceBurn | undefined;
+
+  /**
+   * All SUI of the address that pays for gas.
+   *
+   * @generated from field: tss.v1.BalanceBurn gas = 7;
+   */
+  gas?: BalanceBurn | undefined;
+};
+
+/**
+ * Describes the message tss.v1.GetTreasuryHistoryResponse.
+ * Use `create(GetTreasuryHistoryResponseSchema)` to create a new message.
+ */
+export const GetTreasuryHistoryResponseSchema: GenMessage<GetTreasuryHistoryResponse> = /*@__PURE__*/
+  messageDesc(file_tss_v1_operations, 22);
+
+/**
+ * Balances at one moment.
+ *
+ * @generated from message tss.v1.TreasuryBalances
+ */
+export type TreasuryBalances = Message<"tss.v1.TreasuryBalances"> & {
+  /**
+   * When they were noted.
+   *
+   * @generated from field: google.protobuf.Timestamp time = 1;
+   */
+  time?: Timestamp | undefined;
+
+  /**
+   * The IKA of the Treasury.
+   *
+   * @generated from field: uint64 ika_balance = 2;
+   */
+  ikaBalance: bigint;
+
+  /**
+   * The SUI of the Treasury.
+   *
+   * @generated from field: uint64 sui_balance_mist = 3;
+   */
+  suiBalanceMist: bigint;
+
+  /**
+   * All SUI of the address that pays for gas.
+   *
+   * @generated from field: uint64 gas_balance_mist = 4;
+   */
+  gasBalanceMist: bigint;
+};
+
+/**
+ * Describes the message tss.v1.TreasuryBalances.
+ * Use `create(TreasuryBalancesSchema)` to create a new message.
+ */
+export const TreasuryBalancesSchema: GenMessage<TreasuryBalances> = /*@__PURE__*/
+  messageDesc(file_tss_v1_operations, 23);
+
+/**
+ * What a balance loses. Only decreases between two noted balances count, so a deposit hides what was spent in its ten
+ * minutes.
+ *
+ * @generated from message tss.v1.BalanceBurn
+ */
+export type BalanceBurn = Message<"tss.v1.BalanceBurn"> & {
+  /**
+   * The last noted balance of the window.
+   *
+   * @generated from field: uint64 balance = 1;
+   */
+  balance: bigint;
+
+  /**
+   * The sum of its decreases in the window, for each day between the first and the last noted balance. Absent if less
+   * than an hour lies between them.
+   *
+   * @generated from field: optional uint64 burn_per_day = 2;
+   */
+  burnPerDay?: bigint | undefined;
+
+  /**
+   * For how many days the balance lasts at this rate; absent without a rate, and if the balance loses nothing.
+   *
+   * @generated from field: optional double days_left = 3;
+   */
+  daysLeft?: number | undefined;
+};
+
+/**
+ * Describes the message tss.v1.BalanceBurn.
+ * Use `create(BalanceBurnSchema)` to create a new message.
+ */
+export const BalanceBurnSchema: GenMessage<BalanceBurn> = /*@__PURE__*/
+  messageDesc(file_tss_v1_operations, 24);
+
+/**
+ * Adds up money.
+ *
+ * @generated from message tss.v1.GetMoneyRequest
+ */
+export type GetMoneyRequest = Message<"tss.v1.GetMoneyRequest"> & {
+};
+
+/**
+ * Describes the message tss.v1.GetMoneyRequest.
+ * Use `create(GetMoneyRequestSchema)` to create a new message.
+ */
+export const GetMoneyRequestSchema: GenMessage<GetMoneyRequest> = /*@__PURE__*/
+  messageDesc(file_tss_v1_operations, 25);
+
+/**
+ * The money of the network. Amounts are in millionths of a US dollar.
+ *
+ * @generated from message tss.v1.GetMoneyResponse
+ */
+export type GetMoneyResponse = Message<"tss.v1.GetMoneyResponse"> & {
+  /**
+   * The number of projects.
+   *
+   * @generated from field: int64 project_count = 1;
+   */
+  projectCount: bigint;
+
+  /**
+   * The sum of all balances.
+   *
+   * @generated from field: int64 balance_micro_usd = 2;
+   */
+  balanceMicroUsd: bigint;
+
+  /**
+   * The part of it that is held for open reservations.
+   *
+   * @generated from field: int64 held_micro_usd = 3;
+   */
+  heldMicroUsd: bigint;
+
+  /**
+   * The number of waiting deposits.
+   *
+   * @generated from field: int64 waiting_deposit_count = 4;
+   */
+  waitingDepositCount: bigint;
+
+  /**
+   * When the oldest waiting deposit was found; absent without one.
+   *
+   * @generated from field: google.protobuf.Timestamp oldest_waiting_deposit_time = 5;
+   */
+  oldestWaitingDepositTime?: Timestamp | undefined;
+
+  /**
+   * The ledger entries of the last 24 full hours and the current one, added up by kind.
+   *
+   * @generated from field: repeated tss.v1.LedgerSum last_day = 6;
+   */
+  lastDay: LedgerSum[];
+
+  /**
+   * The sweeps that have not landed, by state.
+   *
+   * @generated from field: repeated tss.v1.SweepCount sweeps = 7;
+   */
+  sweeps: SweepCount[];
+
+  /**
+   * The result of the last verification of the ledger; absent before the first one. A replica verifies it every hour.
+   *
+   * @generated from field: tss.v1.LedgerVerification ledger_verification = 8;
+   */
+  ledgerVerification?: LedgerVerification | undefined;
+
+  /**
+   * When the money was added up.
+   *
+   * @generated from field: google.protobuf.Timestamp read_time = 9;
+   */
+  readTime?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message tss.v1.GetMoneyResponse.
+ * Use `create(GetMoneyResponseSchema)` to create a new message.
+ */
+export const GetMoneyResponseSchema: GenMessage<GetMoneyResponse> = /*@__PURE__*/
+  messageDesc(file_tss_v1_operations, 26);
+
+/**
+ * The ledger entries of one kind.
+ *
+ * @generated from message tss.v1.LedgerSum
+ */
+export type LedgerSum = Message<"tss.v1.LedgerSum"> & {
+  /**
+   * The kind.
+   *
+   * @generated from field: tss.v1.LedgerEntry.Kind kind = 1;
+   */
+  kind: LedgerEntry_Kind;
+
+  /**
+   * The number of entries.
+   *
+   * @generated from field: int64 count = 2;
+   */
+  count: bigint;
+
+  /**
+   * Their sum, in millionths of a US dollar; negative for charges.
+   *
+   * @generated from field: int64 amount_micro_usd = 3;
+   */
+  amountMicroUsd: bigint;
+};
+
+/**
+ * Describes the message tss.v1.LedgerSum.
+ * Use `create(LedgerSumSchema)` to create a new message.
+ */
+export const LedgerSumSchema: GenMessage<LedgerSum> = /*@__PURE__*/
+  messageDesc(file_tss_v1_operations, 27);
+
+/**
+ * The sweeps in one state.
+ *
+ * @generated from message tss.v1.SweepCount
+ */
+export type SweepCount = Message<"tss.v1.SweepCount"> & {
+  /**
+   * The state.
+   *
+   * @generated from field: tss.v1.SweepCount.State state = 1;
+   */
+  state: SweepCount_State;
+
+  /**
+   * The number of sweeps.
+   *
+   * @generated from field: int64 count = 2;
+   */
+  count: bigint;
+
+  /**
+   * When the oldest of them was made.
+   *
+   * @generated from field: google.protobuf.Timestamp oldest_create_time = 3;
+   */
+  oldestCreateTime?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message tss.v1.SweepCount.
+ * Use `create(SweepCountSchema)` to create a new message.
+ */
+export const SweepCountSchema: GenMessage<SweepCount> = /*@__PURE__*/
+  messageDesc(file_tss_v1_operations, 28);
+
+/**
+ * The states of a sweep that has not landed.
+ *
+ * @generated from enum tss.v1.SweepCount.State
+ */
+export const SweepCount_State = {
+  /**
+   * Unknown.
+   *
+   * @generated from enum value: STATE_UNSPECIFIED = 0;
+   */
+  STATE_UNSPECIFIED: 0,
+
+  /**
+   * It waits for its transaction.
+   *
+   * @generated from enum value: queued = 1;
+   */
+  queued: 1,
+
+  /**
+   * The chain refused it, and the service has not looked at its coins again yet.
+   *
+   * @generated from enum value: refused = 2;
+   */
+  refused: 2,
+
+  /**
+   * It failed. The next sweep takes its coins.
+   *
+   * @generated from enum value: failed = 3;
+   */
+  failed: 3,
+} as const;
+
+/**
+ * The states of a sweep that has not landed.
+ *
+ * @generated from enum tss.v1.SweepCount.State
+ */
+export type SweepCount_State = (typeof SweepCount_State)[keyof typeof SweepCount_State] | UnknownEnum;
+
+/**
+ * Describes the enum tss.v1.SweepCount.State.
+ */
+export const SweepCount_StateSchema: GenEnum<SweepCount_State> = /*@__PURE__*/
+  enumDesc(file_tss_v1_operations, 28, 0);
+
+/**
+ * A verification of the whole ledger: each amount is computed again from the entries and from what they are for.
+ *
+ * @generated from message tss.v1.LedgerVerification
+ */
+export type LedgerVerification = Message<"tss.v1.LedgerVerification"> & {
+  /**
+   * When it ended.
+   *
+   * @generated from field: google.protobuf.Timestamp verify_time = 1;
+   */
+  verifyTime?: Timestamp | undefined;
+
+  /**
+   * The number of differences; must be 0.
+   *
+   * @generated from field: int32 difference_count = 2;
+   */
+  differenceCount: number;
+
+  /**
+   * The first 20 of them.
+   *
+   * @generated from field: repeated tss.v1.LedgerDifference differences = 3;
+   */
+  differences: LedgerDifference[];
+};
+
+/**
+ * Describes the message tss.v1.LedgerVerification.
+ * Use `create(LedgerVerificationSchema)` to create a new message.
+ */
+export const LedgerVerificationSchema: GenMessage<LedgerVerification> = /*@__PURE__*/
+  messageDesc(file_tss_v1_operations, 29);
+
+/**
+ * An amount that differs from what it should be.
+ *
+ * @generated from message tss.v1.LedgerDifference
+ */
+export type LedgerDifference = Message<"tss.v1.LedgerDifference"> & {
+  /**
+   * What differs: `balance`, `held`, `reservations`, `charge`, `refund`, `deposit` or `orphan`.
+   *
+   * @generated from field: string kind = 1;
+   */
+  kind: string;
+
+  /**
+   * The project, the sign request, the row of the dWallet, the deposit, or the key of the entry.
+   *
+   * @generated from field: string subject = 2;
+   */
+  subject: string;
+
+  /**
+   * The recomputed amount, in millionths of a US dollar; a number for `reservations`.
+   *
+   * @generated from field: int64 expected = 3;
+   */
+  expected: bigint;
+
+  /**
+   * The stored amount.
+   *
+   * @generated from field: int64 actual = 4;
+   */
+  actual: bigint;
+};
+
+/**
+ * Describes the message tss.v1.LedgerDifference.
+ * Use `create(LedgerDifferenceSchema)` to create a new message.
+ */
+export const LedgerDifferenceSchema: GenMessage<LedgerDifference> = /*@__PURE__*/
+  messageDesc(file_tss_v1_operations, 30);
+
+/**
  * What an operator looks at: the state of the service on the network of the call. No call changes anything. Figures may
  * be some seconds old, because a replica keeps each reply for callers who ask the same again.
  *
@@ -833,6 +1505,39 @@ export const Operations: GenService<{
     methodKind: "unary";
     input: typeof GetOutboxRequestSchema;
     output: typeof GetOutboxResponseSchema;
+  },
+  /**
+   * Reads the presign pool over time: the level of each bucket, and how often it was found empty. A worker notes the
+   * levels once a minute and keeps them for 14 days. Minutes in which no worker ran are missing.
+   *
+   * @generated from rpc tss.v1.Operations.GetPresignHistory
+   */
+  getPresignHistory: {
+    methodKind: "unary";
+    input: typeof GetPresignHistoryRequestSchema;
+    output: typeof GetPresignHistoryResponseSchema;
+  },
+  /**
+   * Reads the Treasury's balances and the gas over time, what they lose a day, and for how long they last. A worker notes
+   * the balances every ten minutes and keeps them for 30 days.
+   *
+   * @generated from rpc tss.v1.Operations.GetTreasuryHistory
+   */
+  getTreasuryHistory: {
+    methodKind: "unary";
+    input: typeof GetTreasuryHistoryRequestSchema;
+    output: typeof GetTreasuryHistoryResponseSchema;
+  },
+  /**
+   * Adds up the money of all projects of the network: balances, deposits, sweeps and the last day's ledger entries. The
+   * result of the last ledger verification is that of the whole database.
+   *
+   * @generated from rpc tss.v1.Operations.GetMoney
+   */
+  getMoney: {
+    methodKind: "unary";
+    input: typeof GetMoneyRequestSchema;
+    output: typeof GetMoneyResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_tss_v1_operations, 0);

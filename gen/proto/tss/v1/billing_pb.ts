@@ -17,7 +17,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file tss/v1/billing.proto.
  */
 export const file_tss_v1_billing: GenFile = /*@__PURE__*/
-  fileDesc("ChR0c3MvdjEvYmlsbGluZy5wcm90bxIGdHNzLnYxIhMKEUdldEJhbGFuY2VSZXF1ZXN0IkcKEkdldEJhbGFuY2VSZXNwb25zZRIZChFiYWxhbmNlX21pY3JvX3VzZBgBIAEoAxIWCg5oZWxkX21pY3JvX3VzZBgCIAEoAyITChFHZXRQcmljaW5nUmVxdWVzdCK8AQoSR2V0UHJpY2luZ1Jlc3BvbnNlEhwKFHNpZ25fcHJpY2VfbWljcm9fdXNkGAEgASgDEiYKC3NpZ25fcHJpY2VzGAIgAygLMhEudHNzLnYxLlNpZ25QcmljZRIeChZpbmNsdWRlZF9tZXNzYWdlX2J5dGVzGAMgASgNEiMKG21lc3NhZ2Vfa2liX3ByaWNlX21pY3JvX3VzZBgEIAEoAxIbChNka2dfcHJpY2VfbWljcm9fdXNkGAUgASgDIl0KCVNpZ25QcmljZRI3ChNzaWduYXR1cmVfYWxnb3JpdGhtGAEgASgOMhoudHNzLnYxLlNpZ25hdHVyZUFsZ29yaXRobRIXCg9wcmljZV9taWNyb191c2QYAiABKAMiVAoYTGlzdExlZGdlckVudHJpZXNSZXF1ZXN0EhoKCXBhZ2Vfc2l6ZRgBIAEoBUIHukgEGgIoABIcCgpwYWdlX3Rva2VuGAIgASgJQgi6SAVyAxiACCJhChlMaXN0TGVkZ2VyRW50cmllc1Jlc3BvbnNlEisKDmxlZGdlcl9lbnRyaWVzGAEgAygLMhMudHNzLnYxLkxlZGdlckVudHJ5EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSK/AwoLTGVkZ2VyRW50cnkSFwoPbGVkZ2VyX2VudHJ5X2lkGAEgASgJEi8KC2NyZWF0ZV90aW1lGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBImCgRraW5kGAMgASgOMhgudHNzLnYxLkxlZGdlckVudHJ5LktpbmQSGAoQYW1vdW50X21pY3JvX3VzZBgEIAEoAxIcCg9zaWduX3JlcXVlc3RfaWQYBSABKAlIAIgBARIZChFiYWxhbmNlX21pY3JvX3VzZBgGIAEoAxITCgtkZXNjcmlwdGlvbhgHIAEoCRIXCgpkd2FsbGV0X2lkGAggASgJSAGIAQESHgoRZGVwb3NpdF9yZWZlcmVuY2UYCSABKAlIAogBASJkCgRLaW5kEhQKEEtJTkRfVU5TUEVDSUZJRUQQABIKCgZjcmVkaXQQARIICgRzaWduEAISCgoGcmVmdW5kEAMSCwoHZGVwb3NpdBAEEgcKA2RrZxAFEg4KCmRrZ19yZWZ1bmQQBkISChBfc2lnbl9yZXF1ZXN0X2lkQg0KC19kd2FsbGV0X2lkQhQKEl9kZXBvc2l0X3JlZmVyZW5jZSJXChhHZXREZXBvc2l0QWRkcmVzc1JlcXVlc3QSLQoJcmVmZXJlbmNlGAEgASgJQhW6SBJyEDIOXlsgLX5dezEsMTI4fSRIAIgBAUIMCgpfcmVmZXJlbmNlIsUBChlHZXREZXBvc2l0QWRkcmVzc1Jlc3BvbnNlEg8KB2FkZHJlc3MYASABKAkSDwoHbmV0d29yaxgCIAEoCRIiCgVjb2lucxgDIAMoCzITLnRzcy52MS5EZXBvc2l0Q29pbhIhChltaW5pbXVtX2RlcG9zaXRfbWljcm9fdXNkGAQgASgDEhkKEXdhaXRpbmdfbWljcm9fdXNkGAUgASgDEhYKCXJlZmVyZW5jZRgGIAEoCUgAiAEBQgwKCl9yZWZlcmVuY2Ui3wEKG0xpc3REZXBvc2l0QWRkcmVzc2VzUmVxdWVzdBIaCglwYWdlX3NpemUYASABKAVCB7pIBBoCKAASHAoKcGFnZV90b2tlbhgCIAEoCUIIukgFcgMYgAgSLQoJcmVmZXJlbmNlGAMgASgJQhW6SBJyEDIOXlsgLX5dezEsMTI4fSRIAIgBARI0ChByZWZlcmVuY2VfcHJlZml4GAQgASgJQhW6SBJyEDIOXlsgLX5dezEsMTI4fSRIAYgBAUIMCgpfcmVmZXJlbmNlQhMKEV9yZWZlcmVuY2VfcHJlZml4ImoKHExpc3REZXBvc2l0QWRkcmVzc2VzUmVzcG9uc2USMQoRZGVwb3NpdF9hZGRyZXNzZXMYASADKAsyFi50c3MudjEuRGVwb3NpdEFkZHJlc3MSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIrABCg5EZXBvc2l0QWRkcmVzcxIPCgdhZGRyZXNzGAEgASgJEhEKCXJlZmVyZW5jZRgCIAEoCRIvCgtjcmVhdGVfdGltZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFgoOY3JlZGl0ZWRfY291bnQYBCABKAMSGgoSY3JlZGl0ZWRfbWljcm9fdXNkGAUgASgDEhUKDXdhaXRpbmdfY291bnQYBiABKAMimAEKC0RlcG9zaXRDb2luEhEKCWNvaW5fdHlwZRgBIAEoCRIOCgZzeW1ib2wYAiABKAkSEAoIZGVjaW1hbHMYAyABKA0SFgoJcHJpY2VfdXNkGAQgASgJSACIAQESLgoKcHJpY2VfdGltZRgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCDAoKX3ByaWNlX3VzZCJQChVEZWNsYXJlRGVwb3NpdFJlcXVlc3QSNwoJdHhfZGlnZXN0GAEgASgJQiS6SCFyHzIdXlsxLTlBLUhKLU5QLVphLWttLXpdezQzLDQ0fSQiOwoWRGVjbGFyZURlcG9zaXRSZXNwb25zZRIhCghkZXBvc2l0cxgBIAMoCzIPLnRzcy52MS5EZXBvc2l0Is0BChNMaXN0RGVwb3NpdHNSZXF1ZXN0EjUKBXN0YXRlGAEgASgOMhUudHNzLnYxLkRlcG9zaXQuU3RhdGVCCrpIB4IBBBABIABIAIgBARIaCglwYWdlX3NpemUYAiABKAVCB7pIBBoCKAASHAoKcGFnZV90b2tlbhgDIAEoCUIIukgFcgMYgAgSLQoJcmVmZXJlbmNlGAQgASgJQhW6SBJyEDIOXlsgLX5dezEsMTI4fSRIAYgBAUIICgZfc3RhdGVCDAoKX3JlZmVyZW5jZSJSChRMaXN0RGVwb3NpdHNSZXNwb25zZRIhCghkZXBvc2l0cxgBIAMoCzIPLnRzcy52MS5EZXBvc2l0EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSLSAgoHRGVwb3NpdBISCgpkZXBvc2l0X2lkGAEgASgJEiQKBXN0YXRlGAIgASgOMhUudHNzLnYxLkRlcG9zaXQuU3RhdGUSEQoJdHhfZGlnZXN0GAMgASgJEhEKCWNvaW5fdHlwZRgEIAEoCRIOCgZhbW91bnQYBSABKAkSLwoLY3JlYXRlX3RpbWUYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiUKBmNyZWRpdBgHIAEoCzIVLnRzcy52MS5EZXBvc2l0Q3JlZGl0Eg0KBXN3ZXB0GAggASgIEg8KB2FkZHJlc3MYCSABKAkSFgoJcmVmZXJlbmNlGAogASgJSACIAQEiOQoFU3RhdGUSFQoRU1RBVEVfVU5TUEVDSUZJRUQQABILCgd3YWl0aW5nEAESDAoIY3JlZGl0ZWQQAkIMCgpfcmVmZXJlbmNlIoUBCg1EZXBvc2l0Q3JlZGl0Ei8KC2NyZWRpdF90aW1lGAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIRCglwcmljZV91c2QYAiABKAkSFwoPdmFsdWVfbWljcm9fdXNkGAMgASgDEhcKD2xlZGdlcl9lbnRyeV9pZBgEIAEoCTK1BwoHQmlsbGluZxJzCgpHZXRCYWxhbmNlEhkudHNzLnYxLkdldEJhbGFuY2VSZXF1ZXN0GhoudHNzLnYxLkdldEJhbGFuY2VSZXNwb25zZSIukAIBiLUYBZC1GAGYtRgBoLUYAYLT5JMCFRITL3YxL2JpbGxpbmcvYmFsYW5jZRJzCgpHZXRQcmljaW5nEhkudHNzLnYxLkdldFByaWNpbmdSZXF1ZXN0GhoudHNzLnYxLkdldFByaWNpbmdSZXNwb25zZSIukAIBiLUYBZC1GAGYtRgBoLUYAYLT5JMCFRITL3YxL2JpbGxpbmcvcHJpY2luZxKPAQoRTGlzdExlZGdlckVudHJpZXMSIC50c3MudjEuTGlzdExlZGdlckVudHJpZXNSZXF1ZXN0GiEudHNzLnYxLkxpc3RMZWRnZXJFbnRyaWVzUmVzcG9uc2UiNZACAYi1GAWQtRgBmLUYAaC1GAGC0+STAhwSGi92MS9iaWxsaW5nL2xlZGdlci1lbnRyaWVzEpABChFHZXREZXBvc2l0QWRkcmVzcxIgLnRzcy52MS5HZXREZXBvc2l0QWRkcmVzc1JlcXVlc3QaIS50c3MudjEuR2V0RGVwb3NpdEFkZHJlc3NSZXNwb25zZSI2kAIBiLUYBZC1GAGYtRgBoLUYAYLT5JMCHRIbL3YxL2JpbGxpbmcvZGVwb3NpdC1hZGRyZXNzEpsBChRMaXN0RGVwb3NpdEFkZHJlc3NlcxIjLnRzcy52MS5MaXN0RGVwb3NpdEFkZHJlc3Nlc1JlcXVlc3QaJC50c3MudjEuTGlzdERlcG9zaXRBZGRyZXNzZXNSZXNwb25zZSI4kAIBiLUYBZC1GAGYtRgBoLUYAYLT5JMCHxIdL3YxL2JpbGxpbmcvZGVwb3NpdC1hZGRyZXNzZXMSgAEKDkRlY2xhcmVEZXBvc2l0Eh0udHNzLnYxLkRlY2xhcmVEZXBvc2l0UmVxdWVzdBoeLnRzcy52MS5EZWNsYXJlRGVwb3NpdFJlc3BvbnNlIi+ItRgFkLUYApi1GAKgtRgCgtPkkwIZOgEqIhQvdjEvYmlsbGluZy9kZXBvc2l0cxJ6CgxMaXN0RGVwb3NpdHMSGy50c3MudjEuTGlzdERlcG9zaXRzUmVxdWVzdBocLnRzcy52MS5MaXN0RGVwb3NpdHNSZXNwb25zZSIvkAIBiLUYBZC1GAGYtRgBoLUYAYLT5JMCFhIUL3YxL2JpbGxpbmcvZGVwb3NpdHNiBnByb3RvMw", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_timestamp, file_tss_v1_options, file_tss_v1_types]);
+  fileDesc("ChR0c3MvdjEvYmlsbGluZy5wcm90bxIGdHNzLnYxIhMKEUdldEJhbGFuY2VSZXF1ZXN0IkcKEkdldEJhbGFuY2VSZXNwb25zZRIZChFiYWxhbmNlX21pY3JvX3VzZBgBIAEoAxIWCg5oZWxkX21pY3JvX3VzZBgCIAEoAyITChFHZXRQcmljaW5nUmVxdWVzdCK8AQoSR2V0UHJpY2luZ1Jlc3BvbnNlEhwKFHNpZ25fcHJpY2VfbWljcm9fdXNkGAEgASgDEiYKC3NpZ25fcHJpY2VzGAIgAygLMhEudHNzLnYxLlNpZ25QcmljZRIeChZpbmNsdWRlZF9tZXNzYWdlX2J5dGVzGAMgASgNEiMKG21lc3NhZ2Vfa2liX3ByaWNlX21pY3JvX3VzZBgEIAEoAxIbChNka2dfcHJpY2VfbWljcm9fdXNkGAUgASgDIl0KCVNpZ25QcmljZRI3ChNzaWduYXR1cmVfYWxnb3JpdGhtGAEgASgOMhoudHNzLnYxLlNpZ25hdHVyZUFsZ29yaXRobRIXCg9wcmljZV9taWNyb191c2QYAiABKAMiVAoYTGlzdExlZGdlckVudHJpZXNSZXF1ZXN0EhoKCXBhZ2Vfc2l6ZRgBIAEoBUIHukgEGgIoABIcCgpwYWdlX3Rva2VuGAIgASgJQgi6SAVyAxiACCJhChlMaXN0TGVkZ2VyRW50cmllc1Jlc3BvbnNlEisKDmxlZGdlcl9lbnRyaWVzGAEgAygLMhMudHNzLnYxLkxlZGdlckVudHJ5EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSK/AwoLTGVkZ2VyRW50cnkSFwoPbGVkZ2VyX2VudHJ5X2lkGAEgASgJEi8KC2NyZWF0ZV90aW1lGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBImCgRraW5kGAMgASgOMhgudHNzLnYxLkxlZGdlckVudHJ5LktpbmQSGAoQYW1vdW50X21pY3JvX3VzZBgEIAEoAxIcCg9zaWduX3JlcXVlc3RfaWQYBSABKAlIAIgBARIZChFiYWxhbmNlX21pY3JvX3VzZBgGIAEoAxITCgtkZXNjcmlwdGlvbhgHIAEoCRIXCgpkd2FsbGV0X2lkGAggASgJSAGIAQESHgoRZGVwb3NpdF9yZWZlcmVuY2UYCSABKAlIAogBASJkCgRLaW5kEhQKEEtJTkRfVU5TUEVDSUZJRUQQABIKCgZjcmVkaXQQARIICgRzaWduEAISCgoGcmVmdW5kEAMSCwoHZGVwb3NpdBAEEgcKA2RrZxAFEg4KCmRrZ19yZWZ1bmQQBkISChBfc2lnbl9yZXF1ZXN0X2lkQg0KC19kd2FsbGV0X2lkQhQKEl9kZXBvc2l0X3JlZmVyZW5jZSJXChhHZXREZXBvc2l0QWRkcmVzc1JlcXVlc3QSLQoJcmVmZXJlbmNlGAEgASgJQhW6SBJyEDIOXlsgLX5dezEsMTI4fSRIAIgBAUIMCgpfcmVmZXJlbmNlIsUBChlHZXREZXBvc2l0QWRkcmVzc1Jlc3BvbnNlEg8KB2FkZHJlc3MYASABKAkSDwoHbmV0d29yaxgCIAEoCRIiCgVjb2lucxgDIAMoCzITLnRzcy52MS5EZXBvc2l0Q29pbhIhChltaW5pbXVtX2RlcG9zaXRfbWljcm9fdXNkGAQgASgDEhkKEXdhaXRpbmdfbWljcm9fdXNkGAUgASgDEhYKCXJlZmVyZW5jZRgGIAEoCUgAiAEBQgwKCl9yZWZlcmVuY2Ui3wEKG0xpc3REZXBvc2l0QWRkcmVzc2VzUmVxdWVzdBIaCglwYWdlX3NpemUYASABKAVCB7pIBBoCKAASHAoKcGFnZV90b2tlbhgCIAEoCUIIukgFcgMYgAgSLQoJcmVmZXJlbmNlGAMgASgJQhW6SBJyEDIOXlsgLX5dezEsMTI4fSRIAIgBARI0ChByZWZlcmVuY2VfcHJlZml4GAQgASgJQhW6SBJyEDIOXlsgLX5dezEsMTI4fSRIAYgBAUIMCgpfcmVmZXJlbmNlQhMKEV9yZWZlcmVuY2VfcHJlZml4ImoKHExpc3REZXBvc2l0QWRkcmVzc2VzUmVzcG9uc2USMQoRZGVwb3NpdF9hZGRyZXNzZXMYASADKAsyFi50c3MudjEuRGVwb3NpdEFkZHJlc3MSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIrABCg5EZXBvc2l0QWRkcmVzcxIPCgdhZGRyZXNzGAEgASgJEhEKCXJlZmVyZW5jZRgCIAEoCRIvCgtjcmVhdGVfdGltZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFgoOY3JlZGl0ZWRfY291bnQYBCABKAMSGgoSY3JlZGl0ZWRfbWljcm9fdXNkGAUgASgDEhUKDXdhaXRpbmdfY291bnQYBiABKAMimAEKC0RlcG9zaXRDb2luEhEKCWNvaW5fdHlwZRgBIAEoCRIOCgZzeW1ib2wYAiABKAkSEAoIZGVjaW1hbHMYAyABKA0SFgoJcHJpY2VfdXNkGAQgASgJSACIAQESLgoKcHJpY2VfdGltZRgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCDAoKX3ByaWNlX3VzZCJQChVEZWNsYXJlRGVwb3NpdFJlcXVlc3QSNwoJdHhfZGlnZXN0GAEgASgJQiS6SCFyHzIdXlsxLTlBLUhKLU5QLVphLWttLXpdezQzLDQ0fSQiOwoWRGVjbGFyZURlcG9zaXRSZXNwb25zZRIhCghkZXBvc2l0cxgBIAMoCzIPLnRzcy52MS5EZXBvc2l0Is0BChNMaXN0RGVwb3NpdHNSZXF1ZXN0EjUKBXN0YXRlGAEgASgOMhUudHNzLnYxLkRlcG9zaXQuU3RhdGVCCrpIB4IBBBABIABIAIgBARIaCglwYWdlX3NpemUYAiABKAVCB7pIBBoCKAASHAoKcGFnZV90b2tlbhgDIAEoCUIIukgFcgMYgAgSLQoJcmVmZXJlbmNlGAQgASgJQhW6SBJyEDIOXlsgLX5dezEsMTI4fSRIAYgBAUIICgZfc3RhdGVCDAoKX3JlZmVyZW5jZSJSChRMaXN0RGVwb3NpdHNSZXNwb25zZRIhCghkZXBvc2l0cxgBIAMoCzIPLnRzcy52MS5EZXBvc2l0EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSLSAgoHRGVwb3NpdBISCgpkZXBvc2l0X2lkGAEgASgJEiQKBXN0YXRlGAIgASgOMhUudHNzLnYxLkRlcG9zaXQuU3RhdGUSEQoJdHhfZGlnZXN0GAMgASgJEhEKCWNvaW5fdHlwZRgEIAEoCRIOCgZhbW91bnQYBSABKAkSLwoLY3JlYXRlX3RpbWUYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiUKBmNyZWRpdBgHIAEoCzIVLnRzcy52MS5EZXBvc2l0Q3JlZGl0Eg0KBXN3ZXB0GAggASgIEg8KB2FkZHJlc3MYCSABKAkSFgoJcmVmZXJlbmNlGAogASgJSACIAQEiOQoFU3RhdGUSFQoRU1RBVEVfVU5TUEVDSUZJRUQQABILCgd3YWl0aW5nEAESDAoIY3JlZGl0ZWQQAkIMCgpfcmVmZXJlbmNlIoUBCg1EZXBvc2l0Q3JlZGl0Ei8KC2NyZWRpdF90aW1lGAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIRCglwcmljZV91c2QYAiABKAkSFwoPdmFsdWVfbWljcm9fdXNkGAMgASgDEhcKD2xlZGdlcl9lbnRyeV9pZBgEIAEoCSLWAQoPR2V0VXNhZ2VSZXF1ZXN0EjQKBHN0ZXAYASABKA4yHC50c3MudjEuR2V0VXNhZ2VSZXF1ZXN0LlN0ZXBCCLpIBYIBAhABEi4KCnN0YXJ0X3RpbWUYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiwKCGVuZF90aW1lGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCIvCgRTdGVwEhQKEFNURVBfVU5TUEVDSUZJRUQQABIICgRob3VyEAESBwoDZGF5EAIisAEKEEdldFVzYWdlUmVzcG9uc2USLgoKc3RhcnRfdGltZRgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLAoIZW5kX3RpbWUYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiAKBXN0ZXBzGAMgAygLMhEudHNzLnYxLlVzYWdlU3RlcBIcCgV0b3RhbBgEIAEoCzINLnRzcy52MS5Vc2FnZSJZCglVc2FnZVN0ZXASLgoKc3RhcnRfdGltZRgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASHAoFdXNhZ2UYAiABKAsyDS50c3MudjEuVXNhZ2Ui1gEKBVVzYWdlEhIKCnNpZ25fY291bnQYASABKAMSGQoRc2lnbl9yZWZ1bmRfY291bnQYAiABKAMSFQoNZHdhbGxldF9jb3VudBgDIAEoAxIcChRkd2FsbGV0X3JlZnVuZF9jb3VudBgEIAEoAxIZChFjaGFyZ2VkX21pY3JvX3VzZBgFIAEoAxIVCg1kZXBvc2l0X2NvdW50GAYgASgDEhsKE2RlcG9zaXRlZF9taWNyb191c2QYByABKAMSGgoSYWRqdXN0ZWRfbWljcm9fdXNkGAggASgDMqIICgdCaWxsaW5nEnMKCkdldEJhbGFuY2USGS50c3MudjEuR2V0QmFsYW5jZVJlcXVlc3QaGi50c3MudjEuR2V0QmFsYW5jZVJlc3BvbnNlIi6QAgGItRgFkLUYAZi1GAGgtRgBgtPkkwIVEhMvdjEvYmlsbGluZy9iYWxhbmNlEnMKCkdldFByaWNpbmcSGS50c3MudjEuR2V0UHJpY2luZ1JlcXVlc3QaGi50c3MudjEuR2V0UHJpY2luZ1Jlc3BvbnNlIi6QAgGItRgFkLUYAZi1GAGgtRgBgtPkkwIVEhMvdjEvYmlsbGluZy9wcmljaW5nEo8BChFMaXN0TGVkZ2VyRW50cmllcxIgLnRzcy52MS5MaXN0TGVkZ2VyRW50cmllc1JlcXVlc3QaIS50c3MudjEuTGlzdExlZGdlckVudHJpZXNSZXNwb25zZSI1kAIBiLUYBZC1GAGYtRgBoLUYAYLT5JMCHBIaL3YxL2JpbGxpbmcvbGVkZ2VyLWVudHJpZXMSkAEKEUdldERlcG9zaXRBZGRyZXNzEiAudHNzLnYxLkdldERlcG9zaXRBZGRyZXNzUmVxdWVzdBohLnRzcy52MS5HZXREZXBvc2l0QWRkcmVzc1Jlc3BvbnNlIjaQAgGItRgFkLUYAZi1GAGgtRgBgtPkkwIdEhsvdjEvYmlsbGluZy9kZXBvc2l0LWFkZHJlc3MSmwEKFExpc3REZXBvc2l0QWRkcmVzc2VzEiMudHNzLnYxLkxpc3REZXBvc2l0QWRkcmVzc2VzUmVxdWVzdBokLnRzcy52MS5MaXN0RGVwb3NpdEFkZHJlc3Nlc1Jlc3BvbnNlIjiQAgGItRgFkLUYAZi1GAGgtRgBgtPkkwIfEh0vdjEvYmlsbGluZy9kZXBvc2l0LWFkZHJlc3NlcxKAAQoORGVjbGFyZURlcG9zaXQSHS50c3MudjEuRGVjbGFyZURlcG9zaXRSZXF1ZXN0Gh4udHNzLnYxLkRlY2xhcmVEZXBvc2l0UmVzcG9uc2UiL4i1GAWQtRgCmLUYAqC1GAKC0+STAhk6ASoiFC92MS9iaWxsaW5nL2RlcG9zaXRzEnoKDExpc3REZXBvc2l0cxIbLnRzcy52MS5MaXN0RGVwb3NpdHNSZXF1ZXN0GhwudHNzLnYxLkxpc3REZXBvc2l0c1Jlc3BvbnNlIi+QAgGItRgFkLUYAZi1GAGgtRgBgtPkkwIWEhQvdjEvYmlsbGluZy9kZXBvc2l0cxJrCghHZXRVc2FnZRIXLnRzcy52MS5HZXRVc2FnZVJlcXVlc3QaGC50c3MudjEuR2V0VXNhZ2VSZXNwb25zZSIskAIBiLUYBZC1GAGYtRgBoLUYAYLT5JMCExIRL3YxL2JpbGxpbmcvdXNhZ2ViBnByb3RvMw", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_timestamp, file_tss_v1_options, file_tss_v1_types]);
 
 /**
  * Reads the balance of the key's project.
@@ -894,6 +894,223 @@ export const DepositCreditSchema: GenMessage<DepositCredit> = /*@__PURE__*/
   messageDesc(file_tss_v1_billing, 19);
 
 /**
+ * Adds up the usage of the key's project.
+ *
+ * @generated from message tss.v1.GetUsageRequest
+ */
+export type GetUsageRequest = Message<"tss.v1.GetUsageRequest"> & {
+  /**
+   * The length of a step.
+   *
+   * @generated from field: tss.v1.GetUsageRequest.Step step = 1;
+   */
+  step: GetUsageRequest_Step;
+
+  /**
+   * The beginning of the window, which begins with its first whole step; absent means a day before its end for hours, and
+   * 30 days for days.
+   *
+   * @generated from field: google.protobuf.Timestamp start_time = 2;
+   */
+  startTime?: Timestamp | undefined;
+
+  /**
+   * The end of the window, which ends with its last step; absent means now.
+   *
+   * @generated from field: google.protobuf.Timestamp end_time = 3;
+   */
+  endTime?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message tss.v1.GetUsageRequest.
+ * Use `create(GetUsageRequestSchema)` to create a new message.
+ */
+export const GetUsageRequestSchema: GenMessage<GetUsageRequest> = /*@__PURE__*/
+  messageDesc(file_tss_v1_billing, 20);
+
+/**
+ * The length of a step.
+ *
+ * @generated from enum tss.v1.GetUsageRequest.Step
+ */
+export const GetUsageRequest_Step = {
+  /**
+   * The same as `day`.
+   *
+   * @generated from enum value: STEP_UNSPECIFIED = 0;
+   */
+  STEP_UNSPECIFIED: 0,
+
+  /**
+   * Hours; the window is at most 7 days long.
+   *
+   * @generated from enum value: hour = 1;
+   */
+  hour: 1,
+
+  /**
+   * Days (UTC); the window is at most 92 days long.
+   *
+   * @generated from enum value: day = 2;
+   */
+  day: 2,
+} as const;
+
+/**
+ * The length of a step.
+ *
+ * @generated from enum tss.v1.GetUsageRequest.Step
+ */
+export type GetUsageRequest_Step = (typeof GetUsageRequest_Step)[keyof typeof GetUsageRequest_Step] | UnknownEnum;
+
+/**
+ * Describes the enum tss.v1.GetUsageRequest.Step.
+ */
+export const GetUsageRequest_StepSchema: GenEnum<GetUsageRequest_Step> = /*@__PURE__*/
+  enumDesc(file_tss_v1_billing, 20, 0);
+
+/**
+ * The usage of a project over time.
+ *
+ * @generated from message tss.v1.GetUsageResponse
+ */
+export type GetUsageResponse = Message<"tss.v1.GetUsageResponse"> & {
+  /**
+   * The beginning of the first step.
+   *
+   * @generated from field: google.protobuf.Timestamp start_time = 1;
+   */
+  startTime?: Timestamp | undefined;
+
+  /**
+   * The end of the last step.
+   *
+   * @generated from field: google.protobuf.Timestamp end_time = 2;
+   */
+  endTime?: Timestamp | undefined;
+
+  /**
+   * The steps in which something was booked, the oldest first.
+   *
+   * @generated from field: repeated tss.v1.UsageStep steps = 3;
+   */
+  steps: UsageStep[];
+
+  /**
+   * The sums of the window.
+   *
+   * @generated from field: tss.v1.Usage total = 4;
+   */
+  total?: Usage | undefined;
+};
+
+/**
+ * Describes the message tss.v1.GetUsageResponse.
+ * Use `create(GetUsageResponseSchema)` to create a new message.
+ */
+export const GetUsageResponseSchema: GenMessage<GetUsageResponse> = /*@__PURE__*/
+  messageDesc(file_tss_v1_billing, 21);
+
+/**
+ * The usage in one step.
+ *
+ * @generated from message tss.v1.UsageStep
+ */
+export type UsageStep = Message<"tss.v1.UsageStep"> & {
+  /**
+   * The beginning of the step.
+   *
+   * @generated from field: google.protobuf.Timestamp start_time = 1;
+   */
+  startTime?: Timestamp | undefined;
+
+  /**
+   * What was used and paid.
+   *
+   * @generated from field: tss.v1.Usage usage = 2;
+   */
+  usage?: Usage | undefined;
+};
+
+/**
+ * Describes the message tss.v1.UsageStep.
+ * Use `create(UsageStepSchema)` to create a new message.
+ */
+export const UsageStepSchema: GenMessage<UsageStep> = /*@__PURE__*/
+  messageDesc(file_tss_v1_billing, 22);
+
+/**
+ * What was used and paid. Each booking counts where the ledger has it: a refund may be in a later step than its charge.
+ *
+ * @generated from message tss.v1.Usage
+ */
+export type Usage = Message<"tss.v1.Usage"> & {
+  /**
+   * The number of charged signatures.
+   *
+   * @generated from field: int64 sign_count = 1;
+   */
+  signCount: bigint;
+
+  /**
+   * The number of signatures that were refunded.
+   *
+   * @generated from field: int64 sign_refund_count = 2;
+   */
+  signRefundCount: bigint;
+
+  /**
+   * The number of charged dWallets.
+   *
+   * @generated from field: int64 dwallet_count = 3;
+   */
+  dwalletCount: bigint;
+
+  /**
+   * The number of dWallets that were refunded.
+   *
+   * @generated from field: int64 dwallet_refund_count = 4;
+   */
+  dwalletRefundCount: bigint;
+
+  /**
+   * The charges minus the refunds, in millionths of a US dollar.
+   *
+   * @generated from field: int64 charged_micro_usd = 5;
+   */
+  chargedMicroUsd: bigint;
+
+  /**
+   * The number of credited deposits.
+   *
+   * @generated from field: int64 deposit_count = 6;
+   */
+  depositCount: bigint;
+
+  /**
+   * What these deposits added to the balance, in millionths of a US dollar.
+   *
+   * @generated from field: int64 deposited_micro_usd = 7;
+   */
+  depositedMicroUsd: bigint;
+
+  /**
+   * The credit that the operator added, minus what the operator removed, in millionths of a US dollar.
+   *
+   * @generated from field: int64 adjusted_micro_usd = 8;
+   */
+  adjustedMicroUsd: bigint;
+};
+
+/**
+ * Describes the message tss.v1.Usage.
+ * Use `create(UsageSchema)` to create a new message.
+ */
+export const UsageSchema: GenMessage<Usage> = /*@__PURE__*/
+  messageDesc(file_tss_v1_billing, 23);
+
+/**
  * The credit of a project.
  *
  * @generated from service tss.v1.Billing
@@ -970,6 +1187,16 @@ export const Billing: GenService<{
     methodKind: "unary";
     input: typeof ListDepositsRequestSchema;
     output: typeof ListDepositsResponseSchema;
+  },
+  /**
+   * Adds up what the project used and paid in each hour or day (UTC) of a window.
+   *
+   * @generated from rpc tss.v1.Billing.GetUsage
+   */
+  getUsage: {
+    methodKind: "unary";
+    input: typeof GetUsageRequestSchema;
+    output: typeof GetUsageResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_tss_v1_billing, 0);

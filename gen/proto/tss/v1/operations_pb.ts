@@ -10,16 +10,20 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import type { ChainOperation_Kind, ChainTransaction_State } from "./admin_pb.ts";
 import { file_tss_v1_admin } from "./admin_pb.ts";
+import type { LedgerEntry_Kind } from "./billing_pb.ts";
+import { file_tss_v1_billing } from "./billing_pb.ts";
 import { file_tss_v1_options } from "./options_pb.ts";
 import type { SignRequest_Status } from "./signing_pb.ts";
 import { file_tss_v1_signing } from "./signing_pb.ts";
+import type { SignatureAlgorithm } from "./types_pb.ts";
+import { file_tss_v1_types } from "./types_pb.ts";
 import type { Message, UnknownEnum } from "@bufbuild/protobuf";
 
 /**
  * Describes the file tss/v1/operations.proto.
  */
 export const file_tss_v1_operations: GenFile = /*@__PURE__*/
-  fileDesc("Chd0c3MvdjEvb3BlcmF0aW9ucy5wcm90bxIGdHNzLnYxIhUKE0dldFJlYWRpbmVzc1JlcXVlc3Qi1QIKFEdldFJlYWRpbmVzc1Jlc3BvbnNlEjMKBnN0YXR1cxgBIAEoDjIjLnRzcy52MS5HZXRSZWFkaW5lc3NSZXNwb25zZS5TdGF0dXMSJgoGY2hlY2tzGAIgAygLMhYudHNzLnYxLlJlYWRpbmVzc0NoZWNrEg8KB3ZlcnNpb24YAyABKAkSDgoGY29tbWl0GAQgASgJEhQKDHByb2Nlc3NfdHlwZRgFIAEoCRIuCgpzdGFydF90aW1lGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBItCglyZWFkX3RpbWUYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIkoKBlN0YXR1cxIWChJTVEFUVVNfVU5TUEVDSUZJRUQQABIJCgVyZWFkeRABEgwKCGRlZ3JhZGVkEAISDwoLdW5hdmFpbGFibGUQAyJJCg5SZWFkaW5lc3NDaGVjaxIMCgRuYW1lGAEgASgJEgoKAm9rGAIgASgIEg0KBXZpdGFsGAMgASgIEg4KBnJlYXNvbhgEIAEoCSKcAQoYR2V0U2lnblN0YXRpc3RpY3NSZXF1ZXN0Ei4KCnN0YXJ0X3RpbWUYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiwKCGVuZF90aW1lGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIiCgxzdGVwX3NlY29uZHMYAyABKAVCDLpICRoHGIC9owEoACKtAgoZR2V0U2lnblN0YXRpc3RpY3NSZXNwb25zZRIuCgpzdGFydF90aW1lGAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIsCghlbmRfdGltZRgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFAoMc3RlcF9zZWNvbmRzGAMgASgFEhUKDXJlcXVlc3RfY291bnQYBCABKAUSNgoSY292ZXJlZF9zdGFydF90aW1lGAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIiCgV0b3RhbBgGIAEoCzITLnRzcy52MS5TaWduRmlndXJlcxIpCgVzdGVwcxgHIAMoCzIaLnRzcy52MS5TaWduU3RhdGlzdGljc1N0ZXAiagoSU2lnblN0YXRpc3RpY3NTdGVwEi4KCnN0YXJ0X3RpbWUYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiQKB2ZpZ3VyZXMYAiABKAsyEy50c3MudjEuU2lnbkZpZ3VyZXMiYAoLU2lnbkZpZ3VyZXMSJwoGY291bnRzGAEgAygLMhcudHNzLnYxLlNpZ25TdGF0dXNDb3VudBIoCgZzdGFnZXMYAiADKAsyGC50c3MudjEuU2lnblN0YWdlRmlndXJlcyJMCg9TaWduU3RhdHVzQ291bnQSKgoGc3RhdHVzGAEgASgOMhoudHNzLnYxLlNpZ25SZXF1ZXN0LlN0YXR1cxINCgVjb3VudBgCIAEoBSLPAQoQU2lnblN0YWdlRmlndXJlcxItCgVzdGFnZRgBIAEoDjIeLnRzcy52MS5TaWduU3RhZ2VGaWd1cmVzLlN0YWdlEg0KBWNvdW50GAIgASgFEhMKC3A1MF9zZWNvbmRzGAMgASgBEhMKC3A5OV9zZWNvbmRzGAQgASgBIlMKBVN0YWdlEhUKEVNUQUdFX1VOU1BFQ0lGSUVEEAASDAoIcHJlcGFyZWQQARIKCgZxdWV1ZWQQAhINCglzdWJtaXR0ZWQQAxIKCgZzaWduZWQQBCIRCg9HZXRMYW5lc1JlcXVlc3QifAoQR2V0TGFuZXNSZXNwb25zZRIWCg5zZW5kZXJfYWRkcmVzcxgBIAEoCRIhCgVsYW5lcxgCIAMoCzISLnRzcy52MS5MYW5lU3RhdHVzEi0KCXJlYWRfdGltZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAisQIKCkxhbmVTdGF0dXMSFwoPb3BlcmF0b3JfY2FwX2lkGAEgASgJEhIKCmNvbmZpZ3VyZWQYAiABKAgSMgoObGVhc2VfZW5kX3RpbWUYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg0KBWZlbmNlGAQgASgDEhYKDmdhc19jb2luX2NvdW50GAUgASgFEjEKCnVucmVzb2x2ZWQYBiABKAsyHS50c3MudjEuVW5yZXNvbHZlZFRyYW5zYWN0aW9uEh4KEWZvcmVpZ25fdHhfZGlnZXN0GAcgASgJSACIAQESMgoNbGFzdF9yZXNvbHZlZBgIIAEoCzIbLnRzcy52MS5SZXNvbHZlZFRyYW5zYWN0aW9uQhQKEl9mb3JlaWduX3R4X2RpZ2VzdCJvChVVbnJlc29sdmVkVHJhbnNhY3Rpb24SEQoJdHhfZGlnZXN0GAEgASgJEi8KC2NyZWF0ZV90aW1lGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBISCgpzZW5kX2NvdW50GAMgASgFIokBChNSZXNvbHZlZFRyYW5zYWN0aW9uEhEKCXR4X2RpZ2VzdBgBIAEoCRItCgVzdGF0ZRgCIAEoDjIeLnRzcy52MS5DaGFpblRyYW5zYWN0aW9uLlN0YXRlEjAKDHJlc29sdmVfdGltZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiEgoQR2V0T3V0Ym94UmVxdWVzdCJoChFHZXRPdXRib3hSZXNwb25zZRIkCgdlbnRyaWVzGAEgAygLMhMudHNzLnYxLk91dGJveEVudHJ5Ei0KCXJlYWRfdGltZRgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAi3wEKC091dGJveEVudHJ5EikKBGtpbmQYASABKA4yGy50c3MudjEuQ2hhaW5PcGVyYXRpb24uS2luZBIoCgVzdGF0ZRgCIAEoDjIZLnRzcy52MS5PdXRib3hFbnRyeS5TdGF0ZRINCgVjb3VudBgDIAEoBRI2ChJvbGRlc3RfY3JlYXRlX3RpbWUYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIjQKBVN0YXRlEhUKEVNUQVRFX1VOU1BFQ0lGSUVEEAASCgoGcXVldWVkEAESCAoEc2VudBACMvIDCgpPcGVyYXRpb25zEnkKDEdldFJlYWRpbmVzcxIbLnRzcy52MS5HZXRSZWFkaW5lc3NSZXF1ZXN0GhwudHNzLnYxLkdldFJlYWRpbmVzc1Jlc3BvbnNlIi6QAgGItRgGkLUYAZi1GAGgtRgBgtPkkwIVEhMvdjEvYWRtaW4vcmVhZGluZXNzEo4BChFHZXRTaWduU3RhdGlzdGljcxIgLnRzcy52MS5HZXRTaWduU3RhdGlzdGljc1JlcXVlc3QaIS50c3MudjEuR2V0U2lnblN0YXRpc3RpY3NSZXNwb25zZSI0kAIBiLUYBpC1GAGYtRgBoLUYAYLT5JMCGxIZL3YxL2FkbWluL3NpZ24tc3RhdGlzdGljcxJpCghHZXRMYW5lcxIXLnRzcy52MS5HZXRMYW5lc1JlcXVlc3QaGC50c3MudjEuR2V0TGFuZXNSZXNwb25zZSIqkAIBiLUYBpC1GAGYtRgBoLUYAYLT5JMCERIPL3YxL2FkbWluL2xhbmVzEm0KCUdldE91dGJveBIYLnRzcy52MS5HZXRPdXRib3hSZXF1ZXN0GhkudHNzLnYxLkdldE91dGJveFJlc3BvbnNlIiuQAgGItRgGkLUYAZi1GAGgtRgBgtPkkwISEhAvdjEvYWRtaW4vb3V0Ym94YgZwcm90bzM", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_timestamp, file_tss_v1_admin, file_tss_v1_options, file_tss_v1_signing]);
+  fileDesc("Chd0c3MvdjEvb3BlcmF0aW9ucy5wcm90bxIGdHNzLnYxIhUKE0dldFJlYWRpbmVzc1JlcXVlc3Qi1QIKFEdldFJlYWRpbmVzc1Jlc3BvbnNlEjMKBnN0YXR1cxgBIAEoDjIjLnRzcy52MS5HZXRSZWFkaW5lc3NSZXNwb25zZS5TdGF0dXMSJgoGY2hlY2tzGAIgAygLMhYudHNzLnYxLlJlYWRpbmVzc0NoZWNrEg8KB3ZlcnNpb24YAyABKAkSDgoGY29tbWl0GAQgASgJEhQKDHByb2Nlc3NfdHlwZRgFIAEoCRIuCgpzdGFydF90aW1lGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBItCglyZWFkX3RpbWUYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIkoKBlN0YXR1cxIWChJTVEFUVVNfVU5TUEVDSUZJRUQQABIJCgVyZWFkeRABEgwKCGRlZ3JhZGVkEAISDwoLdW5hdmFpbGFibGUQAyJJCg5SZWFkaW5lc3NDaGVjaxIMCgRuYW1lGAEgASgJEgoKAm9rGAIgASgIEg0KBXZpdGFsGAMgASgIEg4KBnJlYXNvbhgEIAEoCSKcAQoYR2V0U2lnblN0YXRpc3RpY3NSZXF1ZXN0Ei4KCnN0YXJ0X3RpbWUYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiwKCGVuZF90aW1lGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIiCgxzdGVwX3NlY29uZHMYAyABKAVCDLpICRoHGIC9owEoACKtAgoZR2V0U2lnblN0YXRpc3RpY3NSZXNwb25zZRIuCgpzdGFydF90aW1lGAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIsCghlbmRfdGltZRgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFAoMc3RlcF9zZWNvbmRzGAMgASgFEhUKDXJlcXVlc3RfY291bnQYBCABKAUSNgoSY292ZXJlZF9zdGFydF90aW1lGAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIiCgV0b3RhbBgGIAEoCzITLnRzcy52MS5TaWduRmlndXJlcxIpCgVzdGVwcxgHIAMoCzIaLnRzcy52MS5TaWduU3RhdGlzdGljc1N0ZXAiagoSU2lnblN0YXRpc3RpY3NTdGVwEi4KCnN0YXJ0X3RpbWUYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiQKB2ZpZ3VyZXMYAiABKAsyEy50c3MudjEuU2lnbkZpZ3VyZXMiYAoLU2lnbkZpZ3VyZXMSJwoGY291bnRzGAEgAygLMhcudHNzLnYxLlNpZ25TdGF0dXNDb3VudBIoCgZzdGFnZXMYAiADKAsyGC50c3MudjEuU2lnblN0YWdlRmlndXJlcyJMCg9TaWduU3RhdHVzQ291bnQSKgoGc3RhdHVzGAEgASgOMhoudHNzLnYxLlNpZ25SZXF1ZXN0LlN0YXR1cxINCgVjb3VudBgCIAEoBSLPAQoQU2lnblN0YWdlRmlndXJlcxItCgVzdGFnZRgBIAEoDjIeLnRzcy52MS5TaWduU3RhZ2VGaWd1cmVzLlN0YWdlEg0KBWNvdW50GAIgASgFEhMKC3A1MF9zZWNvbmRzGAMgASgBEhMKC3A5OV9zZWNvbmRzGAQgASgBIlMKBVN0YWdlEhUKEVNUQUdFX1VOU1BFQ0lGSUVEEAASDAoIcHJlcGFyZWQQARIKCgZxdWV1ZWQQAhINCglzdWJtaXR0ZWQQAxIKCgZzaWduZWQQBCIRCg9HZXRMYW5lc1JlcXVlc3QifAoQR2V0TGFuZXNSZXNwb25zZRIWCg5zZW5kZXJfYWRkcmVzcxgBIAEoCRIhCgVsYW5lcxgCIAMoCzISLnRzcy52MS5MYW5lU3RhdHVzEi0KCXJlYWRfdGltZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAisQIKCkxhbmVTdGF0dXMSFwoPb3BlcmF0b3JfY2FwX2lkGAEgASgJEhIKCmNvbmZpZ3VyZWQYAiABKAgSMgoObGVhc2VfZW5kX3RpbWUYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg0KBWZlbmNlGAQgASgDEhYKDmdhc19jb2luX2NvdW50GAUgASgFEjEKCnVucmVzb2x2ZWQYBiABKAsyHS50c3MudjEuVW5yZXNvbHZlZFRyYW5zYWN0aW9uEh4KEWZvcmVpZ25fdHhfZGlnZXN0GAcgASgJSACIAQESMgoNbGFzdF9yZXNvbHZlZBgIIAEoCzIbLnRzcy52MS5SZXNvbHZlZFRyYW5zYWN0aW9uQhQKEl9mb3JlaWduX3R4X2RpZ2VzdCJvChVVbnJlc29sdmVkVHJhbnNhY3Rpb24SEQoJdHhfZGlnZXN0GAEgASgJEi8KC2NyZWF0ZV90aW1lGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBISCgpzZW5kX2NvdW50GAMgASgFIokBChNSZXNvbHZlZFRyYW5zYWN0aW9uEhEKCXR4X2RpZ2VzdBgBIAEoCRItCgVzdGF0ZRgCIAEoDjIeLnRzcy52MS5DaGFpblRyYW5zYWN0aW9uLlN0YXRlEjAKDHJlc29sdmVfdGltZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiEgoQR2V0T3V0Ym94UmVxdWVzdCJoChFHZXRPdXRib3hSZXNwb25zZRIkCgdlbnRyaWVzGAEgAygLMhMudHNzLnYxLk91dGJveEVudHJ5Ei0KCXJlYWRfdGltZRgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAi3wEKC091dGJveEVudHJ5EikKBGtpbmQYASABKA4yGy50c3MudjEuQ2hhaW5PcGVyYXRpb24uS2luZBIoCgVzdGF0ZRgCIAEoDjIZLnRzcy52MS5PdXRib3hFbnRyeS5TdGF0ZRINCgVjb3VudBgDIAEoBRI2ChJvbGRlc3RfY3JlYXRlX3RpbWUYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIjQKBVN0YXRlEhUKEVNUQVRFX1VOU1BFQ0lGSUVEEAASCgoGcXVldWVkEAESCAoEc2VudBACIocCChhHZXRQcmVzaWduSGlzdG9yeVJlcXVlc3QSLgoKc3RhcnRfdGltZRgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLAoIZW5kX3RpbWUYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiEKDHN0ZXBfc2Vjb25kcxgDIAEoBUILukgIGgYYgOpJKAASTQoYc2lnbmF0dXJlX2FsZ29yaXRobV9uYW1lGAQgASgOMhoudHNzLnYxLlNpZ25hdHVyZUFsZ29yaXRobUIKukgHggEEEAEgAEgAiAEBQhsKGV9zaWduYXR1cmVfYWxnb3JpdGhtX25hbWUivgEKGUdldFByZXNpZ25IaXN0b3J5UmVzcG9uc2USLgoKc3RhcnRfdGltZRgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLAoIZW5kX3RpbWUYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhQKDHN0ZXBfc2Vjb25kcxgDIAEoBRItCgdidWNrZXRzGAQgAygLMhwudHNzLnYxLlByZXNpZ25CdWNrZXRIaXN0b3J5IpUBChRQcmVzaWduQnVja2V0SGlzdG9yeRISCgpjdXJ2ZV9uYW1lGAEgASgJEiAKGHNpZ25hdHVyZV9hbGdvcml0aG1fbmFtZRgCIAEoCRIhChluZXR3b3JrX2VuY3J5cHRpb25fa2V5X2lkGAMgASgJEiQKBXN0ZXBzGAQgAygLMhUudHNzLnYxLlByZXNpZ25MZXZlbHMi6gEKDVByZXNpZ25MZXZlbHMSLgoKc3RhcnRfdGltZRgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFAoMc2FtcGxlX2NvdW50GAIgASgFEhoKEmVtcHR5X3NhbXBsZV9jb3VudBgDIAEoBRIRCglyZWFkeV9taW4YBCABKAUSEgoKcmVhZHlfbGFzdBgFIAEoBRIUCgxwZW5kaW5nX2xhc3QYBiABKAUSEQoJaGVsZF9sYXN0GAcgASgFEhIKCm1hZGVfY291bnQYCCABKAMSEwoLdGFrZW5fY291bnQYCSABKAMinQEKGUdldFRyZWFzdXJ5SGlzdG9yeVJlcXVlc3QSLgoKc3RhcnRfdGltZRgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLAoIZW5kX3RpbWUYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiIKDHN0ZXBfc2Vjb25kcxgDIAEoBUIMukgJGgcYgJqeASgAIp8CChpHZXRUcmVhc3VyeUhpc3RvcnlSZXNwb25zZRIuCgpzdGFydF90aW1lGAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIsCghlbmRfdGltZRgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFAoMc3RlcF9zZWNvbmRzGAMgASgFEicKBXN0ZXBzGAQgAygLMhgudHNzLnYxLlRyZWFzdXJ5QmFsYW5jZXMSIAoDaWthGAUgASgLMhMudHNzLnYxLkJhbGFuY2VCdXJuEiAKA3N1aRgGIAEoCzITLnRzcy52MS5CYWxhbmNlQnVybhIgCgNnYXMYByABKAsyEy50c3MudjEuQmFsYW5jZUJ1cm4ihQEKEFRyZWFzdXJ5QmFsYW5jZXMSKAoEdGltZRgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEwoLaWthX2JhbGFuY2UYAiABKAQSGAoQc3VpX2JhbGFuY2VfbWlzdBgDIAEoBBIYChBnYXNfYmFsYW5jZV9taXN0GAQgASgEInAKC0JhbGFuY2VCdXJuEg8KB2JhbGFuY2UYASABKAQSGQoMYnVybl9wZXJfZGF5GAIgASgESACIAQESFgoJZGF5c19sZWZ0GAMgASgBSAGIAQFCDwoNX2J1cm5fcGVyX2RheUIMCgpfZGF5c19sZWZ0IhEKD0dldE1vbmV5UmVxdWVzdCLtAgoQR2V0TW9uZXlSZXNwb25zZRIVCg1wcm9qZWN0X2NvdW50GAEgASgDEhkKEWJhbGFuY2VfbWljcm9fdXNkGAIgASgDEhYKDmhlbGRfbWljcm9fdXNkGAMgASgDEh0KFXdhaXRpbmdfZGVwb3NpdF9jb3VudBgEIAEoAxI/ChtvbGRlc3Rfd2FpdGluZ19kZXBvc2l0X3RpbWUYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiMKCGxhc3RfZGF5GAYgAygLMhEudHNzLnYxLkxlZGdlclN1bRIiCgZzd2VlcHMYByADKAsyEi50c3MudjEuU3dlZXBDb3VudBI3ChNsZWRnZXJfdmVyaWZpY2F0aW9uGAggASgLMhoudHNzLnYxLkxlZGdlclZlcmlmaWNhdGlvbhItCglyZWFkX3RpbWUYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIlwKCUxlZGdlclN1bRImCgRraW5kGAEgASgOMhgudHNzLnYxLkxlZGdlckVudHJ5LktpbmQSDQoFY291bnQYAiABKAMSGAoQYW1vdW50X21pY3JvX3VzZBgDIAEoAyLBAQoKU3dlZXBDb3VudBInCgVzdGF0ZRgBIAEoDjIYLnRzcy52MS5Td2VlcENvdW50LlN0YXRlEg0KBWNvdW50GAIgASgDEjYKEm9sZGVzdF9jcmVhdGVfdGltZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiQwoFU3RhdGUSFQoRU1RBVEVfVU5TUEVDSUZJRUQQABIKCgZxdWV1ZWQQARILCgdyZWZ1c2VkEAISCgoGZmFpbGVkEAMijgEKEkxlZGdlclZlcmlmaWNhdGlvbhIvCgt2ZXJpZnlfdGltZRgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASGAoQZGlmZmVyZW5jZV9jb3VudBgCIAEoBRItCgtkaWZmZXJlbmNlcxgDIAMoCzIYLnRzcy52MS5MZWRnZXJEaWZmZXJlbmNlIlMKEExlZGdlckRpZmZlcmVuY2USDAoEa2luZBgBIAEoCRIPCgdzdWJqZWN0GAIgASgJEhAKCGV4cGVjdGVkGAMgASgDEg4KBmFjdHVhbBgEIAEoAzKEBwoKT3BlcmF0aW9ucxJ5CgxHZXRSZWFkaW5lc3MSGy50c3MudjEuR2V0UmVhZGluZXNzUmVxdWVzdBocLnRzcy52MS5HZXRSZWFkaW5lc3NSZXNwb25zZSIukAIBiLUYBpC1GAGYtRgBoLUYAYLT5JMCFRITL3YxL2FkbWluL3JlYWRpbmVzcxKOAQoRR2V0U2lnblN0YXRpc3RpY3MSIC50c3MudjEuR2V0U2lnblN0YXRpc3RpY3NSZXF1ZXN0GiEudHNzLnYxLkdldFNpZ25TdGF0aXN0aWNzUmVzcG9uc2UiNJACAYi1GAaQtRgBmLUYAaC1GAGC0+STAhsSGS92MS9hZG1pbi9zaWduLXN0YXRpc3RpY3MSaQoIR2V0TGFuZXMSFy50c3MudjEuR2V0TGFuZXNSZXF1ZXN0GhgudHNzLnYxLkdldExhbmVzUmVzcG9uc2UiKpACAYi1GAaQtRgBmLUYAaC1GAGC0+STAhESDy92MS9hZG1pbi9sYW5lcxJtCglHZXRPdXRib3gSGC50c3MudjEuR2V0T3V0Ym94UmVxdWVzdBoZLnRzcy52MS5HZXRPdXRib3hSZXNwb25zZSIrkAIBiLUYBpC1GAGYtRgBoLUYAYLT5JMCEhIQL3YxL2FkbWluL291dGJveBKPAQoRR2V0UHJlc2lnbkhpc3RvcnkSIC50c3MudjEuR2V0UHJlc2lnbkhpc3RvcnlSZXF1ZXN0GiEudHNzLnYxLkdldFByZXNpZ25IaXN0b3J5UmVzcG9uc2UiNZACAYi1GAaQtRgBmLUYAaC1GAGC0+STAhwSGi92MS9hZG1pbi9wcmVzaWducy9oaXN0b3J5EpIBChJHZXRUcmVhc3VyeUhpc3RvcnkSIS50c3MudjEuR2V0VHJlYXN1cnlIaXN0b3J5UmVxdWVzdBoiLnRzcy52MS5HZXRUcmVhc3VyeUhpc3RvcnlSZXNwb25zZSI1kAIBiLUYBpC1GAGYtRgBoLUYAYLT5JMCHBIaL3YxL2FkbWluL3RyZWFzdXJ5L2hpc3RvcnkSaQoIR2V0TW9uZXkSFy50c3MudjEuR2V0TW9uZXlSZXF1ZXN0GhgudHNzLnYxLkdldE1vbmV5UmVzcG9uc2UiKpACAYi1GAaQtRgBmLUYAaC1GAGC0+STAhESDy92MS9hZG1pbi9tb25leWIGcHJvdG8z", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_timestamp, file_tss_v1_admin, file_tss_v1_billing, file_tss_v1_options, file_tss_v1_signing, file_tss_v1_types]);
 
 /**
  * Reads the readiness of a replica.
@@ -787,6 +791,674 @@ export const OutboxEntry_StateSchema: GenEnum<OutboxEntry_State> = /*@__PURE__*/
   enumDesc(file_tss_v1_operations, 16, 0);
 
 /**
+ * Reads the pool over time.
+ *
+ * @generated from message tss.v1.GetPresignHistoryRequest
+ */
+export type GetPresignHistoryRequest = Message<"tss.v1.GetPresignHistoryRequest"> & {
+  /**
+   * The beginning of the window; absent means one day before its end. The window is at most 14 days long.
+   *
+   * @generated from field: google.protobuf.Timestamp start_time = 1;
+   */
+  startTime?: Timestamp | undefined;
+
+  /**
+   * The end of the window, which does not belong to it; absent means now.
+   *
+   * @generated from field: google.protobuf.Timestamp end_time = 2;
+   */
+  endTime?: Timestamp | undefined;
+
+  /**
+   * The length of a time step: 0 means a sixtieth of the window, but at least a minute. The window has at most 500 steps.
+   *
+   * @generated from field: int32 step_seconds = 3;
+   */
+  stepSeconds: number;
+
+  /**
+   * Only the buckets of this algorithm; absent means all.
+   *
+   * @generated from field: optional tss.v1.SignatureAlgorithm signature_algorithm_name = 4;
+   */
+  signatureAlgorithmName?: SignatureAlgorithm | undefined;
+};
+
+/**
+ * Describes the message tss.v1.GetPresignHistoryRequest.
+ * Use `create(GetPresignHistoryRequestSchema)` to create a new message.
+ */
+export const GetPresignHistoryRequestSchema: GenMessage<GetPresignHistoryRequest> = /*@__PURE__*/
+  messageDesc(file_tss_v1_operations, 17);
+
+/**
+ * The pool over time.
+ *
+ * @generated from message tss.v1.GetPresignHistoryResponse
+ */
+export type GetPresignHistoryResponse = Message<"tss.v1.GetPresignHistoryResponse"> & {
+  /**
+   * The beginning of the window.
+   *
+   * @generated from field: google.protobuf.Timestamp start_time = 1;
+   */
+  startTime?: Timestamp | undefined;
+
+  /**
+   * The end of the window.
+   *
+   * @generated from field: google.protobuf.Timestamp end_time = 2;
+   */
+  endTime?: Timestamp | undefined;
+
+  /**
+   * The length of a time step; the last one may be shorter.
+   *
+   * @generated from field: int32 step_seconds = 3;
+   */
+  stepSeconds: number;
+
+  /**
+   * One entry for each bucket with a noted level.
+   *
+   * @generated from field: repeated tss.v1.PresignBucketHistory buckets = 4;
+   */
+  buckets: PresignBucketHistory[];
+};
+
+/**
+ * Describes the message tss.v1.GetPresignHistoryResponse.
+ * Use `create(GetPresignHistoryResponseSchema)` to create a new message.
+ */
+export const GetPresignHistoryResponseSchema: GenMessage<GetPresignHistoryResponse> = /*@__PURE__*/
+  messageDesc(file_tss_v1_operations, 18);
+
+/**
+ * One bucket over time.
+ *
+ * @generated from message tss.v1.PresignBucketHistory
+ */
+export type PresignBucketHistory = Message<"tss.v1.PresignBucketHistory"> & {
+  /**
+   * The curve by name.
+   *
+   * @generated from field: string curve_name = 1;
+   */
+  curveName: string;
+
+  /**
+   * The algorithm by name.
+   *
+   * @generated from field: string signature_algorithm_name = 2;
+   */
+  signatureAlgorithmName: string;
+
+  /**
+   * The network encryption key of the bucket.
+   *
+   * @generated from field: string network_encryption_key_id = 3;
+   */
+  networkEncryptionKeyId: string;
+
+  /**
+   * The time steps with a noted level, the oldest first.
+   *
+   * @generated from field: repeated tss.v1.PresignLevels steps = 4;
+   */
+  steps: PresignLevels[];
+};
+
+/**
+ * Describes the message tss.v1.PresignBucketHistory.
+ * Use `create(PresignBucketHistorySchema)` to create a new message.
+ */
+export const PresignBucketHistorySchema: GenMessage<PresignBucketHistory> = /*@__PURE__*/
+  messageDesc(file_tss_v1_operations, 19);
+
+/**
+ * The levels of a bucket in one time step.
+ *
+ * @generated from message tss.v1.PresignLevels
+ */
+export type PresignLevels = Message<"tss.v1.PresignLevels"> & {
+  /**
+   * The beginning of the step.
+   *
+   * @generated from field: google.protobuf.Timestamp start_time = 1;
+   */
+  startTime?: Timestamp | undefined;
+
+  /**
+   * The number of minutes whose levels were noted.
+   *
+   * @generated from field: int32 sample_count = 2;
+   */
+  sampleCount: number;
+
+  /**
+   * The number of those minutes that began without a ready presign: a call for a signature then waits, or is refused.
+   *
+   * @generated from field: int32 empty_sample_count = 3;
+   */
+  emptySampleCount: number;
+
+  /**
+   * The smallest number of ready presigns.
+   *
+   * @generated from field: int32 ready_min = 4;
+   */
+  readyMin: number;
+
+  /**
+   * The ready presigns at the last noted minute.
+   *
+   * @generated from field: int32 ready_last = 5;
+   */
+  readyLast: number;
+
+  /**
+   * The requested presigns that were not available yet, at the last noted minute.
+   *
+   * @generated from field: int32 pending_last = 6;
+   */
+  pendingLast: number;
+
+  /**
+   * The presigns that open reservations held, at the last noted minute.
+   *
+   * @generated from field: int32 held_last = 7;
+   */
+  heldLast: number;
+
+  /**
+   * The presigns that became ready in the noted minutes.
+   *
+   * @generated from field: int64 made_count = 8;
+   */
+  madeCount: bigint;
+
+  /**
+   * The presigns that requests took in the noted minutes. A presign is counted again if its reservation expired.
+   *
+   * @generated from field: int64 taken_count = 9;
+   */
+  takenCount: bigint;
+};
+
+/**
+ * Describes the message tss.v1.PresignLevels.
+ * Use `create(PresignLevelsSchema)` to create a new message.
+ */
+export const PresignLevelsSchema: GenMessage<PresignLevels> = /*@__PURE__*/
+  messageDesc(file_tss_v1_operations, 20);
+
+/**
+ * Reads balances over time.
+ *
+ * @generated from message tss.v1.GetTreasuryHistoryRequest
+ */
+export type GetTreasuryHistoryRequest = Message<"tss.v1.GetTreasuryHistoryRequest"> & {
+  /**
+   * The beginning of the window; absent means seven days before its end. The window is at most 30 days long.
+   *
+   * @generated from field: google.protobuf.Timestamp start_time = 1;
+   */
+  startTime?: Timestamp | undefined;
+
+  /**
+   * The end of the window, which does not belong to it; absent means now.
+   *
+   * @generated from field: google.protobuf.Timestamp end_time = 2;
+   */
+  endTime?: Timestamp | undefined;
+
+  /**
+   * The length of a time step: 0 means a sixtieth of the window, but at least ten minutes. The window has at most 500
+   * steps.
+   *
+   * @generated from field: int32 step_seconds = 3;
+   */
+  stepSeconds: number;
+};
+
+/**
+ * Describes the message tss.v1.GetTreasuryHistoryRequest.
+ * Use `create(GetTreasuryHistoryRequestSchema)` to create a new message.
+ */
+export const GetTreasuryHistoryRequestSchema: GenMessage<GetTreasuryHistoryRequest> = /*@__PURE__*/
+  messageDesc(file_tss_v1_operations, 21);
+
+/**
+ * Balances over time. All amounts are in 10^-9 IKA and 10^-9 SUI.
+ *
+ * @generated from message tss.v1.GetTreasuryHistoryResponse
+ */
+export type GetTreasuryHistoryResponse = Message<"tss.v1.GetTreasuryHistoryResponse"> & {
+  /**
+   * The beginning of the window.
+   *
+   * @generated from field: google.protobuf.Timestamp start_time = 1;
+   */
+  startTime?: Timestamp | undefined;
+
+  /**
+   * The end of the window.
+   *
+   * @generated from field: google.protobuf.Timestamp end_time = 2;
+   */
+  endTime?: Timestamp | undefined;
+
+  /**
+   * The length of a time step; the last one may be shorter.
+   *
+   * @generated from field: int32 step_seconds = 3;
+   */
+  stepSeconds: number;
+
+  /**
+   * The last noted balances of each time step that has any, the oldest first.
+   *
+   * @generated from field: repeated tss.v1.TreasuryBalances steps = 4;
+   */
+  steps: TreasuryBalances[];
+
+  /**
+   * The IKA of the Treasury.
+   *
+   * @generated from field: tss.v1.BalanceBurn ika = 5;
+   */
+  ika?: BalanceBurn | undefined;
+
+  /**
+   * The SUI of the Treasury.
+   *
+   * @generated from field: tss.v1.BalanceBurn sui = 6;
+   */
+  sui?: BalanceBurn | undefined;
+
+  /**
+   * All SUI of the address that pays for gas.
+   *
+   * @generated from field: tss.v1.BalanceBurn gas = 7;
+   */
+  gas?: BalanceBurn | undefined;
+};
+
+/**
+ * Describes the message tss.v1.GetTreasuryHistoryResponse.
+ * Use `create(GetTreasuryHistoryResponseSchema)` to create a new message.
+ */
+export const GetTreasuryHistoryResponseSchema: GenMessage<GetTreasuryHistoryResponse> = /*@__PURE__*/
+  messageDesc(file_tss_v1_operations, 22);
+
+/**
+ * Balances at one moment.
+ *
+ * @generated from message tss.v1.TreasuryBalances
+ */
+export type TreasuryBalances = Message<"tss.v1.TreasuryBalances"> & {
+  /**
+   * When they were noted.
+   *
+   * @generated from field: google.protobuf.Timestamp time = 1;
+   */
+  time?: Timestamp | undefined;
+
+  /**
+   * The IKA of the Treasury.
+   *
+   * @generated from field: uint64 ika_balance = 2;
+   */
+  ikaBalance: bigint;
+
+  /**
+   * The SUI of the Treasury.
+   *
+   * @generated from field: uint64 sui_balance_mist = 3;
+   */
+  suiBalanceMist: bigint;
+
+  /**
+   * All SUI of the address that pays for gas.
+   *
+   * @generated from field: uint64 gas_balance_mist = 4;
+   */
+  gasBalanceMist: bigint;
+};
+
+/**
+ * Describes the message tss.v1.TreasuryBalances.
+ * Use `create(TreasuryBalancesSchema)` to create a new message.
+ */
+export const TreasuryBalancesSchema: GenMessage<TreasuryBalances> = /*@__PURE__*/
+  messageDesc(file_tss_v1_operations, 23);
+
+/**
+ * What a balance loses. Only decreases between two noted balances count, so a deposit hides what was spent in its ten
+ * minutes.
+ *
+ * @generated from message tss.v1.BalanceBurn
+ */
+export type BalanceBurn = Message<"tss.v1.BalanceBurn"> & {
+  /**
+   * The last noted balance of the window.
+   *
+   * @generated from field: uint64 balance = 1;
+   */
+  balance: bigint;
+
+  /**
+   * The sum of its decreases in the window, for each day between the first and the last noted balance. Absent if less
+   * than an hour lies between them.
+   *
+   * @generated from field: optional uint64 burn_per_day = 2;
+   */
+  burnPerDay?: bigint | undefined;
+
+  /**
+   * For how many days the balance lasts at this rate; absent without a rate, and if the balance loses nothing.
+   *
+   * @generated from field: optional double days_left = 3;
+   */
+  daysLeft?: number | undefined;
+};
+
+/**
+ * Describes the message tss.v1.BalanceBurn.
+ * Use `create(BalanceBurnSchema)` to create a new message.
+ */
+export const BalanceBurnSchema: GenMessage<BalanceBurn> = /*@__PURE__*/
+  messageDesc(file_tss_v1_operations, 24);
+
+/**
+ * Adds up money.
+ *
+ * @generated from message tss.v1.GetMoneyRequest
+ */
+export type GetMoneyRequest = Message<"tss.v1.GetMoneyRequest"> & {
+};
+
+/**
+ * Describes the message tss.v1.GetMoneyRequest.
+ * Use `create(GetMoneyRequestSchema)` to create a new message.
+ */
+export const GetMoneyRequestSchema: GenMessage<GetMoneyRequest> = /*@__PURE__*/
+  messageDesc(file_tss_v1_operations, 25);
+
+/**
+ * The money of the network. Amounts are in millionths of a US dollar.
+ *
+ * @generated from message tss.v1.GetMoneyResponse
+ */
+export type GetMoneyResponse = Message<"tss.v1.GetMoneyResponse"> & {
+  /**
+   * The number of projects.
+   *
+   * @generated from field: int64 project_count = 1;
+   */
+  projectCount: bigint;
+
+  /**
+   * The sum of all balances.
+   *
+   * @generated from field: int64 balance_micro_usd = 2;
+   */
+  balanceMicroUsd: bigint;
+
+  /**
+   * The part of it that is held for open reservations.
+   *
+   * @generated from field: int64 held_micro_usd = 3;
+   */
+  heldMicroUsd: bigint;
+
+  /**
+   * The number of waiting deposits.
+   *
+   * @generated from field: int64 waiting_deposit_count = 4;
+   */
+  waitingDepositCount: bigint;
+
+  /**
+   * When the oldest waiting deposit was found; absent without one.
+   *
+   * @generated from field: google.protobuf.Timestamp oldest_waiting_deposit_time = 5;
+   */
+  oldestWaitingDepositTime?: Timestamp | undefined;
+
+  /**
+   * The ledger entries of the last 24 full hours and the current one, added up by kind.
+   *
+   * @generated from field: repeated tss.v1.LedgerSum last_day = 6;
+   */
+  lastDay: LedgerSum[];
+
+  /**
+   * The sweeps that have not landed, by state.
+   *
+   * @generated from field: repeated tss.v1.SweepCount sweeps = 7;
+   */
+  sweeps: SweepCount[];
+
+  /**
+   * The result of the last verification of the ledger; absent before the first one. A replica verifies it every hour.
+   *
+   * @generated from field: tss.v1.LedgerVerification ledger_verification = 8;
+   */
+  ledgerVerification?: LedgerVerification | undefined;
+
+  /**
+   * When the money was added up.
+   *
+   * @generated from field: google.protobuf.Timestamp read_time = 9;
+   */
+  readTime?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message tss.v1.GetMoneyResponse.
+ * Use `create(GetMoneyResponseSchema)` to create a new message.
+ */
+export const GetMoneyResponseSchema: GenMessage<GetMoneyResponse> = /*@__PURE__*/
+  messageDesc(file_tss_v1_operations, 26);
+
+/**
+ * The ledger entries of one kind.
+ *
+ * @generated from message tss.v1.LedgerSum
+ */
+export type LedgerSum = Message<"tss.v1.LedgerSum"> & {
+  /**
+   * The kind.
+   *
+   * @generated from field: tss.v1.LedgerEntry.Kind kind = 1;
+   */
+  kind: LedgerEntry_Kind;
+
+  /**
+   * The number of entries.
+   *
+   * @generated from field: int64 count = 2;
+   */
+  count: bigint;
+
+  /**
+   * Their sum, in millionths of a US dollar; negative for charges.
+   *
+   * @generated from field: int64 amount_micro_usd = 3;
+   */
+  amountMicroUsd: bigint;
+};
+
+/**
+ * Describes the message tss.v1.LedgerSum.
+ * Use `create(LedgerSumSchema)` to create a new message.
+ */
+export const LedgerSumSchema: GenMessage<LedgerSum> = /*@__PURE__*/
+  messageDesc(file_tss_v1_operations, 27);
+
+/**
+ * The sweeps in one state.
+ *
+ * @generated from message tss.v1.SweepCount
+ */
+export type SweepCount = Message<"tss.v1.SweepCount"> & {
+  /**
+   * The state.
+   *
+   * @generated from field: tss.v1.SweepCount.State state = 1;
+   */
+  state: SweepCount_State;
+
+  /**
+   * The number of sweeps.
+   *
+   * @generated from field: int64 count = 2;
+   */
+  count: bigint;
+
+  /**
+   * When the oldest of them was made.
+   *
+   * @generated from field: google.protobuf.Timestamp oldest_create_time = 3;
+   */
+  oldestCreateTime?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message tss.v1.SweepCount.
+ * Use `create(SweepCountSchema)` to create a new message.
+ */
+export const SweepCountSchema: GenMessage<SweepCount> = /*@__PURE__*/
+  messageDesc(file_tss_v1_operations, 28);
+
+/**
+ * The states of a sweep that has not landed.
+ *
+ * @generated from enum tss.v1.SweepCount.State
+ */
+export const SweepCount_State = {
+  /**
+   * Unknown.
+   *
+   * @generated from enum value: STATE_UNSPECIFIED = 0;
+   */
+  STATE_UNSPECIFIED: 0,
+
+  /**
+   * It waits for its transaction.
+   *
+   * @generated from enum value: queued = 1;
+   */
+  queued: 1,
+
+  /**
+   * The chain refused it, and the service has not looked at its coins again yet.
+   *
+   * @generated from enum value: refused = 2;
+   */
+  refused: 2,
+
+  /**
+   * It failed. The next sweep takes its coins.
+   *
+   * @generated from enum value: failed = 3;
+   */
+  failed: 3,
+} as const;
+
+/**
+ * The states of a sweep that has not landed.
+ *
+ * @generated from enum tss.v1.SweepCount.State
+ */
+export type SweepCount_State = (typeof SweepCount_State)[keyof typeof SweepCount_State] | UnknownEnum;
+
+/**
+ * Describes the enum tss.v1.SweepCount.State.
+ */
+export const SweepCount_StateSchema: GenEnum<SweepCount_State> = /*@__PURE__*/
+  enumDesc(file_tss_v1_operations, 28, 0);
+
+/**
+ * A verification of the whole ledger: each amount is computed again from the entries and from what they are for.
+ *
+ * @generated from message tss.v1.LedgerVerification
+ */
+export type LedgerVerification = Message<"tss.v1.LedgerVerification"> & {
+  /**
+   * When it ended.
+   *
+   * @generated from field: google.protobuf.Timestamp verify_time = 1;
+   */
+  verifyTime?: Timestamp | undefined;
+
+  /**
+   * The number of differences; must be 0.
+   *
+   * @generated from field: int32 difference_count = 2;
+   */
+  differenceCount: number;
+
+  /**
+   * The first 20 of them.
+   *
+   * @generated from field: repeated tss.v1.LedgerDifference differences = 3;
+   */
+  differences: LedgerDifference[];
+};
+
+/**
+ * Describes the message tss.v1.LedgerVerification.
+ * Use `create(LedgerVerificationSchema)` to create a new message.
+ */
+export const LedgerVerificationSchema: GenMessage<LedgerVerification> = /*@__PURE__*/
+  messageDesc(file_tss_v1_operations, 29);
+
+/**
+ * An amount that differs from what it should be.
+ *
+ * @generated from message tss.v1.LedgerDifference
+ */
+export type LedgerDifference = Message<"tss.v1.LedgerDifference"> & {
+  /**
+   * What differs: `balance`, `held`, `reservations`, `charge`, `refund`, `deposit` or `orphan`.
+   *
+   * @generated from field: string kind = 1;
+   */
+  kind: string;
+
+  /**
+   * The project, the sign request, the row of the dWallet, the deposit, or the key of the entry.
+   *
+   * @generated from field: string subject = 2;
+   */
+  subject: string;
+
+  /**
+   * The recomputed amount, in millionths of a US dollar; a number for `reservations`.
+   *
+   * @generated from field: int64 expected = 3;
+   */
+  expected: bigint;
+
+  /**
+   * The stored amount.
+   *
+   * @generated from field: int64 actual = 4;
+   */
+  actual: bigint;
+};
+
+/**
+ * Describes the message tss.v1.LedgerDifference.
+ * Use `create(LedgerDifferenceSchema)` to create a new message.
+ */
+export const LedgerDifferenceSchema: GenMessage<LedgerDifference> = /*@__PURE__*/
+  messageDesc(file_tss_v1_operations, 30);
+
+/**
  * What an operator looks at: the state of the service on the network of the call. No call changes anything. Figures may
  * be some seconds old, because a replica keeps each reply for callers who ask the same again.
  *
@@ -835,6 +1507,39 @@ export const Operations: GenService<{
     methodKind: "unary";
     input: typeof GetOutboxRequestSchema;
     output: typeof GetOutboxResponseSchema;
+  },
+  /**
+   * Reads the presign pool over time: the level of each bucket, and how often it was found empty. A worker notes the
+   * levels once a minute and keeps them for 14 days. Minutes in which no worker ran are missing.
+   *
+   * @generated from rpc tss.v1.Operations.GetPresignHistory
+   */
+  getPresignHistory: {
+    methodKind: "unary";
+    input: typeof GetPresignHistoryRequestSchema;
+    output: typeof GetPresignHistoryResponseSchema;
+  },
+  /**
+   * Reads the Treasury's balances and the gas over time, what they lose a day, and for how long they last. A worker notes
+   * the balances every ten minutes and keeps them for 30 days.
+   *
+   * @generated from rpc tss.v1.Operations.GetTreasuryHistory
+   */
+  getTreasuryHistory: {
+    methodKind: "unary";
+    input: typeof GetTreasuryHistoryRequestSchema;
+    output: typeof GetTreasuryHistoryResponseSchema;
+  },
+  /**
+   * Adds up the money of all projects of the network: balances, deposits, sweeps and the last day's ledger entries. The
+   * result of the last ledger verification is that of the whole database.
+   *
+   * @generated from rpc tss.v1.Operations.GetMoney
+   */
+  getMoney: {
+    methodKind: "unary";
+    input: typeof GetMoneyRequestSchema;
+    output: typeof GetMoneyResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_tss_v1_operations, 0);

@@ -1,0 +1,45 @@
+import sql from "sql-template-tag";
+import { boolean } from "../store/columns.ts";
+import type { Queryable } from "../store/database.ts";
+import { execute, readRows } from "../store/statements.ts";
+
+/**
+ * Notes the balances at most once in ten minutes, by the database's clock. Of several callers the first one writes; the
+ * chain is only asked when nothing is noted yet.
+ */
+export async function sampleTreasury(
+  db: Queryable,
+  network: string,
+  readFunds: () => Promise<TreasuryFunds>,
+): Promise<void> {
+  const [noted] = await readRows(
+    db,
+    sql`SELECT EXISTS (SELECT 1 FROM treasury_sample WHERE network = ${network} AND taken_at = ${SLOT}) AS "isNoted"`,
+    { isNoted: boolean },
+  );
+  if (noted?.isNoted) return;
+  const { ika, sui, gas } = await readFunds();
+  await execute(
+    db,
+    sql`INSERT INTO treasury_sample (network, taken_at, ika, sui, gas)
+        VALUES (${network}, ${SLOT}, ${ika}, ${sui}, ${gas}) ON CONFLICT DO NOTHING`,
+  );
+  await execute(
+    db,
+    sql`DELETE FROM treasury_sample WHERE network = ${network} AND taken_at < now() - ${TREASURY_SAMPLE_DAYS} * interval '1 day'`,
+  );
+}
+
+/** The service's funds, in the smallest units. */
+export interface TreasuryFunds {
+  readonly ika: bigint;
+  readonly sui: bigint;
+  /** All SUI of the address that pays for gas. */
+  readonly gas: bigint;
+}
+
+/** How long balances are kept. */
+export const TREASURY_SAMPLE_DAYS = 30;
+
+/** The ten minutes that are under way. */
+const SLOT = sql`date_bin('10 minutes', now(), '2000-01-01T00:00:00Z'::timestamptz)`;
