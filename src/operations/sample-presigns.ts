@@ -1,4 +1,4 @@
-import sql, { type Sql } from "sql-template-tag";
+import sql, { raw, type Sql } from "sql-template-tag";
 import type { PresignBucket } from "../presigns/bucket.ts";
 import { boolean } from "../store/columns.ts";
 import type { Queryable } from "../store/database.ts";
@@ -20,14 +20,14 @@ export async function samplePresigns(
   );
   if (noted?.isNoted) return;
   await execute(db, sampleOf(network, await readWarm()));
-  await execute(
-    db,
-    sql`DELETE FROM presign_sample WHERE network = ${network} AND minute < now() - ${PRESIGN_SAMPLE_DAYS} * interval '1 day'`,
-  );
+  await execute(db, sql`DELETE FROM presign_sample WHERE network = ${network} AND minute < now() - ${KEPT}`);
 }
 
 /** How long levels are kept. */
 export const PRESIGN_SAMPLE_DAYS = 14;
+
+/** A constant, so that the planner knows how few rows are older. */
+const KEPT = raw(`interval '${PRESIGN_SAMPLE_DAYS} days'`);
 
 const THIS_MINUTE = sql`date_trunc('minute', now(), 'UTC')`;
 const LAST_MINUTE = sql`date_trunc('minute', now(), 'UTC') - interval '1 minute'`;

@@ -1,4 +1,4 @@
-import sql from "sql-template-tag";
+import sql, { raw } from "sql-template-tag";
 import { boolean } from "../store/columns.ts";
 import type { Queryable } from "../store/database.ts";
 import { execute, readRows } from "../store/statements.ts";
@@ -26,7 +26,7 @@ export async function sampleTreasury(
   );
   await execute(
     db,
-    sql`DELETE FROM treasury_sample WHERE network = ${network} AND taken_at < now() - ${TREASURY_SAMPLE_DAYS} * interval '1 day'`,
+    sql`DELETE FROM treasury_sample WHERE network = ${network} AND taken_at < now() - ${KEPT}`,
   );
 }
 
@@ -40,6 +40,9 @@ export interface TreasuryFunds {
 
 /** How long balances are kept. */
 export const TREASURY_SAMPLE_DAYS = 30;
+
+/** A constant, so that the planner knows how few rows are older. */
+const KEPT = raw(`interval '${TREASURY_SAMPLE_DAYS} days'`);
 
 /** The ten minutes that are under way. */
 const SLOT = sql`date_bin('10 minutes', now(), '2000-01-01T00:00:00Z'::timestamptz)`;
