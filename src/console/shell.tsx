@@ -12,7 +12,7 @@ import { useRoute } from "./ui/use-route.ts";
 
 /** The frame around the pages: navigation, network, theme and sign-out. */
 export function Shell(): JSX.Element {
-  const { role, network } = useSession();
+  const { role, projectName, network } = useSession();
   const signOut = useSignOut();
   const routes = role === "operator" ? OPERATOR_ROUTES : PROJECT_ROUTES;
   const path = useRoute();
@@ -44,7 +44,7 @@ export function Shell(): JSX.Element {
           {network}
         </span>
         <span class="top-end">
-          <span class="muted role">{role === "operator" ? "Operator" : "Project"}</span>
+          <span class="muted role">{role === "operator" ? "Operator" : projectName}</span>
           <ThemeChoice />
           <button type="button" class="button" onClick={() => signOut("You are signed out.")}>
             Sign out

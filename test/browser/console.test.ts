@@ -6,6 +6,10 @@ import axe, { type AxeResults } from "axe-core";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { GetAuditProofResponseSchema } from "../../gen/client/tss/v1/admin_pb.ts";
+import {
+  GetReadinessResponse_Status,
+  GetReadinessResponseSchema,
+} from "../../gen/client/tss/v1/operations_pb.ts";
 import { Hash, SignatureAlgorithm } from "../../gen/client/tss/v1/types_pb.ts";
 import { programMissing } from "../support/environment.ts";
 import { type ServiceProcess, serviceFolder, startService } from "../support/service.ts";
@@ -208,6 +212,37 @@ describe.skipIf(!existsSync(CHROMIUM))("the console", () => {
     });
     await visit(page, { path: "audit/2" });
     await page.getByText("The proof is invalid", { exact: true }).waitFor();
+  });
+
+  it("shows an operator the figures of signatures that were made", async () => {
+    await signIn(page, service.access, "operator");
+    await visit(page, { path: "signatures" });
+    const completed = page.locator(".stat", { hasText: "completed" }).locator(".stat-value");
+    expect(Number(await completed.textContent())).toBeGreaterThanOrEqual(3);
+    const signed = page
+      .getByRole("row")
+      .filter({ hasText: "from the user's half to the verified signature" });
+    expect(await signed.getByRole("cell").last().textContent()).toMatch(/^\d[\d.]* (?:ms|s)$/);
+  });
+
+  it("shows the reason of a failing check", async () => {
+    await signIn(page, service.access, "operator");
+    await page.route("**/tss.v1.Operations/GetReadiness*", async (route) => {
+      const reply = await route.fetch();
+      const readiness = fromBinary(GetReadinessResponseSchema, await reply.body());
+      readiness.status = GetReadinessResponse_Status.degraded;
+      const [first] = readiness.checks;
+      Object.assign(first!, { ok: false, vital: false, reason: "nobody answers at 192.0.2.1" });
+      await route.fulfill({
+        response: reply,
+        body: Buffer.from(toBinary(GetReadinessResponseSchema, readiness)),
+      });
+    });
+    await visit(page, { path: "projects" });
+    await visit(page, { path: "" });
+    await page.getByText("degraded: serves calls, but a check fails").waitFor();
+    await page.getByRole("cell", { name: "nobody answers at 192.0.2.1" }).waitFor();
+    expect(await axeFaults()).toEqual([]);
   });
 
   it("shows a new key once, and revokes it only after a confirmation that names it", async () => {

@@ -1,10 +1,11 @@
 import { createClient, type Interceptor } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-web";
+import { Account } from "../../../gen/client/tss/v1/account_pb.ts";
 import { Admin } from "../../../gen/client/tss/v1/admin_pb.ts";
 import { Billing } from "../../../gen/client/tss/v1/billing_pb.ts";
 import { Onboarding } from "../../../gen/client/tss/v1/onboarding_pb.ts";
+import { Operations } from "../../../gen/client/tss/v1/operations_pb.ts";
 import { Signing } from "../../../gen/client/tss/v1/signing_pb.ts";
-import { failureText } from "./failure-text.ts";
 import { roleOfKey } from "./role-of-key.ts";
 
 /**
@@ -15,6 +16,10 @@ export interface Session {
   readonly role: "operator" | "project";
   /** localnet, testnet or mainnet. */
   readonly network: string;
+  /** The name of the project, for people; empty for an operator. */
+  readonly projectName: string;
+  readonly account: ReturnType<typeof createClient<typeof Account>>;
+  readonly operations: ReturnType<typeof createClient<typeof Operations>>;
   readonly admin: ReturnType<typeof createClient<typeof Admin>>;
   readonly billing: ReturnType<typeof createClient<typeof Billing>>;
   readonly onboarding: ReturnType<typeof createClient<typeof Onboarding>>;
@@ -34,34 +39,21 @@ export async function openKeySession(key: string, signal: AbortSignal): Promise<
     interceptors: [authorise],
   });
   const clients = {
+    account: createClient(Account, transport),
+    operations: createClient(Operations, transport),
     admin: createClient(Admin, transport),
     billing: createClient(Billing, transport),
     onboarding: createClient(Onboarding, transport),
     signing: createClient(Signing, transport),
   };
-  const role = roleOfKey(key);
-  await checkKey(clients, role, signal);
+  if (roleOfKey(key) === "project") {
+    const { projectName, network } = await clients.account.getAccount({}, { signal });
+    return { role: "project", projectName, network, ...clients };
+  }
+  // The cheapest call that every admin key may make.
+  await clients.admin.listAdminKeys({ pageSize: 1 }, { signal });
   const { network } = await clients.onboarding.getNetwork({}, { signal });
-  return { role, network, ...clients };
-}
-
-type Clients = Pick<Session, "admin" | "billing">;
-
-/** Makes the cheapest call that the key's role may make. A project's key may lack the scope for it, and is still valid. */
-async function checkKey(
-  { admin, billing }: Clients,
-  role: Session["role"],
-  signal: AbortSignal,
-): Promise<void> {
-  if (role === "operator") {
-    await admin.listAdminKeys({ pageSize: 1 }, { signal });
-    return;
-  }
-  try {
-    await billing.getBalance({}, { signal });
-  } catch (cause) {
-    if (failureText(cause).reason !== "SCOPE_MISSING") throw cause;
-  }
+  return { role: "operator", projectName: "", network, ...clients };
 }
 
 /** Streams pass their own bound. */

@@ -1,7 +1,7 @@
 /** Formats a duration in its two greatest units: `412 ms`, `1.2 s`, `3 min 5 s`, `2 d 4 h`. */
 export function formatDuration(durationMs: number): string {
   if (durationMs < 1_000) return `${Math.round(durationMs)} ms`;
-  if (durationMs < 60_000) return `${(durationMs / 1_000).toFixed(durationMs < 10_000 ? 1 : 0)} s`;
+  if (durationMs < 60_000) return `${secondsText(durationMs / 1_000)} s`;
   const seconds = Math.round(durationMs / 1_000);
   const at = UNITS.findIndex(([size]) => seconds >= size);
   const [size, name] = UNITS[at]!;
@@ -16,3 +16,8 @@ const UNITS: readonly (readonly [number, string])[] = [
   [60, "min"],
   [1, "s"],
 ];
+
+/** One decimal below ten seconds, unless it is a zero. */
+function secondsText(seconds: number): string {
+  return seconds < 10 ? seconds.toFixed(1).replace(/\.0$/, "") : seconds.toFixed(0);
+}

@@ -1,8 +1,9 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import type { ApiKey } from "../../../gen/client/tss/v1/admin_pb.ts";
+import { type ApiKey, ApiKey_ScopeSchema } from "../../../gen/client/tss/v1/admin_pb.ts";
 import { useSession } from "../api/session-context.ts";
 import { usePages } from "../api/use-pages.ts";
+import { enumName } from "../format/enum-name.ts";
 import type { PageProps } from "../route.ts";
 import { apiKeyColumns } from "../ui/api-key-columns.tsx";
 import { DataTable } from "../ui/data-table.tsx";
@@ -52,7 +53,7 @@ export function ProjectPage({ id: projectId }: PageProps): JSX.Element {
             <DataTable
               caption="API keys"
               columns={[
-                ...apiKeyColumns,
+                ...COLUMNS,
                 {
                   title: "Actions",
                   cell: (key) => (
@@ -92,6 +93,10 @@ export function ProjectPage({ id: projectId }: PageProps): JSX.Element {
     </PageFrame>
   );
 }
+
+const COLUMNS = apiKeyColumns<ApiKey>(({ scopes }) =>
+  scopes.map((scope) => enumName(ApiKey_ScopeSchema, scope)),
+);
 
 type OpenDialog =
   | { readonly kind: "create" | "credit" }

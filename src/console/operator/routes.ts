@@ -3,8 +3,20 @@ import type { Route } from "../route.ts";
 /** The operator's pages, in the order of the menu. */
 export const OPERATOR_ROUTES: readonly Route[] = [
   {
+    ...{ path: "", menu: "", title: "Overview" },
+    load: async () => (await import("./overview-page.tsx")).OverviewPage,
+  },
+  {
+    ...{ path: "signatures", menu: "signatures", title: "Signatures" },
+    load: async () => (await import("./signatures-page.tsx")).SignaturesPage,
+  },
+  {
     ...{ path: "presigns", menu: "presigns", title: "Presigns" },
     load: async () => (await import("./presigns-page.tsx")).PresignsPage,
+  },
+  {
+    ...{ path: "lanes", menu: "lanes", title: "Lanes and outbox" },
+    load: async () => (await import("./lanes-page.tsx")).LanesPage,
   },
   {
     ...{ path: "treasury", menu: "treasury", title: "Treasury and gas" },

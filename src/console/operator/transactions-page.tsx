@@ -6,13 +6,12 @@ import {
   ChainOperation_KindSchema,
   type ChainTransaction,
   ChainTransaction_StateSchema,
-  ChainTransaction_State as State,
+  type ChainTransaction_State as State,
 } from "../../../gen/client/tss/v1/admin_pb.ts";
 import { useSession } from "../api/session-context.ts";
 import { usePages } from "../api/use-pages.ts";
 import { enumName } from "../format/enum-name.ts";
 import { formatCoin } from "../format/money.ts";
-import { Badge, type Tone } from "../ui/badge.tsx";
 import { type DataColumn, DataTable } from "../ui/data-table.tsx";
 import { Empty } from "../ui/empty.tsx";
 import { enumOptions } from "../ui/enum-options.ts";
@@ -22,6 +21,7 @@ import { Loaded } from "../ui/loaded.tsx";
 import { PageFrame } from "../ui/page-frame.tsx";
 import { Pager } from "../ui/pager.tsx";
 import { Time } from "../ui/time.tsx";
+import { TransactionBadge } from "./transaction-badge.tsx";
 
 /** The transactions that the service stored to send. */
 export function TransactionsPage(): JSX.Element {
@@ -92,7 +92,7 @@ const columnsOn = (network: string): readonly DataColumn<ChainTransaction>[] => 
     title: "State",
     cell: ({ state, errorMessage }) => (
       <>
-        <Badge tone={TONES[state] ?? "none"}>{enumName(ChainTransaction_StateSchema, state)}</Badge>
+        <TransactionBadge state={state} />
         {errorMessage !== undefined && <p class="small muted wrap">{errorMessage}</p>}
       </>
     ),
@@ -113,13 +113,6 @@ const columnsOn = (network: string): readonly DataColumn<ChainTransaction>[] => 
   { title: "Stored", cell: ({ createTime }) => <Time of={createTime} /> },
   { title: "Resolved", cell: ({ resolveTime }) => <Time of={resolveTime} /> },
 ];
-
-const TONES: Readonly<Partial<Record<State, Tone>>> = {
-  [State.stored]: "busy",
-  [State.landed]: "good",
-  [State.aborted]: "bad",
-  [State.dropped]: "warn",
-};
 
 /** `3 presign, 1 sign`. */
 function operationsText(operations: readonly ChainOperation[]): string {

@@ -30,4 +30,8 @@ export const PROJECT_ROUTES: readonly Route[] = [
     ...{ path: "signs", menu: "signs", title: "Sign request", hasId: true },
     load: async () => (await import("./sign-page.tsx")).SignPage,
   },
+  {
+    ...{ path: "keys", menu: "keys", title: "Keys" },
+    load: async () => (await import("./keys-page.tsx")).KeysPage,
+  },
 ];

@@ -1,33 +1,32 @@
-import { timestampDate } from "@bufbuild/protobuf/wkt";
+import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
 import type { JSX } from "preact";
-import { type ApiKey, ApiKey_ScopeSchema } from "../../../gen/client/tss/v1/admin_pb.ts";
-import { enumName } from "../format/enum-name.ts";
 import { Badge } from "./badge.tsx";
 import type { DataColumn } from "./data-table.tsx";
 import { Time } from "./time.tsx";
 
 /** The columns of a list of a project's keys. */
-export const apiKeyColumns: readonly DataColumn<ApiKey>[] = [
-  {
-    title: "Name",
-    cell: ({ name, prefix }) => (
-      <>
-        {name} <code class="muted">{prefix}…</code>
-      </>
-    ),
-  },
-  { title: "State", cell: (key) => <KeyState of={key} /> },
-  {
-    title: "Scopes",
-    cell: ({ scopes }) => scopes.map((scope) => enumName(ApiKey_ScopeSchema, scope)).join(", "),
-  },
-  {
-    title: "Addresses",
-    cell: ({ allowedAddresses }) => (allowedAddresses.length === 0 ? "any" : allowedAddresses.join(", ")),
-  },
-  { title: "Last use", cell: ({ lastUseTime }) => <Time of={lastUseTime} otherwise="never" /> },
-  { title: "Created", cell: ({ createTime }) => <Time of={createTime} /> },
-];
+export function apiKeyColumns<Key extends ShownKey>(
+  scopesOf: (key: Key) => readonly string[],
+): readonly DataColumn<Key>[] {
+  return [
+    {
+      title: "Name",
+      cell: ({ name, prefix }) => (
+        <>
+          {name} <code class="muted">{prefix}…</code>
+        </>
+      ),
+    },
+    { title: "State", cell: (key) => <KeyState of={key} /> },
+    { title: "Scopes", cell: (key) => scopesOf(key).join(", ") },
+    {
+      title: "Addresses",
+      cell: ({ allowedAddresses }) => (allowedAddresses.length === 0 ? "any" : allowedAddresses.join(", ")),
+    },
+    { title: "Last use", cell: ({ lastUseTime }) => <Time of={lastUseTime} otherwise="never" /> },
+    { title: "Created", cell: ({ createTime }) => <Time of={createTime} /> },
+  ];
+}
 
 /** Whether a key still opens anything. */
 export function KeyState({ of: { expireTime, revokeTime } }: KeyStateProps): JSX.Element {
@@ -41,6 +40,20 @@ export function KeyState({ of: { expireTime, revokeTime } }: KeyStateProps): JSX
   );
 }
 
+interface KeyTimes {
+  readonly expireTime?: Timestamp | undefined;
+  readonly revokeTime?: Timestamp | undefined;
+}
+
+/** What an operator and a project see of a key. */
+interface ShownKey extends KeyTimes {
+  readonly name: string;
+  readonly prefix: string;
+  readonly allowedAddresses: readonly string[];
+  readonly createTime?: Timestamp | undefined;
+  readonly lastUseTime?: Timestamp | undefined;
+}
+
 interface KeyStateProps {
-  readonly of: Pick<ApiKey, "expireTime" | "revokeTime">;
+  readonly of: KeyTimes;
 }

@@ -5,6 +5,9 @@ import type { Stage } from "./stage.ts";
 /** Every page of the console by the role that sees it, with a name for files. */
 export function tourOf(stage: Pick<Stage, "projectId" | "dwalletId" | "signRequestId">): readonly Stop[] {
   return [
+    { role: "operator", name: "overview", path: "" },
+    { role: "operator", name: "signatures", path: "signatures" },
+    { role: "operator", name: "lanes", path: "lanes" },
     { role: "operator", name: "presigns", path: "presigns" },
     { role: "operator", name: "treasury", path: "treasury" },
     { role: "operator", name: "transactions", path: "transactions" },
@@ -21,6 +24,7 @@ export function tourOf(stage: Pick<Stage, "projectId" | "dwalletId" | "signReque
     { role: "project", name: "dwallet", path: `dwallets/${stage.dwalletId}` },
     { role: "project", name: "signs", path: "signs" },
     { role: "project", name: "sign", path: `signs/${stage.signRequestId}` },
+    { role: "project", name: "keys", path: "keys" },
   ];
 }
 

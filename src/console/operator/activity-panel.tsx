@@ -1,0 +1,85 @@
+import type { JSX } from "preact";
+import { SignStageFigures_Stage as Stage } from "../../../gen/client/tss/v1/operations_pb.ts";
+import { SignRequest_Status as Status } from "../../../gen/client/tss/v1/signing_pb.ts";
+import { useSession } from "../api/session-context.ts";
+import { useCall } from "../api/use-call.ts";
+import { formatDuration } from "../format/duration.ts";
+import { Age } from "../ui/age.tsx";
+import { Loaded } from "../ui/loaded.tsx";
+import { Panel } from "../ui/panel.tsx";
+import { Stat, Stats } from "../ui/stat.tsx";
+import { countOf } from "./sign-series.ts";
+import { windowStart } from "./sign-window.ts";
+
+/** Signatures of the last hour, the pool and the outbox in a few figures. */
+export function ActivityPanel(): JSX.Element {
+  const { admin, operations } = useSession();
+  const activity = useCall(
+    async (signal) => {
+      const [statistics, { buckets }, outbox] = await Promise.all([
+        operations.getSignStatistics({ startTime: windowStart("3600", Date.now()) }, { signal }),
+        admin.getPresignHealth({}, { signal }),
+        operations.getOutbox({}, { signal }),
+      ]);
+      return { total: statistics.total, buckets, outbox };
+    },
+    [],
+    { everyMs: 10_000 },
+  );
+  return (
+    <Panel title="Activity" note="Signatures are those of the last hour.">
+      <Loaded call={activity} lines={3}>
+        {({ total, buckets, outbox }) => {
+          const signed = total?.stages.find(({ stage }) => stage === Stage.signed);
+          const lacking = buckets.filter(({ ready, lowWater }) => ready < lowWater);
+          const waiting = outbox.entries.reduce((sum, { count }) => sum + count, 0);
+          const [oldest] = outbox.entries
+            .flatMap(({ oldestCreateTime }) => oldestCreateTime ?? [])
+            .sort((a, b) => Number(a.seconds - b.seconds));
+          return (
+            <Stats>
+              <Stat
+                name="Signatures"
+                value={<a href="#/signatures">{countOf(total, Status.completed).toLocaleString("en")}</a>}
+                note={`${countOf(total, Status.failed).toLocaleString("en")} failed`}
+              />
+              <Stat
+                name="Time to sign, p99"
+                value={signed === undefined ? "—" : formatDuration(signed.p99Seconds * 1_000)}
+                note={
+                  signed === undefined ? "no signature" : `p50 ${formatDuration(signed.p50Seconds * 1_000)}`
+                }
+              />
+              <Stat
+                name="Presigns ready"
+                value={
+                  <a href="#/presigns">
+                    {buckets.reduce((sum, { ready }) => sum + ready, 0).toLocaleString("en")}
+                  </a>
+                }
+                note={
+                  lacking.length === 0
+                    ? "every bucket is stocked"
+                    : `${lacking.length} of ${buckets.length} buckets are low`
+                }
+              />
+              <Stat
+                name="Outbox"
+                value={<a href="#/lanes">{waiting.toLocaleString("en")}</a>}
+                note={
+                  oldest === undefined ? (
+                    "nothing waits"
+                  ) : (
+                    <>
+                      oldest <Age of={oldest} at={outbox.readTime} />
+                    </>
+                  )
+                }
+              />
+            </Stats>
+          );
+        }}
+      </Loaded>
+    </Panel>
+  );
+}

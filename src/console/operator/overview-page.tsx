@@ -1,0 +1,14 @@
+import type { JSX } from "preact";
+import { PageFrame } from "../ui/page-frame.tsx";
+import { ActivityPanel } from "./activity-panel.tsx";
+import { ReadinessPanel } from "./readiness-panel.tsx";
+
+/** How the service is, at a glance. */
+export function OverviewPage(): JSX.Element {
+  return (
+    <PageFrame title="Overview">
+      <ReadinessPanel />
+      <ActivityPanel />
+    </PageFrame>
+  );
+}

@@ -1,0 +1,44 @@
+import {
+  type GetSignStatisticsResponse,
+  type SignFigures,
+  type SignStageFigures,
+  SignStageFigures_Stage as Stage,
+} from "../../../gen/client/tss/v1/operations_pb.ts";
+import { SignRequest_Status as Status } from "../../../gen/client/tss/v1/signing_pb.ts";
+import { fillSteps } from "../format/fill-steps.ts";
+import type { ChartSeries } from "../ui/chart-table.tsx";
+
+/** The figures of a window as lines: a time step without a request has the count 0 and no duration. */
+export function signSeries(reply: SignStatistics): SignSeries {
+  const { times, steps } = fillSteps(reply, reply.steps);
+  const figures = steps.map((step) => step?.figures);
+  const signed = figures.map((each) => each?.stages.find(({ stage }) => stage === Stage.signed));
+  const secondsOf = (read: (stage: SignStageFigures) => number) =>
+    signed.map((stage) => (stage === undefined ? null : read(stage)));
+  return {
+    times,
+    counts: [
+      { name: "Completed", values: figures.map((each) => countOf(each, Status.completed)) },
+      { name: "Failed", values: figures.map((each) => countOf(each, Status.failed)) },
+    ],
+    durations: [
+      { name: "p50", values: secondsOf(({ p50Seconds }) => p50Seconds) },
+      { name: "p99", values: secondsOf(({ p99Seconds }) => p99Seconds) },
+    ],
+  };
+}
+
+/** The number of requests in a state. */
+export function countOf(figures: Pick<SignFigures, "counts"> | undefined, status: Status): number {
+  return figures?.counts.find((each) => each.status === status)?.count ?? 0;
+}
+
+type SignStatistics = Pick<GetSignStatisticsResponse, "startTime" | "endTime" | "stepSeconds" | "steps">;
+
+interface SignSeries {
+  /** The beginnings of the steps, in seconds since 1970. */
+  readonly times: readonly number[];
+  readonly counts: readonly ChartSeries[];
+  /** In seconds. */
+  readonly durations: readonly ChartSeries[];
+}

@@ -1,0 +1,42 @@
+import type { JSX } from "preact";
+import type { AccountKey } from "../../../gen/client/tss/v1/account_pb.ts";
+import { useSession } from "../api/session-context.ts";
+import { usePages } from "../api/use-pages.ts";
+import { apiKeyColumns } from "../ui/api-key-columns.tsx";
+import { DataTable } from "../ui/data-table.tsx";
+import { Empty } from "../ui/empty.tsx";
+import { Loaded } from "../ui/loaded.tsx";
+import { PageFrame } from "../ui/page-frame.tsx";
+import { Pager } from "../ui/pager.tsx";
+
+/** The project's keys. */
+export function KeysPage(): JSX.Element {
+  const { account, projectName } = useSession();
+  const keys = usePages(async (pageToken, signal) => {
+    const reply = await account.listAccountKeys({ pageToken }, { signal });
+    return { items: reply.accountKeys, nextPageToken: reply.nextPageToken };
+  }, []);
+  return (
+    <PageFrame
+      title="Keys"
+      lead={`The API keys of ${projectName}, the newest first. The operator creates, rotates and revokes them.`}
+    >
+      <section class="panel" aria-label="API keys">
+        <Loaded call={keys}>
+          {({ items }) => (
+            <DataTable
+              caption="API keys"
+              columns={COLUMNS}
+              rows={items}
+              rowKey={({ apiKeyId }) => apiKeyId}
+              empty={<Empty title="No keys" />}
+            />
+          )}
+        </Loaded>
+        <Pager pages={keys} of="keys" />
+      </section>
+    </PageFrame>
+  );
+}
+
+const COLUMNS = apiKeyColumns<AccountKey>(({ scopes }) => scopes);

@@ -1,0 +1,21 @@
+import { type Timestamp, timestampMs } from "@bufbuild/protobuf/wkt";
+import type { JSX } from "preact";
+import { formatDuration } from "../format/duration.ts";
+
+/** How long ago something was when its data were read. */
+export function Age({ of, at }: AgeProps): JSX.Element {
+  if (of === undefined) return <span class="muted">—</span>;
+  const date = new Date(timestampMs(of));
+  const ageMs = Math.max(0, (at === undefined ? Date.now() : timestampMs(at)) - date.getTime());
+  return (
+    <time class="time" dateTime={date.toISOString()} title={date.toISOString()}>
+      {formatDuration(Math.round(ageMs / 1_000) * 1_000)} ago
+    </time>
+  );
+}
+
+interface AgeProps {
+  readonly of: Timestamp | undefined;
+  /** The time of the reading, by the service's clock; this browser's clock without it. */
+  readonly at: Timestamp | undefined;
+}

@@ -1,0 +1,139 @@
+import type { JSX } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import uPlot from "uplot";
+import { type ChartSeries, ChartTable } from "./chart-table.tsx";
+import { formatAxisTime, formatPointTime } from "./chart-times.ts";
+import { THEME_CHANGE } from "./theme-choice.tsx";
+
+/** Lines over time, with a legend that has the values under the pointer, and the same figures as a table. */
+export function LineChart(props: LineChartProps): JSX.Element {
+  const { title, times, series, format } = props;
+  const frame = useRef<HTMLDivElement>(null);
+  const [pointed, setPointed] = useState<number | null>(null);
+  const latest = useRef(props);
+  latest.current = props;
+  const subject = series.map(({ name }) => name).join();
+  const plot = useRef<uPlot | undefined>(undefined);
+  useEffect(() => {
+    const element = frame.current;
+    if (element === null) return undefined;
+    const draw = (): void => {
+      plot.current?.destroy();
+      plot.current = new uPlot(optionsFor(element, latest, setPointed), dataOf(latest.current), element);
+    };
+    draw();
+    const watcher = new ResizeObserver(() =>
+      plot.current?.setSize({ width: element.clientWidth, height: HEIGHT }),
+    );
+    watcher.observe(element);
+    const dark = matchMedia("(prefers-color-scheme: dark)");
+    // Canvas takes no custom properties, so a change of the colours draws again.
+    dark.addEventListener("change", draw);
+    addEventListener(THEME_CHANGE, draw);
+    return () => {
+      watcher.disconnect();
+      dark.removeEventListener("change", draw);
+      removeEventListener(THEME_CHANGE, draw);
+      plot.current?.destroy();
+    };
+  }, [subject]);
+  useEffect(() => plot.current?.setData(dataOf(props)), [times, series]);
+  const at = pointed ?? times.length - 1;
+  return (
+    <figure class="chart">
+      <figcaption>
+        <span class="chart-title">{title}</span>
+        <ul class="legend">
+          {series.map(({ name, values }, index) => (
+            <li key={name}>
+              <svg class={`key series-${index + 1}`} viewBox="0 0 24 8" aria-hidden="true">
+                <path d="M1 4h22" stroke-dasharray={DASHES[index]?.join(" ")} />
+              </svg>
+              {name} <strong>{textOf(values[at], format)}</strong>
+            </li>
+          ))}
+          <li class="muted">{times[at] !== undefined && formatPointTime(times[at])}</li>
+        </ul>
+      </figcaption>
+      <div ref={frame} class="plot" role="img" aria-label={`${title}. The figures are in the table below.`} />
+      <ChartTable title={title} times={times} series={series} format={format} />
+    </figure>
+  );
+}
+
+interface LineChartProps {
+  readonly title: string;
+  /** Seconds since 1970, ascending. */
+  readonly times: readonly number[];
+  /** The first and the last time of the axis, in seconds since 1970. Default: those of the lines. */
+  readonly span?: readonly [number, number] | undefined;
+  /** At most four. */
+  readonly series: readonly ChartSeries[];
+  format(value: number): string;
+}
+
+const HEIGHT = 200;
+/** Lines differ by their dashes too, not by colour alone. */
+const DASHES: readonly (readonly number[])[] = [[], [7, 4], [2, 3], [10, 3, 2, 3]];
+
+const dataOf = ({ times, series }: LineChartProps): uPlot.AlignedData => [
+  [...times],
+  ...series.map(({ values }) => [...values]),
+];
+
+function textOf(value: number | null | undefined, format: (value: number) => string): string {
+  return value === null || value === undefined ? "—" : format(value);
+}
+
+function optionsFor(
+  element: HTMLElement,
+  latest: { readonly current: LineChartProps },
+  onPoint: (index: number | null) => void,
+): uPlot.Options {
+  const axis = {
+    stroke: colourOf(element, "--muted"),
+    font: `12px ${getComputedStyle(element).fontFamily}`,
+    grid: { stroke: colourOf(element, "--line"), width: 1 },
+    ticks: { show: false },
+  };
+  return {
+    width: element.clientWidth,
+    height: HEIGHT,
+    legend: { show: false },
+    cursor: { y: false, drag: { x: false, y: false } },
+    hooks: { setCursor: [({ cursor }) => onPoint(cursor.idx ?? null)] },
+    scales: {
+      x: { range: (_plot, min, max) => [...(latest.current.span ?? ([min, max] as const))] },
+      y: { range: (_plot, _min, max) => [0, max > 0 ? max * 1.1 : 1] },
+    },
+    axes: [
+      {
+        ...axis,
+        space: 80,
+        size: 28,
+        values: (_plot, ticks) => ticks.map((tick) => formatAxisTime(tick, ticks)),
+      },
+      { ...axis, size: 68, values: (_plot, ticks) => ticks.map((tick) => latest.current.format(tick)) },
+    ],
+    series: [
+      {},
+      ...latest.current.series.map(({ name }, index) => ({
+        label: name,
+        stroke: colourOf(element, `--series-${index + 1}`),
+        width: 2,
+        dash: [...(DASHES[index] ?? [])],
+        points: { size: 4 },
+        spanGaps: false,
+      })),
+    ],
+  };
+}
+
+/** The value of a colour of the theme, as a canvas takes it. */
+function colourOf(element: HTMLElement, property: string): string {
+  const probe = element.appendChild(document.createElement("span"));
+  probe.style.color = `var(${property})`;
+  const { color } = getComputedStyle(probe);
+  probe.remove();
+  return color;
+}
