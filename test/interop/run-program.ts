@@ -1,9 +1,8 @@
 import { execFile } from "node:child_process";
 import { programEnvironment } from "../support/environment.ts";
 
-/** What a program said, and how it ended. */
+/** The output of a program, and its end. */
 export interface ProgramRun {
-  /** Its exit code. */
   readonly code: number;
   readonly out: Buffer;
   readonly err: string;

@@ -8,17 +8,17 @@ import {
 } from "@bufbuild/protobuf";
 import { type ReflectMessage, reflect } from "@bufbuild/protobuf/reflect";
 
-/** One way in which a reply can be false: a field of it, and what becomes of the field. */
+/** One way in which a reply can be false: a field, and the change to it. */
 export interface Lie {
-  /** Where the field is, such as `failure.reason`. */
+  /** The path of the field, such as `failure.reason`. */
   readonly path: string;
-  /** What is done to it. */
+  /** The change to the field. */
   readonly how: string;
-  /** Tells the lie in a reply, in place. */
+  /** Applies the lie to a reply, in place. */
   tell(reply: Message): void;
 }
 
-/** A lie that makes a reply as large as a transport lets through. */
+/** A lie that makes a reply as large as a transport accepts. */
 const HUGE_BYTES = 1_000_000;
 const HUGE_COUNT = 10_000;
 
