@@ -23,6 +23,7 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
       migrate: async () => (await import("./commands/migrate.ts")).migrateCommand,
       config: async () => (await import("./commands/config.ts")).configCommand,
       doctor: async () => (await import("./commands/doctor.ts")).doctorCommand,
+      status: async () => (await import("./commands/status.ts")).statusCommand,
       reconcile: async () => (await import("./commands/reconcile.ts")).reconcileCommand,
       version: async () => (await import("./commands/version.ts")).versionCommand,
     },
@@ -50,6 +51,8 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
     commands: {
       presign: async () => (await import("./commands/presign.ts")).presignCommands,
       treasury: async () => (await import("./commands/treasury.ts")).treasuryCommand,
+      lanes: async () => (await import("./commands/lanes.ts")).lanesCommand,
+      outbox: async () => (await import("./commands/outbox.ts")).outboxCommand,
       transaction: async () => (await import("./commands/transaction.ts")).transactionCommands,
     },
   },

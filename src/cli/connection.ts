@@ -1,6 +1,7 @@
 import { type Client, createClient, type Transport } from "@connectrpc/connect";
 import { Admin } from "../../gen/proto/tss/v1/admin_pb.ts";
 import { Billing } from "../../gen/proto/tss/v1/billing_pb.ts";
+import { Operations } from "../../gen/proto/tss/v1/operations_pb.ts";
 import { loadClientConfig } from "../config/config.ts";
 import { type CommandContext, UsageError } from "./command.ts";
 import { findQuickStart } from "./find-quick-start.ts";
@@ -17,6 +18,7 @@ export interface Connection {
 export interface Clients {
   readonly admin: Client<typeof Admin>;
   readonly billing: Client<typeof Billing>;
+  readonly operations: Client<typeof Operations>;
 }
 
 /** The kind of caller. */
@@ -48,7 +50,11 @@ export async function withClients<T>(
   const connection = await connect(context, target);
   const { transport } = connection;
   try {
-    return await work({ admin: createClient(Admin, transport), billing: createClient(Billing, transport) });
+    return await work({
+      admin: createClient(Admin, transport),
+      billing: createClient(Billing, transport),
+      operations: createClient(Operations, transport),
+    });
   } catch (error) {
     throw connection.explain(error);
   } finally {
