@@ -4,7 +4,7 @@ import * as esbuild from "esbuild";
 import * as vite from "vite";
 import webpack from "webpack";
 
-/** A bundler without any configuration: it gets an entry and an output folder. */
+/** A bundler, as somebody uses it who configures nothing: an entry, and where the result goes. */
 export type Bundle = (folder: string) => Promise<void>;
 
 /** Each bundler makes `page.js` for `index.html`, in the folder `out` below the one that it is given. */

@@ -1,4 +1,4 @@
-/** The page of `examples/web`, built and served as its README says, and used in Chromium like a real user. */
+/** The page of `examples/web`, built and served as its README says, and used in Chromium as a person uses it. */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
@@ -88,7 +88,7 @@ describe.skipIf(!existsSync(CHROMIUM))("the example web", () => {
     const seed = await page.getByLabel("Seed", { exact: true }).inputValue();
     await page.getByLabel("Message").fill("resumed in the example");
     const submit = "**/tss.v1.Signing/SubmitSign";
-    // The request is held and never released.
+    // The request is held, and never let go.
     const held = new Promise<void>((resolve) => void page.route(submit, () => resolve()));
     await page.getByRole("button", { name: "Make a key and sign" }).click();
     await held;

@@ -5,7 +5,7 @@ interface TraceEvent {
   readonly ph: string;
   readonly pid: number;
   readonly tid: number;
-  /** The thread's own computing time in microseconds, without its waits for a processor. */
+  /** What the thread itself computed, in microseconds: not what it waited for a processor. */
   readonly tdur?: number;
   readonly args: { readonly name?: string };
 }

@@ -1,4 +1,4 @@
-/** The handling of a half when its computation has a fault. */
+/** What becomes of a half when the computation goes wrong somewhere. */
 import { beforeAll, describe, expect, test, vi } from "vitest";
 import { createSignMessage } from "../../src/crypto/create-sign-message.ts";
 import { encryptShare } from "../../src/crypto/encrypt-share.ts";
@@ -9,7 +9,7 @@ import { curveByNumber } from "../../src/protocol/proofs/curve.ts";
 import { runSteps } from "../../src/protocol/steps.ts";
 import { makeOwnDWallet, ownNetwork } from "../support/own-dwallet.ts";
 
-/** The index of the wrong square or product of forms, counted from zero. */
+/** Which square, and which product of forms, is a wrong one; they are counted from zero. */
 const fault = vi.hoisted(() => ({ square: -1, product: -1, squares: 0, products: 0 }));
 
 vi.mock("../../src/protocol/class-groups/forms.ts", async (importOriginal) => {

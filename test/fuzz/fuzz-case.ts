@@ -1,21 +1,21 @@
 /** How the client leaves: it waits until the server closes, says that it will send no more, closes, or resets. */
 export type Ending = "wait" | "finish" | "close" | "reset";
 
-/** One conversation of a client with the server, derived from its seed. */
+/** One conversation that a client has with the server, all of it from its seed. */
 export interface FuzzCase {
   /** From 0. */
   readonly number: number;
   readonly kind: string;
-  /** The sent bytes, in separate writes. */
+  /** What is sent, in the pieces that it is written in. */
   readonly writes: readonly Buffer[];
   readonly ending: Ending;
-  /** The protocol that a client of a TLS port negotiates; undefined for bytes sent without TLS. */
+  /** What a client of a TLS port agrees on; undefined for bytes that go to the port without TLS. */
   readonly alpn: "h2" | "http/1.1" | undefined;
   /** Whether the limits let the connection stay open for as long as the client wants. */
   readonly mayStay: boolean;
 }
 
-/** A case as text, for people and for a debugger. */
+/** A case for people, and for a debugger. */
 export function describeCase({ number, kind, writes, ending, alpn }: FuzzCase): string {
   const bytes = writes.map((write) => write.toString("hex")).join(" | ");
   return `case ${number} (${kind}, ${alpn ?? "plain"}, then ${ending}): ${bytes}`;

@@ -144,7 +144,7 @@ function testing() {
   };
 }
 
-/** The client's requests, which must arrive within a time limit. */
+/** The requests of a client that must not take its time. */
 async function* bounded<T>(requests: AsyncIterable<T>): AsyncGenerator<T> {
   const late = sleep(STREAM_MS).then(() => {
     throw new ConnectError("the stream takes too long", Code.DeadlineExceeded);

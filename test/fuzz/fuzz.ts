@@ -4,10 +4,10 @@ import { runBatch } from "./run-batch.ts";
 
 /** Cases that share a server. */
 const BATCH_COUNT = 1_250;
-/** One of this many batches goes to a port with TLS. */
+/** Of so many batches one goes to a port with TLS. */
 const TLS_EVERY = 4;
 
-/** A violated guarantee, and the cases that violate it. */
+/** What does not hold, and with which cases. */
 export interface FuzzFault {
   /** One where a case fails alone; more where only all of them together do. */
   readonly cases: readonly FuzzCase[];
@@ -40,7 +40,7 @@ export async function fuzz({ seed, from, count, onProgress = () => {} }: FuzzOpt
   return found;
 }
 
-/** Runs halves of the failed cases until single cases are left, or no half fails without the other. */
+/** Runs halves of what failed until single cases are left, or no half fails without the other. */
 async function narrow(fault: FuzzFault, isTls: boolean): Promise<FuzzFault[]> {
   const { cases } = fault;
   if (cases.length === 1) return [fault];

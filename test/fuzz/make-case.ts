@@ -36,7 +36,7 @@ const MAKERS = {
   "first bytes": (random: Random) => ({ bytes: firstBytes(random), mayStay: false }),
 } as const;
 
-/** The first bytes of a protocol, or bytes that resemble them. */
+/** What tells a protocol, or seems to. */
 function firstBytes(random: Random): Buffer {
   const choices = [
     () => Buffer.alloc(0),

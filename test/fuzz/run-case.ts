@@ -3,17 +3,18 @@ import { connect as connectTls } from "node:tls";
 import type { FuzzCase } from "./fuzz-case.ts";
 import { CERTIFICATE_PEM } from "./fuzz-target.ts";
 
-/** The outcome of a case. */
+/** What became of a case. */
 export interface FuzzOutcome {
   readonly case: FuzzCase;
-  /** Whether the server closed the connection, or the client did as the case requires. */
+  /** Whether the server closed the connection, or the client did as the case wants it. */
   readonly hasEnded: boolean;
+  /** What the server sent, byte for byte. */
   readonly reply: string;
 }
 
-/** Far longer than all bounds of the server: a longer case hangs. */
+/** Far longer than all bounds of the server: what lasts longer hangs. */
 const WATCHDOG_MS = 20_000;
-/** A client that may stay leaves after this time, which is enough for everything that ends by itself. */
+/** Who may stay, leaves after this; long enough for all that has an end of its own. */
 const STAY_MS = 1_500;
 /** No reply of the target is larger, so none is lost for the check. */
 const KEPT_CHARS = 64 * 1024;

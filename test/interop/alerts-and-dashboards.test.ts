@@ -1,4 +1,4 @@
-/** The configuration of Prometheus and Grafana, against the metrics that the service really exports. */
+/** What Prometheus and Grafana are given, against what the service really exports. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -17,7 +17,7 @@ const promtool = await findPromtool();
 const folder = mkdtempSync(path.join(tmpdir(), "promtool-"));
 let app: AppInProcess | undefined;
 let served: string;
-/** The embedded database is created from scratch. */
+/** The embedded database is made from nothing. */
 const START_TIMEOUT_MS = 180_000;
 
 beforeAll(async () => {
@@ -110,7 +110,7 @@ describe.skipIf(promtool === undefined)("promtool", () => {
   });
 });
 
-/** Runs promtool and returns its report on its input; throws with the whole report when it fails. */
+/** Runs promtool and returns what it says against its input; throws with all of it when it fails. */
 async function check(argv: readonly string[], input = ""): Promise<string> {
   const { code, out, err } = await runProgram(promtool ?? "", argv, input);
   if (code !== 0) throw new Error(`promtool ${argv.join(" ")} ended with ${code}: ${out.toString()}${err}`);

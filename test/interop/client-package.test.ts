@@ -1,4 +1,4 @@
-/** The client as a separate package, in an otherwise empty folder. */
+/** The client as a package of its own, in a folder where nothing else is. */
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -13,7 +13,7 @@ import { runProgram } from "./run-program.ts";
 
 const PACKAGES_MAX = 45;
 const MEGABYTES_MAX = 60;
-/** The packages that only a server needs. */
+/** What only a server needs. */
 const SERVER_PACKAGES =
   /^(@prisma\/|@electric-sql\/|@ika\.xyz\/|ioredis$|pg$|pino$|prom-client$|@connectrpc\/connect-node$)/;
 

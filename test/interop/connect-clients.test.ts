@@ -40,7 +40,7 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 interface TransportKind {
-  /** Whether a client may send a stream, and read while it sends. */
+  /** Whether a client may send a stream, and read while it does. */
   readonly streams: "none" | "half duplex" | "full duplex";
   connect(baseUrl: string): Transport;
 }
@@ -168,7 +168,7 @@ describe.each(transports)("%s", (name, { streams, connect }) => {
     expect(method.code).toBe(Code.Unimplemented);
     const stranger = createTestClient(connect(server.url), UnimplementedService);
     const service = await failureOf(stranger.unimplementedCall({}));
-    // An unknown path is 404 for protocols over plain HTTP, and their clients report it as UNIMPLEMENTED.
+    // A path that nothing is at is 404 to what speaks HTTP first, which its clients take for UNIMPLEMENTED.
     expect(service.code).toBe(Code.Unimplemented);
   });
 
@@ -320,7 +320,7 @@ async function* each<T>(values: readonly T[]): AsyncGenerator<T> {
   yield* values;
 }
 
-/** A stream that sends nothing until it is cancelled. */
+/** A stream that has nothing to say until it is given up. */
 async function* never(signal: AbortSignal): AsyncGenerator<never> {
   await new Promise((resolve) => signal.addEventListener("abort", resolve));
   yield* [];

@@ -1,4 +1,4 @@
-/** `curl` over both versions of HTTP: Connect and REST as scripts call them, and the replies to wrong calls. */
+/** `curl` over both versions of HTTP: Connect and REST as scripts call them, and what they are told when it goes wrong. */
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { runProgram } from "./run-program.ts";
@@ -25,7 +25,7 @@ interface Reply {
   json(): unknown;
 }
 
-/** The text that curl writes after the body. */
+/** What curl writes after the body. */
 const FORMAT = "\n%{http_version} %{http_code} %{header_json}";
 
 async function curl(options: readonly string[], where: string, body?: string | Uint8Array): Promise<Reply> {

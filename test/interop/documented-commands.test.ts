@@ -1,4 +1,4 @@
-/** Every command in the operators' documents, run unchanged against a service on PostgreSQL. */
+/** Every command of what operators read, run as it stands against a service on PostgreSQL. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { isCommand } from "../../src/cli/command.ts";
 import { findCommand } from "../../src/cli/command-groups.ts";
@@ -27,14 +27,14 @@ const DOCUMENTS = [
 const GO_ON = /^(?:\w+=\S+ )*(?:tss serve|tss localnet(?! faucet)|npm start)\b/;
 /** These commands of other documents also wait until every replica is stopped; the restore guide has each of them. */
 const WANTS_ALONE = /^tss (?:reconcile|serve --after-restore)\b/;
-/** The commands that are not run here, and the tests that cover them. */
+/** What is not run here, and where it is. */
 const RUN_ELSEWHERE: Readonly<Record<string, string>> = {
   "tss demo": "a minute of real cryptography: test/flow/demo.test.ts",
   "tss localnet": "its own port may be taken: run with another one",
   "tss doctor --network testnet": "it calls a public fullnode: test/crypto/network-doctor.test.ts",
   "promtool test rules deploy/prometheus/alerts.test.yml": "test/interop/alerts-and-dashboards.test.ts",
 };
-/** The commands that end with a code other than 0, as the document says. */
+/** What ends with something else than 0, as the document says. */
 const ENDS: Readonly<Record<string, number | NodeJS.Signals>> = {
   "HOT_WALLET_SUI_SECRET_HEX_FILE=new-wallet.secret tss doctor": 1,
 };

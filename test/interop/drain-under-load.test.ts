@@ -18,7 +18,7 @@ import type { DrainReport } from "./drained-service.ts";
 
 const CALLERS_PER_PROTOCOL = 50;
 
-/** One call; resolves with its success, or with the way in which it ended without a reply. */
+/** One call; resolves with whether it was answered, or with how it ended without an answer. */
 type Call = () => Promise<"answered" | Error>;
 
 function connectCall(transport: Transport): Call {
@@ -33,7 +33,7 @@ function connectCall(transport: Transport): Call {
   };
 }
 
-/** HTTP/1.1 with kept connections, as most callers use it. */
+/** HTTP/1.1 with connections that are kept, as most callers have. */
 function restCall(url: string, agent: Agent): Call {
   return () =>
     new Promise((resolve) => {
@@ -105,7 +105,7 @@ it("SIGTERM breaks no open call while fifty callers of each protocol keep callin
   agent.destroy();
   grpcJs.close();
   expect(isClean).toBe(true);
-  // Each call that the server began was answered. The others may be repeated at another server.
+  // Each call that the server began was answered. The others may be made again elsewhere.
   const answeredCount = Object.values(answered).reduce((sum, count) => sum + count);
   expect({ begunCount, ended: tally(ended) }).toMatchObject({ begunCount: answeredCount });
 });

@@ -43,14 +43,14 @@ function method<In, Out>(name: string, service = "tss.testing.v1.TestService"): 
   return found as unknown as Method<In, Out>;
 }
 
-/** The caller's view of a call. */
+/** What a caller learns of a call. */
 interface Outcome<Out> {
   readonly replies: Out[];
   readonly head: grpc.Metadata | undefined;
   readonly status: grpc.StatusObject;
 }
 
-/** Waits for the end of a call, successful or not. */
+/** Waits for the end of a call, be it good or bad. */
 async function ended(
   call: EventEmitter,
 ): Promise<{ head: grpc.Metadata | undefined; status: grpc.StatusObject }> {

@@ -1,4 +1,4 @@
-/** gRPC over HTTP/2 byte by byte: requests that no client library sends, and details of replies that none shows. */
+/** gRPC over HTTP/2 byte by byte: what no client library sends, and what none shows of a reply. */
 import { once } from "node:events";
 import { type ClientHttp2Session, connect, type IncomingHttpHeaders } from "node:http2";
 import { gunzipSync, gzipSync } from "node:zlib";

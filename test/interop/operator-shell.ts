@@ -8,7 +8,7 @@ import { compiledProgram, programEnvironment } from "../support/environment.ts";
 import { ROOT } from "../support/source-files.ts";
 import { type ProgramRun, runProgram } from "./run-program.ts";
 
-/** An operator's shell: `tss` is the built package's, and the folder is like a checkout. */
+/** A shell as an operator has it: `tss` is the built package's, and the folder is like a checkout. */
 export interface OperatorShell {
   /** Runs a command to its end in a folder of that name. */
   run(folder: string, command: string, environment: Environment): Promise<ProgramRun>;
@@ -83,7 +83,7 @@ export function openOperatorShell(): OperatorShell {
   };
 }
 
-/** Stays pending if the command prints no such line. */
+/** Never ends when the command says nothing of the kind. */
 function ready(child: ChildProcess): Promise<true> {
   return new Promise((resolve) => {
     createInterface({ input: child.stdout! }).on("line", (line) => {
@@ -92,7 +92,7 @@ function ready(child: ChildProcess): Promise<true> {
   });
 }
 
-/** Ends the processes that a finished command left running. */
+/** Ends what a command that is over has left running. */
 function endGroup(pid: number | undefined): void {
   try {
     if (pid !== undefined) process.kill(-pid, "SIGTERM");

@@ -1,8 +1,9 @@
 import { execFile } from "node:child_process";
 import { programEnvironment } from "../support/environment.ts";
 
-/** The output of a program, and its end. */
+/** What a program said, and how it ended. */
 export interface ProgramRun {
+  /** Its exit code. */
   readonly code: number;
   readonly out: Buffer;
   readonly err: string;

@@ -2,6 +2,7 @@ import type { JSX } from "preact";
 import { PageFrame } from "../ui/page-frame.tsx";
 import { ActivityPanel } from "./activity-panel.tsx";
 import { ReadinessPanel } from "./readiness-panel.tsx";
+import { ReservesPanel } from "./reserves-panel.tsx";
 
 /** How the service is, at a glance. */
 export function OverviewPage(): JSX.Element {
@@ -9,6 +10,7 @@ export function OverviewPage(): JSX.Element {
     <PageFrame title="Overview">
       <ReadinessPanel />
       <ActivityPanel />
+      <ReservesPanel />
     </PageFrame>
   );
 }

@@ -10,6 +10,7 @@ import { Id } from "../ui/id.tsx";
 import { Loaded } from "../ui/loaded.tsx";
 import { PageFrame } from "../ui/page-frame.tsx";
 import { Panel } from "../ui/panel.tsx";
+import { PresignHistoryPanel } from "./presign-history-panel.tsx";
 import { RefillDialog } from "./refill-dialog.tsx";
 
 /** The presign pool: its buckets now. */
@@ -48,6 +49,7 @@ export function PresignsPage(): JSX.Element {
           )}
         </Loaded>
       </Panel>
+      <PresignHistoryPanel />
       {refilled !== undefined && (
         <RefillDialog
           bucket={refilled}

@@ -27,6 +27,10 @@ export const OPERATOR_ROUTES: readonly Route[] = [
     load: async () => (await import("./transactions-page.tsx")).TransactionsPage,
   },
   {
+    ...{ path: "money", menu: "money", title: "Money" },
+    load: async () => (await import("./money-page.tsx")).MoneyPage,
+  },
+  {
     ...{ path: "projects", menu: "projects", title: "Projects" },
     load: async () => (await import("./projects-page.tsx")).ProjectsPage,
   },

@@ -18,6 +18,7 @@ import { ChainId } from "../ui/id.tsx";
 import { Loaded } from "../ui/loaded.tsx";
 import { PageFrame } from "../ui/page-frame.tsx";
 import { Panel } from "../ui/panel.tsx";
+import { BurnPanel } from "./burn-panel.tsx";
 
 /** The Treasury, the wallets and the lanes, as the chain has them. */
 export function TreasuryPage(): JSX.Element {
@@ -28,6 +29,7 @@ export function TreasuryPage(): JSX.Element {
       title="Treasury and gas"
       lead="The Treasury pays Ika's fees. Gas coins of the lanes pay for the transactions."
     >
+      <BurnPanel />
       <Loaded call={treasury} lines={8}>
         {(reply) => <TreasuryParts reply={reply} network={network} />}
       </Loaded>

@@ -7,6 +7,10 @@ export const PROJECT_ROUTES: readonly Route[] = [
     load: async () => (await import("./balance-page.tsx")).BalancePage,
   },
   {
+    ...{ path: "usage", menu: "usage", title: "Usage" },
+    load: async () => (await import("./usage-page.tsx")).UsagePage,
+  },
+  {
     ...{ path: "deposits", menu: "deposits", title: "Deposits" },
     load: async () => (await import("./deposits-page.tsx")).DepositsPage,
   },

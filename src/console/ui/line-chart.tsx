@@ -38,7 +38,7 @@ export function LineChart(props: LineChartProps): JSX.Element {
     };
   }, [subject]);
   useEffect(() => plot.current?.setData(dataOf(props)), [times, series]);
-  const at = pointed ?? times.length - 1;
+  const at = pointed ?? newestIndex(props);
   return (
     <figure class="chart">
       <figcaption>
@@ -73,6 +73,7 @@ interface LineChartProps {
 }
 
 const HEIGHT = 200;
+const POINTS_MAX_COUNT = 120;
 /** Lines differ by their dashes too, not by colour alone. */
 const DASHES: readonly (readonly number[])[] = [[], [7, 4], [2, 3], [10, 3, 2, 3]];
 
@@ -80,6 +81,12 @@ const dataOf = ({ times, series }: LineChartProps): uPlot.AlignedData => [
   [...times],
   ...series.map(({ values }) => [...values]),
 ];
+
+/** The last time with a figure. */
+function newestIndex({ times, series }: LineChartProps): number {
+  const index = times.findLastIndex((_, at) => series.some(({ values }) => typeof values[at] === "number"));
+  return index < 0 ? times.length - 1 : index;
+}
 
 function textOf(value: number | null | undefined, format: (value: number) => string): string {
   return value === null || value === undefined ? "—" : format(value);
@@ -122,7 +129,8 @@ function optionsFor(
         stroke: colourOf(element, `--series-${index + 1}`),
         width: 2,
         dash: [...(DASHES[index] ?? [])],
-        points: { size: 4 },
+        // A lone point between two gaps has no line.
+        points: { show: latest.current.times.length <= POINTS_MAX_COUNT, size: 4 },
         spanGaps: false,
       })),
     ],

@@ -224,7 +224,7 @@ describe("the signatures that a Treasury can pay for", () => {
   });
 });
 
-/** Five reservations of one project, and two unused presigns. */
+/** Five reservations of one project, and two presigns that are left. */
 async function fiveSigns() {
   const project = await projectWith(database, 1_000n);
   const dwallet = await dwalletOf(database, project);

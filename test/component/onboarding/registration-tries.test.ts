@@ -1,4 +1,4 @@
-/** A registration that the chain refuses: its use of the quota, and the limit on its retries. */
+/** A registration that the chain refuses: what it counts for, and when it is not tried again. */
 import { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Database } from "../../../src/store/database.ts";
@@ -45,7 +45,7 @@ describe("a registration that the chain refuses", { timeout: DATABASE_TIMEOUT_MS
     const another = await calls.registration();
     expect(await refusalOf(another(projectId))).toBe("QUOTA_EXCEEDED");
     expect((await triesOf(projectId)).toSorted()).toEqual([2, 2]);
-    // Other projects have their own quotas.
+    // Other projects have quotas of their own.
     const other = await projectWith(database, 0n);
     expect((await another(other)).objectId).toMatch(/^0x/);
   });

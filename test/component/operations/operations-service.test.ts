@@ -35,7 +35,7 @@ afterEach(async () => {
   );
 });
 
-/** An operator's client of the service. No statistic is cached between tests. */
+/** A client of the service, as an operator. No figure is kept from one test to the next. */
 function operator({ laneIds = [] as string[], readiness = checkReadiness([]) } = {}) {
   const network = { senderAddress: SENDER, laneIds };
   const service = createOperationsService({ database, network, readiness, processType: "api" });

@@ -20,7 +20,7 @@ beforeAll(async () => {
   dwallet = await dwalletOf(database, projectId);
   await readyPresigns(database, dwallet.bucket, 20);
   signing = signSteps(database, createLocalSignals());
-  // The seconds after which it was reserved, submitted, landed and completed.
+  // Reserved, submitted, landed and completed after so many seconds.
   await complete({ createdAt: 0, preparedS: 1, queuedS: 2, submittedS: 3 });
   await complete({ createdAt: 60, preparedS: 2, queuedS: 4, submittedS: 6 });
   await complete({ createdAt: 120, preparedS: 90, queuedS: 80, submittedS: 70 });
@@ -52,7 +52,7 @@ interface Times {
   readonly submittedS: number;
 }
 
-/** Signs once, then moves the recorded times. */
+/** Signs once, then moves the moments that the service recorded. */
 async function complete({ createdAt, preparedS, queuedS, submittedS }: Times): Promise<void> {
   const id = await submitted(createdAt);
   await signing.land(id);

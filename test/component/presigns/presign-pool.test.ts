@@ -262,7 +262,7 @@ const bucketOfTest = () => ({
   networkEncryptionKeyId: newest,
 });
 
-/** Lands the rows' transaction, with its events in reverse order. */
+/** Lands the rows' transaction, its events backwards. */
 async function land(rows: { id: string; sessionBytes: Uint8Array }[], ids: string[]): Promise<void> {
   const events = rows
     .map((row, i) => presignRequested(sessionIdentifierPreimage(row.sessionBytes, sender), ids[i]!))

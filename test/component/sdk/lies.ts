@@ -8,17 +8,17 @@ import {
 } from "@bufbuild/protobuf";
 import { type ReflectMessage, reflect } from "@bufbuild/protobuf/reflect";
 
-/** One way in which a reply can be false: a field, and the change to it. */
+/** One way in which a reply can be false: a field of it, and what becomes of the field. */
 export interface Lie {
-  /** The path of the field, such as `failure.reason`. */
+  /** Where the field is, such as `failure.reason`. */
   readonly path: string;
-  /** The change to the field. */
+  /** What is done to it. */
   readonly how: string;
-  /** Applies the lie to a reply, in place. */
+  /** Tells the lie in a reply, in place. */
   tell(reply: Message): void;
 }
 
-/** A lie that makes a reply as large as a transport accepts. */
+/** A lie that makes a reply as large as a transport lets through. */
 const HUGE_BYTES = 1_000_000;
 const HUGE_COUNT = 10_000;
 

@@ -41,12 +41,12 @@ beforeEach(() => {
   service = createFakeService();
 });
 
-/** A client without the state of any other. */
+/** A client that knows nothing of what another one did. */
 function anew(): ClientContext {
   return { ...service.context, madeHalves: createMadeHalves(), activeDWallets: new Map() };
 }
 
-/** The token of an action that failed because a method could no longer be reached. */
+/** The token of an action that ended when nothing got through to a method any more. */
 async function tokenOfCut(method: string, begin: () => Promise<unknown>): Promise<string> {
   const { before } = service.script;
   let isCut = false;
@@ -74,7 +74,7 @@ describe("a token", () => {
       { seed: SEED, curve },
       {
         async onResumeToken(token) {
-          // An action that does not wait for this callback continues meanwhile.
+          // Whoever does not wait for this goes on meanwhile.
           for (let turn = 0; turn < 10; turn++) await new Promise(setImmediate);
           const point = readResumeToken(token, "localnet");
           if (point.kind !== "onboard") throw new Error("of another kind");

@@ -1,10 +1,10 @@
 import { p2pkh, p2tr, p2wpkh, RawTx, Transaction } from "@scure/btc-signer";
 import fc from "fast-check";
 
-/** The recipient of an input's output. */
+/** Who an input pays to. */
 export type InputKind = "own p2wpkh" | "own p2tr" | "other p2wpkh" | "other p2pkh";
 
-/** A PSBT to sign, and its parts. */
+/** A PSBT to sign, and what it was made of. */
 export interface MadePsbt {
   readonly transaction: Transaction;
   readonly kinds: readonly InputKind[];
@@ -14,18 +14,18 @@ export interface MadePsbt {
 const bytes = (length: number) => fc.uint8Array({ minLength: length, maxLength: length });
 const amount = fc.bigInt({ min: 546n, max: 2_100_000_000_000_000n });
 const EVERYTHING = [1, 2, 3, 0x81, 0x82, 0x83];
-/** A key whose owner signs elsewhere. */
+/** Its owner signs elsewhere. */
 const OTHER_KEY = Uint8Array.from(
   Buffer.from("0279be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798", "hex"),
 );
 
-/** Outputs of the key, and of another owner. */
+/** Outputs of the key, and of somebody else. */
 export function scriptOf(kind: InputKind, publicKey: Uint8Array): Uint8Array {
   switch (kind) {
     case "own p2wpkh":
       return p2wpkh(publicKey).script;
     case "own p2tr":
-      // Without a tweak, for which the library has no function.
+      // Without a tweak, which the library has no word for.
       return Uint8Array.of(0x51, 32, ...publicKey.subarray(1));
     case "other p2wpkh":
       return p2wpkh(OTHER_KEY).script;

@@ -1,4 +1,4 @@
-/** Answers of the fullnode that belong to another request: none of them changes a request, or its money. */
+/** Answers of the fullnode that belong to another request: none of them moves a request, or its money. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createLocalSignals } from "../../../src/coordination/local-signals.ts";
 import { createSignOperation } from "../../../src/signing/sign-operation.ts";
@@ -19,7 +19,7 @@ import {
 } from "../../support/rows.ts";
 import { signSteps } from "../../support/sign-steps.ts";
 
-/** The message and the price of the steps. */
+/** What the steps sign, and for how much. */
 const message = new TextEncoder().encode("message");
 const PRICE = 10n;
 const signals = createLocalSignals();

@@ -39,7 +39,7 @@ afterEach(async () => {
   await Promise.all(open.splice(0).map((signals) => signals.close()));
 });
 
-/** The watching replica and the acting one, as two ends of the same signals. */
+/** The watching replica and the one that acts, as ends of the same signals. */
 async function localEnds(): Promise<[Signals, Signals]> {
   const signals = createLocalSignals();
   open.push(signals);
@@ -148,7 +148,7 @@ describe.each([
       const seen = [];
       for (const step of steps) {
         const next = watching.next();
-        // By now it waits for a signal alone, without a time limit.
+        // It waits for a signal alone by then, and for ever.
         await idle();
         await act[step]();
         seen.push(await statusOf(next));
@@ -295,7 +295,7 @@ describe("a watch", () => {
     const before = queryCount();
     const nexts = watches.map((watching) => watching.next());
     await idle(COUNT);
-    // They share one query.
+    // They look together.
     expect(queryCount() - before).toBe(1);
     await steps.expire(id);
     expect(new Set(await Promise.all(nexts.map(statusOf)))).toEqual(new Set(["failed"]));

@@ -6,7 +6,7 @@ import { DATABASE_TIMEOUT_MS, openTestDatabase, silentLog } from "../../support/
 
 let database: Database;
 beforeEach(async () => {
-  // A separate database, because no test here may depend on the real migrations.
+  // A database of its own, for nothing here may lean on the real migrations.
   database = await openTestDatabase();
   await database.query("DROP SCHEMA public CASCADE; CREATE SCHEMA public");
 }, DATABASE_TIMEOUT_MS);

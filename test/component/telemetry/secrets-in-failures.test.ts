@@ -1,4 +1,4 @@
-/** The log gives the reason of every failure, and never a secret from the failure's text. */
+/** Wherever something fails, the log says why, and never a secret that the failure's text holds. */
 
 import { afterEach, describe, expect, it } from "vitest";
 import { Signing } from "../../../gen/proto/tss/v1/signing_pb.ts";
@@ -23,7 +23,7 @@ const API_KEY = `tss_test_${"k9".repeat(16)}`;
 const OWN_SECRET = "the hot wallet's very own secret";
 const TRACE_ID = "0af7651916cd43dd8448eb211c80319c";
 
-/** A failure with a secret in every place that a failure has. */
+/** A failure that says what it must not, in every place that a failure has. */
 const indiscreet = (): Error =>
   Object.assign(new Error(`refused ${API_KEY}`, { cause: new Error(`with ${OWN_SECRET}`) }), {
     detail: `x-api-key: ${API_KEY}`,

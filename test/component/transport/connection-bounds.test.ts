@@ -32,7 +32,7 @@ describe("connections of one address", () => {
     const closed = new Promise((resolve) => http2.once("close", resolve));
     http2.close();
     await closed;
-    // The server may notice it later than this process does.
+    // The server may hear of it later than this process does.
     let text = "";
     while (text === "") {
       const next = await openRaw(server.port);
@@ -50,7 +50,7 @@ describe("connections of one address", () => {
       limits: { connectionsPerAddressCount: 1, firstByteTimeoutMs: 100 },
     });
     const half = await openRaw(server.port);
-    // The head of a handshake record, without its body.
+    // A record of type handshake of which nothing follows.
     half.socket.write(Buffer.from([0x16, 3, 1, 2, 0]));
     expect(await (await openRaw(server.port)).closed()).toBe("");
     await half.closed();
@@ -69,7 +69,7 @@ describe("connections of one address", () => {
     for (const { socket } of all) socket.destroy();
   });
 
-  it("are limited in total too, even for proxies", async () => {
+  it("and of all together are limited, even for proxies", async () => {
     server = await startFakes({ isTrustedPeer: () => true, limits: { connectionsCount: 1 } });
     const first = await openRaw(server.port);
     expect(await (await openRaw(server.port)).closed()).toBe("");

@@ -55,7 +55,7 @@ interface Outcome {
   readonly body: string;
 }
 
-/** Headers in which the two paths may differ: the time, the place of the status, and the compression. */
+/** What either way may do as it likes: the moment, where a status goes, and how well a reply is pressed. */
 const FREE = new Set([
   ...["date", "x-request-id", "accept-encoding"],
   ...["grpc-encoding", "grpc-accept-encoding", "connect-content-encoding", "connect-accept-encoding"],

@@ -19,7 +19,7 @@ import {
 } from "../../../src/transport/start-server.ts";
 import type { TlsOptions } from "../../../src/transport/tls-acceptor.ts";
 
-/** A gate that a test opens: handlers wait in it, and the test is told when one arrives. */
+/** A gate that a test opens: handlers wait in it, and the test knows when one does. */
 export function createLatch() {
   let open: () => void = () => {};
   let enter: () => void = () => {};
@@ -42,7 +42,7 @@ export const PARAMETERS = Buffer.from(Array.from({ length: 600_000 }, (_, index)
 export const PARAMETERS_SHA256 = createHash("sha256").update(PARAMETERS).digest("hex");
 const CHUNK_BYTES = 256 * 1024;
 
-/** The answers that a test may replace. */
+/** What a test may put in place of the fakes' answers. */
 export interface Hooks {
   getSign?: ServiceImpl<typeof Signing>["getSign"];
   watchSign?: ServiceImpl<typeof Signing>["watchSign"];
@@ -67,7 +67,7 @@ export interface FakeServer extends TransportServer {
   readonly errors: unknown[];
   /** Addresses that reached the bound on connections. */
   readonly refused: string[];
-  /** The requests that handlers got, newest last. */
+  /** What handlers were given, newest last. */
   readonly seen: { name: string; message: unknown; requestId: string }[];
 }
 
@@ -174,7 +174,7 @@ function signing(note: Note, hooks: Hooks): Partial<ServiceImpl<typeof Signing>>
       note("submitSign", request, context);
       return { signRequestId: request.signRequestId, message: request.userSignMessage };
     },
-    /** Follows the instruction in the cursor. */
+    /** Does what the cursor says. */
     async *watchSign(request, context) {
       note("watchSign", request, context);
       if (hooks.watchSign !== undefined) return yield* hooks.watchSign(request, context);

@@ -93,7 +93,7 @@ const METADATA = fc.dictionary(
   { maxKeys: 3 },
 );
 
-/** The headers by which a test's gate refuses a call, which the implementation echoes. */
+/** What a test's gate refuses, and the implementation echoes. */
 const ECHOES = { "x-refuse": "x-refuse", "x-fail": "x-fail" } as const;
 
 const damage = fc.record({

@@ -50,7 +50,7 @@ describe("the first bytes of a connection", () => {
     expect(await Promise.all([silent.closed(), half.closed()])).toEqual(["", ""]);
   });
 
-  it("that are half a preface end the connection when their sender closes", async () => {
+  it("that are half a preface close when their sender closes", async () => {
     await start();
     const half = await openRaw(server.port);
     half.socket.end(PREFACE.slice(0, 10));

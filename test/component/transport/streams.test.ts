@@ -1,4 +1,4 @@
-/** The lifetime of a server stream over each protocol, and the messages that are produced for one without a reader. */
+/** How long a server stream lasts over each protocol, and what is made for one that nobody reads. */
 import { once } from "node:events";
 import {
   type ClientHttp2Session,
@@ -40,7 +40,7 @@ function talkative() {
 
 const RPC = { ":method": "POST", ":path": "/tss.v1.Signing/WatchSign" };
 
-/** A protocol's request for the stream, and its way to read the outcome from the end of the body. */
+/** How a protocol asks for the stream, and how the end of its body says what became of it. */
 const PROTOCOLS = [
   {
     protocol: "gRPC",

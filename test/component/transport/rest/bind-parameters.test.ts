@@ -161,18 +161,15 @@ describe("JSON that does not decode", () => {
     [{ nested: { left: "a", right: null, count: 1.5 } }, "nested.count"],
     [{ nested: { left: "a", right: "b" } }, "nested.right"],
     [{ stringValue: "a", string_value: "a" }, "string_value"],
-  ])("%j is refused, and the error names %s", (json, field) => {
+  ])("%j is refused by the name of %s", (json, field) => {
     expect(refusal(() => decodeJson(Parameters, json)).violations).toEqual([
       { field, description: expect.any(String) },
     ]);
   });
 
-  it.each<[JsonValue]>([[null], [[]], ["text"], [1], [true]])(
-    "%j is refused because it is not an object",
-    (json) => {
-      expect(refusal(() => decodeJson(Parameters, json)).message).toMatch(/^expected an object/);
-    },
-  );
+  it.each<[JsonValue]>([[null], [[]], ["text"], [1], [true]])("%j is refused as no object", (json) => {
+    expect(refusal(() => decodeJson(Parameters, json)).message).toMatch(/^expected an object/);
+  });
 
   it("is not repeated in the refusal", () => {
     const secret = "hunter2";
@@ -181,7 +178,7 @@ describe("JSON that does not decode", () => {
     }
   });
 
-  it.each([101, 150, 200, 1000, 20_000])("nested %d levels deep is refused without harm", (depth) => {
+  it.each([101, 150, 200, 1000, 20_000])("may nest %d deep, and is refused without harm", (depth) => {
     const json = JSON.parse(`${'{"recursive":'.repeat(depth)}{}${"}".repeat(depth)}`) as JsonValue;
     expect(refusal(() => decodeJson(Parameters, json)).message).toBe("the message nests too deeply");
   });

@@ -1,7 +1,7 @@
-/** A point on which this transcoder and an implementation with vectors differ. */
+/** A point on which an implementation that the vectors come from says otherwise. */
 export interface DialectChoice {
   readonly choice: string;
-  /** The basis of the choice: `google/api/http.proto` where it is explicit, or else the stricter reading. */
+  /** What decides: `google/api/http.proto` where it speaks; where it is silent, the stricter reading. */
   readonly reason: string;
   /** The vectors that differ, as the test names them. */
   readonly differs: readonly string[];
@@ -9,7 +9,7 @@ export interface DialectChoice {
 
 const BY_PROTO = "the comments of google/api/http.proto say so";
 
-/** Every difference between this transcoder and the vectors, as `docs/transcoding.md` describes them. */
+/** Every difference between this transcoder and the vectors; `docs/transcoding.md` has them in words. */
 export const DIALECT: readonly DialectChoice[] = [
   {
     choice: "variables do not nest",

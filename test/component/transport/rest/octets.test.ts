@@ -109,7 +109,7 @@ describe("octets in a reply", () => {
     expect([reply.octets.length, reply.headers.get("content-encoding")]).toEqual([5000, null]);
   });
 
-  it("are cut off if they are fewer than announced, and never exceed the announced length", async () => {
+  it("that are fewer than announced end in a cut, and more are not sent", async () => {
     const made: Handler = async function* ({ name }, { responseHeader }) {
       responseHeader.set("content-length", "20");
       yield { data: Buffer.alloc(10) };
@@ -117,7 +117,7 @@ describe("octets in a reply", () => {
     };
     server = await startGallery({ download: made });
     await expect(server.send("GET", "/downloads/9")).rejects.toThrow();
-    // The caller may or may not notice the cut that follows.
+    // Whether the cut that follows is seen by the caller is a matter of chance.
     const longer = await server.send("GET", "/downloads/11").catch(() => undefined);
     expect(longer?.octets.length ?? 20).toBe(20);
     await server.close();
@@ -128,7 +128,7 @@ describe("octets in a reply", () => {
     ]);
   });
 
-  it("that fail midway are cut off, and a failure before the first octet has a status", async () => {
+  it("that break off end in a cut, or in a status before the first octet", async () => {
     const gone = new ServiceError("PARAMETERS_NOT_FOUND", "they are gone");
     server = await startGallery({
       download: async function* ({ name }) {
@@ -152,7 +152,7 @@ describe("a range of octets", () => {
     ["bytes=-3", 17, 20],
     ["bytes=-100", 0, 20],
     ["BYTES=0-19", 0, 20],
-  ])("%s returns octets %d to %d", async (range, start, end) => {
+  ])("%s is octets %d to %d", async (range, start, end) => {
     server = await startGallery({ download });
     const { status, headers, octets } = await server.send("GET", "/downloads/a", { headers: { range } });
     expect(status).toBe(206);
@@ -165,7 +165,7 @@ describe("a range of octets", () => {
     });
   });
 
-  it.each(["bytes=20-", "bytes=99-100", "bytes=-0"])("%s gets 416 with the length", async (range) => {
+  it.each(["bytes=20-", "bytes=99-100", "bytes=-0"])("%s is 416 with the length", async (range) => {
     server = await startGallery({ download });
     const reply = await server.send("GET", "/downloads/a", { headers: { range } });
     expect(reply).toMatchObject({ status: 416, failure: { reason: "RANGE_NOT_SATISFIABLE" } });
@@ -180,7 +180,7 @@ describe("a range of octets", () => {
     ["another tag", { range: "bytes=0-1", "if-range": '"v2"' }],
     ["a weak tag", { range: "bytes=0-1", "if-range": 'W/"v1"' }],
     ["a date", { range: "bytes=0-1", "if-range": "Sat, 01 Jan 2022 00:00:00 GMT" }],
-  ])("with %s returns the whole body", async (_name, headers) => {
+  ])("with %s is the whole", async (_name, headers) => {
     server = await startGallery({ download });
     const reply = await server.send("GET", "/downloads/a", { headers });
     expect([reply.status, reply.octets.length, reply.headers.get("content-range")]).toEqual([200, 20, null]);
@@ -233,7 +233,7 @@ describe("a range of octets", () => {
     expect([reply.status, reply.text]).toEqual([206, "ij"]);
   });
 
-  it("keeps the connection for the next request, as does every reply without a body", async () => {
+  it("and every reply without a body keep the connection for the next request", async () => {
     server = await startGallery({ download });
     const raw = await openRaw(server.port);
     const ask = (method: string, headers: Record<string, string> = {}) =>
@@ -293,7 +293,7 @@ describe("a range of octets", () => {
   });
 });
 
-/** A reply that could be served in ranges if the method were GET. */
+/** A reply that could be ranged, were it to GET. */
 const once: Handler = (_message, { responseHeader }) => {
   responseHeader.set("etag", ETAG);
   return { data: BODY, contentType: "image/png" };

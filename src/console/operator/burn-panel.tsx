@@ -1,0 +1,78 @@
+import { timestampMs } from "@bufbuild/protobuf/wkt";
+import type { JSX } from "preact";
+import { useMemo, useState } from "preact/hooks";
+import type { GetTreasuryHistoryResponse } from "../../../gen/client/tss/v1/operations_pb.ts";
+import { useSession } from "../api/session-context.ts";
+import { useCall } from "../api/use-call.ts";
+import { SelectField } from "../ui/field.tsx";
+import { LineChart } from "../ui/line-chart.tsx";
+import { Loaded } from "../ui/loaded.tsx";
+import { Panel } from "../ui/panel.tsx";
+import { Stats } from "../ui/stat.tsx";
+import { BurnStat } from "./burn-stat.tsx";
+import { windowStart } from "./sign-window.ts";
+
+/** For how many days the Treasury and the gas last, and their balances over time. */
+export function BurnPanel(): JSX.Element {
+  const { operations } = useSession();
+  const [seconds, setSeconds] = useState("604800");
+  const history = useCall(
+    (signal) => operations.getTreasuryHistory({ startTime: windowStart(seconds, Date.now()) }, { signal }),
+    [seconds],
+    { everyMs: 60_000 },
+  );
+  return (
+    <Panel
+      title="Days left"
+      note="At the rate of the window. A worker notes the balances every ten minutes; the rate needs an hour of them."
+      actions={
+        <SelectField label="Window" options={WINDOWS} value={seconds} isInline onSelect={setSeconds} />
+      }
+    >
+      <Loaded call={history} lines={8}>
+        {(reply) => <Burns reply={reply} />}
+      </Loaded>
+    </Panel>
+  );
+}
+
+function Burns({ reply }: { readonly reply: GetTreasuryHistoryResponse }): JSX.Element {
+  const { ika, sui, gas, steps, startTime, endTime } = reply;
+  const { times, span, ikaSeries, suiSeries } = useMemo(() => {
+    const noted = steps.filter(({ time }) => time !== undefined);
+    return {
+      span: startTime && endTime && ([timestampMs(startTime) / 1_000, timestampMs(endTime) / 1_000] as const),
+      times: noted.map(({ time }) => timestampMs(time!) / 1_000),
+      ikaSeries: [{ name: "Treasury", values: noted.map(({ ikaBalance }) => Number(ikaBalance) / UNITS) }],
+      suiSeries: [
+        { name: "Treasury", values: noted.map(({ suiBalanceMist }) => Number(suiBalanceMist) / UNITS) },
+        { name: "Gas", values: noted.map(({ gasBalanceMist }) => Number(gasBalanceMist) / UNITS) },
+      ],
+    };
+  }, [reply]);
+  return (
+    <>
+      <Stats>
+        <BurnStat name="IKA of the Treasury" of={ika} symbol="IKA" />
+        <BurnStat name="SUI of the Treasury" of={sui} symbol="SUI" />
+        <BurnStat name="SUI for gas" of={gas} symbol="SUI" />
+      </Stats>
+      {times.length > 0 && (
+        <div class="charts">
+          <LineChart title="IKA" times={times} span={span} series={ikaSeries} format={formatAmount} />
+          <LineChart title="SUI" times={times} span={span} series={suiSeries} format={formatAmount} />
+        </div>
+      )}
+    </>
+  );
+}
+
+const UNITS = 1e9;
+
+const formatAmount = (amount: number): string => amount.toLocaleString("en", { maximumFractionDigits: 3 });
+
+const WINDOWS: readonly (readonly [string, string])[] = [
+  ["86400", "the last day"],
+  ["604800", "the last week"],
+  ["2592000", "the last 30 days"],
+];

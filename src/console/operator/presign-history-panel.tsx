@@ -1,0 +1,126 @@
+import type { JSX } from "preact";
+import { useMemo, useState } from "preact/hooks";
+import type {
+  GetPresignHistoryResponse,
+  PresignBucketHistory,
+} from "../../../gen/client/tss/v1/operations_pb.ts";
+import { useSession } from "../api/session-context.ts";
+import { useCall } from "../api/use-call.ts";
+import { formatCount } from "../format/count.ts";
+import { fillSteps } from "../format/fill-steps.ts";
+import { Badge } from "../ui/badge.tsx";
+import { type DataColumn, DataTable } from "../ui/data-table.tsx";
+import { Empty } from "../ui/empty.tsx";
+import { SelectField } from "../ui/field.tsx";
+import { LineChart } from "../ui/line-chart.tsx";
+import { Loaded } from "../ui/loaded.tsx";
+import { Panel } from "../ui/panel.tsx";
+import { windowStart } from "./sign-window.ts";
+
+/** The levels of the pool over time, with the minutes in which a bucket was out of stock. */
+export function PresignHistoryPanel(): JSX.Element {
+  const { operations } = useSession();
+  const [seconds, setSeconds] = useState("86400");
+  const history = useCall(
+    (signal) => operations.getPresignHistory({ startTime: windowStart(seconds, Date.now()) }, { signal }),
+    [seconds],
+    { everyMs: 60_000 },
+  );
+  return (
+    <Panel
+      title="Pool over time"
+      note="A worker notes the levels once a minute. A minute without a ready presign is a stock-out."
+      actions={
+        <SelectField label="Window" options={WINDOWS} value={seconds} isInline onSelect={setSeconds} />
+      }
+    >
+      <Loaded call={history} lines={8}>
+        {(reply) => (
+          <>
+            <DataTable
+              caption="Stock-outs"
+              columns={COLUMNS}
+              rows={reply.buckets}
+              rowKey={keyOf}
+              empty={<Empty title="No levels yet">The first ones are noted within a minute.</Empty>}
+            />
+            <div class="charts">
+              {reply.buckets.map((bucket) => (
+                <BucketChart key={keyOf(bucket)} bucket={bucket} reply={reply} />
+              ))}
+            </div>
+          </>
+        )}
+      </Loaded>
+    </Panel>
+  );
+}
+
+function BucketChart({ bucket, reply }: BucketChartProps): JSX.Element {
+  const { times, series } = useMemo(() => {
+    const filled = fillSteps(reply, bucket.steps);
+    return {
+      times: filled.times,
+      series: [
+        { name: "Ready", values: filled.steps.map((step) => step?.readyLast ?? null) },
+        { name: "Fewest ready", values: filled.steps.map((step) => step?.readyMin ?? null) },
+        { name: "Pending", values: filled.steps.map((step) => step?.pendingLast ?? null) },
+      ],
+    };
+  }, [bucket, reply]);
+  return (
+    <LineChart title={bucket.signatureAlgorithmName} times={times} series={series} format={formatCount} />
+  );
+}
+
+interface BucketChartProps {
+  readonly bucket: PresignBucketHistory;
+  readonly reply: GetPresignHistoryResponse;
+}
+
+const WINDOWS: readonly (readonly [string, string])[] = [
+  ["3600", "the last hour"],
+  ["86400", "the last day"],
+  ["604800", "the last week"],
+  ["1209600", "the last 14 days"],
+];
+
+const keyOf = ({ networkEncryptionKeyId, curveName, signatureAlgorithmName }: PresignBucketHistory): string =>
+  [networkEncryptionKeyId, curveName, signatureAlgorithmName].join(":");
+
+const sumOf = (
+  { steps }: PresignBucketHistory,
+  read: (step: PresignBucketHistory["steps"][number]) => number,
+) => steps.reduce((sum, step) => sum + read(step), 0);
+
+const COLUMNS: readonly DataColumn<PresignBucketHistory>[] = [
+  {
+    title: "Bucket",
+    cell: ({ curveName, signatureAlgorithmName }) => (
+      <>
+        {signatureAlgorithmName} <span class="muted">{curveName}</span>
+      </>
+    ),
+  },
+  {
+    title: "Stock-outs",
+    cell: (bucket) => {
+      const count = sumOf(bucket, ({ emptySampleCount }) => emptySampleCount);
+      return count === 0 ? (
+        <Badge tone="good">none</Badge>
+      ) : (
+        <Badge tone="bad">{`${formatCount(count)} of ${formatCount(sumOf(bucket, ({ sampleCount }) => sampleCount))} minutes`}</Badge>
+      );
+    },
+  },
+  {
+    title: "Made",
+    isNumber: true,
+    cell: (bucket) => formatCount(sumOf(bucket, ({ madeCount }) => Number(madeCount))),
+  },
+  {
+    title: "Taken",
+    isNumber: true,
+    cell: (bucket) => formatCount(sumOf(bucket, ({ takenCount }) => Number(takenCount))),
+  },
+];

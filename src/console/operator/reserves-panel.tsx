@@ -1,0 +1,57 @@
+import type { JSX } from "preact";
+import { useSession } from "../api/session-context.ts";
+import { useCall } from "../api/use-call.ts";
+import { formatCount } from "../format/count.ts";
+import { formatMoney } from "../format/money.ts";
+import { Badge } from "../ui/badge.tsx";
+import { Loaded } from "../ui/loaded.tsx";
+import { Panel } from "../ui/panel.tsx";
+import { Stat, Stats } from "../ui/stat.tsx";
+import { BurnStat } from "./burn-stat.tsx";
+
+/** For how long the Treasury and the gas last, and whether the ledger is right. */
+export function ReservesPanel(): JSX.Element {
+  const { operations } = useSession();
+  const reserves = useCall(
+    async (signal) => {
+      const [history, money] = await Promise.all([
+        operations.getTreasuryHistory({}, { signal }),
+        operations.getMoney({}, { signal }),
+      ]);
+      return { ...history, money };
+    },
+    [],
+    { everyMs: 60_000 },
+  );
+  return (
+    <Panel
+      title="Reserves"
+      note={
+        <>
+          Days left at the rate of the last week: <a href="#/treasury">Treasury and gas</a>.
+        </>
+      }
+    >
+      <Loaded call={reserves} lines={3}>
+        {({ ika, sui, gas, money }) => (
+          <Stats>
+            <BurnStat name="IKA of the Treasury" of={ika} symbol="IKA" />
+            <BurnStat name="SUI of the Treasury" of={sui} symbol="SUI" />
+            <BurnStat name="SUI for gas" of={gas} symbol="SUI" />
+            <Stat
+              name="Balances of projects"
+              value={<a href="#/money">{formatMoney(money.balanceMicroUsd)}</a>}
+              note={ledgerState(money.ledgerVerification?.differenceCount)}
+            />
+          </Stats>
+        )}
+      </Loaded>
+    </Panel>
+  );
+}
+
+function ledgerState(differenceCount: number | undefined): JSX.Element {
+  if (differenceCount === undefined) return <Badge tone="none">ledger not verified yet</Badge>;
+  if (differenceCount === 0) return <Badge tone="good">no mismatch in the ledger</Badge>;
+  return <Badge tone="bad">{`${formatCount(differenceCount)} mismatches in the ledger`}</Badge>;
+}

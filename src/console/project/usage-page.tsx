@@ -1,0 +1,108 @@
+import type { JSX } from "preact";
+import { useMemo, useState } from "preact/hooks";
+import {
+  type GetUsageResponse,
+  GetUsageRequest_Step as Step,
+} from "../../../gen/client/tss/v1/billing_pb.ts";
+import { useSession } from "../api/session-context.ts";
+import { useCall } from "../api/use-call.ts";
+import { formatCount } from "../format/count.ts";
+import { fillSteps } from "../format/fill-steps.ts";
+import { formatMoney, formatMoneyChange } from "../format/money.ts";
+import { SelectField } from "../ui/field.tsx";
+import { LineChart } from "../ui/line-chart.tsx";
+import { Loaded } from "../ui/loaded.tsx";
+import { PageFrame } from "../ui/page-frame.tsx";
+import { Stat, Stats } from "../ui/stat.tsx";
+
+/** What the project used and paid over time. */
+export function UsagePage(): JSX.Element {
+  const { billing } = useSession();
+  const [window, setWindow] = useState<keyof typeof STEPS>("days");
+  const usage = useCall((signal) => billing.getUsage({ step: STEPS[window].step }, { signal }), [window], {
+    everyMs: 30_000,
+  });
+  return (
+    <PageFrame
+      title="Usage"
+      lead="A charge counts when it is booked, and so does its refund."
+      actions={
+        <SelectField
+          label="Window"
+          options={[
+            ["days", "the last 30 days, by day (UTC)"],
+            ["hours", "the last day, by hour"],
+          ]}
+          value={window}
+          isInline
+          onSelect={(wanted) => setWindow(wanted)}
+        />
+      }
+    >
+      <Loaded call={usage} lines={10}>
+        {(reply) => <Figures reply={reply} stepSeconds={STEPS[window].seconds} />}
+      </Loaded>
+    </PageFrame>
+  );
+}
+
+const STEPS = { days: { step: Step.day, seconds: 86_400 }, hours: { step: Step.hour, seconds: 3_600 } };
+
+function Figures({ reply, stepSeconds }: FiguresProps): JSX.Element {
+  const { total } = reply;
+  const { times, counts, charges } = useMemo(() => {
+    const filled = fillSteps({ ...reply, stepSeconds }, reply.steps);
+    const usages = filled.steps.map((step) => step?.usage);
+    return {
+      times: filled.times,
+      counts: [
+        { name: "Signatures", values: usages.map((each) => Number(each?.signCount ?? 0n)) },
+        { name: "Refunded", values: usages.map((each) => Number(each?.signRefundCount ?? 0n)) },
+      ],
+      // In micro-USD, of which a chart needs no more digits than a float has.
+      charges: [{ name: "Charged", values: usages.map((each) => Number(each?.chargedMicroUsd ?? 0n)) }],
+    };
+  }, [reply, stepSeconds]);
+  return (
+    <>
+      <section class="panel" aria-label="Sums">
+        <Stats>
+          <Stat
+            name="Signatures"
+            value={formatCount(total?.signCount ?? 0n)}
+            note={`${formatCount(total?.signRefundCount ?? 0n)} refunded`}
+          />
+          <Stat
+            name="dWallets"
+            value={formatCount(total?.dwalletCount ?? 0n)}
+            note={`${formatCount(total?.dwalletRefundCount ?? 0n)} refunded`}
+          />
+          <Stat name="Charged" value={formatMoney(total?.chargedMicroUsd ?? 0n)} note="minus refunds" />
+          <Stat
+            name="Deposited"
+            value={formatMoney(total?.depositedMicroUsd ?? 0n)}
+            note={`${formatCount(total?.depositCount ?? 0n)} deposits`}
+          />
+          <Stat
+            name="Credit"
+            value={formatMoneyChange(total?.adjustedMicroUsd ?? 0n)}
+            note="added by the operator"
+          />
+        </Stats>
+      </section>
+      <section class="panel" aria-label="Over time">
+        <div class="charts">
+          <LineChart title="Signatures" times={times} series={counts} format={formatCount} />
+          <LineChart title="Charged" times={times} series={charges} format={formatCharge} />
+        </div>
+      </section>
+    </>
+  );
+}
+
+interface FiguresProps {
+  readonly reply: GetUsageResponse;
+  readonly stepSeconds: number;
+}
+
+const formatCharge = (amountMicroUsd: number): string => formatMoney(BigInt(Math.round(amountMicroUsd)));
