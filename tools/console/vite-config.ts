@@ -14,6 +14,8 @@ export function consoleConfig(outDir: string): InlineConfig {
       ...{ outDir, emptyOutDir: true, target: "es2022" },
       // Every file comes from the service's own origin, as the content security policy asks for.
       ...{ assetsInlineLimit: 0, modulePreload: { polyfill: false }, reportCompressedSize: false },
+      // The licences of the bundled packages ask to be kept with every copy.
+      license: { fileName: "licenses.md" },
       // What most pages need comes in one file; each page, and what only few need, in another.
       rolldownOptions: { output: { codeSplitting: { groups: [{ name: "common", test: COMMON }] } } },
     },

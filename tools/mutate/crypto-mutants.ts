@@ -99,6 +99,13 @@ export const CRYPTO_MUTANTS: readonly Mutant[] = [
     tests: AUDIT,
   },
   {
+    name: "a proof is taken that does not lead to the seal's root",
+    file: "src/seals/verify-proof.ts",
+    find: "return root !== undefined && equalBytes(root, seal.merkleRoot);",
+    replace: "return root !== undefined;",
+    tests: ["test/unit/seals/verify-proof.test.ts"],
+  },
+  {
     name: "a seal is taken whose signature is wrong",
     file: "src/audit/check-seal.ts",
     find: '  if (!verifySealSignature(publicKey, hash, signature)) return "wrong";\n',
