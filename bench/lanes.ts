@@ -100,7 +100,6 @@ async function run(
         submitBatchCount: batchCount,
         presignBatchCount: 32,
         refundsPerDay: 0,
-        retentionDays: 0,
         presignLowWaterCount: 0,
         presignHighWaterCount: 1,
         presignBuckets: [],

@@ -1,22 +1,19 @@
 import type { Logger } from "pino";
 import { openChainAccess } from "./app/chain-access.ts";
-import { createChainWork } from "./app/chain-work.ts";
 import { openCoordination } from "./app/open-coordination.ts";
-import { createCallersRefill } from "./app/presign-refill.ts";
+import { openNetwork } from "./app/open-network.ts";
+import { type Networks, openNetworks } from "./app/open-networks.ts";
 import { startProbes } from "./app/probe-routes.ts";
 import { serveContract } from "./app/serve-contract.ts";
-import { takeDeposits } from "./app/take-deposits.ts";
+import { serveNetwork } from "./app/serve-network.ts";
+import { createSharedWork } from "./app/shared-work.ts";
 import { startWorkerServer } from "./app/worker-server.ts";
 import { createAuditSealer } from "./audit/audit-sealer.ts";
 import { createSealKey } from "./audit/seal-key.ts";
-import { createDepositSigner } from "./billing/sweeps/sweep-signer.ts";
-import { createCallerReads } from "./chain/caller-reads.ts";
-import { checkChain } from "./chain/check-chain.ts";
-import { type ChainNetwork, connectNetwork, inBackground } from "./chain/network.ts";
-import { createNetworkReader } from "./chain/reader.ts";
+import type { NetworkAccess } from "./chain/network.ts";
 import type { Config } from "./config/config.ts";
+import type { NetworkConfig } from "./config/networks.ts";
 import { healthChecks } from "./health/checks/health-checks.ts";
-import { explainChainFailure } from "./health/doctor/explain-chain-failure.ts";
 import { checkReadiness } from "./health/readiness.ts";
 import { readyGauge } from "./health/ready-gauge.ts";
 import { runningSubject } from "./health/running-subject.ts";
@@ -24,24 +21,24 @@ import { createKeySweep } from "./idempotency/sweep-keys.ts";
 import { systemClock } from "./lifecycle/clock.ts";
 import type { Lifecycle } from "./lifecycle/lifecycle.ts";
 import { startLoops } from "./lifecycle/start-loops.ts";
-import { createObservation } from "./observe/observation.ts";
-import { readAges } from "./observe/read-ages.ts";
-import { createServiceMetrics } from "./observe/service-metrics.ts";
-import { createSamplers } from "./operations/create-samplers.ts";
-import { createPresignQueue } from "./presigns/presign-queue.ts";
-import { createVerifier } from "./signing/verifier.ts";
+import { createPoolGauges } from "./observe/pool-gauges.ts";
+import { createSharedFigures } from "./observe/shared-figures.ts";
+import { createSharedMetrics } from "./observe/shared-metrics.ts";
+import { createParameterStore } from "./onboarding/parameter-store.ts";
+import type { Database } from "./store/database.ts";
 import { migrate } from "./store/migrate.ts";
 import { openDatabase } from "./store/open-database.ts";
 import { traceDatabase } from "./store/trace-database.ts";
 import { startLoopMonitor } from "./telemetry/loop-monitor.ts";
 import { createMetrics } from "./telemetry/metrics.ts";
+import { createNetworkMetrics } from "./telemetry/network-metrics.ts";
 import { openTracing } from "./telemetry/open-tracing.ts";
 import { isTracing } from "./telemetry/tracer.ts";
 
 /** Starts all parts of the process type in the order of their dependencies, and listens last. */
 export async function startApp(config: Config, options: AppOptions): Promise<App> {
   const { log, lifecycle, afterRestore = false } = options;
-  const { processType } = config;
+  const { processType, dataDirectory } = config;
   const clock = systemClock;
   if (afterRestore && processType === "api")
     throw new Error("--after-restore needs a process that acts on the chain: PROCESS_TYPE=worker or all");
@@ -54,76 +51,81 @@ export async function startApp(config: Config, options: AppOptions): Promise<App
   const loopMonitor = startLoopMonitor(metrics);
   lifecycle.onStop("loop monitor", () => loopMonitor.close());
 
-  const { dataDirectory } = config;
-  const [opened, chain] = await together(
-    lifecycle.start(
+  const openPool = async (parts: Lifecycle): Promise<Database> => {
+    const databaseUrl = config.databaseUrl?.reveal();
+    const opened = await parts.start(
       "database",
-      () =>
-        openDatabase({ databaseUrl: config.databaseUrl?.reveal(), dataDirectory, log, ...config.database }),
+      () => openDatabase({ databaseUrl, dataDirectory, log, ...config.database }),
       (running) => running.close(),
-    ),
-    openChainAccess(config, { lifecycle, log }),
+    );
+    return isTracing(tracer) ? traceDatabase(opened, tracer) : opened;
+  };
+  const openAccess =
+    options.openAccess ?? ((network) => openChainAccess(network, { dataDirectory, lifecycle, log }));
+  const [database, accesses] = await together(
+    openPool(lifecycle),
+    Promise.all(config.networks.map(openAccess)),
   );
-  const database = isTracing(tracer) ? traceDatabase(opened, tracer) : opened;
   await migrate(database, log, { lockWaitMs: config.database.migrationLockWaitMs });
   const coordination = openCoordination(config, log);
   lifecycle.onStop("coordination", () => coordination.close());
   const { signals } = coordination;
-  const verifier = createVerifier({ threadMaxCount: config.verifyThreads });
-  lifecycle.onStop("verifier", () => verifier.close());
+  const observe = createSharedMetrics(metrics);
+  const showPool = createPoolGauges(metrics);
+  showPool("shared", database);
 
-  const observe = createServiceMetrics(metrics);
-  let network: ChainNetwork;
-  try {
-    network = await connectNetwork({ ...chain, clock, onMixUp: observe.onMixUp });
-    await checkChain(database, network);
-  } catch (cause) {
-    throw await explainChainFailure(cause, { config, db: database });
-  }
-  const reader = createNetworkReader(network);
-  // Other reads of the fullnode never delay the reads for work on the chain.
-  const shownNetwork = inBackground(network);
-  const shown = { network: shownNetwork, reader: createNetworkReader(shownNetwork) };
-  const { backOffs } = network;
-  const callerReads = createCallerReads({ limits: config.callerReads, coordination, backOffs });
-  const presigns = createPresignQueue({ signals, clock, onWait: observe.onPresignWait });
-  const taken = await takeDeposits({
-    ...{ database, network: shownNetwork, callerReads },
-    ...{ config: config.deposits, log },
-  });
-  await startLoops(lifecycle, taken.priceLoops);
-  const { deposits } = taken;
-  const depositSigner = createDepositSigner(deposits?.masterSeed, network.name);
-  const work = {
-    database,
-    network,
-    reader,
+  const perMinute = config.wrongHalvesPerMinute;
+  const forCallers = {
     signals,
-    presigns,
-    verifier,
-    deposits,
-    depositSigner,
-    config,
-    observe,
-    tracer,
-    log,
+    parameterStore: createParameterStore(dataDirectory),
+    readiness: () => readiness(),
+    wrongHalves: coordination.buckets("wrong halves", { burstCount: perMinute, perSecond: perMinute / 60 }),
   };
-  if (processType === "api") {
-    await startLoops(lifecycle, { refill: createCallersRefill(work) });
-  } else {
+  const metricsOf = createNetworkMetrics(metrics);
+  const access = async ({ name }: NetworkConfig): Promise<NetworkAccess> => {
+    const found = accesses[config.networks.findIndex((network) => network.name === name)];
+    if (found === undefined) throw new Error(`${name} has no access`);
+    // The Ika client completes its configuration in place, and each attempt to connect begins anew.
+    return { ...found, ikaConfig: structuredClone(found.ikaConfig) };
+  };
+  const networks: Networks = await openNetworks({
+    ...{ networks: config.networks, access, clock, lifecycle, metrics, log },
+    open: (network, parts, ownLog) =>
+      openNetwork({
+        ...{ config, network, processType, coordination, tracer, afterRestore },
+        ...{ lifecycle: parts, log: ownLog, metrics: metricsOf(network.name) },
+        access: () => access(network),
+        async openDatabase(ownParts) {
+          // A pool of its own: a network whose statements wait leaves the others theirs.
+          if (config.networks.length === 1) return database;
+          const own = await openPool(ownParts);
+          showPool(network.name, own);
+          return own;
+        },
+        serve: processType === "worker" ? undefined : (served) => serveNetwork(served, forCallers),
+      }),
+  });
+
+  if (processType !== "api") {
     const keySweep = createKeySweep({ database, clock, log });
     const sealKey = config.auditSealSecretHex && createSealKey(config.auditSealSecretHex);
     const auditSealer = createAuditSealer({ database, key: sealKey, clock, log });
-    const chainWork = await createChainWork({ ...work, afterRestore });
-    const samplers = createSamplers({ ...shown, database, config, log });
-    await startLoops(lifecycle, { keySweep, auditSealer, ...taken.watchLoops, ...chainWork, ...samplers });
+    const { retentionDays } = config;
+    const observerOf = (name: string) => networks.opened(name)?.observer;
+    const sharedWork = createSharedWork({
+      database,
+      signals,
+      retentionDays,
+      clock,
+      log,
+      observe,
+      observerOf,
+    });
+    await startLoops(lifecycle, { keySweep, auditSealer, ...sharedWork });
   }
+  await startLoops(lifecycle, createSharedFigures({ metrics, database, clock, log }));
 
-  const ages = readAges(database, network.name, config.deposits);
-  const figures = createObservation({ ...shown, metrics, database, config, ages, log });
-  await startLoops(lifecycle, figures);
-
-  const running = runningSubject({ config, database, access: chain, network, coordination });
+  const running = runningSubject({ config, database, networks: networks.health, coordination });
   const readiness = checkReadiness(healthChecks(running));
   readyGauge(metrics, readiness);
   const probes = await startProbes({ config, readiness, metrics, lifecycle, log });
@@ -131,20 +133,7 @@ export async function startApp(config: Config, options: AppOptions): Promise<App
   const app =
     processType === "worker"
       ? { url: (await startWorkerServer(parts)).url, banner: [] }
-      : await serveContract({
-          ...parts,
-          ...shown,
-          readiness,
-          database,
-          callerReads,
-          coordination,
-          presigns,
-          verifier,
-          deposits,
-          metrics,
-          observe,
-          tracer,
-        });
+      : await serveContract({ ...parts, database, networks, coordination, metrics, observe, tracer });
   loopMonitor.reset();
   return app;
 }
@@ -159,6 +148,11 @@ export interface AppOptions {
    * false.
    */
   readonly afterRestore?: boolean;
+  /**
+   * For tests alone: opens a network's access, so that two localnets can pose as two networks. Default: the configured
+   * one. Nothing that an operator sets reaches this option.
+   */
+  readonly openAccess?: (network: NetworkConfig) => Promise<NetworkAccess>;
 }
 
 /** A running service. */

@@ -1,4 +1,4 @@
-import type { ConfigVariable } from "../src/config/reader.ts";
+import type { ConfigVariable } from "../src/config/config-variable.ts";
 
 /** Prints the table of configuration variables as `.env.example`: each with its meaning and its default. */
 export function envExample(variables: readonly ConfigVariable[]): string {
@@ -10,9 +10,11 @@ const HEAD = `# Generated from src/config/variables.ts by \`npm run generate\`. 
 # Nothing here needs to be set: without it the service runs by itself, with a database in a folder and a local network.
 # To use it, copy it to .env, set what you need, and start with:  set -a; . ./.env; set +a; npm start
 # A secret may also be given as the path of a file that holds it, in a variable of the same name that ends in _FILE.
+# "Each network" says that a variable of the same name that ends in _TESTNET or _MAINNET overrides it on that network.
 
 `;
 
-function describe({ name, default: value = "", description, secret }: ConfigVariable): string {
-  return `# ${description}.${secret ? " Secret." : ""}\n# ${name}=${value}\n`;
+function describe({ name, default: value = "", description, secret, perNetwork }: ConfigVariable): string {
+  const marks = [secret && " Secret.", perNetwork && " Each network."].filter(Boolean).join("");
+  return `# ${description}.${marks}\n# ${name}=${value}\n`;
 }

@@ -5,7 +5,7 @@ import { invalidField, ServiceError } from "../errors/service-error.ts";
 import type { Secret } from "../telemetry/secret.ts";
 import { addressBlock } from "./address-block.ts";
 import type { AdminKeyLookup } from "./admin-key-lookup.ts";
-import { isAdminKeyForm } from "./api-key.ts";
+import { isAdminKeyForm, isApiKeyForm } from "./api-key.ts";
 import type { ApiKeyLookup, KnownApiKey } from "./api-key-lookup.ts";
 import { type Caller, setCaller } from "./caller.ts";
 import type { KeyStanding } from "./key-lookup.ts";
@@ -72,7 +72,9 @@ type Gatekeeper = Required<AccessGateOptions> & { readonly refusedKeys: RefusedK
 function admitKnown(call: GatedCall, trace: CallTrace, keeper: Gatekeeper): Caller | undefined {
   const { access } = methodPolicy(call.method);
   if (access === "public")
-    return { kind: "anonymous", network: networkOf(networkNamed(call), keeper.networks) };
+    return tellsByKey(call, keeper)
+      ? undefined
+      : { kind: "anonymous", network: networkOf(call, keeper.networks) };
   const key = access === "project" ? keeper.lookup.recall(sentKey(call.requestHeader) ?? "") : undefined;
   return key && ownerOf(key, call, trace, keeper);
 }
@@ -96,15 +98,28 @@ function noteStanding(caller: Caller, call: GatedCall, trace: CallTrace, keeper:
   });
 }
 
+/** True if only the key of a call that needs none tells the call's network. */
+function tellsByKey(call: GatedCall, { networks }: Gatekeeper): boolean {
+  if (networks.length === 1 || networkNamed(call) !== undefined) return false;
+  return !methodPolicy(call.method).isOverNetworks && isApiKeyForm(sentKey(call.requestHeader) ?? "");
+}
+
 async function judge(call: GatedCall, trace: CallTrace, keeper: Gatekeeper): Promise<Caller> {
   const policy = methodPolicy(call.method);
+  if (policy.access === "public") {
+    const key = await keeper.lookup.find(keyOf(call.requestHeader), addressBlock(trace.address));
+    const { network } = usable(key);
+    if (!keeper.networks.includes(network)) throw networkDisabled(network);
+    return { kind: "anonymous", network };
+  }
   const found = await identify(call, policy.access === "admin", trace, keeper);
   if ("actor" in found) {
     if (policy.access === "admin" && policy.isRootOnly && found !== ROOT) {
       throw new ServiceError("ROOT_KEY_ONLY", "this call needs ADMIN_API_KEY itself");
     }
-    const network = networkOf(networkNamed(call), keeper.networks);
-    return { kind: "admin", network, origin: { ...found, ...trace } };
+    const network = networkOf(call, keeper.networks);
+    const networks = network === "" ? keeper.networks : [network];
+    return { kind: "admin", network, networks, origin: { ...found, ...trace } };
   }
   if (policy.access === "admin") throw new ServiceError("ADMIN_ONLY", "this call needs an admin key");
   return ownerOf(found, call, trace, keeper);
@@ -185,12 +200,15 @@ function usable<Key extends KeyStanding>(key: Key | undefined): Key {
   return key;
 }
 
-function networkOf(named: string | undefined, networks: readonly string[]): string {
+/** The call's network. Empty if it is over several networks and names none. */
+function networkOf(call: GatedCall, networks: readonly string[]): string {
   const [only, ...others] = networks;
   if (only === undefined) throw new Error("no network is served");
+  const named = networkNamed(call);
   if (named === undefined) {
-    if (others.length > 0) throw invalidField("x-network", `one of ${networks.join(", ")}`);
-    return only;
+    if (others.length === 0) return only;
+    if (methodPolicy(call.method).isOverNetworks) return "";
+    throw invalidField("x-network", `this call needs the header: one of ${networks.join(", ")}`);
   }
   if (!networks.includes(named)) throw networkDisabled(named);
   return named;

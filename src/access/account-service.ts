@@ -22,7 +22,7 @@ export function createAccountService({ database }: AccountServiceDeps): ServiceI
     },
     async listAccountKeys(request, context) {
       const { projectId, network } = callerOf(context, "project");
-      const { rows, nextPageToken } = await listApiKeys(database, network, { ...request, projectId });
+      const { rows, nextPageToken } = await listApiKeys(database, [network], { ...request, projectId });
       return { accountKeys: rows.map(encodeAccountKey), nextPageToken };
     },
   };

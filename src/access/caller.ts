@@ -23,13 +23,17 @@ export interface ProjectCaller {
 /** A caller with an admin key. */
 export interface AdminCaller {
   readonly kind: "admin";
+  /** Empty for a call over several networks. */
   readonly network: string;
+  /** The networks that the call is about: the one above, or all served ones. */
+  readonly networks: readonly string[];
   readonly origin: AuditOrigin;
 }
 
 /** A caller of a public method. */
 export interface AnonymousCaller {
   readonly kind: "anonymous";
+  /** Empty for a call about no network in particular. */
   readonly network: string;
 }
 
@@ -53,14 +57,21 @@ export function callerOf<K extends Caller["kind"]>(
   return caller;
 }
 
+/** The network of the admitted call; empty if it is about several or none. Throws if the gate did not run. */
+export function networkOf({ values }: { readonly values: ContextValues }): string {
+  const caller = values.get(callerKey);
+  if (caller === undefined) throw new Error("the gate let an unknown caller through");
+  return caller.network;
+}
+
 /** Describes the caller for the log line of a call. Empty if the gate admitted nobody. */
 export function describeCaller(values: ContextValues): Readonly<Record<string, string>> {
   const caller = values.get(callerKey);
   switch (caller?.kind) {
     case "project":
-      return { projectId: caller.projectId, apiKeyId: caller.apiKeyId };
+      return { network: caller.network, projectId: caller.projectId, apiKeyId: caller.apiKeyId };
     case "admin":
-      return { actor: caller.origin.actor };
+      return { network: caller.network, actor: caller.origin.actor };
     default:
       return {};
   }

@@ -25,7 +25,7 @@ export async function createApiKey(
     {
       ...KEEP_KEY_ID,
       async effect(db) {
-        await requireProject(db, network, key.projectId);
+        await requireProject(db, [network], key.projectId);
         return insertApiKey(db, origin, { ...key, allowedAddresses });
       },
     },

@@ -11,10 +11,10 @@ import { requireProject } from "./require-project.ts";
  */
 export async function listApiKeys(
   db: Queryable,
-  network: string,
+  networks: readonly string[],
   { projectId, ...request }: PageRequest & { readonly projectId: string },
 ): Promise<Page<ApiKeyDetails>> {
-  await requireProject(db, network, projectId);
+  await requireProject(db, networks, projectId);
   return readPage(request, {
     scope: ["api_key", projectId],
     positionOf: ({ id }) => id,

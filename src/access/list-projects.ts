@@ -2,19 +2,19 @@ import { type Page, type PageRequest, readPage, UUID_POSITION } from "../paging/
 import type { Database } from "../store/database.ts";
 import { PROJECT_FIELDS, type ProjectDetails } from "./read-project.ts";
 
-/** Reads a page of the network's projects, the newest first. Throws VALIDATION for a token of another list. */
+/** Reads a page of the networks' projects, the newest first. Throws VALIDATION for a token of another list. */
 export function listProjects(
   { prisma }: Pick<Database, "prisma">,
-  network: string,
+  networks: readonly string[],
   request: PageRequest,
 ): Promise<Page<ProjectDetails>> {
   return readPage(request, {
-    scope: ["project", network],
+    scope: ["project", ...networks],
     positionOf: ({ id }) => id,
     position: UUID_POSITION,
     read: (after, take) =>
       prisma.project.findMany({
-        where: { network, ...(after === undefined ? {} : { id: { lt: after } }) },
+        where: { network: { in: [...networks] }, ...(after === undefined ? {} : { id: { lt: after } }) },
         orderBy: { id: "desc" },
         take,
         select: PROJECT_FIELDS,

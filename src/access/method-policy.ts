@@ -8,6 +8,8 @@ import {
   cost_class as costClassOption,
   Idempotency,
   idempotency,
+  Networks,
+  networks,
 } from "../../gen/proto/tss/v1/options_pb.ts";
 import type { Scope } from "./caller.ts";
 
@@ -28,6 +30,8 @@ export type MethodPolicy = MethodAccess & {
   readonly idempotency: "read" | "natural" | "keyed";
   /** True if a call writes an event to the audit trail. */
   readonly isAudited: boolean;
+  /** True if a call is about all served networks or none in particular, so that it need not name one. */
+  readonly isOverNetworks: boolean;
 };
 
 /** The methods for which the header `idempotency-key` decides. Throws when a method does not declare its policy. */
@@ -58,6 +62,7 @@ function readPolicy(method: DescMethod): MethodPolicy {
     costClass: declared("cost_class", COST_CLASS[getOption(method, costClassOption)]),
     idempotency: declared("idempotency", IDEMPOTENCY[getOption(method, idempotency)]),
     isAudited: declared("audit", AUDIT[getOption(method, audit)]),
+    isOverNetworks: getOption(method, networks) === Networks.ALL,
   };
 }
 

@@ -3,11 +3,15 @@ import { ServiceError } from "../errors/service-error.ts";
 import type { Queryable } from "../store/database.ts";
 import { execute } from "../store/statements.ts";
 
-/** Throws PROJECT_NOT_FOUND unless the network has this project. Projects are never deleted and keep their network. */
-export async function requireProject(db: Queryable, network: string, projectId: string): Promise<void> {
+/** Throws PROJECT_NOT_FOUND unless one of the networks has this project. Projects are never deleted and keep their network. */
+export async function requireProject(
+  db: Queryable,
+  networks: readonly string[],
+  projectId: string,
+): Promise<void> {
   const count = await execute(
     db,
-    sql`SELECT 1 FROM project WHERE id = ${projectId} AND network = ${network}`,
+    sql`SELECT 1 FROM project WHERE id = ${projectId} AND network = ANY(${networks}::text[])`,
   );
   if (count > 0) return;
   throw new ServiceError("PROJECT_NOT_FOUND", "the network has no project with this id", {

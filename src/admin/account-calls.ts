@@ -30,8 +30,8 @@ export function createAccountCalls({ database, lookup }: AccountCallsDeps): Acco
       return { project: encodeProject(project) };
     },
     async listProjects(request, context) {
-      const { network } = callerOf(context, "admin");
-      const { rows, nextPageToken } = await listProjects(database, network, request);
+      const { networks } = callerOf(context, "admin");
+      const { rows, nextPageToken } = await listProjects(database, networks, request);
       return { projects: rows.map(encodeProject), nextPageToken };
     },
     async createApiKey({ projectId, name, scopes, expireTime, allowedAddresses }, context) {
@@ -42,8 +42,8 @@ export function createAccountCalls({ database, lookup }: AccountCallsDeps): Acco
       return { apiKey: encodeApiKey(details), plaintext: plaintext ?? "" };
     },
     async listApiKeys(request, context) {
-      const { network } = callerOf(context, "admin");
-      const { rows, nextPageToken } = await listApiKeys(database, network, request);
+      const { networks } = callerOf(context, "admin");
+      const { rows, nextPageToken } = await listApiKeys(database, networks, request);
       return { apiKeys: rows.map(encodeApiKey), nextPageToken };
     },
     async rotateApiKey({ apiKeyId, overlapSeconds, expireTime }, context) {
@@ -69,10 +69,10 @@ export function createAccountCalls({ database, lookup }: AccountCallsDeps): Acco
       return adjustCredit(database, callerOf(context, "admin"), idempotencyOf(context), request);
     },
     async listAuditEvents({ pageSize, pageToken, projectId, actor }, context) {
-      const { network } = callerOf(context, "admin");
-      if (projectId !== undefined) await requireProject(database, network, projectId);
+      const { networks } = callerOf(context, "admin");
+      if (projectId !== undefined) await requireProject(database, networks, projectId);
       const filter = { pageSize, pageToken, projectId, actor };
-      const { rows, nextPageToken } = await listAuditEvents(database, network, filter);
+      const { rows, nextPageToken } = await listAuditEvents(database, networks, filter);
       return { auditEvents: rows.map(encodeAuditEvent), nextPageToken };
     },
     async listAuditSeals(request) {
@@ -80,8 +80,8 @@ export function createAccountCalls({ database, lookup }: AccountCallsDeps): Acco
       return { auditSeals: rows.map(encodeAuditSeal), nextPageToken };
     },
     async getAuditProof({ auditEventId }, context) {
-      const { network } = callerOf(context, "admin");
-      return encodeAuditProof(await getAuditProof(database, network, auditEventId));
+      const { networks } = callerOf(context, "admin");
+      return encodeAuditProof(await getAuditProof(database, networks, auditEventId));
     },
   };
 }
@@ -102,6 +102,7 @@ export type AccountCalls = Pick<
   | "getAuditProof"
 >;
 
+/** Dependencies of {@link createAccountCalls}. */
 export interface AccountCallsDeps {
   readonly database: Database;
   /** The cache drops a changed key at once. */

@@ -38,6 +38,7 @@ export type AdminKeyCalls = Pick<
   "createAdminKey" | "listAdminKeys" | "revokeAdminKey"
 >;
 
+/** Dependencies of {@link createAdminKeyCalls}. */
 export interface AdminKeyCallsDeps {
   readonly database: Database;
   /** The cache drops a revoked key at once. */

@@ -11,17 +11,15 @@ import {
   curveOfNumber,
   signatureAlgorithmOfNumbers,
 } from "../protocol/algorithms.ts";
-import { type AccountCallsDeps, createAccountCalls } from "./account-calls.ts";
-import { type AdminKeyCallsDeps, createAdminKeyCalls } from "./admin-key-calls.ts";
+import type { AccountCalls } from "./account-calls.ts";
+import type { AdminKeyCalls } from "./admin-key-calls.ts";
 import { type ChainReads, createChainCalls } from "./chain-calls.ts";
 import { wantedBucket } from "./wanted-bucket.ts";
 
-/** Implements `tss.v1.Admin`. */
-export function createAdminService(deps: AdminServiceDeps): ServiceImpl<typeof Admin> {
+/** Implements the calls of `tss.v1.Admin` about one network's chain and presigns. */
+export function createAdminService(deps: AdminServiceDeps): AdminNetworkCalls {
   const { lowWaterCount: lowWater, highWaterCount: highWater } = deps;
   return {
-    ...createAccountCalls(deps.accounts),
-    ...createAdminKeyCalls(deps.adminKeys),
     ...createChainCalls(deps.chain),
     async getPresignHealth(request) {
       const { curve, signatureAlgorithm } = wantedBucket(request);
@@ -55,12 +53,13 @@ export function createAdminService(deps: AdminServiceDeps): ServiceImpl<typeof A
   };
 }
 
+/** The other calls of `tss.v1.Admin` need only the database: see `AccountCalls` and `AdminKeyCalls`. */
+export type AdminNetworkCalls = Omit<ServiceImpl<typeof Admin>, keyof AccountCalls | keyof AdminKeyCalls>;
+
 export interface AdminServiceDeps {
   readonly readPresignHealth: () => Promise<readonly (PresignBucket & PresignCounts)[]>;
   /** Returns the number of queued presigns. */
   readonly refillBucket: (origin: AuditOrigin, algorithm: CurveAlgorithm, count: number) => Promise<number>;
-  readonly accounts: AccountCallsDeps;
-  readonly adminKeys: AdminKeyCallsDeps;
   readonly chain: ChainReads;
   readonly lowWaterCount: number;
   readonly highWaterCount: number;

@@ -1,6 +1,8 @@
 import type { HandlerContext } from "@connectrpc/connect";
 import type { Logger } from "pino";
 import { createAccessGate } from "../access/access-gate.ts";
+import type { AdminKeyLookup } from "../access/admin-key-lookup.ts";
+import type { ApiKeyLookup } from "../access/api-key-lookup.ts";
 import { describeCaller } from "../access/caller.ts";
 import { checkPolicies } from "../access/check-policies.ts";
 import { clientAddressKey, createClientAddress } from "../access/client-address.ts";
@@ -10,6 +12,7 @@ import { createRateLimiter } from "../access/rate-limiter.ts";
 import { createStreamLeases } from "../access/stream-leases.ts";
 import type { Config } from "../config/config.ts";
 import type { Coordination } from "../coordination/coordination.ts";
+import type { Signals } from "../coordination/signals.ts";
 import { createErrorInterceptor } from "../errors/error-interceptor.ts";
 import { createErrorMapping } from "../errors/error-mapping.ts";
 import { createWarmValidateInterceptor } from "../errors/validate-interceptor.ts";
@@ -29,26 +32,24 @@ import { createOpenCalls } from "./open-calls.ts";
 import { openApiRoute } from "./openapi-route.ts";
 import { listening } from "./port-taken.ts";
 import { readTls } from "./read-tls.ts";
-import { implementServices, SERVICES, type ServiceParts } from "./services.ts";
+import { type RoutedParts, routeServices, SERVICES } from "./route-services.ts";
 
 /** Serves the contract on the configured port, and drains when the process stops. */
-export function startApiServer(
-  parts: ServiceParts,
-  { config, adminApiKey, coordination, probes, pages, lifecycle, metrics, tracer, log }: ApiServerOptions,
-): Promise<TransportServer> {
+export function startApiServer(parts: RoutedParts, options: ApiServerOptions): Promise<TransportServer> {
+  const { config, adminApiKey, coordination, probes, pages, lifecycle, metrics, tracer, log } = options;
   checkPolicies(SERVICES);
   const keyed = keyedMethods(SERVICES);
   const clientAddress = createClientAddress(config.trustedProxies);
   const errors = createErrorMapping(({ level, message, ...fields }) => log[level](fields, message));
   const limiter = createRateLimiter({ limits: config.rateLimits, coordination });
   const openCalls = createOpenCalls(limiter, clientAddress);
-  const leases = createStreamLeases({ bounds: config.streams, signals: parts.signals });
+  const leases = createStreamLeases({ bounds: config.streams, signals: options.signals });
   lifecycle.onStop("streams", () => leases.close());
   const gate = createAccessGate({
-    lookup: parts.lookup,
-    adminLookup: parts.adminLookup,
+    lookup: options.lookup,
+    adminLookup: options.adminLookup,
     adminApiKey,
-    networks: [parts.network.name],
+    networks: config.networks.map(({ name }) => name),
     limiter,
     beginTrace: ({ values, requestHeader }) => {
       const address = clientAddress(values.get(peerAddressKey), requestHeader);
@@ -56,13 +57,13 @@ export function startApiServer(
       return { requestId: values.get(requestIdKey), address, traceParent: traceParentOf(values) };
     },
   });
-  const options = {
+  const server = {
     host: config.host,
     port: config.port,
     ...(config.tls && { tls: readTls(config.tls) }),
     ...connectionBounds(config, log),
     errors,
-    services: implementServices(parts, config),
+    services: routeServices(parts),
     interceptors: [
       createErrorInterceptor(errors),
       createWarmValidateInterceptor(SERVICES),
@@ -90,13 +91,16 @@ export function startApiServer(
   };
   return lifecycle.start(
     "server",
-    () => listening("PORT", config.port, () => startServer(options)),
+    () => listening("PORT", config.port, () => startServer(server)),
     (running) => running.drain({ delayMs: config.drainDelayMs, timeoutMs: config.drainTimeoutMs }),
   );
 }
 
 export interface ApiServerOptions {
   readonly config: Config;
+  readonly signals: Signals;
+  readonly lookup: ApiKeyLookup;
+  readonly adminLookup: AdminKeyLookup;
   /** Undefined if only named admin keys may make the operator's calls. */
   readonly adminApiKey: Secret | undefined;
   /** Counts calls. */

@@ -1,7 +1,7 @@
 import { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
 import type { NetworkAccess } from "../chain/network.ts";
-import type { Config } from "../config/config.ts";
 import { readChainKeys, readNetworkAccess } from "../config/network-access.ts";
+import type { NetworkConfig } from "../config/networks.ts";
 import type { Lifecycle } from "../lifecycle/lifecycle.ts";
 import type { Log } from "../telemetry/log.ts";
 import { Secret } from "../telemetry/secret.ts";
@@ -12,21 +12,21 @@ import { listening } from "./port-taken.ts";
  * Returns the address of the chain and the service's keys: of the configured network, or of a localnet that this
  * function starts in the process. Throws what {@link readNetworkAccess} throws.
  */
-export async function openChainAccess(config: Config, deps: ChainAccessDeps): Promise<NetworkAccess> {
-  const configured = await readNetworkAccess(config);
+export async function openChainAccess(network: NetworkConfig, deps: ChainAccessDeps): Promise<NetworkAccess> {
+  const configured = await readNetworkAccess(network);
   if (configured !== undefined) return configured;
-  const { network, dataDirectory } = config;
-  if (network.name !== "localnet") throw new Error(`${network.name} cannot be embedded`);
-  const keys = readChainKeys(config);
+  const { address } = network;
+  if (address.name !== "localnet") throw new Error(`${address.name} cannot be embedded`);
+  const keys = readChainKeys(network);
   const { hotWalletSecret, gasStationSecret } = keys;
   const { url, ikaConfig, treasury } = await deps.lifecycle.start(
     "localnet",
     () =>
-      listening("LOCALNET_PORT", network.port, () =>
+      listening("LOCALNET_PORT", address.port, () =>
         startLocalnetThread(
           {
-            port: network.port,
-            dataDirectory: `${dataDirectory}/localnet`,
+            port: address.port,
+            dataDirectory: `${deps.dataDirectory}/localnet`,
             hotWalletAddress: addressOf(hotWalletSecret),
             accounts: gasStationSecret ? [addressOf(gasStationSecret)] : [],
           },
@@ -45,6 +45,8 @@ export async function openChainAccess(config: Config, deps: ChainAccessDeps): Pr
 
 /** Dependencies of {@link openChainAccess}. */
 export interface ChainAccessDeps {
+  /** The folder of the embedded localnet's folder. */
+  readonly dataDirectory: string;
   readonly lifecycle: Pick<Lifecycle, "start">;
   readonly log: Pick<Log, "info">;
 }

@@ -11,7 +11,7 @@ import { readForeignUses } from "../chain/submit/lane-table.ts";
 import { prepareLanes } from "../chain/submit/prepare-lanes.ts";
 import { createSubmitter } from "../chain/submit/submitter.ts";
 import { createTreasuryReader } from "../chain/treasury/treasury-reader.ts";
-import type { Config } from "../config/config.ts";
+import type { NetworkConfig } from "../config/networks.ts";
 import type { Signals } from "../coordination/signals.ts";
 import { topics } from "../coordination/topics.ts";
 import type { Loop } from "../lifecycle/start-loops.ts";
@@ -22,7 +22,6 @@ import type { PresignQueue } from "../presigns/presign-queue.ts";
 import { createPresignSession } from "../presigns/presign-session.ts";
 import { adoptHeldPresigns } from "../restore/adopt-held-presigns.ts";
 import { reconcile } from "../restore/reconcile.ts";
-import { createExpireLoop } from "../signing/expire-loop.ts";
 import { createSignSession } from "../signing/sign-session.ts";
 import type { Verifier } from "../signing/verifier.ts";
 import type { Database } from "../store/database.ts";
@@ -30,9 +29,8 @@ import type { Log } from "../telemetry/log.ts";
 import type { Tracer } from "../telemetry/tracer.ts";
 import { operationKinds } from "./operation-kinds.ts";
 import { createWarmRefill } from "./presign-refill.ts";
-import { createRetentionLoop } from "./retention-loop.ts";
 
-/** Creates the loops that work between the database and the chain. Start them in this order. */
+/** Creates the loops that work between the database and one network. Start them in this order. */
 export async function createChainWork(options: ChainWorkOptions): Promise<Record<string, Loop>> {
   const { database, network, reader, signals, config, afterRestore, log, pace = {} } = options;
   const { clock } = network;
@@ -100,15 +98,6 @@ export async function createChainWork(options: ChainWorkOptions): Promise<Record
       clock,
       log,
     }),
-    expiry: createExpireLoop({ database, signals, clock, log, observer: options.observe?.signs, ...pace }),
-    retention: createRetentionLoop({
-      ...pace,
-      database,
-      retentionDays: config.retentionDays,
-      clock,
-      log,
-      onRetained: options.observe?.onRetained,
-    }),
   };
 }
 
@@ -123,11 +112,10 @@ export interface ChainWorkOptions {
   readonly depositSigner: DepositSigner;
   readonly verifier: Pick<Verifier, "checkSignature">;
   readonly config: Pick<
-    Config,
+    NetworkConfig,
     | "submitBatchCount"
     | "presignBatchCount"
     | "refundsPerDay"
-    | "retentionDays"
     | "presignLowWaterCount"
     | "presignHighWaterCount"
     | "presignBuckets"
@@ -136,7 +124,7 @@ export interface ChainWorkOptions {
   >;
   /** True if the database is an older copy: see `tss serve --after-restore`. */
   readonly afterRestore: boolean;
-  readonly observe?: Pick<ServiceMetrics, "signs" | "onLease" | "onBlocked" | "onMixUp" | "onRetained">;
+  readonly observe?: Pick<ServiceMetrics, "signs" | "onLease" | "onBlocked" | "onMixUp">;
   readonly log: Log;
   /** Default: none. */
   readonly tracer?: Tracer;

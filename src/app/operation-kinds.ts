@@ -3,7 +3,7 @@ import type { DepositSigner } from "../billing/sweeps/sweep-signer.ts";
 import type { ChainNetwork } from "../chain/network.ts";
 import type { OperationKind } from "../chain/operation.ts";
 import type { NetworkReader } from "../chain/reader.ts";
-import type { Config } from "../config/config.ts";
+import type { NetworkConfig } from "../config/networks.ts";
 import type { Signals } from "../coordination/signals.ts";
 import type { ServiceMetrics } from "../observe/service-metrics.ts";
 import { createAcceptOperation } from "../onboarding/accept-operation.ts";
@@ -38,7 +38,7 @@ export interface OperationKindsOptions {
   readonly network: Pick<ChainNetwork, "senderAddress">;
   readonly reader: NetworkReader;
   readonly signals: Signals;
-  readonly config: Pick<Config, "submitBatchCount" | "presignBatchCount">;
+  readonly config: Pick<NetworkConfig, "submitBatchCount" | "presignBatchCount">;
   readonly depositSigner: DepositSigner;
   readonly observe?: Pick<ServiceMetrics, "signs"> | undefined;
   readonly log: Pick<Log, "info" | "warn">;

@@ -5,12 +5,14 @@ import { connectNetwork } from "../chain/network.ts";
 import { createNetworkReader } from "../chain/reader.ts";
 import { prepareLanes } from "../chain/submit/prepare-lanes.ts";
 import type { Config } from "../config/config.ts";
+import type { NetworkConfig } from "../config/networks.ts";
 import { createLocalSignals } from "../coordination/local-signals.ts";
 import { systemClock } from "../lifecycle/clock.ts";
 import type { Lifecycle } from "../lifecycle/lifecycle.ts";
 import { type Reconciliation, reconcile } from "../restore/reconcile.ts";
 import { type ReissuedKey, reissueKeys } from "../restore/reissue-keys.ts";
 import { text } from "../store/columns.ts";
+import type { Database } from "../store/database.ts";
 import { migrate } from "../store/migrate.ts";
 import { openDatabase } from "../store/open-database.ts";
 import { readRows } from "../store/statements.ts";
@@ -20,13 +22,14 @@ import { operationKinds } from "./operation-kinds.ts";
 import { takeDeposits } from "./take-deposits.ts";
 
 /**
- * Reconciles the configured database with the configured network, as `tss serve --after-restore` does before it serves.
+ * Reconciles the configured database with these networks, one after the other, as `tss serve --after-restore` does before it serves.
  * Throws if a replica holds a lane.
  */
 export async function reconcileOffline(
   config: Config,
+  networks: readonly NetworkConfig[],
   { lifecycle, log, keepKey }: ReconcileOfflineOptions,
-): Promise<OfflineReconciliation> {
+): Promise<NetworkReconciliation[]> {
   const databaseUrl = config.databaseUrl?.reveal();
   const database = await lifecycle.start(
     "database",
@@ -41,24 +44,36 @@ export async function reconcileOffline(
   );
   if (leased !== undefined)
     throw new Error(`a replica holds lane ${leased.id}; stop every replica, and try again after ten seconds`);
+  const reports: NetworkReconciliation[] = [];
+  for (const network of networks) {
+    const report = await reconcileNetwork(network, config, { database, lifecycle, log });
+    const reissuedKeyCount = keepKey ? await reissueKeys(database, network.name, keepKey) : 0;
+    reports.push({ network: network.name, ...report, reissuedKeyCount });
+  }
+  return reports;
+}
+
+async function reconcileNetwork(
+  own: NetworkConfig,
+  { dataDirectory }: Config,
+  { database, lifecycle, log }: { readonly database: Database } & ReconcileOfflineOptions,
+): Promise<Reconciliation> {
   const network = await connectNetwork({
-    ...(await openChainAccess(config, { lifecycle, log })),
+    ...(await openChainAccess(own, { dataDirectory, lifecycle, log })),
     clock: systemClock,
   });
   await checkChain(database, network);
   const reader = createNetworkReader(network);
   await prepareLanes({ database, network, reader, afterRestore: true, log });
   const { deposits } = await takeDeposits({
-    ...{ database, network, config: config.deposits, log },
+    ...{ database, network, config: own.deposits, log },
     // No caller is involved.
     callerReads: () => ({ backOff: network.backOffs.callers }),
   });
   const depositSigner = createDepositSigner(deposits?.masterSeed, network.name);
   const signals = createLocalSignals();
-  const kinds = operationKinds({ network, reader, signals, config, depositSigner, log });
-  const report = await reconcile({ database, network, reader, kinds, deposits, config, log });
-  const reissuedKeyCount = keepKey ? await reissueKeys(database, network.name, keepKey) : 0;
-  return { ...report, reissuedKeyCount };
+  const kinds = operationKinds({ network, reader, signals, config: own, depositSigner, log });
+  return reconcile({ database, network, reader, kinds, deposits, config: own, log });
 }
 
 export interface ReconcileOfflineOptions {
@@ -68,7 +83,8 @@ export interface ReconcileOfflineOptions {
   readonly keepKey?: ((key: ReissuedKey) => void) | undefined;
 }
 
-/** The reconciled rows, and the number of re-issued keys. */
-export interface OfflineReconciliation extends Reconciliation {
+/** The reconciled rows of a network, and the number of its re-issued keys. */
+export interface NetworkReconciliation extends Reconciliation {
+  readonly network: string;
   readonly reissuedKeyCount: number;
 }

@@ -1,7 +1,7 @@
 import { emptyTransactions } from "../chain/submit/empty-transactions.ts";
 import { type BackgroundLoop, createBackgroundLoop } from "../lifecycle/background-loop.ts";
 import type { Clock } from "../lifecycle/clock.ts";
-import { RETAINED_KINDS, type RetainedKind } from "../observe/service-metrics.ts";
+import { RETAINED_KINDS, type RetainedKind } from "../observe/shared-metrics.ts";
 import { deleteLapsedReservations, emptyRequests } from "../signing/empty-requests.ts";
 import type { Queryable } from "../store/database.ts";
 import type { Log } from "../telemetry/log.ts";

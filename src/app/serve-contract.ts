@@ -1,22 +1,11 @@
 import type { Logger } from "pino";
 import { createAdminKeyLookup } from "../access/admin-key-lookup.ts";
+import { generateApiKey } from "../access/api-key.ts";
 import { createApiKeyLookup } from "../access/api-key-lookup.ts";
-import type { Deposits } from "../billing/deposits/deposits.ts";
-import type { CallerReads } from "../chain/caller-reads.ts";
-import type { ChainNetwork } from "../chain/network.ts";
-import type { NetworkReader } from "../chain/reader.ts";
 import type { Config } from "../config/config.ts";
 import type { Coordination } from "../coordination/coordination.ts";
-import type { Readiness } from "../health/readiness.ts";
 import type { Lifecycle } from "../lifecycle/lifecycle.ts";
-import { startLoops } from "../lifecycle/start-loops.ts";
-import type { ServiceMetrics } from "../observe/service-metrics.ts";
-import { createParameterBuilder } from "../onboarding/build-parameters.ts";
-import { createParameterStore } from "../onboarding/parameter-store.ts";
-import type { PresignQueue } from "../presigns/presign-queue.ts";
-import { CURVES } from "../protocol/algorithms.ts";
-import { createCheckHalf } from "../signing/check-half.ts";
-import type { Verifier } from "../signing/verifier.ts";
+import type { SharedMetrics } from "../observe/shared-metrics.ts";
 import type { Database } from "../store/database.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { Tracer } from "../telemetry/tracer.ts";
@@ -24,52 +13,38 @@ import type { PlainRoute } from "../transport/plain-routes.ts";
 import { startApiServer } from "./api-server.ts";
 import { consoleRoutes } from "./console-routes.ts";
 import { developmentBanner, ensureDevelopmentKeys, writeDevelopmentAccess } from "./development-access.ts";
-import { warmUp } from "./warm-up.ts";
+import type { Networks } from "./open-networks.ts";
 
-/** Builds the parts for callers, and serves the contract. */
+/** Serves the contract of all networks on one port. */
 export async function serveContract(
   options: ServeContractOptions,
 ): Promise<{ readonly url: string; readonly banner: readonly string[] }> {
-  const { config, database, network, reader, coordination, lifecycle, log } = options;
+  const { config, database, networks, coordination, log } = options;
   const { signals } = coordination;
   const { dataDirectory } = config;
-  const parameterStore = createParameterStore(dataDirectory);
-  const curves = [
-    ...new Set([...config.presignBuckets.map((bucket) => bucket.curveNumber), ...CURVES.keys()]),
-  ];
-  const parameters = createParameterBuilder({
-    reader,
-    store: parameterStore,
-    curves,
-    clock: network.clock,
-    log,
-  });
-  await startLoops(lifecycle, { parameters });
-
-  const perMinute = config.wrongHalvesPerMinute;
-  const wrongHalves = coordination.buckets("wrong halves", {
-    burstCount: perMinute,
-    perSecond: perMinute / 60,
-  });
-  const checkHalf = createCheckHalf({ verifier: options.verifier, wrongHalves });
-
-  const isDevelopment = config.databaseUrl === undefined && network.name === "localnet";
+  const [first] = config.networks;
+  const isDevelopment = config.databaseUrl === undefined && first.name === "localnet";
   const keys = isDevelopment
     ? await ensureDevelopmentKeys(database, dataDirectory, config.adminApiKey)
     : undefined;
   const onLookup = (result: "hit" | "miss") => options.observe.onCache("api_key", result);
   const lookup = createApiKeyLookup({ database, signals, log, onLookup });
   const adminLookup = createAdminKeyLookup({ database, signals, log });
-  await warmUp(database, lookup);
+  // The first look-up loads what the others use.
+  await lookup.find(generateApiKey("localnet"));
   const pages = config.hasConsole ? consoleRoutes() : [];
   if (config.hasConsole && pages.length === 0) log.warn("the console is not built: run npm run build");
   const { url } = await startApiServer(
-    { ...options, signals, checkHalf, parameters, parameterStore, lookup, adminLookup },
-    { ...options, pages, adminApiKey: keys?.adminApiKey ?? config.adminApiKey },
+    {
+      servicesOf: (name) => (name === "" ? networks.anyOpen() : networks.opened(name))?.services,
+      accounts: { database, lookup },
+      adminKeys: { database, lookup: adminLookup },
+    },
+    { ...options, pages, signals, lookup, adminLookup, adminApiKey: keys?.adminApiKey ?? config.adminApiKey },
   );
   const consoleLines = pages.length > 0 ? [`console            ${url}/console`] : [];
   if (keys === undefined) return { url, banner: consoleLines };
-  const fullnodeUrl = network.publicFullnodeUrl ?? "";
+  const fullnodeUrl = networks.opened(first.name)?.network.publicFullnodeUrl ?? "";
   writeDevelopmentAccess(dataDirectory, { baseUrl: url, fullnodeUrl, keys });
   return { url, banner: developmentBanner(dataDirectory, fullnodeUrl, keys, consoleLines) };
 }
@@ -77,19 +52,12 @@ export async function serveContract(
 export interface ServeContractOptions {
   readonly config: Config;
   readonly database: Database;
-  readonly network: ChainNetwork;
-  readonly reader: NetworkReader;
-  readonly callerReads: CallerReads;
+  readonly networks: Pick<Networks, "opened" | "anyOpen">;
   readonly coordination: Coordination;
-  readonly presigns: PresignQueue;
-  readonly verifier: Verifier;
-  /** Undefined if the service takes no deposits. */
-  readonly deposits: Deposits | undefined;
-  readonly readiness: () => Promise<Readiness>;
   readonly probes: readonly PlainRoute[];
   readonly lifecycle: Lifecycle;
   readonly metrics: Metrics;
-  readonly observe: Pick<ServiceMetrics, "onCache">;
+  readonly observe: Pick<SharedMetrics, "onCache">;
   readonly tracer: Tracer;
   readonly log: Logger;
 }

@@ -15,7 +15,7 @@ import type { CallerReads } from "../chain/caller-reads.ts";
 import { createCheckpointReader } from "../chain/checkpoint-reader.ts";
 import type { ChainNetwork } from "../chain/network.ts";
 import { createPaymentReader } from "../chain/payment-reader.ts";
-import type { Config } from "../config/config.ts";
+import type { DepositsConfig } from "../config/deposits.ts";
 import type { PriceSourcesConfig } from "../config/price-sources.ts";
 import type { Loop } from "../lifecycle/start-loops.ts";
 import { localnetDepositSeed } from "../localnet/seed.ts";
@@ -63,7 +63,7 @@ export interface TakeDepositsOptions {
   readonly database: Database;
   readonly network: ChainNetwork;
   readonly callerReads: CallerReads;
-  readonly config: Config["deposits"];
+  readonly config: DepositsConfig;
   readonly log: Pick<Log, "info" | "warn" | "error">;
 }
 
@@ -80,7 +80,7 @@ export interface TakenDeposits {
 type Loops = Readonly<Record<string, Loop>>;
 
 function pricesOf(
-  { fixed, sources }: Config["deposits"]["prices"],
+  { fixed, sources }: DepositsConfig["prices"],
   options: Pick<PriceFeedOptions, "database" | "network" | "coins" | "clock" | "log">,
 ): { prices: PriceSource; priceLoops: Loops } {
   const unchanging = fixedPrices(options.coins, fixed);

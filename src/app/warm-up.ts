@@ -1,5 +1,3 @@
-import { generateApiKey } from "../access/api-key.ts";
-import type { ApiKeyLookup } from "../access/api-key-lookup.ts";
 import { findDWallet, findDWalletOfSession } from "../onboarding/dwallet-row.ts";
 import { findKeyByObject, findKeyOfSigner } from "../onboarding/encryption-key-row.ts";
 import { listSigns } from "../signing/list-signs.ts";
@@ -9,10 +7,9 @@ import type { Database } from "../store/database.ts";
  * Runs each query that requests make through Prisma once, for rows that do not exist. The first query loads Prisma's
  * query compiler and each one compiles its plan. Both block the event loop, so they run before the first call.
  */
-export async function warmUp(database: Database, lookup: ApiKeyLookup): Promise<void> {
+export async function warmUp(database: Database): Promise<void> {
   const projectId = "00000000-0000-0000-0000-000000000000";
   const nothing = "";
-  await lookup.find(generateApiKey("localnet"));
   await findKeyOfSigner(database, { projectId, curve: 0, signerAddress: nothing });
   await findKeyByObject(database, { projectId, objectId: nothing });
   await findDWalletOfSession(database, {

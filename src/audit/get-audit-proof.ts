@@ -7,15 +7,15 @@ import { readRows } from "../store/statements.ts";
 import { AUDIT_EVENT_COLUMNS, type AuditEventRow, SELECT_AUDIT_EVENT } from "./list-audit-events.ts";
 
 /**
- * Reads the proof of an event that belongs to a project of the network or to no project. Throws AUDIT_EVENT_NOT_FOUND,
+ * Reads the proof of an event that belongs to a project of the networks or to no project. Throws AUDIT_EVENT_NOT_FOUND,
  * and WRONG_STATE while the event is not sealed.
  */
 export async function getAuditProof(
   database: Pick<Database, "prisma" | "query">,
-  network: string,
+  networks: readonly string[],
   auditEventId: bigint,
 ): Promise<AuditProof> {
-  const event = await readEvent(database, network, auditEventId);
+  const event = await readEvent(database, networks, auditEventId);
   if (event.sequence === null) {
     throw new ServiceError("WRONG_STATE", "the event is not sealed yet; retry in a few seconds", {
       metadata: { state: "unsealed" },
@@ -43,10 +43,14 @@ export interface AuditProof {
   readonly path: readonly Uint8Array[];
 }
 
-async function readEvent(db: Queryable, network: string, auditEventId: bigint): Promise<AuditEventRow> {
+async function readEvent(
+  db: Queryable,
+  networks: readonly string[],
+  auditEventId: bigint,
+): Promise<AuditEventRow> {
   const [event] = await readRows(
     db,
-    sql`${SELECT_AUDIT_EVENT} WHERE e.id = ${auditEventId} AND (e.project_id IS NULL OR p.network = ${network})`,
+    sql`${SELECT_AUDIT_EVENT} WHERE e.id = ${auditEventId} AND (e.project_id IS NULL OR p.network = ANY(${networks}::text[]))`,
     AUDIT_EVENT_COLUMNS,
   );
   if (event !== undefined) return event;

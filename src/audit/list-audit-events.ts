@@ -5,23 +5,23 @@ import type { Queryable } from "../store/database.ts";
 import { readRows } from "../store/statements.ts";
 
 /**
- * Reads a page of the audit trail, the newest event first: events of the network's projects and of no project. Throws
+ * Reads a page of the audit trail, the newest event first: events of the networks' projects and of no project. Throws
  * VALIDATION for a token of another list.
  */
 export async function listAuditEvents(
   db: Queryable,
-  network: string,
+  networks: readonly string[],
   { projectId, actor, ...request }: ListAuditEventsInput,
 ): Promise<Page<AuditEventRow>> {
   return readPage(request, {
-    scope: ["audit_event", network, projectId ?? "", actor ?? ""],
+    scope: ["audit_event", networks.join(), projectId ?? "", actor ?? ""],
     positionOf: ({ id }) => String(id),
     position: POSITION,
     read: (after = LAST, count) => {
       const { bounds, order } = ofIndex({ projectId, actor }, after);
       return readRows(
         db,
-        sql`${SELECT_AUDIT_EVENT} WHERE ${bounds} AND (e.project_id IS NULL OR p.network = ${network})
+        sql`${SELECT_AUDIT_EVENT} WHERE ${bounds} AND (e.project_id IS NULL OR p.network = ANY(${networks}::text[]))
             ORDER BY ${order} LIMIT ${count}`,
         AUDIT_EVENT_COLUMNS,
       );

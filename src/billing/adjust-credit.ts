@@ -30,7 +30,7 @@ export function adjustCredit(
     {
       ...wholeReply(AdjustCreditResponseSchema),
       async effect(db) {
-        await requireProject(db, network, projectId);
+        await requireProject(db, [network], projectId);
         const credit = { projectId, amountMicroUsd, reference: newId(), description: reason };
         if (!(await creditProject(db, origin, credit))) {
           throw new ServiceError("INSUFFICIENT_CREDIT", "the balance would fall below the held amount");

@@ -4,9 +4,17 @@ import type { BackOffs } from "./back-off.ts";
 import type { ChainNetwork } from "./network.ts";
 
 /** Creates the budgets. Replicas share them through their coordination. The service's own reads do not count. */
-export function createCallerReads({ limits, coordination, backOffs }: CallerReadsOptions): CallerReads {
+export function createCallerReads({
+  network,
+  limits,
+  coordination,
+  backOffs,
+}: CallerReadsOptions): CallerReads {
   const buckets = (name: string, perSecond: number) =>
-    coordination.buckets(`fullnode reads: ${name}`, { burstCount: perSecond * BURST_SECONDS, perSecond });
+    coordination.buckets(`fullnode reads of ${network}: ${name}`, {
+      burstCount: perSecond * BURST_SECONDS,
+      perSecond,
+    });
   const project = buckets("project", limits.projectPerSecond);
   const total = buckets("total", limits.totalPerSecond);
   const underWay = new Map<string, number>();
@@ -43,6 +51,8 @@ export interface CallerReadLimits {
 }
 
 export interface CallerReadsOptions {
+  /** Each network has its own budgets. */
+  readonly network: string;
   readonly limits: CallerReadLimits;
   readonly coordination: Pick<Coordination, "buckets">;
   readonly backOffs: Pick<BackOffs, "callers">;

@@ -29,6 +29,8 @@ export interface Target {
   readonly caller: CallerKind;
   /** The URL from the command line. */
   readonly url: string | undefined;
+  /** The network to name. Undefined: none, which a service of several networks refuses for most of an operator's calls. */
+  readonly network?: string | undefined;
   /** Undefined if the command needs a running service. */
   readonly direct: boolean | undefined;
   /** The project to act as, for direct calls. */
@@ -82,5 +84,5 @@ async function connect(context: CommandContext, target: Target): Promise<Connect
   }
   if (projectId !== undefined)
     throw new UsageError("--project is only for the database: a key determines its project");
-  return (await import("./remote.ts")).connectRemote(url, caller, config);
+  return (await import("./remote.ts")).connectRemote(url, target, config);
 }

@@ -1,5 +1,5 @@
 import type { ConfigReading } from "../config/config.ts";
-import type { Setting } from "../config/reader.ts";
+import type { Setting } from "../config/config-variable.ts";
 import { printable } from "./table.ts";
 
 /** Formats the rows as a table. */

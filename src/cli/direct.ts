@@ -5,6 +5,7 @@ import { Admin } from "../../gen/proto/tss/v1/admin_pb.ts";
 import { Billing } from "../../gen/proto/tss/v1/billing_pb.ts";
 import { type Caller, SCOPES, setCaller } from "../access/caller.ts";
 import { methodPolicy } from "../access/method-policy.ts";
+import { readProject } from "../access/read-project.ts";
 import { requireProject } from "../access/require-project.ts";
 import { createAccountCalls } from "../admin/account-calls.ts";
 import { createAdminKeyCalls } from "../admin/admin-key-calls.ts";
@@ -14,7 +15,7 @@ import { createErrorInterceptor } from "../errors/error-interceptor.ts";
 import { createErrorMapping } from "../errors/error-mapping.ts";
 import { createIdempotencyInterceptor } from "../idempotency/idempotency-interceptor.ts";
 import type { Database } from "../store/database.ts";
-import type { CommandContext } from "./command.ts";
+import { type CommandContext, UsageError } from "./command.ts";
 import type { Connection, Target } from "./connection.ts";
 import { openConfiguredDatabase } from "./open-configured-database.ts";
 
@@ -24,12 +25,12 @@ import { openConfiguredDatabase } from "./open-configured-database.ts";
  */
 export async function connectDirect(
   { environment, openDatabase = openConfiguredDatabase }: CommandContext,
-  { projectId, migrates = false }: Pick<Target, "projectId" | "migrates">,
+  target: Pick<Target, "projectId" | "network" | "migrates">,
 ): Promise<Connection> {
   const config = loadConfig(environment);
-  const database = await openDatabase(config, { migrates });
+  const database = await openDatabase(config, { migrates: target.migrates ?? false });
   try {
-    const caller = await callerFor(database, config.network.name, projectId);
+    const caller = await callerFor(database, config, target);
     let cause: unknown;
     const transport = serveInProcess(database, config, caller, (found) => {
       cause = found;
@@ -43,22 +44,31 @@ export async function connectDirect(
 
 async function callerFor(
   database: Database,
-  network: string,
-  projectId: string | undefined,
+  config: Config,
+  { projectId, network: named }: Pick<Target, "projectId" | "network">,
 ): Promise<Caller> {
   const origin = { actor: localActor() };
-  if (projectId === undefined) return { kind: "admin", network, origin };
-  await requireProject(database, network, projectId);
+  const served = config.networks.map(({ name }) => name);
+  if (named !== undefined && !served.some((name) => name === named))
+    throw new UsageError(`--network takes a network of NETWORKS: ${served.join(", ")}`);
+  const networks = named === undefined ? served : [named];
+  if (projectId === undefined) {
+    const [network = "", ...others] = networks;
+    return { kind: "admin", network: others.length > 0 ? "" : network, networks, origin };
+  }
+  await requireProject(database, networks, projectId);
+  const { network } = await readProject(database, projectId);
   return { kind: "project", projectId, apiKeyId: "", network, scopes: SCOPES, origin };
 }
 
 function serveInProcess(
   database: Database,
-  { prices }: Config,
+  { networks }: Config,
   caller: Caller,
   onInternal: (cause: unknown) => void,
 ): Transport {
   const lookup = { forget() {} };
+  const { prices } = networks.find(({ name }) => name === caller.network) ?? networks[0];
   const admin = {
     ...createAccountCalls({ database, lookup }),
     ...createAdminKeyCalls({ database, lookup }),
@@ -75,7 +85,11 @@ function serveInProcess(
           createValidateInterceptor(),
           createIdempotencyInterceptor((method) => methodPolicy(method).idempotency === "keyed"),
         ],
-        requestGate: ({ values }) => setCaller(values, caller),
+        requestGate({ values, method }) {
+          if (caller.network === "" && !methodPolicy(method).isOverNetworks)
+            throw new UsageError("--network is missing: the database has several networks");
+          setCaller(values, caller);
+        },
       },
     },
   );

@@ -2,20 +2,23 @@ import { createConnectTransport } from "@connectrpc/connect-web";
 import type { ClientConfig } from "../config/client.ts";
 import { withHeaders } from "../sdk/transport.ts";
 import { UsageError } from "./command.ts";
-import type { CallerKind, Connection } from "./connection.ts";
+import type { CallerKind, Connection, Target } from "./connection.ts";
 import { readDevelopmentFile } from "./development-file.ts";
 
 /** Calls a running service with the key from the environment. Throws if there is none. */
 export async function connectRemote(
   url: string,
-  caller: CallerKind,
+  { caller, network }: Pick<Target, "caller" | "network">,
   config: ClientConfig,
 ): Promise<Connection> {
   const baseUrl = checkUrl(url);
   const key = await findKey(baseUrl, caller, config);
   const transport = createConnectTransport({ baseUrl, useBinaryFormat: true, defaultTimeoutMs: TIMEOUT_MS });
   return {
-    transport: withHeaders(transport, { authorization: `Bearer ${key}` }),
+    transport: withHeaders(transport, {
+      authorization: `Bearer ${key}`,
+      ...(network !== undefined && { "x-network": network }),
+    }),
     explain: (error) => error,
     close: async () => {},
   };

@@ -40,6 +40,7 @@ export interface CallShape {
 /** The values of the options from {@link callOptions}. */
 export interface CallOptionValues {
   readonly url: string | undefined;
+  readonly network: string | undefined;
   readonly json: boolean;
   readonly direct?: boolean;
   readonly project?: string | undefined;
@@ -68,6 +69,7 @@ export function callOptions({ caller, isDirect, isKeyed = false }: CallShape): O
     ...(isDirect &&
       caller === "project" && { project: optional("<id>", "with --direct: the project's id", uuid) }),
     url: optional("<url>", "the running service to call; default TSS_URL", nonEmptyText),
+    network: optional("<network>", "the network, where the service serves several", nonEmptyText),
     ...(isDirect && { direct: flag("use the database directly; the default without a URL") }),
     json: flag("print the reply as JSON"),
   };
@@ -76,10 +78,10 @@ export function callOptions({ caller, isDirect, isKeyed = false }: CallShape): O
 /** Returns the destination of calls from the command's options. */
 export function targetOf(
   { caller, isDirect }: CallShape,
-  { url, direct, project }: CallOptionValues,
+  { url, direct, network, project }: CallOptionValues,
 ): Target {
   return {
-    ...{ caller, url, direct: isDirect ? (direct ?? false) : undefined },
+    ...{ caller, url, network, direct: isDirect ? (direct ?? false) : undefined },
     // An operator's command may also have an option of this name for its subject.
     projectId: caller === "project" ? project : undefined,
   };

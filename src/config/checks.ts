@@ -3,6 +3,7 @@ import { bytesToHex } from "@noble/hashes/utils.js";
 import { publicDevelopmentSecrets } from "../localnet/seed.ts";
 import { hexToBytes } from "../protocol/bytes.ts";
 import type { Config } from "./config.ts";
+import { NETWORK_SUFFIXES } from "./config-variable.ts";
 import type { ConfigReader } from "./reader.ts";
 import type { VariableName } from "./variables.ts";
 
@@ -35,12 +36,14 @@ export function checkBind(
   );
 }
 
-/** Refuses public and guessable secrets on a network with value. */
-export function checkSecrets(read: ConfigReader<VariableName>, network: string): void {
-  if (network === "localnet") return;
+/** Refuses public and guessable secrets on networks with value, and keys that two networks share. */
+export function checkSecrets(read: ConfigReader<VariableName>, networks: Config["networks"]): void {
+  if (networks.some(({ name }) => name === "localnet")) return;
+  const network = networks.map(({ name }) => name).join(" and ");
+  checkOwnKeys(read);
   for (const [name, secret] of read.secrets) {
     const value = secret.reveal();
-    if (name.endsWith("_HEX") && /^(?:[0-9a-f]{2})+$/i.test(value)) {
+    if (/_HEX(?:_[A-Z]+)?$/.test(name) && /^(?:[0-9a-f]{2})+$/i.test(value)) {
       const bytes = hexToBytes(value.toLowerCase());
       if (isDevelopmentSecret(bytes))
         read.secretFault(name, value, `a secret of your own on ${network}, not the localnet's public one`);
@@ -48,6 +51,20 @@ export function checkSecrets(read: ConfigReader<VariableName>, network: string):
     }
     if (name === "ADMIN_API_KEY" && isWeakKey(value))
       read.secretFault(name, value, `a random key of your own on ${network}, not a localnet's`);
+  }
+}
+
+/** The key of one network gives no power on another one. */
+function checkOwnKeys(read: ConfigReader<VariableName>): void {
+  const networkOf = new Map<string, string>();
+  for (const [name, secret] of read.secrets) {
+    const network = Object.values(NETWORK_SUFFIXES).find((suffix) => name.includes(suffix));
+    if (network === undefined || !name.includes("_HEX")) continue;
+    const value = secret.reveal().toLowerCase();
+    const other = networkOf.get(value);
+    networkOf.set(value, network);
+    if (other !== undefined && other !== network)
+      read.secretFault(name, value, "a secret that no other network has");
   }
 }
 
@@ -68,15 +85,21 @@ function isWeakKey(key: string): boolean {
 /** An api process and a worker cannot share embedded parts, so they need a database and a network outside. */
 export function checkShared(
   read: ConfigReader<VariableName>,
-  { processType, databaseUrl, network }: Pick<Config, "processType" | "databaseUrl" | "network">,
+  { processType, databaseUrl, networks }: Pick<Config, "processType" | "databaseUrl" | "networks">,
 ): void {
+  if (networks.length > 1 && databaseUrl === undefined) {
+    const expected =
+      "postgresql://user@host:port/database, with several networks: they would wait for each other in the embedded database";
+    read.fault("DATABASE_URL", undefined, expected);
+    return;
+  }
   if (processType === "all") return;
   const beside = `with PROCESS_TYPE=${processType}`;
   if (databaseUrl === undefined) {
     const expected = `postgresql://user@host:port/database, ${beside}: only one process can use the embedded database`;
     read.fault("DATABASE_URL", undefined, expected);
   }
-  if (network.name === "localnet" && network.url === undefined) {
+  if (networks.some(({ address }) => address.name === "localnet" && address.url === undefined)) {
     const expected = `the URL of a localnet, ${beside}: \`tss localnet\` runs a shared one`;
     read.fault("LOCALNET_URL", undefined, expected);
   }

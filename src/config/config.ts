@@ -1,16 +1,12 @@
-import type { CurveAlgorithm } from "../protocol/algorithms.ts";
-import type { PriceTable } from "../protocol/price-table.ts";
 import type { TracingConfig } from "../telemetry/open-tracing.ts";
 import type { Secret } from "../telemetry/secret.ts";
-import { readPriceTable } from "./billing.ts";
 import { checkBind, checkSecrets, checkShared, isPublic } from "./checks.ts";
 import { type ClientConfig, readClientConfig } from "./client.ts";
+import type { Setting } from "./config-variable.ts";
 import { type DatabaseConfig, readDatabaseConfig } from "./database.ts";
-import { type DepositsConfig, readDepositsConfig } from "./deposits.ts";
 import { type LimitsConfig, readLimits } from "./limits.ts";
-import { type NetworkConfig, readNetwork } from "./network.ts";
-import { ConfigError, ConfigReader, type Setting } from "./reader.ts";
-import { readSweepConfig, type SweepConfig } from "./sweeps.ts";
+import { type NetworkConfig, readNetworks } from "./networks.ts";
+import { ConfigError, ConfigReader } from "./reader.ts";
 import { readTracing } from "./tracing.ts";
 import { unknownVariables } from "./unknown-variables.ts";
 import { CONFIG_VARIABLES, type VariableName } from "./variables.ts";
@@ -33,27 +29,10 @@ export interface Config extends LimitsConfig {
   readonly adminApiKey: Secret | undefined;
   /** 64 hex digits. */
   readonly auditSealSecretHex: Secret | undefined;
-  readonly network: NetworkConfig;
-  /** 64 hex digits. Undefined only on the localnet, which has a public development key. */
-  readonly hotWalletSecretHex: Secret | undefined;
-  /** 64 hex digits. Undefined if the hot wallet pays for gas. */
-  readonly gasStationSecretHex: Secret | undefined;
-  readonly prices: PriceTable;
-  readonly deposits: DepositsConfig;
-  readonly sweeps: SweepConfig;
-  readonly presignBuckets: readonly CurveAlgorithm[];
-  readonly presignLowWaterCount: number;
-  readonly presignHighWaterCount: number;
-  readonly presignBatchCount: number;
-  readonly reservationTtlMs: number;
-  readonly openReservationsMaxCount: number;
-  readonly dkgsPerDay: number;
-  readonly refundsPerDay: number;
+  /** The served networks, in the order of `NETWORKS`. */
+  readonly networks: readonly [NetworkConfig, ...NetworkConfig[]];
   /** The number of days after which ended rows lose their large columns; 0 means never. */
   readonly retentionDays: number;
-  /** Threads that verify halves and signatures. */
-  readonly verifyThreads: number;
-  readonly submitBatchCount: number;
   /** Addresses and CIDR blocks. */
   readonly trustedProxies: readonly string[];
   readonly logLevel: string;
@@ -80,12 +59,6 @@ export interface ConfigReading {
   readonly secrets: readonly Secret[];
 }
 
-const GAS_STATION = {
-  localnet: "GAS_STATION_LOCALNET_SECRET_HEX",
-  testnet: "GAS_STATION_TESTNET_SECRET_HEX",
-  mainnet: "GAS_STATION_MAINNET_SECRET_HEX",
-} as const;
-
 /** Reads the configuration from the environment. Throws a ConfigError that names every fault. */
 export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config {
   return acceptConfig(readConfig(environment));
@@ -106,13 +79,7 @@ export function readConfig(
   given: Readonly<Partial<Record<VariableName, string>>> = {},
 ): ConfigReading {
   const read = new ConfigReader<VariableName>({ ...environment, ...given }, CONFIG_VARIABLES);
-  const network = readNetwork(read);
-  const provider = read.text("HOT_WALLET_PROVIDER");
-  if (provider !== "env") read.fault("HOT_WALLET_PROVIDER", provider, "env");
-  const hotWalletSecretHex = read.secret("HOT_WALLET_SUI_SECRET_HEX", /^[0-9a-f]{64}$/i, "64 hex digits");
-  if (network.name !== "localnet" && !hotWalletSecretHex) {
-    read.fault("HOT_WALLET_SUI_SECRET_HEX", undefined, `64 hex digits, on ${network.name}`);
-  }
+  const networks = readNetworks(read);
   const config: Config = {
     host: read.text("HOST"),
     port: read.integer("PORT", 0, 65_535),
@@ -131,29 +98,9 @@ export function readConfig(
     redisUrl: read.secretUrl("REDIS_URL", /^rediss?:\/\//, "redis://host:port"),
     adminApiKey: read.secret("ADMIN_API_KEY", /^\S{32,}$/, "32 characters or more, without white space"),
     auditSealSecretHex: read.secret("AUDIT_SEAL_SECRET_HEX", /^[0-9a-f]{64}$/i, "64 hex digits"),
-    network,
-    hotWalletSecretHex,
-    gasStationSecretHex: read.secret(GAS_STATION[network.name], /^[0-9a-f]{64}$/i, "64 hex digits"),
-    prices: readPriceTable(read),
-    deposits: readDepositsConfig(read, network.name === "localnet"),
-    sweeps: readSweepConfig(read, network.name),
-    presignBuckets: read.buckets("PRESIGN_BUCKETS"),
-    presignLowWaterCount: read.integer(
-      "PRESIGN_POOL_LOW_WATER",
-      0,
-      10_000,
-      network.name === "localnet" ? 2 : 20,
-    ),
-    presignHighWaterCount: read.integer("PRESIGN_POOL_HIGH_WATER", 1, 10_000),
-    presignBatchCount: read.integer("PRESIGN_BATCH_SIZE", 1, 32),
-    reservationTtlMs: 1000 * read.integer("PRESIGN_RESERVATION_TTL_SECONDS", 1, 86_400),
-    openReservationsMaxCount: read.integer("MAX_OPEN_RESERVATIONS_PER_PROJECT", 1, 10_000),
-    dkgsPerDay: read.integer("MAX_DKGS_PER_PROJECT_PER_DAY", 0, 1_000_000),
-    refundsPerDay: read.integer("MAX_REFUNDS_PER_PROJECT_PER_DAY", 0, 1_000_000),
+    networks,
     retentionDays: read.integer("RETENTION_DAYS", 0, 36_500),
     ...readLimits(read),
-    verifyThreads: read.integer("VERIFY_THREADS", 1, 64),
-    submitBatchCount: read.integer("SUBMIT_BATCH_SIZE", 1, 50),
     trustedProxies: read.addressBlocks("TRUSTED_PROXIES"),
     logLevel: read.oneOf("LOG_LEVEL", ["trace", "debug", "info", "warn", "error", "silent"]),
     drainDelayMs: read.integer("DRAIN_DELAY_MS", 0, 600_000),
@@ -162,25 +109,19 @@ export function readConfig(
     tls: readTls(read),
     tracing: readTracing(read),
   };
-  if (config.presignLowWaterCount > config.presignHighWaterCount) {
-    read.fault(
-      "PRESIGN_POOL_LOW_WATER",
-      String(config.presignLowWaterCount),
-      "at most PRESIGN_POOL_HIGH_WATER",
-    );
-  }
   checkShared(read, config);
   const isPlaintextAllowed = read.boolean("ALLOW_PUBLIC_PLAINTEXT");
   checkBind(read, config, isPlaintextAllowed);
-  checkSecrets(read, network.name);
+  checkSecrets(read, networks);
   const warnings = unknownVariables(environment, CONFIG_VARIABLES);
   if (isPlaintextAllowed && isPublic(config.host) && config.tls === undefined) {
     warnings.push(
       `keys are sent in clear text to ${config.host}:${config.port} unless a proxy terminates TLS`,
     );
   }
-  if (network.name !== "localnet" && config.corsOrigins.includes("*")) {
-    warnings.push(`CORS_ORIGINS allows every web site to call this service on ${network.name}`);
+  const valued = networks.map(({ name }) => name).filter((name) => name !== "localnet");
+  if (valued.length > 0 && config.corsOrigins.includes("*")) {
+    warnings.push(`CORS_ORIGINS allows every web site to call this service on ${valued.join(" and ")}`);
   }
   return {
     config: Object.freeze(config),

@@ -1,7 +1,8 @@
 import { parseUsdPrice } from "../billing/prices/usd-price.ts";
 import type { Secret } from "../telemetry/secret.ts";
+import type { ConfigVariable } from "./config-variable.ts";
 import { PRICE_SOURCE_VARIABLES, type PriceSourcesConfig, readPriceSources } from "./price-sources.ts";
-import type { ConfigReader, ConfigVariable } from "./reader.ts";
+import type { ConfigReader } from "./reader.ts";
 import type { VariableName } from "./variables.ts";
 
 /** Reads the settings of deposits. Outside the localnet, a service that takes deposits needs a source of prices. */
@@ -29,27 +30,32 @@ export const DEPOSIT_VARIABLES = [
     description:
       "The seed of all deposit addresses, 64 hex digits; unset: no deposits, or on the localnet a public development seed",
     secret: true,
+    perNetwork: "own",
   },
   {
     name: "BILLING_USD_PRICES",
     description:
       "Fixed prices of accepted coins, like SUI=3.50,IKA=0.02 or by full coin type; the sources have no say in them",
+    perNetwork: "override",
   },
   ...PRICE_SOURCE_VARIABLES,
   {
     name: "BILLING_MIN_DEPOSIT_MICRO_USD",
     default: "1000000",
     description: "Deposits wait until their total value reaches this amount",
+    perNetwork: "override",
   },
   {
     name: "BILLING_DEPOSIT_POLL_SECONDS",
     default: "10",
     description: "Interval between scans of an active deposit address; longer for a quiet one",
+    perNetwork: "override",
   },
   {
     name: "BILLING_MAX_DEPOSIT_REFERENCES",
     default: "100000",
     description: "How many deposit addresses with a reference a project may have; each is kept for good",
+    perNetwork: "override",
   },
 ] as const satisfies readonly ConfigVariable[];
 

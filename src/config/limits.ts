@@ -26,10 +26,6 @@ export function readLimits(read: ConfigReader<VariableName>): LimitsConfig {
       perProject: read.integer("MAX_STREAMS_PER_PROJECT", 1, 100_000),
       perAddress: read.integer("MAX_STREAMS_PER_ADDRESS", 1, 100_000),
     },
-    callerReads: {
-      projectPerSecond: read.integer("FULLNODE_PROJECT_READS_PER_SECOND", 1, MAX_PER_SECOND),
-      totalPerSecond: read.integer("FULLNODE_CALLER_READS_PER_SECOND", 1, MAX_PER_SECOND),
-    },
     wrongHalvesPerMinute: read.integer("MAX_WRONG_HALVES_PER_PROJECT_PER_MINUTE", 1, 1_000_000),
   };
 }
@@ -47,8 +43,6 @@ export interface LimitsConfig {
   readonly connections: { readonly maxCount: number; readonly maxPerAddressCount: number };
   /** Streams that may be open at once in this process. */
   readonly streams: { readonly perKey: number; readonly perProject: number; readonly perAddress: number };
-  /** Reads of the fullnode that calls may cause. */
-  readonly callerReads: { readonly projectPerSecond: number; readonly totalPerSecond: number };
   /** Wrong halves of one project that are verified. */
   readonly wrongHalvesPerMinute: number;
 }

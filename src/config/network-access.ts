@@ -3,7 +3,7 @@ import type { NetworkAccess } from "../chain/network.ts";
 import { localnetHotWalletSecret } from "../localnet/seed.ts";
 import { hexToBytes } from "../protocol/bytes.ts";
 import { Secret } from "../telemetry/secret.ts";
-import type { Config } from "./config.ts";
+import type { NetworkConfig } from "./networks.ts";
 
 const DESCRIBE_TIMEOUT_MS = 10_000;
 
@@ -14,10 +14,10 @@ export type ChainKeys = Pick<NetworkAccess, "hotWalletSecret" | "gasStationSecre
  * Returns the keys that the service signs with on the configured network. The default hot wallet of a localnet is its
  * public development key, which the configuration refuses on other networks. Throws if another network has no key.
  */
-export function readChainKeys({ network, hotWalletSecretHex, gasStationSecretHex }: Config): ChainKeys {
+export function readChainKeys({ name, hotWalletSecretHex, gasStationSecretHex }: NetworkConfig): ChainKeys {
   const configured = secretOf(hotWalletSecretHex);
-  if (configured === undefined && network.name !== "localnet")
-    throw new Error(`HOT_WALLET_SUI_SECRET_HEX is not set, but ${network.name} needs it`);
+  if (configured === undefined && name !== "localnet")
+    throw new Error(`HOT_WALLET_SUI_SECRET_HEX is not set, but ${name} needs it`);
   return {
     hotWalletSecret: configured ?? new Secret(localnetHotWalletSecret()),
     gasStationSecret: secretOf(gasStationSecretHex),
@@ -28,14 +28,14 @@ export function readChainKeys({ network, hotWalletSecretHex, gasStationSecretHex
  * Returns the address of the configured chain and the service's keys. Undefined for an embedded localnet. Throws if no
  * localnet answers at `LOCALNET_URL`, and what {@link readChainKeys} throws.
  */
-export async function readNetworkAccess(config: Config): Promise<NetworkAccess | undefined> {
-  const { network } = config;
-  const keys = readChainKeys(config);
-  if (network.name !== "localnet") {
-    const { name, fullnodeUrl, publicFullnodeUrl, treasury } = network;
+export async function readNetworkAccess(network: NetworkConfig): Promise<NetworkAccess | undefined> {
+  const { address } = network;
+  const keys = readChainKeys(network);
+  if (address.name !== "localnet") {
+    const { name, fullnodeUrl, publicFullnodeUrl, treasury } = address;
     return { name, fullnodeUrl, publicFullnodeUrl, treasury, ikaConfig: getNetworkConfig(name), ...keys };
   }
-  return network.url === undefined ? undefined : readLocalnetAccess(network.url, keys);
+  return address.url === undefined ? undefined : readLocalnetAccess(address.url, keys);
 }
 
 /** Asks a localnet for its Ika objects and its Treasury. Throws if none answers at the URL. */

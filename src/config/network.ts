@@ -1,13 +1,33 @@
 import type { Secret } from "../telemetry/secret.ts";
-import type { ConfigReader, ConfigVariable } from "./reader.ts";
+import type { ConfigVariable } from "./config-variable.ts";
+import type { ConfigReader } from "./reader.ts";
 import type { VariableName } from "./variables.ts";
 
-/** Reads the served network and its address. */
-export function readNetwork(read: ConfigReader<VariableName>): NetworkConfig {
-  const name = read.oneOf("NETWORKS", ["localnet", "testnet", "mainnet"]);
-  if (name !== "testnet" && name !== "mainnet") {
+/** The networks that the service knows. */
+export const NETWORK_NAMES = ["localnet", "testnet", "mainnet"] as const;
+
+/** One of {@link NETWORK_NAMES}. */
+export type NetworkName = (typeof NETWORK_NAMES)[number];
+
+/** Reads the names of the served networks. The localnet never stands beside a network with value. */
+export function readNetworkNames(read: ConfigReader<VariableName>): readonly [NetworkName, ...NetworkName[]] {
+  const names = read.list("NETWORKS");
+  const known = names.flatMap((name) => NETWORK_NAMES.find((one) => one === name) ?? []);
+  const [first, ...others] = known;
+  for (const name of names)
+    if (!known.some((one) => one === name))
+      read.fault("NETWORKS", name, `one of ${NETWORK_NAMES.join(", ")}`);
+  if (new Set(known).size < known.length) read.fault("NETWORKS", names.join(","), "each network once");
+  if (known.includes("localnet") && others.length > 0)
+    read.fault("NETWORKS", names.join(","), "localnet alone, or testnet and mainnet");
+  return first === undefined ? ["localnet"] : [first, ...others];
+}
+
+/** Reads the address of a network. */
+export function readNetworkAddress(read: ConfigReader<VariableName>, name: NetworkName): NetworkAddress {
+  if (name === "localnet") {
     return {
-      name: "localnet",
+      name,
       port: read.integer("LOCALNET_PORT", 0, 65_535),
       url: read.publicUrl("LOCALNET_URL"),
     };
@@ -34,12 +54,12 @@ export function readNetwork(read: ConfigReader<VariableName>): NetworkConfig {
   };
 }
 
-/** The variables that {@link readNetwork} reads: a part of the one table. */
+/** The variables of networks and their addresses: a part of the one table. */
 export const NETWORK_VARIABLES = [
   {
     name: "NETWORKS",
     default: "localnet",
-    description: "The network to serve: localnet, testnet or mainnet",
+    description: "The networks to serve, comma-separated: testnet and mainnet, or localnet alone",
   },
   {
     name: "LOCALNET_PORT",
@@ -73,7 +93,7 @@ export const NETWORK_VARIABLES = [
 ] as const satisfies readonly ConfigVariable[];
 
 /** The address of the chain. */
-export type NetworkConfig =
+export type NetworkAddress =
   | {
       readonly name: "localnet";
       readonly port: number;

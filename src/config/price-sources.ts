@@ -1,5 +1,6 @@
 import { Secret } from "../telemetry/secret.ts";
-import type { ConfigReader, ConfigVariable } from "./reader.ts";
+import type { ConfigVariable } from "./config-variable.ts";
+import type { ConfigReader } from "./reader.ts";
 import type { VariableName } from "./variables.ts";
 
 /** Undefined where there is none. */
@@ -56,6 +57,7 @@ export const PRICE_SOURCE_VARIABLES = [
     name: "BILLING_PRICE_SOURCES",
     description:
       "Sources of the prices of SUI and IKA, any of pyth,coinbase,feed; the median counts. Default: feed, if it has a URL",
+    perNetwork: "override",
   },
   {
     name: "BILLING_PYTH_URL",
@@ -87,6 +89,7 @@ export const PRICE_SOURCE_VARIABLES = [
     name: "BILLING_PRICE_FEED_URL",
     description: "URL of a price feed of your own, see docs/deposits.md; https, or http on this machine",
     secret: true,
+    perNetwork: "override",
   },
   {
     name: "BILLING_PRICE_REFRESH_SECONDS",

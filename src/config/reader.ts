@@ -1,23 +1,8 @@
 import { readFileSync } from "node:fs";
 import { parseAddressBlock } from "../access/address-block.ts";
-import {
-  CURVE_ALGORITHMS,
-  type CurveAlgorithm,
-  findSignatureAlgorithm,
-  isUnsupportedAlgorithm,
-} from "../protocol/algorithms.ts";
 import { createRedact } from "../telemetry/redact.ts";
 import { Secret } from "../telemetry/secret.ts";
-
-/** One environment variable. */
-export interface ConfigVariable {
-  readonly name: string;
-  /** The default value. Undefined: none. */
-  readonly default?: string;
-  readonly description: string;
-  /** A secret, which is never printed. `<NAME>_FILE` may name a file that contains it. */
-  readonly secret?: true;
-}
+import { type ConfigVariable, NETWORK_SUFFIXES, networkVariants, type Setting } from "./config-variable.ts";
 
 /** Thrown with all faults. */
 export class ConfigError extends Error {
@@ -30,33 +15,58 @@ export class ConfigError extends Error {
   }
 }
 
-/** A variable with its effective value. */
-export interface Setting {
-  readonly name: string;
-  /** Undefined if it is unset and has no default; `[redacted]` for a secret. */
-  readonly value: string | undefined;
-  readonly source: "default" | "environment" | "file" | "unset";
-  /** The file, if the source is one. */
-  readonly file?: string;
-  readonly isSecret: boolean;
-  readonly description: string;
-}
-
 const redact = createRedact();
 const SHOWN_MAX_CHARACTERS = 200;
 
 /** Reads variables of a table and collects every fault, so that one error lists them all. */
 export class ConfigReader<Name extends string> {
   readonly faults: string[] = [];
-  /** The secrets that were read, by name. */
-  readonly secrets = new Map<Name, Secret>();
+  /** The secrets that were read, by the name of the variable that had them. */
+  readonly secrets = new Map<string, Secret>();
   readonly #environment: NodeJS.ProcessEnv;
   readonly #variables: readonly ConfigVariable[];
-  readonly #fallbacks = new Map<string, string>();
+  #fallbacks = new Map<string, string>();
+  /** Appended to variables that are read for one network; empty for the others. */
+  #suffix = "";
+  /** True if keys without a suffix count for no network. */
+  #needsOwnKeys = false;
 
-  constructor(environment: NodeJS.ProcessEnv, variables: readonly ConfigVariable[]) {
+  constructor(
+    environment: NodeJS.ProcessEnv,
+    variables: readonly ConfigVariable[],
+    shared?: Pick<ConfigReader<Name>, "faults" | "secrets">,
+  ) {
     this.#environment = environment;
     this.#variables = variables;
+    if (shared === undefined) return;
+    this.faults = shared.faults;
+    this.secrets = shared.secrets;
+  }
+
+  /**
+   * Returns a reader of the same variables for one network: `<NAME>_<NETWORK>` overrides `<NAME>`. Faults and secrets
+   * are shared. If there are other networks, keys need the suffix.
+   */
+  forNetwork(name: string, hasOthers: boolean): ConfigReader<Name> {
+    const reader = new ConfigReader<Name>(this.#environment, this.#variables, this);
+    reader.#suffix = name in NETWORK_SUFFIXES ? NETWORK_SUFFIXES[name as keyof typeof NETWORK_SUFFIXES] : "";
+    reader.#needsOwnKeys = hasOthers;
+    reader.#fallbacks = this.#fallbacks;
+    return reader;
+  }
+
+  /** True if the environment has the variable, or its file. */
+  isSet(name: string): boolean {
+    return [name, `${name}_FILE`].some((one) => this.#environment[one]?.trim());
+  }
+
+  /** The name under which this reader finds a variable. */
+  nameOf(name: string): string {
+    const perNetwork = this.#find(name)?.perNetwork;
+    const own = `${name}${this.#suffix}`;
+    const isOwn =
+      perNetwork !== undefined && (this.isSet(own) || (perNetwork === "own" && this.#needsOwnKeys));
+    return isOwn ? own : name;
   }
 
   /** @param found the value; never of a secret, see {@link ConfigReader.secretFault} */
@@ -65,27 +75,21 @@ export class ConfigReader<Name extends string> {
   }
 
   /** Describes a value for errors; shows only the length of a secret. */
-  secretFault(name: Name, secret: string, expected: string): void {
+  secretFault(name: string, secret: string, expected: string): void {
     this.#tell(name, `${secret.length} characters`, expected);
   }
 
   /** Returns every variable of the table with its effective value. Call it after all reads. */
   settings(): Setting[] {
-    return this.#variables.map(({ name, description, secret, default: usual }) => {
-      const about = { name, description, isSecret: secret === true };
-      const given = this.#environment[name]?.trim();
-      if (given) return { ...about, source: "environment", value: secret ? "[redacted]" : redact(given) };
-      const file = secret && this.#environment[`${name}_FILE`]?.trim();
-      if (file) return { ...about, source: "file", value: "[redacted]", file };
-      const value = this.#fallbacks.get(name) ?? usual;
-      return { ...about, value, source: value === undefined ? "unset" : "default" };
-    });
+    return this.#variables
+      .flatMap(networkVariants)
+      .filter(({ name, isVariant }) => !isVariant || this.isSet(name))
+      .map((variable) => this.#settingOf(variable));
   }
 
   /** Returns the trimmed value or the default. An empty variable counts as unset. */
   optional(name: Name): string | undefined {
-    const variable = this.#variables.find((v) => v.name === name);
-    return this.#environment[name]?.trim() || variable?.default;
+    return this.#environment[this.nameOf(name)]?.trim() || this.#find(name)?.default;
   }
 
   text(name: Name): string {
@@ -174,15 +178,16 @@ export class ConfigReader<Name extends string> {
    * secret.
    */
   secret(name: Name, pattern: RegExp, expected: string): Secret | undefined {
-    const direct = this.#environment[name]?.trim();
-    const file = this.#environment[`${name}_FILE`]?.trim();
-    if (direct && file) this.#tell(name, `both ${name} and ${name}_FILE`, "one of them");
-    const value = direct || (file && this.#read(name, file, `${name}_FILE`));
-    if (value === "") this.#tell(name, `${name}_FILE=${JSON.stringify(file)}, an empty file`, expected);
+    const found = this.nameOf(name);
+    const direct = this.#environment[found]?.trim();
+    const file = this.#environment[`${found}_FILE`]?.trim();
+    if (direct && file) this.#tell(name, `both ${found} and ${found}_FILE`, "one of them");
+    const value = direct || (file && this.#read(name, file, `${found}_FILE`));
+    if (value === "") this.#tell(name, `${found}_FILE=${JSON.stringify(file)}, an empty file`, expected);
     if (!value) return undefined;
     if (!pattern.test(value)) this.secretFault(name, value, expected);
     const secret = new Secret(value);
-    this.secrets.set(name, secret);
+    this.secrets.set(found, secret);
     return secret;
   }
 
@@ -202,21 +207,6 @@ export class ConfigReader<Name extends string> {
     return secret ?? new Secret("");
   }
 
-  buckets(name: Name): CurveAlgorithm[] {
-    return this.list(name).flatMap((item) => this.#bucket(name, item));
-  }
-
-  #bucket(name: Name, item: string): CurveAlgorithm[] {
-    const [curve, algorithmName = ""] = item.split("/");
-    const algorithm = findSignatureAlgorithm(algorithmName);
-    const found = CURVE_ALGORITHMS.find((c) => c.curve === curve && c.signatureAlgorithm === algorithm);
-    if (found) return [found];
-    const names = CURVE_ALGORITHMS.map((c) => `${c.curve}/${c.signatureAlgorithm}`).join(", ");
-    const why = isUnsupportedAlgorithm(algorithmName) ? `, since ${algorithmName} is not supported` : "";
-    this.fault(name, item, `one of ${names}${why}`);
-    return [];
-  }
-
   /** Returns the trimmed content. If the file cannot be read, adds a fault and returns undefined. */
   #read(name: Name, file: string, variable: string = name): string | undefined {
     try {
@@ -228,8 +218,24 @@ export class ConfigReader<Name extends string> {
     }
   }
 
-  #tell(name: Name, found: string, expected: string): void {
-    this.faults.push(`${name}: expected ${expected}, found ${found}`);
+  #settingOf({ name, description, secret, default: usual }: ConfigVariable): Setting {
+    const about = { name, description, isSecret: secret === true };
+    const given = this.#environment[name]?.trim();
+    if (given) return { ...about, source: "environment", value: secret ? "[redacted]" : redact(given) };
+    const file = secret && this.#environment[`${name}_FILE`]?.trim();
+    if (file) return { ...about, source: "file", value: "[redacted]", file };
+    const value = this.#fallbacks.get(name) ?? usual;
+    return { ...about, value, source: value === undefined ? "unset" : "default" };
+  }
+
+  #find(name: string): ConfigVariable | undefined {
+    return this.#variables.find((variable) => variable.name === name);
+  }
+
+  /** A variable that several networks share is read for each of them, and its fault is told once. */
+  #tell(name: string, found: string, expected: string): void {
+    const fault = `${this.nameOf(name)}: expected ${expected}, found ${found}`;
+    if (!this.faults.includes(fault)) this.faults.push(fault);
   }
 }
 

@@ -1,3 +1,4 @@
+import type { ConfigVariable } from "./config-variable.ts";
 import type { ConfigReader } from "./reader.ts";
 import type { VariableName } from "./variables.ts";
 
@@ -44,13 +45,15 @@ export const SWEEP_VARIABLES = [
     name: "BILLING_SWEEP_MIN_MICRO_USD",
     default: "1000000",
     description: "The service sweeps the coins of one deposit address and type from this credited value on",
+    perNetwork: "override",
   },
   {
     name: "BILLING_SWEEP_INTERVAL_SECONDS",
     default: "600",
     description: "Interval between sweeps, 1 to 86400",
+    perNetwork: "override",
   },
-] as const;
+] as const satisfies readonly ConfigVariable[];
 
 /** Nobody owns this address, so coins sent there are lost. */
 const ZERO_ADDRESS = /^0x0+$/;

@@ -1,11 +1,15 @@
-import type { ConfigVariable } from "./reader.ts";
+import { type ConfigVariable, networkVariants } from "./config-variable.ts";
 
 /** Returns a line for each set variable that resembles one of the table but is not in it. It contains no values. */
 export function unknownVariables(
   environment: NodeJS.ProcessEnv,
   variables: readonly ConfigVariable[],
 ): string[] {
-  const known = new Set(variables.flatMap(({ name, secret }) => (secret ? [name, `${name}_FILE`] : [name])));
+  const known = new Set(
+    variables
+      .flatMap(networkVariants)
+      .flatMap(({ name, secret }) => (secret ? [name, `${name}_FILE`] : [name])),
+  );
   return Object.keys(environment)
     .filter((name) => !known.has(name))
     .sort()

@@ -1,9 +1,10 @@
 import { PRICE_VARIABLES } from "./billing.ts";
+import type { ConfigVariable } from "./config-variable.ts";
 import { DATABASE_VARIABLES } from "./database.ts";
 import { DEPOSIT_VARIABLES } from "./deposits.ts";
 import { NETWORK_VARIABLES } from "./network.ts";
-import type { ConfigVariable } from "./reader.ts";
 import { SWEEP_VARIABLES } from "./sweeps.ts";
+import { WORK_VARIABLES } from "./work-variables.ts";
 
 /** Every variable the service reads. Printed by `tss config`, mirrored by `.env.example`. */
 export const CONFIG_VARIABLES = [
@@ -60,6 +61,7 @@ export const CONFIG_VARIABLES = [
     description:
       "The hot wallet's Ed25519 secret, 64 hex digits; unset on the localnet: its public development key",
     secret: true,
+    perNetwork: "own",
   },
   {
     name: "GAS_STATION_LOCALNET_SECRET_HEX",
@@ -71,64 +73,7 @@ export const CONFIG_VARIABLES = [
   ...PRICE_VARIABLES,
   ...DEPOSIT_VARIABLES,
   ...SWEEP_VARIABLES,
-  {
-    name: "PRESIGN_BUCKETS",
-    default: "",
-    description:
-      "Presign buckets to keep warm, like SECP256K1/Taproot,ED25519/EdDSA; empty: warmed on first use",
-  },
-  {
-    name: "PRESIGN_POOL_LOW_WATER",
-    description: "Refill below this many presigns; 20, or 2 on the localnet",
-  },
-  {
-    name: "PRESIGN_POOL_HIGH_WATER",
-    default: "100",
-    description: "Never hold more presigns than this in a bucket",
-  },
-  { name: "PRESIGN_BATCH_SIZE", default: "20", description: "Presigns in one transaction, 1 to 32" },
-  { name: "PRESIGN_RESERVATION_TTL_SECONDS", default: "300", description: "Lifetime of a reservation" },
-  {
-    name: "MAX_OPEN_RESERVATIONS_PER_PROJECT",
-    default: "50",
-    description:
-      "Open reservations that one project may have; one less for each recently expired one, down to a tenth",
-  },
-  {
-    name: "MAX_DKGS_PER_PROJECT_PER_DAY",
-    default: "200",
-    description: "dWallets, and encryption keys, that one project may create in 24 hours",
-  },
-  {
-    name: "MAX_REFUNDS_PER_PROJECT_PER_DAY",
-    default: "20",
-    description:
-      "ECDSA signatures and dWallets together that one project gets refunded per day (UTC) after the network rejects the user's part",
-  },
-  {
-    name: "MAX_WRONG_HALVES_PER_PROJECT_PER_MINUTE",
-    default: "60",
-    description:
-      "Wrong users' halves that one project may send; beyond that the service verifies none of its halves",
-  },
-  {
-    name: "FULLNODE_CALLER_READS_PER_SECOND",
-    default: "100",
-    description:
-      "Fullnode reads that the calls of all projects may cause; the service uses the rest of the fullnode's limit",
-  },
-  {
-    name: "FULLNODE_PROJECT_READS_PER_SECOND",
-    default: "20",
-    description: "Fullnode reads that the calls of one project may cause",
-  },
-  {
-    name: "VERIFY_THREADS",
-    default: "2",
-    description:
-      "Threads that verify halves and signatures, 1 to 64; each takes about 30 MB after its first use",
-  },
-  { name: "SUBMIT_BATCH_SIZE", default: "10", description: "Signs in one transaction, 1 to 50" },
+  ...WORK_VARIABLES,
   {
     name: "RATE_LIMIT_READ_PER_SECOND",
     default: "1000",

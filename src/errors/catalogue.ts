@@ -222,6 +222,11 @@ export const ERROR_CATALOGUE = {
     retryAfterSeconds: 2,
   }),
   CHAIN_UNAVAILABLE: kind(Code.Unavailable, "The fullnode does not respond.", { retryAfterSeconds: 5 }),
+  NETWORK_UNAVAILABLE: kind(
+    Code.Unavailable,
+    "This replica has not reached the network since it started; it keeps trying. Other networks are not affected.",
+    { retryAfterSeconds: 5, metadata: ["network"] },
+  ),
   DATABASE_UNAVAILABLE: kind(
     Code.Unavailable,
     "The database does not respond, has no free connection, took too long, or closed the call's connection. The call may or may not have taken effect: retry it with its idempotency key.",

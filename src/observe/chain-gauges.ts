@@ -1,8 +1,11 @@
-import type { Metrics } from "../telemetry/metrics.ts";
+import type { MetricsMaker } from "../telemetry/network-metrics.ts";
 import type { ChainFigures } from "./read-chain-figures.ts";
 
 /** Registers the gauges. `laneIds` are the configured lanes. A lane's label is its index among them. */
-export function createChainGauges(metrics: Pick<Metrics, "gauge">, laneIds: readonly string[]): ChainGauges {
+export function createChainGauges(
+  metrics: Pick<MetricsMaker, "gauge">,
+  laneIds: readonly string[],
+): ChainGauges {
   const ika = metrics.gauge("treasury_balance_ika", "Balance of the Treasury in IKA.");
   const sui = metrics.gauge("treasury_balance_sui", "Balance of the Treasury in SUI.");
   const paused = metrics.gauge("treasury_paused", "1 while the Treasury is paused.");

@@ -1,10 +1,10 @@
 import { curveOfNumber, signatureAlgorithmOfNumbers } from "../protocol/algorithms.ts";
-import type { Metrics } from "../telemetry/metrics.ts";
+import type { MetricsMaker } from "../telemetry/network-metrics.ts";
 import type { DatabaseFigures, LaneFigure, PresignFigure } from "./read-database-figures.ts";
 
 /** Registers the gauges. Presigns of all network encryption keys except the newest are counted together. */
 export function createDatabaseGauges(
-  metrics: Pick<Metrics, "gauge">,
+  metrics: Pick<MetricsMaker, "gauge">,
   { laneIds, newestNetworkEncryptionKeyId }: FigureNames,
 ): DatabaseGauges {
   const outbox = metrics.gauge("outbox_operations", "Operations that are not on the chain yet.", [

@@ -1,23 +1,22 @@
 import type { ChainNetwork } from "../chain/network.ts";
 import type { NetworkReader } from "../chain/reader.ts";
 import { createTreasuryReader } from "../chain/treasury/treasury-reader.ts";
-import type { Config } from "../config/config.ts";
+import type { NetworkConfig } from "../config/networks.ts";
 import type { BackgroundLoop } from "../lifecycle/background-loop.ts";
 import { readWarmBuckets } from "../presigns/read-buckets.ts";
 import type { Database } from "../store/database.ts";
 import type { Log } from "../telemetry/log.ts";
-import type { Metrics } from "../telemetry/metrics.ts";
-import { type Ages, createAgeGauges } from "./age-gauges.ts";
+import type { MetricsMaker } from "../telemetry/network-metrics.ts";
 import { createChainGauges } from "./chain-gauges.ts";
 import { createDatabaseGauges } from "./database-gauges.ts";
-import { createLedgerGauges } from "./ledger-gauges.ts";
+import { createDepositAges } from "./deposit-ages.ts";
 import { readChainFigures } from "./read-chain-figures.ts";
 import { readDatabaseFigures } from "./read-database-figures.ts";
 import { createSnapshotLoops } from "./snapshot-loops.ts";
 
 /**
- * Creates loops that read figures of the database and the chain into gauges, so that a scrape is cheap. Every replica
- * shows the same figures with their age in `service_snapshot_age_seconds`. Aggregate them with max.
+ * Creates loops that read figures of one network, in the database and on the chain, into gauges, so that a scrape is
+ * cheap. Every replica shows the same figures with their age in `service_snapshot_age_seconds`. Aggregate them with max.
  */
 export function createObservation(options: ObservationOptions): Record<string, BackgroundLoop> {
   const { metrics, database, network, reader, config } = options;
@@ -34,8 +33,11 @@ export function createObservation(options: ObservationOptions): Record<string, B
     newestNetworkEncryptionKeyId: () => newestKeyId,
   });
   const showChain = createChainGauges(metrics, laneIds);
-  registerPool(metrics, database);
-  const showAges = createAgeGauges(metrics, options.ages);
+  const showDepositAges = createDepositAges(metrics, {
+    database,
+    network: network.name,
+    deposits: config.deposits,
+  });
   const marks = metrics.gauge("presign_water_mark", "Configured bounds of a presign bucket.", ["mark"]);
   marks.set({ mark: "low" }, config.presignLowWaterCount);
   marks.set({ mark: "high" }, config.presignHighWaterCount);
@@ -51,11 +53,6 @@ export function createObservation(options: ObservationOptions): Record<string, B
       intervalMs: CHAIN_INTERVAL_MS,
       read: () => tell("fullnode", readChain),
     }),
-    "ledger figures": loopOf({
-      name: "ledger",
-      intervalMs: LEDGER_INTERVAL_MS,
-      read: createLedgerGauges(options),
-    }),
   };
 
   async function readDatabase(): Promise<void> {
@@ -63,7 +60,7 @@ export function createObservation(options: ObservationOptions): Record<string, B
     const configured = key === undefined ? [] : config.presignBuckets;
     const warm = await readWarmBuckets(database, network.name, configured, async () => key ?? "");
     showDatabase(await readDatabaseFigures(database, network.name), warm);
-    await showAges();
+    await showDepositAges();
   }
 
   async function readChain(): Promise<void> {
@@ -84,33 +81,17 @@ export function createObservation(options: ObservationOptions): Record<string, B
 }
 
 export interface ObservationOptions {
-  readonly metrics: Metrics;
+  /** Of the network. */
+  readonly metrics: MetricsMaker;
   readonly database: Database;
   readonly network: ChainNetwork;
   readonly reader: NetworkReader;
-  readonly config: Pick<Config, "presignBuckets" | "presignLowWaterCount" | "presignHighWaterCount">;
-  /** Readers of ages in other parts. */
-  readonly ages?: Ages;
+  readonly config: Pick<
+    NetworkConfig,
+    "presignBuckets" | "presignLowWaterCount" | "presignHighWaterCount" | "deposits"
+  >;
   readonly log: Pick<Log, "error">;
 }
 
 const DATABASE_INTERVAL_MS = 15_000;
 const CHAIN_INTERVAL_MS = 30_000;
-const LEDGER_INTERVAL_MS = 3_600_000;
-
-function registerPool(metrics: Pick<Metrics, "gauge">, database: Pick<Database, "connections">): void {
-  metrics.gauge(
-    "database_connections",
-    "Connections of this process, and callers that are waiting for one.",
-    ["state"],
-    (gauge) => {
-      const { busyCount, idleCount, waitingCount } = database.connections();
-      gauge.set({ state: "busy" }, busyCount);
-      gauge.set({ state: "idle" }, idleCount);
-      gauge.set({ state: "waiting" }, waitingCount);
-    },
-  );
-  metrics
-    .gauge("database_connections_max", "Maximum number of connections.")
-    .set(database.connections().maxCount);
-}

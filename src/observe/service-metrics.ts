@@ -2,12 +2,12 @@ import { OPERATOR_CAUSES, type OperatorCause } from "../chain/submit/classify.ts
 import type { PresignWaitOutcome } from "../presigns/presign-queue.ts";
 import type { MixUpReport } from "../protocol/bind-answers.ts";
 import type { SignObserver } from "../signing/sign-observer.ts";
-import type { Metrics } from "../telemetry/metrics.ts";
+import type { MetricsMaker } from "../telemetry/network-metrics.ts";
 
-/** Registers the metrics with all their labels, so that the first event counts as an increase. */
-export function createServiceMetrics(
-  metrics: Pick<Metrics, "counter" | "gauge" | "histogram">,
-): ServiceMetrics {
+/**
+ * Registers the metrics of one network's work with all their labels, so that the first event counts as an increase.
+ */
+export function createServiceMetrics(metrics: MetricsMaker): ServiceMetrics {
   const ended = metrics.counter(
     "sign_requests_ended_total",
     "Ended sign requests, by outcome. All except completed and reservation_expired were charged and then failed.",
@@ -40,18 +40,6 @@ export function createServiceMetrics(
     ["cause"],
   );
   for (const cause of OPERATOR_CAUSES) blocked.inc({ cause }, 0);
-  const cache = metrics.counter("cache_requests_total", "Lookups in this process's caches.", [
-    "cache",
-    "result",
-  ]);
-  for (const result of ["hit", "miss"]) cache.inc({ cache: "api_key", result }, 0);
-
-  const retained = metrics.counter(
-    "retention_rows_total",
-    "Old rows that were cleaned up: users' halves and stored transactions emptied, expired reservations deleted.",
-    ["what"],
-  );
-  for (const what of RETAINED_KINDS) retained.inc({ what }, 0);
   const mixUps = metrics.counter(
     "fullnode_mixed_up_answers_total",
     "Replies of the fullnode that belong to another request. The service ignores them.",
@@ -78,18 +66,10 @@ export function createServiceMetrics(
     onLease: (change) => held.inc(change),
     onBlocked: (cause) => blocked.inc({ cause }),
     onMixUp: ({ read }) => mixUps.inc({ read: MIXED_UP_READS.includes(read) ? read : "other" }),
-    onRetained: (what, count) => retained.inc({ what }, count),
-    onCache: (name, result) => cache.inc({ cache: name, result }),
   };
 }
 
-/** The kinds of data that retention removes: users' halves, bytes of transactions, and expired reservations. */
-export const RETAINED_KINDS = ["user_sign_message", "chain_transaction", "expired_reservation"] as const;
-
-/** One of {@link RETAINED_KINDS}. */
-export type RetainedKind = (typeof RETAINED_KINDS)[number];
-
-/** Counts events of the service's parts. */
+/** Counts events of one network's parts. */
 export interface ServiceMetrics {
   readonly signs: SignObserver;
   onPresignWait(outcome: PresignWaitOutcome, durationMs: number): void;
@@ -98,10 +78,6 @@ export interface ServiceMetrics {
   onBlocked(cause: OperatorCause): void;
   /** Counts answers of the fullnode that belong to another request. */
   onMixUp: MixUpReport;
-  /** Counts old rows that retention emptied or deleted. */
-  onRetained(what: RetainedKind, count: number): void;
-  /** Counts look-ups in a cache. */
-  onCache(cache: "api_key", result: "hit" | "miss"): void;
 }
 
 /** The final reasons of a request. Other reasons are counted as `other`. */

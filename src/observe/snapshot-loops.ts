@@ -1,14 +1,14 @@
 import { type BackgroundLoop, createBackgroundLoop } from "../lifecycle/background-loop.ts";
 import type { Clock } from "../lifecycle/clock.ts";
 import type { Log } from "../telemetry/log.ts";
-import type { Metrics } from "../telemetry/metrics.ts";
+import type { MetricsMaker } from "../telemetry/network-metrics.ts";
 
 /** Before the first reading, the age counts from the start of the process. */
 export function createSnapshotLoops({ metrics, clock, log }: SnapshotLoopOptions): SnapshotLoops {
   const readAtMs = new Map<string, number>();
   metrics.gauge(
     "snapshot_age_seconds",
-    "Age of the periodic figures: from the database, the chain and the ledger.",
+    "Age of the periodic figures: from the database and the chain.",
     ["snapshot"],
     (gauge) => {
       for (const [snapshot, atMs] of readAtMs) gauge.set({ snapshot }, (clock.now() - atMs) / 1000);
@@ -43,7 +43,7 @@ export interface SnapshotReading {
 export type SnapshotLoops = (reading: SnapshotReading) => BackgroundLoop;
 
 export interface SnapshotLoopOptions {
-  readonly metrics: Pick<Metrics, "gauge">;
+  readonly metrics: Pick<MetricsMaker, "gauge">;
   readonly clock: Clock;
   readonly log: Pick<Log, "error">;
 }

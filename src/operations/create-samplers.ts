@@ -1,7 +1,7 @@
 import type { ChainNetwork } from "../chain/network.ts";
 import type { NetworkReader } from "../chain/reader.ts";
 import { createTreasuryReader } from "../chain/treasury/treasury-reader.ts";
-import type { Config } from "../config/config.ts";
+import type { NetworkConfig } from "../config/networks.ts";
 import { type BackgroundLoop, createBackgroundLoop } from "../lifecycle/background-loop.ts";
 import { readWarmBuckets } from "../presigns/read-buckets.ts";
 import type { Queryable } from "../store/database.ts";
@@ -44,7 +44,7 @@ export interface SamplersOptions {
   readonly database: Queryable;
   readonly network: ChainNetwork;
   readonly reader: NetworkReader;
-  readonly config: Pick<Config, "presignBuckets">;
+  readonly config: Pick<NetworkConfig, "presignBuckets">;
   readonly log: Pick<Log, "error">;
 }
 

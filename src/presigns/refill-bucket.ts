@@ -20,7 +20,7 @@ export async function refillBucket(
 ): Promise<number> {
   const bucket = bucketOf(deps.network, algorithm, await deps.newestNetworkEncryptionKeyId());
   const queuedCount = await deps.database.transaction(async (db) => {
-    await awaitPlanner(db);
+    await awaitPlanner(db, deps.network);
     const { readyCount, pendingCount } = (await readDemand(db, deps.network))(bucket);
     const room = Math.max(0, Math.min(count, deps.highWaterCount - readyCount - pendingCount));
     if (room > 0) await requestPresigns(db, bucket, room);

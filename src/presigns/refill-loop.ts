@@ -44,7 +44,7 @@ export function createRefillLoop(deps: RefillLoopDeps): BackgroundLoop {
     const buffer = await deps.sessionBuffer();
     const affordable = await Promise.all(buckets.map((bucket) => deps.affordable(bucket)));
     const requested = await database.transaction(async (db) => {
-      if (!(await lockPlanner(db))) return [];
+      if (!(await lockPlanner(db, network))) return [];
       const demandOf = await readDemand(db, network);
       const demands = buckets.map((bucket, index) => ({
         bucket,

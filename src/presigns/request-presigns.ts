@@ -30,17 +30,20 @@ export async function requestPresigns(db: Queryable, bucket: PresignBucket, coun
   );
 }
 
-/** Whether this transaction may plan a refill. The permission ends with the transaction. */
-export async function lockPlanner(db: Queryable): Promise<boolean> {
+/** Whether this transaction may plan the network's refill. The permission ends with the transaction. */
+export async function lockPlanner(db: Queryable, network: string): Promise<boolean> {
   const [row] = await readRows(
     db,
-    sql`SELECT pg_try_advisory_xact_lock(${LOCK_KEYS.presignPlanner}) AS locked`,
+    sql`SELECT pg_try_advisory_xact_lock(${LOCK_KEYS.presignPlanner}::integer, hashtext(${network})) AS locked`,
     { locked: boolean },
   );
   return row?.locked === true;
 }
 
 /** Does the same, but waits for its turn. */
-export async function awaitPlanner(db: Queryable): Promise<void> {
-  await execute(db, sql`SELECT pg_advisory_xact_lock(${LOCK_KEYS.presignPlanner})`);
+export async function awaitPlanner(db: Queryable, network: string): Promise<void> {
+  await execute(
+    db,
+    sql`SELECT pg_advisory_xact_lock(${LOCK_KEYS.presignPlanner}::integer, hashtext(${network}))`,
+  );
 }

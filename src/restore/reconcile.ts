@@ -11,7 +11,7 @@ import { createTransactionHistory } from "../chain/restore/transaction-history.t
 import { markForeignUse } from "../chain/submit/lane-table.ts";
 import { resetLanes } from "../chain/submit/prepare-lanes.ts";
 import { createTreasuryReader } from "../chain/treasury/treasury-reader.ts";
-import type { Config } from "../config/config.ts";
+import type { NetworkConfig } from "../config/networks.ts";
 import type { Database } from "../store/database.ts";
 import type { Log } from "../telemetry/log.ts";
 import { adoptHeldPresigns } from "./adopt-held-presigns.ts";
@@ -84,7 +84,7 @@ export interface ReconcileOptions {
   readonly kinds: readonly OperationKind[];
   /** Undefined if the service takes no deposits. */
   readonly deposits: Deposits | undefined;
-  readonly config: Pick<Config, "prices">;
+  readonly config: Pick<NetworkConfig, "prices">;
   readonly log: Pick<Log, "info">;
 }
 

@@ -23,7 +23,7 @@ export async function reissueKeys(
      ORDER BY k.id`,
     { id: text, projectName: text, isReplaced: boolean },
   );
-  const caller = { kind: "admin", network, origin: ORIGIN } as const;
+  const caller = { kind: "admin", network, networks: [network], origin: ORIGIN } as const;
   for (const { id } of usable.filter(({ isReplaced }) => isReplaced))
     await revokeApiKey({ db: database, lookup: NO_LOOKUP }, caller, id);
   const toReplace = usable.filter(({ isReplaced }) => !isReplaced);

@@ -12,18 +12,18 @@ import { readRows } from "../store/statements.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { SignObserver } from "./sign-observer.ts";
 
-/** Ends expired reservations: prepared -> failed, with the price released and the presign ready again. */
+/** Ends expired reservations of all networks, also of those that are not served any more: prepared -> failed, with the price released and the presign ready again. */
 export function createExpireLoop(deps: ExpireLoopDeps): BackgroundLoop {
-  const { database, signals, clock, log, intervalMs, observer } = deps;
+  const { database, signals, clock, log, intervalMs, observerOf } = deps;
   return createBackgroundLoop({
     name: "reservation expiry",
     intervalMs: intervalMs ?? DEFAULT_INTERVAL_MS,
     clock,
     log,
     async pass() {
-      const count = await expireReservations(database, signals, PASS_MAX_COUNT);
-      for (let at = 0; at < count; at++) observer?.failed("RESERVATION_EXPIRED");
-      return count === PASS_MAX_COUNT;
+      const networks = await expireReservations(database, signals, PASS_MAX_COUNT);
+      for (const network of networks) observerOf?.(network)?.failed("RESERVATION_EXPIRED");
+      return networks.length === PASS_MAX_COUNT;
     },
   });
 }
@@ -35,26 +35,29 @@ export interface ExpireLoopDeps {
   readonly log: Pick<Log, "error">;
   /** Default 1 s. */
   readonly intervalMs?: number;
-  readonly observer?: SignObserver | undefined;
+  /** The observer of a network; undefined for a network that is not open here. Default: none. */
+  readonly observerOf?: ((network: string) => SignObserver | undefined) | undefined;
 }
 
 const DEFAULT_INTERVAL_MS = 1_000;
 /** The maximum number in one pass. The loop then checks whether to stop. */
 const PASS_MAX_COUNT = 100;
 
-/** Ends at most `maxCount` reservations. Returns their number. */
+/** Ends at most `maxCount` reservations. Returns the network of each. */
 export async function expireReservations(
   db: Queryable,
   signals: Pick<Signals, "notify">,
   maxCount: number,
-): Promise<number> {
-  for (let count = 0; count < maxCount; count++) {
+): Promise<string[]> {
+  const networks: string[] = [];
+  while (networks.length < maxCount) {
     const [expired] = await readRows(db, EXPIRE, { id: text, network: text });
-    if (expired === undefined) return count;
+    if (expired === undefined) break;
+    networks.push(expired.network);
     signals.notify(topics.sign(expired.id));
     signals.notify(topics.presignReady(expired.network));
   }
-  return maxCount;
+  return networks;
 }
 
 /** Ends one at a time, so that two replicas never wait for each other's projects. */

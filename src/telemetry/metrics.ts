@@ -23,7 +23,7 @@ export function createMetrics({ exemplars = false }: MetricsOptions = {}): Metri
       name: string,
       help: string,
       labels: readonly L[] = [],
-      collect?: (gauge: Gauge<L>) => void | Promise<void>,
+      collect?: (gauge: GaugeOf<L>) => void | Promise<void>,
     ) =>
       new Gauge<L>({
         name: METRICS_PREFIX + name,
@@ -75,10 +75,36 @@ const MISNAMED = [
 /** The prefix of all metrics of the service. */
 export const METRICS_PREFIX = "service_";
 
+/** A value that only grows. */
+export interface CounterOf<L extends string> {
+  inc(labels: LabelValues<L>, by?: number): void;
+  inc(by?: number): void;
+}
+
+/** A value that goes up and down. */
+export interface GaugeOf<L extends string> {
+  set(labels: LabelValues<L>, value: number): void;
+  set(value: number): void;
+  inc(labels: LabelValues<L>, by?: number): void;
+  inc(by?: number): void;
+  /** Removes the series of these labels. Default: the one without labels. */
+  remove(labels?: LabelValues<L>): void;
+  /** Removes all series. */
+  reset(): void;
+}
+
+/** A distribution. */
+export interface HistogramOf<L extends string> {
+  observe(labels: LabelValues<L>, value: number): void;
+  observe(value: number): void;
+  /** Shows the labels before their first observation. */
+  zero(labels: LabelValues<L>): void;
+}
+
 /** Creates metrics with fixed label names. Label values must be bounded: states and kinds, never ids. */
 export interface Metrics {
   /** Creates a value that only grows. `name` has no prefix and ends in `_total`. */
-  counter<L extends string>(name: string, help: string, labels?: readonly L[]): Counter<L>;
+  counter<L extends string>(name: string, help: string, labels?: readonly L[]): CounterOf<L>;
   /**
    * Creates a value that goes up and down.
    * @param collect updates the value before each scrape
@@ -87,15 +113,15 @@ export interface Metrics {
     name: string,
     help: string,
     labels?: readonly L[],
-    collect?: (gauge: Gauge<L>) => void | Promise<void>,
-  ): Gauge<L>;
+    collect?: (gauge: GaugeOf<L>) => void | Promise<void>,
+  ): GaugeOf<L>;
   /** Creates a distribution. Buckets are upper bounds, in the unit at the end of the name. */
   histogram<L extends string>(
     name: string,
     help: string,
     labels: readonly L[],
     buckets: readonly number[],
-  ): Histogram<L>;
+  ): HistogramOf<L>;
   /** Creates a histogram that keeps an exemplar per bucket if exemplars are on. */
   exemplified<L extends string>(
     name: string,

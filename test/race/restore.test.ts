@@ -11,7 +11,7 @@ import { createApiKeyLookup } from "../../src/access/api-key-lookup.ts";
 import { type CreatedApiKey, insertApiKey } from "../../src/access/insert-api-key.ts";
 import { revokeApiKey } from "../../src/access/revoke-api-key.ts";
 import { operationKinds } from "../../src/app/operation-kinds.ts";
-import type { OfflineReconciliation } from "../../src/app/reconcile-offline.ts";
+import type { NetworkReconciliation } from "../../src/app/reconcile-offline.ts";
 import { depositAddress } from "../../src/billing/deposits/deposit-address.ts";
 import { scanAddress } from "../../src/billing/deposits/scan-address.ts";
 import { queueSweeps } from "../../src/billing/sweeps/queue-sweeps.ts";
@@ -82,7 +82,7 @@ describe.skipIf(!lost || !copy || !redisUrl)("a database that lost its last minu
   let underWay: string;
   /** What drives the lanes after a reconciliation that died. */
   let leases: (LaneLease | undefined)[];
-  let report: OfflineReconciliation;
+  let report: NetworkReconciliation;
   let revoked: CreatedApiKey;
 
   const caller = () => ({ projectId, network: "localnet", origin: TEST_ORIGIN });
@@ -171,7 +171,7 @@ describe.skipIf(!lost || !copy || !redisUrl)("a database that lost its last minu
     await submitOne(id);
     return id;
   };
-  const reconcile = async (...argv: string[]): Promise<OfflineReconciliation> => {
+  const reconcile = async (...argv: string[]): Promise<NetworkReconciliation> => {
     const tss = runTss(["reconcile", "--json", ...argv], {
       DATABASE_URL: copy!.url,
       LOCALNET_URL: localnet.url,
@@ -181,7 +181,7 @@ describe.skipIf(!lost || !copy || !redisUrl)("a database that lost its last minu
     });
     const [output, errors] = await Promise.all([text(tss.stdout!), text(tss.stderr!)]);
     expect(errors).toBe("");
-    return JSON.parse(output) as OfflineReconciliation;
+    return JSON.parse(output) as NetworkReconciliation;
   };
   /** Takes the newest presign transaction of the copy back to what it was before its outcome was written. */
   const forgetOutcome = async (): Promise<string> => {

@@ -46,7 +46,7 @@ describe.skipIf(test === undefined)("among simultaneous calls,", () => {
   const rotate = (apiKeyId: string, idempotency?: Idempotency) => (database: Database) =>
     rotateApiKey({ database, lookup }, TEST_OPERATOR, idempotency, { apiKeyId });
   const keysOf = async (projectId: string) =>
-    (await listApiKeys(pools[0]!, "localnet", { projectId, pageSize: 0, pageToken: "" })).rows;
+    (await listApiKeys(pools[0]!, ["localnet"], { projectId, pageSize: 0, pageToken: "" })).rows;
 
   it("one rotates a key, and the others learn that it was replaced", async () => {
     const { projectId, apiKeyId } = await newKey();

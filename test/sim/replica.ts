@@ -1,4 +1,5 @@
 import { createChainWork } from "../../src/app/chain-work.ts";
+import { createSharedWork } from "../../src/app/shared-work.ts";
 import type { DepositSigner } from "../../src/billing/sweeps/sweep-signer.ts";
 import { type CallTimes, type ChainNetwork, connectNetwork } from "../../src/chain/network.ts";
 import { createNetworkReader } from "../../src/chain/reader.ts";
@@ -14,6 +15,7 @@ import { findTriple } from "../../src/protocol/algorithms.ts";
 import type { ReserveDeps } from "../../src/signing/reserve.ts";
 import type { SubmitDeps } from "../../src/signing/submit.ts";
 import type { Database } from "../../src/store/database.ts";
+import type { Log } from "../../src/telemetry/log.ts";
 import { Secret } from "../../src/telemetry/secret.ts";
 import { checkHalfInline, inlineVerifier } from "../support/inline-verifier.ts";
 import { flatPrices } from "../support/prices.ts";
@@ -58,7 +60,6 @@ const CONFIG = {
   submitBatchCount: 5,
   presignBatchCount: 5,
   refundsPerDay: 1_000,
-  retentionDays: 0,
   presignLowWaterCount: 3,
   presignHighWaterCount: 10,
   prices: flatPrices(10_000n),
@@ -92,6 +93,12 @@ export async function startReplica({
   });
   const reader = createNetworkReader(network);
   const presigns = createPresignQueue({ clock, signals: own.signals, pollMs: pace.intervalMs });
+  const replicaLog: Log = {
+    debug: () => {},
+    info: (fields, message) => log("info", fields, message),
+    warn: (fields, message) => log("warn", fields, message),
+    error: (fields, message) => log("error", fields, message),
+  };
   const work = await createChainWork({
     ...own,
     network,
@@ -101,15 +108,11 @@ export async function startReplica({
     depositSigner,
     config: CONFIG,
     afterRestore: false,
-    log: {
-      debug: () => {},
-      info: (fields, message) => log("info", fields, message),
-      warn: (fields, message) => log("warn", fields, message),
-      error: (fields, message) => log("error", fields, message),
-    },
+    log: replicaLog,
     pace,
   });
-  const loops: Loop[] = Object.values(work);
+  const shared = createSharedWork({ ...own, retentionDays: 0, clock, log: replicaLog, pace });
+  const loops: Loop[] = [...Object.values(work), ...Object.values(shared)];
   for (const loop of loops) loop.start();
   return {
     network,

@@ -2,9 +2,9 @@ import type { Client } from "@connectrpc/connect";
 import { Admin } from "../../gen/proto/tss/v1/admin_pb.ts";
 import { type AdminKeyLookup, createAdminKeyLookup } from "../../src/access/admin-key-lookup.ts";
 import { type ApiKeyLookup, createApiKeyLookup } from "../../src/access/api-key-lookup.ts";
-import { createAdminService } from "../../src/admin/admin-service.ts";
 import { listChainTransactions } from "../../src/admin/list-chain-transactions.ts";
 import type { Database } from "../../src/store/database.ts";
+import { wholeAdminService } from "./admin-service.ts";
 import { silentLog } from "./database.ts";
 import { clientOf } from "./service-client.ts";
 
@@ -22,7 +22,7 @@ export const ADMIN_ORIGIN = { actor: "admin", requestId: "r-1", address: "192.0.
 export function adminReplica(database: Database, now?: () => number): AdminReplica {
   const lookup = createApiKeyLookup({ database, log: silentLog, now });
   const adminLookup = createAdminKeyLookup({ database, log: silentLog, now });
-  const service = createAdminService({
+  const service = wholeAdminService({
     accounts: { database, lookup },
     adminKeys: { database, lookup: adminLookup },
     chain: {
@@ -37,6 +37,7 @@ export function adminReplica(database: Database, now?: () => number): AdminRepli
   const admin = clientOf(Admin, service, () => ({
     kind: "admin",
     network: "localnet",
+    networks: ["localnet"],
     origin: ADMIN_ORIGIN,
   }));
   return { admin, lookup, adminLookup };

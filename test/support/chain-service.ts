@@ -1,4 +1,5 @@
 import { createChainWork } from "../../src/app/chain-work.ts";
+import { createSharedWork } from "../../src/app/shared-work.ts";
 import type { DepositSigner } from "../../src/billing/sweeps/sweep-signer.ts";
 import { type ChainNetwork, connectNetwork } from "../../src/chain/network.ts";
 import { createNetworkReader, type NetworkReader } from "../../src/chain/reader.ts";
@@ -9,6 +10,7 @@ import type { Localnet } from "../../src/localnet/localnet.ts";
 import { localnetHotWalletSecret } from "../../src/localnet/seed.ts";
 import { createPresignQueue, type PresignQueue } from "../../src/presigns/presign-queue.ts";
 import type { Database } from "../../src/store/database.ts";
+import type { Log } from "../../src/telemetry/log.ts";
 import { Secret } from "../../src/telemetry/secret.ts";
 import { inlineVerifier } from "./inline-verifier.ts";
 import { flatPrices } from "./prices.ts";
@@ -67,6 +69,7 @@ export async function startChainService(
   const signals = createLocalSignals();
   const presigns = createPresignQueue({ clock: systemClock, signals });
   const alarms: object[] = [];
+  const log: Log = { debug() {}, info() {}, warn() {}, error: (fields) => void alarms.push(fields) };
   const work = await createChainWork({
     database,
     network,
@@ -79,7 +82,6 @@ export async function startChainService(
       submitBatchCount: 10,
       presignBatchCount: 20,
       refundsPerDay: 10,
-      retentionDays: 0,
       presignLowWaterCount,
       presignHighWaterCount: 1,
       prices: flatPrices(10_000n),
@@ -87,10 +89,14 @@ export async function startChainService(
       sweeps: { destination: sweeps?.destination, minValueMicroUsd: 1_000_000n, intervalMs: 20 },
     },
     afterRestore,
-    log: { debug() {}, info() {}, warn() {}, error: (fields) => void alarms.push(fields) },
+    log,
     pace: { intervalMs: 20, leaseMs: 1_000, retryBaseMs: 5, rememberedMs: 100 },
   });
-  const loops = Object.values(work);
+  const shared = createSharedWork({
+    ...{ database, signals, retentionDays: 0, clock: systemClock, log },
+    pace: { intervalMs: 20 },
+  });
+  const loops = [...Object.values(work), ...Object.values(shared)];
   for (const loop of loops) loop.start();
   return {
     network,

@@ -35,7 +35,7 @@ export interface Face {
 }
 
 /** `@grpc/grpc-js` with protobuf-es as its codec: gRPC over clear-text HTTP/2. */
-export function grpcJsFace(baseUrl: string, apiKey: string): Face {
+export function grpcJsFace(baseUrl: string, apiKey: string, network?: string): Face {
   const client = new grpc.Client(new URL(baseUrl).host, grpc.credentials.createInsecure());
   return {
     name: "grpc-js",
@@ -44,6 +44,7 @@ export function grpcJsFace(baseUrl: string, apiKey: string): Face {
         const method = findMethod(name);
         const metadata = new grpc.Metadata();
         metadata.set("authorization", `Bearer ${apiKey}`);
+        if (network !== undefined) metadata.set("x-network", network);
         client.makeUnaryRequest(
           `/${method.parent.typeName}/${method.name}`,
           (message: Uint8Array) => Buffer.from(message),
@@ -62,7 +63,12 @@ export function grpcJsFace(baseUrl: string, apiKey: string): Face {
 }
 
 /** Connect-Web: the Connect protocol or gRPC-web over `fetch`. */
-export function connectWebFace(baseUrl: string, apiKey: string, protocol: "connect" | "grpc-web"): Face {
+export function connectWebFace(
+  baseUrl: string,
+  apiKey: string,
+  protocol: "connect" | "grpc-web",
+  network?: string,
+): Face {
   const options = { baseUrl, useBinaryFormat: protocol === "grpc-web" };
   const transport =
     protocol === "connect" ? createConnectTransport(options) : createGrpcWebTransport(options);
@@ -72,7 +78,10 @@ export function connectWebFace(baseUrl: string, apiKey: string, protocol: "conne
     async call(name, request) {
       const method = findMethod(name);
       const reply = await clients[method.localName]!(fromJson(method.input, request), {
-        headers: { authorization: `Bearer ${apiKey}` },
+        headers: {
+          authorization: `Bearer ${apiKey}`,
+          ...(network !== undefined && { "x-network": network }),
+        },
       });
       return toJson(method.output, reply as never) as Record<string, JsonValue>;
     },
@@ -117,7 +126,7 @@ const ROUTES: Record<MethodName, [verb: string, path: string]> = {
 };
 
 /** Plain `curl` over HTTP/1.1 on the REST routes, written out by hand. */
-export function curlFace(baseUrl: string, apiKey: string): Face {
+export function curlFace(baseUrl: string, apiKey: string, network?: string): Face {
   const folder = mkdtempSync(path.join(tmpdir(), "curl-"));
   return {
     name: "curl",
@@ -126,6 +135,7 @@ export function curlFace(baseUrl: string, apiKey: string): Face {
       const url = template.replace(/\{(\w+)\}/, (_, field: string) => String(request[field]));
       const argv = ["--silent", "--show-error", "--fail-with-body", "--request", verb];
       argv.push("--header", `authorization: Bearer ${apiKey}`);
+      if (network !== undefined) argv.push("--header", `x-network: ${network}`);
       if (verb === "POST") {
         const body = path.join(folder, "body.json");
         writeFileSync(body, JSON.stringify(request));

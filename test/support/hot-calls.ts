@@ -105,9 +105,9 @@ async function list(database: Database, { projectId }: HotCaller): Promise<void>
   await listLedgerEntries(database, projectId, PAGE);
   await listDWallets(database, projectId, PAGE);
   await listEncryptionKeys(database, projectId, PAGE);
-  await listAuditEvents(database, NETWORK, { ...PAGE, projectId: undefined, actor: undefined });
-  await listAuditEvents(database, NETWORK, { ...PAGE, projectId, actor: undefined });
-  await listAuditEvents(database, NETWORK, { ...PAGE, projectId: undefined, actor: "admin" });
+  await listAuditEvents(database, [NETWORK], { ...PAGE, projectId: undefined, actor: undefined });
+  await listAuditEvents(database, [NETWORK], { ...PAGE, projectId, actor: undefined });
+  await listAuditEvents(database, [NETWORK], { ...PAGE, projectId: undefined, actor: "admin" });
   const any = { lane: undefined, state: undefined, kind: undefined };
   await listChainTransactions(database, NETWORK, { ...PAGE, ...any });
   await listChainTransactions(database, NETWORK, { ...PAGE, ...any, state: "aborted" });

@@ -14,7 +14,12 @@ import { newId } from "../../src/store/ids.ts";
 export const TEST_ORIGIN = { actor: "system" } as const;
 
 /** The origin of an operator's calls. */
-export const TEST_OPERATOR = { kind: "admin", network: "localnet", origin: TEST_ORIGIN } as const;
+export const TEST_OPERATOR = {
+  kind: "admin",
+  network: "localnet",
+  networks: ["localnet"],
+  origin: TEST_ORIGIN,
+} as const;
 
 /** The combination that test rows are of: its sign message has a layout, but no secret, to be checked. */
 export const TEST_TRIPLE = findTriple("SECP256K1", "ECDSASecp256k1", "SHA256")!;

@@ -1,10 +1,10 @@
 import { closeSync, fsyncSync, openSync, writeSync } from "node:fs";
-import { type OfflineReconciliation, reconcileOffline } from "../../app/reconcile-offline.ts";
+import { type NetworkReconciliation, reconcileOffline } from "../../app/reconcile-offline.ts";
 import { loadConfig } from "../../config/config.ts";
 import { Lifecycle } from "../../lifecycle/lifecycle.ts";
 import type { ReissuedKey } from "../../restore/reissue-keys.ts";
 import { createLogger } from "../../telemetry/logger.ts";
-import { command } from "../command.ts";
+import { command, UsageError } from "../command.ts";
 import { flag, optional } from "../option.ts";
 import { nonEmptyText } from "../option-values.ts";
 
@@ -29,16 +29,25 @@ export const reconcileCommand = command({
       "revoke every API key and write a replacement for each to this new file",
       nonEmptyText,
     ),
-    json: flag("print a JSON object"),
+    network: optional("<network>", "only this network; default every network of NETWORKS", nonEmptyText),
+    json: flag("print a JSON object; with several networks one per line"),
   },
-  async run({ reissueKeys, json }, { environment, print }) {
+  async run({ reissueKeys, network: named, json }, { environment, print }) {
     const config = loadConfig(environment);
+    const networks = config.networks.filter(({ name }) => named === undefined || name === named);
+    if (networks.length === 0) throw new UsageError("--network takes a network of NETWORKS");
     const log = createLogger({ level: "warn", stream: process.stderr });
     const lifecycle = new Lifecycle({ log, stopTimeoutMs: STOP_TIMEOUT_MS });
     const keys = reissueKeys === undefined ? undefined : openKeyFile(reissueKeys);
     try {
-      const report = await reconcileOffline(config, { lifecycle, log, keepKey: keys?.keep });
-      print(json ? JSON.stringify({ ...report, notOnTheChain: NOT_ON_THE_CHAIN }) : describe(report));
+      for (const report of await reconcileOffline(config, networks, {
+        lifecycle,
+        log,
+        keepKey: keys?.keep,
+      })) {
+        if (networks.length > 1 && !json) print(`${report.network}:`);
+        print(json ? JSON.stringify({ ...report, notOnTheChain: NOT_ON_THE_CHAIN }) : describe(report));
+      }
     } finally {
       keys?.close();
       await lifecycle.stop();
@@ -69,7 +78,7 @@ function describe({
   creditedCount,
   reissuedKeyCount,
   unrecoverable,
-}: OfflineReconciliation): string {
+}: NetworkReconciliation): string {
   const rows: [number, string][] = [
     [transactionCount, "transactions unknown to the database"],
     [counts.register, "encryption keys updated"],

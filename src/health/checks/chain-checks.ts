@@ -5,10 +5,10 @@ import type { Queryable } from "../../store/database.ts";
 import { isSchemaMissing } from "../../store/sql-errors.ts";
 import { readRows } from "../../store/statements.ts";
 import { type Finding, type HealthCheck, NotChecked, needed } from "./health-check.ts";
-import { type HealthChain, type HealthSubject, reachable } from "./health-subject.ts";
+import { type HealthChain, type NetworkSubject, reachable } from "./health-subject.ts";
 
 /** Checks the fullnode, and whether it serves the right chain. */
-export function chainChecks(subject: HealthSubject): HealthCheck[] {
+export function chainChecks(subject: NetworkSubject): HealthCheck[] {
   const { chain } = subject;
   return [
     {

@@ -5,11 +5,10 @@ import type { Queryable } from "../../store/database.ts";
 import { readRows } from "../../store/statements.ts";
 import { answering } from "./chain-checks.ts";
 import { type HealthCheck, NotChecked, needed } from "./health-check.ts";
-import { type HealthSubject, reachable } from "./health-subject.ts";
+import { type HealthSubject, type NetworkSubject, reachable } from "./health-subject.ts";
 
-/** Checks this machine's clock against the clocks of the database and the chain. */
-export function clockChecks(subject: HealthSubject): HealthCheck[] {
-  const { chain } = subject;
+/** Checks this machine's clock against the clock of the database. */
+export function databaseClockChecks(subject: Pick<HealthSubject, "database">): HealthCheck[] {
   return [
     {
       name: "clock and database",
@@ -21,6 +20,12 @@ export function clockChecks(subject: HealthSubject): HealthCheck[] {
         return { status: "fail", found, advice: SYNCHRONISE };
       },
     },
+  ];
+}
+
+/** Checks this machine's clock against the clock of a chain. */
+export function chainClockChecks({ chain }: Pick<NetworkSubject, "chain">): HealthCheck[] {
+  return [
     {
       name: "clock and chain",
       advice: "check that the fullnode responds, then run the doctor again",

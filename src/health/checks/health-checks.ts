@@ -1,22 +1,39 @@
 import { chainChecks } from "./chain-checks.ts";
-import { clockChecks } from "./clock-checks.ts";
+import { chainClockChecks, databaseClockChecks } from "./clock-checks.ts";
 import { databaseChecks } from "./database-checks.ts";
 import type { HealthCheck } from "./health-check.ts";
-import type { HealthSubject } from "./health-subject.ts";
+import type { HealthNetwork, HealthSubject } from "./health-subject.ts";
+import { openCheck } from "./open-check.ts";
 import { outboxChecks } from "./outbox-checks.ts";
 import { processChecks } from "./process-checks.ts";
 import { redisCheck } from "./redis-check.ts";
 import { treasuryChecks } from "./treasury-checks.ts";
 
-/** The one list of checks: `tss doctor` runs all of them, and readiness those with a `readiness`. */
+/**
+ * The one list of checks: `tss doctor` runs all of them, and readiness those with a `readiness`. With several networks,
+ * the name of a network's check begins with the network.
+ */
 export function healthChecks(subject: HealthSubject): HealthCheck[] {
   return [
     ...processChecks(subject.config),
     ...databaseChecks(subject),
-    ...chainChecks(subject),
-    ...treasuryChecks(subject),
-    ...outboxChecks(subject),
+    ...subject.networks.flatMap((network) => networkChecks(subject, network)),
     redisCheck(subject),
-    ...clockChecks(subject),
+    ...databaseClockChecks(subject),
   ];
+}
+
+function networkChecks(subject: HealthSubject, network: HealthNetwork): HealthCheck[] {
+  const { database } = subject;
+  const { name } = network.config;
+  const both = { ...network, database };
+  const isAlone = subject.networks.length === 1;
+  const checks = [
+    ...(isAlone ? [] : openCheck(network)),
+    ...chainChecks(both),
+    ...treasuryChecks(both),
+    ...outboxChecks(both, subject.config.processType),
+    ...chainClockChecks(network),
+  ];
+  return isAlone ? checks : checks.map((check) => ({ ...check, name: `${name} ${check.name}` }));
 }

@@ -1,6 +1,7 @@
 import type { SuiGrpcClient } from "@mysten/sui/grpc";
 import type { ChainNetwork, NetworkAccess } from "../../chain/network.ts";
 import type { Config } from "../../config/config.ts";
+import type { NetworkConfig } from "../../config/networks.ts";
 import type { Queryable } from "../../store/database.ts";
 import { type Finding, NotChecked, needed } from "./health-check.ts";
 
@@ -11,10 +12,21 @@ export interface HealthSubject {
   readonly isRunning: boolean;
   /** Opens the database at the first call. */
   database(): Promise<HealthDatabase>;
-  readonly chain: HealthChain;
+  readonly networks: readonly HealthNetwork[];
   /** Asks the Redis at `REDIS_URL`. */
   askRedis(): Promise<Finding>;
 }
+
+/** A served network. */
+export interface HealthNetwork {
+  readonly config: NetworkConfig;
+  readonly chain: HealthChain;
+  /** Returns whether this replica has opened the network. Default: the subject is no running replica. */
+  isOpen?(): boolean;
+}
+
+/** A network with the database of the service. */
+export type NetworkSubject = HealthNetwork & Pick<HealthSubject, "database">;
 
 /** The database, as far as the checks can reach it. */
 export type HealthDatabase =

@@ -1,12 +1,13 @@
 import { readForeignUses } from "../../chain/submit/lane-table.ts";
 import { hasStaleOperation } from "../../chain/submit/outbox.ts";
+import type { Config } from "../../config/config.ts";
 import type { Queryable } from "../../store/database.ts";
 import { isSchemaMissing } from "../../store/sql-errors.ts";
-import { type Finding, type HealthCheck, NotChecked, needed } from "./health-check.ts";
-import { type HealthSubject, reachable } from "./health-subject.ts";
+import { type Finding, type HealthCheck, NotChecked } from "./health-check.ts";
+import { type NetworkSubject, reachable } from "./health-subject.ts";
 
 /** Checks that workers take queued operations, and that nothing else sends from the hot wallet. */
-export function outboxChecks(subject: HealthSubject): HealthCheck[] {
+export function outboxChecks(subject: NetworkSubject, processType: Config["processType"]): HealthCheck[] {
   return [
     {
       name: "outbox",
@@ -22,7 +23,7 @@ export function outboxChecks(subject: HealthSubject): HealthCheck[] {
       name: "lanes",
       advice: "check that the user of DATABASE_URL may read the table lane",
       readiness:
-        subject.config.processType === "api"
+        processType === "api"
           ? undefined
           : {
               isVital: false,
@@ -38,13 +39,12 @@ export function outboxChecks(subject: HealthSubject): HealthCheck[] {
 const STALE_MS = 60_000;
 
 async function onNetwork(
-  subject: HealthSubject,
+  subject: NetworkSubject,
   look: (db: Queryable, network: string) => Promise<Finding>,
 ): Promise<Finding> {
   const db = await reachable(subject);
-  const { name } = await needed(subject.chain.access(), "no network is available");
   try {
-    return await look(db, name);
+    return await look(db, subject.config.name);
   } catch (error) {
     if (isSchemaMissing(error)) throw new NotChecked("the database is not migrated");
     throw error;

@@ -7,10 +7,10 @@ import { affordableSigns } from "../../observe/affordable-signs.ts";
 import { isSchemaMissing } from "../../store/sql-errors.ts";
 import { answering, findFunction, missingObjects } from "./chain-checks.ts";
 import { type Finding, type HealthCheck, needed } from "./health-check.ts";
-import { type HealthChain, type HealthSubject, reachable } from "./health-subject.ts";
+import { type HealthChain, type NetworkSubject, reachable } from "./health-subject.ts";
 
 /** Checks the Treasury, the caps that spend from it, and the coins that pay for gas. */
-export function treasuryChecks(subject: HealthSubject): HealthCheck[] {
+export function treasuryChecks(subject: NetworkSubject): HealthCheck[] {
   const { chain } = subject;
   return [
     {
@@ -100,7 +100,7 @@ async function lookAtBalance(chain: HealthChain): Promise<Finding> {
   return count < FEW_SIGNS_COUNT ? { status: "warn", found, advice } : { status: "ok", found };
 }
 
-async function lookAtGas(subject: HealthSubject): Promise<Finding> {
+async function lookAtGas(subject: NetworkSubject): Promise<Finding> {
   const { chain } = subject;
   await answering(chain);
   const network = await connected(chain);

@@ -1,14 +1,17 @@
 import { SuiGrpcClient } from "@mysten/sui/grpc";
 import { connectNetwork, type NetworkAccess } from "../../chain/network.ts";
-import type { Config } from "../../config/config.ts";
 import { readChainKeys, readLocalnetAccess, readNetworkAccess } from "../../config/network-access.ts";
+import type { NetworkConfig } from "../../config/networks.ts";
 import { systemClock } from "../../lifecycle/clock.ts";
 import { NotChecked, once } from "../checks/health-check.ts";
 import type { HealthChain } from "../checks/health-subject.ts";
 
-/** Opens the configured chain for the checks. Starts nothing: looks for an embedded localnet at its port. */
-export function openDoctorChain(config: Config): HealthChain {
-  const access = once(() => findAccess(config));
+/** Opens a configured chain for the checks. Starts nothing: looks for an embedded localnet at its port. */
+export function openDoctorChain(
+  network: NetworkConfig,
+  openAccess: () => Promise<NetworkAccess> = () => findAccess(network),
+): HealthChain {
+  const access = once(openAccess);
   return {
     access,
     client: once(async () => {
@@ -29,13 +32,13 @@ export function openDoctorChain(config: Config): HealthChain {
 }
 
 /** Returns the configured network and its keys. Looks for an embedded localnet at its port. */
-export async function findAccess(config: Config): Promise<NetworkAccess> {
-  const access = await readNetworkAccess(config);
+export async function findAccess(network: NetworkConfig): Promise<NetworkAccess> {
+  const access = await readNetworkAccess(network);
   if (access !== undefined) return access;
-  const { network } = config;
-  if (network.name !== "localnet") throw new Error(`${network.name} cannot be embedded`);
+  const { address } = network;
+  if (address.name !== "localnet") throw new Error(`${address.name} cannot be embedded`);
   try {
-    return await readLocalnetAccess(`http://127.0.0.1:${network.port}`, readChainKeys(config));
+    return await readLocalnetAccess(`http://127.0.0.1:${address.port}`, readChainKeys(network));
   } catch {
     throw new NotChecked("the embedded localnet runs only with the service, and the service is not running");
   }

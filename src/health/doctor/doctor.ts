@@ -23,7 +23,7 @@ export async function runDoctor(
     config,
     isRunning: false,
     database,
-    chain: openDoctorChain(config),
+    networks: config.networks.map((network) => ({ config: network, chain: openDoctorChain(network) })),
     askRedis: () => askRedis(config.redisUrl!),
   };
   try {
@@ -53,7 +53,11 @@ function judge({ config, faults, warnings }: ConfigReading): NamedFinding[] {
     const advice = "set the variable; `tss config` prints the effective values";
     return faults.map((found) => ({ name, status: "fail", found, advice }));
   }
-  const good: NamedFinding = { name, status: "ok", found: `for ${config.network.name}` };
+  const good: NamedFinding = {
+    name,
+    status: "ok",
+    found: `for ${config.networks.map((network) => network.name).join(" and ")}`,
+  };
   const advice = "see docs/operations/deploy.md, Configuration";
   return warnings.length === 0
     ? [good]

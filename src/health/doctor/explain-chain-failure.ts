@@ -1,4 +1,5 @@
-import type { Config } from "../../config/config.ts";
+import type { NetworkAccess } from "../../chain/network.ts";
+import type { NetworkConfig } from "../../config/networks.ts";
 import type { Queryable } from "../../store/database.ts";
 import { chainChecks } from "../checks/chain-checks.ts";
 import { runChecks } from "../checks/health-check.ts";
@@ -9,13 +10,14 @@ import { openDoctorChain } from "./doctor-chain.ts";
  * Returns the error for a start that could not use its chain, with what `tss doctor` says of fullnode, chain and Treasury.
  * Returns the cause itself if the doctor finds nothing wrong with them.
  */
-export async function explainChainFailure(cause: unknown, { config, db }: FailedChain): Promise<unknown> {
+export async function explainChainFailure(
+  cause: unknown,
+  { network, access, db }: FailedChain,
+): Promise<unknown> {
   const subject = {
-    config,
-    isRunning: true,
+    config: network,
+    chain: openDoctorChain(network, access),
     database: async () => ({ kind: "postgres" as const, db }),
-    chain: openDoctorChain(config),
-    askRedis: () => Promise.reject(new Error("not asked")),
   };
   const checks = [...chainChecks(subject), ...treasuryChecks(subject)];
   const faults = (await runChecks(checks, TIMEOUT_MS)).filter(({ status }) => status === "fail");
@@ -30,7 +32,9 @@ export async function explainChainFailure(cause: unknown, { config, db }: Failed
 
 /** The parts of a failed start. */
 export interface FailedChain {
-  readonly config: Config;
+  readonly network: NetworkConfig;
+  /** Default: the configured access. */
+  readonly access?: () => Promise<NetworkAccess>;
   readonly db: Queryable;
 }
 

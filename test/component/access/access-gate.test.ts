@@ -99,7 +99,7 @@ describe("the gate", () => {
         scopes: SCOPES,
         origin: { actor: `key:${key.id}`, requestId: "r-1", address: "192.0.2.1" },
       });
-      expect(describeCaller(context.values)).toEqual({ projectId, apiKeyId: key.id });
+      expect(describeCaller(context.values)).toEqual({ network: "localnet", projectId, apiKeyId: key.id });
     }
   });
 
@@ -121,9 +121,10 @@ describe("the gate", () => {
     expect(callerOf(context, "admin")).toEqual({
       kind: "admin",
       network: "localnet",
+      networks: ["localnet"],
       origin: { actor: "admin:alice", requestId: "r-1", address: "192.0.2.1" },
     });
-    expect(describeCaller(context.values)).toEqual({ actor: "admin:alice" });
+    expect(describeCaller(context.values)).toEqual({ network: "localnet", actor: "admin:alice" });
     await expect(knock(reserveSign, bearer(plaintext))).rejects.toMatchObject({ reason: "INVALID_KEY" });
     const unknown = `${plaintext.slice(0, -1)}${plaintext.endsWith("0") ? "1" : "0"}`;
     await expect(knock(getPresignHealth, bearer(unknown))).rejects.toMatchObject({ reason: "INVALID_KEY" });

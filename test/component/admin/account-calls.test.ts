@@ -5,10 +5,10 @@ import { Admin, ApiKey_Scope as Scope } from "../../../gen/proto/tss/v1/admin_pb
 import { LedgerEntry_Kind as Kind } from "../../../gen/proto/tss/v1/billing_pb.ts";
 import { type ApiKeyLookup, createApiKeyLookup } from "../../../src/access/api-key-lookup.ts";
 import { insertProject } from "../../../src/access/insert-project.ts";
-import { createAdminService } from "../../../src/admin/admin-service.ts";
 import { createLocalSignals } from "../../../src/coordination/local-signals.ts";
 import type { Database } from "../../../src/store/database.ts";
 import { newId } from "../../../src/store/ids.ts";
+import { wholeAdminService } from "../../support/admin-service.ts";
 import { DATABASE_TIMEOUT_MS, openTestDatabase, silentLog } from "../../support/database.ts";
 import { dwalletOf, moneyOf, projectWith, readyPresigns, TEST_ORIGIN } from "../../support/rows.ts";
 import { clientOf, refusalOf } from "../../support/service-client.ts";
@@ -24,7 +24,7 @@ let requestId: string;
 beforeAll(async () => {
   database = await openTestDatabase();
   lookup = createApiKeyLookup({ database, log: silentLog });
-  const service = createAdminService({
+  const service = wholeAdminService({
     accounts: { database, lookup },
     adminKeys: {} as never,
     chain: {} as never,
@@ -36,6 +36,7 @@ beforeAll(async () => {
   admin = clientOf(Admin, service, () => ({
     kind: "admin",
     network: "localnet",
+    networks: ["localnet"],
     origin: { actor: "admin", requestId, address: "192.0.2.1" },
   }));
 }, DATABASE_TIMEOUT_MS);

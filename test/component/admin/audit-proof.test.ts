@@ -5,10 +5,10 @@ import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { Admin } from "../../../gen/proto/tss/v1/admin_pb.ts";
 import type { AuditSeal } from "../../../gen/proto/tss/v1/audit_pb.ts";
 import { insertProject } from "../../../src/access/insert-project.ts";
-import { createAdminService } from "../../../src/admin/admin-service.ts";
 import { leafHash } from "../../../src/seals/audit-entry.ts";
 import { sealHash } from "../../../src/seals/audit-seal.ts";
 import type { Database } from "../../../src/store/database.ts";
+import { wholeAdminService } from "../../support/admin-service.ts";
 import { sealAll, writeEvents } from "../../support/audit-trail.ts";
 import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../support/database.ts";
 import { TEST_OPERATOR, TEST_ORIGIN } from "../../support/rows.ts";
@@ -20,7 +20,7 @@ let admin: Client<typeof Admin>;
 
 beforeAll(async () => {
   database = await openTestDatabase();
-  const service = createAdminService({
+  const service = wholeAdminService({
     accounts: { database, lookup: { forget() {} } },
     adminKeys: {} as never,
     chain: {} as never,

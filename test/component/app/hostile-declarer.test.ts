@@ -53,11 +53,12 @@ beforeEach(async () => {
     database,
     network: inBackground(network),
     callerReads: createCallerReads({
+      network: "localnet",
       limits: { projectPerSecond: READS_PER_SECOND, totalPerSecond: 1_000 },
       coordination: createLocalCoordination(() => 0),
       backOffs: network.backOffs,
     }),
-    config: loadConfig({ BILLING_USD_PRICES: "SUI=1" }).deposits,
+    config: loadConfig({ BILLING_USD_PRICES: "SUI=1" }).networks[0].deposits,
     log: silentLog,
   });
   deposits = taken.deposits!;

@@ -4,7 +4,7 @@ import { emptyTransactions } from "../../../src/chain/submit/empty-transactions.
 import { createLocalSignals } from "../../../src/coordination/local-signals.ts";
 import { verifyLedger } from "../../../src/ledger/verify-ledger.ts";
 import { systemClock } from "../../../src/lifecycle/clock.ts";
-import { createServiceMetrics } from "../../../src/observe/service-metrics.ts";
+import { createSharedMetrics } from "../../../src/observe/shared-metrics.ts";
 import { deleteLapsedReservations, emptyRequests } from "../../../src/signing/empty-requests.ts";
 import type { Database } from "../../../src/store/database.ts";
 import { createMetrics } from "../../../src/telemetry/metrics.ts";
@@ -134,7 +134,7 @@ it("a pass deletes at most one batch of each kind, counts it, and leaves the res
   );
   const metrics = createMetrics();
   const counted: [string, number][] = [];
-  const { onRetained } = createServiceMetrics(metrics);
+  const { onRetained } = createSharedMetrics(metrics);
   await new Promise<void>((resolve) => {
     const loop = createRetentionLoop({
       clock: systemClock,

@@ -34,7 +34,7 @@ const take = (
     config: loadConfig({
       ...(typeof prices === "string" ? { BILLING_USD_PRICES: prices } : prices),
       ...(seedHex && { BILLING_DEPOSIT_MASTER_SEED_HEX: seedHex }),
-    }).deposits,
+    }).networks[0].deposits,
     log: silentLog,
   });
 

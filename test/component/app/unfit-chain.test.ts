@@ -68,6 +68,6 @@ describe("a start on a fullnode that does not fit", () => {
     const config = loadConfig({ DATA_DIR: folder, PORT: "0", LOCALNET_URL: harness.net.url });
     const db = { query: async () => [] } as never;
     const cause = new Error("something else");
-    expect(await explainChainFailure(cause, { config, db })).toBe(cause);
+    expect(await explainChainFailure(cause, { network: config.networks[0], db })).toBe(cause);
   });
 });

@@ -17,8 +17,8 @@ import { keyedMethods } from "../../../src/access/method-policy.ts";
 import { createRateLimiter, type RateLimits } from "../../../src/access/rate-limiter.ts";
 import { revokeApiKey } from "../../../src/access/revoke-api-key.ts";
 import { createStreamLeases, type StreamBounds } from "../../../src/access/stream-leases.ts";
-import { createAdminService } from "../../../src/admin/admin-service.ts";
 import { listChainTransactions } from "../../../src/admin/list-chain-transactions.ts";
+import { routeServices } from "../../../src/app/route-services.ts";
 import { createBillingService } from "../../../src/billing/billing-service.ts";
 import type { Deposits } from "../../../src/billing/deposits/deposits.ts";
 import { createBackOffs } from "../../../src/chain/back-off.ts";
@@ -47,6 +47,7 @@ import { peerAddressKey } from "../../../src/transport/peer-address.ts";
 import { requestIdKey } from "../../../src/transport/request-id.ts";
 import { registerService } from "../../../src/transport/service-registration.ts";
 import { startServer, type TransportServer } from "../../../src/transport/start-server.ts";
+import { wholeAdminService } from "../../support/admin-service.ts";
 import { openTestDatabase, silentLog } from "../../support/database.ts";
 import { type FakePayments, fakePayments, type TestPrices, testDeposits } from "../../support/deposits.ts";
 import { inlineVerifier } from "../../support/inline-verifier.ts";
@@ -77,6 +78,8 @@ export interface ServeOptions {
   readonly streams?: StreamBounds;
   /** The fullnode's reads for calls of one project. Default: more than any case needs. */
   readonly readsPerSecond?: number;
+  /** False while the replica has not reached its network. Default true. */
+  readonly isNetworkOpen?: false;
   /** Replaces the verifier, which by default verifies at once. */
   readonly verifier?: Pick<Verifier, "checkHalf">;
   /** Replaces methods of the real signing service. */
@@ -162,6 +165,7 @@ export async function startErrorStack(): Promise<ErrorStack> {
   const errors = createErrorMapping((failure) => failures.push(failure));
   const onboardingWith = (readsPerSecond: number) => {
     const callerReads = createCallerReads({
+      network: "localnet",
       limits: { projectPerSecond: readsPerSecond, totalPerSecond: 1_000 },
       // The clock stands still, so used tokens are not refilled.
       coordination: createLocalCoordination(() => 0),
@@ -192,9 +196,9 @@ export async function startErrorStack(): Promise<ErrorStack> {
   const prices: TestPrices = { SUI: undefined, IKA: undefined };
   const deposits = testDeposits(database, prices, { reader: chain });
   const priced = { database, prices: PRICES };
-  const admin = createAdminService({
-    accounts: { database, lookup },
-    adminKeys: { database, lookup: adminLookup },
+  const accounts = { accounts: { database, lookup }, adminKeys: { database, lookup: adminLookup } };
+  const admin = wholeAdminService({
+    ...accounts,
     chain: {
       readTreasury: async () => {
         await reader.networkKey();
@@ -225,12 +229,15 @@ export async function startErrorStack(): Promise<ErrorStack> {
       host: "127.0.0.1",
       port: 0,
       errors,
-      services: [
-        registerService(Onboarding, onboarding),
-        registerService(Signing, { ...signing, ...replace?.(signing) }),
-        registerService(Billing, billing),
-        registerService(Admin, admin),
-      ],
+      services:
+        options.isNetworkOpen === false
+          ? routeServices({ servicesOf: () => undefined, ...accounts })
+          : [
+              registerService(Onboarding, onboarding),
+              registerService(Signing, { ...signing, ...replace?.(signing) }),
+              registerService(Billing, billing),
+              registerService(Admin, admin),
+            ],
       interceptors: [...interceptors, createStreamLeases({ bounds: streams }).interceptor],
       gate: createAccessGate({
         lookup,

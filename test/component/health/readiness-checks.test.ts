@@ -33,11 +33,16 @@ async function readinessOf(
     },
   };
   const access = { name: "localnet", fullnodeUrl: new Secret("http://127.0.0.1:1") };
+  const { config } = readConfig({ PROCESS_TYPE: processType, REDIS_URL: "redis://:secret@redis" });
+  const chain = {
+    access: async () => access as never,
+    client: async () => client as never,
+    network: async () => ({ client }) as never,
+  };
   const running = runningSubject({
-    config: readConfig({ PROCESS_TYPE: processType, REDIS_URL: "redis://:secret@redis" }).config,
+    config,
     database,
-    access: access as never,
-    network: { client } as never,
+    networks: config.networks.map((network) => ({ config: network, chain, isOpen: () => true })),
     coordination: { check: () => answer(broken.redis) },
   });
   const { status, checks } = await checkReadiness(healthChecks(running))();

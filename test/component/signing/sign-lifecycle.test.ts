@@ -187,7 +187,7 @@ describe("a reservation", () => {
       reason: "WRONG_STATE",
       metadata: { status: "prepared" },
     });
-    expect(await expireReservations(database, signals, 10)).toBe(1);
+    expect(await expireReservations(database, signals, 10)).toEqual(["localnet"]);
     expect(await read(id)).toMatchObject({
       status: "failed",
       failureReason: "RESERVATION_EXPIRED",

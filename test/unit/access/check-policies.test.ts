@@ -72,6 +72,7 @@ describe("the contract", () => {
       costClass: "write",
       idempotency: "keyed",
       isAudited: true,
+      isOverNetworks: false,
     });
     expect(methodPolicy(Onboarding.method.getProtocolParameters)).toEqual({
       access: "public",
@@ -79,6 +80,7 @@ describe("the contract", () => {
       costClass: "stream",
       idempotency: "read",
       isAudited: false,
+      isOverNetworks: true,
     });
   });
 });

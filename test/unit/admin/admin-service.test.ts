@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { Admin } from "../../../gen/proto/tss/v1/admin_pb.ts";
 import { Curve, SignatureAlgorithm } from "../../../gen/proto/tss/v1/types_pb.ts";
-import { createAdminService } from "../../../src/admin/admin-service.ts";
+import { wholeAdminService } from "../../support/admin-service.ts";
 import { objectId, TEST_ORIGIN } from "../../support/rows.ts";
 import { clientOf, refusalOf } from "../../support/service-client.ts";
 
@@ -19,7 +19,7 @@ const bucket = (curve: number, signatureAlgorithm: number) => ({
 const refills: unknown[] = [];
 const admin = clientOf(
   Admin,
-  createAdminService({
+  wholeAdminService({
     accounts: {} as never,
     adminKeys: {} as never,
     chain: {} as never,
@@ -32,7 +32,7 @@ const admin = clientOf(
     lowWaterCount: 2,
     highWaterCount: 100,
   }),
-  () => ({ kind: "admin", network: "localnet", origin: TEST_ORIGIN }),
+  () => ({ kind: "admin", network: "localnet", networks: ["localnet"], origin: TEST_ORIGIN }),
 );
 
 it("shows every bucket by the chain's integers and by name", async () => {

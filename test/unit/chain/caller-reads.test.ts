@@ -10,6 +10,7 @@ const times = { readMs: 60_000, buildMs: 60_000, executeMs: 60_000 };
 function setUp({ projectPerSecond = 1_000, totalPerSecond = 1_000 } = {}) {
   let nowMs = 0;
   const callerReads = createCallerReads({
+    network: "localnet",
     limits: { projectPerSecond, totalPerSecond },
     coordination: createLocalCoordination(() => nowMs),
     backOffs: createBackOffs(systemClock),

@@ -25,16 +25,21 @@ describe("the configuration", () => {
     expect(config).toMatchObject({
       host: "127.0.0.1",
       port: 3000,
-      network: { name: "localnet", port: 9000 },
       databaseUrl: undefined,
-      presignLowWaterCount: 2,
-      prices: {
-        signMicroUsd: 10_000n,
-        signByAlgorithmMicroUsd: new Map(),
-        messageKibMicroUsd: 6_000n,
-        dkgMicroUsd: 20_000n,
-      },
-      presignBuckets: [],
+      networks: [
+        {
+          name: "localnet",
+          address: { name: "localnet", port: 9000 },
+          presignLowWaterCount: 2,
+          prices: {
+            signMicroUsd: 10_000n,
+            signByAlgorithmMicroUsd: new Map(),
+            messageKibMicroUsd: 6_000n,
+            dkgMicroUsd: 20_000n,
+          },
+          presignBuckets: [],
+        },
+      ],
     });
   });
 
@@ -54,7 +59,7 @@ describe("the configuration", () => {
 
   it("accepts both spellings of Schnorrkel, and refuses by name an algorithm with presigns of version 3", () => {
     const [older, newer] = ["RISTRETTO/SchnorrkelSubstrate", "RISTRETTO/Schnorrkel"].map(
-      (PRESIGN_BUCKETS) => loadConfig({ PRESIGN_BUCKETS }).presignBuckets,
+      (PRESIGN_BUCKETS) => loadConfig({ PRESIGN_BUCKETS }).networks[0].presignBuckets,
     );
     expect(older).toEqual(newer);
     expect(older).toMatchObject([
@@ -130,11 +135,13 @@ describe("the configuration", () => {
 
   it("sweeps to a full Sui address of the network's own, or to none", () => {
     const name = "BILLING_SWEEP_DESTINATION_LOCALNET";
-    expect(loadConfig({}).sweeps.destination).toBeUndefined();
-    expect(loadConfig({ BILLING_SWEEP_DESTINATION_MAINNET: `0x${"a".repeat(64)}` }).sweeps.destination).toBe(
-      undefined,
+    expect(loadConfig({}).networks[0].sweeps.destination).toBeUndefined();
+    expect(
+      loadConfig({ BILLING_SWEEP_DESTINATION_MAINNET: `0x${"a".repeat(64)}` }).networks[0].sweeps.destination,
+    ).toBe(undefined);
+    expect(loadConfig({ [name]: `0x${"AB".repeat(32)}` }).networks[0].sweeps.destination).toBe(
+      `0x${"ab".repeat(32)}`,
     );
-    expect(loadConfig({ [name]: `0x${"AB".repeat(32)}` }).sweeps.destination).toBe(`0x${"ab".repeat(32)}`);
     for (const wrong of ["0x2", "ab".repeat(32), `0x${"0".repeat(64)}`, `0x${"a".repeat(65)}`])
       expect(faultsOf({ [name]: wrong }).join()).toMatch(
         /BILLING_SWEEP_DESTINATION_LOCALNET: expected a Sui/,

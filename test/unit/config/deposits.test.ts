@@ -5,7 +5,7 @@ const faultsOf = (environment: NodeJS.ProcessEnv) => readConfig(environment).fau
 
 describe("the configuration of deposits", () => {
   it("accepts deposits on the localnet at fixed prices by default, and elsewhere only if configured", () => {
-    const deposits = (environment: NodeJS.ProcessEnv) => loadConfig(environment).deposits;
+    const deposits = (environment: NodeJS.ProcessEnv) => loadConfig(environment).networks[0].deposits;
     expect(deposits({})).toMatchObject({
       masterSeedHex: undefined,
       minimumMicroUsd: 1_000_000n,
@@ -28,7 +28,7 @@ describe("the configuration of deposits", () => {
   });
 
   it("reads prices from the configured sources, and from a feed with a URL", () => {
-    const prices = (environment: NodeJS.ProcessEnv) => loadConfig(environment).deposits.prices;
+    const prices = (environment: NodeJS.ProcessEnv) => loadConfig(environment).networks[0].deposits.prices;
     const feed = { BILLING_PRICE_FEED_URL: "https://prices.example/now" };
     expect(prices(feed)).toMatchObject({
       fixed: new Map(),

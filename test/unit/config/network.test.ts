@@ -19,10 +19,10 @@ describe("the URL of the service's own fullnode", () => {
     const reading = readConfig({ ...MAINNET, SUI_GRPC_URL_MAINNET: url });
     expect(JSON.stringify(reading, jsonOf)).not.toMatch(/0123456789abcdef|fedcba98/);
     expect(reading.secrets.map((secret) => secret.reveal())).toContain(url);
-    expect(reading.config.network).toMatchObject({ publicFullnodeUrl: undefined });
+    expect(reading.config.networks[0].address).toMatchObject({ publicFullnodeUrl: undefined });
     const publicFullnodeUrl = "https://fullnode.mainnet.sui.io";
-    const { network } = loadConfig({ ...MAINNET, SUI_GRPC_PUBLIC_URL_MAINNET: publicFullnodeUrl });
-    expect(network).toMatchObject({ publicFullnodeUrl });
+    const config = loadConfig({ ...MAINNET, SUI_GRPC_PUBLIC_URL_MAINNET: publicFullnodeUrl });
+    expect(config.networks[0].address).toMatchObject({ publicFullnodeUrl });
   });
 });
 

@@ -5,12 +5,12 @@ const faultsOf = (environment: NodeJS.ProcessEnv) => readConfig(environment).fau
 
 it("accepts one price for each algorithm, and names what it cannot read", () => {
   const name = "BILLING_PRICE_SIGN_BY_ALGORITHM_MICRO_USD";
-  const { prices } = loadConfig({ [name]: "EdDSA=8000, Taproot = 9000" });
+  const { prices } = loadConfig({ [name]: "EdDSA=8000, Taproot = 9000" }).networks[0];
   expect([...prices.signByAlgorithmMicroUsd]).toEqual([
     ["EdDSA", 8_000n],
     ["Taproot", 9_000n],
   ]);
-  const spelled = loadConfig({ [name]: "SchnorrkelSubstrate=1" }).prices.signByAlgorithmMicroUsd;
+  const spelled = loadConfig({ [name]: "SchnorrkelSubstrate=1" }).networks[0].prices.signByAlgorithmMicroUsd;
   expect([...spelled]).toEqual([["Schnorrkel", 1n]]);
   for (const wrong of [
     "SchnorrkelSubstrate=1,Schnorrkel=1",

@@ -12,7 +12,7 @@ import type { UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file tss/v1/options.proto.
  */
 export const file_tss_v1_options: GenFile = /*@__PURE__*/
-  fileDesc("ChR0c3MvdjEvb3B0aW9ucy5wcm90bxIGdHNzLnYxKnAKC0lkZW1wb3RlbmN5EhsKF0lERU1QT1RFTkNZX1VOU1BFQ0lGSUVEEAASFAoQSURFTVBPVEVOQ1lfUkVBRBABEhcKE0lERU1QT1RFTkNZX05BVFVSQUwQAhIVChFJREVNUE9URU5DWV9LRVlFRBADOlcKC2lkZW1wb3RlbmN5Eh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMY04YDIAEoDjITLnRzcy52MS5JZGVtcG90ZW5jeVILaWRlbXBvdGVuY3liBnByb3RvMw", [file_google_protobuf_descriptor]);
+  fileDesc("ChR0c3MvdjEvb3B0aW9ucy5wcm90bxIGdHNzLnYxKnAKC0lkZW1wb3RlbmN5EhsKF0lERU1QT1RFTkNZX1VOU1BFQ0lGSUVEEAASFAoQSURFTVBPVEVOQ1lfUkVBRBABEhcKE0lERU1QT1RFTkNZX05BVFVSQUwQAhIVChFJREVNUE9URU5DWV9LRVlFRBADKjYKCE5ldHdvcmtzEhgKFE5FVFdPUktTX1VOU1BFQ0lGSUVEEAASEAoMTkVUV09SS1NfQUxMEAE6VwoLaWRlbXBvdGVuY3kSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxjThgMgASgOMhMudHNzLnYxLklkZW1wb3RlbmN5UgtpZGVtcG90ZW5jeTpOCghuZXR3b3JrcxIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGNWGAyABKA4yEC50c3MudjEuTmV0d29ya3NSCG5ldHdvcmtzYgZwcm90bzM", [file_google_protobuf_descriptor]);
 
 /**
  * The effect of repeating the same call.
@@ -63,10 +63,52 @@ export const IdempotencySchema: GenEnum<Idempotency> = /*@__PURE__*/
   enumDesc(file_tss_v1_options, 0);
 
 /**
+ * The networks that a call is about, if the service serves several.
+ *
+ * @generated from enum tss.v1.Networks
+ */
+export const Networks = {
+  /**
+   * One network: that of the caller's key, or the one that the header `x-network` names. Most calls are such.
+   *
+   * @generated from enum value: NETWORKS_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * All served networks, or none in particular. The header `x-network` limits the call to one.
+   *
+   * @generated from enum value: NETWORKS_ALL = 1;
+   */
+  ALL: 1,
+} as const;
+
+/**
+ * The networks that a call is about, if the service serves several.
+ *
+ * @generated from enum tss.v1.Networks
+ */
+export type Networks = (typeof Networks)[keyof typeof Networks] | UnknownEnum;
+
+/**
+ * Describes the enum tss.v1.Networks.
+ */
+export const NetworksSchema: GenEnum<Networks> = /*@__PURE__*/
+  enumDesc(file_tss_v1_options, 1);
+
+/**
  * The effect of repeating the same call.
  *
  * @generated from extension: tss.v1.Idempotency idempotency = 50003;
  */
 export const idempotency: GenExtension<MethodOptions, Idempotency> = /*@__PURE__*/
   extDesc(file_tss_v1_options, 0);
+
+/**
+ * The networks that a call is about.
+ *
+ * @generated from extension: tss.v1.Networks networks = 50005;
+ */
+export const networks: GenExtension<MethodOptions, Networks> = /*@__PURE__*/
+  extDesc(file_tss_v1_options, 1);
 

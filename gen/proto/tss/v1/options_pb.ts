@@ -12,7 +12,7 @@ import type { UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file tss/v1/options.proto.
  */
 export const file_tss_v1_options: GenFile = /*@__PURE__*/
-  fileDesc("ChR0c3MvdjEvb3B0aW9ucy5wcm90bxIGdHNzLnYxKrQBCgZBY2Nlc3MSFgoSQUNDRVNTX1VOU1BFQ0lGSUVEEAASEQoNQUNDRVNTX1BVQkxJQxABEhIKDkFDQ0VTU19PTkJPQVJEEAISDwoLQUNDRVNTX1NJR04QAxIPCgtBQ0NFU1NfUkVBRBAEEhIKDkFDQ0VTU19CSUxMSU5HEAUSEAoMQUNDRVNTX0FETUlOEAYSDwoLQUNDRVNTX1JPT1QQBxISCg5BQ0NFU1NfUFJPSkVDVBAIKpYBCglDb3N0Q2xhc3MSGgoWQ09TVF9DTEFTU19VTlNQRUNJRklFRBAAEhMKD0NPU1RfQ0xBU1NfUkVBRBABEhQKEENPU1RfQ0xBU1NfV1JJVEUQAhIUChBDT1NUX0NMQVNTX0NIQUlOEAMSFQoRQ09TVF9DTEFTU19TVFJFQU0QBBIVChFDT1NUX0NMQVNTX1ZFUklGWRAFKnAKC0lkZW1wb3RlbmN5EhsKF0lERU1QT1RFTkNZX1VOU1BFQ0lGSUVEEAASFAoQSURFTVBPVEVOQ1lfUkVBRBABEhcKE0lERU1QT1RFTkNZX05BVFVSQUwQAhIVChFJREVNUE9URU5DWV9LRVlFRBADKj8KBUF1ZGl0EhUKEUFVRElUX1VOU1BFQ0lGSUVEEAASDgoKQVVESVRfTk9ORRABEg8KC0FVRElUX0VOVFJZEAI6SAoGYWNjZXNzEh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMY0YYDIAEoDjIOLnRzcy52MS5BY2Nlc3NSBmFjY2VzczpSCgpjb3N0X2NsYXNzEh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMY0oYDIAEoDjIRLnRzcy52MS5Db3N0Q2xhc3NSCWNvc3RDbGFzczpXCgtpZGVtcG90ZW5jeRIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGNOGAyABKA4yEy50c3MudjEuSWRlbXBvdGVuY3lSC2lkZW1wb3RlbmN5OkUKBWF1ZGl0Eh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMY1IYDIAEoDjINLnRzcy52MS5BdWRpdFIFYXVkaXRiBnByb3RvMw", [file_google_protobuf_descriptor]);
+  fileDesc("ChR0c3MvdjEvb3B0aW9ucy5wcm90bxIGdHNzLnYxKrQBCgZBY2Nlc3MSFgoSQUNDRVNTX1VOU1BFQ0lGSUVEEAASEQoNQUNDRVNTX1BVQkxJQxABEhIKDkFDQ0VTU19PTkJPQVJEEAISDwoLQUNDRVNTX1NJR04QAxIPCgtBQ0NFU1NfUkVBRBAEEhIKDkFDQ0VTU19CSUxMSU5HEAUSEAoMQUNDRVNTX0FETUlOEAYSDwoLQUNDRVNTX1JPT1QQBxISCg5BQ0NFU1NfUFJPSkVDVBAIKpYBCglDb3N0Q2xhc3MSGgoWQ09TVF9DTEFTU19VTlNQRUNJRklFRBAAEhMKD0NPU1RfQ0xBU1NfUkVBRBABEhQKEENPU1RfQ0xBU1NfV1JJVEUQAhIUChBDT1NUX0NMQVNTX0NIQUlOEAMSFQoRQ09TVF9DTEFTU19TVFJFQU0QBBIVChFDT1NUX0NMQVNTX1ZFUklGWRAFKnAKC0lkZW1wb3RlbmN5EhsKF0lERU1QT1RFTkNZX1VOU1BFQ0lGSUVEEAASFAoQSURFTVBPVEVOQ1lfUkVBRBABEhcKE0lERU1QT1RFTkNZX05BVFVSQUwQAhIVChFJREVNUE9URU5DWV9LRVlFRBADKj8KBUF1ZGl0EhUKEUFVRElUX1VOU1BFQ0lGSUVEEAASDgoKQVVESVRfTk9ORRABEg8KC0FVRElUX0VOVFJZEAIqNgoITmV0d29ya3MSGAoUTkVUV09SS1NfVU5TUEVDSUZJRUQQABIQCgxORVRXT1JLU19BTEwQATpICgZhY2Nlc3MSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxjRhgMgASgOMg4udHNzLnYxLkFjY2Vzc1IGYWNjZXNzOlIKCmNvc3RfY2xhc3MSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxjShgMgASgOMhEudHNzLnYxLkNvc3RDbGFzc1IJY29zdENsYXNzOlcKC2lkZW1wb3RlbmN5Eh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMY04YDIAEoDjITLnRzcy52MS5JZGVtcG90ZW5jeVILaWRlbXBvdGVuY3k6RQoFYXVkaXQSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxjUhgMgASgOMg0udHNzLnYxLkF1ZGl0UgVhdWRpdDpOCghuZXR3b3JrcxIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGNWGAyABKA4yEC50c3MudjEuTmV0d29ya3NSCG5ldHdvcmtzYgZwcm90bzM", [file_google_protobuf_descriptor]);
 
 /**
  * Who may call a method. Declared on every RPC, enforced in one place.
@@ -249,6 +249,40 @@ export const AuditSchema: GenEnum<Audit> = /*@__PURE__*/
   enumDesc(file_tss_v1_options, 3);
 
 /**
+ * The networks that a call is about, if the service serves several.
+ *
+ * @generated from enum tss.v1.Networks
+ */
+export const Networks = {
+  /**
+   * One network: that of the caller's key, or the one that the header `x-network` names. Most calls are such.
+   *
+   * @generated from enum value: NETWORKS_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * All served networks, or none in particular. The header `x-network` limits the call to one.
+   *
+   * @generated from enum value: NETWORKS_ALL = 1;
+   */
+  ALL: 1,
+} as const;
+
+/**
+ * The networks that a call is about, if the service serves several.
+ *
+ * @generated from enum tss.v1.Networks
+ */
+export type Networks = (typeof Networks)[keyof typeof Networks] | UnknownEnum;
+
+/**
+ * Describes the enum tss.v1.Networks.
+ */
+export const NetworksSchema: GenEnum<Networks> = /*@__PURE__*/
+  enumDesc(file_tss_v1_options, 4);
+
+/**
  * Who may call this method.
  *
  * @generated from extension: tss.v1.Access access = 50001;
@@ -279,4 +313,12 @@ export const idempotency: GenExtension<MethodOptions, Idempotency> = /*@__PURE__
  */
 export const audit: GenExtension<MethodOptions, Audit> = /*@__PURE__*/
   extDesc(file_tss_v1_options, 3);
+
+/**
+ * The networks that a call is about.
+ *
+ * @generated from extension: tss.v1.Networks networks = 50005;
+ */
+export const networks: GenExtension<MethodOptions, Networks> = /*@__PURE__*/
+  extDesc(file_tss_v1_options, 4);
 

@@ -41,17 +41,18 @@ export async function findTarget(
   const { config, faults, secrets } = readConfig(environment, { NETWORKS: name });
   let access: NetworkAccess | undefined;
   let missing = faults.join("; ");
-  if (faults.length === 0 && config.network.name === name) {
+  const [network] = config.networks;
+  if (faults.length === 0 && network.name === name) {
     try {
-      access = await findAccess(config);
+      access = await findAccess(network);
     } catch (error) {
       missing = error instanceof Error ? error.message : String(error);
     }
   }
   const pins = name === "localnet" ? undefined : CHAIN_PINS[name];
   const isUrlKnown = !faults.some((fault) => fault.includes("SUI_GRPC_URL"));
-  const configured =
-    config.network.name !== "localnet" && isUrlKnown ? config.network.fullnodeUrl : access?.fullnodeUrl;
+  const { address } = network;
+  const configured = address.name !== "localnet" && isUrlKnown ? address.fullnodeUrl : access?.fullnodeUrl;
   const fullnodeUrl = given === undefined ? configured : new Secret(given);
   const ikaConfig = access?.ikaConfig ?? (name === "localnet" ? undefined : getNetworkConfig(name));
   const publicUrl = pins?.fullnodeUrls[0];

@@ -12,6 +12,16 @@ export const PROCESS_PROVOCATIONS = {
       provoke: (stack, face) => stack.fullnode.down(() => face.call({ method: getNetwork })),
     },
   ],
+  NETWORK_UNAVAILABLE: [
+    {
+      how: "a call to a replica that has not reached the network since its start",
+      async provoke(stack, face) {
+        const { url } = await stack.serve({ isNetworkOpen: false });
+        return face.call({ method: getNetwork, url });
+      },
+      metadata: { network: "localnet" },
+    },
+  ],
   DATABASE_UNAVAILABLE: [
     {
       how: "a call whose connection to the database was cut",

@@ -1,0 +1,108 @@
+import type { ServiceImpl } from "@connectrpc/connect";
+import type { Account } from "../../gen/proto/tss/v1/account_pb.ts";
+import type { Billing } from "../../gen/proto/tss/v1/billing_pb.ts";
+import type { Onboarding } from "../../gen/proto/tss/v1/onboarding_pb.ts";
+import type { Operations } from "../../gen/proto/tss/v1/operations_pb.ts";
+import type { Signing } from "../../gen/proto/tss/v1/signing_pb.ts";
+import { createAccountService } from "../access/account-service.ts";
+import { type AdminNetworkCalls, createAdminService } from "../admin/admin-service.ts";
+import { listChainTransactions } from "../admin/list-chain-transactions.ts";
+import { createBillingService } from "../billing/billing-service.ts";
+import type { Deposits } from "../billing/deposits/deposits.ts";
+import type { CallerReads } from "../chain/caller-reads.ts";
+import type { ChainNetwork } from "../chain/network.ts";
+import { createNetworkReader, type NetworkReader } from "../chain/reader.ts";
+import { readTreasury } from "../chain/treasury/read-treasury.ts";
+import { createTreasuryReader } from "../chain/treasury/treasury-reader.ts";
+import type { Config } from "../config/config.ts";
+import type { NetworkConfig } from "../config/networks.ts";
+import type { Signals } from "../coordination/signals.ts";
+import type { Readiness } from "../health/readiness.ts";
+import { createOnboardingService, type OnboardingServiceDeps } from "../onboarding/onboarding-service.ts";
+import { createOperationsService } from "../operations/operations-service.ts";
+import { readPresignHealth } from "../presigns/presign-health.ts";
+import { refillBucket } from "../presigns/refill-bucket.ts";
+import type { CheckHalf } from "../signing/check-half.ts";
+import type { PresignTurns } from "../signing/reserve.ts";
+import { createSigningService } from "../signing/signing-service.ts";
+import type { Database } from "../store/database.ts";
+import { untilClosing } from "../transport/closing-signal.ts";
+
+/** The services of one network. */
+export interface NetworkServices {
+  readonly onboarding: ServiceImpl<typeof Onboarding>;
+  readonly signing: ServiceImpl<typeof Signing>;
+  readonly billing: ServiceImpl<typeof Billing>;
+  readonly account: ServiceImpl<typeof Account>;
+  readonly admin: AdminNetworkCalls;
+  readonly operations: ServiceImpl<typeof Operations>;
+}
+
+/** Dependencies of {@link implementNetworkServices}. */
+export interface ServiceParts extends Pick<OnboardingServiceDeps, "parameters" | "parameterStore"> {
+  readonly database: Database;
+  readonly network: ChainNetwork;
+  readonly reader: NetworkReader;
+  readonly signals: Signals;
+  readonly presigns: PresignTurns;
+  readonly callerReads: CallerReads;
+  readonly checkHalf: CheckHalf;
+  /** Undefined if the service takes no deposits. */
+  readonly deposits: Deposits | undefined;
+  /** Of the process, with all its networks. */
+  readonly readiness: () => Promise<Readiness>;
+  readonly processType: Config["processType"];
+}
+
+/** Implements the services of one network. */
+export function implementNetworkServices(parts: ServiceParts, config: NetworkConfig): NetworkServices {
+  const { database, network, reader, signals, presigns, deposits } = parts;
+  const pool = {
+    network: network.name,
+    newestNetworkEncryptionKeyId: async () => (await reader.networkKey()).id,
+  };
+  const treasury = createTreasuryReader(network);
+  const highWaterCount = config.presignHighWaterCount;
+  const onboarding = {
+    dkgsPerDay: config.dkgsPerDay,
+    dkgPriceMicroUsd: config.prices.dkgMicroUsd,
+    refundsPerDay: config.refundsPerDay,
+  };
+  return {
+    onboarding: createOnboardingService({
+      ...parts,
+      readerFor: (projectId) => createNetworkReader({ ...network, ...parts.callerReads(projectId) }),
+      ...onboarding,
+    }),
+    signing: createSigningService({
+      database,
+      presigns,
+      signals,
+      clock: network.clock,
+      checkHalf: parts.checkHalf,
+      prices: config.prices,
+      reservationTtlMs: config.reservationTtlMs,
+      openMaxCount: config.openReservationsMaxCount,
+      untilClosing,
+    }),
+    billing: createBillingService({ database, prices: config.prices, deposits }),
+    account: createAccountService({ database }),
+    operations: createOperationsService({
+      database,
+      network: { senderAddress: network.senderAddress, laneIds: network.treasury.operatorCapIds },
+      readiness: parts.readiness,
+      processType: parts.processType,
+    }),
+    admin: createAdminService({
+      chain: {
+        readTreasury: () => readTreasury({ db: database, network, reader, treasury }),
+        listChainTransactions: (...call) => listChainTransactions(database, ...call),
+      },
+      lowWaterCount: config.presignLowWaterCount,
+      highWaterCount,
+      readPresignHealth: () =>
+        readPresignHealth({ ...pool, db: database, configured: config.presignBuckets }),
+      refillBucket: (...call) => refillBucket({ ...pool, database, highWaterCount, signals }, ...call),
+    }),
+  };
+}

@@ -1,0 +1,137 @@
+import type { Logger } from "pino";
+import { createDepositSigner } from "../billing/sweeps/sweep-signer.ts";
+import { type CallerReads, createCallerReads } from "../chain/caller-reads.ts";
+import { checkChain } from "../chain/check-chain.ts";
+import { type ChainNetwork, connectNetwork, inBackground, type NetworkAccess } from "../chain/network.ts";
+import { createNetworkReader, type NetworkReader } from "../chain/reader.ts";
+import type { Config } from "../config/config.ts";
+import type { NetworkConfig } from "../config/networks.ts";
+import type { Coordination } from "../coordination/coordination.ts";
+import { explainChainFailure } from "../health/doctor/explain-chain-failure.ts";
+import { systemClock } from "../lifecycle/clock.ts";
+import type { Lifecycle } from "../lifecycle/lifecycle.ts";
+import { startLoops } from "../lifecycle/start-loops.ts";
+import { createObservation } from "../observe/observation.ts";
+import { createServiceMetrics } from "../observe/service-metrics.ts";
+import { createSamplers } from "../operations/create-samplers.ts";
+import { createPresignQueue, type PresignQueue } from "../presigns/presign-queue.ts";
+import type { SignObserver } from "../signing/sign-observer.ts";
+import { createVerifier, type Verifier } from "../signing/verifier.ts";
+import type { Database } from "../store/database.ts";
+import type { MetricsMaker } from "../telemetry/network-metrics.ts";
+import type { Tracer } from "../telemetry/tracer.ts";
+import { createChainWork } from "./chain-work.ts";
+import type { NetworkServices } from "./network-services.ts";
+import { createCallersRefill } from "./presign-refill.ts";
+import { type TakenDeposits, takeDeposits } from "./take-deposits.ts";
+
+/**
+ * Opens one network: makes all its parts from its configuration and starts them. The parts know their network by value
+ * and share nothing with those of another one, except the process. Throws if the fullnode does not answer or serves
+ * another chain, with what the doctor says of it.
+ */
+export async function openNetwork(options: OpenNetworkOptions): Promise<OpenNetwork> {
+  const { config, network: own, processType, coordination, lifecycle, log, afterRestore } = options;
+  const { tracer, metrics, serve } = options;
+  const { signals } = coordination;
+  const clock = systemClock;
+  const database = await options.openDatabase(lifecycle);
+  const verifier = createVerifier({ threadMaxCount: own.verifyThreads });
+  lifecycle.onStop("verifier", () => verifier.close());
+  const observe = createServiceMetrics(metrics);
+  const network = await connect(options, database, observe.onMixUp);
+  const reader = createNetworkReader(network);
+  // Other reads of the fullnode never delay the reads for work on the chain.
+  const shownNetwork = inBackground(network);
+  const shown = { network: shownNetwork, reader: createNetworkReader(shownNetwork) };
+  const callerReads = createCallerReads({
+    ...{ network: network.name, limits: own.callerReads, coordination, backOffs: network.backOffs },
+  });
+  const presigns = createPresignQueue({ signals, clock, onWait: observe.onPresignWait });
+  const taken = await takeDeposits({
+    ...{ database, network: shownNetwork, callerReads },
+    ...{ config: own.deposits, log },
+  });
+  await startLoops(lifecycle, taken.priceLoops);
+  const { deposits } = taken;
+  const depositSigner = createDepositSigner(deposits?.masterSeed, network.name);
+  const base = { database, signals, presigns, verifier, deposits, depositSigner, observe, tracer, log };
+  const work = { ...base, network, reader, config: own };
+  if (processType === "api") {
+    await startLoops(lifecycle, { refill: createCallersRefill(work) });
+  } else {
+    const chainWork = await createChainWork({ ...work, afterRestore });
+    const samplers = createSamplers({ ...shown, database, config: own, log });
+    await startLoops(lifecycle, { ...taken.watchLoops, ...chainWork, ...samplers });
+  }
+  const figures = createObservation({ ...shown, metrics, database, config: own, log });
+  await startLoops(lifecycle, figures);
+  const parts = {
+    config,
+    own,
+    database,
+    ...shown,
+    callerReads,
+    presigns,
+    verifier,
+    deposits,
+    lifecycle,
+    log,
+  };
+  return { network, observer: observe.signs, services: await serve?.(parts) };
+}
+
+/** A running network. */
+export interface OpenNetwork {
+  readonly network: ChainNetwork;
+  readonly observer: SignObserver;
+  /** Undefined in a worker. */
+  readonly services: NetworkServices | undefined;
+}
+
+/** The parts of a network that its callers use. */
+export interface NetworkParts extends Pick<TakenDeposits, "deposits"> {
+  readonly config: Config;
+  readonly own: NetworkConfig;
+  readonly database: Database;
+  readonly network: ChainNetwork;
+  readonly reader: NetworkReader;
+  readonly callerReads: CallerReads;
+  readonly presigns: PresignQueue;
+  readonly verifier: Verifier;
+  readonly lifecycle: Lifecycle;
+  readonly log: Logger;
+}
+
+export interface OpenNetworkOptions {
+  readonly config: Config;
+  readonly network: NetworkConfig;
+  readonly processType: Config["processType"];
+  /** Opens the network's part of the database. It ends with the lifecycle. */
+  readonly openDatabase: (lifecycle: Lifecycle) => Promise<Database>;
+  readonly access: () => Promise<NetworkAccess>;
+  readonly coordination: Coordination;
+  /** Of the network. */
+  readonly metrics: MetricsMaker;
+  readonly tracer: Tracer;
+  /** Of the network alone, so that it can end before the process does. */
+  readonly lifecycle: Lifecycle;
+  readonly log: Logger;
+  readonly afterRestore: boolean;
+  /** Builds the parts for callers. Undefined in a worker. */
+  readonly serve: ((parts: NetworkParts) => Promise<NetworkServices>) | undefined;
+}
+
+async function connect(
+  { network: own, access }: OpenNetworkOptions,
+  database: Database,
+  onMixUp: Parameters<typeof connectNetwork>[0]["onMixUp"],
+): Promise<ChainNetwork> {
+  try {
+    const network = await connectNetwork({ ...(await access()), clock: systemClock, onMixUp });
+    await checkChain(database, network);
+    return network;
+  } catch (cause) {
+    throw await explainChainFailure(cause, { network: own, access, db: database });
+  }
+}

@@ -1,0 +1,86 @@
+import type { DescService } from "@bufbuild/protobuf";
+import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
+import { Account } from "../../gen/proto/tss/v1/account_pb.ts";
+import { Admin } from "../../gen/proto/tss/v1/admin_pb.ts";
+import { Billing } from "../../gen/proto/tss/v1/billing_pb.ts";
+import { Onboarding } from "../../gen/proto/tss/v1/onboarding_pb.ts";
+import { Operations } from "../../gen/proto/tss/v1/operations_pb.ts";
+import { Signing } from "../../gen/proto/tss/v1/signing_pb.ts";
+import { networkOf } from "../access/caller.ts";
+import { type AccountCallsDeps, createAccountCalls } from "../admin/account-calls.ts";
+import { type AdminKeyCallsDeps, createAdminKeyCalls } from "../admin/admin-key-calls.ts";
+import { ServiceError } from "../errors/service-error.ts";
+import { registerService, type ServiceRegistration } from "../transport/service-registration.ts";
+import type { NetworkServices } from "./network-services.ts";
+
+/** All services of the contract. */
+export const SERVICES = [Onboarding, Signing, Billing, Account, Admin, Operations];
+
+/**
+ * Implements {@link SERVICES}: each call goes to the implementation of its network. Calls about accounts and admin keys
+ * need no chain and have one implementation. A call of a network that is not open throws NETWORK_UNAVAILABLE.
+ */
+export function routeServices({ servicesOf, accounts, adminKeys }: RoutedParts): ServiceRegistration[] {
+  const of = (context: HandlerContext): NetworkServices => {
+    const network = networkOf(context);
+    const services = servicesOf(network);
+    if (services !== undefined) return services;
+    throw new ServiceError(
+      "NETWORK_UNAVAILABLE",
+      `${network || "no network"} is not open on this replica yet`,
+      {
+        metadata: { network },
+      },
+    );
+  };
+  return [
+    registerService(
+      Onboarding,
+      route<typeof Onboarding>(Onboarding, (context) => of(context).onboarding),
+    ),
+    registerService(
+      Signing,
+      route<typeof Signing>(Signing, (context) => of(context).signing),
+    ),
+    registerService(
+      Billing,
+      route<typeof Billing>(Billing, (context) => of(context).billing),
+    ),
+    registerService(
+      Account,
+      route<typeof Account>(Account, (context) => of(context).account),
+    ),
+    registerService(
+      Operations,
+      route<typeof Operations>(Operations, (context) => of(context).operations),
+    ),
+    registerService(Admin, {
+      ...route<typeof Admin>(Admin, (context) => of(context).admin),
+      ...createAccountCalls(accounts),
+      ...createAdminKeyCalls(adminKeys),
+    }),
+  ];
+}
+
+/** Dependencies of {@link routeServices}. */
+export interface RoutedParts {
+  /** The services of a network, or of any open one for an empty name. Undefined if it is not open. */
+  readonly servicesOf: (network: string) => NetworkServices | undefined;
+  readonly accounts: AccountCallsDeps;
+  readonly adminKeys: AdminKeyCallsDeps;
+}
+
+type AnyImplementation = Readonly<Record<string, (request: never, context: HandlerContext) => unknown>>;
+
+/** Passes each call on. A call that no network implements is implemented beside the route. */
+function route<S extends DescService>(
+  service: S,
+  of: (context: HandlerContext) => Partial<ServiceImpl<S>>,
+): ServiceImpl<S> {
+  const methods = service.methods.map(({ localName }) => [
+    localName,
+    (request: never, context: HandlerContext) =>
+      (of(context) as unknown as AnyImplementation)[localName]?.(request, context),
+  ]);
+  return Object.fromEntries(methods) as ServiceImpl<S>;
+}

@@ -1,0 +1,41 @@
+import type { Config } from "../config/config.ts";
+import type { Signals } from "../coordination/signals.ts";
+import type { Clock } from "../lifecycle/clock.ts";
+import type { Loop } from "../lifecycle/start-loops.ts";
+import type { SharedMetrics } from "../observe/shared-metrics.ts";
+import { createExpireLoop } from "../signing/expire-loop.ts";
+import type { SignObserver } from "../signing/sign-observer.ts";
+import type { Queryable } from "../store/database.ts";
+import type { Log } from "../telemetry/log.ts";
+import { createRetentionLoop } from "./retention-loop.ts";
+
+/**
+ * Creates the loops of a worker that need no chain. They also serve the rows of networks that are not served any more:
+ * a reservation there must still return its credit.
+ */
+export function createSharedWork(options: SharedWorkOptions): Record<string, Loop> {
+  const { database, signals, retentionDays, clock, log, pace = {} } = options;
+  return {
+    expiry: createExpireLoop({ database, signals, clock, log, observerOf: options.observerOf, ...pace }),
+    retention: createRetentionLoop({
+      ...pace,
+      database,
+      retentionDays,
+      clock,
+      log,
+      onRetained: options.observe?.onRetained,
+    }),
+  };
+}
+
+export interface SharedWorkOptions extends Pick<Config, "retentionDays"> {
+  readonly database: Queryable;
+  readonly signals: Pick<Signals, "notify">;
+  readonly clock: Clock;
+  readonly log: Pick<Log, "error">;
+  readonly observe?: Pick<SharedMetrics, "onRetained">;
+  /** The observer of a network; undefined for one that is not open here. */
+  readonly observerOf?: (network: string) => SignObserver | undefined;
+  /** For tests: a shorter interval. */
+  readonly pace?: { readonly intervalMs: number };
+}

@@ -1,0 +1,96 @@
+import type { CallerReadLimits } from "../chain/caller-reads.ts";
+import type { CurveAlgorithm } from "../protocol/algorithms.ts";
+import type { PriceTable } from "../protocol/price-table.ts";
+import type { Secret } from "../telemetry/secret.ts";
+import { readPriceTable } from "./billing.ts";
+import { type DepositsConfig, readDepositsConfig } from "./deposits.ts";
+import { type NetworkAddress, type NetworkName, readNetworkAddress, readNetworkNames } from "./network.ts";
+import { readBuckets } from "./read-buckets.ts";
+import type { ConfigReader } from "./reader.ts";
+import { readSweepConfig, type SweepConfig } from "./sweeps.ts";
+import type { VariableName } from "./variables.ts";
+
+/** Reads the settings of each served network, in the order of `NETWORKS`. */
+export function readNetworks(read: ConfigReader<VariableName>): readonly [NetworkConfig, ...NetworkConfig[]] {
+  const [first, ...others] = readNetworkNames(read);
+  const hasOthers = others.length > 0;
+  const provider = read.text("HOT_WALLET_PROVIDER");
+  if (provider !== "env") read.fault("HOT_WALLET_PROVIDER", provider, "env");
+  if (hasOthers) for (const name of OWN_KEYS) if (read.isSet(name)) refuseSharedKey(read, name);
+  const networkOf = (name: NetworkName) => readNetwork(read.forNetwork(name, hasOthers), name);
+  return [networkOf(first), ...others.map(networkOf)];
+}
+
+/** The settings of one network. */
+export interface NetworkConfig {
+  readonly name: NetworkName;
+  readonly address: NetworkAddress;
+  /** 64 hex digits. Undefined only on the localnet, which has a public development key. */
+  readonly hotWalletSecretHex: Secret | undefined;
+  /** 64 hex digits. Undefined if the hot wallet pays for gas. */
+  readonly gasStationSecretHex: Secret | undefined;
+  readonly prices: PriceTable;
+  readonly deposits: DepositsConfig;
+  readonly sweeps: SweepConfig;
+  readonly presignBuckets: readonly CurveAlgorithm[];
+  readonly presignLowWaterCount: number;
+  readonly presignHighWaterCount: number;
+  readonly presignBatchCount: number;
+  readonly reservationTtlMs: number;
+  readonly openReservationsMaxCount: number;
+  readonly dkgsPerDay: number;
+  readonly refundsPerDay: number;
+  /** Reads of the network's fullnode that calls may cause. */
+  readonly callerReads: CallerReadLimits;
+  /** Threads that verify halves and signatures. */
+  readonly verifyThreads: number;
+  readonly submitBatchCount: number;
+}
+
+function readNetwork(read: ConfigReader<VariableName>, name: NetworkName): NetworkConfig {
+  const isLocalnet = name === "localnet";
+  const address = readNetworkAddress(read, name);
+  const hotWalletSecretHex = read.secret(HOT_WALLET, /^[0-9a-f]{64}$/i, "64 hex digits");
+  if (!isLocalnet && !hotWalletSecretHex) read.fault(HOT_WALLET, undefined, `64 hex digits, on ${name}`);
+  const network = {
+    name,
+    address,
+    hotWalletSecretHex,
+    gasStationSecretHex: read.secret(GAS_STATION[name], /^[0-9a-f]{64}$/i, "64 hex digits"),
+    prices: readPriceTable(read),
+    deposits: readDepositsConfig(read, isLocalnet),
+    sweeps: readSweepConfig(read, name),
+    presignBuckets: readBuckets(read, "PRESIGN_BUCKETS"),
+    presignLowWaterCount: read.integer("PRESIGN_POOL_LOW_WATER", 0, 10_000, isLocalnet ? 2 : 20),
+    presignHighWaterCount: read.integer("PRESIGN_POOL_HIGH_WATER", 1, 10_000),
+    presignBatchCount: read.integer("PRESIGN_BATCH_SIZE", 1, 32),
+    reservationTtlMs: 1000 * read.integer("PRESIGN_RESERVATION_TTL_SECONDS", 1, 86_400),
+    openReservationsMaxCount: read.integer("MAX_OPEN_RESERVATIONS_PER_PROJECT", 1, 10_000),
+    dkgsPerDay: read.integer("MAX_DKGS_PER_PROJECT_PER_DAY", 0, 1_000_000),
+    refundsPerDay: read.integer("MAX_REFUNDS_PER_PROJECT_PER_DAY", 0, 1_000_000),
+    callerReads: {
+      projectPerSecond: read.integer("FULLNODE_PROJECT_READS_PER_SECOND", 1, 1_000_000),
+      totalPerSecond: read.integer("FULLNODE_CALLER_READS_PER_SECOND", 1, 1_000_000),
+    },
+    verifyThreads: read.integer("VERIFY_THREADS", 1, 64),
+    submitBatchCount: read.integer("SUBMIT_BATCH_SIZE", 1, 50),
+  };
+  const { presignLowWaterCount: low, presignHighWaterCount: high } = network;
+  if (low > high)
+    read.fault("PRESIGN_POOL_LOW_WATER", String(low), `at most ${read.nameOf("PRESIGN_POOL_HIGH_WATER")}`);
+  return Object.freeze(network);
+}
+
+const HOT_WALLET = "HOT_WALLET_SUI_SECRET_HEX";
+const GAS_STATION = {
+  localnet: "GAS_STATION_LOCALNET_SECRET_HEX",
+  testnet: "GAS_STATION_TESTNET_SECRET_HEX",
+  mainnet: "GAS_STATION_MAINNET_SECRET_HEX",
+} as const;
+
+/** Keys of one network only: whoever gets a testnet's key must not have mainnet's. */
+const OWN_KEYS = [HOT_WALLET, "BILLING_DEPOSIT_MASTER_SEED_HEX"] as const;
+
+function refuseSharedKey(read: ConfigReader<VariableName>, name: (typeof OWN_KEYS)[number]): void {
+  read.fault(name, "[redacted]", `${name}_<NETWORK> for each network instead, because networks share no key`);
+}

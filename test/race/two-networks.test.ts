@@ -1,0 +1,156 @@
+/** One process and one database serve two networks, each with a chain of its own, on a real PostgreSQL. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { NO_FAULTS } from "../../src/localnet/faults/fault-settings.ts";
+import { onboardOverSim } from "../sim/onboard-over.ts";
+import { connectWebFace, curlFace, type Face, grpcJsFace } from "../support/faces.ts";
+import { testDatabase } from "../support/postgres.ts";
+import { layoutOfSignMessage, TEST_TRIPLE } from "../support/rows.ts";
+import {
+  fundedProject,
+  operatorCall,
+  type PosingNetwork,
+  posingNetwork,
+  startTwoNetworks,
+  type TwoNetworkService,
+} from "../support/two-networks.ts";
+import { base64, signEnd } from "../support/user.ts";
+
+const CREDIT = 10_000_000n;
+const PRICES = { testnet: 1_000n, mainnet: 50_000n };
+const test = await testDatabase();
+afterAll(() => test?.drop());
+
+describe.skipIf(test === undefined)("a process that serves two networks", () => {
+  let networks: Record<"testnet" | "mainnet", PosingNetwork>;
+  let service: TwoNetworkService;
+  let projects: Record<"testnet" | "mainnet", { projectId: string; apiKey: string }>;
+  const faces: Face[] = [];
+
+  beforeAll(async () => {
+    const [testnet, mainnet] = await Promise.all([posingNetwork("testnet"), posingNetwork("mainnet")]);
+    networks = { testnet, mainnet };
+    service = await startTwoNetworks(test!.url, [testnet, mainnet], {
+      BILLING_PRICE_SIGN_MICRO_USD: String(PRICES.testnet),
+      BILLING_PRICE_SIGN_MICRO_USD_MAINNET: String(PRICES.mainnet),
+      PRESIGN_POOL_LOW_WATER: "2",
+    });
+    projects = {
+      testnet: await fundedProject(service.url, "testnet", String(CREDIT)),
+      mainnet: await fundedProject(service.url, "mainnet", String(CREDIT)),
+    };
+  });
+  afterAll(async () => {
+    for (const face of faces) face.close();
+    await service?.stop();
+    await Promise.all(Object.values(networks ?? {}).map(({ localnet }) => localnet.close()));
+  });
+
+  const keep = (face: Face): Face => {
+    faces.push(face);
+    return face;
+  };
+  const face = (network: "testnet" | "mainnet") => keep(grpcJsFace(service.url, projects[network].apiKey));
+  const balanceOf = async (network: "testnet" | "mainnet") => {
+    const headers = { authorization: `Bearer ${projects[network].apiKey}` };
+    const reply = await fetch(`${service.url}/v1/billing/balance`, { headers });
+    return BigInt(((await reply.json()) as { balanceMicroUsd: string }).balanceMicroUsd);
+  };
+  const submitSign = async (over: Face, dwalletId: string, text: string) => {
+    const { signatureAlgorithm, hash: hashScheme } = TEST_TRIPLE;
+    const message = base64(new TextEncoder().encode(text));
+    const request = { dwalletId, signatureAlgorithm, hashScheme, message };
+    const { signRequestId } = await over.call("ReserveSign", request);
+    const userSignMessage = base64(layoutOfSignMessage());
+    await over.call("SubmitSign", { signRequestId: signRequestId!, userSignMessage });
+    return signRequestId!;
+  };
+
+  it.each([
+    ["gRPC", (key: string, network?: string) => grpcJsFace(service.url, key, network)],
+    ["Connect", (key: string, network?: string) => connectWebFace(service.url, key, "connect", network)],
+    ["gRPC-web", (key: string, network?: string) => connectWebFace(service.url, key, "grpc-web", network)],
+    ["REST", (key: string, network?: string) => curlFace(service.url, key, network)],
+  ])("answers over %s for the network that the header names, or for that of the key", async (_, open) => {
+    const described = async (key: string, network?: string) =>
+      (await keep(open(key, network)).call("GetNetwork", {}))["network"];
+    const { testnet, mainnet } = projects;
+    expect(await described(testnet.apiKey)).toBe("testnet");
+    expect(await described(mainnet.apiKey)).toBe("mainnet");
+    expect(await described("", "testnet")).toBe("testnet");
+    expect(await described("", "mainnet")).toBe("mainnet");
+    await expect(described("")).rejects.toThrow(/x-network/);
+    await expect(described("", "localnet")).rejects.toThrow(/does not serve/);
+  });
+
+  it("refuses a project's call whose header names another network than its key", async () => {
+    const call = (network: string) =>
+      fetch(`${service.url}/v1/billing/balance`, {
+        headers: { authorization: `Bearer ${projects.testnet.apiKey}`, "x-network": network },
+      });
+    expect((await call("testnet")).status).toBe(200);
+    const refused = await call("mainnet");
+    expect(refused.status).toBe(401);
+    expect(await refused.json()).toMatchObject({ details: [{ reason: "NETWORK_MISMATCH" }] });
+  });
+
+  it("lists over both networks for an operator, and asks for the header where a call is about one", async () => {
+    const listed = async (network?: string) => {
+      const { reply } = await operatorCall(service.url, "/v1/admin/projects", network ? { network } : {});
+      return (reply["projects"] as { network: string }[]).map((project) => project.network).sort();
+    };
+    expect(await listed()).toEqual(["mainnet", "testnet"]);
+    expect(await listed("testnet")).toEqual(["testnet"]);
+    const { status, reply } = await operatorCall(service.url, "/v1/admin/projects", { body: { name: "x" } });
+    expect(status).toBe(400);
+    expect(JSON.stringify(reply)).toContain("x-network");
+    const treasuries = await Promise.all(
+      ["testnet", "mainnet"].map((network) => operatorCall(service.url, "/v1/admin/treasury", { network })),
+    );
+    const idOf = ({ treasury }: Record<string, unknown>) => (treasury as { treasuryId: string }).treasuryId;
+    expect(treasuries.map(({ reply: found }) => idOf(found))).toEqual([
+      networks.testnet.localnet.treasury.treasuryId,
+      networks.mainnet.localnet.treasury.treasuryId,
+    ]);
+  });
+
+  it("signs on both at each network's own price, and every signature of one goes on while the other hangs", async () => {
+    const [onTestnet, onMainnet] = [face("testnet"), face("mainnet")];
+    const [testnetId, mainnetId] = await Promise.all([onboardOverSim(onTestnet), onboardOverSim(onMainnet)]);
+    const [testnetBefore, mainnetBefore] = [await balanceOf("testnet"), await balanceOf("mainnet")];
+    const first = await submitSign(onTestnet, testnetId, "before");
+    expect(await signEnd(onTestnet, first)).toMatchObject({ status: "completed" });
+
+    // Every call to the fullnode waits until its client gives up.
+    networks.testnet.localnet.faults.set({ ...NO_FAULTS, timeout: 1 });
+    const stuck = await submitSign(onTestnet, testnetId, "stuck");
+    const load = Array.from({ length: 40 }, () =>
+      keep(face("testnet"))
+        .call("GetNetwork", {})
+        .then(
+          () => "answered",
+          () => "refused",
+        ),
+    );
+    const texts = Array.from({ length: 12 }, (_, at) => `message ${at}`);
+    const ends = await Promise.all(
+      texts.map(async (text) => signEnd(onMainnet, await submitSign(onMainnet, mainnetId, text))),
+    );
+    expect(ends.map(({ status }) => status)).toEqual(texts.map(() => "completed"));
+    expect(await onTestnet.call("GetSign", { signRequestId: stuck })).toMatchObject({ status: "queued" });
+    const ready = await fetch(`${service.url}/v1/ready`);
+    const { status, checks } = (await ready.json()) as {
+      status: string;
+      checks: { name: string; status: string }[];
+    };
+    expect([ready.status, status]).toEqual([200, "degraded"]);
+    expect(checks.filter((check) => check.status === "failing").map(({ name }) => name)).toEqual([
+      "testnet fullnode",
+    ]);
+
+    networks.testnet.localnet.faults.set(NO_FAULTS);
+    expect(await signEnd(onTestnet, stuck)).toMatchObject({ status: "completed" });
+    await Promise.all(load);
+    expect(testnetBefore - (await balanceOf("testnet"))).toBe(2n * PRICES.testnet);
+    expect(mainnetBefore - (await balanceOf("mainnet"))).toBe(12n * PRICES.mainnet);
+  });
+});

@@ -1,0 +1,21 @@
+import type { ServiceImpl } from "@connectrpc/connect";
+import type { Admin } from "../../gen/proto/tss/v1/admin_pb.ts";
+import { type AccountCallsDeps, createAccountCalls } from "../../src/admin/account-calls.ts";
+import { type AdminKeyCallsDeps, createAdminKeyCalls } from "../../src/admin/admin-key-calls.ts";
+import { type AdminServiceDeps, createAdminService } from "../../src/admin/admin-service.ts";
+
+/** All calls of `tss.v1.Admin` on one network. */
+export function wholeAdminService({
+  accounts,
+  adminKeys,
+  ...network
+}: AdminServiceDeps & {
+  readonly accounts: AccountCallsDeps;
+  readonly adminKeys: AdminKeyCallsDeps;
+}): ServiceImpl<typeof Admin> {
+  return {
+    ...createAdminService(network),
+    ...createAccountCalls(accounts),
+    ...createAdminKeyCalls(adminKeys),
+  };
+}

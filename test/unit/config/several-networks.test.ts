@@ -1,0 +1,84 @@
+import { randomBytes } from "node:crypto";
+import { describe, expect, it } from "vitest";
+import { loadConfig, readConfig } from "../../../src/config/config.ts";
+
+const hex = () => randomBytes(32).toString("hex");
+const id = `0x${"1".repeat(64)}`;
+const addressOf = (name: string) => ({
+  [`SUI_GRPC_URL_${name}`]: `https://${name.toLowerCase()}.example`,
+  [`SERVICECORE_${name}_PACKAGE_ID`]: id,
+  [`SERVICECORE_${name}_TREASURY_ID`]: id,
+  [`SERVICECORE_${name}_OPERATOR_CAP_IDS`]: id,
+});
+const BOTH = {
+  NETWORKS: "testnet,mainnet",
+  DATABASE_URL: "postgresql://db/tss",
+  CORS_ORIGINS: "https://app.example",
+  ...addressOf("TESTNET"),
+  ...addressOf("MAINNET"),
+  HOT_WALLET_SUI_SECRET_HEX_TESTNET: hex(),
+  HOT_WALLET_SUI_SECRET_HEX_MAINNET: hex(),
+};
+const faultsOf = (more: NodeJS.ProcessEnv) => readConfig({ ...BOTH, ...more }).faults;
+
+describe("several networks", () => {
+  it("are read in their order, each with what is its own and with what all share", () => {
+    const { networks } = loadConfig({
+      ...BOTH,
+      PRESIGN_POOL_HIGH_WATER: "60",
+      PRESIGN_POOL_HIGH_WATER_MAINNET: "500",
+      BILLING_PRICE_SIGN_MICRO_USD_TESTNET: "0",
+    });
+    expect(networks.map(({ name }) => name)).toEqual(["testnet", "mainnet"]);
+    expect(networks.map(({ presignHighWaterCount }) => presignHighWaterCount)).toEqual([60, 500]);
+    expect(networks.map(({ prices }) => prices.signMicroUsd)).toEqual([0n, 10_000n]);
+  });
+
+  it("have keys of their own, which are never shared", () => {
+    expect(faultsOf({})).toEqual([]);
+    expect(faultsOf({ HOT_WALLET_SUI_SECRET_HEX: hex() }).join()).toMatch(
+      /^HOT_WALLET_SUI_SECRET_HEX: expected HOT_WALLET_SUI_SECRET_HEX_<NETWORK> for each network instead/,
+    );
+    expect(faultsOf({ BILLING_DEPOSIT_MASTER_SEED_HEX: hex() }).join()).toMatch(
+      /^BILLING_DEPOSIT_MASTER_SEED_HEX: /,
+    );
+    expect(faultsOf({ HOT_WALLET_SUI_SECRET_HEX_MAINNET: "" }).join()).toMatch(
+      /^HOT_WALLET_SUI_SECRET_HEX_MAINNET: expected 64 hex digits, on mainnet/,
+    );
+    const shared = BOTH.HOT_WALLET_SUI_SECRET_HEX_TESTNET.toUpperCase();
+    for (const name of ["HOT_WALLET_SUI_SECRET_HEX_MAINNET", "GAS_STATION_MAINNET_SECRET_HEX"])
+      expect(faultsOf({ [name]: shared })).toEqual([
+        `${name}: expected a secret that no other network has, found 64 characters`,
+      ]);
+  });
+
+  it("never stand beside the localnet, and each stands once", () => {
+    expect(faultsOf({ NETWORKS: "localnet,mainnet" }).join()).toContain(
+      "localnet alone, or testnet and mainnet",
+    );
+    expect(faultsOf({ NETWORKS: "mainnet,mainnet" }).join()).toContain("each network once");
+    expect(faultsOf({ NETWORKS: "mainnet,devnet" }).join()).toContain("one of localnet, testnet, mainnet");
+  });
+
+  it("need a database that they can share", () => {
+    expect(faultsOf({ DATABASE_URL: "" }).join()).toMatch(/^DATABASE_URL: .*with several networks/);
+  });
+
+  it("tell a fault of a shared variable once, and one of a network's own by its name", () => {
+    expect(faultsOf({ PRESIGN_BATCH_SIZE: "33" })).toHaveLength(1);
+    expect(faultsOf({ PRESIGN_BATCH_SIZE_MAINNET: "33" })).toEqual([
+      'PRESIGN_BATCH_SIZE_MAINNET: expected a whole number from 1 to 32, found "33"',
+    ]);
+  });
+
+  it("show the variables of one network that are set, and warn of those that no network has", () => {
+    const { settings, warnings } = readConfig({
+      ...BOTH,
+      VERIFY_THREADS_MAINNET: "4",
+      PRESIGN_BATCH_SIZE_DEVNET: "1",
+    });
+    expect(settings.find(({ name }) => name === "VERIFY_THREADS_MAINNET")).toMatchObject({ value: "4" });
+    expect(settings.some(({ name }) => name === "VERIFY_THREADS_TESTNET")).toBe(false);
+    expect(warnings.join()).toContain("PRESIGN_BATCH_SIZE_DEVNET");
+  });
+});
