@@ -32,6 +32,9 @@ const RUN_ELSEWHERE: Readonly<Record<string, string>> = {
   "tss demo": "a minute of real cryptography: test/flow/demo.test.ts",
   "tss localnet": "its own port may be taken: run with another one",
   "tss doctor --network testnet": "it calls a public fullnode: test/crypto/network-doctor.test.ts",
+  "tss project list --network testnet":
+    "it takes a service of several networks: test/race/two-networks.test.ts",
+  "tss treasury --network mainnet": "the same",
   "promtool test rules deploy/prometheus/alerts.test.yml": "test/interop/alerts-and-dashboards.test.ts",
 };
 /** What ends with something else than 0, as the document says. */

@@ -203,7 +203,8 @@ describe.skipIf(test === undefined)("deposits that checkpoints announce", { time
     expect(await follower()).toMatchObject({ next: null, isFollowing: false });
     expect(await move(8n)).toBe(1);
     expect(await follower()).toMatchObject({ next: 8n, isFollowing: true });
-    expect(await secondsToScan(address)).toBeLessThanOrEqual(0);
+    // The column has milliseconds, so the time of the statement may be rounded up.
+    expect(await secondsToScan(address)).toBeLessThan(1);
   });
 
   it("are followed by one process at a time, and by another one after its death", async () => {

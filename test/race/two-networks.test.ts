@@ -1,11 +1,13 @@
 /** One process and one database serve two networks, each with a chain of its own, on a real PostgreSQL. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { NO_FAULTS } from "../../src/localnet/faults/fault-settings.ts";
+import { printed, runCli } from "../component/cli/run-cli.ts";
 import { onboardOverSim } from "../sim/onboard-over.ts";
 import { connectWebFace, curlFace, type Face, grpcJsFace } from "../support/faces.ts";
 import { testDatabase } from "../support/postgres.ts";
 import { layoutOfSignMessage, TEST_TRIPLE } from "../support/rows.ts";
 import {
+  ADMIN_KEY,
   fundedProject,
   operatorCall,
   type PosingNetwork,
@@ -111,6 +113,23 @@ describe.skipIf(test === undefined)("a process that serves two networks", () => 
       networks.testnet.localnet.treasury.treasuryId,
       networks.mainnet.localnet.treasury.treasuryId,
     ]);
+  });
+
+  it("lets `tss` name the network, and asks for it if the command needs one", async () => {
+    const asOperator = { TSS_URL: service.url, ADMIN_API_KEY: ADMIN_KEY };
+    const projectsOf = async (...argv: string[]) =>
+      (await printed(["project", "list", ...argv, "--json"], asOperator))
+        .split("\n")
+        .map((line) => (JSON.parse(line) as { network: string }).network)
+        .sort();
+    expect(await projectsOf()).toEqual(["mainnet", "testnet"]);
+    expect(await projectsOf("--network", "testnet")).toEqual(["testnet"]);
+    expect(await printed(["treasury", "--network", "mainnet", "--json"], asOperator)).toContain(
+      networks.mainnet.localnet.treasury.treasuryId,
+    );
+    const refused = await runCli(["treasury"], asOperator);
+    expect(refused.exitCode).toBe(1);
+    expect(refused.err).toContain("x-network");
   });
 
   it("signs on both at each network's own price, and every signature of one goes on while the other hangs", async () => {
