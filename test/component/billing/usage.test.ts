@@ -101,7 +101,7 @@ it("the hours add up to the ledger, whatever was booked together", async () => {
   await signTwice();
   await database.query(
     `INSERT INTO ledger_entry (project_id, kind, amount_micro_usd, key, description)
-     SELECT $1, 'credit', n, 'credit:many-' || n || $1::text, 'test' FROM generate_series(1, 5) n`,
+     SELECT $1::uuid, 'credit', n, 'credit:many-' || n || $1::uuid, 'test' FROM generate_series(1, 5) n`,
     [projectId],
   );
   const sumOf = (table: string, count: string) =>
