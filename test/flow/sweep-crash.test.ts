@@ -39,6 +39,8 @@ describe.skipIf(!postgres)("kill -9 in the middle of a sweep", () => {
       LOCALNET_URL: localnet.url,
       BILLING_DEPOSIT_MASTER_SEED_HEX: bytesToHex(SEED),
       BILLING_SWEEP_INTERVAL_SECONDS: "1",
+      // The waiting deposits stay below it.
+      BILLING_MIN_DEPOSIT_MICRO_USD: "1000000000000",
     };
     let service: ServiceProcess | undefined;
     stops.push(async () => service?.stop());
