@@ -26,7 +26,8 @@ export async function leaseFollower(
   const fence = held?.fence ?? NO_FENCE;
   await execute(
     db,
-    sql`INSERT INTO checkpoint_follower (network) VALUES (${network}) ON CONFLICT (network) DO NOTHING`,
+    sql`INSERT INTO checkpoint_follower (network, leased_until) VALUES (${network}, '-infinity')
+       ON CONFLICT (network) DO NOTHING`,
   );
   const [row] = await readRows(
     db,
