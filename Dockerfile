@@ -24,6 +24,7 @@ COPY tsconfig.json tsconfig.build.json ./
 COPY tools tools
 COPY prisma prisma
 COPY gen gen
+COPY move/treasury/compiled.json move/treasury/compiled.json
 COPY src src
 COPY --from=production /app/node_modules/.package-lock.json installed.json
 ARG SOURCE_COMMIT

@@ -6,9 +6,9 @@ export default defineConfig({
   test: {
     reporters: ["default", "./test/support/summary-reporter.ts"],
     sequence: { sequencer: LongestFirst },
-    maxWorkers: availableParallelism(),
-    // Each folder is a project. The groups run one after the other: first the tests that keep a processor busy, then
-    // the flows, whose processors often wait, then the browsers, whose pages are measured.
+    // Many tests wait for a database, a process or a page, so one more fits in than there are processors.
+    maxWorkers: Math.min(8, availableParallelism() + 1),
+    // Each folder is a project. The flows and the browsers run last, together: they start services and need memory.
     projects: [
       {
         extends: true,
@@ -96,9 +96,6 @@ export default defineConfig({
           globalSetup: ["./test/support/compile-program.ts", "./test/flow/bakery.ts"],
           testTimeout: 600_000,
           hookTimeout: 600_000,
-          // A flow is a client, a service and a network; one works while the others wait. The processors of two flows are
-          // busy for little more than half of the time, so a third one fits in.
-          maxWorkers: Math.min(4, availableParallelism() + 1),
           sequence: { groupOrder: 1 },
         },
       },
@@ -110,7 +107,7 @@ export default defineConfig({
           globalSetup: "./test/support/compile-program.ts",
           testTimeout: 120_000,
           hookTimeout: 300_000,
-          sequence: { groupOrder: 2 },
+          sequence: { groupOrder: 1 },
         },
       },
     ],

@@ -25,7 +25,7 @@ const { status } = spawnSync(tsc, ["-p", "tsconfig.build.json", "--outDir", DIST
 if (status !== 0) process.exit(1);
 await writeWorkerText();
 await vite.build(consoleConfig(path.join(DIST, "console")));
-for (const place of ["prisma/migrations", "gen/openapi.json"]) {
+for (const place of ["prisma/migrations", "gen/openapi.json", "move/treasury/compiled.json"]) {
   cpSync(path.join(ROOT, place), path.join(DIST, place), { recursive: true });
 }
 writeFileSync(path.join(DIST, "build.json"), `${JSON.stringify({ commit })}\n`);

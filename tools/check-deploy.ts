@@ -22,7 +22,7 @@ const below = (folder: string, ...endings: readonly string[]): string[] =>
     .map((name) => path.join(folder, name))
     .sort();
 const [compose, provisioning, overlays] = [
-  ["compose.yaml", "compose.dev.yaml"],
+  ["compose.yaml", "compose.dev.yaml", "compose.two-networks.yaml"],
   "deploy/grafana/provisioning",
   "deploy/kubernetes/overlays",
 ];

@@ -48,6 +48,11 @@ export type EncryptionKey = Prisma.EncryptionKeyModel
  */
 export type DWallet = Prisma.DWalletModel
 /**
+ * Model TreasuryConsent
+ * What the owner of a dWallet has signed for the Treasury.
+ */
+export type TreasuryConsent = Prisma.TreasuryConsentModel
+/**
  * Model Presign
  * One presign of the pool. It belongs to one request for good once it was submitted.
  */

@@ -11,9 +11,11 @@ import {
   curveOfNumber,
   signatureAlgorithmOfNumbers,
 } from "../protocol/algorithms.ts";
+import type { Database } from "../store/database.ts";
 import type { AccountCalls } from "./account-calls.ts";
 import type { AdminKeyCalls } from "./admin-key-calls.ts";
 import { type ChainReads, createChainCalls } from "./chain-calls.ts";
+import { createNetworkCalls } from "./network-calls.ts";
 import { wantedBucket } from "./wanted-bucket.ts";
 
 /** Implements the calls of `tss.v1.Admin` about one network's chain and presigns. */
@@ -21,6 +23,7 @@ export function createAdminService(deps: AdminServiceDeps): AdminNetworkCalls {
   const { lowWaterCount: lowWater, highWaterCount: highWater } = deps;
   return {
     ...createChainCalls(deps.chain),
+    ...createNetworkCalls(deps.database),
     async getPresignHealth(request) {
       const { curve, signatureAlgorithm } = wantedBucket(request);
       const buckets = (await deps.readPresignHealth())
@@ -61,6 +64,7 @@ export interface AdminServiceDeps {
   /** Returns the number of queued presigns. */
   readonly refillBucket: (origin: AuditOrigin, algorithm: CurveAlgorithm, count: number) => Promise<number>;
   readonly chain: ChainReads;
+  readonly database: Database;
   readonly lowWaterCount: number;
   readonly highWaterCount: number;
 }

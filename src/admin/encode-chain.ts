@@ -29,6 +29,7 @@ const KINDS: Readonly<Record<OperationName, ChainOperation_Kind>> = {
   presign: ChainOperation_Kind.presign,
   sign: ChainOperation_Kind.sign,
   sweep: ChainOperation_Kind.sweep,
+  consent: ChainOperation_Kind.consent,
 };
 
 /** Returns the state of a filter, or undefined. */
@@ -63,6 +64,7 @@ export function encodeChainTransaction(row: TransactionRow): ChainTransaction {
 /** Encodes the Treasury's funds. */
 export function encodeTreasury(overview: TreasuryOverview): GetTreasuryResponse {
   const { treasuryId, packageId, state, ceilings, hotWallet, gasStation, lanes } = overview;
+  const capIds = state.operators.map(({ capId }) => capId);
   return create(GetTreasuryResponseSchema, {
     treasury: {
       ...{ treasuryId, packageId, paused: state.isPaused },
@@ -79,7 +81,7 @@ export function encodeTreasury(overview: TreasuryOverview): GetTreasuryResponse 
     },
     hotWallet: encodeWallet(hotWallet),
     ...(gasStation && { gasStation: encodeWallet(gasStation) }),
-    lanes: lanes.map((lane) => encodeLane(lane, state.operatorCapIds)),
+    lanes: lanes.map((lane) => encodeLane(lane, capIds)),
   });
 }
 

@@ -1,8 +1,8 @@
 import type { Deposits } from "../billing/deposits/deposits.ts";
 import { createSweepLoop } from "../billing/sweeps/sweep-loop.ts";
 import type { DepositSigner } from "../billing/sweeps/sweep-signer.ts";
-import type { ChainNetwork } from "../chain/network.ts";
-import type { NetworkReader } from "../chain/reader.ts";
+import { type ChainNetwork, inBackground } from "../chain/network.ts";
+import { createNetworkReader, type NetworkReader } from "../chain/reader.ts";
 import type { SessionKind } from "../chain/session.ts";
 import { createSettler } from "../chain/settler.ts";
 import { createGasKeeper } from "../chain/submit/gas-keeper.ts";
@@ -16,12 +16,14 @@ import type { Signals } from "../coordination/signals.ts";
 import { topics } from "../coordination/topics.ts";
 import type { Loop } from "../lifecycle/start-loops.ts";
 import type { ServiceMetrics } from "../observe/service-metrics.ts";
+import { createCustodyLoop } from "../onboarding/custody/custody-loop.ts";
 import { createDWalletSession } from "../onboarding/dwallet-session.ts";
 import { createAffordable } from "../presigns/affordable.ts";
 import type { PresignQueue } from "../presigns/presign-queue.ts";
 import { createPresignSession } from "../presigns/presign-session.ts";
 import { adoptHeldPresigns } from "../restore/adopt-held-presigns.ts";
 import { reconcile } from "../restore/reconcile.ts";
+import { createExitLoop } from "../signing/exit-loop.ts";
 import { createSignSession } from "../signing/sign-session.ts";
 import type { Verifier } from "../signing/verifier.ts";
 import type { Database } from "../store/database.ts";
@@ -87,6 +89,16 @@ export async function createChainWork(options: ChainWorkOptions): Promise<Record
     submitter,
     "gas keeper": gasKeeper.loop(submitter.drivers),
     refill: createWarmRefill(options, async (bucket) => (gasKeeper.isShort() ? 0 : affordable(bucket))),
+    exits: createExitLoop({ ...pace, database, network: network.name, signals, clock, log }),
+    custody: createCustodyLoop({
+      ...pace,
+      database,
+      network: network.name,
+      treasuryId: network.treasury.treasuryId,
+      reader: createNetworkReader(inBackground(network)),
+      clock,
+      log,
+    }),
     sweeps: createSweepLoop({
       ...pace,
       ...config.sweeps,

@@ -51,6 +51,8 @@ export interface ServiceParts extends Pick<OnboardingServiceDeps, "parameters" |
   readonly deposits: Deposits | undefined;
   /** Of the process, with all its networks. */
   readonly readiness: () => Promise<Readiness>;
+  /** The names of all served networks. */
+  readonly networks: readonly string[];
   readonly processType: Config["processType"];
 }
 
@@ -91,9 +93,11 @@ export function implementNetworkServices(parts: ServiceParts, config: NetworkCon
       database,
       network: { senderAddress: network.senderAddress, laneIds: network.treasury.operatorCapIds },
       readiness: parts.readiness,
+      networks: parts.networks,
       processType: parts.processType,
     }),
     admin: createAdminService({
+      database,
       chain: {
         readTreasury: () => readTreasury({ db: database, network, reader, treasury }),
         listChainTransactions: (...call) => listChainTransactions(database, ...call),

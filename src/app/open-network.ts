@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import { createDepositSigner } from "../billing/sweeps/sweep-signer.ts";
 import { type CallerReads, createCallerReads } from "../chain/caller-reads.ts";
-import { checkChain } from "../chain/check-chain.ts";
+import { checkChain, knownChain } from "../chain/check-chain.ts";
 import { type ChainNetwork, connectNetwork, inBackground, type NetworkAccess } from "../chain/network.ts";
 import { createNetworkReader, type NetworkReader } from "../chain/reader.ts";
 import type { Config } from "../config/config.ts";
@@ -12,7 +12,7 @@ import { systemClock } from "../lifecycle/clock.ts";
 import type { Lifecycle } from "../lifecycle/lifecycle.ts";
 import { startLoops } from "../lifecycle/start-loops.ts";
 import { createObservation } from "../observe/observation.ts";
-import { createServiceMetrics } from "../observe/service-metrics.ts";
+import { createServiceMetrics, type ServiceMetrics } from "../observe/service-metrics.ts";
 import { createSamplers } from "../operations/create-samplers.ts";
 import { createPresignQueue, type PresignQueue } from "../presigns/presign-queue.ts";
 import type { SignObserver } from "../signing/sign-observer.ts";
@@ -39,7 +39,7 @@ export async function openNetwork(options: OpenNetworkOptions): Promise<OpenNetw
   const verifier = createVerifier({ threadMaxCount: own.verifyThreads });
   lifecycle.onStop("verifier", () => verifier.close());
   const observe = createServiceMetrics(metrics);
-  const network = await connect(options, database, observe.onMixUp);
+  const network = await connect(options, database, observe);
   const reader = createNetworkReader(network);
   // Other reads of the fullnode never delay the reads for work on the chain.
   const shownNetwork = inBackground(network);
@@ -123,12 +123,20 @@ export interface OpenNetworkOptions {
 }
 
 async function connect(
-  { network: own, access }: OpenNetworkOptions,
+  { network: own, access, log }: OpenNetworkOptions,
   database: Database,
-  onMixUp: Parameters<typeof connectNetwork>[0]["onMixUp"],
+  observe: ServiceMetrics,
 ): Promise<ChainNetwork> {
   try {
-    const network = await connectNetwork({ ...(await access()), clock: systemClock, onMixUp });
+    const chain = await knownChain(database, own.name);
+    const network = await connectNetwork({
+      ...(await access()),
+      ...{ clock: systemClock, chain, onMixUp: observe.onMixUp },
+      onSwitch(fullnode) {
+        observe.onFullnodeSwitch();
+        log.warn({ fullnode }, "another fullnode answers");
+      },
+    });
     await checkChain(database, network);
     return network;
   } catch (cause) {

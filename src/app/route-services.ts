@@ -27,7 +27,9 @@ export function routeServices({ servicesOf, accounts, adminKeys }: RoutedParts):
     if (services !== undefined) return services;
     throw new ServiceError(
       "NETWORK_UNAVAILABLE",
-      `${network || "no network"} is not open on this replica yet`,
+      network === ""
+        ? "no network is open on this replica yet"
+        : `${network} is not open on this replica yet`,
       {
         metadata: { network },
       },

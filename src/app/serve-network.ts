@@ -31,6 +31,7 @@ export async function serveNetwork(
       parameters,
       parameterStore,
       readiness,
+      networks: parts.config.networks.map(({ name }) => name),
       processType: parts.config.processType,
     },
     own,

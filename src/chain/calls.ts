@@ -1,3 +1,4 @@
+import type { TreasuryConsent } from "../protocol/treasury-consent.ts";
 import type { OwnedRef } from "./treasury/treasury-calls.ts";
 
 /**
@@ -15,6 +16,10 @@ export interface ChainCalls {
     signature: Uint8Array;
     signerPublicKey: Uint8Array;
   }): void;
+  /** Uses what a dWallet's owner has signed. Takes no capability of the service. */
+  useConsent(
+    call: TreasuryConsent & { readonly publicKey: Uint8Array; readonly signature: Uint8Array },
+  ): void;
   payDkg(call: {
     networkEncryptionKeyId: string;
     curve: number;

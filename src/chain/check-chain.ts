@@ -4,6 +4,13 @@ import type { Queryable } from "../store/database.ts";
 import { readRows } from "../store/statements.ts";
 import type { ChainNetwork } from "./network.ts";
 
+/** Returns the identifier of the chain that the database's rows of a network belong to; undefined before its first use. */
+export async function knownChain(db: Queryable, network: string): Promise<string | undefined> {
+  const query = sql`SELECT chain_id AS "chainId" FROM known_network WHERE name = ${network}`;
+  const [known] = await readRows(db, query, { chainId: text });
+  return known?.chainId;
+}
+
 /**
  * Binds the database to the first chain that it is used with. Throws if the fullnode serves another chain, because
  * dWallets, presigns and stored transactions belong to one chain. A reset localnet is another chain.

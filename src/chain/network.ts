@@ -7,6 +7,7 @@ import { bindAnswers, type MixUpReport } from "../protocol/bind-answers.ts";
 import type { Secret } from "../telemetry/secret.ts";
 import { type BackOff, type BackOffs, createBackOffs } from "./back-off.ts";
 import { boundMessages } from "./bound-messages.ts";
+import { createFullnodes, type FullnodeStatus, type Fullnodes } from "./fullnodes.ts";
 import { withDeadline } from "./with-deadline.ts";
 
 /**
@@ -15,10 +16,11 @@ import { withDeadline } from "./with-deadline.ts";
  */
 export async function connectNetwork(options: NetworkOptions): Promise<ChainNetwork> {
   const { name, fullnodeUrl, publicFullnodeUrl, ikaConfig, treasury, clock } = options;
+  const fullnodes = openFullnodes(options);
   const transport = new GrpcWebFetchTransport({
     baseUrl: fullnodeUrl.reveal(),
     format: "binary",
-    fetch: boundMessages((input, init) => (options.fetch ?? fetch)(input, init)),
+    fetch: boundMessages(fullnodes.fetch),
   });
   const client = new SuiGrpcClient({ network: name, transport: bindAnswers(transport, options.onMixUp) });
   const times = options.times ?? DEFAULT_TIMES;
@@ -31,6 +33,7 @@ export async function connectNetwork(options: NetworkOptions): Promise<ChainNetw
   return {
     name,
     publicFullnodeUrl,
+    fullnodes: fullnodes.statuses,
     client,
     onMixUp: options.onMixUp,
     backOff: backOffs.work,
@@ -66,6 +69,8 @@ export interface NetworkAccess {
   readonly name: string;
   /** The service's own fullnode. The URL is secret, because providers put their key into it. */
   readonly fullnodeUrl: Secret;
+  /** Further fullnodes of the service, in the order in which they are asked when those before them fail. Default: none. */
+  readonly otherFullnodeUrls?: readonly Secret[] | undefined;
   /** The fullnode that GetNetwork shows to clients. Default: none. */
   readonly publicFullnodeUrl?: string | undefined;
   /** The network takes ownership: the Ika client completes it in place. */
@@ -86,6 +91,10 @@ export interface NetworkOptions extends NetworkAccess {
   readonly fetch?: typeof fetch;
   /** Called for each answer that belongs to another request. Default: none. */
   readonly onMixUp?: MixUpReport | undefined;
+  /** The identifier of the chain that the database belongs to. Default: the first fullnode that answers decides. */
+  readonly chain?: string | undefined;
+  /** Called with the host of the fullnode that answers when another one did before. Default: none. */
+  readonly onSwitch?: ((host: string) => void) | undefined;
 }
 
 /** The time limits of calls to the fullnode, in milliseconds. */
@@ -111,6 +120,8 @@ export interface ChainNetwork {
   readonly name: string;
   /** The fullnode that GetNetwork shows to clients; undefined for none. */
   readonly publicFullnodeUrl: string | undefined;
+  /** How each of the service's own fullnodes does, if there are several. */
+  readonly fullnodes: () => FullnodeStatus[];
   /** Rejects answers that belong to another request. */
   readonly client: SuiGrpcClient;
   /** The back-off of every call to the fullnode: that of `work`, or of `background` after {@link inBackground}. */
@@ -138,6 +149,21 @@ export interface ChainNetwork {
 /** Returns the network for background reads, which no signature or deposit waits for. */
 export function inBackground(network: ChainNetwork): ChainNetwork {
   return { ...network, backOff: network.backOffs.background };
+}
+
+function openFullnodes(options: NetworkOptions): Fullnodes {
+  const { name, clock, chain, onSwitch, otherFullnodeUrls = [] } = options;
+  const send: typeof fetch = (input, init) => (options.fetch ?? fetch)(input, init);
+  const urls = [options.fullnodeUrl, ...otherFullnodeUrls].map((url) => url.reveal());
+  return createFullnodes({
+    ...{ urls, chain, send, clock, onSwitch },
+    async chainOf(baseUrl) {
+      const client = new SuiGrpcClient({ network: name, baseUrl, format: "binary", fetch: send });
+      const { readMs } = options.times ?? DEFAULT_TIMES;
+      const asked = withDeadline(clock, readMs, (signal) => client.core.getChainIdentifier({ signal }));
+      return (await asked).chainIdentifier;
+    },
+  });
 }
 
 async function sharedRef(

@@ -5,7 +5,7 @@ import { execute } from "../store/statements.ts";
 import type { ChainCalls } from "./calls.ts";
 
 /** The kinds of operation in the outbox, by the name in its rows. */
-export const OPERATION_NAMES = ["register", "dkg", "accept", "presign", "sign", "sweep"] as const;
+export const OPERATION_NAMES = ["register", "dkg", "accept", "presign", "sign", "sweep", "consent"] as const;
 
 /** One of {@link OPERATION_NAMES}. */
 export type OperationName = (typeof OPERATION_NAMES)[number];
@@ -20,6 +20,8 @@ export interface ChainEvent {
 export interface LandedTransaction {
   /** Base58 digest. */
   readonly digest: string;
+  /** The version of every object that it wrote. */
+  readonly version: bigint;
   readonly events: readonly ChainEvent[];
 }
 

@@ -44,7 +44,9 @@ export function toOutcome(result: TransactionResult): TransactionOutcome {
   const executed = { gasUsedMist, changes: toChanges(transaction.effects) };
   if (transaction.status.success) {
     const events = transaction.events.map((event) => ({ type: event.eventType, bcs: event.bcs }));
-    return { kind: "landed", transaction: { digest: transaction.digest, events }, ...executed };
+    const { digest, effects } = transaction;
+    const version = BigInt(effects.lamportVersion ?? 0);
+    return { kind: "landed", transaction: { digest, version, events }, ...executed };
   }
   return { kind: "aborted", error: toFailure(transaction.status.error), ...executed };
 }

@@ -63,6 +63,8 @@ export interface NetworkReader extends ChainReader {
   /** Returns all SUI coins of an address. */
   gasCoins(owner: string): Promise<GasCoin[]>;
   epoch(): Promise<SuiEpoch>;
+  /** Returns the digest of the first checkpoint of the chain, in Base58. */
+  chainIdentifier(): Promise<string>;
   /** Returns the number of sessions that the network processes at a time. More sessions wait in its queue. */
   sessionBuffer(): Promise<number>;
   /**
@@ -166,6 +168,8 @@ export function createNetworkReader(network: ChainNetwork): NetworkReader {
       } while (cursor !== null);
       return coins;
     },
+    chainIdentifier: () =>
+      read(async (signal) => (await client.core.getChainIdentifier({ signal })).chainIdentifier),
     epoch: () =>
       read(async (signal) => {
         const { systemState } = await client.core.getCurrentSystemState({ signal });

@@ -49,6 +49,7 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
   {
     title: "Presigns and the chain",
     commands: {
+      network: async () => (await import("./commands/network.ts")).networkCommands,
       presign: async () => (await import("./commands/presign.ts")).presignCommands,
       treasury: async () => (await import("./commands/treasury.ts")).treasuryCommand,
       lanes: async () => (await import("./commands/lanes.ts")).lanesCommand,

@@ -27,6 +27,8 @@ export interface CommandContext {
   print(line: string): void;
   /** Writes a remark to standard error. */
   note(line: string): void;
+  /** Asks a question and returns the answer. Default: on the terminal, if there is one. */
+  ask?(question: string): Promise<string>;
   /** Default: the environment of the process. */
   readonly environment?: NodeJS.ProcessEnv | undefined;
   /** Default: the configured database. */

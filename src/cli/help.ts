@@ -31,7 +31,8 @@ export function describeTree(name: string, tree: Exclude<CommandTree, Command>):
 }
 
 /** Returns the help of one command with its options. */
-export function describeCommand(name: string, { summary, details, options }: Command): string {
+export function describeCommand(name: string, command: Command): string {
+  const { summary, details, options, subcommands } = command;
   const rows = Object.entries(options).map(
     ([option, shape]) => [labelOf(option, shape), shape.description] as const,
   );
@@ -41,6 +42,9 @@ export function describeCommand(name: string, { summary, details, options }: Com
     capitalised(summary),
     ...(rows.length === 0 ? [] : ["", ...formatPairs(rows).split("\n").map(indent)]),
     ...(details === undefined ? [] : ["", details]),
+    ...(subcommands === undefined
+      ? []
+      : ["", "Subcommands:", ...formatPairs(verbsOf(name, subcommands)).split("\n").map(indent)]),
   ].join("\n");
 }
 
@@ -53,7 +57,11 @@ export function usageOf(name: string, { options }: Pick<Command, "options">): st
 
 function linesOf(name: string, tree: CommandTree): [string, string][] {
   if (isCommand(tree)) return [[name, tree.summary], ...linesOf(name, tree.subcommands ?? {})];
-  return Object.entries(tree).map(([verb, { summary }]) => [`${name} ${verb}`, summary]);
+  return verbsOf(name, tree);
+}
+
+function verbsOf(name: string, verbs: Exclude<CommandTree, Command>): [string, string][] {
+  return Object.entries(verbs).map(([verb, { summary }]) => [`${name} ${verb}`, summary]);
 }
 
 function labelOf(name: string, { kind, placeholder }: Option<unknown>): string {

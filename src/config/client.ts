@@ -1,5 +1,6 @@
 import type { Secret } from "../telemetry/secret.ts";
-import { ConfigError, ConfigReader } from "./reader.ts";
+import { ConfigError } from "./config-error.ts";
+import { ConfigReader } from "./reader.ts";
 import { CONFIG_VARIABLES } from "./variables.ts";
 
 /** Reads the settings that the command needs to call a service. Throws a ConfigError that names every fault. */

@@ -2,12 +2,15 @@ import type { TracingConfig } from "../telemetry/open-tracing.ts";
 import type { Secret } from "../telemetry/secret.ts";
 import { checkBind, checkSecrets, checkShared, isPublic } from "./checks.ts";
 import { type ClientConfig, readClientConfig } from "./client.ts";
+import { ConfigError } from "./config-error.ts";
 import type { Setting } from "./config-variable.ts";
 import { type DatabaseConfig, readDatabaseConfig } from "./database.ts";
 import { type LimitsConfig, readLimits } from "./limits.ts";
+import type { NetworkName } from "./network.ts";
 import { type NetworkConfig, readNetworks } from "./networks.ts";
-import { ConfigError, ConfigReader } from "./reader.ts";
+import { ConfigReader } from "./reader.ts";
 import { readTracing } from "./tracing.ts";
+import { readTreasuryConfig, type TreasuryConfig } from "./treasury.ts";
 import { unknownVariables } from "./unknown-variables.ts";
 import { CONFIG_VARIABLES, type VariableName } from "./variables.ts";
 
@@ -135,6 +138,14 @@ export function readConfig(
 /** Returns the settings that the command `tss` needs to call a service. Throws a ConfigError that names every fault. */
 export function loadClientConfig(environment: NodeJS.ProcessEnv = process.env): ClientConfig {
   return readClientConfig(environment);
+}
+
+/** Returns what the administration of a Treasury needs. Throws a ConfigError that names every fault. */
+export function loadTreasuryConfig(
+  network: NetworkName | undefined,
+  environment: NodeJS.ProcessEnv = process.env,
+): TreasuryConfig {
+  return readTreasuryConfig(environment, network);
 }
 
 function readTls(read: ConfigReader<VariableName>): Config["tls"] {

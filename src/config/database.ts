@@ -1,16 +1,19 @@
 import type { ConfigReader } from "./reader.ts";
 import type { VariableName } from "./variables.ts";
 
-/** Reads the time limits of the database. */
+/** Reads the limits of the database. */
 export function readDatabaseConfig(read: ConfigReader<VariableName>): DatabaseConfig {
   return {
+    poolSizeCount: read.integer("DATABASE_POOL_SIZE", 2, 500),
     statementTimeoutMs: read.integer("DATABASE_STATEMENT_TIMEOUT_MS", 1_000, 600_000),
     migrationLockWaitMs: 1_000 * read.integer("MIGRATION_LOCK_WAIT_SECONDS", 1, 86_400),
   };
 }
 
-/** The time limits of the database. */
+/** The limits of the database. */
 export interface DatabaseConfig {
+  /** The number of connections of a pool. A process that serves several networks has a pool for each of them, and one more. */
+  readonly poolSizeCount: number;
   /** The time after which the server ends a statement of a call or a worker. */
   readonly statementTimeoutMs: number;
   /** The total wait of migrations for locks at one start. */
@@ -19,6 +22,12 @@ export interface DatabaseConfig {
 
 /** The variables that {@link readDatabaseConfig} reads. */
 export const DATABASE_VARIABLES = [
+  {
+    name: "DATABASE_POOL_SIZE",
+    default: "16",
+    description:
+      "Maximum number of a process's connections to PostgreSQL, 2 to 500; with several networks, as many again for each",
+  },
   {
     name: "DATABASE_STATEMENT_TIMEOUT_MS",
     default: "15000",

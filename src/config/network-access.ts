@@ -32,13 +32,12 @@ export async function readNetworkAccess(network: NetworkConfig): Promise<Network
   const { address } = network;
   const keys = readChainKeys(network);
   if (address.name !== "localnet") {
-    const { name, fullnodeUrl, publicFullnodeUrl, treasury } = address;
-    return { name, fullnodeUrl, publicFullnodeUrl, treasury, ikaConfig: getNetworkConfig(name), ...keys };
+    return { ...address, ikaConfig: getNetworkConfig(address.name), ...keys };
   }
   return address.url === undefined ? undefined : readLocalnetAccess(address.url, keys);
 }
 
-/** Asks a localnet for its Ika objects and its Treasury. Throws if none answers at the URL. */
+/** Asks a localnet for what a service needs of it. Throws if none answers at the URL. */
 export async function readLocalnetAccess(url: string, keys: ChainKeys): Promise<NetworkAccess> {
   const { treasury, ikaConfig } = await describeLocalnet(url);
   return {
@@ -49,7 +48,8 @@ export async function readLocalnetAccess(url: string, keys: ChainKeys): Promise<
   };
 }
 
-async function describeLocalnet(url: string): Promise<Pick<NetworkAccess, "treasury" | "ikaConfig">> {
+/** Asks a localnet for its Ika objects and its Treasury. Throws if none answers at the URL. */
+export async function describeLocalnet(url: string): Promise<Pick<NetworkAccess, "treasury" | "ikaConfig">> {
   try {
     const reply = await fetch(new URL("/localnet/network", url), {
       signal: AbortSignal.timeout(DESCRIBE_TIMEOUT_MS),

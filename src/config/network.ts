@@ -35,9 +35,13 @@ export function readNetworkAddress(read: ConfigReader<VariableName>, name: Netwo
   const upper = name === "testnet" ? "TESTNET" : "MAINNET";
   const id = (variable: VariableName): string =>
     read.required(variable, /^0x[0-9a-f]{64}$/, "0x and 64 hex digits");
+  const [fullnodeUrl, ...otherFullnodeUrls] = read.requiredSecretUrls(
+    `SUI_GRPC_URL_${upper}`,
+    /^https?:\/\//,
+    "http(s) URLs, comma-separated",
+  );
   return {
-    name,
-    fullnodeUrl: read.requiredSecretUrl(`SUI_GRPC_URL_${upper}`, /^https?:\/\//, "an http(s) URL"),
+    ...{ name, fullnodeUrl, otherFullnodeUrls },
     publicFullnodeUrl: read.publicUrl(`SUI_GRPC_PUBLIC_URL_${upper}`),
     treasury: {
       packageId: id(`SERVICECORE_${upper}_PACKAGE_ID`),
@@ -69,7 +73,8 @@ export const NETWORK_VARIABLES = [
   { name: "LOCALNET_URL", description: "URL of a separate localnet; unset: embed one" },
   {
     name: "SUI_GRPC_URL_TESTNET",
-    description: "The service's own testnet fullnode; the URL may contain a provider's key and stays secret",
+    description:
+      "The service's own testnet fullnodes, comma-separated, in the order in which they are tried; a URL may contain a provider's key and stays secret",
     secret: true,
   },
   { name: "SUI_GRPC_URL_MAINNET", description: "The same on mainnet", secret: true },
@@ -104,6 +109,8 @@ export type NetworkAddress =
       readonly name: "testnet" | "mainnet";
       /** The service's own fullnode. Providers put their key into the URL. */
       readonly fullnodeUrl: Secret;
+      /** Further ones, in the order in which they are tried. */
+      readonly otherFullnodeUrls: readonly Secret[];
       /** The fullnode that GetNetwork shows to clients; undefined for none. */
       readonly publicFullnodeUrl: string | undefined;
       readonly treasury: {

@@ -4,17 +4,6 @@ import { createRedact } from "../telemetry/redact.ts";
 import { Secret } from "../telemetry/secret.ts";
 import { type ConfigVariable, NETWORK_SUFFIXES, networkVariants, type Setting } from "./config-variable.ts";
 
-/** Thrown with all faults. */
-export class ConfigError extends Error {
-  override readonly name = "ConfigError";
-  readonly faults: readonly string[];
-
-  constructor(faults: readonly string[]) {
-    super(`the configuration has ${faults.length} fault(s):\n${faults.map((f) => `  - ${f}`).join("\n")}`);
-    this.faults = faults;
-  }
-}
-
 const redact = createRedact();
 const SHOWN_MAX_CHARACTERS = 200;
 
@@ -200,11 +189,16 @@ export class ConfigReader<Name extends string> {
     return secret;
   }
 
-  /** Like `secretUrl`, but required. */
-  requiredSecretUrl(name: Name, pattern: RegExp, expected: string): Secret {
-    const secret = this.secretUrl(name, pattern, expected);
-    if (secret === undefined) this.fault(name, undefined, expected);
-    return secret ?? new Secret("");
+  /** Several such URLs, comma-separated; at least one. */
+  requiredSecretUrls(name: Name, pattern: RegExp, expected: string): readonly [Secret, ...Secret[]] {
+    const given = this.secret(name, /./, expected)?.reveal();
+    const texts = (given ?? "").split(/ *, */);
+    if (given === undefined) this.fault(name, undefined, expected);
+    const wrong = texts.find((text) => !pattern.test(text) || !URL.canParse(text));
+    if (given && wrong !== undefined) this.secretFault(name, wrong, `${expected}, with encoded passwords`);
+    const urls = texts.map((text) => new Secret(text)) as [Secret, ...Secret[]];
+    for (const [index, url] of urls.entries()) this.secrets.set(`${name} (${index + 1})`, url);
+    return urls;
   }
 
   /** Returns the trimmed content. If the file cannot be read, adds a fault and returns undefined. */

@@ -49,7 +49,7 @@ export const WORK_VARIABLES = [
     name: "MAX_REFUNDS_PER_PROJECT_PER_DAY",
     default: "20",
     description:
-      "ECDSA signatures and dWallets together that one project gets refunded per day (UTC) after the network rejects the user's part",
+      "ECDSA signatures and dWallets together that one project gets refunded per day (UTC) after the network rejects the user's part, or because the dWallet's owner has taken it out of the Treasury",
     perNetwork: "override",
   },
   {

@@ -1,5 +1,6 @@
 import type { ComponentType, JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
+import { useSession } from "./api/session-context.ts";
 import { ErrorBoundary } from "./error-boundary.tsx";
 import type { PageProps, Route } from "./route.ts";
 import { Empty } from "./ui/empty.tsx";
@@ -7,6 +8,7 @@ import { PageFrame } from "./ui/page-frame.tsx";
 
 /** Loads the code of a page once, and shows the page. */
 export function RoutedPage({ route, path }: RoutedPageProps): JSX.Element {
+  const { network } = useSession();
   const [loaded, setLoaded] = useState<Loaded>();
   useEffect(() => {
     let isCurrent = true;
@@ -41,8 +43,9 @@ export function RoutedPage({ route, path }: RoutedPageProps): JSX.Element {
     );
   }
   const id = path[1] ?? "";
+  // Another network is another page: no figure, filter or open dialog of one may stay for the other.
   return (
-    <ErrorBoundary key={path.join("/")}>
+    <ErrorBoundary key={[network, ...path].join("/")}>
       <Content id={id} />
     </ErrorBoundary>
   );

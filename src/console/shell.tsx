@@ -6,13 +6,15 @@ import { OPERATOR_ROUTES } from "./operator/routes.ts";
 import { PROJECT_ROUTES } from "./project/routes.ts";
 import { findRoute, type Route } from "./route.ts";
 import { RoutedPage } from "./routed-page.tsx";
+import { SelectField } from "./ui/field.tsx";
+import { goTo } from "./ui/go-to.ts";
 import { Icon } from "./ui/icon.tsx";
 import { ThemeChoice } from "./ui/theme-choice.tsx";
 import { useRoute } from "./ui/use-route.ts";
 
 /** The frame around the pages: navigation, network, theme and sign-out. */
 export function Shell(): JSX.Element {
-  const { role, projectName, network } = useSession();
+  const { role, projectName, network, networks } = useSession();
   const signOut = useSignOut();
   const routes = role === "operator" ? OPERATOR_ROUTES : PROJECT_ROUTES;
   const path = useRoute();
@@ -28,7 +30,7 @@ export function Shell(): JSX.Element {
       <button type="button" class="button skip-link" onClick={skipToContent}>
         Skip to the content
       </button>
-      <header class="top">
+      <header class={networks.length > 1 ? "top top-of-several" : "top"}>
         <button
           type="button"
           class="icon-button menu-button"
@@ -40,9 +42,22 @@ export function Shell(): JSX.Element {
           <Icon name={isMenuOpen ? "cross" : "menu"} />
         </button>
         <span class="brand">Console</span>
-        <span class="network" title="The network of this service">
-          {network}
-        </span>
+        {networks.length > 1 ? (
+          <SelectField
+            label="Network"
+            options={networks.map((name) => [name, name])}
+            value={network}
+            isInline
+            onSelect={(name) => goTo(name, location.hash)}
+          />
+        ) : (
+          <span
+            class="network"
+            title={role === "operator" ? "The network of this service" : "The network of this key"}
+          >
+            {network}
+          </span>
+        )}
         <span class="top-end">
           <span class="muted role">{role === "operator" ? "Operator" : projectName}</span>
           <ThemeChoice />

@@ -2,7 +2,7 @@ import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { type FailureText, failureText } from "./api/failure-text.ts";
 import { roleOfKey } from "./api/role-of-key.ts";
-import { openKeySession, type Session } from "./api/session.ts";
+import { type KeySession, openKeySession } from "./api/session.ts";
 import { FailureNotice } from "./ui/failure-notice.tsx";
 import { TextField } from "./ui/field.tsx";
 import { ThemeChoice } from "./ui/theme-choice.tsx";
@@ -71,5 +71,5 @@ export function SignIn({ message, onSession }: SignInProps): JSX.Element {
 interface SignInProps {
   /** Why the last session ended; empty at the start. */
   readonly message: string;
-  onSession(session: Session): void;
+  onSession(session: KeySession): void;
 }

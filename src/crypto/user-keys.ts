@@ -41,6 +41,11 @@ export function signDWalletOutput(keys: UserKeys, dwalletOutput: Uint8Array): Ui
   return ed25519.sign(dwalletOutput, keys.signerSecretKey.reveal());
 }
 
+/** Signs what a dWallet's owner wants of the Treasury. Returns 64 bytes. */
+export function signAsOwner(keys: UserKeys, consent: Uint8Array): Uint8Array {
+  return ed25519.sign(consent, keys.signerSecretKey.reveal());
+}
+
 function domainSeed(domain: string, seed: Uint8Array, curve: CurveName): Uint8Array {
   const input = concatBytes(new TextEncoder().encode(domain), Uint8Array.of(curveNumber(curve)), seed);
   const derived = keccak_256(input);

@@ -135,6 +135,11 @@ export const ERROR_CATALOGUE = {
   DWALLET_NOT_ACTIVE: kind(Code.FailedPrecondition, "The dWallet is not Active yet, or never will be.", {
     metadata: ["dwalletId", "state"],
   }),
+  DWALLET_LEFT: kind(
+    Code.FailedPrecondition,
+    "The dWallet has left the service, or is leaving. Only the holder of its capability can request signatures.",
+    { metadata: ["dwalletId", "state"] },
+  ),
   WRONG_STATE: kind(Code.FailedPrecondition, "The resource is not in a state that allows this call.", {
     metadata: ["status", "expireTime", "state"],
   }),
@@ -226,6 +231,11 @@ export const ERROR_CATALOGUE = {
     Code.Unavailable,
     "This replica has not reached the network since it started; it keeps trying. Other networks are not affected.",
     { retryAfterSeconds: 5, metadata: ["network"] },
+  ),
+  NETWORK_DRAINING: kind(
+    Code.FailedPrecondition,
+    "The operator has closed the network to new work: registrations, dWallets and signatures. What is under way still ends.",
+    { metadata: ["network"] },
   ),
   DATABASE_UNAVAILABLE: kind(
     Code.Unavailable,

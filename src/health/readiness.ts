@@ -5,8 +5,13 @@ import { type Finding, type HealthCheck, runChecks } from "./checks/health-check
 export interface Readiness {
   readonly status: "ready" | "degraded" | "unavailable";
   readonly checks: readonly (
-    | { readonly name: string; readonly status: "ok" }
-    | { readonly name: string; readonly status: "failing"; readonly reason: string }
+    | { readonly name: string; readonly isVital: boolean; readonly status: "ok" }
+    | {
+        readonly name: string;
+        readonly isVital: boolean;
+        readonly status: "failing";
+        readonly reason: string;
+      }
   )[];
 }
 
@@ -46,11 +51,12 @@ async function decide(checks: readonly HealthCheck[], timeoutMs: number): Promis
   const isUnavailable = failing.some(({ isVital }) => isVital);
   return {
     status: isUnavailable ? "unavailable" : failing.length > 0 ? "degraded" : "ready",
-    checks: deciding.map((check) =>
-      failing.includes(check)
-        ? { name: check.name, status: "failing", reason: check.reason }
-        : { name: check.name, status: "ok" },
-    ),
+    checks: deciding.map((check) => {
+      const { name, isVital, reason } = check;
+      return failing.includes(check)
+        ? { name, isVital, status: "failing", reason }
+        : { name, isVital, status: "ok" };
+    }),
   };
 }
 
@@ -67,13 +73,18 @@ export function readyRoute(readiness: () => Promise<Readiness>): PlainRoute {
   return {
     path: "/v1/ready",
     async handle({ isDraining }) {
-      const answer = isDraining ? { status: "draining", checks: [] } : await readiness();
+      const answer = isDraining ? DRAINING : await readiness();
       const isReady = answer.status === "ready" || answer.status === "degraded";
       return {
         status: isReady ? 200 : 503,
         headers: { "content-type": "application/json", "cache-control": "no-store" },
-        body: JSON.stringify(answer),
+        body: JSON.stringify({
+          status: answer.status,
+          checks: answer.checks.map(({ isVital: _isVital, ...check }) => check),
+        }),
       };
     },
   };
 }
+
+const DRAINING = { status: "draining", checks: [] as Readiness["checks"] } as const;

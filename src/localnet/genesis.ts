@@ -16,10 +16,10 @@ import { blake2b256 } from "./fullnode/bytes.ts";
 import type { Commit } from "./fullnode/commit.ts";
 import { fieldParts, u64Name } from "./fullnode/dynamic-fields.ts";
 import { encodeExecuted } from "./fullnode/executed-transaction.ts";
+import { timestampProto } from "./fullnode/expiration-proto.ts";
 import { storageCostOf } from "./fullnode/gas.ts";
 import { Coin, type Owner, sealObject } from "./fullnode/object.ts";
 import { coinObjectType, SUI_TYPE } from "./fullnode/sui-types.ts";
-import { timestampProto } from "./fullnode/transaction-proto.ts";
 
 /** The first commit of a network. Its digest is the chain's id and also depends on the time of creation. */
 export function genesisCommit(options: GenesisOptions): Commit {

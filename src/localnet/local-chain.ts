@@ -101,7 +101,7 @@ export async function openLocalChain(options: LocalChainOptions = {}): Promise<L
       [
         ...reads(ledger),
         ...executionService(ledger, functions, () => faults.happens(faults.settings.congestion)),
-        ...movePackageService(functions),
+        ...movePackageService(functions, ledger.objects),
       ],
       [...reads(lagging), ...executionService(lagging, functions)],
       faults,

@@ -1,4 +1,5 @@
-import type { SignPrice, TreasuryBalances } from "../chain/treasury/treasury-reader.ts";
+import type { SignPrice } from "../chain/treasury/treasury-reader.ts";
+import type { TreasuryBalances } from "../chain/treasury/treasury-state.ts";
 
 /**
  * Returns the number of signatures with presigns that the Treasury can pay for, for the most expensive algorithm.

@@ -1,3 +1,4 @@
+import { operatorUse } from "../chain/treasury/operator-use.ts";
 import type { MetricsMaker } from "../telemetry/network-metrics.ts";
 import type { ChainFigures } from "./read-chain-figures.ts";
 
@@ -12,6 +13,25 @@ export function createChainGauges(
   const affordable = metrics.gauge(
     "treasury_affordable_signs",
     "Signatures with their presigns that the Treasury can pay for, at the price of the most expensive algorithm.",
+  );
+  const releases = metrics.gauge(
+    "treasury_releases_announced",
+    "dWallets whose release by the administrator is announced.",
+  );
+  const successor = metrics.gauge("treasury_successor_announced", "1 while a successor is announced.");
+  const offered = metrics.gauge(
+    "treasury_admin_offered",
+    "1 while the administration is offered to somebody.",
+  );
+  const epochsLeft = metrics.gauge(
+    "operator_epochs_left",
+    "Sui epochs after this one in which the lane's OperatorCap may be used.",
+    ["lane"],
+  );
+  const used = metrics.gauge(
+    "operator_budget_used_ratio",
+    "Share of the most used limit that the lane's OperatorCap has spent in this Sui epoch.",
+    ["lane"],
   );
   const gas = metrics.gauge("gas_balance_sui", "All SUI of the address that pays for gas.");
   const laneGas = metrics.gauge("lane_gas_balance_sui", "SUI of the lane for gas.", ["lane"]);
@@ -28,6 +48,16 @@ export function createChainGauges(
     ika.set(Number(figures.treasury.ika) / UNITS_PER_COIN);
     sui.set(Number(figures.treasury.sui) / UNITS_PER_COIN);
     paused.set(Number(figures.treasury.isPaused));
+    releases.set(figures.treasury.announcedDWalletIds.length);
+    successor.set(Number(figures.treasury.successor !== undefined));
+    offered.set(Number(figures.treasury.adminOffer !== undefined));
+    for (const operator of figures.treasury.operators) {
+      const index = laneIds.indexOf(operator.capId);
+      if (index < 0) continue;
+      const use = operatorUse(operator, figures.epoch);
+      epochsLeft.set({ lane: String(index) }, Number(use.epochsLeft));
+      used.set({ lane: String(index) }, use.usedShare);
+    }
     affordable.set(figures.affordableSignCount);
     gas.set(Number(figures.gasMist) / UNITS_PER_COIN);
     for (const [laneId, balanceMist] of figures.laneGasMist)

@@ -10,6 +10,7 @@ import type { MetricsMaker } from "../telemetry/network-metrics.ts";
 import { createChainGauges } from "./chain-gauges.ts";
 import { createDatabaseGauges } from "./database-gauges.ts";
 import { createDepositAges } from "./deposit-ages.ts";
+import { createFullnodeGauges } from "./fullnode-gauges.ts";
 import { readChainFigures } from "./read-chain-figures.ts";
 import { readDatabaseFigures } from "./read-database-figures.ts";
 import { createSnapshotLoops } from "./snapshot-loops.ts";
@@ -33,6 +34,7 @@ export function createObservation(options: ObservationOptions): Record<string, B
     newestNetworkEncryptionKeyId: () => newestKeyId,
   });
   const showChain = createChainGauges(metrics, laneIds);
+  createFullnodeGauges(metrics, network.fullnodes);
   const showDepositAges = createDepositAges(metrics, {
     database,
     network: network.name,

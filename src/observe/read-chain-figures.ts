@@ -1,7 +1,8 @@
 import type { ChainNetwork } from "../chain/network.ts";
 import type { NetworkReader } from "../chain/reader.ts";
 import { type LaneGasOptions, readLaneGas } from "../chain/submit/read-lane-gas.ts";
-import type { TreasuryReader, TreasuryState } from "../chain/treasury/treasury-reader.ts";
+import type { TreasuryReader } from "../chain/treasury/treasury-reader.ts";
+import type { TreasuryState } from "../chain/treasury/treasury-state.ts";
 import { affordableSigns } from "./affordable-signs.ts";
 
 /** Reads the figures, one call after another. Throws if the fullnode or the database does not answer. */
@@ -14,6 +15,7 @@ export async function readChainFigures(options: ChainFiguresOptions): Promise<Ch
   const coinBalances = [...lanes, ...spare].map(({ balanceMist }) => balanceMist);
   return {
     treasury: state,
+    epoch: (await reader.epoch()).epoch,
     affordableSignCount,
     gasMist: coinBalances.reduce((sum, balance) => sum + balance, 0n),
     laneGasMist: new Map(lanes.map(({ laneId, balanceMist }) => [laneId, balanceMist])),
@@ -25,6 +27,8 @@ export async function readChainFigures(options: ChainFiguresOptions): Promise<Ch
 /** The service's funds on the chain. Amounts are in the smallest units. */
 export interface ChainFigures {
   readonly treasury: TreasuryState;
+  /** The current Sui epoch. */
+  readonly epoch: bigint;
   /** For the most expensive algorithm; infinite if nothing has a price. */
   readonly affordableSignCount: number;
   /** The sum of the gas owner's coins. */
@@ -37,7 +41,7 @@ export interface ChainFigures {
 
 export interface ChainFiguresOptions extends LaneGasOptions {
   readonly network: ChainNetwork;
-  readonly reader: Pick<NetworkReader, "gasCoins" | "networkKey">;
+  readonly reader: Pick<NetworkReader, "gasCoins" | "networkKey" | "epoch">;
   readonly treasury: Pick<TreasuryReader, "state" | "signPrices">;
 }
 

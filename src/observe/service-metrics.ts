@@ -46,6 +46,11 @@ export function createServiceMetrics(metrics: MetricsMaker): ServiceMetrics {
     ["read"],
   );
   for (const read of MIXED_UP_READS) mixUps.inc({ read }, 0);
+  const switches = metrics.counter(
+    "fullnode_switches_total",
+    "Changes of the fullnode that answers, for networks with several.",
+  );
+  switches.inc({}, 0);
 
   return {
     signs: {
@@ -65,6 +70,7 @@ export function createServiceMetrics(metrics: MetricsMaker): ServiceMetrics {
     onPresignWait: (outcome, durationMs) => waits.observe({ outcome }, durationMs / 1000),
     onLease: (change) => held.inc(change),
     onBlocked: (cause) => blocked.inc({ cause }),
+    onFullnodeSwitch: () => switches.inc({}),
     onMixUp: ({ read }) => mixUps.inc({ read: MIXED_UP_READS.includes(read) ? read : "other" }),
   };
 }
@@ -76,6 +82,8 @@ export interface ServiceMetrics {
   onLease(change: 1 | -1): void;
   /** Counts refusals that only the operator can end. */
   onBlocked(cause: OperatorCause): void;
+  /** Counts changes of the fullnode that answers. */
+  onFullnodeSwitch(): void;
   /** Counts answers of the fullnode that belong to another request. */
   onMixUp: MixUpReport;
 }

@@ -67,6 +67,6 @@ async function setActive(db: Queryable, id: string, digest: string | null): Prom
     db,
     sql`UPDATE dwallet SET state = 'Active', accept_tx_digest = coalesce(accept_tx_digest, ${digest}),
           updated_at = now()
-        WHERE id = ${id}`,
+        WHERE id = ${id} AND state NOT IN ('Leaving', 'Left')`,
   );
 }

@@ -1,6 +1,7 @@
 import { bytesToHex } from "@noble/hashes/utils.js";
 import type { CreateDWalletRequest } from "../../gen/proto/tss/v1/onboarding_pb.ts";
 import { writeAuditEvent } from "../audit/audit-event.ts";
+import { refuseWhileDraining } from "../chain/network-drain.ts";
 import { type WaitTime, waitForOperation } from "../chain/wait-for-operation.ts";
 import { topics } from "../coordination/topics.ts";
 import { invalidField, ServiceError } from "../errors/service-error.ts";
@@ -19,7 +20,7 @@ import { ONBOARDING_PRIORITY, type OnboardingCaller, type OnboardingDeps } from 
  * Requests a DKG, charged once for each session identifier, and waits until its transaction is final. Throws
  * INSUFFICIENT_CREDIT, VALIDATION, also for a malformed DKG message, ENCRYPTION_KEY_NOT_FOUND, WRONG_SENDER,
  * STALE_NETWORK_KEY, SESSION_REUSED (the session was used with another body, or by another project),
- * DWALLET_NAME_TAKEN, QUOTA_EXCEEDED, and the errors of waiting for the chain.
+ * DWALLET_NAME_TAKEN, QUOTA_EXCEEDED, NETWORK_DRAINING, and the errors of waiting for the chain.
  */
 export async function createDWallet(
   deps: OnboardingDeps,
@@ -108,6 +109,7 @@ async function storeDWallet(
   await database.transaction(async (db) => {
     const id = newId();
     await lockForQuota(db, caller.projectId);
+    await refuseWhileDraining(db, network.name);
     const dwallet = { id, projectId: caller.projectId, network: network.name, key, request, priceMicroUsd };
     if (!(await insertDWallet(db, dwallet))) return;
     await checkQuota(db, "dwallet", caller.projectId, dkgsPerDay);

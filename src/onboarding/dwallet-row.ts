@@ -32,6 +32,8 @@ const COLUMNS = {
   publicKey: true,
   txDigest: true,
   acceptTxDigest: true,
+  leaveTxDigest: true,
+  capId: true,
   name: true,
   encryptionKey: { select: { objectId: true } },
 } as const satisfies Prisma.DWalletSelect;
@@ -142,6 +144,7 @@ export function encodeDWallet(row: DWalletRow): DWallet {
     sessionDigest: sessionDigestOf(row),
     ...(row.name === null ? {} : { name: row.name }),
     ...(row.acceptTxDigest === null ? {} : { acceptTxDigest: row.acceptTxDigest }),
+    ...(row.leaveTxDigest === null ? {} : { leaveTxDigest: row.leaveTxDigest }),
     ...(row.publicOutput === null ? {} : { publicOutput: row.publicOutput }),
     ...(row.publicKey === null ? {} : { publicKey: row.publicKey }),
   });

@@ -46,12 +46,12 @@ export async function recordDWalletState(
       const curve = curveOfNumber(curveNumber);
       if (curve === undefined) throw new Error(`the chain has a dWallet on curve ${curveNumber}`);
       const publicKey = publicKeyFromDWalletOutput(curve, state.publicOutput);
-      // Active is the last state. A late answer must not lead back from it.
+      // A late answer must not lead back from Active, nor from the states that follow when the dWallet leaves.
       await execute(
         db,
         sql`UPDATE dwallet SET state = ${state.kind}, public_output = ${state.publicOutput},
               public_key = ${publicKey}, updated_at = now()
-            WHERE id = ${id} AND state <> 'Active'`,
+            WHERE id = ${id} AND state NOT IN ('Active', 'Leaving', 'Left')`,
       );
       return true;
     }

@@ -35,6 +35,8 @@ export async function describeNetwork(deps: {
       ikaSystemObject: sharedObject(objects.ikaSystemObject),
       ikaDwalletCoordinator: sharedObject(objects.ikaDWalletCoordinator),
     },
+    treasuryId: network.treasury.treasuryId,
+    treasuryPackageId: network.treasury.packageId,
     networkEncryptionKeyIds: keys.map(({ id }) => id),
     protocolParameters: parameters.ready().map(({ curve, sha256, sizeBytes, networkKeyId }) => ({
       curve: curveEnum(curve),

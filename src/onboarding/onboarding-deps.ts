@@ -10,7 +10,9 @@ export interface OnboardingDeps {
   /** For data that all callers share. */
   readonly reader: Pick<NetworkReader, "networkKey" | "networkKeys">;
   /** For calls of a project, within the project's budget of reads. */
-  readonly readerFor: (projectId: string) => Pick<NetworkReader, "getObjects" | "registeredEncryptionKey">;
+  readonly readerFor: (
+    projectId: string,
+  ) => Pick<NetworkReader, "getObjects" | "registeredEncryptionKey" | "epoch" | "chainIdentifier">;
   readonly signals: Pick<Signals, "notify" | "subscribe">;
   /** The maximum number of dWallets, and of encryption keys, that a project may create in 24 hours. */
   readonly dkgsPerDay: number;

@@ -8,6 +8,7 @@ import { ServiceError } from "../errors/service-error.ts";
 import { acceptDWallet } from "./accept-dwallet.ts";
 import type { ParameterBuilder } from "./build-parameters.ts";
 import { createDWallet } from "./create-dwallet.ts";
+import { useConsent } from "./custody/use-consent.ts";
 import { encodeDWallet, listDWallets } from "./dwallet-row.ts";
 import { encodeRegisteredKey, listEncryptionKeys } from "./encryption-key-row.ts";
 import { describeNetwork } from "./get-network.ts";
@@ -59,6 +60,21 @@ export function createOnboardingService(deps: OnboardingServiceDeps): ServiceImp
     },
     async acceptDWallet(request, context) {
       return encodeDWallet(await acceptDWallet(deps, callerOf(context, "project"), request, timeOf(context)));
+    },
+    async leaveDWallet(request, context) {
+      const caller = callerOf(context, "project");
+      const used = await useConsent(deps, caller, { action: "leave", ...request }, timeOf(context));
+      return {
+        dwalletId: request.dwalletId,
+        dwalletCapId: used.dwallet.capId ?? "",
+        recipient: request.recipient,
+        txDigest: used.txDigest ?? "",
+      };
+    },
+    async refuseRelease(request, context) {
+      const caller = callerOf(context, "project");
+      const { txDigest } = await useConsent(deps, caller, { action: "refuse", ...request }, timeOf(context));
+      return { dwalletId: request.dwalletId, ...(txDigest !== undefined && { txDigest }) };
     },
     async getDWallet({ dwalletId }, context) {
       return encodeDWallet(await readDWallet(deps, callerOf(context, "project").projectId, dwalletId));

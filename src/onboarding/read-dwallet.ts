@@ -20,4 +20,4 @@ export async function readDWallet(
   return findDWallet(database, projectId, dwalletId);
 }
 
-const FINAL_STATES = ["Active", "NetworkRejectedDKGVerification"];
+const FINAL_STATES = ["Active", "Leaving", "Left", "NetworkRejectedDKGVerification"];

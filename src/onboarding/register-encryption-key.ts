@@ -1,6 +1,7 @@
 import sql from "sql-template-tag";
 import type { RegisterEncryptionKeyRequest } from "../../gen/proto/tss/v1/onboarding_pb.ts";
 import { writeAuditEvent } from "../audit/audit-event.ts";
+import { refuseWhileDraining } from "../chain/network-drain.ts";
 import { enqueueOperation } from "../chain/operation.ts";
 import { type WaitTime, waitForOperation } from "../chain/wait-for-operation.ts";
 import { topics } from "../coordination/topics.ts";
@@ -21,7 +22,7 @@ import { verifyUserSignature } from "./verify-user-signature.ts";
 /**
  * Registers a user's encryption key, once for each signer. A repeated call, also for a key that was registered
  * elsewhere, returns the registered key. Throws BAD_SIGNATURE before it spends gas, ENCRYPTION_KEY_CONFLICT if the
- * signer has another key, QUOTA_EXCEEDED, and the errors of waiting for the chain. A registration that the chain
+ * signer has another key, QUOTA_EXCEEDED, NETWORK_DRAINING, and the errors of waiting for the chain. A registration that the chain
  * refused may be tried again. Each attempt counts against the quota, and after {@link TRIES_PER_DAY} attempts the call
  * only repeats the refusal.
  */
@@ -97,6 +98,7 @@ function storeKey(
     if (!isRegistered && known && !mayTry(known)) return { id, isRegistered };
     // The operation before the row, in the order in which the submitter locks them.
     if (!isRegistered) {
+      await refuseWhileDraining(db, network);
       const { traceParent } = caller.origin;
       const operation = { id: newId(), network, kind: "register", subjectId: id, traceParent } as const;
       await enqueueOperation(db, { ...operation, priority: ONBOARDING_PRIORITY }, { again: true });

@@ -36,6 +36,7 @@ export function createOperationsService(deps: OperationsServiceDeps): ServiceImp
         checks: checks.map((check) => ({
           name: check.name,
           ok: check.status === "ok",
+          vital: check.isVital,
           reason: check.status === "ok" ? "" : check.reason,
         })),
         version: BUILD_INFO.version,
@@ -43,6 +44,7 @@ export function createOperationsService(deps: OperationsServiceDeps): ServiceImp
         processType: deps.processType,
         startTime: timestampFromDate(new Date(performance.timeOrigin)),
         readTime: timestampFromDate(now()),
+        networks: [...deps.networks],
       };
     },
     async getSignStatistics(request, context) {
@@ -113,6 +115,8 @@ export interface OperationsServiceDeps {
     readonly laneIds: readonly string[];
   };
   readonly readiness: () => Promise<Readiness>;
+  /** The names of all served networks. */
+  readonly networks: readonly string[];
   /** `api`, `worker` or `all`. */
   readonly processType: string;
   /** Default: the clock of the process. */

@@ -1,4 +1,5 @@
 import { type AuditOrigin, writeAuditEvent } from "../audit/audit-event.ts";
+import { refuseWhileDraining } from "../chain/network-drain.ts";
 import type { Signals } from "../coordination/signals.ts";
 import { topics } from "../coordination/topics.ts";
 import type { CurveAlgorithm } from "../protocol/algorithms.ts";
@@ -10,7 +11,7 @@ import { awaitPlanner, requestPresigns } from "./request-presigns.ts";
 
 /**
  * Requests presigns for an operator, under the newest network encryption key. Returns the number that was queued: fewer
- * than `count` if more would exceed the high-water mark.
+ * than `count` if more would exceed the high-water mark. Throws NETWORK_DRAINING.
  */
 export async function refillBucket(
   deps: RefillBucketDeps,
@@ -21,6 +22,7 @@ export async function refillBucket(
   const bucket = bucketOf(deps.network, algorithm, await deps.newestNetworkEncryptionKeyId());
   const queuedCount = await deps.database.transaction(async (db) => {
     await awaitPlanner(db, deps.network);
+    await refuseWhileDraining(db, deps.network);
     const { readyCount, pendingCount } = (await readDemand(db, deps.network))(bucket);
     const room = Math.max(0, Math.min(count, deps.highWaterCount - readyCount - pendingCount));
     if (room > 0) await requestPresigns(db, bucket, room);

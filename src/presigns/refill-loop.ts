@@ -1,3 +1,4 @@
+import { drainingSince } from "../chain/network-drain.ts";
 import type { Signals } from "../coordination/signals.ts";
 import { topics } from "../coordination/topics.ts";
 import { type BackgroundLoop, createBackgroundLoop } from "../lifecycle/background-loop.ts";
@@ -45,6 +46,7 @@ export function createRefillLoop(deps: RefillLoopDeps): BackgroundLoop {
     const affordable = await Promise.all(buckets.map((bucket) => deps.affordable(bucket)));
     const requested = await database.transaction(async (db) => {
       if (!(await lockPlanner(db, network))) return [];
+      if ((await drainingSince(db, network)) !== undefined) return [];
       const demandOf = await readDemand(db, network);
       const demands = buckets.map((bucket, index) => ({
         bucket,

@@ -1,4 +1,4 @@
-import { ObjectError } from "@mysten/sui/client";
+import { ObjectError, type SuiClientTypes } from "@mysten/sui/client";
 import { normalizeSuiAddress } from "@mysten/sui/utils";
 import { MixedUpAnswerError } from "./mixed-up-answer.ts";
 
@@ -28,6 +28,8 @@ export interface FullnodeObject {
   readonly type: string;
   /** BCS. */
   readonly content: Uint8Array;
+  /** The address or the object that owns it; undefined if none does. */
+  readonly owner?: string | undefined;
 }
 
 /** The part of a Sui client (`SuiGrpcClient.core`) that {@link readFullnodeObjects} uses. */
@@ -35,7 +37,12 @@ export interface SuiObjectSource {
   getObjects(options: { objectIds: string[]; include: { content: true }; signal?: AbortSignal }): Promise<{
     objects: readonly (
       | Error
-      | { readonly objectId: string; readonly type: string; readonly content?: Uint8Array }
+      | {
+          readonly objectId: string;
+          readonly type: string;
+          readonly content?: Uint8Array;
+          readonly owner?: SuiClientTypes.ObjectOwner;
+        }
     )[];
   }>;
 }
@@ -66,7 +73,8 @@ export async function readFullnodeObjects(
       const isOther = object === undefined || object instanceof Error || !isSame(object.objectId, objectId);
       if (isOther) unreadable.push(objectId);
       else if (object.content !== undefined) {
-        found.set(objectId, { type: object.type, content: object.content });
+        const { type, content, owner } = object;
+        found.set(objectId, { type, content, owner: owner?.AddressOwner ?? owner?.ObjectOwner ?? undefined });
       }
     }
   }

@@ -53,7 +53,7 @@ export async function reconcile(options: ReconcileOptions): Promise<Reconciliati
     createSignRebuilder({ network: network.name, prices }),
     ...(sweeps ? [sweeps] : []),
   ];
-  const counts = { register: 0, dkg: 0, accept: 0, presign: 0, sign: 0, sweep: 0 };
+  const counts = { register: 0, dkg: 0, accept: 0, presign: 0, sign: 0, sweep: 0, consent: 0 };
   const unrecoverable: Unrecoverable[] = [];
   for (const transaction of lost) {
     const replayed = await replayTransaction({ database, network, kinds, rebuilders }, transaction);

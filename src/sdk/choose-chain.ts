@@ -1,4 +1,5 @@
 import { type ChainPins, pinsOf } from "./chain-pins.ts";
+import { checkObjectId } from "./checks.ts";
 import { TssError } from "./errors.ts";
 import type { Network } from "./names.ts";
 
@@ -16,7 +17,10 @@ export function chooseChain(choice: ChainChoice): ChosenChain {
     }
   }
   const fullnodeUrls = chosenUrls(choice) ?? pins?.fullnodeUrls;
-  return { network, pins, chainIdentifier: pins?.chainIdentifier ?? choice.chainIdentifier, fullnodeUrls };
+  const { treasuryId } = choice;
+  if (treasuryId !== undefined) checkObjectId("treasuryId", treasuryId);
+  const chainIdentifier = pins?.chainIdentifier ?? choice.chainIdentifier;
+  return { network, pins, chainIdentifier, fullnodeUrls, treasuryId };
 }
 
 /** The caller's options for the chain. */
@@ -24,6 +28,7 @@ export interface ChainChoice {
   readonly network: Network;
   readonly fullnodeUrl?: string | readonly string[] | undefined;
   readonly chainIdentifier?: string | undefined;
+  readonly treasuryId?: string | undefined;
 }
 
 /** The chain that a client trusts. */
@@ -35,6 +40,8 @@ export interface ChosenChain {
   readonly chainIdentifier: string | undefined;
   /** The fullnodes to ask. Undefined means the one that the service names. */
   readonly fullnodeUrls: readonly string[] | undefined;
+  /** The Treasury. Undefined means the one that the service names. */
+  readonly treasuryId: string | undefined;
 }
 
 /** The maximum number of fullnodes per client. */

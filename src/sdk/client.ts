@@ -5,6 +5,7 @@ import type { ActionOptions } from "./action.ts";
 import { chooseChain } from "./choose-chain.ts";
 import { chooseEngine } from "./choose-engine.ts";
 import { type ClientContext, createRawClients, type RawClients } from "./context.ts";
+import { type CustodyActions, createCustodyActions } from "./custody-actions.ts";
 import { deferredParts } from "./deferred-parts.ts";
 import { type GetOrCreateArgs, getOrCreate } from "./get-or-create.ts";
 import type { Network } from "./names.ts";
@@ -45,6 +46,7 @@ export function createClient(options: ClientOptions): TssClient {
   const context = createContext(options, transport);
   return {
     ...createProjectCalls(transport),
+    ...createCustodyActions(context),
     onboard: (args, actionOptions) => onboard(context, args, actionOptions),
     getOrCreate: (args, actionOptions) => getOrCreate(context, args, actionOptions),
     resumeOnboard: (args, actionOptions) => resumeOnboard(context, args, actionOptions),
@@ -85,10 +87,15 @@ export interface ClientOptions {
    * localnet: any.
    */
   readonly chainIdentifier?: string | undefined;
+  /**
+   * The Treasury that keeps the dWallets' capabilities. Name the one whose package you have checked. Default: the one that
+   * the service names.
+   */
+  readonly treasuryId?: string | undefined;
 }
 
 /** A client of one service, network and project. */
-export interface TssClient extends ProjectCalls {
+export interface TssClient extends ProjectCalls, CustodyActions {
   /**
    * Makes a dWallet. Errors that {@link TssClient.resume} can continue from have a `resumeToken`.
    *

@@ -8,6 +8,8 @@ import type { ChainDWallet } from "../protocol/chain-objects.ts";
 import type { ChainReader } from "../protocol/chain-reader.ts";
 import type { Action } from "./action.ts";
 import type { ChainSessionSource } from "./chain-session.ts";
+import type { ChainPosition } from "./fullnode.ts";
+import type { LastChange } from "./last-change.ts";
 import type { MadeHalves } from "./made-halves.ts";
 import type { Network } from "./names.ts";
 import type { ObjectKind } from "./object-kinds.ts";
@@ -44,6 +46,14 @@ export interface ChainAccess {
   readonly parameters: ParametersSource;
   /** Reads objects of one kind from the chain, never through the service. */
   chainReader(action: Action, kind: ObjectKind): Promise<ChainReader>;
+  /** Returns the address or the object that owns an object; undefined if none does. */
+  ownerOf(action: Action, kind: ObjectKind, objectId: string): Promise<string | undefined>;
+  /** Returns the chain's identifier and its current epoch. */
+  chainPosition(action: Action): Promise<ChainPosition>;
+  /** Returns the last transaction that wrote an object, as one fullnode says; undefined if it does not know it. */
+  lastChange(action: Action, objectId: string): Promise<LastChange | undefined>;
+  /** Returns the id of the Treasury that keeps the dWallets' capabilities. */
+  treasuryId(action: Action): Promise<string>;
   /** Searches the chain for the digest of a DKG's session identifier. */
   readonly chainSession: ChainSessionSource;
 }

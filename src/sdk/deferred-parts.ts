@@ -13,6 +13,10 @@ export function deferredParts(options: OpenChainOptions): ContextParts {
   };
   return {
     chainReader: async (action, kind) => await (await parts(action)).chainReader(action, kind),
+    ownerOf: async (action, kind, objectId) => await (await parts(action)).ownerOf(action, kind, objectId),
+    chainPosition: async (action) => await (await parts(action)).chainPosition(action),
+    lastChange: async (action, objectId) => await (await parts(action)).lastChange(action, objectId),
+    treasuryId: async (action) => await (await parts(action)).treasuryId(action),
     parameters: {
       load: async (action, request) => await (await parts(action)).parameters.load(action, request),
     },

@@ -13,6 +13,18 @@ export type LocalReason =
   | "DWALLET_NOT_ACTIVE"
   /** The chain has no dWallet with this id. */
   | "DWALLET_NOT_FOUND"
+  /** The Treasury does not hold the dWallet's capability; `metadata.owner` is who owns it, where it is known. */
+  | "DWALLET_LEFT"
+  /** The Treasury records another owner of the dWallet than the seed's. */
+  | "NOT_OWNER"
+  /** The user could not take a new dWallet out of the service: do not use it. */
+  | "CUSTODY_MISMATCH"
+  /** The object is no Treasury: `metadata.treasuryId`. */
+  | "TREASURY_MISMATCH"
+  /** The service says that it is done, and the chain does not show it. */
+  | "EXIT_UNCONFIRMED"
+  /** The Treasury refuses the owner's authorization; `metadata.abort` has the module and the code. */
+  | "AUTHORIZATION_REFUSED"
   /** A request is in a state that does not allow this step. */
   | "WRONG_STATE"
   /** The deadline passed. Work that has begun continues; `metadata` has the ids to resume it. */

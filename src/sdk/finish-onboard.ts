@@ -4,6 +4,7 @@ import { type CurveName, curveNumber } from "../protocol/algorithms.ts";
 import { pollObject } from "../protocol/poll-object.ts";
 import type { Action } from "./action.ts";
 import { call } from "./call.ts";
+import { checkCustody } from "./check-custody.ts";
 import type { ClientContext } from "./context.ts";
 import { TssError } from "./errors.ts";
 import { DWALLET } from "./object-kinds.ts";
@@ -42,7 +43,8 @@ export interface Acceptance {
 
 /**
  * Accepts the encrypted share with the user's signature over the network's output, and waits until the dWallet is
- * Active. It signs only an output that the user's share leads to. Returns the digest of the acceptance, or null when a
+ * Active. It signs only an output that the user's share leads to, and only if the
+ * user can take the dWallet out of the service. Returns the digest of the acceptance, or null when a
  * transaction of another sender accepted it.
  */
 export async function acceptShare(
@@ -58,6 +60,7 @@ export async function acceptShare(
   if (!(await engine.isOutputOfShare(claim))) {
     throw new TssError("SHARE_MISMATCH", "the network's output does not hold the user's share");
   }
+  await checkCustody(context, action, dwallet, keys.signerAddress);
   action.stage("accept");
   const { signerSecretKey } = keys;
   const userOutputSignature = await engine.signAsUser({ signerSecretKey, message: publicOutput, signal });

@@ -13,6 +13,13 @@ export function connectFullnode(network: Network, url: string): ConnectedFullnod
       if (response.chainId === undefined) throw new Error("the fullnode names no chain");
       return response.chainId;
     },
+    async position(signal) {
+      const { response } = await client.ledgerService.getServiceInfo({}, { abort: signal });
+      const { chainId: chainIdentifier, epoch } = response;
+      if (chainIdentifier === undefined || epoch === undefined)
+        throw new Error("the fullnode names no epoch");
+      return { chainIdentifier, epoch };
+    },
     objects: (objectIds, signal) => readFullnodeObjects(client.core, objectIds, signal),
   };
 }
@@ -21,8 +28,17 @@ export function connectFullnode(network: Network, url: string): ConnectedFullnod
 export interface Fullnode {
   /** Returns the digest of its chain's genesis checkpoint, in Base58. */
   chainIdentifier(signal: AbortSignal): Promise<string>;
+  /** Returns that digest and the current epoch. */
+  position(signal: AbortSignal): Promise<ChainPosition>;
   /** Returns these objects by id. Missing objects are absent. */
   objects(objectIds: readonly string[], signal: AbortSignal): Promise<ReadonlyMap<string, FullnodeObject>>;
+}
+
+/** A chain and its current epoch. */
+export interface ChainPosition {
+  /** The digest of the genesis checkpoint, in Base58. */
+  readonly chainIdentifier: string;
+  readonly epoch: bigint;
 }
 
 /** A fullnode behind the Sui SDK. */

@@ -46,6 +46,14 @@ export {
 } from "./addresses.ts";
 export { type ClientOptions, createClient, type TssClient } from "./client.ts";
 export type { RawClients } from "./context.ts";
+export type {
+  CustodyActions,
+  CustodyStage,
+  LeaveArgs,
+  LeaveResult,
+  RefuseArgs,
+  RefuseResult,
+} from "./custody-actions.ts";
 export { type LocalReason, TssError, type TssErrorReason } from "./errors.ts";
 export type { GetOrCreateArgs } from "./get-or-create.ts";
 export {
@@ -80,4 +88,6 @@ export type { ResumeSignArgs } from "./resume-sign.ts";
 export type { RequestOptions } from "./service-calls.ts";
 export type { SignManyItem, SignManyOptions } from "./sign-many.ts";
 export type { SignArgs, SignOptions, SignResult, SignStage } from "./sign-types.ts";
+export { type SubmitArgs, submitLeave, submitRefusal } from "./submit-authorization.ts";
+export type { TreasuryAuthorization } from "./treasury-authorization.ts";
 export type { WatchSignArgs } from "./watch-sign.ts";

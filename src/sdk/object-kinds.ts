@@ -1,19 +1,22 @@
 import { bytesToHex } from "@noble/hashes/utils.js";
 import { type ChainDWallet, parseDWallet, parseNetworkEncryptionKey } from "../protocol/chain-objects.ts";
 import { networkKeysTableId } from "../protocol/coordinator-objects.ts";
+import { custodyPlaces } from "../protocol/treasury-custody.ts";
 
 /** A Move type that the client reads. */
 export interface ObjectKind {
   /**
    * The type name. `dwalletPackage` is the original package of the coordinator's types; only that package can create
-   * them.
+   * them. A pattern is for objects of a package that the client does not know.
    */
-  readonly type: (dwalletPackage: string) => string;
+  readonly type: ((dwalletPackage: string) => string) | RegExp;
   /**
    * The part of the contents that the client relies on, for objects whose other fields change often: fullnodes that are
    * one transaction apart agree on it. Default: all contents.
    */
   readonly facts?: (content: Uint8Array) => string;
+  /** Whether the client relies on the owner. Default false. */
+  readonly isOwned?: boolean;
 }
 
 const inner = (name: string) => (dwalletPackage: string) => `${dwalletPackage}::coordinator_inner::${name}`;
@@ -62,6 +65,34 @@ export const ENCRYPTED_SHARE: ObjectKind = { type: inner("EncryptedUserSecretKey
 
 /** A presign. */
 export const PRESIGN: ObjectKind = { type: inner("PresignSession") };
+
+/** A capability of a dWallet. */
+export const DWALLET_CAP: ObjectKind = { type: inner("DWalletCap"), isOwned: true };
+
+/** A Treasury. Every payment changes its balances. */
+export const TREASURY: ObjectKind & { readonly type: RegExp } = {
+  type: /^0x[0-9a-f]{64}::treasury::Treasury$/,
+  facts: (content) => JSON.stringify(custodyPlaces(content, NO_DWALLET)),
+};
+const NO_DWALLET = `0x${"0".repeat(64)}`;
+
+/** What a Treasury knows of a dWallet. */
+export const TREASURY_DWALLET_ENTRY: ObjectKind = {
+  type: entryOf("0x0*2::object::ID", "0x[0-9a-f]{64}::custody::DWallet"),
+};
+
+/** The place of a dWallet's capability in a Treasury. */
+export const DWALLET_CAP_ENTRY: ObjectKind = {
+  type: entryOf("0x0*2::dynamic_object_field::Wrapper<0x0*2::object::ID>", "0x0*2::object::ID"),
+};
+
+/** How many authorizations of a dWallet a Treasury has used. */
+export const TREASURY_NONCE_ENTRY: ObjectKind = { type: entryOf("0x0*2::object::ID", "u64") };
+
+/** A pattern, so that the ids of Ika are not needed, which a localnet's service names. */
+function entryOf(name: string, value: string): RegExp {
+  return new RegExp(`^0x0*2::dynamic_field::Field<${name},\\s?${value}>$`);
+}
 
 function field(nameType: string, valueType: string): string {
   return `0x2::dynamic_field::Field<${nameType},${valueType}>`;

@@ -4,10 +4,12 @@ import type { Action } from "./action.ts";
 import { announcedIds } from "./announced-ids.ts";
 import { createChainParameters } from "./chain-parameters.ts";
 import { createChainSessionSource } from "./chain-session.ts";
+import { isObjectId } from "./checks.ts";
 import { type ChosenChain, isHttpUrl } from "./choose-chain.ts";
 import type { ChainAccess } from "./context.ts";
 import { TssError } from "./errors.ts";
 import type { ConnectedFullnode } from "./fullnode.ts";
+import { readLastChange } from "./last-change.ts";
 import type { NetworkSource } from "./network.ts";
 import { createTrustedChain } from "./trusted-chain.ts";
 
@@ -29,6 +31,11 @@ export function openChain({ chosen, source, engine }: OpenChainOptions): ChainAc
   const chain = createTrustedChain({ chainIdentifier, ids, fullnodes });
   return {
     chainReader: chain.reader,
+    ownerOf: chain.ownerOf,
+    chainPosition: chain.position,
+    lastChange: async (action, objectId) =>
+      await readLastChange((await fullnodes(action))[0]!.hintClient, action, objectId),
+    treasuryId: (action) => chooseTreasury(chosen, source, action),
     parameters: createChainParameters(chain, engine),
     // The session digest is a hint, so one fullnode is enough.
     chainSession: createChainSessionSource(async (action) => (await fullnodes(action))[0]!.hintClient),
@@ -42,6 +49,18 @@ export interface OpenChainOptions {
   readonly source: NetworkSource;
   /** Builds the protocol parameters. */
   readonly engine: CryptoEngine;
+}
+
+/** Returns the Treasury that the caller named, or else the one that the service names. */
+async function chooseTreasury(
+  { treasuryId }: ChosenChain,
+  source: NetworkSource,
+  action: Action,
+): Promise<string> {
+  if (treasuryId !== undefined) return treasuryId;
+  const { treasuryId: announced } = await source.known(action);
+  if (isObjectId(announced)) return announced;
+  throw new TssError("NETWORK_MISMATCH", "the service names no Treasury; give the client a treasuryId");
 }
 
 async function announcedUrl(source: NetworkSource, action: Action): Promise<string> {

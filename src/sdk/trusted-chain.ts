@@ -6,7 +6,7 @@ import { sleep } from "../protocol/poll.ts";
 import type { Action } from "./action.ts";
 import type { IkaIds } from "./chain-pins.ts";
 import { TssError } from "./errors.ts";
-import type { Fullnode } from "./fullnode.ts";
+import type { ChainPosition, Fullnode } from "./fullnode.ts";
 import type { ObjectKind } from "./object-kinds.ts";
 
 /** Creates a chain reader over fullnodes that need not be trusted individually. */
@@ -24,23 +24,48 @@ export function createTrustedChain(options: TrustedChainOptions): TrustedChain {
     }
     isChecked = true;
   };
+  const typeCheck = async (action: Action, { type }: ObjectKind): Promise<(type: string) => boolean> => {
+    if (type instanceof RegExp) return (found) => type.test(normalizeStructTag(found));
+    const expected = normalizeStructTag(type((await options.ids(action)).ikaDwallet2pcMpcOriginalPackage));
+    return (found) => found === expected;
+  };
+  const checked = async (action: Action): Promise<readonly Fullnode[]> => {
+    const fullnodes = await options.fullnodes(action);
+    await check(fullnodes, action.signal);
+    return fullnodes;
+  };
+  const openReader = async (action: Action, kind: ObjectKind) => {
+    const fullnodes = await checked(action);
+    const isRight = await typeCheck(action, kind);
+    return async (objectIds: readonly string[], signal = action.signal) => {
+      const found = await agreed(fullnodes, kind, objectIds, action, signal);
+      for (const [objectId, { type }] of found) {
+        if (!isRight(type))
+          throw final("OBJECT_MISMATCH", "the object is not what it should be", { objectId });
+      }
+      return found;
+    };
+  };
   return {
     ids: options.ids,
     async reader(action, kind) {
-      const fullnodes = await options.fullnodes(action);
-      await check(fullnodes, action.signal);
-      const { ikaDwallet2pcMpcOriginalPackage } = await options.ids(action);
-      const type = normalizeStructTag(kind.type(ikaDwallet2pcMpcOriginalPackage));
+      const read = await openReader(action, kind);
       return {
-        async getObjects(objectIds, signal = action.signal) {
-          const found = await agreed(fullnodes, kind, objectIds, action, signal);
-          for (const [objectId, object] of found) {
-            if (object.type === type) continue;
-            throw final("OBJECT_MISMATCH", "the object is not what it should be", { objectId });
-          }
+        async getObjects(objectIds, signal) {
+          const found = await read(objectIds, signal);
           return new Map([...found].map(([objectId, { content }]) => [objectId, content]));
         },
       };
+    },
+    async ownerOf(action, kind, objectId) {
+      const read = await openReader(action, kind);
+      return (await read([objectId])).get(objectId)?.owner;
+    },
+    async position(action) {
+      const fullnodes = await checked(action);
+      const found = await askAll(fullnodes, action.signal, (fullnode, until) => fullnode.position(until));
+      // At the end of an epoch they may differ. The lowest one is what the least of them allows.
+      return found.reduce((lowest, one) => (one.epoch < lowest.epoch ? one : lowest));
     },
   };
 }
@@ -58,6 +83,10 @@ export interface TrustedChain {
    * answer, and a FinalReadError for FULLNODES_DISAGREE and for OBJECT_MISMATCH, an object of another kind.
    */
   reader(action: Action, kind: ObjectKind): Promise<ChainReader>;
+  /** Returns the address or the object that owns an object, as all fullnodes say; undefined if none does. */
+  ownerOf(action: Action, kind: ObjectKind, objectId: string): Promise<string | undefined>;
+  /** Returns the chain's identifier, which all fullnodes have, and the lowest epoch that one of them names. */
+  position(action: Action): Promise<ChainPosition>;
 }
 
 /** Options of {@link createTrustedChain}. */
@@ -126,11 +155,12 @@ function findDifference(
 /** Returns the relevant contents of an object. An object that cannot be parsed is compared as a whole. */
 function factsOf(kind: ObjectKind, object: FullnodeObject | undefined): string | undefined {
   if (object === undefined) return undefined;
-  const { type, content } = object;
+  const { type, content, owner = "" } = object;
+  const head = kind.isOwned === true ? `${type} ${owner}` : type;
   try {
-    if (kind.facts !== undefined) return `${type} ${kind.facts(content)}`;
+    if (kind.facts !== undefined) return `${head} ${kind.facts(content)}`;
   } catch {}
-  return `${type} ${bytesToHex(content)}`;
+  return `${head} ${bytesToHex(content)}`;
 }
 
 /** Returns the answers of all fullnodes. Retries at once, because an idle socket may have died. */

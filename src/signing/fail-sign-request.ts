@@ -15,7 +15,7 @@ import { execute } from "../store/statements.ts";
 export async function failSignRequest(
   db: Queryable,
   id: string,
-  { from, reason, message, refundsPerDay }: SignFailure,
+  { from, reason, message, refundsPerDay, isOwnersDoing = false }: SignFailure,
 ): Promise<boolean> {
   const unverified = CURVE_ALGORITHMS.filter(({ signatureAlgorithm }) => isEcdsa(signatureAlgorithm));
   const failedCount = await execute(
@@ -23,7 +23,7 @@ export async function failSignRequest(
     sql`
 WITH request AS (
   SELECT id, project_id, price_micro_usd,
-    CASE WHEN (curve, signature_algorithm) IN (${join(unverified.map(numbersOf))})
+    CASE WHEN ${isOwnersDoing}::boolean OR (curve, signature_algorithm) IN (${join(unverified.map(numbersOf))})
          THEN ${refundsPerDay ?? null}::integer END AS refunds_per_day
   FROM sign_request WHERE id = ${id} AND status = ${from} FOR UPDATE
 ), ${postings.refund(sql`request`)}, failed AS (
@@ -51,11 +51,14 @@ export interface SignFailure {
   readonly message: string;
   /**
    * The maximum number of refunds a project gets on one day (UTC) for failures that the user's half may have caused.
-   * Beyond it the service keeps the price, so that junk does not use up presigns for free. It applies to ECDSA only:
+   * Beyond it the service keeps the price, so that junk does not use up presigns for free. It applies to what the owner
+   * of the dWallet has done, and otherwise to ECDSA only:
    * SubmitSign verifies every half of the Schnorr family, so the user is not at fault if the network rejects one, and
    * the service always refunds it. Undefined: always refunded.
    */
   readonly refundsPerDay?: number;
+  /** True if the owner of the dWallet has made the signature impossible. */
+  readonly isOwnersDoing?: boolean;
 }
 
 const numbersOf = ({ curveNumber, signatureAlgorithmNumber }: CurveAlgorithm): Sql =>

@@ -1,5 +1,7 @@
 import sql from "sql-template-tag";
+import { networkDraining } from "../chain/network-drain.ts";
 import { ServiceError } from "../errors/service-error.ts";
+import { hasLeft, isLeft } from "../onboarding/custody/has-left.ts";
 import type { AlgorithmTriple } from "../protocol/algorithms.ts";
 import { boolean, number, text } from "../store/columns.ts";
 import type { Queryable } from "../store/database.ts";
@@ -7,7 +9,8 @@ import { readRows } from "../store/statements.ts";
 
 /**
  * Finds the project's dWallet by its object id. Throws DWALLET_NOT_FOUND, UNSUPPORTED_ALGORITHM if the algorithm does
- * not fit the curve, and DWALLET_NOT_ACTIVE with the state.
+ * not fit the curve, DWALLET_LEFT if the dWallet has left or is leaving, DWALLET_NOT_ACTIVE with the state, and
+ * NETWORK_DRAINING if the network takes no new work.
  */
 export async function findSignableDWallet(
   db: Queryable,
@@ -17,15 +20,25 @@ export async function findSignableDWallet(
   const [dwallet] = await readRows(
     db,
     sql`SELECT id, network_encryption_key_id AS "networkEncryptionKeyId", curve, state,
-            public_output IS NOT NULL AS "hasOutput"
+            public_output IS NOT NULL AS "hasOutput",
+            EXISTS (SELECT FROM known_network k WHERE k.name = ${network} AND k.draining_since IS NOT NULL)
+              AS "isDraining"
      FROM dwallet WHERE project_id = ${projectId} AND network = ${network} AND object_id = ${dwalletId}`,
-    { id: text, networkEncryptionKeyId: text, curve: number, state: text, hasOutput: boolean },
+    {
+      id: text,
+      networkEncryptionKeyId: text,
+      curve: number,
+      state: text,
+      hasOutput: boolean,
+      isDraining: boolean,
+    },
   );
   if (dwallet === undefined) {
     throw new ServiceError("DWALLET_NOT_FOUND", "the project has no dWallet with this id", {
       metadata: { dwalletId },
     });
   }
+  if (dwallet.isDraining) throw networkDraining(network);
   if (dwallet.curve !== triple.curveNumber) {
     throw new ServiceError(
       "UNSUPPORTED_ALGORITHM",
@@ -33,6 +46,7 @@ export async function findSignableDWallet(
       { metadata: { dwalletId } },
     );
   }
+  if (isLeft(dwallet.state)) throw hasLeft(dwalletId, dwallet.state);
   if (dwallet.state !== "Active" || !dwallet.hasOutput) {
     throw new ServiceError("DWALLET_NOT_ACTIVE", `the dWallet is ${dwallet.state}`, {
       metadata: { dwalletId, state: dwallet.state },

@@ -4,6 +4,7 @@ import { topics } from "../coordination/topics.ts";
 import { ServiceError } from "../errors/service-error.ts";
 import type { Idempotency } from "../idempotency/idempotency.ts";
 import { findRemembered } from "../idempotency/key-table.ts";
+import { hasLeft } from "../onboarding/custody/has-left.ts";
 import type { AlgorithmTriple } from "../protocol/algorithms.ts";
 import { messageSignPrice, type PriceTable } from "../protocol/price-table.ts";
 import type { Database } from "../store/database.ts";
@@ -71,6 +72,8 @@ export async function reserve(
     // Another call with the same key came first. Its row also answers this one.
     const first = await findRepeated(deps, caller, input);
     if (first !== undefined) return first;
+    // It was Active a moment ago.
+    if (outcome === "not-active") throw hasLeft(input.dwalletId, "Leaving");
     if (outcome === "no-credit") throw insufficientCredit(priceMicroUsd);
     if (outcome === "no-presign") return undefined;
     throw tooManyReservations(outcome.openMaxCount);

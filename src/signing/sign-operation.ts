@@ -5,10 +5,12 @@ import type { LandedTransaction, OperationKind } from "../chain/operation.ts";
 import type { NetworkReader } from "../chain/reader.ts";
 import type { Signals } from "../coordination/signals.ts";
 import { topics } from "../coordination/topics.ts";
+import { markDWalletLeft } from "../onboarding/custody/mark-left.ts";
 import { presignMoves } from "../presigns/presign-moves.ts";
 import { equalBytes } from "../protocol/bytes.ts";
 import { MixedUpAnswerError } from "../protocol/mixed-up-answer.ts";
 import { sessionIdentifierPreimage } from "../protocol/session-identifier.ts";
+import { isNotHeld } from "../protocol/treasury-custody.ts";
 import { bytea, number, text } from "../store/columns.ts";
 import type { Queryable } from "../store/database.ts";
 import { execute, readRows } from "../store/statements.ts";
@@ -17,13 +19,14 @@ import type { SignObserver } from "./sign-observer.ts";
 
 /**
  * Requests signatures: queued -> submitted once landed. If it can never land, the request fails with a refund and the
- * presign is burnt. The mark on the chain is the session, whose identifier is derived from the request's id.
+ * presign is burnt. If the Treasury does not hold the dWallet's capability, the dWallet has left. The mark on the chain is the session, whose identifier is derived from the request's id.
  */
 export function createSignOperation({
   signals,
   reader,
   senderAddress,
   batchCount,
+  refundsPerDay,
   observer,
 }: SignOperationOptions): OperationKind<SignSubject> {
   return {
@@ -33,13 +36,14 @@ export function createSignOperation({
     async load(db, subjectIds) {
       const rows = await readRows<SignSubject>(
         db,
-        sql`SELECT r.id, d.object_id AS "dwalletId", p.presign_id AS "presignId", r.curve,
+        sql`SELECT r.id, d.id AS "dwalletRowId", d.object_id AS "dwalletId", p.presign_id AS "presignId", r.curve,
                    r.signature_algorithm AS "signatureAlgorithm", r.hash_scheme AS "hashScheme", r.message,
                    r.user_sign_message AS "userSignMessage"
             FROM sign_request r JOIN dwallet d ON d.id = r.dwallet_id JOIN presign p ON p.id = r.presign_id
             WHERE r.id = ANY(${subjectIds}::uuid[])`,
         {
           id: text,
+          dwalletRowId: text,
           dwalletId: text,
           presignId: text,
           curve: number,
@@ -53,7 +57,7 @@ export function createSignOperation({
     },
     sizeBytes: (subject) => subject.message.length + subject.userSignMessage.length + OVERHEAD_BYTES,
     add(calls, subjects) {
-      for (const { id, ...call } of subjects) {
+      for (const { id, dwalletRowId: _, ...call } of subjects) {
         calls.paySign({
           ...call,
           sessionBytes: signSessionBytes(id),
@@ -62,8 +66,12 @@ export function createSignOperation({
       }
     },
     landed,
-    async failed(db, subject, { reason, message }) {
-      const isMoved = await failSignRequest(db, subject.id, { from: "queued", reason, message });
+    async failed(db, subject, failure) {
+      const isOwnersDoing = isNotHeld(failure.abort);
+      const { reason, message } = isOwnersDoing ? NOT_HELD : failure;
+      const why = { from: "queued", reason, message, isOwnersDoing } as const;
+      const isMoved = await failSignRequest(db, subject.id, isOwnersDoing ? { ...why, refundsPerDay } : why);
+      if (isOwnersDoing) await markDWalletLeft(db, subject.dwalletRowId);
       if (isMoved) observer?.failed(reason);
     },
     async adopt(db, subject) {
@@ -104,12 +112,18 @@ ${presignMoves.use(sql`submitted`)}`,
   }
 }
 
+const NOT_HELD = {
+  reason: "DWALLET_LEFT",
+  message: "the Treasury does not hold the dWallet's capability: the dWallet has left the service",
+} as const;
+
 /** Before all other operations: a user waits, and has paid. */
 export const SIGN_PRIORITY = 10;
 
 /** A signature to request from the network. */
 export interface SignSubject {
   readonly id: string;
+  readonly dwalletRowId: string;
   /** The id of the dWallet's object. */
   readonly dwalletId: string;
   /** The id of the presign's object. */
@@ -128,6 +142,11 @@ export interface SignOperationOptions {
   readonly senderAddress: string;
   /** The maximum number of signatures in one transaction. */
   readonly batchCount: number;
+  /**
+   * The maximum number of refunds of a project on one day (UTC) for dWallets that their owners have taken out of the
+   * Treasury: each such request uses a presign up.
+   */
+  readonly refundsPerDay: number;
   readonly observer?: SignObserver | undefined;
 }
 

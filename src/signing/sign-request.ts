@@ -13,7 +13,7 @@ export async function readSignRequest(
     db,
     sql`SELECT ${SHOWN_COLUMNS}, r.project_id AS "projectId",
                r.user_sign_message IS NOT NULL AS "wasSubmitted", r.expires_at <= clock_timestamp() AS "isExpired",
-               d.public_output AS "dwalletPublicOutput", d.public_key AS "dwalletPublicKey", p.presign
+               d.public_output AS "dwalletPublicOutput", d.public_key AS "dwalletPublicKey", p.presign, d.state AS "dwalletState"
         FROM ${SHOWN_TABLES}
         WHERE r.id = ${id} AND r.project_id = coalesce(${projectId ?? null}::uuid, r.project_id)`,
     SIGN_REQUEST,
@@ -31,6 +31,7 @@ export interface SignRequestRow extends ShownSignRequest {
   readonly dwalletPublicOutput: Uint8Array;
   readonly dwalletPublicKey: Uint8Array | null;
   readonly presign: Uint8Array;
+  readonly dwalletState: string;
 }
 
 const SIGN_REQUEST: Columns<SignRequestRow> = {
@@ -41,4 +42,5 @@ const SIGN_REQUEST: Columns<SignRequestRow> = {
   dwalletPublicOutput: bytea,
   dwalletPublicKey: nullable(bytea),
   presign: bytea,
+  dwalletState: text,
 };

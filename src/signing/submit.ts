@@ -5,6 +5,7 @@ import type { Signals } from "../coordination/signals.ts";
 import { topics } from "../coordination/topics.ts";
 import { ServiceError } from "../errors/service-error.ts";
 import { postings } from "../ledger/postings.ts";
+import { hasLeft, isLeft } from "../onboarding/custody/has-left.ts";
 import { time } from "../store/columns.ts";
 import type { Queryable } from "../store/database.ts";
 import { newId } from "../store/ids.ts";
@@ -19,7 +20,7 @@ import { readSignRequest, type SignRequestRow } from "./sign-request.ts";
 /**
  * Charges the held price, stores the user's half and queues the transaction. The first half wins: a repeated call
  * returns the request in its current state, whatever half it carries. Throws SIGN_REQUEST_NOT_FOUND, WRONG_STATE if the
- * reservation has expired, and the errors of {@link CheckHalf}.
+ * reservation has expired, DWALLET_LEFT if that is because the dWallet leaves or has left, and the errors of {@link CheckHalf}.
  */
 export async function submit(
   { database, signals, checkHalf }: SubmitDeps,
@@ -29,7 +30,7 @@ export async function submit(
   const { projectId } = caller;
   const row = await readOwn(database, signRequestId, projectId);
   if (row.wasSubmitted) return row;
-  if (row.status !== "prepared" || row.isExpired) throw expired(row);
+  if (row.status !== "prepared" || row.isExpired) throw ended(row);
   await checkHalf(projectId, claimOf(row, userSignMessage));
   const [queued] = await readRows(database, capture(caller, signRequestId, userSignMessage), {
     updatedAt: time,
@@ -40,7 +41,7 @@ export async function submit(
     return { ...row, status: "queued", wasSubmitted: true, updatedAt: queued.updatedAt };
   }
   const current = await readOwn(database, signRequestId, projectId);
-  if (!current.wasSubmitted) throw expired(current);
+  if (!current.wasSubmitted) throw ended(current);
   return current;
 }
 
@@ -67,6 +68,7 @@ function capture(
 WITH reservation AS (
   SELECT id, project_id, network, price_micro_usd FROM sign_request
   WHERE id = ${signRequestId} AND project_id = ${projectId} AND status = 'prepared' AND expires_at > clock_timestamp()
+    AND NOT EXISTS (SELECT 1 FROM dwallet d WHERE d.id = dwallet_id AND d.state = 'Left')
   FOR UPDATE
 ), ${postings.capture(sql`reservation`)}, queued AS (
   UPDATE sign_request r SET status = 'queued', user_sign_message = ${userSignMessage}, updated_at = now()
@@ -98,7 +100,8 @@ function claimOf(row: SignRequestRow, userSignMessage: Uint8Array): SignMessageC
   return { curve, signatureAlgorithm, dwalletOutput, presign, message, userSignMessage };
 }
 
-function expired(row: SignRequestRow): ServiceError {
+function ended(row: SignRequestRow): ServiceError {
+  if (isLeft(row.dwalletState)) return hasLeft(row.dwalletId, row.dwalletState);
   return new ServiceError("WRONG_STATE", "the reservation has expired; reserve again", {
     metadata: { status: row.status, expireTime: row.expiresAt.toISOString() },
   });

@@ -14,6 +14,9 @@ import { readRows } from "../store/statements.ts";
  * that can pay takes a presign. Each recently expired reservation lowers the maximum of open ones by one, down to a
  * tenth. A project that lets presigns expire thus holds few of them, and unspent credit does not keep presigns from
  * others. Reserves nothing if another request has the idempotency key.
+ *
+ * The dWallet must be Active. Its row is shared until the reservation is committed, so an exit that comes after finds the
+ * reservation, and a reservation that comes after finds the exit.
  */
 export async function takeReservation(
   db: Queryable,
@@ -22,6 +25,7 @@ export async function takeReservation(
 ): Promise<ReservationOutcome> {
   const [outcome] = await readRows(db, reserve(origin, reservation), OUTCOME);
   if (outcome?.reserved) return "reserved";
+  if (outcome?.signable === false) return "not-active";
   if (outcome?.funded && !outcome.allowed) return { openMaxCount: outcome.openMaxCount };
   return outcome?.funded ? "no-presign" : "no-credit";
 }
@@ -46,14 +50,20 @@ export interface NewReservation {
 }
 
 /** The outcome of an attempt. If nothing was reserved, an earlier call may own the idempotency key. */
-export type ReservationOutcome = "reserved" | "no-presign" | "no-credit" | TooManyOpen;
+export type ReservationOutcome = "reserved" | "no-presign" | "no-credit" | "not-active" | TooManyOpen;
 
 /** The project has the maximum number of open reservations. */
 export interface TooManyOpen {
   readonly openMaxCount: number;
 }
 
-const OUTCOME = { funded: boolean, allowed: boolean, openMaxCount: number, reserved: boolean };
+const OUTCOME = {
+  funded: boolean,
+  allowed: boolean,
+  openMaxCount: number,
+  signable: boolean,
+  reserved: boolean,
+};
 
 /** The share of the maximum that a project keeps however many of its reservations have expired: one tenth. */
 const LEAST_SHARE = 10;
@@ -68,6 +78,8 @@ WITH account AS (
     greatest(${openMaxCount}::integer - (${postings.countedLapses(sql`project`)}),
              ${openMaxCount}::integer / ${LEAST_SHARE}::integer, 1) AS open_max
   FROM project WHERE id = ${projectId}::uuid FOR UPDATE
+), dwallet_now AS (
+  SELECT 1 FROM dwallet WHERE id = ${dwalletId}::uuid AND state = 'Active' FOR SHARE
 ), funds AS (
   SELECT funded, open_max, open_reservations < open_max AS allowed FROM account
 ), claim AS (
@@ -76,7 +88,7 @@ WITH account AS (
   FROM presign
   WHERE network = ${network} AND curve = ${curve} AND signature_algorithm = ${signatureAlgorithm}
     AND network_encryption_key_id = ${networkEncryptionKeyId}
-    AND state = 'ready' AND (SELECT funded AND allowed FROM funds)
+    AND state = 'ready' AND (SELECT funded AND allowed FROM funds) AND EXISTS (SELECT 1 FROM dwallet_now)
   ORDER BY presign.id LIMIT 1 FOR UPDATE SKIP LOCKED
 ), keyed AS (${keyInsert(claimed, { scope: projectId, network }, idempotency)}), granted AS (
   SELECT * FROM claim WHERE ${idempotency === undefined} OR EXISTS (SELECT 1 FROM keyed)
@@ -92,5 +104,6 @@ WITH account AS (
 SELECT coalesce((SELECT funded FROM funds), false) AS funded,
   coalesce((SELECT allowed FROM funds), false) AS allowed,
   coalesce((SELECT open_max FROM funds), 0) AS "openMaxCount",
+  EXISTS (SELECT 1 FROM dwallet_now) AS signable,
   (SELECT count(*) FROM reserved) > 0 AS reserved`;
 }

@@ -6,10 +6,14 @@ export async function openDatabase({
   databaseUrl,
   dataDirectory,
   log,
+  poolSizeCount,
   statementTimeoutMs,
 }: OpenDatabaseOptions): Promise<Database> {
   if (databaseUrl !== undefined) {
-    return (await import("./open-postgres.ts")).openPostgres(databaseUrl, log, { statementTimeoutMs });
+    return (await import("./open-postgres.ts")).openPostgres(databaseUrl, log, {
+      poolSizeCount,
+      statementTimeoutMs,
+    });
   }
   log.info(
     { dataDirectory },
@@ -24,6 +28,8 @@ export interface OpenDatabaseOptions {
   readonly databaseUrl?: string | undefined;
   readonly dataDirectory: string;
   readonly log: StoreLog;
+  /** The maximum number of connections to PostgreSQL. Default 16. */
+  readonly poolSizeCount?: number | undefined;
   /** The time after which PostgreSQL ends a statement. Default: never. The embedded database has no such limit. */
   readonly statementTimeoutMs?: number | undefined;
 }

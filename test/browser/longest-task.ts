@@ -22,6 +22,8 @@ export async function longestTask<T>(
   let trace: string;
   try {
     result = await act();
+    // The task that sent the result is recorded when it ends, and it has ended when the page answers again.
+    await page.evaluate("0");
   } finally {
     trace = (await browser.stopTracing()).toString();
   }

@@ -74,7 +74,8 @@ describe.each(ALGORITHM_TRIPLES.filter(({ signatureAlgorithm }) => isEcdsa(signa
       expect(pauses).toBeGreaterThan(180);
     });
 
-    test.each(ECDSA_PARTS)(
+    // The hash decides nothing about the proofs, so one is enough for each curve.
+    test.each(triple.hash === "SHA256" ? ECDSA_PARTS : [])(
       "is refused by the network and by its own check with one bit flipped in %s",
       (_, at) => {
         const flipped = flipBit(half, 8 * at);

@@ -49,14 +49,19 @@ beforeAll(() => {
 describe("an ECDSA half", () => {
   // Squares: the derived ciphertexts, six ladders of 1198 rungs, four products, then the check's own.
   test.each([0, 0.02, 0.1, 0.1251, 0.13, 0.2, 0.27, 0.4, 0.55, 0.7, 0.85, 0.95])(
-    "is not returned after a wrong squaring at %d of the way, and the next one is right",
+    "is not returned after a wrong squaring at %d of the way",
     (part) => {
       inject({ square: Math.floor(part * counts.squares) });
       expect(make).toThrow(EngineError);
-      inject({});
-      expect(make()).toEqual(good);
     },
   );
+
+  test("is right again after a wrong one", () => {
+    inject({ square: Math.floor(counts.squares / 2) });
+    expect(make).toThrow(EngineError);
+    inject({});
+    expect(make()).toEqual(good);
+  });
 
   test.each([0.01, 0.1, 0.25, 0.4, 0.55, 0.7, 0.8])(
     "is not returned after a wrong composition at %d of the way",

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,9 +10,8 @@ import { createStageClock } from "../../src/cli/stage-clock.ts";
 import { ALGORITHM_TRIPLES, type AlgorithmTriple, findTriple } from "../../src/protocol/algorithms.ts";
 import { hexToBytes } from "../../src/protocol/bytes.ts";
 import { bakedFolder } from "../support/baked-folder.ts";
-import { programEnvironment } from "../support/environment.ts";
 import { judge } from "../support/judges.ts";
-import { type ServiceProcess, startService } from "../support/service.ts";
+import { runTss, type ServiceProcess, startService } from "../support/service.ts";
 
 /** The demo's temporary folders go here, so that what it leaves behind can be seen. */
 let folder: string;
@@ -28,12 +27,8 @@ function startDemo(...argv: string[]): {
   stdout: () => string;
   ended: Promise<number | null>;
 } {
-  const root = path.resolve(import.meta.dirname, "../..");
-  const child = spawn(process.execPath, ["--import", "tsx", "src/cli/main.ts", "demo", ...argv], {
-    cwd: root,
-    env: { ...programEnvironment, TMPDIR: folder },
-    stdio: ["ignore", "pipe", "inherit"],
-  });
+  const child = runTss(["demo", ...argv], { TMPDIR: folder });
+  child.stderr?.pipe(process.stderr, { end: false });
   let stdout = "";
   child.stdout?.setEncoding("utf8").on("data", (text: string) => {
     stdout += text;

@@ -69,12 +69,12 @@ describe("an onboarding makes one dWallet for one charge", () => {
       const seed = newSeed();
       const money = await moneyOf("dkg");
       const token = await tokenOfCrashed(stage, (options) => newClient().onboard({ seed, curve }, options));
-      await resumesOnboarding(token, seed, money);
+      await signs(seed, await resumesOnboarding(token, seed, money));
     },
   );
 
   /** Twice, as two tabs would at once. */
-  async function resumesOnboarding(token: string, seed: Uint8Array, money: Money): Promise<void> {
+  async function resumesOnboarding(token: string, seed: Uint8Array, money: Money): Promise<OnboardResult> {
     const results = await Promise.all([1, 2].map(() => newClient().resume(token, { seed })));
     const [first, second] = results;
     if (first?.kind !== "onboard") throw new Error("another action was resumed");
@@ -85,7 +85,7 @@ describe("an onboarding makes one dWallet for one charge", () => {
       dwalletCount: money.dwalletCount + 1,
       chargeCount: money.chargeCount + 1,
     });
-    await signs(seed, first);
+    return first;
   }
 });
 

@@ -13,13 +13,13 @@ export const TestService: DescService = compileProto(
   path.join(import.meta.dirname, "../interop/testing.proto"),
 ).getService("tss.testing.v1.TestService")!;
 
-/** A method and a request for it that is well formed. */
+/** A method and a well-formed request for it. */
 export interface Endpoint {
   readonly path: string;
   readonly kind: DescMethod["methodKind"];
   readonly json: JsonObject;
   readonly binary: Buffer;
-  /** Whether its calls last for as long as the client wants. */
+  /** Whether its calls last as long as the client wants. */
   readonly mayStay: boolean;
 }
 
@@ -40,7 +40,7 @@ const PARAMETERS = {
 };
 const STREAM = { responseParameters: [{ size: 3 }, { size: 2_000 }], payload: { body: "AAEC" } };
 
-/** What the fuzzed server serves, most of it. */
+/** Most of what the fuzzed server serves. */
 export const ENDPOINTS: readonly Endpoint[] = [
   endpoint(Signing, "GetSign", { signRequestId: UUID }),
   endpoint(Signing, "SubmitSign", { signRequestId: UUID, userSignMessage: "AAEC".repeat(400) }),
@@ -56,6 +56,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   endpoint(Onboarding, "GetDWallet", { dwalletId: DWALLET_ID }),
   endpoint(Admin, "GetPresignHealth", { curve: 2 }),
   endpoint(Admin, "RefillPresigns", { curve: 2, signatureAlgorithm: 0, count: 1 }),
+  endpoint(Admin, "DrainNetwork", {}),
   endpoint(Gallery, "Get", PARAMETERS),
   endpoint(Gallery, "Create", PARAMETERS),
   endpoint(Gallery, "Update", PARAMETERS),

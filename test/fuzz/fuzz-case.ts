@@ -1,21 +1,21 @@
-/** How the client leaves: it waits until the server closes, says that it will send no more, closes, or resets. */
+/** How the client leaves: it waits until the server closes, announces that it will send no more, closes, or resets. */
 export type Ending = "wait" | "finish" | "close" | "reset";
 
-/** One conversation that a client has with the server, all of it from its seed. */
+/** One conversation of a client with the server. All of it follows from its seed. */
 export interface FuzzCase {
-  /** From 0. */
+  /** Counted from 0. */
   readonly number: number;
   readonly kind: string;
-  /** What is sent, in the pieces that it is written in. */
+  /** The bytes to send, in the pieces in which they are written. */
   readonly writes: readonly Buffer[];
   readonly ending: Ending;
-  /** What a client of a TLS port agrees on; undefined for bytes that go to the port without TLS. */
+  /** The protocol that a client of a TLS port agrees on; undefined for bytes that go to the port without TLS. */
   readonly alpn: "h2" | "http/1.1" | undefined;
-  /** Whether the limits let the connection stay open for as long as the client wants. */
+  /** Whether the limits let the connection stay open as long as the client wants. */
   readonly mayStay: boolean;
 }
 
-/** A case for people, and for a debugger. */
+/** Describes a case for people, and for a debugger. */
 export function describeCase({ number, kind, writes, ending, alpn }: FuzzCase): string {
   const bytes = writes.map((write) => write.toString("hex")).join(" | ");
   return `case ${number} (${kind}, ${alpn ?? "plain"}, then ${ending}): ${bytes}`;

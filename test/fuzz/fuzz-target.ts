@@ -9,12 +9,12 @@ import { Gallery } from "../component/transport/rest/gallery.ts";
 import { TestService } from "./endpoints.ts";
 import { BODY_BYTES } from "./make-body.ts";
 
-/** Of localhost, signed by itself. */
+/** A self-signed certificate of localhost. */
 export const CERTIFICATE_PEM: string = readPem("localhost.cert.pem");
-/** Streams that wait for their client do so for this long; nothing that is under way may take longer. */
+/** Streams that wait for their client wait this long. Nothing under way may take longer. */
 const STREAM_MS = 150;
 
-/** The server that is fuzzed: bounds so small that a hang shows, and a fake for every kind of method. */
+/** The server to fuzz. Its bounds are so small that a hang shows, and every kind of method has a fake. */
 export function startFuzzTarget(isTls: boolean): Promise<FakeServer> {
   return startFakes({
     gate,
@@ -37,7 +37,7 @@ export function startFuzzTarget(isTls: boolean): Promise<FakeServer> {
   });
 }
 
-/** What is wrong with how the server saw the cases; nothing when all is well. */
+/** The faults in what the server saw of the cases; empty if there are none. */
 export function faultsOf(server: FakeServer): string[] {
   const planned = plannedRequestIds(server);
   return [
@@ -51,7 +51,7 @@ export function faultsOf(server: FakeServer): string[] {
   ];
 }
 
-/** The ids of the requests that a fake failed on purpose, or that gRPC wants to be called INTERNAL. */
+/** The ids of the requests that a fake failed on purpose, or that gRPC requires to fail with INTERNAL. */
 export function plannedRequestIds(server: FakeServer): ReadonlySet<string> {
   const planned = server.failures.filter(
     ({ cause, reason }) =>
@@ -62,7 +62,7 @@ export function plannedRequestIds(server: FakeServer): ReadonlySet<string> {
 
 const OURS: ReadonlySet<Code> = new Set([Code.Internal, Code.Unknown, Code.DataLoss]);
 
-/** A stream whose head is out can only be cut when its deadline passes. */
+/** A stream whose head is sent can only be cut when its deadline passes. */
 function isExpected(error: unknown): boolean {
   return error instanceof ConnectError && error.code === Code.DeadlineExceeded;
 }
@@ -73,7 +73,7 @@ function stackOf(error: unknown): string {
     : String(error);
 }
 
-/** Does what the request asks for in `x-gate`, and otherwise what the application's gate does. */
+/** Does what the request's `x-gate` asks for; otherwise what the application's gate does. */
 async function refuseLater(): Promise<never> {
   await sleep(1);
   throw new ServiceError("INVALID_KEY", "the key is not known");
@@ -144,7 +144,7 @@ function testing() {
   };
 }
 
-/** The requests of a client that must not take its time. */
+/** The requests of a client that may not take its time. */
 async function* bounded<T>(requests: AsyncIterable<T>): AsyncGenerator<T> {
   const late = sleep(STREAM_MS).then(() => {
     throw new ConnectError("the stream takes too long", Code.DeadlineExceeded);

@@ -2,29 +2,32 @@ import type { FuzzCase } from "./fuzz-case.ts";
 import { makeCase } from "./make-case.ts";
 import { runBatch } from "./run-batch.ts";
 
-/** Cases that share a server. */
+/** The number of cases that share a server. */
 const BATCH_COUNT = 1_250;
-/** Of so many batches one goes to a port with TLS. */
+/** One batch of this many goes to a port with TLS. */
 const TLS_EVERY = 4;
 
-/** What does not hold, and with which cases. */
+/** A violated guarantee, and the cases that show it. */
 export interface FuzzFault {
-  /** One where a case fails alone; more where only all of them together do. */
+  /** One case if it fails alone; several if only all of them together fail. */
   readonly cases: readonly FuzzCase[];
   readonly faults: readonly string[];
 }
 
-/** Which cases to run. */
+/** The cases to run. */
 export interface FuzzOptions {
   readonly seed: number;
   /** The number of the first case. */
   readonly from: number;
   readonly count: number;
-  /** Hears of the first case of each batch that begins. */
+  /** Called with the first case of each batch. */
   readonly onProgress?: (first: number) => void;
 }
 
-/** Fuzzes the transport with the cases of a seed. @returns every fault, led back to its case where that is possible */
+/**
+ * Fuzzes the transport with the cases of a seed. Traces every fault back to its case where that is possible. @returns
+ * the faults
+ */
 export async function fuzz({ seed, from, count, onProgress = () => {} }: FuzzOptions): Promise<FuzzFault[]> {
   const found: FuzzFault[] = [];
   for (let first = from; first < from + count; ) {
@@ -40,7 +43,7 @@ export async function fuzz({ seed, from, count, onProgress = () => {} }: FuzzOpt
   return found;
 }
 
-/** Runs halves of what failed until single cases are left, or no half fails without the other. */
+/** Runs halves of the failed cases until single cases are left, or neither half fails alone. */
 async function narrow(fault: FuzzFault, isTls: boolean): Promise<FuzzFault[]> {
   const { cases } = fault;
   if (cases.length === 1) return [fault];

@@ -9,7 +9,7 @@ import { Signing } from "../../gen/proto/tss/v1/signing_pb.ts";
 import { UUID } from "../component/transport/fake-services.ts";
 import { CERTIFICATE_PEM } from "./fuzz-target.ts";
 
-/** One good call over each protocol; its connections stay open. @returns what went wrong */
+/** Makes one good call over each protocol and keeps its connection open. @returns the failures */
 export async function goodCalls(baseUrl: string): Promise<string[]> {
   const nodeOptions = { ca: CERTIFICATE_PEM };
   const http2 = () => new Http2SessionManager(baseUrl, {}, nodeOptions);

@@ -17,7 +17,7 @@ const ODD_LINES = [
 ];
 const ODD_CHUNK_SIZES = ["-1", "x", "ffffffffffffffff1", "", "1;a=b", '1;"', "00000001", " 2"];
 
-/** One to four requests of HTTP/1.1, one behind the other. */
+/** One to four HTTP/1.1 requests in a row. */
 export function http1Bytes(random: Random): { bytes: Buffer; mayStay: boolean } {
   const requests = Array.from({ length: random.pick([1, 1, 1, 1, 2, 4]) }, () => makeRequest(random));
   return {

@@ -25,9 +25,9 @@ const ODD_FIELDS: readonly (readonly [string, string])[] = [
 ];
 const AUTHORITIES = ["", "a b", "[", "a:99999", "user@a", "\xff"];
 
-/** A connection of HTTP/2: requests, and frames between them that control it, some wrong. */
+/** An HTTP/2 connection: requests, and control frames between them, some of them wrong. */
 export function http2Bytes(random: Random): { bytes: Buffer; mayStay: boolean } {
-  // Windows so large that no reply waits for the client.
+  // The windows are so large that no reply waits for the client.
   const start = [PREFACE, settings([[4, LARGEST_WINDOW]]), windowUpdate(0, LARGEST_WINDOW - 65_535)];
   if (random.happens(0.9)) start.push(frame(TYPE.settings, FLAG.ack, 0, Buffer.alloc(0)));
   const frames: Buffer[] = [];
@@ -59,7 +59,7 @@ function encode(random: Random, id: number, { method, target, headers, body }: F
     [":authority", random.happens(0.97) ? "test" : random.pick(AUTHORITIES)],
   ];
   if (random.happens(0.03)) pseudo.splice(random.integer(0, 3), 1);
-  // The names that belong to HTTP/1.1 alone end the stream at once.
+  // Names that are valid only in HTTP/1.1 end the stream at once.
   const own = headers.filter(
     ([name]) => !/^(?:transfer-encoding|upgrade|host)$/.test(name) || random.happens(0.1),
   );
@@ -116,7 +116,7 @@ function bodyFrames(random: Random, id: number, body: Buffer): Buffer[] {
 
 function controlFrame(random: Random, id: number): { bytes: Buffer; mayStay: boolean } {
   const odd = random.happens(0.2) ? random.integer(0, 70_000) : undefined;
-  // What may leave a stream without a window lets it stay.
+  // A frame that may leave a stream without a window may also let it stay open.
   const starving = { mayStay: true };
   const fine = { mayStay: false };
   return random.pick([

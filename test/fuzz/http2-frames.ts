@@ -1,6 +1,6 @@
 import type { Random } from "../sim/random.ts";
 
-/** What a client sends first (RFC 9113, 3.4). */
+/** The first bytes of a client (RFC 9113, 3.4). */
 export const PREFACE = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
 
 /** Types of frames (RFC 9113, 6). */
@@ -17,10 +17,10 @@ export const TYPE = {
   continuation: 9,
 } as const;
 
-/** Flags of frames; ACK is that of SETTINGS and PING. */
+/** Flags of frames. ACK belongs to SETTINGS and PING. */
 export const FLAG = { ack: 1, endStream: 1, endHeaders: 4, padded: 8, priority: 32 } as const;
 
-/** A frame: nine bytes of head (RFC 9113, 4.1), and what it carries. */
+/** A frame: nine bytes of head (RFC 9113, 4.1) and the payload. */
 export function frame(
   type: number,
   flags: number,
@@ -43,7 +43,7 @@ export function word(value: number): Buffer {
   return bytes;
 }
 
-/** SETTINGS: pairs of a name of two bytes and a value of four. */
+/** SETTINGS: pairs of a two-byte name and a four-byte value. */
 export function settings(pairs: readonly (readonly [name: number, value: number])[]): Buffer {
   const payload = pairs.map(([name, value]) =>
     Buffer.concat([Buffer.from([name >> 8, name & 0xff]), word(value)]),
@@ -52,8 +52,8 @@ export function settings(pairs: readonly (readonly [name: number, value: number]
 }
 
 /**
- * A header block (HPACK, RFC 7541, 6) of literals, most of them not indexed; some enter the dynamic table, some lie
- * about their length, and some refer to entries that may not be there.
+ * A header block of literals (HPACK, RFC 7541, 6). Most are not indexed. Some enter the dynamic table, some state a
+ * wrong length, and some refer to entries that may not exist.
  */
 export function headerBlock(
   random: Random,
@@ -75,7 +75,7 @@ function literal(random: Random, text: string): Buffer {
   return Buffer.concat([integer(Math.max(0, length), 7, huffman), bytes]);
 }
 
-/** An integer behind the prefix of a byte (RFC 7541, 5.1). */
+/** An integer after a prefix within its first byte (RFC 7541, 5.1). */
 function integer(value: number, prefixBits: number, high: number): Buffer {
   const most = 2 ** prefixBits - 1;
   if (value < most) return Buffer.from([high | value]);

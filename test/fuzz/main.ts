@@ -3,8 +3,8 @@ import { fuzz } from "./fuzz.ts";
 import { describeCase } from "./fuzz-case.ts";
 
 /**
- * `npm run fuzz -- [--count 100000] [--from 0] [--seed 1] [--case 7]`: exit code 1 when something does not hold. Where
- * Node itself aborts, the last line says from which case on to look.
+ * `npm run fuzz -- [--count 100000] [--from 0] [--seed 1] [--case 7]`. Exits with 1 if a guarantee is violated. If Node
+ * itself aborts, the last line names the first case of the batch.
  */
 const { values } = parseArgs({
   options: {

@@ -43,10 +43,10 @@ const NASTY_KEYS = [
   "stringValue",
 ];
 const NASTY_TEXTS = ["", " ", "{", "[]", "null", '"', "{}{}", '{"a":1,"a":2}', "\ufeff{}", '{"a":01}', "NaN"];
-/** Far more levels than any message of ours has. */
+/** Far more levels than any message of the contract has. */
 const DEEP = 3_000;
 
-/** A body of JSON for a method: well formed, or with changes to its members, or to its text. */
+/** A JSON body for a method: well formed, or with changed members, or with changed text. */
 export function makeJson(random: Random, { json }: Endpoint): Buffer {
   if (random.happens(0.5)) return Buffer.from(JSON.stringify(json));
   if (random.happens(0.1)) return Buffer.from(random.pick(NASTY_TEXTS));
@@ -80,7 +80,7 @@ export function makeBinary(random: Random, { binary }: Endpoint): Buffer {
   return random.happens(0.7) ? mutateBytes(random, binary) : randomBytes(random, 60);
 }
 
-/** `Parameters.recursive` (field 40) in itself, again and again. */
+/** `Parameters.recursive` (field 40) nested in itself. */
 function deepBinary(): Buffer {
   let message = Buffer.alloc(0);
   for (let level = 0; level < DEEP; level++) {
@@ -95,7 +95,7 @@ function varint(value: number): Buffer {
   return Buffer.from([...bytes, value]);
 }
 
-/** Names of encodings, of which the server knows the first few. */
+/** Names of encodings. The server knows the first few. */
 export const ENCODINGS = [
   "identity",
   "gzip",
@@ -108,7 +108,7 @@ export const ENCODINGS = [
   "zstd",
 ] as const;
 
-/** The bytes as an encoding wants them, or not. */
+/** Encodes the bytes, or leaves them as they are. */
 export function encodeBytes(random: Random, bytes: Buffer, encoding: string): Buffer {
   if (random.happens(0.15)) return bytes;
   const isBomb = random.happens(0.1);
@@ -123,7 +123,7 @@ export function encodeBytes(random: Random, bytes: Buffer, encoding: string): Bu
   return random.happens(0.2) ? mutateBytes(random, encoded) : encoded;
 }
 
-/** Messages behind the five bytes of gRPC, gRPC-web and Connect streams, some with flags and lengths that lie. */
+/** Messages after the five-byte heads of gRPC, gRPC-web and Connect streams. Some flags and lengths are wrong. */
 export function makeFrames(random: Random, endpoint: Endpoint, encoding: string, isJson: boolean): Buffer {
   const count = random.pick([1, 1, 1, 1, 0, 2, 3]);
   const frames = Array.from({ length: count }, () => {

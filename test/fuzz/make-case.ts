@@ -7,13 +7,13 @@ import { mutateBytes, randomBytes, splitBytes } from "./mutate-bytes.ts";
 
 const ENDINGS: readonly Ending[] = ["wait", "wait", "wait", "finish", "finish", "close", "reset"];
 
-/** The case of a number among those of a seed. */
+/** Makes the case with this number under a seed. */
 export function makeCase(seed: number, number: number): FuzzCase {
   const random = createRandom(Math.imul(seed, 0x9e3779b1) + Math.imul(number, 0x85ebca6b));
   const kind = random.pick(["http1", "http1", "http1", "http2", "http2", "http2", "first bytes"] as const);
   const made = MAKERS[kind](random);
   const isMutated = random.happens(0.25);
-  // The first bytes decide the protocol, and there is a kind for their faults.
+  // The first bytes decide the protocol. A kind of its own has faults in them.
   const keptBytes = kind === "http2" ? PREFACE.length : 0;
   const bytes = isMutated
     ? Buffer.concat([made.bytes.subarray(0, keptBytes), mutateBytes(random, made.bytes.subarray(keptBytes))])
@@ -25,7 +25,7 @@ export function makeCase(seed: number, number: number): FuzzCase {
     writes: splitBytes(random, bytes),
     ending: random.pick(ENDINGS),
     alpn: random.happens(0.03) ? random.pick([undefined, "h2", "http/1.1"]) : alpn,
-    // A change may take a window from HTTP/2.
+    // A mutation may take away an HTTP/2 window.
     mayStay: made.mayStay || (isMutated && kind === "http2"),
   };
 }
@@ -36,7 +36,7 @@ const MAKERS = {
   "first bytes": (random: Random) => ({ bytes: firstBytes(random), mayStay: false }),
 } as const;
 
-/** What tells a protocol, or seems to. */
+/** The first bytes of each protocol, and bytes that resemble them. */
 function firstBytes(random: Random): Buffer {
   const choices = [
     () => Buffer.alloc(0),
@@ -52,7 +52,7 @@ function firstBytes(random: Random): Buffer {
   return random.pick(choices)();
 }
 
-/** A TLS 1.2 ClientHello (RFC 5246, 7.4.1.2) without extensions, and more or less of what it announces. */
+/** A TLS 1.2 ClientHello without extensions (RFC 5246, 7.4.1.2), with more or fewer bytes than it announces. */
 function clientHello(random: Random): Buffer {
   const suites = Buffer.from([0, 4, 0xc0, 0x2f, 0x00, 0x9c]);
   const hello = Buffer.concat([

@@ -3,11 +3,11 @@ import type { Random } from "../sim/random.ts";
 import { ENDPOINTS, type Endpoint } from "./endpoints.ts";
 import { BODY_BYTES, ENCODINGS, encodeBytes, makeBinary, makeFrames, makeJson } from "./make-body.ts";
 
-/** A request as both versions of HTTP can carry it. */
+/** A request that both HTTP versions can carry. */
 export interface FuzzRequest {
   readonly method: string;
   readonly target: string;
-  /** Names in lower case. */
+  /** The names are in lower case. */
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body: Buffer;
   readonly mayStay: boolean;
@@ -25,6 +25,7 @@ const REST: readonly (readonly [method: string, target: string, endpoint: string
   ["GET", `/v1/protocol-parameters/${PARAMETERS_SHA256}`, "GetProtocolParameters"],
   ["GET", "/v1/admin/presigns/health?curve=2", "GetPresignHealth"],
   ["POST", "/v1/admin/presigns/refill", "RefillPresigns"],
+  ["POST", "/v1/admin/network/drain", "DrainNetwork"],
   ["GET", "/v1/health", "GetNetwork"],
   ["GET", "/gallery/some%2Fname?nested.string_value=a&nestedMap%5Ba%5D=1", "Get"],
   ["POST", "/gallery/a:restore", "Get"],
@@ -180,7 +181,7 @@ const HEADERS: Readonly<Record<string, readonly string[]>> = {
   upgrade: ["h2c", "websocket"],
 };
 
-/** A request for something that is served, in any of the protocols, often with something wrong. */
+/** A request in any protocol for something that the server serves. Often something in it is wrong. */
 export function makeRequest(random: Random): FuzzRequest {
   const request = random.happens(0.45) ? makeRest(random) : makeRpc(random);
   const headers = [...request.headers];
@@ -278,7 +279,7 @@ function changeTarget(random: Random, target: string): string {
   return target.slice(0, at) + random.pick(NASTY_PIECES) + target.slice(at + random.integer(0, 2));
 }
 
-/** A length that may be told for a body, most often its own. */
+/** A content-length for a body. Usually it is the right one. */
 export function toldLength(random: Random, sizeBytes: number): string {
   if (random.happens(0.9)) return String(sizeBytes);
   return random.pick([

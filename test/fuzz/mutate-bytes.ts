@@ -3,7 +3,7 @@ import type { Random } from "../sim/random.ts";
 const NASTY_BYTES = [0, 1, 0x7f, 0x80, 0xff, 10, 13, 32, 37, 43, 47, 58, 0x2e];
 const MOST_CHANGES = 4;
 
-/** The bytes with up to four changes: bits, bytes, lengths, parts that are cut out, doubled or moved. */
+/** Changes the bytes up to four times: bits, bytes, lengths, or parts that are cut out, doubled or moved. */
 export function mutateBytes(random: Random, bytes: Buffer): Buffer {
   let out = Buffer.from(bytes);
   for (let count = random.integer(1, MOST_CHANGES); count > 0 && out.length > 0; count--) {
@@ -24,12 +24,12 @@ export function mutateBytes(random: Random, bytes: Buffer): Buffer {
   return out;
 }
 
-/** Up to so many bytes of any value. */
+/** Random bytes up to this length. */
 export function randomBytes(random: Random, mostCount: number): Buffer {
   return Buffer.from(Array.from({ length: random.integer(0, mostCount) }, () => random.integer(0, 255)));
 }
 
-/** The bytes in pieces, most often in one. */
+/** Splits the bytes into pieces, usually into one. */
 export function splitBytes(random: Random, bytes: Buffer): Buffer[] {
   if (random.happens(0.6)) return [bytes];
   const writes: Buffer[] = [];

@@ -3,12 +3,12 @@ import { faultsOf, plannedRequestIds, startFuzzTarget } from "./fuzz-target.ts";
 import { goodCalls } from "./good-calls.ts";
 import { type FuzzOutcome, runCase } from "./run-case.ts";
 
-/** Connections at a time. */
+/** The number of simultaneous connections. */
 const AT_ONCE_COUNT = 256;
-/** Far longer than all bounds of the server. */
+/** Far longer than every bound of the server. */
 const DRAIN_TIMEOUT_MS = 20_000;
 
-/** Has the cases' conversations with one server, many at a time. @returns what does not hold */
+/** Runs the cases against one server, many at a time. @returns the violated guarantees */
 export async function runBatch(cases: readonly FuzzCase[], isTls: boolean): Promise<string[]> {
   const heard: string[] = [];
   const onWarning = (warning: Error) => heard.push(`the process warned: ${warning.stack}`);

@@ -3,23 +3,23 @@ import { connect as connectTls } from "node:tls";
 import type { FuzzCase } from "./fuzz-case.ts";
 import { CERTIFICATE_PEM } from "./fuzz-target.ts";
 
-/** What became of a case. */
+/** The outcome of a case. */
 export interface FuzzOutcome {
   readonly case: FuzzCase;
-  /** Whether the server closed the connection, or the client did as the case wants it. */
+  /** Whether the server closed the connection, or the client closed it as the case wants. */
   readonly hasEnded: boolean;
-  /** What the server sent, byte for byte. */
+  /** Everything that the server sent, byte for byte. */
   readonly reply: string;
 }
 
-/** Far longer than all bounds of the server: what lasts longer hangs. */
+/** Far longer than every bound of the server. A case that lasts longer hangs. */
 const WATCHDOG_MS = 20_000;
-/** Who may stay, leaves after this; long enough for all that has an end of its own. */
+/** A client that may stay leaves after this time. It is long enough for everything that ends by itself. */
 const STAY_MS = 1_500;
-/** No reply of the target is larger, so none is lost for the check. */
+/** No reply of the target is larger, so the check sees every reply in full. */
 const KEPT_CHARS = 64 * 1024;
 
-/** Has one conversation with a server. */
+/** Runs one conversation with a server. */
 export function runCase(fuzzCase: FuzzCase, port: number, isTls: boolean): Promise<FuzzOutcome> {
   return new Promise((resolve) => {
     const socket = openSocket(fuzzCase, port, isTls);
@@ -35,7 +35,7 @@ export function runCase(fuzzCase: FuzzCase, port: number, isTls: boolean): Promi
     socket.on("data", (chunk) => {
       if (reply.length < KEPT_CHARS) reply += chunk.toString("latin1");
     });
-    // Being cut off is one of the ends.
+    // A cut connection is one of the possible ends.
     socket.on("error", () => {});
     socket.on("close", () => {
       clearTimeout(timer);
@@ -54,7 +54,7 @@ function openSocket({ alpn }: FuzzCase, port: number, isTls: boolean): Socket {
   return connectTls({ ...address, servername: "localhost", ca: CERTIFICATE_PEM, ALPNProtocols: [alpn] });
 }
 
-/** One piece at a turn of the event loop, so that the server reads them one by one. */
+/** Writes one piece in each turn of the event loop, so that the server reads them one by one. */
 function writeAll(socket: Socket, { writes, ending }: FuzzCase): void {
   const [...rest] = writes;
   const next = () => {
@@ -71,7 +71,7 @@ function writeAll(socket: Socket, { writes, ending }: FuzzCase): void {
 }
 
 function resetOf(socket: Socket): void {
-  // TLS has no reset of its own, and Node none for its sockets.
+  // TLS has no reset, and Node offers none for its sockets.
   if ("encrypted" in socket) socket.destroy();
   else socket.resetAndDestroy();
 }

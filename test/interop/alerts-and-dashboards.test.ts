@@ -1,8 +1,9 @@
-/** What Prometheus and Grafana are given, against what the service really exports. */
+/** Compares the files for Prometheus and Grafana with the metrics that the service really exports. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { parse } from "yaml";
 import { type AppInProcess, startAppInProcess } from "../support/app-in-process.ts";
 import { programMissing } from "../support/environment.ts";
 import { ROOT, readSource, sourcesBelow } from "../support/source-files.ts";
@@ -12,12 +13,13 @@ const ALERTS = "deploy/prometheus/alerts.yml";
 const CASES = "deploy/prometheus/alerts.test.yml";
 const alerts = readSource(ALERTS).text;
 const alertNames = [...alerts.matchAll(/^ +- alert: (\w+)$/gm)].map(([, name]) => name ?? "");
+const cases = (parse(readSource(CASES).text) as { readonly tests: readonly AlertCase[] }).tests;
 const dashboards = sourcesBelow(["deploy/grafana"], [".json"]);
 const promtool = await findPromtool();
 const folder = mkdtempSync(path.join(tmpdir(), "promtool-"));
 let app: AppInProcess | undefined;
 let served: string;
-/** The embedded database is made from nothing. */
+/** The embedded database is created from nothing. */
 const START_TIMEOUT_MS = 180_000;
 
 beforeAll(async () => {
@@ -52,6 +54,18 @@ describe("the alerts", () => {
     expect(counts).toEqual(alertNames.map((name) => [name, 1, 1]));
   });
 
+  it("about a network name it", () => {
+    const { groups } = parse(alerts) as {
+      readonly groups: readonly { readonly rules: readonly AlertRule[] }[];
+    };
+    const rules = groups.flatMap((group) => group.rules).filter(({ expr }) => isAboutNetwork(expr));
+    expect(rules.length).toBeGreaterThan(10);
+    for (const { alert, annotations } of rules) {
+      expect(annotations.summary).toContain("{{ $labels.network }}");
+      expect(firingCaseOf(alert).exp_labels, alert).toHaveProperty("network");
+    }
+  });
+
   it("are pages or tickets", () => {
     const severities = [...alerts.matchAll(/severity: (\w+)$/gm)].map(([, severity]) => severity);
     expect(severities).toHaveLength(alertNames.length);
@@ -64,6 +78,23 @@ describe.each(dashboards)("the dashboard $path", ({ text }) => {
 
   it("shows only metrics that the service exports", () => {
     expect(namesNotServed(expressionsOf(board).join("\n"))).toEqual([]);
+  });
+
+  it("names the network of each panel about one, which shows the chosen network or each by its name", () => {
+    const panels = board.panels.filter(({ targets = [] }) =>
+      targets.some(({ expr }) => isAboutNetwork(expr)),
+    );
+    expect(panels.length).toBeGreaterThan(5);
+    for (const { title = "", targets = [] } of panels.filter((panel) => !isOfChosen(panel))) {
+      expect(title).toMatch(/, by network$/);
+      for (const { expr, legendFormat } of targets) {
+        expect(expr).toMatch(/ by \(network\) /);
+        expect(legendFormat).toContain("{{network}}");
+      }
+    }
+    for (const { title = "", targets = [] } of panels.filter(isOfChosen))
+      for (const { expr } of targets.filter((target) => isAboutNetwork(target.expr)))
+        expect(expr, title).toContain('network=~"$network"');
   });
 
   it("can be imported by Grafana, with a selectable data source and panels with ids and units that do not overlap", () => {
@@ -97,12 +128,33 @@ describe.skipIf(promtool === undefined)("promtool", () => {
     await check(["test", "rules", path.join(ROOT, CASES)]);
   });
 
+  it("confirms that each alert about a network fires for the ill one while another one is well", async () => {
+    const tests = cases.filter(isFiringForNetwork).map((ill) => {
+      const [{ alertname, exp_alerts }] = ill.alert_rule_test;
+      const well = cases.find(
+        (one) => one.alert_rule_test[0].alertname === alertname && !isFiringForNetwork(one),
+      )!;
+      const isTestnetIll = exp_alerts.every(({ exp_labels }) => exp_labels["network"] === "testnet");
+      const other = `network="${isTestnetIll ? "mainnet" : "testnet"}"`;
+      const onOther = well.input_series
+        .filter(({ series }) => NETWORK_LABEL.test(series))
+        .map(({ series, values }) => ({ series: series.replace(NETWORK_LABEL, other), values }));
+      expect(onOther, alertname).not.toEqual([]);
+      return { ...ill, input_series: [...ill.input_series, ...onOther] };
+    });
+    expect(tests.length).toBeGreaterThan(20);
+    const file = path.join(folder, "two-networks.test.yml");
+    const rules = { rule_files: [path.join(ROOT, ALERTS)], evaluation_interval: "1m", tests };
+    writeFileSync(file, JSON.stringify(rules));
+    await check(["test", "rules", file]);
+  });
+
   it.each(dashboards)("can parse every expression of $path", async ({ path: file, text }) => {
     const rules = expressionsOf(JSON.parse(text) as Dashboard).map((expression, index) => ({
       record: `panel:${index}`,
       expr: expression.replaceAll("$__rate_interval", "5m").replaceAll(/\$(?:job|instance|network)/g, "x"),
     }));
-    // JSON is YAML too.
+    // JSON is valid YAML.
     const rulesFile = path.join(folder, path.basename(file));
     writeFileSync(rulesFile, JSON.stringify({ groups: [{ name: "panels", rules }] }));
     expect(rules.length).toBeGreaterThan(10);
@@ -110,7 +162,7 @@ describe.skipIf(promtool === undefined)("promtool", () => {
   });
 });
 
-/** Runs promtool and returns what it says against its input; throws with all of it when it fails. */
+/** Runs promtool on an input and returns its output. Throws with the whole output if it fails. */
 async function check(argv: readonly string[], input = ""): Promise<string> {
   const { code, out, err } = await runProgram(promtool ?? "", argv, input);
   if (code !== 0) throw new Error(`promtool ${argv.join(" ")} ended with ${code}: ${out.toString()}${err}`);
@@ -129,6 +181,45 @@ function namesNotServed(text: string): string[] {
   return [...named].filter((name) => !isServed(name));
 }
 
+/** Whether an expression has a metric that the service exports for each network. */
+function isAboutNetwork(expression: string): boolean {
+  const names = expression.match(/\bservice_\w+/g) ?? [];
+  return names.some((name) => new RegExp(`^${name}\\{[^}]*network="`, "m").test(served));
+}
+
+const NETWORK_LABEL = /\bnetwork="\w+"/;
+
+function isFiringForNetwork({ alert_rule_test: [{ exp_alerts }] }: AlertCase): boolean {
+  return exp_alerts.some(({ exp_labels }) => "network" in exp_labels);
+}
+
+/** What an alert says in the case in which it fires. */
+function firingCaseOf(name: string): ExpectedAlert {
+  return cases
+    .flatMap(({ alert_rule_test: [{ alertname, exp_alerts }] }) => (alertname === name ? exp_alerts : []))
+    .at(0)!;
+}
+
+interface AlertRule {
+  readonly alert: string;
+  readonly expr: string;
+  readonly annotations: { readonly summary: string };
+}
+
+interface AlertCase {
+  readonly input_series: readonly { readonly series: string; readonly values: string }[];
+  readonly alert_rule_test: readonly [
+    { readonly alertname: string; readonly exp_alerts: readonly ExpectedAlert[] },
+  ];
+}
+
+interface ExpectedAlert {
+  readonly exp_labels: Readonly<Record<string, string>>;
+}
+
+/** Whether a panel shows the network that the reader chose. */
+const isOfChosen = ({ title }: Panel): boolean => title?.endsWith(" · $network") === true;
+
 function expressionsOf(board: Dashboard): string[] {
   return board.panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
 }
@@ -136,14 +227,17 @@ function expressionsOf(board: Dashboard): string[] {
 interface Dashboard {
   readonly schemaVersion: number;
   readonly templating: { readonly list: readonly { readonly type: string; readonly query: unknown }[] };
-  readonly panels: readonly {
-    readonly id: number;
-    readonly type: string;
-    readonly gridPos: { readonly x: number; readonly y: number; readonly w: number; readonly h: number };
-    readonly datasource?: { readonly uid: string };
-    readonly fieldConfig?: { readonly defaults: { readonly unit: string } };
-    readonly targets?: readonly { readonly expr: string }[];
-  }[];
+  readonly panels: readonly Panel[];
+}
+
+interface Panel {
+  readonly id: number;
+  readonly type: string;
+  readonly title?: string;
+  readonly gridPos: { readonly x: number; readonly y: number; readonly w: number; readonly h: number };
+  readonly datasource?: { readonly uid: string };
+  readonly fieldConfig?: { readonly defaults: { readonly unit: string } };
+  readonly targets?: readonly { readonly expr: string; readonly legendFormat: string }[];
 }
 
 async function findPromtool(): Promise<string | undefined> {

@@ -1,4 +1,4 @@
-/** `buf curl` is a client of connect-go, which learns the service by reflection or from the protos. */
+/** `buf curl` is a client of connect-go. It learns the service by reflection or from the protos. */
 import path from "node:path";
 import { fromBinary } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
@@ -27,7 +27,7 @@ function bufCurl(options: readonly string[], where: string, request?: object): P
 
 const SERVICE = "/tss.testing.v1.TestService";
 const H2 = "--http2-prior-knowledge";
-/** The exit code is the status of the call in the upper bits. */
+/** The upper bits of the exit code are the status of the call. */
 const exitCodeOf = (code: number) => code << 3;
 
 const ways = (): [string, string[]][] => [

@@ -1,6 +1,6 @@
 /**
- * Before the tests of this folder: lays out their protos as a client of the service would have them, and compiles them
- * into an image (a serialized `FileDescriptorSet`), all in a throw-away folder.
+ * Before the tests of this folder: copies their protos into the layout of a client of the service, and compiles them
+ * into an image (a serialized `FileDescriptorSet`), in a temporary folder.
  */
 import { execFileSync } from "node:child_process";
 import { cpSync, mkdtempSync, rmSync } from "node:fs";
@@ -11,7 +11,7 @@ import { ROOT } from "../support/source-files.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** Where the protos are, each at the path that it is imported by. */
+    /** The folder of the protos, each at its import path. */
     protoFolder: string;
     /** The compiled protos. */
     protoImage: string;

@@ -1,4 +1,4 @@
-/** Cases of the Connect conformance suite for servers, on both ways that a call may go through the transport. */
+/** Cases of the Connect conformance suite for servers, over both paths through the transport. */
 import { type ClientHttp2Session, connect, type IncomingHttpHeaders } from "node:http2";
 import { gzipSync } from "node:zlib";
 import { create, createRegistry, fromBinary, toBinary } from "@bufbuild/protobuf";
@@ -29,7 +29,7 @@ describe.each([
 
   interface Reply {
     readonly status: number;
-    /** Of gRPC, wherever it stands. */
+    /** The gRPC status, in the head or in the trailers. */
     readonly code: number;
     readonly headers: IncomingHttpHeaders;
     readonly text: string;

@@ -40,7 +40,7 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 interface TransportKind {
-  /** Whether a client may send a stream, and read while it does. */
+  /** Whether a client can send a stream, and read while it sends. */
   readonly streams: "none" | "half duplex" | "full duplex";
   connect(baseUrl: string): Transport;
 }
@@ -168,7 +168,7 @@ describe.each(transports)("%s", (name, { streams, connect }) => {
     expect(method.code).toBe(Code.Unimplemented);
     const stranger = createTestClient(connect(server.url), UnimplementedService);
     const service = await failureOf(stranger.unimplementedCall({}));
-    // A path that nothing is at is 404 to what speaks HTTP first, which its clients take for UNIMPLEMENTED.
+    // A path without a handler is 404 for clients that look at HTTP first. They take it for UNIMPLEMENTED.
     expect(service.code).toBe(Code.Unimplemented);
   });
 
@@ -320,7 +320,7 @@ async function* each<T>(values: readonly T[]): AsyncGenerator<T> {
   yield* values;
 }
 
-/** A stream that has nothing to say until it is given up. */
+/** A stream that stays silent until its caller cancels it. */
 async function* never(signal: AbortSignal): AsyncGenerator<never> {
   await new Promise((resolve) => signal.addEventListener("abort", resolve));
   yield* [];

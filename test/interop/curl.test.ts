@@ -1,4 +1,4 @@
-/** `curl` over both versions of HTTP: Connect and REST as scripts call them, and what they are told when it goes wrong. */
+/** `curl` over both HTTP versions: Connect and REST as scripts call them, and the errors that they see. */
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { runProgram } from "./run-program.ts";
@@ -25,7 +25,7 @@ interface Reply {
   json(): unknown;
 }
 
-/** What curl writes after the body. */
+/** The output that curl writes after the body. */
 const FORMAT = "\n%{http_version} %{http_code} %{header_json}";
 
 async function curl(options: readonly string[], where: string, body?: string | Uint8Array): Promise<Reply> {

@@ -1,8 +1,9 @@
-/** Every command of what operators read, run as it stands against a service on PostgreSQL. */
+/** Runs every command of the operators' documents, as it stands, against a service on PostgreSQL. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { isCommand } from "../../src/cli/command.ts";
 import { findCommand } from "../../src/cli/command-groups.ts";
 import { parseCommandLine } from "../../src/cli/parse-command-line.ts";
+import { TREASURY_SUBCOMMANDS } from "../../src/cli/treasury/treasury-subcommands.ts";
 import { type Localnet, startLocalnet } from "../../src/localnet/localnet.ts";
 import { type DocumentedCommand, documentedCommands } from "../support/documented-commands.ts";
 import { programMissing } from "../support/environment.ts";
@@ -24,10 +25,16 @@ const DOCUMENTS = [
   "docs/audit.md",
   "docs/deposits.md",
 ];
+/** Its commands run in test/interop/documented-treasury.test.ts. */
+const TREASURY = "docs/treasury.md";
+/** Its commands run in test/flow/exit.test.ts. */
+const SDK = "docs/sdk.md";
 const GO_ON = /^(?:\w+=\S+ )*(?:tss serve|tss localnet(?! faucet)|npm start)\b/;
-/** These commands of other documents also wait until every replica is stopped; the restore guide has each of them. */
+/**
+ * Commands of other documents that also require every replica to be stopped. The restore guide contains each of them.
+ */
 const WANTS_ALONE = /^tss (?:reconcile|serve --after-restore)\b/;
-/** What is not run here, and where it is. */
+/** Commands that this test does not run, and where they are run. */
 const RUN_ELSEWHERE: Readonly<Record<string, string>> = {
   "tss demo": "a minute of real cryptography: test/flow/demo.test.ts",
   "tss localnet": "its own port may be taken: run with another one",
@@ -35,9 +42,13 @@ const RUN_ELSEWHERE: Readonly<Record<string, string>> = {
   "tss project list --network testnet":
     "it takes a service of several networks: test/race/two-networks.test.ts",
   "tss treasury --network mainnet": "the same",
+  "tss network drain --network testnet": "the same: test/race/network-drain.test.ts",
+  "tss network status --network testnet": "the same",
+  "tss network resume --network testnet": "the same",
+  "npm run check:deploy": "a step of .ci/run of its own",
   "promtool test rules deploy/prometheus/alerts.test.yml": "test/interop/alerts-and-dashboards.test.ts",
 };
-/** What ends with something else than 0, as the document says. */
+/** The commands whose exit code is not 0, as the document says. */
 const ENDS: Readonly<Record<string, number | NodeJS.Signals>> = {
   "HOT_WALLET_SUI_SECRET_HEX_FILE=new-wallet.secret tss doctor": 1,
 };
@@ -75,7 +86,8 @@ afterAll(async () => {
 });
 
 it("the documents show every command with its options", () => {
-  const shown = (text: string) => all.some((each) => each.text.startsWith(`${text} `));
+  const shown = (text: string) =>
+    [...all, ...[TREASURY, SDK].flatMap(documentedCommands)].some((each) => each.text.startsWith(`${text} `));
   expect(names.length).toBeGreaterThan(5);
   expect(names.filter(({ text }) => !shown(text))).toEqual([]);
   expect(wantsAlone.filter(({ text }) => !alone.some((each) => each.text === text))).toEqual([]);
@@ -148,9 +160,11 @@ function placeOf({ document, section }: DocumentedCommand): string {
   return document === RESTORE ? document : `${document} ${section}`;
 }
 
-/** Whether a text only names a command, which takes more than that. */
+/** Whether a text only names a command that needs arguments. A change of the Treasury needs a key file. */
 async function isName(text: string): Promise<boolean> {
   const [program, noun = "", verb = "", ...rest] = text.split(" ");
+  if (program === "tss" && Object.keys(TREASURY_SUBCOMMANDS).includes(verb) && noun === "treasury")
+    return verb !== "status";
   if (program !== "tss" || rest.length > 0) return false;
   const tree = await findCommand(noun);
   const command = tree !== undefined && isCommand(tree) ? (tree.subcommands?.[verb] ?? tree) : tree?.[verb];

@@ -6,10 +6,13 @@ import { printed } from "../component/cli/run-cli.ts";
 const ADMIN_API_KEY = "an-operators-key-for-documented-commands-0123456789";
 const [SEAL_SECRET, NEXT_SEAL_SECRET] = ["3a".repeat(32), "4b".repeat(32)] as const;
 
-/** What a service is configured with for {@link makeValues}. */
+/** The configuration of the service for {@link makeValues}. */
 export const OPERATOR_SECRETS = { ADMIN_API_KEY, AUDIT_SEAL_SECRET_HEX: SEAL_SECRET };
 
-/** Makes what documented commands are about on a running service, by the names that the documents have for it. */
+/**
+ * Creates the things that the documented commands name, on a running service. Returns them by the names that the
+ * documents use.
+ */
 export async function makeValues(url: string, localnetUrl: string): Promise<Record<string, string>> {
   const asOperator = { TSS_URL: url, ADMIN_API_KEY };
   const make = async <T>(...argv: string[]) =>
@@ -45,7 +48,7 @@ export async function makeValues(url: string, localnetUrl: string): Promise<Reco
   };
 }
 
-/** Has the localnet's faucet pay an address; returns the transaction's digest. */
+/** Lets the localnet's faucet pay an address. Returns the transaction's digest. */
 async function pay(localnetUrl: string, recipient: string): Promise<string> {
   const body = JSON.stringify({ FixedAmountRequest: { recipient } });
   const reply = await fetch(`${localnetUrl}/v2/gas`, { method: "POST", body });
@@ -53,7 +56,7 @@ async function pay(localnetUrl: string, recipient: string): Promise<string> {
   return coins[0]!.transferTxDigest;
 }
 
-/** The first of the trail, so that it is among what was sealed first. */
+/** The first event of the trail, which is therefore in the first seal. */
 async function oldestEvent(environment: Record<string, string>): Promise<string> {
   const rows = await printed(["audit", "list", "--all", "--json"], environment);
   return (JSON.parse(rows.split("\n").at(-1)!) as { auditEventId: string }).auditEventId;

@@ -18,7 +18,7 @@ import type { DrainReport } from "./drained-service.ts";
 
 const CALLERS_PER_PROTOCOL = 50;
 
-/** One call; resolves with whether it was answered, or with how it ended without an answer. */
+/** Makes one call. Resolves with whether it got a reply, or with how it ended without one. */
 type Call = () => Promise<"answered" | Error>;
 
 function connectCall(transport: Transport): Call {
@@ -33,7 +33,7 @@ function connectCall(transport: Transport): Call {
   };
 }
 
-/** HTTP/1.1 with connections that are kept, as most callers have. */
+/** HTTP/1.1 with keep-alive connections, as most callers use it. */
 function restCall(url: string, agent: Agent): Call {
   return () =>
     new Promise((resolve) => {
@@ -105,12 +105,12 @@ it("SIGTERM breaks no open call while fifty callers of each protocol keep callin
   agent.destroy();
   grpcJs.close();
   expect(isClean).toBe(true);
-  // Each call that the server began was answered. The others may be made again elsewhere.
+  // Every call that the server began got its reply. Callers may repeat the others elsewhere.
   const answeredCount = Object.values(answered).reduce((sum, count) => sum + count);
   expect({ begunCount, ended: tally(ended) }).toMatchObject({ begunCount: answeredCount });
 });
 
-/** How often each text occurs, shown when the test fails. */
+/** Counts how often each text occurs. The failing test shows the counts. */
 function tally(texts: readonly string[]): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const text of texts) counts[text] = (counts[text] ?? 0) + 1;

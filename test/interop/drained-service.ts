@@ -1,17 +1,17 @@
-/** A server of the transport in a process of its own, which drains at SIGTERM as the service does. */
+/** A server of the transport in its own process. It drains on SIGTERM as the service does. */
 import { startFakes } from "../component/transport/fake-services.ts";
 
-/** What the process says at its end. */
+/** The report of the process at its end. */
 export interface DrainReport {
   readonly isClean: boolean;
-  /** How many calls reached their handler. */
+  /** The number of calls that reached their handler. */
   readonly begunCount: number;
 }
 
 const DELAY_MS = 700;
 let begunCount = 0;
 const server = await startFakes({
-  // Long enough that calls are under way at every moment.
+  // Long enough that calls are running at every moment.
   getSign: async ({ signRequestId }) => {
     begunCount++;
     await new Promise((resolve) => setTimeout(resolve, 20));

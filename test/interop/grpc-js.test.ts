@@ -43,14 +43,14 @@ function method<In, Out>(name: string, service = "tss.testing.v1.TestService"): 
   return found as unknown as Method<In, Out>;
 }
 
-/** What a caller learns of a call. */
+/** The outcome of a call, as a caller sees it. */
 interface Outcome<Out> {
   readonly replies: Out[];
   readonly head: grpc.Metadata | undefined;
   readonly status: grpc.StatusObject;
 }
 
-/** Waits for the end of a call, be it good or bad. */
+/** Waits for the end of a call, whether it succeeds or fails. */
 async function ended(
   call: EventEmitter,
 ): Promise<{ head: grpc.Metadata | undefined; status: grpc.StatusObject }> {
@@ -58,7 +58,7 @@ async function ended(
   call.on("metadata", (metadata: grpc.Metadata) => {
     head = metadata;
   });
-  // The status says the same.
+  // The status contains the same.
   call.on("error", () => {});
   const status = await new Promise<grpc.StatusObject>((resolve) => call.once("status", resolve));
   return { head, status };

@@ -1,4 +1,4 @@
-/** gRPC over HTTP/2 byte by byte: what no client library sends, and what none shows of a reply. */
+/** gRPC over HTTP/2 byte by byte: requests that no client library sends, and parts of a reply that none shows. */
 import { once } from "node:events";
 import { type ClientHttp2Session, connect, type IncomingHttpHeaders } from "node:http2";
 import { gunzipSync, gzipSync } from "node:zlib";
@@ -21,7 +21,7 @@ afterAll(async () => {
 
 interface Reply {
   readonly head: IncomingHttpHeaders;
-  /** The head's where a reply is nothing but a head. */
+  /** The status is in the head if the reply has only a head. */
   readonly trailers: IncomingHttpHeaders;
   readonly code: number;
   readonly body: Buffer;
@@ -31,7 +31,7 @@ interface Sent {
   readonly method?: string;
   readonly path?: string;
   readonly headers?: Record<string, string>;
-  /** Each is sent as a frame of its own. */
+  /** Each is sent in a frame of its own. */
   readonly frames?: readonly Uint8Array[];
 }
 
@@ -157,7 +157,7 @@ describe("a request", () => {
   it("in a codec of gRPC other than protobuf is refused", async () => {
     const headers = { "content-type": "application/grpc+thrift" };
     const { head, code } = await call({ headers, frames: [envelope(request({}))] });
-    // gRPC leaves open whether the status is HTTP's or its own.
+    // gRPC does not say whether the status is HTTP's or its own.
     expect(Number(head[":status"]) === 415 || code > 0).toBe(true);
   });
 

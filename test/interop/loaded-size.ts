@@ -4,13 +4,13 @@ import { build, type Metafile } from "esbuild";
 /** A page's bundle, in chunks. */
 export interface PageBundle {
   /**
-   * What a page loads to run its entry, and modules that it imports on demand, in kB: these chunks and all that they import
-   * statically, each compressed with `gzip -9`.
+   * The size in kB of what a page loads to run its entry and the modules that it imports on demand: these chunks and
+   * all their static imports, each compressed with `gzip -9`.
    */
   kilobytes(...onDemand: readonly string[]): number;
 }
 
-/** Bundles a page's program beside an installed client, minified and in chunks, with nothing else configured. */
+/** Bundles a page's program with an installed client, minified and in chunks, without further configuration. */
 export async function bundlePage(program: string, folder: string): Promise<PageBundle> {
   const { outputFiles, metafile } = await build({
     stdin: { contents: program, resolveDir: folder },
@@ -32,14 +32,14 @@ export async function bundlePage(program: string, folder: string): Promise<PageB
   };
 }
 
-/** The chunk of the page's own program, or of a module that it imports on demand. */
+/** The chunk of the page's program, or of a module that it imports on demand. */
 function chunkOf({ outputs }: Metafile, module: string): string {
   const found = Object.entries(outputs).find(([, { entryPoint }]) => entryPoint?.endsWith(module));
   if (found === undefined) throw new Error(`no chunk begins with ${module}`);
   return found[0];
 }
 
-/** Chunks with all that they import statically. */
+/** Chunks with all their static imports. */
 function staticChunks({ outputs }: Metafile, entries: readonly string[]): ReadonlySet<string> {
   const chunks = new Set<string>();
   const waiting = [...entries];

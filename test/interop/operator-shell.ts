@@ -8,11 +8,11 @@ import { compiledProgram, programEnvironment } from "../support/environment.ts";
 import { ROOT } from "../support/source-files.ts";
 import { type ProgramRun, runProgram } from "./run-program.ts";
 
-/** A shell as an operator has it: `tss` is the built package's, and the folder is like a checkout. */
+/** An operator's shell. `tss` is the built package's command, and the folder resembles a checkout. */
 export interface OperatorShell {
-  /** Runs a command to its end in a folder of that name. */
+  /** Runs a command to its end in the folder of this name. */
   run(folder: string, command: string, environment: Environment): Promise<ProgramRun>;
-  /** Starts a command that goes on until it is stopped, stops it by SIGTERM once it is ready, and tells how it ended. */
+  /** Starts a command that does not end by itself, stops it with SIGTERM once it is ready, and reports how it ended. */
   runUntilReady(folder: string, command: string, environment: Environment): Promise<number | NodeJS.Signals>;
   /** Removes everything. */
   close(): void;
@@ -20,11 +20,11 @@ export interface OperatorShell {
 
 type Environment = Readonly<Record<string, string>>;
 
-/** What a service and a localnet say once they serve. */
+/** The output of a service and of a localnet once they serve. */
 const READY = /^(?:ready at|fullnode and faucet) /;
-/** Processes start slowly where many tests run at once. */
+/** Processes start slowly while many tests run. */
 const TIMEOUT_MS = 120_000;
-/** What belongs to this checkout alone. */
+/** What belongs to this checkout only. */
 const LEFT_OUT = [".git", ".data", "dist"];
 
 /** Opens a shell. The setup of the run has compiled the program. */
@@ -38,7 +38,7 @@ export function openOperatorShell(): OperatorShell {
   writeFileSync(path.join(bin, "tss"), script, { mode: 0o755 });
   const PATH = `${bin}:${programEnvironment.PATH}`;
 
-  /** Like a checkout, except that what commands write stays in it. */
+  /** Resembles a checkout, but keeps the files that commands write. */
   function folderOf(name: string): string {
     const folder = path.join(top, name.replaceAll(/\W+/g, "-"));
     if (mkdirSync(folder, { recursive: true }) === undefined) return folder;
@@ -57,14 +57,14 @@ export function openOperatorShell(): OperatorShell {
         { folder: folderOf(folder), timeoutMs: TIMEOUT_MS },
       ),
     async runUntilReady(folder, command, environment) {
-      // The shell makes way for what it starts, so that the signal reaches that.
+      // The shell is replaced by the program that it starts, so that the signal reaches the program.
       const line = command.replace(/^((?:\w+=\S+ )*)/, "$1exec ");
       const child = spawn("sh", ["-c", line], {
         cwd: folderOf(folder),
         env: { ...programEnvironment, ...environment, PATH },
         stdio: ["ignore", "pipe", "pipe"],
         timeout: TIMEOUT_MS,
-        // A group of its own, so that what npm starts can be ended with it.
+        // A process group of its own, so that the test can also end what npm starts.
         detached: true,
       });
       const exited = once(child, "exit") as Promise<[number | null, NodeJS.Signals]>;
@@ -83,7 +83,7 @@ export function openOperatorShell(): OperatorShell {
   };
 }
 
-/** Never ends when the command says nothing of the kind. */
+/** Never resolves if the command prints no such line. */
 function ready(child: ChildProcess): Promise<true> {
   return new Promise((resolve) => {
     createInterface({ input: child.stdout! }).on("line", (line) => {
@@ -92,7 +92,7 @@ function ready(child: ChildProcess): Promise<true> {
   });
 }
 
-/** Ends what a command that is over has left running. */
+/** Ends the processes that a finished command left running. */
 function endGroup(pid: number | undefined): void {
   try {
     if (pid !== undefined) process.kill(-pid, "SIGTERM");

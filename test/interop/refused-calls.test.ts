@@ -1,4 +1,4 @@
-/** Replies to calls that are refused before they are read. */
+/** Replies to calls that the server refuses before it reads them. */
 import { once } from "node:events";
 import { connect, type IncomingHttpHeaders } from "node:http2";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { programEnvironment } from "../support/environment.ts";
 
-/** What a program said, and how it ended. */
+/** The output of a program, and how it ended. */
 export interface ProgramRun {
   /** Its exit code. */
   readonly code: number;
@@ -12,15 +12,15 @@ export interface ProgramRun {
 /** No reply of the tests is larger. */
 const OUTPUT_MAX_BYTES = 16 * 1024 * 1024;
 
-/** How a program is run. */
+/** How to run a program. */
 export interface RunOptions {
-  /** Default this process's. */
+  /** Default: this process's. */
   readonly folder?: string;
-  /** A program that hangs is ended before its test is, so that what it said is seen. Default 30 s. */
+  /** A hanging program is ended before its test is, so that its output is visible. Default 30 s. */
   readonly timeoutMs?: number;
 }
 
-/** Runs a program to its end, whatever that is. */
+/** Runs a program to its end, whatever its exit code. */
 export function runProgram(
   program: string,
   argv: readonly string[],
@@ -45,7 +45,7 @@ export function runProgram(
         else reject(new Error(`${program} did not run to its end: ${err.toString()}`, { cause: error }));
       },
     );
-    // A program that does not read its input, or has ended, breaks the pipe.
+    // Writing to a program that does not read its input, or has ended, breaks the pipe.
     child.stdin?.on("error", () => {});
     child.stdin?.end(input);
   });

@@ -15,28 +15,28 @@ import {
   TestService,
 } from "./testing-messages.ts";
 
-/** Room for the largest messages of the tests; `OVERSIZE_BYTES` do not fit. */
+/** Large enough for the messages of the tests; messages of `OVERSIZE_BYTES` do not fit. */
 const BODY_BYTES = 1024 * 1024;
 export const OVERSIZE_BYTES = 2 * BODY_BYTES;
-/** Messages of this size are larger than a frame and a flow control window of HTTP/2. */
+/** Messages of this size are larger than an HTTP/2 frame and than its flow control window. */
 export const LARGE_REQUEST_BYTES = 271_828;
 export const LARGE_REPLY_BYTES = 314_159;
 
-/** ASCII metadata that comes back in the head of a reply. */
+/** ASCII metadata that the server returns in the head of a reply. */
 export const ECHO_INITIAL = "x-grpc-test-echo-initial";
-/** Binary metadata that comes back in the trailers. */
+/** Binary metadata that the server returns in the trailers. */
 export const ECHO_TRAILING = "x-grpc-test-echo-trailing-bin";
-/** Characters that a header cannot hold as they are. */
+/** Characters that a header cannot contain unescaped. */
 export const SPECIAL_MESSAGE = "\t\ntest with whitespace\r\nand Unicode BMP ☺ and non-BMP 😈\t\n";
 
 export interface TestServer extends TransportServer {
   /** `host:port`. */
   readonly address: string;
-  /** Emits `hanging` when a handler waits for the end of its call, and `left` with the code when that came. */
+  /** Emits `hanging` when a handler waits for the end of its call, and `left` with the code when the call has ended. */
   readonly events: EventEmitter<{ hanging: []; left: [Code] }>;
 }
 
-/** Serves `TestService` on a free port of this machine, by the transport with the application's error mapping. */
+/** Serves `TestService` on a free port through the transport, with the application's error mapping. */
 export async function startTestServer(
   options: Pick<ServerOptions, "ownPath" | "typeRegistry"> = {},
 ): Promise<TestServer> {
@@ -97,7 +97,7 @@ function implementation(events: TestServer["events"]): Partial<ServiceImpl<DescS
 
     async streamingInputCall(requests: AsyncIterable<{ payload?: Payload }>, context: HandlerContext) {
       echoMetadata(context);
-      // A client that sends nothing is one that is about to leave.
+      // A client that sends nothing is about to leave.
       context.signal.addEventListener("abort", () => events.emit("left", Code.Canceled));
       events.emit("hanging");
       let aggregatedPayloadSize = 0;
@@ -121,7 +121,7 @@ function* replies({ responseParameters = [] }: StreamRequest) {
   for (const { size } of responseParameters) yield { payload: payloadOf(size) };
 }
 
-/** Not all alike, so that a reply that is put together wrongly shows. */
+/** The bytes differ, so that a wrongly assembled reply shows. */
 export function payloadOf(size: number): Payload {
   return { body: Uint8Array.from({ length: size }, (_, index) => index % 251) };
 }

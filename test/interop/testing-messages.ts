@@ -1,4 +1,4 @@
-/** `testing.proto` as TypeScript sees it, since nothing is generated from it. */
+/** `testing.proto` as TypeScript sees it. No code is generated from it. */
 import { readFileSync } from "node:fs";
 import { createFileRegistry, type DescMessage, type DescService, fromBinary } from "@bufbuild/protobuf";
 import { type Any, FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
@@ -62,7 +62,7 @@ const registry = createFileRegistry(fromBinary(FileDescriptorSetSchema, readFile
 export const TestService: DescService = registry.getService("tss.testing.v1.TestService")!;
 export const UnimplementedService: DescService = registry.getService("tss.testing.v1.UnimplementedService")!;
 
-/** The descriptor of a message of `testing.proto`, by its bare name. */
+/** The descriptor of a message of `testing.proto`, by its unqualified name. */
 export function messageNamed(name: string): DescMessage {
   const found = registry.getMessage(`tss.testing.v1.${name}`);
   if (found === undefined) throw new Error(`there is no message ${name}`);

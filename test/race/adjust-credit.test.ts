@@ -1,4 +1,4 @@
-/** Credit that is adjusted by two replicas at the same time, while signatures are reserved, on a real PostgreSQL. */
+/** Two replicas adjust credit at the same time while signatures are reserved, on a real PostgreSQL. */
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { adjustCredit } from "../../src/billing/adjust-credit.ts";
 import { createLocalSignals } from "../../src/coordination/local-signals.ts";
@@ -70,7 +70,7 @@ describe.skipIf(test === undefined)("credit that two replicas adjust at once", (
     ]);
     const successes = (results: readonly PromiseSettledResult<unknown>[]) =>
       BigInt(results.filter(({ status }) => status === "fulfilled").length);
-    // There was credit for half of them, and it is all gone one way or the other.
+    // The credit sufficed for half of them, and all of it is spent in one way or the other.
     expect(successes(taken) + successes(reserved)).toBe(BigInt(CALLS));
     expect(await moneyOf(one, projectId)).toEqual({
       balance: PRICE * (BigInt(CALLS) - successes(taken)),

@@ -1,4 +1,4 @@
-/** Writers whose transactions overlap, and sealers at the same time, on a real PostgreSQL. */
+/** Writers with overlapping transactions, and sealers at the same time, on a real PostgreSQL. */
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -31,7 +31,7 @@ afterAll(async () => {
 const write = (db: Queryable, subject: string) =>
   writeAuditEvent(db, { actor: "system" }, { action: "race", subject });
 
-/** What is sealed, in its order. */
+/** The sealed events in their order. */
 const sealedSubjects = async (db: Queryable) =>
   (await db.query<{ subject: string; sequence: bigint }>(
     `SELECT e.subject, l.sequence FROM audit_leaf l JOIN audit_event e ON e.id = l.audit_event_id
@@ -73,7 +73,7 @@ describe.skipIf(test === undefined)("the sealer", () => {
     ).flat(2);
     expect(sealed.map(({ subject }) => subject).sort()).toEqual(committed.sort());
     expect(sealed.map(({ sequence }) => sequence)).toEqual(sealed.map((_, index) => BigInt(index + 1)));
-    // What a writer had committed before it began something stands before that.
+    // Events that a writer committed before it began this one stand before this one.
     for (let writer = 0; writer < WRITERS; writer++) {
       const own = sealed.flatMap(({ subject }) =>
         subject.startsWith(`${writer}.`) ? [Number(subject.split(".")[1])] : [],

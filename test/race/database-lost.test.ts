@@ -22,7 +22,7 @@ afterAll(async () => {
 
 const CALL = { requestId: "r-1", method: "tss.v1.Signing/ReserveSign" };
 
-/** What the caller is told of a failure, and what the log is. */
+/** What the caller learns of a failure, and what the log says. */
 function told(failure: unknown) {
   const records: FailureRecord[] = [];
   const error = createErrorMapping((record) => records.push(record)).toConnectError(failure, CALL);
@@ -135,7 +135,7 @@ describe.skipIf(test === undefined)("a caller may repeat a call that failed beca
   it("has all its connections in use, after a wait, and at once where too many wait", async () => {
     await opened(
       async (database) => {
-        // Prisma's first call makes ready what its later ones use, and takes longer than anyone waits here.
+        // Prisma's first call prepares what its later ones use, and takes longer than anyone waits here.
         await failureOf(database.prisma.apiKey.findFirst());
         const held = new AbortController();
         const busy = database.transaction(() => once(held.signal, "abort"));

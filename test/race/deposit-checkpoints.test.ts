@@ -132,7 +132,7 @@ describe.skipIf(test === undefined)("deposits that checkpoints announce", { time
         ...replicas.map((replica) => declareDeposit(replica, declarer, digest)),
         db.query("UPDATE deposit_address SET due_at = now() WHERE address = $1", [address]),
       ]);
-      // The checkpoint has announced the payment, and the scan is over.
+      // The checkpoint has announced the payment, and the scan is complete.
       const { next } = (await follower())!;
       await vi.waitUntil(async () => (await follower())!.next > next, PATIENCE);
       await vi.waitUntil(async () => (await secondsToScan(address)) > 0, PATIENCE);
@@ -234,7 +234,7 @@ describe.skipIf(test === undefined)("deposits that checkpoints announce", { time
   });
 
   describe("by a fullnode that lies", () => {
-    /** A fullnode whose stream and newest checkpoint a test makes up. */
+    /** A fullnode whose stream and newest checkpoint come from the test. */
     function lyingReader() {
       let latest = 100n;
       let send: ((gains: CheckpointGains | undefined) => void) | undefined;
@@ -292,7 +292,7 @@ describe.skipIf(test === undefined)("deposits that checkpoints announce", { time
       const watching = watch(0, liar.reader);
       await watching.following();
       await payer.pay(address, ONE_SUI);
-      // One gap too large to read, which hides the payment.
+      // One gap that is too large to read and hides the payment.
       liar.say(101n);
       await vi.waitUntil(async () => (await follower())!.next === 102n, PATIENCE);
       liar.say(2n ** 59n);

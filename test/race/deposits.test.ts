@@ -1,4 +1,4 @@
-/** Coins sent on a localnet, seen by two replicas at the same time, on a real PostgreSQL. */
+/** Two replicas see the same coins on a localnet at the same time, on a real PostgreSQL. */
 
 import { Transaction } from "@mysten/sui/transactions";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -226,7 +226,7 @@ describe.skipIf(test === undefined)("deposits that two replicas see at once", ()
     });
     await payer.pay(watched.address, { sui: 5_000_000_000n, ika: 0n });
     await scanAddress(replicas[0]!, watched);
-    // The payer pays for gas and, out of it, more than the address spends: all in all the address gains.
+    // The payer pays for gas and, from the gas coin, more than the address spends. In total the address gains.
     const { objects } = await network.client.core.listCoins({ owner: watched.address });
     const transaction = new Transaction();
     transaction.setSender(watched.address);

@@ -1,4 +1,4 @@
-/** What dWallets cost, under calls that come at the same time, on a real PostgreSQL. */
+/** The cost of dWallets under simultaneous calls, on a real PostgreSQL. */
 import { randomBytes } from "node:crypto";
 import { afterAll, describe, expect, it } from "vitest";
 import { createDkgOperation } from "../../src/onboarding/dkg-operation.ts";
@@ -80,7 +80,7 @@ describe.skipIf(database === undefined)("a dWallet", () => {
     );
     const refunded = BigInt(REFUNDS_PER_DAY) * PRICE;
     expect(await moneyOf(db, projectId)).toEqual({ balance: refunded, held: 0n, differences: [] });
-    // Signatures have no further budget on that day.
+    // The day's budget for signatures is spent.
     await failSignRequest(db, await chargedRequest(projectId), {
       ...{ from: "submitted", reason: "NETWORK_REJECTED", message: "no" },
       refundsPerDay: REFUNDS_PER_DAY,
@@ -103,7 +103,7 @@ describe.skipIf(database === undefined)("a dWallet", () => {
     ]);
   });
 
-  /** Rows of dWallets that are charged for and whose DKGs are on their way. */
+  /** Rows of dWallets that are charged for and whose DKGs are under way. */
   async function submitting(projectId: string, count: number): Promise<string[]> {
     const key = await calls.registeredKey(projectId);
     const ids: string[] = [];
@@ -113,7 +113,7 @@ describe.skipIf(database === undefined)("a dWallet", () => {
     return ids;
   }
 
-  /** A request for a signature that is charged for and that the network has. */
+  /** A sign request that is charged for and that the network has. */
   async function chargedRequest(projectId: string): Promise<string> {
     const { rowId, bucket } = await dwalletOf(db, projectId);
     const [row] = await db.query<{ id: string }>(

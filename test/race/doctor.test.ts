@@ -1,4 +1,4 @@
-/** `tss doctor` on a real PostgreSQL, beside whoever uses it. */
+/** `tss doctor` on a real PostgreSQL while others use it. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";

@@ -1,4 +1,4 @@
-/** Names of dWallets, under calls that come at the same time, on a real PostgreSQL. */
+/** Names of dWallets under simultaneous calls, on a real PostgreSQL. */
 import { afterAll, describe, expect, it } from "vitest";
 import { listDWallets } from "../../src/onboarding/dwallet-row.ts";
 import { failDWallet } from "../../src/onboarding/fail-dwallet.ts";

@@ -1,4 +1,4 @@
-/** Calls with one idempotency key at the same time, from the pools of two replicas on a real PostgreSQL. */
+/** Simultaneous calls with one idempotency key from the pools of two replicas, on a real PostgreSQL. */
 
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { createLocalSignals } from "../../src/coordination/local-signals.ts";
@@ -51,7 +51,7 @@ describe.skipIf(test === undefined)("calls with one key, of two replicas", () =>
     network: "localnet",
     idempotency: { ...keyed(key, request), method: "tss.v1.Admin/Test" },
   });
-  /** Makes a project and is remembered by it. */
+  /** Creates a project, which is the remembered result. */
   const creation = {
     effect: (db: Queryable) => projectIn(db),
     keep: (subjectId: string) => ({ subjectId }),

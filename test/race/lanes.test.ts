@@ -1,7 +1,14 @@
-/** Lanes and operations under processes that reach for them at the same time, on a real PostgreSQL. */
+/** Processes that compete for lanes and operations, on a real PostgreSQL. */
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { enqueueOperation } from "../../src/chain/operation.ts";
-import { addLane, type LaneLease, leaseLane, releaseLease } from "../../src/chain/submit/lane-table.ts";
+import {
+  addGasCoin,
+  addLane,
+  type LaneLease,
+  leaseLane,
+  readGasCoins,
+  releaseLease,
+} from "../../src/chain/submit/lane-table.ts";
 import { claimOperations, LeaseLostError, storeTransaction } from "../../src/chain/submit/outbox.ts";
 import { newId } from "../../src/store/ids.ts";
 import { openRaceDatabase } from "../support/database.ts";
@@ -47,6 +54,18 @@ describe.skipIf(database === undefined)("processes at the same time", () => {
     }
   });
 
+  it("give a gas coin to one lane, and a coin of the same id on another network to a lane of its own", async () => {
+    const coin = { objectId: "0xcoin", version: "1", digest: "d" };
+    const other = { objectId: "0xother", version: "1", digest: "d" };
+    await addLane(db, "testnet", other);
+    // What a lying fullnode of the other network says of this network's coin.
+    expect(await addGasCoin(db, other.objectId, coin)).toBe(true);
+    const added = await Promise.all(lanes.map((laneId) => addGasCoin(db, laneId, coin)));
+    expect(added.filter(Boolean)).toEqual([true]);
+    const [owner] = lanes.filter((_, index) => added[index]);
+    expect(await readGasCoins(db, NETWORK)).toEqual([{ laneId: owner, objectId: coin.objectId }]);
+  });
+
   it("share the queue, and one lane stores each operation once", async () => {
     await queue(120);
     const stored = await Promise.all(
@@ -63,7 +82,7 @@ describe.skipIf(database === undefined)("processes at the same time", () => {
             digests.push(digest);
             await db.query("UPDATE chain_transaction SET state = 'landed' WHERE digest = $1", [digest]);
           } catch (error) {
-            // Two claims that crossed: the later one has it, and the earlier one stores nothing.
+            // Two claims crossed: the later one wins, and the earlier one stores nothing.
             if (!(error instanceof LeaseLostError)) throw error;
           }
         }
@@ -90,7 +109,7 @@ describe.skipIf(database === undefined)("processes at the same time", () => {
             (error: unknown) => error,
           );
       const [late, taken] = await Promise.all([store(old, `old-${round}`), leaseLane(db, laneId, 60_000)]);
-      // Whoever was first with the lane's row: a lease that was followed never stores again.
+      // Whichever locked the lane's row first: a lease with a successor never stores again.
       expect(await store(old, `older-${round}`)).toBeInstanceOf(LeaseLostError);
       const [row] = await db.query<{ n: number }>(
         "SELECT count(*)::int AS n FROM chain_transaction WHERE lane = $1 AND state = 'stored'",

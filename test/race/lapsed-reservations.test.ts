@@ -1,4 +1,4 @@
-/** Presigns that a project reserves and lets expire, while others want them, on a real PostgreSQL. */
+/** A project reserves presigns and lets them expire while others want them, on a real PostgreSQL. */
 
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { createLocalSignals } from "../../src/coordination/local-signals.ts";
@@ -24,7 +24,7 @@ import {
 
 const PRICE = 10_000n;
 const OPEN_MAX = 50;
-/** Half a dollar, which pays for as many as may be open. */
+/** Half a dollar pays for as many as may be open. */
 const CREDIT = BigInt(OPEN_MAX) * PRICE;
 const database = await openRaceDatabase();
 afterAll(() => database?.close());
@@ -73,7 +73,7 @@ describe.skipIf(database === undefined)("a project that lets its reservations ex
   it("may hold one more for each reservation that it submits", async () => {
     await reserveAtOnce(project, dwallet, OPEN_MAX);
     await expireAll(project);
-    // 50 have expired: five may be open until more than five of them are made up for.
+    // 50 have expired: five may be open until more than five of the 50 are made up for.
     await db.query("UPDATE project SET lapsed_reservations = 44 WHERE id = $1", [project]);
     const rows = await reserveAtOnce(project, dwallet, OPEN_MAX);
     expect(rows).toHaveLength(6);
@@ -88,7 +88,7 @@ describe.skipIf(database === undefined)("a project that lets its reservations ex
     expect(await reserveAtOnce(project, dwallet, OPEN_MAX)).toHaveLength(OPEN_MAX / 10);
     await db.query("UPDATE project SET lapsed_at = now() - interval '61 minutes' WHERE id = $1", [project]);
     expect(await reserveAtOnce(project, dwallet, OPEN_MAX)).toHaveLength(OPEN_MAX - OPEN_MAX / 10);
-    // What expires now counts anew.
+    // Later expiries count anew.
     await db.query(
       `UPDATE sign_request SET expires_at = now() WHERE id = (
          SELECT id FROM sign_request WHERE project_id = $1 AND status = 'prepared' LIMIT 1)`,
@@ -107,7 +107,7 @@ describe.skipIf(database === undefined)("a project that lets its reservations ex
     return reserve(deps, callerOf(projectId), input, time);
   }
 
-  /** Those of `count` calls at the same time that were served. */
+  /** Returns those of `count` simultaneous calls that succeeded. */
   async function reserveAtOnce(projectId: string, of: TestDWalletRow, count: number) {
     const calls = Array.from({ length: count }, () => reserveOne(projectId, of));
     const results = await Promise.allSettled(calls);

@@ -1,4 +1,4 @@
-/** Processes that start together, on a real PostgreSQL. */
+/** Processes that start at the same time, on a real PostgreSQL. */
 import { afterAll, describe, expect, it } from "vitest";
 import { newId } from "../../src/store/ids.ts";
 import { migrate } from "../../src/store/migrate.ts";
@@ -37,7 +37,7 @@ describe.skipIf(older === undefined)("a database of an older version", () => {
       const migrations = await readMigrations();
       const at = migrations.findIndex(({ name }) => name.endsWith("_idempotency_keys"));
       await migrate(database, silentLog, { migrations: migrations.slice(0, at) });
-      // What the requests are of does not matter to their keys.
+      // The keys do not depend on what the requests contain.
       await database.query(
         `ALTER TABLE sign_request DROP CONSTRAINT sign_request_project_id_fkey,
            DROP CONSTRAINT sign_request_dwallet_id_fkey, DROP CONSTRAINT sign_request_presign_id_fkey`,

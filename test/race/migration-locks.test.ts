@@ -24,7 +24,7 @@ describe.skipIf(test === undefined)("a migration that wants a table which a back
     await migrate(database, silentLog, { migrations: [] });
   });
 
-  /** Reads as pg_dump does, until it is ended. */
+  /** Reads as pg_dump does until it is stopped. */
   async function openBackup() {
     const backup = new pg.Client({ connectionString: test!.url, application_name: "pg_dump" });
     await backup.connect();
@@ -59,7 +59,7 @@ describe.skipIf(test === undefined)("a migration that wants a table which a back
       },
     });
     await untilItWaits();
-    // It stands behind the migration, which stands behind the backup.
+    // It waits for the migration, which waits for the backup.
     await call();
     expect(await migrating).toEqual(["2_add"]);
     expect(pauseCount).toBe(2);

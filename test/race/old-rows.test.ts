@@ -1,4 +1,4 @@
-/** Statements that are made all the time, on a real PostgreSQL that holds many old rows. */
+/** Frequent statements on a real PostgreSQL that holds many old rows. */
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { fillOldRows } from "../../bench/support/fill-old-rows.ts";
@@ -16,7 +16,7 @@ const ROWS = 60_000;
 const PROJECTS = 20;
 /** A table with more rows than this is never read whole. */
 const LARGE_COUNT = 400;
-/** What one statement may read of one table: a page is 20, a transaction of it has ten operations. */
+/** The most rows that one statement may read of one table: a page has 20, and a transaction has ten operations. */
 const READ_MAX_COUNT = 600;
 const KEY_ID = `0x${"02".repeat(32)}`;
 

@@ -1,4 +1,4 @@
-/** Who pays when the network rejects a user's half, on a real PostgreSQL. */
+/** Who pays when the network rejects a user's half, or the chain a request, on a real PostgreSQL. */
 
 import { afterAll, describe, expect, it } from "vitest";
 import { createLocalSignals } from "../../src/coordination/local-signals.ts";
@@ -31,7 +31,7 @@ const REFUNDS_PER_DAY = 20;
 const database = await openRaceDatabase();
 afterAll(() => database?.close());
 
-/** A user's half with everything that it was made for. */
+/** A user's half with all of its inputs. */
 interface Half {
   readonly triple: AlgorithmTriple;
   readonly message: Uint8Array;
@@ -40,7 +40,7 @@ interface Half {
   readonly userSignMessage: Uint8Array;
 }
 
-describe.skipIf(database === undefined)("a request that the network rejects", () => {
+describe.skipIf(database === undefined)("a request that is rejected", () => {
   const db = database!;
   const signals = createLocalSignals();
   const deps = {
@@ -53,6 +53,7 @@ describe.skipIf(database === undefined)("a request that the network rejects", ()
     reader: { sessionRequest: async () => undefined },
     senderAddress: objectId(),
     batchCount: 10,
+    refundsPerDay: REFUNDS_PER_DAY,
   });
   const session = createSignSession({
     network: "localnet",
@@ -70,7 +71,7 @@ describe.skipIf(database === undefined)("a request that the network rejects", ()
         ...{ presign: presign!, userSignMessage: userSignMessage! },
       };
       const { projectId, requests, submitOne } = await reserveAll(half);
-      // Verified means: no other half is ever charged for.
+      // "Verified" means that no other half is ever charged for.
       const [first] = requests;
       const forged = flipBit(half.userSignMessage, 8 * (half.userSignMessage.length - 4));
       await expect(submitOne(first!.id, forged)).rejects.toMatchObject({ reason: "MALFORMED_SIGN_MESSAGE" });
@@ -99,6 +100,33 @@ describe.skipIf(database === undefined)("a request that the network rejects", ()
     });
   });
 
+  it("is refunded up to the budget if the owner has taken the dWallet out of the Treasury", async () => {
+    expect(await balanceAfter({ module: "custody", code: 1 })).toBe(BigInt(REFUNDS_PER_DAY) * PRICE);
+  });
+
+  it("is always refunded if the chain refuses it for another reason", async () => {
+    expect(await balanceAfter({ module: "custody", code: 2 })).toBe(BigInt(COUNT) * PRICE);
+  });
+
+  /** The balance after the chain has refused all of a project's requests, of an algorithm whose halves are verified. */
+  async function balanceAfter(abort: {
+    readonly module: string;
+    readonly code: number;
+  }): Promise<bigint | undefined> {
+    const { triple, message, dwalletOutput, presign, userSignMessage } = vectorOf("EdDSA");
+    const half = { triple, message, dwalletOutput, presign: presign!, userSignMessage: userSignMessage! };
+    const { projectId, requests, submitOne } = await reserveAll(half);
+    // The first failure tells that the dWallet has left, and from then on nothing is charged.
+    for (const { id } of requests) await submitOne(id, half.userSignMessage);
+    for (const { id } of requests) {
+      const subject = (await operation.load(db, [id])).get(id)!;
+      await operation.failed(db, subject, { reason: "CHAIN_ABORT", message: "refused", abort });
+    }
+    const { balance, held, differences } = await moneyOf(db, projectId);
+    expect({ held, differences }).toEqual({ held: 0n, differences: [] });
+    return balance;
+  }
+
   async function reserveAll({ triple, message, dwalletOutput, presign }: Half) {
     const projectId = await projectWith(db, BigInt(COUNT) * PRICE);
     const { rowId, objectId: dwalletId, bucket } = await dwalletOf(db, projectId);
@@ -121,7 +149,7 @@ describe.skipIf(database === undefined)("a request that the network rejects", ()
     return { projectId, requests, submitOne };
   }
 
-  /** Submits all of them; the network rejects each, and says so to several who look at the same time. */
+  /** Submits all of them. The network rejects each one, and several replicas see that at the same time. */
   async function rejectAll(
     requests: readonly { readonly id: string }[],
     submitOne: (id: string, half: Uint8Array) => Promise<unknown>,
@@ -133,7 +161,7 @@ describe.skipIf(database === undefined)("a request that the network rejects", ()
         const signId = objectId();
         const subject = (await operation.load(db, [id])).get(id)!;
         const events = [signRequested(subject, signId)];
-        await operation.landed(db, [subject], { digest: "digest", events });
+        await operation.landed(db, [subject], { digest: "digest", version: 1n, events });
         const rejected = signSession(signId, subject.dwalletId, { NetworkRejected: true });
         const settle = () => session.settle(db, { subjectId: id, objectId: signId }, rejected);
         await Promise.all(Array.from({ length: 3 }, settle));

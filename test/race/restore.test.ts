@@ -1,4 +1,4 @@
-/** A pg_dump that is restored while the chain has gone on, with a network that makes real signatures cheaply. */
+/** A restored pg_dump while the chain has moved on, with a network that makes real signatures cheaply. */
 import { execFile } from "node:child_process";
 import { randomBytes, randomUUID } from "node:crypto";
 import { readFileSync, rmSync, statSync } from "node:fs";
@@ -68,7 +68,7 @@ describe.skipIf(!lost || !copy || !redisUrl)("a database that lost its last minu
   let after: Database;
   let replica: Replica;
   let projectId = "";
-  /** What each user did, in the order of the calls. */
+  /** The actions of each user in the order of the calls. */
   const signed: Record<"known" | "reserved" | "unknown" | "newWallet" | "stranger", string> = {
     known: "",
     reserved: "",
@@ -78,15 +78,15 @@ describe.skipIf(!lost || !copy || !redisUrl)("a database that lost its last minu
   };
   let first: { dwalletId: string };
   let stranger: { dwalletId: string };
-  /** A transaction that was stored when the copy was made, and whose outcome was not known. */
+  /** A transaction that was stored when the copy was made, with an unknown outcome. */
   let underWay: string;
-  /** What drives the lanes after a reconciliation that died. */
+  /** The parts that drive the lanes after a reconciliation that died. */
   let leases: (LaneLease | undefined)[];
   let report: NetworkReconciliation;
   let revoked: CreatedApiKey;
 
   const caller = () => ({ projectId, network: "localnet", origin: TEST_ORIGIN });
-  /** Each on a Redis of its own, as far as keys and channels go: there is nothing in it. */
+  /** Each uses keys and channels of its own on Redis, which are empty. */
   const start = async (database: Database) => {
     const coordination = createRedisCoordination({
       url: redisUrl!,
@@ -106,7 +106,7 @@ describe.skipIf(!lost || !copy || !redisUrl)("a database that lost its last minu
       },
     });
   };
-  /** A user whose every random byte follows from a seed: again, it makes the same calls. */
+  /** A user whose random bytes all follow from a seed. A second one with the same seed makes the same calls. */
   const onboard = (seed: number, beforeCall: (index: number) => Promise<void> = async () => {}) => {
     const random = createRandom(seed);
     const bytes = (length: number) => Uint8Array.from({ length }, () => random.integer(0, 255));
@@ -183,7 +183,7 @@ describe.skipIf(!lost || !copy || !redisUrl)("a database that lost its last minu
     expect(errors).toBe("");
     return JSON.parse(output) as NetworkReconciliation;
   };
-  /** Takes the newest presign transaction of the copy back to what it was before its outcome was written. */
+  /** Undoes the outcome of the copy's newest presign transaction. */
   const forgetOutcome = async (): Promise<string> => {
     const [newest] = await after.query<{ digest: string }>(
       `SELECT t.digest FROM chain_transaction t JOIN presign p ON p.tx_digest = t.digest
@@ -206,7 +206,12 @@ describe.skipIf(!lost || !copy || !redisUrl)("a database that lost its last minu
     const reader = createNetworkReader(network);
     const life = { database: after, network, reader, log: silentLog };
     await prepareLanes({ ...life, afterRestore: true });
-    const config = { submitBatchCount: 5, presignBatchCount: 5, prices: flatPrices(PRICE, DKG_PRICE) };
+    const config = {
+      submitBatchCount: 5,
+      refundsPerDay: 20,
+      presignBatchCount: 5,
+      prices: flatPrices(PRICE, DKG_PRICE),
+    };
     const signals = createLocalSignals();
     const kinds = operationKinds({ ...life, signals, config, depositSigner: () => undefined });
     const mortal = kinds.map((kind) => ({
@@ -244,14 +249,14 @@ describe.skipIf(!lost || !copy || !redisUrl)("a database that lost its last minu
     first = await onboard(1);
     signed.known = await signOne(first.dwalletId);
     signed.reserved = await reserveOne(first.dwalletId);
-    // The copy is made when this user's encryption key is there, and its dWallet is not.
+    // The copy is made when this user's encryption key exists and its dWallet does not.
     const second = await onboard(2, async (index) => {
       if (index === 1)
         await run("pg_dump", ["--format=custom", `--file=${dumpFile}`, `--dbname=${lost!.url}`]);
     });
     await revokeApiKey({ db: before, lookup: { forget: () => {} } }, TEST_OPERATOR, revoked.id);
     await submitOne(signed.reserved);
-    // What pays for the other signatures.
+    // The credit that pays for the other signatures.
     await depositAndSweep();
     signed.unknown = await signOne(first.dwalletId);
     signed.newWallet = await signOne(second.dwalletId);
@@ -296,7 +301,7 @@ describe.skipIf(!lost || !copy || !redisUrl)("a database that lost its last minu
   });
 
   it("has a report of the restored rows and of those that cannot be restored", () => {
-    // The dWallet of the second user, and maybe the sweep, was put back by the one that died.
+    // The reconciliation that died had already restored the dWallet of the second user, and maybe the sweep.
     expect(report.counts).toMatchObject({ register: 0, dkg: 0, accept: 0, sign: 3 });
     expect(report.unrecoverable.map(({ what }) => what)).toEqual([
       "encryption key",
@@ -327,7 +332,7 @@ describe.skipIf(!lost || !copy || !redisUrl)("a database that lost its last minu
       });
       expect(is.message).toEqual(was.message);
     }
-    // The stranger's dWallet and signature are those that nobody could be charged for.
+    // Nobody could be charged for the stranger's dWallet and signature.
     expect(await balanceOf(after)).toBe((await balanceOf(before))! + DKG_PRICE + PRICE);
     await signOne(first.dwalletId);
     expect(await verifyLedger(after)).toEqual([]);

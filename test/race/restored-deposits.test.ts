@@ -40,7 +40,10 @@ describe.skipIf(!lost || !copy)("a database that forgot deposits, references and
   let localnet: Localnet;
   let before: Database;
   let after: Database;
-  /** The three projects: paid at its own address, at a reference, and at one that is made after the copy. */
+  /**
+   * The three projects are paid at their own address, at a reference, and at a reference that is created after the
+   * copy.
+   */
   const projects = new Map<(typeof NAMES)[number], string>();
 
   beforeAll(async () => {
@@ -111,7 +114,7 @@ describe.skipIf(!lost || !copy)("a database that forgot deposits, references and
     ]);
     after = await openPostgres(copy!.url, silentLog);
     await quietAddresses(after);
-    // The lease that the copy knows ends by itself, half a minute later.
+    // The lease in the copy expires half a minute later.
     await after.query("UPDATE checkpoint_follower SET leased_until = now()", []);
     const life = { database: after, network, reader, log: silentLog };
     await prepareLanes({ ...life, afterRestore: true });
@@ -122,7 +125,7 @@ describe.skipIf(!lost || !copy)("a database that forgot deposits, references and
 
     localnet.faults.set({ keptCheckpoints: kept });
     const second = watchDeposits(on(after), checkpoints);
-    // The project asks for the lost reference again, and the follower meets all of its payments as well.
+    // The project asks for the lost reference again, and the follower meets all of its payments, too.
     expect(await addressOn(after, "new")).toBe(addresses.new);
     for (const name of NAMES) await payer.pay(addresses[name], ONE_SUI);
     const deposits = { own: 4n, known: 4n, new: 3n };

@@ -54,7 +54,7 @@ describe.skipIf(database === undefined)("retention", () => {
       } while (isSigning);
       return count;
     });
-    // Landing compares the half with the chain's, and fails where it is gone.
+    // Landing compares the half with the chain's, and fails if the half is gone.
     const ids = await Promise.all(Array.from({ length: 20 }, () => ended()));
     const lapsed = await Promise.all(Array.from({ length: 5 }, () => steps.reserve(projectId, dwallet)));
     for (const id of lapsed) await steps.expire(id);
@@ -84,7 +84,7 @@ describe.skipIf(database === undefined)("retention", () => {
     return id;
   }
 
-  /** What each batch of all replicas took, until there was nothing left. */
+  /** The rows that each batch of all replicas took, until none was left. */
   async function byAll(batch: () => Promise<number>): Promise<number[]> {
     const counts: number[] = [];
     await Promise.all(

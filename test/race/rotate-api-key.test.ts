@@ -1,4 +1,4 @@
-/** Keys that two replicas rotate and name at the same time, on a real PostgreSQL. */
+/** Two replicas rotate and name keys at the same time, on a real PostgreSQL. */
 import { afterAll, describe, expect, it } from "vitest";
 import { createAdminKey } from "../../src/access/create-admin-key.ts";
 import { insertApiKey } from "../../src/access/insert-api-key.ts";

@@ -1,4 +1,4 @@
-/** Charges, holds and presigns under calls that come at the same time, on a real PostgreSQL. */
+/** Charges, holds and presigns under simultaneous calls, on a real PostgreSQL. */
 
 import { afterAll, describe, expect, it } from "vitest";
 import { createLocalSignals } from "../../src/coordination/local-signals.ts";
@@ -223,7 +223,7 @@ describe.skipIf(database === undefined)("calls at the same time", () => {
     const rows = await db.query("SELECT 1 FROM encryption_key WHERE project_id = $1", [projectId]);
     expect(rows).toHaveLength(3);
 
-    // What is older than a day counts no more.
+    // Charges older than a day do not count.
     await db.query("UPDATE encryption_key SET tried_at = now() - interval '25 hours' WHERE project_id = $1", [
       projectId,
     ]);
@@ -237,7 +237,7 @@ describe.skipIf(database === undefined)("calls at the same time", () => {
     const rows = await Promise.all(
       Array.from({ length: 40 }, () => reserve(deps, caller(projectId), input(dwallet), time())),
     );
-    // They expire one after the other while the submits are under way.
+    // They expire one after another while the submits run.
     await db.query(
       `UPDATE sign_request SET expires_at = clock_timestamp() + random() * interval '60 milliseconds'
        WHERE project_id = $1`,

@@ -1,8 +1,11 @@
-/** The whole service on a real PostgreSQL that belongs to another chain, or that has no connection left. */
+/** The whole service on a real PostgreSQL that belongs to another chain, or that has no free connection. */
 import pg from "pg";
 import { afterAll, describe, expect, it } from "vitest";
 import { generateApiKey } from "../../src/access/api-key.ts";
+import { loadConfig } from "../../src/config/config.ts";
+import { openDatabase } from "../../src/store/open-database.ts";
 import { startAppInProcess } from "../support/app-in-process.ts";
+import { silentLog } from "../support/database.ts";
 import { environment } from "../support/environment.ts";
 import { testDatabase } from "../support/postgres.ts";
 
@@ -42,6 +45,23 @@ describe.skipIf(test === undefined)("a service on a database", () => {
       expect((await call()).status).toBe(401);
     } finally {
       await service.stop();
+    }
+  });
+
+  it("opens at most DATABASE_POOL_SIZE connections", async () => {
+    const { database: limits } = loadConfig({ DATABASE_URL: test!.url, DATABASE_POOL_SIZE: "2" });
+    const database = await openDatabase({
+      databaseUrl: test!.url,
+      dataDirectory: "",
+      log: silentLog,
+      ...limits,
+    });
+    try {
+      const own = () => database.query<{ pid: number }>("SELECT pg_backend_pid() AS pid", []);
+      const rows = (await Promise.all(Array.from({ length: 20 }, own))).flat();
+      expect(new Set(rows.map(({ pid }) => pid)).size).toBe(2);
+    } finally {
+      await database.close();
     }
   });
 

@@ -3,12 +3,15 @@ import { requestedSessions } from "../../src/chain/events.ts";
 import { verifyLedger } from "../../src/ledger/verify-ledger.ts";
 import type { AlgorithmTriple } from "../../src/protocol/algorithms.ts";
 import type { Database } from "../../src/store/database.ts";
+import { ownerOf } from "../support/exits.ts";
 import { judge } from "../support/judges.ts";
 
 /** The chain to read, and the sender of its transactions. */
 interface FullnodeOfWallet {
   readonly url: string;
   readonly hotWalletAddress: string;
+  /** Its name in the database; default localnet. */
+  readonly network?: string;
   /** Default: fetch over sockets. */
   readonly fetch?: typeof fetch;
 }
@@ -22,20 +25,22 @@ interface Executed {
 
 /**
  * Checks everything that must hold when no work is open, and returns the violations as sentences. It reads the chain
- * from its checkpoints, verifies signatures with outside libraries, and recomputes the money.
+ * or chains, from their checkpoints, verifies signatures with outside libraries, and recomputes the money.
  */
 export async function checkRest(
   database: Database,
-  localnet: FullnodeOfWallet,
+  localnet: FullnodeOfWallet | readonly FullnodeOfWallet[],
   triple: AlgorithmTriple,
 ): Promise<string[]> {
   const faults: string[] = [];
   for (const { kind, subject, expected, actual } of await verifyLedger(database))
     faults.push(`ledger: ${kind} of ${subject} is ${actual}, not ${expected}`);
   faults.push(...(await checkRequests(database, triple)));
-  const executed = await hotWalletTransactions(localnet);
+  const chains = [localnet].flat() as FullnodeOfWallet[];
+  const executed = (await Promise.all(chains.map(hotWalletTransactions))).flat();
   faults.push(...(await checkTransactions(database, executed)));
   faults.push(...(await checkSessions(database, executed)));
+  for (const chain of chains) faults.push(...(await checkExits(database, chain)));
   const open = await database.query<{ kind: string; state: string }>(
     // The pool may request presigns until the end.
     `SELECT kind, state FROM chain_operation
@@ -113,6 +118,41 @@ async function checkSessions(database: Database, executed: readonly Executed[]):
   );
   const pool = new Set(rows.map(({ presignId }) => presignId));
   for (const id of presigns) if (!pool.has(id)) faults.push(`presign ${id} was paid for and is in no row`);
+  return faults;
+}
+
+interface ExitRow {
+  readonly dwalletId: string;
+  readonly capId: string;
+  readonly state: string;
+  readonly recipient: string | null;
+}
+
+/** A dWallet has left if and only if its owner's address has the capability, and nobody else ever has it. */
+async function checkExits(
+  database: Database,
+  { url, fetch, network = "localnet" }: FullnodeOfWallet,
+): Promise<string[]> {
+  const client = new SuiGrpcClient({
+    network: "localnet",
+    baseUrl: url,
+    format: "binary",
+    ...(fetch && { fetch }),
+  });
+  const rows = await database.query<ExitRow>(
+    `SELECT d.object_id AS "dwalletId", d.cap_id AS "capId", d.state,
+            (SELECT c.recipient FROM treasury_consent c WHERE c.dwallet_id = d.id AND c.state = 'landed') AS recipient
+     FROM dwallet d WHERE d.network = $1 AND d.state IN ('Active', 'Leaving', 'Left')`,
+    [network],
+  );
+  const faults: string[] = [];
+  for (const { dwalletId, capId, state, recipient } of rows) {
+    const owner = await ownerOf({ client }, capId);
+    if ((state === "Left") !== (owner !== undefined) || (owner ?? null) !== recipient)
+      faults.push(
+        `dWallet ${dwalletId} is ${state} for ${recipient}, and its capability belongs to ${owner}`,
+      );
+  }
   return faults;
 }
 

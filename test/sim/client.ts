@@ -1,9 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { ServiceError } from "../../src/errors/service-error.ts";
 import { type Clock, pause } from "../../src/lifecycle/clock.ts";
+import { useConsent } from "../../src/onboarding/custody/use-consent.ts";
 import { reserve } from "../../src/signing/reserve.ts";
 import { readSignRequest, type SignRequestRow } from "../../src/signing/sign-request.ts";
 import { submit } from "../../src/signing/submit.ts";
+import { signConsent } from "../support/exits.ts";
 import { keyed, layoutOfSignMessage, TEST_ORIGIN, TEST_TRIPLE } from "../support/rows.ts";
 import type { Cluster } from "./cluster.ts";
 import { Died } from "./mortal.ts";
@@ -18,8 +20,21 @@ export interface ClientReport {
   readonly ended: SignRequestRow[];
   /** The requests that it saw submitted. */
   readonly submitted: Set<string>;
+  /** The requests whose shares it spoiled, so that the network rejects them. */
+  readonly spoiled: Set<string>;
   /** The requests that it reserved and abandoned. */
   readonly abandoned: Set<string>;
+}
+
+/** What a client does. */
+export interface ClientPlan {
+  readonly clock: Clock;
+  readonly projectId: string;
+  readonly signCount: number;
+  /** Whether it takes its dWallet out: while it signs, afterwards, or not at all. */
+  readonly leaves: "meanwhile" | "afterwards" | "never";
+  /** That of the project; default localnet. */
+  readonly network?: string;
 }
 
 /** Thrown for an error that a retry cannot repair. */
@@ -37,28 +52,44 @@ const TRY_AGAIN = ["CHAIN_UNAVAILABLE", "DEADLINE", "PRESIGN_POOL_EMPTY", "TOO_M
 export async function runClient(
   cluster: Cluster,
   random: Random,
-  { clock, projectId, signCount }: { clock: Clock; projectId: string; signCount: number },
+  { clock, projectId, signCount, leaves, network = "localnet" }: ClientPlan,
 ): Promise<ClientReport> {
-  const caller = { projectId, network: "localnet", origin: TEST_ORIGIN };
+  const caller = { projectId, network, origin: TEST_ORIGIN };
   const report: ClientReport = {
     ended: [],
     submitted: new Set(),
+    spoiled: new Set(),
     abandoned: new Set(),
   };
-  const { dwalletId } = await onboardUser(
+  const { dwalletId, keypair } = await onboardUser(
     caller,
     (attempt) => call(({ deps }) => attempt(deps)),
     bytes,
     CALL_MS,
   );
-  await Promise.all(Array.from({ length: signCount }, signOnce));
+  await Promise.all([
+    ...Array.from({ length: signCount }, signOnce),
+    ...(leaves === "meanwhile" ? [pause(clock, random.integer(0, 2_000)).then(leave)] : []),
+  ]);
+  if (leaves === "afterwards") await leave();
   return report;
+
+  /** Takes the dWallet out with one authorization, which it repeats until the exit is final. */
+  async function leave(): Promise<void> {
+    const consent = await call(async ({ deps, network: { treasury } }) => {
+      const chainIdentifier = await deps.readerFor(projectId).chainIdentifier();
+      const client = { core: { getChainIdentifier: async () => ({ chainIdentifier }) } };
+      return signConsent({ client, treasury }, keypair, { dwalletId });
+    });
+    await call(({ deps }) => useConsent(deps, caller, consent, time(CALL_MS)));
+  }
 
   /** Reserves, then submits a good half, a bad half or nothing. Reserves again if the reservation has expired. */
   async function signOnce(): Promise<void> {
     const message = bytes(random.integer(0, 64));
     const userSignMessage = layoutOfSignMessage();
-    if (random.happens(0.15)) userSignMessage[userSignMessage.length - 1] = JUNK;
+    const isSpoiled = random.happens(0.15);
+    if (isSpoiled) userSignMessage[userSignMessage.length - 1] = JUNK;
     const isAbandoned = random.happens(0.15);
     for (;;) {
       const input = {
@@ -67,7 +98,9 @@ export async function runClient(
         message,
         idempotency: keyed(randomUUID()),
       };
-      const { id } = await call(({ deps }) => reserve(deps, caller, input, time(CALL_MS)));
+      const reserved = await callUnlessLeft(({ deps }) => reserve(deps, caller, input, time(CALL_MS)));
+      if (reserved === undefined) return;
+      const { id } = reserved;
       if (isAbandoned) {
         report.abandoned.add(id);
         return;
@@ -75,11 +108,13 @@ export async function runClient(
       try {
         await call(({ deps }) => submit(deps, caller, { signRequestId: id, userSignMessage }));
       } catch (error) {
-        if (!(error instanceof Refused)) throw error;
+        const isLeft = error instanceof ServiceError && error.reason === "DWALLET_LEFT";
+        if (!(error instanceof Refused || isLeft)) throw error;
         report.abandoned.add(id);
         continue;
       }
       report.submitted.add(id);
+      if (isSpoiled) report.spoiled.add(id);
       report.ended.push(
         await call(async ({ deps }) => {
           const row = await readSignRequest(deps.database, { id, projectId });
@@ -89,6 +124,16 @@ export async function runClient(
         }),
       );
       return;
+    }
+  }
+
+  /** Like `call`. Returns undefined if the dWallet leaves or has left. */
+  async function callUnlessLeft<T>(attempt: (replica: Replica) => Promise<T>): Promise<T | undefined> {
+    try {
+      return await call(attempt);
+    } catch (error) {
+      if (error instanceof ServiceError && error.reason === "DWALLET_LEFT") return undefined;
+      throw error;
     }
   }
 

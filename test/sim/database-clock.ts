@@ -1,12 +1,12 @@
 import type { Database } from "../../src/store/database.ts";
 
 /**
- * The database tells the simulation's time. Every statement of ours asks PostgreSQL what time it is, by functions that
- * it finds on its search path; so a schema that stands there before `pg_catalog` puts others in their place, and the
- * statements stay as they are. What they tell is in a sequence, because that changes at once for all sessions, in and
- * out of transactions. Within one statement or transaction time may therefore pass, which it does for
- * `clock_timestamp()` alone in PostgreSQL; nothing here relies on it standing still. Defaults of columns are bound to
- * PostgreSQL's functions when a table is made, so they are bound anew.
+ * The database's time is the simulation's time. PostgreSQL looks functions up on the search path, so a schema before
+ * `pg_catalog` replaces the functions that return the time, and the statements stay as they are. The replacements read
+ * a sequence, because a sequence changes at once for all sessions, inside and outside of transactions. Time may
+ * therefore pass within a statement or a transaction, which happens only to `clock_timestamp()` in PostgreSQL; nothing
+ * here relies on the opposite. Column defaults are bound to PostgreSQL's functions when a table is created, so they are
+ * bound again.
  */
 export async function installClock(database: Pick<Database, "query">): Promise<void> {
   await database.query(`

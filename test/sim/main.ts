@@ -2,8 +2,8 @@ import { parseArgs } from "node:util";
 import { describeReport, killsFrom, runSimulations, seedsFrom } from "./run-seeds.ts";
 
 /**
- * `npm run sim -- [--kills] [--from 1] [--count 1000] [--log]`: so many seeds, or with `--kills` one seed over and over,
- * whose replica is killed at one call or answer after the other. Exit code 1 when something does not hold.
+ * `npm run sim -- [--kills] [--from 1] [--count 1000] [--log]` runs this many seeds. With `--kills` it runs one seed
+ * repeatedly and kills its replica at one call or answer after another. Exits with 1 if a guarantee is violated.
  */
 const { values } = parseArgs({
   options: {

@@ -19,6 +19,8 @@ import { dkgOfForm } from "../support/dkg-form.ts";
 export interface SimUser {
   readonly dwalletId: string;
   readonly publicKey: Uint8Array;
+  /** The signer of the user's encryption key, who owns the dWallet. */
+  readonly keypair: Ed25519Keypair;
 }
 
 /** Makes a call, and may repeat it with other replicas until one answers. */
@@ -58,7 +60,7 @@ export async function onboardUser(
     userOutputSignature: await keypair.sign(dwallet.publicOutput!),
   });
   await call((deps) => acceptDWallet(deps, caller, acceptance, time(callMs)));
-  return { dwalletId: objectId, publicKey: dwallet.publicKey! };
+  return { dwalletId: objectId, publicKey: dwallet.publicKey!, keypair };
 
   /** Repeats the same request. Prepares another one only if the network has a new key. */
   async function createDWalletAnew(): Promise<string> {

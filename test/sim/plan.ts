@@ -1,4 +1,5 @@
 import type { FaultSettings } from "../../src/localnet/faults/fault-settings.ts";
+import type { ClientPlan } from "./client.ts";
 import type { Random } from "./random.ts";
 
 /** The plan of a simulation. */
@@ -7,12 +8,15 @@ export interface Plan {
   readonly operatorCount: number;
   /** The number of signatures of each client. */
   readonly signCounts: readonly number[];
+  /** Whether and when each client takes its dWallet out. */
+  readonly leaves: readonly ClientPlan["leaves"][];
   /** True if the network changes for everyone. */
   readonly isDisturbed: boolean;
   /** Returns the number of steps of a life. */
   readonly lifeSteps: (replica: number, life: number) => number;
 }
 
+const LEAVES = ["meanwhile", "afterwards", "never"] as const;
 /** The longest life of a replica, in calls. A start takes about forty. */
 const LIFE_STEPS = 1_500;
 
@@ -25,6 +29,7 @@ export function severalDeaths(seed: number, random: Random): Plan {
     faults: chooseFaults(random),
     operatorCount: random.integer(1, 3),
     signCounts: [random.integer(2, 6), random.integer(2, 6)],
+    leaves: [random.pick(LEAVES), random.pick(LEAVES)],
     isDisturbed: true,
     lifeSteps: (replica, life) =>
       replica === 0 && life === 0 ? 1 + (seed % LIFE_STEPS) : random.integer(1, LIFE_STEPS),
@@ -37,6 +42,7 @@ export function oneDeath(step: number): Plan {
     faults: {},
     operatorCount: 1,
     signCounts: [3],
+    leaves: ["afterwards"],
     isDisturbed: false,
     lifeSteps: (replica, life) => (replica === 0 && life === 0 ? step : Number.POSITIVE_INFINITY),
   };

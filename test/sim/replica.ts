@@ -36,6 +36,8 @@ export interface Replica {
 /** The environment of a replica. */
 export interface ReplicaOptions {
   readonly database: Database;
+  /** Default localnet. */
+  readonly name?: string;
   /** The fullnode's URL. */
   readonly localnet: Pick<LocalChain, "ikaConfig" | "treasury"> & { readonly url: string };
   readonly life: Life;
@@ -69,6 +71,7 @@ const CONFIG = {
 
 /** Starts a replica. Rejects if it dies or cannot reach the fullnode before it runs. */
 export async function startReplica({
+  name = "localnet",
   database,
   localnet,
   life,
@@ -82,7 +85,7 @@ export async function startReplica({
 }: ReplicaOptions): Promise<Replica> {
   const own = { database: mortalDatabase(database, life), signals: mortalSignals(signals, life) };
   const network = await connectNetwork({
-    name: "localnet",
+    name,
     clock,
     fullnodeUrl: new Secret(localnet.url),
     ikaConfig: localnet.ikaConfig,

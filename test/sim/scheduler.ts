@@ -33,9 +33,9 @@ export interface SchedulerOptions {
 const QUIET_TURNS = 3;
 
 /**
- * One event at a time: the next timer is called, of those of one moment any, everything that follows from it in this process runs to its end, and
- * a statement that came due is carried out by the database, before the next timer is called. So a run follows from its
- * seed, but for what the database itself leaves open: see {@link createStatements}.
+ * One event at a time. The scheduler calls the next timer (any of those of the same moment), lets this process finish
+ * everything that follows, and lets the database execute a due statement before the next timer. A run therefore follows
+ * from its seed, except for what the database itself leaves open: see {@link createStatements}.
  */
 export function createScheduler(options: SchedulerOptions): Scheduler {
   const { random, stepMaxCount } = options;
@@ -88,7 +88,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
  * moments have many possible orders and the database's time rarely changes.
  */
 const GRID_MS = 10;
-/** A statement that reads the time, directly or by a column's default. */
+/** A statement that reads the time, directly or through a column's default. */
 const ASKS_TIME = /now\(\)|_timestamp\(\)|\binsert\b/i;
 /** The share of delayed replies to executed statements, and their maximum delay. */
 const SLOW_REPLIES = 0.005;

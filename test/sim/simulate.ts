@@ -38,16 +38,24 @@ export interface SimulationReport {
 /** A simulation with more steps is stuck. Most take a tenth of this. */
 const STEP_MAX_COUNT = 200_000;
 /** The initial time, in milliseconds since the epoch. */
-const BEGIN_MS = Date.UTC(2030, 0, 1);
+export const BEGIN_MS = Date.UTC(2030, 0, 1);
 const LOOK_MS = 200;
 const LOG_LINES = 400;
-const PACE = { intervalMs: 100, leaseMs: 750, retryBaseMs: 25, rememberedMs: 500, invalidSignatureMs: 1_000 };
-const TIMES = { readMs: 1_500, buildMs: 1_500, executeMs: 1_500 };
+/** The intervals of a simulated replica's loops. */
+export const SIM_PACE = {
+  intervalMs: 100,
+  leaseMs: 750,
+  retryBaseMs: 25,
+  rememberedMs: 500,
+  invalidSignatureMs: 1_000,
+};
+/** The time limits of a simulated replica's calls. */
+export const SIM_TIMES = { readMs: 1_500, buildMs: 1_500, executeMs: 1_500 };
 
 /**
- * Clients, two replicas on one database, and a localnet that fails, all choices from the seed. Replicas are killed until
- * every client has its answers; then the faults end, and when nothing is under way any more everything is checked. With
- * `killAt` one client alone is there, nothing fails, and one replica is killed once: at this call or answer of its.
+ * Runs clients, two replicas on one database, and a localnet that fails. All choices follow from the seed. Replicas are
+ * killed until every client has its answers. Then the faults end, and when no work is open, everything is checked. With
+ * `killAt` there is one client and no fault, and one replica is killed once, at its call or answer with this number.
  */
 export async function simulate(seed: number, server: SimServer, killAt?: number): Promise<SimulationReport> {
   const random = createRandom(seed);
@@ -103,14 +111,19 @@ export async function simulate(seed: number, server: SimServer, killAt?: number)
           },
         },
         log: write,
-        pace: PACE,
-        times: TIMES,
+        pace: SIM_PACE,
+        times: SIM_TIMES,
       },
     });
     const disturbances = plan.isDisturbed ? disturb(localnet.controls) : undefined;
     const projects = await Promise.all(plan.signCounts.map(() => projectWith(database, 110n * PRICE)));
     const clients = projects.map((projectId, index) =>
-      runClient(cluster, random, { clock, projectId, signCount: plan.signCounts[index]! }),
+      runClient(cluster, random, {
+        clock,
+        projectId,
+        signCount: plan.signCounts[index]!,
+        leaves: plan.leaves[index]!,
+      }),
     );
     const settled = await Promise.allSettled(clients);
     const faults = settled.flatMap((result) =>
@@ -158,11 +171,13 @@ export async function simulate(seed: number, server: SimServer, killAt?: number)
 
 const NOTHING = { awaitCount: 0, deaths: 0, completedCount: 0, failedCount: 0, transactionCount: 0 };
 
-async function isUnderWay(database: Database): Promise<boolean> {
+/** Returns true while a request, an operation or a transaction has no outcome. */
+export async function isUnderWay(database: Database): Promise<boolean> {
   const [row] = await database.query<{ isUnderWay: boolean }>(
     `SELECT EXISTS (SELECT 1 FROM chain_operation WHERE state IN ('queued', 'sent'))
          OR EXISTS (SELECT 1 FROM chain_transaction WHERE state = 'stored')
-         OR EXISTS (SELECT 1 FROM sign_request WHERE status NOT IN ('completed', 'failed')) AS "isUnderWay"`,
+         OR EXISTS (SELECT 1 FROM sign_request WHERE status NOT IN ('completed', 'failed'))
+         OR EXISTS (SELECT 1 FROM treasury_consent WHERE state IN ('settling', 'queued')) AS "isUnderWay"`,
   );
   return row?.isUnderWay !== false;
 }

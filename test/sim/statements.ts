@@ -31,9 +31,9 @@ interface Statement {
 const ASK_AFTER_MS = 10;
 
 /**
- * A statement that waits for a lock goes on by itself when another session gives the lock up. So after each statement
- * those that wait are asked for, and no result is handed over before all are known to have ended or to wait. The server
- * alone decides who gets a lock that several wait for, and who loses where they wait for each other.
+ * A statement that waits for a lock continues by itself when another session releases the lock. After each statement
+ * the scheduler therefore asks which ones wait, and delivers no result before every statement is known to have ended or
+ * to wait. Only the server decides who gets a contested lock, and who loses a deadlock.
  */
 export function createStatements(server: StatementServer): Statements {
   const statements = new Set<Statement>();

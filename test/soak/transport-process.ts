@@ -28,10 +28,11 @@ const server = await startFakes({
   services: [registerService(TestService, testing() as never)],
   limits: {
     bodyBytes: 64 * 1024,
-    firstByteTimeoutMs: 500,
-    headersTimeoutMs: 500,
-    bodyTimeoutMs: 500,
-    idleTimeoutMs: 500,
+    // Short, so that they pass many times, yet longer than a busy machine may keep an honest client waiting.
+    firstByteTimeoutMs: 2_500,
+    headersTimeoutMs: 2_500,
+    bodyTimeoutMs: 2_500,
+    idleTimeoutMs: 2_500,
     lingerTimeoutMs: 100,
   },
 });

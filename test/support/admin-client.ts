@@ -18,7 +18,7 @@ export interface AdminReplica {
 /** The actor of {@link adminReplica}'s calls in the audit trail. */
 export const ADMIN_ORIGIN = { actor: "admin", requestId: "r-1", address: "192.0.2.1" } as const;
 
-/** Makes one. */
+/** Creates one. */
 export function adminReplica(database: Database, now?: () => number): AdminReplica {
   const lookup = createApiKeyLookup({ database, log: silentLog, now });
   const adminLookup = createAdminKeyLookup({ database, log: silentLog, now });

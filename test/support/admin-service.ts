@@ -9,12 +9,12 @@ export function wholeAdminService({
   accounts,
   adminKeys,
   ...network
-}: AdminServiceDeps & {
+}: Omit<AdminServiceDeps, "database"> & {
   readonly accounts: AccountCallsDeps;
   readonly adminKeys: AdminKeyCallsDeps;
 }): ServiceImpl<typeof Admin> {
   return {
-    ...createAdminService(network),
+    ...createAdminService({ ...network, database: accounts.database }),
     ...createAccountCalls(accounts),
     ...createAdminKeyCalls(adminKeys),
   };

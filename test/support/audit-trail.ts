@@ -4,7 +4,7 @@ import type { SealKey } from "../../src/audit/seal-key.ts";
 import { type VerifyExportOptions, verifyExport } from "../../src/audit/verify-export.ts";
 import type { Database, Queryable } from "../../src/store/database.ts";
 
-/** Writes events that differ, with and without what may be absent, each in the form that the service gives it. */
+/** Writes different events, with and without their optional parts, in the form that the service gives them. */
 export async function writeEvents(db: Queryable, count: number, actor = "admin"): Promise<void> {
   await db.query(
     `INSERT INTO audit_event (actor, action, subject, request_id, address)
@@ -15,7 +15,7 @@ export async function writeEvents(db: Queryable, count: number, actor = "admin")
   );
 }
 
-/** Seals until nothing is left; returns how many each pass sealed. */
+/** Seals until no event is left. Returns the number of events of each pass. */
 export async function sealAll(database: Database, key?: SealKey): Promise<number[]> {
   const counts: number[] = [];
   for (;;) {
@@ -35,7 +35,7 @@ export async function exported(
   return lines;
 }
 
-/** What verifying these lines finds. */
+/** The result of verifying these lines. */
 export function verified(lines: readonly Uint8Array[], options?: VerifyExportOptions) {
   return verifyExport(
     (async function* () {

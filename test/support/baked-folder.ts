@@ -16,7 +16,7 @@ export interface BakedFolder {
   remove(): void;
 }
 
-/** What the bakery answers: a folder that nobody may change, and its keys. */
+/** The bakery's reply: a folder that nobody may change, and its keys. */
 export interface BakedOrigin {
   readonly folder: string;
   readonly keys: Readonly<Record<Curve, { readonly seedHex: string; readonly onboarded: OnboardResult }>>;
@@ -24,7 +24,7 @@ export interface BakedOrigin {
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** Where the bakery of this run answers. */
+    /** The address of this run's bakery. */
     bakeryUrl: string;
   }
 }

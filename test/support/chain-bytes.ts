@@ -4,7 +4,7 @@ import { PresignSession, SignSession } from "../../src/protocol/chain-structs.ts
 import type { SignSubject } from "../../src/signing/sign-operation.ts";
 import { objectId } from "./rows.ts";
 
-/** How a session ended, as the chain writes it. */
+/** The outcome of a session, as the chain writes it. */
 export type TestSessionState =
   | { readonly Requested: true }
   | { readonly NetworkRejected: true }
@@ -12,7 +12,7 @@ export type TestSessionState =
 
 const PACKAGE = `0x${"12".repeat(32)}`;
 
-/** The event of a presign that was requested. */
+/** The event of a requested presign. */
 export function presignRequested(preimage: Uint8Array, presignId: string): ChainEvent {
   return sessionEvent("PresignRequestEvent", CoordinatorInnerModule.PresignRequestEvent, preimage, {
     dwallet_id: null,
@@ -42,7 +42,7 @@ export function signRequested(subject: Omit<SignSubject, "id">, signId: string):
   });
 }
 
-/** A presign session as its object's content; by default a global one of the first curve and algorithm. */
+/** The content of a presign session's object; by default a global one of the first curve and algorithm. */
 export function presignSession(
   id: string,
   state: TestSessionState,
@@ -59,7 +59,7 @@ export function presignSession(
   }).toBytes();
 }
 
-/** A dWallet's sign session as its object's content. */
+/** The content of a dWallet's sign session. */
 export function signSession(id: string, dwalletId: string, state: TestSessionState): Uint8Array {
   return SignSession.serialize({
     id,

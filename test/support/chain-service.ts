@@ -36,6 +36,8 @@ export interface ChainServiceOptions {
   readonly gasStationSecret?: Uint8Array;
   /** The fetch function for the fullnode. */
   readonly fetch?: typeof fetch;
+  /** Default: the localnet's own. */
+  readonly fullnodeUrls?: readonly [string, ...string[]];
   /** Default 0: the pool requests no presigns by itself. */
   readonly presignLowWaterCount?: number;
   /** The seed of deposit addresses and the destination of sweeps. Default: no sweeps. */
@@ -51,6 +53,7 @@ export async function startChainService(
     afterRestore = false,
     gasStationSecret,
     fetch,
+    fullnodeUrls: [fullnodeUrl, ...otherFullnodeUrls] = [localnet.url],
     presignLowWaterCount = 0,
     sweeps,
   }: ChainServiceOptions = {},
@@ -58,7 +61,8 @@ export async function startChainService(
   const network = await connectNetwork({
     clock: systemClock,
     name: "localnet",
-    fullnodeUrl: new Secret(localnet.url),
+    fullnodeUrl: new Secret(fullnodeUrl),
+    otherFullnodeUrls: otherFullnodeUrls.map((url) => new Secret(url)),
     ikaConfig: localnet.ikaConfig,
     treasury: { ...localnet.treasury, operatorCapIds: hotWallet.operatorCapIds },
     hotWalletSecret: new Secret(hotWallet.secret),

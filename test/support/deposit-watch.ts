@@ -6,13 +6,13 @@ import { systemClock } from "../../src/lifecycle/clock.ts";
 import type { Database } from "../../src/store/database.ts";
 import { silentLog } from "./database.ts";
 
-/** A replica that watches deposits in both ways. */
+/** A replica that watches deposits by scans and by checkpoints. */
 export interface DepositWatch {
   /** The warnings of the follower. */
   readonly warnings: string[];
-  /** Resolves when it follows, or begins to follow again. */
+  /** Resolves when it follows, or starts to follow again. */
   following(): Promise<void>;
-  /** Resolves when the project was credited since the last call. */
+  /** Resolves when the project has been credited since the last call. */
   credited(projectId: string): Promise<void>;
   stop(): Promise<void>;
 }
@@ -53,7 +53,7 @@ export async function quietAddresses(database: Database): Promise<void> {
   );
 }
 
-/** Events with a name, each told once, whether somebody waits or not. */
+/** Named events. Each is delivered once, whether somebody waits for it already or not. */
 function createEvents() {
   const untold = new Map<string, number>();
   const waiting = new Map<string, () => void>();

@@ -3,7 +3,7 @@ import { readSource } from "./source-files.ts";
 /** A command in a document, with its place. */
 export interface DocumentedCommand {
   readonly document: string;
-  /** The heading of the second level above it. */
+  /** The heading two levels above it. */
   readonly section: string;
   /** The text, with continued lines joined. */
   readonly text: string;
@@ -15,8 +15,8 @@ const PROGRAMS =
 const PARTS = /^```(\w*)\n([\s\S]*?)^```$|^## (.+)$|`([^`\n]+)`/gm;
 
 /**
- * The commands of a document in the order in which they stand, each once in a section: every line of its blocks of `sh`,
- * and of other blocks and between backticks whatever begins with one of the programs.
+ * Returns the commands of a document in their order, each once per section: every line of its `sh` blocks, and every
+ * text in other blocks and between backticks that begins with one of the programs.
  */
 export function documentedCommands(document: string): DocumentedCommand[] {
   const found = new Map<string, DocumentedCommand>();

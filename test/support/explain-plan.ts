@@ -1,7 +1,7 @@
 import type { Queryable } from "../../src/store/database.ts";
 import type { RecordedStatement } from "./recorded-statements.ts";
 
-/** A step of a plan, as EXPLAIN tells it; only what is looked at here. */
+/** A step of a plan in EXPLAIN's form, with only the fields that the tests read. */
 interface PlanNode {
   readonly "Node Type": string;
   readonly "Relation Name"?: string;
@@ -21,8 +21,8 @@ export interface TableRead {
 }
 
 /**
- * What the statement reads of tables: planned for any parameters, as it is once a connection has prepared it, and for a
- * statement that changes nothing also carried out with its own. `db` must be one session.
+ * Returns the tables that a statement reads: as planned for any parameters, which is the plan of a prepared statement,
+ * and, for a statement that changes nothing, as executed with its own. `db` must be one session.
  */
 export async function explainReads(db: Queryable, { text, values }: RecordedStatement): Promise<TableRead[]> {
   await db.query(`PREPARE looked_at AS ${text}`);

@@ -89,7 +89,7 @@ export function connectWebFace(
   };
 }
 
-/** `buf curl`: connect-go from the protos of this repository. */
+/** `buf curl`: connect-go with the protos of this repository. */
 export function bufCurlFace(baseUrl: string, apiKey: string): Face {
   const root = path.resolve(import.meta.dirname, "../..");
   return {

@@ -4,10 +4,13 @@ import path from "node:path";
 import { packagePaths } from "./package-paths.ts";
 import { ROOT, readSource } from "./source-files.ts";
 
-/** The values that take the place of those in the document: a URL or a key. */
+/** The values that replace those in the document: a URL or a key. */
 export type Substitutes = Readonly<Record<string, string>>;
 
-/** The exports, by name, of the TypeScript examples of one section of a document. They import the sources as they are. */
+/**
+ * Returns the exports, by name, of the TypeScript examples in one section of a document. The examples import the
+ * sources unchanged.
+ */
 export async function guideExamples(
   document: string,
   section: string,

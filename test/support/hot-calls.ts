@@ -39,7 +39,7 @@ export interface HotCaller {
 }
 
 /**
- * Runs once each frequent statement of callers, workers and metrics. Add new frequent statements here, so that the test
+ * Runs each frequent statement of callers, workers and metrics once. Add new frequent statements here, so that the test
  * of old rows covers them.
  */
 export async function callEverythingHot(database: Database, caller: HotCaller): Promise<void> {

@@ -1,6 +1,6 @@
 /**
- * A server whose watches never end, in a process of its own, so that its memory is that of the watches. It has the
- * service's interceptors and the watch itself, over a database in which every request is there and none changes.
+ * A server with endless watches in its own process, so that its memory is that of the watches. It has the service's
+ * interceptors and its watch, over a database in which every request exists and none changes.
  */
 import { Signing } from "../../gen/proto/tss/v1/signing_pb.ts";
 import { createStreamLeases } from "../../src/access/stream-leases.ts";

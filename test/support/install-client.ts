@@ -4,23 +4,23 @@ import path from "node:path";
 import { programEnvironment } from "./environment.ts";
 import { ROOT } from "./source-files.ts";
 
-/** What a package says of itself, as far as it is needed here. */
+/** The fields of a package's manifest that the tests read. */
 interface Manifest {
   readonly dependencies?: Record<string, string>;
   readonly peerDependencies?: Record<string, string>;
   readonly peerDependenciesMeta?: Record<string, { readonly optional?: boolean }>;
 }
 
-/** A client package, installed. */
+/** An installed client package. */
 export interface InstalledClient {
   readonly tarball: string;
-  /** Where it is, and each package that came with it, relative to `node_modules`. */
+  /** Its folder, and each package that came with it, relative to `node_modules`. */
   readonly packages: readonly string[];
 }
 
 /**
- * Packs the client and installs it in a folder without any registry: it and the packages that it asks for, with theirs,
- * as they are installed in this checkout, and nothing else.
+ * Packs the client and installs it in a folder without a registry: the package, its dependencies and theirs, as this
+ * checkout has them installed, and nothing else.
  */
 export function installClient(folder: string): InstalledClient {
   const said = execFileSync("npm", ["run", "--silent", "pack:client", "--", "--to", folder], {
@@ -40,7 +40,7 @@ export function installClient(folder: string): InstalledClient {
     const at = path.relative(path.join(ROOT, "node_modules"), place);
     if (packages.includes(at)) continue;
     packages.push(at);
-    // A package that is nested in another one comes with a copy of its own.
+    // A package that is nested in another one comes with its own copy.
     cpSync(place, path.join(modules, at), {
       recursive: true,
       filter: (file) => !path.relative(place, file).split(path.sep).includes("node_modules"),
@@ -59,7 +59,7 @@ function wantedBy(folder: string): string[] {
   return [...Object.keys(manifest.dependencies ?? {}), ...peers];
 }
 
-/** Where Node finds a package from a folder of this checkout. */
+/** The folder in which Node finds a package from a folder of this checkout. */
 function findPackage(name: string, from: string): string {
   for (let folder = from; folder.startsWith(ROOT); folder = path.dirname(folder)) {
     const place = path.join(folder, "node_modules", name);

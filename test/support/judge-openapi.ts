@@ -1,7 +1,7 @@
 import { createConfig, lintFromString } from "@redocly/openapi-core";
 import { Validator } from "@seriousme/openapi-schema-validator";
 
-/** What two validators that know nothing of this project find wrong with a document: nothing, if it is sound. */
+/** Returns the faults that two independent validators find in a document; empty if it is valid. */
 export async function faultsOf(document: object): Promise<string[]> {
   const source = JSON.stringify(document);
   const { valid, errors } = await new Validator().validate(JSON.parse(source));

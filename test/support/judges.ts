@@ -4,7 +4,7 @@ import { computeAddress, getBytes, keccak256, recoverAddress } from "ethers";
 import { recover, verifySchnorr, verify as verifySecp } from "tiny-secp256k1";
 import type { HashName, SignatureAlgorithmName } from "../../src/protocol/algorithms.ts";
 
-/** A signature with what it is said to sign. */
+/** A signature, and what it claims to sign. */
 export interface JudgedClaim {
   readonly signatureAlgorithm: SignatureAlgorithmName;
   readonly hash: HashName;
@@ -25,14 +25,14 @@ export const JUDGES: Readonly<Record<SignatureAlgorithmName, (claim: JudgedClaim
   Schnorrkel: judgeSchnorrkel,
 };
 
-/** What the outside judge of the claim's algorithm says. */
+/** Returns the verdict of the outside judge of the claim's algorithm. */
 export function judge(claim: JudgedClaim): boolean {
   return JUDGES[claim.signatureAlgorithm](claim);
 }
 
 /**
- * libsecp256k1: valid, low s, and r, s, v recover the very key. For Keccak-256 ethers must recover the key's address
- * too.
+ * libsecp256k1: the signature is valid, s is low, and r, s, v recover exactly this key. For Keccak-256 ethers must also
+ * recover the key's address.
  */
 export function judgeEcdsaSecp256k1({ hash, publicKey, message, signature }: JudgedClaim): boolean {
   const v = signature[64];

@@ -18,9 +18,9 @@ interface AskedSignature {
 }
 
 /**
- * A client for tests of signers: it signs as the network does, with a private key that the test knows. It hashes what it is
- * given by the scheme that it is given, so that a signer that sends a hash or names another scheme gets a signature of
- * something else.
+ * A client for tests of signers. It signs as the network does, with a private key that the test knows, and hashes its
+ * input by the scheme that it is given. A signer that sends a hash or names another scheme therefore gets a signature
+ * of something else.
  */
 export interface KnownKeyClient extends SigningClient, Pick<TssClient, "prices"> {
   readonly key: KnownKey;
@@ -83,7 +83,9 @@ function publicKeyOf(curve: Curve, privateKey: Uint8Array): Uint8Array {
   return (curve === "SECP256K1" ? secp256k1 : p256).getPublicKey(privateKey, true);
 }
 
-/** The network's algorithms by the names that the caller gave, with the nonces of RFC 6979 or without added randomness. */
+/**
+ * The network's algorithms by the names that the caller used, with the nonces of RFC 6979 or without added randomness.
+ */
 function signWith(privateKey: Uint8Array, args: SignArgs): Uint8Array {
   const { curve, signatureAlgorithm, hashScheme, message } = args;
   switch (`${curve}/${signatureAlgorithm}/${hashScheme}`) {

@@ -1,9 +1,9 @@
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /**
- * Orders the files of a run so that no processor waits at its end for one long file: the projects with the longest files
- * first, the files of a project together, because they share their modules, and its longest files first. Vitest goes by
- * sizes of files, which say little about times.
+ * Orders the files of a run so that no processor waits at the end for one long file: first the projects with the
+ * longest files, then by length within a project. Files of a project stay together, because they share their modules.
+ * Vitest orders by file size, which says little about the duration.
  */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -12,12 +12,23 @@ export class LongestFirst extends BaseSequencer {
   }
 }
 
-/** The projects that share processors, in the order in which they run. */
-const PROJECTS = ["sim", "crypto", "fuzz", "interop", "race", "component", "isolated", "unit"];
+/** The projects in the order in which they run. Those of one line share processors. */
+const PROJECTS = [
+  ["sim"],
+  ["crypto"],
+  ["fuzz"],
+  ["interop"],
+  ["race"],
+  ["component"],
+  ["isolated"],
+  ["unit"],
+  ["flow", "browser"],
+];
 
 /** The files that take longer than half a minute on two cores, the longest first. */
 const LONGEST = [
   "flow/resume",
+  "browser/console",
   "flow/signers",
   "flow/demo",
   "flow/readme",
@@ -27,6 +38,8 @@ const LONGEST = [
 ];
 
 function placeOf({ project, moduleId }: TestSpecification): number {
+  const line = PROJECTS.findIndex((names) => names.includes(project.name));
   const long = LONGEST.findIndex((name) => moduleId.endsWith(`/${name}.test.ts`));
-  return PROJECTS.indexOf(project.name) * 2 * LONGEST.length + (long === -1 ? LONGEST.length : long);
+  const place = long === -1 ? LONGEST.length + (PROJECTS[line]?.indexOf(project.name) ?? 0) : long;
+  return line * 2 * LONGEST.length + place;
 }

@@ -30,7 +30,7 @@ const NETWORK_SHARE = 3n * 11n + 5n * 13n + 7n;
 /** The protocol parameters of ED25519 under the test's network key, with unusably small tables. */
 export const MADE_PARAMETERS: Uint8Array = makeParameters();
 
-/** The dWallet that a DKG with this user's share makes. `networkShare`: another one is not the network key's. */
+/** The dWallet that a DKG with this user's share makes. `networkShare` replaces the network key's share. */
 export function makeDWallet(
   userSecretKeyShare: Uint8Array,
   networkShare: bigint = NETWORK_SHARE,

@@ -1,6 +1,6 @@
 import type { Clock } from "../../src/lifecycle/clock.ts";
 
-/** A clock that a test moves. */
+/** A clock that the test moves. */
 export interface ManualClock extends Clock {
   /** Advances time and fires due timers in order. */
   advance(durationMs: number): void;
@@ -10,8 +10,8 @@ export interface ManualClock extends Clock {
 }
 
 /**
- * Begins at 0. Of several timers of one moment, which are given in the order in which they were set, `pick` says by its
- * index which one is called first; default the first.
+ * Starts at 0. Among several timers of one moment, listed in the order in which they were set, `pick` returns the index
+ * of the one to call first; default the first.
  */
 export function createManualClock(pick: (count: number) => number = () => 0): ManualClock {
   let nowMs = 0;

@@ -1,8 +1,8 @@
 import { GrpcTypes } from "@mysten/sui/grpc";
 
-/** How a fullnode mixes things up: it asks itself another question, or it changes its answer. */
+/** A way in which a fullnode gives a wrong answer: it answers another question, or it changes its answer. */
 export interface MixUp {
-  /** Changes what is asked in place. */
+  /** Changes the request in place. */
   question?(question: never): void;
   /** Changes the honest answer in place. */
   answer?(answer: never): void;
@@ -33,7 +33,7 @@ const METHODS = {
 /** The methods of `sui.rpc.v2` whose answers can be mixed up. */
 export type Method = keyof typeof METHODS;
 
-/** Initially honest. */
+/** Honest at first. */
 export function createMixingFullnode(): MixingFullnode {
   const mixUps = new Map<string, MixUp>();
   return {

@@ -8,7 +8,7 @@ export function encodeNetworkKey({
 }: {
   readonly id: string;
   readonly epoch: number;
-  /** Whether its DKG is over. Default true. */
+  /** Whether its DKG is complete. Default true. */
   readonly isMade?: boolean;
 }): Uint8Array {
   const table = { id: `0x${"0".repeat(64)}`, size: "0" };

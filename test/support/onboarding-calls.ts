@@ -25,7 +25,7 @@ export interface TestEncryptionKey {
   readonly signerPublicKey: Uint8Array;
 }
 
-/** Onboarding calls over a fullnode that knows nobody, while every operation lands or is refused at once. */
+/** Onboarding calls over a fullnode that knows no user. Every operation lands, or is refused, at once. */
 export function onboardingCalls(database: Database, bounds: Partial<OnboardingDeps> = {}) {
   const { network, reader, networkKeyId } = createFakeFullnode();
   const signals = createLocalSignals();
@@ -56,11 +56,11 @@ export function onboardingCalls(database: Database, bounds: Partial<OnboardingDe
 
   return {
     deps,
-    /** From now on the chain refuses with these words; undefined: it takes everything. */
+    /** From now on the chain refuses operations with these words; undefined: it accepts everything. */
     refuseWith(words: string | undefined): void {
       refusal = words;
     },
-    /** A registration as a user's client sends it; again with the same keypair and key. */
+    /** A registration as a user's client sends it. The same keypair and key give the same registration. */
     async registration(keypair = new Ed25519Keypair(), encryptionKey = new Uint8Array(randomBytes(261))) {
       const request = create(RegisterEncryptionKeyRequestSchema, {
         curve: Curve.SECP256K1,
@@ -70,7 +70,9 @@ export function onboardingCalls(database: Database, bounds: Partial<OnboardingDe
       });
       return (projectId: string) => registerEncryptionKey(deps, callerOf(projectId), request, time());
     },
-    /** A key that the project has registered; the same object and signer where another project registered it before. */
+    /**
+     * A key that the project has registered. It is the same object and signer if another project registered it before.
+     */
     async registeredKey(projectId: string, same?: TestEncryptionKey): Promise<TestEncryptionKey> {
       const { rowId: dwalletId } = await dwalletOf(database, projectId);
       const signerPublicKey = same?.signerPublicKey ?? new Uint8Array(randomBytes(32));
@@ -83,7 +85,7 @@ export function onboardingCalls(database: Database, bounds: Partial<OnboardingDe
       await database.query("DELETE FROM dwallet WHERE id = $1", [dwalletId]);
       return { ...row!, signerPublicKey };
     },
-    /** A request for a DKG, in a session of its own. */
+    /** A request for a DKG in a session of its own. */
     dkgRequest(key: TestEncryptionKey, change: Partial<CreateDWalletRequest> = {}): CreateDWalletRequest {
       return create(CreateDWalletRequestSchema, {
         encryptionKeyId: key.objectId,

@@ -17,10 +17,10 @@ export interface ReceivedSpan {
 
 /** A receiver of traces in this process. */
 export interface OtlpReceiver {
-  /** For OTEL_EXPORTER_OTLP_ENDPOINT. */
+  /** The value for OTEL_EXPORTER_OTLP_ENDPOINT. */
   readonly endpoint: string;
   readonly spans: readonly ReceivedSpan[];
-  /** Everything that was sent, as text. */
+  /** Everything received so far, as text. */
   readonly bodies: readonly string[];
   /** The header of the last request. */
   header(name: string): string | undefined;
@@ -29,7 +29,7 @@ export interface OtlpReceiver {
   close(): Promise<void>;
 }
 
-/** Starts a receiver on a free port. Each request is answered with the next of `statuses`, and then with 200. */
+/** Starts a receiver on a free port. It answers each request with the next of `statuses`, and then with 200. */
 export async function startOtlpReceiver(statuses: number[] = []): Promise<OtlpReceiver> {
   const spans: ReceivedSpan[] = [];
   const bodies: string[] = [];

@@ -1,15 +1,15 @@
 import pg from "pg";
 
-/** A statement as it went to the server. */
+/** A statement as the server received it. */
 export interface RecordedStatement {
   readonly text: string;
   readonly values: readonly unknown[];
 }
 
-/** A class of connections that record their statements, each text once. To be given to a pool. */
+/** A class of connections for a pool. It records their statements, each text once. */
 export function recordingClient(recorded: Map<string, RecordedStatement>): typeof pg.Client {
   return class extends pg.Client {
-    // pg has many forms of this one; all of them come here with a text or a configuration that has one.
+    // pg has many forms of this function. All of them pass a text, or a configuration with a text.
     override query(...parameters: unknown[]): never {
       const [first, second] = parameters as [string | { text?: string; values?: unknown[] }, unknown];
       const text = typeof first === "string" ? first : first.text;

@@ -1,7 +1,10 @@
 import { Redis } from "ioredis";
 import { environment, serverMissing } from "./environment.ts";
 
-/** The URL of a Redis server, or undefined where none answers: see `testDatabase` for what a suite does then. */
+/**
+ * Returns the URL of a Redis server, or undefined if none answers. `testDatabase` describes what a suite does in that
+ * case.
+ */
 export async function testRedis(): Promise<string | undefined> {
   const url = environment.redisUrl;
   const client = new Redis(url, { lazyConnect: true, retryStrategy: () => null });

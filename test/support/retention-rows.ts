@@ -1,7 +1,7 @@
 import type { Database } from "../../src/store/database.ts";
 import { objectId } from "./rows.ts";
 
-/** Makes a request's last change, and its operation's end, that many days older. */
+/** Moves a request's last change and its operation's end this many days into the past. */
 export async function ageRequest(database: Database, id: string, days: number): Promise<void> {
   await database.query(
     "UPDATE sign_request SET updated_at = updated_at - $2 * interval '1 day' WHERE id = $1",
@@ -18,8 +18,8 @@ export async function endOperation(database: Database, id: string, state = "land
 }
 
 /**
- * A transaction with bytes and a signature; the time of its outcome is `days` ago even where it has none, so that only
- * its state tells it apart. Returns its digest.
+ * Creates a transaction with bytes and a signature. The time of its outcome is `days` ago even if it has no outcome, so
+ * that only its state distinguishes it. Returns its digest.
  */
 export async function oldTransaction(
   database: Database,

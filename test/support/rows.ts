@@ -21,10 +21,10 @@ export const TEST_OPERATOR = {
   origin: TEST_ORIGIN,
 } as const;
 
-/** The combination that test rows are of: its sign message has a layout, but no secret, to be checked. */
+/** The combination of test rows. Its sign message has a layout to check, but no secret. */
 export const TEST_TRIPLE = findTriple("SECP256K1", "ECDSASecp256k1", "SHA256")!;
 
-/** Comes before every row. */
+/** A time before every row. */
 export const NO_ROW = "00000000-0000-0000-0000-000000000000";
 
 /** Returns the identity of a reservation with this idempotency key. Another `request` gives another identity. */
@@ -36,8 +36,12 @@ export function keyed(key: string, request = 0): Idempotency {
 export const objectId = (): string => `0x${randomBytes(32).toString("hex")}`;
 
 /** A project with credit. */
-export async function projectWith(database: Database, creditMicroUsd: bigint): Promise<string> {
-  const projectId = await insertProject(database, TEST_ORIGIN, { name: "test", network: "localnet" });
+export async function projectWith(
+  database: Database,
+  creditMicroUsd: bigint,
+  network = "localnet",
+): Promise<string> {
+  const projectId = await insertProject(database, TEST_ORIGIN, { name: "test", network });
   if (creditMicroUsd > 0n) {
     const credit = {
       projectId,
@@ -50,7 +54,7 @@ export async function projectWith(database: Database, creditMicroUsd: bigint): P
   return projectId;
 }
 
-/** A dWallet in the database, with the secret key that a real one would not have in one place. */
+/** A dWallet in the database, with the whole secret key, which no single party of a real one has. */
 export interface TestDWalletRow {
   readonly rowId: string;
   readonly objectId: string;

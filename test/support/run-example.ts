@@ -8,8 +8,8 @@ import { packagePaths } from "./package-paths.ts";
 import { ROOT } from "./source-files.ts";
 
 /**
- * Runs `main.ts` of an example as it stands, in a folder that has what a service leaves for its developers. It imports the
- * package by its name, which stands for the sources. Returns what it prints.
+ * Runs `main.ts` of an example unchanged, in a folder with the files that a service leaves for its developers. The
+ * example imports the package by its name, which is mapped to the sources. Returns its output.
  */
 export async function runExample(
   name: string,

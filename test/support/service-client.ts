@@ -15,7 +15,7 @@ import { ServiceError } from "../../src/errors/service-error.ts";
 import { createWarmValidateInterceptor } from "../../src/errors/validate-interceptor.ts";
 import { createIdempotencyInterceptor } from "../../src/idempotency/idempotency-interceptor.ts";
 
-/** A client of one service without a network in between, whose calls are all made by `caller`. */
+/** A client of one service without a network in between. `caller` makes all of its calls. */
 export function clientOf<S extends DescService>(
   service: S,
   implementation: ServiceImpl<S>,

@@ -7,12 +7,12 @@ import { createInterface } from "node:readline";
 import type { DevelopmentAccess } from "../../src/cli/development-file.ts";
 import { compiledProgram, programEnvironment } from "./environment.ts";
 
-/** A service in a process of its own, on free ports, in a folder that outlives a crash of it. */
+/** A service in its own process, on free ports, in a folder that survives a crash of the process. */
 export interface ServiceProcess {
-  /** Its keys and its fullnode are empty unless it runs on embedded defaults. */
+  /** The keys and the fullnode are empty unless the service runs on embedded defaults. */
   readonly access: DevelopmentAccess;
   readonly folder: string;
-  /** The lines of its log. What it prints for people is not among them. */
+  /** The lines of its log, without what it prints for people. */
   readonly log: readonly string[];
   /** SIGKILL, then waits until the process is gone. */
   crash(): Promise<void>;
@@ -26,7 +26,7 @@ export function serviceFolder(): { folder: string; remove(): void } {
   return { folder, remove: () => rmSync(folder, { recursive: true, force: true }) };
 }
 
-/** Starts `tss serve` and waits until it says that it is ready. Rejects with its log when it ends before that. */
+/** Starts `tss serve` and waits until it is ready. Rejects with its log if it ends before that. */
 export async function startService(
   folder: string,
   environment: Record<string, string> = {},
@@ -75,14 +75,14 @@ const NO_ACCESS: DevelopmentAccess = {
   fullnodeUrl: "",
 };
 
-/** On embedded defaults the service leaves its keys in its folder; elsewhere there are none. */
+/** On embedded defaults the service leaves its keys in its folder. Otherwise there are none. */
 function readDevelopmentAccess(folder: string): DevelopmentAccess {
   const file = path.join(folder, "dev.json");
   if (!existsSync(file)) return NO_ACCESS;
   return JSON.parse(readFileSync(file, "utf8")) as DevelopmentAccess;
 }
 
-/** A localnet in a process of its own. */
+/** A localnet in its own process. */
 export interface LocalnetProcess {
   readonly url: string;
   stop(): Promise<void>;

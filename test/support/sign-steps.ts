@@ -22,7 +22,7 @@ import {
 
 const message = new TextEncoder().encode("message");
 
-/** Moves sign requests by the service's own code, as a process does that notifies by these signals. */
+/** Moves sign requests with the service's own code, as a process does that notifies through these signals. */
 export function signSteps(database: Database, signals: Signals, observer?: SignObserver) {
   const deps = {
     database,
@@ -38,6 +38,7 @@ export function signSteps(database: Database, signals: Signals, observer?: SignO
     reader: { sessionRequest: async () => undefined },
     senderAddress: objectId(),
     batchCount: 10,
+    refundsPerDay: 20,
     observer,
   });
   const session = createSignSession({
@@ -76,7 +77,7 @@ export function signSteps(database: Database, signals: Signals, observer?: SignO
       await database.transaction(async (db) => {
         const subject = (await operation.load(db, [id])).get(id)!;
         const events = [signRequested(subject, objectId())];
-        await operation.landed(db, [subject], { digest: "digest", events });
+        await operation.landed(db, [subject], { digest: "digest", version: 1n, events });
       });
       operation.ended?.(id);
     },

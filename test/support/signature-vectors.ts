@@ -4,8 +4,8 @@ import { type AlgorithmTriple, type CurveName, findTriple } from "../../src/prot
 import { hexToBytes } from "../../src/protocol/bytes.ts";
 
 /**
- * One signature of each valid triple with everything it was made from. The user's half is ika-wasm 0.2.1's, the
- * network's half a local network's; the shares are of keys that exist nowhere else.
+ * One signature of each valid triple, with all its inputs. The user's half is from ika-wasm 0.2.1, the network's half
+ * from a local network. The shares belong to keys that exist nowhere else.
  */
 export interface SignatureVector {
   readonly triple: AlgorithmTriple;
@@ -18,7 +18,7 @@ export interface SignatureVector {
   readonly userSecretKeyShareHex: string;
   /** Absent for ECDSA. */
   readonly presign: Uint8Array | undefined;
-  /** There once for each algorithm. */
+  /** One for each algorithm. */
   readonly userSignMessage: Uint8Array | undefined;
 }
 
@@ -51,7 +51,7 @@ export const SIGNATURE_VECTORS: readonly SignatureVector[] = (
   userSignMessage: raw.userSignMessageHex === undefined ? undefined : hexToBytes(raw.userSignMessageHex),
 }));
 
-/** The vector of an algorithm that has a user sign message. */
+/** Returns the vector of an algorithm that has a user sign message. */
 export function vectorOf(signatureAlgorithm: SignatureAlgorithmName): SignatureVector {
   const vector = SIGNATURE_VECTORS.find(
     (candidate) =>

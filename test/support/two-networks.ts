@@ -59,6 +59,7 @@ export async function startTwoNetworks(
     DATA_DIR: folder,
     PORT: "0",
     DATABASE_URL: databaseUrl,
+    DATABASE_POOL_SIZE: "4",
     ADMIN_API_KEY: ADMIN_KEY,
     NETWORKS: networks.map(({ name }) => name).join(),
     ...Object.assign({}, ...networks.map(environmentOf)),

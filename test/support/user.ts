@@ -15,7 +15,7 @@ export interface TestDWallet {
   readonly shareHex: string;
 }
 
-/** The common parts of a user's steps. The cryptography is the same over every protocol. */
+/** The common steps of a user. The cryptography is the same over every protocol. */
 export interface UserSteps {
   readonly engine: CryptoEngine;
   readonly parameters: Uint8Array;

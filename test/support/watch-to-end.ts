@@ -6,12 +6,12 @@ import {
   SignRequest_Status as Status,
 } from "../../gen/proto/tss/v1/signing_pb.ts";
 
-/** Who answers calls, and who may hear of each message of a stream. */
+/** Answers calls, and may learn of each message of a stream. */
 export interface WatchOptions {
-  /** Those that run now. */
+  /** The running replicas. */
   readonly baseUrls: () => readonly string[];
   readonly apiKey: string;
-  /** Told when a stream to the replica has begun, and when it has ended. */
+  /** Called when a stream to the replica begins, and when it ends. */
   readonly onStream: (baseUrl: string, isOpen: boolean) => void;
 }
 
@@ -19,11 +19,11 @@ export interface WatchOptions {
 export interface Watched {
   /** The last one is final. */
   readonly states: readonly SignRequest[];
-  /** How often a stream broke and was gone on with by its cursor. */
+  /** How often a stream broke and the watcher resumed it by its cursor. */
   readonly resumeCount: number;
 }
 
-/** Watches a request as a careful client does: where a stream ends too early, it goes on with its cursor elsewhere. */
+/** Watches a request as a careful client does: if a stream ends too early, it resumes elsewhere by its cursor. */
 export async function watchToEnd(signRequestId: string, options: WatchOptions): Promise<Watched> {
   const headers = { authorization: `Bearer ${options.apiKey}` };
   const states: SignRequest[] = [];
@@ -47,7 +47,7 @@ export async function watchToEnd(signRequestId: string, options: WatchOptions): 
         if (isFinal(message.signRequest)) return { states, resumeCount };
       }
     } catch {
-      // The replica is gone, or says that it goes: the cursor is good at another one.
+      // The replica is gone, or announces that it stops. The cursor is valid on another one.
     } finally {
       if (isOpen) options.onStream(baseUrl, false);
     }

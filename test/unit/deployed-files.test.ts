@@ -1,6 +1,11 @@
 /** What the Compose files and the manifests promise beside their form. */
-import { describe, expect, it } from "vitest";
+import { randomBytes } from "node:crypto";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
+import { readConfig } from "../../src/config/config.ts";
 import { CONFIG_VARIABLES } from "../../src/config/variables.ts";
 import { readSource, sourcesBelow } from "../support/source-files.ts";
 
@@ -65,7 +70,7 @@ describe.each(["api", "worker"])("the %s pods", (name) => {
     const inOverlays = overlays.flatMap(({ text }) => Object.keys(variablesIn(text)));
     const own = pod.containers[0]!.env.map((variable) => variable.name);
     const names = [...own, ...Object.keys(config), ...inOverlays];
-    expect(overlays).toHaveLength(2);
+    expect(overlays).toHaveLength(3);
     expect(names.filter((each) => !known.has(each))).toEqual([]);
     expect(secretsGiven(names)).toEqual(new Set());
   });
@@ -80,11 +85,104 @@ describe.each(["api", "worker"])("the %s pods", (name) => {
   });
 });
 
+describe("a deployment of two networks", () => {
+  const secrets = mkdtempSync(path.join(tmpdir(), "tss-deployed-"));
+  afterAll(() => rmSync(secrets, { recursive: true }));
+
+  /** Writes each secret once, so that two variables of one file have one value, as where it is deployed. */
+  const secretsIn = (environment: Environment): Environment => {
+    const files = Object.entries(environment).filter(
+      ([name, value]) => name.endsWith("_FILE") && value !== "",
+    );
+    return Object.fromEntries(
+      files.map(([name, place]) => {
+        const file = path.join(secrets, path.basename(place));
+        writeFileSync(file, SECRETS.find(([pattern]) => name.startsWith(pattern))?.[1] ?? secretOf(place));
+        return [name, file];
+      }),
+    );
+  };
+  const values = new Map<string, string>();
+  const secretOf = (place: string): string => {
+    values.set(place, values.get(place) ?? randomBytes(32).toString("hex"));
+    return values.get(place)!;
+  };
+  const ids = Object.fromEntries(
+    ["TESTNET", "MAINNET"].flatMap((network) =>
+      ["PACKAGE_ID", "TREASURY_ID", "OPERATOR_CAP_IDS"].map((id) => [
+        `SERVICECORE_${network}_${id}`,
+        `0x${randomBytes(32).toString("hex")}`,
+      ]),
+    ),
+  );
+
+  it.each([
+    ["compose.two-networks.yaml", composeOfTwo()],
+    ["deploy/kubernetes/overlays/two-networks", kubernetesOfTwo()],
+  ])("by %s has all that both networks need, and no key that they share", (_, environment) => {
+    const { config, faults } = readConfig({
+      ...environment,
+      ...secretsIn(environment),
+      ...FILLED_IN,
+      ...ids,
+    });
+    expect(faults).toEqual([]);
+    expect(config.networks.map(({ name }) => name)).toEqual(["testnet", "mainnet"]);
+    const keys = Object.keys(environment).filter((name) =>
+      /^(?:HOT_WALLET|BILLING_DEPOSIT)\w+_FILE$/.test(name),
+    );
+    const given = keys.filter((name) => environment[name] !== "");
+    expect(given).toHaveLength(4);
+    expect(new Set(given.map((name) => environment[name])).size).toBe(4);
+  });
+
+  it("by compose.two-networks.yaml keeps the keys of testnet, where coins lie already", () => {
+    const before = { ...replicas[0]!.environment };
+    const after = composeOfTwo();
+    for (const name of ["HOT_WALLET_SUI_SECRET_HEX", "BILLING_DEPOSIT_MASTER_SEED_HEX"])
+      expect(after[`${name}_TESTNET_FILE`]).toBe(before[`${name}_FILE`]);
+  });
+});
+
+type Environment = Readonly<Record<string, string>>;
+
+/** What an operator fills in beside the ids. */
+const FILLED_IN = { BILLING_PRICE_SOURCES: "pyth" };
+
+/** Secrets that are no keys, by the beginning of their variable's name. */
+const SECRETS: readonly (readonly [string, string])[] = [
+  ["DATABASE_URL", "postgresql://tss@postgres:5432/tss"],
+  ["REDIS_URL", "redis://redis:6379"],
+  ["SUI_GRPC_URL", "https://fullnode.example:443"],
+];
+
+function composeOfTwo(): Environment {
+  const overlay = parse(readSource("compose.two-networks.yaml").text, { merge: true }) as typeof compose;
+  return { ...compose.services["api-1"]?.environment, ...overlay.services["api-1"]?.environment };
+}
+
+/** The variables of the api pods, with those that the overlay's patch adds and removes. */
+function kubernetesOfTwo(): Environment {
+  const folder = "deploy/kubernetes/overlays/two-networks";
+  const { patches } = parse(readSource(`${folder}/kustomization.yaml`).text) as {
+    readonly patches: readonly { readonly patch: string }[];
+  };
+  const added = (parse(patches.at(-1)!.patch) as { spec: { template: { spec: Pod } } }).spec.template.spec;
+  const pod = podOf("deploy/kubernetes/base/api.yaml");
+  const own = [...pod.containers[0]!.env, ...added.containers[0]!.env].map(
+    ({ name, value = "" }) => [name, value] as const,
+  );
+  const configs = ["deploy/kubernetes/base", folder].map((place) =>
+    variablesIn(readSource(`${place}/config.env`).text),
+  );
+  return { ...Object.assign({}, ...configs), ...Object.fromEntries(own) };
+}
+
 interface Pod {
   readonly terminationGracePeriodSeconds: number;
   readonly securityContext: object;
   readonly containers: readonly {
-    readonly env: readonly { readonly name: string }[];
+    readonly env: readonly { readonly name: string; readonly value?: string }[];
     readonly securityContext: object;
   }[];
 }

@@ -5,15 +5,12 @@ import { createDiskFetcher } from "./fetcher.ts";
 import type { MoveFiles } from "./move-files.ts";
 import { MOVE_PACKAGES, type MoveNetwork, publishedIds } from "./published-packages.ts";
 
-/**
- * Compiles the Treasury for a network and returns its package digest in hex: Blake2b-256 over the module and over the ids
- * of the dependencies, as `sui move build` prints it. Throws at an error, a warning, a lint or a package of another network.
- */
+/** Compiles the Treasury for a network. Throws at an error, a warning, a lint or a package of another network. */
 export async function buildTreasury(
   files: MoveFiles,
   network: MoveNetwork,
   read: ReadDependency,
-): Promise<string> {
+): Promise<CompiledTreasury> {
   await initMovePackageBuilder();
   const built = await dumpMovePackage({
     files: { ...files },
@@ -25,7 +22,21 @@ export async function buildTreasury(
   if ("error" in built) throw new Error(`the Treasury does not compile for ${network}: ${built.error}`);
   if (built.warnings !== undefined && built.warnings.trim() !== "") throw new Error(built.warnings);
   assertOneNetwork(built.dependencies, network);
-  return Buffer.from(built.digest).toString("hex");
+  return {
+    digest: Buffer.from(built.digest).toString("hex"),
+    dependencies: built.dependencies.map((id) => normalizeSuiAddress(id)),
+    modules: [...built.modules],
+  };
+}
+
+/** What `sui move build --dump-bytecode-as-base64` prints. */
+export interface CompiledTreasury {
+  /** The package digest in hex: Blake2b-256 over the modules and over the ids of the dependencies. */
+  readonly digest: string;
+  /** The ids of the packages that it is linked to. */
+  readonly dependencies: readonly string[];
+  /** In base64. */
+  readonly modules: readonly string[];
 }
 
 /** Throws unless a build depends on exactly the packages of this network. */

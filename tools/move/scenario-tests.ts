@@ -1,19 +1,40 @@
-import type { Failure, Scenario, Step } from "./scenario.ts";
-import { OPERATIONS, unitsOf } from "./scenario.ts";
+import { bytesToHex } from "@noble/hashes/utils.js";
+import { addressOfBytes } from "../../src/localnet/fullnode/address-bytes.ts";
+import { blake2b256, u64Bytes } from "../../src/localnet/fullnode/bytes.ts";
+import { signConsent, userOf } from "./consents.ts";
+import {
+  type Actor,
+  type Consented,
+  type Failure,
+  LIMIT_KINDS,
+  OPERATIONS,
+  type Scenario,
+  type Step,
+  unitsOf,
+} from "./scenario.ts";
 
 /** What a session costs in the Move tests: the constants of the fake coordinator. */
 const PRICE = { ika: 20n, sui: 4n } as const;
 
 /** Returns a Move module with one test for each scenario, over `treasury::world`. */
-export function scenarioTests(scenarios: readonly Scenario[]): string {
-  const tests = scenarios.map(({ name, steps, fails }) => {
+export function scenarioTests(scenarios: readonly ScenarioRun[]): string {
+  const tests = scenarios.map(({ name, steps, fails, gasPrice = 1 }) => {
     const attribute = fails === undefined ? "#[test]" : `#[test, expected_failure(${expectation(fails)})]`;
-    const lines = ["let mut w = world::begin();", ...steps.map(lineOf), "w.end();"];
+    const lines = [
+      `let mut w = world::begin_at(${gasPrice});`,
+      ...steps.map((step, index) => lineOf(step, dwalletsBefore(steps, index))),
+      "w.end();",
+    ];
     return [attribute, `fun ${testName(name)}() {`, ...lines.map((line) => `    ${line}`), "}"].join("\n");
   });
   return ["#[test_only]", "module treasury::scenario_tests;", "use treasury::world;", ...tests, ""].join(
     "\n",
   );
+}
+
+/** A scenario, and the gas price by which the tested code can tell it from others. */
+export interface ScenarioRun extends Scenario {
+  readonly gasPrice?: number;
 }
 
 /** Returns the name of a scenario as Move writes it. */
@@ -27,12 +48,19 @@ function expectation(fails: Failure): string {
 }
 
 /** Where modules are that are not of Ika's package. */
-const LOCATIONS: Readonly<Record<string, string>> = { treasury: "treasury", dynamic_field: "sui" };
+const LOCATIONS: Readonly<Record<string, string>> = {
+  treasury: "treasury",
+  operators: "treasury",
+  roles: "treasury",
+  custody: "treasury",
+  dynamic_field: "sui",
+};
 
 /** Whether the caller uses what is this Treasury's own. */
 const isOwn = (which: string | undefined) => which === undefined || which === "own" || which === "last";
 
-function lineOf(step: Step): string {
+/** A step as a call of the world. `dwalletsCount` is how many dWallets there are. */
+function lineOf(step: Step, dwalletsCount: number): string {
   switch (step.do) {
     case "presigns": {
       const { cap, networkKey, curve = 0, algorithm = 0, count = 1, sessions = "fresh" } = step;
@@ -42,14 +70,13 @@ function lineOf(step: Step): string {
     }
     case "dkg": {
       const { cap, networkKey, curve = 0, keyCurve = curve } = step;
-      const user = keyCurve === "none" ? "world::nobody()" : `w.user(${keyCurve})`;
+      const user =
+        keyCurve === "none" ? "world::nobody()" : `w.user(@${userOf(keyCurve).address}, ${keyCurve})`;
       return `let u = ${user}; ${sessionLine(step.sessions)} w.pay_dkg(${isOwn(cap)}, ${isOwn(networkKey)}, ${curve}, u, s);`;
     }
     case "sign": {
       const { cap, curve = 0, algorithm = 0, hash = 0 } = step;
-      const dwallet = isOwn(step.dwallet) ? "w.last_dwallet()" : "world::unknown()";
-      const presign = isOwn(step.presign) ? "w.last_presign()" : "world::unknown()";
-      return `let (d, p) = (${dwallet}, ${presign}); ${sessionLine(step.sessions)} w.pay_sign(${isOwn(cap)}, d, p, ${curve}, ${algorithm}, ${hash}, s);`;
+      return `let (d, p) = (${dwalletOf(step)}, ${presignOf(step)}); ${sessionLine(step.sessions)} w.pay_sign(${isOwn(cap)}, d, p, ${curve}, ${algorithm}, ${hash}, s);`;
     }
     case "complete presign":
       return "w.complete_presign();";
@@ -62,26 +89,62 @@ function lineOf(step: Step): string {
     case "treasury version":
       return `w.set_version(${step.version});`;
     case "migrate":
-      return `w.migrate(${isOwn(step.admin)});`;
+      return `w.migrate(${adminOf(step)});`;
     case "deposit":
       return `w.deposit(${unitsOf(step.amount.ika, PRICE.ika)}, ${unitsOf(step.amount.sui, PRICE.sui)});`;
     case "new operator":
-      return `w.new_operator(${isOwn(step.admin)});`;
+      return `w.new_operator(${adminOf(step)}, ${addressOf(step.holder)}, ${limitsOf(step)});`;
+    case "renew operator":
+      return `w.renew_operator(${adminOf(step)}, ${isOwn(step.operator)}, ${limitsOf(step)});`;
     case "revoke operator":
-      return `w.revoke_operator(${isOwn(step.admin)}, ${isOwn(step.operator)});`;
+      return `w.revoke_operator(${adminOf(step)}, ${isOwn(step.operator)});`;
+    case "epochs pass":
+      return `w.pass(${step.count});`;
+    case "act as":
+      return `w.act_as(${addressOf(step.who)});`;
+    case "pause as pauser":
+      return "w.pause();";
+    case "set roles":
+      return `w.set_roles(${adminOf(step)}, ${roleOf(step.pauser)}, ${roleOf(step.recovery)});`;
+    case "offer admin":
+      return `w.offer_admin(${adminOf(step)}, ${addressOf(step.to)});`;
+    case "withdraw admin offer":
+      return `w.withdraw_admin_offer(${adminOf(step)});`;
+    case "accept admin":
+      return "w.accept_admin();";
+    case "recover admin":
+      return `w.recover_admin(${addressOf(step.to)});`;
+    case "leave":
+      return `w.leave(${consentOf("leave", step, dwalletsCount)});`;
+    case "refuse release":
+      return `w.refuse_release(${consentOf("refuse", step, dwalletsCount)});`;
+    case "announce successor":
+      return `w.announce_successor(${adminOf(step)});`;
+    case "withdraw successor":
+      return `w.withdraw_successor(${adminOf(step)});`;
+    case "announce release":
+    case "withdraw release":
+    case "release dwallet":
+      return `let d = ${dwalletOf(step)}; w.${step.do.replace(" ", "_")}(${adminOf(step)}, d);`;
+    case "release presign":
+      return `let p = ${presignOf(step)}; w.release_presign(${adminOf(step)}, p);`;
+    case "move dwallet":
+      return `let d = ${dwalletOf(step)}; w.move_dwallets(${adminOf(step)}, vector[d]);`;
+    case "move presign":
+      return `let p = ${presignOf(step)}; w.move_presigns(${adminOf(step)}, vector[p]);`;
+    case "take in dwallet":
+      return `w.take_in_dwallet(${adminOf(step)}, 0, @${userOf(0).address});`;
+    case "take in presign":
+      return `w.take_in_presign(${adminOf(step)});`;
     case "ceiling": {
-      const { admin, op, curve = 0, algorithm = 0, amount } = step;
+      const { op, curve = 0, algorithm = 0, amount } = step;
       const units = `${unitsOf(amount.ika, PRICE.ika)}, ${unitsOf(amount.sui, PRICE.sui)}`;
-      return `w.set_ceiling(${isOwn(admin)}, ${OPERATIONS.indexOf(op)}, ${curve}, ${algorithm}, ${units});`;
+      return `w.set_ceiling(${adminOf(step)}, ${OPERATIONS.indexOf(op)}, ${curve}, ${algorithm}, ${units});`;
     }
     case "pause":
-      return `w.set_paused(${isOwn(step.admin)}, ${step.paused});`;
-    case "release dwallet":
-      return `let d = ${isOwn(step.dwallet) ? "w.last_dwallet()" : "world::unknown()"}; w.release_dwallet(${isOwn(step.admin)}, d);`;
-    case "release presign":
-      return `let p = ${isOwn(step.presign) ? "w.last_presign()" : "world::unknown()"}; w.release_presign(${isOwn(step.admin)}, p);`;
+      return `w.set_paused(${adminOf(step)}, ${step.paused});`;
     case "drain nothing":
-      return `w.drain(${isOwn(step.admin)}, 0, 0);`;
+      return `w.drain(${adminOf(step)}, 0, 0);`;
     case "keep":
       return `w.keep(${unitsOf(step.amount.ika, PRICE.ika)}, ${unitsOf(step.amount.sui, PRICE.sui)});`;
     case "overdraw":
@@ -95,3 +158,60 @@ function sessionLine(sessions: "fresh" | "repeated" | "short" = "fresh"): string
 
 /** Session identifiers; the repeated one is that of the first session. */
 const SESSIONS = { fresh: "w.fresh_session()", repeated: "world::session_of(1)", short: 'b"short"' } as const;
+
+const ADMINS = ["own", "foreign", "first"] as const;
+const adminOf = ({ admin = "own" }: { readonly admin?: (typeof ADMINS)[number] }) => ADMINS.indexOf(admin);
+const dwalletOf = (step: { readonly dwallet?: string }) =>
+  isOwn(step.dwallet) ? "w.last_dwallet()" : "world::unknown()";
+const presignOf = (step: { readonly presign?: string }) =>
+  isOwn(step.presign) ? "w.last_presign()" : "world::unknown()";
+
+/** The addresses of `world.move`. */
+const ADDRESSES: Readonly<Record<Actor, string>> = { "hot wallet": "@0xa11ce", stranger: "@0xb0b" };
+const addressOf = (who: Actor = "hot wallet") => ADDRESSES[who];
+const roleOf = (who: Actor | undefined) => (who === undefined ? "@0x0" : ADDRESSES[who]);
+
+/** More than an operator spends in a scenario. */
+const AMPLE = 1_000_000;
+
+function limitsOf({
+  expiresEpoch = AMPLE,
+  limits = {},
+}: Step & { do: "new operator" | "renew operator" }): string {
+  const amounts = LIMIT_KINDS.map((kind) => {
+    const units = limits[kind];
+    return units === undefined ? AMPLE : unitsOf(units, kind === "ika" || kind === "sui" ? PRICE[kind] : 1n);
+  });
+  return [expiresEpoch, ...amounts].join(", ");
+}
+
+function dwalletsBefore(steps: readonly Step[], index: number): number {
+  return steps.slice(0, index).filter((step) => step.do === "dkg").length;
+}
+
+function consentOf(action: "leave" | "refuse", step: Consented, dwalletsCount: number): string {
+  const dwalletId = isOwn(step.dwallet) ? objectId(FIRST_DKG + dwalletsCount - 1, DWALLETS_PLACE) : UNKNOWN;
+  const recipient = `0x${"b0".repeat(32)}`;
+  const of = { action, treasuryId: objectId(TREASURY_TRANSACTION, 0), dwalletId, recipient };
+  const { chain, nonce, expiresEpoch, publicKey, signature } = signConsent(step, of);
+  const hex = (bytes: Uint8Array) => `x"${bytesToHex(bytes)}"`;
+  const told = action === "leave" ? [`@${recipient}`] : [];
+  const args = [`object::id_from_address(@${dwalletId})`, hex(chain), ...told, nonce, expiresEpoch];
+  return [...args, hex(publicKey), hex(signature)].join(", ");
+}
+
+// The numbers of transactions in `world.move`.
+const TREASURY_TRANSACTION = 2;
+const FIRST_DKG = 100;
+/** A DKG creates two coins and a session before its dWallet. */
+const DWALLETS_PLACE = 3;
+const UNKNOWN = "0xdead";
+
+/** The id of an object, by the number of its transaction and its place among the objects that this creates. */
+function objectId(transaction: number, place: number): string {
+  const digest = new Uint8Array(32);
+  digest.set(u64Bytes(BigInt(transaction)));
+  return addressOfBytes(blake2b256(Uint8Array.of(OBJECT_ID_INTENT), digest, u64Bytes(BigInt(place))));
+}
+
+const OBJECT_ID_INTENT = 0xf1;

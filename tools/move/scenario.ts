@@ -13,6 +13,9 @@ export type Failure = `${AbortModule} ${number}`;
 /** The modules whose aborts callers of the Treasury see. */
 export type AbortModule =
   | "treasury"
+  | "operators"
+  | "roles"
+  | "custody"
   | "coordinator"
   | "coordinator_inner"
   | "sessions_manager"
@@ -49,8 +52,12 @@ export type Step =
   | { readonly do: "treasury version"; readonly version: number }
   | (Admin & { readonly do: "migrate" })
   | { readonly do: "deposit"; readonly amount: Amount }
-  | (Admin & { readonly do: "new operator" })
+  | (Admin & Limited & { readonly do: "new operator"; readonly holder?: Actor })
+  | (Admin & Limited & { readonly do: "renew operator"; readonly operator?: Known })
   | (Admin & { readonly do: "revoke operator"; readonly operator?: Known })
+  | { readonly do: "epochs pass"; readonly count: number }
+  /** The sender of the next steps. */
+  | { readonly do: "act as"; readonly who: Actor }
   | (Admin & {
       readonly do: "ceiling";
       readonly op: Operation;
@@ -59,8 +66,24 @@ export type Step =
       readonly amount: Amount;
     })
   | (Admin & { readonly do: "pause"; readonly paused: boolean })
-  | (Admin & { readonly do: "release dwallet"; readonly dwallet?: Known })
+  | { readonly do: "pause as pauser" }
+  | (Admin & { readonly do: "set roles"; readonly pauser?: Actor; readonly recovery?: Actor })
+  | (Admin & { readonly do: "offer admin"; readonly to: Actor })
+  | (Admin & { readonly do: "withdraw admin offer" })
+  /** The sender becomes the administrator. */
+  | { readonly do: "accept admin" }
+  | { readonly do: "recover admin"; readonly to: Actor }
+  | (Consented & { readonly do: "leave" | "refuse release" })
+  | (Admin & {
+      readonly do: "announce release" | "withdraw release" | "release dwallet";
+      readonly dwallet?: Known;
+    })
   | (Admin & { readonly do: "release presign"; readonly presign?: Known })
+  | (Admin & { readonly do: "announce successor" | "withdraw successor" })
+  | (Admin & { readonly do: "move dwallet"; readonly dwallet?: Known })
+  | (Admin & { readonly do: "move presign"; readonly presign?: Known })
+  /** The capability of the last dWallet or presign comes back to the Treasury. */
+  | (Admin & { readonly do: "take in dwallet" | "take in presign" })
   /** Withdraws nothing. */
   | (Admin & { readonly do: "drain nothing" })
   /** Withdraws all but this. */
@@ -90,7 +113,42 @@ interface Paid {
 }
 
 interface Admin {
-  readonly admin?: "own" | "foreign";
+  /** The administrator's own AdminCap, one of another Treasury, or the first one of this Treasury. */
+  readonly admin?: "own" | "foreign" | "first";
+}
+
+/** The hot wallet sends all transactions unless a step says otherwise. */
+export type Actor = "hot wallet" | "stranger";
+
+interface Limited {
+  /** The last epoch of the operator; the scenarios start in epoch 0. */
+  readonly expiresEpoch?: number;
+  /** What the operator may spend in an epoch: coins in prices, and numbers of operations. */
+  readonly limits?: { readonly [kind in LimitKind]?: Units };
+}
+
+/** What an operator's limits count. Operations have no price: their units are numbers. */
+export const LIMIT_KINDS = ["ika", "sui", "dkgs", "presigns", "signs"] as const;
+export type LimitKind = (typeof LIMIT_KINDS)[number];
+
+/** A consent of the owner of a dWallet. */
+export interface Consented {
+  readonly dwallet?: Known;
+  /** The consents that the owner has used before; default 0. */
+  readonly nonce?: number;
+  /** The last epoch of the consent; default 0. */
+  readonly expiresEpoch?: number;
+  /** What is wrong with the signature. */
+  readonly flaw?:
+    | "of another key"
+    | "for another recipient"
+    | "for another Treasury"
+    | "for another chain"
+    | "for another action"
+    | "with another nonce"
+    | "with another expiry"
+    | "of another dWallet"
+    | "short";
 }
 
 /** Returns an amount in units of a coin whose price this is. */

@@ -2,8 +2,7 @@ import { initMovePackageBuilder, testMovePackage } from "@zktx.io/sui-move-build
 import { asPublished, type ReadDependency } from "./dependencies.ts";
 import { createDiskFetcher } from "./fetcher.ts";
 import type { MoveFiles } from "./move-files.ts";
-import type { Scenario } from "./scenario.ts";
-import { scenarioTests } from "./scenario-tests.ts";
+import { type ScenarioRun, scenarioTests } from "./scenario-tests.ts";
 
 /** The result of the Move tests, with the report of Sui's test runner. */
 export interface MoveTestReport {
@@ -18,7 +17,7 @@ export interface MoveTestReport {
 export async function testTreasury(options: {
   readonly treasury: MoveFiles;
   readonly network: string;
-  readonly scenarios: readonly Scenario[];
+  readonly scenarios: readonly ScenarioRun[];
   readonly read: ReadDependency;
 }): Promise<MoveTestReport> {
   await initMovePackageBuilder();

@@ -31,8 +31,8 @@ export const CHAIN_TRUST_MUTANTS: readonly Mutant[] = [
   {
     name: "an object of another type is believed",
     file: "src/sdk/trusted-chain.ts",
-    find: "if (object.type === type) continue;",
-    replace: "if (object.type.length > 0) continue;",
+    find: "if (!isRight(type))",
+    replace: "if (type.length === 0)",
     tests: CHAIN,
   },
   {

@@ -12,6 +12,7 @@ import { RETENTION_MUTANTS } from "./retention-mutants.ts";
 import { SHARE_MUTANTS } from "./share-mutants.ts";
 import { SIGN_MUTANTS } from "./sign-mutants.ts";
 import { SIGNER_MUTANTS } from "./signer-mutants.ts";
+import { TREASURY_MUTANTS } from "./treasury-mutants.ts";
 
 /** Lines that decide about money, keys or trust, each changed for the worse. */
 export const MUTANTS: readonly Mutant[] = [
@@ -28,6 +29,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...SHARE_MUTANTS,
   ...SIGN_MUTANTS,
   ...SIGNER_MUTANTS,
+  ...TREASURY_MUTANTS,
   {
     name: "an echo of Ctrl-C ends the service at once",
     file: "src/lifecycle/run-until-signal.ts",

@@ -403,6 +403,7 @@ export const ModelName = {
   AdminKey: 'AdminKey',
   EncryptionKey: 'EncryptionKey',
   DWallet: 'DWallet',
+  TreasuryConsent: 'TreasuryConsent',
   Presign: 'Presign',
   SignRequest: 'SignRequest',
   IdempotencyKey: 'IdempotencyKey',
@@ -441,7 +442,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "knownNetwork" | "project" | "apiKey" | "adminKey" | "encryptionKey" | "dWallet" | "presign" | "signRequest" | "idempotencyKey" | "ledgerEntry" | "depositAddress" | "checkpointFollower" | "depositReferenceCount" | "deposit" | "depositCoin" | "sweep" | "coinPrice" | "chainOperation" | "chainTransaction" | "lane" | "gasCoin" | "auditEvent" | "auditUnsealed" | "auditLeaf" | "auditSeal" | "ledgerHour" | "ledgerVerification" | "presignSample" | "treasurySample"
+    modelProps: "knownNetwork" | "project" | "apiKey" | "adminKey" | "encryptionKey" | "dWallet" | "treasuryConsent" | "presign" | "signRequest" | "idempotencyKey" | "ledgerEntry" | "depositAddress" | "checkpointFollower" | "depositReferenceCount" | "deposit" | "depositCoin" | "sweep" | "coinPrice" | "chainOperation" | "chainTransaction" | "lane" | "gasCoin" | "auditEvent" | "auditUnsealed" | "auditLeaf" | "auditSeal" | "ledgerHour" | "ledgerVerification" | "presignSample" | "treasurySample"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -886,6 +887,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.DWalletCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.DWalletCountAggregateOutputType> | number
+        }
+      }
+    }
+    TreasuryConsent: {
+      payload: Prisma.$TreasuryConsentPayload<ExtArgs>
+      fields: Prisma.TreasuryConsentFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.TreasuryConsentFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TreasuryConsentPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.TreasuryConsentFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TreasuryConsentPayload>
+        }
+        findFirst: {
+          args: Prisma.TreasuryConsentFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TreasuryConsentPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.TreasuryConsentFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TreasuryConsentPayload>
+        }
+        findMany: {
+          args: Prisma.TreasuryConsentFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TreasuryConsentPayload>[]
+        }
+        create: {
+          args: Prisma.TreasuryConsentCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TreasuryConsentPayload>
+        }
+        createMany: {
+          args: Prisma.TreasuryConsentCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.TreasuryConsentCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TreasuryConsentPayload>[]
+        }
+        delete: {
+          args: Prisma.TreasuryConsentDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TreasuryConsentPayload>
+        }
+        update: {
+          args: Prisma.TreasuryConsentUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TreasuryConsentPayload>
+        }
+        deleteMany: {
+          args: Prisma.TreasuryConsentDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.TreasuryConsentUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.TreasuryConsentUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TreasuryConsentPayload>[]
+        }
+        upsert: {
+          args: Prisma.TreasuryConsentUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TreasuryConsentPayload>
+        }
+        aggregate: {
+          args: Prisma.TreasuryConsentAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateTreasuryConsent>
+        }
+        groupBy: {
+          args: Prisma.TreasuryConsentGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.TreasuryConsentGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.TreasuryConsentCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.TreasuryConsentCountAggregateOutputType> | number
         }
       }
     }
@@ -2633,6 +2708,7 @@ export type TransactionIsolationLevel = (typeof TransactionIsolationLevel)[keyof
 export const KnownNetworkScalarFieldEnum = {
   name: 'name',
   chainId: 'chainId',
+  drainingSince: 'drainingSince',
   createdAt: 'createdAt'
 } as const
 
@@ -2734,11 +2810,37 @@ export const DWalletScalarFieldEnum = {
   txDigest: 'txDigest',
   userOutputSignature: 'userOutputSignature',
   acceptTxDigest: 'acceptTxDigest',
+  leaveTxDigest: 'leaveTxDigest',
+  leftVersion: 'leftVersion',
   createdAt: 'createdAt',
   updatedAt: 'updatedAt'
 } as const
 
 export type DWalletScalarFieldEnum = (typeof DWalletScalarFieldEnum)[keyof typeof DWalletScalarFieldEnum]
+
+
+export const TreasuryConsentScalarFieldEnum = {
+  id: 'id',
+  projectId: 'projectId',
+  network: 'network',
+  dWalletId: 'dWalletId',
+  action: 'action',
+  chain: 'chain',
+  treasuryId: 'treasuryId',
+  recipient: 'recipient',
+  nonce: 'nonce',
+  expiresEpoch: 'expiresEpoch',
+  publicKey: 'publicKey',
+  signature: 'signature',
+  state: 'state',
+  txDigest: 'txDigest',
+  failureReason: 'failureReason',
+  failureMessage: 'failureMessage',
+  createdAt: 'createdAt',
+  updatedAt: 'updatedAt'
+} as const
+
+export type TreasuryConsentScalarFieldEnum = (typeof TreasuryConsentScalarFieldEnum)[keyof typeof TreasuryConsentScalarFieldEnum]
 
 
 export const PresignScalarFieldEnum = {
@@ -2966,6 +3068,7 @@ export type LaneScalarFieldEnum = (typeof LaneScalarFieldEnum)[keyof typeof Lane
 
 
 export const GasCoinScalarFieldEnum = {
+  network: 'network',
   objectId: 'objectId',
   laneId: 'laneId',
   version: 'version',
@@ -3362,6 +3465,7 @@ export type GlobalOmitConfig = {
   adminKey?: Prisma.AdminKeyOmit
   encryptionKey?: Prisma.EncryptionKeyOmit
   dWallet?: Prisma.DWalletOmit
+  treasuryConsent?: Prisma.TreasuryConsentOmit
   presign?: Prisma.PresignOmit
   signRequest?: Prisma.SignRequestOmit
   idempotencyKey?: Prisma.IdempotencyKeyOmit

@@ -57,6 +57,7 @@ export const ModelName = {
   AdminKey: 'AdminKey',
   EncryptionKey: 'EncryptionKey',
   DWallet: 'DWallet',
+  TreasuryConsent: 'TreasuryConsent',
   Presign: 'Presign',
   SignRequest: 'SignRequest',
   IdempotencyKey: 'IdempotencyKey',
@@ -101,6 +102,7 @@ export type TransactionIsolationLevel = (typeof TransactionIsolationLevel)[keyof
 export const KnownNetworkScalarFieldEnum = {
   name: 'name',
   chainId: 'chainId',
+  drainingSince: 'drainingSince',
   createdAt: 'createdAt'
 } as const
 
@@ -202,11 +204,37 @@ export const DWalletScalarFieldEnum = {
   txDigest: 'txDigest',
   userOutputSignature: 'userOutputSignature',
   acceptTxDigest: 'acceptTxDigest',
+  leaveTxDigest: 'leaveTxDigest',
+  leftVersion: 'leftVersion',
   createdAt: 'createdAt',
   updatedAt: 'updatedAt'
 } as const
 
 export type DWalletScalarFieldEnum = (typeof DWalletScalarFieldEnum)[keyof typeof DWalletScalarFieldEnum]
+
+
+export const TreasuryConsentScalarFieldEnum = {
+  id: 'id',
+  projectId: 'projectId',
+  network: 'network',
+  dWalletId: 'dWalletId',
+  action: 'action',
+  chain: 'chain',
+  treasuryId: 'treasuryId',
+  recipient: 'recipient',
+  nonce: 'nonce',
+  expiresEpoch: 'expiresEpoch',
+  publicKey: 'publicKey',
+  signature: 'signature',
+  state: 'state',
+  txDigest: 'txDigest',
+  failureReason: 'failureReason',
+  failureMessage: 'failureMessage',
+  createdAt: 'createdAt',
+  updatedAt: 'updatedAt'
+} as const
+
+export type TreasuryConsentScalarFieldEnum = (typeof TreasuryConsentScalarFieldEnum)[keyof typeof TreasuryConsentScalarFieldEnum]
 
 
 export const PresignScalarFieldEnum = {
@@ -434,6 +462,7 @@ export type LaneScalarFieldEnum = (typeof LaneScalarFieldEnum)[keyof typeof Lane
 
 
 export const GasCoinScalarFieldEnum = {
+  network: 'network',
   objectId: 'objectId',
   laneId: 'laneId',
   version: 'version',

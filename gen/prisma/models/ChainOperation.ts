@@ -920,7 +920,7 @@ export type $ChainOperationPayload<ExtArgs extends runtime.Types.Extensions.Inte
     id: string
     network: string
     /**
-     * register, dkg, accept, presign, sign, sweep.
+     * register, dkg, accept, presign, sign, sweep, consent.
      */
     kind: string
     subjectId: string

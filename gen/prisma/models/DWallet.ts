@@ -29,11 +29,13 @@ export type AggregateDWallet = {
 export type DWalletAvgAggregateOutputType = {
   curve: number | null
   priceMicroUsd: number | null
+  leftVersion: number | null
 }
 
 export type DWalletSumAggregateOutputType = {
   curve: number | null
   priceMicroUsd: bigint | null
+  leftVersion: bigint | null
 }
 
 export type DWalletMinAggregateOutputType = {
@@ -63,6 +65,8 @@ export type DWalletMinAggregateOutputType = {
   txDigest: string | null
   userOutputSignature: runtime.Bytes | null
   acceptTxDigest: string | null
+  leaveTxDigest: string | null
+  leftVersion: bigint | null
   createdAt: Date | null
   updatedAt: Date | null
 }
@@ -94,6 +98,8 @@ export type DWalletMaxAggregateOutputType = {
   txDigest: string | null
   userOutputSignature: runtime.Bytes | null
   acceptTxDigest: string | null
+  leaveTxDigest: string | null
+  leftVersion: bigint | null
   createdAt: Date | null
   updatedAt: Date | null
 }
@@ -125,6 +131,8 @@ export type DWalletCountAggregateOutputType = {
   txDigest: number
   userOutputSignature: number
   acceptTxDigest: number
+  leaveTxDigest: number
+  leftVersion: number
   createdAt: number
   updatedAt: number
   _all: number
@@ -134,11 +142,13 @@ export type DWalletCountAggregateOutputType = {
 export type DWalletAvgAggregateInputType = {
   curve?: true
   priceMicroUsd?: true
+  leftVersion?: true
 }
 
 export type DWalletSumAggregateInputType = {
   curve?: true
   priceMicroUsd?: true
+  leftVersion?: true
 }
 
 export type DWalletMinAggregateInputType = {
@@ -168,6 +178,8 @@ export type DWalletMinAggregateInputType = {
   txDigest?: true
   userOutputSignature?: true
   acceptTxDigest?: true
+  leaveTxDigest?: true
+  leftVersion?: true
   createdAt?: true
   updatedAt?: true
 }
@@ -199,6 +211,8 @@ export type DWalletMaxAggregateInputType = {
   txDigest?: true
   userOutputSignature?: true
   acceptTxDigest?: true
+  leaveTxDigest?: true
+  leftVersion?: true
   createdAt?: true
   updatedAt?: true
 }
@@ -230,6 +244,8 @@ export type DWalletCountAggregateInputType = {
   txDigest?: true
   userOutputSignature?: true
   acceptTxDigest?: true
+  leaveTxDigest?: true
+  leftVersion?: true
   createdAt?: true
   updatedAt?: true
   _all?: true
@@ -348,6 +364,8 @@ export type DWalletGroupByOutputType = {
   txDigest: string | null
   userOutputSignature: runtime.Bytes | null
   acceptTxDigest: string | null
+  leaveTxDigest: string | null
+  leftVersion: bigint | null
   createdAt: Date
   updatedAt: Date
   _count: DWalletCountAggregateOutputType | null
@@ -402,11 +420,14 @@ export type DWalletWhereInput = {
   txDigest?: Prisma.StringNullableFilter<"DWallet"> | string | null
   userOutputSignature?: Prisma.BytesNullableFilter<"DWallet"> | runtime.Bytes | null
   acceptTxDigest?: Prisma.StringNullableFilter<"DWallet"> | string | null
+  leaveTxDigest?: Prisma.StringNullableFilter<"DWallet"> | string | null
+  leftVersion?: Prisma.BigIntNullableFilter<"DWallet"> | bigint | number | null
   createdAt?: Prisma.DateTimeFilter<"DWallet"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"DWallet"> | Date | string
   project?: Prisma.XOR<Prisma.ProjectScalarRelationFilter, Prisma.ProjectWhereInput>
   encryptionKey?: Prisma.XOR<Prisma.EncryptionKeyScalarRelationFilter, Prisma.EncryptionKeyWhereInput>
   signRequests?: Prisma.SignRequestListRelationFilter
+  consents?: Prisma.TreasuryConsentListRelationFilter
 }
 
 export type DWalletOrderByWithRelationInput = {
@@ -436,11 +457,14 @@ export type DWalletOrderByWithRelationInput = {
   txDigest?: Prisma.SortOrderInput | Prisma.SortOrder
   userOutputSignature?: Prisma.SortOrderInput | Prisma.SortOrder
   acceptTxDigest?: Prisma.SortOrderInput | Prisma.SortOrder
+  leaveTxDigest?: Prisma.SortOrderInput | Prisma.SortOrder
+  leftVersion?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   project?: Prisma.ProjectOrderByWithRelationInput
   encryptionKey?: Prisma.EncryptionKeyOrderByWithRelationInput
   signRequests?: Prisma.SignRequestOrderByRelationAggregateInput
+  consents?: Prisma.TreasuryConsentOrderByRelationAggregateInput
 }
 
 export type DWalletWhereUniqueInput = Prisma.AtLeast<{
@@ -475,11 +499,14 @@ export type DWalletWhereUniqueInput = Prisma.AtLeast<{
   txDigest?: Prisma.StringNullableFilter<"DWallet"> | string | null
   userOutputSignature?: Prisma.BytesNullableFilter<"DWallet"> | runtime.Bytes | null
   acceptTxDigest?: Prisma.StringNullableFilter<"DWallet"> | string | null
+  leaveTxDigest?: Prisma.StringNullableFilter<"DWallet"> | string | null
+  leftVersion?: Prisma.BigIntNullableFilter<"DWallet"> | bigint | number | null
   createdAt?: Prisma.DateTimeFilter<"DWallet"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"DWallet"> | Date | string
   project?: Prisma.XOR<Prisma.ProjectScalarRelationFilter, Prisma.ProjectWhereInput>
   encryptionKey?: Prisma.XOR<Prisma.EncryptionKeyScalarRelationFilter, Prisma.EncryptionKeyWhereInput>
   signRequests?: Prisma.SignRequestListRelationFilter
+  consents?: Prisma.TreasuryConsentListRelationFilter
 }, "id" | "network_senderAddress_sessionIdentifier" | "network_objectId">
 
 export type DWalletOrderByWithAggregationInput = {
@@ -509,6 +536,8 @@ export type DWalletOrderByWithAggregationInput = {
   txDigest?: Prisma.SortOrderInput | Prisma.SortOrder
   userOutputSignature?: Prisma.SortOrderInput | Prisma.SortOrder
   acceptTxDigest?: Prisma.SortOrderInput | Prisma.SortOrder
+  leaveTxDigest?: Prisma.SortOrderInput | Prisma.SortOrder
+  leftVersion?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   _count?: Prisma.DWalletCountOrderByAggregateInput
@@ -548,6 +577,8 @@ export type DWalletScalarWhereWithAggregatesInput = {
   txDigest?: Prisma.StringNullableWithAggregatesFilter<"DWallet"> | string | null
   userOutputSignature?: Prisma.BytesNullableWithAggregatesFilter<"DWallet"> | runtime.Bytes | null
   acceptTxDigest?: Prisma.StringNullableWithAggregatesFilter<"DWallet"> | string | null
+  leaveTxDigest?: Prisma.StringNullableWithAggregatesFilter<"DWallet"> | string | null
+  leftVersion?: Prisma.BigIntNullableWithAggregatesFilter<"DWallet"> | bigint | number | null
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"DWallet"> | Date | string
   updatedAt?: Prisma.DateTimeWithAggregatesFilter<"DWallet"> | Date | string
 }
@@ -577,11 +608,14 @@ export type DWalletCreateInput = {
   txDigest?: string | null
   userOutputSignature?: runtime.Bytes | null
   acceptTxDigest?: string | null
+  leaveTxDigest?: string | null
+  leftVersion?: bigint | number | null
   createdAt?: Date | string
   updatedAt?: Date | string
   project: Prisma.ProjectCreateNestedOneWithoutDWalletsInput
   encryptionKey: Prisma.EncryptionKeyCreateNestedOneWithoutDWalletsInput
   signRequests?: Prisma.SignRequestCreateNestedManyWithoutDWalletInput
+  consents?: Prisma.TreasuryConsentCreateNestedManyWithoutDWalletInput
 }
 
 export type DWalletUncheckedCreateInput = {
@@ -611,9 +645,12 @@ export type DWalletUncheckedCreateInput = {
   txDigest?: string | null
   userOutputSignature?: runtime.Bytes | null
   acceptTxDigest?: string | null
+  leaveTxDigest?: string | null
+  leftVersion?: bigint | number | null
   createdAt?: Date | string
   updatedAt?: Date | string
   signRequests?: Prisma.SignRequestUncheckedCreateNestedManyWithoutDWalletInput
+  consents?: Prisma.TreasuryConsentUncheckedCreateNestedManyWithoutDWalletInput
 }
 
 export type DWalletUpdateInput = {
@@ -641,11 +678,14 @@ export type DWalletUpdateInput = {
   txDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   userOutputSignature?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   acceptTxDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  leaveTxDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  leftVersion?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   project?: Prisma.ProjectUpdateOneRequiredWithoutDWalletsNestedInput
   encryptionKey?: Prisma.EncryptionKeyUpdateOneRequiredWithoutDWalletsNestedInput
   signRequests?: Prisma.SignRequestUpdateManyWithoutDWalletNestedInput
+  consents?: Prisma.TreasuryConsentUpdateManyWithoutDWalletNestedInput
 }
 
 export type DWalletUncheckedUpdateInput = {
@@ -675,9 +715,12 @@ export type DWalletUncheckedUpdateInput = {
   txDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   userOutputSignature?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   acceptTxDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  leaveTxDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  leftVersion?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   signRequests?: Prisma.SignRequestUncheckedUpdateManyWithoutDWalletNestedInput
+  consents?: Prisma.TreasuryConsentUncheckedUpdateManyWithoutDWalletNestedInput
 }
 
 export type DWalletCreateManyInput = {
@@ -707,6 +750,8 @@ export type DWalletCreateManyInput = {
   txDigest?: string | null
   userOutputSignature?: runtime.Bytes | null
   acceptTxDigest?: string | null
+  leaveTxDigest?: string | null
+  leftVersion?: bigint | number | null
   createdAt?: Date | string
   updatedAt?: Date | string
 }
@@ -736,6 +781,8 @@ export type DWalletUpdateManyMutationInput = {
   txDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   userOutputSignature?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   acceptTxDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  leaveTxDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  leftVersion?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -767,6 +814,8 @@ export type DWalletUncheckedUpdateManyInput = {
   txDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   userOutputSignature?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   acceptTxDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  leaveTxDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  leftVersion?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -819,6 +868,8 @@ export type DWalletCountOrderByAggregateInput = {
   txDigest?: Prisma.SortOrder
   userOutputSignature?: Prisma.SortOrder
   acceptTxDigest?: Prisma.SortOrder
+  leaveTxDigest?: Prisma.SortOrder
+  leftVersion?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
@@ -826,6 +877,7 @@ export type DWalletCountOrderByAggregateInput = {
 export type DWalletAvgOrderByAggregateInput = {
   curve?: Prisma.SortOrder
   priceMicroUsd?: Prisma.SortOrder
+  leftVersion?: Prisma.SortOrder
 }
 
 export type DWalletMaxOrderByAggregateInput = {
@@ -855,6 +907,8 @@ export type DWalletMaxOrderByAggregateInput = {
   txDigest?: Prisma.SortOrder
   userOutputSignature?: Prisma.SortOrder
   acceptTxDigest?: Prisma.SortOrder
+  leaveTxDigest?: Prisma.SortOrder
+  leftVersion?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
@@ -886,6 +940,8 @@ export type DWalletMinOrderByAggregateInput = {
   txDigest?: Prisma.SortOrder
   userOutputSignature?: Prisma.SortOrder
   acceptTxDigest?: Prisma.SortOrder
+  leaveTxDigest?: Prisma.SortOrder
+  leftVersion?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
@@ -893,6 +949,7 @@ export type DWalletMinOrderByAggregateInput = {
 export type DWalletSumOrderByAggregateInput = {
   curve?: Prisma.SortOrder
   priceMicroUsd?: Prisma.SortOrder
+  leftVersion?: Prisma.SortOrder
 }
 
 export type DWalletScalarRelationFilter = {
@@ -992,6 +1049,28 @@ export type NullableBytesFieldUpdateOperationsInput = {
   set?: runtime.Bytes | null
 }
 
+export type NullableBigIntFieldUpdateOperationsInput = {
+  set?: bigint | number | null
+  increment?: bigint | number
+  decrement?: bigint | number
+  multiply?: bigint | number
+  divide?: bigint | number
+}
+
+export type DWalletCreateNestedOneWithoutConsentsInput = {
+  create?: Prisma.XOR<Prisma.DWalletCreateWithoutConsentsInput, Prisma.DWalletUncheckedCreateWithoutConsentsInput>
+  connectOrCreate?: Prisma.DWalletCreateOrConnectWithoutConsentsInput
+  connect?: Prisma.DWalletWhereUniqueInput
+}
+
+export type DWalletUpdateOneRequiredWithoutConsentsNestedInput = {
+  create?: Prisma.XOR<Prisma.DWalletCreateWithoutConsentsInput, Prisma.DWalletUncheckedCreateWithoutConsentsInput>
+  connectOrCreate?: Prisma.DWalletCreateOrConnectWithoutConsentsInput
+  upsert?: Prisma.DWalletUpsertWithoutConsentsInput
+  connect?: Prisma.DWalletWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.DWalletUpdateToOneWithWhereWithoutConsentsInput, Prisma.DWalletUpdateWithoutConsentsInput>, Prisma.DWalletUncheckedUpdateWithoutConsentsInput>
+}
+
 export type DWalletCreateNestedOneWithoutSignRequestsInput = {
   create?: Prisma.XOR<Prisma.DWalletCreateWithoutSignRequestsInput, Prisma.DWalletUncheckedCreateWithoutSignRequestsInput>
   connectOrCreate?: Prisma.DWalletCreateOrConnectWithoutSignRequestsInput
@@ -1031,10 +1110,13 @@ export type DWalletCreateWithoutProjectInput = {
   txDigest?: string | null
   userOutputSignature?: runtime.Bytes | null
   acceptTxDigest?: string | null
+  leaveTxDigest?: string | null
+  leftVersion?: bigint | number | null
   createdAt?: Date | string
   updatedAt?: Date | string
   encryptionKey: Prisma.EncryptionKeyCreateNestedOneWithoutDWalletsInput
   signRequests?: Prisma.SignRequestCreateNestedManyWithoutDWalletInput
+  consents?: Prisma.TreasuryConsentCreateNestedManyWithoutDWalletInput
 }
 
 export type DWalletUncheckedCreateWithoutProjectInput = {
@@ -1063,9 +1145,12 @@ export type DWalletUncheckedCreateWithoutProjectInput = {
   txDigest?: string | null
   userOutputSignature?: runtime.Bytes | null
   acceptTxDigest?: string | null
+  leaveTxDigest?: string | null
+  leftVersion?: bigint | number | null
   createdAt?: Date | string
   updatedAt?: Date | string
   signRequests?: Prisma.SignRequestUncheckedCreateNestedManyWithoutDWalletInput
+  consents?: Prisma.TreasuryConsentUncheckedCreateNestedManyWithoutDWalletInput
 }
 
 export type DWalletCreateOrConnectWithoutProjectInput = {
@@ -1124,6 +1209,8 @@ export type DWalletScalarWhereInput = {
   txDigest?: Prisma.StringNullableFilter<"DWallet"> | string | null
   userOutputSignature?: Prisma.BytesNullableFilter<"DWallet"> | runtime.Bytes | null
   acceptTxDigest?: Prisma.StringNullableFilter<"DWallet"> | string | null
+  leaveTxDigest?: Prisma.StringNullableFilter<"DWallet"> | string | null
+  leftVersion?: Prisma.BigIntNullableFilter<"DWallet"> | bigint | number | null
   createdAt?: Prisma.DateTimeFilter<"DWallet"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"DWallet"> | Date | string
 }
@@ -1153,10 +1240,13 @@ export type DWalletCreateWithoutEncryptionKeyInput = {
   txDigest?: string | null
   userOutputSignature?: runtime.Bytes | null
   acceptTxDigest?: string | null
+  leaveTxDigest?: string | null
+  leftVersion?: bigint | number | null
   createdAt?: Date | string
   updatedAt?: Date | string
   project: Prisma.ProjectCreateNestedOneWithoutDWalletsInput
   signRequests?: Prisma.SignRequestCreateNestedManyWithoutDWalletInput
+  consents?: Prisma.TreasuryConsentCreateNestedManyWithoutDWalletInput
 }
 
 export type DWalletUncheckedCreateWithoutEncryptionKeyInput = {
@@ -1185,9 +1275,12 @@ export type DWalletUncheckedCreateWithoutEncryptionKeyInput = {
   txDigest?: string | null
   userOutputSignature?: runtime.Bytes | null
   acceptTxDigest?: string | null
+  leaveTxDigest?: string | null
+  leftVersion?: bigint | number | null
   createdAt?: Date | string
   updatedAt?: Date | string
   signRequests?: Prisma.SignRequestUncheckedCreateNestedManyWithoutDWalletInput
+  consents?: Prisma.TreasuryConsentUncheckedCreateNestedManyWithoutDWalletInput
 }
 
 export type DWalletCreateOrConnectWithoutEncryptionKeyInput = {
@@ -1216,6 +1309,158 @@ export type DWalletUpdateManyWithWhereWithoutEncryptionKeyInput = {
   data: Prisma.XOR<Prisma.DWalletUpdateManyMutationInput, Prisma.DWalletUncheckedUpdateManyWithoutEncryptionKeyInput>
 }
 
+export type DWalletCreateWithoutConsentsInput = {
+  id: string
+  network: string
+  curve: number
+  networkEncryptionKeyId: string
+  senderAddress: string
+  sessionIdentifier: runtime.Bytes
+  requestHash: runtime.Bytes
+  userDkgMessage: runtime.Bytes
+  encryptedUserShareAndProof: runtime.Bytes
+  userPublicOutput: runtime.Bytes
+  signerPublicKey: runtime.Bytes
+  name?: string | null
+  state: string
+  failureReason?: string | null
+  priceMicroUsd?: bigint | number
+  refunded?: boolean
+  objectId?: string | null
+  capId?: string | null
+  encryptedUserSecretKeyShareId?: string | null
+  publicOutput?: runtime.Bytes | null
+  publicKey?: runtime.Bytes | null
+  txDigest?: string | null
+  userOutputSignature?: runtime.Bytes | null
+  acceptTxDigest?: string | null
+  leaveTxDigest?: string | null
+  leftVersion?: bigint | number | null
+  createdAt?: Date | string
+  updatedAt?: Date | string
+  project: Prisma.ProjectCreateNestedOneWithoutDWalletsInput
+  encryptionKey: Prisma.EncryptionKeyCreateNestedOneWithoutDWalletsInput
+  signRequests?: Prisma.SignRequestCreateNestedManyWithoutDWalletInput
+}
+
+export type DWalletUncheckedCreateWithoutConsentsInput = {
+  id: string
+  projectId: string
+  network: string
+  curve: number
+  encryptionKeyId: string
+  networkEncryptionKeyId: string
+  senderAddress: string
+  sessionIdentifier: runtime.Bytes
+  requestHash: runtime.Bytes
+  userDkgMessage: runtime.Bytes
+  encryptedUserShareAndProof: runtime.Bytes
+  userPublicOutput: runtime.Bytes
+  signerPublicKey: runtime.Bytes
+  name?: string | null
+  state: string
+  failureReason?: string | null
+  priceMicroUsd?: bigint | number
+  refunded?: boolean
+  objectId?: string | null
+  capId?: string | null
+  encryptedUserSecretKeyShareId?: string | null
+  publicOutput?: runtime.Bytes | null
+  publicKey?: runtime.Bytes | null
+  txDigest?: string | null
+  userOutputSignature?: runtime.Bytes | null
+  acceptTxDigest?: string | null
+  leaveTxDigest?: string | null
+  leftVersion?: bigint | number | null
+  createdAt?: Date | string
+  updatedAt?: Date | string
+  signRequests?: Prisma.SignRequestUncheckedCreateNestedManyWithoutDWalletInput
+}
+
+export type DWalletCreateOrConnectWithoutConsentsInput = {
+  where: Prisma.DWalletWhereUniqueInput
+  create: Prisma.XOR<Prisma.DWalletCreateWithoutConsentsInput, Prisma.DWalletUncheckedCreateWithoutConsentsInput>
+}
+
+export type DWalletUpsertWithoutConsentsInput = {
+  update: Prisma.XOR<Prisma.DWalletUpdateWithoutConsentsInput, Prisma.DWalletUncheckedUpdateWithoutConsentsInput>
+  create: Prisma.XOR<Prisma.DWalletCreateWithoutConsentsInput, Prisma.DWalletUncheckedCreateWithoutConsentsInput>
+  where?: Prisma.DWalletWhereInput
+}
+
+export type DWalletUpdateToOneWithWhereWithoutConsentsInput = {
+  where?: Prisma.DWalletWhereInput
+  data: Prisma.XOR<Prisma.DWalletUpdateWithoutConsentsInput, Prisma.DWalletUncheckedUpdateWithoutConsentsInput>
+}
+
+export type DWalletUpdateWithoutConsentsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  network?: Prisma.StringFieldUpdateOperationsInput | string
+  curve?: Prisma.IntFieldUpdateOperationsInput | number
+  networkEncryptionKeyId?: Prisma.StringFieldUpdateOperationsInput | string
+  senderAddress?: Prisma.StringFieldUpdateOperationsInput | string
+  sessionIdentifier?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  requestHash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  userDkgMessage?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  encryptedUserShareAndProof?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  userPublicOutput?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  signerPublicKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  name?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  state?: Prisma.StringFieldUpdateOperationsInput | string
+  failureReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  priceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  refunded?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  objectId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  capId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  encryptedUserSecretKeyShareId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  publicOutput?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  publicKey?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  txDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  userOutputSignature?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  acceptTxDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  leaveTxDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  leftVersion?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  project?: Prisma.ProjectUpdateOneRequiredWithoutDWalletsNestedInput
+  encryptionKey?: Prisma.EncryptionKeyUpdateOneRequiredWithoutDWalletsNestedInput
+  signRequests?: Prisma.SignRequestUpdateManyWithoutDWalletNestedInput
+}
+
+export type DWalletUncheckedUpdateWithoutConsentsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  projectId?: Prisma.StringFieldUpdateOperationsInput | string
+  network?: Prisma.StringFieldUpdateOperationsInput | string
+  curve?: Prisma.IntFieldUpdateOperationsInput | number
+  encryptionKeyId?: Prisma.StringFieldUpdateOperationsInput | string
+  networkEncryptionKeyId?: Prisma.StringFieldUpdateOperationsInput | string
+  senderAddress?: Prisma.StringFieldUpdateOperationsInput | string
+  sessionIdentifier?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  requestHash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  userDkgMessage?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  encryptedUserShareAndProof?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  userPublicOutput?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  signerPublicKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  name?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  state?: Prisma.StringFieldUpdateOperationsInput | string
+  failureReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  priceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  refunded?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  objectId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  capId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  encryptedUserSecretKeyShareId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  publicOutput?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  publicKey?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  txDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  userOutputSignature?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  acceptTxDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  leaveTxDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  leftVersion?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  signRequests?: Prisma.SignRequestUncheckedUpdateManyWithoutDWalletNestedInput
+}
+
 export type DWalletCreateWithoutSignRequestsInput = {
   id: string
   network: string
@@ -1241,10 +1486,13 @@ export type DWalletCreateWithoutSignRequestsInput = {
   txDigest?: string | null
   userOutputSignature?: runtime.Bytes | null
   acceptTxDigest?: string | null
+  leaveTxDigest?: string | null
+  leftVersion?: bigint | number | null
   createdAt?: Date | string
   updatedAt?: Date | string
   project: Prisma.ProjectCreateNestedOneWithoutDWalletsInput
   encryptionKey: Prisma.EncryptionKeyCreateNestedOneWithoutDWalletsInput
+  consents?: Prisma.TreasuryConsentCreateNestedManyWithoutDWalletInput
 }
 
 export type DWalletUncheckedCreateWithoutSignRequestsInput = {
@@ -1274,8 +1522,11 @@ export type DWalletUncheckedCreateWithoutSignRequestsInput = {
   txDigest?: string | null
   userOutputSignature?: runtime.Bytes | null
   acceptTxDigest?: string | null
+  leaveTxDigest?: string | null
+  leftVersion?: bigint | number | null
   createdAt?: Date | string
   updatedAt?: Date | string
+  consents?: Prisma.TreasuryConsentUncheckedCreateNestedManyWithoutDWalletInput
 }
 
 export type DWalletCreateOrConnectWithoutSignRequestsInput = {
@@ -1319,10 +1570,13 @@ export type DWalletUpdateWithoutSignRequestsInput = {
   txDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   userOutputSignature?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   acceptTxDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  leaveTxDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  leftVersion?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   project?: Prisma.ProjectUpdateOneRequiredWithoutDWalletsNestedInput
   encryptionKey?: Prisma.EncryptionKeyUpdateOneRequiredWithoutDWalletsNestedInput
+  consents?: Prisma.TreasuryConsentUpdateManyWithoutDWalletNestedInput
 }
 
 export type DWalletUncheckedUpdateWithoutSignRequestsInput = {
@@ -1352,8 +1606,11 @@ export type DWalletUncheckedUpdateWithoutSignRequestsInput = {
   txDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   userOutputSignature?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   acceptTxDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  leaveTxDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  leftVersion?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  consents?: Prisma.TreasuryConsentUncheckedUpdateManyWithoutDWalletNestedInput
 }
 
 export type DWalletCreateManyProjectInput = {
@@ -1382,6 +1639,8 @@ export type DWalletCreateManyProjectInput = {
   txDigest?: string | null
   userOutputSignature?: runtime.Bytes | null
   acceptTxDigest?: string | null
+  leaveTxDigest?: string | null
+  leftVersion?: bigint | number | null
   createdAt?: Date | string
   updatedAt?: Date | string
 }
@@ -1411,10 +1670,13 @@ export type DWalletUpdateWithoutProjectInput = {
   txDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   userOutputSignature?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   acceptTxDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  leaveTxDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  leftVersion?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   encryptionKey?: Prisma.EncryptionKeyUpdateOneRequiredWithoutDWalletsNestedInput
   signRequests?: Prisma.SignRequestUpdateManyWithoutDWalletNestedInput
+  consents?: Prisma.TreasuryConsentUpdateManyWithoutDWalletNestedInput
 }
 
 export type DWalletUncheckedUpdateWithoutProjectInput = {
@@ -1443,9 +1705,12 @@ export type DWalletUncheckedUpdateWithoutProjectInput = {
   txDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   userOutputSignature?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   acceptTxDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  leaveTxDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  leftVersion?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   signRequests?: Prisma.SignRequestUncheckedUpdateManyWithoutDWalletNestedInput
+  consents?: Prisma.TreasuryConsentUncheckedUpdateManyWithoutDWalletNestedInput
 }
 
 export type DWalletUncheckedUpdateManyWithoutProjectInput = {
@@ -1474,6 +1739,8 @@ export type DWalletUncheckedUpdateManyWithoutProjectInput = {
   txDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   userOutputSignature?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   acceptTxDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  leaveTxDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  leftVersion?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -1504,6 +1771,8 @@ export type DWalletCreateManyEncryptionKeyInput = {
   txDigest?: string | null
   userOutputSignature?: runtime.Bytes | null
   acceptTxDigest?: string | null
+  leaveTxDigest?: string | null
+  leftVersion?: bigint | number | null
   createdAt?: Date | string
   updatedAt?: Date | string
 }
@@ -1533,10 +1802,13 @@ export type DWalletUpdateWithoutEncryptionKeyInput = {
   txDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   userOutputSignature?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   acceptTxDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  leaveTxDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  leftVersion?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   project?: Prisma.ProjectUpdateOneRequiredWithoutDWalletsNestedInput
   signRequests?: Prisma.SignRequestUpdateManyWithoutDWalletNestedInput
+  consents?: Prisma.TreasuryConsentUpdateManyWithoutDWalletNestedInput
 }
 
 export type DWalletUncheckedUpdateWithoutEncryptionKeyInput = {
@@ -1565,9 +1837,12 @@ export type DWalletUncheckedUpdateWithoutEncryptionKeyInput = {
   txDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   userOutputSignature?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   acceptTxDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  leaveTxDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  leftVersion?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   signRequests?: Prisma.SignRequestUncheckedUpdateManyWithoutDWalletNestedInput
+  consents?: Prisma.TreasuryConsentUncheckedUpdateManyWithoutDWalletNestedInput
 }
 
 export type DWalletUncheckedUpdateManyWithoutEncryptionKeyInput = {
@@ -1596,6 +1871,8 @@ export type DWalletUncheckedUpdateManyWithoutEncryptionKeyInput = {
   txDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   userOutputSignature?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   acceptTxDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  leaveTxDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  leftVersion?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -1607,10 +1884,12 @@ export type DWalletUncheckedUpdateManyWithoutEncryptionKeyInput = {
 
 export type DWalletCountOutputType = {
   signRequests: number
+  consents: number
 }
 
 export type DWalletCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   signRequests?: boolean | DWalletCountOutputTypeCountSignRequestsArgs
+  consents?: boolean | DWalletCountOutputTypeCountConsentsArgs
 }
 
 /**
@@ -1628,6 +1907,13 @@ export type DWalletCountOutputTypeDefaultArgs<ExtArgs extends runtime.Types.Exte
  */
 export type DWalletCountOutputTypeCountSignRequestsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   where?: Prisma.SignRequestWhereInput
+}
+
+/**
+ * DWalletCountOutputType without action
+ */
+export type DWalletCountOutputTypeCountConsentsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.TreasuryConsentWhereInput
 }
 
 
@@ -1658,11 +1944,14 @@ export type DWalletSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   txDigest?: boolean
   userOutputSignature?: boolean
   acceptTxDigest?: boolean
+  leaveTxDigest?: boolean
+  leftVersion?: boolean
   createdAt?: boolean
   updatedAt?: boolean
   project?: boolean | Prisma.ProjectDefaultArgs<ExtArgs>
   encryptionKey?: boolean | Prisma.EncryptionKeyDefaultArgs<ExtArgs>
   signRequests?: boolean | Prisma.DWallet$signRequestsArgs<ExtArgs>
+  consents?: boolean | Prisma.DWallet$consentsArgs<ExtArgs>
   _count?: boolean | Prisma.DWalletCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["dWallet"]>
 
@@ -1693,6 +1982,8 @@ export type DWalletSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exten
   txDigest?: boolean
   userOutputSignature?: boolean
   acceptTxDigest?: boolean
+  leaveTxDigest?: boolean
+  leftVersion?: boolean
   createdAt?: boolean
   updatedAt?: boolean
   project?: boolean | Prisma.ProjectDefaultArgs<ExtArgs>
@@ -1726,6 +2017,8 @@ export type DWalletSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exten
   txDigest?: boolean
   userOutputSignature?: boolean
   acceptTxDigest?: boolean
+  leaveTxDigest?: boolean
+  leftVersion?: boolean
   createdAt?: boolean
   updatedAt?: boolean
   project?: boolean | Prisma.ProjectDefaultArgs<ExtArgs>
@@ -1759,15 +2052,18 @@ export type DWalletSelectScalar = {
   txDigest?: boolean
   userOutputSignature?: boolean
   acceptTxDigest?: boolean
+  leaveTxDigest?: boolean
+  leftVersion?: boolean
   createdAt?: boolean
   updatedAt?: boolean
 }
 
-export type DWalletOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "projectId" | "network" | "curve" | "encryptionKeyId" | "networkEncryptionKeyId" | "senderAddress" | "sessionIdentifier" | "requestHash" | "userDkgMessage" | "encryptedUserShareAndProof" | "userPublicOutput" | "signerPublicKey" | "name" | "state" | "failureReason" | "priceMicroUsd" | "refunded" | "objectId" | "capId" | "encryptedUserSecretKeyShareId" | "publicOutput" | "publicKey" | "txDigest" | "userOutputSignature" | "acceptTxDigest" | "createdAt" | "updatedAt", ExtArgs["result"]["dWallet"]>
+export type DWalletOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "projectId" | "network" | "curve" | "encryptionKeyId" | "networkEncryptionKeyId" | "senderAddress" | "sessionIdentifier" | "requestHash" | "userDkgMessage" | "encryptedUserShareAndProof" | "userPublicOutput" | "signerPublicKey" | "name" | "state" | "failureReason" | "priceMicroUsd" | "refunded" | "objectId" | "capId" | "encryptedUserSecretKeyShareId" | "publicOutput" | "publicKey" | "txDigest" | "userOutputSignature" | "acceptTxDigest" | "leaveTxDigest" | "leftVersion" | "createdAt" | "updatedAt", ExtArgs["result"]["dWallet"]>
 export type DWalletInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   project?: boolean | Prisma.ProjectDefaultArgs<ExtArgs>
   encryptionKey?: boolean | Prisma.EncryptionKeyDefaultArgs<ExtArgs>
   signRequests?: boolean | Prisma.DWallet$signRequestsArgs<ExtArgs>
+  consents?: boolean | Prisma.DWallet$consentsArgs<ExtArgs>
   _count?: boolean | Prisma.DWalletCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type DWalletIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -1785,6 +2081,7 @@ export type $DWalletPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
     project: Prisma.$ProjectPayload<ExtArgs>
     encryptionKey: Prisma.$EncryptionKeyPayload<ExtArgs>
     signRequests: Prisma.$SignRequestPayload<ExtArgs>[]
+    consents: Prisma.$TreasuryConsentPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: string
@@ -1808,7 +2105,8 @@ export type $DWalletPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
      */
     name: string | null
     /**
-     * The chain's own state, `Submitting` before there is an object, `Failed` when there never will be.
+     * The chain's own state, `Submitting` before there is an object, `Failed` when there never will be. An Active one is
+     * `Leaving` while its owner's exit is under way, and `Left` once the Treasury does not hold its capability.
      */
     state: string
     failureReason: string | null
@@ -1831,6 +2129,14 @@ export type $DWalletPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
      */
     userOutputSignature: runtime.Bytes | null
     acceptTxDigest: string | null
+    /**
+     * What took its capability out of the Treasury, where the service knows.
+     */
+    leaveTxDigest: string | null
+    /**
+     * A version of the Treasury that does not hold the capability. Older states of the chain do not say that it came back.
+     */
+    leftVersion: bigint | null
     createdAt: Date
     updatedAt: Date
   }, ExtArgs["result"]["dWallet"]>
@@ -2230,6 +2536,7 @@ export interface Prisma__DWalletClient<T, Null = never, ExtArgs extends runtime.
   project<T extends Prisma.ProjectDefaultArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.ProjectDefaultArgs<ExtArgs>>): Prisma.Prisma__ProjectClient<runtime.Types.Result.GetResult<Prisma.$ProjectPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | Null, Null, ExtArgs, GlobalOmitOptions>
   encryptionKey<T extends Prisma.EncryptionKeyDefaultArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.EncryptionKeyDefaultArgs<ExtArgs>>): Prisma.Prisma__EncryptionKeyClient<runtime.Types.Result.GetResult<Prisma.$EncryptionKeyPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | Null, Null, ExtArgs, GlobalOmitOptions>
   signRequests<T extends Prisma.DWallet$signRequestsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.DWallet$signRequestsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$SignRequestPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  consents<T extends Prisma.DWallet$consentsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.DWallet$consentsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$TreasuryConsentPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -2285,6 +2592,8 @@ export interface DWalletFieldRefs {
   readonly txDigest: Prisma.FieldRef<"DWallet", 'String'>
   readonly userOutputSignature: Prisma.FieldRef<"DWallet", 'Bytes'>
   readonly acceptTxDigest: Prisma.FieldRef<"DWallet", 'String'>
+  readonly leaveTxDigest: Prisma.FieldRef<"DWallet", 'String'>
+  readonly leftVersion: Prisma.FieldRef<"DWallet", 'BigInt'>
   readonly createdAt: Prisma.FieldRef<"DWallet", 'DateTime'>
   readonly updatedAt: Prisma.FieldRef<"DWallet", 'DateTime'>
 }
@@ -2709,6 +3018,30 @@ export type DWallet$signRequestsArgs<ExtArgs extends runtime.Types.Extensions.In
   take?: number
   skip?: number
   distinct?: Prisma.SignRequestScalarFieldEnum | Prisma.SignRequestScalarFieldEnum[]
+}
+
+/**
+ * DWallet.consents
+ */
+export type DWallet$consentsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the TreasuryConsent
+   */
+  select?: Prisma.TreasuryConsentSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the TreasuryConsent
+   */
+  omit?: Prisma.TreasuryConsentOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.TreasuryConsentInclude<ExtArgs> | null
+  where?: Prisma.TreasuryConsentWhereInput
+  orderBy?: Prisma.TreasuryConsentOrderByWithRelationInput | Prisma.TreasuryConsentOrderByWithRelationInput[]
+  cursor?: Prisma.TreasuryConsentWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.TreasuryConsentScalarFieldEnum | Prisma.TreasuryConsentScalarFieldEnum[]
 }
 
 /**

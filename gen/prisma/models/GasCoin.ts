@@ -25,6 +25,7 @@ export type AggregateGasCoin = {
 }
 
 export type GasCoinMinAggregateOutputType = {
+  network: string | null
   objectId: string | null
   laneId: string | null
   version: string | null
@@ -33,6 +34,7 @@ export type GasCoinMinAggregateOutputType = {
 }
 
 export type GasCoinMaxAggregateOutputType = {
+  network: string | null
   objectId: string | null
   laneId: string | null
   version: string | null
@@ -41,6 +43,7 @@ export type GasCoinMaxAggregateOutputType = {
 }
 
 export type GasCoinCountAggregateOutputType = {
+  network: number
   objectId: number
   laneId: number
   version: number
@@ -51,6 +54,7 @@ export type GasCoinCountAggregateOutputType = {
 
 
 export type GasCoinMinAggregateInputType = {
+  network?: true
   objectId?: true
   laneId?: true
   version?: true
@@ -59,6 +63,7 @@ export type GasCoinMinAggregateInputType = {
 }
 
 export type GasCoinMaxAggregateInputType = {
+  network?: true
   objectId?: true
   laneId?: true
   version?: true
@@ -67,6 +72,7 @@ export type GasCoinMaxAggregateInputType = {
 }
 
 export type GasCoinCountAggregateInputType = {
+  network?: true
   objectId?: true
   laneId?: true
   version?: true
@@ -148,6 +154,7 @@ export type GasCoinGroupByArgs<ExtArgs extends runtime.Types.Extensions.Internal
 }
 
 export type GasCoinGroupByOutputType = {
+  network: string
   objectId: string
   laneId: string
   version: string
@@ -177,6 +184,7 @@ export type GasCoinWhereInput = {
   AND?: Prisma.GasCoinWhereInput | Prisma.GasCoinWhereInput[]
   OR?: Prisma.GasCoinWhereInput[]
   NOT?: Prisma.GasCoinWhereInput | Prisma.GasCoinWhereInput[]
+  network?: Prisma.StringFilter<"GasCoin"> | string
   objectId?: Prisma.StringFilter<"GasCoin"> | string
   laneId?: Prisma.StringFilter<"GasCoin"> | string
   version?: Prisma.StringFilter<"GasCoin"> | string
@@ -186,6 +194,7 @@ export type GasCoinWhereInput = {
 }
 
 export type GasCoinOrderByWithRelationInput = {
+  network?: Prisma.SortOrder
   objectId?: Prisma.SortOrder
   laneId?: Prisma.SortOrder
   version?: Prisma.SortOrder
@@ -195,18 +204,21 @@ export type GasCoinOrderByWithRelationInput = {
 }
 
 export type GasCoinWhereUniqueInput = Prisma.AtLeast<{
-  objectId?: string
+  network_objectId?: Prisma.GasCoinNetworkObjectIdCompoundUniqueInput
   AND?: Prisma.GasCoinWhereInput | Prisma.GasCoinWhereInput[]
   OR?: Prisma.GasCoinWhereInput[]
   NOT?: Prisma.GasCoinWhereInput | Prisma.GasCoinWhereInput[]
+  network?: Prisma.StringFilter<"GasCoin"> | string
+  objectId?: Prisma.StringFilter<"GasCoin"> | string
   laneId?: Prisma.StringFilter<"GasCoin"> | string
   version?: Prisma.StringFilter<"GasCoin"> | string
   digest?: Prisma.StringFilter<"GasCoin"> | string
   merged?: Prisma.BoolFilter<"GasCoin"> | boolean
   lane?: Prisma.XOR<Prisma.LaneScalarRelationFilter, Prisma.LaneWhereInput>
-}, "objectId">
+}, "network_objectId">
 
 export type GasCoinOrderByWithAggregationInput = {
+  network?: Prisma.SortOrder
   objectId?: Prisma.SortOrder
   laneId?: Prisma.SortOrder
   version?: Prisma.SortOrder
@@ -221,6 +233,7 @@ export type GasCoinScalarWhereWithAggregatesInput = {
   AND?: Prisma.GasCoinScalarWhereWithAggregatesInput | Prisma.GasCoinScalarWhereWithAggregatesInput[]
   OR?: Prisma.GasCoinScalarWhereWithAggregatesInput[]
   NOT?: Prisma.GasCoinScalarWhereWithAggregatesInput | Prisma.GasCoinScalarWhereWithAggregatesInput[]
+  network?: Prisma.StringWithAggregatesFilter<"GasCoin"> | string
   objectId?: Prisma.StringWithAggregatesFilter<"GasCoin"> | string
   laneId?: Prisma.StringWithAggregatesFilter<"GasCoin"> | string
   version?: Prisma.StringWithAggregatesFilter<"GasCoin"> | string
@@ -229,6 +242,7 @@ export type GasCoinScalarWhereWithAggregatesInput = {
 }
 
 export type GasCoinCreateInput = {
+  network: string
   objectId: string
   version: string
   digest: string
@@ -237,6 +251,7 @@ export type GasCoinCreateInput = {
 }
 
 export type GasCoinUncheckedCreateInput = {
+  network: string
   objectId: string
   laneId: string
   version: string
@@ -245,6 +260,7 @@ export type GasCoinUncheckedCreateInput = {
 }
 
 export type GasCoinUpdateInput = {
+  network?: Prisma.StringFieldUpdateOperationsInput | string
   objectId?: Prisma.StringFieldUpdateOperationsInput | string
   version?: Prisma.StringFieldUpdateOperationsInput | string
   digest?: Prisma.StringFieldUpdateOperationsInput | string
@@ -253,6 +269,7 @@ export type GasCoinUpdateInput = {
 }
 
 export type GasCoinUncheckedUpdateInput = {
+  network?: Prisma.StringFieldUpdateOperationsInput | string
   objectId?: Prisma.StringFieldUpdateOperationsInput | string
   laneId?: Prisma.StringFieldUpdateOperationsInput | string
   version?: Prisma.StringFieldUpdateOperationsInput | string
@@ -261,6 +278,7 @@ export type GasCoinUncheckedUpdateInput = {
 }
 
 export type GasCoinCreateManyInput = {
+  network: string
   objectId: string
   laneId: string
   version: string
@@ -269,6 +287,7 @@ export type GasCoinCreateManyInput = {
 }
 
 export type GasCoinUpdateManyMutationInput = {
+  network?: Prisma.StringFieldUpdateOperationsInput | string
   objectId?: Prisma.StringFieldUpdateOperationsInput | string
   version?: Prisma.StringFieldUpdateOperationsInput | string
   digest?: Prisma.StringFieldUpdateOperationsInput | string
@@ -276,6 +295,7 @@ export type GasCoinUpdateManyMutationInput = {
 }
 
 export type GasCoinUncheckedUpdateManyInput = {
+  network?: Prisma.StringFieldUpdateOperationsInput | string
   objectId?: Prisma.StringFieldUpdateOperationsInput | string
   laneId?: Prisma.StringFieldUpdateOperationsInput | string
   version?: Prisma.StringFieldUpdateOperationsInput | string
@@ -293,7 +313,13 @@ export type GasCoinOrderByRelationAggregateInput = {
   _count?: Prisma.SortOrder
 }
 
+export type GasCoinNetworkObjectIdCompoundUniqueInput = {
+  network: string
+  objectId: string
+}
+
 export type GasCoinCountOrderByAggregateInput = {
+  network?: Prisma.SortOrder
   objectId?: Prisma.SortOrder
   laneId?: Prisma.SortOrder
   version?: Prisma.SortOrder
@@ -302,6 +328,7 @@ export type GasCoinCountOrderByAggregateInput = {
 }
 
 export type GasCoinMaxOrderByAggregateInput = {
+  network?: Prisma.SortOrder
   objectId?: Prisma.SortOrder
   laneId?: Prisma.SortOrder
   version?: Prisma.SortOrder
@@ -310,6 +337,7 @@ export type GasCoinMaxOrderByAggregateInput = {
 }
 
 export type GasCoinMinOrderByAggregateInput = {
+  network?: Prisma.SortOrder
   objectId?: Prisma.SortOrder
   laneId?: Prisma.SortOrder
   version?: Prisma.SortOrder
@@ -360,6 +388,7 @@ export type GasCoinUncheckedUpdateManyWithoutLaneNestedInput = {
 }
 
 export type GasCoinCreateWithoutLaneInput = {
+  network: string
   objectId: string
   version: string
   digest: string
@@ -367,6 +396,7 @@ export type GasCoinCreateWithoutLaneInput = {
 }
 
 export type GasCoinUncheckedCreateWithoutLaneInput = {
+  network: string
   objectId: string
   version: string
   digest: string
@@ -403,6 +433,7 @@ export type GasCoinScalarWhereInput = {
   AND?: Prisma.GasCoinScalarWhereInput | Prisma.GasCoinScalarWhereInput[]
   OR?: Prisma.GasCoinScalarWhereInput[]
   NOT?: Prisma.GasCoinScalarWhereInput | Prisma.GasCoinScalarWhereInput[]
+  network?: Prisma.StringFilter<"GasCoin"> | string
   objectId?: Prisma.StringFilter<"GasCoin"> | string
   laneId?: Prisma.StringFilter<"GasCoin"> | string
   version?: Prisma.StringFilter<"GasCoin"> | string
@@ -411,6 +442,7 @@ export type GasCoinScalarWhereInput = {
 }
 
 export type GasCoinCreateManyLaneInput = {
+  network: string
   objectId: string
   version: string
   digest: string
@@ -418,6 +450,7 @@ export type GasCoinCreateManyLaneInput = {
 }
 
 export type GasCoinUpdateWithoutLaneInput = {
+  network?: Prisma.StringFieldUpdateOperationsInput | string
   objectId?: Prisma.StringFieldUpdateOperationsInput | string
   version?: Prisma.StringFieldUpdateOperationsInput | string
   digest?: Prisma.StringFieldUpdateOperationsInput | string
@@ -425,6 +458,7 @@ export type GasCoinUpdateWithoutLaneInput = {
 }
 
 export type GasCoinUncheckedUpdateWithoutLaneInput = {
+  network?: Prisma.StringFieldUpdateOperationsInput | string
   objectId?: Prisma.StringFieldUpdateOperationsInput | string
   version?: Prisma.StringFieldUpdateOperationsInput | string
   digest?: Prisma.StringFieldUpdateOperationsInput | string
@@ -432,6 +466,7 @@ export type GasCoinUncheckedUpdateWithoutLaneInput = {
 }
 
 export type GasCoinUncheckedUpdateManyWithoutLaneInput = {
+  network?: Prisma.StringFieldUpdateOperationsInput | string
   objectId?: Prisma.StringFieldUpdateOperationsInput | string
   version?: Prisma.StringFieldUpdateOperationsInput | string
   digest?: Prisma.StringFieldUpdateOperationsInput | string
@@ -441,6 +476,7 @@ export type GasCoinUncheckedUpdateManyWithoutLaneInput = {
 
 
 export type GasCoinSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
+  network?: boolean
   objectId?: boolean
   laneId?: boolean
   version?: boolean
@@ -450,6 +486,7 @@ export type GasCoinSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs 
 }, ExtArgs["result"]["gasCoin"]>
 
 export type GasCoinSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
+  network?: boolean
   objectId?: boolean
   laneId?: boolean
   version?: boolean
@@ -459,6 +496,7 @@ export type GasCoinSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exten
 }, ExtArgs["result"]["gasCoin"]>
 
 export type GasCoinSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
+  network?: boolean
   objectId?: boolean
   laneId?: boolean
   version?: boolean
@@ -468,6 +506,7 @@ export type GasCoinSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exten
 }, ExtArgs["result"]["gasCoin"]>
 
 export type GasCoinSelectScalar = {
+  network?: boolean
   objectId?: boolean
   laneId?: boolean
   version?: boolean
@@ -475,7 +514,7 @@ export type GasCoinSelectScalar = {
   merged?: boolean
 }
 
-export type GasCoinOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"objectId" | "laneId" | "version" | "digest" | "merged", ExtArgs["result"]["gasCoin"]>
+export type GasCoinOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"network" | "objectId" | "laneId" | "version" | "digest" | "merged", ExtArgs["result"]["gasCoin"]>
 export type GasCoinInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   lane?: boolean | Prisma.LaneDefaultArgs<ExtArgs>
 }
@@ -492,6 +531,7 @@ export type $GasCoinPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
     lane: Prisma.$LanePayload<ExtArgs>
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
+    network: string
     objectId: string
     laneId: string
     version: string
@@ -583,8 +623,8 @@ export interface GasCoinDelegate<ExtArgs extends runtime.Types.Extensions.Intern
    * // Get first 10 GasCoins
    * const gasCoins = await prisma.gasCoin.findMany({ take: 10 })
    * 
-   * // Only select the `objectId`
-   * const gasCoinWithObjectIdOnly = await prisma.gasCoin.findMany({ select: { objectId: true } })
+   * // Only select the `network`
+   * const gasCoinWithNetworkOnly = await prisma.gasCoin.findMany({ select: { network: true } })
    * 
    */
   findMany<T extends GasCoinFindManyArgs>(args?: Prisma.SelectSubset<T, GasCoinFindManyArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$GasCoinPayload<ExtArgs>, T, "findMany", GlobalOmitOptions>>
@@ -628,9 +668,9 @@ export interface GasCoinDelegate<ExtArgs extends runtime.Types.Extensions.Intern
    *   ]
    * })
    * 
-   * // Create many GasCoins and only return the `objectId`
-   * const gasCoinWithObjectIdOnly = await prisma.gasCoin.createManyAndReturn({
-   *   select: { objectId: true },
+   * // Create many GasCoins and only return the `network`
+   * const gasCoinWithNetworkOnly = await prisma.gasCoin.createManyAndReturn({
+   *   select: { network: true },
    *   data: [
    *     // ... provide data here
    *   ]
@@ -719,9 +759,9 @@ export interface GasCoinDelegate<ExtArgs extends runtime.Types.Extensions.Intern
    *   ]
    * })
    * 
-   * // Update zero or more GasCoins and only return the `objectId`
-   * const gasCoinWithObjectIdOnly = await prisma.gasCoin.updateManyAndReturn({
-   *   select: { objectId: true },
+   * // Update zero or more GasCoins and only return the `network`
+   * const gasCoinWithNetworkOnly = await prisma.gasCoin.updateManyAndReturn({
+   *   select: { network: true },
    *   where: {
    *     // ... provide filter here
    *   },
@@ -924,6 +964,7 @@ export interface Prisma__GasCoinClient<T, Null = never, ExtArgs extends runtime.
  * Fields of the GasCoin model
  */
 export interface GasCoinFieldRefs {
+  readonly network: Prisma.FieldRef<"GasCoin", 'String'>
   readonly objectId: Prisma.FieldRef<"GasCoin", 'String'>
   readonly laneId: Prisma.FieldRef<"GasCoin", 'String'>
   readonly version: Prisma.FieldRef<"GasCoin", 'String'>

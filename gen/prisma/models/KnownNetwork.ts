@@ -27,18 +27,21 @@ export type AggregateKnownNetwork = {
 export type KnownNetworkMinAggregateOutputType = {
   name: string | null
   chainId: string | null
+  drainingSince: Date | null
   createdAt: Date | null
 }
 
 export type KnownNetworkMaxAggregateOutputType = {
   name: string | null
   chainId: string | null
+  drainingSince: Date | null
   createdAt: Date | null
 }
 
 export type KnownNetworkCountAggregateOutputType = {
   name: number
   chainId: number
+  drainingSince: number
   createdAt: number
   _all: number
 }
@@ -47,18 +50,21 @@ export type KnownNetworkCountAggregateOutputType = {
 export type KnownNetworkMinAggregateInputType = {
   name?: true
   chainId?: true
+  drainingSince?: true
   createdAt?: true
 }
 
 export type KnownNetworkMaxAggregateInputType = {
   name?: true
   chainId?: true
+  drainingSince?: true
   createdAt?: true
 }
 
 export type KnownNetworkCountAggregateInputType = {
   name?: true
   chainId?: true
+  drainingSince?: true
   createdAt?: true
   _all?: true
 }
@@ -138,6 +144,7 @@ export type KnownNetworkGroupByArgs<ExtArgs extends runtime.Types.Extensions.Int
 export type KnownNetworkGroupByOutputType = {
   name: string
   chainId: string
+  drainingSince: Date | null
   createdAt: Date
   _count: KnownNetworkCountAggregateOutputType | null
   _min: KnownNetworkMinAggregateOutputType | null
@@ -165,12 +172,14 @@ export type KnownNetworkWhereInput = {
   NOT?: Prisma.KnownNetworkWhereInput | Prisma.KnownNetworkWhereInput[]
   name?: Prisma.StringFilter<"KnownNetwork"> | string
   chainId?: Prisma.StringFilter<"KnownNetwork"> | string
+  drainingSince?: Prisma.DateTimeNullableFilter<"KnownNetwork"> | Date | string | null
   createdAt?: Prisma.DateTimeFilter<"KnownNetwork"> | Date | string
 }
 
 export type KnownNetworkOrderByWithRelationInput = {
   name?: Prisma.SortOrder
   chainId?: Prisma.SortOrder
+  drainingSince?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
 }
 
@@ -180,12 +189,14 @@ export type KnownNetworkWhereUniqueInput = Prisma.AtLeast<{
   OR?: Prisma.KnownNetworkWhereInput[]
   NOT?: Prisma.KnownNetworkWhereInput | Prisma.KnownNetworkWhereInput[]
   chainId?: Prisma.StringFilter<"KnownNetwork"> | string
+  drainingSince?: Prisma.DateTimeNullableFilter<"KnownNetwork"> | Date | string | null
   createdAt?: Prisma.DateTimeFilter<"KnownNetwork"> | Date | string
 }, "name">
 
 export type KnownNetworkOrderByWithAggregationInput = {
   name?: Prisma.SortOrder
   chainId?: Prisma.SortOrder
+  drainingSince?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   _count?: Prisma.KnownNetworkCountOrderByAggregateInput
   _max?: Prisma.KnownNetworkMaxOrderByAggregateInput
@@ -198,71 +209,86 @@ export type KnownNetworkScalarWhereWithAggregatesInput = {
   NOT?: Prisma.KnownNetworkScalarWhereWithAggregatesInput | Prisma.KnownNetworkScalarWhereWithAggregatesInput[]
   name?: Prisma.StringWithAggregatesFilter<"KnownNetwork"> | string
   chainId?: Prisma.StringWithAggregatesFilter<"KnownNetwork"> | string
+  drainingSince?: Prisma.DateTimeNullableWithAggregatesFilter<"KnownNetwork"> | Date | string | null
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"KnownNetwork"> | Date | string
 }
 
 export type KnownNetworkCreateInput = {
   name: string
   chainId: string
+  drainingSince?: Date | string | null
   createdAt?: Date | string
 }
 
 export type KnownNetworkUncheckedCreateInput = {
   name: string
   chainId: string
+  drainingSince?: Date | string | null
   createdAt?: Date | string
 }
 
 export type KnownNetworkUpdateInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
   chainId?: Prisma.StringFieldUpdateOperationsInput | string
+  drainingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
 export type KnownNetworkUncheckedUpdateInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
   chainId?: Prisma.StringFieldUpdateOperationsInput | string
+  drainingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
 export type KnownNetworkCreateManyInput = {
   name: string
   chainId: string
+  drainingSince?: Date | string | null
   createdAt?: Date | string
 }
 
 export type KnownNetworkUpdateManyMutationInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
   chainId?: Prisma.StringFieldUpdateOperationsInput | string
+  drainingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
 export type KnownNetworkUncheckedUpdateManyInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
   chainId?: Prisma.StringFieldUpdateOperationsInput | string
+  drainingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
 export type KnownNetworkCountOrderByAggregateInput = {
   name?: Prisma.SortOrder
   chainId?: Prisma.SortOrder
+  drainingSince?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
 }
 
 export type KnownNetworkMaxOrderByAggregateInput = {
   name?: Prisma.SortOrder
   chainId?: Prisma.SortOrder
+  drainingSince?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
 }
 
 export type KnownNetworkMinOrderByAggregateInput = {
   name?: Prisma.SortOrder
   chainId?: Prisma.SortOrder
+  drainingSince?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
 }
 
 export type StringFieldUpdateOperationsInput = {
   set?: string
+}
+
+export type NullableDateTimeFieldUpdateOperationsInput = {
+  set?: Date | string | null
 }
 
 export type DateTimeFieldUpdateOperationsInput = {
@@ -274,28 +300,32 @@ export type DateTimeFieldUpdateOperationsInput = {
 export type KnownNetworkSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   name?: boolean
   chainId?: boolean
+  drainingSince?: boolean
   createdAt?: boolean
 }, ExtArgs["result"]["knownNetwork"]>
 
 export type KnownNetworkSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   name?: boolean
   chainId?: boolean
+  drainingSince?: boolean
   createdAt?: boolean
 }, ExtArgs["result"]["knownNetwork"]>
 
 export type KnownNetworkSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   name?: boolean
   chainId?: boolean
+  drainingSince?: boolean
   createdAt?: boolean
 }, ExtArgs["result"]["knownNetwork"]>
 
 export type KnownNetworkSelectScalar = {
   name?: boolean
   chainId?: boolean
+  drainingSince?: boolean
   createdAt?: boolean
 }
 
-export type KnownNetworkOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"name" | "chainId" | "createdAt", ExtArgs["result"]["knownNetwork"]>
+export type KnownNetworkOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"name" | "chainId" | "drainingSince" | "createdAt", ExtArgs["result"]["knownNetwork"]>
 
 export type $KnownNetworkPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "KnownNetwork"
@@ -303,6 +333,10 @@ export type $KnownNetworkPayload<ExtArgs extends runtime.Types.Extensions.Intern
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     name: string
     chainId: string
+    /**
+     * Since when the network takes no new work; null while it takes some.
+     */
+    drainingSince: Date | null
     createdAt: Date
   }, ExtArgs["result"]["knownNetwork"]>
   composites: {}
@@ -729,6 +763,7 @@ export interface Prisma__KnownNetworkClient<T, Null = never, ExtArgs extends run
 export interface KnownNetworkFieldRefs {
   readonly name: Prisma.FieldRef<"KnownNetwork", 'String'>
   readonly chainId: Prisma.FieldRef<"KnownNetwork", 'String'>
+  readonly drainingSince: Prisma.FieldRef<"KnownNetwork", 'DateTime'>
   readonly createdAt: Prisma.FieldRef<"KnownNetwork", 'DateTime'>
 }
     

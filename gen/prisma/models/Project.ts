@@ -289,6 +289,7 @@ export type ProjectWhereInput = {
   deposits?: Prisma.DepositListRelationFilter
   depositReferences?: Prisma.XOR<Prisma.DepositReferenceCountNullableScalarRelationFilter, Prisma.DepositReferenceCountWhereInput> | null
   ledgerHours?: Prisma.LedgerHourListRelationFilter
+  consents?: Prisma.TreasuryConsentListRelationFilter
 }
 
 export type ProjectOrderByWithRelationInput = {
@@ -312,6 +313,7 @@ export type ProjectOrderByWithRelationInput = {
   deposits?: Prisma.DepositOrderByRelationAggregateInput
   depositReferences?: Prisma.DepositReferenceCountOrderByWithRelationInput
   ledgerHours?: Prisma.LedgerHourOrderByRelationAggregateInput
+  consents?: Prisma.TreasuryConsentOrderByRelationAggregateInput
 }
 
 export type ProjectWhereUniqueInput = Prisma.AtLeast<{
@@ -338,6 +340,7 @@ export type ProjectWhereUniqueInput = Prisma.AtLeast<{
   deposits?: Prisma.DepositListRelationFilter
   depositReferences?: Prisma.XOR<Prisma.DepositReferenceCountNullableScalarRelationFilter, Prisma.DepositReferenceCountWhereInput> | null
   ledgerHours?: Prisma.LedgerHourListRelationFilter
+  consents?: Prisma.TreasuryConsentListRelationFilter
 }, "id">
 
 export type ProjectOrderByWithAggregationInput = {
@@ -397,6 +400,7 @@ export type ProjectCreateInput = {
   deposits?: Prisma.DepositCreateNestedManyWithoutProjectInput
   depositReferences?: Prisma.DepositReferenceCountCreateNestedOneWithoutProjectInput
   ledgerHours?: Prisma.LedgerHourCreateNestedManyWithoutProjectInput
+  consents?: Prisma.TreasuryConsentCreateNestedManyWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateInput = {
@@ -420,6 +424,7 @@ export type ProjectUncheckedCreateInput = {
   deposits?: Prisma.DepositUncheckedCreateNestedManyWithoutProjectInput
   depositReferences?: Prisma.DepositReferenceCountUncheckedCreateNestedOneWithoutProjectInput
   ledgerHours?: Prisma.LedgerHourUncheckedCreateNestedManyWithoutProjectInput
+  consents?: Prisma.TreasuryConsentUncheckedCreateNestedManyWithoutProjectInput
 }
 
 export type ProjectUpdateInput = {
@@ -443,6 +448,7 @@ export type ProjectUpdateInput = {
   deposits?: Prisma.DepositUpdateManyWithoutProjectNestedInput
   depositReferences?: Prisma.DepositReferenceCountUpdateOneWithoutProjectNestedInput
   ledgerHours?: Prisma.LedgerHourUpdateManyWithoutProjectNestedInput
+  consents?: Prisma.TreasuryConsentUpdateManyWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateInput = {
@@ -466,6 +472,7 @@ export type ProjectUncheckedUpdateInput = {
   deposits?: Prisma.DepositUncheckedUpdateManyWithoutProjectNestedInput
   depositReferences?: Prisma.DepositReferenceCountUncheckedUpdateOneWithoutProjectNestedInput
   ledgerHours?: Prisma.LedgerHourUncheckedUpdateManyWithoutProjectNestedInput
+  consents?: Prisma.TreasuryConsentUncheckedUpdateManyWithoutProjectNestedInput
 }
 
 export type ProjectCreateManyInput = {
@@ -589,10 +596,6 @@ export type IntFieldUpdateOperationsInput = {
   divide?: number
 }
 
-export type NullableDateTimeFieldUpdateOperationsInput = {
-  set?: Date | string | null
-}
-
 export type ProjectCreateNestedOneWithoutApiKeysInput = {
   create?: Prisma.XOR<Prisma.ProjectCreateWithoutApiKeysInput, Prisma.ProjectUncheckedCreateWithoutApiKeysInput>
   connectOrCreate?: Prisma.ProjectCreateOrConnectWithoutApiKeysInput
@@ -633,6 +636,20 @@ export type ProjectUpdateOneRequiredWithoutDWalletsNestedInput = {
   upsert?: Prisma.ProjectUpsertWithoutDWalletsInput
   connect?: Prisma.ProjectWhereUniqueInput
   update?: Prisma.XOR<Prisma.XOR<Prisma.ProjectUpdateToOneWithWhereWithoutDWalletsInput, Prisma.ProjectUpdateWithoutDWalletsInput>, Prisma.ProjectUncheckedUpdateWithoutDWalletsInput>
+}
+
+export type ProjectCreateNestedOneWithoutConsentsInput = {
+  create?: Prisma.XOR<Prisma.ProjectCreateWithoutConsentsInput, Prisma.ProjectUncheckedCreateWithoutConsentsInput>
+  connectOrCreate?: Prisma.ProjectCreateOrConnectWithoutConsentsInput
+  connect?: Prisma.ProjectWhereUniqueInput
+}
+
+export type ProjectUpdateOneRequiredWithoutConsentsNestedInput = {
+  create?: Prisma.XOR<Prisma.ProjectCreateWithoutConsentsInput, Prisma.ProjectUncheckedCreateWithoutConsentsInput>
+  connectOrCreate?: Prisma.ProjectCreateOrConnectWithoutConsentsInput
+  upsert?: Prisma.ProjectUpsertWithoutConsentsInput
+  connect?: Prisma.ProjectWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.ProjectUpdateToOneWithWhereWithoutConsentsInput, Prisma.ProjectUpdateWithoutConsentsInput>, Prisma.ProjectUncheckedUpdateWithoutConsentsInput>
 }
 
 export type ProjectCreateNestedOneWithoutSignRequestsInput = {
@@ -739,6 +756,7 @@ export type ProjectCreateWithoutApiKeysInput = {
   deposits?: Prisma.DepositCreateNestedManyWithoutProjectInput
   depositReferences?: Prisma.DepositReferenceCountCreateNestedOneWithoutProjectInput
   ledgerHours?: Prisma.LedgerHourCreateNestedManyWithoutProjectInput
+  consents?: Prisma.TreasuryConsentCreateNestedManyWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateWithoutApiKeysInput = {
@@ -761,6 +779,7 @@ export type ProjectUncheckedCreateWithoutApiKeysInput = {
   deposits?: Prisma.DepositUncheckedCreateNestedManyWithoutProjectInput
   depositReferences?: Prisma.DepositReferenceCountUncheckedCreateNestedOneWithoutProjectInput
   ledgerHours?: Prisma.LedgerHourUncheckedCreateNestedManyWithoutProjectInput
+  consents?: Prisma.TreasuryConsentUncheckedCreateNestedManyWithoutProjectInput
 }
 
 export type ProjectCreateOrConnectWithoutApiKeysInput = {
@@ -799,6 +818,7 @@ export type ProjectUpdateWithoutApiKeysInput = {
   deposits?: Prisma.DepositUpdateManyWithoutProjectNestedInput
   depositReferences?: Prisma.DepositReferenceCountUpdateOneWithoutProjectNestedInput
   ledgerHours?: Prisma.LedgerHourUpdateManyWithoutProjectNestedInput
+  consents?: Prisma.TreasuryConsentUpdateManyWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateWithoutApiKeysInput = {
@@ -821,6 +841,7 @@ export type ProjectUncheckedUpdateWithoutApiKeysInput = {
   deposits?: Prisma.DepositUncheckedUpdateManyWithoutProjectNestedInput
   depositReferences?: Prisma.DepositReferenceCountUncheckedUpdateOneWithoutProjectNestedInput
   ledgerHours?: Prisma.LedgerHourUncheckedUpdateManyWithoutProjectNestedInput
+  consents?: Prisma.TreasuryConsentUncheckedUpdateManyWithoutProjectNestedInput
 }
 
 export type ProjectCreateWithoutEncryptionKeysInput = {
@@ -843,6 +864,7 @@ export type ProjectCreateWithoutEncryptionKeysInput = {
   deposits?: Prisma.DepositCreateNestedManyWithoutProjectInput
   depositReferences?: Prisma.DepositReferenceCountCreateNestedOneWithoutProjectInput
   ledgerHours?: Prisma.LedgerHourCreateNestedManyWithoutProjectInput
+  consents?: Prisma.TreasuryConsentCreateNestedManyWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateWithoutEncryptionKeysInput = {
@@ -865,6 +887,7 @@ export type ProjectUncheckedCreateWithoutEncryptionKeysInput = {
   deposits?: Prisma.DepositUncheckedCreateNestedManyWithoutProjectInput
   depositReferences?: Prisma.DepositReferenceCountUncheckedCreateNestedOneWithoutProjectInput
   ledgerHours?: Prisma.LedgerHourUncheckedCreateNestedManyWithoutProjectInput
+  consents?: Prisma.TreasuryConsentUncheckedCreateNestedManyWithoutProjectInput
 }
 
 export type ProjectCreateOrConnectWithoutEncryptionKeysInput = {
@@ -903,6 +926,7 @@ export type ProjectUpdateWithoutEncryptionKeysInput = {
   deposits?: Prisma.DepositUpdateManyWithoutProjectNestedInput
   depositReferences?: Prisma.DepositReferenceCountUpdateOneWithoutProjectNestedInput
   ledgerHours?: Prisma.LedgerHourUpdateManyWithoutProjectNestedInput
+  consents?: Prisma.TreasuryConsentUpdateManyWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateWithoutEncryptionKeysInput = {
@@ -925,6 +949,7 @@ export type ProjectUncheckedUpdateWithoutEncryptionKeysInput = {
   deposits?: Prisma.DepositUncheckedUpdateManyWithoutProjectNestedInput
   depositReferences?: Prisma.DepositReferenceCountUncheckedUpdateOneWithoutProjectNestedInput
   ledgerHours?: Prisma.LedgerHourUncheckedUpdateManyWithoutProjectNestedInput
+  consents?: Prisma.TreasuryConsentUncheckedUpdateManyWithoutProjectNestedInput
 }
 
 export type ProjectCreateWithoutDWalletsInput = {
@@ -947,6 +972,7 @@ export type ProjectCreateWithoutDWalletsInput = {
   deposits?: Prisma.DepositCreateNestedManyWithoutProjectInput
   depositReferences?: Prisma.DepositReferenceCountCreateNestedOneWithoutProjectInput
   ledgerHours?: Prisma.LedgerHourCreateNestedManyWithoutProjectInput
+  consents?: Prisma.TreasuryConsentCreateNestedManyWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateWithoutDWalletsInput = {
@@ -969,6 +995,7 @@ export type ProjectUncheckedCreateWithoutDWalletsInput = {
   deposits?: Prisma.DepositUncheckedCreateNestedManyWithoutProjectInput
   depositReferences?: Prisma.DepositReferenceCountUncheckedCreateNestedOneWithoutProjectInput
   ledgerHours?: Prisma.LedgerHourUncheckedCreateNestedManyWithoutProjectInput
+  consents?: Prisma.TreasuryConsentUncheckedCreateNestedManyWithoutProjectInput
 }
 
 export type ProjectCreateOrConnectWithoutDWalletsInput = {
@@ -1007,6 +1034,7 @@ export type ProjectUpdateWithoutDWalletsInput = {
   deposits?: Prisma.DepositUpdateManyWithoutProjectNestedInput
   depositReferences?: Prisma.DepositReferenceCountUpdateOneWithoutProjectNestedInput
   ledgerHours?: Prisma.LedgerHourUpdateManyWithoutProjectNestedInput
+  consents?: Prisma.TreasuryConsentUpdateManyWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateWithoutDWalletsInput = {
@@ -1023,6 +1051,115 @@ export type ProjectUncheckedUpdateWithoutDWalletsInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutProjectNestedInput
   encryptionKeys?: Prisma.EncryptionKeyUncheckedUpdateManyWithoutProjectNestedInput
+  signRequests?: Prisma.SignRequestUncheckedUpdateManyWithoutProjectNestedInput
+  ledgerEntries?: Prisma.LedgerEntryUncheckedUpdateManyWithoutProjectNestedInput
+  depositAddresses?: Prisma.DepositAddressUncheckedUpdateManyWithoutProjectNestedInput
+  deposits?: Prisma.DepositUncheckedUpdateManyWithoutProjectNestedInput
+  depositReferences?: Prisma.DepositReferenceCountUncheckedUpdateOneWithoutProjectNestedInput
+  ledgerHours?: Prisma.LedgerHourUncheckedUpdateManyWithoutProjectNestedInput
+  consents?: Prisma.TreasuryConsentUncheckedUpdateManyWithoutProjectNestedInput
+}
+
+export type ProjectCreateWithoutConsentsInput = {
+  id: string
+  name: string
+  network: string
+  balanceMicroUsd?: bigint | number
+  heldMicroUsd?: bigint | number
+  openReservations?: number
+  lapsedReservations?: number
+  lapsedAt?: Date | string | null
+  refundDay?: Date | string | null
+  refundsOnDay?: number
+  createdAt?: Date | string
+  apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutProjectInput
+  encryptionKeys?: Prisma.EncryptionKeyCreateNestedManyWithoutProjectInput
+  dWallets?: Prisma.DWalletCreateNestedManyWithoutProjectInput
+  signRequests?: Prisma.SignRequestCreateNestedManyWithoutProjectInput
+  ledgerEntries?: Prisma.LedgerEntryCreateNestedManyWithoutProjectInput
+  depositAddresses?: Prisma.DepositAddressCreateNestedManyWithoutProjectInput
+  deposits?: Prisma.DepositCreateNestedManyWithoutProjectInput
+  depositReferences?: Prisma.DepositReferenceCountCreateNestedOneWithoutProjectInput
+  ledgerHours?: Prisma.LedgerHourCreateNestedManyWithoutProjectInput
+}
+
+export type ProjectUncheckedCreateWithoutConsentsInput = {
+  id: string
+  name: string
+  network: string
+  balanceMicroUsd?: bigint | number
+  heldMicroUsd?: bigint | number
+  openReservations?: number
+  lapsedReservations?: number
+  lapsedAt?: Date | string | null
+  refundDay?: Date | string | null
+  refundsOnDay?: number
+  createdAt?: Date | string
+  apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutProjectInput
+  encryptionKeys?: Prisma.EncryptionKeyUncheckedCreateNestedManyWithoutProjectInput
+  dWallets?: Prisma.DWalletUncheckedCreateNestedManyWithoutProjectInput
+  signRequests?: Prisma.SignRequestUncheckedCreateNestedManyWithoutProjectInput
+  ledgerEntries?: Prisma.LedgerEntryUncheckedCreateNestedManyWithoutProjectInput
+  depositAddresses?: Prisma.DepositAddressUncheckedCreateNestedManyWithoutProjectInput
+  deposits?: Prisma.DepositUncheckedCreateNestedManyWithoutProjectInput
+  depositReferences?: Prisma.DepositReferenceCountUncheckedCreateNestedOneWithoutProjectInput
+  ledgerHours?: Prisma.LedgerHourUncheckedCreateNestedManyWithoutProjectInput
+}
+
+export type ProjectCreateOrConnectWithoutConsentsInput = {
+  where: Prisma.ProjectWhereUniqueInput
+  create: Prisma.XOR<Prisma.ProjectCreateWithoutConsentsInput, Prisma.ProjectUncheckedCreateWithoutConsentsInput>
+}
+
+export type ProjectUpsertWithoutConsentsInput = {
+  update: Prisma.XOR<Prisma.ProjectUpdateWithoutConsentsInput, Prisma.ProjectUncheckedUpdateWithoutConsentsInput>
+  create: Prisma.XOR<Prisma.ProjectCreateWithoutConsentsInput, Prisma.ProjectUncheckedCreateWithoutConsentsInput>
+  where?: Prisma.ProjectWhereInput
+}
+
+export type ProjectUpdateToOneWithWhereWithoutConsentsInput = {
+  where?: Prisma.ProjectWhereInput
+  data: Prisma.XOR<Prisma.ProjectUpdateWithoutConsentsInput, Prisma.ProjectUncheckedUpdateWithoutConsentsInput>
+}
+
+export type ProjectUpdateWithoutConsentsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  network?: Prisma.StringFieldUpdateOperationsInput | string
+  balanceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  heldMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  openReservations?: Prisma.IntFieldUpdateOperationsInput | number
+  lapsedReservations?: Prisma.IntFieldUpdateOperationsInput | number
+  lapsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refundDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refundsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  apiKeys?: Prisma.ApiKeyUpdateManyWithoutProjectNestedInput
+  encryptionKeys?: Prisma.EncryptionKeyUpdateManyWithoutProjectNestedInput
+  dWallets?: Prisma.DWalletUpdateManyWithoutProjectNestedInput
+  signRequests?: Prisma.SignRequestUpdateManyWithoutProjectNestedInput
+  ledgerEntries?: Prisma.LedgerEntryUpdateManyWithoutProjectNestedInput
+  depositAddresses?: Prisma.DepositAddressUpdateManyWithoutProjectNestedInput
+  deposits?: Prisma.DepositUpdateManyWithoutProjectNestedInput
+  depositReferences?: Prisma.DepositReferenceCountUpdateOneWithoutProjectNestedInput
+  ledgerHours?: Prisma.LedgerHourUpdateManyWithoutProjectNestedInput
+}
+
+export type ProjectUncheckedUpdateWithoutConsentsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  network?: Prisma.StringFieldUpdateOperationsInput | string
+  balanceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  heldMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  openReservations?: Prisma.IntFieldUpdateOperationsInput | number
+  lapsedReservations?: Prisma.IntFieldUpdateOperationsInput | number
+  lapsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refundDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refundsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutProjectNestedInput
+  encryptionKeys?: Prisma.EncryptionKeyUncheckedUpdateManyWithoutProjectNestedInput
+  dWallets?: Prisma.DWalletUncheckedUpdateManyWithoutProjectNestedInput
   signRequests?: Prisma.SignRequestUncheckedUpdateManyWithoutProjectNestedInput
   ledgerEntries?: Prisma.LedgerEntryUncheckedUpdateManyWithoutProjectNestedInput
   depositAddresses?: Prisma.DepositAddressUncheckedUpdateManyWithoutProjectNestedInput
@@ -1051,6 +1188,7 @@ export type ProjectCreateWithoutSignRequestsInput = {
   deposits?: Prisma.DepositCreateNestedManyWithoutProjectInput
   depositReferences?: Prisma.DepositReferenceCountCreateNestedOneWithoutProjectInput
   ledgerHours?: Prisma.LedgerHourCreateNestedManyWithoutProjectInput
+  consents?: Prisma.TreasuryConsentCreateNestedManyWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateWithoutSignRequestsInput = {
@@ -1073,6 +1211,7 @@ export type ProjectUncheckedCreateWithoutSignRequestsInput = {
   deposits?: Prisma.DepositUncheckedCreateNestedManyWithoutProjectInput
   depositReferences?: Prisma.DepositReferenceCountUncheckedCreateNestedOneWithoutProjectInput
   ledgerHours?: Prisma.LedgerHourUncheckedCreateNestedManyWithoutProjectInput
+  consents?: Prisma.TreasuryConsentUncheckedCreateNestedManyWithoutProjectInput
 }
 
 export type ProjectCreateOrConnectWithoutSignRequestsInput = {
@@ -1111,6 +1250,7 @@ export type ProjectUpdateWithoutSignRequestsInput = {
   deposits?: Prisma.DepositUpdateManyWithoutProjectNestedInput
   depositReferences?: Prisma.DepositReferenceCountUpdateOneWithoutProjectNestedInput
   ledgerHours?: Prisma.LedgerHourUpdateManyWithoutProjectNestedInput
+  consents?: Prisma.TreasuryConsentUpdateManyWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateWithoutSignRequestsInput = {
@@ -1133,6 +1273,7 @@ export type ProjectUncheckedUpdateWithoutSignRequestsInput = {
   deposits?: Prisma.DepositUncheckedUpdateManyWithoutProjectNestedInput
   depositReferences?: Prisma.DepositReferenceCountUncheckedUpdateOneWithoutProjectNestedInput
   ledgerHours?: Prisma.LedgerHourUncheckedUpdateManyWithoutProjectNestedInput
+  consents?: Prisma.TreasuryConsentUncheckedUpdateManyWithoutProjectNestedInput
 }
 
 export type ProjectCreateWithoutLedgerEntriesInput = {
@@ -1155,6 +1296,7 @@ export type ProjectCreateWithoutLedgerEntriesInput = {
   deposits?: Prisma.DepositCreateNestedManyWithoutProjectInput
   depositReferences?: Prisma.DepositReferenceCountCreateNestedOneWithoutProjectInput
   ledgerHours?: Prisma.LedgerHourCreateNestedManyWithoutProjectInput
+  consents?: Prisma.TreasuryConsentCreateNestedManyWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateWithoutLedgerEntriesInput = {
@@ -1177,6 +1319,7 @@ export type ProjectUncheckedCreateWithoutLedgerEntriesInput = {
   deposits?: Prisma.DepositUncheckedCreateNestedManyWithoutProjectInput
   depositReferences?: Prisma.DepositReferenceCountUncheckedCreateNestedOneWithoutProjectInput
   ledgerHours?: Prisma.LedgerHourUncheckedCreateNestedManyWithoutProjectInput
+  consents?: Prisma.TreasuryConsentUncheckedCreateNestedManyWithoutProjectInput
 }
 
 export type ProjectCreateOrConnectWithoutLedgerEntriesInput = {
@@ -1215,6 +1358,7 @@ export type ProjectUpdateWithoutLedgerEntriesInput = {
   deposits?: Prisma.DepositUpdateManyWithoutProjectNestedInput
   depositReferences?: Prisma.DepositReferenceCountUpdateOneWithoutProjectNestedInput
   ledgerHours?: Prisma.LedgerHourUpdateManyWithoutProjectNestedInput
+  consents?: Prisma.TreasuryConsentUpdateManyWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateWithoutLedgerEntriesInput = {
@@ -1237,6 +1381,7 @@ export type ProjectUncheckedUpdateWithoutLedgerEntriesInput = {
   deposits?: Prisma.DepositUncheckedUpdateManyWithoutProjectNestedInput
   depositReferences?: Prisma.DepositReferenceCountUncheckedUpdateOneWithoutProjectNestedInput
   ledgerHours?: Prisma.LedgerHourUncheckedUpdateManyWithoutProjectNestedInput
+  consents?: Prisma.TreasuryConsentUncheckedUpdateManyWithoutProjectNestedInput
 }
 
 export type ProjectCreateWithoutDepositAddressesInput = {
@@ -1259,6 +1404,7 @@ export type ProjectCreateWithoutDepositAddressesInput = {
   deposits?: Prisma.DepositCreateNestedManyWithoutProjectInput
   depositReferences?: Prisma.DepositReferenceCountCreateNestedOneWithoutProjectInput
   ledgerHours?: Prisma.LedgerHourCreateNestedManyWithoutProjectInput
+  consents?: Prisma.TreasuryConsentCreateNestedManyWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateWithoutDepositAddressesInput = {
@@ -1281,6 +1427,7 @@ export type ProjectUncheckedCreateWithoutDepositAddressesInput = {
   deposits?: Prisma.DepositUncheckedCreateNestedManyWithoutProjectInput
   depositReferences?: Prisma.DepositReferenceCountUncheckedCreateNestedOneWithoutProjectInput
   ledgerHours?: Prisma.LedgerHourUncheckedCreateNestedManyWithoutProjectInput
+  consents?: Prisma.TreasuryConsentUncheckedCreateNestedManyWithoutProjectInput
 }
 
 export type ProjectCreateOrConnectWithoutDepositAddressesInput = {
@@ -1319,6 +1466,7 @@ export type ProjectUpdateWithoutDepositAddressesInput = {
   deposits?: Prisma.DepositUpdateManyWithoutProjectNestedInput
   depositReferences?: Prisma.DepositReferenceCountUpdateOneWithoutProjectNestedInput
   ledgerHours?: Prisma.LedgerHourUpdateManyWithoutProjectNestedInput
+  consents?: Prisma.TreasuryConsentUpdateManyWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateWithoutDepositAddressesInput = {
@@ -1341,6 +1489,7 @@ export type ProjectUncheckedUpdateWithoutDepositAddressesInput = {
   deposits?: Prisma.DepositUncheckedUpdateManyWithoutProjectNestedInput
   depositReferences?: Prisma.DepositReferenceCountUncheckedUpdateOneWithoutProjectNestedInput
   ledgerHours?: Prisma.LedgerHourUncheckedUpdateManyWithoutProjectNestedInput
+  consents?: Prisma.TreasuryConsentUncheckedUpdateManyWithoutProjectNestedInput
 }
 
 export type ProjectCreateWithoutDepositReferencesInput = {
@@ -1363,6 +1512,7 @@ export type ProjectCreateWithoutDepositReferencesInput = {
   depositAddresses?: Prisma.DepositAddressCreateNestedManyWithoutProjectInput
   deposits?: Prisma.DepositCreateNestedManyWithoutProjectInput
   ledgerHours?: Prisma.LedgerHourCreateNestedManyWithoutProjectInput
+  consents?: Prisma.TreasuryConsentCreateNestedManyWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateWithoutDepositReferencesInput = {
@@ -1385,6 +1535,7 @@ export type ProjectUncheckedCreateWithoutDepositReferencesInput = {
   depositAddresses?: Prisma.DepositAddressUncheckedCreateNestedManyWithoutProjectInput
   deposits?: Prisma.DepositUncheckedCreateNestedManyWithoutProjectInput
   ledgerHours?: Prisma.LedgerHourUncheckedCreateNestedManyWithoutProjectInput
+  consents?: Prisma.TreasuryConsentUncheckedCreateNestedManyWithoutProjectInput
 }
 
 export type ProjectCreateOrConnectWithoutDepositReferencesInput = {
@@ -1423,6 +1574,7 @@ export type ProjectUpdateWithoutDepositReferencesInput = {
   depositAddresses?: Prisma.DepositAddressUpdateManyWithoutProjectNestedInput
   deposits?: Prisma.DepositUpdateManyWithoutProjectNestedInput
   ledgerHours?: Prisma.LedgerHourUpdateManyWithoutProjectNestedInput
+  consents?: Prisma.TreasuryConsentUpdateManyWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateWithoutDepositReferencesInput = {
@@ -1445,6 +1597,7 @@ export type ProjectUncheckedUpdateWithoutDepositReferencesInput = {
   depositAddresses?: Prisma.DepositAddressUncheckedUpdateManyWithoutProjectNestedInput
   deposits?: Prisma.DepositUncheckedUpdateManyWithoutProjectNestedInput
   ledgerHours?: Prisma.LedgerHourUncheckedUpdateManyWithoutProjectNestedInput
+  consents?: Prisma.TreasuryConsentUncheckedUpdateManyWithoutProjectNestedInput
 }
 
 export type ProjectCreateWithoutDepositsInput = {
@@ -1467,6 +1620,7 @@ export type ProjectCreateWithoutDepositsInput = {
   depositAddresses?: Prisma.DepositAddressCreateNestedManyWithoutProjectInput
   depositReferences?: Prisma.DepositReferenceCountCreateNestedOneWithoutProjectInput
   ledgerHours?: Prisma.LedgerHourCreateNestedManyWithoutProjectInput
+  consents?: Prisma.TreasuryConsentCreateNestedManyWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateWithoutDepositsInput = {
@@ -1489,6 +1643,7 @@ export type ProjectUncheckedCreateWithoutDepositsInput = {
   depositAddresses?: Prisma.DepositAddressUncheckedCreateNestedManyWithoutProjectInput
   depositReferences?: Prisma.DepositReferenceCountUncheckedCreateNestedOneWithoutProjectInput
   ledgerHours?: Prisma.LedgerHourUncheckedCreateNestedManyWithoutProjectInput
+  consents?: Prisma.TreasuryConsentUncheckedCreateNestedManyWithoutProjectInput
 }
 
 export type ProjectCreateOrConnectWithoutDepositsInput = {
@@ -1527,6 +1682,7 @@ export type ProjectUpdateWithoutDepositsInput = {
   depositAddresses?: Prisma.DepositAddressUpdateManyWithoutProjectNestedInput
   depositReferences?: Prisma.DepositReferenceCountUpdateOneWithoutProjectNestedInput
   ledgerHours?: Prisma.LedgerHourUpdateManyWithoutProjectNestedInput
+  consents?: Prisma.TreasuryConsentUpdateManyWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateWithoutDepositsInput = {
@@ -1549,6 +1705,7 @@ export type ProjectUncheckedUpdateWithoutDepositsInput = {
   depositAddresses?: Prisma.DepositAddressUncheckedUpdateManyWithoutProjectNestedInput
   depositReferences?: Prisma.DepositReferenceCountUncheckedUpdateOneWithoutProjectNestedInput
   ledgerHours?: Prisma.LedgerHourUncheckedUpdateManyWithoutProjectNestedInput
+  consents?: Prisma.TreasuryConsentUncheckedUpdateManyWithoutProjectNestedInput
 }
 
 export type ProjectCreateWithoutLedgerHoursInput = {
@@ -1571,6 +1728,7 @@ export type ProjectCreateWithoutLedgerHoursInput = {
   depositAddresses?: Prisma.DepositAddressCreateNestedManyWithoutProjectInput
   deposits?: Prisma.DepositCreateNestedManyWithoutProjectInput
   depositReferences?: Prisma.DepositReferenceCountCreateNestedOneWithoutProjectInput
+  consents?: Prisma.TreasuryConsentCreateNestedManyWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateWithoutLedgerHoursInput = {
@@ -1593,6 +1751,7 @@ export type ProjectUncheckedCreateWithoutLedgerHoursInput = {
   depositAddresses?: Prisma.DepositAddressUncheckedCreateNestedManyWithoutProjectInput
   deposits?: Prisma.DepositUncheckedCreateNestedManyWithoutProjectInput
   depositReferences?: Prisma.DepositReferenceCountUncheckedCreateNestedOneWithoutProjectInput
+  consents?: Prisma.TreasuryConsentUncheckedCreateNestedManyWithoutProjectInput
 }
 
 export type ProjectCreateOrConnectWithoutLedgerHoursInput = {
@@ -1631,6 +1790,7 @@ export type ProjectUpdateWithoutLedgerHoursInput = {
   depositAddresses?: Prisma.DepositAddressUpdateManyWithoutProjectNestedInput
   deposits?: Prisma.DepositUpdateManyWithoutProjectNestedInput
   depositReferences?: Prisma.DepositReferenceCountUpdateOneWithoutProjectNestedInput
+  consents?: Prisma.TreasuryConsentUpdateManyWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateWithoutLedgerHoursInput = {
@@ -1653,6 +1813,7 @@ export type ProjectUncheckedUpdateWithoutLedgerHoursInput = {
   depositAddresses?: Prisma.DepositAddressUncheckedUpdateManyWithoutProjectNestedInput
   deposits?: Prisma.DepositUncheckedUpdateManyWithoutProjectNestedInput
   depositReferences?: Prisma.DepositReferenceCountUncheckedUpdateOneWithoutProjectNestedInput
+  consents?: Prisma.TreasuryConsentUncheckedUpdateManyWithoutProjectNestedInput
 }
 
 
@@ -1669,6 +1830,7 @@ export type ProjectCountOutputType = {
   depositAddresses: number
   deposits: number
   ledgerHours: number
+  consents: number
 }
 
 export type ProjectCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -1680,6 +1842,7 @@ export type ProjectCountOutputTypeSelect<ExtArgs extends runtime.Types.Extension
   depositAddresses?: boolean | ProjectCountOutputTypeCountDepositAddressesArgs
   deposits?: boolean | ProjectCountOutputTypeCountDepositsArgs
   ledgerHours?: boolean | ProjectCountOutputTypeCountLedgerHoursArgs
+  consents?: boolean | ProjectCountOutputTypeCountConsentsArgs
 }
 
 /**
@@ -1748,6 +1911,13 @@ export type ProjectCountOutputTypeCountLedgerHoursArgs<ExtArgs extends runtime.T
   where?: Prisma.LedgerHourWhereInput
 }
 
+/**
+ * ProjectCountOutputType without action
+ */
+export type ProjectCountOutputTypeCountConsentsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.TreasuryConsentWhereInput
+}
+
 
 export type ProjectSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
@@ -1770,6 +1940,7 @@ export type ProjectSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   deposits?: boolean | Prisma.Project$depositsArgs<ExtArgs>
   depositReferences?: boolean | Prisma.Project$depositReferencesArgs<ExtArgs>
   ledgerHours?: boolean | Prisma.Project$ledgerHoursArgs<ExtArgs>
+  consents?: boolean | Prisma.Project$consentsArgs<ExtArgs>
   _count?: boolean | Prisma.ProjectCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["project"]>
 
@@ -1826,6 +1997,7 @@ export type ProjectInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs
   deposits?: boolean | Prisma.Project$depositsArgs<ExtArgs>
   depositReferences?: boolean | Prisma.Project$depositReferencesArgs<ExtArgs>
   ledgerHours?: boolean | Prisma.Project$ledgerHoursArgs<ExtArgs>
+  consents?: boolean | Prisma.Project$consentsArgs<ExtArgs>
   _count?: boolean | Prisma.ProjectCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type ProjectIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {}
@@ -1843,6 +2015,7 @@ export type $ProjectPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
     deposits: Prisma.$DepositPayload<ExtArgs>[]
     depositReferences: Prisma.$DepositReferenceCountPayload<ExtArgs> | null
     ledgerHours: Prisma.$LedgerHourPayload<ExtArgs>[]
+    consents: Prisma.$TreasuryConsentPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: string
@@ -2280,6 +2453,7 @@ export interface Prisma__ProjectClient<T, Null = never, ExtArgs extends runtime.
   deposits<T extends Prisma.Project$depositsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Project$depositsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$DepositPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   depositReferences<T extends Prisma.Project$depositReferencesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Project$depositReferencesArgs<ExtArgs>>): Prisma.Prisma__DepositReferenceCountClient<runtime.Types.Result.GetResult<Prisma.$DepositReferenceCountPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   ledgerHours<T extends Prisma.Project$ledgerHoursArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Project$ledgerHoursArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$LedgerHourPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  consents<T extends Prisma.Project$consentsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Project$consentsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$TreasuryConsentPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -2921,6 +3095,30 @@ export type Project$ledgerHoursArgs<ExtArgs extends runtime.Types.Extensions.Int
   take?: number
   skip?: number
   distinct?: Prisma.LedgerHourScalarFieldEnum | Prisma.LedgerHourScalarFieldEnum[]
+}
+
+/**
+ * Project.consents
+ */
+export type Project$consentsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the TreasuryConsent
+   */
+  select?: Prisma.TreasuryConsentSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the TreasuryConsent
+   */
+  omit?: Prisma.TreasuryConsentOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.TreasuryConsentInclude<ExtArgs> | null
+  where?: Prisma.TreasuryConsentWhereInput
+  orderBy?: Prisma.TreasuryConsentOrderByWithRelationInput | Prisma.TreasuryConsentOrderByWithRelationInput[]
+  cursor?: Prisma.TreasuryConsentWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.TreasuryConsentScalarFieldEnum | Prisma.TreasuryConsentScalarFieldEnum[]
 }
 
 /**

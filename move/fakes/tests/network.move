@@ -3,22 +3,37 @@
 module treasury::network;
 
 use ika_dwallet_2pc_mpc::coordinator::{Self, DWalletCoordinator};
-use ika_dwallet_2pc_mpc::coordinator_inner::price_for_testing;
+use ika_dwallet_2pc_mpc::coordinator_inner::{DWalletCap, price_for_testing, UnverifiedPresignCap};
 use sui::tx_context::new_from_hint;
 
-/// The transaction of the test.
-public struct Network { ctx: TxContext }
+/// The transaction of the test, its sender, epoch and gas price.
+public struct Network { ctx: TxContext, sender: address, epoch: u64, gas_price: u64 }
 
 /// A network with a coordinator, in the first transaction of a sender.
-public fun start(sender: address): (Network, DWalletCoordinator) {
-    let mut ctx = new_from_hint(sender, 1, 0, 0, 0);
+public fun start(sender: address, gas_price: u64): (Network, DWalletCoordinator) {
+    let mut ctx = new_from_hint(sender, 1, 0, 0, 0, gas_price);
     let coordinator = coordinator::new_for_testing(&mut ctx);
-    (Network { ctx }, coordinator)
+    (Network { ctx, sender, epoch: 0, gas_price }, coordinator)
 }
 
 public fun stop(self: Network, coordinator: DWalletCoordinator) {
-    let Network { ctx: _ } = self;
+    let Network { .. } = self;
     coordinator.share_for_testing();
+}
+
+/// Starts the transaction with this number.
+public fun next(self: &mut Network, number: u64) {
+    self.ctx = new_from_hint(self.sender, number, self.epoch, 0, 0, self.gas_price);
+}
+
+/// The sender of the transactions from the next one on.
+public fun act_as(self: &mut Network, sender: address) {
+    self.sender = sender;
+}
+
+/// This many epochs pass.
+public fun pass(self: &mut Network, epochs: u64) {
+    self.epoch = self.epoch + epochs;
 }
 
 public fun ctx(self: &mut Network): &mut TxContext {
@@ -34,14 +49,9 @@ public fun key_id(_self: &Network, coordinator: &DWalletCoordinator): ID {
     coordinator.network_key_id_for_testing()
 }
 
-/// The address of the user of a curve.
-public fun user(curve: u32): address {
-    if (curve == 0) @0xa0 else @0xa2
-}
-
 /// Registers an encryption key of a curve for its user.
-public fun register_user(_self: &mut Network, coordinator: &mut DWalletCoordinator, curve: u32) {
-    coordinator.register_for_testing(user(curve), curve);
+public fun register_user(_self: &mut Network, coordinator: &mut DWalletCoordinator, user: address, curve: u32) {
+    coordinator.register_for_testing(user, curve);
 }
 
 /// The network makes the presign.
@@ -62,4 +72,14 @@ public fun pause_curve(_self: &mut Network, coordinator: &mut DWalletCoordinator
 /// Ika moves its coordinator to the next version of its package.
 public fun move_on(_self: &mut Network, coordinator: &mut DWalletCoordinator) {
     coordinator.move_on_for_testing();
+}
+
+/// The capability of a dWallet, which the Treasury has sent to somebody.
+public fun dwallet_cap(self: &mut Network, coordinator: &DWalletCoordinator, dwallet_id: ID): DWalletCap {
+    coordinator.dwallet_cap_for_testing(dwallet_id, &mut self.ctx)
+}
+
+/// The capability of a presign, which the Treasury has sent to somebody.
+public fun presign_cap(self: &mut Network, coordinator: &mut DWalletCoordinator, presign_id: ID): UnverifiedPresignCap {
+    coordinator.presign_cap_for_testing(presign_id, &mut self.ctx)
 }

@@ -1,9 +1,11 @@
 /// Pays the Ika network for dWallets, presigns and signatures out of one shared object, and keeps the capabilities
 /// that these calls return.
 ///
-/// An operator (the service's hot wallet) holds an `OperatorCap` and may only spend through the `pay_*` functions,
-/// at most the ceiling that the administrator set for each operation. Whoever holds the `AdminCap` sets ceilings,
-/// authorises and revokes operators, pauses, withdraws, and can release a dWallet's capability.
+/// - Operators (the service's hot wallet) spend through the `pay_*` functions: at most the ceiling that the administrator
+///   set for an operation, and at most their own limits in an epoch.
+/// - Whoever holds the AdminCap governs: ceilings, operators, pauses, withdrawals. The AdminCap takes no dWallet out
+///   before a delay that an event announces, and not at all if the owner forbids it.
+/// - The owner of a dWallet, a user, takes its capability out at any time: `leave`.
 ///
 /// A Treasury serves one version of the package. After an upgrade, every function that changes something aborts until
 /// the administrator calls `migrate` of the new package; then those of the old package abort.
@@ -16,49 +18,43 @@ use ika::ika::IKA;
 use ika_dwallet_2pc_mpc::coordinator::DWalletCoordinator;
 use ika_dwallet_2pc_mpc::coordinator_inner::{DWalletCap, UnverifiedPresignCap};
 use sui::balance::{Self, Balance};
-use sui::bcs;
 use sui::coin::Coin;
 use sui::event;
-use sui::object_table::{Self, ObjectTable};
 use sui::sui::SUI;
 use sui::table::{Self, Table};
-use sui::vec_set::{Self, VecSet};
+use sui::transfer::Receiving;
+use treasury::custody::{Self, Custody};
+use treasury::operators::{Self, Amounts, Operators};
+use treasury::roles::{Self, AdminCap, Roles};
 
 /// The version that a Treasury must carry to be used with this package.
 const VERSION: u64 = 1;
 /// The most sessions of one `pay_presigns`; the chain's limit on dynamic fields is reached soon after.
 const MAX_BATCH: u64 = 100;
 
-// Operations, as the ceilings number them.
+// Operations, as the ceilings and the operators' limits number them.
 const OP_DKG: u8 = 0;
 const OP_PRESIGN: u8 = 1;
 const OP_SIGN: u8 = 2;
 
-// Plain numbers, not `#[error]` constants: clients match them by code.
+// Plain numbers, not `#[error]` constants: clients match them by module and code. `operators`, `roles` and `custody` have
+// codes of their own.
 /// The Treasury is of another version than the package.
 const EWrongVersion: u64 = 1;
 /// The Treasury is paused.
 const EPaused: u64 = 2;
-/// The OperatorCap is not, or no longer, authorised by this Treasury.
-const EOperatorRevoked: u64 = 3;
-/// The AdminCap belongs to another Treasury.
-const EAdminMismatch: u64 = 4;
+/// The OperatorCap belongs to another Treasury.
+const EWrongTreasury: u64 = 3;
 /// No price ceiling is set for this operation.
-const EPriceCeiling: u64 = 5;
-/// The Treasury holds no capability for this dWallet.
-const EUnknownDWallet: u64 = 6;
-/// The Treasury holds no capability for this presign.
-const EUnknownPresign: u64 = 7;
+const EPriceCeiling: u64 = 4;
 /// The Treasury does not hold what is to be withdrawn.
-const EInsufficient: u64 = 8;
+const EInsufficient: u64 = 5;
 /// A batch has 1 to 100 sessions.
-const EBadBatch: u64 = 9;
-/// The operator to revoke is not authorised.
-const EUnknownOperator: u64 = 10;
+const EBadBatch: u64 = 6;
 /// The Treasury is of this version, or of a newer one, already.
-const ENothingToMigrate: u64 = 11;
+const ENothingToMigrate: u64 = 7;
 /// The dWallet is of another curve than the ceiling that should bound its signature.
-const EWrongCurve: u64 = 12;
+const EWrongCurve: u64 = 8;
 
 /// The most that one operation may cost.
 public struct Ceiling has copy, drop, store {
@@ -78,26 +74,19 @@ public struct Treasury has key {
     paused: bool,
     ika: Balance<IKA>,
     sui: Balance<SUI>,
-    /// Authorised OperatorCaps.
-    operators: VecSet<ID>,
+    roles: Roles,
+    operators: Operators,
     ceilings: Table<PriceKey, Ceiling>,
-    /// By dWallet id.
-    dwallet_caps: ObjectTable<ID, DWalletCap>,
-    /// By presign id.
-    presign_caps: ObjectTable<ID, UnverifiedPresignCap>,
-    /// The curve of each dWallet whose capability the Treasury holds. Its signatures cost what this curve costs.
-    dwallet_curves: Table<ID, u32>,
+    custody: Custody,
 }
 
-public struct AdminCap has key, store {
+/// Spends from one Treasury, for one address. It cannot be transferred.
+public struct OperatorCap has key {
     id: UID,
     treasury_id: ID,
 }
 
-public struct OperatorCap has key, store {
-    id: UID,
-    treasury_id: ID,
-}
+public struct TreasuryCreated has copy, drop { treasury_id: ID, admin_cap_id: ID, holder: address }
 
 public struct Deposited has copy, drop {
     treasury_id: ID,
@@ -113,12 +102,6 @@ public struct Drained has copy, drop {
     sui: u64,
 }
 
-public struct OperatorSet has copy, drop {
-    treasury_id: ID,
-    operator_cap_id: ID,
-    authorised: bool,
-}
-
 public struct CeilingSet has copy, drop {
     treasury_id: ID,
     op: u8,
@@ -128,21 +111,11 @@ public struct CeilingSet has copy, drop {
     sui: u64,
 }
 
+/// `by` is the pauser or the administrator.
 public struct PauseSet has copy, drop {
     treasury_id: ID,
     paused: bool,
-}
-
-public struct DWalletReleased has copy, drop {
-    treasury_id: ID,
-    dwallet_id: ID,
-    dwallet_cap_id: ID,
-}
-
-public struct PresignReleased has copy, drop {
-    treasury_id: ID,
-    presign_id: ID,
-    presign_cap_id: ID,
+    by: address,
 }
 
 public struct Migrated has copy, drop {
@@ -158,6 +131,8 @@ public struct DkgPaid has copy, drop {
     dwallet_id: ID,
     dwallet_cap_id: ID,
     curve: u32,
+    /// The address of the user's encryption key, who can take the capability out.
+    owner: address,
     ika: u64,
     sui: u64,
     request_ref: vector<u8>,
@@ -187,23 +162,25 @@ public struct SignPaid has copy, drop {
 fun init(ctx: &mut TxContext) {
     let (treasury, admin) = create(ctx);
     transfer::share_object(treasury);
-    transfer::public_transfer(admin, ctx.sender());
+    roles::give(admin, ctx.sender());
 }
 
 fun create(ctx: &mut TxContext): (Treasury, AdminCap) {
+    let id = object::new(ctx);
+    let treasury_id = id.to_inner();
+    let (roles, admin) = roles::start(treasury_id, ctx);
+    event::emit(TreasuryCreated { treasury_id, admin_cap_id: object::id(&admin), holder: ctx.sender() });
     let treasury = Treasury {
-        id: object::new(ctx),
+        id,
         version: VERSION,
         paused: false,
         ika: balance::zero(),
         sui: balance::zero(),
-        operators: vec_set::empty(),
+        roles,
+        operators: operators::none(),
         ceilings: table::new(ctx),
-        dwallet_caps: object_table::new(ctx),
-        presign_caps: object_table::new(ctx),
-        dwallet_curves: table::new(ctx),
+        custody: custody::empty(ctx),
     };
-    let admin = AdminCap { id: object::new(ctx), treasury_id: object::id(&treasury) };
     (treasury, admin)
 }
 
@@ -225,11 +202,50 @@ public fun balances(self: &Treasury): (u64, u64) {
 }
 
 public fun has_dwallet(self: &Treasury, dwallet_id: ID): bool {
-    self.dwallet_caps.contains(dwallet_id)
+    self.custody.has_dwallet(dwallet_id)
 }
 
 public fun has_presign(self: &Treasury, presign_id: ID): bool {
-    self.presign_caps.contains(presign_id)
+    self.custody.has_presign(presign_id)
+}
+
+// === A user ===
+
+/// Sends the dWallet's capability to `recipient`. Anybody may submit this: the owner of the dWallet has signed it, with the
+/// Ed25519 key whose Sui address is the address of the user's encryption key. `treasury::consent` says which message. It
+/// works while the Treasury is paused, too. Presigns and requests of the dWallet stay where they are: what has been paid
+/// is signed, what has not been paid is not.
+public fun leave(
+    self: &mut Treasury,
+    dwallet_id: ID,
+    chain: vector<u8>,
+    recipient: address,
+    nonce: u64,
+    expires_epoch: u64,
+    public_key: vector<u8>,
+    signature: vector<u8>,
+    ctx: &mut TxContext,
+) {
+    self.assert_version();
+    let id = object::id(self);
+    self.custody.leave(id, dwallet_id, chain, recipient, nonce, expires_epoch, public_key, signature, ctx);
+}
+
+/// Forbids for good that the administrator hands the dWallet's capability to anybody, or to a successor. Anybody may
+/// submit this: the owner has signed it. The owner can still leave.
+public fun refuse_release(
+    self: &mut Treasury,
+    dwallet_id: ID,
+    chain: vector<u8>,
+    nonce: u64,
+    expires_epoch: u64,
+    public_key: vector<u8>,
+    signature: vector<u8>,
+    ctx: &mut TxContext,
+) {
+    self.assert_version();
+    let id = object::id(self);
+    self.custody.refuse(id, dwallet_id, chain, nonce, expires_epoch, public_key, signature, ctx);
 }
 
 // === Operator ===
@@ -250,7 +266,7 @@ public fun pay_dkg(
     request_ref: vector<u8>,
     ctx: &mut TxContext,
 ): ID {
-    self.assert_operator(cap);
+    self.assert_operator(cap, ctx);
     let (mut ika, mut sui) = self.take(OP_DKG, curve, 0, 1, ctx);
     let (ika_before, sui_before) = (ika.value(), sui.value());
     let session = coordinator.register_session_identifier(session_bytes, ctx);
@@ -276,12 +292,14 @@ public fun pay_dkg(
         dwallet_id,
         dwallet_cap_id: object::id(&dwallet_cap),
         curve,
+        owner: encryption_key_address,
         ika: ika_before - ika.value(),
         sui: sui_before - sui.value(),
         request_ref,
     });
-    self.dwallet_caps.add(dwallet_id, dwallet_cap);
-    self.dwallet_curves.add(dwallet_id, curve);
+    self.custody.keep_dwallet(dwallet_cap, curve, encryption_key_address);
+    let (ika_spent, sui_spent) = (ika_before - ika.value(), sui_before - sui.value());
+    self.operators.spend(object::id(cap), OP_DKG, 1, ika_spent, sui_spent, ctx);
     self.give_back(ika, sui);
     dwallet_id
 }
@@ -297,10 +315,11 @@ public fun pay_presigns(
     mut sessions: vector<vector<u8>>,
     ctx: &mut TxContext,
 ): vector<ID> {
-    self.assert_operator(cap);
+    self.assert_operator(cap, ctx);
     let count = sessions.length();
     assert!(count > 0 && count <= MAX_BATCH, EBadBatch);
     let (mut ika, mut sui) = self.take(OP_PRESIGN, curve, signature_algorithm, count, ctx);
+    let (ika_taken, sui_taken) = (ika.value(), sui.value());
     let mut presign_ids = vector[];
     sessions.reverse();
     while (!sessions.is_empty()) {
@@ -315,7 +334,7 @@ public fun pay_presigns(
             &mut sui,
             ctx,
         );
-        let presign_id = presign_id_of(&presign_cap);
+        let presign_id = self.custody.keep_presign(presign_cap);
         event::emit(PresignPaid {
             treasury_id: object::id(self),
             operator_cap_id: object::id(cap),
@@ -325,9 +344,10 @@ public fun pay_presigns(
             ika: ika_before - ika.value(),
             sui: sui_before - sui.value(),
         });
-        self.presign_caps.add(presign_id, presign_cap);
         presign_ids.push_back(presign_id);
     };
+    let (ika_spent, sui_spent) = (ika_taken - ika.value(), sui_taken - sui.value());
+    self.operators.spend(object::id(cap), OP_PRESIGN, count, ika_spent, sui_spent, ctx);
     self.give_back(ika, sui);
     presign_ids
 }
@@ -349,20 +369,15 @@ public fun pay_sign(
     request_ref: vector<u8>,
     ctx: &mut TxContext,
 ): ID {
-    self.assert_operator(cap);
-    assert!(self.dwallet_caps.contains(dwallet_id), EUnknownDWallet);
-    assert!(self.presign_caps.contains(presign_id), EUnknownPresign);
-    assert!(self.dwallet_curves[dwallet_id] == curve, EWrongCurve);
+    self.assert_operator(cap, ctx);
+    let (own_curve, _) = self.custody.dwallet(dwallet_id);
+    assert!(own_curve == curve, EWrongCurve);
+    let presign_cap = self.custody.take_presign(presign_id);
     let (mut ika, mut sui) = self.take(OP_SIGN, curve, signature_algorithm, 1, ctx);
     let (ika_before, sui_before) = (ika.value(), sui.value());
-    let presign_cap = self.presign_caps.remove(presign_id);
     let verified_cap = coordinator.verify_presign_cap(presign_cap, ctx);
-    let approval = coordinator.approve_message(
-        self.dwallet_caps.borrow(dwallet_id),
-        signature_algorithm,
-        hash_scheme,
-        message,
-    );
+    let (_, dwallet_cap) = self.custody.dwallet(dwallet_id);
+    let approval = coordinator.approve_message(dwallet_cap, signature_algorithm, hash_scheme, message);
     let session = coordinator.register_session_identifier(session_bytes, ctx);
     let sign_id = coordinator.request_sign_and_return_id(
         verified_cap,
@@ -383,26 +398,64 @@ public fun pay_sign(
         sui: sui_before - sui.value(),
         request_ref,
     });
+    let (ika_spent, sui_spent) = (ika_before - ika.value(), sui_before - sui.value());
+    self.operators.spend(object::id(cap), OP_SIGN, 1, ika_spent, sui_spent, ctx);
     self.give_back(ika, sui);
     sign_id
 }
 
-// === Administrator ===
+// === Pauser ===
 
-public fun new_operator(self: &mut Treasury, admin: &AdminCap, ctx: &mut TxContext): OperatorCap {
+/// Stops all payments. Only the administrator resumes them.
+public fun pause(self: &mut Treasury, ctx: &mut TxContext) {
+    self.assert_version();
+    self.roles.check_pauser(ctx);
+    self.set_pause(true, ctx);
+}
+
+// === Administrator: operators, prices, funds ===
+
+/// Gives `holder` an OperatorCap that nobody else can use. `expires_epoch` is the last epoch in which it can be used; the
+/// other numbers are what it may spend in one epoch.
+public fun new_operator(
+    self: &mut Treasury,
+    admin: &AdminCap,
+    holder: address,
+    expires_epoch: u64,
+    ika: u64,
+    sui: u64,
+    dkgs: u64,
+    presigns: u64,
+    signs: u64,
+    ctx: &mut TxContext,
+) {
     self.assert_admin(admin);
-    let operator = OperatorCap { id: object::new(ctx), treasury_id: object::id(self) };
-    let operator_cap_id = object::id(&operator);
-    self.operators.insert(operator_cap_id);
-    event::emit(OperatorSet { treasury_id: object::id(self), operator_cap_id, authorised: true });
-    operator
+    let limits = operators::amounts(ika, sui, dkgs, presigns, signs);
+    transfer::transfer(self.make_operator(holder, expires_epoch, limits, ctx), holder);
+}
+
+/// Sets the expiry and the limits of an operator. What it has spent in this epoch still counts.
+public fun renew_operator(
+    self: &mut Treasury,
+    admin: &AdminCap,
+    operator_cap_id: ID,
+    expires_epoch: u64,
+    ika: u64,
+    sui: u64,
+    dkgs: u64,
+    presigns: u64,
+    signs: u64,
+) {
+    self.assert_admin(admin);
+    let treasury_id = object::id(self);
+    let limits = operators::amounts(ika, sui, dkgs, presigns, signs);
+    self.operators.renew(treasury_id, operator_cap_id, expires_epoch, limits);
 }
 
 public fun revoke_operator(self: &mut Treasury, admin: &AdminCap, operator_cap_id: ID) {
     self.assert_admin(admin);
-    assert!(self.operators.contains(&operator_cap_id), EUnknownOperator);
-    self.operators.remove(&operator_cap_id);
-    event::emit(OperatorSet { treasury_id: object::id(self), operator_cap_id, authorised: false });
+    let treasury_id = object::id(self);
+    self.operators.revoke(treasury_id, operator_cap_id);
 }
 
 public fun set_ceiling(
@@ -421,10 +474,9 @@ public fun set_ceiling(
     event::emit(CeilingSet { treasury_id: object::id(self), op, curve, signature_algorithm, ika, sui });
 }
 
-public fun set_paused(self: &mut Treasury, admin: &AdminCap, paused: bool) {
+public fun set_paused(self: &mut Treasury, admin: &AdminCap, paused: bool, ctx: &mut TxContext) {
     self.assert_admin(admin);
-    self.paused = paused;
-    event::emit(PauseSet { treasury_id: object::id(self), paused });
+    self.set_pause(paused, ctx);
 }
 
 public fun drain(
@@ -442,36 +494,139 @@ public fun drain(
     transfer::public_transfer(self.sui.split(sui).into_coin(ctx), to);
 }
 
-/// Hands a dWallet's capability out, for a user who leaves with their key.
-public fun release_dwallet(self: &mut Treasury, admin: &AdminCap, dwallet_id: ID): DWalletCap {
+// === Administrator: roles ===
+
+/// Sets who may pause, and who may replace a lost AdminCap. The zero address is nobody. A pending offer of the recovery
+/// holder ends if another one follows.
+public fun set_roles(self: &mut Treasury, admin: &AdminCap, pauser: address, recovery: address) {
     self.assert_admin(admin);
-    assert!(self.dwallet_caps.contains(dwallet_id), EUnknownDWallet);
-    let dwallet_cap = self.dwallet_caps.remove(dwallet_id);
-    self.dwallet_curves.remove(dwallet_id);
-    event::emit(DWalletReleased {
-        treasury_id: object::id(self),
-        dwallet_id,
-        dwallet_cap_id: object::id(&dwallet_cap),
-    });
-    dwallet_cap
+    let treasury_id = object::id(self);
+    self.roles.set(treasury_id, pauser, recovery);
 }
 
-/// Hands a presign's capability out, for one that the network has rejected: nothing else takes it out of the Treasury.
-public fun release_presign(self: &mut Treasury, admin: &AdminCap, presign_id: ID): UnverifiedPresignCap {
+/// Offers the administration to an address, which has to accept. A later offer replaces an earlier one.
+public fun offer_admin(self: &mut Treasury, admin: &AdminCap, to: address, ctx: &mut TxContext) {
     self.assert_admin(admin);
-    assert!(self.presign_caps.contains(presign_id), EUnknownPresign);
-    let presign_cap = self.presign_caps.remove(presign_id);
-    event::emit(PresignReleased {
-        treasury_id: object::id(self),
-        presign_id,
-        presign_cap_id: object::id(&presign_cap),
-    });
-    presign_cap
+    let treasury_id = object::id(self);
+    self.roles.offer(treasury_id, to, ctx);
 }
+
+/// Withdraws the offer of the administration, also one of the recovery holder.
+public fun withdraw_admin_offer(self: &mut Treasury, admin: &AdminCap) {
+    self.assert_admin(admin);
+    let treasury_id = object::id(self);
+    self.roles.withdraw_offer(treasury_id);
+}
+
+/// Gives the sender, to whom the administration is offered, a new AdminCap. The old one counts no more.
+public fun accept_admin(self: &mut Treasury, ctx: &mut TxContext) {
+    self.assert_version();
+    let treasury_id = object::id(self);
+    roles::give(self.roles.accept(treasury_id, ctx), ctx.sender());
+}
+
+/// Offers the administration to an address because the AdminCap is lost. The sender is the recovery holder. The offer can
+/// be accepted after seven epochs; until somebody accepts it, the holder of the AdminCap can withdraw it.
+public fun recover_admin(self: &mut Treasury, to: address, ctx: &mut TxContext) {
+    self.assert_version();
+    let treasury_id = object::id(self);
+    self.roles.recover(treasury_id, to, ctx);
+}
+
+// === Administrator: capabilities ===
+
+/// Announces that a dWallet's capability goes to `recipient` after fourteen epochs, unless its owner forbids it. The
+/// announcement serves for the fourteen epochs after these.
+public fun announce_release(
+    self: &mut Treasury,
+    admin: &AdminCap,
+    dwallet_id: ID,
+    recipient: address,
+    ctx: &mut TxContext,
+) {
+    self.assert_admin(admin);
+    let treasury_id = object::id(self);
+    self.custody.announce_release(treasury_id, dwallet_id, recipient, ctx);
+}
+
+public fun withdraw_release(self: &mut Treasury, admin: &AdminCap, dwallet_id: ID) {
+    self.assert_admin(admin);
+    let treasury_id = object::id(self);
+    self.custody.withdraw_release(treasury_id, dwallet_id);
+}
+
+/// Sends a dWallet's capability to the recipient that was announced at least fourteen epochs ago.
+public fun release_dwallet(self: &mut Treasury, admin: &AdminCap, dwallet_id: ID, ctx: &mut TxContext) {
+    self.assert_admin(admin);
+    let treasury_id = object::id(self);
+    self.custody.release(treasury_id, dwallet_id, ctx);
+}
+
+/// Sends a presign's capability to an address, for one that the network has rejected: nothing else takes it out.
+public fun release_presign(self: &mut Treasury, admin: &AdminCap, presign_id: ID, recipient: address) {
+    self.assert_admin(admin);
+    let treasury_id = object::id(self);
+    self.custody.release_presign(treasury_id, presign_id, recipient);
+}
+
+/// Announces that the capabilities go to another Treasury, of this or of another package, after fourteen epochs. The
+/// announcement serves for the fourteen epochs after these. `successor` is the id of that Treasury as an address. Nothing
+/// here shows that a Treasury is there: whoever relies on this Treasury has to look.
+public fun announce_successor(self: &mut Treasury, admin: &AdminCap, successor: address, ctx: &mut TxContext) {
+    self.assert_admin(admin);
+    let treasury_id = object::id(self);
+    self.custody.announce_successor(treasury_id, successor, ctx);
+}
+
+public fun withdraw_successor(self: &mut Treasury, admin: &AdminCap) {
+    self.assert_admin(admin);
+    let treasury_id = object::id(self);
+    self.custody.withdraw_successor(treasury_id);
+}
+
+/// Sends the capabilities of these dWallets to the successor. Its administrator has to take them in.
+public fun move_dwallets(self: &mut Treasury, admin: &AdminCap, dwallet_ids: vector<ID>, ctx: &mut TxContext) {
+    self.assert_admin(admin);
+    let treasury_id = object::id(self);
+    self.custody.move_dwallets(treasury_id, dwallet_ids, ctx);
+}
+
+/// Sends the capabilities of these presigns to the successor. Its administrator has to take them in.
+public fun move_presigns(self: &mut Treasury, admin: &AdminCap, presign_ids: vector<ID>, ctx: &mut TxContext) {
+    self.assert_admin(admin);
+    let treasury_id = object::id(self);
+    self.custody.move_presigns(treasury_id, presign_ids, ctx);
+}
+
+/// Takes in a dWallet's capability that somebody has sent to this Treasury. Neither Ika nor the sender's package says
+/// here which curve and which owner it has: both are public, in `DkgPaid` and `DWalletMoved`. So whoever sends a
+/// capability here relies on the administrator to name its owner.
+public fun take_in_dwallet(
+    self: &mut Treasury,
+    admin: &AdminCap,
+    sent: Receiving<DWalletCap>,
+    curve: u32,
+    owner: address,
+) {
+    self.assert_admin(admin);
+    let treasury_id = object::id(self);
+    let cap = transfer::public_receive(&mut self.id, sent);
+    self.custody.take_in_dwallet(treasury_id, cap, curve, owner);
+}
+
+/// Takes in a presign's capability that somebody has sent to this Treasury.
+public fun take_in_presign(self: &mut Treasury, admin: &AdminCap, sent: Receiving<UnverifiedPresignCap>) {
+    self.assert_admin(admin);
+    let treasury_id = object::id(self);
+    let cap = transfer::public_receive(&mut self.id, sent);
+    self.custody.take_in_presign(treasury_id, cap);
+}
+
+// === Administrator: upgrades ===
 
 /// Moves the Treasury to this version of the package.
 public fun migrate(self: &mut Treasury, admin: &AdminCap) {
-    self.assert_own_admin(admin);
+    self.roles.check_admin(admin);
     let from = self.version;
     assert!(from < VERSION, ENothingToMigrate);
     self.version = VERSION;
@@ -484,20 +639,34 @@ fun assert_version(self: &Treasury) {
     assert!(self.version == VERSION, EWrongVersion);
 }
 
-fun assert_operator(self: &Treasury, cap: &OperatorCap) {
+fun assert_operator(self: &Treasury, cap: &OperatorCap, ctx: &TxContext) {
     self.assert_version();
     assert!(!self.paused, EPaused);
-    let authorised = cap.treasury_id == object::id(self) && self.operators.contains(&object::id(cap));
-    assert!(authorised, EOperatorRevoked);
+    assert!(cap.treasury_id == object::id(self), EWrongTreasury);
+    self.operators.check(object::id(cap), ctx);
 }
 
 fun assert_admin(self: &Treasury, admin: &AdminCap) {
     self.assert_version();
-    self.assert_own_admin(admin);
+    self.roles.check_admin(admin);
 }
 
-fun assert_own_admin(self: &Treasury, admin: &AdminCap) {
-    assert!(admin.treasury_id == object::id(self), EAdminMismatch);
+fun make_operator(
+    self: &mut Treasury,
+    holder: address,
+    expires_epoch: u64,
+    limits: Amounts,
+    ctx: &mut TxContext,
+): OperatorCap {
+    let treasury_id = object::id(self);
+    let cap = OperatorCap { id: object::new(ctx), treasury_id };
+    self.operators.add(treasury_id, object::id(&cap), holder, expires_epoch, limits);
+    cap
+}
+
+fun set_pause(self: &mut Treasury, paused: bool, ctx: &TxContext) {
+    self.paused = paused;
+    event::emit(PauseSet { treasury_id: object::id(self), paused, by: ctx.sender() });
 }
 
 /// Withdraws the ceiling `count` times, or all there is if that is less. Contracts cannot read Ika's prices: when the
@@ -528,16 +697,8 @@ fun give_back(self: &mut Treasury, ika: Coin<IKA>, sui: Coin<SUI>) {
     self.sui.join(sui.into_balance());
 }
 
-/// `UnverifiedPresignCap` has no public getter for its presign, so it is read from the BCS form:
-/// id, optional dWallet id, presign id.
-fun presign_id_of(cap: &UnverifiedPresignCap): ID {
-    let mut reader = bcs::new(bcs::to_bytes(cap));
-    reader.peel_address();
-    reader.peel_option_address();
-    object::id_from_address(reader.peel_address())
-}
-
 // === Tests ===
+// What a transaction sends to somebody cannot be had in a test, so these return it.
 
 #[test_only]
 public fun create_for_testing(ctx: &mut TxContext): (Treasury, AdminCap) {
@@ -547,6 +708,46 @@ public fun create_for_testing(ctx: &mut TxContext): (Treasury, AdminCap) {
 #[test_only]
 public fun init_for_testing(ctx: &mut TxContext) {
     init(ctx);
+}
+
+#[test_only]
+public fun new_operator_for_testing(
+    self: &mut Treasury,
+    admin: &AdminCap,
+    holder: address,
+    expires_epoch: u64,
+    limits: Amounts,
+    ctx: &mut TxContext,
+): OperatorCap {
+    self.assert_admin(admin);
+    self.make_operator(holder, expires_epoch, limits, ctx)
+}
+
+#[test_only]
+public fun accept_admin_for_testing(self: &mut Treasury, ctx: &mut TxContext): AdminCap {
+    self.assert_version();
+    let treasury_id = object::id(self);
+    self.roles.accept(treasury_id, ctx)
+}
+
+#[test_only]
+public fun take_in_dwallet_for_testing(self: &mut Treasury, admin: &AdminCap, cap: DWalletCap, curve: u32, owner: address) {
+    self.assert_admin(admin);
+    let treasury_id = object::id(self);
+    self.custody.take_in_dwallet(treasury_id, cap, curve, owner);
+}
+
+#[test_only]
+public fun take_in_presign_for_testing(self: &mut Treasury, admin: &AdminCap, cap: UnverifiedPresignCap) {
+    self.assert_admin(admin);
+    let treasury_id = object::id(self);
+    self.custody.take_in_presign(treasury_id, cap);
+}
+
+#[test_only]
+public fun discard_for_testing(cap: OperatorCap) {
+    let OperatorCap { id, treasury_id: _ } = cap;
+    id.delete();
 }
 
 #[test_only]

@@ -36,6 +36,7 @@ export async function findLostTransactions(options: FindLostOptions): Promise<Pa
   }
   await checkObjects(
     db,
+    network.name,
     owned.filter(({ lastChange }) => missing.has(lastChange ?? "")),
   );
   await checkOrigins(options, lost, missing);
@@ -44,7 +45,7 @@ export async function findLostTransactions(options: FindLostOptions): Promise<Pa
 
 export interface FindLostOptions {
   readonly db: Queryable;
-  readonly network: Pick<ChainNetwork, "senderAddress" | "gasOwnerAddress" | "treasury">;
+  readonly network: Pick<ChainNetwork, "name" | "senderAddress" | "gasOwnerAddress" | "treasury">;
   readonly reader: Pick<NetworkReader, "gasCoins" | "ownedObjects" | "effects">;
   readonly history: TransactionHistory;
 }
@@ -58,13 +59,14 @@ function isOf({ sender, gasOwner }: PastTransaction, ours: ReadonlySet<string>):
 }
 
 /** Throws if one of them differs from the database, because the transaction that changed it is missing. */
-async function checkObjects(db: Queryable, objects: readonly OwnedObject[]): Promise<void> {
+async function checkObjects(db: Queryable, network: string, objects: readonly OwnedObject[]): Promise<void> {
   const ids = objects.map(({ objectId }) => objectId);
   const versions = objects.map(({ version }) => version);
   const [changed] = await readRows(
     db,
     sql`SELECT found.id FROM unnest(${ids}::text[], ${versions}::text[]) AS found (id, version) JOIN (
-          SELECT id, version FROM lane UNION ALL SELECT object_id, version FROM gas_coin
+          SELECT id, version FROM lane WHERE network = ${network}
+          UNION ALL SELECT object_id, version FROM gas_coin WHERE network = ${network}
         ) known USING (id) WHERE known.version <> found.version LIMIT 1`,
     { id: text },
   );

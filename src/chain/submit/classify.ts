@@ -27,6 +27,11 @@ export const OPERATOR_CAUSES = [
   "treasury_version",
   "treasury_paused",
   "operator_revoked",
+  // The OperatorCap is of another Treasury, or bound to another address than the hot wallet's.
+  "operator_foreign",
+  "operator_expired",
+  // The OperatorCap has spent what the administrator allows it in an epoch.
+  "operator_limit",
   // The Treasury, a cap or the coordinator is of another package than the service calls. The service makes all other
   // arguments itself, so no operation can bring a wrong one.
   "wrong_package",
@@ -44,10 +49,14 @@ const CAUSE_OF_ABORT: Readonly<Record<string, OperatorCause>> = {
   "coordinator_inner:21": "ika_price_missing",
   "sessions_manager:1": "price_ceiling",
   "sessions_manager:2": "price_ceiling",
-  "treasury:5": "price_ceiling",
+  "treasury:4": "price_ceiling",
   "treasury:1": "treasury_version",
   "treasury:2": "treasury_paused",
-  "treasury:3": "operator_revoked",
+  "treasury:3": "operator_foreign",
+  "operators:1": "operator_revoked",
+  "operators:2": "operator_foreign",
+  "operators:3": "operator_expired",
+  "operators:4": "operator_limit",
 };
 
 /** The causes that refuse every operation of the lane alike. */
@@ -56,6 +65,8 @@ const CAUSES_OF_ALL: readonly (OperatorCause | undefined)[] = [
   "treasury_version",
   "treasury_paused",
   "operator_revoked",
+  "operator_foreign",
+  "operator_expired",
   "wrong_package",
 ];
 

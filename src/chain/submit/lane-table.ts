@@ -32,13 +32,13 @@ export async function addLane(db: Queryable, network: string, operatorCap: Owned
   );
 }
 
-/** Assigns a coin to a lane. Returns false if the coin already has a lane. */
+/** Assigns a coin to a lane. Returns false if the coin already has a lane of the network. */
 export async function addGasCoin(db: Queryable, laneId: string, coin: OwnedRef): Promise<boolean> {
   const addedCount = await execute(
     db,
-    sql`INSERT INTO gas_coin (object_id, lane_id, version, digest)
-        VALUES (${coin.objectId}, ${laneId}, ${coin.version}, ${coin.digest})
-        ON CONFLICT (object_id) DO NOTHING RETURNING object_id`,
+    sql`INSERT INTO gas_coin (network, object_id, lane_id, version, digest)
+        SELECT network, ${coin.objectId}, id, ${coin.version}, ${coin.digest} FROM lane WHERE id = ${laneId}
+        ON CONFLICT (network, object_id) DO NOTHING RETURNING object_id`,
   );
   return addedCount === 1;
 }
@@ -191,7 +191,7 @@ export function readGasCoins(
   return readRows(
     db,
     sql`SELECT lane_id AS "laneId", object_id AS "objectId" FROM gas_coin
-        JOIN lane ON lane.id = gas_coin.lane_id WHERE network = ${network}`,
+        WHERE network = ${network}`,
     { laneId: text, objectId: text },
   );
 }

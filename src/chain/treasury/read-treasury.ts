@@ -4,7 +4,8 @@ import type { Queryable } from "../../store/database.ts";
 import { readRows } from "../../store/statements.ts";
 import type { ChainNetwork } from "../network.ts";
 import type { GasCoin, NetworkReader } from "../reader.ts";
-import type { PriceCeiling, TreasuryReader, TreasuryState } from "./treasury-reader.ts";
+import type { PriceCeiling, TreasuryReader } from "./treasury-reader.ts";
+import type { TreasuryState } from "./treasury-state.ts";
 
 /** Reads the funds of a network from the chain and the database. Throws CHAIN_UNAVAILABLE. */
 export async function readTreasury(options: {

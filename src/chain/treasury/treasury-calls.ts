@@ -54,6 +54,22 @@ export function createTreasuryCalls(
         bytes(call.userOutputSignature),
       ]);
     },
+    useConsent(call) {
+      const { action, recipient } = call;
+      tx.moveCall({
+        target: `${network.treasury.packageId}::treasury::${action === "leave" ? "leave" : "refuse_release"}`,
+        arguments: [
+          treasury(),
+          tx.pure.id(call.dwalletId),
+          bytes(call.chain),
+          ...(recipient === undefined ? [] : [tx.pure.address(recipient)]),
+          tx.pure.u64(call.nonce),
+          tx.pure.u64(call.expiresEpoch),
+          bytes(call.publicKey),
+          bytes(call.signature),
+        ],
+      });
+    },
     payDkg(call) {
       treasuryCall("pay_dkg", [
         tx.pure.id(call.networkEncryptionKeyId),

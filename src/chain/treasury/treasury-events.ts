@@ -8,6 +8,7 @@ const DkgPaid = bcs.struct("DkgPaid", {
   dwallet_id: bcs.Address,
   dwallet_cap_id: bcs.Address,
   curve: bcs.u32(),
+  owner: bcs.Address,
   ika: bcs.u64(),
   sui: bcs.u64(),
   request_ref: bcs.byteVector(),

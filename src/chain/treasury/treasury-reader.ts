@@ -1,8 +1,10 @@
 import { CoordinatorInnerDynamicField } from "@ika.xyz/sdk";
 import { bcs } from "@mysten/sui/bcs";
 import { presentObjects } from "../../protocol/chain-reader.ts";
+import { TreasuryObject } from "../../protocol/treasury-objects.ts";
 import type { ChainNetwork } from "../network.ts";
 import { retryRead } from "../retry-read.ts";
+import { type TreasuryBalances, type TreasuryState, treasuryState } from "./treasury-state.ts";
 
 /** Reads through the network's client. */
 export function createTreasuryReader(network: ChainNetwork): TreasuryReader {
@@ -13,19 +15,12 @@ export function createTreasuryReader(network: ChainNetwork): TreasuryReader {
     const { object } = await read((signal) =>
       core.getObject({ objectId, include: { content: true }, signal }),
     );
-    return Treasury.parse(object.content);
+    return TreasuryObject.parse(object.content);
   };
 
   return {
     async state() {
-      const { version, paused, operators, ika, sui } = await treasury();
-      return {
-        version: BigInt(version),
-        isPaused: paused,
-        operatorCapIds: operators,
-        ika: BigInt(ika),
-        sui: BigInt(sui),
-      };
+      return treasuryState(await treasury());
     },
     async signPrices() {
       const entries = await pricing();
@@ -49,7 +44,7 @@ export function createTreasuryReader(network: ChainNetwork): TreasuryReader {
       return priceIn(await pricing(), { curve, signatureAlgorithm, session });
     },
     async heldPresigns() {
-      const fields = await fieldsOf((await treasury()).presign_caps.id);
+      const fields = await fieldsOf((await treasury()).custody.presign_caps.id);
       const held: HeldPresign[] = [];
       for (let index = 0; index < fields.length; index += OBJECTS_PER_CALL) {
         const page = fields.slice(index, index + OBJECTS_PER_CALL);
@@ -125,22 +120,6 @@ export function createTreasuryReader(network: ChainNetwork): TreasuryReader {
   }
 }
 
-/** The Treasury's balances, in the smallest units. */
-export interface TreasuryBalances {
-  readonly ika: bigint;
-  readonly sui: bigint;
-}
-
-/** The state of the Treasury. */
-export interface TreasuryState extends TreasuryBalances {
-  /** The version of its package. Calls from a package of another version abort. */
-  readonly version: bigint;
-  /** True if its administrator has stopped all payments. */
-  readonly isPaused: boolean;
-  /** The OperatorCaps that may spend from it. */
-  readonly operatorCapIds: readonly string[];
-}
-
 /** The maximum price of one operation, in the smallest units. Curve and algorithm are the chain's integers. */
 export interface PriceCeiling extends TreasuryBalances {
   readonly operation: "dkg" | PricedSession;
@@ -183,21 +162,6 @@ export interface TreasuryReader {
   /** Returns every paid, unused presign, in any order. */
   heldPresigns(): Promise<HeldPresign[]>;
 }
-
-/** The fields of `treasury::Treasury` of `move/treasury` that this file reads. */
-const Table = bcs.struct("Table", { id: bcs.Address, size: bcs.u64() });
-const Treasury = bcs.struct("Treasury", {
-  id: bcs.Address,
-  version: bcs.u64(),
-  paused: bcs.bool(),
-  ika: bcs.u64(),
-  sui: bcs.u64(),
-  operators: bcs.vector(bcs.Address),
-  ceilings: Table,
-  dwallet_caps: Table,
-  presign_caps: Table,
-  dwallet_curves: Table,
-});
 
 /** An entry of the Treasury's ceilings. */
 const CeilingField = bcs.struct("Field", {

@@ -1,13 +1,11 @@
-import { loadClientConfig } from "../../config/config.ts";
-import { type CommandContext, command } from "../command.ts";
+import { command } from "../command.ts";
 import { messageOf, UnreachableError } from "../failure.ts";
-import { findQuickStart } from "../find-quick-start.ts";
+import { DEFAULT_LOCALNET_URL, findLocalnet } from "../find-localnet.ts";
 import { formatCoins } from "../format.ts";
 import { flag, operand, optional } from "../option.ts";
 import { addressOnSui, httpUrl } from "../option-values.ts";
 import { formatTable } from "../table.ts";
 
-const DEFAULT_URL = "http://127.0.0.1:9000";
 const TIMEOUT_MS = 30_000;
 
 /** The reply of the localnet's faucet. */
@@ -27,7 +25,7 @@ export const faucetCommand = command({
   summary: "give an address SUI and IKA on the local network",
   details:
     "Pays a deposit if the address is a project's deposit address: `tss deposit address` prints it.\n" +
-    `Without --url, the faucet is at LOCALNET_URL, at the service that runs on DATA_DIR, or at ${DEFAULT_URL}.`,
+    `Without --url, the faucet is at LOCALNET_URL, at the service that runs on DATA_DIR, or at ${DEFAULT_LOCALNET_URL}.`,
   options: {
     address: operand("<address>", "the Sui address to give to", addressOnSui),
     url: optional("<url>", "the local network", httpUrl),
@@ -40,11 +38,6 @@ export const faucetCommand = command({
     context.print(json ? JSON.stringify(reply) : describe(coins));
   },
 });
-
-async function findLocalnet({ environment }: CommandContext): Promise<string> {
-  const config = loadClientConfig(environment);
-  return config.localnetUrl ?? (await findQuickStart(config))?.fullnodeUrl ?? DEFAULT_URL;
-}
 
 async function askFaucet(url: string, recipient: string): Promise<FaucetReply> {
   let text: string;

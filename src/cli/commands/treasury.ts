@@ -13,17 +13,21 @@ import {
 import { formatCoins, formatEnum } from "../format.ts";
 import { serviceCommand } from "../service-command.ts";
 import { formatPairs, formatTable } from "../table.ts";
+import { TREASURY_SUBCOMMANDS } from "../treasury/treasury-subcommands.ts";
 
-/** `tss treasury`. */
-export const treasuryCommand = serviceCommand({
-  caller: "operator",
-  isDirect: false,
-  summary: "show the Treasury on the chain, the wallets, and the lanes with their gas",
-  options: {},
-  call: ({ admin }) => admin.getTreasury({}),
-  reply: GetTreasuryResponseSchema,
-  show: describe,
-});
+/** `tss treasury`: what the service knows. Its subcommands talk to a fullnode alone. */
+export const treasuryCommand = {
+  ...serviceCommand({
+    caller: "operator",
+    isDirect: false,
+    summary: "show the Treasury as the service sees it, the wallets, and the lanes with their gas",
+    options: {},
+    call: ({ admin }) => admin.getTreasury({}),
+    reply: GetTreasuryResponseSchema,
+    show: describe,
+  }),
+  subcommands: TREASURY_SUBCOMMANDS,
+};
 
 function describe({ treasury, hotWallet, gasStation, lanes }: GetTreasuryResponse): string {
   const head = formatPairs([

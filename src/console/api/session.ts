@@ -1,4 +1,4 @@
-import { createClient, type Interceptor } from "@connectrpc/connect";
+import { type Client, createClient, type Interceptor } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-web";
 import { Account } from "../../../gen/client/tss/v1/account_pb.ts";
 import { Admin } from "../../../gen/client/tss/v1/admin_pb.ts";
@@ -8,28 +8,65 @@ import { Operations } from "../../../gen/client/tss/v1/operations_pb.ts";
 import { Signing } from "../../../gen/client/tss/v1/signing_pb.ts";
 import { roleOfKey } from "./role-of-key.ts";
 
-/**
- * A signed-in key. The key exists only in the closure of the interceptor: it is in no storage, no URL and no element of
- * the page, and it goes with the session.
- */
-export interface Session {
+/** What a page sees of a signed-in key, on one network. */
+export interface Session extends Clients {
   readonly role: "operator" | "project";
-  /** localnet, testnet or mainnet. */
+  /** localnet, testnet or mainnet: the network of the key's project, or the one that an operator chose. */
   readonly network: string;
+  /** The networks that an operator chooses from, in the service's order; of a project, its own. */
+  readonly networks: readonly string[];
   /** The name of the project, for people; empty for an operator. */
   readonly projectName: string;
-  readonly account: ReturnType<typeof createClient<typeof Account>>;
-  readonly operations: ReturnType<typeof createClient<typeof Operations>>;
-  readonly admin: ReturnType<typeof createClient<typeof Admin>>;
-  readonly billing: ReturnType<typeof createClient<typeof Billing>>;
-  readonly onboarding: ReturnType<typeof createClient<typeof Onboarding>>;
-  readonly signing: ReturnType<typeof createClient<typeof Signing>>;
+  /** Clients that name no network: for calls about all of them. */
+  readonly everyNetwork: Pick<Clients, "admin" | "operations">;
+}
+
+/**
+ * A signed-in key. The key exists only in the closure of an interceptor: it is in no storage, no URL and no element of
+ * the page, and it goes with the session.
+ */
+export interface KeySession extends Pick<Session, "networks"> {
+  /** The session on one of the networks. */
+  on(network: string): Session;
 }
 
 /** Opens a session after the service has accepted the key. Rejects with the service's refusal. */
-export async function openKeySession(key: string, signal: AbortSignal): Promise<Session> {
+export async function openKeySession(key: string, signal: AbortSignal): Promise<KeySession> {
+  const everyNetwork = createClients(key, undefined);
+  if (roleOfKey(key) === "project") {
+    const { projectName, network } = await everyNetwork.account.getAccount({}, { signal });
+    const networks = [network];
+    const session: Session = {
+      role: "project",
+      ...{ projectName, network, networks, everyNetwork },
+      ...everyNetwork,
+    };
+    return { networks, on: () => session };
+  }
+  const { networks } = await everyNetwork.operations.getReadiness({}, { signal });
+  return {
+    networks,
+    on: (network) => ({
+      role: "operator",
+      ...{ projectName: "", network, networks, everyNetwork },
+      ...(networks.length > 1 ? createClients(key, network) : everyNetwork),
+    }),
+  };
+}
+
+interface Clients {
+  readonly account: Client<typeof Account>;
+  readonly operations: Client<typeof Operations>;
+  readonly admin: Client<typeof Admin>;
+  readonly billing: Client<typeof Billing>;
+  readonly onboarding: Client<typeof Onboarding>;
+  readonly signing: Client<typeof Signing>;
+}
+
+function createClients(key: string, network: string | undefined): Clients {
   const authorise: Interceptor = (next) => (request) => {
     request.header.set("authorization", `Bearer ${key}`);
+    if (network !== undefined) request.header.set("x-network", network);
     return next(request);
   };
   const transport = createConnectTransport({
@@ -38,7 +75,7 @@ export async function openKeySession(key: string, signal: AbortSignal): Promise<
     defaultTimeoutMs: CALL_TIMEOUT_MS,
     interceptors: [authorise],
   });
-  const clients = {
+  return {
     account: createClient(Account, transport),
     operations: createClient(Operations, transport),
     admin: createClient(Admin, transport),
@@ -46,14 +83,6 @@ export async function openKeySession(key: string, signal: AbortSignal): Promise<
     onboarding: createClient(Onboarding, transport),
     signing: createClient(Signing, transport),
   };
-  if (roleOfKey(key) === "project") {
-    const { projectName, network } = await clients.account.getAccount({}, { signal });
-    return { role: "project", projectName, network, ...clients };
-  }
-  // The cheapest call that every admin key may make.
-  await clients.admin.listAdminKeys({ pageSize: 1 }, { signal });
-  const { network } = await clients.onboarding.getNetwork({}, { signal });
-  return { role: "operator", projectName: "", network, ...clients };
 }
 
 /** Streams pass their own bound. */

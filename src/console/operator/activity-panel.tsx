@@ -3,6 +3,7 @@ import { SignStageFigures_Stage as Stage } from "../../../gen/client/tss/v1/oper
 import { SignRequest_Status as Status } from "../../../gen/client/tss/v1/signing_pb.ts";
 import { useSession } from "../api/session-context.ts";
 import { useCall } from "../api/use-call.ts";
+import { useOnNetwork } from "../api/use-on-network.ts";
 import { formatDuration } from "../format/duration.ts";
 import { Age } from "../ui/age.tsx";
 import { Loaded } from "../ui/loaded.tsx";
@@ -14,6 +15,7 @@ import { windowStart } from "./sign-window.ts";
 /** Signatures of the last hour, the pool and the outbox in a few figures. */
 export function ActivityPanel(): JSX.Element {
   const { admin, operations } = useSession();
+  const onNetwork = useOnNetwork();
   const activity = useCall(
     async (signal) => {
       const [statistics, { buckets }, outbox] = await Promise.all([
@@ -27,7 +29,7 @@ export function ActivityPanel(): JSX.Element {
     { everyMs: 10_000 },
   );
   return (
-    <Panel title="Activity" note="Signatures are those of the last hour.">
+    <Panel title={`Activity${onNetwork}`} note="Signatures are those of the last hour.">
       <Loaded call={activity} lines={3}>
         {({ total, buckets, outbox }) => {
           const signed = total?.stages.find(({ stage }) => stage === Stage.signed);

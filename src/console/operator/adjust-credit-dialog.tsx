@@ -2,6 +2,7 @@ import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { useSession } from "../api/session-context.ts";
 import { useIdempotencyKey } from "../api/use-idempotency-key.ts";
+import { useOnNetwork } from "../api/use-on-network.ts";
 import { formatMoney, formatMoneyChange, parseMoney } from "../format/money.ts";
 import { ActionDialog } from "../ui/action-dialog.tsx";
 import { Dialog } from "../ui/dialog.tsx";
@@ -10,6 +11,7 @@ import { TextField } from "../ui/field.tsx";
 /** Adds credit to a project or removes it, and shows the balance after that. */
 export function AdjustCreditDialog({ projectId, onClose }: AdjustCreditDialogProps): JSX.Element {
   const { admin } = useSession();
+  const onNetwork = useOnNetwork();
   const [amount, setAmount] = useState("");
   const [reason, setReason] = useState("");
   const [balance, setBalance] = useState<bigint>();
@@ -29,7 +31,7 @@ export function AdjustCreditDialog({ projectId, onClose }: AdjustCreditDialogPro
   }
   return (
     <ActionDialog
-      title="Adjust the credit"
+      title={`Adjust the credit${onNetwork}`}
       action={amountMicroUsd ? `Book ${formatMoneyChange(amountMicroUsd)}` : "Book"}
       isReady={amountMicroUsd !== undefined && amountMicroUsd !== 0n && reason.trim() !== ""}
       onClose={onClose}

@@ -19,7 +19,8 @@ import { EXPIRIES, expiryOf } from "./expiries.ts";
 
 /** The named admin keys. */
 export function AdminKeysPage(): JSX.Element {
-  const { admin } = useSession();
+  const { everyNetwork, networks } = useSession();
+  const { admin } = everyNetwork;
   const [open, setOpen] = useState<OpenDialog>();
   const keys = usePages(async (pageToken, signal) => {
     const reply = await admin.listAdminKeys({ pageToken }, { signal });
@@ -52,7 +53,7 @@ export function AdminKeysPage(): JSX.Element {
   return (
     <PageFrame
       title="Admin keys"
-      lead="A key for each person or program. Their names are the actors in the audit trail."
+      lead={`A key for each person or program${networks.length > 1 ? ", for all networks" : ""}. Their names are the actors in the audit trail.`}
       actions={create}
     >
       <section class="panel">
@@ -125,7 +126,7 @@ const COLUMNS: readonly DataColumn<AdminKey>[] = [
 ];
 
 function CreateAdminKeyDialog({ onClose, onCreated }: CreateAdminKeyDialogProps): JSX.Element {
-  const { admin } = useSession();
+  const { admin } = useSession().everyNetwork;
   const [name, setName] = useState("");
   const [expiry, setExpiry] = useState("never");
   const headers = useIdempotencyKey([name, expiry]);

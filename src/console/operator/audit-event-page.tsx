@@ -16,7 +16,7 @@ import { Time } from "../ui/time.tsx";
 
 /** An event of the audit trail with its proof, which this page verifies itself. */
 export function AuditEventPage({ id }: PageProps): JSX.Element {
-  const { admin } = useSession();
+  const { admin } = useSession().everyNetwork;
   const isNumber = /^[1-9]\d{0,18}$/.test(id);
   const proof = useCall(
     async (signal) => (isNumber ? admin.getAuditProof({ auditEventId: BigInt(id) }, { signal }) : undefined),

@@ -12,14 +12,17 @@ import { Loaded } from "../ui/loaded.tsx";
 import { PageFrame } from "../ui/page-frame.tsx";
 import { Pager } from "../ui/pager.tsx";
 import { Time } from "../ui/time.tsx";
+import { NetworkFilter } from "./network-filter.tsx";
 
 /** The events of the audit trail. */
 export function AuditPage(): JSX.Element {
-  const { admin } = useSession();
+  const session = useSession();
+  const [isOverAll, setIsOverAll] = useState(false);
   const [wanted, setWanted] = useState({ projectId: "", actor: "" });
   const [filter, setFilter] = useState(wanted);
   const events = usePages(
     async (pageToken, signal) => {
+      const { admin } = isOverAll ? session.everyNetwork : session;
       const request = {
         ...(filter.projectId !== "" && { projectId: filter.projectId }),
         ...(filter.actor !== "" && { actor: filter.actor }),
@@ -27,7 +30,7 @@ export function AuditPage(): JSX.Element {
       const reply = await admin.listAuditEvents({ ...request, pageToken }, { signal });
       return { items: reply.auditEvents, nextPageToken: reply.nextPageToken };
     },
-    [filter],
+    [filter, isOverAll],
   );
   const actions = (
     <>
@@ -66,6 +69,7 @@ export function AuditPage(): JSX.Element {
           <button type="submit" class="button">
             Filter
           </button>
+          <NetworkFilter isOverAll={isOverAll} onSelect={setIsOverAll} />
         </form>
         <Loaded call={events} lines={8}>
           {({ items }) => (

@@ -2,17 +2,19 @@ import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { useSession } from "../api/session-context.ts";
 import { useIdempotencyKey } from "../api/use-idempotency-key.ts";
+import { useOnNetwork } from "../api/use-on-network.ts";
 import { ActionDialog } from "../ui/action-dialog.tsx";
 import { TextField } from "../ui/field.tsx";
 
 /** Creates a project. */
 export function CreateProjectDialog({ onClose, onCreated }: CreateProjectDialogProps): JSX.Element {
   const { admin } = useSession();
+  const onNetwork = useOnNetwork();
   const [name, setName] = useState("");
   const headers = useIdempotencyKey([name]);
   return (
     <ActionDialog
-      title="Create a project"
+      title={`Create a project${onNetwork}`}
       action="Create"
       isReady={name.trim() !== ""}
       onClose={onClose}

@@ -10,6 +10,7 @@ import {
 } from "../../../gen/client/tss/v1/operations_pb.ts";
 import { useSession } from "../api/session-context.ts";
 import { useCall } from "../api/use-call.ts";
+import { useOnNetwork } from "../api/use-on-network.ts";
 import { formatCount } from "../format/count.ts";
 import { enumName } from "../format/enum-name.ts";
 import { formatMoney, formatMoneyChange } from "../format/money.ts";
@@ -26,9 +27,13 @@ import { Stat, Stats } from "../ui/stat.tsx";
 /** The money of all projects, deposits, sweeps, and whether the ledger is right. */
 export function MoneyPage(): JSX.Element {
   const { operations } = useSession();
+  const onNetwork = useOnNetwork();
   const money = useCall((signal) => operations.getMoney({}, { signal }), [], { everyMs: 15_000 });
   return (
-    <PageFrame title="Money" lead="The credit of all projects of the network, and what moves it.">
+    <PageFrame
+      title="Money"
+      lead={`The credit of all projects${onNetwork || " of the network"}, and what moves it.`}
+    >
       <Loaded call={money} lines={10}>
         {(reply) => <Parts reply={reply} />}
       </Loaded>
@@ -37,6 +42,7 @@ export function MoneyPage(): JSX.Element {
 }
 
 function Parts({ reply }: { readonly reply: GetMoneyResponse }): JSX.Element {
+  const { networks } = useSession();
   const { readTime, waitingDepositCount, oldestWaitingDepositTime } = reply;
   return (
     <>
@@ -65,7 +71,7 @@ function Parts({ reply }: { readonly reply: GetMoneyResponse }): JSX.Element {
       </section>
       <Panel
         title="Verification of the ledger"
-        note="Every amount is computed again from what it is for, each hour."
+        note={`Every amount${networks.length > 1 ? " of all networks" : ""} is computed again from what it is for, each hour.`}
       >
         <Verification of={reply.ledgerVerification} reply={reply} />
       </Panel>

@@ -2,6 +2,7 @@ import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { type ApiKey, ApiKey_ScopeSchema } from "../../../gen/client/tss/v1/admin_pb.ts";
 import { useSession } from "../api/session-context.ts";
+import { useOnNetwork } from "../api/use-on-network.ts";
 import { usePages } from "../api/use-pages.ts";
 import { enumName } from "../format/enum-name.ts";
 import type { PageProps } from "../route.ts";
@@ -22,6 +23,7 @@ import { RotateApiKeyDialog } from "./rotate-api-key-dialog.tsx";
 /** A project's keys and credit. */
 export function ProjectPage({ id: projectId }: PageProps): JSX.Element {
   const { admin } = useSession();
+  const onNetwork = useOnNetwork();
   const [open, setOpen] = useState<OpenDialog>();
   const keys = usePages(
     async (pageToken, signal) => {
@@ -46,8 +48,15 @@ export function ProjectPage({ id: projectId }: PageProps): JSX.Element {
     </>
   );
   return (
-    <PageFrame title="Project" lead={<Id id={projectId} what="project id" isWhole />} actions={actions}>
-      <Panel title="API keys" note="The newest first, with revoked and expired ones.">
+    <PageFrame
+      title={`Project${onNetwork}`}
+      lead={<Id id={projectId} what="project id" isWhole />}
+      actions={actions}
+    >
+      <Panel
+        title="API keys"
+        note={`The newest first, with revoked and expired ones.${onNetwork && ` They work${onNetwork} alone.`}`}
+      >
         <Loaded call={keys}>
           {({ items }) => (
             <DataTable

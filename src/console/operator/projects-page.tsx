@@ -6,21 +6,29 @@ import { usePages } from "../api/use-pages.ts";
 import { formatMoney } from "../format/money.ts";
 import { type DataColumn, DataTable } from "../ui/data-table.tsx";
 import { Empty } from "../ui/empty.tsx";
+import { addressOn, goTo } from "../ui/go-to.ts";
 import { Id } from "../ui/id.tsx";
 import { Loaded } from "../ui/loaded.tsx";
 import { PageFrame } from "../ui/page-frame.tsx";
 import { Pager } from "../ui/pager.tsx";
 import { Time } from "../ui/time.tsx";
 import { CreateProjectDialog } from "./create-project-dialog.tsx";
+import { NetworkFilter } from "./network-filter.tsx";
 
-/** All projects of the network. */
+/** The projects of the chosen network, or of all. */
 export function ProjectsPage(): JSX.Element {
-  const { admin, network } = useSession();
+  const session = useSession();
+  const { network, networks } = session;
+  const [isOverAll, setIsOverAll] = useState(false);
   const [isCreating, setIsCreating] = useState(false);
-  const projects = usePages(async (pageToken, signal) => {
-    const reply = await admin.listProjects({ pageToken }, { signal });
-    return { items: reply.projects, nextPageToken: reply.nextPageToken };
-  }, []);
+  const projects = usePages(
+    async (pageToken, signal) => {
+      const { admin } = isOverAll ? session.everyNetwork : session;
+      const reply = await admin.listProjects({ pageToken }, { signal });
+      return { items: reply.projects, nextPageToken: reply.nextPageToken };
+    },
+    [isOverAll],
+  );
   const create = (
     <button type="button" class="button button-primary" onClick={() => setIsCreating(true)}>
       Create a project
@@ -29,15 +37,16 @@ export function ProjectsPage(): JSX.Element {
   return (
     <PageFrame
       title="Projects"
-      lead={`The accounts with credit on ${network}, the newest first.`}
+      lead={`The accounts with credit on ${isOverAll ? "all networks" : network}, the newest first.`}
       actions={create}
     >
       <section class="panel">
+        <NetworkFilter isOverAll={isOverAll} onSelect={setIsOverAll} />
         <Loaded call={projects} lines={6}>
           {({ items }) => (
             <DataTable
               caption="Projects"
-              columns={COLUMNS}
+              columns={networks.length > 1 ? COLUMNS_OF_SEVERAL : COLUMNS}
               rows={items}
               rowKey={({ projectId }) => projectId}
               empty={<Empty title="No projects yet">Create one, give it credit and an API key.</Empty>}
@@ -59,9 +68,38 @@ export function ProjectsPage(): JSX.Element {
 }
 
 const COLUMNS: readonly DataColumn<Project>[] = [
-  { title: "Name", cell: ({ name, projectId }) => <a href={`#/projects/${projectId}`}>{name}</a> },
+  { title: "Name", cell: (project) => <ProjectLink project={project} /> },
   { title: "Id", cell: ({ projectId }) => <Id id={projectId} what="project id" /> },
   { title: "Balance", isNumber: true, cell: ({ balanceMicroUsd }) => formatMoney(balanceMicroUsd) },
   { title: "Held", isNumber: true, cell: ({ heldMicroUsd }) => formatMoney(heldMicroUsd) },
   { title: "Created", cell: ({ createTime }) => <Time of={createTime} /> },
 ];
+
+const COLUMNS_OF_SEVERAL: readonly DataColumn<Project>[] = [
+  ...COLUMNS.slice(0, 1),
+  { title: "Network", cell: ({ network }) => network },
+  ...COLUMNS.slice(1),
+];
+
+/** A link that also changes to the project's network. To load the page anew would forget the key. */
+function ProjectLink({ project: { name, projectId, network } }: ProjectLinkProps): JSX.Element {
+  const session = useSession();
+  const hash = `#/projects/${projectId}`;
+  if (network === session.network) return <a href={hash}>{name}</a>;
+  return (
+    <a
+      href={addressOn(network, hash)}
+      onClick={(event) => {
+        if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+        event.preventDefault();
+        goTo(network, hash);
+      }}
+    >
+      {name}
+    </a>
+  );
+}
+
+interface ProjectLinkProps {
+  readonly project: Project;
+}

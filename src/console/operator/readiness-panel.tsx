@@ -14,10 +14,15 @@ import { Panel } from "../ui/panel.tsx";
 
 /** The readiness of the replica that answers, with the reason of each failing check. */
 export function ReadinessPanel(): JSX.Element {
-  const { operations } = useSession();
-  const readiness = useCall((signal) => operations.getReadiness({}, { signal }), [], { everyMs: 10_000 });
+  const { everyNetwork, networks } = useSession();
+  const readiness = useCall((signal) => everyNetwork.operations.getReadiness({}, { signal }), [], {
+    everyMs: 10_000,
+  });
   return (
-    <Panel title="Health" note={readiness.data && <Build of={readiness.data} />}>
+    <Panel
+      title={networks.length > 1 ? "Health of all networks" : "Health"}
+      note={readiness.data && <Build of={readiness.data} />}
+    >
       <Loaded call={readiness}>
         {({ status, checks }) => (
           <>

@@ -2,17 +2,19 @@ import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { PresignBucket } from "../../../gen/client/tss/v1/admin_pb.ts";
 import { useSession } from "../api/session-context.ts";
+import { useOnNetwork } from "../api/use-on-network.ts";
 import { ActionDialog } from "../ui/action-dialog.tsx";
 import { TextField } from "../ui/field.tsx";
 
 /** Requests presigns in a bucket beside the automatic refill. */
 export function RefillDialog({ bucket, onClose, onRefilled }: RefillDialogProps): JSX.Element {
   const { admin } = useSession();
+  const onNetwork = useOnNetwork();
   const { curve, signatureAlgorithm, signatureAlgorithmName } = bucket;
   const [count, setCount] = useState("1");
   return (
     <ActionDialog
-      title={`Refill ${signatureAlgorithmName}`}
+      title={`Refill ${signatureAlgorithmName}${onNetwork}`}
       action="Request the presigns"
       isReady={/^(?:[1-9]\d?|100)$/.test(count)}
       onClose={onClose}

@@ -1,6 +1,7 @@
 import type { JSX } from "preact";
 import { useSession } from "../api/session-context.ts";
 import { useCall } from "../api/use-call.ts";
+import { useOnNetwork } from "../api/use-on-network.ts";
 import { formatCount } from "../format/count.ts";
 import { formatMoney } from "../format/money.ts";
 import { Badge } from "../ui/badge.tsx";
@@ -12,6 +13,7 @@ import { BurnStat } from "./burn-stat.tsx";
 /** For how long the Treasury and the gas last, and whether the ledger is right. */
 export function ReservesPanel(): JSX.Element {
   const { operations } = useSession();
+  const onNetwork = useOnNetwork();
   const reserves = useCall(
     async (signal) => {
       const [history, money] = await Promise.all([
@@ -25,7 +27,7 @@ export function ReservesPanel(): JSX.Element {
   );
   return (
     <Panel
-      title="Reserves"
+      title={`Reserves${onNetwork}`}
       note={
         <>
           Days left at the rate of the last week: <a href="#/treasury">Treasury and gas</a>.

@@ -14,15 +14,15 @@ import { Time } from "../ui/time.tsx";
 
 /** The seals of the audit trail. */
 export function SealsPage(): JSX.Element {
-  const { admin } = useSession();
+  const { everyNetwork, networks } = useSession();
   const seals = usePages(async (pageToken, signal) => {
-    const reply = await admin.listAuditSeals({ pageToken }, { signal });
+    const reply = await everyNetwork.admin.listAuditSeals({ pageToken }, { signal });
     return { items: reply.auditSeals, nextPageToken: reply.nextPageToken };
   }, []);
   return (
     <PageFrame
       title="Seals"
-      lead="Each seal covers its entries and all before them. Note the newest hash where the database's owner cannot change it."
+      lead={`Each seal covers its entries and all before them${networks.length > 1 ? ", of all networks" : ""}. Note the newest hash where the database's owner cannot change it.`}
       actions={
         <a class="button" href="#/audit">
           Audit trail

@@ -16,6 +16,10 @@ export function DWalletBadge({ state }: { readonly state: State }): JSX.Element 
       return <Badge tone="warn">user must accept</Badge>;
     case State.NetworkRejectedDKGVerification:
       return <Badge tone="bad">rejected</Badge>;
+    case State.Leaving:
+      return <Badge tone="busy">leaving</Badge>;
+    case State.Left:
+      return <Badge tone="none">left</Badge>;
     default:
       return <Badge tone="none">{enumName(DWallet_StateSchema, state)}</Badge>;
   }

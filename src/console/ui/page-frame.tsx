@@ -1,12 +1,18 @@
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
+import { useSession } from "../api/session-context.ts";
 
-/** A page with its heading, which takes the focus when the page opens, so that a screen reader begins there. */
+/**
+ * A page with its heading, which takes the focus when the page opens, so that a screen reader begins there. The choice of
+ * the network keeps the focus, so that the arrow keys go on choosing.
+ */
 export function PageFrame({ title, lead, actions, children }: PageFrameProps): JSX.Element {
+  const { network, networks } = useSession();
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
-    document.title = `${title} · Console`;
-    heading.current?.focus({ preventScroll: true });
+    document.title = [title, ...(networks.length > 1 ? [network] : []), "Console"].join(" · ");
+    if (document.activeElement?.closest(".top select") === null)
+      heading.current?.focus({ preventScroll: true });
     scrollTo(0, 0);
   }, [title]);
   return (

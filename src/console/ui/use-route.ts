@@ -5,8 +5,10 @@ export function useRoute(): readonly string[] {
   const [hash, setHash] = useState(location.hash);
   useEffect(() => {
     const follow = (): void => setHash(location.hash);
-    addEventListener("hashchange", follow);
-    return () => removeEventListener("hashchange", follow);
+    for (const event of EVENTS) addEventListener(event, follow);
+    return () => {
+      for (const event of EVENTS) removeEventListener(event, follow);
+    };
   }, []);
   return hash
     .replace(/^#?\/?/, "")
@@ -14,6 +16,9 @@ export function useRoute(): readonly string[] {
     .filter(Boolean)
     .map(decodeOr);
 }
+
+/** A link, and a step of the history to the page on another network. */
+const EVENTS = ["hashchange", "popstate"] as const;
 
 function decodeOr(part: string): string {
   try {

@@ -1,9 +1,11 @@
-import type { SuiGrpcClient } from "@mysten/sui/grpc";
+import { SuiGrpcClient } from "@mysten/sui/grpc";
 import sql from "sql-template-tag";
 import { text } from "../../store/columns.ts";
 import type { Queryable } from "../../store/database.ts";
 import { isSchemaMissing } from "../../store/sql-errors.ts";
 import { readRows } from "../../store/statements.ts";
+import type { Secret } from "../../telemetry/secret.ts";
+import { fetchInTime } from "../fetch-in-time.ts";
 import { type Finding, type HealthCheck, NotChecked, needed } from "./health-check.ts";
 import { type HealthChain, type NetworkSubject, reachable } from "./health-subject.ts";
 
@@ -52,16 +54,40 @@ export async function missingObjects(client: SuiGrpcClient, objectIds: readonly 
 }
 
 async function lookAtFullnode(chain: HealthChain): Promise<Finding> {
-  const { name, fullnodeUrl } = await chain.access();
+  const { name, fullnodeUrl, otherFullnodeUrls = [] } = await chain.access();
   const client = await chain.client();
   const { chainIdentifier } = await client.core.getChainIdentifier();
   const beganMs = performance.now();
   // The client caches the identifier, so this call is the one that always reaches the fullnode.
   await client.core.getReferenceGasPrice();
   const latencyMs = Math.round(performance.now() - beganMs);
-  const found = `${name}, chain ${chainIdentifier}, at ${new URL(fullnodeUrl.reveal()).host}, ${latencyMs} ms`;
+  const urls = [fullnodeUrl, ...otherFullnodeUrls];
+  const hosts = urls.map((url) => new URL(url.reveal()).host).join(", ");
+  const found = `${name}, chain ${chainIdentifier}, at ${hosts}, ${latencyMs} ms`;
+  const faults = urls.length > 1 ? await faultsOf(name, urls, chainIdentifier) : [];
+  if (faults.length > 0) {
+    const advice = "the other fullnodes serve meanwhile: check this one's URL, and that it runs";
+    return { status: "warn", found: `${found}; ${faults.join("; ")}`, advice };
+  }
   if (latencyMs <= SLOW_MS) return { status: "ok", found };
   return { status: "warn", found, advice: "use a fullnode that is nearer or less busy" };
+}
+
+/** Asks each fullnode for its chain, and says what is wrong with those that do not serve this one. */
+async function faultsOf(name: string, urls: readonly Secret[], chain: string): Promise<string[]> {
+  const faults = await Promise.all(
+    urls.map(async (url) => {
+      const { host } = new URL(url.reveal());
+      const options = { network: name, baseUrl: url.reveal(), format: "binary", fetch: fetchInTime } as const;
+      try {
+        const { chainIdentifier } = await new SuiGrpcClient(options).core.getChainIdentifier();
+        return chainIdentifier === chain ? [] : [`${host} serves another chain, ${chainIdentifier}`];
+      } catch {
+        return [`${host} does not answer`];
+      }
+    }),
+  );
+  return faults.flat();
 }
 
 async function lookAtChain(chain: HealthChain, db: Queryable): Promise<Finding> {

@@ -1,6 +1,7 @@
 import { chainChecks } from "./chain-checks.ts";
 import { chainClockChecks, databaseClockChecks } from "./clock-checks.ts";
 import { databaseChecks } from "./database-checks.ts";
+import { governanceChecks } from "./governance-checks.ts";
 import type { HealthCheck } from "./health-check.ts";
 import type { HealthNetwork, HealthSubject } from "./health-subject.ts";
 import { openCheck } from "./open-check.ts";
@@ -32,6 +33,7 @@ function networkChecks(subject: HealthSubject, network: HealthNetwork): HealthCh
     ...(isAlone ? [] : openCheck(network)),
     ...chainChecks(both),
     ...treasuryChecks(both),
+    ...governanceChecks(network.chain),
     ...outboxChecks(both, subject.config.processType),
     ...chainClockChecks(network),
   ];

@@ -2,7 +2,8 @@ import { bcs } from "@mysten/sui/bcs";
 import { createNetworkReader } from "../../chain/reader.ts";
 import { LOW_GAS_MIST } from "../../chain/submit/plan-gas.ts";
 import { readLaneGas } from "../../chain/submit/read-lane-gas.ts";
-import { createTreasuryReader, type TreasuryState } from "../../chain/treasury/treasury-reader.ts";
+import { createTreasuryReader } from "../../chain/treasury/treasury-reader.ts";
+import type { TreasuryState } from "../../chain/treasury/treasury-state.ts";
 import { affordableSigns } from "../../observe/affordable-signs.ts";
 import { isSchemaMissing } from "../../store/sql-errors.ts";
 import { answering, findFunction, missingObjects } from "./chain-checks.ts";
@@ -58,7 +59,11 @@ async function lookAtTreasury(chain: HealthChain): Promise<Finding> {
     return { status: "fail", found, advice };
   }
   if (isPaused)
-    return { status: "fail", found, advice: "the Treasury pays nothing until its AdminCap calls set_paused" };
+    return {
+      status: "fail",
+      found,
+      advice: "the Treasury pays nothing until its administrator runs `tss treasury unpause`",
+    };
   return { status: "ok", found };
 }
 
@@ -68,7 +73,8 @@ async function lookAtCaps(chain: HealthChain): Promise<Finding> {
   const client = await answering(chain);
   const { treasury } = await chain.access();
   const { senderAddress } = await connected(chain);
-  const { operatorCapIds } = await readTreasury(chain);
+  const { operators } = await readTreasury(chain);
+  const operatorCapIds = operators.map(({ capId }) => capId);
   const { objects } = await client.core.getObjects({
     objectIds: [...treasury.operatorCapIds],
     include: { content: true },
@@ -95,7 +101,7 @@ async function lookAtBalance(chain: HealthChain): Promise<Finding> {
   const state = await readTreasury(chain);
   const count = affordableSigns(state, await createTreasuryReader(await connected(chain)).signPrices());
   const found = `${inCoins(state.ika)} IKA and ${inCoins(state.sui)} SUI, enough for ${count} signatures`;
-  const advice = "deposit IKA and SUI with `treasury::deposit`, which anyone may call";
+  const advice = "put IKA and SUI into it with `tss treasury fund`, which anyone may do";
   if (count === 0) return { status: "fail", found, advice };
   return count < FEW_SIGNS_COUNT ? { status: "warn", found, advice } : { status: "ok", found };
 }

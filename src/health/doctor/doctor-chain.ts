@@ -5,6 +5,7 @@ import type { NetworkConfig } from "../../config/networks.ts";
 import { systemClock } from "../../lifecycle/clock.ts";
 import { NotChecked, once } from "../checks/health-check.ts";
 import type { HealthChain } from "../checks/health-subject.ts";
+import { fetchInTime } from "../fetch-in-time.ts";
 
 /** Opens a configured chain for the checks. Starts nothing: looks for an embedded localnet at its port. */
 export function openDoctorChain(
@@ -43,14 +44,3 @@ export async function findAccess(network: NetworkConfig): Promise<NetworkAccess>
     throw new NotChecked("the embedded localnet runs only with the service, and the service is not running");
   }
 }
-
-const CALL_TIMEOUT_MS = 10_000;
-
-/** A fetch with a time limit, so that a fullnode that hangs does not keep the process alive after the checks. */
-export const fetchInTime: typeof fetch = (input, init) => {
-  const deadline = AbortSignal.timeout(CALL_TIMEOUT_MS);
-  return fetch(input, {
-    ...init,
-    signal: init?.signal ? AbortSignal.any([init.signal, deadline]) : deadline,
-  });
-};

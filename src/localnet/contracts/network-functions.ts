@@ -8,9 +8,12 @@ import { presignFunctions } from "./coordinator/presign.ts";
 import { sessionAndViewFunctions } from "./coordinator/read.ts";
 import { signFunctions } from "./coordinator/sign.ts";
 import { frameworkFunctions } from "./framework/framework-functions.ts";
-import { adminFunctions, publicFunctions } from "./treasury/admin-functions.ts";
+import { adminFunctions } from "./treasury/admin-functions.ts";
+import { custodyFunctions } from "./treasury/custody-functions.ts";
 import { operatorFunctions } from "./treasury/operator-functions.ts";
-import { releaseFunctions } from "./treasury/release-functions.ts";
+import { publicFunctions } from "./treasury/public-functions.ts";
+import { publishTreasury } from "./treasury/publish-treasury.ts";
+import { userFunctions } from "./treasury/user-functions.ts";
 
 /** Every Move function that the network's transactions may call. */
 export function networkFunctions(addresses: NetworkAddresses): FunctionTable {
@@ -22,14 +25,29 @@ export function networkFunctions(addresses: NetworkAddresses): FunctionTable {
     ...presignFunctions(addresses),
     ...signFunctions(addresses),
   ];
-  return functionTable([
-    ...frameworkFunctions(),
-    ...coordinator.map((called) => ofOneVersion(called, addresses)),
+  return functionTable(
+    [
+      ...frameworkFunctions(),
+      ...coordinator.map((called) => ofOneVersion(called, addresses)),
+      ...treasuryFunctions(addresses),
+    ],
+    {
+      publish: (call, modules, dependencies) => publishTreasury(addresses, call, { modules, dependencies }),
+      functionsOf: (treasuryPackageId) =>
+        functionTable(treasuryFunctions({ ...addresses, treasuryPackageId })),
+    },
+  );
+}
+
+/** The functions of the Treasury's package at `addresses.treasuryPackageId`. */
+function treasuryFunctions(addresses: NetworkAddresses): MoveFunction[] {
+  return [
     ...publicFunctions(addresses),
     ...adminFunctions(addresses),
-    ...releaseFunctions(addresses),
+    ...custodyFunctions(addresses),
+    ...userFunctions(addresses),
     ...operatorFunctions(addresses),
-  ]);
+  ];
 }
 
 /** A function of the coordinator, which aborts when Ika has moved the coordinator to another version. */

@@ -1,20 +1,20 @@
 import { CoordinatorInnerModule, CoordinatorModule } from "@ika.xyz/sdk";
+import { TreasuryObject } from "../../protocol/treasury-objects.ts";
 import { Coin } from "../fullnode/object.ts";
 import type { ContentsCodec } from "../fullnode/object-json.ts";
 import { coinTypeOf } from "../fullnode/sui-types.ts";
 import type { NetworkAddresses } from "./addresses.ts";
 import { coordinatorTypes } from "./coordinator/coordinator-state.ts";
-import { Treasury, TreasuryCap } from "./treasury/treasury-state.ts";
+import { TreasuryCap, treasuryType } from "./treasury/treasury-state.ts";
 
 /** The BCS of each object type of this network; undefined for dynamic fields and the inner state. */
 export function objectCodecs(addresses: NetworkAddresses): (type: string) => ContentsCodec | undefined {
   const { inner, coordinator } = coordinatorTypes(addresses.dwalletPackageId);
-  const treasury = (name: string) => `${addresses.treasuryPackageId}::treasury::${name}`;
   const codecs = new Map<string, ContentsCodec>([
     [coordinator, CoordinatorModule.DWalletCoordinator],
-    [treasury("Treasury"), Treasury],
-    [treasury("AdminCap"), TreasuryCap],
-    [treasury("OperatorCap"), TreasuryCap],
+    [treasuryType(addresses, "treasury::Treasury"), TreasuryObject],
+    [treasuryType(addresses, "roles::AdminCap"), TreasuryCap],
+    [treasuryType(addresses, "treasury::OperatorCap"), TreasuryCap],
     ...Object.entries(COORDINATOR_INNER).map(([name, codec]) => [inner(name), codec] as const),
   ]);
   return (type) => (coinTypeOf(type) === undefined ? codecs.get(type) : Coin);

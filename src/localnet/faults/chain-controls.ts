@@ -1,3 +1,4 @@
+import { TreasuryObject } from "../../protocol/treasury-objects.ts";
 import type { NetworkAddresses } from "../contracts/addresses.ts";
 import { coordinatorEpoch, updateInner } from "../contracts/coordinator/coordinator-state.ts";
 import {
@@ -8,7 +9,6 @@ import {
   newKeyOutputs,
 } from "../contracts/coordinator/network-keys.ts";
 import type { NetworkKeyOutputs } from "../contracts/genesis-object.ts";
-import { Treasury } from "../contracts/treasury/treasury-state.ts";
 import type { ExecutionState } from "../fullnode/execution-state.ts";
 import type { Ledger } from "../fullnode/ledger.ts";
 import { systemCommit } from "../fullnode/system-transaction.ts";
@@ -43,7 +43,7 @@ export function createChainControls(options: ChainControlsOptions): ChainControl
       commit("set-treasury", (state) => {
         const treasury = state.find(addresses.treasuryId);
         if (treasury === undefined) throw new Error("there is no Treasury");
-        state.update(treasury, Treasury, (value) => {
+        state.update(treasury, TreasuryObject, (value) => {
           value.ika = ika.toString();
           value.sui = sui.toString();
         });

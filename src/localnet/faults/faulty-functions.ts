@@ -16,5 +16,6 @@ export function faultyFunctions(functions: FunctionTable, faults: Faults): Funct
         return target.run(call, args);
       },
     })),
+    functions.packages,
   );
 }

@@ -1,8 +1,8 @@
 import { GrpcTypes } from "@mysten/sui/grpc";
 import { decodeExecuted } from "./executed-transaction.ts";
+import { timestampProto } from "./expiration-proto.ts";
 import type { LedgerTransaction } from "./ledger.ts";
 import { applyReadMask } from "./read-mask.ts";
-import { timestampProto } from "./transaction-proto.ts";
 
 /**
  * The fields of a checkpoint that the mask names, in its sui.rpc.v2 form; without a mask, `defaults`. A checkpoint

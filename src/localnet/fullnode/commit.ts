@@ -83,6 +83,8 @@ function decodeOwner(owner: typeof bcs.Owner.$inferType): Owner {
       return { kind: "object", parentId: owner.ObjectOwner };
     case "Shared":
       return { kind: "shared", initialVersion: BigInt(owner.Shared.initialSharedVersion) };
+    case "Immutable":
+      return { kind: "immutable" };
     default:
       throw new Error(`an object cannot have owner ${owner.$kind} on this network`);
   }

@@ -6,7 +6,7 @@ import { blake2b256 } from "./bytes.ts";
 import { failureBcs, failureProto } from "./effects-status.ts";
 import type { EmittedEvent } from "./execution-state.ts";
 import type { GasUsed } from "./gas.ts";
-import { type ChainObject, type Owner, ownerBcs } from "./object.ts";
+import { type ChainObject, type Owner, ownerBcs, PACKAGE_TYPE } from "./object.ts";
 import type { CommandFailure } from "./program.ts";
 
 /** One object that a transaction created, changed or deleted. */
@@ -79,6 +79,8 @@ export function ownerProto(owner: Owner): GrpcTypes.Owner {
       return { kind: GrpcTypes.Owner_OwnerKind.OBJECT, address: owner.parentId };
     case "shared":
       return { kind: GrpcTypes.Owner_OwnerKind.SHARED, version: owner.initialVersion };
+    case "immutable":
+      return { kind: GrpcTypes.Owner_OwnerKind.IMMUTABLE };
   }
 }
 
@@ -99,7 +101,10 @@ function changedObject(change: ObjectChange): GrpcTypes.ChangedObject {
     ...(after === undefined
       ? { outputState: ChangedObject_OutputObjectState.DOES_NOT_EXIST }
       : {
-          outputState: ChangedObject_OutputObjectState.OBJECT_WRITE,
+          outputState:
+            change.type === PACKAGE_TYPE
+              ? ChangedObject_OutputObjectState.PACKAGE_WRITE
+              : ChangedObject_OutputObjectState.OBJECT_WRITE,
           outputVersion: after.version,
           outputDigest: after.digest,
           outputOwner: ownerProto(after.owner),
@@ -138,8 +143,7 @@ function encodeEffects(
             before === undefined
               ? { NotExist: true }
               : { Exist: [[before.version, before.digest], ownerBcs(before.owner)] },
-          outputState:
-            after === undefined ? { NotExist: true } : { ObjectWrite: [after.digest, ownerBcs(after.owner)] },
+          outputState: outputState(after),
           idOperation:
             before === undefined
               ? { Created: true }
@@ -155,6 +159,12 @@ function encodeEffects(
       auxDataDigest: null,
     },
   }).toBytes();
+}
+
+function outputState(after: ChainObject | undefined) {
+  if (after === undefined) return { NotExist: true } as const;
+  if (after.type === PACKAGE_TYPE) return { PackageWrite: [after.version, after.digest] as [bigint, string] };
+  return { ObjectWrite: [after.digest, ownerBcs(after.owner)] as [string, ReturnType<typeof ownerBcs>] };
 }
 
 function digestOfEvents(events: readonly EmittedEvent[]): string {

@@ -1,5 +1,6 @@
 import { bcs } from "@mysten/sui/bcs";
 import { TransactionDataBuilder } from "@mysten/sui/transactions";
+import { toBase64 } from "@mysten/sui/utils";
 import { RpcFailure, Status } from "./failures.ts";
 import type {
   Expiration,
@@ -73,6 +74,8 @@ function encodeInput(input: PtbInput): InputInput {
       return { Pure: { bytes: input.bytes } };
     case "owned":
       return { Object: { ImmOrOwnedObject: { ...input.reference } } };
+    case "receiving":
+      return { Object: { Receiving: { ...input.reference } } };
     case "shared":
       return {
         Object: {
@@ -119,6 +122,10 @@ function encodeCommand(command: PtbCommand): CommandInput {
     case "vector":
       return {
         MakeMoveVec: { type: command.elementType ?? null, elements: command.elements.map(encodeArgument) },
+      };
+    case "publish":
+      return {
+        Publish: { modules: command.modules.map(toBase64), dependencies: [...command.dependencies] },
       };
   }
 }

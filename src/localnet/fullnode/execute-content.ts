@@ -76,6 +76,7 @@ function run(
     state,
     functions: context.functions,
     sender: content.sender,
+    epoch: context.epoch,
     slots: { inputs: slots, gas: gasSlot, results: [] },
   };
   if (failure === undefined) {
@@ -172,6 +173,8 @@ function inputSlots(state: ExecutionState, content: TransactionContent, inputs: 
       return { value, origin: "input", access: "free" };
     }
     const object = state.find((inputs.objects[index] as ChainObject).id) as WorkingObject;
+    if (input.kind === "receiving")
+      return { value: { kind: "receiving", object }, origin: "input", access: "free" };
     const access = input.kind === "owned" ? "owned" : input.mutable ? "sharedMutable" : "sharedReadOnly";
     if (access !== "sharedReadOnly") object.mutated = true;
     return { value: { kind: "object", object }, origin: "input", access };

@@ -1,7 +1,7 @@
 import { GrpcTypes } from "@mysten/sui/grpc";
 import type { ExecutionOutcome } from "./execute-content.ts";
 import type { EmittedEvent } from "./execution-state.ts";
-import { timestampProto } from "./transaction-proto.ts";
+import { timestampProto } from "./expiration-proto.ts";
 
 /** An executed or simulated transaction in its sui.rpc.v2 form. */
 export function executedTransaction(

@@ -45,11 +45,13 @@ export function createExecutionState(
       return object;
     },
     create(init) {
+      const id = init.id ?? state.newId();
       const object: WorkingObject = {
-        id: init.id ?? state.newId(),
+        id,
         type: init.type,
         owner: init.owner,
-        input: undefined,
+        // A dynamic field that was removed before and is added again changes; it is not new.
+        input: objects.get(id)?.input,
         field: init.field,
         mutated: true,
         deleted: false,
@@ -121,7 +123,7 @@ export interface WorkingObject {
   readonly type: string;
   /** Undefined while the transaction holds the object. By its end, the object must have an owner or be deleted. */
   owner: Owner | undefined;
-  /** The version before the transaction; undefined for an object that the transaction created. */
+  /** The version before the transaction; undefined if there was none. */
   readonly input: ChainObject | undefined;
   field: FieldInfo | undefined;
   mutated: boolean;

@@ -88,6 +88,8 @@ function argumentCount(command: PtbCommand): number {
       return command.objects.length;
     case "vector":
       return command.elements.length;
+    case "publish":
+      return 0;
   }
 }
 
@@ -116,6 +118,9 @@ function checkInput(input: PtbInput, sender: string, context: CheckContext): Cha
       return undefined;
     case "owned":
       return checkOwned(input.reference, sender, context);
+    case "receiving":
+      // Whether it was sent to the object that takes it is decided when that object takes it.
+      return checkOwned(input.reference, undefined, context);
     case "shared": {
       const object = context.lookup(input.objectId);
       if (object === undefined) throw notFound(input.objectId, undefined);
@@ -128,7 +133,11 @@ function checkInput(input: PtbInput, sender: string, context: CheckContext): Cha
   }
 }
 
-function checkOwned(reference: ObjectReference, expectedOwner: string, context: CheckContext): ChainObject {
+function checkOwned(
+  reference: ObjectReference,
+  expectedOwner: string | undefined,
+  context: CheckContext,
+): ChainObject {
   const { objectId, version, digest } = reference;
   const object = context.lookup(objectId);
   if (object === undefined) throw notFound(objectId, version);
@@ -147,7 +156,8 @@ function checkOwned(reference: ObjectReference, expectedOwner: string, context: 
       `Object ${objectId} is owned by object ${object.owner.parentId}. Objects owned by other objects cannot be used as input arguments`,
     );
   }
-  if (context.checkOwners && object.owner.address !== expectedOwner) {
+  if (object.owner.kind === "immutable") return object;
+  if (context.checkOwners && expectedOwner !== undefined && object.owner.address !== expectedOwner) {
     throw invalidInput(
       `Transaction was not signed by the correct sender: Object ${objectId} is owned by account address ${object.owner.address}, but given owner/signer address is ${expectedOwner}`,
     );

@@ -1,7 +1,7 @@
 import { makeVector, mergeCoins, splitCoins, transferObjects } from "./builtin-commands.ts";
 import { atArgument, longType } from "./command-arguments.ts";
 import { ExecutionError, FailureKind } from "./failures.ts";
-import type { MoveFunction } from "./move-function.ts";
+import { lookUpFunction, type MoveFunction } from "./move-function.ts";
 import type { MoveValue } from "./move-value.ts";
 import { CommandFailure, type Program } from "./program.ts";
 import { type Borrows, refuseGasByValue, type Slot, useArgument } from "./slots.ts";
@@ -35,6 +35,8 @@ function runCommand(program: Program, command: PtbCommand): readonly MoveValue[]
       return transferObjects(program, command, borrows);
     case "vector":
       return makeVector(program, command, borrows);
+    case "publish":
+      return publish(program, command);
   }
 }
 
@@ -43,7 +45,13 @@ function callFunction(
   command: PtbCommand & { kind: "moveCall" },
   borrows: Borrows,
 ): readonly MoveValue[] {
-  const target = program.functions.get(`${command.packageId}::${command.module}::${command.functionName}`);
+  const name = `${command.module}::${command.functionName}`;
+  const target = lookUpFunction(
+    program.functions,
+    command.packageId,
+    name,
+    (id) => program.state.find(id)?.type,
+  );
   if (target === undefined) {
     throw new ExecutionError(FailureKind.FUNCTION_NOT_FOUND, "Function Not Found.");
   }
@@ -55,7 +63,16 @@ function callFunction(
   }
   const typeArguments = command.typeArguments.map(longType);
   const args = decodeArguments(program, target, command.arguments, typeArguments, borrows);
-  return target.run({ state: program.state, sender: program.sender, typeArguments }, args);
+  const { state, sender, epoch } = program;
+  return target.run({ state, sender, epoch, typeArguments }, args);
+}
+
+function publish(program: Program, command: PtbCommand & { kind: "publish" }): readonly MoveValue[] {
+  const { packages } = program.functions;
+  if (packages === undefined)
+    throw new ExecutionError(FailureKind.FUNCTION_NOT_FOUND, "this node publishes no packages");
+  const { state, sender, epoch } = program;
+  return packages.publish({ state, sender, epoch, typeArguments: [] }, command.modules, command.dependencies);
 }
 
 function decodeArguments(

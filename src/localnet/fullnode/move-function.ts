@@ -2,6 +2,7 @@ import { bcs } from "@mysten/sui/bcs";
 import type { Codec, ExecutionState, WorkingObject } from "./execution-state.ts";
 import { ArgumentFailure, ArgumentFault } from "./failures.ts";
 import type { MoveValue } from "./move-value.ts";
+import { PACKAGE_TYPE } from "./object.ts";
 import { coinObjectType, ID_TYPE } from "./sui-types.ts";
 
 /** Defines a function whose body receives the decoded arguments. */
@@ -40,6 +41,8 @@ export interface MoveParameter<T> {
 export interface MoveCallContext {
   readonly state: ExecutionState;
   readonly sender: string;
+  /** The epoch of the transaction. */
+  readonly epoch: bigint;
   readonly typeArguments: readonly string[];
 }
 
@@ -60,11 +63,43 @@ type Arguments<P extends readonly MoveParameter<unknown>[]> = {
 };
 
 /** The functions of a node by `package::module::function`. */
-export type FunctionTable = ReadonlyMap<string, MoveFunction>;
+export interface FunctionTable extends ReadonlyMap<string, MoveFunction> {
+  /** Undefined if the node publishes nothing. */
+  readonly packages?: PublishedPackages | undefined;
+}
+
+/** The packages that transactions publish. */
+export interface PublishedPackages {
+  /** Creates the package and what its modules create, and returns the UpgradeCap. */
+  publish(
+    call: MoveCallContext,
+    modules: readonly Uint8Array[],
+    dependencies: readonly string[],
+  ): readonly MoveValue[];
+  /** The functions of a published package. */
+  functionsOf(packageId: string): ReadonlyMap<string, MoveFunction>;
+}
 
 /** Indexes functions by their full name. */
-export function functionTable(functions: readonly MoveFunction[]): FunctionTable {
-  return new Map(functions.map((item) => [`${item.packageId}::${item.module}::${item.name}`, item]));
+export function functionTable(
+  functions: readonly MoveFunction[],
+  packages?: PublishedPackages,
+): FunctionTable {
+  const table = new Map(functions.map((item) => [`${item.packageId}::${item.module}::${item.name}`, item]));
+  return Object.assign(table, { packages });
+}
+
+/** Finds a function of the node, or of a package that was published on it. */
+export function lookUpFunction(
+  functions: FunctionTable,
+  packageId: string,
+  name: string,
+  typeOf: (id: string) => string | undefined,
+): MoveFunction | undefined {
+  const fullName = `${packageId}::${name}`;
+  const found = functions.get(fullName);
+  if (found !== undefined || typeOf(packageId) !== PACKAGE_TYPE) return found;
+  return functions.packages?.functionsOf(packageId).get(fullName);
 }
 
 /** A `u8` as a number. */
@@ -79,6 +114,8 @@ export const bool = pure("bool", bcs.bool());
 export const address = pure("address", bcs.Address);
 /** An `ID` in its long form. */
 export const moveId = pure(ID_TYPE, bcs.Address);
+/** A `vector<ID>`, each in its long form. */
+export const moveIds = pure(`vector<${ID_TYPE}>`, bcs.vector(bcs.Address));
 /** A `vector<u8>`. */
 export const bytes = pure("vector<u8>", bcs.byteVector());
 /** A `vector<vector<u8>>`. */
@@ -97,6 +134,19 @@ export function borrowed(type: string): MoveParameter<WorkingObject> {
 /** An object by mutable reference. */
 export function borrowedMut(type: string): MoveParameter<WorkingObject> {
   return { reference: "mutable", type, accept: acceptObject };
+}
+
+/** `Receiving<type>`: an object that somebody has sent to another object. */
+export function receiving(type: string): MoveParameter<WorkingObject> {
+  return {
+    reference: "value",
+    type,
+    accept(value, wanted) {
+      if (value.kind !== "receiving" || value.object.type !== wanted)
+        throw new ArgumentFailure(ArgumentFault.TYPE_MISMATCH);
+      return value.object;
+    },
+  };
 }
 
 /** `&mut Coin<coinType>` */

@@ -11,6 +11,8 @@ export type MoveValue =
       readonly droppable: boolean;
     }
   | { readonly kind: "object"; readonly object: WorkingObject }
+  /** A ticket to receive an object that somebody has sent to another object. */
+  | { readonly kind: "receiving"; readonly object: WorkingObject }
   | { readonly kind: "objects"; readonly objects: readonly WorkingObject[] };
 
 /** A value with `copy` and `drop`: every primitive, ID and option of those. */

@@ -10,7 +10,9 @@ import { coinTypeOf, SUI_COIN_TYPE } from "./sui-types.ts";
 export type Owner =
   | { readonly kind: "address"; readonly address: string }
   | { readonly kind: "object"; readonly parentId: string }
-  | { readonly kind: "shared"; readonly initialVersion: bigint };
+  | { readonly kind: "shared"; readonly initialVersion: bigint }
+  /** Nobody can change the object. */
+  | { readonly kind: "immutable" };
 
 /** The name and the value's type of a dynamic field object. `childId` is set for dynamic object fields. */
 export interface FieldInfo {
@@ -35,6 +37,9 @@ export interface ChainObject {
   readonly field: FieldInfo | undefined;
 }
 
+/** The type of a package, whose contents are its digest. */
+export const PACKAGE_TYPE = "package";
+
 /** A coin's layout: `0x2::coin::Coin<T>`. */
 export const Coin = bcs.struct("Coin", { id: bcs.Address, balance: bcs.u64() });
 
@@ -43,14 +48,14 @@ export function sealObject(object: Omit<ChainObject, "digest">): ChainObject {
   return { ...object, digest: toBase58(blake2b256(utf8ToBytes("Object::"), objectBcs(object))) };
 }
 
-/** The object in Sui's BCS form (`ObjectInner`). */
+/** The object in Sui's BCS form (`ObjectInner`). A package has its digest in place of its modules. */
 export function objectBcs(object: Omit<ChainObject, "digest">): Uint8Array {
   const publicTransfer = object.owner.kind === "address" ? 1 : 0;
   return concatBytes(
-    // Data::Move
-    Uint8Array.of(0),
-    objectTypeBytes(object.type),
-    Uint8Array.of(publicTransfer),
+    // Data::Package, or Data::Move
+    ...(object.type === PACKAGE_TYPE
+      ? [Uint8Array.of(1), addressBytes(object.id)]
+      : [Uint8Array.of(0), objectTypeBytes(object.type), Uint8Array.of(publicTransfer)]),
     u64Bytes(object.version),
     encodeUleb128(object.contents.length),
     object.contents,
@@ -70,6 +75,8 @@ export function ownerBcs(owner: Owner): typeof bcs.Owner.$inferInput {
       return { ObjectOwner: owner.parentId };
     case "shared":
       return { Shared: { initialSharedVersion: owner.initialVersion } };
+    case "immutable":
+      return { Immutable: true };
   }
 }
 
@@ -95,5 +102,7 @@ function ownerBytes(owner: Owner): Uint8Array {
       return concatBytes(Uint8Array.of(1), addressBytes(owner.parentId));
     case "shared":
       return concatBytes(Uint8Array.of(2), u64Bytes(owner.initialVersion));
+    case "immutable":
+      return Uint8Array.of(3);
   }
 }

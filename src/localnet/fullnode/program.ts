@@ -8,6 +8,7 @@ export interface Program {
   readonly state: ExecutionState;
   readonly functions: FunctionTable;
   readonly sender: string;
+  readonly epoch: bigint;
   readonly slots: Slots;
 }
 

@@ -1,8 +1,9 @@
 import { GrpcTypes } from "@mysten/sui/grpc";
+import { expirationFromProto } from "./expiration-proto.ts";
 import { invalidInput, RpcFailure, Status } from "./failures.ts";
 import { REFERENCE_GAS_PRICE } from "./gas.ts";
 import { LIMITS } from "./limits.ts";
-import type { FunctionTable } from "./move-function.ts";
+import { type FunctionTable, lookUpFunction } from "./move-function.ts";
 import { type ChainObject, coinBalance } from "./object.ts";
 import type { ObjectStore } from "./object-store.ts";
 import { parseAddress, SUI_COIN_TYPE } from "./sui-types.ts";
@@ -13,7 +14,7 @@ import type {
   PtbInput,
   TransactionContent,
 } from "./transaction-data.ts";
-import { commandsFromProto, expirationFromProto } from "./transaction-proto.ts";
+import { commandsFromProto } from "./transaction-proto.ts";
 
 const InputKind = GrpcTypes.Input_InputKind;
 
@@ -39,7 +40,7 @@ export function resolveInputs(
   const program = data.programmableTransaction;
   const sender = parseAddress(proto.sender, "transaction.sender");
   const commands = commandsFromProto(program.commands);
-  const mutable = mutableInputs(commands, functions);
+  const mutable = mutableInputs(commands, functions, objects);
   const gas = proto.gasPayment;
   return {
     budgetGiven: gas?.budget !== undefined,
@@ -105,7 +106,10 @@ function resolveInput(
   if (input.kind === InputKind.IMMUTABLE_OR_OWNED) {
     return { kind: "owned", reference: referenceFromProto({ ...input, objectId }) };
   }
-  if (input.kind === InputKind.RECEIVING || input.kind === InputKind.FUNDS_WITHDRAWAL) {
+  if (input.kind === InputKind.RECEIVING) {
+    return { kind: "receiving", reference: referenceFromProto({ ...input, objectId }) };
+  }
+  if (input.kind === InputKind.FUNDS_WITHDRAWAL) {
     throw new RpcFailure(Status.InvalidArgument, "this node does not support this kind of input");
   }
   const object = objects.get(objectId);
@@ -134,7 +138,11 @@ function resolveInput(
 }
 
 /** Tells for each used input whether some command needs it mutable. */
-function mutableInputs(commands: readonly PtbCommand[], functions: FunctionTable): Map<number, boolean> {
+function mutableInputs(
+  commands: readonly PtbCommand[],
+  functions: FunctionTable,
+  objects: ObjectStore,
+): Map<number, boolean> {
   const mutable = new Map<number, boolean>();
   const mark = (argument: PtbArgument, asMutable: boolean): void => {
     if (argument.kind !== "input") return;
@@ -142,8 +150,9 @@ function mutableInputs(commands: readonly PtbCommand[], functions: FunctionTable
   };
   for (const command of commands) {
     if (command.kind === "moveCall") {
-      const name = `${command.packageId}::${command.module}::${command.functionName}`;
-      const parameters = functions.get(name)?.parameters ?? [];
+      const name = `${command.module}::${command.functionName}`;
+      const target = lookUpFunction(functions, command.packageId, name, (id) => objects.get(id)?.type);
+      const parameters = target?.parameters ?? [];
       for (const [index, argument] of command.arguments.entries()) {
         mark(argument, parameters[index]?.reference !== "immutable");
       }
@@ -170,6 +179,8 @@ function argumentsOf(command: PtbCommand): readonly PtbArgument[] {
       return [...command.objects, command.address];
     case "vector":
       return command.elements;
+    case "publish":
+      return [];
   }
 }
 

@@ -3,7 +3,7 @@ import type { ExecutionState } from "./execution-state.ts";
 import { ExecutionError, FailureKind } from "./failures.ts";
 import { storageCostOf } from "./gas.ts";
 import { LIMITS } from "./limits.ts";
-import { sealObject } from "./object.ts";
+import { type Owner, PACKAGE_TYPE, sealObject } from "./object.ts";
 import { CommandFailure } from "./program.ts";
 
 /** The changes of all objects that a transaction touched, without objects that it created and deleted again. */
@@ -18,8 +18,8 @@ export function sealChanges(state: ExecutionState, version: bigint, digest: stri
       const contents = state.contents(object);
       const after = sealObject({
         id,
-        version,
-        owner: object.owner,
+        version: type === PACKAGE_TYPE ? FIRST_PACKAGE_VERSION : version,
+        owner: before === undefined ? ownedSince(object.owner, version) : object.owner,
         type,
         contents,
         previousTransaction: digest,
@@ -30,6 +30,14 @@ export function sealChanges(state: ExecutionState, version: bigint, digest: stri
     }
   }
   return changes;
+}
+
+/** A package counts its own versions. */
+const FIRST_PACKAGE_VERSION = 1n;
+
+/** An object that a transaction shares is shared since the version that the transaction writes. */
+function ownedSince(owner: Owner, version: bigint): Owner {
+  return owner.kind === "shared" ? { kind: "shared", initialVersion: version } : owner;
 }
 
 /** Fails the last command if an object exceeds the protocol's size limit. */

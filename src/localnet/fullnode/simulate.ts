@@ -144,6 +144,7 @@ function output(state: ExecutionState, value: MoveValue): GrpcTypes.CommandOutpu
     case "object":
       return { value: { name: value.object.type, value: state.contents(value.object) } };
     case "objects":
+    case "receiving":
       return { value: { value: new Uint8Array() } };
   }
 }

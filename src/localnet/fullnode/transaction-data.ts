@@ -63,6 +63,8 @@ export type Expiration =
 export type PtbInput =
   | { readonly kind: "pure"; readonly bytes: Uint8Array }
   | { readonly kind: "owned"; readonly reference: ObjectReference }
+  /** An object that somebody has sent to another object, which takes it in this transaction. */
+  | { readonly kind: "receiving"; readonly reference: ObjectReference }
   | {
       readonly kind: "shared";
       readonly objectId: string;
@@ -93,6 +95,11 @@ export type PtbCommand =
       readonly kind: "vector";
       readonly elementType: string | undefined;
       readonly elements: readonly PtbArgument[];
+    }
+  | {
+      readonly kind: "publish";
+      readonly modules: readonly Uint8Array[];
+      readonly dependencies: readonly string[];
     };
 
 type BcsData = NonNullable<typeof bcs.TransactionData.$inferType.V1>;
@@ -151,7 +158,9 @@ function decodeInput(input: BcsInput): PtbInput {
   if (input.Object.$kind === "ImmOrOwnedObject") {
     return { kind: "owned", reference: reference(input.Object.ImmOrOwnedObject) };
   }
-  if (input.Object.$kind !== "SharedObject") throw unsupported(`input ${input.Object.$kind}`);
+  if (input.Object.$kind === "Receiving") {
+    return { kind: "receiving", reference: reference(input.Object.Receiving) };
+  }
   const shared = input.Object.SharedObject;
   return {
     kind: "shared",
@@ -197,6 +206,12 @@ function decodeCommand(command: BcsCommand): PtbCommand {
         kind: "vector",
         elementType: command.MakeMoveVec.type ?? undefined,
         elements: command.MakeMoveVec.elements.map(decodeArgument),
+      };
+    case "Publish":
+      return {
+        kind: "publish",
+        modules: command.Publish.modules.map(fromBase64),
+        dependencies: command.Publish.dependencies,
       };
     default:
       throw unsupported(`command ${command.$kind}`);

@@ -1,13 +1,8 @@
 import { GrpcTypes } from "@mysten/sui/grpc";
+import { expirationProto } from "./expiration-proto.ts";
 import { RpcFailure, Status } from "./failures.ts";
 import { parseAddress } from "./sui-types.ts";
-import type {
-  Expiration,
-  PtbArgument,
-  PtbCommand,
-  PtbInput,
-  TransactionContent,
-} from "./transaction-data.ts";
+import type { PtbArgument, PtbCommand, PtbInput, TransactionContent } from "./transaction-data.ts";
 
 /** A resolved transaction in its sui.rpc.v2 form, with its BCS form and digest. */
 export function transactionProto(
@@ -41,7 +36,6 @@ export function transactionProto(
 }
 
 const { Argument_ArgumentKind: ArgumentKind, Input_InputKind: InputKind } = GrpcTypes;
-const ExpirationKind = GrpcTypes.TransactionExpiration_TransactionExpirationKind;
 
 /** Decodes a transaction's commands from their sui.rpc.v2 form. Throws INVALID_ARGUMENT for unsupported commands. */
 export function commandsFromProto(commands: readonly GrpcTypes.Command[]): PtbCommand[] {
@@ -82,6 +76,14 @@ export function commandsFromProto(commands: readonly GrpcTypes.Command[]): PtbCo
           elementType: command.makeMoveVector.elementType,
           elements: command.makeMoveVector.elements.map(argumentFromProto),
         };
+      case "publish": {
+        const { modules, dependencies } = command.publish;
+        return {
+          kind: "publish",
+          modules,
+          dependencies: dependencies.map((id) => parseAddress(id, "dependency")),
+        };
+      }
       default:
         throw new RpcFailure(
           Status.InvalidArgument,
@@ -89,41 +91,6 @@ export function commandsFromProto(commands: readonly GrpcTypes.Command[]): PtbCo
         );
     }
   });
-}
-
-/** Decodes a transaction's expiration from its sui.rpc.v2 form. */
-export function expirationFromProto(expiration: GrpcTypes.TransactionExpiration | undefined): Expiration {
-  switch (expiration?.kind) {
-    case undefined:
-    case ExpirationKind.TRANSACTION_EXPIRATION_KIND_UNKNOWN:
-    case ExpirationKind.NONE:
-      return { kind: "none" };
-    case ExpirationKind.EPOCH:
-      return { kind: "epoch", epoch: expiration.epoch ?? 0n };
-    case ExpirationKind.VALID_DURING:
-      return {
-        kind: "during",
-        minEpoch: expiration.minEpoch,
-        maxEpoch: expiration.epoch,
-        minTimestampMs: milliseconds(expiration.minTimestamp),
-        maxTimestampMs: milliseconds(expiration.maxTimestamp),
-        chainId: expiration.chain ?? "",
-        nonce: expiration.nonce ?? 0,
-      };
-    default:
-      throw new RpcFailure(Status.InvalidArgument, "this node does not support this transaction expiration");
-  }
-}
-
-/** Milliseconds since the epoch as a protobuf timestamp. */
-export function timestampProto(timestampMs: bigint): { seconds: bigint; nanos: number } {
-  return { seconds: timestampMs / 1000n, nanos: Number(timestampMs % 1000n) * 1_000_000 };
-}
-
-function milliseconds(timestamp: { seconds: bigint; nanos: number } | undefined): bigint | undefined {
-  return timestamp === undefined
-    ? undefined
-    : timestamp.seconds * 1000n + BigInt(Math.floor(timestamp.nanos / 1_000_000));
 }
 
 function argumentFromProto(argument: GrpcTypes.Argument | undefined): PtbArgument {
@@ -158,6 +125,8 @@ function inputProto(input: PtbInput): GrpcTypes.Input {
       return { kind: InputKind.PURE, pure: input.bytes };
     case "owned":
       return { kind: InputKind.IMMUTABLE_OR_OWNED, ...input.reference };
+    case "receiving":
+      return { kind: InputKind.RECEIVING, ...input.reference };
     case "shared":
       return {
         kind: InputKind.SHARED,
@@ -220,28 +189,12 @@ function commandProto(command: PtbCommand): GrpcTypes.Command {
           },
         },
       };
-  }
-}
-
-function expirationProto(expiration: Expiration): GrpcTypes.TransactionExpiration {
-  switch (expiration.kind) {
-    case "none":
-      return { kind: ExpirationKind.NONE };
-    case "epoch":
-      return { kind: ExpirationKind.EPOCH, epoch: expiration.epoch };
-    case "during":
+    case "publish":
       return {
-        kind: ExpirationKind.VALID_DURING,
-        chain: expiration.chainId,
-        nonce: expiration.nonce,
-        ...(expiration.minEpoch === undefined ? {} : { minEpoch: expiration.minEpoch }),
-        ...(expiration.maxEpoch === undefined ? {} : { epoch: expiration.maxEpoch }),
-        ...(expiration.minTimestampMs === undefined
-          ? {}
-          : { minTimestamp: timestampProto(expiration.minTimestampMs) }),
-        ...(expiration.maxTimestampMs === undefined
-          ? {}
-          : { maxTimestamp: timestampProto(expiration.maxTimestampMs) }),
+        command: {
+          oneofKind: "publish",
+          publish: { modules: [...command.modules], dependencies: [...command.dependencies] },
+        },
       };
   }
 }

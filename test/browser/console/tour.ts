@@ -39,7 +39,11 @@ export interface Stop {
 }
 
 /** Opens the console and signs in. */
-export async function signIn(page: Page, access: DevelopmentAccess, role: Stop["role"]): Promise<void> {
+export async function signIn(
+  page: Page,
+  access: Pick<DevelopmentAccess, "baseUrl" | "adminApiKey" | "apiKey">,
+  role: Stop["role"],
+): Promise<void> {
   await page.goto(`${access.baseUrl}/console`);
   await page
     .getByLabel("Key", { exact: true })

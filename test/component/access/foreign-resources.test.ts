@@ -68,6 +68,11 @@ const sign = () => ({
   message: Uint8Array.of(1),
 });
 
+const consent = () => ({
+  ...{ dwalletId: ids["dwallet_id"], chain: new Uint8Array(32), treasuryId: objectId() },
+  ...{ nonce: 0n, expiresEpoch: 1n, publicKey: new Uint8Array(32), signature: new Uint8Array(64) },
+});
+
 /** A good request of each method, which the owner could send. */
 const REQUESTS: Record<string, () => Record<string, unknown>> = {
   CreateDWallet: () => ({
@@ -84,6 +89,8 @@ const REQUESTS: Record<string, () => Record<string, unknown>> = {
     encryptedUserSecretKeyShareId: share,
     userOutputSignature: new Uint8Array(64),
   }),
+  LeaveDWallet: () => ({ ...consent(), recipient: objectId() }),
+  RefuseRelease: consent,
   GetDWallet: () => ({ dwalletId: ids["dwallet_id"] }),
   ReserveSign: sign,
   SubmitSign: () => ({

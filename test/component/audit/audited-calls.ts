@@ -6,10 +6,13 @@ import { insertAdminKey } from "../../../src/access/insert-admin-key.ts";
 import { insertApiKey } from "../../../src/access/insert-api-key.ts";
 import { depositAddress } from "../../../src/billing/deposits/deposit-address.ts";
 import { scanAddress } from "../../../src/billing/deposits/scan-address.ts";
+import { suiAddress } from "../../../src/protocol/addresses.ts";
+import { treasuryConsentBytes } from "../../../src/protocol/treasury-consent.ts";
 import { SUI } from "../../support/deposits.ts";
 import { dwalletOf, layoutOfSignMessage, objectId, readyPresigns, TEST_ORIGIN } from "../../support/rows.ts";
 import { signSteps } from "../../support/sign-steps.ts";
 import { ADMIN_KEY, type ErrorStack } from "../errors/error-stack.ts";
+import { CHAIN } from "../errors/fake-fullnode.ts";
 import { jsonDkg, registration, userOf } from "../errors/provocations/onboarding-provocations.ts";
 
 /** A call that changes something. */
@@ -26,6 +29,28 @@ const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString("base64");
 async function newKeyId({ database, ...stack }: ErrorStack): Promise<string> {
   const { projectId } = await stack.newProject();
   return (await insertApiKey(database, TEST_ORIGIN, { projectId, name: "web", scopes: SCOPES })).id;
+}
+
+/** What the owner of an Active dWallet has signed. */
+async function consent(stack: ErrorStack, action: "leave" | "refuse") {
+  const { projectId, key } = await stack.newProject();
+  const { objectId: dwalletId } = await dwalletOf(stack.database, projectId);
+  const { secretKey, publicKey } = ed25519.keygen();
+  stack.fullnode.hold({ dwalletId, owner: suiAddress("ED25519", publicKey) });
+  const { treasuryId } = stack.fullnode.network.treasury;
+  const signed = {
+    ...{ action, chain: CHAIN, treasuryId, dwalletId, nonce: 0n, expiresEpoch: 5n },
+    ...(action === "leave" && { recipient: objectId() }),
+  };
+  const signature = ed25519.sign(treasuryConsentBytes(signed), secretKey);
+  const { action: _, chain, nonce, expiresEpoch, ...ids } = signed;
+  return {
+    key,
+    request: {
+      ...{ ...ids, chain: base64(chain), nonce: String(nonce), expiresEpoch: String(expiresEpoch) },
+      ...{ publicKey: base64(publicKey), signature: base64(signature) },
+    },
+  };
 }
 
 /** A call of each method that declares `AUDIT_ENTRY`. */
@@ -92,6 +117,14 @@ export const AUDITED_CALLS: Readonly<Record<string, AuditedCall>> = {
     action: "presign.refill",
     prepare: async () => ({ key: ADMIN_KEY, request: { curve: 0, signatureAlgorithm: 1, count: 1 } }),
   },
+  DrainNetwork: {
+    action: "network.drain",
+    prepare: async () => ({ key: ADMIN_KEY, request: {} }),
+  },
+  ResumeNetwork: {
+    action: "network.resume",
+    prepare: async () => ({ key: ADMIN_KEY, request: {} }),
+  },
   RegisterEncryptionKey: {
     action: "encryption-key.register",
     async prepare(stack) {
@@ -134,6 +167,14 @@ export const AUDITED_CALLS: Readonly<Record<string, AuditedCall>> = {
         request: { dwalletId: dwallet.objectId, encryptedUserSecretKeyShareId: share, userOutputSignature },
       };
     },
+  },
+  LeaveDWallet: {
+    action: "dwallet.leave",
+    prepare: (stack) => consent(stack, "leave"),
+  },
+  RefuseRelease: {
+    action: "dwallet.refuse-release",
+    prepare: (stack) => consent(stack, "refuse"),
   },
   ReserveSign: {
     action: "sign.reserve",

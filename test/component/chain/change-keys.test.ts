@@ -52,8 +52,14 @@ const ready = async (count: number) => {
 /** An OperatorCap that the new wallet owns, made with the AdminCap. */
 const newCap = async (): Promise<string> => {
   const { effects } = await harness.run((tx) => {
-    const cap = harness.treasuryCall(tx, "new_operator", [], harness.net.treasury.adminCapId);
-    tx.transferObjects([cap], addressOf(NEW_WALLET!));
+    const [holder, expiresEpoch] = [tx.pure.address(addressOf(NEW_WALLET!)), tx.pure.u64(1_000)];
+    const limits = Array.from({ length: 5 }, () => tx.pure.u64(10n ** 15n));
+    harness.treasuryCall(
+      tx,
+      "new_operator",
+      [holder, expiresEpoch, ...limits],
+      harness.net.treasury.adminCapId,
+    );
   });
   const created = effects.changedObjects.find(
     ({ idOperation, outputOwner }) =>

@@ -74,7 +74,7 @@ export class FakeChain {
     };
     if (error) return { kind: "aborted", error, gasUsedMist: 1n, changes };
     if (!this.executed.includes(digest)) this.executed.push(digest);
-    return { kind: "landed", transaction: { digest, events: [] }, gasUsedMist: 1n, changes };
+    return { kind: "landed", transaction: { digest, version: 1n, events: [] }, gasUsedMist: 1n, changes };
   }
 
   kind(): OperationKind<string> {

@@ -193,7 +193,7 @@ describe("the Treasury", () => {
     const { packageId, treasuryId, operatorCapIds } = harness.net.treasury;
     expect(overview).toMatchObject({ packageId, treasuryId });
     expect(overview.state).toMatchObject({ ika: 5n, sui: 6n, isPaused: false });
-    expect(overview.state.operatorCapIds.toSorted()).toEqual(operatorCapIds.toSorted());
+    expect(overview.state.operators.map(({ capId }) => capId).toSorted()).toEqual(operatorCapIds.toSorted());
     expect(overview.ceilings).toContainEqual({
       ...{ operation: "sign", curve: 0, signatureAlgorithm: 1 },
       ...{ ika: expect.any(BigInt), sui: expect.any(BigInt) },

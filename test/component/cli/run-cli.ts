@@ -8,11 +8,12 @@ export interface CliResult {
   readonly err: string;
 }
 
-/** Runs `tss` in this process, with only the given environment. */
+/** Runs `tss` in this process, with only the given environment. `answer` is what a person types at every question. */
 export async function runCli(
   argv: readonly string[],
   environment: Readonly<Record<string, string>> = {},
   openDatabase?: OpenDatabase,
+  answer?: string,
 ): Promise<CliResult> {
   const [out, err]: [string[], string[]] = [[], []];
   const exitCode = await runTss(argv, {
@@ -20,6 +21,7 @@ export async function runCli(
     note: (line) => void err.push(line),
     environment,
     openDatabase,
+    ...(answer !== undefined && { ask: async () => answer }),
   });
   return { exitCode, out: out.join("\n"), err: err.join("\n") };
 }

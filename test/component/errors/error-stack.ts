@@ -120,7 +120,11 @@ const UNLIMITED = perSecond(0);
 const NO_TREASURY: TreasuryOverview = {
   packageId: "0x1",
   treasuryId: "0x2",
-  state: { ika: 0n, sui: 0n, version: 1n, isPaused: false, operatorCapIds: [] },
+  state: {
+    ...{ ika: 0n, sui: 0n, version: 1n, isPaused: false, operators: [], adminCapId: "0x5" },
+    ...{ pauser: undefined, recovery: undefined, adminOffer: undefined, successor: undefined },
+    announcedDWalletIds: [],
+  },
   ceilings: [],
   hotWallet: { address: "0x3", balanceMist: 0n },
   gasStation: undefined,

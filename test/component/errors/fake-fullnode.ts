@@ -1,19 +1,26 @@
 import { ObjectError } from "@mysten/sui/client";
+import { toBase58 } from "@mysten/sui/utils";
 import { createBackOffs } from "../../../src/chain/back-off.ts";
 import { createNetworkReader, type NetworkReader } from "../../../src/chain/reader.ts";
 import { systemClock } from "../../../src/lifecycle/clock.ts";
 import { encodeNetworkKey } from "../../support/network-key.ts";
 import { objectId } from "../../support/rows.ts";
+import { custodyEntries, type TestCustody, treasuryContent } from "../../support/treasury-bytes.ts";
 
 /** The fake fullnode's failure: it contains names that no caller may see. */
 export const FULLNODE_FAILURE = "connect ECONNREFUSED 10.20.30.40:9000";
 
-/** A fullnode that knows one network encryption key and no other object. */
+/** The digest of the first checkpoint of its chain. */
+export const CHAIN = new Uint8Array(32).fill(1);
+
+/** A fullnode that knows one network encryption key, and the Treasury with the dWallets that it is given. */
 export interface FakeFullnode {
   readonly network: Parameters<typeof createNetworkReader>[0];
   /** The service's own reader, over the fake clients. */
   readonly reader: NetworkReader;
   readonly networkKeyId: string;
+  /** Puts a dWallet into the Treasury's custody. */
+  hold(custody: TestCustody): void;
   /** Runs `during` while the fullnode does not answer. */
   down<T>(during: () => Promise<T>): Promise<T>;
   /** Runs `during` while answers are held back; `asked` resolves at the first call. */
@@ -22,7 +29,11 @@ export interface FakeFullnode {
 
 /** A network as the service sees it, with its clients faked below the reader. */
 export function createFakeFullnode(): FakeFullnode {
-  const networkKeyId = objectId();
+  const [networkKeyId, treasuryId] = [objectId(), objectId()];
+  const objects = new Map([
+    [networkKeyId, encodeNetworkKey({ id: networkKeyId, epoch: 1 })],
+    [treasuryId, treasuryContent(treasuryId)],
+  ]);
   let answering: () => Promise<void> = async () => {};
   const answer = async <T>(value: T): Promise<T> => {
     await answering();
@@ -37,6 +48,7 @@ export function createFakeFullnode(): FakeFullnode {
     backOff: createBackOffs(systemClock).work,
     clock: systemClock,
     times: { readMs: 10_000, buildMs: 10_000, executeMs: 10_000 },
+    treasury: { packageId: objectId(), treasuryId, operatorCapIds: [] },
     coordinatorRef: { objectId: objectId(), initialSharedVersion: "1" },
     ikaConfig: {
       packages: { ikaDwallet2pcMpcPackage: packageId },
@@ -46,12 +58,15 @@ export function createFakeFullnode(): FakeFullnode {
       core: {
         getObjects: ({ objectIds }: { objectIds: readonly string[] }) =>
           answer({
-            objects: objectIds.map((id) =>
-              id === networkKeyId
-                ? { objectId: id, content: encodeNetworkKey({ id, epoch: 1 }) }
-                : new ObjectError("notExists", `no object ${id}`, { reason: "notFound" }),
-            ),
+            objects: objectIds.map((id) => {
+              const content = objects.get(id);
+              return content === undefined
+                ? new ObjectError("notExists", `no object ${id}`, { reason: "notFound" })
+                : { objectId: id, content };
+            }),
           }),
+        getChainIdentifier: () => answer({ chainIdentifier: toBase58(CHAIN) }),
+        getCurrentSystemState: () => answer({ systemState: { epoch: "0", referenceGasPrice: "1" } }),
         listDynamicFields: () =>
           answer({ dynamicFields: [{ childId: networkKeyId }], hasNextPage: false, cursor: null }),
         simulateTransaction: () => answer({ $kind: "FailedTransaction" }),
@@ -76,6 +91,10 @@ export function createFakeFullnode(): FakeFullnode {
     network,
     reader: createNetworkReader({ ...network, clock: { ...systemClock, now: () => ++minutes * 60_000 } }),
     networkKeyId,
+    hold(custody) {
+      objects.set(custody.dwalletId, new Uint8Array(1));
+      for (const [id, content] of custodyEntries(treasuryId, custody)) objects.set(id, content);
+    },
     down: (run) => during(() => Promise.reject(new Error(FULLNODE_FAILURE)), run),
     async held(run) {
       let ask: () => void = () => {};

@@ -6,12 +6,13 @@ import { createServer } from "node:http";
 import { type AddressInfo, createServer as createSilentServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import type { Transaction, TransactionArgument } from "@mysten/sui/transactions";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import type { NamedFinding } from "../../../src/health/checks/health-check.ts";
 import { judgeRedis } from "../../../src/health/doctor/ask-redis.ts";
 import { runDoctor } from "../../../src/health/doctor/doctor.ts";
 import { localnetHotWalletSecret } from "../../../src/localnet/seed.ts";
-import { type Harness, startHarness } from "../localnet/harness.ts";
+import { type Harness, hotWallet, payPresigns, startHarness } from "../localnet/harness.ts";
 
 /** Each one reads a fullnode over the wire. */
 const TIMEOUT_MS = 30_000;
@@ -55,8 +56,13 @@ describe("the doctor", { timeout: TIMEOUT_MS }, () => {
       "operator caps",
       "treasury balance",
       "gas",
+      "operator limits",
+      "treasury announcements",
       "clock and chain",
     ]);
+    const holders = finding(findings, "treasury holders");
+    expect(holders).toMatchObject({ status: "info" });
+    expect(holders?.found).toContain(`AdminCap: ${hotWallet.toSuiAddress()}; UpgradeCap: unknown`);
   });
 
   it("names every fault of the configuration, and skips the checks that depend on it", async () => {
@@ -186,7 +192,7 @@ describe("the doctor", { timeout: TIMEOUT_MS }, () => {
     expect(finding(await look(), "treasury")).toMatchObject({
       status: "fail",
       found: "version 1, paused",
-      advice: expect.stringContaining("set_paused"),
+      advice: expect.stringContaining("tss treasury unpause"),
     });
     await setPaused(false);
     await harness.net.controls.setTreasury({ ika: 10n ** 9n, sui: 0n });
@@ -194,6 +200,47 @@ describe("the doctor", { timeout: TIMEOUT_MS }, () => {
     expect(namesWith(findings, "fail")).toEqual(["treasury balance"]);
     expect(finding(findings, "treasury balance")?.found).toBe("1 IKA and 0 SUI, enough for 0 signatures");
     await harness.net.controls.setTreasury({ ika: 10n ** 15n, sui: 10n ** 15n });
+  });
+
+  it("finds an operator that expires soon, has used most of a limit or has expired", async () => {
+    const [capId = ""] = harness.net.treasury.operatorCapIds;
+    const { epoch } = (await harness.client.core.getCurrentSystemState()).systemState;
+    const renew = (epochs: number, presigns: number) =>
+      harness.run((tx) =>
+        administrate(tx, "renew_operator", [
+          tx.pure.id(capId),
+          ...[Number(epoch) + epochs, 10 ** 12, 10 ** 12, 10, presigns, 10].map((n) => tx.pure.u64(n)),
+        ]),
+      );
+    await renew(7, 5);
+    await harness.run((tx) => payPresigns(harness, tx, { capId, count: 4 }));
+    expect(finding(await look(), "operator limits")?.status).toBe("ok");
+    await renew(6, 5);
+    const soon = finding(await look(), "operator limits");
+    expect(soon).toMatchObject({ status: "warn", advice: expect.stringContaining("renew-operator") });
+    expect(soon?.found).toBe(`${capId.slice(0, 10)} has 6 epochs left and has used 80% of a limit`);
+    await renew(7, 5);
+    await harness.run((tx) => payPresigns(harness, tx, { capId, count: 1 }));
+    expect(finding(await look(), "operator limits")?.found).toContain("has used 100% of a limit");
+    await renew(-1, 1_000);
+    expect(finding(await look(), "operator limits")).toMatchObject({
+      ...{ status: "fail", found: `expired: ${capId}` },
+    });
+    await renew(3_650, 1_000_000);
+  });
+
+  it("finds what the administrator has announced, and to whom the administration is offered", async () => {
+    const to = `0x${"7".repeat(64)}`;
+    await harness.run((tx) => administrate(tx, "announce_successor", [tx.pure.address(to)]));
+    await harness.run((tx) => administrate(tx, "offer_admin", [tx.pure.address(to)]));
+    const found = finding(await look(), "treasury announcements");
+    expect(found).toMatchObject({ status: "warn", advice: expect.stringContaining("tss treasury status") });
+    expect(found?.found).toMatch(
+      new RegExp(`^the successor ${to} from epoch \\d+; the administration for ${to} from`),
+    );
+    await harness.run((tx) => administrate(tx, "withdraw_successor"));
+    await harness.run((tx) => administrate(tx, "withdraw_admin_offer"));
+    expect(finding(await look(), "treasury announcements")?.status).toBe("ok");
   });
 
   it("finds an expired certificate, and a clock that differs from the chain's", async () => {
@@ -239,11 +286,9 @@ describe("Redis's description of itself", () => {
 });
 
 function setPaused(isPaused: boolean) {
-  const { packageId, adminCapId } = harness.net.treasury;
-  return harness.run((tx) => {
-    tx.moveCall({
-      target: `${packageId}::treasury::set_paused`,
-      arguments: [harness.treasury(tx), tx.object(adminCapId), tx.pure.bool(isPaused)],
-    });
-  });
+  return harness.run((tx) => administrate(tx, "set_paused", [tx.pure.bool(isPaused)]));
+}
+
+function administrate(tx: Transaction, name: string, args: TransactionArgument[] = []): void {
+  harness.treasuryCall(tx, name, args, harness.net.treasury.adminCapId);
 }

@@ -41,7 +41,7 @@ afterEach(async () => {
   await rm(dataDirectory, { recursive: true });
 });
 
-/** An MPC that counts what it was asked. */
+/** An MPC that counts its requests. */
 function countingMpc(overrides: Partial<NetworkMpc> = {}): { mpc: NetworkMpc; asked: string[] } {
   const asked: string[] = [];
   const cheap = createCheapMpc(overrides);
@@ -96,7 +96,7 @@ test("after kill -9 while transactions run, everything that was acknowledged is 
       expect(found.Transaction?.effects.status.success).toBe(true);
     }
     const { objects } = await again.listCoins({ owner: RECIPIENT, limit: 1_000 });
-    // One more may have landed without its answer getting through.
+    // One more may have landed without its answer.
     expect([answered.length, answered.length + 1]).toContain(objects.length);
     await transfer(again);
   } finally {
@@ -133,7 +133,7 @@ test("the chain is the same after a restart: id, objects, versions, transactions
   const digest = before.object.previousTransaction;
   const info = (await first.client.ledgerService.getServiceInfo({})).response;
   await first.close();
-  // A clock that went back must not take the chain with it.
+  // A clock that is set back must not set the chain back.
   now -= 1_000_000;
   const second = await startHarness({ dataDirectory, clock: () => now });
   const after = await second.client.getObject({ objectId: presignId as string, include: { content: true } });

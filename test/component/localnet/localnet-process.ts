@@ -2,8 +2,8 @@ import { startLocalnet } from "../../../src/localnet/localnet.ts";
 import { createCheapMpc } from "../../unit/localnet/cheap-mpc.ts";
 
 /**
- * A localnet in a process of its own: `<data folder> [real]`, with a cheap MPC unless `real` is asked for. Prints one
- * line of JSON that says how to reach it, then a dot again and again while it lives.
+ * A localnet in its own process: `<data folder> [real]`, with a cheap MPC unless `real` is given. Prints a line of JSON
+ * with its addresses, then a dot repeatedly while it lives.
  */
 const [dataDirectory, kind] = process.argv.slice(2);
 const net = await startLocalnet({

@@ -23,7 +23,7 @@ const DkgEvent = SessionsManagerModule.DWalletSessionEvent(DWalletDKGRequestEven
 const PresignEvent = SessionsManagerModule.DWalletSessionEvent(PresignRequestEvent);
 const SignEvent = SessionsManagerModule.DWalletSessionEvent(SignRequestEvent);
 
-/** How often the SDK's own waiters look. */
+/** The interval of the SDK's own waiters. */
 export const POLL = { interval: 25, maxInterval: 100, timeout: 120_000 } as const;
 
 /** The address that all transactions are sent from. */
@@ -34,8 +34,13 @@ export type ActiveDwallet = DWalletWithState<"Active">;
 export type Coins = { ikaCoin: never; suiCoin: never };
 export type SdkDriver = Awaited<ReturnType<typeof connectSdk>>;
 
-/** The user's and the payer's steps on a network, through the Ika and Sui SDKs alone. */
-export async function connectSdk(network: LocalnetChild) {
+/**
+ * The steps of the user and the payer on a network, through the Ika and Sui SDKs alone.
+ *
+ * @param signer who sends and pays for all transactions; default the hot wallet
+ */
+export async function connectSdk(network: Omit<LocalnetChild, "child">, signer = sender) {
+  const me = signer.toSuiAddress();
   const client = new SuiGrpcClient({ network: "localnet", baseUrl: network.url, format: "binary" });
   const ika = new IkaClient({ suiClient: client, config: network.ikaConfig });
   await ika.initialize();
@@ -77,7 +82,7 @@ export async function connectSdk(network: LocalnetChild) {
     await build(tx, ikaTransaction, coins);
     const result = await client.signAndExecuteTransaction({
       transaction: tx,
-      signer: sender,
+      signer,
       include: { events: true },
     });
     if (result.$kind === "FailedTransaction") throw new Error(result.FailedTransaction.status.error?.message);
@@ -187,7 +192,10 @@ export async function connectSdk(network: LocalnetChild) {
     return SignEvent.parse(eventOf(executed, "SignRequestEvent")).event_data.sign_id;
   }
 
-  /** The signature as the chain has it, ECDSA brought from v, r, s to r, s, v: the SDK's own reader drops v. */
+  /**
+   * The signature as the chain has it. ECDSA is converted from v, r, s to r, s, v, because the SDK's own reader drops
+   * v.
+   */
   async function signatureOf(signId: string): Promise<Uint8Array> {
     const settled = await settledSign(signId);
     if (settled !== "Completed") throw new Error(`the sign session ended ${settled}`);
@@ -201,7 +209,7 @@ export async function connectSdk(network: LocalnetChild) {
     return settle(signId, CoordinatorInnerModule.SignSession, (kind) => kind !== "Requested");
   }
 
-  /** Polls an object until its state is a last one, and returns the state's name. */
+  /** Polls an object until its state is final, and returns the state's name. */
   async function settle(
     objectId: string,
     codec: { parse(bytes: Uint8Array): { state: { $kind: string } } },

@@ -1,4 +1,4 @@
-/** What a user has to sign is verified before anything is queued, because the service pays for it on the chain. */
+/** The user's signatures are verified before anything is queued, because the service pays for it on the chain. */
 import { randomBytes } from "node:crypto";
 import { create } from "@bufbuild/protobuf";
 import { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";

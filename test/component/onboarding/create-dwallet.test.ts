@@ -96,7 +96,7 @@ describe("a dWallet", () => {
   });
 });
 
-/** How many DKGs of the project were ever queued. */
+/** The number of DKGs of the project that were ever queued. */
 async function dkgCount(project: string): Promise<number> {
   const rows = await database.query(
     "SELECT 1 FROM chain_operation o JOIN dwallet d ON d.id = o.subject_id WHERE o.kind = 'dkg' AND d.project_id = $1",

@@ -1,4 +1,4 @@
-/** What the chain says of a DKG moves the row of that very dWallet, and no other. */
+/** The chain's answer about a DKG changes the row of exactly that dWallet. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { recordDWalletState } from "../../../src/onboarding/dwallet-session.ts";
 import { DWallet } from "../../../src/protocol/chain-structs.ts";
@@ -28,7 +28,7 @@ afterAll(() => database.close());
 
 type Fields = Parameters<typeof DWallet.serialize>[0];
 
-/** The dWallet of the row as the chain shows it, but for what is changed. */
+/** The row's dWallet as the chain shows it, with some changes. */
 function onChain(change: Partial<Fields>): Uint8Array {
   const table = { id: objectId(), size: 0 };
   return DWallet.serialize({

@@ -17,7 +17,7 @@ let onboarding: ReturnType<typeof clientOf<typeof Onboarding>>;
 
 beforeAll(async () => {
   database = await openTestDatabase();
-  // A list needs nothing but the database.
+  // A list needs only the database.
   const service = createOnboardingService({ database } as OnboardingServiceDeps);
   onboarding = clientOf(Onboarding, service, () => ({
     kind: "project",

@@ -1,4 +1,4 @@
-/** A registration that the chain refuses: what it counts for, and when it is not tried again. */
+/** Registrations that the chain refuses: what they count towards, and when they are not tried again. */
 import { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Database } from "../../../src/store/database.ts";

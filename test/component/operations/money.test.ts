@@ -27,7 +27,7 @@ afterAll(() => database.close());
 function operator() {
   const network = { senderAddress: objectId(), laneIds: [] };
   const service = createOperationsService({
-    ...{ database, network, processType: "all" },
+    ...{ database, network, networks: ["localnet"], processType: "all" },
     readiness: checkReadiness([]),
   });
   return clientOf(Operations, service, () => TEST_OPERATOR);

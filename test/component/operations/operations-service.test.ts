@@ -38,7 +38,10 @@ afterEach(async () => {
 /** A client of the service, as an operator. No figure is kept from one test to the next. */
 function operator({ laneIds = [] as string[], readiness = checkReadiness([]) } = {}) {
   const network = { senderAddress: SENDER, laneIds };
-  const service = createOperationsService({ database, network, readiness, processType: "api" });
+  const service = createOperationsService({
+    ...{ database, network, readiness, processType: "api" },
+    networks: ["testnet", "mainnet"],
+  });
   return clientOf(Operations, service, () => TEST_OPERATOR);
 }
 
@@ -71,22 +74,23 @@ async function send(laneId: string, digest: string, count: number): Promise<void
   );
 }
 
-it("the readiness has every check with its reason, and says which process answers", async () => {
-  const check = (name: string, status: "ok" | "fail") => ({
+it("the readiness has every check with its weight and reason, and says which process answers for which networks", async () => {
+  const check = (name: string, status: "ok" | "fail", isVital: boolean) => ({
     ...{ name, advice: "" },
-    readiness: { isVital: false, reason: `${name} is down` },
+    readiness: { isVital, reason: `${name} is down` },
     look: async () => ({ status, found: "" }),
   });
-  const readiness = checkReadiness([check("redis", "fail"), check("outbox", "ok")]);
+  const readiness = checkReadiness([check("redis", "fail", false), check("outbox", "ok", true)]);
   const reply = await operator({ readiness }).getReadiness({});
   expect(reply).toMatchObject({
     status: GetReadinessResponse_Status.degraded,
     checks: [
-      { name: "redis", ok: false, reason: "redis is down" },
-      { name: "outbox", ok: true, reason: "" },
+      { name: "redis", ok: false, vital: false, reason: "redis is down" },
+      { name: "outbox", ok: true, vital: true, reason: "" },
     ],
     version: BUILD_INFO.version,
     processType: "api",
+    networks: ["testnet", "mainnet"],
   });
   expect(timestampMs(reply.startTime!)).toBeLessThan(timestampMs(reply.readTime!));
 });
@@ -96,7 +100,7 @@ it("a lane is shown with its lease, its open transaction and its last outcome", 
   for (const id of [busy, idle])
     await addLane(database, NETWORK, { objectId: id, version: "1", digest: "d" });
   await database.query(
-    "INSERT INTO gas_coin (object_id, lane_id, version, digest, merged) VALUES ($1, $3, '1', 'd', false), ($2, $3, '1', 'd', true)",
+    "INSERT INTO gas_coin (network, object_id, lane_id, version, digest, merged) VALUES ('localnet', $1, $3, '1', 'd', false), ('localnet', $2, $3, '1', 'd', true)",
     [objectId(), objectId(), busy],
   );
   await queuedSigns(2);

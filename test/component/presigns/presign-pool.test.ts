@@ -267,7 +267,7 @@ async function land(rows: { id: string; sessionBytes: Uint8Array }[], ids: strin
   const events = rows
     .map((row, i) => presignRequested(sessionIdentifierPreimage(row.sessionBytes, sender), ids[i]!))
     .reverse();
-  const transaction: LandedTransaction = { digest: "digest", events };
+  const transaction: LandedTransaction = { digest: "digest", version: 1n, events };
   const subjects = await operation.load(
     database,
     rows.map((row) => row.id),

@@ -23,7 +23,7 @@ it("a request whose half was deleted by retention is rebuilt with the half on th
   const signals = createLocalSignals();
   const steps = signSteps(database, signals);
   const operation = createSignOperation({
-    ...{ signals, senderAddress: objectId(), batchCount: 10 },
+    ...{ signals, senderAddress: objectId(), batchCount: 10, refundsPerDay: 20 },
     reader: { sessionRequest: async () => undefined },
   });
   const projectId = await projectWith(database, 10n);
@@ -41,7 +41,7 @@ it("a request whose half was deleted by retention is rebuilt with the half on th
   const money = await moneyOf(database, projectId);
 
   const { rebuild } = createSignRebuilder({ network: "localnet", prices: flatPrices(10n) });
-  const transaction = { digest: "digest", events };
+  const transaction = { digest: "digest", version: 1n, events };
   const rebuilt = await rebuild(database, transaction, {} as PastTransaction);
   expect(rebuilt).toEqual({ subjectIds: [id], unrecoverable: [] });
   const again = (await operation.load(database, [id])).get(id)!;

@@ -16,7 +16,7 @@ import { idsOf, startChain } from "../../unit/sdk/chain-harness.ts";
 const seed = new Uint8Array(32).fill(9);
 const PUBLIC_URL = CHAIN_PINS.testnet.fullnodeUrls[0]!;
 const IDS: IkaIds = CHAIN_PINS.testnet.ika;
-/** The methods that a service was called by. */
+/** The methods of a service that were called. */
 let called: string[];
 let attacker: Localnet;
 
@@ -44,7 +44,7 @@ const announce = (ids: IkaIds): MessageInitShape<typeof GetNetworkResponseSchema
   },
 });
 
-/** A client, with all defaults unless a test says more, of a service that answers GetNetwork with this. */
+/** A client of a service that answers GetNetwork with this. It has all defaults unless a test changes them. */
 function connect(
   answer: MessageInitShape<typeof GetNetworkResponseSchema>,
   options: Partial<ClientOptions> = {},
@@ -76,7 +76,7 @@ function connect(
   });
 }
 
-/** Leads requests to the public fullnode to the attacker, as a hijacked name would, and notes all URLs. */
+/** Redirects requests for the public fullnode to the attacker, as a hijacked name would, and records all URLs. */
 function hijack(): string[] {
   const urls: string[] = [];
   const { fetch } = globalThis;
@@ -131,7 +131,7 @@ describe("a service that poses as testnet with a chain of its own", () => {
         },
       };
       await expect(actions[name]()).rejects.toMatchObject({ reason: "NETWORK_MISMATCH" });
-      // Questions alone: what follows from the seed goes with other calls.
+      // Only the questions: values that follow from the seed are sent with other calls.
       expect(["getNetwork", "getDWallet"]).toEqual(expect.arrayContaining(called));
     },
   );
@@ -251,7 +251,7 @@ describe("a fullnode", () => {
     const { server, url } = await listen((_, response) => {
       response.writeHead(200, { "content-type": "application/grpc-web+proto" });
       const chunk = new Uint8Array(64 * 1024);
-      // The frame's head says that 2 GB follow.
+      // The frame's head announces 2 GB.
       response.write(Uint8Array.of(0, 0x7f, 0xff, 0xff, 0xff));
       const write = (): void => {
         while (!response.destroyed) {

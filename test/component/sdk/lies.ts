@@ -8,24 +8,24 @@ import {
 } from "@bufbuild/protobuf";
 import { type ReflectMessage, reflect } from "@bufbuild/protobuf/reflect";
 
-/** One way in which a reply can be false: a field of it, and what becomes of the field. */
+/** A false field in a reply: which field, and what happens to it. */
 export interface Lie {
   /** Where the field is, such as `failure.reason`. */
   readonly path: string;
-  /** What is done to it. */
+  /** What happens to it. */
   readonly how: string;
-  /** Tells the lie in a reply, in place. */
+  /** Changes the field of a reply in place. */
   tell(reply: Message): void;
 }
 
-/** A lie that makes a reply as large as a transport lets through. */
+/** A lie that makes a reply as large as the transport allows. */
 const HUGE_BYTES = 1_000_000;
 const HUGE_COUNT = 10_000;
 
 /**
- * Every lie about every field of a message, its own and those of the messages in it, by the message's descriptor: a
- * field that is added to the contract is lied about without anybody's doing. `others` are values of the same kind that
- * belong to somebody else: object ids, digests and names.
+ * Returns every lie about every field of a message, including nested messages, by the message's descriptor. A field
+ * that is added to the contract is covered without any change here. `others` are values of the same kind that belong to
+ * somebody else: object ids, digests and names.
  */
 export function liesAbout(desc: DescMessage, others: readonly string[]): Lie[] {
   return desc.fields.flatMap((field) => liesAboutField(field, others));
@@ -130,7 +130,7 @@ function falseScalars(type: ScalarType, others: readonly string[]): [how: string
   }
 }
 
-/** The last character becomes another digit, so that an id stays an id. */
+/** Replaces the last character by another digit, so that an id stays an id. */
 function changedText(value: string): string {
   return value === "" ? "x" : value.slice(0, -1) + (value.endsWith("0") ? "1" : "0");
 }

@@ -1,6 +1,6 @@
 /**
- * Every lie about every field of every reply that the client uses. After each the action ends with a TssError that
- * says what was wrong, or its outcome is the right one, and nothing that was sent holds the seed or the share.
+ * Every lie about every field of every reply that the client uses. After each one the action ends with a TssError that
+ * says what was wrong, or with the right outcome, and nothing that was sent contains the seed or the share.
  */
 
 import type { DescMethod } from "@bufbuild/protobuf";
@@ -33,12 +33,12 @@ import {
 } from "../../unit/sdk/fake-service.ts";
 import { type Lie, liesAbout } from "./lies.ts";
 
-/** Calls and looks at the chain after which the caller of an action gives up: an honest service needs fewer. */
+/** The number of calls and chain reads after which the caller of an action gives up. An honest service needs fewer. */
 const PATIENCE_COUNT = 14;
 const TEST_TIMEOUT_MS = 300_000;
 const AT_ONCE_COUNT = 256;
 const ERROR_MAX_CHARACTERS = 4_000;
-/** Ids that the service knows beside the right ones: other objects', other requests', other networks'. */
+/** Ids that the service knows beside the right ones: of other objects, requests and networks. */
 const OTHERS = [`0x${"9".repeat(64)}`, SHARE_ID, "01890a5d-ac96-774b-bcce-000000000000", "testnet"];
 const METHODS = new Map<string, DescMethod>(
   [...Onboarding.methods, ...Signing.methods].map((method) => [method.localName, method]),
@@ -47,7 +47,7 @@ const METHODS = new Map<string, DescMethod>(
 const curve = "ED25519";
 const algorithm = { curve, signatureAlgorithm: "EdDSA", hashScheme: "SHA512" } as const;
 
-/** An action, the state in which it begins, and what of its result a service could not forge. */
+/** An action, its initial state, and the parts of its result that a service could not forge. */
 interface Scene {
   readonly prepare?: (service: FakeService) => void;
   readonly run: (service: FakeService, signal?: AbortSignal) => Promise<object>;
@@ -162,7 +162,7 @@ function begin({ prepare }: Scene): FakeService {
   return service;
 }
 
-/** The service with a caller who gives up when it leads the client on. */
+/** The service with a caller who gives up when it keeps the client waiting. */
 function impatient(service: FakeService): { service: FakeService; signal: AbortSignal } {
   const patience = new AbortController();
   let count = 0;
@@ -186,7 +186,7 @@ function impatient(service: FakeService): { service: FakeService; signal: AbortS
   return { service: { ...service, context: { ...context, chainReader, engine } }, signal: patience.signal };
 }
 
-/** What the client does wrong about a lie that is told in every reply of a method. */
+/** Returns what the client does wrong when every reply of a method contains the lie. */
 async function tell(scene: Scene, method: string, lie: Lie): Promise<string | undefined> {
   const { service, signal } = impatient(begin(scene));
   service.script.lie = (called, reply) => {
@@ -207,7 +207,7 @@ async function tell(scene: Scene, method: string, lie: Lie): Promise<string | un
     : undefined;
 }
 
-/** Whether anything that was sent has these bytes, raw or as hex or base64. */
+/** Whether anything that was sent contains these bytes, raw or as hex or base64. */
 function holds(call: { readonly headers: Headers; readonly request: unknown }, secret: Uint8Array): boolean {
   const bytes = Buffer.from(secret);
   const texts = [bytes.toString("hex"), bytes.toString("base64").replace(/=+$/, "")];

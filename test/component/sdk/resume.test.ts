@@ -41,12 +41,12 @@ beforeEach(() => {
   service = createFakeService();
 });
 
-/** A client that knows nothing of what another one did. */
+/** A client that knows nothing of another one's actions. */
 function anew(): ClientContext {
   return { ...service.context, madeHalves: createMadeHalves(), activeDWallets: new Map() };
 }
 
-/** The token of an action that ended when nothing got through to a method any more. */
+/** Returns the token of an action that ended because no call of a method got through any more. */
 async function tokenOfCut(method: string, begin: () => Promise<unknown>): Promise<string> {
   const { before } = service.script;
   let isCut = false;
@@ -74,7 +74,7 @@ describe("a token", () => {
       { seed: SEED, curve },
       {
         async onResumeToken(token) {
-          // Whoever does not wait for this goes on meanwhile.
+          // A caller who does not wait for this continues meanwhile.
           for (let turn = 0; turn < 10; turn++) await new Promise(setImmediate);
           const point = readResumeToken(token, "localnet");
           if (point.kind !== "onboard") throw new Error("of another kind");

@@ -28,6 +28,7 @@ const operation = createSignOperation({
   senderAddress: objectId(),
   reader: { sessionRequest: async () => undefined },
   batchCount: 10,
+  refundsPerDay: 20,
 });
 const session = createSignSession({
   network: "localnet",
@@ -63,7 +64,9 @@ describe("a queued signature", () => {
     const { id } = await queued();
     const subject = (await operation.load(database, [id])).get(id)!;
     const events = [signRequested({ ...subject, ...other }, objectId())];
-    await expect(operation.landed(database, [subject], { digest: "digest", events })).rejects.toMatchObject({
+    await expect(
+      operation.landed(database, [subject], { digest: "digest", version: 1n, events }),
+    ).rejects.toMatchObject({
       name: "MixedUpAnswerError",
     });
     expect(await read(id)).toMatchObject({ status: "queued", signSessionId: null });
@@ -75,6 +78,7 @@ describe("a queued signature", () => {
     await operation.failed(database, subject, { reason: "CHAIN_REJECTED", message: "the chain said no" });
     await operation.landed(database, [subject], {
       digest: "late",
+      version: 1n,
       events: [signRequested(subject, objectId())],
     });
     expect(await read(id)).toMatchObject({ status: "failed", txDigest: null, signSessionId: null });
@@ -158,7 +162,11 @@ async function submitted(): Promise<{ id: string; signId: string }> {
   const { id } = await queued();
   const signId = objectId();
   const subject = (await operation.load(database, [id])).get(id)!;
-  await operation.landed(database, [subject], { digest: "digest", events: [signRequested(subject, signId)] });
+  await operation.landed(database, [subject], {
+    digest: "digest",
+    version: 1n,
+    events: [signRequested(subject, signId)],
+  });
   return { id, signId };
 }
 

@@ -45,6 +45,7 @@ const operation = createSignOperation({
   senderAddress,
   reader: { sessionRequest: async (preimage) => requests.get(bytesToHex(preimage)) },
   batchCount: 10,
+  refundsPerDay: 20,
 });
 const session = createSignSession({
   network: "localnet",
@@ -113,6 +114,7 @@ describe("a request that the chain already has", () => {
     const events = [signRequested(subject, signId)];
     requests.set(bytesToHex(sessionIdentifierPreimage(sessionBytes, senderAddress)), {
       digest: "earlier",
+      version: 1n,
       events,
     });
     expect(await operation.adopt(database, subject, refusal)).toBe(true);
@@ -372,7 +374,7 @@ async function submitted(): Promise<{ id: string; signId: string }> {
     signRequested({ ...subject, presignId: objectId() }, objectId()),
     signRequested(subject, signId),
   ];
-  await operation.landed(database, [subject], { digest: "digest", events });
+  await operation.landed(database, [subject], { digest: "digest", version: 1n, events });
   return { id, signId };
 }
 

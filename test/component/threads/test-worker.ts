@@ -1,6 +1,6 @@
 import { parentPort } from "node:worker_threads";
 
-/** What a test asks of its thread. */
+/** A test's request to its thread. */
 export type TestJob =
   | { readonly kind: "answer"; readonly value: string }
   | { readonly kind: "refuse" }

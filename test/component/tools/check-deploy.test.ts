@@ -23,10 +23,10 @@ for (const part of ["deploy", "compose.yaml", "compose.dev.yaml", "Dockerfile"])
 
 interface Case {
   readonly file: string;
-  /** What stands in our file, and what a mistake puts there. */
+  /** The text in our file, and a mistake that replaces it. */
   readonly plant: readonly [from: string, to: string];
   readonly check: (file: string) => string[];
-  /** What the fault must name. */
+  /** The words that the fault must contain. */
   readonly names: RegExp;
 }
 

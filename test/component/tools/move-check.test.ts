@@ -1,7 +1,13 @@
 /** The check of the Treasury's Move package accepts it and refuses planted faults. */
 import { readFileSync } from "node:fs";
 import path from "node:path";
+import { getNetworkConfig } from "@ika.xyz/sdk";
 import { describe, expect, it } from "vitest";
+import {
+  localTreasuryPackage,
+  packageDigest,
+  treasuryPackageOf,
+} from "../../../src/localnet/contracts/treasury/treasury-package.ts";
 import { assertOneNetwork, buildTreasury } from "../../../tools/move/build-treasury.ts";
 import { assertLockedId, readFake } from "../../../tools/move/dependencies.ts";
 import { type MoveFiles, readMoveFiles } from "../../../tools/move/move-files.ts";
@@ -19,16 +25,36 @@ function withSource(from: string, to: string): MoveFiles {
 }
 
 describe("the Treasury's Move package", () => {
-  it.each(MOVE_NETWORKS)("compiles for %s to the pinned digest", async (network) => {
-    const pinned = JSON.parse(readFileSync(path.join(TREASURY, "digests.json"), "utf8")) as object;
-    expect(pinned).toHaveProperty(network, await buildTreasury(files, network, readFake));
+  it.each(MOVE_NETWORKS)("compiles for %s to the pinned digest and modules", async (network) => {
+    const pinned = (name: string) => JSON.parse(readFileSync(path.join(TREASURY, name), "utf8")) as object;
+    const built = await buildTreasury(files, network, readFake);
+    expect(pinned("digests.json")).toHaveProperty(network, built.digest);
+    expect(pinned("compiled.json")).toHaveProperty(network, built);
+  });
+
+  it("is what `tss treasury publish` publishes on each network, and no other module", async () => {
+    for (const network of MOVE_NETWORKS) {
+      const { digest, ...built } = await buildTreasury(files, network, readFake);
+      expect(treasuryPackageOf(network)).toEqual(built);
+      expect(packageDigest(built)).toBe(digest);
+      expect(packageDigest({ ...built, modules: built.modules.slice(1) })).not.toBe(digest);
+    }
+  });
+
+  it("is published on a local network with the ids of that network's Ika alone", () => {
+    const local = getNetworkConfig("mainnet").packages;
+    const { modules, dependencies } = localTreasuryPackage(local);
+    const foreign = Object.values(getNetworkConfig("testnet").packages).map((id) => id.slice(2));
+    const text = modules.map((module) => Buffer.from(module, "base64").toString("hex")).join();
+    expect(foreign.filter((id) => text.includes(id) || dependencies.includes(`0x${id}`))).toEqual([]);
+    expect(dependencies).toContain(local.ikaDwallet2pcMpcPackage);
   });
 
   it("has another digest when one constant changes", async () => {
     const changed = withSource("const MAX_BATCH: u64 = 100", "const MAX_BATCH: u64 = 101");
-    const digest = await buildTreasury(changed, "mainnet", readFake);
+    const { digest } = await buildTreasury(changed, "mainnet", readFake);
     expect(digest).toMatch(/^[0-9a-f]{64}$/);
-    expect(digest).not.toBe(await buildTreasury(files, "mainnet", readFake));
+    expect(digest).not.toBe((await buildTreasury(files, "mainnet", readFake)).digest);
   });
 
   it("is refused if it calls the coordinator with an argument too few", async () => {

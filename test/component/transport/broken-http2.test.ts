@@ -8,7 +8,7 @@ import { openRaw } from "./raw-socket.ts";
 let server: FakeServer;
 afterEach(() => server.close());
 
-/** Makes the plain choice everywhere. */
+/** Always takes the plain choice. */
 const plain = {
   next: () => 0,
   integer: (min: number) => min,
@@ -57,7 +57,7 @@ it("a stream lasts longer than the idle time of connections while its caller ans
   });
   stream.write(Buffer.alloc(5));
   stream.end();
-  // Node answers pings by itself, and tells of them.
+  // Node answers pings by itself and reports them.
   for (let pings = 0; pings < 3; pings++) await new Promise((resolve) => session.once("ping", resolve));
   expect(stream.closed).toBe(false);
   session.destroy();
@@ -76,7 +76,7 @@ it("a caller that resets its stream with an internal error counts as gone", asyn
   stream.end(Buffer.alloc(5));
   await answered;
   stream.close(constants.NGHTTP2_INTERNAL_ERROR);
-  // Its answer comes behind the reset.
+  // Its answer follows the reset.
   await new Promise<void>((resolve) => session.ping(() => resolve()));
   session.close();
   expect(await server.drain({ delayMs: 0, timeoutMs: 5_000 })).toBe(true);

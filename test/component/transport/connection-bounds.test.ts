@@ -32,7 +32,7 @@ describe("connections of one address", () => {
     const closed = new Promise((resolve) => http2.once("close", resolve));
     http2.close();
     await closed;
-    // The server may hear of it later than this process does.
+    // The server may learn of it later than this process does.
     let text = "";
     while (text === "") {
       const next = await openRaw(server.port);
@@ -50,7 +50,7 @@ describe("connections of one address", () => {
       limits: { connectionsPerAddressCount: 1, firstByteTimeoutMs: 100 },
     });
     const half = await openRaw(server.port);
-    // A record of type handshake of which nothing follows.
+    // The head of a handshake record without the rest.
     half.socket.write(Buffer.from([0x16, 3, 1, 2, 0]));
     expect(await (await openRaw(server.port)).closed()).toBe("");
     await half.closed();

@@ -34,7 +34,8 @@ const hooks: Hooks = {
 
 let servers: { server: FakeServer; session: ClientHttp2Session }[] = [];
 beforeAll(async () => {
-  // The third takes what the library reads otherwise, so that the records of the first two can be compared.
+  // The third one takes the calls that the library reads differently, so that the records of the first two can be
+  // compared.
   const all = [
     await startFakes(hooks),
     await startFakes({ ...hooks, ownPath: false }),
@@ -55,7 +56,7 @@ interface Outcome {
   readonly body: string;
 }
 
-/** What either way may do as it likes: the moment, where a status goes, and how well a reply is pressed. */
+/** The parts in which both ways may differ: the moment, the place of a status, and the degree of compression. */
 const FREE = new Set([
   ...["date", "x-request-id", "accept-encoding"],
   ...["grpc-encoding", "grpc-accept-encoding", "connect-content-encoding", "connect-accept-encoding"],
@@ -88,9 +89,9 @@ function send(session: ClientHttp2Session, call: GeneratedCall): Promise<Outcome
 }
 
 /**
- * Bodies that the library reads otherwise than they are: it takes no notice of a head of which nothing follows, and
- * looks into what comes after a message before it says that nothing may come. Over Connect it passes over an envelope
- * that ends a stream, which only a reply may have.
+ * Bodies that the library misreads. It ignores a head without a message after it, and it reads what follows a message
+ * before it reports that nothing may follow. Over Connect it skips an envelope that ends a stream, which only a reply
+ * may have.
  */
 function isMisread({ protocol, isEnveloped, body }: GeneratedCall): boolean {
   if (!isEnveloped || body.length < 5) return false;
@@ -122,7 +123,7 @@ it("good and bad calls get the same answer from the own path and the library", a
     }),
     { numRuns: CALL_COUNT },
   );
-  // Both kinds of outcome were met on both protocols, or the test would show little.
+  // Both protocols had both kinds of outcome. Otherwise the test would show little.
   expect(seen.get("grpc 200 0")).toBeGreaterThan(CALL_COUNT / 20);
   expect(seen.get("streamed grpc 200 0")).toBeGreaterThan(CALL_COUNT / 100);
   expect(seen.get("streamed connect 200 undefined")).toBeGreaterThan(CALL_COUNT / 100);
@@ -130,7 +131,7 @@ it("good and bad calls get the same answer from the own path and the library", a
   expect(seen.size).toBeGreaterThan(8);
 }, 120_000);
 
-/** Bytes are bytes, whichever class holds them. */
+/** Bytes are equal, whichever class holds them. */
 function inPlainBytes(this: Record<string, unknown>, name: string, value: unknown): unknown {
   const given = this[name];
   if (given instanceof Uint8Array) return Buffer.from(given).toString("hex");

@@ -9,7 +9,7 @@ import { type FakeServer, startFakes, UUID } from "./fake-services.ts";
 
 /** Most peers drop a reply whose headers are larger. */
 const PEERS_LIMIT_BYTES = 8 * 1024;
-/** Four bytes of UTF-8 each, twelve characters in percent-encoding, and two units of UTF-16. */
+/** Each has four bytes of UTF-8, twelve characters in percent-encoding, and two units of UTF-16. */
 const WIDE = "😈".repeat(3000);
 
 const interceptors = [

@@ -19,7 +19,7 @@ import {
 } from "../../../src/transport/start-server.ts";
 import type { TlsOptions } from "../../../src/transport/tls-acceptor.ts";
 
-/** A gate that a test opens: handlers wait in it, and the test knows when one does. */
+/** A gate that the test opens. Handlers wait in it, and the test learns when one does. */
 export function createLatch() {
   let open: () => void = () => {};
   let enter: () => void = () => {};
@@ -42,7 +42,7 @@ export const PARAMETERS = Buffer.from(Array.from({ length: 600_000 }, (_, index)
 export const PARAMETERS_SHA256 = createHash("sha256").update(PARAMETERS).digest("hex");
 const CHUNK_BYTES = 256 * 1024;
 
-/** What a test may put in place of the fakes' answers. */
+/** Replacements for the fakes' answers. */
 export interface Hooks {
   getSign?: ServiceImpl<typeof Signing>["getSign"];
   watchSign?: ServiceImpl<typeof Signing>["watchSign"];
@@ -53,11 +53,11 @@ export interface Hooks {
   ownPath?: boolean;
   interceptors?: readonly Interceptor[];
   grpcHealth?: boolean;
-  /** Beside the route for health. */
+  /** Routes beside the one for health. */
   routes?: readonly PlainRoute[];
   isTrustedPeer?: (address: string) => boolean;
   grpcReflection?: boolean;
-  /** Beside the fakes. */
+  /** Services beside the fakes. */
   services?: readonly ServiceRegistration[];
 }
 
@@ -65,9 +65,9 @@ export interface FakeServer extends TransportServer {
   readonly failures: FailureRecord[];
   readonly calls: FinishedCall[];
   readonly errors: unknown[];
-  /** Addresses that reached the bound on connections. */
+  /** The addresses that reached the limit of connections. */
   readonly refused: string[];
-  /** What handlers were given, newest last. */
+  /** The arguments of the handlers, newest last. */
   readonly seen: { name: string; message: unknown; requestId: string }[];
 }
 
@@ -174,7 +174,7 @@ function signing(note: Note, hooks: Hooks): Partial<ServiceImpl<typeof Signing>>
       note("submitSign", request, context);
       return { signRequestId: request.signRequestId, message: request.userSignMessage };
     },
-    /** Does what the cursor says. */
+    /** Acts as the cursor says. */
     async *watchSign(request, context) {
       note("watchSign", request, context);
       if (hooks.watchSign !== undefined) return yield* hooks.watchSign(request, context);

@@ -17,7 +17,7 @@ import {
 } from "../../../gen/proto/tss/v1/signing_pb.ts";
 import { DWALLET_ID, PARAMETERS, PARAMETERS_SHA256, UUID } from "./fake-services.ts";
 
-/** A request as it goes over the wire, to be sent to more than one server. */
+/** A request in its wire form, which can be sent to several servers. */
 export interface GeneratedCall {
   readonly protocol: "grpc" | "connect";
   /** Whether the body's messages are in envelopes. */
@@ -93,7 +93,7 @@ const METADATA = fc.dictionary(
   { maxKeys: 3 },
 );
 
-/** What a test's gate refuses, and the implementation echoes. */
+/** The values that a test's gate refuses, and that the implementation echoes. */
 const ECHOES = { "x-refuse": "x-refuse", "x-fail": "x-fail" } as const;
 
 const damage = fc.record({
@@ -156,10 +156,10 @@ function frame(bytes: Uint8Array, flags: number): Buffer {
   return Buffer.concat([head, bytes]);
 }
 
-/** Paths of methods that answer with a stream. */
+/** Paths of methods with a stream as the reply. */
 export const STREAMS = /WatchSign|GetProtocolParameters/;
 
-/** Calls of gRPC and Connect, most of them good, the others wrong in one or several ways. */
+/** gRPC and Connect calls. Most are good, and the others have one or several faults. */
 export const generatedCalls: fc.Arbitrary<GeneratedCall> = METHODS.chain(({ path, desc, message }) =>
   fc
     .record({

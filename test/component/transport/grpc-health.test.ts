@@ -77,7 +77,7 @@ describe("a watch", () => {
 });
 
 describe("the health status", () => {
-  /** A watch without a server, as the handler of it would be called. */
+  /** A watch without a server, as its handler sees it. */
   function watching(health: ReturnType<typeof createGrpcHealth>) {
     const leave = new AbortController();
     const { watch } = health.registration.implementation as unknown as {

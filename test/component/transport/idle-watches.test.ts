@@ -31,7 +31,7 @@ afterEach(async () => {
   await exited;
 });
 
-/** Heap bytes of a watch over the protocol, and of what lies outside of the heap for it. */
+/** The heap bytes of a watch over the protocol, and its bytes outside of the heap. */
 it.each([
   ["gRPC", 11_000, "application/grpc"],
   ["Connect", 11_000, "application/connect+proto"],
@@ -39,7 +39,7 @@ it.each([
 ] as const)(
   "an idle watch over %s uses less than %d bytes of the heap",
   async (_, maxBytes, contentType) => {
-    // What is made once is made by the first.
+    // The first watch creates everything that is created once.
     await watch(100, contentType);
     const before = await read();
     await watch(WATCH_COUNT, contentType);

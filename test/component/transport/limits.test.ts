@@ -105,7 +105,7 @@ describe("a slow or endless request", () => {
     const raw = await openRaw(server.port);
     const closed = raw.closed();
     raw.socket.pause();
-    // Enough of them that neither side can hold them for the other.
+    // Enough that neither side can buffer them for the other.
     for (let count = 0; count < 40; count++) {
       raw.socket.write(rawRequest("GET", `/v1/protocol-parameters/${PARAMETERS_SHA256}`));
     }

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 
-/** A bare connection to a server, with what came back so far. */
+/** A bare connection to a server, with everything received so far. */
 export interface RawConnection {
   readonly socket: Socket;
   text(): string;

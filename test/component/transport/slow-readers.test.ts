@@ -11,7 +11,7 @@ import { rawRequest } from "./raw-socket.ts";
 
 const CERTIFICATE = readFileSync(path.join(import.meta.dirname, "../../support/localhost.cert.pem"), "utf8");
 const KEY = readFileSync(path.join(import.meta.dirname, "../../support/localhost.key.pem"), "utf8");
-/** More than the two kernels hold for a connection whose peer reads nothing. */
+/** More than the two kernels buffer for a connection whose peer reads nothing. */
 const PIPELINED_COUNT = 150;
 
 let server: FakeServer;
@@ -60,7 +60,7 @@ describe.each([
     const closed = new Promise((resolve) => socket.once("close", resolve));
     socket.pause();
     socket.write(request.repeat(PIPELINED_COUNT));
-    // It is cut although it goes on sending.
+    // The server cuts it although it keeps sending.
     const dribble = setInterval(() => socket.write(request), 5);
     await closed;
     clearInterval(dribble);
@@ -71,7 +71,7 @@ describe.each([
 /** The name of a setting (RFC 9113, 6.5.2). */
 const INITIAL_WINDOW_SIZE = 4;
 const MAX_WINDOW = 2 ** 31 - 1;
-/** Makes the plain choice everywhere. */
+/** Always takes the plain choice. */
 const plain = {
   next: () => 0,
   integer: (min: number) => min,
@@ -107,7 +107,7 @@ describe.each([
     if (body !== undefined) stream.end(body);
     await closed;
     expect([constants.NGHTTP2_CANCEL, constants.NGHTTP2_INTERNAL_ERROR]).toContain(stream.rstCode);
-    // The connection goes on, and gives who reads what he asks for.
+    // The connection stays open and serves the peer that reads.
     session.setLocalWindowSize(1 << 20);
     session.settings({ initialWindowSize: 1 << 20 });
     const next = session.request({ ":path": "/v1/health" });
@@ -132,7 +132,7 @@ describe.each([
     );
     socket.write(Buffer.concat([PREFACE, settings([[INITIAL_WINDOW_SIZE, MAX_WINDOW]])]));
     socket.write(Buffer.concat([frame(TYPE.windowUpdate, 0, 0, word(MAX_WINDOW - 1_000_000)), ...requests]));
-    // It goes on sending, which shows it when the connection is cut.
+    // It keeps sending, so that it notices when the connection is cut.
     const dribble = setInterval(() => socket.write(frame(TYPE.windowUpdate, 0, 0, word(1))), 5);
     await closed;
     clearInterval(dribble);
@@ -148,7 +148,7 @@ it("an address that leaves too much unread is cut before the time-out", async ()
   );
   const closed: unknown[] = [];
   for (const stream of streams) stream.once("close", () => closed.push(stream));
-  // Of 40 replies of 60,000 bytes 16 are within the bound.
+  // 16 of the 40 replies of 60,000 bytes are within the limit.
   await new Promise<void>((resolve) => {
     for (const stream of streams) stream.once("close", () => closed.length === 24 && resolve());
   });

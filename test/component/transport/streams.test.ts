@@ -1,4 +1,4 @@
-/** How long a server stream lasts over each protocol, and what is made for one that nobody reads. */
+/** How long a server stream lasts over each protocol, and how much is produced for a reader that does not read. */
 import { once } from "node:events";
 import {
   type ClientHttp2Session,
@@ -21,7 +21,7 @@ const REQUEST = frameMessage(
   0,
 );
 
-/** Makes many large messages, and says how many were made and when it was told to stop. */
+/** Produces many large messages. Reports how many it produced, and when it was told to stop. */
 function talkative() {
   const stopped = createLatch();
   let madeCount = 0;
@@ -40,7 +40,7 @@ function talkative() {
 
 const RPC = { ":method": "POST", ":path": "/tss.v1.Signing/WatchSign" };
 
-/** How a protocol asks for the stream, and how the end of its body says what became of it. */
+/** How a protocol requests the stream, and how the end of its body reports the outcome. */
 const PROTOCOLS = [
   {
     protocol: "gRPC",
@@ -90,7 +90,7 @@ describe.each(PROTOCOLS)("a server stream over $protocol", ({ protocol, head, bo
     return stream;
   }
 
-  /** Reads to the end: the size of what came, and how the call ended. */
+  /** Reads to the end. Returns the number of bytes and how the call ended. */
   async function readAll(
     stream: ClientHttp2Stream,
   ): Promise<{ sizeBytes: number; code: number | undefined }> {
@@ -105,7 +105,7 @@ describe.each(PROTOCOLS)("a server stream over $protocol", ({ protocol, head, bo
     return { sizeBytes: whole.length, code: codeOf(whole, trailers) };
   }
 
-  /** An answered ping says that the server had time to do what it was about to do. */
+  /** An answered ping shows that the server had time to do what it was about to do. */
   function ping(): Promise<void> {
     return new Promise((resolve, reject) => {
       session.ping((error) => (error ? reject(error) : resolve()));

@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 const tls = {
-  // Of localhost, signed by itself, good for a hundred years and for nothing but tests.
+  // A self-signed certificate of localhost, valid for a hundred years, for tests only.
   certificatePem: readFileSync(path.join(import.meta.dirname, "../../support/localhost.cert.pem"), "utf8"),
   keyPem: readFileSync(path.join(import.meta.dirname, "../../support/localhost.key.pem"), "utf8"),
 };

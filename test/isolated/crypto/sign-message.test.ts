@@ -1,4 +1,4 @@
-/** What a half is made of, with fixed vectors: octets that never change while the derivation's label stays. */
+/** Halves from fixed vectors: their octets never change as long as the derivation's label stays the same. */
 import { createHash, hkdfSync } from "node:crypto";
 import { describe, expect, test, vi } from "vitest";
 import { createSignMessage } from "../../../src/crypto/create-sign-message.ts";
@@ -28,7 +28,7 @@ describe.each(recorded.vectors)("$signatureAlgorithm with $hash", (vector) => {
   const share = decodeUserShare(triple.curve, request.userSecretKeyShare);
   const commitment = hexToBytes(vector.commitmentHex);
 
-  /** HKDF of another library, as the document writes it. */
+  /** HKDF from another library, as the document describes it. */
   function expand(name: string, binding: Uint8Array, length: number): bigint {
     const vec = (bytes: Uint8Array) => {
       const prefix = [];
@@ -92,7 +92,7 @@ describe.each(recorded.vectors)("$signatureAlgorithm with $hash", (vector) => {
       { ...input, presign: flipBit(input.presign, 8 * input.presign.length - 1) },
       { ...input, commitment: flipBit(commitment, 255) },
       { ...input, message: flipBit(input.message, 3) },
-      // The message's last byte as the first one of nothing: where one part ends, another begins.
+      // Moves the message's last byte into the next part, to test the border between the parts.
       { ...input, message: input.message.subarray(0, -1) },
       ...ALGORITHM_TRIPLES.filter((other) => other !== triple).map((other) => ({ ...input, triple: other })),
     ].map((one) => deriveSignRandomness(curve, one));
@@ -148,7 +148,7 @@ test("a response for a secret that is too long for its mask is refused", () => {
   expect(() => maskedResponse(5n, challenge, -1n, 749)).toThrow(RangeError);
 });
 
-/** Another scalar that is still a share. */
+/** Another valid scalar. */
 function flippedShare({ userSecretKeyShare }: SignRequest): Uint8Array {
   return flipBit(userSecretKeyShare, 8 * (userSecretKeyShare.length - 16));
 }

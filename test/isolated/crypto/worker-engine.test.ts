@@ -21,7 +21,7 @@ import {
 import { programEnvironment } from "../../support/environment.ts";
 import { ROOT } from "../../support/source-files.ts";
 
-/** How many class group operations this thread did. */
+/** The number of class group operations on this thread. */
 const here = vi.hoisted(() => ({ squares: 0 }));
 vi.mock("../../../src/protocol/class-groups/forms.ts", async (importOriginal) => {
   const original = await importOriginal<typeof import("../../../src/protocol/class-groups/forms.ts")>();
@@ -79,7 +79,7 @@ describe("an engine on workers", () => {
     setImmediate(count);
     await engine.createSignMessage(inputOf(ecdsa));
     isMaking = false;
-    // An engine on this thread lets it turn about every 20 ms: 50 times.
+    // An engine on this thread lets the event loop turn about every 20 ms, which is 50 times.
     expect(turns).toBeGreaterThan(1000);
   });
 
@@ -125,7 +125,7 @@ describe("an engine on workers", () => {
   });
 });
 
-/** Workers that a test can look at. */
+/** Workers that a test can inspect. */
 function watched(): { readonly start: StartEngineThread; readonly threads: ReturnType<StartEngineThread>[] } {
   const threads: ReturnType<StartEngineThread>[] = [];
   return {
@@ -198,7 +198,7 @@ describe("without a worker, the engine works on the caller's thread and reports 
   });
 });
 
-/** Workers that a test plays. */
+/** Workers whose part the test plays. */
 function played(): {
   readonly start: StartEngineThread;
   readonly threads: {
@@ -305,7 +305,7 @@ test("no call waits behind a long one while another worker is idle, and calls st
     if (call.kind !== "call") throw new Error("no call");
     short.events.onMessage({ kind: "failed", id: call.id, reason: "answered" });
   }
-  // The first worker still runs the first call; the second one ran all others.
+  // The first worker still runs the first call. The second one ran all others.
   const ids = [long, short].map(({ sent }) =>
     sent.flatMap((sent) => (sent.kind === "call" ? [sent.id] : [])),
   );

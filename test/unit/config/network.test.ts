@@ -26,6 +26,30 @@ describe("the URL of the service's own fullnode", () => {
   });
 });
 
+describe("several fullnodes", () => {
+  const urls = ["https://one.example/0123456789abcdef", "http://two.example/?k=fedcba98"];
+
+  it("are separated by commas, in the order in which they are tried, and each one is a secret", () => {
+    const reading = readConfig({ ...MAINNET, SUI_GRPC_URL_MAINNET: urls.join(", ") });
+    const { address } = reading.config.networks[0];
+    if (address.name === "localnet") throw new Error("the network is mainnet");
+    expect([address.fullnodeUrl, ...address.otherFullnodeUrls].map((url) => url.reveal())).toEqual(urls);
+    expect(JSON.stringify(reading, jsonOf)).not.toMatch(/0123456789abcdef|fedcba98/);
+    for (const url of urls) expect(reading.secrets.map((secret) => secret.reveal())).toContain(url);
+  });
+
+  it.each([
+    ["one that is no URL", `${urls[0]},node.example/hunter22`],
+    ["an empty one", `${urls[0]},,${urls[1]}`],
+    ["none", ","],
+  ])("are refused with %s, without quoting it", (_, given) => {
+    const { faults } = readConfig({ ...MAINNET, SUI_GRPC_URL_MAINNET: given });
+    expect(faults.length).toBeGreaterThan(0);
+    expect(faults.join()).toContain("SUI_GRPC_URL_MAINNET");
+    expect(faults.join()).not.toMatch(/hunter22|0123456789abcdef/);
+  });
+});
+
 describe("a URL", () => {
   it.each([
     ["SUI_GRPC_PUBLIC_URL_MAINNET", "https://token@node.example"],

@@ -13,6 +13,7 @@ function answerWith(publicFullnodeUrl: string | undefined) {
     publicFullnodeUrl,
     fullnodeUrl: new Secret("https://node.example/0123456789abcdef"),
     senderAddress: "0x2",
+    treasury: { packageId: "0x3", treasuryId: "0x4", operatorCapIds: [] },
     ikaConfig: getNetworkConfig("testnet"),
   } as unknown as ChainNetwork;
   const reader = { networkKey: async () => KEY, networkKeys: async () => [KEY] } as never;

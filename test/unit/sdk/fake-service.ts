@@ -6,7 +6,6 @@ import {
   type HandlerContext,
   type Interceptor,
 } from "@connectrpc/connect";
-import { vi } from "vitest";
 import { ErrorInfoSchema, RetryInfoSchema } from "../../../gen/proto/google/rpc/error_details_pb.ts";
 import { DWallet_State, Onboarding } from "../../../gen/proto/tss/v1/onboarding_pb.ts";
 import { Signing, SignRequest_Status } from "../../../gen/proto/tss/v1/signing_pb.ts";
@@ -16,6 +15,7 @@ import { deriveUserKeys, signDWalletOutput } from "../../../src/crypto/user-keys
 import type { ChainReader } from "../../../src/protocol/chain-reader.ts";
 import { DWallet, EncryptedUserSecretKeyShare } from "../../../src/protocol/chain-structs.ts";
 import { sessionIdentifierDigest } from "../../../src/protocol/session-identifier.ts";
+import { custodyPlaces } from "../../../src/protocol/treasury-custody.ts";
 import { type ClientContext, createRawClients } from "../../../src/sdk/context.ts";
 import { createMadeHalves } from "../../../src/sdk/made-halves.ts";
 import { createNetworkSource } from "../../../src/sdk/network.ts";
@@ -23,6 +23,7 @@ import { withHeaders } from "../../../src/sdk/transport.ts";
 import { presignSession } from "../../support/chain-bytes.ts";
 import { MADE_PARAMETERS, type MadeDWallet, makeDWallet } from "../../support/made-dwallet.ts";
 import { vectorOf } from "../../support/signature-vectors.ts";
+import { custodyObjects, treasuryContent } from "../../support/treasury-bytes.ts";
 import { fakeEngine } from "./fake-engine.ts";
 
 /** A signature whose presign and curve the service has. */
@@ -35,6 +36,9 @@ export const SIGN_REQUEST_ID = "01890a5d-ac96-774b-bcce-b302099a8057";
 export const PRESIGN_ID = `0x${"2".repeat(64)}`;
 export const SIGN_SESSION_ID = `0x${"b".repeat(64)}`;
 export const MESSAGE = new TextEncoder().encode("a message");
+export const TREASURY_ID = `0x${"7".repeat(64)}`;
+const CAP_ID = `0x${"c".repeat(64)}`;
+const HELD = { dwalletId: DWALLET_ID, capId: CAP_ID, curveNumber: 2 };
 const SENDER = `0x${"a".repeat(64)}`;
 const KEYS = deriveUserKeys(SEED, "ED25519");
 const OTHER_KEYS = deriveUserKeys(new Uint8Array(32).fill(22), "ED25519");
@@ -76,6 +80,12 @@ export interface Script {
   shareDWalletId: string;
   dwalletObjectId: string;
   registeredSigner: string;
+  /** Whom the Treasury records as the dWallet's owner; undefined: it does not hold the capability. */
+  custodyOwner: string | undefined;
+  /** What the service does with an authorization. Default: the recipient gets the capability. */
+  leave: (recipient: string) => void;
+  /** Whom Sui records as the owner of the capability. */
+  capHolder: () => string | undefined;
   /** Changes a reply before the client has it. */
   lie: (method: string, reply: Message) => void;
   /** Runs before each call is answered. */
@@ -127,6 +137,12 @@ export function createFakeService(): FakeService {
     shareDWalletId: DWALLET_ID,
     dwalletObjectId: DWALLET_ID,
     registeredSigner: KEYS.signerAddress,
+    custodyOwner: KEYS.signerAddress,
+    leave(recipient) {
+      script.custodyOwner = undefined;
+      script.capHolder = () => recipient;
+    },
+    capHolder: () => custodyPlaces(treasuryContent(TREASURY_ID), DWALLET_ID).capEntryId,
     lie: () => {},
     before: () => {},
     watching: () => {},
@@ -190,6 +206,7 @@ export function createFakeService(): FakeService {
             fullnodeUrl: "http://fullnode.invalid",
             senderAddresses: [SENDER],
             networkEncryptionKeyId: NETWORK_KEY_ID,
+            treasuryId: TREASURY_ID,
           };
         },
         registerEncryptionKey(request, context) {
@@ -209,6 +226,16 @@ export function createFakeService(): FakeService {
           note("acceptDWallet", request, context);
           isAccepted = true;
           return { ...dwallet(DWallet_State.Active), acceptTxDigest: "accept digest" };
+        },
+        leaveDWallet(request, context) {
+          note("leaveDWallet", request, context);
+          script.leave(request.recipient);
+          return {
+            dwalletId: DWALLET_ID,
+            dwalletCapId: CAP_ID,
+            recipient: request.recipient,
+            txDigest: "said",
+          };
         },
         getDWallet(request, context) {
           note("getDWallet", request, context);
@@ -268,6 +295,8 @@ export function createFakeService(): FakeService {
       const contents = new Map<string, Uint8Array>();
       if (objectIds.includes(DWALLET_ID) && state !== undefined)
         contents.set(DWALLET_ID, encodeDWallet(script.dwalletObjectId, state));
+      for (const [id, content] of custodyObjects(TREASURY_ID, { ...HELD, owner: script.custodyOwner }))
+        if (objectIds.includes(id)) contents.set(id, content);
       if (objectIds.includes(SHARE_ID)) contents.set(SHARE_ID, encodeShare(script));
       const presign = script.chainPresign();
       if (objectIds.includes(PRESIGN_ID) && presign !== undefined) contents.set(PRESIGN_ID, presign);
@@ -290,6 +319,13 @@ export function createFakeService(): FakeService {
       parameters: { load: async () => MADE_PARAMETERS },
       getNetwork: source.read,
       chainReader: async () => chain,
+      ownerOf: async () => script.capHolder(),
+      chainPosition: async () => ({
+        chainIdentifier: "4btiuiMPvEENsttpZC7CZ53DruC3MAgfznDbASZ7DR6S",
+        epoch: 0n,
+      }),
+      lastChange: async () => undefined,
+      treasuryId: async () => TREASURY_ID,
       chainSession: async () => {
         seen.push({ method: "chainSession", headers: new Headers(), request: undefined });
         return script.chainSession;
@@ -325,19 +361,6 @@ export function serviceError(
   return error;
 }
 
-/** A progress callback that lets an hour pass when a stage begins, and a way back. */
-export function hourAt(stage: string): { onProgress: (begun: string) => void; restore: () => void } {
-  const now = performance.now.bind(performance);
-  let offsetMs = 0;
-  const spy = vi.spyOn(performance, "now").mockImplementation(() => now() + offsetMs);
-  return {
-    onProgress(begun) {
-      if (begun === stage) offsetMs = 3_600_000;
-    },
-    restore: () => spy.mockRestore(),
-  };
-}
-
 function encodeDWallet(id: string, state: Parameters<typeof DWallet.serialize>[0]["state"]): Uint8Array {
   const table = { id: `0x${"0".repeat(64)}`, size: 0 };
   return DWallet.serialize({
@@ -345,7 +368,7 @@ function encodeDWallet(id: string, state: Parameters<typeof DWallet.serialize>[0
     created_at_epoch: 0,
     curve: 2,
     public_user_secret_key_share: null,
-    dwallet_cap_id: `0x${"c".repeat(64)}`,
+    dwallet_cap_id: CAP_ID,
     dwallet_network_encryption_key_id: NETWORK_KEY_ID,
     is_imported_key_dwallet: false,
     encrypted_user_secret_key_shares: table,

@@ -12,7 +12,8 @@ import { recoverShare } from "../../../src/sdk/recover-share.ts";
 import { resumeOnboard } from "../../../src/sdk/resume-onboard.ts";
 import { judgeEdDsa } from "../../support/judges.ts";
 import { flipBit, vectorOf } from "../../support/signature-vectors.ts";
-import { createFakeService, DWALLET, DWALLET_ID, hourAt, SEED, SHARE_ID } from "./fake-service.ts";
+import { createFakeService, DWALLET, DWALLET_ID, SEED, SHARE_ID } from "./fake-service.ts";
+import { hourAt } from "./hour-at.ts";
 
 const args = { seed: SEED, curve: "ED25519" } as const;
 

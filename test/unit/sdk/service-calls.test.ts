@@ -81,6 +81,8 @@ describe("every call of the contract", () => {
       "RegisterEncryptionKey",
       "CreateDWallet",
       "AcceptDWallet",
+      "LeaveDWallet",
+      "RefuseRelease",
       "ReserveSign",
       "SubmitSign",
     ];

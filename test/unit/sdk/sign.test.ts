@@ -12,13 +12,13 @@ import {
   DWALLET,
   DWALLET_ID,
   type FakeService,
-  hourAt,
   MESSAGE,
   SEED,
   SIGN_REQUEST_ID,
   SIGN_SESSION_ID,
   serviceError,
 } from "./fake-service.ts";
+import { hourAt } from "./hour-at.ts";
 
 const args: SignArgs = {
   seed: SEED,
@@ -96,7 +96,8 @@ describe("the request is followed", () => {
     const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === "Timeout").length;
     const before = timers();
     await sign(service.context, args);
-    expect(timers()).toBe(before);
+    // A timer of somebody else may end meanwhile.
+    expect(timers()).toBeLessThanOrEqual(before);
   });
 
   test("by GetSign if no stream can be opened", async () => {

@@ -39,6 +39,7 @@ function node(answers: readonly (FullnodeObject | undefined | Error)[], identifi
   const fullnode = {
     readCount: 0,
     chainIdentifier: vi.fn<Fullnode["chainIdentifier"]>(async () => identifier),
+    position: async () => ({ chainIdentifier: identifier, epoch: 0n }),
     async objects() {
       const answer = answers[Math.min(fullnode.readCount++, answers.length - 1)];
       if (answer instanceof Error) throw answer;

@@ -19,7 +19,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file tss/v1/admin.proto.
  */
 export const file_tss_v1_admin: GenFile = /*@__PURE__*/
-  fileDesc("ChJ0c3MvdjEvYWRtaW4ucHJvdG8SBnRzcy52MSKIAgoXR2V0UHJlc2lnbkhlYWx0aFJlcXVlc3QSEgoFY3VydmUYASABKA1IAIgBARIgChNzaWduYXR1cmVfYWxnb3JpdGhtGAIgASgNSAGIAQESJgoKY3VydmVfbmFtZRgDIAEoDjINLnRzcy52MS5DdXJ2ZUgCiAEBEkEKGHNpZ25hdHVyZV9hbGdvcml0aG1fbmFtZRgEIAEoDjIaLnRzcy52MS5TaWduYXR1cmVBbGdvcml0aG1IA4gBAUIICgZfY3VydmVCFgoUX3NpZ25hdHVyZV9hbGdvcml0aG1CDQoLX2N1cnZlX25hbWVCGwoZX3NpZ25hdHVyZV9hbGdvcml0aG1fbmFtZSJCChhHZXRQcmVzaWduSGVhbHRoUmVzcG9uc2USJgoHYnVja2V0cxgBIAMoCzIVLnRzcy52MS5QcmVzaWduQnVja2V0IoYCCg1QcmVzaWduQnVja2V0Eg0KBWN1cnZlGAEgASgNEhsKE3NpZ25hdHVyZV9hbGdvcml0aG0YAiABKA0SEgoKY3VydmVfbmFtZRgDIAEoCRIgChhzaWduYXR1cmVfYWxnb3JpdGhtX25hbWUYBCABKAkSIQoZbmV0d29ya19lbmNyeXB0aW9uX2tleV9pZBgFIAEoCRINCgVyZWFkeRgGIAEoDRIPCgdwZW5kaW5nGAcgASgNEgwKBGhlbGQYCCABKA0SDAoEdXNlZBgJIAEoDRINCgVidXJudBgKIAEoDRIRCglsb3dfd2F0ZXIYCyABKA0SEgoKaGlnaF93YXRlchgMIAEoDSKVAgoVUmVmaWxsUHJlc2lnbnNSZXF1ZXN0EhIKBWN1cnZlGAEgASgNSACIAQESIAoTc2lnbmF0dXJlX2FsZ29yaXRobRgCIAEoDUgBiAEBEg0KBWNvdW50GAMgASgNEiYKCmN1cnZlX25hbWUYBCABKA4yDS50c3MudjEuQ3VydmVIAogBARJBChhzaWduYXR1cmVfYWxnb3JpdGhtX25hbWUYBSABKA4yGi50c3MudjEuU2lnbmF0dXJlQWxnb3JpdGhtSAOIAQFCCAoGX2N1cnZlQhYKFF9zaWduYXR1cmVfYWxnb3JpdGhtQg0KC19jdXJ2ZV9uYW1lQhsKGV9zaWduYXR1cmVfYWxnb3JpdGhtX25hbWUiKAoWUmVmaWxsUHJlc2lnbnNSZXNwb25zZRIOCgZxdWV1ZWQYASABKA0ioAEKB1Byb2plY3QSEgoKcHJvamVjdF9pZBgBIAEoCRIMCgRuYW1lGAIgASgJEg8KB25ldHdvcmsYAyABKAkSGQoRYmFsYW5jZV9taWNyb191c2QYBCABKAMSFgoOaGVsZF9taWNyb191c2QYBSABKAMSLwoLY3JlYXRlX3RpbWUYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIiQKFENyZWF0ZVByb2plY3RSZXF1ZXN0EgwKBG5hbWUYASABKAkiOQoVQ3JlYXRlUHJvamVjdFJlc3BvbnNlEiAKB3Byb2plY3QYASABKAsyDy50c3MudjEuUHJvamVjdCI8ChNMaXN0UHJvamVjdHNSZXF1ZXN0EhEKCXBhZ2Vfc2l6ZRgBIAEoBRISCgpwYWdlX3Rva2VuGAIgASgJIlIKFExpc3RQcm9qZWN0c1Jlc3BvbnNlEiEKCHByb2plY3RzGAEgAygLMg8udHNzLnYxLlByb2plY3QSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIvkDCgZBcGlLZXkSEgoKYXBpX2tleV9pZBgBIAEoCRISCgpwcm9qZWN0X2lkGAIgASgJEgwKBG5hbWUYAyABKAkSDgoGcHJlZml4GAQgASgJEiQKBnNjb3BlcxgFIAMoDjIULnRzcy52MS5BcGlLZXkuU2NvcGUSLwoLY3JlYXRlX3RpbWUYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC2V4cGlyZV90aW1lGAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtyZXZva2VfdGltZRgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMQoNbGFzdF91c2VfdGltZRgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASGQoRYWxsb3dlZF9hZGRyZXNzZXMYCiADKAkSGQoMcm90YXRlZF9mcm9tGAsgASgJSACIAQESGAoLcmVwbGFjZWRfYnkYDCABKAlIAYgBASJMCgVTY29wZRIVChFTQ09QRV9VTlNQRUNJRklFRBAAEgsKB29uYm9hcmQQARIICgRzaWduEAISCAoEcmVhZBADEgsKB2JpbGxpbmcQBEIPCg1fcm90YXRlZF9mcm9tQg4KDF9yZXBsYWNlZF9ieSKpAQoTQ3JlYXRlQXBpS2V5UmVxdWVzdBISCgpwcm9qZWN0X2lkGAEgASgJEgwKBG5hbWUYAiABKAkSJAoGc2NvcGVzGAMgAygOMhQudHNzLnYxLkFwaUtleS5TY29wZRIvCgtleHBpcmVfdGltZRgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASGQoRYWxsb3dlZF9hZGRyZXNzZXMYBSADKAkiSgoUQ3JlYXRlQXBpS2V5UmVzcG9uc2USHwoHYXBpX2tleRgBIAEoCzIOLnRzcy52MS5BcGlLZXkSEQoJcGxhaW50ZXh0GAIgASgJIk8KEkxpc3RBcGlLZXlzUmVxdWVzdBISCgpwcm9qZWN0X2lkGAEgASgJEhEKCXBhZ2Vfc2l6ZRgCIAEoBRISCgpwYWdlX3Rva2VuGAMgASgJIlAKE0xpc3RBcGlLZXlzUmVzcG9uc2USIAoIYXBpX2tleXMYASADKAsyDi50c3MudjEuQXBpS2V5EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSIpChNSZXZva2VBcGlLZXlSZXF1ZXN0EhIKCmFwaV9rZXlfaWQYASABKAkiNwoUUmV2b2tlQXBpS2V5UmVzcG9uc2USHwoHYXBpX2tleRgBIAEoCzIOLnRzcy52MS5BcGlLZXkijAEKE1JvdGF0ZUFwaUtleVJlcXVlc3QSEgoKYXBpX2tleV9pZBgBIAEoCRIcCg9vdmVybGFwX3NlY29uZHMYAiABKAVIAIgBARIvCgtleHBpcmVfdGltZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCEgoQX292ZXJsYXBfc2Vjb25kcyJ0ChRSb3RhdGVBcGlLZXlSZXNwb25zZRIfCgdhcGlfa2V5GAEgASgLMg4udHNzLnYxLkFwaUtleRIRCglwbGFpbnRleHQYAiABKAkSKAoQcmVwbGFjZWRfYXBpX2tleRgDIAEoCzIOLnRzcy52MS5BcGlLZXkiSwoaU2V0QWxsb3dlZEFkZHJlc3Nlc1JlcXVlc3QSEgoKYXBpX2tleV9pZBgBIAEoCRIZChFhbGxvd2VkX2FkZHJlc3NlcxgCIAMoCSI+ChtTZXRBbGxvd2VkQWRkcmVzc2VzUmVzcG9uc2USHwoHYXBpX2tleRgBIAEoCzIOLnRzcy52MS5BcGlLZXkihAIKCEFkbWluS2V5EhQKDGFkbWluX2tleV9pZBgBIAEoCRIMCgRuYW1lGAIgASgJEg4KBnByZWZpeBgDIAEoCRIvCgtjcmVhdGVfdGltZRgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLZXhwaXJlX3RpbWUYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC3Jldm9rZV90aW1lGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIxCg1sYXN0X3VzZV90aW1lGAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJWChVDcmVhdGVBZG1pbktleVJlcXVlc3QSDAoEbmFtZRgBIAEoCRIvCgtleHBpcmVfdGltZRgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiUAoWQ3JlYXRlQWRtaW5LZXlSZXNwb25zZRIjCglhZG1pbl9rZXkYASABKAsyEC50c3MudjEuQWRtaW5LZXkSEQoJcGxhaW50ZXh0GAIgASgJIj0KFExpc3RBZG1pbktleXNSZXF1ZXN0EhEKCXBhZ2Vfc2l6ZRgBIAEoBRISCgpwYWdlX3Rva2VuGAIgASgJIlYKFUxpc3RBZG1pbktleXNSZXNwb25zZRIkCgphZG1pbl9rZXlzGAEgAygLMhAudHNzLnYxLkFkbWluS2V5EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSItChVSZXZva2VBZG1pbktleVJlcXVlc3QSFAoMYWRtaW5fa2V5X2lkGAEgASgJIj0KFlJldm9rZUFkbWluS2V5UmVzcG9uc2USIwoJYWRtaW5fa2V5GAEgASgLMhAudHNzLnYxLkFkbWluS2V5IlMKE0FkanVzdENyZWRpdFJlcXVlc3QSEgoKcHJvamVjdF9pZBgBIAEoCRIYChBhbW91bnRfbWljcm9fdXNkGAIgASgDEg4KBnJlYXNvbhgDIAEoCSJBChRBZGp1c3RDcmVkaXRSZXNwb25zZRIpCgxsZWRnZXJfZW50cnkYASABKAsyEy50c3MudjEuTGVkZ2VyRW50cnkihQEKFkxpc3RBdWRpdEV2ZW50c1JlcXVlc3QSFwoKcHJvamVjdF9pZBgBIAEoCUgAiAEBEhIKBWFjdG9yGAIgASgJSAGIAQESEQoJcGFnZV9zaXplGAMgASgFEhIKCnBhZ2VfdG9rZW4YBCABKAlCDQoLX3Byb2plY3RfaWRCCAoGX2FjdG9yIlwKF0xpc3RBdWRpdEV2ZW50c1Jlc3BvbnNlEigKDGF1ZGl0X2V2ZW50cxgBIAMoCzISLnRzcy52MS5BdWRpdEV2ZW50EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSLiAQoKQXVkaXRFdmVudBIWCg5hdWRpdF9ldmVudF9pZBgBIAEoAxIvCgtjcmVhdGVfdGltZRgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDQoFYWN0b3IYAyABKAkSEgoKcHJvamVjdF9pZBgEIAEoCRIOCgZhY3Rpb24YBSABKAkSDwoHc3ViamVjdBgGIAEoCRISCgpyZXF1ZXN0X2lkGAcgASgJEg8KB2FkZHJlc3MYCCABKAkSFQoIc2VxdWVuY2UYCSABKANIAIgBAUILCglfc2VxdWVuY2UiLgoUR2V0QXVkaXRQcm9vZlJlcXVlc3QSFgoOYXVkaXRfZXZlbnRfaWQYASABKAMiewoVR2V0QXVkaXRQcm9vZlJlc3BvbnNlEicKC2F1ZGl0X2V2ZW50GAEgASgLMhIudHNzLnYxLkF1ZGl0RXZlbnQSJQoKYXVkaXRfc2VhbBgCIAEoCzIRLnRzcy52MS5BdWRpdFNlYWwSEgoKYXVkaXRfcGF0aBgDIAMoDCIUChJHZXRUcmVhc3VyeVJlcXVlc3QinwEKE0dldFRyZWFzdXJ5UmVzcG9uc2USIgoIdHJlYXN1cnkYASABKAsyEC50c3MudjEuVHJlYXN1cnkSIgoKaG90X3dhbGxldBgCIAEoCzIOLnRzcy52MS5XYWxsZXQSIwoLZ2FzX3N0YXRpb24YAyABKAsyDi50c3MudjEuV2FsbGV0EhsKBWxhbmVzGAQgAygLMgwudHNzLnYxLkxhbmUioAEKCFRyZWFzdXJ5EhMKC3RyZWFzdXJ5X2lkGAEgASgJEhIKCnBhY2thZ2VfaWQYAiABKAkSDgoGcGF1c2VkGAMgASgIEhMKC2lrYV9iYWxhbmNlGAQgASgEEhgKEHN1aV9iYWxhbmNlX21pc3QYBSABKAQSLAoOcHJpY2VfY2VpbGluZ3MYBiADKAsyFC50c3MudjEuUHJpY2VDZWlsaW5nIq8CCgxQcmljZUNlaWxpbmcSMQoJb3BlcmF0aW9uGAEgASgOMh4udHNzLnYxLlByaWNlQ2VpbGluZy5PcGVyYXRpb24SDQoFY3VydmUYAiABKA0SIAoTc2lnbmF0dXJlX2FsZ29yaXRobRgDIAEoDUgAiAEBEg8KB21heF9pa2EYBCABKAQSFAoMbWF4X3N1aV9taXN0GAUgASgEEhIKCmN1cnZlX25hbWUYBiABKAkSIAoYc2lnbmF0dXJlX2FsZ29yaXRobV9uYW1lGAcgASgJIkYKCU9wZXJhdGlvbhIZChVPUEVSQVRJT05fVU5TUEVDSUZJRUQQABIHCgNka2cQARILCgdwcmVzaWduEAISCAoEc2lnbhADQhYKFF9zaWduYXR1cmVfYWxnb3JpdGhtIjMKBldhbGxldBIPCgdhZGRyZXNzGAEgASgJEhgKEHN1aV9iYWxhbmNlX21pc3QYAiABKAQiggIKBExhbmUSFwoPb3BlcmF0b3JfY2FwX2lkGAEgASgJEhIKCmF1dGhvcmlzZWQYAiABKAgSDgoGbGVhc2VkGAMgASgIEg0KBWZlbmNlGAQgASgDEiIKCWdhc19jb2lucxgFIAMoCzIPLnRzcy52MS5HYXNDb2luEhgKEGdhc19iYWxhbmNlX21pc3QYBiABKAQSIQoUdW5yZXNvbHZlZF90eF9kaWdlc3QYByABKAlIAIgBARIeChFmb3JlaWduX3R4X2RpZ2VzdBgIIAEoCUgBiAEBQhcKFV91bnJlc29sdmVkX3R4X2RpZ2VzdEIUChJfZm9yZWlnbl90eF9kaWdlc3QiSAoHR2FzQ29pbhIRCglvYmplY3RfaWQYASABKAkSGQoMYmFsYW5jZV9taXN0GAIgASgESACIAQFCDwoNX2JhbGFuY2VfbWlzdCLuAQocTGlzdENoYWluVHJhbnNhY3Rpb25zUmVxdWVzdBIcCg9vcGVyYXRvcl9jYXBfaWQYASABKAlIAIgBARIyCgVzdGF0ZRgCIAEoDjIeLnRzcy52MS5DaGFpblRyYW5zYWN0aW9uLlN0YXRlSAGIAQESLgoEa2luZBgDIAEoDjIbLnRzcy52MS5DaGFpbk9wZXJhdGlvbi5LaW5kSAKIAQESEQoJcGFnZV9zaXplGAQgASgFEhIKCnBhZ2VfdG9rZW4YBSABKAlCEgoQX29wZXJhdG9yX2NhcF9pZEIICgZfc3RhdGVCBwoFX2tpbmQibgodTGlzdENoYWluVHJhbnNhY3Rpb25zUmVzcG9uc2USNAoSY2hhaW5fdHJhbnNhY3Rpb25zGAEgAygLMhgudHNzLnYxLkNoYWluVHJhbnNhY3Rpb24SFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIr4DChBDaGFpblRyYW5zYWN0aW9uEhEKCXR4X2RpZ2VzdBgBIAEoCRIXCg9vcGVyYXRvcl9jYXBfaWQYAiABKAkSLQoFc3RhdGUYAyABKA4yHi50c3MudjEuQ2hhaW5UcmFuc2FjdGlvbi5TdGF0ZRISCgpzZW5kX2NvdW50GAQgASgFEhoKDWdhc191c2VkX21pc3QYBSABKANIAIgBARIqCgpvcGVyYXRpb25zGAYgAygLMhYudHNzLnYxLkNoYWluT3BlcmF0aW9uEi8KC2NyZWF0ZV90aW1lGAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIwCgxyZXNvbHZlX3RpbWUYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhoKDWVycm9yX21lc3NhZ2UYCSABKAlIAYgBASJQCgVTdGF0ZRIVChFTVEFURV9VTlNQRUNJRklFRBAAEgoKBnN0b3JlZBABEgoKBmxhbmRlZBACEgsKB2Fib3J0ZWQQAxILCgdkcm9wcGVkEARCEAoOX2dhc191c2VkX21pc3RCEAoOX2Vycm9yX21lc3NhZ2UisgEKDkNoYWluT3BlcmF0aW9uEikKBGtpbmQYASABKA4yGy50c3MudjEuQ2hhaW5PcGVyYXRpb24uS2luZBISCgpzdWJqZWN0X2lkGAIgASgJImEKBEtpbmQSFAoQS0lORF9VTlNQRUNJRklFRBAAEgwKCHJlZ2lzdGVyEAESBwoDZGtnEAISCgoGYWNjZXB0EAMSCwoHcHJlc2lnbhAEEggKBHNpZ24QBRIJCgVzd2VlcBAGMtQMCgVBZG1pbhJeChBHZXRQcmVzaWduSGVhbHRoEh8udHNzLnYxLkdldFByZXNpZ25IZWFsdGhSZXF1ZXN0GiAudHNzLnYxLkdldFByZXNpZ25IZWFsdGhSZXNwb25zZSIHkAIBmLUYARJVCg5SZWZpbGxQcmVzaWducxIdLnRzcy52MS5SZWZpbGxQcmVzaWduc1JlcXVlc3QaHi50c3MudjEuUmVmaWxsUHJlc2lnbnNSZXNwb25zZSIEmLUYAhJSCg1DcmVhdGVQcm9qZWN0EhwudHNzLnYxLkNyZWF0ZVByb2plY3RSZXF1ZXN0Gh0udHNzLnYxLkNyZWF0ZVByb2plY3RSZXNwb25zZSIEmLUYAxJWCgxMaXN0UHJvamVjdHMSGy50c3MudjEuTGlzdFByb2plY3RzUmVxdWVzdBocLnRzcy52MS5MaXN0UHJvamVjdHNSZXNwb25zZSILkAIBmLUYAai1GAESTwoMQ3JlYXRlQXBpS2V5EhsudHNzLnYxLkNyZWF0ZUFwaUtleVJlcXVlc3QaHC50c3MudjEuQ3JlYXRlQXBpS2V5UmVzcG9uc2UiBJi1GAMSUwoLTGlzdEFwaUtleXMSGi50c3MudjEuTGlzdEFwaUtleXNSZXF1ZXN0GhsudHNzLnYxLkxpc3RBcGlLZXlzUmVzcG9uc2UiC5ACAZi1GAGotRgBEk8KDFJldm9rZUFwaUtleRIbLnRzcy52MS5SZXZva2VBcGlLZXlSZXF1ZXN0GhwudHNzLnYxLlJldm9rZUFwaUtleVJlc3BvbnNlIgSYtRgCEk8KDFJvdGF0ZUFwaUtleRIbLnRzcy52MS5Sb3RhdGVBcGlLZXlSZXF1ZXN0GhwudHNzLnYxLlJvdGF0ZUFwaUtleVJlc3BvbnNlIgSYtRgDEmQKE1NldEFsbG93ZWRBZGRyZXNzZXMSIi50c3MudjEuU2V0QWxsb3dlZEFkZHJlc3Nlc1JlcXVlc3QaIy50c3MudjEuU2V0QWxsb3dlZEFkZHJlc3Nlc1Jlc3BvbnNlIgSYtRgCElkKDkNyZWF0ZUFkbWluS2V5Eh0udHNzLnYxLkNyZWF0ZUFkbWluS2V5UmVxdWVzdBoeLnRzcy52MS5DcmVhdGVBZG1pbktleVJlc3BvbnNlIgiYtRgDqLUYARJZCg1MaXN0QWRtaW5LZXlzEhwudHNzLnYxLkxpc3RBZG1pbktleXNSZXF1ZXN0Gh0udHNzLnYxLkxpc3RBZG1pbktleXNSZXNwb25zZSILkAIBmLUYAai1GAESWQoOUmV2b2tlQWRtaW5LZXkSHS50c3MudjEuUmV2b2tlQWRtaW5LZXlSZXF1ZXN0Gh4udHNzLnYxLlJldm9rZUFkbWluS2V5UmVzcG9uc2UiCJi1GAKotRgBEk8KDEFkanVzdENyZWRpdBIbLnRzcy52MS5BZGp1c3RDcmVkaXRSZXF1ZXN0GhwudHNzLnYxLkFkanVzdENyZWRpdFJlc3BvbnNlIgSYtRgDEl8KD0xpc3RBdWRpdEV2ZW50cxIeLnRzcy52MS5MaXN0QXVkaXRFdmVudHNSZXF1ZXN0Gh8udHNzLnYxLkxpc3RBdWRpdEV2ZW50c1Jlc3BvbnNlIguQAgGYtRgBqLUYARJPCgtHZXRUcmVhc3VyeRIaLnRzcy52MS5HZXRUcmVhc3VyeVJlcXVlc3QaGy50c3MudjEuR2V0VHJlYXN1cnlSZXNwb25zZSIHkAIBmLUYARJcCg5MaXN0QXVkaXRTZWFscxIdLnRzcy52MS5MaXN0QXVkaXRTZWFsc1JlcXVlc3QaHi50c3MudjEuTGlzdEF1ZGl0U2VhbHNSZXNwb25zZSILkAIBmLUYAai1GAESbQoVTGlzdENoYWluVHJhbnNhY3Rpb25zEiQudHNzLnYxLkxpc3RDaGFpblRyYW5zYWN0aW9uc1JlcXVlc3QaJS50c3MudjEuTGlzdENoYWluVHJhbnNhY3Rpb25zUmVzcG9uc2UiB5ACAZi1GAESWQoNR2V0QXVkaXRQcm9vZhIcLnRzcy52MS5HZXRBdWRpdFByb29mUmVxdWVzdBodLnRzcy52MS5HZXRBdWRpdFByb29mUmVzcG9uc2UiC5ACAZi1GAGotRgBYgZwcm90bzM", [file_google_protobuf_timestamp, file_tss_v1_audit, file_tss_v1_billing, file_tss_v1_options, file_tss_v1_types]);
+  fileDesc("ChJ0c3MvdjEvYWRtaW4ucHJvdG8SBnRzcy52MSKIAgoXR2V0UHJlc2lnbkhlYWx0aFJlcXVlc3QSEgoFY3VydmUYASABKA1IAIgBARIgChNzaWduYXR1cmVfYWxnb3JpdGhtGAIgASgNSAGIAQESJgoKY3VydmVfbmFtZRgDIAEoDjINLnRzcy52MS5DdXJ2ZUgCiAEBEkEKGHNpZ25hdHVyZV9hbGdvcml0aG1fbmFtZRgEIAEoDjIaLnRzcy52MS5TaWduYXR1cmVBbGdvcml0aG1IA4gBAUIICgZfY3VydmVCFgoUX3NpZ25hdHVyZV9hbGdvcml0aG1CDQoLX2N1cnZlX25hbWVCGwoZX3NpZ25hdHVyZV9hbGdvcml0aG1fbmFtZSJCChhHZXRQcmVzaWduSGVhbHRoUmVzcG9uc2USJgoHYnVja2V0cxgBIAMoCzIVLnRzcy52MS5QcmVzaWduQnVja2V0IoYCCg1QcmVzaWduQnVja2V0Eg0KBWN1cnZlGAEgASgNEhsKE3NpZ25hdHVyZV9hbGdvcml0aG0YAiABKA0SEgoKY3VydmVfbmFtZRgDIAEoCRIgChhzaWduYXR1cmVfYWxnb3JpdGhtX25hbWUYBCABKAkSIQoZbmV0d29ya19lbmNyeXB0aW9uX2tleV9pZBgFIAEoCRINCgVyZWFkeRgGIAEoDRIPCgdwZW5kaW5nGAcgASgNEgwKBGhlbGQYCCABKA0SDAoEdXNlZBgJIAEoDRINCgVidXJudBgKIAEoDRIRCglsb3dfd2F0ZXIYCyABKA0SEgoKaGlnaF93YXRlchgMIAEoDSKVAgoVUmVmaWxsUHJlc2lnbnNSZXF1ZXN0EhIKBWN1cnZlGAEgASgNSACIAQESIAoTc2lnbmF0dXJlX2FsZ29yaXRobRgCIAEoDUgBiAEBEg0KBWNvdW50GAMgASgNEiYKCmN1cnZlX25hbWUYBCABKA4yDS50c3MudjEuQ3VydmVIAogBARJBChhzaWduYXR1cmVfYWxnb3JpdGhtX25hbWUYBSABKA4yGi50c3MudjEuU2lnbmF0dXJlQWxnb3JpdGhtSAOIAQFCCAoGX2N1cnZlQhYKFF9zaWduYXR1cmVfYWxnb3JpdGhtQg0KC19jdXJ2ZV9uYW1lQhsKGV9zaWduYXR1cmVfYWxnb3JpdGhtX25hbWUiKAoWUmVmaWxsUHJlc2lnbnNSZXNwb25zZRIOCgZxdWV1ZWQYASABKA0ikgIKC05ldHdvcmtXb3JrEg8KB25ldHdvcmsYASABKAkSLgoKZHJhaW5fdGltZRgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASGQoRb3Blbl9yZXNlcnZhdGlvbnMYAyABKA0SFwoPb3Blbl9zaWduYXR1cmVzGAQgASgNEhUKDW9wZW5fZHdhbGxldHMYBSABKA0SFQoNb3Blbl9wcmVzaWducxgGIAEoDRIXCg9vcGVuX29wZXJhdGlvbnMYByABKA0SHwoXdW5yZXNvbHZlZF90cmFuc2FjdGlvbnMYCCABKA0SGAoQd2FpdGluZ19kZXBvc2l0cxgJIAEoDRIMCgRpZGxlGAogASgIIhUKE0RyYWluTmV0d29ya1JlcXVlc3QiOQoURHJhaW5OZXR3b3JrUmVzcG9uc2USIQoEd29yaxgBIAEoCzITLnRzcy52MS5OZXR3b3JrV29yayIWChRSZXN1bWVOZXR3b3JrUmVxdWVzdCI6ChVSZXN1bWVOZXR3b3JrUmVzcG9uc2USIQoEd29yaxgBIAEoCzITLnRzcy52MS5OZXR3b3JrV29yayIXChVHZXROZXR3b3JrV29ya1JlcXVlc3QiOwoWR2V0TmV0d29ya1dvcmtSZXNwb25zZRIhCgR3b3JrGAEgASgLMhMudHNzLnYxLk5ldHdvcmtXb3JrIqABCgdQcm9qZWN0EhIKCnByb2plY3RfaWQYASABKAkSDAoEbmFtZRgCIAEoCRIPCgduZXR3b3JrGAMgASgJEhkKEWJhbGFuY2VfbWljcm9fdXNkGAQgASgDEhYKDmhlbGRfbWljcm9fdXNkGAUgASgDEi8KC2NyZWF0ZV90aW1lGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCIkChRDcmVhdGVQcm9qZWN0UmVxdWVzdBIMCgRuYW1lGAEgASgJIjkKFUNyZWF0ZVByb2plY3RSZXNwb25zZRIgCgdwcm9qZWN0GAEgASgLMg8udHNzLnYxLlByb2plY3QiPAoTTGlzdFByb2plY3RzUmVxdWVzdBIRCglwYWdlX3NpemUYASABKAUSEgoKcGFnZV90b2tlbhgCIAEoCSJSChRMaXN0UHJvamVjdHNSZXNwb25zZRIhCghwcm9qZWN0cxgBIAMoCzIPLnRzcy52MS5Qcm9qZWN0EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSL5AwoGQXBpS2V5EhIKCmFwaV9rZXlfaWQYASABKAkSEgoKcHJvamVjdF9pZBgCIAEoCRIMCgRuYW1lGAMgASgJEg4KBnByZWZpeBgEIAEoCRIkCgZzY29wZXMYBSADKA4yFC50c3MudjEuQXBpS2V5LlNjb3BlEi8KC2NyZWF0ZV90aW1lGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtleHBpcmVfdGltZRgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLcmV2b2tlX3RpbWUYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjEKDWxhc3RfdXNlX3RpbWUYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhkKEWFsbG93ZWRfYWRkcmVzc2VzGAogAygJEhkKDHJvdGF0ZWRfZnJvbRgLIAEoCUgAiAEBEhgKC3JlcGxhY2VkX2J5GAwgASgJSAGIAQEiTAoFU2NvcGUSFQoRU0NPUEVfVU5TUEVDSUZJRUQQABILCgdvbmJvYXJkEAESCAoEc2lnbhACEggKBHJlYWQQAxILCgdiaWxsaW5nEARCDwoNX3JvdGF0ZWRfZnJvbUIOCgxfcmVwbGFjZWRfYnkiqQEKE0NyZWF0ZUFwaUtleVJlcXVlc3QSEgoKcHJvamVjdF9pZBgBIAEoCRIMCgRuYW1lGAIgASgJEiQKBnNjb3BlcxgDIAMoDjIULnRzcy52MS5BcGlLZXkuU2NvcGUSLwoLZXhwaXJlX3RpbWUYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhkKEWFsbG93ZWRfYWRkcmVzc2VzGAUgAygJIkoKFENyZWF0ZUFwaUtleVJlc3BvbnNlEh8KB2FwaV9rZXkYASABKAsyDi50c3MudjEuQXBpS2V5EhEKCXBsYWludGV4dBgCIAEoCSJPChJMaXN0QXBpS2V5c1JlcXVlc3QSEgoKcHJvamVjdF9pZBgBIAEoCRIRCglwYWdlX3NpemUYAiABKAUSEgoKcGFnZV90b2tlbhgDIAEoCSJQChNMaXN0QXBpS2V5c1Jlc3BvbnNlEiAKCGFwaV9rZXlzGAEgAygLMg4udHNzLnYxLkFwaUtleRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiKQoTUmV2b2tlQXBpS2V5UmVxdWVzdBISCgphcGlfa2V5X2lkGAEgASgJIjcKFFJldm9rZUFwaUtleVJlc3BvbnNlEh8KB2FwaV9rZXkYASABKAsyDi50c3MudjEuQXBpS2V5IowBChNSb3RhdGVBcGlLZXlSZXF1ZXN0EhIKCmFwaV9rZXlfaWQYASABKAkSHAoPb3ZlcmxhcF9zZWNvbmRzGAIgASgFSACIAQESLwoLZXhwaXJlX3RpbWUYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQhIKEF9vdmVybGFwX3NlY29uZHMidAoUUm90YXRlQXBpS2V5UmVzcG9uc2USHwoHYXBpX2tleRgBIAEoCzIOLnRzcy52MS5BcGlLZXkSEQoJcGxhaW50ZXh0GAIgASgJEigKEHJlcGxhY2VkX2FwaV9rZXkYAyABKAsyDi50c3MudjEuQXBpS2V5IksKGlNldEFsbG93ZWRBZGRyZXNzZXNSZXF1ZXN0EhIKCmFwaV9rZXlfaWQYASABKAkSGQoRYWxsb3dlZF9hZGRyZXNzZXMYAiADKAkiPgobU2V0QWxsb3dlZEFkZHJlc3Nlc1Jlc3BvbnNlEh8KB2FwaV9rZXkYASABKAsyDi50c3MudjEuQXBpS2V5IoQCCghBZG1pbktleRIUCgxhZG1pbl9rZXlfaWQYASABKAkSDAoEbmFtZRgCIAEoCRIOCgZwcmVmaXgYAyABKAkSLwoLY3JlYXRlX3RpbWUYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC2V4cGlyZV90aW1lGAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtyZXZva2VfdGltZRgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMQoNbGFzdF91c2VfdGltZRgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiVgoVQ3JlYXRlQWRtaW5LZXlSZXF1ZXN0EgwKBG5hbWUYASABKAkSLwoLZXhwaXJlX3RpbWUYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIlAKFkNyZWF0ZUFkbWluS2V5UmVzcG9uc2USIwoJYWRtaW5fa2V5GAEgASgLMhAudHNzLnYxLkFkbWluS2V5EhEKCXBsYWludGV4dBgCIAEoCSI9ChRMaXN0QWRtaW5LZXlzUmVxdWVzdBIRCglwYWdlX3NpemUYASABKAUSEgoKcGFnZV90b2tlbhgCIAEoCSJWChVMaXN0QWRtaW5LZXlzUmVzcG9uc2USJAoKYWRtaW5fa2V5cxgBIAMoCzIQLnRzcy52MS5BZG1pbktleRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiLQoVUmV2b2tlQWRtaW5LZXlSZXF1ZXN0EhQKDGFkbWluX2tleV9pZBgBIAEoCSI9ChZSZXZva2VBZG1pbktleVJlc3BvbnNlEiMKCWFkbWluX2tleRgBIAEoCzIQLnRzcy52MS5BZG1pbktleSJTChNBZGp1c3RDcmVkaXRSZXF1ZXN0EhIKCnByb2plY3RfaWQYASABKAkSGAoQYW1vdW50X21pY3JvX3VzZBgCIAEoAxIOCgZyZWFzb24YAyABKAkiQQoUQWRqdXN0Q3JlZGl0UmVzcG9uc2USKQoMbGVkZ2VyX2VudHJ5GAEgASgLMhMudHNzLnYxLkxlZGdlckVudHJ5IoUBChZMaXN0QXVkaXRFdmVudHNSZXF1ZXN0EhcKCnByb2plY3RfaWQYASABKAlIAIgBARISCgVhY3RvchgCIAEoCUgBiAEBEhEKCXBhZ2Vfc2l6ZRgDIAEoBRISCgpwYWdlX3Rva2VuGAQgASgJQg0KC19wcm9qZWN0X2lkQggKBl9hY3RvciJcChdMaXN0QXVkaXRFdmVudHNSZXNwb25zZRIoCgxhdWRpdF9ldmVudHMYASADKAsyEi50c3MudjEuQXVkaXRFdmVudBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAki4gEKCkF1ZGl0RXZlbnQSFgoOYXVkaXRfZXZlbnRfaWQYASABKAMSLwoLY3JlYXRlX3RpbWUYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg0KBWFjdG9yGAMgASgJEhIKCnByb2plY3RfaWQYBCABKAkSDgoGYWN0aW9uGAUgASgJEg8KB3N1YmplY3QYBiABKAkSEgoKcmVxdWVzdF9pZBgHIAEoCRIPCgdhZGRyZXNzGAggASgJEhUKCHNlcXVlbmNlGAkgASgDSACIAQFCCwoJX3NlcXVlbmNlIi4KFEdldEF1ZGl0UHJvb2ZSZXF1ZXN0EhYKDmF1ZGl0X2V2ZW50X2lkGAEgASgDInsKFUdldEF1ZGl0UHJvb2ZSZXNwb25zZRInCgthdWRpdF9ldmVudBgBIAEoCzISLnRzcy52MS5BdWRpdEV2ZW50EiUKCmF1ZGl0X3NlYWwYAiABKAsyES50c3MudjEuQXVkaXRTZWFsEhIKCmF1ZGl0X3BhdGgYAyADKAwiFAoSR2V0VHJlYXN1cnlSZXF1ZXN0Ip8BChNHZXRUcmVhc3VyeVJlc3BvbnNlEiIKCHRyZWFzdXJ5GAEgASgLMhAudHNzLnYxLlRyZWFzdXJ5EiIKCmhvdF93YWxsZXQYAiABKAsyDi50c3MudjEuV2FsbGV0EiMKC2dhc19zdGF0aW9uGAMgASgLMg4udHNzLnYxLldhbGxldBIbCgVsYW5lcxgEIAMoCzIMLnRzcy52MS5MYW5lIqABCghUcmVhc3VyeRITCgt0cmVhc3VyeV9pZBgBIAEoCRISCgpwYWNrYWdlX2lkGAIgASgJEg4KBnBhdXNlZBgDIAEoCBITCgtpa2FfYmFsYW5jZRgEIAEoBBIYChBzdWlfYmFsYW5jZV9taXN0GAUgASgEEiwKDnByaWNlX2NlaWxpbmdzGAYgAygLMhQudHNzLnYxLlByaWNlQ2VpbGluZyKvAgoMUHJpY2VDZWlsaW5nEjEKCW9wZXJhdGlvbhgBIAEoDjIeLnRzcy52MS5QcmljZUNlaWxpbmcuT3BlcmF0aW9uEg0KBWN1cnZlGAIgASgNEiAKE3NpZ25hdHVyZV9hbGdvcml0aG0YAyABKA1IAIgBARIPCgdtYXhfaWthGAQgASgEEhQKDG1heF9zdWlfbWlzdBgFIAEoBBISCgpjdXJ2ZV9uYW1lGAYgASgJEiAKGHNpZ25hdHVyZV9hbGdvcml0aG1fbmFtZRgHIAEoCSJGCglPcGVyYXRpb24SGQoVT1BFUkFUSU9OX1VOU1BFQ0lGSUVEEAASBwoDZGtnEAESCwoHcHJlc2lnbhACEggKBHNpZ24QA0IWChRfc2lnbmF0dXJlX2FsZ29yaXRobSIzCgZXYWxsZXQSDwoHYWRkcmVzcxgBIAEoCRIYChBzdWlfYmFsYW5jZV9taXN0GAIgASgEIoICCgRMYW5lEhcKD29wZXJhdG9yX2NhcF9pZBgBIAEoCRISCgphdXRob3Jpc2VkGAIgASgIEg4KBmxlYXNlZBgDIAEoCBINCgVmZW5jZRgEIAEoAxIiCglnYXNfY29pbnMYBSADKAsyDy50c3MudjEuR2FzQ29pbhIYChBnYXNfYmFsYW5jZV9taXN0GAYgASgEEiEKFHVucmVzb2x2ZWRfdHhfZGlnZXN0GAcgASgJSACIAQESHgoRZm9yZWlnbl90eF9kaWdlc3QYCCABKAlIAYgBAUIXChVfdW5yZXNvbHZlZF90eF9kaWdlc3RCFAoSX2ZvcmVpZ25fdHhfZGlnZXN0IkgKB0dhc0NvaW4SEQoJb2JqZWN0X2lkGAEgASgJEhkKDGJhbGFuY2VfbWlzdBgCIAEoBEgAiAEBQg8KDV9iYWxhbmNlX21pc3Qi7gEKHExpc3RDaGFpblRyYW5zYWN0aW9uc1JlcXVlc3QSHAoPb3BlcmF0b3JfY2FwX2lkGAEgASgJSACIAQESMgoFc3RhdGUYAiABKA4yHi50c3MudjEuQ2hhaW5UcmFuc2FjdGlvbi5TdGF0ZUgBiAEBEi4KBGtpbmQYAyABKA4yGy50c3MudjEuQ2hhaW5PcGVyYXRpb24uS2luZEgCiAEBEhEKCXBhZ2Vfc2l6ZRgEIAEoBRISCgpwYWdlX3Rva2VuGAUgASgJQhIKEF9vcGVyYXRvcl9jYXBfaWRCCAoGX3N0YXRlQgcKBV9raW5kIm4KHUxpc3RDaGFpblRyYW5zYWN0aW9uc1Jlc3BvbnNlEjQKEmNoYWluX3RyYW5zYWN0aW9ucxgBIAMoCzIYLnRzcy52MS5DaGFpblRyYW5zYWN0aW9uEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSK+AwoQQ2hhaW5UcmFuc2FjdGlvbhIRCgl0eF9kaWdlc3QYASABKAkSFwoPb3BlcmF0b3JfY2FwX2lkGAIgASgJEi0KBXN0YXRlGAMgASgOMh4udHNzLnYxLkNoYWluVHJhbnNhY3Rpb24uU3RhdGUSEgoKc2VuZF9jb3VudBgEIAEoBRIaCg1nYXNfdXNlZF9taXN0GAUgASgDSACIAQESKgoKb3BlcmF0aW9ucxgGIAMoCzIWLnRzcy52MS5DaGFpbk9wZXJhdGlvbhIvCgtjcmVhdGVfdGltZRgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMAoMcmVzb2x2ZV90aW1lGAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIaCg1lcnJvcl9tZXNzYWdlGAkgASgJSAGIAQEiUAoFU3RhdGUSFQoRU1RBVEVfVU5TUEVDSUZJRUQQABIKCgZzdG9yZWQQARIKCgZsYW5kZWQQAhILCgdhYm9ydGVkEAMSCwoHZHJvcHBlZBAEQhAKDl9nYXNfdXNlZF9taXN0QhAKDl9lcnJvcl9tZXNzYWdlIr8BCg5DaGFpbk9wZXJhdGlvbhIpCgRraW5kGAEgASgOMhsudHNzLnYxLkNoYWluT3BlcmF0aW9uLktpbmQSEgoKc3ViamVjdF9pZBgCIAEoCSJuCgRLaW5kEhQKEEtJTkRfVU5TUEVDSUZJRUQQABIMCghyZWdpc3RlchABEgcKA2RrZxACEgoKBmFjY2VwdBADEgsKB3ByZXNpZ24QBBIICgRzaWduEAUSCQoFc3dlZXAQBhILCgdjb25zZW50EAcy0w4KBUFkbWluEl4KEEdldFByZXNpZ25IZWFsdGgSHy50c3MudjEuR2V0UHJlc2lnbkhlYWx0aFJlcXVlc3QaIC50c3MudjEuR2V0UHJlc2lnbkhlYWx0aFJlc3BvbnNlIgeQAgGYtRgBElUKDlJlZmlsbFByZXNpZ25zEh0udHNzLnYxLlJlZmlsbFByZXNpZ25zUmVxdWVzdBoeLnRzcy52MS5SZWZpbGxQcmVzaWduc1Jlc3BvbnNlIgSYtRgCEk8KDERyYWluTmV0d29yaxIbLnRzcy52MS5EcmFpbk5ldHdvcmtSZXF1ZXN0GhwudHNzLnYxLkRyYWluTmV0d29ya1Jlc3BvbnNlIgSYtRgCElIKDVJlc3VtZU5ldHdvcmsSHC50c3MudjEuUmVzdW1lTmV0d29ya1JlcXVlc3QaHS50c3MudjEuUmVzdW1lTmV0d29ya1Jlc3BvbnNlIgSYtRgCElgKDkdldE5ldHdvcmtXb3JrEh0udHNzLnYxLkdldE5ldHdvcmtXb3JrUmVxdWVzdBoeLnRzcy52MS5HZXROZXR3b3JrV29ya1Jlc3BvbnNlIgeQAgGYtRgBElIKDUNyZWF0ZVByb2plY3QSHC50c3MudjEuQ3JlYXRlUHJvamVjdFJlcXVlc3QaHS50c3MudjEuQ3JlYXRlUHJvamVjdFJlc3BvbnNlIgSYtRgDElYKDExpc3RQcm9qZWN0cxIbLnRzcy52MS5MaXN0UHJvamVjdHNSZXF1ZXN0GhwudHNzLnYxLkxpc3RQcm9qZWN0c1Jlc3BvbnNlIguQAgGYtRgBqLUYARJPCgxDcmVhdGVBcGlLZXkSGy50c3MudjEuQ3JlYXRlQXBpS2V5UmVxdWVzdBocLnRzcy52MS5DcmVhdGVBcGlLZXlSZXNwb25zZSIEmLUYAxJTCgtMaXN0QXBpS2V5cxIaLnRzcy52MS5MaXN0QXBpS2V5c1JlcXVlc3QaGy50c3MudjEuTGlzdEFwaUtleXNSZXNwb25zZSILkAIBmLUYAai1GAESTwoMUmV2b2tlQXBpS2V5EhsudHNzLnYxLlJldm9rZUFwaUtleVJlcXVlc3QaHC50c3MudjEuUmV2b2tlQXBpS2V5UmVzcG9uc2UiBJi1GAISTwoMUm90YXRlQXBpS2V5EhsudHNzLnYxLlJvdGF0ZUFwaUtleVJlcXVlc3QaHC50c3MudjEuUm90YXRlQXBpS2V5UmVzcG9uc2UiBJi1GAMSZAoTU2V0QWxsb3dlZEFkZHJlc3NlcxIiLnRzcy52MS5TZXRBbGxvd2VkQWRkcmVzc2VzUmVxdWVzdBojLnRzcy52MS5TZXRBbGxvd2VkQWRkcmVzc2VzUmVzcG9uc2UiBJi1GAISWQoOQ3JlYXRlQWRtaW5LZXkSHS50c3MudjEuQ3JlYXRlQWRtaW5LZXlSZXF1ZXN0Gh4udHNzLnYxLkNyZWF0ZUFkbWluS2V5UmVzcG9uc2UiCJi1GAOotRgBElkKDUxpc3RBZG1pbktleXMSHC50c3MudjEuTGlzdEFkbWluS2V5c1JlcXVlc3QaHS50c3MudjEuTGlzdEFkbWluS2V5c1Jlc3BvbnNlIguQAgGYtRgBqLUYARJZCg5SZXZva2VBZG1pbktleRIdLnRzcy52MS5SZXZva2VBZG1pbktleVJlcXVlc3QaHi50c3MudjEuUmV2b2tlQWRtaW5LZXlSZXNwb25zZSIImLUYAqi1GAESTwoMQWRqdXN0Q3JlZGl0EhsudHNzLnYxLkFkanVzdENyZWRpdFJlcXVlc3QaHC50c3MudjEuQWRqdXN0Q3JlZGl0UmVzcG9uc2UiBJi1GAMSXwoPTGlzdEF1ZGl0RXZlbnRzEh4udHNzLnYxLkxpc3RBdWRpdEV2ZW50c1JlcXVlc3QaHy50c3MudjEuTGlzdEF1ZGl0RXZlbnRzUmVzcG9uc2UiC5ACAZi1GAGotRgBEk8KC0dldFRyZWFzdXJ5EhoudHNzLnYxLkdldFRyZWFzdXJ5UmVxdWVzdBobLnRzcy52MS5HZXRUcmVhc3VyeVJlc3BvbnNlIgeQAgGYtRgBElwKDkxpc3RBdWRpdFNlYWxzEh0udHNzLnYxLkxpc3RBdWRpdFNlYWxzUmVxdWVzdBoeLnRzcy52MS5MaXN0QXVkaXRTZWFsc1Jlc3BvbnNlIguQAgGYtRgBqLUYARJtChVMaXN0Q2hhaW5UcmFuc2FjdGlvbnMSJC50c3MudjEuTGlzdENoYWluVHJhbnNhY3Rpb25zUmVxdWVzdBolLnRzcy52MS5MaXN0Q2hhaW5UcmFuc2FjdGlvbnNSZXNwb25zZSIHkAIBmLUYARJZCg1HZXRBdWRpdFByb29mEhwudHNzLnYxLkdldEF1ZGl0UHJvb2ZSZXF1ZXN0Gh0udHNzLnYxLkdldEF1ZGl0UHJvb2ZSZXNwb25zZSILkAIBmLUYAai1GAFiBnByb3RvMw", [file_google_protobuf_timestamp, file_tss_v1_audit, file_tss_v1_billing, file_tss_v1_options, file_tss_v1_types]);
 
 /**
  * Reads the pool's buckets.
@@ -255,6 +255,198 @@ export const RefillPresignsResponseSchema: GenMessage<RefillPresignsResponse> = 
   messageDesc(file_tss_v1_admin, 4);
 
 /**
+ * The state of a network, and what is under way on it.
+ *
+ * @generated from message tss.v1.NetworkWork
+ */
+export type NetworkWork = Message<"tss.v1.NetworkWork"> & {
+  /**
+   * localnet, testnet or mainnet.
+   *
+   * @generated from field: string network = 1;
+   */
+  network: string;
+
+  /**
+   * Since when the network takes no new work. Unset while it takes some.
+   *
+   * @generated from field: google.protobuf.Timestamp drain_time = 2;
+   */
+  drainTime?: Timestamp | undefined;
+
+  /**
+   * Reservations that may still be submitted.
+   *
+   * @generated from field: uint32 open_reservations = 3;
+   */
+  openReservations: number;
+
+  /**
+   * Signatures that the network is making.
+   *
+   * @generated from field: uint32 open_signatures = 4;
+   */
+  openSignatures: number;
+
+  /**
+   * dWallets that the network is making.
+   *
+   * @generated from field: uint32 open_dwallets = 5;
+   */
+  openDwallets: number;
+
+  /**
+   * Presigns that the network is making.
+   *
+   * @generated from field: uint32 open_presigns = 6;
+   */
+  openPresigns: number;
+
+  /**
+   * Operations of any kind that wait for a transaction.
+   *
+   * @generated from field: uint32 open_operations = 7;
+   */
+  openOperations: number;
+
+  /**
+   * Transactions without a known outcome.
+   *
+   * @generated from field: uint32 unresolved_transactions = 8;
+   */
+  unresolvedTransactions: number;
+
+  /**
+   * Deposits that are seen and not credited.
+   *
+   * @generated from field: uint32 waiting_deposits = 9;
+   */
+  waitingDeposits: number;
+
+  /**
+   * Whether nothing is under way: all of these numbers are 0.
+   *
+   * @generated from field: bool idle = 10;
+   */
+  idle: boolean;
+};
+
+/**
+ * Describes the message tss.v1.NetworkWork.
+ * Use `create(NetworkWorkSchema)` to create a new message.
+ */
+export const NetworkWorkSchema: GenMessage<NetworkWork> = /*@__PURE__*/
+  messageDesc(file_tss_v1_admin, 5);
+
+/**
+ * Closes a network to new work.
+ *
+ * @generated from message tss.v1.DrainNetworkRequest
+ */
+export type DrainNetworkRequest = Message<"tss.v1.DrainNetworkRequest"> & {
+};
+
+/**
+ * Describes the message tss.v1.DrainNetworkRequest.
+ * Use `create(DrainNetworkRequestSchema)` to create a new message.
+ */
+export const DrainNetworkRequestSchema: GenMessage<DrainNetworkRequest> = /*@__PURE__*/
+  messageDesc(file_tss_v1_admin, 6);
+
+/**
+ * The closed network.
+ *
+ * @generated from message tss.v1.DrainNetworkResponse
+ */
+export type DrainNetworkResponse = Message<"tss.v1.DrainNetworkResponse"> & {
+  /**
+   * What is under way, without what concurrent calls added last.
+   *
+   * @generated from field: tss.v1.NetworkWork work = 1;
+   */
+  work?: NetworkWork | undefined;
+};
+
+/**
+ * Describes the message tss.v1.DrainNetworkResponse.
+ * Use `create(DrainNetworkResponseSchema)` to create a new message.
+ */
+export const DrainNetworkResponseSchema: GenMessage<DrainNetworkResponse> = /*@__PURE__*/
+  messageDesc(file_tss_v1_admin, 7);
+
+/**
+ * Opens a network to new work.
+ *
+ * @generated from message tss.v1.ResumeNetworkRequest
+ */
+export type ResumeNetworkRequest = Message<"tss.v1.ResumeNetworkRequest"> & {
+};
+
+/**
+ * Describes the message tss.v1.ResumeNetworkRequest.
+ * Use `create(ResumeNetworkRequestSchema)` to create a new message.
+ */
+export const ResumeNetworkRequestSchema: GenMessage<ResumeNetworkRequest> = /*@__PURE__*/
+  messageDesc(file_tss_v1_admin, 8);
+
+/**
+ * The opened network.
+ *
+ * @generated from message tss.v1.ResumeNetworkResponse
+ */
+export type ResumeNetworkResponse = Message<"tss.v1.ResumeNetworkResponse"> & {
+  /**
+   * What is under way.
+   *
+   * @generated from field: tss.v1.NetworkWork work = 1;
+   */
+  work?: NetworkWork | undefined;
+};
+
+/**
+ * Describes the message tss.v1.ResumeNetworkResponse.
+ * Use `create(ResumeNetworkResponseSchema)` to create a new message.
+ */
+export const ResumeNetworkResponseSchema: GenMessage<ResumeNetworkResponse> = /*@__PURE__*/
+  messageDesc(file_tss_v1_admin, 9);
+
+/**
+ * Asks for a network's state.
+ *
+ * @generated from message tss.v1.GetNetworkWorkRequest
+ */
+export type GetNetworkWorkRequest = Message<"tss.v1.GetNetworkWorkRequest"> & {
+};
+
+/**
+ * Describes the message tss.v1.GetNetworkWorkRequest.
+ * Use `create(GetNetworkWorkRequestSchema)` to create a new message.
+ */
+export const GetNetworkWorkRequestSchema: GenMessage<GetNetworkWorkRequest> = /*@__PURE__*/
+  messageDesc(file_tss_v1_admin, 10);
+
+/**
+ * A network's state.
+ *
+ * @generated from message tss.v1.GetNetworkWorkResponse
+ */
+export type GetNetworkWorkResponse = Message<"tss.v1.GetNetworkWorkResponse"> & {
+  /**
+   * What is under way.
+   *
+   * @generated from field: tss.v1.NetworkWork work = 1;
+   */
+  work?: NetworkWork | undefined;
+};
+
+/**
+ * Describes the message tss.v1.GetNetworkWorkResponse.
+ * Use `create(GetNetworkWorkResponseSchema)` to create a new message.
+ */
+export const GetNetworkWorkResponseSchema: GenMessage<GetNetworkWorkResponse> = /*@__PURE__*/
+  messageDesc(file_tss_v1_admin, 11);
+
+/**
  * An account with credit, bound to one network.
  *
  * @generated from message tss.v1.Project
@@ -308,7 +500,7 @@ export type Project = Message<"tss.v1.Project"> & {
  * Use `create(ProjectSchema)` to create a new message.
  */
 export const ProjectSchema: GenMessage<Project> = /*@__PURE__*/
-  messageDesc(file_tss_v1_admin, 5);
+  messageDesc(file_tss_v1_admin, 12);
 
 /**
  * Creates a project.
@@ -329,7 +521,7 @@ export type CreateProjectRequest = Message<"tss.v1.CreateProjectRequest"> & {
  * Use `create(CreateProjectRequestSchema)` to create a new message.
  */
 export const CreateProjectRequestSchema: GenMessage<CreateProjectRequest> = /*@__PURE__*/
-  messageDesc(file_tss_v1_admin, 6);
+  messageDesc(file_tss_v1_admin, 13);
 
 /**
  * The created project.
@@ -350,7 +542,7 @@ export type CreateProjectResponse = Message<"tss.v1.CreateProjectResponse"> & {
  * Use `create(CreateProjectResponseSchema)` to create a new message.
  */
 export const CreateProjectResponseSchema: GenMessage<CreateProjectResponse> = /*@__PURE__*/
-  messageDesc(file_tss_v1_admin, 7);
+  messageDesc(file_tss_v1_admin, 14);
 
 /**
  * Lists projects.
@@ -378,7 +570,7 @@ export type ListProjectsRequest = Message<"tss.v1.ListProjectsRequest"> & {
  * Use `create(ListProjectsRequestSchema)` to create a new message.
  */
 export const ListProjectsRequestSchema: GenMessage<ListProjectsRequest> = /*@__PURE__*/
-  messageDesc(file_tss_v1_admin, 8);
+  messageDesc(file_tss_v1_admin, 15);
 
 /**
  * A page of projects.
@@ -406,7 +598,7 @@ export type ListProjectsResponse = Message<"tss.v1.ListProjectsResponse"> & {
  * Use `create(ListProjectsResponseSchema)` to create a new message.
  */
 export const ListProjectsResponseSchema: GenMessage<ListProjectsResponse> = /*@__PURE__*/
-  messageDesc(file_tss_v1_admin, 9);
+  messageDesc(file_tss_v1_admin, 16);
 
 /**
  * The details of a project's key. The service stores only the hash of the key itself, and never shows it.
@@ -504,7 +696,7 @@ export type ApiKey = Message<"tss.v1.ApiKey"> & {
  * Use `create(ApiKeySchema)` to create a new message.
  */
 export const ApiKeySchema: GenMessage<ApiKey> = /*@__PURE__*/
-  messageDesc(file_tss_v1_admin, 10);
+  messageDesc(file_tss_v1_admin, 17);
 
 /**
  * The permissions of a key.
@@ -559,7 +751,7 @@ export type ApiKey_Scope = (typeof ApiKey_Scope)[keyof typeof ApiKey_Scope] | Un
  * Describes the enum tss.v1.ApiKey.Scope.
  */
 export const ApiKey_ScopeSchema: GenEnum<ApiKey_Scope> = /*@__PURE__*/
-  enumDesc(file_tss_v1_admin, 10, 0);
+  enumDesc(file_tss_v1_admin, 17, 0);
 
 /**
  * Creates a key.
@@ -609,7 +801,7 @@ export type CreateApiKeyRequest = Message<"tss.v1.CreateApiKeyRequest"> & {
  * Use `create(CreateApiKeyRequestSchema)` to create a new message.
  */
 export const CreateApiKeyRequestSchema: GenMessage<CreateApiKeyRequest> = /*@__PURE__*/
-  messageDesc(file_tss_v1_admin, 11);
+  messageDesc(file_tss_v1_admin, 18);
 
 /**
  * The created key.
@@ -637,7 +829,7 @@ export type CreateApiKeyResponse = Message<"tss.v1.CreateApiKeyResponse"> & {
  * Use `create(CreateApiKeyResponseSchema)` to create a new message.
  */
 export const CreateApiKeyResponseSchema: GenMessage<CreateApiKeyResponse> = /*@__PURE__*/
-  messageDesc(file_tss_v1_admin, 12);
+  messageDesc(file_tss_v1_admin, 19);
 
 /**
  * Lists keys of a project.
@@ -672,7 +864,7 @@ export type ListApiKeysRequest = Message<"tss.v1.ListApiKeysRequest"> & {
  * Use `create(ListApiKeysRequestSchema)` to create a new message.
  */
 export const ListApiKeysRequestSchema: GenMessage<ListApiKeysRequest> = /*@__PURE__*/
-  messageDesc(file_tss_v1_admin, 13);
+  messageDesc(file_tss_v1_admin, 20);
 
 /**
  * A page of keys.
@@ -700,7 +892,7 @@ export type ListApiKeysResponse = Message<"tss.v1.ListApiKeysResponse"> & {
  * Use `create(ListApiKeysResponseSchema)` to create a new message.
  */
 export const ListApiKeysResponseSchema: GenMessage<ListApiKeysResponse> = /*@__PURE__*/
-  messageDesc(file_tss_v1_admin, 14);
+  messageDesc(file_tss_v1_admin, 21);
 
 /**
  * Revokes a key.
@@ -721,7 +913,7 @@ export type RevokeApiKeyRequest = Message<"tss.v1.RevokeApiKeyRequest"> & {
  * Use `create(RevokeApiKeyRequestSchema)` to create a new message.
  */
 export const RevokeApiKeyRequestSchema: GenMessage<RevokeApiKeyRequest> = /*@__PURE__*/
-  messageDesc(file_tss_v1_admin, 15);
+  messageDesc(file_tss_v1_admin, 22);
 
 /**
  * The revoked key.
@@ -742,7 +934,7 @@ export type RevokeApiKeyResponse = Message<"tss.v1.RevokeApiKeyResponse"> & {
  * Use `create(RevokeApiKeyResponseSchema)` to create a new message.
  */
 export const RevokeApiKeyResponseSchema: GenMessage<RevokeApiKeyResponse> = /*@__PURE__*/
-  messageDesc(file_tss_v1_admin, 16);
+  messageDesc(file_tss_v1_admin, 23);
 
 /**
  * Rotates a key.
@@ -779,7 +971,7 @@ export type RotateApiKeyRequest = Message<"tss.v1.RotateApiKeyRequest"> & {
  * Use `create(RotateApiKeyRequestSchema)` to create a new message.
  */
 export const RotateApiKeyRequestSchema: GenMessage<RotateApiKeyRequest> = /*@__PURE__*/
-  messageDesc(file_tss_v1_admin, 17);
+  messageDesc(file_tss_v1_admin, 24);
 
 /**
  * The created key.
@@ -814,7 +1006,7 @@ export type RotateApiKeyResponse = Message<"tss.v1.RotateApiKeyResponse"> & {
  * Use `create(RotateApiKeyResponseSchema)` to create a new message.
  */
 export const RotateApiKeyResponseSchema: GenMessage<RotateApiKeyResponse> = /*@__PURE__*/
-  messageDesc(file_tss_v1_admin, 18);
+  messageDesc(file_tss_v1_admin, 25);
 
 /**
  * Sets the allowed addresses of a key.
@@ -843,7 +1035,7 @@ export type SetAllowedAddressesRequest = Message<"tss.v1.SetAllowedAddressesRequ
  * Use `create(SetAllowedAddressesRequestSchema)` to create a new message.
  */
 export const SetAllowedAddressesRequestSchema: GenMessage<SetAllowedAddressesRequest> = /*@__PURE__*/
-  messageDesc(file_tss_v1_admin, 19);
+  messageDesc(file_tss_v1_admin, 26);
 
 /**
  * The updated key.
@@ -864,7 +1056,7 @@ export type SetAllowedAddressesResponse = Message<"tss.v1.SetAllowedAddressesRes
  * Use `create(SetAllowedAddressesResponseSchema)` to create a new message.
  */
 export const SetAllowedAddressesResponseSchema: GenMessage<SetAllowedAddressesResponse> = /*@__PURE__*/
-  messageDesc(file_tss_v1_admin, 20);
+  messageDesc(file_tss_v1_admin, 27);
 
 /**
  * The details of a named admin key. The service stores only the hash of the key itself, and never shows it.
@@ -927,7 +1119,7 @@ export type AdminKey = Message<"tss.v1.AdminKey"> & {
  * Use `create(AdminKeySchema)` to create a new message.
  */
 export const AdminKeySchema: GenMessage<AdminKey> = /*@__PURE__*/
-  messageDesc(file_tss_v1_admin, 21);
+  messageDesc(file_tss_v1_admin, 28);
 
 /**
  * Creates an admin key.
@@ -956,7 +1148,7 @@ export type CreateAdminKeyRequest = Message<"tss.v1.CreateAdminKeyRequest"> & {
  * Use `create(CreateAdminKeyRequestSchema)` to create a new message.
  */
 export const CreateAdminKeyRequestSchema: GenMessage<CreateAdminKeyRequest> = /*@__PURE__*/
-  messageDesc(file_tss_v1_admin, 22);
+  messageDesc(file_tss_v1_admin, 29);
 
 /**
  * The created admin key.
@@ -984,7 +1176,7 @@ export type CreateAdminKeyResponse = Message<"tss.v1.CreateAdminKeyResponse"> & 
  * Use `create(CreateAdminKeyResponseSchema)` to create a new message.
  */
 export const CreateAdminKeyResponseSchema: GenMessage<CreateAdminKeyResponse> = /*@__PURE__*/
-  messageDesc(file_tss_v1_admin, 23);
+  messageDesc(file_tss_v1_admin, 30);
 
 /**
  * Lists admin keys.
@@ -1012,7 +1204,7 @@ export type ListAdminKeysRequest = Message<"tss.v1.ListAdminKeysRequest"> & {
  * Use `create(ListAdminKeysRequestSchema)` to create a new message.
  */
 export const ListAdminKeysRequestSchema: GenMessage<ListAdminKeysRequest> = /*@__PURE__*/
-  messageDesc(file_tss_v1_admin, 24);
+  messageDesc(file_tss_v1_admin, 31);
 
 /**
  * A page of admin keys.
@@ -1040,7 +1232,7 @@ export type ListAdminKeysResponse = Message<"tss.v1.ListAdminKeysResponse"> & {
  * Use `create(ListAdminKeysResponseSchema)` to create a new message.
  */
 export const ListAdminKeysResponseSchema: GenMessage<ListAdminKeysResponse> = /*@__PURE__*/
-  messageDesc(file_tss_v1_admin, 25);
+  messageDesc(file_tss_v1_admin, 32);
 
 /**
  * Revokes an admin key.
@@ -1061,7 +1253,7 @@ export type RevokeAdminKeyRequest = Message<"tss.v1.RevokeAdminKeyRequest"> & {
  * Use `create(RevokeAdminKeyRequestSchema)` to create a new message.
  */
 export const RevokeAdminKeyRequestSchema: GenMessage<RevokeAdminKeyRequest> = /*@__PURE__*/
-  messageDesc(file_tss_v1_admin, 26);
+  messageDesc(file_tss_v1_admin, 33);
 
 /**
  * The revoked admin key.
@@ -1082,7 +1274,7 @@ export type RevokeAdminKeyResponse = Message<"tss.v1.RevokeAdminKeyResponse"> & 
  * Use `create(RevokeAdminKeyResponseSchema)` to create a new message.
  */
 export const RevokeAdminKeyResponseSchema: GenMessage<RevokeAdminKeyResponse> = /*@__PURE__*/
-  messageDesc(file_tss_v1_admin, 27);
+  messageDesc(file_tss_v1_admin, 34);
 
 /**
  * Changes a project's credit.
@@ -1119,7 +1311,7 @@ export type AdjustCreditRequest = Message<"tss.v1.AdjustCreditRequest"> & {
  * Use `create(AdjustCreditRequestSchema)` to create a new message.
  */
 export const AdjustCreditRequestSchema: GenMessage<AdjustCreditRequest> = /*@__PURE__*/
-  messageDesc(file_tss_v1_admin, 28);
+  messageDesc(file_tss_v1_admin, 35);
 
 /**
  * The booked change.
@@ -1140,7 +1332,7 @@ export type AdjustCreditResponse = Message<"tss.v1.AdjustCreditResponse"> & {
  * Use `create(AdjustCreditResponseSchema)` to create a new message.
  */
 export const AdjustCreditResponseSchema: GenMessage<AdjustCreditResponse> = /*@__PURE__*/
-  messageDesc(file_tss_v1_admin, 29);
+  messageDesc(file_tss_v1_admin, 36);
 
 /**
  * Lists events of the audit trail.
@@ -1182,7 +1374,7 @@ export type ListAuditEventsRequest = Message<"tss.v1.ListAuditEventsRequest"> & 
  * Use `create(ListAuditEventsRequestSchema)` to create a new message.
  */
 export const ListAuditEventsRequestSchema: GenMessage<ListAuditEventsRequest> = /*@__PURE__*/
-  messageDesc(file_tss_v1_admin, 30);
+  messageDesc(file_tss_v1_admin, 37);
 
 /**
  * A page of audit events.
@@ -1210,7 +1402,7 @@ export type ListAuditEventsResponse = Message<"tss.v1.ListAuditEventsResponse"> 
  * Use `create(ListAuditEventsResponseSchema)` to create a new message.
  */
 export const ListAuditEventsResponseSchema: GenMessage<ListAuditEventsResponse> = /*@__PURE__*/
-  messageDesc(file_tss_v1_admin, 31);
+  messageDesc(file_tss_v1_admin, 38);
 
 /**
  * One recorded action. Events are never changed or deleted.
@@ -1288,7 +1480,7 @@ export type AuditEvent = Message<"tss.v1.AuditEvent"> & {
  * Use `create(AuditEventSchema)` to create a new message.
  */
 export const AuditEventSchema: GenMessage<AuditEvent> = /*@__PURE__*/
-  messageDesc(file_tss_v1_admin, 32);
+  messageDesc(file_tss_v1_admin, 39);
 
 /**
  * Reads the proof of an event.
@@ -1309,7 +1501,7 @@ export type GetAuditProofRequest = Message<"tss.v1.GetAuditProofRequest"> & {
  * Use `create(GetAuditProofRequestSchema)` to create a new message.
  */
 export const GetAuditProofRequestSchema: GenMessage<GetAuditProofRequest> = /*@__PURE__*/
-  messageDesc(file_tss_v1_admin, 33);
+  messageDesc(file_tss_v1_admin, 40);
 
 /**
  * An event with the proof that a seal covers it. The leaf's index in the seal's tree is the event's sequence minus the
@@ -1345,7 +1537,7 @@ export type GetAuditProofResponse = Message<"tss.v1.GetAuditProofResponse"> & {
  * Use `create(GetAuditProofResponseSchema)` to create a new message.
  */
 export const GetAuditProofResponseSchema: GenMessage<GetAuditProofResponse> = /*@__PURE__*/
-  messageDesc(file_tss_v1_admin, 34);
+  messageDesc(file_tss_v1_admin, 41);
 
 /**
  * Reads the Treasury of the network.
@@ -1360,7 +1552,7 @@ export type GetTreasuryRequest = Message<"tss.v1.GetTreasuryRequest"> & {
  * Use `create(GetTreasuryRequestSchema)` to create a new message.
  */
 export const GetTreasuryRequestSchema: GenMessage<GetTreasuryRequest> = /*@__PURE__*/
-  messageDesc(file_tss_v1_admin, 35);
+  messageDesc(file_tss_v1_admin, 42);
 
 /**
  * The Treasury, the wallets and the lanes.
@@ -1402,7 +1594,7 @@ export type GetTreasuryResponse = Message<"tss.v1.GetTreasuryResponse"> & {
  * Use `create(GetTreasuryResponseSchema)` to create a new message.
  */
 export const GetTreasuryResponseSchema: GenMessage<GetTreasuryResponse> = /*@__PURE__*/
-  messageDesc(file_tss_v1_admin, 36);
+  messageDesc(file_tss_v1_admin, 43);
 
 /**
  * The object that pays Ika's fees.
@@ -1458,7 +1650,7 @@ export type Treasury = Message<"tss.v1.Treasury"> & {
  * Use `create(TreasurySchema)` to create a new message.
  */
 export const TreasurySchema: GenMessage<Treasury> = /*@__PURE__*/
-  messageDesc(file_tss_v1_admin, 37);
+  messageDesc(file_tss_v1_admin, 44);
 
 /**
  * The maximum cost of one operation.
@@ -1521,7 +1713,7 @@ export type PriceCeiling = Message<"tss.v1.PriceCeiling"> & {
  * Use `create(PriceCeilingSchema)` to create a new message.
  */
 export const PriceCeilingSchema: GenMessage<PriceCeiling> = /*@__PURE__*/
-  messageDesc(file_tss_v1_admin, 38);
+  messageDesc(file_tss_v1_admin, 45);
 
 /**
  * The operations that have prices.
@@ -1569,7 +1761,7 @@ export type PriceCeiling_Operation = (typeof PriceCeiling_Operation)[keyof typeo
  * Describes the enum tss.v1.PriceCeiling.Operation.
  */
 export const PriceCeiling_OperationSchema: GenEnum<PriceCeiling_Operation> = /*@__PURE__*/
-  enumDesc(file_tss_v1_admin, 38, 0);
+  enumDesc(file_tss_v1_admin, 45, 0);
 
 /**
  * An address with SUI.
@@ -1597,7 +1789,7 @@ export type Wallet = Message<"tss.v1.Wallet"> & {
  * Use `create(WalletSchema)` to create a new message.
  */
 export const WalletSchema: GenMessage<Wallet> = /*@__PURE__*/
-  messageDesc(file_tss_v1_admin, 39);
+  messageDesc(file_tss_v1_admin, 46);
 
 /**
  * A lane to the chain: an OperatorCap with its own gas coins, which sends one transaction at a time.
@@ -1667,7 +1859,7 @@ export type Lane = Message<"tss.v1.Lane"> & {
  * Use `create(LaneSchema)` to create a new message.
  */
 export const LaneSchema: GenMessage<Lane> = /*@__PURE__*/
-  messageDesc(file_tss_v1_admin, 40);
+  messageDesc(file_tss_v1_admin, 47);
 
 /**
  * A coin that pays for gas.
@@ -1695,7 +1887,7 @@ export type GasCoin = Message<"tss.v1.GasCoin"> & {
  * Use `create(GasCoinSchema)` to create a new message.
  */
 export const GasCoinSchema: GenMessage<GasCoin> = /*@__PURE__*/
-  messageDesc(file_tss_v1_admin, 41);
+  messageDesc(file_tss_v1_admin, 48);
 
 /**
  * Lists transactions of the network.
@@ -1744,7 +1936,7 @@ export type ListChainTransactionsRequest = Message<"tss.v1.ListChainTransactions
  * Use `create(ListChainTransactionsRequestSchema)` to create a new message.
  */
 export const ListChainTransactionsRequestSchema: GenMessage<ListChainTransactionsRequest> = /*@__PURE__*/
-  messageDesc(file_tss_v1_admin, 42);
+  messageDesc(file_tss_v1_admin, 49);
 
 /**
  * A page of transactions.
@@ -1772,7 +1964,7 @@ export type ListChainTransactionsResponse = Message<"tss.v1.ListChainTransaction
  * Use `create(ListChainTransactionsResponseSchema)` to create a new message.
  */
 export const ListChainTransactionsResponseSchema: GenMessage<ListChainTransactionsResponse> = /*@__PURE__*/
-  messageDesc(file_tss_v1_admin, 43);
+  messageDesc(file_tss_v1_admin, 50);
 
 /**
  * A transaction, which is stored before it is sent.
@@ -1850,7 +2042,7 @@ export type ChainTransaction = Message<"tss.v1.ChainTransaction"> & {
  * Use `create(ChainTransactionSchema)` to create a new message.
  */
 export const ChainTransactionSchema: GenMessage<ChainTransaction> = /*@__PURE__*/
-  messageDesc(file_tss_v1_admin, 44);
+  messageDesc(file_tss_v1_admin, 51);
 
 /**
  * stored -> landed, aborted, dropped.
@@ -1905,7 +2097,7 @@ export type ChainTransaction_State = (typeof ChainTransaction_State)[keyof typeo
  * Describes the enum tss.v1.ChainTransaction.State.
  */
 export const ChainTransaction_StateSchema: GenEnum<ChainTransaction_State> = /*@__PURE__*/
-  enumDesc(file_tss_v1_admin, 44, 0);
+  enumDesc(file_tss_v1_admin, 51, 0);
 
 /**
  * An operation on the chain.
@@ -1933,7 +2125,7 @@ export type ChainOperation = Message<"tss.v1.ChainOperation"> & {
  * Use `create(ChainOperationSchema)` to create a new message.
  */
 export const ChainOperationSchema: GenMessage<ChainOperation> = /*@__PURE__*/
-  messageDesc(file_tss_v1_admin, 45);
+  messageDesc(file_tss_v1_admin, 52);
 
 /**
  * The kinds of operations.
@@ -1989,6 +2181,13 @@ export const ChainOperation_Kind = {
    * @generated from enum value: sweep = 6;
    */
   sweep: 6,
+
+  /**
+   * Using what the owner of a dWallet has signed: an exit, or the refusal of a release.
+   *
+   * @generated from enum value: consent = 7;
+   */
+  consent: 7,
 } as const;
 
 /**
@@ -2002,7 +2201,7 @@ export type ChainOperation_Kind = (typeof ChainOperation_Kind)[keyof typeof Chai
  * Describes the enum tss.v1.ChainOperation.Kind.
  */
 export const ChainOperation_KindSchema: GenEnum<ChainOperation_Kind> = /*@__PURE__*/
-  enumDesc(file_tss_v1_admin, 45, 0);
+  enumDesc(file_tss_v1_admin, 52, 0);
 
 /**
  * The operator's calls.
@@ -2029,6 +2228,38 @@ export const Admin: GenService<{
     methodKind: "unary";
     input: typeof RefillPresignsRequestSchema;
     output: typeof RefillPresignsResponseSchema;
+  },
+  /**
+   * Closes the network to new work on every replica: registrations, dWallets, reservations and requests for presigns
+   * are refused with NETWORK_DRAINING. What is under way ends; submits, acceptances, deposits and sweeps go on.
+   *
+   * @generated from rpc tss.v1.Admin.DrainNetwork
+   */
+  drainNetwork: {
+    methodKind: "unary";
+    input: typeof DrainNetworkRequestSchema;
+    output: typeof DrainNetworkResponseSchema;
+  },
+  /**
+   * Opens the network to new work again.
+   *
+   * @generated from rpc tss.v1.Admin.ResumeNetwork
+   */
+  resumeNetwork: {
+    methodKind: "unary";
+    input: typeof ResumeNetworkRequestSchema;
+    output: typeof ResumeNetworkResponseSchema;
+  },
+  /**
+   * Shows whether the network takes new work, and what is under way on it. When nothing is, a drained network can be
+   * removed from the service's configuration.
+   *
+   * @generated from rpc tss.v1.Admin.GetNetworkWork
+   */
+  getNetworkWork: {
+    methodKind: "unary";
+    input: typeof GetNetworkWorkRequestSchema;
+    output: typeof GetNetworkWorkResponseSchema;
   },
   /**
    * Creates a project on the network of the call, without credit or keys. A repeat with the same `idempotency-key`

@@ -15,7 +15,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file tss/v1/onboarding.proto.
  */
 export const file_tss_v1_onboarding: GenFile = /*@__PURE__*/
-  fileDesc("Chd0c3MvdjEvb25ib2FyZGluZy5wcm90bxIGdHNzLnYxIhMKEUdldE5ldHdvcmtSZXF1ZXN0IqICChJHZXROZXR3b3JrUmVzcG9uc2USDwoHbmV0d29yaxgBIAEoCRIUCgxmdWxsbm9kZV91cmwYAiABKAkSGAoQc2VuZGVyX2FkZHJlc3NlcxgDIAMoCRIhChluZXR3b3JrX2VuY3J5cHRpb25fa2V5X2lkGAQgASgJEiQKHG5ldHdvcmtfZW5jcnlwdGlvbl9rZXlfZXBvY2gYBSABKAQSJQoKaWthX2NvbmZpZxgGIAEoCzIRLnRzcy52MS5Ja2FDb25maWcSNwoTcHJvdG9jb2xfcGFyYW1ldGVycxgHIAMoCzIaLnRzcy52MS5Qcm90b2NvbFBhcmFtZXRlcnMSIgoabmV0d29ya19lbmNyeXB0aW9uX2tleV9pZHMYCCADKAkiuAIKCUlrYUNvbmZpZxITCgtpa2FfcGFja2FnZRgBIAEoCRIaChJpa2FfY29tbW9uX3BhY2thZ2UYAiABKAkSIwobaWthX3N5c3RlbV9vcmlnaW5hbF9wYWNrYWdlGAMgASgJEhoKEmlrYV9zeXN0ZW1fcGFja2FnZRgEIAEoCRIsCiRpa2FfZHdhbGxldF8ycGNfbXBjX29yaWdpbmFsX3BhY2thZ2UYBSABKAkSIwobaWthX2R3YWxsZXRfMnBjX21wY19wYWNrYWdlGAYgASgJEi8KEWlrYV9zeXN0ZW1fb2JqZWN0GAcgASgLMhQudHNzLnYxLlNoYXJlZE9iamVjdBI1Chdpa2FfZHdhbGxldF9jb29yZGluYXRvchgIIAEoCzIULnRzcy52MS5TaGFyZWRPYmplY3QiQQoMU2hhcmVkT2JqZWN0EhEKCW9iamVjdF9pZBgBIAEoCRIeChZpbml0aWFsX3NoYXJlZF92ZXJzaW9uGAIgASgEInkKElByb3RvY29sUGFyYW1ldGVycxIcCgVjdXJ2ZRgBIAEoDjINLnRzcy52MS5DdXJ2ZRIOCgZzaGEyNTYYAiABKAkSEgoKc2l6ZV9ieXRlcxgDIAEoBBIhChluZXR3b3JrX2VuY3J5cHRpb25fa2V5X2lkGAQgASgJIj4KHEdldFByb3RvY29sUGFyYW1ldGVyc1JlcXVlc3QSDgoGc2hhMjU2GAEgASgJEg4KBm9mZnNldBgCIAEoBCKCAQocUmVnaXN0ZXJFbmNyeXB0aW9uS2V5UmVxdWVzdBIcCgVjdXJ2ZRgBIAEoDjINLnRzcy52MS5DdXJ2ZRIWCg5lbmNyeXB0aW9uX2tleRgCIAEoDBIRCglzaWduYXR1cmUYAyABKAwSGQoRc2lnbmVyX3B1YmxpY19rZXkYBCABKAwihgEKDUVuY3J5cHRpb25LZXkSGQoRZW5jcnlwdGlvbl9rZXlfaWQYASABKAkSHAoFY3VydmUYAiABKA4yDS50c3MudjEuQ3VydmUSFgoOc2lnbmVyX2FkZHJlc3MYAyABKAkSFgoJdHhfZGlnZXN0GAQgASgJSACIAQFCDAoKX3R4X2RpZ2VzdCJCChlMaXN0RW5jcnlwdGlvbktleXNSZXF1ZXN0EhEKCXBhZ2Vfc2l6ZRgBIAEoBRISCgpwYWdlX3Rva2VuGAIgASgJImUKGkxpc3RFbmNyeXB0aW9uS2V5c1Jlc3BvbnNlEi4KD2VuY3J5cHRpb25fa2V5cxgBIAMoCzIVLnRzcy52MS5FbmNyeXB0aW9uS2V5EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSK7AgoUQ3JlYXRlRFdhbGxldFJlcXVlc3QSGQoRZW5jcnlwdGlvbl9rZXlfaWQYASABKAkSHAoFY3VydmUYAiABKA4yDS50c3MudjEuQ3VydmUSIQoZbmV0d29ya19lbmNyeXB0aW9uX2tleV9pZBgDIAEoCRIWCg5zZW5kZXJfYWRkcmVzcxgEIAEoCRIaChJzZXNzaW9uX2lkZW50aWZpZXIYBSABKAwSGAoQdXNlcl9ka2dfbWVzc2FnZRgGIAEoDBImCh5lbmNyeXB0ZWRfdXNlcl9zaGFyZV9hbmRfcHJvb2YYByABKAwSGgoSdXNlcl9wdWJsaWNfb3V0cHV0GAggASgMEhkKEXNpZ25lcl9wdWJsaWNfa2V5GAkgASgMEhEKBG5hbWUYCiABKAlIAIgBAUIHCgVfbmFtZSLBBAoHRFdhbGxldBISCgpkd2FsbGV0X2lkGAEgASgJEhwKBWN1cnZlGAIgASgOMg0udHNzLnYxLkN1cnZlEiQKBXN0YXRlGAMgASgOMhUudHNzLnYxLkRXYWxsZXQuU3RhdGUSKgoiZW5jcnlwdGVkX3VzZXJfc2VjcmV0X2tleV9zaGFyZV9pZBgEIAEoCRIZChFlbmNyeXB0aW9uX2tleV9pZBgFIAEoCRIhChluZXR3b3JrX2VuY3J5cHRpb25fa2V5X2lkGAYgASgJEhEKCXR4X2RpZ2VzdBgHIAEoCRIdChBhY2NlcHRfdHhfZGlnZXN0GAggASgJSACIAQESGgoNcHVibGljX291dHB1dBgJIAEoDEgBiAEBEhcKCnB1YmxpY19rZXkYCiABKAxIAogBARIWCg5zZXNzaW9uX2RpZ2VzdBgLIAEoDBIRCgRuYW1lGAwgASgJSAOIAQEiogEKBVN0YXRlEhUKEVNUQVRFX1VOU1BFQ0lGSUVEEAASDgoKU3VibWl0dGluZxABEiIKHkF3YWl0aW5nTmV0d29ya0RLR1ZlcmlmaWNhdGlvbhACEiIKHk5ldHdvcmtSZWplY3RlZERLR1ZlcmlmaWNhdGlvbhADEh4KGkF3YWl0aW5nS2V5SG9sZGVyU2lnbmF0dXJlEAQSCgoGQWN0aXZlEAVCEwoRX2FjY2VwdF90eF9kaWdlc3RCEAoOX3B1YmxpY19vdXRwdXRCDQoLX3B1YmxpY19rZXlCBwoFX25hbWUidQoUQWNjZXB0RFdhbGxldFJlcXVlc3QSEgoKZHdhbGxldF9pZBgBIAEoCRIqCiJlbmNyeXB0ZWRfdXNlcl9zZWNyZXRfa2V5X3NoYXJlX2lkGAIgASgJEh0KFXVzZXJfb3V0cHV0X3NpZ25hdHVyZRgDIAEoDCInChFHZXREV2FsbGV0UmVxdWVzdBISCgpkd2FsbGV0X2lkGAEgASgJInYKE0xpc3REV2FsbGV0c1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgFEhIKCnBhZ2VfdG9rZW4YAiABKAkSEQoEbmFtZRgDIAEoCUgAiAEBEhIKBXN0YXRlGAQgASgJSAGIAQFCBwoFX25hbWVCCAoGX3N0YXRlIlIKFExpc3REV2FsbGV0c1Jlc3BvbnNlEiEKCGR3YWxsZXRzGAEgAygLMg8udHNzLnYxLkRXYWxsZXQSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJMqMFCgpPbmJvYXJkaW5nEkwKCkdldE5ldHdvcmsSGS50c3MudjEuR2V0TmV0d29ya1JlcXVlc3QaGi50c3MudjEuR2V0TmV0d29ya1Jlc3BvbnNlIgeQAgGYtRgBEmIKFUdldFByb3RvY29sUGFyYW1ldGVycxIkLnRzcy52MS5HZXRQcm90b2NvbFBhcmFtZXRlcnNSZXF1ZXN0GhQuZ29vZ2xlLmFwaS5IdHRwQm9keSILkAIBmLUYAai1GAEwARJaChVSZWdpc3RlckVuY3J5cHRpb25LZXkSJC50c3MudjEuUmVnaXN0ZXJFbmNyeXB0aW9uS2V5UmVxdWVzdBoVLnRzcy52MS5FbmNyeXB0aW9uS2V5IgSYtRgCEmQKEkxpc3RFbmNyeXB0aW9uS2V5cxIhLnRzcy52MS5MaXN0RW5jcnlwdGlvbktleXNSZXF1ZXN0GiIudHNzLnYxLkxpc3RFbmNyeXB0aW9uS2V5c1Jlc3BvbnNlIgeQAgGYtRgBEkQKDUNyZWF0ZURXYWxsZXQSHC50c3MudjEuQ3JlYXRlRFdhbGxldFJlcXVlc3QaDy50c3MudjEuRFdhbGxldCIEmLUYAhJECg1BY2NlcHREV2FsbGV0EhwudHNzLnYxLkFjY2VwdERXYWxsZXRSZXF1ZXN0Gg8udHNzLnYxLkRXYWxsZXQiBJi1GAISQQoKR2V0RFdhbGxldBIZLnRzcy52MS5HZXREV2FsbGV0UmVxdWVzdBoPLnRzcy52MS5EV2FsbGV0IgeQAgGYtRgBElIKDExpc3REV2FsbGV0cxIbLnRzcy52MS5MaXN0RFdhbGxldHNSZXF1ZXN0GhwudHNzLnYxLkxpc3REV2FsbGV0c1Jlc3BvbnNlIgeQAgGYtRgBYgZwcm90bzM", [file_google_api_httpbody, file_tss_v1_options, file_tss_v1_types]);
+  fileDesc("Chd0c3MvdjEvb25ib2FyZGluZy5wcm90bxIGdHNzLnYxIhMKEUdldE5ldHdvcmtSZXF1ZXN0ItQCChJHZXROZXR3b3JrUmVzcG9uc2USDwoHbmV0d29yaxgBIAEoCRIUCgxmdWxsbm9kZV91cmwYAiABKAkSGAoQc2VuZGVyX2FkZHJlc3NlcxgDIAMoCRIhChluZXR3b3JrX2VuY3J5cHRpb25fa2V5X2lkGAQgASgJEiQKHG5ldHdvcmtfZW5jcnlwdGlvbl9rZXlfZXBvY2gYBSABKAQSJQoKaWthX2NvbmZpZxgGIAEoCzIRLnRzcy52MS5Ja2FDb25maWcSNwoTcHJvdG9jb2xfcGFyYW1ldGVycxgHIAMoCzIaLnRzcy52MS5Qcm90b2NvbFBhcmFtZXRlcnMSIgoabmV0d29ya19lbmNyeXB0aW9uX2tleV9pZHMYCCADKAkSEwoLdHJlYXN1cnlfaWQYCSABKAkSGwoTdHJlYXN1cnlfcGFja2FnZV9pZBgKIAEoCSK4AgoJSWthQ29uZmlnEhMKC2lrYV9wYWNrYWdlGAEgASgJEhoKEmlrYV9jb21tb25fcGFja2FnZRgCIAEoCRIjChtpa2Ffc3lzdGVtX29yaWdpbmFsX3BhY2thZ2UYAyABKAkSGgoSaWthX3N5c3RlbV9wYWNrYWdlGAQgASgJEiwKJGlrYV9kd2FsbGV0XzJwY19tcGNfb3JpZ2luYWxfcGFja2FnZRgFIAEoCRIjChtpa2FfZHdhbGxldF8ycGNfbXBjX3BhY2thZ2UYBiABKAkSLwoRaWthX3N5c3RlbV9vYmplY3QYByABKAsyFC50c3MudjEuU2hhcmVkT2JqZWN0EjUKF2lrYV9kd2FsbGV0X2Nvb3JkaW5hdG9yGAggASgLMhQudHNzLnYxLlNoYXJlZE9iamVjdCJBCgxTaGFyZWRPYmplY3QSEQoJb2JqZWN0X2lkGAEgASgJEh4KFmluaXRpYWxfc2hhcmVkX3ZlcnNpb24YAiABKAQieQoSUHJvdG9jb2xQYXJhbWV0ZXJzEhwKBWN1cnZlGAEgASgOMg0udHNzLnYxLkN1cnZlEg4KBnNoYTI1NhgCIAEoCRISCgpzaXplX2J5dGVzGAMgASgEEiEKGW5ldHdvcmtfZW5jcnlwdGlvbl9rZXlfaWQYBCABKAkiPgocR2V0UHJvdG9jb2xQYXJhbWV0ZXJzUmVxdWVzdBIOCgZzaGEyNTYYASABKAkSDgoGb2Zmc2V0GAIgASgEIoIBChxSZWdpc3RlckVuY3J5cHRpb25LZXlSZXF1ZXN0EhwKBWN1cnZlGAEgASgOMg0udHNzLnYxLkN1cnZlEhYKDmVuY3J5cHRpb25fa2V5GAIgASgMEhEKCXNpZ25hdHVyZRgDIAEoDBIZChFzaWduZXJfcHVibGljX2tleRgEIAEoDCKGAQoNRW5jcnlwdGlvbktleRIZChFlbmNyeXB0aW9uX2tleV9pZBgBIAEoCRIcCgVjdXJ2ZRgCIAEoDjINLnRzcy52MS5DdXJ2ZRIWCg5zaWduZXJfYWRkcmVzcxgDIAEoCRIWCgl0eF9kaWdlc3QYBCABKAlIAIgBAUIMCgpfdHhfZGlnZXN0IkIKGUxpc3RFbmNyeXB0aW9uS2V5c1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgFEhIKCnBhZ2VfdG9rZW4YAiABKAkiZQoaTGlzdEVuY3J5cHRpb25LZXlzUmVzcG9uc2USLgoPZW5jcnlwdGlvbl9rZXlzGAEgAygLMhUudHNzLnYxLkVuY3J5cHRpb25LZXkSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIrsCChRDcmVhdGVEV2FsbGV0UmVxdWVzdBIZChFlbmNyeXB0aW9uX2tleV9pZBgBIAEoCRIcCgVjdXJ2ZRgCIAEoDjINLnRzcy52MS5DdXJ2ZRIhChluZXR3b3JrX2VuY3J5cHRpb25fa2V5X2lkGAMgASgJEhYKDnNlbmRlcl9hZGRyZXNzGAQgASgJEhoKEnNlc3Npb25faWRlbnRpZmllchgFIAEoDBIYChB1c2VyX2RrZ19tZXNzYWdlGAYgASgMEiYKHmVuY3J5cHRlZF91c2VyX3NoYXJlX2FuZF9wcm9vZhgHIAEoDBIaChJ1c2VyX3B1YmxpY19vdXRwdXQYCCABKAwSGQoRc2lnbmVyX3B1YmxpY19rZXkYCSABKAwSEQoEbmFtZRgKIAEoCUgAiAEBQgcKBV9uYW1lIooFCgdEV2FsbGV0EhIKCmR3YWxsZXRfaWQYASABKAkSHAoFY3VydmUYAiABKA4yDS50c3MudjEuQ3VydmUSJAoFc3RhdGUYAyABKA4yFS50c3MudjEuRFdhbGxldC5TdGF0ZRIqCiJlbmNyeXB0ZWRfdXNlcl9zZWNyZXRfa2V5X3NoYXJlX2lkGAQgASgJEhkKEWVuY3J5cHRpb25fa2V5X2lkGAUgASgJEiEKGW5ldHdvcmtfZW5jcnlwdGlvbl9rZXlfaWQYBiABKAkSEQoJdHhfZGlnZXN0GAcgASgJEh0KEGFjY2VwdF90eF9kaWdlc3QYCCABKAlIAIgBARIaCg1wdWJsaWNfb3V0cHV0GAkgASgMSAGIAQESFwoKcHVibGljX2tleRgKIAEoDEgCiAEBEhYKDnNlc3Npb25fZGlnZXN0GAsgASgMEhEKBG5hbWUYDCABKAlIA4gBARIcCg9sZWF2ZV90eF9kaWdlc3QYDSABKAlIBIgBASK5AQoFU3RhdGUSFQoRU1RBVEVfVU5TUEVDSUZJRUQQABIOCgpTdWJtaXR0aW5nEAESIgoeQXdhaXRpbmdOZXR3b3JrREtHVmVyaWZpY2F0aW9uEAISIgoeTmV0d29ya1JlamVjdGVkREtHVmVyaWZpY2F0aW9uEAMSHgoaQXdhaXRpbmdLZXlIb2xkZXJTaWduYXR1cmUQBBIKCgZBY3RpdmUQBRILCgdMZWF2aW5nEAYSCAoETGVmdBAHQhMKEV9hY2NlcHRfdHhfZGlnZXN0QhAKDl9wdWJsaWNfb3V0cHV0Qg0KC19wdWJsaWNfa2V5QgcKBV9uYW1lQhIKEF9sZWF2ZV90eF9kaWdlc3QidQoUQWNjZXB0RFdhbGxldFJlcXVlc3QSEgoKZHdhbGxldF9pZBgBIAEoCRIqCiJlbmNyeXB0ZWRfdXNlcl9zZWNyZXRfa2V5X3NoYXJlX2lkGAIgASgJEh0KFXVzZXJfb3V0cHV0X3NpZ25hdHVyZRgDIAEoDCKtAQoTTGVhdmVEV2FsbGV0UmVxdWVzdBISCgpkd2FsbGV0X2lkGAEgASgJEg0KBWNoYWluGAIgASgMEhMKC3RyZWFzdXJ5X2lkGAMgASgJEhEKCXJlY2lwaWVudBgEIAEoCRINCgVub25jZRgFIAEoBBIVCg1leHBpcmVzX2Vwb2NoGAYgASgEEhIKCnB1YmxpY19rZXkYByABKAwSEQoJc2lnbmF0dXJlGAggASgMImgKFExlYXZlRFdhbGxldFJlc3BvbnNlEhIKCmR3YWxsZXRfaWQYASABKAkSFgoOZHdhbGxldF9jYXBfaWQYAiABKAkSEQoJcmVjaXBpZW50GAMgASgJEhEKCXR4X2RpZ2VzdBgEIAEoCSKbAQoUUmVmdXNlUmVsZWFzZVJlcXVlc3QSEgoKZHdhbGxldF9pZBgBIAEoCRINCgVjaGFpbhgCIAEoDBITCgt0cmVhc3VyeV9pZBgDIAEoCRINCgVub25jZRgEIAEoBBIVCg1leHBpcmVzX2Vwb2NoGAUgASgEEhIKCnB1YmxpY19rZXkYBiABKAwSEQoJc2lnbmF0dXJlGAcgASgMIlEKFVJlZnVzZVJlbGVhc2VSZXNwb25zZRISCgpkd2FsbGV0X2lkGAEgASgJEhYKCXR4X2RpZ2VzdBgCIAEoCUgAiAEBQgwKCl90eF9kaWdlc3QiJwoRR2V0RFdhbGxldFJlcXVlc3QSEgoKZHdhbGxldF9pZBgBIAEoCSJ2ChNMaXN0RFdhbGxldHNSZXF1ZXN0EhEKCXBhZ2Vfc2l6ZRgBIAEoBRISCgpwYWdlX3Rva2VuGAIgASgJEhEKBG5hbWUYAyABKAlIAIgBARISCgVzdGF0ZRgEIAEoCUgBiAEBQgcKBV9uYW1lQggKBl9zdGF0ZSJSChRMaXN0RFdhbGxldHNSZXNwb25zZRIhCghkd2FsbGV0cxgBIAMoCzIPLnRzcy52MS5EV2FsbGV0EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCTLIBgoKT25ib2FyZGluZxJMCgpHZXROZXR3b3JrEhkudHNzLnYxLkdldE5ldHdvcmtSZXF1ZXN0GhoudHNzLnYxLkdldE5ldHdvcmtSZXNwb25zZSIHkAIBmLUYARJiChVHZXRQcm90b2NvbFBhcmFtZXRlcnMSJC50c3MudjEuR2V0UHJvdG9jb2xQYXJhbWV0ZXJzUmVxdWVzdBoULmdvb2dsZS5hcGkuSHR0cEJvZHkiC5ACAZi1GAGotRgBMAESWgoVUmVnaXN0ZXJFbmNyeXB0aW9uS2V5EiQudHNzLnYxLlJlZ2lzdGVyRW5jcnlwdGlvbktleVJlcXVlc3QaFS50c3MudjEuRW5jcnlwdGlvbktleSIEmLUYAhJkChJMaXN0RW5jcnlwdGlvbktleXMSIS50c3MudjEuTGlzdEVuY3J5cHRpb25LZXlzUmVxdWVzdBoiLnRzcy52MS5MaXN0RW5jcnlwdGlvbktleXNSZXNwb25zZSIHkAIBmLUYARJECg1DcmVhdGVEV2FsbGV0EhwudHNzLnYxLkNyZWF0ZURXYWxsZXRSZXF1ZXN0Gg8udHNzLnYxLkRXYWxsZXQiBJi1GAISRAoNQWNjZXB0RFdhbGxldBIcLnRzcy52MS5BY2NlcHREV2FsbGV0UmVxdWVzdBoPLnRzcy52MS5EV2FsbGV0IgSYtRgCEkEKCkdldERXYWxsZXQSGS50c3MudjEuR2V0RFdhbGxldFJlcXVlc3QaDy50c3MudjEuRFdhbGxldCIHkAIBmLUYARJSCgxMaXN0RFdhbGxldHMSGy50c3MudjEuTGlzdERXYWxsZXRzUmVxdWVzdBocLnRzcy52MS5MaXN0RFdhbGxldHNSZXNwb25zZSIHkAIBmLUYARJPCgxMZWF2ZURXYWxsZXQSGy50c3MudjEuTGVhdmVEV2FsbGV0UmVxdWVzdBocLnRzcy52MS5MZWF2ZURXYWxsZXRSZXNwb25zZSIEmLUYAhJSCg1SZWZ1c2VSZWxlYXNlEhwudHNzLnYxLlJlZnVzZVJlbGVhc2VSZXF1ZXN0Gh0udHNzLnYxLlJlZnVzZVJlbGVhc2VSZXNwb25zZSIEmLUYAmIGcHJvdG8z", [file_google_api_httpbody, file_tss_v1_options, file_tss_v1_types]);
 
 /**
  * Reads the network of the key or of the header `x-network`.
@@ -95,6 +95,20 @@ export type GetNetworkResponse = Message<"tss.v1.GetNetworkResponse"> & {
    * @generated from field: repeated string network_encryption_key_ids = 8;
    */
   networkEncryptionKeyIds: string[];
+
+  /**
+   * The shared object that keeps the dWallets' capabilities and pays the network.
+   *
+   * @generated from field: string treasury_id = 9;
+   */
+  treasuryId: string;
+
+  /**
+   * The package of the Treasury to call, which is the newest one.
+   *
+   * @generated from field: string treasury_package_id = 10;
+   */
+  treasuryPackageId: string;
 };
 
 /**
@@ -587,6 +601,13 @@ export type DWallet = Message<"tss.v1.DWallet"> & {
    * @generated from field: optional string name = 12;
    */
   name?: string | undefined;
+
+  /**
+   * The digest of the transaction that took the capability out of the Treasury, if the service knows it.
+   *
+   * @generated from field: optional string leave_tx_digest = 13;
+   */
+  leaveTxDigest?: string | undefined;
 };
 
 /**
@@ -643,6 +664,21 @@ export const DWallet_State = {
    * @generated from enum value: Active = 5;
    */
   Active: 5,
+
+  /**
+   * The owner is taking the capability out of the Treasury. No new signatures; submitted ones are completed.
+   *
+   * @generated from enum value: Leaving = 6;
+   */
+  Leaving: 6,
+
+  /**
+   * The Treasury does not hold the capability: its owner has taken it out, or the administrator has handed it over.
+   * Only the holder of the capability can request signatures.
+   *
+   * @generated from enum value: Left = 7;
+   */
+  Left: 7,
 } as const;
 
 /**
@@ -694,6 +730,209 @@ export const AcceptDWalletRequestSchema: GenMessage<AcceptDWalletRequest> = /*@_
   messageDesc(file_tss_v1_onboarding, 12);
 
 /**
+ * Takes a dWallet's capability out of the Treasury: what its owner has signed, and the signature.
+ *
+ * @generated from message tss.v1.LeaveDWalletRequest
+ */
+export type LeaveDWalletRequest = Message<"tss.v1.LeaveDWalletRequest"> & {
+  /**
+   * The dWallet.
+   *
+   * @generated from field: string dwallet_id = 1;
+   */
+  dwalletId: string;
+
+  /**
+   * The digest of the chain's first checkpoint.
+   *
+   * @generated from field: bytes chain = 2;
+   */
+  chain: Uint8Array;
+
+  /**
+   * The Treasury that the owner signed for.
+   *
+   * @generated from field: string treasury_id = 3;
+   */
+  treasuryId: string;
+
+  /**
+   * The Sui address that receives the capability.
+   *
+   * @generated from field: string recipient = 4;
+   */
+  recipient: string;
+
+  /**
+   * The number of authorizations of this dWallet that the Treasury has used.
+   *
+   * @generated from field: uint64 nonce = 5;
+   */
+  nonce: bigint;
+
+  /**
+   * The last Sui epoch in which the authorization can be used.
+   *
+   * @generated from field: uint64 expires_epoch = 6;
+   */
+  expiresEpoch: bigint;
+
+  /**
+   * The owner's Ed25519 public key, whose Sui address is that of the user's encryption key.
+   *
+   * @generated from field: bytes public_key = 7;
+   */
+  publicKey: Uint8Array;
+
+  /**
+   * The owner's Ed25519 signature.
+   *
+   * @generated from field: bytes signature = 8;
+   */
+  signature: Uint8Array;
+};
+
+/**
+ * Describes the message tss.v1.LeaveDWalletRequest.
+ * Use `create(LeaveDWalletRequestSchema)` to create a new message.
+ */
+export const LeaveDWalletRequestSchema: GenMessage<LeaveDWalletRequest> = /*@__PURE__*/
+  messageDesc(file_tss_v1_onboarding, 13);
+
+/**
+ * A dWallet that has left. To rely on it, read the capability's owner on the chain.
+ *
+ * @generated from message tss.v1.LeaveDWalletResponse
+ */
+export type LeaveDWalletResponse = Message<"tss.v1.LeaveDWalletResponse"> & {
+  /**
+   * The dWallet.
+   *
+   * @generated from field: string dwallet_id = 1;
+   */
+  dwalletId: string;
+
+  /**
+   * The object id of its capability.
+   *
+   * @generated from field: string dwallet_cap_id = 2;
+   */
+  dwalletCapId: string;
+
+  /**
+   * The address that received the capability.
+   *
+   * @generated from field: string recipient = 3;
+   */
+  recipient: string;
+
+  /**
+   * The digest of the transaction.
+   *
+   * @generated from field: string tx_digest = 4;
+   */
+  txDigest: string;
+};
+
+/**
+ * Describes the message tss.v1.LeaveDWalletResponse.
+ * Use `create(LeaveDWalletResponseSchema)` to create a new message.
+ */
+export const LeaveDWalletResponseSchema: GenMessage<LeaveDWalletResponse> = /*@__PURE__*/
+  messageDesc(file_tss_v1_onboarding, 14);
+
+/**
+ * Refuses a release: what the dWallet's owner has signed, and the signature.
+ *
+ * @generated from message tss.v1.RefuseReleaseRequest
+ */
+export type RefuseReleaseRequest = Message<"tss.v1.RefuseReleaseRequest"> & {
+  /**
+   * The dWallet.
+   *
+   * @generated from field: string dwallet_id = 1;
+   */
+  dwalletId: string;
+
+  /**
+   * The digest of the chain's first checkpoint.
+   *
+   * @generated from field: bytes chain = 2;
+   */
+  chain: Uint8Array;
+
+  /**
+   * The Treasury that the owner signed for.
+   *
+   * @generated from field: string treasury_id = 3;
+   */
+  treasuryId: string;
+
+  /**
+   * The number of authorizations of this dWallet that the Treasury has used.
+   *
+   * @generated from field: uint64 nonce = 4;
+   */
+  nonce: bigint;
+
+  /**
+   * The last Sui epoch in which the authorization can be used.
+   *
+   * @generated from field: uint64 expires_epoch = 5;
+   */
+  expiresEpoch: bigint;
+
+  /**
+   * The owner's Ed25519 public key, whose Sui address is that of the user's encryption key.
+   *
+   * @generated from field: bytes public_key = 6;
+   */
+  publicKey: Uint8Array;
+
+  /**
+   * The owner's Ed25519 signature.
+   *
+   * @generated from field: bytes signature = 7;
+   */
+  signature: Uint8Array;
+};
+
+/**
+ * Describes the message tss.v1.RefuseReleaseRequest.
+ * Use `create(RefuseReleaseRequestSchema)` to create a new message.
+ */
+export const RefuseReleaseRequestSchema: GenMessage<RefuseReleaseRequest> = /*@__PURE__*/
+  messageDesc(file_tss_v1_onboarding, 15);
+
+/**
+ * A dWallet whose release is refused for good.
+ *
+ * @generated from message tss.v1.RefuseReleaseResponse
+ */
+export type RefuseReleaseResponse = Message<"tss.v1.RefuseReleaseResponse"> & {
+  /**
+   * The dWallet.
+   *
+   * @generated from field: string dwallet_id = 1;
+   */
+  dwalletId: string;
+
+  /**
+   * The digest of the transaction; absent if the release was refused before.
+   *
+   * @generated from field: optional string tx_digest = 2;
+   */
+  txDigest?: string | undefined;
+};
+
+/**
+ * Describes the message tss.v1.RefuseReleaseResponse.
+ * Use `create(RefuseReleaseResponseSchema)` to create a new message.
+ */
+export const RefuseReleaseResponseSchema: GenMessage<RefuseReleaseResponse> = /*@__PURE__*/
+  messageDesc(file_tss_v1_onboarding, 16);
+
+/**
  * Reads a dWallet.
  *
  * @generated from message tss.v1.GetDWalletRequest
@@ -712,7 +951,7 @@ export type GetDWalletRequest = Message<"tss.v1.GetDWalletRequest"> & {
  * Use `create(GetDWalletRequestSchema)` to create a new message.
  */
 export const GetDWalletRequestSchema: GenMessage<GetDWalletRequest> = /*@__PURE__*/
-  messageDesc(file_tss_v1_onboarding, 13);
+  messageDesc(file_tss_v1_onboarding, 17);
 
 /**
  * Lists dWallets of the project.
@@ -755,7 +994,7 @@ export type ListDWalletsRequest = Message<"tss.v1.ListDWalletsRequest"> & {
  * Use `create(ListDWalletsRequestSchema)` to create a new message.
  */
 export const ListDWalletsRequestSchema: GenMessage<ListDWalletsRequest> = /*@__PURE__*/
-  messageDesc(file_tss_v1_onboarding, 14);
+  messageDesc(file_tss_v1_onboarding, 18);
 
 /**
  * A page of dWallets.
@@ -783,7 +1022,7 @@ export type ListDWalletsResponse = Message<"tss.v1.ListDWalletsResponse"> & {
  * Use `create(ListDWalletsResponseSchema)` to create a new message.
  */
 export const ListDWalletsResponseSchema: GenMessage<ListDWalletsResponse> = /*@__PURE__*/
-  messageDesc(file_tss_v1_onboarding, 15);
+  messageDesc(file_tss_v1_onboarding, 19);
 
 /**
  * Creates keys: network information, encryption keys and dWallets.
@@ -872,6 +1111,30 @@ export const Onboarding: GenService<{
     methodKind: "unary";
     input: typeof ListDWalletsRequestSchema;
     output: typeof ListDWalletsResponseSchema;
+  },
+  /**
+   * Takes a dWallet's capability out of the Treasury for its owner. The owner's signature decides, not the caller. The
+   * service makes no new signatures with the dWallet, cancels its reservations, waits for its submitted requests, and
+   * then sends the owner's authorization to the chain. Replies when the transaction is final; a repeat of the call
+   * continues to wait. The owner can submit the same authorization without the service.
+   *
+   * @generated from rpc tss.v1.Onboarding.LeaveDWallet
+   */
+  leaveDWallet: {
+    methodKind: "unary";
+    input: typeof LeaveDWalletRequestSchema;
+    output: typeof LeaveDWalletResponseSchema;
+  },
+  /**
+   * Forbids for good that the Treasury's administrator hands the dWallet's capability out or moves it. The owner's
+   * signature decides, not the caller. Replies when the transaction is final.
+   *
+   * @generated from rpc tss.v1.Onboarding.RefuseRelease
+   */
+  refuseRelease: {
+    methodKind: "unary";
+    input: typeof RefuseReleaseRequestSchema;
+    output: typeof RefuseReleaseResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_tss_v1_onboarding, 0);

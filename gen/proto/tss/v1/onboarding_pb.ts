@@ -17,7 +17,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file tss/v1/onboarding.proto.
  */
 export const file_tss_v1_onboarding: GenFile = /*@__PURE__*/
-  fileDesc("Chd0c3MvdjEvb25ib2FyZGluZy5wcm90bxIGdHNzLnYxIhMKEUdldE5ldHdvcmtSZXF1ZXN0IqICChJHZXROZXR3b3JrUmVzcG9uc2USDwoHbmV0d29yaxgBIAEoCRIUCgxmdWxsbm9kZV91cmwYAiABKAkSGAoQc2VuZGVyX2FkZHJlc3NlcxgDIAMoCRIhChluZXR3b3JrX2VuY3J5cHRpb25fa2V5X2lkGAQgASgJEiQKHG5ldHdvcmtfZW5jcnlwdGlvbl9rZXlfZXBvY2gYBSABKAQSJQoKaWthX2NvbmZpZxgGIAEoCzIRLnRzcy52MS5Ja2FDb25maWcSNwoTcHJvdG9jb2xfcGFyYW1ldGVycxgHIAMoCzIaLnRzcy52MS5Qcm90b2NvbFBhcmFtZXRlcnMSIgoabmV0d29ya19lbmNyeXB0aW9uX2tleV9pZHMYCCADKAkiuAIKCUlrYUNvbmZpZxITCgtpa2FfcGFja2FnZRgBIAEoCRIaChJpa2FfY29tbW9uX3BhY2thZ2UYAiABKAkSIwobaWthX3N5c3RlbV9vcmlnaW5hbF9wYWNrYWdlGAMgASgJEhoKEmlrYV9zeXN0ZW1fcGFja2FnZRgEIAEoCRIsCiRpa2FfZHdhbGxldF8ycGNfbXBjX29yaWdpbmFsX3BhY2thZ2UYBSABKAkSIwobaWthX2R3YWxsZXRfMnBjX21wY19wYWNrYWdlGAYgASgJEi8KEWlrYV9zeXN0ZW1fb2JqZWN0GAcgASgLMhQudHNzLnYxLlNoYXJlZE9iamVjdBI1Chdpa2FfZHdhbGxldF9jb29yZGluYXRvchgIIAEoCzIULnRzcy52MS5TaGFyZWRPYmplY3QiQQoMU2hhcmVkT2JqZWN0EhEKCW9iamVjdF9pZBgBIAEoCRIeChZpbml0aWFsX3NoYXJlZF92ZXJzaW9uGAIgASgEInkKElByb3RvY29sUGFyYW1ldGVycxIcCgVjdXJ2ZRgBIAEoDjINLnRzcy52MS5DdXJ2ZRIOCgZzaGEyNTYYAiABKAkSEgoKc2l6ZV9ieXRlcxgDIAEoBBIhChluZXR3b3JrX2VuY3J5cHRpb25fa2V5X2lkGAQgASgJIlUKHEdldFByb3RvY29sUGFyYW1ldGVyc1JlcXVlc3QSJQoGc2hhMjU2GAEgASgJQhW6SBJyEDIOXlswLTlhLWZdezY0fSQSDgoGb2Zmc2V0GAIgASgEIqoBChxSZWdpc3RlckVuY3J5cHRpb25LZXlSZXF1ZXN0EigKBWN1cnZlGAEgASgOMg0udHNzLnYxLkN1cnZlQgq6SAeCAQQQASAAEiAKDmVuY3J5cHRpb25fa2V5GAIgASgMQgi6SAV6A2iFAhIaCglzaWduYXR1cmUYAyABKAxCB7pIBHoCaEASIgoRc2lnbmVyX3B1YmxpY19rZXkYBCABKAxCB7pIBHoCaCAihgEKDUVuY3J5cHRpb25LZXkSGQoRZW5jcnlwdGlvbl9rZXlfaWQYASABKAkSHAoFY3VydmUYAiABKA4yDS50c3MudjEuQ3VydmUSFgoOc2lnbmVyX2FkZHJlc3MYAyABKAkSFgoJdHhfZGlnZXN0GAQgASgJSACIAQFCDAoKX3R4X2RpZ2VzdCJVChlMaXN0RW5jcnlwdGlvbktleXNSZXF1ZXN0EhoKCXBhZ2Vfc2l6ZRgBIAEoBUIHukgEGgIoABIcCgpwYWdlX3Rva2VuGAIgASgJQgi6SAVyAxiACCJlChpMaXN0RW5jcnlwdGlvbktleXNSZXNwb25zZRIuCg9lbmNyeXB0aW9uX2tleXMYASADKAsyFS50c3MudjEuRW5jcnlwdGlvbktleRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAki9wMKFENyZWF0ZURXYWxsZXRSZXF1ZXN0EjIKEWVuY3J5cHRpb25fa2V5X2lkGAEgASgJQhe6SBRyEjIQXjB4WzAtOWEtZl17NjR9JBIoCgVjdXJ2ZRgCIAEoDjINLnRzcy52MS5DdXJ2ZUIKukgHggEEEAEgABI6ChluZXR3b3JrX2VuY3J5cHRpb25fa2V5X2lkGAMgASgJQhe6SBRyEjIQXjB4WzAtOWEtZl17NjR9JBIvCg5zZW5kZXJfYWRkcmVzcxgEIAEoCUIXukgUchIyEF4weFswLTlhLWZdezY0fSQSIwoSc2Vzc2lvbl9pZGVudGlmaWVyGAUgASgMQge6SAR6AmggEiQKEHVzZXJfZGtnX21lc3NhZ2UYBiABKAxCCrpIB3oFEAEY/X8SMgoeZW5jcnlwdGVkX3VzZXJfc2hhcmVfYW5kX3Byb29mGAcgASgMQgq6SAd6BRABGP1/EiYKEnVzZXJfcHVibGljX291dHB1dBgIIAEoDEIKukgHegUQARj9fxIiChFzaWduZXJfcHVibGljX2tleRgJIAEoDEIHukgEegJoIBJACgRuYW1lGAogASgJQi26SCpyKBiAATIjXlteXHgwMC1ceDIwXHg3Zl1bXlx4MDAtXHgxZlx4N2ZdKiRIAIgBAUIHCgVfbmFtZSLBBAoHRFdhbGxldBISCgpkd2FsbGV0X2lkGAEgASgJEhwKBWN1cnZlGAIgASgOMg0udHNzLnYxLkN1cnZlEiQKBXN0YXRlGAMgASgOMhUudHNzLnYxLkRXYWxsZXQuU3RhdGUSKgoiZW5jcnlwdGVkX3VzZXJfc2VjcmV0X2tleV9zaGFyZV9pZBgEIAEoCRIZChFlbmNyeXB0aW9uX2tleV9pZBgFIAEoCRIhChluZXR3b3JrX2VuY3J5cHRpb25fa2V5X2lkGAYgASgJEhEKCXR4X2RpZ2VzdBgHIAEoCRIdChBhY2NlcHRfdHhfZGlnZXN0GAggASgJSACIAQESGgoNcHVibGljX291dHB1dBgJIAEoDEgBiAEBEhcKCnB1YmxpY19rZXkYCiABKAxIAogBARIWCg5zZXNzaW9uX2RpZ2VzdBgLIAEoDBIRCgRuYW1lGAwgASgJSAOIAQEiogEKBVN0YXRlEhUKEVNUQVRFX1VOU1BFQ0lGSUVEEAASDgoKU3VibWl0dGluZxABEiIKHkF3YWl0aW5nTmV0d29ya0RLR1ZlcmlmaWNhdGlvbhACEiIKHk5ldHdvcmtSZWplY3RlZERLR1ZlcmlmaWNhdGlvbhADEh4KGkF3YWl0aW5nS2V5SG9sZGVyU2lnbmF0dXJlEAQSCgoGQWN0aXZlEAVCEwoRX2FjY2VwdF90eF9kaWdlc3RCEAoOX3B1YmxpY19vdXRwdXRCDQoLX3B1YmxpY19rZXlCBwoFX25hbWUisAEKFEFjY2VwdERXYWxsZXRSZXF1ZXN0EisKCmR3YWxsZXRfaWQYASABKAlCF7pIFHISMhBeMHhbMC05YS1mXXs2NH0kEkMKImVuY3J5cHRlZF91c2VyX3NlY3JldF9rZXlfc2hhcmVfaWQYAiABKAlCF7pIFHISMhBeMHhbMC05YS1mXXs2NH0kEiYKFXVzZXJfb3V0cHV0X3NpZ25hdHVyZRgDIAEoDEIHukgEegJoQCJAChFHZXREV2FsbGV0UmVxdWVzdBIrCgpkd2FsbGV0X2lkGAEgASgJQhe6SBRyEjIQXjB4WzAtOWEtZl17NjR9JCLIAgoTTGlzdERXYWxsZXRzUmVxdWVzdBIaCglwYWdlX3NpemUYASABKAVCB7pIBBoCKAASHAoKcGFnZV90b2tlbhgCIAEoCUIIukgFcgMYgAgSQAoEbmFtZRgDIAEoCUItukgqcigYgAEyI15bXlx4MDAtXHgyMFx4N2ZdW15ceDAwLVx4MWZceDdmXSokSACIAQESoQEKBXN0YXRlGAQgASgJQowBukiIAXKFAVIKU3VibWl0dGluZ1IeQXdhaXRpbmdOZXR3b3JrREtHVmVyaWZpY2F0aW9uUh5OZXR3b3JrUmVqZWN0ZWRES0dWZXJpZmljYXRpb25SGkF3YWl0aW5nS2V5SG9sZGVyU2lnbmF0dXJlUhNhd2FpdGluZ191c2VyX3NoYXJlUgZBY3RpdmVIAYgBAUIHCgVfbmFtZUIICgZfc3RhdGUiUgoUTGlzdERXYWxsZXRzUmVzcG9uc2USIQoIZHdhbGxldHMYASADKAsyDy50c3MudjEuRFdhbGxldBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAky8QcKCk9uYm9hcmRpbmcSawoKR2V0TmV0d29yaxIZLnRzcy52MS5HZXROZXR3b3JrUmVxdWVzdBoaLnRzcy52MS5HZXROZXR3b3JrUmVzcG9uc2UiJpACAYi1GAGQtRgBmLUYAaC1GAGC0+STAg0SCy92MS9uZXR3b3JrEpYBChVHZXRQcm90b2NvbFBhcmFtZXRlcnMSJC50c3MudjEuR2V0UHJvdG9jb2xQYXJhbWV0ZXJzUmVxdWVzdBoULmdvb2dsZS5hcGkuSHR0cEJvZHkiP5ACAYi1GAGQtRgEmLUYAaC1GAGotRgBgtPkkwIiEiAvdjEvcHJvdG9jb2wtcGFyYW1ldGVycy97c2hhMjU2fTABEoQBChVSZWdpc3RlckVuY3J5cHRpb25LZXkSJC50c3MudjEuUmVnaXN0ZXJFbmNyeXB0aW9uS2V5UmVxdWVzdBoVLnRzcy52MS5FbmNyeXB0aW9uS2V5Ii6ItRgCkLUYA5i1GAKgtRgCgtPkkwIYOgEqIhMvdjEvZW5jcnlwdGlvbi1rZXlzEosBChJMaXN0RW5jcnlwdGlvbktleXMSIS50c3MudjEuTGlzdEVuY3J5cHRpb25LZXlzUmVxdWVzdBoiLnRzcy52MS5MaXN0RW5jcnlwdGlvbktleXNSZXNwb25zZSIukAIBiLUYBJC1GAGYtRgBoLUYAYLT5JMCFRITL3YxL2VuY3J5cHRpb24ta2V5cxJnCg1DcmVhdGVEV2FsbGV0EhwudHNzLnYxLkNyZWF0ZURXYWxsZXRSZXF1ZXN0Gg8udHNzLnYxLkRXYWxsZXQiJ4i1GAKQtRgDmLUYAqC1GAKC0+STAhE6ASoiDC92MS9kd2FsbGV0cxJ7Cg1BY2NlcHREV2FsbGV0EhwudHNzLnYxLkFjY2VwdERXYWxsZXRSZXF1ZXN0Gg8udHNzLnYxLkRXYWxsZXQiO4i1GAKQtRgDmLUYAqC1GAKC0+STAiU6ASoiIC92MS9kd2FsbGV0cy97ZHdhbGxldF9pZH0vYWNjZXB0Em4KCkdldERXYWxsZXQSGS50c3MudjEuR2V0RFdhbGxldFJlcXVlc3QaDy50c3MudjEuRFdhbGxldCI0kAIBiLUYBJC1GAGYtRgBoLUYAYLT5JMCGxIZL3YxL2R3YWxsZXRzL3tkd2FsbGV0X2lkfRJyCgxMaXN0RFdhbGxldHMSGy50c3MudjEuTGlzdERXYWxsZXRzUmVxdWVzdBocLnRzcy52MS5MaXN0RFdhbGxldHNSZXNwb25zZSInkAIBiLUYBJC1GAGYtRgBoLUYAYLT5JMCDhIML3YxL2R3YWxsZXRzYgZwcm90bzM", [file_buf_validate_validate, file_google_api_annotations, file_google_api_httpbody, file_tss_v1_options, file_tss_v1_types]);
+  fileDesc("Chd0c3MvdjEvb25ib2FyZGluZy5wcm90bxIGdHNzLnYxIhMKEUdldE5ldHdvcmtSZXF1ZXN0ItQCChJHZXROZXR3b3JrUmVzcG9uc2USDwoHbmV0d29yaxgBIAEoCRIUCgxmdWxsbm9kZV91cmwYAiABKAkSGAoQc2VuZGVyX2FkZHJlc3NlcxgDIAMoCRIhChluZXR3b3JrX2VuY3J5cHRpb25fa2V5X2lkGAQgASgJEiQKHG5ldHdvcmtfZW5jcnlwdGlvbl9rZXlfZXBvY2gYBSABKAQSJQoKaWthX2NvbmZpZxgGIAEoCzIRLnRzcy52MS5Ja2FDb25maWcSNwoTcHJvdG9jb2xfcGFyYW1ldGVycxgHIAMoCzIaLnRzcy52MS5Qcm90b2NvbFBhcmFtZXRlcnMSIgoabmV0d29ya19lbmNyeXB0aW9uX2tleV9pZHMYCCADKAkSEwoLdHJlYXN1cnlfaWQYCSABKAkSGwoTdHJlYXN1cnlfcGFja2FnZV9pZBgKIAEoCSK4AgoJSWthQ29uZmlnEhMKC2lrYV9wYWNrYWdlGAEgASgJEhoKEmlrYV9jb21tb25fcGFja2FnZRgCIAEoCRIjChtpa2Ffc3lzdGVtX29yaWdpbmFsX3BhY2thZ2UYAyABKAkSGgoSaWthX3N5c3RlbV9wYWNrYWdlGAQgASgJEiwKJGlrYV9kd2FsbGV0XzJwY19tcGNfb3JpZ2luYWxfcGFja2FnZRgFIAEoCRIjChtpa2FfZHdhbGxldF8ycGNfbXBjX3BhY2thZ2UYBiABKAkSLwoRaWthX3N5c3RlbV9vYmplY3QYByABKAsyFC50c3MudjEuU2hhcmVkT2JqZWN0EjUKF2lrYV9kd2FsbGV0X2Nvb3JkaW5hdG9yGAggASgLMhQudHNzLnYxLlNoYXJlZE9iamVjdCJBCgxTaGFyZWRPYmplY3QSEQoJb2JqZWN0X2lkGAEgASgJEh4KFmluaXRpYWxfc2hhcmVkX3ZlcnNpb24YAiABKAQieQoSUHJvdG9jb2xQYXJhbWV0ZXJzEhwKBWN1cnZlGAEgASgOMg0udHNzLnYxLkN1cnZlEg4KBnNoYTI1NhgCIAEoCRISCgpzaXplX2J5dGVzGAMgASgEEiEKGW5ldHdvcmtfZW5jcnlwdGlvbl9rZXlfaWQYBCABKAkiVQocR2V0UHJvdG9jb2xQYXJhbWV0ZXJzUmVxdWVzdBIlCgZzaGEyNTYYASABKAlCFbpIEnIQMg5eWzAtOWEtZl17NjR9JBIOCgZvZmZzZXQYAiABKAQiqgEKHFJlZ2lzdGVyRW5jcnlwdGlvbktleVJlcXVlc3QSKAoFY3VydmUYASABKA4yDS50c3MudjEuQ3VydmVCCrpIB4IBBBABIAASIAoOZW5jcnlwdGlvbl9rZXkYAiABKAxCCLpIBXoDaIUCEhoKCXNpZ25hdHVyZRgDIAEoDEIHukgEegJoQBIiChFzaWduZXJfcHVibGljX2tleRgEIAEoDEIHukgEegJoICKGAQoNRW5jcnlwdGlvbktleRIZChFlbmNyeXB0aW9uX2tleV9pZBgBIAEoCRIcCgVjdXJ2ZRgCIAEoDjINLnRzcy52MS5DdXJ2ZRIWCg5zaWduZXJfYWRkcmVzcxgDIAEoCRIWCgl0eF9kaWdlc3QYBCABKAlIAIgBAUIMCgpfdHhfZGlnZXN0IlUKGUxpc3RFbmNyeXB0aW9uS2V5c1JlcXVlc3QSGgoJcGFnZV9zaXplGAEgASgFQge6SAQaAigAEhwKCnBhZ2VfdG9rZW4YAiABKAlCCLpIBXIDGIAIImUKGkxpc3RFbmNyeXB0aW9uS2V5c1Jlc3BvbnNlEi4KD2VuY3J5cHRpb25fa2V5cxgBIAMoCzIVLnRzcy52MS5FbmNyeXB0aW9uS2V5EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSL3AwoUQ3JlYXRlRFdhbGxldFJlcXVlc3QSMgoRZW5jcnlwdGlvbl9rZXlfaWQYASABKAlCF7pIFHISMhBeMHhbMC05YS1mXXs2NH0kEigKBWN1cnZlGAIgASgOMg0udHNzLnYxLkN1cnZlQgq6SAeCAQQQASAAEjoKGW5ldHdvcmtfZW5jcnlwdGlvbl9rZXlfaWQYAyABKAlCF7pIFHISMhBeMHhbMC05YS1mXXs2NH0kEi8KDnNlbmRlcl9hZGRyZXNzGAQgASgJQhe6SBRyEjIQXjB4WzAtOWEtZl17NjR9JBIjChJzZXNzaW9uX2lkZW50aWZpZXIYBSABKAxCB7pIBHoCaCASJAoQdXNlcl9ka2dfbWVzc2FnZRgGIAEoDEIKukgHegUQARj9fxIyCh5lbmNyeXB0ZWRfdXNlcl9zaGFyZV9hbmRfcHJvb2YYByABKAxCCrpIB3oFEAEY/X8SJgoSdXNlcl9wdWJsaWNfb3V0cHV0GAggASgMQgq6SAd6BRABGP1/EiIKEXNpZ25lcl9wdWJsaWNfa2V5GAkgASgMQge6SAR6AmggEkAKBG5hbWUYCiABKAlCLbpIKnIoGIABMiNeW15ceDAwLVx4MjBceDdmXVteXHgwMC1ceDFmXHg3Zl0qJEgAiAEBQgcKBV9uYW1lIooFCgdEV2FsbGV0EhIKCmR3YWxsZXRfaWQYASABKAkSHAoFY3VydmUYAiABKA4yDS50c3MudjEuQ3VydmUSJAoFc3RhdGUYAyABKA4yFS50c3MudjEuRFdhbGxldC5TdGF0ZRIqCiJlbmNyeXB0ZWRfdXNlcl9zZWNyZXRfa2V5X3NoYXJlX2lkGAQgASgJEhkKEWVuY3J5cHRpb25fa2V5X2lkGAUgASgJEiEKGW5ldHdvcmtfZW5jcnlwdGlvbl9rZXlfaWQYBiABKAkSEQoJdHhfZGlnZXN0GAcgASgJEh0KEGFjY2VwdF90eF9kaWdlc3QYCCABKAlIAIgBARIaCg1wdWJsaWNfb3V0cHV0GAkgASgMSAGIAQESFwoKcHVibGljX2tleRgKIAEoDEgCiAEBEhYKDnNlc3Npb25fZGlnZXN0GAsgASgMEhEKBG5hbWUYDCABKAlIA4gBARIcCg9sZWF2ZV90eF9kaWdlc3QYDSABKAlIBIgBASK5AQoFU3RhdGUSFQoRU1RBVEVfVU5TUEVDSUZJRUQQABIOCgpTdWJtaXR0aW5nEAESIgoeQXdhaXRpbmdOZXR3b3JrREtHVmVyaWZpY2F0aW9uEAISIgoeTmV0d29ya1JlamVjdGVkREtHVmVyaWZpY2F0aW9uEAMSHgoaQXdhaXRpbmdLZXlIb2xkZXJTaWduYXR1cmUQBBIKCgZBY3RpdmUQBRILCgdMZWF2aW5nEAYSCAoETGVmdBAHQhMKEV9hY2NlcHRfdHhfZGlnZXN0QhAKDl9wdWJsaWNfb3V0cHV0Qg0KC19wdWJsaWNfa2V5QgcKBV9uYW1lQhIKEF9sZWF2ZV90eF9kaWdlc3QisAEKFEFjY2VwdERXYWxsZXRSZXF1ZXN0EisKCmR3YWxsZXRfaWQYASABKAlCF7pIFHISMhBeMHhbMC05YS1mXXs2NH0kEkMKImVuY3J5cHRlZF91c2VyX3NlY3JldF9rZXlfc2hhcmVfaWQYAiABKAlCF7pIFHISMhBeMHhbMC05YS1mXXs2NH0kEiYKFXVzZXJfb3V0cHV0X3NpZ25hdHVyZRgDIAEoDEIHukgEegJoQCKzAgoTTGVhdmVEV2FsbGV0UmVxdWVzdBIrCgpkd2FsbGV0X2lkGAEgASgJQhe6SBRyEjIQXjB4WzAtOWEtZl17NjR9JBIWCgVjaGFpbhgCIAEoDEIHukgEegJoIBIsCgt0cmVhc3VyeV9pZBgDIAEoCUIXukgUchIyEF4weFswLTlhLWZdezY0fSQSKgoJcmVjaXBpZW50GAQgASgJQhe6SBRyEjIQXjB4WzAtOWEtZl17NjR9JBIdCgVub25jZRgFIAEoBEIOukgLMgkY/////////w8SJQoNZXhwaXJlc19lcG9jaBgGIAEoBEIOukgLMgkY/////////w8SGwoKcHVibGljX2tleRgHIAEoDEIHukgEegJoIBIaCglzaWduYXR1cmUYCCABKAxCB7pIBHoCaEAiaAoUTGVhdmVEV2FsbGV0UmVzcG9uc2USEgoKZHdhbGxldF9pZBgBIAEoCRIWCg5kd2FsbGV0X2NhcF9pZBgCIAEoCRIRCglyZWNpcGllbnQYAyABKAkSEQoJdHhfZGlnZXN0GAQgASgJIogCChRSZWZ1c2VSZWxlYXNlUmVxdWVzdBIrCgpkd2FsbGV0X2lkGAEgASgJQhe6SBRyEjIQXjB4WzAtOWEtZl17NjR9JBIWCgVjaGFpbhgCIAEoDEIHukgEegJoIBIsCgt0cmVhc3VyeV9pZBgDIAEoCUIXukgUchIyEF4weFswLTlhLWZdezY0fSQSHQoFbm9uY2UYBCABKARCDrpICzIJGP////////8PEiUKDWV4cGlyZXNfZXBvY2gYBSABKARCDrpICzIJGP////////8PEhsKCnB1YmxpY19rZXkYBiABKAxCB7pIBHoCaCASGgoJc2lnbmF0dXJlGAcgASgMQge6SAR6AmhAIlEKFVJlZnVzZVJlbGVhc2VSZXNwb25zZRISCgpkd2FsbGV0X2lkGAEgASgJEhYKCXR4X2RpZ2VzdBgCIAEoCUgAiAEBQgwKCl90eF9kaWdlc3QiQAoRR2V0RFdhbGxldFJlcXVlc3QSKwoKZHdhbGxldF9pZBgBIAEoCUIXukgUchIyEF4weFswLTlhLWZdezY0fSQi1wIKE0xpc3REV2FsbGV0c1JlcXVlc3QSGgoJcGFnZV9zaXplGAEgASgFQge6SAQaAigAEhwKCnBhZ2VfdG9rZW4YAiABKAlCCLpIBXIDGIAIEkAKBG5hbWUYAyABKAlCLbpIKnIoGIABMiNeW15ceDAwLVx4MjBceDdmXVteXHgwMC1ceDFmXHg3Zl0qJEgAiAEBErABCgVzdGF0ZRgEIAEoCUKbAbpIlwFylAFSClN1Ym1pdHRpbmdSHkF3YWl0aW5nTmV0d29ya0RLR1ZlcmlmaWNhdGlvblIeTmV0d29ya1JlamVjdGVkREtHVmVyaWZpY2F0aW9uUhpBd2FpdGluZ0tleUhvbGRlclNpZ25hdHVyZVITYXdhaXRpbmdfdXNlcl9zaGFyZVIGQWN0aXZlUgdMZWF2aW5nUgRMZWZ0SAGIAQFCBwoFX25hbWVCCAoGX3N0YXRlIlIKFExpc3REV2FsbGV0c1Jlc3BvbnNlEiEKCGR3YWxsZXRzGAEgAygLMg8udHNzLnYxLkRXYWxsZXQSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJMo0KCgpPbmJvYXJkaW5nEmsKCkdldE5ldHdvcmsSGS50c3MudjEuR2V0TmV0d29ya1JlcXVlc3QaGi50c3MudjEuR2V0TmV0d29ya1Jlc3BvbnNlIiaQAgGItRgBkLUYAZi1GAGgtRgBgtPkkwINEgsvdjEvbmV0d29yaxKWAQoVR2V0UHJvdG9jb2xQYXJhbWV0ZXJzEiQudHNzLnYxLkdldFByb3RvY29sUGFyYW1ldGVyc1JlcXVlc3QaFC5nb29nbGUuYXBpLkh0dHBCb2R5Ij+QAgGItRgBkLUYBJi1GAGgtRgBqLUYAYLT5JMCIhIgL3YxL3Byb3RvY29sLXBhcmFtZXRlcnMve3NoYTI1Nn0wARKEAQoVUmVnaXN0ZXJFbmNyeXB0aW9uS2V5EiQudHNzLnYxLlJlZ2lzdGVyRW5jcnlwdGlvbktleVJlcXVlc3QaFS50c3MudjEuRW5jcnlwdGlvbktleSIuiLUYApC1GAOYtRgCoLUYAoLT5JMCGDoBKiITL3YxL2VuY3J5cHRpb24ta2V5cxKLAQoSTGlzdEVuY3J5cHRpb25LZXlzEiEudHNzLnYxLkxpc3RFbmNyeXB0aW9uS2V5c1JlcXVlc3QaIi50c3MudjEuTGlzdEVuY3J5cHRpb25LZXlzUmVzcG9uc2UiLpACAYi1GASQtRgBmLUYAaC1GAGC0+STAhUSEy92MS9lbmNyeXB0aW9uLWtleXMSZwoNQ3JlYXRlRFdhbGxldBIcLnRzcy52MS5DcmVhdGVEV2FsbGV0UmVxdWVzdBoPLnRzcy52MS5EV2FsbGV0IieItRgCkLUYA5i1GAKgtRgCgtPkkwIROgEqIgwvdjEvZHdhbGxldHMSewoNQWNjZXB0RFdhbGxldBIcLnRzcy52MS5BY2NlcHREV2FsbGV0UmVxdWVzdBoPLnRzcy52MS5EV2FsbGV0IjuItRgCkLUYA5i1GAKgtRgCgtPkkwIlOgEqIiAvdjEvZHdhbGxldHMve2R3YWxsZXRfaWR9L2FjY2VwdBJuCgpHZXREV2FsbGV0EhkudHNzLnYxLkdldERXYWxsZXRSZXF1ZXN0Gg8udHNzLnYxLkRXYWxsZXQiNJACAYi1GASQtRgBmLUYAaC1GAGC0+STAhsSGS92MS9kd2FsbGV0cy97ZHdhbGxldF9pZH0ScgoMTGlzdERXYWxsZXRzEhsudHNzLnYxLkxpc3REV2FsbGV0c1JlcXVlc3QaHC50c3MudjEuTGlzdERXYWxsZXRzUmVzcG9uc2UiJ5ACAYi1GASQtRgBmLUYAaC1GAGC0+STAg4SDC92MS9kd2FsbGV0cxKFAQoMTGVhdmVEV2FsbGV0EhsudHNzLnYxLkxlYXZlRFdhbGxldFJlcXVlc3QaHC50c3MudjEuTGVhdmVEV2FsbGV0UmVzcG9uc2UiOoi1GAOQtRgDmLUYAqC1GAKC0+STAiQ6ASoiHy92MS9kd2FsbGV0cy97ZHdhbGxldF9pZH0vbGVhdmUSkQEKDVJlZnVzZVJlbGVhc2USHC50c3MudjEuUmVmdXNlUmVsZWFzZVJlcXVlc3QaHS50c3MudjEuUmVmdXNlUmVsZWFzZVJlc3BvbnNlIkOItRgDkLUYA5i1GAKgtRgCgtPkkwItOgEqIigvdjEvZHdhbGxldHMve2R3YWxsZXRfaWR9L3JlZnVzZS1yZWxlYXNlYgZwcm90bzM", [file_buf_validate_validate, file_google_api_annotations, file_google_api_httpbody, file_tss_v1_options, file_tss_v1_types]);
 
 /**
  * Reads the network of the key or of the header `x-network`.
@@ -97,6 +97,20 @@ export type GetNetworkResponse = Message<"tss.v1.GetNetworkResponse"> & {
    * @generated from field: repeated string network_encryption_key_ids = 8;
    */
   networkEncryptionKeyIds: string[];
+
+  /**
+   * The shared object that keeps the dWallets' capabilities and pays the network.
+   *
+   * @generated from field: string treasury_id = 9;
+   */
+  treasuryId: string;
+
+  /**
+   * The package of the Treasury to call, which is the newest one.
+   *
+   * @generated from field: string treasury_package_id = 10;
+   */
+  treasuryPackageId: string;
 };
 
 /**
@@ -589,6 +603,13 @@ export type DWallet = Message<"tss.v1.DWallet"> & {
    * @generated from field: optional string name = 12;
    */
   name?: string | undefined;
+
+  /**
+   * The digest of the transaction that took the capability out of the Treasury, if the service knows it.
+   *
+   * @generated from field: optional string leave_tx_digest = 13;
+   */
+  leaveTxDigest?: string | undefined;
 };
 
 /**
@@ -645,6 +666,21 @@ export const DWallet_State = {
    * @generated from enum value: Active = 5;
    */
   Active: 5,
+
+  /**
+   * The owner is taking the capability out of the Treasury. No new signatures; submitted ones are completed.
+   *
+   * @generated from enum value: Leaving = 6;
+   */
+  Leaving: 6,
+
+  /**
+   * The Treasury does not hold the capability: its owner has taken it out, or the administrator has handed it over.
+   * Only the holder of the capability can request signatures.
+   *
+   * @generated from enum value: Left = 7;
+   */
+  Left: 7,
 } as const;
 
 /**
@@ -696,6 +732,209 @@ export const AcceptDWalletRequestSchema: GenMessage<AcceptDWalletRequest> = /*@_
   messageDesc(file_tss_v1_onboarding, 12);
 
 /**
+ * Takes a dWallet's capability out of the Treasury: what its owner has signed, and the signature.
+ *
+ * @generated from message tss.v1.LeaveDWalletRequest
+ */
+export type LeaveDWalletRequest = Message<"tss.v1.LeaveDWalletRequest"> & {
+  /**
+   * The dWallet.
+   *
+   * @generated from field: string dwallet_id = 1;
+   */
+  dwalletId: string;
+
+  /**
+   * The digest of the chain's first checkpoint.
+   *
+   * @generated from field: bytes chain = 2;
+   */
+  chain: Uint8Array;
+
+  /**
+   * The Treasury that the owner signed for.
+   *
+   * @generated from field: string treasury_id = 3;
+   */
+  treasuryId: string;
+
+  /**
+   * The Sui address that receives the capability.
+   *
+   * @generated from field: string recipient = 4;
+   */
+  recipient: string;
+
+  /**
+   * The number of authorizations of this dWallet that the Treasury has used.
+   *
+   * @generated from field: uint64 nonce = 5;
+   */
+  nonce: bigint;
+
+  /**
+   * The last Sui epoch in which the authorization can be used.
+   *
+   * @generated from field: uint64 expires_epoch = 6;
+   */
+  expiresEpoch: bigint;
+
+  /**
+   * The owner's Ed25519 public key, whose Sui address is that of the user's encryption key.
+   *
+   * @generated from field: bytes public_key = 7;
+   */
+  publicKey: Uint8Array;
+
+  /**
+   * The owner's Ed25519 signature.
+   *
+   * @generated from field: bytes signature = 8;
+   */
+  signature: Uint8Array;
+};
+
+/**
+ * Describes the message tss.v1.LeaveDWalletRequest.
+ * Use `create(LeaveDWalletRequestSchema)` to create a new message.
+ */
+export const LeaveDWalletRequestSchema: GenMessage<LeaveDWalletRequest> = /*@__PURE__*/
+  messageDesc(file_tss_v1_onboarding, 13);
+
+/**
+ * A dWallet that has left. To rely on it, read the capability's owner on the chain.
+ *
+ * @generated from message tss.v1.LeaveDWalletResponse
+ */
+export type LeaveDWalletResponse = Message<"tss.v1.LeaveDWalletResponse"> & {
+  /**
+   * The dWallet.
+   *
+   * @generated from field: string dwallet_id = 1;
+   */
+  dwalletId: string;
+
+  /**
+   * The object id of its capability.
+   *
+   * @generated from field: string dwallet_cap_id = 2;
+   */
+  dwalletCapId: string;
+
+  /**
+   * The address that received the capability.
+   *
+   * @generated from field: string recipient = 3;
+   */
+  recipient: string;
+
+  /**
+   * The digest of the transaction.
+   *
+   * @generated from field: string tx_digest = 4;
+   */
+  txDigest: string;
+};
+
+/**
+ * Describes the message tss.v1.LeaveDWalletResponse.
+ * Use `create(LeaveDWalletResponseSchema)` to create a new message.
+ */
+export const LeaveDWalletResponseSchema: GenMessage<LeaveDWalletResponse> = /*@__PURE__*/
+  messageDesc(file_tss_v1_onboarding, 14);
+
+/**
+ * Refuses a release: what the dWallet's owner has signed, and the signature.
+ *
+ * @generated from message tss.v1.RefuseReleaseRequest
+ */
+export type RefuseReleaseRequest = Message<"tss.v1.RefuseReleaseRequest"> & {
+  /**
+   * The dWallet.
+   *
+   * @generated from field: string dwallet_id = 1;
+   */
+  dwalletId: string;
+
+  /**
+   * The digest of the chain's first checkpoint.
+   *
+   * @generated from field: bytes chain = 2;
+   */
+  chain: Uint8Array;
+
+  /**
+   * The Treasury that the owner signed for.
+   *
+   * @generated from field: string treasury_id = 3;
+   */
+  treasuryId: string;
+
+  /**
+   * The number of authorizations of this dWallet that the Treasury has used.
+   *
+   * @generated from field: uint64 nonce = 4;
+   */
+  nonce: bigint;
+
+  /**
+   * The last Sui epoch in which the authorization can be used.
+   *
+   * @generated from field: uint64 expires_epoch = 5;
+   */
+  expiresEpoch: bigint;
+
+  /**
+   * The owner's Ed25519 public key, whose Sui address is that of the user's encryption key.
+   *
+   * @generated from field: bytes public_key = 6;
+   */
+  publicKey: Uint8Array;
+
+  /**
+   * The owner's Ed25519 signature.
+   *
+   * @generated from field: bytes signature = 7;
+   */
+  signature: Uint8Array;
+};
+
+/**
+ * Describes the message tss.v1.RefuseReleaseRequest.
+ * Use `create(RefuseReleaseRequestSchema)` to create a new message.
+ */
+export const RefuseReleaseRequestSchema: GenMessage<RefuseReleaseRequest> = /*@__PURE__*/
+  messageDesc(file_tss_v1_onboarding, 15);
+
+/**
+ * A dWallet whose release is refused for good.
+ *
+ * @generated from message tss.v1.RefuseReleaseResponse
+ */
+export type RefuseReleaseResponse = Message<"tss.v1.RefuseReleaseResponse"> & {
+  /**
+   * The dWallet.
+   *
+   * @generated from field: string dwallet_id = 1;
+   */
+  dwalletId: string;
+
+  /**
+   * The digest of the transaction; absent if the release was refused before.
+   *
+   * @generated from field: optional string tx_digest = 2;
+   */
+  txDigest?: string | undefined;
+};
+
+/**
+ * Describes the message tss.v1.RefuseReleaseResponse.
+ * Use `create(RefuseReleaseResponseSchema)` to create a new message.
+ */
+export const RefuseReleaseResponseSchema: GenMessage<RefuseReleaseResponse> = /*@__PURE__*/
+  messageDesc(file_tss_v1_onboarding, 16);
+
+/**
  * Reads a dWallet.
  *
  * @generated from message tss.v1.GetDWalletRequest
@@ -714,7 +953,7 @@ export type GetDWalletRequest = Message<"tss.v1.GetDWalletRequest"> & {
  * Use `create(GetDWalletRequestSchema)` to create a new message.
  */
 export const GetDWalletRequestSchema: GenMessage<GetDWalletRequest> = /*@__PURE__*/
-  messageDesc(file_tss_v1_onboarding, 13);
+  messageDesc(file_tss_v1_onboarding, 17);
 
 /**
  * Lists dWallets of the project.
@@ -757,7 +996,7 @@ export type ListDWalletsRequest = Message<"tss.v1.ListDWalletsRequest"> & {
  * Use `create(ListDWalletsRequestSchema)` to create a new message.
  */
 export const ListDWalletsRequestSchema: GenMessage<ListDWalletsRequest> = /*@__PURE__*/
-  messageDesc(file_tss_v1_onboarding, 14);
+  messageDesc(file_tss_v1_onboarding, 18);
 
 /**
  * A page of dWallets.
@@ -785,7 +1024,7 @@ export type ListDWalletsResponse = Message<"tss.v1.ListDWalletsResponse"> & {
  * Use `create(ListDWalletsResponseSchema)` to create a new message.
  */
 export const ListDWalletsResponseSchema: GenMessage<ListDWalletsResponse> = /*@__PURE__*/
-  messageDesc(file_tss_v1_onboarding, 15);
+  messageDesc(file_tss_v1_onboarding, 19);
 
 /**
  * Creates keys: network information, encryption keys and dWallets.
@@ -874,6 +1113,30 @@ export const Onboarding: GenService<{
     methodKind: "unary";
     input: typeof ListDWalletsRequestSchema;
     output: typeof ListDWalletsResponseSchema;
+  },
+  /**
+   * Takes a dWallet's capability out of the Treasury for its owner. The owner's signature decides, not the caller. The
+   * service makes no new signatures with the dWallet, cancels its reservations, waits for its submitted requests, and
+   * then sends the owner's authorization to the chain. Replies when the transaction is final; a repeat of the call
+   * continues to wait. The owner can submit the same authorization without the service.
+   *
+   * @generated from rpc tss.v1.Onboarding.LeaveDWallet
+   */
+  leaveDWallet: {
+    methodKind: "unary";
+    input: typeof LeaveDWalletRequestSchema;
+    output: typeof LeaveDWalletResponseSchema;
+  },
+  /**
+   * Forbids for good that the Treasury's administrator hands the dWallet's capability out or moves it. The owner's
+   * signature decides, not the caller. Replies when the transaction is final.
+   *
+   * @generated from rpc tss.v1.Onboarding.RefuseRelease
+   */
+  refuseRelease: {
+    methodKind: "unary";
+    input: typeof RefuseReleaseRequestSchema;
+    output: typeof RefuseReleaseResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_tss_v1_onboarding, 0);

@@ -159,3 +159,17 @@ public fun pause_curve_for_testing(self: &mut DWalletCoordinator, curve: u32) {
 public fun move_on_for_testing(self: &mut DWalletCoordinator) {
     self.version = self.version + 1;
 }
+
+#[test_only]
+public fun dwallet_cap_for_testing(self: &DWalletCoordinator, dwallet_id: ID, ctx: &mut TxContext): DWalletCap {
+    self.inner.dwallet_cap(dwallet_id, ctx)
+}
+
+#[test_only]
+public fun presign_cap_for_testing(
+    self: &mut DWalletCoordinator,
+    presign_id: ID,
+    ctx: &mut TxContext,
+): UnverifiedPresignCap {
+    self.inner.presign_cap(presign_id, ctx)
+}

@@ -181,3 +181,15 @@ public(package) fun activate_dwallet(self: &mut Inner, dwallet_id: ID) {
 public(package) fun pause_curve(self: &mut Inner, curve: u32) {
     self.support.set_paused_curves(vector[curve]);
 }
+
+#[test_only]
+public(package) fun dwallet_cap(_self: &Inner, dwallet_id: ID, ctx: &mut TxContext): DWalletCap {
+    DWalletCap { id: object::new(ctx), dwallet_id }
+}
+
+#[test_only]
+public(package) fun presign_cap(self: &mut Inner, presign_id: ID, ctx: &mut TxContext): UnverifiedPresignCap {
+    let cap = UnverifiedPresignCap { id: object::new(ctx), dwallet_id: option::none(), presign_id };
+    self.presigns[presign_id].cap_id = object::id(&cap);
+    cap
+}

@@ -17,6 +17,14 @@ public fun is_none<Element>(t: &Option<Element>): bool {
     t.vec.is_empty()
 }
 
+public fun is_some<Element>(t: &Option<Element>): bool {
+    !t.vec.is_empty()
+}
+
+public fun borrow<Element>(t: &Option<Element>): &Element {
+    &t.vec[0]
+}
+
 public fun destroy_none<Element>(t: Option<Element>) {
     assert!(t.is_none(), EOptionIsSet);
     let Option { vec } = t;

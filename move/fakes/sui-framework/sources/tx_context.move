@@ -27,9 +27,13 @@ native fun native_epoch(): u64;
 native fun fresh_id(): address;
 
 #[test_only]
-const GAS_PRICE: u64 = 1;
-#[test_only]
 const GAS_BUDGET: u64 = 1_000_000_000;
+
+/// The gas price of the transaction. Sui computes nothing with it in these tests, so it tells which test runs.
+#[test_only]
+public fun gas_price_for_testing(): u64 {
+    native_gas_price()
+}
 
 /// Starts a transaction of a sender in an epoch. `number` tells it from others of the test.
 #[test_only]
@@ -39,12 +43,16 @@ public fun new_from_hint(
     epoch: u64,
     epoch_timestamp_ms: u64,
     ids_created: u64,
+    gas_price: u64,
 ): TxContext {
     let mut tx_hash = std::bcs::to_bytes(&number);
     while (tx_hash.length() < 32) tx_hash.push_back(0);
-    replace(sender, tx_hash, epoch, epoch_timestamp_ms, ids_created, GAS_PRICE, GAS_PRICE, GAS_BUDGET, vector[]);
+    replace(sender, tx_hash, epoch, epoch_timestamp_ms, ids_created, gas_price, gas_price, GAS_BUDGET, vector[]);
     TxContext { sender, tx_hash, epoch, epoch_timestamp_ms, ids_created }
 }
+
+#[test_only]
+native fun native_gas_price(): u64;
 
 #[test_only]
 native fun replace(

@@ -5,7 +5,8 @@ import { systemClock } from "../../../lifecycle/clock.ts";
 import { CHAIN_PINS } from "../../../sdk/chain-pins.ts";
 import { Secret } from "../../../telemetry/secret.ts";
 import { NotChecked } from "../../checks/health-check.ts";
-import { fetchInTime, findAccess } from "../doctor-chain.ts";
+import { fetchInTime } from "../../fetch-in-time.ts";
+import { findAccess } from "../doctor-chain.ts";
 
 /** A network before the first call to it. */
 export interface NetworkTarget {
@@ -66,7 +67,10 @@ export async function findTarget(
     secrets: [...secrets, ...(given === undefined ? [] : [url])],
     async connect() {
       if (access === undefined) throw new NotChecked(`no Treasury is configured for ${name}: ${missing}`);
-      return connectNetwork({ ...access, fullnodeUrl: url, fetch: fetchInTime, clock: systemClock });
+      return connectNetwork({
+        ...{ ...access, fullnodeUrl: url, otherFullnodeUrls: [] },
+        ...{ fetch: fetchInTime, clock: systemClock },
+      });
     },
   };
 }

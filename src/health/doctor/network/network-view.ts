@@ -7,7 +7,7 @@ import { type ChainReader, createChainReader } from "../../../protocol/chain-rea
 import { DWalletCoordinator } from "../../../protocol/chain-structs.ts";
 import { coordinatorInnerId } from "../../../protocol/coordinator-objects.ts";
 import { NotChecked, needed, once } from "../../checks/health-check.ts";
-import { fetchInTime } from "../doctor-chain.ts";
+import { fetchInTime } from "../../fetch-in-time.ts";
 import type { NetworkTarget } from "./network-target.ts";
 
 /** Opens the view. It sends nothing yet. */

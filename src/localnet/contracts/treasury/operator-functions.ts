@@ -1,6 +1,5 @@
 import { bcs } from "@mysten/sui/bcs";
-import { addField, addObject, idName } from "../../fullnode/dynamic-fields.ts";
-import { balanceOf, type ExecutionState } from "../../fullnode/execution-state.ts";
+import { balanceOf, type ExecutionState, type WorkingObject } from "../../fullnode/execution-state.ts";
 import {
   address,
   borrowed,
@@ -8,7 +7,6 @@ import {
   bytes,
   bytesVector,
   type MoveFunction,
-  moveFunction,
   moveId,
   u32,
 } from "../../fullnode/move-function.ts";
@@ -21,36 +19,34 @@ import type { Charge, PaymentCoins } from "../coordinator/payment.ts";
 import { requestGlobalPresign, verifyPresignCap } from "../coordinator/presign.ts";
 import { registerSessionIdentifier } from "../coordinator/sessions.ts";
 import { approveMessage, requestSign } from "../coordinator/sign.ts";
-import { heldCaps } from "./held-caps.ts";
-import { DkgPaid, PresignPaid, SignPaid } from "./treasury-events.ts";
+import { dwalletCap, heldDWallet, keepDWallet, keepPresign, takePresign } from "./custody.ts";
+import { assertOperator, spend } from "./operators.ts";
+import { abortTreasury } from "./treasury-aborts.ts";
+import { type TreasuryCall, treasuryFunction } from "./treasury-call.ts";
+import { emitTreasury } from "./treasury-events.ts";
 import {
-  abortTreasury,
-  assertOperator,
-  emitTreasury,
+  assertVersion,
   giveBack,
-  Treasury,
+  TreasuryCap,
   TreasuryOperation,
   takeCeiling,
+  treasuryOf,
   treasuryType,
 } from "./treasury-state.ts";
 
 /** The calls with which an operator makes the Treasury pay for DKG, presigns and signatures. */
 export function operatorFunctions(addresses: NetworkAddresses): readonly MoveFunction[] {
   const operator = [
-    borrowedMut(treasuryType(addresses, "Treasury")),
-    borrowed(treasuryType(addresses, "OperatorCap")),
+    borrowed(treasuryType(addresses, "treasury::OperatorCap")),
     borrowedMut(coordinatorTypes(addresses.dwalletPackageId).coordinator),
   ] as const;
-  const treasury = { packageId: addresses.treasuryPackageId, module: "treasury" } as const;
   return [
-    moveFunction({
-      ...treasury,
+    treasuryFunction(addresses, {
       name: "pay_dkg",
       parameters: [...operator, moveId, u32, bytes, bytes, address, bytes, bytes, bytes, bytes],
       returns: [ID_TYPE],
       run(
-        { state, sender },
-        self,
+        call,
         cap,
         _coordinator,
         networkEncryptionKeyId,
@@ -63,9 +59,10 @@ export function operatorFunctions(addresses: NetworkAddresses): readonly MoveFun
         sessionBytes,
         requestRef,
       ) {
-        assertOperator(state, addresses, self, cap);
+        const { state, sender } = call;
+        assertCap(call, cap);
         const key = { op: TreasuryOperation.Dkg, curve, signatureAlgorithm: 0 };
-        const payment = takeCeiling(state, addresses, self, key, 1n);
+        const payment = takeCeiling(call, key, 1n);
         const spent = meter(state, payment);
         const sessionIdentifier = registerSessionIdentifier(state, addresses, sender, sessionBytes);
         const created = requestDkg(
@@ -83,75 +80,59 @@ export function operatorFunctions(addresses: NetworkAddresses): readonly MoveFun
           },
           payment,
         );
-        const paid = DkgPaid.serialize({
-          treasury_id: self.id,
+        emitTreasury(call, "treasury::DkgPaid", {
           operator_cap_id: cap.id,
           dwallet_id: created.dwalletId,
           dwallet_cap_id: created.cap.id,
           curve,
+          owner: encryptionKeyAddress,
           ...spent(),
           request_ref: requestRef,
         });
-        emitTreasury(state, addresses, "DkgPaid", paid);
-        state.update(self, Treasury, (value) => {
-          addObject(state, value.dwallet_caps, idName(created.dwalletId), created.cap);
-          addField(state, value.dwallet_curves, idName(created.dwalletId), "u32", u32Bytes(curve));
-        });
-        giveBack(state, self, payment);
+        keepDWallet(call, created.cap, curve, encryptionKeyAddress);
+        spend(call, cap.id, { ...spent(), dkgs: 1n });
+        giveBack(call, payment);
         return [idValue(created.dwalletId)];
       },
     }),
-    moveFunction({
-      ...treasury,
+    treasuryFunction(addresses, {
       name: "pay_presigns",
       parameters: [...operator, moveId, u32, u32, bytesVector],
       returns: [`vector<${ID_TYPE}>`],
-      run(
-        { state, sender },
-        self,
-        cap,
-        _coordinator,
-        networkEncryptionKeyId,
-        curve,
-        signatureAlgorithm,
-        sessions,
-      ) {
-        assertOperator(state, addresses, self, cap);
+      run(call, cap, _coordinator, networkEncryptionKeyId, curve, signatureAlgorithm, sessions) {
+        const { state, sender } = call;
+        assertCap(call, cap);
         if (sessions.length === 0 || sessions.length > MAX_BATCH)
-          abortTreasury(addresses, "pay_presigns", "BadBatch");
+          abortTreasury(call, "treasury::pay_presigns", "treasury:BadBatch");
         const key = { op: TreasuryOperation.Presign, curve, signatureAlgorithm };
-        const payment = takeCeiling(state, addresses, self, key, BigInt(sessions.length));
+        const payment = takeCeiling(call, key, BigInt(sessions.length));
+        const spentByAll = meter(state, payment);
         const ids = sessions.map((sessionBytes) => {
           const spent = meter(state, payment);
           const sessionIdentifier = registerSessionIdentifier(state, addresses, sender, sessionBytes);
           const request = { networkEncryptionKeyId, curve, signatureAlgorithm, sessionIdentifier };
-          const { cap: presignCap, presignId } = requestGlobalPresign(state, addresses, request, payment);
-          const paid = PresignPaid.serialize({
-            treasury_id: self.id,
+          const { cap: presignCap } = requestGlobalPresign(state, addresses, request, payment);
+          const presignId = keepPresign(call, presignCap);
+          emitTreasury(call, "treasury::PresignPaid", {
             operator_cap_id: cap.id,
             presign_id: presignId,
             curve,
             signature_algorithm: signatureAlgorithm,
             ...spent(),
           });
-          emitTreasury(state, addresses, "PresignPaid", paid);
-          state.update(self, Treasury, (value) => {
-            addObject(state, value.presign_caps, idName(presignId), presignCap);
-          });
           return presignId;
         });
-        giveBack(state, self, payment);
+        spend(call, cap.id, { ...spentByAll(), presigns: BigInt(sessions.length) });
+        giveBack(call, payment);
         return [plainValue(`vector<${ID_TYPE}>`, bcs.vector(bcs.Address).serialize(ids).toBytes())];
       },
     }),
-    moveFunction({
-      ...treasury,
+    treasuryFunction(addresses, {
       name: "pay_sign",
       parameters: [...operator, moveId, moveId, u32, u32, u32, bytes, bytes, bytes, bytes],
       returns: [ID_TYPE],
       run(
-        { state, sender },
-        self,
+        call,
         cap,
         _coordinator,
         dwalletId,
@@ -164,26 +145,21 @@ export function operatorFunctions(addresses: NetworkAddresses): readonly MoveFun
         sessionBytes,
         requestRef,
       ) {
-        assertOperator(state, addresses, self, cap);
-        const caps = heldCaps(state, addresses, self, dwalletId, presignId);
-        if (caps.curve !== curve) abortTreasury(addresses, "pay_sign", "WrongCurve");
+        const { state, sender } = call;
+        assertCap(call, cap);
+        if (heldDWallet(call, dwalletId).curve !== curve)
+          abortTreasury(call, "treasury::pay_sign", "treasury:WrongCurve");
+        const presignCap = takePresign(call, presignId);
         const key = { op: TreasuryOperation.Sign, curve, signatureAlgorithm };
-        const payment = takeCeiling(state, addresses, self, key, 1n);
+        const payment = takeCeiling(call, key, 1n);
         const spent = meter(state, payment);
-        const verified = verifyPresignCap(state, addresses, caps.takePresign());
-        const approval = approveMessage(
-          state,
-          addresses,
-          caps.dwallet,
-          signatureAlgorithm,
-          hashScheme,
-          message,
-        );
+        const verified = verifyPresignCap(state, addresses, presignCap);
+        const dwallet = dwalletCap(call, dwalletId);
+        const approval = approveMessage(state, addresses, dwallet, signatureAlgorithm, hashScheme, message);
         const sessionIdentifier = registerSessionIdentifier(state, addresses, sender, sessionBytes);
         const request = { cap: verified, approval, userSignMessage, sessionIdentifier };
         const signId = requestSign(state, addresses, request, payment);
-        const paid = SignPaid.serialize({
-          treasury_id: self.id,
+        emitTreasury(call, "treasury::SignPaid", {
           operator_cap_id: cap.id,
           sign_id: signId,
           dwallet_id: dwalletId,
@@ -191,8 +167,8 @@ export function operatorFunctions(addresses: NetworkAddresses): readonly MoveFun
           ...spent(),
           request_ref: requestRef,
         });
-        emitTreasury(state, addresses, "SignPaid", paid);
-        giveBack(state, self, payment);
+        spend(call, cap.id, { ...spent(), signs: 1n });
+        giveBack(call, payment);
         return [idValue(signId)];
       },
     }),
@@ -201,15 +177,21 @@ export function operatorFunctions(addresses: NetworkAddresses): readonly MoveFun
 
 const MAX_BATCH = 100;
 
+/** Aborts unless the sender may spend with this OperatorCap now. */
+function assertCap(call: TreasuryCall, cap: WorkingObject): void {
+  const at = "treasury::assert_operator";
+  assertVersion(call);
+  if (treasuryOf(call).paused) abortTreasury(call, at, "treasury:Paused");
+  if (call.state.read(cap, TreasuryCap).treasury_id !== call.self.id)
+    abortTreasury(call, at, "treasury:WrongTreasury");
+  assertOperator(call, cap);
+}
+
 /** Measures the spending of a payment from now on. */
 function meter(state: ExecutionState, payment: PaymentCoins): () => Charge {
   const ika = balanceOf(state, payment.ika);
   const sui = balanceOf(state, payment.sui);
   return () => ({ ika: ika - balanceOf(state, payment.ika), sui: sui - balanceOf(state, payment.sui) });
-}
-
-function u32Bytes(value: number): Uint8Array {
-  return bcs.u32().serialize(value).toBytes();
 }
 
 function idValue(id: string) {

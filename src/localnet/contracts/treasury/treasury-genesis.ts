@@ -1,3 +1,4 @@
+import { TreasuryObject } from "../../../protocol/treasury-objects.ts";
 import { fieldParts } from "../../fullnode/dynamic-fields.ts";
 import type { Owner } from "../../fullnode/object.ts";
 import { genesisId } from "../addresses.ts";
@@ -6,8 +7,8 @@ import { GENESIS_SHARED, type GenesisObject, type GenesisOptions } from "../gene
 import {
   Ceiling,
   ceilingName,
+  NOBODY,
   TREASURY_VERSION,
-  Treasury,
   TreasuryCap,
   TreasuryOperation,
   treasuryType,
@@ -24,39 +25,58 @@ export function treasuryGenesis(options: GenesisOptions): GenesisObject[] {
     const name = ceilingName(addresses, op, curve, algorithm);
     const value = Ceiling.serialize(CEILING).toBytes();
     return {
-      ...fieldParts(ceilingsId, name, treasuryType(addresses, "Ceiling"), value),
+      ...fieldParts(ceilingsId, name, treasuryType(addresses, "treasury::Ceiling"), value),
       owner: { kind: "object", parentId: ceilingsId },
     };
   });
-  const treasury = Treasury.serialize({
+  const treasury = TreasuryObject.serialize({
     id: treasuryId,
     version: TREASURY_VERSION,
     paused: false,
     ika: IKA_BALANCE,
     sui: SUI_BALANCE,
-    operators: [...operatorCapIds],
+    roles: { admin_cap_id: adminCapId, pauser: NOBODY, recovery: NOBODY, offer: null },
+    operators: operatorCapIds.map((capId) => ({
+      ...{ cap_id: capId, holder: options.hotWalletAddress, expires_epoch: NEVER },
+      ...{ limits: EVERYTHING, epoch: 0, spent: NOTHING },
+    })),
     ceilings: { id: ceilingsId, size: ceilings.length },
-    dwallet_caps: { id: id("dwallet-caps"), size: 0 },
-    presign_caps: { id: id("presign-caps"), size: 0 },
-    dwallet_curves: { id: id("dwallet-curves"), size: 0 },
+    custody: {
+      dwallet_caps: { id: id("dwallet-caps"), size: 0 },
+      presign_caps: { id: id("presign-caps"), size: 0 },
+      dwallets: { id: id("dwallets"), size: 0 },
+      nonces: { id: id("nonces"), size: 0 },
+      announced: [],
+      successor: null,
+    },
   }).toBytes();
-  const cap = (capId: string, name: string): GenesisObject => ({
+  const cap = (capId: string, name: "roles::AdminCap" | "treasury::OperatorCap"): GenesisObject => ({
     id: capId,
     type: treasuryType(addresses, name),
     contents: TreasuryCap.serialize({ id: capId, treasury_id: treasuryId }).toBytes(),
     owner,
   });
   return [
-    { id: treasuryId, type: treasuryType(addresses, "Treasury"), contents: treasury, owner: GENESIS_SHARED },
+    {
+      id: treasuryId,
+      type: treasuryType(addresses, "treasury::Treasury"),
+      contents: treasury,
+      owner: GENESIS_SHARED,
+    },
     ...ceilings,
-    cap(adminCapId, "AdminCap"),
-    ...operatorCapIds.map((capId) => cap(capId, "OperatorCap")),
+    cap(adminCapId, "roles::AdminCap"),
+    ...operatorCapIds.map((capId) => cap(capId, "treasury::OperatorCap")),
   ];
 }
 
 /** The Treasury's balance at genesis, in the smallest units. */
 const IKA_BALANCE = 1_000_000_000_000_000n;
 const SUI_BALANCE = 1_000_000_000_000_000n;
+/** The last epoch of the operators. */
+const NEVER = 2n ** 64n - 1n;
+/** What an operator may spend in an epoch: nothing bounds the operators of a local network. */
+const EVERYTHING = { ika: NEVER, sui: NEVER, dkgs: NEVER, presigns: NEVER, signs: NEVER } as const;
+const NOTHING = { ika: 0, sui: 0, dkgs: 0, presigns: 0, signs: 0 } as const;
 /** The price ceiling of every operation. */
 const CEILING = { ika: 100_000_000n, sui: 20_000_000n } as const;
 

@@ -1,12 +1,16 @@
 import { TypeTagSerializer } from "@mysten/sui/bcs";
 import { GrpcTypes } from "@mysten/sui/grpc";
 import { RpcFailure, Status } from "../failures.ts";
-import type { FunctionTable, MoveFunction, Reference } from "../move-function.ts";
+import { type FunctionTable, lookUpFunction, type MoveFunction, type Reference } from "../move-function.ts";
+import type { ObjectStore } from "../object-store.ts";
 import { parseAddress } from "../sui-types.ts";
 import { type UnaryMethod, unary } from "../unary-method.ts";
 
 /** `sui.rpc.v2.MovePackageService`: the signatures of the functions that this node executes. */
-export function movePackageService(functions: FunctionTable): readonly UnaryMethod[] {
+export function movePackageService(
+  functions: FunctionTable,
+  objects: Pick<ObjectStore, "get">,
+): readonly UnaryMethod[] {
   return [
     unary(
       GrpcTypes.MovePackageService,
@@ -14,10 +18,11 @@ export function movePackageService(functions: FunctionTable): readonly UnaryMeth
       GrpcTypes.GetFunctionRequest,
       GrpcTypes.GetFunctionResponse,
       (request) => {
-        const name = `${parseAddress(request.packageId, "package_id")}::${request.moduleName}::${request.name}`;
-        const target = functions.get(name);
+        const packageId = parseAddress(request.packageId, "package_id");
+        const name = `${request.moduleName}::${request.name}`;
+        const target = lookUpFunction(functions, packageId, name, (id) => objects.get(id)?.type);
         if (target === undefined)
-          throw new RpcFailure(Status.NotFound, `Function ${name.slice(0, 200)} not found`);
+          throw new RpcFailure(Status.NotFound, `Function ${packageId}::${name.slice(0, 150)} not found`);
         return { function: describe(target) };
       },
     ),

@@ -99,6 +99,34 @@ export const SIGNING_PROVOCATIONS = {
       metadata: { dwalletId: isText, state: "AwaitingKeyHolderSignature" },
     },
   ],
+  NETWORK_DRAINING: [
+    {
+      how: "a signature on a network that takes no new work",
+      async provoke(stack, face) {
+        const { key, request } = await signer(stack, 1);
+        const { database } = stack;
+        await database.query(
+          "INSERT INTO known_network (name, chain_id, draining_since) VALUES ('localnet', 'chain', now())",
+        );
+        const reply = await face.call({ method: reserveSign, key, request });
+        await database.query("DELETE FROM known_network");
+        return reply;
+      },
+      metadata: { network: "localnet" },
+    },
+  ],
+  DWALLET_LEFT: [
+    {
+      how: "a dWallet that its owner has taken out",
+      async provoke(stack, face) {
+        const { projectId, key } = await stack.newProject();
+        const dwallet = await dwalletOf(stack.database, projectId);
+        await stack.database.query("UPDATE dwallet SET state = 'Left' WHERE id = $1", [dwallet.rowId]);
+        return face.call({ method: reserveSign, key, request: sign(dwallet.objectId) });
+      },
+      metadata: { dwalletId: isText, state: "Left" },
+    },
+  ],
   INSUFFICIENT_CREDIT: [
     {
       how: "a project without credit",

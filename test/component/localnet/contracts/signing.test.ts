@@ -126,7 +126,7 @@ describe("presigns and signatures", () => {
     );
     expect(signed.state.$kind).toBe("Completed");
     await expect(harness.client.getObject({ objectId: ids.presignId })).rejects.toThrow("not found");
-    expect(abortOf(await harness.runToFailure((tx) => paySign(harness, tx, ids)))).toBe("treasury 7");
+    expect(abortOf(await harness.runToFailure((tx) => paySign(harness, tx, ids)))).toBe("custody 2");
   });
 
   test("the network's rejection of a sign message ends in NetworkRejected", async () => {

@@ -2,6 +2,7 @@ import { CoordinatorInnerModule } from "@ika.xyz/sdk";
 import { bcs } from "@mysten/sui/bcs";
 import { Transaction } from "@mysten/sui/transactions";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { treasuryConsentBytes } from "../../../../src/protocol/treasury-consent.ts";
 import {
   abortOf,
   activeDwallet,
@@ -39,6 +40,8 @@ afterAll(() => harness.close());
 const admin = (tx: Transaction, name: string, args: Parameters<Harness["treasuryCall"]>[2] = []) =>
   harness.treasuryCall(tx, name, args, harness.net.treasury.adminCapId);
 
+const bytesOf = (tx: Transaction, value: Uint8Array) => tx.pure(bcs.byteVector().serialize(value));
+
 async function balances(): Promise<[ika: bigint, sui: bigint]> {
   const tx = new Transaction();
   tx.setSender(me);
@@ -71,24 +74,31 @@ test("a batch of presigns costs the Treasury exactly what its events say, in the
 
 test("a batch has 1 to 100 sessions", async () => {
   expect(abortOf(await harness.runToFailure((tx) => payPresigns(harness, tx, { count: 0 })))).toBe(
-    "treasury 9",
+    "treasury 6",
   );
   expect(abortOf(await harness.runToFailure((tx) => payPresigns(harness, tx, { count: 101 })))).toBe(
-    "treasury 9",
+    "treasury 6",
   );
 });
 
 test("a revoked operator cannot spend, and a new one can", async () => {
-  const created = await harness.run((tx) => tx.transferObjects([admin(tx, "new_operator")], me));
+  const created = await harness.run((tx) =>
+    admin(tx, "new_operator", [
+      tx.pure.address(me),
+      ...[9, 10n ** 12n, 10n ** 12n, 9, 9, 9].map((n) => tx.pure.u64(n)),
+    ]),
+  );
   const capId = created.effects.changedObjects.find(
     (change) =>
       change.idOperation === "Created" && created.objectTypes[change.objectId]?.endsWith("::OperatorCap"),
   )?.objectId as string;
   await harness.run((tx) => payPresigns(harness, tx, { capId }));
   await harness.run((tx) => admin(tx, "revoke_operator", [tx.pure.id(capId)]));
-  expect(abortOf(await harness.runToFailure((tx) => payPresigns(harness, tx, { capId })))).toBe("treasury 3");
+  expect(abortOf(await harness.runToFailure((tx) => payPresigns(harness, tx, { capId })))).toBe(
+    "operators 1",
+  );
   const again = await harness.runToFailure((tx) => admin(tx, "revoke_operator", [tx.pure.id(capId)]));
-  expect(abortOf(again)).toBe("treasury 10");
+  expect(abortOf(again)).toBe("operators 1");
 });
 
 test("a paused Treasury pays for nothing until it is resumed", async () => {
@@ -110,7 +120,7 @@ test("nothing is paid without a ceiling, and a ceiling below Ika's price aborts 
       ]),
     );
   expect(abortOf(await harness.runToFailure((tx) => payPresigns(harness, tx, { algorithm: 5 })))).toBe(
-    "treasury 5",
+    "treasury 4",
   );
   await setCeiling(1, 20_000_000);
   expect(abortOf(await harness.runToFailure((tx) => payPresigns(harness, tx, { curve: 3 })))).toBe(
@@ -145,7 +155,7 @@ test("a deposit adds to the balances, and a drain takes at most the balance", as
   expect(await balances()).toEqual([ikaBefore + 500n, suiBefore + 700n]);
   const drain = (tx: Transaction, amount: bigint, to: string) =>
     admin(tx, "drain", [tx.pure.u64(amount), tx.pure.u64(700), tx.pure.address(to)]);
-  expect(abortOf(await harness.runToFailure((tx) => drain(tx, ikaBefore + 501n, me)))).toBe("treasury 8");
+  expect(abortOf(await harness.runToFailure((tx) => drain(tx, ikaBefore + 501n, me)))).toBe("treasury 5");
   const to = createUser().address;
   await harness.run((tx) => drain(tx, 500n, to));
   expect(await balances()).toEqual([ikaBefore, suiBefore]);
@@ -158,16 +168,78 @@ test("the Treasury signs only with caps that it holds, and no longer with a rele
   const unknown = `0x${"7".repeat(64)}`;
   const wrongDwallet = { dwalletId: unknown, presignId: presignId as string };
   const wrongPresign = { dwalletId, presignId: unknown };
-  expect(abortOf(await harness.runToFailure((tx) => paySign(harness, tx, wrongDwallet)))).toBe("treasury 6");
-  expect(abortOf(await harness.runToFailure((tx) => paySign(harness, tx, wrongPresign)))).toBe("treasury 7");
+  expect(abortOf(await harness.runToFailure((tx) => paySign(harness, tx, wrongDwallet)))).toBe("custody 1");
+  expect(abortOf(await harness.runToFailure((tx) => paySign(harness, tx, wrongPresign)))).toBe("custody 2");
   const to = createUser().address;
-  await harness.run((tx) => tx.transferObjects([admin(tx, "release_dwallet", [tx.pure.id(dwalletId)])], to));
+  await harness.run((tx) => admin(tx, "announce_release", [tx.pure.id(dwalletId), tx.pure.address(to)]));
+  const early = await harness.runToFailure((tx) => admin(tx, "release_dwallet", [tx.pure.id(dwalletId)]));
+  expect(abortOf(early)).toBe("custody 6");
+  for (let epoch = 0; epoch < 14; epoch += 1) await harness.net.controls.advanceEpoch();
+  await harness.run((tx) => admin(tx, "release_dwallet", [tx.pure.id(dwalletId)]));
   const { objects } = await harness.client.listOwnedObjects({ owner: to, include: { content: true } });
   expect(CoordinatorInnerModule.DWalletCap.parse(objects[0]?.content as Uint8Array).dwallet_id).toBe(
     dwalletId,
   );
   const afterRelease = { dwalletId, presignId: presignId as string };
-  expect(abortOf(await harness.runToFailure((tx) => paySign(harness, tx, afterRelease)))).toBe("treasury 6");
+  expect(abortOf(await harness.runToFailure((tx) => paySign(harness, tx, afterRelease)))).toBe("custody 1");
+});
+
+test("a capability that was sent to the Treasury is taken in, once, and signs", async () => {
+  const { dwalletId, user } = await activeDwallet(harness);
+  const [presignId] = await readyPresigns(harness);
+  const { treasuryId } = harness.net.treasury;
+  const message = treasuryConsentBytes({
+    ...{ action: "leave", chain: new Uint8Array(32), treasuryId, dwalletId, recipient: treasuryId },
+    ...{ nonce: 0n, expiresEpoch: 1_000n },
+  });
+  const signature = await user.keypair.sign(message);
+  const left = await harness.run((tx) =>
+    tx.moveCall({
+      target: `${harness.net.treasury.packageId}::treasury::leave`,
+      arguments: [
+        ...[
+          harness.treasury(tx),
+          tx.pure.id(dwalletId),
+          bytesOf(tx, new Uint8Array(32)),
+          tx.pure.address(treasuryId),
+        ],
+        ...[tx.pure.u64(0), tx.pure.u64(1_000), bytesOf(tx, user.publicKey), bytesOf(tx, signature)],
+      ],
+    }),
+  );
+  const sent = left.effects.changedObjects.find(
+    ({ outputOwner }) => outputOwner?.$kind === "AddressOwner" && outputOwner.AddressOwner === treasuryId,
+  )!;
+  const ticket = (tx: Transaction) =>
+    tx.receivingRef({
+      ...{ objectId: sent.objectId, version: sent.outputVersion!, digest: sent.outputDigest! },
+    });
+  const take = (tx: Transaction) =>
+    admin(tx, "take_in_dwallet", [ticket(tx), tx.pure.u32(0), tx.pure.address(user.address)]);
+  await expect(
+    harness.run((tx) => paySign(harness, tx, { dwalletId, presignId: presignId! })),
+  ).rejects.toThrow();
+  await harness.run(take);
+  await expect(harness.run(take)).rejects.toThrow("not available for consumption");
+  await harness.run((tx) => paySign(harness, tx, { dwalletId, presignId: presignId! }));
+});
+
+test("a capability that was sent elsewhere is not taken in", async () => {
+  const other = createUser().address;
+  const { dwalletId } = await activeDwallet(harness);
+  await harness.run((tx) => admin(tx, "announce_release", [tx.pure.id(dwalletId), tx.pure.address(other)]));
+  for (let epoch = 0; epoch < 14; epoch += 1) await harness.net.controls.advanceEpoch();
+  await harness.run((tx) => admin(tx, "release_dwallet", [tx.pure.id(dwalletId)]));
+  const { objects: owned } = await harness.client.listOwnedObjects({ owner: other });
+  const { objectId, version, digest } = owned[0]!;
+  const taken = await harness.runToFailure((tx) =>
+    admin(tx, "take_in_dwallet", [
+      tx.receivingRef({ objectId, version, digest }),
+      tx.pure.u32(0),
+      tx.pure.address(me),
+    ]),
+  );
+  expect(abortOf(taken)).toBe("transfer 3");
 });
 
 test("the caps of another Treasury give no rights here", async () => {

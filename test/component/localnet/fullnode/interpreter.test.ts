@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => harness.close());
 
-/** Tries a transaction out; returns what its last command returned, or how it failed. */
+/** Simulates a transaction. Returns the results of its last command, or its failure. */
 async function attempt(build: (tx: Transaction) => void) {
   const tx = new Transaction();
   tx.setSender(me);

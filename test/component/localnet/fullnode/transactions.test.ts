@@ -18,7 +18,7 @@ async function coins(owner = me): Promise<(Reference & { balance: string })[]> {
   return (await harness.client.listCoins({ owner })).objects;
 }
 
-/** A transaction with everything given, so that nothing is simulated before it is sent. */
+/** A fully specified transaction, so that nothing is simulated before it is sent. */
 async function offline(
   build: (tx: Transaction) => void,
   gas?: Reference,

@@ -23,7 +23,7 @@ afterEach(async () => {
   mpc = undefined;
 });
 
-/** A worker that is made for one fault. */
+/** A worker for one fault. */
 const faulty = (code: string) => () => new Worker(code, { eval: true });
 
 it("the worker gives the same answers as the party on the caller's thread", async () => {

@@ -36,7 +36,7 @@ function judgedForm(signature: Uint8Array): Uint8Array {
   return signature.length === 65 ? concatBytes(signature.subarray(1), signature.subarray(0, 1)) : signature;
 }
 
-/** Bytes made unreadable in the ways that bytes from strangers are. */
+/** Bytes that are unreadable in the ways in which a stranger's bytes are. */
 const damage = (bytes: Uint8Array): fc.Arbitrary<Uint8Array> =>
   fc.oneof(
     fc.nat(bytes.length - 1).map((length) => bytes.slice(0, length)),

@@ -8,7 +8,7 @@ const tagged = (version: number, base64: string): Uint8Array => {
   return concatBytes(Uint8Array.of(version - 1), encodeVector(body));
 };
 
-/** Outputs of one real network key of four parties, as they stand on a chain. */
+/** Outputs of one real network key of four parties, as the chain has them. */
 export const REAL_OUTPUTS = {
   dkgVersion2: tagged(2, recorded.dkgVersion2),
   dkgVersion4: tagged(4, recorded.dkgVersion4),

@@ -14,15 +14,15 @@ const CONFIG = "release-please-config.json";
 const MANIFEST = ".release-please-manifest.json";
 const QUIET = { error() {}, warn() {}, info() {}, debug() {}, trace() {} };
 
-/** A Release PR that was opened: what it says, and its files after it. */
+/** An opened Release PR: its text, and its files. */
 export interface OpenedPullRequest {
   readonly pullRequest: PullRequest;
   readonly files: ReadonlyMap<string, string>;
 }
 
 /**
- * A git repository in a throw-away folder, with the project's configuration of release-please and what that changes. Git
- * is real; of GitHub it keeps the releases and pull requests.
+ * A git repository in a temporary folder, with the project's configuration of release-please and the files that it
+ * changes. Git is real. The releases and pull requests of GitHub are kept in memory.
  */
 export class MadeRepository extends LocalGitHub {
   readonly folder: string;
@@ -46,7 +46,7 @@ export class MadeRepository extends LocalGitHub {
       .trim();
   }
 
-  /** Begins anew, at a release; without a version, before the first one. */
+  /** Starts anew at a release; without a version, before the first one. */
   startAt(version: string | undefined): void {
     this.git("checkout", "--quiet", "-B", "main", "empty");
     this.opened.length = 0;
@@ -77,7 +77,7 @@ export class MadeRepository extends LocalGitHub {
     return sha;
   }
 
-  /** From the working tree, which costs no process; the only branch is checked out. */
+  /** Read from the working tree, which needs no process. It is the only checked-out branch. */
   override async getFileContentsOnBranch(name: string): ReturnType<LocalGitHub["getFileContentsOnBranch"]> {
     const parsedContent = readFileSync(path.join(this.folder, name), "utf8");
     const content = Buffer.from(parsedContent).toString("base64");
@@ -110,7 +110,7 @@ export class MadeRepository extends LocalGitHub {
     const tracked = new Set(this.git("ls-files").split("\n"));
     const files = new Map<string, string>();
     for (const { path: name, updater } of updates) {
-      // Some updates are of files that only other projects have.
+      // Some updates concern files that only other projects have.
       if (!tracked.has(name)) continue;
       const before = files.get(name) ?? readFileSync(path.join(this.folder, name), "utf8");
       files.set(name, updater.updateContent(before));
@@ -145,7 +145,7 @@ function changelog(): string {
   return readSource("CHANGELOG.md").text;
 }
 
-/** The files that have the version, small, with the project's own fields around it. */
+/** The files that contain the version, shortened, with the project's own fields around it. */
 function versionFiles(version: string): Record<string, string> {
   const name = "threshold-signing-service";
   const json = (value: object) => `${JSON.stringify(value, null, 2)}\n`;

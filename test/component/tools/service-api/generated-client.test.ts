@@ -13,7 +13,7 @@ import {
 } from "../../transport/fake-services.ts";
 
 const TSC = path.resolve("node_modules/.bin/tsc");
-/** Generator and compiler are processes and megabytes of code of their own. */
+/** Generator and compiler are processes with megabytes of code. */
 const TIMEOUT_MS = 60_000;
 const FLAGS =
   "--noEmit --pretty false --strict --target es2023 --module esnext --moduleResolution bundler".split(" ");

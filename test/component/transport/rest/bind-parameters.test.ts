@@ -139,7 +139,7 @@ describe("a query parameter", () => {
   });
 });
 
-/** The name that a refusal uses: in proto names, the item's index with it. */
+/** The name in a refusal: the path in proto names, with the item's index. */
 function expectedName(name: string): RegExp {
   const proto = name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
   return new RegExp(`^${proto.replaceAll(".", "\\.")}(?:\\[\\d+\\])?$`);

@@ -1,15 +1,15 @@
-/** A point on which an implementation that the vectors come from says otherwise. */
+/** A point on which an implementation behind the vectors differs. */
 export interface DialectChoice {
   readonly choice: string;
-  /** What decides: `google/api/http.proto` where it speaks; where it is silent, the stricter reading. */
+  /** The authority: `google/api/http.proto` where it decides; otherwise the stricter reading. */
   readonly reason: string;
-  /** The vectors that differ, as the test names them. */
+  /** The differing vectors by the names in the test. */
   readonly differs: readonly string[];
 }
 
 const BY_PROTO = "the comments of google/api/http.proto say so";
 
-/** Every difference between this transcoder and the vectors; `docs/transcoding.md` has them in words. */
+/** Every difference between this transcoder and the vectors. `docs/transcoding.md` describes them. */
 export const DIALECT: readonly DialectChoice[] = [
   {
     choice: "variables do not nest",

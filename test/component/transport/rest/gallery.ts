@@ -14,7 +14,7 @@ import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
 
 const { resolve } = createRequire(import.meta.url);
 
-/** Compiles a proto that imports nothing but Google's. */
+/** Compiles a proto that imports only Google's. */
 export function compileProto(file: string): FileRegistry {
   const folder = mkdtempSync(path.join(tmpdir(), "proto-"));
   try {
@@ -36,9 +36,9 @@ export function compileProto(file: string): FileRegistry {
 
 const registry = compileProto(path.join(import.meta.dirname, "gallery.proto"));
 
-/** `test.gallery.v1.Gallery`: every form that a google.api.http rule can have. */
+/** `test.gallery.v1.Gallery`: every form of a google.api.http rule. */
 export const Gallery: DescService = found(registry.getService("test.gallery.v1.Gallery"));
-/** A message with a field of every kind that a parameter may fill, and of those that it may not. */
+/** A message with a field of every kind, whether a parameter may fill it or not. */
 export const Parameters: DescMessage = found(registry.getMessage("test.gallery.v1.Parameters"));
 
 function found<T>(value: T | undefined): T {

@@ -16,7 +16,7 @@ const long: Handler = (_message, { responseHeader }) => {
   return { stringValue: "é".repeat(2000) };
 };
 
-/** A reply whose octets are not decoded on the way. */
+/** A reply whose octets are not decoded. */
 async function raw(url: string, method: string, headers: Record<string, string>) {
   const call = request(url, { method, headers });
   call.end();

@@ -117,7 +117,7 @@ describe("octets in a reply", () => {
     };
     server = await startGallery({ download: made });
     await expect(server.send("GET", "/downloads/9")).rejects.toThrow();
-    // Whether the cut that follows is seen by the caller is a matter of chance.
+    // Whether the caller sees the following cut is a matter of chance.
     const longer = await server.send("GET", "/downloads/11").catch(() => undefined);
     expect(longer?.octets.length ?? 20).toBe(20);
     await server.close();
@@ -293,7 +293,7 @@ describe("a range of octets", () => {
   });
 });
 
-/** A reply that could be ranged, were it to GET. */
+/** A reply that would support ranges if the method were GET. */
 const once: Handler = (_message, { responseHeader }) => {
   responseHeader.set("etag", ETAG);
   return { data: BODY, contentType: "image/png" };

@@ -10,24 +10,24 @@ import { Gallery } from "./gallery.ts";
 
 /** A message as a handler sees it. */
 export type Fields = Message & Record<string, unknown>;
-/** What a handler may give: fields of its reply, or a stream of such. */
+/** The return value of a handler: fields of its reply, or a stream of them. */
 export type Handler = (message: Fields, context: HandlerContext) => unknown;
 
 /** A server of the gallery. */
 export interface GalleryServer extends TransportServer {
   readonly calls: FinishedCall[];
-  /** What went to the log, newest last. */
+  /** The log, newest last. */
   readonly failures: FailureRecord[];
   send(method: string, path: string, options?: SendOptions): Promise<Reply>;
 }
 
-/** A request beside its method and path. A body that is no string and no octets is sent as JSON. */
+/** The parts of a request beside its method and path. A body that is neither a string nor octets is sent as JSON. */
 export interface SendOptions {
   readonly body?: unknown;
   readonly headers?: Record<string, string>;
 }
 
-/** A reply, read to its end. `json` is of a body that is JSON. */
+/** A reply, read to its end. `json` is set for a JSON body. */
 export interface Reply {
   readonly status: number;
   readonly headers: Headers;

@@ -17,7 +17,7 @@ const change = (text: string, cursor = "") => ({ change: { text }, cursor });
 const time = create(TimestampSchema, { seconds: 1n });
 const EVENTS = { accept: "text/event-stream" };
 
-/** Starts a watch that gives these messages; an error is thrown. */
+/** Starts a watch that yields these messages. It throws an error among them. */
 async function startWatch(...items: readonly (object | Error)[]) {
   const seen: Fields[] = [];
   const watch: Handler = async function* (message) {
@@ -238,7 +238,7 @@ describe("a stream", () => {
     call.on("error", () => {});
     call.end();
     const [reply] = await once(call, "response");
-    // Nothing is read, so the connection fills up.
+    // The caller reads nothing, so the connection fills up.
     await once(reply, "readable");
     reply.destroy();
     await ended.entered;

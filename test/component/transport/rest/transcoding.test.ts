@@ -31,7 +31,7 @@ describe("a route", () => {
     ["GET", "/anything", {}],
     ["BREW", "/anything", {}],
   ])("%s %s binds its variables", async (method, path, fields) => {
-    // fetch refuses methods that it does not know.
+    // fetch refuses unknown methods.
     const session = connect(server.url);
     const stream = session.request({ ":method": method, ":path": path }, { endStream: true });
     const chunks: Buffer[] = [];
@@ -198,7 +198,7 @@ describe("a reply", () => {
   });
 });
 
-/** Matches fields of fields, too. */
+/** It matches nested fields, too. */
 function nested(fields: object): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(fields).map(([name, value]) => [

@@ -44,7 +44,7 @@ interface ParameterCase {
   want: JsonValue;
 }
 
-/** Vectors of two other implementations; what differs, and only that, is in the table of dialect choices. */
+/** Vectors of two other implementations. The table of dialect choices contains exactly the differences. */
 describe("the vectors of grpc-httpjson-transcoding and vanguard agree on", () => {
   it.each(["vanguard", "httpjson"])("templates: %s", (origin) => {
     const { cases } = read<{ cases: TemplateCase[] }>(`${origin}-template-parse`);
@@ -137,7 +137,7 @@ function read<T>(name: string): T {
   return JSON.parse(readFileSync(path.join(import.meta.dirname, "vectors", `${name}.json`), "utf8")) as T;
 }
 
-/** The names of the cases whose outcome is not the one wanted. */
+/** The names of the cases with an unexpected outcome. */
 function differing<T>(
   cases: readonly T[],
   name: (one: T) => string,
@@ -156,7 +156,7 @@ function differing<T>(
     .map(name);
 }
 
-/** Those of the names that a dialect choice speaks of. */
+/** The names that a dialect choice mentions. */
 function expectedOf(names: readonly string[]): string[] {
   const known = new Set(DIALECT.flatMap(({ differs }) => differs));
   return names.filter((name) => known.has(name));
@@ -170,7 +170,7 @@ function parsed(one: TemplateCase) {
       segments: segments.map((part) =>
         part.kind === "literal" ? part.text : part.kind === "one" ? "*" : "**",
       ),
-      // Some vectors speak of segments and variables only.
+      // Some vectors mention only segments and variables.
       verb: one.verb === undefined ? undefined : verb,
       variables:
         one.variables &&
@@ -192,7 +192,7 @@ function wanted({ valid, segments, verb, variables }: TemplateCase) {
   };
 }
 
-/** Templates that the dialect refuses are left out, so that the paths of the others can still be tried. */
+/** Templates that the dialect refuses are omitted, so that the paths of the others can still be tried. */
 function routerOf(routes: readonly (readonly string[])[]): PathRouter<string> {
   const router = createPathRouter<string>();
   for (const [method = "", template = "", id = ""] of routes) {
@@ -205,7 +205,7 @@ function routerOf(routes: readonly (readonly string[])[]): PathRouter<string> {
   return router;
 }
 
-/** A query inside of the path is cut off before paths are matched, and is no part of what that lookup is about. */
+/** A query inside the path is cut off before paths are matched, so that look-up does not concern it. */
 function withoutQueryOf<T>(text: string, bindings: T[]): T[] {
   return text.includes("?") ? [] : bindings;
 }

@@ -32,7 +32,7 @@ async function sent(digest: string, version: number, dependencies: string[]): Pr
   return {
     ...{ digest, sender: wallet, gasOwner: wallet, signatures: [], time: undefined },
     bytes: await transaction.build(),
-    outcome: { kind: "landed", gasUsedMist: 1n, changes, transaction: { digest, events: [] } },
+    outcome: { kind: "landed", gasUsedMist: 1n, changes, transaction: { digest, version: 1n, events: [] } },
   };
 }
 
@@ -53,6 +53,7 @@ function find(kept: readonly PastTransaction[], known: readonly string[], laneVe
   const found = findLostTransactions({
     db,
     network: {
+      name: "localnet",
       senderAddress: wallet,
       gasOwnerAddress: wallet,
       treasury: { operatorCapIds: [cap] } as never,

@@ -29,10 +29,14 @@ const OPERATOR_ABORTS: [module: string, code: number, cause: OperatorCause, isAb
   ["coordinator_inner", 21, "ika_price_missing", false],
   ["sessions_manager", 1, "price_ceiling", false],
   ["sessions_manager", 2, "price_ceiling", false],
-  ["treasury", 5, "price_ceiling", false],
+  ["treasury", 4, "price_ceiling", false],
   ["treasury", 1, "treasury_version", true],
   ["treasury", 2, "treasury_paused", true],
-  ["treasury", 3, "operator_revoked", true],
+  ["treasury", 3, "operator_foreign", true],
+  ["operators", 1, "operator_revoked", true],
+  ["operators", 2, "operator_foreign", true],
+  ["operators", 3, "operator_expired", true],
+  ["operators", 4, "operator_limit", false],
 ];
 
 it.each(OPERATOR_ABORTS)("leaves abort %s:%d to the operator, as %s", (module, code, cause, isAboutEvery) => {

@@ -25,8 +25,10 @@ export function createModelChain() {
   const genesis = { seed, addresses, hotWalletAddress: SENDER, accounts: [], timestampMs: 1n };
   objects.apply(genesisCommit({ ...genesis, networkKeyOutputs: { dkg: new Uint8Array(100) } }).written, []);
   let transactionsCount = 0n;
+  let sender = SENDER;
+  let epoch = 0n;
 
-  return { addresses, objects, transact, call, createForeignCap };
+  return { addresses, objects, transact, call, createForeignCap, passEpochs, actAs };
 
   /** Runs one transaction, of which nothing stays if it throws. Objects that nobody gets go to the sender. */
   function transact<T>(work: (state: ExecutionState) => T): { result: T; events: readonly EmittedEvent[] } {
@@ -35,7 +37,7 @@ export function createModelChain() {
     const state = createExecutionState((id) => objects.get(id), digest);
     const result = work(state);
     for (const object of state.touched())
-      if (!object.deleted && object.mutated) object.owner ??= { kind: "address", address: SENDER };
+      if (!object.deleted && object.mutated) object.owner ??= { kind: "address", address: sender };
     const changes = sealChanges(state, transactionsCount + 1n, digest);
     objects.apply(
       changes.flatMap(({ after }) => (after === undefined ? [] : [after])),
@@ -48,15 +50,24 @@ export function createModelChain() {
   function call(state: ExecutionState, name: string, args: readonly unknown[]): readonly MoveValue[] {
     const found = functions.get(`${addresses.treasuryPackageId}::treasury::${name}`);
     if (found === undefined) throw new Error(`the model has no function ${name}`);
-    return found.run({ state, sender: SENDER, typeArguments: [] }, args);
+    return found.run({ state, sender, epoch, typeArguments: [] }, args);
   }
 
   /** Creates a cap of another Treasury of the same package, and returns its id. */
-  function createForeignCap(name: "AdminCap" | "OperatorCap"): string {
+  function createForeignCap(name: "roles::AdminCap" | "treasury::OperatorCap"): string {
     return transact((state) => {
       const id = state.newId();
       const contents = TreasuryCap.serialize({ id, treasury_id: SENDER }).toBytes();
       return state.create({ id, type: treasuryType(addresses, name), contents }).id;
     }).result;
+  }
+
+  function passEpochs(count: number): void {
+    epoch += BigInt(count);
+  }
+
+  /** Sets the sender of the next transactions. */
+  function actAs(address: string): void {
+    sender = address;
   }
 }

@@ -1,41 +1,36 @@
 import { CoordinatorModule } from "@ika.xyz/sdk";
 import { bcs } from "@mysten/sui/bcs";
 import { expect } from "vitest";
-import { completeSession } from "../../../../src/localnet/contracts/coordinator/complete-session.ts";
-import {
-  coordinatorTypes,
-  DWalletStruct,
-  EncryptionKeyStruct,
-  readInner,
-  updateInner,
-} from "../../../../src/localnet/contracts/coordinator/coordinator-state.ts";
-import { findEncryptionKey } from "../../../../src/localnet/contracts/coordinator/encryption-keys.ts";
+import { readInner, updateInner } from "../../../../src/localnet/contracts/coordinator/coordinator-state.ts";
 import { Protocol } from "../../../../src/localnet/contracts/coordinator/payment.ts";
-import {
-  requestedSequenceNumbers,
-  requestedSession,
-} from "../../../../src/localnet/contracts/coordinator/requested-session.ts";
 import {
   DkgPaid,
   PresignPaid,
   SignPaid,
 } from "../../../../src/localnet/contracts/treasury/treasury-events.ts";
-import { Treasury, treasuryType } from "../../../../src/localnet/contracts/treasury/treasury-state.ts";
-import { addObject, borrowObject, idName } from "../../../../src/localnet/fullnode/dynamic-fields.ts";
-import { createCoin } from "../../../../src/localnet/fullnode/execution-state.ts";
+import { treasuryType } from "../../../../src/localnet/contracts/treasury/treasury-state.ts";
+import { createCoin, type ExecutionState } from "../../../../src/localnet/fullnode/execution-state.ts";
 import { coinObjectType, SUI_COIN_TYPE } from "../../../../src/localnet/fullnode/sui-types.ts";
+import { TreasuryObject } from "../../../../src/protocol/treasury-objects.ts";
+import { signConsent, userOf } from "../../../../tools/move/consents.ts";
 import {
   type Amount,
+  type Consented,
   type Known,
+  LIMIT_KINDS,
   OPERATIONS,
   type Operation,
   type Step,
   unitsOf,
 } from "../../../../tools/move/scenario.ts";
+import { addressOf, roleOf } from "./model-actors.ts";
 import { createModelChain, SENDER } from "./model-chain.ts";
+import { createModelNetwork } from "./model-network.ts";
 
 /** What nothing on the chain has as its id. */
 const UNKNOWN = `0x${"de".repeat(32)}`;
+/** More than an operator spends in a scenario. */
+const AMPLE = 1_000_000;
 const PROTOCOLS = { dkg: Protocol.DwalletDkg, presign: Protocol.Presign, sign: Protocol.Sign } as const;
 
 /**
@@ -45,11 +40,13 @@ const PROTOCOLS = { dkg: Protocol.DwalletDkg, presign: Protocol.Presign, sign: P
 export function createTreasuryModel(): (step: Step) => void {
   const chain = createModelChain();
   const { addresses, transact } = chain;
+  const { complete, accept, registeredUser } = createModelNetwork(chain);
   const foreign = {
-    adminCapId: chain.createForeignCap("AdminCap"),
-    operatorCapId: chain.createForeignCap("OperatorCap"),
+    adminCapId: chain.createForeignCap("roles::AdminCap"),
+    operatorCapId: chain.createForeignCap("treasury::OperatorCap"),
   };
   let operatorCapId = addresses.operatorCapIds[0]!;
+  let adminCapId = addresses.adminCapId;
   let sessionsCount = 0;
   const dwallets: string[] = [];
   const presigns: string[] = [];
@@ -108,7 +105,7 @@ export function createTreasuryModel(): (step: Step) => void {
         return;
       case "treasury version":
         transact((state) => {
-          state.update(state.find(addresses.treasuryId)!, Treasury, (value) => {
+          state.update(state.find(addresses.treasuryId)!, TreasuryObject, (value) => {
             value.version = step.version.toString();
           });
         });
@@ -119,23 +116,81 @@ export function createTreasuryModel(): (step: Step) => void {
       case "deposit":
         deposit(unitsFor("presign", step.amount));
         return;
-      case "new operator":
-        operatorCapId = administer("new_operator", step, [])!;
+      case "new operator": {
+        administer("new_operator", step, [addressOf(step.holder ?? "hot wallet"), ...limitsOf(step)]);
+        operatorCapId = treasury().operators.at(-1)!.cap_id;
+        return;
+      }
+      case "renew operator":
+        administer("renew_operator", step, [operatorOf(step), ...limitsOf(step)]);
         return;
       case "revoke operator":
-        administer("revoke_operator", step, [step.operator === "unknown" ? UNKNOWN : operatorCapId]);
+        administer("revoke_operator", step, [operatorOf(step)]);
+        return;
+      case "epochs pass":
+        chain.passEpochs(step.count);
+        return;
+      case "act as":
+        chain.actAs(addressOf(step.who));
+        return;
+      case "pause as pauser":
+        callTreasury("pause", []);
+        return;
+      case "set roles":
+        administer("set_roles", step, [roleOf(step.pauser), roleOf(step.recovery)]);
+        return;
+      case "offer admin":
+        administer("offer_admin", step, [addressOf(step.to)]);
+        return;
+      case "withdraw admin offer":
+        administer("withdraw_admin_offer", step, []);
+        return;
+      case "accept admin":
+        callTreasury("accept_admin", []);
+        adminCapId = treasury().roles.admin_cap_id;
+        return;
+      case "recover admin":
+        callTreasury("recover_admin", [addressOf(step.to)]);
+        return;
+      case "leave":
+      case "refuse release":
+        consent(step);
+        return;
+      case "announce release":
+        administer("announce_release", step, [known(dwallets, step.dwallet), SENDER]);
+        return;
+      case "withdraw release":
+        administer("withdraw_release", step, [known(dwallets, step.dwallet)]);
+        return;
+      case "release dwallet":
+        administer("release_dwallet", step, [known(dwallets, step.dwallet)]);
+        return;
+      case "release presign":
+        administer("release_presign", step, [known(presigns, step.presign), SENDER]);
+        return;
+      case "announce successor":
+        administer("announce_successor", step, [UNKNOWN]);
+        return;
+      case "withdraw successor":
+        administer("withdraw_successor", step, []);
+        return;
+      case "move dwallet":
+        administer("move_dwallets", step, [[known(dwallets, step.dwallet)]]);
+        return;
+      case "move presign":
+        administer("move_presigns", step, [[known(presigns, step.presign)]]);
+        return;
+      case "take in dwallet":
+        takeIn("take_in_dwallet", step, "DWalletCap", [0, userOf(0).address]);
+        return;
+      case "take in presign":
+        takeIn("take_in_presign", step, "UnverifiedPresignCap", []);
         return;
       case "ceiling":
         setCeiling(step);
         return;
       case "pause":
         administer("set_paused", step, [step.paused]);
-        return;
-      case "release dwallet":
-        administer("release_dwallet", step, [known(dwallets, step.dwallet)]);
-        return;
-      case "release presign":
-        administer("release_presign", step, [known(presigns, step.presign)]);
         return;
       case "drain nothing":
         administer("drain", step, [0n, 0n, SENDER]);
@@ -181,17 +236,80 @@ export function createTreasuryModel(): (step: Step) => void {
     return paid;
   }
 
-  /** Calls a function of the administrator, and returns the id of the object that it returns. */
+  /** Calls a function of the administrator. */
   function administer(
     name: string,
-    { admin = "own" }: { readonly admin?: "own" | "foreign" },
+    { admin = "own" }: { readonly admin?: "own" | "first" | "foreign" },
     args: readonly unknown[],
-  ): string | undefined {
-    const capId = admin === "own" ? addresses.adminCapId : foreign.adminCapId;
-    return transact((state) => {
-      const [value] = chain.call(state, name, [state.find(addresses.treasuryId), state.find(capId), ...args]);
-      return value?.kind === "object" ? value.object.id : undefined;
-    }).result;
+  ): void {
+    transact((state) => administerIn(state, name, { admin }, args));
+  }
+
+  function administerIn(
+    state: ExecutionState,
+    name: string,
+    { admin = "own" }: { readonly admin?: string },
+    args: readonly unknown[],
+  ): void {
+    const caps = { own: adminCapId, first: addresses.adminCapId, foreign: foreign.adminCapId };
+    const cap = state.find(caps[admin as keyof typeof caps]);
+    chain.call(state, name, [state.find(addresses.treasuryId), cap, ...args]);
+  }
+
+  /** Calls a function that takes no cap. */
+  function callTreasury(name: string, args: readonly unknown[]): void {
+    transact((state) => chain.call(state, name, [state.find(addresses.treasuryId), ...args]));
+  }
+
+  function consent(step: Consented & { readonly do: "leave" | "refuse release" }): void {
+    const dwalletId = known(dwallets, step.dwallet);
+    const action = step.do === "leave" ? "leave" : "refuse";
+    const of = { action, treasuryId: addresses.treasuryId, dwalletId, recipient: SENDER } as const;
+    const { chain: digest, nonce, expiresEpoch, publicKey, signature } = signConsent(step, of);
+    const told = [dwalletId, digest, ...(action === "leave" ? [SENDER] : [])];
+    callTreasury(action === "leave" ? "leave" : "refuse_release", [
+      ...told,
+      nonce,
+      expiresEpoch,
+      publicKey,
+      signature,
+    ]);
+  }
+
+  /** Sends a capability of this type to the Treasury, if it is not there, and has it taken in. */
+  function takeIn(
+    name: string,
+    step: { readonly admin?: "own" | "foreign" | "first" },
+    type: string,
+    args: readonly unknown[],
+  ): void {
+    transact((state) => {
+      const found = [...chain.objects.all()].find((object) => object.type.endsWith(`::${type}`))!;
+      const cap = state.find(found.id)!;
+      cap.owner = { kind: "address", address: addresses.treasuryId };
+      administerIn(state, name, step, [cap, ...args]);
+    });
+  }
+
+  function operatorOf(step: { readonly operator?: Known }): string {
+    return step.operator === "unknown" ? UNKNOWN : operatorCapId;
+  }
+
+  function limitsOf({
+    expiresEpoch = AMPLE,
+    limits = {},
+  }: Step & { do: "new operator" | "renew operator" }): bigint[] {
+    const price = unitsFor("presign", { ika: { prices: 1 }, sui: { prices: 1 } });
+    const amounts = LIMIT_KINDS.map((kind) => {
+      const units = limits[kind];
+      if (units === undefined) return BigInt(AMPLE) * 1_000_000_000n;
+      return unitsOf(units, kind === "ika" || kind === "sui" ? price[kind] : 1n);
+    });
+    return [BigInt(expiresEpoch), ...amounts];
+  }
+
+  function treasury() {
+    return TreasuryObject.parse(chain.objects.get(addresses.treasuryId)!.contents);
   }
 
   function setCeiling(
@@ -212,42 +330,6 @@ export function createTreasuryModel(): (step: Step) => void {
     expectSame(balances(), { ika: before.ika + ika, sui: before.sui + sui });
   }
 
-  /** The network completes every open session of a kind. */
-  function complete(kind: "presign" | "dkg"): void {
-    for (const number of requestedSequenceNumbers(chain.objects, addresses)) {
-      const open = requestedSession(chain.objects, addresses, number);
-      if (open?.kind !== kind) continue;
-      transact((state) => completeSession(state, addresses, open, { kind: "completed", output: bytes(1) }));
-    }
-  }
-
-  /** The user accepts the dWallet. */
-  function accept(dwalletId: string): void {
-    transact((state) => {
-      const dwallet = borrowObject(state, readInner(state, addresses).dwallets, idName(dwalletId));
-      state.update(dwallet, DWalletStruct, (value) => {
-        value.state = { $kind: "Active", Active: { public_output: [1] } };
-      });
-    });
-  }
-
-  /** The address of a user whose encryption key is of this curve. */
-  function registeredUser(curve: number): string {
-    const user = `0x${curve.toString(16).padStart(2, "0").repeat(32)}`;
-    transact((state) => {
-      if (findEncryptionKey(state, addresses, user) !== undefined) return;
-      const id = state.newId();
-      const key = { id, curve, created_at_epoch: 1, signer_address: user, encryption_key: [1] };
-      const signed = { ...key, encryption_key_signature: [1], signer_public_key: [1] };
-      const type = coordinatorTypes(addresses.dwalletPackageId).inner("EncryptionKey");
-      const object = state.create({ id, type, contents: EncryptionKeyStruct.serialize(signed).toBytes() });
-      updateInner(state, addresses, ({ encryption_keys }) =>
-        addObject(state, encryption_keys, idName(user, "address"), object),
-      );
-    });
-    return user;
-  }
-
   function session(which: "fresh" | "repeated" | "short" = "fresh"): Uint8Array {
     if (which === "fresh") return fresh();
     return which === "short" ? bytes(1) : sessionOf(1);
@@ -263,7 +345,7 @@ export function createTreasuryModel(): (step: Step) => void {
   }
 
   function balances(): Coins {
-    const { ika, sui } = Treasury.parse(chain.objects.get(addresses.treasuryId)!.contents);
+    const { ika, sui } = treasury();
     return { ika: BigInt(ika), sui: BigInt(sui) };
   }
 
@@ -287,9 +369,9 @@ const REFERENCE = new TextEncoder().encode("reference");
 
 /** The names and contents of the events of each operation. */
 const EVENTS = {
-  dkg: { eventName: "DkgPaid", struct: DkgPaid },
-  presign: { eventName: "PresignPaid", struct: PresignPaid },
-  sign: { eventName: "SignPaid", struct: SignPaid },
+  dkg: { eventName: "treasury::DkgPaid", struct: DkgPaid },
+  presign: { eventName: "treasury::PresignPaid", struct: PresignPaid },
+  sign: { eventName: "treasury::SignPaid", struct: SignPaid },
 } as const;
 
 function bytes(value: number): Uint8Array {

@@ -1,0 +1,48 @@
+import sql from "sql-template-tag";
+import { number } from "../store/columns.ts";
+import type { Queryable } from "../store/database.ts";
+import { readRows } from "../store/statements.ts";
+
+/**
+ * Counts what is under way on a network. Each count has an index that holds only such rows. What is queued is counted as an
+ * operation, and what was sent as a transaction, until the chain has it.
+ */
+export async function readOpenWork(db: Queryable, network: string): Promise<OpenWork> {
+  const [open] = await readRows(
+    db,
+    sql`
+SELECT
+  (SELECT count(*)::int FROM sign_request WHERE network = ${network} AND status = 'prepared' AND expires_at > now())
+    AS "openReservations",
+  (SELECT count(*)::int FROM sign_request WHERE network = ${network} AND status = 'submitted') AS "openSignatures",
+  (SELECT count(*)::int FROM dwallet WHERE network = ${network} AND state = 'AwaitingNetworkDKGVerification')
+    AS "openDwallets",
+  (SELECT count(*)::int FROM presign WHERE network = ${network} AND state = 'pending') AS "openPresigns",
+  (SELECT count(*)::int FROM chain_operation WHERE network = ${network} AND state = 'queued') AS "openOperations",
+  (SELECT count(*)::int FROM chain_transaction WHERE network = ${network} AND state = 'stored')
+    AS "unresolvedTransactions",
+  (SELECT count(*)::int FROM deposit WHERE network = ${network} AND state = 'waiting') AS "waitingDeposits"`,
+    {
+      openReservations: number,
+      openSignatures: number,
+      openDwallets: number,
+      openPresigns: number,
+      openOperations: number,
+      unresolvedTransactions: number,
+      waitingDeposits: number,
+    },
+  );
+  if (open === undefined) throw new Error("a count returns no row");
+  return open;
+}
+
+/** How many of each are under way. */
+export interface OpenWork {
+  readonly openReservations: number;
+  readonly openSignatures: number;
+  readonly openDwallets: number;
+  readonly openPresigns: number;
+  readonly openOperations: number;
+  readonly unresolvedTransactions: number;
+  readonly waitingDeposits: number;
+}

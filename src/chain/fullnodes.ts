@@ -1,0 +1,183 @@
+import { type Clock, startDeadline } from "../lifecycle/clock.ts";
+import { peekStatus, watchStream } from "./peek-status.ts";
+
+/**
+ * Creates a fetch that sends each call to the first of several fullnodes, and to the next one if that fails for a reason of
+ * its own: it cannot be reached, does not begin to answer in time, has no room, or is out of order. A call may thus reach
+ * several nodes. That is safe: reads change nothing, and a signed transaction executes once, because every node gets the
+ * same bytes.
+ *
+ * A node that failed is passed over for a while. Before its first use, and again after each failure, its chain is checked: a
+ * node of another chain gets no call. Without `options.chain`, the first node that answers decides which chain it is.
+ *
+ * Nodes may lag behind each other. Callers expect the same of a single URL, because providers balance it over many nodes:
+ * they compare versions, and read again.
+ */
+export function createFullnodes(options: FullnodesOptions): Fullnodes {
+  const { send, chainOf, clock } = options;
+  const nodes = options.urls.map((url): Node => {
+    const { host } = new URL(url);
+    return { url: url.replace(/\/+$/, ""), host, failures: 0, skippedUntilMs: 0 };
+  });
+  const base = nodes[0]?.url ?? "";
+  if (nodes.length === 1) return { fetch: send, statuses: () => [] };
+  let chain = options.chain;
+  let serving: Node | undefined;
+
+  return {
+    async fetch(input, init) {
+      const route = (input instanceof Request ? input.url : String(input)).slice(base.length);
+      const order = inOrder();
+      let failure: unknown;
+      for (const [at, node] of order.entries()) {
+        // Of the calls that fail together, only the first counts.
+        const { skippedUntilMs } = node;
+        const fail = (error: unknown) => {
+          if (!init?.signal?.aborted && node.skippedUntilMs === skippedUntilMs) skip(node, error);
+        };
+        try {
+          const response = await attempt({ node, route, init, isLast: at === order.length - 1, fail });
+          // A stream that has only begun shows nothing.
+          if (!isStream(route)) serve(node);
+          return response;
+        } catch (error) {
+          if (init?.signal?.aborted) throw error;
+          failure = error;
+          fail(error);
+        }
+      }
+      throw failure;
+    },
+    statuses: () =>
+      nodes.map((node) => ({
+        host: node.host,
+        isServing: node === serving,
+        isSkipped: node.skippedUntilMs > clock.now(),
+        fault: node.fault,
+      })),
+  };
+
+  /** The nodes that are not passed over in their order, then the others, the one that comes back first before the rest. */
+  function inOrder(): Node[] {
+    const now = clock.now();
+    const isSkipped = ({ skippedUntilMs }: Node) => skippedUntilMs > now;
+    const skipped = nodes.filter(isSkipped).sort((a, b) => a.skippedUntilMs - b.skippedUntilMs);
+    return [...nodes.filter((node) => !isSkipped(node)), ...skipped];
+  }
+
+  async function attempt({ node, route, init, isLast, fail }: Attempt): Promise<Response> {
+    await verify(node);
+    // The last node has the time that the caller gives it.
+    const deadline = isLast ? undefined : startDeadline(clock, timeFor(route));
+    const signals = [init?.signal, deadline?.signal].filter((signal) => signal != null);
+    try {
+      const response = await send(node.url + route, { ...init, signal: AbortSignal.any(signals) });
+      const { status, whole } = isStream(route)
+        ? watchStream(response, fail)
+        : await peekStatus(response, fail);
+      if (!isLast && status !== undefined && NODE_STATUSES.has(status))
+        throw new Error(`the fullnode ${node.host} answers with ${status}`);
+      return whole;
+    } catch (error) {
+      if (deadline?.signal.aborted)
+        throw new Error(`the fullnode ${node.host} does not answer in time`, { cause: error });
+      throw error;
+    } finally {
+      deadline?.clear();
+    }
+  }
+
+  async function verify(node: Node): Promise<void> {
+    node.verified ??= chainOf(node.url);
+    const found = await node.verified;
+    chain ??= found;
+    if (found !== chain)
+      throw new Error(`the fullnode ${node.host} serves another chain: ${found}, not ${chain}`);
+  }
+
+  function serve(node: Node): void {
+    node.failures = 0;
+    node.fault = undefined;
+    if (serving === node) return;
+    const isSwitch = serving !== undefined;
+    serving = node;
+    if (isSwitch) options.onSwitch?.(node.host);
+  }
+
+  function skip(node: Node, error: unknown): void {
+    node.skippedUntilMs = clock.now() + Math.min(SKIP_MS * 2 ** node.failures, SKIP_MAX_MS);
+    node.failures += 1;
+    node.fault = error instanceof Error ? error.message : String(error);
+    node.verified = undefined;
+  }
+}
+
+/** The fullnodes of a network. */
+export interface Fullnodes {
+  /** For calls whose URL begins with the first node's. */
+  readonly fetch: typeof fetch;
+  /** In their order; empty if there is only one. */
+  readonly statuses: () => FullnodeStatus[];
+}
+
+/** How a fullnode does. */
+export interface FullnodeStatus {
+  /** Without path and query, which may hold a key. */
+  readonly host: string;
+  /** Whether it answered the last call. */
+  readonly isServing: boolean;
+  /** Whether calls pass it over, unless all others fail. */
+  readonly isSkipped: boolean;
+  /** Its last failure, until it answers again. */
+  readonly fault: string | undefined;
+}
+
+/** Options of {@link createFullnodes}. */
+export interface FullnodesOptions {
+  /** In the order in which they are tried; at least one. */
+  readonly urls: readonly string[];
+  /** The identifier of the network's chain, if it is known. */
+  readonly chain: string | undefined;
+  readonly send: typeof fetch;
+  /** Asks a node for the identifier of its chain, within a time limit. */
+  readonly chainOf: (url: string) => Promise<string>;
+  readonly clock: Clock;
+  /** Called when another node answers than before. */
+  readonly onSwitch?: ((host: string) => void) | undefined;
+}
+
+interface Attempt {
+  readonly node: Node;
+  readonly route: string;
+  readonly init: RequestInit | undefined;
+  readonly isLast: boolean;
+  /** Reports a failure of the node, also after its answer began. */
+  readonly fail: (error: unknown) => void;
+}
+
+interface Node {
+  readonly url: string;
+  readonly host: string;
+  failures: number;
+  skippedUntilMs: number;
+  verified?: Promise<string> | undefined;
+  fault?: string | undefined;
+}
+
+/** How long a node is passed over after its first failure. Each further failure doubles it. */
+const SKIP_MS = 1_000;
+const SKIP_MAX_MS = 60_000;
+/** The time for the beginning of an answer, while another node can be asked. */
+const READ_MS = 4_000;
+/** An execution is final before it is answered. */
+const EXECUTE_MS = 20_000;
+/** A node without room or out of order, in HTTP and gRPC: DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED and UNAVAILABLE. */
+const NODE_STATUSES = new Set(["429", "500", "502", "503", "504", "grpc 4", "grpc 8", "grpc 14"]);
+
+function timeFor(route: string): number {
+  return route.endsWith("/ExecuteTransaction") ? EXECUTE_MS : READ_MS;
+}
+
+function isStream(route: string): boolean {
+  return route.endsWith("/SubscribeCheckpoints");
+}

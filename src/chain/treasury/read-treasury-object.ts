@@ -1,0 +1,97 @@
+import { bcs } from "@mysten/sui/bcs";
+import type { SuiGrpcClient } from "@mysten/sui/grpc";
+import { deriveDynamicFieldID, normalizeSuiAddress } from "@mysten/sui/utils";
+import { TreasuryDWallet, TreasuryObject } from "../../protocol/treasury-objects.ts";
+import { listFields } from "./list-fields.ts";
+import { byOperation, type OperationPrice, PRICED_OPERATIONS } from "./read-prices.ts";
+import { type TreasuryAnnouncement, type TreasuryState, treasuryState } from "./treasury-state.ts";
+
+/** Reads a Treasury. Throws if the object does not exist or is none. */
+export async function readTreasuryObject(
+  client: Pick<SuiGrpcClient, "core">,
+  treasuryId: string,
+): Promise<SharedTreasury> {
+  const { object } = await client.core.getObject({ objectId: treasuryId, include: { content: true } });
+  const [typePackageId, module, name, ...rest] = object.type.split("::");
+  if (module !== "treasury" || name !== "Treasury" || rest.length > 0 || object.owner.$kind !== "Shared")
+    throw new Error(`${treasuryId} is a ${object.type}, not a shared Treasury`);
+  const content = TreasuryObject.parse(object.content);
+  const { dwallets, presign_caps } = content.custody;
+  return {
+    ...treasuryState(content),
+    ...{ id: content.id, ceilingsId: content.ceilings.id },
+    ...{ dwalletsId: dwallets.id, dwalletCount: BigInt(dwallets.size) },
+    ...{ presignCapsId: presign_caps.id, presignCount: BigInt(presign_caps.size) },
+    typePackageId: normalizeSuiAddress(typePackageId ?? ""),
+    initialSharedVersion: object.owner.Shared.initialSharedVersion,
+  };
+}
+
+/** A Treasury with its reference, and the ids of its tables. */
+export interface SharedTreasury extends TreasuryState {
+  readonly id: string;
+  /** Price ceilings. */
+  readonly ceilingsId: string;
+  /** The dWallets whose capabilities it holds. */
+  readonly dwalletsId: string;
+  readonly dwalletCount: bigint;
+  /** Capabilities of unused presigns. */
+  readonly presignCapsId: string;
+  readonly presignCount: bigint;
+  /** The first version of the package, which names its types. */
+  readonly typePackageId: string;
+  readonly initialSharedVersion: string;
+}
+
+/** Reads the price ceilings of a Treasury, in order. */
+export async function readPriceCeilings(
+  client: Pick<SuiGrpcClient, "listDynamicFields">,
+  { ceilingsId }: Pick<SharedTreasury, "ceilingsId">,
+): Promise<OperationPrice[]> {
+  const fields = await listFields(client, ceilingsId, MAX_CEILING_COUNT);
+  return fields
+    .flatMap(({ name, value }): OperationPrice[] => {
+      const { op, curve, signature_algorithm: signatureAlgorithm } = PriceKey.parse(name);
+      const operation = PRICED_OPERATIONS[op];
+      const { ika, sui } = Ceiling.parse(value);
+      if (operation === undefined) return [];
+      return [{ operation, curve, signatureAlgorithm, ika: BigInt(ika), sui: BigInt(sui) }];
+    })
+    .sort(byOperation);
+}
+
+/** Reads the announced releases of a Treasury. */
+export async function readReleases(
+  client: Pick<SuiGrpcClient, "core">,
+  { announcedDWalletIds: ids, dwalletsId }: Pick<SharedTreasury, "announcedDWalletIds" | "dwalletsId">,
+): Promise<AnnouncedRelease[]> {
+  if (ids.length === 0) return [];
+  const objectIds = ids.map((id) =>
+    deriveDynamicFieldID(dwalletsId, ID_TYPE, bcs.Address.serialize(id).toBytes()),
+  );
+  const { objects } = await client.core.getObjects({ objectIds, include: { content: true } });
+  return ids.flatMap((dwalletId, index) => {
+    const object = objects[index];
+    // It has ended since the Treasury was read.
+    if (object === undefined || object instanceof Error) return [];
+    const { owner, release } = TreasuryDWallet.parse(object.content.subarray(FIELD_HEAD_BYTES));
+    return release === null
+      ? []
+      : [{ dwalletId, owner, to: release.to, fromEpoch: BigInt(release.from_epoch) }];
+  });
+}
+
+/** A dWallet's capability that the administrator wants to hand out. */
+export interface AnnouncedRelease extends TreasuryAnnouncement {
+  readonly dwalletId: string;
+  /** The address of the user's encryption key. */
+  readonly owner: string;
+}
+
+const MAX_CEILING_COUNT = 1_000;
+const ID_TYPE = "0x2::object::ID";
+/** A field's content begins with its own id and its name. */
+const FIELD_HEAD_BYTES = 64;
+
+const PriceKey = bcs.struct("PriceKey", { op: bcs.u8(), curve: bcs.u32(), signature_algorithm: bcs.u32() });
+const Ceiling = bcs.struct("Ceiling", { ika: bcs.u64(), sui: bcs.u64() });

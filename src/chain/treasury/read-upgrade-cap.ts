@@ -1,0 +1,61 @@
+import { bcs } from "@mysten/sui/bcs";
+import type { SuiGrpcClient } from "@mysten/sui/grpc";
+
+/**
+ * Finds who can change a package: the holder of the UpgradeCap that the publication of the package returned. Where the
+ * cap went afterwards is read from the object itself.
+ */
+export async function readUpgradeCap(
+  { core }: Pick<SuiGrpcClient, "core">,
+  packageId: string,
+): Promise<UpgradeCapHolder> {
+  const { objects } = await core.getObjects({
+    objectIds: [packageId],
+    include: { previousTransaction: true },
+  });
+  const [found] = objects;
+  if (found === undefined || found instanceof Error)
+    return { kind: "unknown", why: "the package was not found" };
+  if (!found.previousTransaction) return { kind: "unknown", why: "the package has no transaction" };
+  const published = await core
+    .getTransaction({ digest: found.previousTransaction, include: { effects: true, objectTypes: true } })
+    .catch(() => undefined);
+  const changes = published?.Transaction?.effects.changedObjects ?? [];
+  const types = published?.Transaction?.objectTypes ?? {};
+  const capId = changes.find(({ objectId }) => isUpgradeCap(types[objectId]))?.objectId;
+  if (capId === undefined)
+    return { kind: "unknown", why: "the fullnode no longer has the transaction that published the package" };
+  const [cap] = (await core.getObjects({ objectIds: [capId], include: { content: true } })).objects;
+  if (cap === undefined || cap instanceof Error) return { kind: "destroyed", capId };
+  const { version, policy } = UpgradeCap.parse(cap.content);
+  const { owner } = cap;
+  const holder = owner.$kind === "AddressOwner" ? owner.AddressOwner : `an object (${owner.$kind})`;
+  return { kind: "held", capId, holder, version: BigInt(version), policy };
+}
+
+/** Who can change a package. */
+export type UpgradeCapHolder =
+  | {
+      readonly kind: "held";
+      readonly capId: string;
+      /** An address, or a description of an object that owns the cap. */
+      readonly holder: string;
+      /** The number of versions so far. */
+      readonly version: bigint;
+      /** 0 for any compatible change, 128 for additions alone, 192 for dependencies alone. */
+      readonly policy: number;
+    }
+  /** The cap does not exist any more, or is inside another object: nobody can be named who holds it. */
+  | { readonly kind: "destroyed"; readonly capId: string }
+  | { readonly kind: "unknown"; readonly why: string };
+
+const UpgradeCap = bcs.struct("UpgradeCap", {
+  id: bcs.Address,
+  package: bcs.Address,
+  version: bcs.u64(),
+  policy: bcs.u8(),
+});
+
+function isUpgradeCap(type: string | undefined): boolean {
+  return type !== undefined && /^0x0*2::package::UpgradeCap$/.test(type);
+}

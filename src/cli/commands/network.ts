@@ -1,0 +1,64 @@
+import { timestampDate } from "@bufbuild/protobuf/wkt";
+import {
+  DrainNetworkResponseSchema,
+  GetNetworkWorkResponseSchema,
+  type NetworkWork,
+  ResumeNetworkResponseSchema,
+} from "../../../gen/proto/tss/v1/admin_pb.ts";
+import { serviceCommand } from "../service-command.ts";
+
+const OPERATOR = { caller: "operator", isDirect: false } as const;
+
+const status = serviceCommand({
+  ...OPERATOR,
+  summary: "show whether a network takes new work, and what is under way on it",
+  options: {},
+  call: ({ admin }) => admin.getNetworkWork({}),
+  reply: GetNetworkWorkResponseSchema,
+  show: ({ work }) => showWork(work),
+});
+
+const drain = serviceCommand({
+  ...OPERATOR,
+  summary: "close a network to new work on every replica; what is under way ends",
+  options: {},
+  call: ({ admin }) => admin.drainNetwork({}),
+  reply: DrainNetworkResponseSchema,
+  show: ({ work }) => showWork(work),
+});
+
+const resume = serviceCommand({
+  ...OPERATOR,
+  summary: "open a network to new work again",
+  options: {},
+  call: ({ admin }) => admin.resumeNetwork({}),
+  reply: ResumeNetworkResponseSchema,
+  show: ({ work }) => showWork(work),
+});
+
+/** `tss network`. */
+export const networkCommands = { status, drain, resume };
+
+function showWork(work: NetworkWork | undefined): string {
+  if (work === undefined) return "the service says nothing about the network";
+  const since = work.drainTime && timestampDate(work.drainTime).toISOString();
+  const under = [
+    [work.openReservations, "open reservations"],
+    [work.openSignatures, "signatures"],
+    [work.openDwallets, "dWallets"],
+    [work.openPresigns, "presigns"],
+    [work.openOperations, "queued operations"],
+    [work.unresolvedTransactions, "transactions without a known outcome"],
+    [work.waitingDeposits, "deposits that wait for a price"],
+  ] as const;
+  const open = under.filter(([count]) => count > 0).map(([count, what]) => `  ${count} ${what}`);
+  return [
+    since === undefined
+      ? `${work.network} takes new work`
+      : `${work.network} has taken no new work since ${since}`,
+    ...(open.length === 0 ? ["nothing is under way"] : ["under way:", ...open]),
+    ...(since !== undefined && work.idle
+      ? [`${work.network} can be removed from NETWORKS once its deposits are swept`]
+      : []),
+  ].join("\n");
+}

@@ -1,0 +1,43 @@
+import { command, UsageError } from "../../command.ts";
+import { optional } from "../../option.ts";
+import { nonEmptyText } from "../../option-values.ts";
+import { formatPairs } from "../../table.ts";
+import { MULTISIG_OPTIONS, multisigOf } from "../../treasury/multisig.ts";
+import { readKeyFile } from "../../treasury/read-key-file.ts";
+
+/** `tss treasury multisig`. */
+export const multisigCommand = command({
+  summary: "show the address of a multisig, which can hold an AdminCap or an UpgradeCap",
+  details: "Reads no chain. The order of the keys is part of the address.",
+  options: {
+    keyFile: optional("<file>", "only show the public key of the key in this file", nonEmptyText),
+    ...MULTISIG_OPTIONS,
+  },
+  async run({ keyFile, ...values }, { print }) {
+    const multisig = multisigOf(values);
+    if (keyFile !== undefined) {
+      if (multisig !== undefined) throw new UsageError("--key-file and --public-keys exclude each other");
+      const publicKey = readKeyFile(keyFile).getPublicKey();
+      print(
+        formatPairs([
+          ["address", publicKey.toSuiAddress()],
+          ["public key", publicKey.toSuiPublicKey()],
+        ]),
+      );
+      return;
+    }
+    if (multisig === undefined) throw new UsageError("--public-keys is missing");
+    print(
+      formatPairs([
+        ["address", multisig.toSuiAddress()],
+        ["threshold", String(multisig.getThreshold())],
+        ...multisig
+          .getPublicKeys()
+          .map(({ publicKey, weight }, index): [string, string] => [
+            `key ${index + 1}`,
+            `${publicKey.toSuiAddress()}, weight ${weight}`,
+          ]),
+      ]),
+    );
+  },
+});

@@ -1,0 +1,70 @@
+import { UsageError } from "../../command.ts";
+import { operand, optional } from "../../option.ts";
+import { choiceOf } from "../../option-values.ts";
+import { changeCommand, oneCall, type PlannedChange } from "../../treasury/change-command.ts";
+import { fullAddress } from "../../treasury/change-options.ts";
+
+const NOBODY = `0x${"0".repeat(64)}`;
+const STEPS = ["offer", "accept", "withdraw", "recover"] as const;
+
+/** `tss treasury set-roles`. */
+export const setRolesCommand = changeCommand({
+  summary: "set who may pause the Treasury, and who may replace a lost AdminCap",
+  details: "A role that is not given stays as it is.",
+  options: {
+    pauser: optional("<address>", "may pause, and nothing else; `nobody` removes the role", roleHolder),
+    recovery: optional(
+      "<address>",
+      "may offer the administration anew, after 7 epochs; or `nobody`",
+      roleHolder,
+    ),
+  },
+  plan({ pauser, recovery }, { treasury }) {
+    if (pauser === undefined && recovery === undefined)
+      throw new UsageError("--pauser or --recovery is missing");
+    return oneCall("set_roles", {
+      pauser: pauser ?? treasury.pauser ?? NOBODY,
+      recovery: recovery ?? treasury.recovery ?? NOBODY,
+    });
+  },
+});
+
+/** `tss treasury rotate-admin`. */
+export const rotateAdminCommand = changeCommand({
+  summary: "hand the administration over: offer, accept or withdraw it, or recover it",
+  details:
+    "offer: the administrator offers it to --to. accept: that address takes it; the AdminCap before counts no more.\n" +
+    "withdraw: the administrator withdraws an offer, also one of the recovery holder.\n" +
+    "recover: the recovery holder offers it to --to, who can accept after 7 epochs.",
+  options: {
+    step: operand("<step>", STEPS.join(", "), choiceOf(STEPS)),
+    to: optional("<address>", "with offer and recover: the new administrator", fullAddress),
+  },
+  plan({ step, to }): PlannedChange {
+    const takesAddress = step === "offer" || step === "recover";
+    if (takesAddress && to === undefined) throw new UsageError("--to is missing");
+    if (!takesAddress && to !== undefined) throw new UsageError(`${step} takes no --to`);
+    switch (step) {
+      case "offer":
+        return oneCall(
+          "offer_admin",
+          { to: to ?? "" },
+          "The new administrator runs `tss treasury rotate-admin accept`.",
+        );
+      case "withdraw":
+        return oneCall("withdraw_admin_offer", {});
+      case "accept":
+        return { caller: "offered", add: (call) => call("accept_admin", {}) };
+      case "recover":
+        return {
+          caller: "recovery",
+          add: (call) => call("recover_admin", { to: to ?? "" }),
+          next: () => ["After 7 epochs the new administrator runs `tss treasury rotate-admin accept`."],
+        };
+    }
+  },
+});
+
+function roleHolder(text: string): string {
+  return text === "nobody" ? NOBODY : fullAddress(text);
+}

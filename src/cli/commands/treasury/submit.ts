@@ -1,0 +1,68 @@
+import { verifyTransactionSignature } from "@mysten/sui/verify";
+import { command, UsageError } from "../../command.ts";
+import { confirm } from "../../confirm.ts";
+import { messageOf } from "../../failure.ts";
+import { flag, required } from "../../option.ts";
+import { nonEmptyText } from "../../option-values.ts";
+import { dryRun } from "../../treasury/dry-run.ts";
+import { describeExecuted, executeSigned } from "../../treasury/execute-signed.ts";
+import { MULTISIG_OPTIONS, type MultisigValues, multisigOf } from "../../treasury/multisig.ts";
+import { openForReview } from "../../treasury/open-for-review.ts";
+import { TARGET_OPTIONS } from "../../treasury/open-treasury-chain.ts";
+import { reviewTransaction } from "../../treasury/review-transaction.ts";
+import { readTransactionFile, signatureList } from "../../treasury/transaction-file.ts";
+
+/** `tss treasury submit`. */
+export const submitCommand = command({
+  summary: "send bytes that were signed elsewhere, after another look at them",
+  details:
+    "Refuses bytes that do anything but call this Treasury, or publish or upgrade its package, and signatures that\n" +
+    "are not the sender's. With --public-keys and --threshold it combines the signatures of a multisig's keys.",
+  options: {
+    bytes: required("<file>", "the bytes, as --unsigned wrote them", nonEmptyText),
+    signature: required(
+      "<base64>",
+      "the sender's signature; several, separated by commas, for a multisig",
+      signatureList,
+    ),
+    ...MULTISIG_OPTIONS,
+    yes: flag("send without a question"),
+    dryRun: flag("only show what would happen"),
+    ...TARGET_OPTIONS,
+  },
+  async run(values, context) {
+    const bytes = await readTransactionFile(values.bytes);
+    const { chain, subject } = await openForReview(values, context);
+    const review = reviewTransaction(bytes, subject);
+    context.print(review.text);
+    if (review.gasOwner !== review.sender)
+      throw new Error("somebody else pays for the gas, which takes a signature more");
+    const signature = await signatureOf(bytes, review.sender, values);
+    context.print(`\nThe signature is the sender's. The dry run succeeds. ${await dryRun(chain, bytes)}`);
+    if (values.dryRun) return;
+    if (!values.yes && !(await confirm(context, `Send this transaction to ${chain.name}?`)))
+      throw new Error("nothing was sent");
+    context.print(describeExecuted(await executeSigned(chain, bytes, [signature], context)));
+  },
+});
+
+/** Combines the signatures of a multisig, and checks that the result is the sender's signature of these bytes. */
+async function signatureOf(
+  bytes: Uint8Array,
+  sender: string,
+  values: MultisigValues & { readonly signature: readonly string[] },
+): Promise<string> {
+  const multisig = multisigOf(values);
+  const [first = "", ...more] = values.signature;
+  if (multisig === undefined && more.length > 0)
+    throw new UsageError("several signatures need --public-keys and --threshold of their multisig");
+  try {
+    const signature = multisig?.combinePartialSignatures([first, ...more]) ?? first;
+    await verifyTransactionSignature(bytes, signature, { address: sender });
+    return signature;
+  } catch (error) {
+    throw new Error(`the signature is not the sender's, ${sender}, over these bytes: ${messageOf(error)}`, {
+      cause: error,
+    });
+  }
+}

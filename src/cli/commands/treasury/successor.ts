@@ -1,0 +1,86 @@
+import { bcs } from "@mysten/sui/bcs";
+import { listFields } from "../../../chain/treasury/list-fields.ts";
+import { readTreasuryObject } from "../../../chain/treasury/read-treasury-object.ts";
+import { TreasuryDWallet } from "../../../protocol/treasury-objects.ts";
+import { UsageError } from "../../command.ts";
+import { flag, operand, optional, WrongValue } from "../../option.ts";
+import { objectId } from "../../option-values.ts";
+import { changeCommand, oneCall } from "../../treasury/change-command.ts";
+import type { OpenTreasury } from "../../treasury/open-treasury.ts";
+
+/** The most capabilities that one transaction moves: the chain's limit on dynamic fields is reached soon after. */
+export const MAX_MOVED = 100;
+const MAX_LISTED = 1_000_000;
+
+/** `tss treasury announce-successor`. */
+export const announceSuccessorCommand = changeCommand({
+  summary: "announce that the capabilities go to another Treasury after 14 epochs",
+  options: { successor: operand("<treasury-id>", "the other Treasury", objectId) },
+  async plan({ successor }, { client, treasury }) {
+    if (successor === treasury.id) throw new UsageError("a Treasury cannot succeed itself");
+    // Capabilities that are sent to anything else are lost.
+    await readTreasuryObject(client, successor);
+    return oneCall(
+      "announce_successor",
+      { successor },
+      "After 14 epochs, and for 14 more, `tss treasury move` sends the capabilities there. Until then users can leave, or forbid it.",
+    );
+  },
+});
+
+/** `tss treasury withdraw-successor`. */
+export const withdrawSuccessorCommand = changeCommand({
+  summary: "withdraw the announced successor",
+  options: {},
+  plan: () => oneCall("withdraw_successor", {}),
+});
+
+/** `tss treasury move`. */
+export const moveCommand = changeCommand({
+  summary: "send capabilities of dWallets and presigns to the announced successor",
+  details: `One transaction moves up to ${MAX_MOVED} dWallets and ${MAX_MOVED} presigns. Run it again until nothing is left.`,
+  options: {
+    dwallets: optional("<ids>", "these dWallets, separated by commas", objectIds),
+    presigns: optional("<ids>", "these presigns, separated by commas", objectIds),
+    all: flag("the next of all, except dWallets whose owners forbid it"),
+  },
+  async plan({ dwallets, presigns, all }, treasury, { print }) {
+    if (all === (dwallets !== undefined || presigns !== undefined))
+      throw new UsageError("either --all, or --dwallets or --presigns, is needed");
+    const left = all ? await listMovable(treasury) : { dwallets: dwallets ?? [], presigns: presigns ?? [] };
+    const now = {
+      dwallets: left.dwallets.slice(0, MAX_MOVED),
+      presigns: left.presigns.slice(0, MAX_MOVED),
+    };
+    if (now.dwallets.length + now.presigns.length === 0) throw new Error("nothing is left to move");
+    print(
+      `${now.dwallets.length} of ${left.dwallets.length} dWallets and ${now.presigns.length} of ${left.presigns.length} presigns\n`,
+    );
+    return {
+      caller: "admin",
+      add(call) {
+        if (now.dwallets.length > 0) call("move_dwallets", { dwallets: now.dwallets });
+        if (now.presigns.length > 0) call("move_presigns", { presigns: now.presigns });
+      },
+      next: () => ["The administrator of the successor takes them in with `tss treasury take-in`."],
+    };
+  },
+});
+
+async function listMovable({ client, treasury }: OpenTreasury) {
+  const dwallets = await listFields(client, treasury.dwalletsId, MAX_LISTED);
+  const presigns = await listFields(client, treasury.presignCapsId, MAX_LISTED);
+  return {
+    dwallets: dwallets
+      .filter(({ value }) => !TreasuryDWallet.parse(value).is_refused)
+      .map(({ name }) => bcs.Address.parse(name)),
+    presigns: presigns.map(({ name }) => bcs.Address.parse(name)),
+  };
+}
+
+function objectIds(text: string): string[] {
+  const ids = text.split(",").map((id) => objectId(id.trim()));
+  if (new Set(ids).size < ids.length) throw new WrongValue("takes each id once");
+  if (ids.length > MAX_MOVED) throw new WrongValue(`takes at most ${MAX_MOVED} ids`);
+  return ids;
+}

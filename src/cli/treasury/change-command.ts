@@ -1,0 +1,65 @@
+import type { Transaction } from "@mysten/sui/transactions";
+import type { Command, CommandContext } from "../command.ts";
+import type { Options, Values } from "../option.ts";
+import type { TreasuryCallValues } from "./add-treasury-call.ts";
+import { CHANGE_OPTIONS, type ChangeValues } from "./change-options.ts";
+import type { ExecutedChange } from "./execute-signed.ts";
+import type { OpenTreasury } from "./open-treasury.ts";
+import type { TreasuryCaller, TreasuryFunctionName } from "./treasury-functions.ts";
+
+/** Creates a command that calls the Treasury, with the common options, the review, the dry run and the signature. */
+export function changeCommand<O extends Options>(definition: ChangeDefinition<O>): Command {
+  const { summary, details, options, plan } = definition;
+  return {
+    summary,
+    ...(details !== undefined && { details }),
+    options: { ...options, ...CHANGE_OPTIONS },
+    async run(given, context) {
+      const values = given as Values<O> & ChangeValues;
+      const { runTreasuryChange } = await import("./run-treasury-change.ts");
+      await runTreasuryChange({
+        values,
+        context,
+        plan: (treasury, before) => plan(values, treasury, before),
+      });
+    },
+  };
+}
+
+/** A command that calls the Treasury. */
+export interface ChangeDefinition<O extends Options> {
+  readonly summary: string;
+  readonly details?: string;
+  /** In addition to the common options. */
+  readonly options: O;
+  /** Says what to call. `context` prints what stands above the review. */
+  plan(
+    values: Values<O>,
+    treasury: OpenTreasury,
+    context: CommandContext,
+  ): PlannedChange | Promise<PlannedChange>;
+}
+
+/** The calls of a change. */
+export interface PlannedChange {
+  /** Whom the sender must be. */
+  readonly caller: TreasuryCaller;
+  add(call: CallTreasury, tx: Transaction, sender: string): void | Promise<void>;
+  /** What to say after it has been executed. */
+  next?(executed: ExecutedChange): readonly string[];
+}
+
+/** Adds a call of the Treasury. */
+export type CallTreasury = <Name extends TreasuryFunctionName>(
+  name: Name,
+  values: TreasuryCallValues<Name>,
+) => void;
+
+/** A change of a single call with the AdminCap. */
+export function oneCall<Name extends TreasuryFunctionName>(
+  name: Name,
+  values: TreasuryCallValues<Name>,
+  ...next: readonly string[]
+): PlannedChange {
+  return { caller: "admin", add: (call) => call(name, values), next: () => next };
+}

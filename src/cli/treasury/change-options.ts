@@ -1,0 +1,52 @@
+import { normalizeSuiAddress } from "@mysten/sui/utils";
+import { flag, optional, WrongValue } from "../option.ts";
+import { addressOnSui, nonEmptyText, objectId } from "../option-values.ts";
+import { TARGET_OPTIONS, type TargetValues } from "./open-treasury-chain.ts";
+
+/** The options of every command that changes something on the chain. */
+export const CHANGE_OPTIONS = {
+  ...TARGET_OPTIONS,
+  keyFile: optional(
+    "<file>",
+    "sign with the key in this file: suiprivkey1... or 64 hex digits, mode 0600",
+    nonEmptyText,
+  ),
+  unsigned: optional("<file>", "write the unsigned bytes to this new file, for a multisig", nonEmptyText),
+  sender: optional(
+    "<address>",
+    "without --key-file: the sender; default the holder of the role",
+    fullAddress,
+  ),
+  adminCap: optional("<id>", "the AdminCap; default the one that counts", objectId),
+  gasBudget: optional("<sui>", "the most that the gas may cost; default what a dry run says", coins),
+  yes: flag("go on without a question"),
+  dryRun: flag("only show what would happen"),
+};
+
+/** The values of {@link CHANGE_OPTIONS}. */
+export interface ChangeValues extends TargetValues {
+  readonly keyFile: string | undefined;
+  readonly unsigned: string | undefined;
+  readonly sender: string | undefined;
+  readonly adminCap: string | undefined;
+  readonly gasBudget: bigint | undefined;
+  readonly yes: boolean;
+  readonly dryRun: boolean;
+}
+
+/** An amount of a coin with nine decimals, such as 12.5, in its smallest units. */
+export function coins(value: string): bigint {
+  const [, whole, decimals = ""] = /^(\d{1,10})(?:\.(\d{1,9}))?$/.exec(value) ?? [];
+  if (whole === undefined) throw new WrongValue("takes an amount of coins, such as 12.5");
+  const amount = BigInt(whole + decimals.padEnd(DECIMALS, "0"));
+  if (amount > MOST) throw new WrongValue("takes an amount that the chain can hold");
+  return amount;
+}
+
+/** A Sui address in its long form. */
+export function fullAddress(value: string): string {
+  return normalizeSuiAddress(addressOnSui(value));
+}
+
+const DECIMALS = 9;
+const MOST = 2n ** 64n - 1n;

@@ -1,0 +1,20 @@
+import type { Keypair } from "@mysten/sui/cryptography";
+import { UsageError } from "../command.ts";
+import type { ChangeValues } from "./change-options.ts";
+import { readKeyFile } from "./read-key-file.ts";
+
+/** Returns the key that signs; undefined for unsigned bytes and for a look. Throws a UsageError if it is not said how. */
+export function chooseSigner({
+  keyFile,
+  unsigned,
+  sender,
+  dryRun: isTry,
+}: ChangeValues): Keypair | undefined {
+  if (keyFile !== undefined && unsigned !== undefined)
+    throw new UsageError("--key-file and --unsigned exclude each other");
+  if (keyFile !== undefined && sender !== undefined)
+    throw new UsageError("--key-file and --sender exclude each other: the key determines the sender");
+  if (keyFile === undefined && unsigned === undefined && !isTry)
+    throw new UsageError("--key-file, --unsigned or --dry-run is missing");
+  return keyFile === undefined ? undefined : readKeyFile(keyFile);
+}

@@ -1,0 +1,110 @@
+import { FEW_EPOCHS, MUCH_USED_SHARE, operatorUse } from "../../chain/treasury/operator-use.ts";
+import type { UpgradeCapHolder } from "../../chain/treasury/read-upgrade-cap.ts";
+import {
+  ANNOUNCEMENT_WINDOW,
+  spentIn,
+  type TreasuryAnnouncement,
+} from "../../chain/treasury/treasury-state.ts";
+import { formatCoins } from "../format.ts";
+import { formatPairs } from "../table.ts";
+import { nameOperation } from "./parameter-kinds.ts";
+import { findOperation, formatCeilings, isServed, suffices } from "./price-ceilings.ts";
+import type { TreasuryStatus } from "./read-status.ts";
+import { describeEpoch } from "./sui-epoch.ts";
+
+/** Shows a Treasury to an operator. */
+export function describeStatus(status: TreasuryStatus): string {
+  const { treasury, epoch, ceilings, prices, releases } = status;
+  const when = (announced: TreasuryAnnouncement) =>
+    `${announced.to}, from ${describeEpoch(announced.fromEpoch, epoch)}`;
+  const served = (announced: TreasuryAnnouncement) =>
+    `${when(announced)}, to epoch ${announced.fromEpoch + ANNOUNCEMENT_WINDOW - 1n}`;
+  const head = formatPairs([
+    ["network", `${status.network}, chain ${status.chainIdentifier}, epoch ${epoch.epoch}`],
+    ["treasury", treasury.id],
+    ["package", status.packageId],
+    ["version", String(treasury.version)],
+    ["paused", treasury.isPaused ? "YES: it pays for nothing" : "no"],
+    ["holds", `${formatCoins(treasury.ika, "IKA")}, ${formatCoins(treasury.sui, "SUI")}`],
+    ["capabilities", `${treasury.dwalletCount} dWallets, ${treasury.presignCount} presigns`],
+    ["AdminCap", `${treasury.adminCapId}, of ${status.adminHolder ?? "NOBODY"}`],
+    ["pauser", treasury.pauser ?? "nobody"],
+    ["recovery", treasury.recovery ?? "nobody"],
+    ["offered to", treasury.adminOffer && when(treasury.adminOffer)],
+    ["successor", treasury.successor && served(treasury.successor)],
+    ...releases.map((release): [string, string] => [
+      "release",
+      `dWallet ${release.dwalletId} of ${release.owner} to ${served(release)}`,
+    ]),
+    ["UpgradeCap", describeUpgradeCap(status.upgradeCap)],
+  ]);
+  const shown = ceilings.map((ceiling) => ({ ...ceiling, price: findOperation(prices, ceiling) }));
+  return [head, formatCeilings(shown), ...describeOperators(status)].join("\n\n");
+}
+
+/** What an operator should not overlook. */
+export function warningsOf({ treasury, epoch, ceilings, prices }: TreasuryStatus): string[] {
+  const warnings: string[] = [];
+  for (const price of prices.filter(isServed)) {
+    const ceiling = findOperation(ceilings, price);
+    if (ceiling === undefined)
+      warnings.push(`${nameOperation(price)} has no ceiling: the service cannot do it`);
+    else if (!suffices(ceiling, price))
+      warnings.push(`${nameOperation(price)} costs more than its ceiling: raise it with set-ceiling`);
+  }
+  for (const operator of treasury.operators) {
+    const { capId } = operator;
+    const { epochsLeft, usedShare } = operatorUse(operator, epoch.epoch);
+    if (epochsLeft < 0n) warnings.push(`the OperatorCap ${capId} has expired: renew it with renew-operator`);
+    else if (epochsLeft < FEW_EPOCHS)
+      warnings.push(`the OperatorCap ${capId} expires in ${epochsLeft} epochs: renew it with renew-operator`);
+    if (usedShare > MUCH_USED_SHARE)
+      warnings.push(
+        `the OperatorCap ${capId} has used ${Math.floor(usedShare * 100)}% of a limit: raise it with renew-operator`,
+      );
+  }
+  return warnings;
+}
+
+function describeOperators({ treasury, epoch }: TreasuryStatus): string[] {
+  return treasury.operators.map((operator) => {
+    const { capId, holder, expiresEpoch, limits } = operator;
+    const spent = spentIn(operator, epoch.epoch);
+    const coins = (of: "ika" | "sui", name: "IKA" | "SUI") =>
+      `${formatCoins(spent[of], name)} of ${isUnbounded(limits[of]) ? "any" : formatCoins(limits[of], name)}`;
+    const count = (of: "dkgs" | "presigns" | "signs", what: string) =>
+      `${spent[of]} of ${isUnbounded(limits[of]) ? "any" : limits[of]} ${what}`;
+    return formatPairs([
+      ["OperatorCap", capId],
+      ["  holder", holder],
+      ["  expires", isUnbounded(expiresEpoch) ? "never" : `after ${describeEpoch(expiresEpoch, epoch)}`],
+      ["  this epoch", `${coins("ika", "IKA")}, ${coins("sui", "SUI")}`],
+      [
+        "  and",
+        [count("dkgs", "DKGs"), count("presigns", "presigns"), count("signs", "signatures")].join(", "),
+      ],
+    ]);
+  });
+}
+
+/** Shows who can change the package. */
+function describeUpgradeCap(cap: UpgradeCapHolder): string {
+  switch (cap.kind) {
+    case "held":
+      return `${cap.capId}, of ${cap.holder}; ${POLICIES[cap.policy] ?? `policy ${cap.policy}`}`;
+    case "destroyed":
+      return `${cap.capId} does not exist any more, or is inside another object`;
+    case "unknown":
+      return `unknown: ${cap.why}`;
+  }
+}
+
+const POLICIES: Readonly<Record<number, string>> = {
+  0: "any compatible change",
+  128: "additions alone",
+  192: "dependencies alone",
+};
+
+function isUnbounded(limit: bigint): boolean {
+  return limit === 2n ** 64n - 1n;
+}

@@ -1,0 +1,102 @@
+import { readFileSync } from "node:fs";
+import { fromBase58 } from "@mysten/sui/utils";
+import { deriveUserKeys, signAsOwner } from "../../crypto/user-keys.ts";
+import { curveOfNumber } from "../../protocol/algorithms.ts";
+import { hexToBytes } from "../../protocol/bytes.ts";
+import { type TreasuryConsent, treasuryConsentBytes } from "../../protocol/treasury-consent.ts";
+import { custodyPlaces, parseHeldDWallet, parseNextNonce } from "../../protocol/treasury-custody.ts";
+import { fromAuthorization, type SignedTreasuryConsent } from "../../sdk/treasury-authorization.ts";
+import { UsageError } from "../command.ts";
+import type { OpenTreasury } from "./open-treasury.ts";
+import { readPrivateFile } from "./read-private-file.ts";
+
+/**
+ * Returns what a dWallet's owner has signed: from a file, or signed here with the user's seed. Throws if it is for another
+ * Treasury, chain or action.
+ */
+export async function findConsent(
+  treasury: Pick<OpenTreasury, "client" | "chainIdentifier" | "treasuryId">,
+  action: TreasuryConsent["action"],
+  values: ConsentValues,
+): Promise<SignedTreasuryConsent> {
+  if ((values.authorization === undefined) === (values.seedFile === undefined))
+    throw new UsageError("either --authorization or --seed-file is needed");
+  const consent =
+    values.authorization === undefined
+      ? await signHere(treasury, action, values)
+      : readAuthorization(values.authorization);
+  if (consent.action !== action)
+    throw new Error(`the authorization is to ${consent.action}, not to ${action}`);
+  if (consent.treasuryId !== treasury.treasuryId)
+    throw new Error(`the authorization is for the Treasury ${consent.treasuryId}: name it with --treasury`);
+  if (Buffer.compare(consent.chain, fromBase58(treasury.chainIdentifier)) !== 0)
+    throw new Error("the authorization is for another chain");
+  return consent;
+}
+
+/** The options of a command that uses a consent. */
+export interface ConsentValues {
+  readonly authorization: string | undefined;
+  readonly seedFile: string | undefined;
+  readonly dwallet: string | undefined;
+  readonly recipient: string | undefined;
+  readonly validFor: number | undefined;
+}
+
+const MAX_FILE_BYTES = 10_000;
+const DEFAULT_VALID_EPOCHS = 7;
+
+function readAuthorization(file: string): SignedTreasuryConsent {
+  const text = readFileSync(file, "utf8");
+  if (text.length > MAX_FILE_BYTES) throw new Error(`${file} is too long for an authorization`);
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new Error(`${file} is no JSON`);
+  }
+  return fromAuthorization(value as Parameters<typeof fromAuthorization>[0]);
+}
+
+async function signHere(
+  { client, chainIdentifier, treasuryId }: Pick<OpenTreasury, "client" | "chainIdentifier" | "treasuryId">,
+  action: TreasuryConsent["action"],
+  { seedFile = "", dwallet: dwalletId, recipient, validFor = DEFAULT_VALID_EPOCHS }: ConsentValues,
+): Promise<SignedTreasuryConsent> {
+  if (dwalletId === undefined) throw new UsageError("--dwallet is missing");
+  if (action === "leave" && recipient === undefined) throw new UsageError("--recipient is missing");
+  const seed = readSeed(seedFile);
+  const { object } = await client.core.getObject({ objectId: treasuryId, include: { content: true } });
+  const { dwalletEntryId, nonceEntryId } = custodyPlaces(object.content, dwalletId);
+  const { objects } = await client.core.getObjects({
+    objectIds: [dwalletEntryId, nonceEntryId],
+    include: { content: true },
+  });
+  const [entry, nonce] = objects.map((found) => (found instanceof Error ? undefined : found.content));
+  if (entry === undefined) throw new Error(`the Treasury does not hold the dWallet ${dwalletId}`);
+  const { owner, curveNumber } = parseHeldDWallet(entry);
+  const curve = curveOfNumber(curveNumber);
+  if (curve === undefined) throw new Error(`the dWallet is on the unknown curve ${curveNumber}`);
+  const keys = deriveUserKeys(seed, curve);
+  seed.fill(0);
+  try {
+    if (keys.signerAddress !== owner)
+      throw new Error(`the dWallet's owner is ${owner}, and the seed's address is ${keys.signerAddress}`);
+    const { systemState } = await client.core.getCurrentSystemState();
+    const consent: TreasuryConsent = {
+      ...{ action, chain: fromBase58(chainIdentifier), treasuryId, dwalletId, nonce: parseNextNonce(nonce) },
+      expiresEpoch: BigInt(systemState.epoch) + BigInt(validFor),
+      ...(recipient !== undefined && { recipient }),
+    };
+    const { signerPublicKey: publicKey } = keys;
+    return { ...consent, publicKey, signature: signAsOwner(keys, treasuryConsentBytes(consent)) };
+  } finally {
+    keys.destroy();
+  }
+}
+
+function readSeed(file: string): Uint8Array {
+  const hex = /^(?:0x)?([0-9a-f]{64})$/i.exec(readPrivateFile(file).trim())?.[1];
+  if (hex === undefined) throw new Error(`the seed file ${file} must contain 64 hex digits`);
+  return hexToBytes(hex.toLowerCase());
+}

@@ -1,0 +1,108 @@
+import { getNetworkConfig, type IkaConfig } from "@ika.xyz/sdk";
+import { GrpcWebFetchTransport, SuiGrpcClient } from "@mysten/sui/grpc";
+import { loadTreasuryConfig } from "../../config/config.ts";
+import { NETWORK_NAMES, type NetworkName } from "../../config/network.ts";
+import { describeLocalnet } from "../../config/network-access.ts";
+import { CHAIN_PINS } from "../../sdk/chain-pins.ts";
+import type { Secret } from "../../telemetry/secret.ts";
+import type { CommandContext } from "../command.ts";
+import { messageOf, UnreachableError } from "../failure.ts";
+import { findLocalnet } from "../find-localnet.ts";
+import { optional } from "../option.ts";
+import { choiceOf, httpUrl, objectId } from "../option-values.ts";
+
+/** The options that say which chain and which Treasury a command is about. */
+export const TARGET_OPTIONS = {
+  network: optional("<network>", "the network; default the one of NETWORKS", choiceOf(NETWORK_NAMES)),
+  fullnode: optional("<url>", "the fullnode; default the configured one, else Sui's public one", httpUrl),
+  treasury: optional("<id>", "the Treasury; default the configured one", objectId),
+  package: optional("<id>", "the newest version of its package; default the configured one", objectId),
+};
+
+/** The values of {@link TARGET_OPTIONS}. */
+export interface TargetValues {
+  readonly network: NetworkName | undefined;
+  readonly fullnode: string | undefined;
+  readonly treasury: string | undefined;
+  readonly package: string | undefined;
+}
+
+/**
+ * Connects to a fullnode, without the service and its database. Throws if the fullnode serves another chain than the
+ * network's.
+ */
+export async function openTreasuryChain(
+  values: TargetValues,
+  context: CommandContext,
+): Promise<TreasuryChain> {
+  const config = loadTreasuryConfig(values.network, context.environment);
+  const { name } = config;
+  const url = values.fullnode ?? (await urlOf(config, context));
+  const client = createClient(name, url);
+  const chainIdentifier = await identify(client, name, url);
+  const local = name === "localnet" ? await describeLocalnet(url) : undefined;
+  const ikaConfig = local?.ikaConfig ?? getNetworkConfig(name as "testnet" | "mainnet");
+  const configured = local?.treasury ?? config;
+  const treasuryId = values.treasury ?? configured.treasuryId;
+  // The configured package is that of the configured Treasury alone.
+  const packageId = treasuryId === configured.treasuryId ? configured.packageId : undefined;
+  return {
+    ...{ name, client, chainIdentifier, ikaConfig, treasuryId },
+    packageId: values.package ?? packageId,
+    ikaCoinType: `${ikaConfig.packages.ikaPackage}::ika::IKA`,
+  };
+}
+
+/** A chain on which a Treasury is administrated. */
+export interface TreasuryChain {
+  readonly name: NetworkName;
+  readonly client: SuiGrpcClient;
+  /** The digest of the chain's first checkpoint. */
+  readonly chainIdentifier: string;
+  readonly ikaConfig: IkaConfig;
+  readonly ikaCoinType: string;
+  /** As configured or given; undefined if neither. */
+  readonly treasuryId: string | undefined;
+  readonly packageId: string | undefined;
+}
+
+const CALL_TIMEOUT_MS = 60_000;
+
+async function urlOf(
+  { name, fullnodeUrl }: { name: NetworkName; fullnodeUrl: Secret | undefined },
+  context: CommandContext,
+): Promise<string> {
+  if (fullnodeUrl !== undefined) return fullnodeUrl.reveal();
+  return name === "localnet" ? findLocalnet(context) : (CHAIN_PINS[name].fullnodeUrls[0] ?? "");
+}
+
+function createClient(network: NetworkName, baseUrl: string): SuiGrpcClient {
+  const inTime: typeof fetch = (input, init) => {
+    const deadline = AbortSignal.timeout(CALL_TIMEOUT_MS);
+    return fetch(input, {
+      ...init,
+      signal: init?.signal ? AbortSignal.any([init.signal, deadline]) : deadline,
+    });
+  };
+  return new SuiGrpcClient({
+    network,
+    transport: new GrpcWebFetchTransport({ baseUrl, format: "binary", fetch: inTime }),
+  });
+}
+
+/** Returns the chain's identifier if it is that of the network. */
+async function identify(client: SuiGrpcClient, name: NetworkName, url: string): Promise<string> {
+  // The URL may contain a provider's key.
+  const { host } = new URL(url);
+  let found: string;
+  try {
+    found = (await client.core.getChainIdentifier()).chainIdentifier;
+  } catch (cause) {
+    throw new UnreachableError(`the fullnode at ${host} does not answer: ${messageOf(cause)}`, { cause });
+  }
+  const wanted = name === "localnet" ? undefined : CHAIN_PINS[name].chainIdentifier;
+  const isPublic = Object.values(CHAIN_PINS).some(({ chainIdentifier }) => chainIdentifier === found);
+  if (wanted === undefined ? isPublic : found !== wanted)
+    throw new Error(`the fullnode at ${host} does not serve ${name}: its chain is ${found}`);
+  return found;
+}

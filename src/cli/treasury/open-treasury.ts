@@ -1,0 +1,67 @@
+import { readTreasuryObject, type SharedTreasury } from "../../chain/treasury/read-treasury-object.ts";
+import type { OwnedRef } from "../../chain/treasury/treasury-calls.ts";
+import { loadTreasuryConfig } from "../../config/config.ts";
+import {
+  localTreasuryPackage,
+  type MovePackage,
+  packageDigest,
+  treasuryPackageOf,
+} from "../../localnet/contracts/treasury/treasury-package.ts";
+import { type CommandContext, UsageError } from "../command.ts";
+import { openTreasuryChain, type TargetValues, type TreasuryChain } from "./open-treasury-chain.ts";
+import type { ReviewSubject } from "./review-commands.ts";
+
+/** Connects to a fullnode and reads the Treasury. Throws a UsageError if no Treasury is known. */
+export async function openTreasury(values: TargetValues, context: CommandContext): Promise<OpenTreasury> {
+  const { name, treasuryId: configured } = loadTreasuryConfig(values.network, context.environment);
+  // A local network tells its own when it is asked.
+  if (name !== "localnet") knownTreasury(name, values.treasury ?? configured);
+  const chain = await openTreasuryChain(values, context);
+  const treasuryId = knownTreasury(name, chain.treasuryId);
+  const treasury = await readTreasuryObject(chain.client, treasuryId);
+  return { ...chain, treasuryId, treasury, packageId: chain.packageId ?? treasury.typePackageId };
+}
+
+function knownTreasury(network: string, treasuryId: string | undefined): string {
+  if (treasuryId !== undefined) return treasuryId;
+  const variable = `SERVICECORE_${network.toUpperCase()}_TREASURY_ID`;
+  throw new UsageError(`no Treasury is configured for ${network}: set --treasury or ${variable}`);
+}
+
+/** A Treasury on its chain. */
+export interface OpenTreasury extends TreasuryChain {
+  readonly treasuryId: string;
+  readonly treasury: SharedTreasury;
+  /** The package to call. */
+  readonly packageId: string;
+}
+
+/** What a transaction on this chain may be about. */
+export function reviewSubject(chain: TreasuryChain | OpenTreasury): ReviewSubject {
+  const typePackageId = "treasury" in chain ? [chain.treasury.typePackageId] : [];
+  return {
+    network: chain.name,
+    chainIdentifier: chain.chainIdentifier,
+    treasuryId: "treasury" in chain ? chain.treasuryId : undefined,
+    packageIds: [...(chain.packageId === undefined ? [] : [chain.packageId]), ...typePackageId],
+    packageDigest: packageDigest(packageFor(chain)),
+  };
+}
+
+/** The Treasury's package for a network. */
+export function packageFor({ name, ikaConfig }: Pick<TreasuryChain, "name" | "ikaConfig">): MovePackage {
+  return name === "localnet" ? localTreasuryPackage(ikaConfig.packages) : treasuryPackageOf(name);
+}
+
+/** Reads an object that an address owns. Undefined if it does not exist, or no address owns it. */
+export async function readOwned(
+  { client }: Pick<TreasuryChain, "client">,
+  id: string,
+): Promise<(OwnedRef & { readonly owner: string; readonly type: string }) | undefined> {
+  const { objects } = await client.core.getObjects({ objectIds: [id] });
+  const [object] = objects;
+  if (object === undefined || object instanceof Error || object.owner.$kind !== "AddressOwner")
+    return undefined;
+  const { objectId, version, digest, type } = object;
+  return { objectId, version, digest, type, owner: object.owner.AddressOwner };
+}

@@ -1,0 +1,74 @@
+import type { OperationPrice } from "../../chain/treasury/read-prices.ts";
+import { CURVE_ALGORITHMS } from "../../protocol/algorithms.ts";
+import { formatCoins } from "../format.ts";
+import { formatTable } from "../table.ts";
+import { nameOperation } from "./parameter-kinds.ts";
+
+/** Proposes a ceiling for every price of an operation that the service knows: the price and a margin in percent. */
+export function proposeCeilings(prices: readonly OperationPrice[], marginPercent: number): ProposedCeiling[] {
+  return prices.filter(isServed).map((price) => ({
+    ...price,
+    ika: withMargin(price.ika, marginPercent),
+    sui: withMargin(price.sui, marginPercent),
+    price,
+  }));
+}
+
+/** A price ceiling beside the current price. */
+export interface ProposedCeiling extends OperationPrice {
+  /** Undefined if the network has no price for it. */
+  readonly price: OperationPrice | undefined;
+}
+
+/** Finds the entry of the same operation, curve and algorithm. */
+export function findOperation<T extends OperationPrice>(
+  entries: readonly T[],
+  wanted: Pick<OperationPrice, "operation" | "curve" | "signatureAlgorithm">,
+): T | undefined {
+  return entries.find(
+    ({ operation, curve, signatureAlgorithm }) =>
+      operation === wanted.operation &&
+      curve === wanted.curve &&
+      signatureAlgorithm === wanted.signatureAlgorithm,
+  );
+}
+
+/** Whether the service uses an operation. */
+export function isServed({ operation, curve, signatureAlgorithm }: OperationPrice): boolean {
+  const ofCurve = CURVE_ALGORITHMS.filter(({ curveNumber }) => curveNumber === curve);
+  if (operation === "dkg") return ofCurve.length > 0;
+  return ofCurve.some(({ signatureAlgorithmNumber }) => signatureAlgorithmNumber === signatureAlgorithm);
+}
+
+/** Whether a ceiling lets its operation happen at this price. */
+export function suffices(ceiling: OperationPrice, price: OperationPrice): boolean {
+  return ceiling.ika >= price.ika && ceiling.sui >= price.sui;
+}
+
+/** Shows ceilings beside the current prices. */
+export function formatCeilings(ceilings: readonly ProposedCeiling[]): string {
+  return formatTable<ProposedCeiling>(
+    [
+      { title: "OPERATION", of: nameOperation },
+      {
+        title: "IKA PRICE",
+        of: ({ price }) => (price ? formatCoins(price.ika, "IKA") : "none"),
+        align: "right",
+      },
+      { title: "IKA CEILING", of: ({ ika }) => formatCoins(ika, "IKA"), align: "right" },
+      {
+        title: "SUI PRICE",
+        of: ({ price }) => (price ? formatCoins(price.sui, "SUI") : "none"),
+        align: "right",
+      },
+      { title: "SUI CEILING", of: ({ sui }) => formatCoins(sui, "SUI"), align: "right" },
+      { title: "", of: (ceiling) => (ceiling.price && !suffices(ceiling, ceiling.price) ? "TOO LOW" : "") },
+    ],
+    ceilings,
+  );
+}
+
+/** Rounds up, so that a small price gets a margin, too. */
+function withMargin(amount: bigint, marginPercent: number): bigint {
+  return (amount * BigInt(100 + marginPercent) + 99n) / 100n;
+}

@@ -1,0 +1,19 @@
+import { closeSync, fstatSync, openSync, readFileSync } from "node:fs";
+
+/** Reads a file with a secret. Throws if others than the owner may read it, or if it is too long for a key. */
+export function readPrivateFile(path: string): string {
+  const descriptor = openSync(path, "r");
+  try {
+    const { mode, size } = fstatSync(descriptor);
+    if ((mode & OF_OTHERS) !== 0)
+      throw new Error(`others may read the key file ${path}: make it yours alone with chmod 600`);
+    if (size > MAX_BYTES) throw new Error(`the key file ${path} is too long for a key`);
+    return readFileSync(descriptor, "utf8");
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+const MAX_BYTES = 1_000;
+/** What the group and others may do. */
+const OF_OTHERS = 0o077;

@@ -1,0 +1,59 @@
+import { drainCommand } from "../commands/treasury/drain.ts";
+import { exitCommand, refuseCommand } from "../commands/treasury/exit.ts";
+import { fundCommand } from "../commands/treasury/fund.ts";
+import { initCommand } from "../commands/treasury/init.ts";
+import { migrateTreasuryCommand } from "../commands/treasury/migrate.ts";
+import { multisigCommand } from "../commands/treasury/multisig.ts";
+import {
+  mintOperatorCommand,
+  renewOperatorCommand,
+  revokeOperatorCommand,
+} from "../commands/treasury/operators.ts";
+import { pauseCommand, unpauseCommand } from "../commands/treasury/pause.ts";
+import { publishCommand } from "../commands/treasury/publish.ts";
+import {
+  announceReleaseCommand,
+  releaseCommand,
+  withdrawReleaseCommand,
+} from "../commands/treasury/releases.ts";
+import { rotateAdminCommand, setRolesCommand } from "../commands/treasury/roles.ts";
+import { setCeilingCommand } from "../commands/treasury/set-ceiling.ts";
+import { signCommand } from "../commands/treasury/sign.ts";
+import { treasuryStatusCommand } from "../commands/treasury/status.ts";
+import { submitCommand } from "../commands/treasury/submit.ts";
+import {
+  announceSuccessorCommand,
+  moveCommand,
+  withdrawSuccessorCommand,
+} from "../commands/treasury/successor.ts";
+import { takeInCommand } from "../commands/treasury/take-in.ts";
+
+/** The subcommands of `tss treasury`, which talk to a fullnode alone, in the order of the help. */
+export const TREASURY_SUBCOMMANDS = {
+  status: treasuryStatusCommand,
+  publish: publishCommand,
+  init: initCommand,
+  fund: fundCommand,
+  "mint-operator": mintOperatorCommand,
+  "renew-operator": renewOperatorCommand,
+  "revoke-operator": revokeOperatorCommand,
+  "set-ceiling": setCeilingCommand,
+  pause: pauseCommand,
+  unpause: unpauseCommand,
+  drain: drainCommand,
+  "set-roles": setRolesCommand,
+  "rotate-admin": rotateAdminCommand,
+  "announce-release": announceReleaseCommand,
+  "withdraw-release": withdrawReleaseCommand,
+  release: releaseCommand,
+  "announce-successor": announceSuccessorCommand,
+  "withdraw-successor": withdrawSuccessorCommand,
+  move: moveCommand,
+  "take-in": takeInCommand,
+  migrate: migrateTreasuryCommand,
+  exit: exitCommand,
+  refuse: refuseCommand,
+  multisig: multisigCommand,
+  sign: signCommand,
+  submit: submitCommand,
+};

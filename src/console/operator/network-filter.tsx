@@ -1,0 +1,26 @@
+import type { JSX } from "preact";
+import { useSession } from "../api/session-context.ts";
+import { SelectField } from "../ui/field.tsx";
+
+/** Chooses whether a list shows the chosen network alone or all networks. Absent if the service has one. */
+export function NetworkFilter({ isOverAll, onSelect }: NetworkFilterProps): JSX.Element | null {
+  const { network, networks } = useSession();
+  if (networks.length === 1) return null;
+  return (
+    <SelectField
+      label="Networks"
+      options={[
+        ["chosen", `${network} alone`],
+        ["all", "all networks"],
+      ]}
+      value={isOverAll ? "all" : "chosen"}
+      isInline
+      onSelect={(wanted) => onSelect(wanted === "all")}
+    />
+  );
+}
+
+interface NetworkFilterProps {
+  readonly isOverAll: boolean;
+  onSelect(isOverAll: boolean): void;
+}

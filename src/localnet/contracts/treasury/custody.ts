@@ -1,0 +1,151 @@
+import { CoordinatorInnerModule } from "@ika.xyz/sdk";
+import { bcs } from "@mysten/sui/bcs";
+import { TreasuryDWallet } from "../../../protocol/treasury-objects.ts";
+import {
+  addField,
+  addObject,
+  borrowObject,
+  fieldValue,
+  findObject,
+  idName,
+  removeField,
+  removeObject,
+} from "../../fullnode/dynamic-fields.ts";
+import type { WorkingObject } from "../../fullnode/execution-state.ts";
+import { abortTreasury } from "./treasury-aborts.ts";
+import type { TreasuryCall } from "./treasury-call.ts";
+import { treasuryOf, treasuryType, updateTreasury } from "./treasury-state.ts";
+
+const { DWalletCap, UnverifiedPresignCap } = CoordinatorInnerModule;
+
+/** What the Treasury knows of a dWallet that it holds. */
+export type HeldDWalletFields = typeof TreasuryDWallet.$inferType;
+
+/** Returns true if the Treasury holds the capability of this dWallet. */
+export function hasDWallet(call: TreasuryCall, dwalletId: string): boolean {
+  return findObject(call.state, treasuryOf(call).custody.dwallet_caps, idName(dwalletId)) !== undefined;
+}
+
+/** Returns true if the Treasury holds the capability of this presign. */
+export function hasPresign(call: TreasuryCall, presignId: string): boolean {
+  return findObject(call.state, treasuryOf(call).custody.presign_caps, idName(presignId)) !== undefined;
+}
+
+/** Aborts unless the Treasury holds the capability of this dWallet. */
+export function assertDWallet(call: TreasuryCall, dwalletId: string): void {
+  if (!hasDWallet(call, dwalletId)) abortTreasury(call, "custody::dwallet", "custody:UnknownDWallet");
+}
+
+/** The capability of a dWallet that the Treasury holds. */
+export function dwalletCap(call: TreasuryCall, dwalletId: string): WorkingObject {
+  return borrowObject(call.state, treasuryOf(call).custody.dwallet_caps, idName(dwalletId));
+}
+
+/** What the Treasury knows of a dWallet that it holds. Aborts if it does not hold it. */
+export function heldDWallet(call: TreasuryCall, dwalletId: string): HeldDWalletFields {
+  assertDWallet(call, dwalletId);
+  const found = fieldValue(call.state, treasuryOf(call).custody.dwallets, idName(dwalletId));
+  if (found === undefined) throw new Error(`the Treasury holds dWallet ${dwalletId} without its record`);
+  return TreasuryDWallet.parse(found);
+}
+
+/** Changes what the Treasury knows of a dWallet that it holds. */
+export function updateDWallet(
+  call: TreasuryCall,
+  dwalletId: string,
+  change: Partial<HeldDWalletFields>,
+): void {
+  const fields = { ...heldDWallet(call, dwalletId), ...change };
+  updateTreasury(call, ({ custody }) => {
+    removeField(call.state, custody.dwallets, idName(dwalletId));
+    addRecord(call, custody.dwallets, dwalletId, fields);
+  });
+}
+
+/** Puts a dWallet's capability into the Treasury, and returns the dWallet's id. */
+export function keepDWallet(call: TreasuryCall, cap: WorkingObject, curve: number, owner: string): string {
+  const { dwallet_id: dwalletId } = call.state.read(cap, DWalletCap);
+  updateTreasury(call, ({ custody }) => {
+    addObject(call.state, custody.dwallet_caps, idName(dwalletId), cap);
+    addRecord(call, custody.dwallets, dwalletId, { curve, owner, is_refused: false, release: null });
+  });
+  return dwalletId;
+}
+
+/** Takes a dWallet's capability out of the Treasury. */
+export function takeDWallet(
+  call: TreasuryCall,
+  dwalletId: string,
+): HeldDWalletFields & { readonly cap: WorkingObject } {
+  const fields = heldDWallet(call, dwalletId);
+  const cap = dwalletCap(call, dwalletId);
+  forgetAnnounced(call, dwalletId);
+  updateTreasury(call, ({ custody }) => {
+    removeObject(call.state, custody.dwallet_caps, idName(dwalletId));
+    removeField(call.state, custody.dwallets, idName(dwalletId));
+  });
+  return { ...fields, cap };
+}
+
+/** Puts a presign's capability into the Treasury, and returns the presign's id. */
+export function keepPresign(call: TreasuryCall, cap: WorkingObject): string {
+  const { presign_id: presignId } = call.state.read(cap, UnverifiedPresignCap);
+  updateTreasury(call, ({ custody }) => addObject(call.state, custody.presign_caps, idName(presignId), cap));
+  return presignId;
+}
+
+/** Takes a presign's capability out of the Treasury. Aborts if it does not hold it. */
+export function takePresign(call: TreasuryCall, presignId: string): WorkingObject {
+  if (!hasPresign(call, presignId))
+    return abortTreasury(call, "custody::take_presign", "custody:UnknownPresign");
+  const cap = borrowObject(call.state, treasuryOf(call).custody.presign_caps, idName(presignId));
+  updateTreasury(call, ({ custody }) => {
+    removeObject(call.state, custody.presign_caps, idName(presignId));
+  });
+  return cap;
+}
+
+/** The number of consents that a dWallet's owner has used. */
+export function consentsUsed(call: TreasuryCall, dwalletId: string): bigint {
+  const found = fieldValue(call.state, treasuryOf(call).custody.nonces, idName(dwalletId));
+  return found === undefined ? 0n : BigInt(bcs.u64().parse(found));
+}
+
+/** Counts one more consent of a dWallet's owner. */
+export function countConsent(call: TreasuryCall, dwalletId: string): void {
+  const used = consentsUsed(call, dwalletId);
+  const name = idName(dwalletId);
+  updateTreasury(call, ({ custody: { nonces } }) => {
+    if (used > 0n) removeField(call.state, nonces, name);
+    addField(
+      call.state,
+      nonces,
+      name,
+      "u64",
+      bcs
+        .u64()
+        .serialize(used + 1n)
+        .toBytes(),
+    );
+  });
+}
+
+/** Takes a dWallet off the list of announced releases. */
+export function forgetAnnounced(call: TreasuryCall, dwalletId: string): void {
+  const position = treasuryOf(call).custody.announced.indexOf(dwalletId);
+  if (position < 0) return;
+  updateTreasury(call, ({ custody: { announced } }) => {
+    const last = announced.pop()!;
+    if (position < announced.length) announced[position] = last;
+  });
+}
+
+function addRecord(
+  call: TreasuryCall,
+  table: { id: string; size: string },
+  dwalletId: string,
+  fields: HeldDWalletFields,
+): void {
+  const type = treasuryType(call.addresses, "custody::DWallet");
+  addField(call.state, table, idName(dwalletId), type, TreasuryDWallet.serialize(fields).toBytes());
+}

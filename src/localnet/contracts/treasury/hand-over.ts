@@ -1,0 +1,7 @@
+import type { WorkingObject } from "../../fullnode/execution-state.ts";
+
+/** `transfer::public_transfer` */
+export function handOver(object: WorkingObject, recipient: string): void {
+  object.owner = { kind: "address", address: recipient };
+  object.mutated = true;
+}

@@ -1,0 +1,135 @@
+import { Code, ConnectError } from "@connectrpc/connect";
+import { sleep } from "../protocol/poll.ts";
+import type { Action } from "./action.ts";
+import type { ClientContext } from "./context.ts";
+import type { CustodyStage, LeaveArgs, LeaveResult, RefuseArgs, RefuseResult } from "./custody-actions.ts";
+import { fromConnectError, TssError } from "./errors.ts";
+import { findExit } from "./find-exit.ts";
+import { readTreasuryCustody } from "./read-custody.ts";
+import { notHeld, signFor } from "./sign-authorization.ts";
+
+export { signAuthorization } from "./sign-authorization.ts";
+
+/** Takes a dWallet out. The arguments contain the action's copy of the seed. */
+export async function leaveWithin(
+  context: ClientContext,
+  action: Action<CustodyStage>,
+  args: LeaveArgs,
+): Promise<LeaveResult> {
+  const { dwalletId, recipient } = args;
+  const treasuryId = await begin(context, action, dwalletId);
+  const look = async (): Promise<LeaveResult | undefined> => {
+    const custody = await readTreasuryCustody(context, action, treasuryId, dwalletId);
+    return custody.held === undefined ? await findExit(context, action, custody, args) : undefined;
+  };
+  const custody = await readTreasuryCustody(context, action, treasuryId, dwalletId);
+  if (custody.held === undefined) return await findExit(context, action, custody, args);
+  const { signed } = await signFor(context, action, { action: "leave", ...args }, custody);
+  action.stage("request");
+  return await untilOnChain(action, look, (options) =>
+    context.raw.onboarding.leaveDWallet({ ...requestOf(signed), recipient }, options),
+  );
+}
+
+/** Forbids a release. The arguments contain the action's copy of the seed. */
+export async function refuseWithin(
+  context: ClientContext,
+  action: Action<CustodyStage>,
+  args: RefuseArgs,
+): Promise<RefuseResult> {
+  const { dwalletId } = args;
+  const treasuryId = await begin(context, action, dwalletId);
+  const look = async (): Promise<RefuseResult | undefined> => {
+    const { held } = await readTreasuryCustody(context, action, treasuryId, dwalletId);
+    if (held === undefined) throw notHeld(treasuryId, dwalletId);
+    return held.isRefused ? { dwalletId } : undefined;
+  };
+  const custody = await readTreasuryCustody(context, action, treasuryId, dwalletId);
+  if (custody.held?.isRefused === true) return { dwalletId };
+  if (custody.held === undefined) throw notHeld(treasuryId, dwalletId);
+  const { signed } = await signFor(context, action, { action: "refuse", ...args }, custody);
+  action.stage("request");
+  return await untilOnChain(action, look, (options) =>
+    context.raw.onboarding.refuseRelease(requestOf(signed), options),
+  );
+}
+
+async function begin(
+  context: ClientContext,
+  action: Action<CustodyStage>,
+  dwalletId: string,
+): Promise<string> {
+  action.facts["dwalletId"] = dwalletId;
+  action.stage("custody");
+  return await context.treasuryId(action);
+}
+
+type Signed = Awaited<ReturnType<typeof signFor>>["signed"];
+
+function requestOf({ dwalletId, chain, treasuryId, nonce, expiresEpoch, publicKey, signature }: Signed) {
+  return { dwalletId, chain, treasuryId, nonce, expiresEpoch, publicKey, signature };
+}
+
+interface CallTime {
+  readonly signal: AbortSignal;
+  readonly timeoutMs: number;
+  readonly headers: Record<string, string>;
+}
+
+/** How long the chain may take to show what the service says, because a fullnode may lag behind. */
+const CONFIRM_MS = 30_000;
+const CALL_MS = 60_000;
+const PAUSE_MS = 500;
+
+/**
+ * Asks the service until the chain shows the result. Only the chain decides: neither a reply nor an error of the service
+ * ends this before the chain has been asked.
+ */
+async function untilOnChain<R>(
+  action: Action<CustodyStage>,
+  look: () => Promise<R | undefined>,
+  ask: (options: CallTime) => Promise<unknown>,
+): Promise<R> {
+  let claimedAt: number | undefined;
+  for (;;) {
+    const refusal = claimedAt === undefined ? await tryAsking(action, ask) : undefined;
+    if (claimedAt === undefined && refusal === undefined) {
+      claimedAt = performance.now();
+      action.stage("verify");
+    }
+    const done = await look();
+    if (done !== undefined) return done;
+    if (refusal !== undefined && !isPassing(refusal)) throw refusal;
+    if (claimedAt !== undefined && performance.now() - claimedAt > CONFIRM_MS) {
+      throw new TssError(
+        "EXIT_UNCONFIRMED",
+        "the service says that it is done, and the chain does not show it; submit the authorization yourself",
+      );
+    }
+    await sleep(Math.max(PAUSE_MS, Math.min(refusal?.retryAfterMs ?? 0, CALL_MS)), action.signal);
+  }
+}
+
+/** Returns the service's error; undefined if the service says that it is done. */
+async function tryAsking(
+  action: Action<CustodyStage>,
+  ask: (options: CallTime) => Promise<unknown>,
+): Promise<TssError | undefined> {
+  const timeoutMs = Math.min(Math.ceil(action.remainingMs()), CALL_MS);
+  try {
+    await ask({ signal: action.signal, timeoutMs, headers: { ...action.headers } });
+    return undefined;
+  } catch (cause) {
+    action.signal.throwIfAborted();
+    return fromConnectError(ConnectError.from(cause));
+  }
+}
+
+/** Whether another call may succeed: the operation continues, or the service asks for a retry. */
+function isPassing({ reason, retryAfterMs, cause }: TssError): boolean {
+  return (
+    reason === "DEADLINE" ||
+    retryAfterMs !== undefined ||
+    (cause instanceof ConnectError && cause.code === Code.DeadlineExceeded)
+  );
+}

@@ -1,0 +1,65 @@
+import type { Signer } from "@mysten/sui/cryptography";
+import { loadPart } from "../crypto/load-part.ts";
+import { runAction } from "./action.ts";
+import { checkTimeout, invalid } from "./checks.ts";
+import type { LeaveResult, RefuseResult } from "./custody-actions.ts";
+import { fromAuthorization, type TreasuryAuthorization } from "./treasury-authorization.ts";
+
+/**
+ * Submits an authorization to leave, without the service: with any Sui key that has some SUI for gas, which need not be
+ * the user's. A repeat after success says so again.
+ *
+ * @throws {TssError} VALIDATION when the authorization is malformed.
+ * @throws {TssError} NETWORK_MISMATCH when the fullnode serves another chain than the one that the user signed for.
+ * @throws {TssError} AUTHORIZATION_REFUSED when the Treasury refuses it; `metadata.abort` says why.
+ * @throws {TssError} DWALLET_LEFT when the capability has gone to somebody else than the recipient.
+ *
+ * @example
+ * const { dwalletCapId } = await submitLeave({ authorization, fullnode: "https://fullnode.mainnet.sui.io:443", signer });
+ */
+export async function submitLeave(args: SubmitArgs): Promise<LeaveResult> {
+  const consent = fromAuthorization(args.authorization);
+  if (consent.action !== "leave") throw invalid("authorization.action", "must be leave");
+  checkTimeout(args.timeoutMs ?? TIMEOUT_MS);
+  return await runAction(args.timeoutMs ?? TIMEOUT_MS, {}, async (action) => {
+    const { submitConsent } = await loadPart(() => import("./submit-consent.ts"), action.signal);
+    const { transactionDigest, dwalletCapId } = await submitConsent(action, args, consent);
+    const { dwalletId, recipient = "" } = consent;
+    return { transactionDigest, dwalletCapId: dwalletCapId ?? "", dwalletId, recipient };
+  });
+}
+
+/**
+ * Submits an authorization to forbid a release, like {@link submitLeave}.
+ *
+ * @throws {TssError} AUTHORIZATION_REFUSED when the Treasury refuses it; `metadata.abort` says why.
+ *
+ * @example
+ * await submitRefusal({ authorization, fullnode: "https://fullnode.mainnet.sui.io:443", signer });
+ */
+export async function submitRefusal(args: SubmitArgs): Promise<RefuseResult> {
+  const consent = fromAuthorization(args.authorization);
+  if (consent.action !== "refuse") throw invalid("authorization.action", "must be refuse");
+  checkTimeout(args.timeoutMs ?? TIMEOUT_MS);
+  return await runAction(args.timeoutMs ?? TIMEOUT_MS, {}, async (action) => {
+    const { submitConsent } = await loadPart(() => import("./submit-consent.ts"), action.signal);
+    await submitConsent(action, args, consent);
+    return { dwalletId: consent.dwalletId };
+  });
+}
+
+/** Arguments of {@link submitLeave} and {@link submitRefusal}. */
+export interface SubmitArgs {
+  /** What `signLeave` or `signRefusal` returned. */
+  readonly authorization: TreasuryAuthorization;
+  /** The gRPC-web URL of a Sui fullnode. */
+  readonly fullnode: string;
+  /** Signs and pays for the transaction. It needs less than 0.05 SUI. */
+  readonly signer: Signer;
+  /** The newest package of the Treasury, after an upgrade. Default: the first one. */
+  readonly packageId?: string | undefined;
+  /** Default 60,000. */
+  readonly timeoutMs?: number | undefined;
+}
+
+const TIMEOUT_MS = 60_000;

@@ -1,0 +1,168 @@
+import { bcs } from "@mysten/sui/bcs";
+import { SimulationError, type SuiClientTypes } from "@mysten/sui/client";
+import { SuiGrpcClient } from "@mysten/sui/grpc";
+import { Transaction } from "@mysten/sui/transactions";
+import { toBase58 } from "@mysten/sui/utils";
+import { custodyPlaces } from "../protocol/treasury-custody.ts";
+import { dwalletExits } from "../protocol/treasury-exits.ts";
+import type { Action } from "./action.ts";
+import { TssError } from "./errors.ts";
+import { TREASURY } from "./object-kinds.ts";
+import type { SubmitArgs } from "./submit-authorization.ts";
+import type { SignedTreasuryConsent } from "./treasury-authorization.ts";
+
+/** Submits a consent over one fullnode. */
+export async function submitConsent(
+  action: Action,
+  args: SubmitArgs,
+  consent: SignedTreasuryConsent,
+): Promise<SubmittedConsent> {
+  const { signal } = action;
+  const { signer } = args;
+  const client = new SuiGrpcClient({ network: "custom", baseUrl: args.fullnode, format: "binary" });
+  const { core } = client;
+  const { chainIdentifier } = await reach(core.getChainIdentifier({ signal }));
+  if (chainIdentifier !== toBase58(consent.chain))
+    throw new TssError("NETWORK_MISMATCH", "the fullnode serves another chain than the user signed for");
+  const { objects } = await reach(
+    core.getObjects({ objectIds: [consent.treasuryId], include: { content: true }, signal }),
+  );
+  const [treasury] = objects;
+  if (
+    treasury === undefined ||
+    treasury instanceof Error ||
+    treasury.owner.$kind !== "Shared" ||
+    !(TREASURY.type as RegExp).test(treasury.type)
+  )
+    throw new TssError("TREASURY_MISMATCH", "the chain has no such Treasury", {
+      metadata: { treasuryId: consent.treasuryId },
+    });
+  const { initialSharedVersion } = treasury.owner.Shared;
+  const packageId = args.packageId ?? treasury.type.split("::")[0] ?? "";
+  const tx = new Transaction();
+  tx.setSender(signer.toSuiAddress());
+  tx.setGasBudget(GAS_BUDGET_MIST);
+  addConsent(tx, { packageId, initialSharedVersion }, consent);
+  const earlier = async () => {
+    const { nonceEntryId } = custodyPlaces(treasury.content, consent.dwalletId);
+    return await findUse(client, nonceEntryId, consent, signal);
+  };
+  const include = { effects: true, events: true } as const;
+  let result: SuiClientTypes.TransactionResult<{ effects: true; events: true }>;
+  try {
+    const bytes = await tx.build({ client });
+    const { signature } = await signer.signTransaction(bytes);
+    result = await core.executeTransaction({ transaction: bytes, signatures: [signature], include, signal });
+  } catch (cause) {
+    signal.throwIfAborted();
+    const used = await earlier();
+    if (used !== undefined) return used;
+    if (cause instanceof SimulationError) throw refused(cause.executionError, cause);
+    throw new TssError("CHAIN_UNAVAILABLE", "the fullnode did not confirm the transaction; submit it again", {
+      cause,
+    });
+  }
+  const { status, digest } = result.Transaction ?? result.FailedTransaction;
+  if (!status.success) {
+    const used = await earlier();
+    if (used !== undefined) return used;
+    throw refused(status.error);
+  }
+  await reach(core.waitForTransaction({ digest, signal }));
+  const events = (result.Transaction?.events ?? []).map(({ eventType: type, bcs: content }) => ({
+    type,
+    bcs: content,
+  }));
+  return { transactionDigest: digest, dwalletCapId: exitIn(events, consent)?.dwalletCapId };
+}
+
+/** A consent that the chain has. */
+export interface SubmittedConsent {
+  readonly transactionDigest: string;
+  readonly dwalletCapId: string | undefined;
+}
+
+/** Adds the call that uses a consent. */
+export function addConsent(
+  tx: Transaction,
+  target: { readonly packageId: string; readonly initialSharedVersion: string },
+  consent: SignedTreasuryConsent,
+): void {
+  const { action, treasuryId, recipient } = consent;
+  const bytes = (value: Uint8Array) => tx.pure(bcs.byteVector().serialize(value));
+  const { initialSharedVersion } = target;
+  tx.moveCall({
+    target: `${target.packageId}::treasury::${action === "leave" ? "leave" : "refuse_release"}`,
+    arguments: [
+      tx.sharedObjectRef({ objectId: treasuryId, initialSharedVersion, mutable: true }),
+      tx.pure.id(consent.dwalletId),
+      bytes(consent.chain),
+      ...(recipient === undefined ? [] : [tx.pure.address(recipient)]),
+      tx.pure.u64(consent.nonce),
+      tx.pure.u64(consent.expiresEpoch),
+      bytes(consent.publicKey),
+      bytes(consent.signature),
+    ],
+  });
+}
+
+/** More than the call costs, so that no fullnode can make the signer pay much. */
+const GAS_BUDGET_MIST = 50_000_000n;
+
+type Events = Parameters<typeof dwalletExits>[0];
+
+function exitIn(events: Events, { dwalletId, treasuryId, recipient }: SignedTreasuryConsent) {
+  return dwalletExits(events).find(
+    (exit) => exit.dwalletId === dwalletId && exit.treasuryId === treasuryId && exit.recipient === recipient,
+  );
+}
+
+/** Finds the transaction that made this exit before; undefined if there is none. */
+async function findUse(
+  { core }: SuiGrpcClient,
+  nonceEntryId: string,
+  consent: SignedTreasuryConsent,
+  signal: AbortSignal,
+): Promise<SubmittedConsent | undefined> {
+  if (consent.action === "refuse") return undefined;
+  const { objects } = await reach(
+    core.getObjects({ objectIds: [nonceEntryId], include: { previousTransaction: true }, signal }),
+  );
+  const [entry] = objects;
+  if (entry === undefined || entry instanceof Error || !entry.previousTransaction) return undefined;
+  const digest = entry.previousTransaction;
+  const found = await reach(core.getTransaction({ digest, include: { events: true }, signal }));
+  const events = (found.Transaction?.events ?? []).map(({ eventType: type, bcs: content }) => ({
+    type,
+    bcs: content,
+  }));
+  const exit = exitIn(events, consent);
+  return exit && { transactionDigest: digest, dwalletCapId: exit.dwalletCapId };
+}
+
+function refused(error: SuiClientTypes.ExecutionError | undefined, cause?: unknown): TssError {
+  const abort = error?.MoveAbort;
+  const code = abort && `${abort.location?.module ?? ""}:${abort.abortCode}`;
+  const why = (code && WHY[code]) ?? error?.message ?? "the transaction cannot be executed";
+  return new TssError("AUTHORIZATION_REFUSED", `the Treasury refuses the authorization: ${why}`, {
+    metadata: code === undefined ? {} : { abort: code },
+    cause,
+  });
+}
+
+/** By module and abort code of the Treasury. */
+const WHY: Readonly<Record<string, string>> = {
+  "treasury:1": "the Treasury was upgraded; pass its newest package as packageId",
+  "custody:1": "it does not hold the dWallet's capability",
+  "custody:7": "the signature is not the owner's, or is over another message",
+  "custody:8": "its last epoch has passed; sign another one",
+  "custody:9": "its nonce is not the next one: it was used, or another one was; sign another one",
+};
+
+async function reach<T>(answer: Promise<T>): Promise<T> {
+  try {
+    return await answer;
+  } catch (cause) {
+    throw new TssError("CHAIN_UNAVAILABLE", "the fullnode does not answer", { cause });
+  }
+}

@@ -1,0 +1,71 @@
+import sql from "sql-template-tag";
+import { auditInsert, SYSTEM_ORIGIN } from "../audit/audit-event.ts";
+import type { Signals } from "../coordination/signals.ts";
+import { topics } from "../coordination/topics.ts";
+import { postings } from "../ledger/postings.ts";
+import { type BackgroundLoop, createBackgroundLoop } from "../lifecycle/background-loop.ts";
+import type { Clock } from "../lifecycle/clock.ts";
+import { queueExit } from "../onboarding/custody/queue-exits.ts";
+import { presignMoves } from "../presigns/presign-moves.ts";
+import { text } from "../store/columns.ts";
+import type { Queryable } from "../store/database.ts";
+import { readRows } from "../store/statements.ts";
+import type { Log } from "../telemetry/log.ts";
+
+/**
+ * Brings the exits of a network's dWallets under way: ends their open reservations, waits until their submitted requests
+ * have ended, and then puts the owner's consent into the outbox. Every step is one statement.
+ */
+export function createExitLoop(options: ExitLoopOptions): BackgroundLoop {
+  const { database, network, signals, clock, log } = options;
+  const { intervalMs = DEFAULT_INTERVAL_MS, settleMaxMs } = options;
+  return createBackgroundLoop({ name: "exits", intervalMs, clock, log, pass });
+
+  async function pass(): Promise<boolean> {
+    for (let count = 0; count < PASS_MAX_COUNT; count++) {
+      const [ended] = await readRows(database, endReservation(network), { id: text });
+      if (ended === undefined) break;
+      signals.notify(topics.sign(ended.id));
+      signals.notify(topics.presignReady(network));
+    }
+    const isQueued = await queueExit(database, network, settleMaxMs);
+    if (isQueued) signals.notify(topics.outbox(network));
+    return isQueued;
+  }
+}
+
+export interface ExitLoopOptions {
+  readonly database: Queryable;
+  readonly network: string;
+  readonly signals: Pick<Signals, "notify">;
+  readonly clock: Clock;
+  readonly log: Pick<Log, "error">;
+  /** Default 500 ms. */
+  readonly intervalMs?: number | undefined;
+  /** The longest wait for a dWallet's sign requests. Default: ten minutes. */
+  readonly settleMaxMs?: number | undefined;
+}
+
+const DEFAULT_INTERVAL_MS = 500;
+/** The maximum number of reservations that end in one pass. The loop then checks whether to stop. */
+const PASS_MAX_COUNT = 100;
+
+/**
+ * Ends one reservation of a dWallet that leaves, so that two replicas never wait for each other's projects. The credit is
+ * released, and the presign returns to the pool. The reason is that of an expired reservation: both were never charged,
+ * and the unique index of presigns knows no other that gives its presign up.
+ */
+const endReservation = (network: string) => sql`
+WITH reservation AS (
+  SELECT r.id, r.project_id, r.presign_id, r.price_micro_usd
+  FROM treasury_consent c JOIN sign_request r ON r.dwallet_id = c.dwallet_id
+  WHERE c.network = ${network} AND c.state = 'settling' AND r.status = 'prepared'
+  LIMIT 1 FOR UPDATE OF r SKIP LOCKED
+), ${postings.release(sql`reservation`)}, failed AS (
+  UPDATE sign_request r SET status = 'failed', failure_reason = 'RESERVATION_EXPIRED',
+    failure_message = 'the dWallet is leaving the service', updated_at = now()
+  FROM reservation s JOIN posting_release USING (id) WHERE r.id = s.id
+  RETURNING r.id, r.project_id, r.presign_id
+), returned AS (${presignMoves.release(sql`failed`)}
+), audited AS (${auditInsert("sign.expire", sql`failed`, SYSTEM_ORIGIN)})
+SELECT id FROM failed`;

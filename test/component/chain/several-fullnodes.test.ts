@@ -1,0 +1,106 @@
+/** The service's work on a chain with two fullnodes, of which the first one fails. */
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { requestPresigns } from "../../../src/presigns/request-presigns.ts";
+import type { Database } from "../../../src/store/database.ts";
+import { type ChainService, startChainService } from "../../support/chain-service.ts";
+import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../support/database.ts";
+import { type Harness, startHarness } from "../localnet/harness.ts";
+
+const FIRST = "http://first.example/key";
+const SECOND = "http://second.example";
+const EXECUTE = "/ExecuteTransaction";
+let harness: Harness;
+let database: Database;
+let service: ChainService | undefined;
+
+beforeEach(async () => {
+  harness = await startHarness();
+  database = await openTestDatabase();
+}, DATABASE_TIMEOUT_MS);
+afterEach(async () => {
+  await service?.stop();
+  service = undefined;
+  await database.close();
+  await harness.close();
+});
+
+/** Starts the work. `first` answers for the first fullnode, and a localnet for the second one. */
+async function start(first: (route: string, init?: RequestInit) => Promise<Response>): Promise<string[]> {
+  const routes: string[] = [];
+  service = await startChainService(database, harness.net, {
+    fullnodeUrls: [FIRST, SECOND],
+    fetch(input, init) {
+      const url = String(input);
+      const [host, base] = url.startsWith(FIRST)
+        ? (["first", FIRST] as const)
+        : (["second", SECOND] as const);
+      const route = url.slice(base.length);
+      routes.push(`${host} ${route.split("/").at(-1)}`);
+      return host === "first" ? first(route, init) : fetch(harness.net.url + route, init);
+    },
+  });
+  return routes;
+}
+
+/** Requests a presign and resolves when it is ready, with the number of transactions that the lanes sent. */
+async function presignOnce(): Promise<number> {
+  const { networkEncryptionKeyId } = harness.net;
+  const bucket = { network: "localnet", curve: 0, signatureAlgorithm: 0, networkEncryptionKeyId };
+  await requestPresigns(database, bucket, 1);
+  await vi.waitUntil(
+    async () => (await database.query("SELECT 1 FROM presign WHERE state = 'ready'")).length === 1,
+    { timeout: DATABASE_TIMEOUT_MS, interval: 20 },
+  );
+  const sql = "SELECT t.state FROM chain_transaction t JOIN chain_operation o ON o.tx_digest = t.digest";
+  const rows = await database.query<{ state: string }>(sql);
+  expect(rows.map(({ state }) => state)).toEqual(rows.map(() => "landed"));
+  return rows.length;
+}
+
+it("goes on with the second one while the first one cannot be reached", async () => {
+  const routes = await start(() => Promise.reject(new TypeError("fetch failed")));
+  expect(await presignOnce()).toBe(1);
+  expect(routes).toContain("second ExecuteTransaction");
+  expect(service!.network.fullnodes()).toMatchObject([
+    { host: "first.example", fault: "fetch failed" },
+    { host: "second.example", isServing: true },
+  ]);
+  expect(service!.alarms).toEqual([]);
+});
+
+it("has a transaction once that the first one executes without an answer", async () => {
+  let executedCount = 0;
+  const routes = await start(async (route, init) => {
+    const response = await fetch(harness.net.url + route, init);
+    if (!route.endsWith(EXECUTE)) return response;
+    await response.arrayBuffer();
+    executedCount += 1;
+    throw new TypeError("the connection broke");
+  });
+  expect(await presignOnce()).toBe(1);
+  expect(executedCount).toBeGreaterThan(0);
+  expect(routes).toContain("second ExecuteTransaction");
+  expect(service!.alarms).toEqual([]);
+});
+
+it("sends nothing to a first one of another chain", async () => {
+  const other = await startHarness({ seed: new Uint8Array(32).fill(5) });
+  try {
+    const { chainIdentifier } = await harness.client.core.getChainIdentifier();
+    const { chainIdentifier: foreign } = await other.client.core.getChainIdentifier();
+    expect(foreign).not.toBe(chainIdentifier);
+    // The first answer decides which chain it is, and the first one fails once.
+    let hasFailed = false;
+    const routes = await start((route, init) => {
+      if (hasFailed) return fetch(other.net.url + route, init);
+      hasFailed = true;
+      return Promise.reject(new TypeError("fetch failed"));
+    });
+    expect(await presignOnce()).toBe(1);
+    expect(new Set(routes.filter((route) => route.startsWith("first ")))).toEqual(
+      new Set(["first GetServiceInfo"]),
+    );
+  } finally {
+    await other.close();
+  }
+});

@@ -1,0 +1,77 @@
+/** A package that was published on the local network, which serves its model of the Treasury under the new id. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import type { Transaction } from "@mysten/sui/transactions";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { localTreasuryPackage } from "../../../../src/localnet/contracts/treasury/treasury-package.ts";
+import { type Executed, type Harness, hotWallet, startHarness } from "../harness.ts";
+
+const me = hotWallet.toSuiAddress();
+let dataDirectory: string;
+let harness: Harness;
+let published: Executed;
+
+beforeAll(async () => {
+  dataDirectory = await mkdtemp(path.join(tmpdir(), "localnet-"));
+  harness = await startHarness({ dataDirectory });
+  const { modules, dependencies } = localTreasuryPackage(harness.config.packages);
+  published = await harness.run((tx) =>
+    tx.transferObjects([tx.publish({ modules: [...modules], dependencies: [...dependencies] })], me),
+  );
+});
+afterAll(async () => {
+  await harness.close();
+  await rm(dataDirectory, { recursive: true });
+});
+
+const createdOf = (type: string) =>
+  published.effects.changedObjects.find(({ objectId }) => published.objectTypes[objectId]?.endsWith(type))!;
+const packageOf = () =>
+  published.effects.changedObjects.find(({ outputState }) => outputState === "PackageWrite")!.objectId;
+
+/** Pauses or resumes the new Treasury. */
+function setPaused(tx: Transaction, packageId: string, isPaused: boolean): void {
+  tx.moveCall({
+    target: `${packageId}::treasury::set_paused`,
+    arguments: [
+      tx.object(createdOf("::Treasury").objectId),
+      tx.object(createdOf("::AdminCap").objectId),
+      tx.pure.bool(isPaused),
+    ],
+  });
+}
+
+it("it creates what the Move package creates: a shared Treasury, its AdminCap and the UpgradeCap", async () => {
+  expect(createdOf("::Treasury").outputOwner?.$kind).toBe("Shared");
+  expect(createdOf("::AdminCap").outputOwner?.AddressOwner).toBe(me);
+  expect(
+    createdOf("0x0000000000000000000000000000000000000000000000000000000000000002::package::UpgradeCap"),
+  ).toBeDefined();
+  const { object } = await harness.client.getObject({ objectId: packageOf() });
+  expect(object.owner.$kind).toBe("Immutable");
+});
+
+it("its functions can be looked up and called, and those of a package that nobody published cannot", async () => {
+  const moduleName = "treasury";
+  const { function: found } = await harness.client.core.getMoveFunction({
+    ...{ packageId: packageOf(), moduleName, name: "set_paused" },
+  });
+  expect(found.parameters).toHaveLength(3);
+  const unknown = `0x${"7".repeat(64)}`;
+  await expect(
+    harness.client.core.getMoveFunction({ packageId: unknown, moduleName, name: "set_paused" }),
+  ).rejects.toThrow("not found");
+  await harness.run((tx) => setPaused(tx, packageOf(), true));
+  await expect(harness.run((tx) => setPaused(tx, unknown, true))).rejects.toThrow("Function Not Found");
+  await expect(harness.run((tx) => setPaused(tx, harness.net.treasury.packageId, true))).rejects.toThrow(
+    "TYPE_MISMATCH",
+  );
+});
+
+it("it survives a restart of the network", async () => {
+  await harness.close();
+  harness = await startHarness({ dataDirectory });
+  const executed = await harness.run((tx) => setPaused(tx, packageOf(), false));
+  expect(executed.events.map(({ eventType }) => eventType)).toEqual([`${packageOf()}::treasury::PauseSet`]);
+});

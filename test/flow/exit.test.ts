@@ -1,0 +1,180 @@
+/** A user leaves with their dWallet, with the service and without it, and signs with Ika alone; real cryptography. */
+import { randomBytes } from "node:crypto";
+import { chmodSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { text } from "node:stream/consumers";
+import {
+  Curve,
+  Hash,
+  publicKeyFromDWalletOutput,
+  SignatureAlgorithm,
+  UserShareEncryptionKeys,
+} from "@ika.xyz/sdk";
+import { SuiGrpcClient } from "@mysten/sui/grpc";
+import { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Localnet, startLocalnet } from "../../src/localnet/localnet.ts";
+import { findTriple } from "../../src/protocol/algorithms.ts";
+import {
+  createClient,
+  type OnboardResult,
+  submitLeave,
+  submitRefusal,
+  type TssClient,
+} from "../../src/sdk/index.ts";
+import { connectSdk, POLL } from "../component/localnet/sdk-driver.ts";
+import { ownerOf } from "../support/exits.ts";
+import { judge } from "../support/judges.ts";
+import { runTss, type ServiceProcess, serviceFolder, startService } from "../support/service.ts";
+
+const triple = findTriple("ED25519", "EdDSA", "SHA512")!;
+const ED25519 = { curve: "ED25519", signatureAlgorithm: "EdDSA", hashScheme: "SHA512" } as const;
+const message = new TextEncoder().encode("signed without the service");
+const { folder, remove } = serviceFolder();
+const seeds = [1, 2, 3].map(() => new Uint8Array(randomBytes(32)));
+
+let localnet: Localnet;
+let service: ServiceProcess;
+let client: TssClient;
+const made: OnboardResult[] = [];
+
+beforeAll(async () => {
+  localnet = await startLocalnet({ dataDirectory: path.join(folder, "localnet") });
+  service = await startService(folder, { LOCALNET_URL: localnet.url, PRESIGN_BUCKETS: "ED25519/EdDSA" });
+  const { baseUrl, apiKey } = service.access;
+  const { treasuryId } = localnet.treasury;
+  client = createClient({ baseUrl, apiKey, network: "localnet", fullnodeUrl: localnet.url, treasuryId });
+  for (const seed of seeds) made.push(await client.onboard({ seed, curve: "ED25519" }));
+}, 180_000);
+afterAll(async () => {
+  await service?.stop();
+  await localnet?.close();
+  remove();
+});
+
+/** A key of the user with SUI and IKA. */
+async function funded(): Promise<Ed25519Keypair> {
+  const keypair = Ed25519Keypair.generate();
+  const body = JSON.stringify({ FixedAmountRequest: { recipient: keypair.toSuiAddress() } });
+  const headers = { "content-type": "application/json" };
+  expect((await fetch(new URL("/v2/gas", localnet.url), { method: "POST", headers, body })).ok).toBe(true);
+  return keypair;
+}
+
+/** Signs with Ika's SDK, the capability, coins and the seed of the user. No service takes part. */
+async function signWithIka(owner: Ed25519Keypair, seed: Uint8Array, dwallet: OnboardResult, capId: string) {
+  const ikaCoinType = `${localnet.ikaConfig.packages.ikaPackage}::ika::IKA`;
+  const sdk = await connectSdk({ url: localnet.url, ikaConfig: localnet.ikaConfig, ikaCoinType }, owner);
+  const keys = await UserShareEncryptionKeys.fromRootSeedKey(seed, Curve.ED25519);
+  const dWallet = await sdk.ika.getDWalletInParticularState(dwallet.dwallet.id, "Active", POLL);
+  const presign = await sdk.readyPresign(Curve.ED25519, SignatureAlgorithm.EdDSA);
+  const share = await sdk.ika.getEncryptedUserSecretKeyShare(dwallet.encryptedUserSecretKeyShareId);
+  const executed = await sdk.execute(keys, async (tx, ika, coins) => {
+    const how = {
+      curve: Curve.ED25519,
+      signatureAlgorithm: SignatureAlgorithm.EdDSA,
+      hashScheme: Hash.SHA512,
+    } as const;
+    await ika.requestSign({
+      ...{ dWallet: dWallet as never, presign, encryptedUserSecretKeyShare: share, message },
+      ...{ hashScheme: Hash.SHA512, signatureScheme: SignatureAlgorithm.EdDSA },
+      messageApproval: ika.approveMessage({ dWalletCap: capId, ...how, message }),
+      verifiedPresignCap: ika.verifyPresignCap({ presign }),
+      ...coins,
+    });
+    tx.transferObjects([coins.suiCoin as never], owner.toSuiAddress());
+  });
+  const { state } = await sdk.ika.getSignInParticularState(
+    ...([sdk.signIdOf(executed), Curve.ED25519, SignatureAlgorithm.EdDSA, "Completed", POLL] as const),
+  );
+  const output = Uint8Array.from(dWallet.state.Active.public_output);
+  const publicKey = await publicKeyFromDWalletOutput(Curve.ED25519, output);
+  return judge({ ...triple, publicKey, message, signature: Uint8Array.from(state.Completed.signature) });
+}
+
+describe("a user who leaves", { timeout: 180_000 }, () => {
+  it("through the service signs with Ika alone, and a repeat of the exit says so again", async () => {
+    const [seed, dwallet, owner] = [seeds[0]!, made[0]!, await funded()];
+    const dwalletId = dwallet.dwallet.id;
+    await client.sign({ seed, dwalletId, message, ...ED25519 });
+    const leave = () => client.leave({ seed, dwalletId, recipient: owner.toSuiAddress() });
+    const [left, same] = await Promise.all([leave(), leave()]);
+    expect(left).toMatchObject({ dwalletId, recipient: owner.toSuiAddress() });
+    expect(left.transactionDigest).toMatch(/^[1-9A-HJ-NP-Za-km-z]{43,44}$/);
+    expect([same, await leave()]).toEqual([left, left]);
+    const others = client.leave({ seed, dwalletId, recipient: `0x${"e".repeat(64)}` });
+    await expect(others).rejects.toMatchObject({ reason: "DWALLET_LEFT" });
+    await expect(client.sign({ seed, dwalletId, message, ...ED25519 })).rejects.toMatchObject({
+      reason: "DWALLET_LEFT",
+    });
+    const listed = [];
+    for await (const row of client.listDWallets({ state: "Left" })) listed.push(row.dwalletId);
+    expect(listed).toEqual([dwalletId]);
+    await service.stop();
+    expect(await signWithIka(owner, seed, dwallet, left.dwalletCapId)).toBe(true);
+  });
+
+  it("without the service signs the authorization, which any funded key submits", async () => {
+    const [seed, dwallet, owner] = [seeds[1]!, made[1]!, await funded()];
+    const args = { seed, dwalletId: dwallet.dwallet.id };
+    const fullnode = localnet.url;
+    const refusal = await client.signRefusal(args);
+    await submitRefusal({ authorization: refusal, fullnode, signer: await funded() });
+    await expect(
+      submitRefusal({ authorization: refusal, fullnode, signer: await funded() }),
+    ).rejects.toMatchObject({
+      ...{ reason: "AUTHORIZATION_REFUSED", metadata: { abort: "custody:9" } },
+    });
+    const authorization = await client.signLeave({ ...args, recipient: owner.toSuiAddress() });
+    const stolen = { ...authorization, recipient: `0x${"e".repeat(64)}` };
+    await expect(
+      submitLeave({ authorization: stolen, fullnode, signer: await funded() }),
+    ).rejects.toMatchObject({
+      ...{ reason: "AUTHORIZATION_REFUSED", metadata: { abort: "custody:7" } },
+    });
+    const copy = JSON.parse(JSON.stringify(authorization)) as typeof authorization;
+    const left = await submitLeave({ authorization: copy, fullnode, signer: await funded() });
+    expect(await submitLeave({ authorization: copy, fullnode, signer: await funded() })).toEqual(left);
+    expect(
+      await ownerOf(
+        { client: new SuiGrpcClient({ network: "localnet", baseUrl: localnet.url }) },
+        left.dwalletCapId,
+      ),
+    ).toBe(owner.toSuiAddress());
+  });
+
+  it("uses the command with an authorization or with the seed alone", async () => {
+    const [seed, dwallet, owner] = [seeds[2]!, made[2]!, await funded()];
+    const dwalletId = dwallet.dwallet.id;
+    const files = Object.fromEntries(
+      ["seed", "key", "refusal"].map((name) => [name, path.join(folder, name)]),
+    );
+    const write = (name: string, content: string) => writeFileSync(files[name]!, content, { mode: 0o600 });
+    write("seed", Buffer.from(seed).toString("hex"));
+    write("key", owner.getSecretKey());
+    write("refusal", JSON.stringify(await client.signRefusal({ seed, dwalletId })));
+    const run = async (...args: string[]) => {
+      const chain = ["--network", "localnet", "--fullnode", localnet.url];
+      const program = runTss(["treasury", ...args, ...chain, "--key-file", files["key"]!, "--yes"], {});
+      const [out, error] = await Promise.all([text(program.stdout!), text(program.stderr!)]);
+      return { out, error };
+    };
+    const refuse = () => run("refuse", "--authorization", files["refusal"]!);
+    expect((await refuse()).out).toContain("Only the owner can take the dWallet out now.");
+    expect((await refuse()).error).toContain("has been used");
+    const signed = [
+      "--seed-file",
+      files["seed"]!,
+      "--dwallet",
+      dwalletId,
+      "--recipient",
+      owner.toSuiAddress(),
+    ];
+    const exit = () => run("exit", ...signed);
+    chmodSync(files["seed"]!, 0o644);
+    expect((await exit()).error).toContain("chmod 600");
+    chmodSync(files["seed"]!, 0o600);
+    expect((await exit()).out).toContain("has the dWallet's capability now");
+    expect((await exit()).error).toContain("does not hold the dWallet");
+  });
+});

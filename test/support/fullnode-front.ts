@@ -1,0 +1,84 @@
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+
+/** A fullnode behind a proxy that a test can make ill. */
+export interface FullnodeFront {
+  readonly url: string;
+  /** What becomes of each call. The first value passes it on. */
+  become(state: FrontState): void;
+  /** The number of calls in the present state. */
+  readonly callCount: () => number;
+  close(): Promise<void>;
+}
+
+/**
+ * - `honest`: passes each call on.
+ * - `hangs`: never answers.
+ * - `refuses`: answers 429.
+ * - `breaks`: closes the connection.
+ * - `lies`: answers every call with another node's answer to it, if there is one, and else with bytes that mean nothing.
+ */
+export type FrontState = "honest" | "hangs" | "refuses" | "breaks" | "lies";
+
+/** Starts a proxy in front of a fullnode. It lies with the answers of `other`. */
+export async function startFullnodeFront(target: string, other?: string): Promise<FullnodeFront> {
+  let state: FrontState = "honest";
+  let calls = 0;
+  const server: Server = createServer((request, response) => {
+    calls += 1;
+    if (state === "breaks") request.socket.destroy();
+    else if (state === "refuses") response.writeHead(429).end();
+    else if (state !== "hangs") answer(request, response).catch(() => request.socket.destroy());
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const node = state === "honest" ? target : other;
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    if (node === undefined) {
+      response.writeHead(200, { "content-type": CONTENT_TYPE });
+      response.end(NONSENSE);
+      return;
+    }
+    const reply = await fetch(new URL(request.url ?? "/", node), {
+      method: request.method ?? "POST",
+      headers: { "content-type": request.headers["content-type"] ?? CONTENT_TYPE },
+      ...(chunks.length > 0 && { body: Buffer.concat(chunks) }),
+      signal: closed(response),
+    });
+    response.writeHead(reply.status, Object.fromEntries(reply.headers));
+    if (reply.body) for await (const chunk of reply.body) response.write(chunk);
+    response.end();
+  }
+
+  return {
+    url: `http://127.0.0.1:${port}`,
+    become(next) {
+      state = next;
+      calls = 0;
+      // What hangs ends with the state that made it hang.
+      server.closeAllConnections();
+    },
+    callCount: () => calls,
+    async close() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, "close");
+    },
+  };
+}
+
+const CONTENT_TYPE = "application/grpc-web+proto";
+/** A frame of nine bytes that are no message. */
+const NONSENSE = Buffer.from([0, 0, 0, 0, 9, 255, 254, 253, 252, 251, 250, 249, 248, 247]);
+
+/** Fires when the peer is gone. */
+function closed(response: ServerResponse): AbortSignal {
+  const gone = new AbortController();
+  response.on("close", () => gone.abort());
+  return gone.signal;
+}

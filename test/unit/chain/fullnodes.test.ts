@@ -1,0 +1,255 @@
+import { describe, expect, it } from "vitest";
+import { createFullnodes } from "../../../src/chain/fullnodes.ts";
+import { createManualClock } from "../../support/manual-clock.ts";
+
+type Answer = Response | Error | "never";
+const A = "https://a.example/key-of-a";
+const B = "https://b.example";
+const READ = "/sui.rpc.v2.LedgerService/GetObject";
+const EXECUTE = "/sui.rpc.v2.TransactionExecutionService/ExecuteTransaction";
+const STREAM = "/sui.rpc.v2.SubscriptionService/SubscribeCheckpoints";
+const MESSAGE = Uint8Array.of(0, 0, 0, 0, 1, 7);
+
+/** A gRPC-web answer without a message, with the status in its body. */
+const trailers = (status: number) => {
+  const text = new TextEncoder().encode(`grpc-status: ${status}\r\n`);
+  return new Response(Uint8Array.from([0x80, 0, 0, 0, text.length, ...text]));
+};
+const message = () => new Response(MESSAGE);
+
+/** Nodes whose answers a test sets, and the calls that reached them. */
+function create(chains: Record<string, string> = {}) {
+  const clock = createManualClock();
+  const calls: string[] = [];
+  const switches: string[] = [];
+  const answers = new Map<string, () => Answer>();
+  const asked: string[] = [];
+  let hang = (): void => {};
+  const hangs = new Promise<void>((resolve) => {
+    hang = resolve;
+  });
+  const fullnodes = createFullnodes({
+    urls: [A, `${B}/`],
+    chain: "chain",
+    clock,
+    async send(input, init) {
+      const url = String(input);
+      const host = url.startsWith(A) ? "a" : "b";
+      calls.push(`${host}${url.slice((host === "a" ? A : B).length)}`);
+      const answer = (answers.get(host) ?? message)();
+      if (answer instanceof Error) throw answer;
+      if (answer !== "never") return answer;
+      hang();
+      return new Promise((_, reject) => {
+        init?.signal?.addEventListener("abort", () => reject(init.signal!.reason as Error));
+      });
+    },
+    async chainOf(url) {
+      const host = url.startsWith(A) ? "a" : "b";
+      asked.push(host);
+      return chains[host] ?? "chain";
+    },
+    onSwitch: (host) => switches.push(host),
+  });
+  const read = async (route = READ, init?: RequestInit) =>
+    new Uint8Array(await (await fullnodes.fetch(`${A}${route}`, init)).arrayBuffer());
+  const set = (host: "a" | "b", answer: () => Answer) => answers.set(host, answer);
+  return { fullnodes, clock, calls, switches, asked, read, set, hangs };
+}
+
+describe("several fullnodes", () => {
+  it("get each call in their order, so that only the first one is asked while it answers", async () => {
+    const { read, calls, asked, fullnodes } = create();
+    expect(await read()).toEqual(MESSAGE);
+    await read();
+    expect(calls).toEqual([`a${READ}`, `a${READ}`]);
+    expect(asked).toEqual(["a"]);
+    expect(fullnodes.statuses()).toMatchObject([
+      { host: "a.example", isServing: true, isSkipped: false },
+      { host: "b.example", isServing: false, isSkipped: false },
+    ]);
+  });
+
+  it.each([
+    ["cannot be reached", () => new TypeError("fetch failed")],
+    ["answers 429", () => new Response("", { status: 429 })],
+    ["answers 503", () => new Response("", { status: 503 })],
+    ["answers RESOURCE_EXHAUSTED in the head", () => new Response("", { headers: { "grpc-status": "8" } })],
+    ["answers UNAVAILABLE in the body", () => trailers(14)],
+    ["answers DEADLINE_EXCEEDED in the body", () => trailers(4)],
+  ])("replace one that %s, at once and for the next calls", async (_, answer) => {
+    const { read, calls, set, switches, fullnodes } = create();
+    await read();
+    set("a", answer);
+    expect(await read()).toEqual(MESSAGE);
+    expect(await read(EXECUTE)).toEqual(MESSAGE);
+    expect(calls).toEqual([`a${READ}`, `a${READ}`, `b${READ}`, `b${EXECUTE}`]);
+    expect(switches).toEqual(["b.example"]);
+    expect(fullnodes.statuses()).toMatchObject([{ isSkipped: true }, { isServing: true }]);
+  });
+
+  it("replace one that does not begin to answer, after four seconds for a read and twenty for an execution", async () => {
+    for (const [route, afterMs] of [
+      [READ, 4_000],
+      [EXECUTE, 20_000],
+    ] as const) {
+      const { read, set, clock, calls, hangs } = create();
+      set("a", () => "never");
+      const reading = read(route);
+      await hangs;
+      clock.advance(afterMs - 1);
+      expect(calls).toEqual([`a${route}`]);
+      clock.advance(1);
+      expect(await reading).toEqual(MESSAGE);
+    }
+  });
+
+  it("return to the first one when its time is over, which doubles with each failure", async () => {
+    const { read, calls, set, clock } = create();
+    set("a", () => new TypeError("fetch failed"));
+    await read();
+    clock.advance(1_000);
+    await read();
+    clock.advance(1_999);
+    await read();
+    set("a", message);
+    clock.advance(1);
+    await read();
+    expect(calls.map(([host]) => host).join("")).toBe("ababba");
+  });
+
+  it.each([
+    ["an answer that is the caller's fault", () => trailers(3)],
+    ["an answer that the chain lacks something", () => trailers(5)],
+  ])("pass on %s", async (_, answer) => {
+    const { read, calls, set } = create();
+    set("a", answer);
+    await read();
+    expect(calls).toEqual([`a${READ}`]);
+  });
+
+  it("pass on the last one's refusal, so that callers pause", async () => {
+    const { fullnodes, set } = create();
+    for (const host of ["a", "b"] as const) set(host, () => new Response("", { status: 429 }));
+    expect((await fullnodes.fetch(`${A}${READ}`)).status).toBe(429);
+  });
+
+  it("give no call to a node of another chain, name it, and ask it again later", async () => {
+    const { read, calls, asked, fullnodes, clock } = create({ a: "another" });
+    expect(await read()).toEqual(MESSAGE);
+    expect(calls).toEqual([`b${READ}`]);
+    expect(fullnodes.statuses()[0]!.fault).toBe(
+      "the fullnode a.example serves another chain: another, not chain",
+    );
+    clock.advance(1_000);
+    await read();
+    expect(calls).toEqual([`b${READ}`, `b${READ}`]);
+    expect(asked).toEqual(["a", "b", "a"]);
+  });
+
+  it("check a node's chain again after it was away", async () => {
+    const { read, asked, set, clock } = create();
+    await read();
+    set("a", () => new TypeError("fetch failed"));
+    await read();
+    set("a", message);
+    clock.advance(1_000);
+    await read();
+    expect(asked).toEqual(["a", "b", "a"]);
+  });
+
+  it("leave a caller alone who gives up, and blame no node for it", async () => {
+    const { read, set, fullnodes, calls, hangs } = create();
+    set("a", () => "never");
+    const caller = new AbortController();
+    const reading = read(READ, { signal: caller.signal });
+    await hangs;
+    caller.abort(new Error("enough"));
+    await expect(reading).rejects.toThrow("enough");
+    expect(calls.filter((call) => call.startsWith("b"))).toEqual([]);
+    expect(fullnodes.statuses()[0]!.isSkipped).toBe(false);
+  });
+
+  it("pass over a node whose answer breaks in the middle", async () => {
+    const { read, set, fullnodes } = create();
+    set("a", () => {
+      let pulls = 0;
+      return new Response(
+        new ReadableStream({
+          pull(controller) {
+            if (pulls++ === 0) controller.enqueue(MESSAGE.slice(0, 5));
+            else controller.error(new Error("the connection broke"));
+          },
+        }),
+      );
+    });
+    await expect(read()).rejects.toThrow("the connection broke");
+    expect(fullnodes.statuses()[0]).toMatchObject({ isSkipped: true, fault: "the connection broke" });
+    expect(await read()).toEqual(MESSAGE);
+  });
+
+  it("count failures of calls at the same time as one", async () => {
+    const { read, set, clock, calls } = create();
+    set("a", () => new TypeError("fetch failed"));
+    await Promise.all(Array.from({ length: 8 }, async () => read()));
+    set("a", message);
+    clock.advance(1_000);
+    await read();
+    expect(calls.at(-1)).toBe(`a${READ}`);
+  });
+
+  it("blame no node when the caller gives up in the middle of an answer", async () => {
+    const { set, fullnodes } = create();
+    const caller = new AbortController();
+    set("a", () => {
+      let pulls = 0;
+      return new Response(
+        new ReadableStream({
+          pull(controller) {
+            if (pulls++ === 0) return controller.enqueue(MESSAGE.slice(0, 5));
+            caller.abort(new Error("enough"));
+            controller.error(new Error("enough"));
+          },
+        }),
+      );
+    });
+    const answer = await fullnodes.fetch(`${A}${READ}`, { signal: caller.signal });
+    await expect(answer.arrayBuffer()).rejects.toThrow("enough");
+    expect(fullnodes.statuses()[0]!.isSkipped).toBe(false);
+  });
+
+  it.each([
+    ["refuses it with 503", () => new Response("", { status: 503 })],
+    ["refuses it in the head", () => new Response("", { headers: { "grpc-status": "14" } })],
+  ])("send a stream to the next one if the first %s", async (_, answer) => {
+    const { read, set, calls } = create();
+    set("a", answer);
+    expect(await read(STREAM)).toEqual(MESSAGE);
+    expect(calls).toEqual([`a${STREAM}`, `b${STREAM}`]);
+  });
+
+  it.each([
+    ["breaks", (controller: ReadableStreamDefaultController) => controller.error(new Error("it broke"))],
+    ["ends", (controller: ReadableStreamDefaultController) => controller.close()],
+  ])("send the next stream to another one after a stream %s", async (_, stop) => {
+    const { fullnodes, set, read, calls } = create();
+    set("a", () => {
+      let pulls = 0;
+      const pull = (controller: ReadableStreamDefaultController) =>
+        pulls++ === 0 ? controller.enqueue(MESSAGE) : stop(controller);
+      return new Response(new ReadableStream({ pull }));
+    });
+    const stream = await fullnodes.fetch(`${A}${STREAM}`);
+    expect(fullnodes.statuses()[0]).toMatchObject({ isServing: false, isSkipped: false });
+    await stream.arrayBuffer().catch(() => undefined);
+    expect(await read(STREAM)).toEqual(MESSAGE);
+    expect(calls).toEqual([`a${STREAM}`, `b${STREAM}`]);
+  });
+
+  it("show hosts alone, because a URL may hold a key", async () => {
+    const { read, set, fullnodes } = create();
+    set("a", () => new Response("", { status: 500 }));
+    await read();
+    expect(JSON.stringify(fullnodes.statuses())).not.toContain("key-of-a");
+  });
+});

@@ -1,0 +1,31 @@
+/**
+ * Every function of the Treasury that changes something looks at the version, and at who calls, before anything else. The
+ * Move tests cannot call those that send or receive objects, and call copies of them.
+ */
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { expect, it } from "vitest";
+import { ROOT } from "../../support/source-files.ts";
+
+const SOURCE = readFileSync(path.join(ROOT, "move/treasury/sources/treasury.move"), "utf8");
+const [CODE = ""] = SOURCE.split("// === Tests ===");
+const CHANGING = [
+  ...CODE.matchAll(/^public fun (\w+)\(\s*self: &mut Treasury,?([^)]*)\)[^{]*\{\s*([^;]*;)/gm),
+].map(([, name, parameters, first]) => ({ name: name!, parameters: parameters!, first: first! }));
+
+/** It moves the Treasury from an older version to this one, and compares the versions itself. */
+const MIGRATION = "migrate";
+
+it("There are as many changing functions as the source says", () => {
+  expect(CHANGING.map(({ name }) => name)).toContain(MIGRATION);
+  expect(CHANGING).toHaveLength(CODE.match(/^public fun \w+\(\s*self: &mut Treasury/gm)!.length);
+});
+
+it.each(CHANGING)("$name begins with the check of its caller", ({ name, parameters, first }) => {
+  const check = parameters.includes("admin: &AdminCap")
+    ? "self.assert_admin(admin);"
+    : parameters.includes("cap: &OperatorCap")
+      ? "self.assert_operator(cap, ctx);"
+      : "self.assert_version();";
+  expect(first).toBe(name === MIGRATION ? "self.roles.check_admin(admin);" : check);
+});

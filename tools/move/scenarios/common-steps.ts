@@ -1,0 +1,25 @@
+import type { Amount, Operation, Step } from "../scenario.ts";
+
+/** The price of the network. */
+export const price: Amount = { ika: { prices: 1 }, sui: { prices: 1 } };
+/** The price and some units of IKA more. */
+export const withIka = (plus: number): Amount => ({ ...price, ika: { prices: 1, plus } });
+
+/** Ceilings of exactly the price, for the curve and the algorithm. */
+export const ceilings = (
+  curve: number,
+  algorithm = 0,
+  ops: readonly Operation[] = ["presign", "sign"],
+): Step[] => ops.map((op) => ({ do: "ceiling", op, curve, algorithm, amount: price }));
+
+/** A dWallet that can sign, and a presign for it. */
+export const readyToSign: readonly Step[] = [
+  { do: "dkg" },
+  { do: "activate dwallet" },
+  { do: "presigns" },
+  { do: "complete presign" },
+];
+/** A version of the package before this one. */
+export const OLD_VERSION = 0;
+/** Another address sends the next steps. */
+export const toStranger: Step = { do: "act as", who: "stranger" };

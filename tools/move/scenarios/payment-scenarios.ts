@@ -1,0 +1,148 @@
+import type { Amount, Operation, Scenario, Step } from "../scenario.ts";
+import { price, readyToSign, withIka } from "./common-steps.ts";
+
+const withSui = (plus: number): Amount => ({ ...price, sui: { prices: 1, plus } });
+const ample: Amount = { ika: { prices: 1, plus: 7 }, sui: { prices: 1, plus: 3 } };
+/** One call of each function that pays, from a state in which each would succeed. */
+const payments: readonly { readonly op: Operation; readonly thing: string; readonly call: Step }[] = [
+  { op: "dkg", thing: "DKG", call: { do: "dkg" } },
+  { op: "presign", thing: "presign", call: { do: "presigns" } },
+  { op: "sign", thing: "signature", call: { do: "sign" } },
+];
+/** What the operators' payments cost, and who may make them. */
+export const PAYMENT_SCENARIOS: readonly Scenario[] = [
+  {
+    name: "A DKG, a presign and a signature cost their price, and the events say so",
+    steps: [...readyToSign, { do: "sign" }],
+  },
+  { name: "A batch has at most a hundred presigns", steps: [{ do: "presigns", count: 100 }] },
+  { name: "A batch of more is refused", steps: [{ do: "presigns", count: 101 }], fails: "treasury 6" },
+  { name: "A batch of none is refused", steps: [{ do: "presigns", count: 0 }], fails: "treasury 6" },
+  {
+    name: "A batch counts the ceiling once for each presign",
+    steps: [
+      { do: "keep", op: "presign", amount: { ika: { prices: 3 }, sui: { prices: 3 } } },
+      { do: "presigns", count: 3 },
+    ],
+  },
+  {
+    name: "A batch that costs more than there is is refused",
+    steps: [
+      { do: "keep", op: "presign", amount: { ika: { prices: 3, plus: -1 }, sui: { prices: 3 } } },
+      { do: "presigns", count: 3 },
+    ],
+    fails: "sessions_manager 1",
+  },
+
+  ...payments.flatMap(({ op, thing, call }): Scenario[] => [
+    {
+      name: `While paused, the Treasury pays for no ${thing}`,
+      steps: [...readyToSign, { do: "pause", paused: true }, call],
+      fails: "treasury 2",
+    },
+    {
+      name: `Resumed, the Treasury pays for a ${thing} again`,
+      steps: [...readyToSign, { do: "pause", paused: true }, { do: "pause", paused: false }, call],
+    },
+    {
+      name: `A revoked operator pays for no ${thing}`,
+      steps: [...readyToSign, { do: "revoke operator" }, call],
+      fails: "operators 1",
+    },
+    {
+      name: `The operator of another Treasury pays for no ${thing}`,
+      steps: [...readyToSign, { ...call, cap: "foreign" } as Step],
+      fails: "treasury 3",
+    },
+    {
+      name: `A Treasury of another version pays for no ${thing}`,
+      steps: [...readyToSign, { do: "treasury version", version: 2 }, call],
+      fails: "treasury 1",
+    },
+    {
+      name: `After Ika has moved its coordinator, the old package pays for no ${thing}`,
+      steps: [...readyToSign, { do: "coordinator moves" }, call],
+      fails: "coordinator 0",
+    },
+    {
+      name: `A session identifier serves one ${thing} only`,
+      steps: [...readyToSign, { ...call, sessions: "repeated" } as Step],
+      fails: "sessions_manager 3",
+    },
+    {
+      name: `A short session identifier serves no ${thing}`,
+      steps: [...readyToSign, { ...call, sessions: "short" } as Step],
+      fails: "sessions_manager 5",
+    },
+    {
+      name: `A price of one IKA unit above the ceiling refuses the ${thing}`,
+      steps: [...readyToSign, { do: "ceiling", op, amount: withIka(-1) }, call],
+      fails: "sessions_manager 1",
+    },
+    {
+      name: `A price of one SUI unit above the ceiling refuses the ${thing}`,
+      steps: [...readyToSign, { do: "ceiling", op, amount: withSui(-1) }, call],
+      fails: "sessions_manager 2",
+    },
+    {
+      name: `A ceiling above the price of the ${thing} costs the price`,
+      steps: [...readyToSign, { do: "ceiling", op, amount: ample }, call],
+    },
+    {
+      name: `One IKA unit too little in the Treasury refuses the ${thing}`,
+      steps: [...readyToSign, { do: "keep", op, amount: withIka(-1) }, call],
+      fails: "sessions_manager 1",
+    },
+    {
+      name: `One SUI unit too little in the Treasury refuses the ${thing}`,
+      steps: [...readyToSign, { do: "keep", op, amount: withSui(-1) }, call],
+      fails: "sessions_manager 2",
+    },
+    {
+      name: `The Treasury pays for the ${thing} with its last unit, whatever the ceiling`,
+      steps: [...readyToSign, { do: "ceiling", op, amount: ample }, { do: "keep", op, amount: price }, call],
+    },
+  ]),
+  {
+    name: "A session identifier serves once in one batch",
+    steps: [{ do: "presigns", count: 2, sessions: "repeated" }],
+    fails: "sessions_manager 3",
+  },
+  {
+    name: "A second operator pays when the first is revoked",
+    steps: [{ do: "revoke operator" }, { do: "new operator" }, { do: "presigns" }],
+  },
+  {
+    name: "An operator is revoked once",
+    steps: [{ do: "revoke operator" }, { do: "revoke operator" }],
+    fails: "operators 1",
+  },
+  {
+    name: "An unknown operator is not revoked",
+    steps: [{ do: "revoke operator", operator: "unknown" }],
+    fails: "operators 1",
+  },
+
+  {
+    name: "The greatest ceiling bounds nothing, and costs the price",
+    steps: [
+      { do: "ceiling", op: "presign", amount: { ika: "greatest", sui: "greatest" } },
+      { do: "presigns", count: 2 },
+    ],
+  },
+  {
+    name: "Without a ceiling for its curve, a DKG is refused",
+    steps: [{ do: "dkg", curve: 7 }],
+    fails: "treasury 4",
+  },
+  {
+    name: "Without a ceiling for its algorithm, a presign is refused",
+    steps: [{ do: "presigns", algorithm: 7 }],
+    fails: "treasury 4",
+  },
+  {
+    name: "Without a ceiling for its algorithm, a signature is refused",
+    steps: [...readyToSign, { do: "sign", algorithm: 7 }],
+    fails: "treasury 4",
+  },
+];
