@@ -109,8 +109,10 @@ describe.skipIf(test === undefined)("a network beside an ill one", () => {
     ["lies", "answers with bytes that mean nothing"],
   ])("signs all that it is asked for while the other's fullnode %s, which then goes on", async (state) => {
     const before = { testnet: await balanceOf("testnet"), mainnet: await balanceOf("mainnet") };
+    // The reservation waits until the pool has a presign, which an ill fullnode could not give it.
+    const stuck = await reserve(face("testnet"), dwalletIds.testnet, `stuck while it ${state}`);
     front.become(state);
-    const stuck = await sign("testnet", `stuck while it ${state}`);
+    await submit(face("testnet"), stuck);
     expect(await signAll("mainnet", `beside one that ${state}`)).toEqual(Array(COUNT).fill("completed"));
     expect(await face("testnet").call("GetSign", { signRequestId: stuck })).toMatchObject({
       status: "queued",
