@@ -27,6 +27,87 @@ interface Check {
   readonly gasPrice: number;
 }
 
+/** A fault: what goes wrong, in which module, the expression that something else replaces, and the scenario that notices. */
+const FAULTS = [
+  {
+    what: "an event names another sum",
+    module: "treasury",
+    right: "sui_before - sui.value()",
+    wrong: "sui_before",
+    noticed: "A ceiling above the price of the DKG costs the price",
+  },
+  {
+    what: "a batch is counted once",
+    module: "treasury",
+    right: "each * count",
+    wrong: "each",
+    noticed: "A batch counts once for each presign against the operator's limit",
+  },
+  {
+    what: "the order of a batch turns",
+    module: "treasury",
+    right: "sessions.reverse()",
+    wrong: "()",
+    noticed: "A batch counts the ceiling once for each presign",
+  },
+  {
+    what: "a pause does nothing",
+    module: "treasury",
+    right: "self.paused = paused",
+    wrong: "()",
+    noticed: "While paused, the Treasury pays for no signature",
+  },
+  {
+    what: "a revoked operator stays",
+    module: "operators",
+    right: "self.all.pop_back();",
+    wrong: "()",
+    noticed: "A revoked operator pays for no signature",
+  },
+  {
+    what: "an epoch brings no new limits",
+    module: "operators",
+    right: "operator.epoch != ctx.epoch()",
+    wrong: "false",
+    noticed: "An operator's limits are for one epoch each",
+  },
+  {
+    what: "a former AdminCap stays",
+    module: "roles",
+    right: "self.admin_cap_id = object::id(&cap)",
+    wrong: "()",
+    noticed: "A former administrator governs no more",
+  },
+  {
+    what: "a replaced recovery holder's offer stays",
+    module: "roles",
+    right: "self.offer.borrow().is_recovery",
+    wrong: "false",
+    noticed: "The offer of a recovery holder ends when another one follows",
+  },
+  {
+    what: "an offer ends with the recovery holder",
+    module: "roles",
+    right: "self.offer.borrow().is_recovery",
+    wrong: "true",
+    noticed: "The administrator's own offer stays when another recovery holder follows",
+  },
+  {
+    what: "a consent is not counted",
+    module: "custody",
+    right: "*nonce = *nonce + 1",
+    wrong: "()",
+    noticed: "A consent serves once",
+  },
+  {
+    what: "a refusal forgets the release",
+    module: "custody",
+    right: "dwallet.release = option::none()",
+    wrong: "()",
+    noticed: "The owner stops a release that was announced",
+  },
+] as const;
+
 const CHECKS: Check[] = [];
 /** The sources, in which each check holds for one gas price less than the others. */
 const WITHOUT_CHECKS: MoveFiles = Object.fromEntries(
@@ -38,15 +119,51 @@ const WITHOUT_CHECKS: MoveFiles = Object.fromEntries(
       (text, condition: string, code: string) => {
         const gasPrice = 1_000 + CHECKS.length;
         CHECKS.push({ module, text, failure: `${module} ${codes.get(code)}`, gasPrice });
-        return `assert!((${condition}) || sui::tx_context::gas_price_for_testing() == ${gasPrice}, ${code});`;
+        return `assert!((${condition}) || ${isAt(gasPrice)}, ${code});`;
       },
     );
     return [file, changed];
   }),
 );
 
-/** A gas price at which every check holds. */
-const NO_CHECKS_PRICE = 999;
+/** The same sources, in which each fault is also there at one gas price. */
+const FAULTY: MoveFiles = Object.fromEntries(
+  Object.entries(WITHOUT_CHECKS).map(([file, source]) => {
+    const ofFile = FAULTS.map((fault, index) => ({ ...fault, gasPrice: faultPrice(index) }));
+    const changed = ofFile
+      .filter(({ module }) => module === path.basename(file, ".move"))
+      .reduce((text, { right, wrong, gasPrice }) => {
+        if (!text.includes(right)) throw new Error(`${file} has no ${right}`);
+        const choice = `(if (${isAt(gasPrice)}) { ${wrong} } else { ${right} })`;
+        return text.replace(right, right.endsWith(";") ? `${choice};` : choice);
+      }, source as string);
+    return [file, changed];
+  }),
+);
+
+/** A gas price at which nothing is changed. */
+const NO_CHANGE_PRICE = 999;
+
+/** The gas price of a fault. */
+function faultPrice(index: number): number {
+  return 2_000 + index;
+}
+
+/** A condition in Move that holds in transactions of this gas price. */
+function isAt(gasPrice: number): string {
+  return `sui::tx_context::gas_price_for_testing() == ${gasPrice}`;
+}
+
+/** The scenarios at a gas price, which begins their names. */
+function scenariosAt(gasPrice: number, scenarios: readonly ScenarioRun[] = SCENARIOS): ScenarioRun[] {
+  return scenarios.map((scenario) => ({ ...scenario, name: `at ${gasPrice} ${scenario.name}`, gasPrice }));
+}
+
+/** The tests that failed at a gas price. */
+function failedAt(output: string, gasPrice: number): string[] {
+  const failed = [...output.matchAll(/\[ FAIL +\] \S+::(\w+)/g)].map(([, name]) => name!);
+  return failed.filter((name) => name.startsWith(testName(`at ${gasPrice} `)));
+}
 
 /** The abort codes of a module by their names. */
 function codesOf(source: string): ReadonlyMap<string, string> {
@@ -82,48 +199,33 @@ describe("the Move tests", () => {
   describe("fail", () => {
     let output: string;
     beforeAll(async () => {
-      const runs = CHECKS.flatMap(({ failure, gasPrice }) =>
-        SCENARIOS.filter(({ fails }) => fails === failure).map((scenario): ScenarioRun => {
-          return { ...scenario, name: `${gasPrice} ${scenario.name}`, gasPrice };
-        }),
-      );
-      const all = SCENARIOS.map((scenario) => ({ ...scenario, name: `${NO_CHECKS_PRICE} ${scenario.name}` }));
-      const named = [...runs, ...all].map((scenario) => ({ ...scenario, name: `at ${scenario.name}` }));
-      ({ output } = await run(WITHOUT_CHECKS, named));
+      const runs = CHECKS.flatMap(({ failure, gasPrice }) => {
+        return scenariosAt(
+          gasPrice,
+          SCENARIOS.filter(({ fails }) => fails === failure),
+        );
+      });
+      const faultRuns = FAULTS.flatMap(({ noticed }, index) => {
+        return scenariosAt(
+          faultPrice(index),
+          SCENARIOS.filter(({ name }) => name === noticed),
+        );
+      });
+      ({ output } = await run(FAULTY, [...runs, ...faultRuns, ...scenariosAt(NO_CHANGE_PRICE)]));
     });
 
-    const failedAt = (gasPrice: number) => {
-      const failed = [...output.matchAll(/\[ FAIL +\] \S+::(\w+)/g)].map(([, name]) => name!);
-      return failed.filter((name) => name.startsWith(testName(`at ${gasPrice} `)));
-    };
-
     it.each(CHECKS)("without $text of $module", ({ gasPrice }) => {
-      expect(failedAt(gasPrice)).not.toEqual([]);
+      expect(failedAt(output, gasPrice)).not.toEqual([]);
+    });
+
+    it.each(FAULTS.map(({ what }, index) => [what, index] as const))("when %s", (_what, index) => {
+      expect(failedAt(output, faultPrice(index))).toHaveLength(1);
     });
 
     it("at no other gas price", () => {
-      expect(output).toContain(`::${testName(`at ${NO_CHECKS_PRICE} `)}`);
-      expect(failedAt(NO_CHECKS_PRICE)).toEqual([]);
+      expect(output).toContain(`::${testName(`at ${NO_CHANGE_PRICE} `)}`);
+      expect(failedAt(output, NO_CHANGE_PRICE)).toEqual([]);
     });
-  });
-
-  it.each([
-    ["an event names another sum", "treasury", "sui: sui_before - sui.value()", "sui: sui_before"],
-    ["a batch is counted once", "treasury", "else each * count", "else each"],
-    ["the order of a batch turns", "treasury", "    sessions.reverse();\n", ""],
-    ["a pause does nothing", "treasury", "self.paused = paused;", "self.paused = self.paused;"],
-    ["a revoked operator stays", "operators", "    self.all.pop_back();\n", ""],
-    ["an epoch brings no new limits", "operators", "operator.epoch != ctx.epoch()", "false"],
-    ["a former AdminCap stays", "roles", "    self.admin_cap_id = object::id(&cap);\n", ""],
-    ["a replaced recovery holder's offer stays", "roles", "self.offer.borrow().is_recovery", "false"],
-    ["an offer ends with the recovery holder", "roles", " && self.offer.borrow().is_recovery", ""],
-    ["a consent is not counted", "custody", "    *nonce = *nonce + 1;\n", ""],
-    ["a refusal forgets the release", "custody", "    dwallet.release = option::none();\n", ""],
-  ])("fail when %s", async (_what, module, from, to) => {
-    const file = `sources/${module}.move`;
-    const source = treasury[file]!;
-    expect(source).toContain(from);
-    expect((await run({ [file]: source.replace(from, to) })).isPassed).toBe(false);
   });
 
   it("are refused when they do not compile", async () => {
