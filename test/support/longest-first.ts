@@ -29,12 +29,21 @@ const PROJECTS = [
 const LONGEST = [
   "flow/resume",
   "browser/console",
+  "browser/browser",
   "flow/signers",
   "flow/demo",
+  "flow/exit",
   "flow/readme",
   "flow/replicas",
+  "flow/deposits",
+  "flow/soak",
+  "flow/examples",
+  "flow/transport-soak",
   "crypto/localnet-sdk",
+  "crypto/localnet-mpc",
   "interop/documented-commands",
+  "interop/documented-treasury",
+  "sdk/lying-service",
 ];
 
 function placeOf({ project, moduleId }: TestSpecification): number {
