@@ -10,7 +10,7 @@ import type { Coordination } from "../coordination/coordination.ts";
 import { explainChainFailure } from "../health/doctor/explain-chain-failure.ts";
 import { systemClock } from "../lifecycle/clock.ts";
 import type { Lifecycle } from "../lifecycle/lifecycle.ts";
-import { startLoops } from "../lifecycle/start-loops.ts";
+import { startLoopsTogether } from "../lifecycle/start-loops.ts";
 import { createObservation } from "../observe/observation.ts";
 import { createServiceMetrics, type ServiceMetrics } from "../observe/service-metrics.ts";
 import { createSamplers } from "../operations/create-samplers.ts";
@@ -52,20 +52,20 @@ export async function openNetwork(options: OpenNetworkOptions): Promise<OpenNetw
     ...{ database, network: shownNetwork, callerReads },
     ...{ config: own.deposits, log },
   });
-  await startLoops(lifecycle, taken.priceLoops);
+  await startLoopsTogether(lifecycle, taken.priceLoops);
   const { deposits } = taken;
   const depositSigner = createDepositSigner(deposits?.masterSeed, network.name);
   const base = { database, signals, presigns, verifier, deposits, depositSigner, observe, tracer, log };
   const work = { ...base, network, reader, config: own };
   if (processType === "api") {
-    await startLoops(lifecycle, { refill: createCallersRefill(work) });
+    await startLoopsTogether(lifecycle, { refill: createCallersRefill(work) });
   } else {
     const chainWork = await createChainWork({ ...work, afterRestore });
     const samplers = createSamplers({ ...shown, database, config: own, log });
-    await startLoops(lifecycle, { ...taken.watchLoops, ...chainWork, ...samplers });
+    await startLoopsTogether(lifecycle, { ...taken.watchLoops, ...chainWork, ...samplers });
   }
   const figures = createObservation({ ...shown, metrics, database, config: own, log });
-  await startLoops(lifecycle, figures);
+  await startLoopsTogether(lifecycle, figures);
   const parts = {
     config,
     own,

@@ -24,9 +24,10 @@ export async function openNetworks(options: OpenNetworksOptions): Promise<Networ
       ...keepOpen({ open: (parts) => open(config, parts, own), clock, log: own, isRetried }),
     };
     entry.first.catch(() => {});
-    lifecycle.onStop(`network ${config.name}`, () => entry.stop(), STOP_TIMEOUT_MS);
     return entry;
   });
+  // One that waits for its fullnode does not delay the stop of the others.
+  lifecycle.onStop("networks", () => Promise.all(kept.map((entry) => entry.stop())), STOP_TIMEOUT_MS);
   showOpen(options.metrics, kept);
   await firstAttempts(kept, clock);
   return {

@@ -1,7 +1,7 @@
 import type { TokenBuckets } from "../coordination/coordination.ts";
 import type { Signals } from "../coordination/signals.ts";
 import type { Readiness } from "../health/readiness.ts";
-import { startLoops } from "../lifecycle/start-loops.ts";
+import { startLoopsTogether } from "../lifecycle/start-loops.ts";
 import { createParameterBuilder } from "../onboarding/build-parameters.ts";
 import type { ParameterStore } from "../onboarding/parameter-store.ts";
 import { CURVES } from "../protocol/algorithms.ts";
@@ -20,7 +20,7 @@ export async function serveNetwork(
   const curves = [...new Set([...own.presignBuckets.map((bucket) => bucket.curveNumber), ...CURVES.keys()])];
   const { clock } = network;
   const parameters = createParameterBuilder({ reader, store: parameterStore, curves, clock, log });
-  await startLoops(lifecycle, { parameters });
+  await startLoopsTogether(lifecycle, { parameters });
   await warmUp(database);
   const checkHalf = createCheckHalf({ verifier, wrongHalves });
   return implementNetworkServices(

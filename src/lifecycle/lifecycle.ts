@@ -25,6 +25,7 @@ export class Lifecycle {
   readonly #log: LifecycleLog;
   readonly #stopTimeoutMs: number;
   readonly #parts: Part[] = [];
+  readonly #announcements: (() => void)[] = [];
   readonly #starting = new Set<Promise<unknown>>();
   #stopped: Promise<boolean> | undefined;
   #isOver = false;
@@ -61,6 +62,11 @@ export class Lifecycle {
     if (this.#isOver) void this.#stopParts();
   }
 
+  /** Registers a function to call when the stop begins, before any part stops. */
+  onStopping(announce: () => void): void {
+    this.#announcements.push(announce);
+  }
+
   /**
    * Stops all parts, the newest first, even if a part fails or takes too long. @returns true if every part stopped by
    * itself and in time. Later calls wait for the first.
@@ -95,6 +101,7 @@ export class Lifecycle {
 
   async #stopAll(): Promise<boolean> {
     let isClean = await this.#awaitStarts();
+    for (const announce of this.#announcements) announce();
     isClean = (await this.#stopParts()) && isClean;
     this.#isOver = true;
     return isClean;

@@ -17,8 +17,32 @@ export async function startLoops(
   }
 }
 
+/**
+ * Starts loops like {@link startLoops}, which all begin to stop when the lifecycle does. Passes that wait for the same
+ * hanging server then end together, and the stop takes as long as one of them.
+ */
+export async function startLoopsTogether(
+  lifecycle: Pick<Lifecycle, "start" | "onStopping">,
+  loops: Readonly<Record<string, Loop>>,
+): Promise<void> {
+  const stoppedOnce = Object.entries(loops).map(([name, loop]) => [name, stopsOnce(loop)] as const);
+  for (const [, loop] of stoppedOnce) lifecycle.onStopping(() => void loop.stop().catch(() => {}));
+  await startLoops(lifecycle, Object.fromEntries(stoppedOnce));
+}
+
 /** Background work that runs until it is stopped. */
 export interface Loop {
   start(): void;
   stop(): Promise<void>;
+}
+
+function stopsOnce(loop: Loop): Loop {
+  let stopped: Promise<void> | undefined;
+  return {
+    start: () => loop.start(),
+    stop() {
+      stopped ??= loop.stop();
+      return stopped;
+    },
+  };
 }
