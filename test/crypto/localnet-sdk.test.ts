@@ -74,7 +74,10 @@ const CASES = [
   },
 ] as const;
 
-describe.each(CASES)("$curve", ({ curve, number, signs }) => {
+// The SDK takes twenty seconds on this curve, which other runs sign on with this project's client.
+const SHOWN = CASES.filter(({ curve }) => curve !== Curve.SECP256R1 || environment.isReference);
+
+describe.each(SHOWN)("$curve", ({ curve, number, signs }) => {
   test("the SDK derives this project's keys, and its signatures on the localnet are valid", async () => {
     const parameters = buildProtocolParameters(number, sdk.networkOutput);
     const keys = await sdkKeys(number, curve);
@@ -89,10 +92,9 @@ describe.each(CASES)("$curve", ({ curve, number, signs }) => {
       for (const hash of hashes) {
         const presign = await sdk.readyPresign(curve, algorithm);
         const presignOutput = Uint8Array.from(presign.state.Completed.presign);
-        // One half of each algorithm is the SDK's. An ECDSA half takes it ten seconds, so only one curve has one.
-        const isTooSlow = algorithm === SignatureAlgorithm.ECDSASecp256r1 || hash !== hashes[0];
+        // One half of each algorithm is the SDK's, because an ECDSA half takes it ten seconds.
         const userMessage =
-          !isTooSlow || environment.isReference
+          hash === hashes[0] || environment.isReference
             ? await createUserSignMessageWithPublicOutput(
                 ...([parameters, output, dkg.userSecretKeyShare, presignOutput, message] as const),
                 ...([hash, algorithm, curve] as never as [never, never, never]),

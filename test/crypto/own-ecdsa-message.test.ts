@@ -3,9 +3,9 @@ import { describe, expect, test } from "vitest";
 import { checkEcdsaMessage } from "../../src/crypto/check-ecdsa-message.ts";
 import { createSignMessage } from "../../src/crypto/create-sign-message.ts";
 import { transcriptBinding } from "../../src/crypto/prove-points.ts";
-import { openSignRequest, signContext } from "../../src/crypto/sign-request.ts";
+import { openSignRequest, type SignRequest, signContext } from "../../src/crypto/sign-request.ts";
 import { networkParty } from "../../src/localnet/mpc/network-party.ts";
-import { ALGORITHM_TRIPLES, CURVES } from "../../src/protocol/algorithms.ts";
+import { ALGORITHM_TRIPLES, type AlgorithmTriple, CURVES } from "../../src/protocol/algorithms.ts";
 import { bigIntFromBigEndian } from "../../src/protocol/bytes.ts";
 import type { Form } from "../../src/protocol/class-groups/forms.ts";
 import { bitLength } from "../../src/protocol/class-groups/integers.ts";
@@ -38,66 +38,68 @@ const DWALLETS = [makeOwnDWallet(network, 0), makeOwnDWallet(network, 1)];
 const text = (of: string) => new TextEncoder().encode(of);
 const session = (byte: number) => new Uint8Array(32).fill(byte);
 
-describe.each(ALGORITHM_TRIPLES.filter(({ signatureAlgorithm }) => isEcdsa(signatureAlgorithm)))(
-  "a half of $signatureAlgorithm with $hash",
-  (triple) => {
-    const dwallet = DWALLETS[triple.curveNumber]!;
-    const request = dwallet.request(triple, session(1), text("a message"));
-    const half = runSteps(createSignMessage(request));
-    const opened = openSignRequest(request);
-    const { curve } = opened;
-    const message = decodeEcdsaSignMessage(curve, half);
+const ECDSA_TRIPLES = ALGORITHM_TRIPLES.filter(({ signatureAlgorithm }) => isEcdsa(signatureAlgorithm));
+const requestOf = (triple: AlgorithmTriple) =>
+  DWALLETS[triple.curveNumber]!.request(triple, session(1), text("a message"));
+/** The half of the same message and presign under each hash, with the number of pauses while it was made. */
+const HALVES = new Map(ECDSA_TRIPLES.map((triple) => [triple, makeCounting(requestOf(triple))]));
 
-    test("passes the network's eight proofs, and an outside library accepts the signature", () => {
-      expect(isSigned(network, request, half)).toBe(true);
-    });
+describe.each(ECDSA_TRIPLES)("a half of $signatureAlgorithm with $hash", (triple) => {
+  const request = requestOf(triple);
+  const { half, pauses } = HALVES.get(triple)!;
+  const opened = openSignRequest(request);
+  const { curve } = opened;
+  const message = decodeEcdsaSignMessage(curve, half);
 
-    test("has the wasm's length and layout", () => {
-      expect(half).toHaveLength(vectorOf(triple.signatureAlgorithm).userSignMessage!.length);
-      expect(encodeEcdsaSignMessage(curve, message)).toEqual(half);
-    });
+  test("passes the network's eight proofs, and an outside library accepts the signature", () => {
+    expect(isSigned(network, request, half)).toBe(true);
+  });
 
-    test("is the same octets each time, and other octets for the same message under another hash", () => {
-      expect(runSteps(createSignMessage(request))).toEqual(half);
-      const others = ALGORITHM_TRIPLES.filter(
-        (other) => other.signatureAlgorithm === triple.signatureAlgorithm && other !== triple,
-      ).map((other) => runSteps(createSignMessage({ ...request, triple: other })));
-      const commitments = [half, ...others].map((one) => bytesToHex(one.subarray(71, 207)));
-      expect(new Set(commitments).size).toBe(commitments.length);
-    });
+  test("has the wasm's length and layout", () => {
+    expect(half).toHaveLength(vectorOf(triple.signatureAlgorithm).userSignMessage!.length);
+    expect(encodeEcdsaSignMessage(curve, message)).toEqual(half);
+  });
 
-    test("offers a pause every few milliseconds of its work", () => {
-      const steps = createSignMessage(request);
-      let pauses = 0;
-      while (steps.next().done !== true) pauses++;
-      // Twelve thousand products of forms and 32 steps of the Fischlin proof.
-      expect(pauses).toBeGreaterThan(180);
-    });
-
-    // The hash decides nothing about the proofs, so one is enough for each curve.
-    test.each(triple.hash === "SHA256" ? ECDSA_PARTS : [])(
-      "is refused by the network and by its own check with one bit flipped in %s",
-      (_, at) => {
-        const flipped = flipBit(half, 8 * at);
-        expect(network.sign(networkSignInput(request, flipped)).kind).toBe("rejected");
-        const digest = bigIntFromBigEndian(messageDigest(triple.hash, request.message)) % curve.order;
-        const { encryptionKey } = opened.key;
-        expect(() => runCheck(signContext(opened), encryptionKey, flipped, digest)).toThrow(
-          "failed its check",
-        );
-      },
+  test("is the same octets each time, and other octets for the same message under another hash", () => {
+    expect(runSteps(createSignMessage(request))).toEqual(half);
+    const ofAlgorithm = ECDSA_TRIPLES.filter(
+      (other) => other.signatureAlgorithm === triple.signatureAlgorithm,
     );
-  },
-);
+    const commitments = ofAlgorithm.map((other) => bytesToHex(HALVES.get(other)!.half.subarray(71, 207)));
+    expect(new Set(commitments).size).toBe(ofAlgorithm.length);
+  });
+
+  test("offers a pause every few milliseconds of its work", () => {
+    // Twelve thousand products of forms and 32 steps of the Fischlin proof.
+    expect(pauses).toBeGreaterThan(180);
+  });
+
+  // The hash decides nothing about the proofs, so one is enough for each curve.
+  test.each(triple.hash === "SHA256" ? ECDSA_PARTS : [])(
+    "is refused by the network and by its own check with one bit flipped in %s",
+    (_, at) => {
+      const flipped = flipBit(half, 8 * at);
+      expect(network.sign(networkSignInput(request, flipped)).kind).toBe("rejected");
+      const digest = bigIntFromBigEndian(messageDigest(triple.hash, request.message)) % curve.order;
+      const { encryptionKey } = opened.key;
+      expect(() => runCheck(signContext(opened), encryptionKey, flipped, digest)).toThrow("failed its check");
+    },
+  );
+});
+
+/** Halves of one message for four presigns. */
+const MASKED = [1, 2, 3, 4].map((byte) => {
+  const request = DWALLETS[0]!.request(ECDSA_TRIPLES[0]!, session(byte), text("masks"));
+  const opened = openSignRequest(request);
+  const message = decodeEcdsaSignMessage(opened.curve, runSteps(createSignMessage(request)));
+  return { request, opened, message };
+});
 
 describe("the masks of an ECDSA half", () => {
-  const triple = ALGORITHM_TRIPLES[0]!;
-  const { curve } = openSignRequest(DWALLETS[0]!.request(triple, session(1), text("")));
-  const proofs = [1, 2, 3].flatMap((byte) => {
-    const request = DWALLETS[0]!.request(triple, session(byte), text("masks"));
-    const message = decodeEcdsaSignMessage(curve, runSteps(createSignMessage(request)));
-    return [message.proofPartialSignature, message.proofDisplacedNonceShare];
-  });
+  const proofs = MASKED.slice(0, 3).flatMap(({ message }) => [
+    message.proofPartialSignature,
+    message.proofDisplacedNonceShare,
+  ]);
   const longest = (responses: readonly bigint[]) => Math.max(...responses.map(bitLength));
 
   // A response is as long as its mask: 64 bits longer than challenge times secret. That the masks of all responses
@@ -115,10 +117,10 @@ describe("the masks of an ECDSA half", () => {
   });
 
   test("differ between any two messages for one presign", () => {
-    const masks = ["a", "b"].map((one) => {
-      const request = DWALLETS[0]!.request(triple, session(1), text(one));
-      return decodeEcdsaSignMessage(curve, runSteps(createSignMessage(request)));
-    });
+    const masks = [
+      MASKED[0]!.message,
+      decodeEcdsaSignMessage(MASKED[0]!.opened.curve, HALVES.get(ECDSA_TRIPLES[0]!)!.half),
+    ];
     const seen = masks.flatMap((message) => [
       ...message.proofBeta.masks.map((mask) => bytesToHex(mask.toBytes(true))),
       ...[
@@ -140,15 +142,11 @@ describe("the masks of an ECDSA half", () => {
 });
 
 test("coefficients are blinded with 749 bits times the order before they are masked", () => {
-  const triple = ALGORITHM_TRIPLES[0]!;
-  const blinded = [1, 2, 3, 4].map((byte) => {
-    const request = DWALLETS[0]!.request(triple, session(byte), text("masks"));
-    const opened = openSignRequest(request);
+  const blinded = MASKED.map(({ request, opened, message }) => {
     const { curve, key, randomness, presign } = opened;
     const context = signContext(opened);
-    const message = decodeEcdsaSignMessage(curve, runSteps(createSignMessage(request)));
     const maskedKeyShare = combineCiphertexts(curve, maskedKeyShareTerms(context));
-    const digest = bigIntFromBigEndian(messageDigest(triple.hash, request.message)) % curve.order;
+    const digest = bigIntFromBigEndian(messageDigest(request.triple.hash, request.message)) % curve.order;
     const weights = nonceRandomizers(context, message, digest, maskedKeyShare);
     const maskedNonceShare = combineCiphertexts(curve, maskedNonceShareTerms(context, weights));
     const transcript = evaluationTranscript(context, key.encryptionKey, DISPLACED_NONCE_PROOF, {
@@ -206,6 +204,14 @@ describe("a half of the wasm", () => {
     expect(() => passes(flipBit(sign.userSignMessage, 8 * 4000))).toThrow("failed its check");
   });
 });
+
+function makeCounting(request: SignRequest): { readonly half: Uint8Array; readonly pauses: number } {
+  const steps = createSignMessage(request);
+  for (let pauses = 0; ; pauses++) {
+    const step = steps.next();
+    if (step.done === true) return { half: step.value, pauses };
+  }
+}
 
 /** The prover's own check, on the derived ciphertexts as the network computes them and without ladders. */
 function runCheck(context: SignContext, encryptionKey: Form, bytes: Uint8Array, digest: bigint): void {

@@ -7,6 +7,7 @@ import { ALGORITHM_TRIPLES } from "../../src/protocol/algorithms.ts";
 import type { Form, FormGroup } from "../../src/protocol/class-groups/forms.ts";
 import { curveByNumber } from "../../src/protocol/proofs/curve.ts";
 import { runSteps } from "../../src/protocol/steps.ts";
+import { environment } from "../support/environment.ts";
 import { makeOwnDWallet, ownNetwork } from "../support/own-dwallet.ts";
 
 /** Which square, and which product of forms, is a wrong one; they are counted from zero. */
@@ -46,9 +47,13 @@ beforeAll(() => {
   counts = { squares: fault.squares, products: fault.products };
 });
 
+/** Every second place. The run with Ika's own code tries all of them. */
+const someOf = (places: readonly number[]): readonly number[] =>
+  places.filter((_, index) => environment.isReference || index % 2 === 0);
+
 describe("an ECDSA half", () => {
   // Squares: the derived ciphertexts, six ladders of 1198 rungs, four products, then the check's own.
-  test.each([0, 0.02, 0.1, 0.1251, 0.13, 0.2, 0.27, 0.4, 0.55, 0.7, 0.85, 0.95])(
+  test.each(someOf([0, 0.02, 0.1, 0.1251, 0.13, 0.2, 0.27, 0.4, 0.55, 0.7, 0.85, 0.95]))(
     "is not returned after a wrong squaring at %d of the way",
     (part) => {
       inject({ square: Math.floor(part * counts.squares) });
@@ -63,7 +68,7 @@ describe("an ECDSA half", () => {
     expect(make()).toEqual(good);
   });
 
-  test.each([0.01, 0.1, 0.25, 0.4, 0.55, 0.7, 0.8])(
+  test.each(someOf([0.01, 0.1, 0.25, 0.4, 0.55, 0.7, 0.8]))(
     "is not returned after a wrong composition at %d of the way",
     (part) => {
       inject({ product: Math.floor(part * counts.products) });
