@@ -32,8 +32,9 @@ export function keepOpen<T>({ open, clock, log, isRetried }: KeepOpenOptions<T>)
     async stop() {
       stopping.abort();
       // An attempt may wait for a fullnode for long, so its end is not awaited: it can start nothing any more.
-      await lifecycle?.stop();
+      const isClean = await lifecycle?.stop();
       if (opened !== undefined) await running;
+      return isClean ?? true;
     },
   };
 
@@ -60,8 +61,8 @@ export interface KeptOpen<T> {
   readonly first: Promise<T>;
   /** Undefined while it is not open. */
   opened(): T | undefined;
-  /** Ends the attempts, and stops what is open. */
-  stop(): Promise<void>;
+  /** Ends the attempts, and stops what is open. Returns whether every part stopped by itself and in time. */
+  stop(): Promise<boolean>;
 }
 
 export interface KeepOpenOptions<T> {

@@ -26,8 +26,7 @@ export async function openNetworks(options: OpenNetworksOptions): Promise<Networ
     entry.first.catch(() => {});
     return entry;
   });
-  // One that waits for its fullnode does not delay the stop of the others.
-  lifecycle.onStop("networks", () => Promise.all(kept.map((entry) => entry.stop())), STOP_TIMEOUT_MS);
+  lifecycle.onStop("networks", () => stopAll(kept), STOP_TIMEOUT_MS);
   showOpen(options.metrics, kept);
   await firstAttempts(kept, clock);
   return {
@@ -63,6 +62,12 @@ type Entry = KeptOpen<OpenNetwork> & { readonly config: NetworkConfig };
 const OTHERS_MS = 5_000;
 /** Each part of a network has a limit of its own. */
 const STOP_TIMEOUT_MS = 120_000;
+
+/** Stops them side by side, because one may wait for its fullnode. Returns whether all stopped cleanly. */
+async function stopAll(kept: readonly Entry[]): Promise<boolean> {
+  const areClean = await Promise.all(kept.map((entry) => entry.stop()));
+  return areClean.every((isClean) => isClean);
+}
 
 async function firstAttempts(kept: readonly Entry[], clock: Clock): Promise<void> {
   const firsts = kept.map(({ first }) => first);

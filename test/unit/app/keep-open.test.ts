@@ -55,6 +55,19 @@ it("a failed attempt stops the parts that it had started", async () => {
   expect(stopped).toEqual(["pool"]);
 });
 
+it.each([true, false])("a stop tells whether its parts stopped by themselves: %s", async (isClean) => {
+  const kept = keepOpen({
+    async open(lifecycle) {
+      // A part says so when it used force.
+      lifecycle.onStop("pool", () => isClean);
+      return "open";
+    },
+    ...{ clock: createManualClock(), log: silent, isRetried: true },
+  });
+  await kept.first;
+  expect(await kept.stop()).toBe(isClean);
+});
+
 it("a stop during an attempt leaves nothing running, even if the attempt ends later", async () => {
   const clock = createManualClock();
   const parts: string[] = [];
