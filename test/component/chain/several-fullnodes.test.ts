@@ -9,6 +9,8 @@ import { type Harness, startHarness } from "../localnet/harness.ts";
 const FIRST = "http://first.example/key";
 const SECOND = "http://second.example";
 const EXECUTE = "/ExecuteTransaction";
+/** A fullnode that lags has caught up after as many calls. */
+const LATE_COUNT = 30;
 let harness: Harness;
 let database: Database;
 let service: ChainService | undefined;
@@ -24,8 +26,12 @@ afterEach(async () => {
   await harness.close();
 });
 
-/** Starts the work. `first` answers for the first fullnode, and a localnet for the second one. */
-async function start(first: (route: string, init?: RequestInit) => Promise<Response>): Promise<string[]> {
+type Fullnode = (route: string, init?: RequestInit) => Promise<Response>;
+
+const localnet: Fullnode = (route, init) => fetch(harness.net.url + route, init);
+
+/** Starts the work with what answers for the two fullnodes. Returns the calls as they come. */
+async function start(first: Fullnode, second = localnet): Promise<string[]> {
   const routes: string[] = [];
   service = await startChainService(database, harness.net, {
     fullnodeUrls: [FIRST, SECOND],
@@ -36,19 +42,19 @@ async function start(first: (route: string, init?: RequestInit) => Promise<Respo
         : (["second", SECOND] as const);
       const route = url.slice(base.length);
       routes.push(`${host} ${route.split("/").at(-1)}`);
-      return host === "first" ? first(route, init) : fetch(harness.net.url + route, init);
+      return host === "first" ? first(route, init) : second(route, init);
     },
   });
   return routes;
 }
 
-/** Requests a presign and resolves when it is ready, with the number of transactions that the lanes sent. */
-async function presignOnce(): Promise<number> {
+/** Requests a presign and resolves when `readyCount` are ready, with the number of transactions that the lanes sent. */
+async function presignOnce(readyCount = 1): Promise<number> {
   const { networkEncryptionKeyId } = harness.net;
   const bucket = { network: "localnet", curve: 0, signatureAlgorithm: 0, networkEncryptionKeyId };
   await requestPresigns(database, bucket, 1);
   await vi.waitUntil(
-    async () => (await database.query("SELECT 1 FROM presign WHERE state = 'ready'")).length === 1,
+    async () => (await database.query("SELECT 1 FROM presign WHERE state = 'ready'")).length === readyCount,
     { timeout: DATABASE_TIMEOUT_MS, interval: 20 },
   );
   const sql = "SELECT t.state FROM chain_transaction t JOIN chain_operation o ON o.tx_digest = t.digest";
@@ -81,6 +87,35 @@ it("has a transaction once that the first one executes without an answer", async
   expect(executedCount).toBeGreaterThan(0);
   expect(routes).toContain("second ExecuteTransaction");
   expect(service!.alarms).toEqual([]);
+});
+
+it("has a transaction once that the first one executes before it fails, and that the second one learns of late", async () => {
+  let isFirstDown = false;
+  let executedCount = 0;
+  let lateCount = 0;
+  const { faults } = harness.net;
+  await start(
+    async (route, init) => {
+      if (isFirstDown && route.endsWith(EXECUTE) && executedCount++ === 0)
+        await (await localnet(route, init)).arrayBuffer();
+      if (isFirstDown && executedCount > 0) throw new TypeError("fetch failed");
+      return localnet(route, init);
+    },
+    async (route, init) => {
+      lateCount += 1;
+      if (lateCount === LATE_COUNT) faults.set({ staleRead: 0 });
+      if (lateCount < LATE_COUNT && route.endsWith(EXECUTE)) return new Response(null, { status: 503 });
+      return localnet(route, init);
+    },
+  );
+  expect(await presignOnce()).toBe(1);
+  isFirstDown = true;
+  // The second one shows the chain as it was before the first presign.
+  faults.set({ staleRead: 1, staleCommits: 10 });
+  expect(await presignOnce(2)).toBe(2);
+  expect(lateCount).toBeGreaterThan(LATE_COUNT);
+  for (const alarm of service!.alarms)
+    expect(alarm).toMatchObject({ cause: { message: expect.stringContaining("no outcome yet") } });
 });
 
 it("sends nothing to a first one of another chain", async () => {
