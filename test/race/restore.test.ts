@@ -26,6 +26,8 @@ import { topics } from "../../src/coordination/topics.ts";
 import { verifyLedger } from "../../src/ledger/verify-ledger.ts";
 import { type Localnet, startLocalnet } from "../../src/localnet/localnet.ts";
 import { localnetDepositSeed } from "../../src/localnet/seed.ts";
+import { useConsent } from "../../src/onboarding/custody/use-consent.ts";
+import { findDWallet } from "../../src/onboarding/dwallet-row.ts";
 import { reconcile as reconcileWith } from "../../src/restore/reconcile.ts";
 import type { ReissuedKey } from "../../src/restore/reissue-keys.ts";
 import { reserve } from "../../src/signing/reserve.ts";
@@ -36,12 +38,13 @@ import { migrate } from "../../src/store/migrate.ts";
 import { openPostgres } from "../../src/store/open-postgres.ts";
 import { Secret } from "../../src/telemetry/secret.ts";
 import { createLife } from "../sim/mortal.ts";
-import { onboardUser, time } from "../sim/onboard-user.ts";
+import { onboardUser, type SimUser, time } from "../sim/onboard-user.ts";
 import { createRandom } from "../sim/random.ts";
 import { DKG_PRICE, PRICE, type Replica, startReplica } from "../sim/replica.ts";
 import { createSimMpc } from "../sim/sim-mpc.ts";
 import { silentLog } from "../support/database.ts";
 import { acceptedCoin, fundedPayer, SUI, testDeposits } from "../support/deposits.ts";
+import { signConsent } from "../support/exits.ts";
 import { testDatabase } from "../support/postgres.ts";
 import { flatPrices } from "../support/prices.ts";
 import { testRedis } from "../support/redis.ts";
@@ -69,15 +72,11 @@ describe.skipIf(!lost || !copy || !redisUrl)("a database that lost its last minu
   let replica: Replica;
   let projectId = "";
   /** The actions of each user in the order of the calls. */
-  const signed: Record<"known" | "reserved" | "unknown" | "newWallet" | "stranger", string> = {
-    known: "",
-    reserved: "",
-    unknown: "",
-    newWallet: "",
-    stranger: "",
-  };
+  const signed = { known: "", reserved: "", unknown: "", newWallet: "", stranger: "" };
   let first: { dwalletId: string };
   let stranger: { dwalletId: string };
+  /** A user whose dWallet the copy has, and who has left since. */
+  let leaver: SimUser;
   /** A transaction that was stored when the copy was made, with an unknown outcome. */
   let underWay: string;
   /** The parts that drive the lanes after a reconciliation that died. */
@@ -120,11 +119,13 @@ describe.skipIf(!lost || !copy || !redisUrl)("a database that lost its last minu
       bytes,
     );
   };
-  const reserveOne = async (dwalletId: string): Promise<string> => {
+  const tryReserve = (dwalletId: string) => {
     const message = new Uint8Array(randomBytes(32));
     const input = { dwalletId, triple: TEST_TRIPLE, message, idempotency: undefined };
-    const deps = { ...replica.deps, reservationTtlMs: 600_000 };
-    const { id } = await vi.waitFor(() => reserve(deps, caller(), input, time()), PATIENCE);
+    return reserve({ ...replica.deps, reservationTtlMs: 600_000 }, caller(), input, time());
+  };
+  const reserveOne = async (dwalletId: string): Promise<string> => {
+    const { id } = await vi.waitFor(() => tryReserve(dwalletId), PATIENCE);
     return id;
   };
   const completed = (database: Database, id: string): Promise<SignRequestRow> =>
@@ -243,10 +244,11 @@ describe.skipIf(!lost || !copy || !redisUrl)("a database that lost its last minu
     localnet = await startLocalnet({ mpc: createSimMpc(), epochDurationMs: 24 * 3_600_000 });
     before = await openPostgres(lost!.url, silentLog);
     await migrate(before, silentLog);
-    projectId = await projectWith(before, 2n * PRICE + 2n * DKG_PRICE);
+    projectId = await projectWith(before, 2n * PRICE + 3n * DKG_PRICE);
     replica = await start(before);
     revoked = await insertApiKey(before, TEST_ORIGIN, { projectId, name: "leaked", scopes: ["sign"] });
     first = await onboard(1);
+    leaver = await onboard(4);
     signed.known = await signOne(first.dwalletId);
     signed.reserved = await reserveOne(first.dwalletId);
     // The copy is made when this user's encryption key exists and its dWallet does not.
@@ -262,6 +264,9 @@ describe.skipIf(!lost || !copy || !redisUrl)("a database that lost its last minu
     signed.newWallet = await signOne(second.dwalletId);
     stranger = await onboard(3);
     signed.stranger = await signOne(stranger.dwalletId);
+    const exit = { client: replica.network.client, treasury: localnet.treasury };
+    const { keypair, dwalletId } = leaver;
+    await useConsent(replica.deps, caller(), await signConsent(exit, keypair, { dwalletId }), time());
     await replica.stop();
 
     await run("pg_restore", ["--exit-on-error", `--dbname=${copy!.url}`, dumpFile]);
@@ -324,19 +329,23 @@ describe.skipIf(!lost || !copy || !redisUrl)("a database that lost its last minu
     replica = await start(after);
     for (const id of [signed.known, signed.reserved, signed.unknown, signed.newWallet]) {
       const [was, is] = [await completed(before, id), await completed(after, id)];
-      expect({ id, signature: is.signature, tx: is.txDigest, session: is.signSessionId }).toEqual({
-        id,
-        signature: was.signature,
-        tx: was.txDigest,
-        session: was.signSessionId,
-      });
-      expect(is.message).toEqual(was.message);
+      const essence = (row: SignRequestRow) => [row.signature, row.txDigest, row.signSessionId, row.message];
+      expect([id, essence(is)]).toEqual([id, essence(was)]);
     }
     // Nobody could be charged for the stranger's dWallet and signature.
     expect(await balanceOf(after)).toBe((await balanceOf(before))! + DKG_PRICE + PRICE);
     await signOne(first.dwalletId);
     expect(await verifyLedger(after)).toEqual([]);
     expect(alarms).toEqual([]);
+  });
+
+  it("signs no more for a user who has left since, and charges nothing", { timeout: 120_000 }, async () => {
+    const state = async () => (await findDWallet(after, projectId, leaver.dwalletId)).state;
+    await vi.waitUntil(async () => (await state()) === "Left", PATIENCE);
+    const balance = await balanceOf(after);
+    await expect(tryReserve(leaver.dwalletId)).rejects.toMatchObject({ reason: "DWALLET_LEFT" });
+    expect(await balanceOf(after)).toBe(balance);
+    expect(await verifyLedger(after)).toEqual([]);
   });
 
   it("finds all deposits again, even swept ones, and credits them once", {
