@@ -11,12 +11,14 @@ import { programMissing } from "../support/environment.ts";
 import { installClient } from "../support/install-client.ts";
 import { judge } from "../support/judges.ts";
 import { type ServiceProcess, serviceFolder, startService } from "../support/service.ts";
+import { blockingTime } from "./blocking-time.ts";
 import { BUNDLERS, layOutPage } from "./bundle-page.ts";
-import { longestTask } from "./longest-task.ts";
 import { serveFolder } from "./serve-folder.ts";
 
 /** Debian's. */
 const CHROMIUM = "/usr/bin/chromium";
+/** Far more than the 0 ms of a quiet machine, and half of what the ECDSA half alone computes on the fastest one. */
+const MOST_BLOCKED_MS = 500;
 
 /** What the page's functions give. */
 interface Outcome<Result> {
@@ -73,7 +75,7 @@ else {
       ["ED25519", "EdDSA", "SHA512"],
       ["SECP256K1", "ECDSASecp256k1", "KECCAK256"],
     ] as const)(
-      "onboards on %s and signs with %s without a task of 50 ms on its thread",
+      "onboards on %s and signs with %s, and blocks its thread for less than half a second in all",
       async (...names) => {
         const [curve, signatureAlgorithm, hash] = names;
         expect(findTriple(curve, signatureAlgorithm, hash)).toBeDefined();
@@ -83,7 +85,7 @@ else {
           ...{ access: { baseUrl, apiKey }, seed: Array(32).fill(11), message },
           ...{ curve, signatureAlgorithm, hashScheme: hash },
         };
-        const { result: outcome, ...tasks } = await longestTask(
+        const { result: outcome, ...tasks } = await blockingTime(
           browser,
           page,
           (): Promise<Outcome<Signed>> => page.evaluate(`onboardAndSign("text", ${JSON.stringify(options)})`),
@@ -97,14 +99,15 @@ else {
         expect(judge(claim)).toBe(true);
         expect(fallback).toBe("");
         expect(tasks.taskCount).toBeGreaterThan(100);
-        expect(tasks.longestMs).toBeLessThan(50);
+        expect(tasks.blockedMs).toBeLessThan(MOST_BLOCKED_MS);
       },
     );
 
-    test("finds a task of 50 ms if there is one", async () => {
-      const busy = "for (const end = performance.now() + 300; performance.now() < end; );";
-      const { longestMs } = await longestTask(browser, page, () => page.evaluate(`(() => { ${busy} })()`));
-      expect(longestMs).toBeGreaterThan(50);
+    test("is found out if it blocks its thread", async () => {
+      // Each step needs the one before it, so even a processor of 5 GHz takes more than a second.
+      const busy = "let x = 1; for (let i = 0; i < 2 ** 31 - 1; i++) x = (Math.imul(x, 31) + i) | 0; return x;";
+      const { blockedMs } = await blockingTime(browser, page, () => page.evaluate(`(() => { ${busy} })()`));
+      expect(blockedMs).toBeGreaterThan(MOST_BLOCKED_MS);
     });
 
     test("starts the default engine's worker, or computes on the page's thread and reports it", async () => {
