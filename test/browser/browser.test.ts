@@ -105,7 +105,8 @@ else {
 
     test("is found out if it blocks its thread", async () => {
       // Each step needs the one before it, so even a processor of 5 GHz takes more than a second.
-      const busy = "let x = 1; for (let i = 0; i < 2 ** 31 - 1; i++) x = (Math.imul(x, 31) + i) | 0; return x;";
+      const busy =
+        "let x = 1; for (let i = 0; i < 2 ** 31 - 1; i++) x = (Math.imul(x, 31) + i) | 0; return x;";
       const { blockedMs } = await blockingTime(browser, page, () => page.evaluate(`(() => { ${busy} })()`));
       expect(blockedMs).toBeGreaterThan(MOST_BLOCKED_MS);
     });

@@ -1,7 +1,7 @@
 /** One trace from the caller through database, submitter and settlement, as a receiver of OTLP gets it. */
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createClient, type TssClient } from "../../src/sdk/index.ts";
+import { createClient } from "../../src/sdk/index.ts";
 import { bakedFolder } from "../support/baked-folder.ts";
 import { type OtlpReceiver, type ReceivedSpan, startOtlpReceiver } from "../support/otlp-receiver.ts";
 import { type ServiceProcess, startService } from "../support/service.ts";
@@ -10,11 +10,14 @@ const { folder, remove } = await bakedFolder();
 const MESSAGE = "a message that no trace may show";
 const CALLER = { traceId: randomBytes(16).toString("hex"), spanId: randomBytes(8).toString("hex") };
 const ONBOARDING_TRACE = randomBytes(16).toString("hex");
+const UNSAMPLED_TRACE = randomBytes(16).toString("hex");
 let receiver: OtlpReceiver;
 let service: ServiceProcess;
-let client: TssClient;
+/** The spans of the signature's trace. */
 let spans: readonly ReceivedSpan[];
+let scraped: { readonly openMetrics: string; readonly text: string };
 
+// A service sends the spans that it still has when it stops, so the tests look at whole traces.
 beforeAll(async () => {
   receiver = await startOtlpReceiver();
   service = await startService(folder, {
@@ -24,7 +27,7 @@ beforeAll(async () => {
     OTEL_SERVICE_NAME: "signing-under-test",
   });
   const { baseUrl, apiKey } = service.access;
-  client = createClient({ baseUrl, apiKey, network: "localnet" });
+  const client = createClient({ baseUrl, apiKey, network: "localnet" });
   const seed = new Uint8Array(randomBytes(32));
   const onboarded = await client.onboard(
     { seed: seed.slice(), curve: "ED25519" },
@@ -45,6 +48,14 @@ beforeAll(async () => {
   await receiver.until((all) =>
     all.some(({ traceId, name }) => traceId === CALLER.traceId && name === "settle sign"),
   );
+  await getPricing(`00-${UNSAMPLED_TRACE}-${CALLER.spanId}-00`);
+  await getPricing("00-not-a-trace-01");
+  await getPricing();
+  scraped = {
+    openMetrics: await scrape("application/openmetrics-text; version=1.0.0"),
+    text: await scrape("text/plain"),
+  };
+  expect(await service.stop()).toBe(0);
   spans = receiver.spans.filter(({ traceId }) => traceId === CALLER.traceId);
 });
 
@@ -53,6 +64,16 @@ afterAll(async () => {
   await receiver?.close();
   remove();
 });
+
+async function getPricing(traceparent?: string): Promise<void> {
+  const { baseUrl, apiKey } = service.access;
+  const headers = { authorization: `Bearer ${apiKey}`, ...(traceparent && { traceparent }) };
+  expect((await fetch(`${baseUrl}/v1/billing/pricing`, { headers })).status).toBe(200);
+}
+
+async function scrape(accept: string): Promise<string> {
+  return (await fetch(`${service.access.baseUrl}/metrics`, { headers: { accept } })).text();
+}
 
 const named = (name: string): ReceivedSpan => {
   const found = spans.find((span) => span.name === name);
@@ -115,7 +136,7 @@ describe("a signature with a caller's traceparent", () => {
     expect(receiver.header("x-team")).toBe("signing team");
   });
 
-  it("has its trace id in the log line of each call, and in the exemplars of the metrics", async () => {
+  it("has its trace id in the log line of each call, and in the exemplars of the metrics", () => {
     const line = service.log.find((text) => text.includes("Signing/SubmitSign"));
     expect(JSON.parse(line ?? "{}")).toMatchObject({
       msg: "call",
@@ -125,16 +146,13 @@ describe("a signature with a caller's traceparent", () => {
       apiKeyId: expect.any(String),
       address: "127.0.0.1",
     });
-    const scrape = async (accept: string) =>
-      (await fetch(`${service.access.baseUrl}/metrics`, { headers: { accept } })).text();
-    const openMetrics = await scrape("application/openmetrics-text; version=1.0.0");
-    expect(openMetrics).toMatch(
+    expect(scraped.openMetrics).toMatch(
       new RegExp(
         `^service_request_duration_seconds_bucket\\{.*SubmitSign.*# \\{trace_id="${CALLER.traceId}"`,
         "m",
       ),
     );
-    expect(await scrape("text/plain")).not.toContain("trace_id");
+    expect(scraped.text).not.toContain("trace_id");
   });
 });
 
@@ -149,20 +167,10 @@ describe("an onboarding with a caller's traceparent", () => {
 });
 
 describe("traces", () => {
-  it("begin with a call that has no valid traceparent, and are not recorded when the caller does not record them", async () => {
-    const unsampled = randomBytes(16).toString("hex");
-    const call = (traceparent?: string) =>
-      fetch(`${service.access.baseUrl}/v1/billing/pricing`, {
-        headers: { authorization: `Bearer ${service.access.apiKey}`, ...(traceparent && { traceparent }) },
-      });
-    const isPricing = ({ name }: ReceivedSpan) => name === "tss.v1.Billing/GetPricing";
-    await call(`00-${unsampled}-${CALLER.spanId}-00`);
-    await call("00-not-a-trace-01");
-    await call();
-    await receiver.until((all) => all.filter(isPricing).length === 2);
-    const roots = receiver.spans.filter(isPricing);
+  it("begin with a call that has no valid traceparent, and are not recorded when the caller does not record them", () => {
+    const roots = receiver.spans.filter(({ name }) => name === "tss.v1.Billing/GetPricing");
     expect(roots.map(({ parentSpanId }) => parentSpanId)).toEqual([undefined, undefined]);
-    expect(receiver.spans.map(({ traceId }) => traceId)).not.toContain(unsampled);
+    expect(receiver.spans.map(({ traceId }) => traceId)).not.toContain(UNSAMPLED_TRACE);
   });
 
   it("contain neither keys nor messages", () => {
