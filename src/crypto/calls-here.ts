@@ -50,7 +50,7 @@ async function runHere<M extends Method>(
   return await runPlainCall(method, input, { signal });
 }
 
-/** The error of a call to a closed engine. */
+/** Creates the error of a call to a closed engine. */
 export function closedEngine(): EngineError {
   return new EngineError("the engine is closed");
 }

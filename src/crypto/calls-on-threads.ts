@@ -139,5 +139,4 @@ export interface ThreadsOptions {
   readonly onStartFailure: (cause: unknown) => PlainEngine;
 }
 
-/** The maximum number of waiting calls. */
 const MAX_WAITING_COUNT = 1_000;

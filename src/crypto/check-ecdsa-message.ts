@@ -25,11 +25,11 @@ import { EngineError } from "./engine.ts";
 import type { Part } from "./part-split.ts";
 
 /**
- * Checks a finished message as the network does: it decodes the bytes and verifies all eight proofs. Unlike the
- * network, it combines all equations of each group into one random combination. If two threads share the work, each
- * checks the class-group equations of its own parts and half of the curve's equations. A faulty computation therefore
- * spends no presign and leaks nothing. Without the check, a wrong and a right message with the same nonces could leak
- * the share. Throws EngineError.
+ * Checks a finished message as the network does: decodes the bytes and verifies all eight proofs. Unlike the network,
+ * it combines all equations of each group into one random combination. If two threads share the work, each checks the
+ * class-group equations of its own parts and half of the curve's equations. So a faulty computation spends no presign
+ * and leaks nothing: without the check, a wrong and a right message with the same nonces could leak the share. Throws
+ * EngineError.
  */
 export function* checkEcdsaMessage(
   context: SignContext,
@@ -76,7 +76,7 @@ export interface ProverState {
   readonly parts: readonly Part[];
 }
 
-/** The equations that the claimed ciphertext is the combination of the terms, one for each part. */
+/** Returns the equations that state that the claimed ciphertext is the combination of the terms, one for each part. */
 function derivationEquations(terms: readonly CiphertextTerm[], claimed: Ciphertext): PartEquation[] {
   return ([0, 1] as const).map((part) => ({
     label: "derived ciphertext",
@@ -89,9 +89,9 @@ function derivationEquations(terms: readonly CiphertextTerm[], claimed: Cipherte
 }
 
 /**
- * The product of all powers, with the prover's ladders. It still detects a wrong rung: the response in the exponent is
- * not the bitwise sum of the prover's exponents but has carries, which reach across the rung unless all lower bits are
- * zero. That can happen at the lowest rungs, so those are squared again.
+ * Returns the product of all powers, with the prover's ladders. It still detects a wrong rung: the response in the
+ * exponent is not the bitwise sum of the prover's exponents but has carries, which reach across the rung unless all
+ * lower bits are zero. That can happen at the lowest rungs, so those are squared again.
  */
 function* productOnLadders(
   group: FormGroup,

@@ -95,7 +95,7 @@ function encodeMessage(curve: CurveArithmetic, message: UserDkgMessage): Uint8Ar
   return concatBytes(Uint8Array.of(0), encodeVector(body));
 }
 
-/** Uniform up to 2^-256 in 1..order-1. */
+/** Draws a scalar in 1..order-1, uniform up to 2^-256. */
 function randomScalar(curve: CurveArithmetic): bigint {
   const wide = globalThis.crypto.getRandomValues(new Uint8Array(64));
   const scalar = (bigIntFromBigEndian(wide) % (curve.order - 1n)) + 1n;

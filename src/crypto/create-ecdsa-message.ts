@@ -74,7 +74,7 @@ function* prove(opened: OpenSignRequest, digest: bigint, split: PartSplit): Step
   };
   const point = (...[statement, witness]: [Parameters<typeof provePoints>[1], readonly bigint[]]) =>
     provePoints(context, statement, witness, randomness);
-  /** G = (1/k) C_k - (blinding/k) H. */
+  /** Returns the witness of G = (1/k) C_k - (blinding/k) H. */
   const opening = (secret: bigint, blinding: bigint): [bigint, bigint] => {
     const inverse = invertMod(secret, order);
     return [inverse, order - ((inverse * blinding) % order)];
@@ -161,7 +161,7 @@ function* prove(opened: OpenSignRequest, digest: bigint, split: PartSplit): Step
   return bytes;
 }
 
-/** A linear combination of ciphertexts. This thread computes its own parts of it. */
+/** Computes this thread's parts of a linear combination of ciphertexts. */
 function* combine(
   curve: CurveArithmetic,
   terms: readonly CiphertextTerm[],

@@ -1,7 +1,9 @@
 import type { CryptoEngine } from "./engine.ts";
 import { loadPart } from "./load-part.ts";
 
-/** An engine whose code is loaded at its first call. The input of a call must stay unchanged until the call ends. */
+/**
+ * Creates an engine that loads its code at the first call. The input of a call must stay unchanged until the call ends.
+ */
 export function deferredEngine(load: () => Promise<CryptoEngine>): CryptoEngine {
   let loaded: CryptoEngine | undefined;
   const engine = async (signal?: AbortSignal): Promise<CryptoEngine> => {

@@ -60,9 +60,9 @@ export interface SignRandomnessInput {
 
 /** The secret random numbers of one sign message, each with its own name. Draw each name only once. */
 export interface SignRandomness {
-  /** A scalar in 1..order-1, uniform up to 2^-256. It also depends on `binding`. */
+  /** Returns a scalar in 1..order-1, uniform up to 2^-256. It also depends on `binding`. */
   scalar(name: string, binding?: Uint8Array): bigint;
-  /** An integer, uniform below 2^bits. */
+  /** Returns an integer, uniform below 2^bits. */
   integer(name: string, bits: number, binding?: Uint8Array): bigint;
   /** Overwrites the key that the numbers are derived from. */
   destroy(): void;

@@ -43,6 +43,6 @@ export interface UserShareInput {
   readonly sessionDigest: Uint8Array;
 }
 
-/** The version of the derivation. A new derivation must get a new label and exist beside this one. */
+/** The version of the derivation. A new derivation must use a new label and exist beside this one. */
 const DERIVATION_LABEL = new TextEncoder().encode("threshold-signing-service/dkg-user-share/v1");
 const WIDE_BYTES = 64;

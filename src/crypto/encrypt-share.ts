@@ -56,7 +56,7 @@ export function* encryptShare(
   return encodeEncryptedShare(curve, message);
 }
 
-/** (h^r, f^m * ek^r). */
+/** Encrypts m as (h^r, f^m * ek^r). */
 function* encrypt(
   { group }: CurveArithmetic,
   [h, ek]: readonly [PowerLadder, PowerLadder],
@@ -75,7 +75,7 @@ function randomInteger(bits: number): bigint {
   return integer;
 }
 
-/** Uniform up to 2^-256 in 1..order-1. */
+/** Draws a scalar in 1..order-1, uniform up to 2^-256. */
 function randomScalar(curve: CurveArithmetic): bigint {
   const wide = globalThis.crypto.getRandomValues(new Uint8Array(64));
   const scalar = (bigIntFromBigEndian(wide) % (curve.order - 1n)) + 1n;

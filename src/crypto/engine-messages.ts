@@ -1,7 +1,7 @@
 import type { Part } from "./part-split.ts";
 import type { InputOf, Method, OutputOf } from "./plain-data.ts";
 
-/** The buffers of all byte strings in plain data. Each byte string must have its own buffer. */
+/** Returns the buffers of all byte strings in plain data. Each byte string must have its own buffer. */
 export function buffersOf(data: object | boolean): ArrayBuffer[] {
   const values: unknown[] = data instanceof Uint8Array ? [data] : Object.values(data);
   return values.flatMap((value) =>
@@ -23,7 +23,7 @@ export interface CallMessage<M extends Method = Method> {
   readonly id: number;
   readonly method: M;
   readonly input: InputOf<M>;
-  /** If two workers share the call: this worker's part, and the port to the other worker. */
+  /** This worker's part and the port to the other worker, if two workers share the call. */
   readonly peer?: { readonly part: Part; readonly port: MessagePort };
 }
 
@@ -33,8 +33,7 @@ export type FromWorker =
   | { readonly kind: "ready" }
   /** The message transfers the buffers of the output. */
   | { readonly kind: "result"; readonly id: number; readonly output: OutputOf<Method> }
-  /** The protocol rejects the input. */
   | { readonly kind: "refused"; readonly id: number; readonly reason: string }
-  /** Another failure: a fault of this code, or the call was cancelled. */
+  /** Another failure: a bug in this code, or the call was cancelled. */
   | { readonly kind: "failed"; readonly id: number; readonly reason: string }
   | { readonly kind: "closed" };

@@ -5,8 +5,8 @@ import type { InputOf, Method, OutputOf } from "./plain-data.ts";
 import { SecretBytes } from "./secret-bytes.ts";
 
 /**
- * The public engine over a plain one. It copies the input of each call, so that the caller can neither change the input
- * of a nonce during the computation nor lose a secret to it.
+ * Creates the public engine over a plain one. It copies the input of each call, so that the caller can neither change
+ * the input of a nonce during the computation nor lose a secret to it.
  */
 export function engineOver(plain: PlainEngine): CryptoEngine {
   return {
@@ -73,7 +73,7 @@ export interface PlainEngine {
   close(): Promise<void>;
 }
 
-/** A copy with its own buffer, even if the bytes are a view of a larger one. */
+/** Copies bytes into a buffer of their own, even if they are a view of a larger one. */
 function copy(bytes: Uint8Array): Uint8Array {
   return Uint8Array.from(bytes);
 }

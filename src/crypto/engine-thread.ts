@@ -6,11 +6,10 @@ export interface EngineThread {
   post(message: ToWorker, transfer: readonly Movable[]): void;
   /** Sets whether this worker keeps a Node process alive. Initially it does not. */
   hold(isHeld: boolean): void;
-  /** Ends the worker at once, even during a call. */
+  /** Terminates the worker at once, even during a call. */
   terminate(): void;
 }
 
-/** The events of a worker. */
 export interface EngineThreadEvents {
   onMessage(message: FromWorker): void;
   /** The worker ended or failed to start. This is the last event. */
@@ -20,7 +19,9 @@ export interface EngineThreadEvents {
 /** Starts a worker. Throws if that is impossible; reports later failures through `onEnd`. */
 export type StartEngineThread = (events: EngineThreadEvents) => EngineThread;
 
-/** The default number of workers: two, which can share an ECDSA half, or one on a machine with one processor. */
+/**
+ * Returns the default number of workers: two, which can share an ECDSA half, or one on a machine with one processor.
+ */
 export function usefulThreadCount(): number {
   const parallelCount = nodeThreads()?.parallelCount ?? globalThis.navigator?.hardwareConcurrency ?? 1;
   return Math.min(2, parallelCount);
@@ -57,7 +58,7 @@ export function webEngineThread(start: () => Worker, { onMessage, onEnd }: Engin
     worker.terminate();
     onEnd(cause);
   };
-  // An uncaught error does not end a browser's worker but leaves it in an unknown state.
+  // An uncaught error does not end a browser's worker, but leaves it in an unknown state.
   worker.onerror = (event) => {
     event.preventDefault();
     end(new Error(event.message ?? "a worker could not be loaded"));

@@ -16,9 +16,9 @@ export interface CryptoEngine {
   deriveUserKeys(input: DeriveUserKeysInput): Promise<UserKeys>;
   /** Computes the user's DKG message for a share, bound to a session, and encrypts the share to the user. */
   prepareDkg(input: PrepareDkgInput): Promise<PreparedDkg>;
-  /** Decrypts the user's secret share. */
+  /** Decrypts the user's secret share and checks it against the dWallet's public output. */
   decryptShare(input: DecryptShareInput): Promise<SecretBytes>;
-  /** True if both halves of a dWallet's public output follow from the user's share and the network key. */
+  /** Returns whether both halves of a dWallet's public output follow from the user's share and the network key. */
   isOutputOfShare(input: OutputOfShareInput): Promise<boolean>;
   /** Signs an encryption key or a dWallet's public output with the user's Ed25519 signer. Returns 64 bytes. */
   signAsUser(input: SignAsUserInput): Promise<Uint8Array>;
@@ -28,7 +28,7 @@ export interface CryptoEngine {
   close(): Promise<void>;
 }
 
-/** Thrown if the protocol rejects an input, a result fails its check, or the engine is closed or cannot work. */
+/** Thrown if the protocol rejects an input, a result fails its check, or the engine is closed or broken. */
 export class EngineError extends Error {
   override readonly name = "EngineError";
 }
@@ -45,7 +45,10 @@ export interface BuildParametersInput extends Abortable {
   readonly networkKeyOutput: Uint8Array;
 }
 
-/** `seed` is the root of all of a user's keys, 32 bytes. Not kept after the call. */
+/**
+ * Input of {@link CryptoEngine.deriveUserKeys}. `seed` is the root of all of a user's keys, 32 bytes. Not kept after
+ * the call.
+ */
 export interface DeriveUserKeysInput extends Abortable {
   readonly curve: CurveName;
   readonly seed: Uint8Array;
@@ -112,7 +115,7 @@ export interface SignAsUserInput extends Abortable {
   readonly message: Uint8Array;
 }
 
-/** One message and the inputs that sign it. */
+/** Input of {@link CryptoEngine.createSignMessage}. */
 export interface CreateSignMessageInput extends Abortable {
   readonly triple: AlgorithmTriple;
   readonly parameters: Uint8Array;

@@ -47,8 +47,8 @@ let loading: Promise<IkaWasmCalls> | undefined;
 
 async function load(): Promise<IkaWasmCalls> {
   const module = await importPackage();
-  // In Node the package is CommonJS and ready at once, unlike its types say. In browsers the default export fetches the
-  // wasm.
+  // In Node the package is CommonJS and is ready at once, contrary to its types. In browsers the default export fetches
+  // the wasm.
   const entry: unknown = module.default;
   const wasm = typeof entry === "object" && entry !== null ? (entry as Calls) : module;
   if (isInitializer(entry)) await entry();
@@ -88,7 +88,7 @@ async function load(): Promise<IkaWasmCalls> {
   };
 }
 
-/** The `try` makes bundlers treat a missing package as a run-time error. */
+/** Imports the package. The `try` makes bundlers treat a missing package as a run-time error. */
 async function importPackage(): Promise<typeof IkaWasm> {
   try {
     return await import("@ika.xyz/ika-wasm");
@@ -111,7 +111,7 @@ function takeSecret(list: ByteList): Uint8Array {
   return secret;
 }
 
-/** Hides the wasm's error messages, because they contain its input. */
+/** Hides the wasm's error messages, which contain its input. */
 function attempt<T>(what: string, call: () => T): T {
   try {
     return call();

@@ -2,7 +2,7 @@ import { nextTask } from "./next-task.ts";
 
 /**
  * Loads a part of the code on demand. `load` is `() => import("./part.ts")`, so that a bundler sees the module. The
- * caller continues in a new task after the module's evaluation. Rejects with a {@link PartMissingError}, and at once
+ * caller continues in a new task after the module's evaluation. Rejects with a {@link PartMissingError}, or at once
  * with the signal's reason when it aborts.
  */
 export async function loadPart<Part>(

@@ -20,7 +20,10 @@ export const COEFFICIENT_BITS = 1006;
 /** The mask for such a coefficient: 1198. */
 export const COEFFICIENT_MASK_BITS = COEFFICIENT_BITS + CHALLENGE_BITS + STATISTICAL_BITS;
 
-/** mask + challenge * secret. Throws a RangeError if the secret exceeds `bits` bits or the challenge exceeds 128. */
+/**
+ * Returns mask + challenge * secret. Throws a RangeError if the secret exceeds `bits` bits or the challenge exceeds
+ * 128.
+ */
 export function maskedResponse(mask: bigint, challenge: bigint, secret: bigint, bits: number): bigint {
   const isInBounds = bitLength(secret) <= bits && bitLength(challenge) <= CHALLENGE_BITS && secret >= 0n;
   if (!isInBounds) throw new RangeError("a secret is too long for its mask");

@@ -1,6 +1,6 @@
 /**
- * Node's threads, or undefined outside Node. Loads them from the running process instead of importing them, so that
- * bundlers for browsers see no Node module and need no configuration.
+ * Returns Node's threads, or undefined outside Node. Loads them from the running process instead of importing them, so
+ * that bundlers for browsers see no Node module and need no configuration.
  */
 export function nodeThreads(): NodeThreads | undefined {
   const load = globalThis.process?.getBuiltinModule;

@@ -2,7 +2,7 @@ import type { CurveName } from "../protocol/algorithms.ts";
 import type { UserKeys } from "./engine.ts";
 import { SecretBytes } from "./secret-bytes.ts";
 
-/** Takes ownership of plain keys and gives their secrets a lifetime. */
+/** Wraps plain keys so that the caller can destroy their secrets. */
 export function ownUserKeys(keys: PlainUserKeys): UserKeys {
   const { decryptionKey, signerSecretKey } = keys;
   const secrets = [new SecretBytes(decryptionKey), new SecretBytes(signerSecretKey)] as const;

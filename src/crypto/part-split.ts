@@ -9,7 +9,7 @@ export interface PartSplit {
   join(own: readonly (Form | undefined)[]): Steps<Ciphertext>;
 }
 
-/** The index of one of a ciphertext's two forms, which are computed separately. */
+/** The index of a ciphertext's form, 0 or 1. The two forms are computed separately. */
 export type Part = 0 | 1;
 
 /** One thread computes both parts. */
@@ -21,16 +21,16 @@ export const BOTH_PARTS: PartSplit = {
   },
 };
 
-/** A message between the two threads: a public form and its number in order. */
+/** A message between the two threads: a public form and its sequence number. */
 interface PartMessage {
   readonly count: number;
   readonly form: Form;
 }
 
 /**
- * The split for one of two threads that run the same computation on the same input. Each computes its part of every
- * ciphertext and sends it to the other thread, and both arrive at the same bytes. The forms are public. Each thread
- * checks its own forms in the finished bytes.
+ * Creates the split for one of two threads that run the same computation on the same input. Each computes its part of
+ * every ciphertext and sends it to the other thread, and both arrive at the same bytes. The forms are public. Each
+ * thread checks its own forms in the finished bytes.
  */
 export function splitWithPeer(part: Part, peer: MessagePort): PartSplit {
   const received: PartMessage[] = [];

@@ -16,7 +16,6 @@ export interface PlainCalls {
   buildParameters: Call<{ readonly curve: CurveName; readonly networkKeyOutput: Uint8Array }, Uint8Array>;
   deriveUserKeys: Call<{ readonly curve: CurveName; readonly seed: Uint8Array }, PlainUserKeys>;
   prepareDkg: Call<PlainDkgInput, PreparedDkg>;
-  /** The output is the share. */
   decryptShare: Call<PlainDecryptInput, Uint8Array>;
   isOutputOfShare: Call<PlainOutputInput, boolean>;
   signAsUser: Call<{ readonly signerSecretKey: Uint8Array; readonly message: Uint8Array }, Uint8Array>;
@@ -50,11 +49,8 @@ interface PlainOutputInput {
   readonly dwalletOutput: Uint8Array;
 }
 
-/** The name of a call. */
 export type Method = keyof PlainCalls;
-/** The input of a call. */
 export type InputOf<M extends Method> = PlainCalls[M]["input"];
-/** The output of a call. */
 export type OutputOf<M extends Method> = PlainCalls[M]["output"];
 
 /** Overwrites an unused output. */

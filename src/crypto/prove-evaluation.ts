@@ -96,7 +96,7 @@ export interface EvaluationLadders {
   readonly randomizer: PowerLadder;
 }
 
-/** c1*inputs[0] + c2*inputs[1] + Enc(0; randomness), with coefficients as integers. */
+/** Returns c1*inputs[0] + c2*inputs[1] + Enc(0; randomness), with coefficients as integers. */
 function* evaluate(
   { curve }: SignContext,
   { ladders, split }: EvaluationTask,

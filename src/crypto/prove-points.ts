@@ -9,7 +9,10 @@ import type { Steps } from "../protocol/steps.ts";
 import type { SignRandomness } from "./derive-sign-randomness.ts";
 import { EngineError } from "./engine.ts";
 
-/** A Maurer proof of a statement: first messages for random witnesses, and w' + e*w with the transcript's challenge. */
+/**
+ * Creates a Maurer proof of a statement: first messages for random witnesses, and w' + e*w with the transcript's
+ * challenge.
+ */
 export function provePoints(
   context: SignContext,
   statement: PointStatement,
@@ -27,7 +30,7 @@ export function provePoints(
   return { masks, responses };
 }
 
-/** A Fischlin proof that a commitment opens to `witness`. */
+/** Creates a Fischlin proof that a commitment opens to `witness`. */
 export function* proveRepeatedly(
   context: SignContext,
   statement: PointStatement,
@@ -65,8 +68,8 @@ export function* proveRepeatedly(
 }
 
 /**
- * The transcript's content so far, as an extra input of a proof's nonces. If the context, the language or the statement
- * differs, so do the nonces: one nonce never serves two challenges.
+ * Returns the transcript's content so far, as an extra input of a proof's nonces. If the context, the language or the
+ * statement differs, so do the nonces: one nonce never serves two challenges.
  */
 export function transcriptBinding(transcript: Transcript): Uint8Array {
   const rewind = transcript.mark();
@@ -75,7 +78,7 @@ export function transcriptBinding(transcript: Transcript): Uint8Array {
   return binding;
 }
 
-/** The images of a witness of scalars between 1 and the order minus one. Multiplies points in constant time. */
+/** Returns the images of a witness of scalars between 1 and the order minus one. Multiplies points in constant time. */
 function pointImages(
   curve: CurveArithmetic,
   { rows }: PointStatement,

@@ -10,9 +10,9 @@ import { deriveUserKeys } from "./user-keys.ts";
 import { isOutputOfShare } from "./user-output.ts";
 
 /**
- * An engine that uses ika-wasm 0.2.1 for encryption, decryption and sign messages, for comparison. Its calls block the
- * caller's thread: up to two seconds for the parameters of a curve, two for a DKG, ten for an ECDSA sign message. Sign
- * messages are random: two messages for one input differ.
+ * Creates an engine that uses ika-wasm 0.2.1 for encryption, decryption and sign messages, for comparison. Its calls
+ * block the caller's thread: up to two seconds for the parameters of a curve, two for a DKG, ten for an ECDSA sign
+ * message. Sign messages are random: two messages for one input differ.
  */
 export function createReferenceEngine(): CryptoEngine {
   let isClosed = false;

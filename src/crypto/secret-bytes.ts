@@ -1,6 +1,6 @@
 /**
- * Secret bytes with a lifetime. They print as `[redacted]`. `destroy` overwrites them with zeros, but copies made by
- * other code stay in memory. `using` requires Symbol.dispose, which some browsers lack, so this project calls
+ * Secret bytes that the owner can destroy. They print as `[redacted]`. `destroy` overwrites them with zeros, but copies
+ * made by other code stay in memory. `using` requires Symbol.dispose, which some browsers lack, so this project calls
  * `destroy`.
  */
 export class SecretBytes implements Disposable {
@@ -11,13 +11,13 @@ export class SecretBytes implements Disposable {
     this.#bytes = bytes;
   }
 
-  /** The bytes themselves, not a copy. Throws after destroy. */
+  /** Returns the bytes themselves, not a copy. Throws after destroy. */
   reveal(): Uint8Array {
     if (this.#bytes === undefined) throw new Error("the secret was destroyed");
     return this.#bytes;
   }
 
-  /** Overwrites the bytes. A second call does nothing. */
+  /** Overwrites the bytes. A repeated call has no effect. */
   destroy(): void {
     this.#bytes?.fill(0);
     this.#bytes = undefined;

@@ -82,7 +82,7 @@ export interface OpenSignRequest {
   readonly randomness: SignRandomness;
 }
 
-/** The context of an ECDSA message's proofs. */
+/** Returns the context of an ECDSA message's proofs. */
 export function signContext(opened: OpenSignRequest): SignContext {
   const { curve, publicKey, userPublicShare, dwallet, presign } = opened;
   return { curve, dwallet: { publicKey, userPublicShare, randomizers: dwallet.randomizers }, presign };

@@ -11,7 +11,9 @@ export const startModuleThread: StartEngineThread = (events) => {
   );
 };
 
-/** From source, Node needs a module that first loads TypeScript support. */
+/**
+ * Returns the URL of Node's worker. When the code runs from source, it is a module that first loads TypeScript support.
+ */
 function nodeWorkerUrl(): URL {
   const name = import.meta.url.endsWith(".ts") ? "./engine-worker-from-source.mjs" : "./engine-worker.js";
   return new URL(name, import.meta.url);

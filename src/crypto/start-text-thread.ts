@@ -1,7 +1,7 @@
 import { nodeEngineThread, type StartEngineThread, webEngineThread } from "./engine-thread.ts";
 import { nodeThreads } from "./node-threads.ts";
 
-/** Starts workers from the text of a program. Needs no file and no support by a bundler. */
+/** Starts workers from the text of a program. Needs no file and no bundler support. */
 export function startTextThread(text: string): StartEngineThread {
   let url: string | undefined;
   return (events) => {

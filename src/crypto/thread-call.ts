@@ -53,7 +53,7 @@ export function createThreadCall<M extends Method>(
       return;
     }
     isOver = true;
-    // The worker ran this method, so this is its output.
+    // The worker ran this method, so the output has its type.
     resolve(outputs[0] as OutputOf<M>);
   }
 
@@ -103,7 +103,7 @@ export interface ThreadCall {
 
 let lastId = 0;
 
-/** Two workers that share a half both return the whole half. */
+/** Returns whether two workers that share a half returned the same whole half. */
 function areEqual([first, second]: readonly OutputOf<Method>[]): boolean {
   if (second === undefined) return true;
   return first instanceof Uint8Array && second instanceof Uint8Array && equalBytes(first, second);

@@ -48,7 +48,7 @@ export function createThreadSlot(start: StartEngineThread, events: ThreadSlotEve
       return isReady && !isEnded && current === undefined;
     },
     run(message, transfer, onAnswer) {
-      // Comes first: if the input cannot be sent, the worker stays idle.
+      // This comes first: if the input cannot be sent, the worker stays idle.
       thread.post(message, transfer);
       current = { id: message.id, onAnswer, isCancelled: false };
     },
@@ -87,14 +87,10 @@ export interface ThreadSlot {
   close(): Promise<void>;
 }
 
-/** The outcome of a call. */
 export type ThreadAnswer = { readonly output: OutputOf<Method> } | { readonly failure: Error };
 
-/** The events of a slot. */
 export interface ThreadSlotEvents {
-  /** The slot became ready or idle. */
   onChange(): void;
-  /** The worker ended. */
   onEnd(cause: unknown): void;
 }
 
@@ -117,7 +113,7 @@ function answerOf(message: Answer): ThreadAnswer {
   return { failure: message.kind === "refused" ? new EngineError(reason) : new Error(reason) };
 }
 
-/** One timer at a time. It does not keep a Node process alive. */
+/** Creates a timer. `start` restarts a running one. It does not keep a Node process alive. */
 function createTimer(onTime: () => void): { start(ms: number): void; stop(): void } {
   let timer: ReturnType<typeof setTimeout> | undefined;
   return {

@@ -26,7 +26,7 @@ export function derivePlainUserKeys(seed: Uint8Array, curve: CurveName): PlainUs
   return { curve, encryptionKey, decryptionKey, signerPublicKey, signerAddress, signerSecretKey };
 }
 
-/** Like {@link derivePlainUserKeys}, with secrets that the caller can destroy. */
+/** Derives the same keys as {@link derivePlainUserKeys}, with secrets that the caller can destroy. */
 export function deriveUserKeys(seed: Uint8Array, curve: CurveName): UserKeys {
   return ownUserKeys(derivePlainUserKeys(seed, curve));
 }
@@ -41,7 +41,7 @@ export function signDWalletOutput(keys: UserKeys, dwalletOutput: Uint8Array): Ui
   return ed25519.sign(dwalletOutput, keys.signerSecretKey.reveal());
 }
 
-/** Signs what a dWallet's owner wants of the Treasury. Returns 64 bytes. */
+/** Signs a dWallet owner's consent for the Treasury. Returns 64 bytes. */
 export function signAsOwner(keys: UserKeys, consent: Uint8Array): Uint8Array {
   return ed25519.sign(consent, keys.signerSecretKey.reveal());
 }

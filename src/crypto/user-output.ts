@@ -9,10 +9,11 @@ import { EngineError } from "./engine.ts";
 import { knownNetworkKey } from "./known-network-key.ts";
 
 /**
- * True if a dWallet's public output follows from the user's share and the network key. Computes the user's public
- * output again from the share and the network key in the parameters, with the randomisers of the dWallet's output, and
- * compares all of it. So the output proves both X_A and X_B: an attacker that could choose X_B could choose X = X_A +
- * X_B as its own key. Takes a few milliseconds. Throws EngineError for malformed bytes. Never reveals the share.
+ * Returns whether a dWallet's public output follows from the user's share and the network key. Computes the user's
+ * public output again from the share and the network key in the parameters, with the randomisers of the dWallet's
+ * output, and compares all of it. So the result covers both X_A and X_B: an attacker that could choose X_B could choose
+ * X = X_A + X_B as its own key. Takes a few milliseconds. Throws EngineError for malformed bytes. Never reveals the
+ * share.
  */
 export function isOutputOfShare(
   curveName: CurveName,

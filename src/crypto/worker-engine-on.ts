@@ -4,7 +4,7 @@ import type { CryptoEngine } from "./engine.ts";
 import { engineOver } from "./engine-over.ts";
 import { type StartEngineThread, usefulThreadCount } from "./engine-thread.ts";
 
-/** Creates an engine on workers that `start` starts. Throws a RangeError for a count below 1. */
+/** Creates an engine on workers that `start` creates. Throws a RangeError for a count below 1. */
 export function createWorkerEngineOn(
   start: StartEngineThread,
   { workerCount = usefulThreadCount(), onFallback = () => {} }: WorkerEngineOptions,
@@ -20,7 +20,7 @@ export function createWorkerEngineOn(
 
 /** Options of an engine on workers. */
 export interface WorkerEngineOptions {
-  /** The most workers, at least 1. Default: two, or one on a machine with one processor. */
+  /** The maximum number of workers, at least 1. Default: two, or one on a machine with one processor. */
   readonly workerCount?: number | undefined;
   /**
    * Called once with the cause if no worker can be started. The engine then works on the caller's thread, in slices,

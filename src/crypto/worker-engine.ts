@@ -11,9 +11,14 @@ import { createWorkerEngineOn, type WorkerEngineOptions } from "./worker-engine-
  * and the next call gets a new worker. Idle workers do not keep a Node process alive. If no worker can be started (an
  * old runtime, a content security policy), the engine works on the caller's thread.
  *
- * The engine copies a secret, transfers the copy to the worker, and the worker overwrites it when the call ends. It
- * does not overwrite numbers that the computation derived from the secret, nor the memory of a crashed or terminated
- * worker.
+ * The engine copies a secret and transfers the copy to the worker, which overwrites it when the call ends. It does not
+ * overwrite numbers that the computation derived from the secret, nor the memory of a crashed or terminated worker.
+ *
+ * @throws {RangeError} when `workerCount` is not an integer of at least 1.
+ *
+ * @example
+ * const engine = createWorkerEngine({ workerCount: 4 });
+ * const client = createClient({ baseUrl, apiKey, network, engine });
  */
 export function createWorkerEngine(options: WorkerEngineOptions = {}): CryptoEngine {
   return createWorkerEngineOn(startModuleThread, options);

@@ -8,7 +8,7 @@ import { bytesToHex, concatBytes } from "@noble/hashes/utils.js";
 import { bech32, bech32m } from "@scure/base";
 import type { CurveName, HashName, SignatureAlgorithmName } from "./algorithms.ts";
 
-/** The Ethereum address of a compressed secp256k1 public key (33 bytes), with its EIP-55 checksum. */
+/** Returns the Ethereum address of a compressed secp256k1 public key (33 bytes), with its EIP-55 checksum. */
 export function ethereumAddress(publicKey: Uint8Array): string {
   const uncompressed = secp256k1.Point.fromBytes(publicKey).toBytes(false);
   const hex = bytesToHex(keccak_256(uncompressed.subarray(1)).subarray(12));
@@ -22,41 +22,55 @@ export function ethereumAddress(publicKey: Uint8Array): string {
 /** Human-readable parts of Bitcoin's networks. */
 export type BitcoinPrefix = "bc" | "tb" | "bcrt";
 
-/** Pay to witness public key hash (BIP-84) of a compressed secp256k1 key. ECDSA with DoubleSHA256 spends from it. */
+/**
+ * Returns the pay-to-witness-public-key-hash address (BIP-84) of a compressed secp256k1 key. ECDSA with DoubleSHA256
+ * spends from it. `prefix` selects the network; the default is `bc`, mainnet. Does not check the key.
+ *
+ * @example
+ * bitcoinP2wpkhAddress(publicKey); // "bc1q…"
+ */
 export function bitcoinP2wpkhAddress(publicKey: Uint8Array, prefix: BitcoinPrefix = "bc"): string {
   return encodeSegwitAddress(prefix, 0, ripemd160(sha256(publicKey)));
 }
 
 /**
- * Pay to Taproot with the dWallet's x coordinate itself as the output key. No tweak is added (unlike BIP-86), because
- * the network signs under the dWallet's own key.
+ * Returns the pay-to-Taproot address whose output key is the dWallet's x coordinate, without a tweak (unlike BIP-86),
+ * because the network signs under the dWallet's own key. `prefix` selects the network; the default is `bc`, mainnet.
+ * Does not check the key.
+ *
+ * @example
+ * bitcoinP2trAddress(publicKey); // "bc1p…"
  */
 export function bitcoinP2trAddress(publicKey: Uint8Array, prefix: BitcoinPrefix = "bc"): string {
   return encodeSegwitAddress(prefix, 1, publicKey.subarray(1));
 }
 
-/** A segregated-witness address: bech32 for version 0 (BIP-173), bech32m for the versions from 1 (BIP-350). */
+/** Encodes a segregated-witness address: bech32 for version 0 (BIP-173), bech32m for the versions from 1 (BIP-350). */
 function encodeSegwitAddress(prefix: BitcoinPrefix, version: number, program: Uint8Array): string {
   const encoding = version === 0 ? bech32 : bech32m;
   return encoding.encode(prefix, [version, ...encoding.toWords(program)]);
 }
 
-/** A Solana address: the Ed25519 public key in base58. */
+/** Returns the Solana address: the Ed25519 public key in Base58. */
 export function solanaAddress(publicKey: Uint8Array): string {
   return toBase58(publicKey);
 }
 
-/** Signature schemes of Sui and their flags. */
+/** Signature schemes of Sui. */
 export type SuiScheme = "ED25519" | "SECP256K1" | "SECP256R1";
 
-/** A Sui address: blake2b-256 over the scheme's flag and the public key (33 bytes for the secp curves, else 32). */
+/**
+ * Returns the Sui address: BLAKE2b-256 over the scheme's flag and the public key (33 bytes for the secp curves, else
+ * 32).
+ */
 export function suiAddress(scheme: SuiScheme, publicKey: Uint8Array): string {
   const flag = { ED25519: 0, SECP256K1: 1, SECP256R1: 2 }[scheme];
   return `0x${bytesToHex(blake2b(concatBytes(Uint8Array.of(flag), publicKey), { dkLen: 32 }))}`;
 }
 
 /**
- * The SS58 address of an sr25519 or Ed25519 key. `prefix` is 0 to 63; the default, 42, is Substrate's generic prefix.
+ * Returns the SS58 address of an sr25519 or Ed25519 key. `prefix` is 0 to 63; the default, 42, is Substrate's generic
+ * prefix.
  */
 export function polkadotAddress(publicKey: Uint8Array, prefix = 42): string {
   if (!Number.isInteger(prefix) || prefix < 0 || prefix > 63) throw new RangeError("SS58 prefix: 0 to 63");
@@ -72,8 +86,8 @@ export interface NamedAddress {
 }
 
 /**
- * The key's address on the chain that typically uses the algorithm. ECDSA on secp256k1 gives a Bitcoin address for
- * DoubleSHA256 and an Ethereum address for the other hashes.
+ * Returns the key's address on the chain that typically uses the algorithm. ECDSA on secp256k1 yields a Bitcoin address
+ * for DoubleSHA256 and an Ethereum address for the other hashes.
  */
 export function addressOfKey(
   signatureAlgorithm: SignatureAlgorithmName,
@@ -97,8 +111,8 @@ export function addressOfKey(
 }
 
 /**
- * All addresses of a dWallet's public key. The Bitcoin addresses are for mainnet; {@link bitcoinP2wpkhAddress} and
- * {@link bitcoinP2trAddress} also encode them for its other networks.
+ * Returns all addresses of a dWallet's public key. The Bitcoin addresses are for mainnet; {@link bitcoinP2wpkhAddress}
+ * and {@link bitcoinP2trAddress} also encode them for its other networks.
  *
  * @example
  * addressesOfKey("ED25519", publicKey); // [{ kind: "solana", … }, { kind: "sui", … }]

@@ -33,7 +33,7 @@ export const ALGORITHM_TRIPLES: readonly AlgorithmTriple[] = [
   triple("RISTRETTO", "Schnorrkel", 0, "Merlin", 0),
 ];
 
-/** The triple of these names, or undefined when the combination is not valid. */
+/** Returns the triple of these names, or undefined when the combination is not valid. */
 export function findTriple(
   curve: CurveName,
   signatureAlgorithm: SignatureAlgorithmName,
@@ -44,7 +44,7 @@ export function findTriple(
   );
 }
 
-/** The triple of the chain's integers, or undefined when the combination is not valid. */
+/** Returns the triple of the chain's integers, or undefined when the combination is not valid. */
 export function findTripleByNumbers(
   curveNumber: number,
   signatureAlgorithmNumber: number,
@@ -58,17 +58,17 @@ export function findTripleByNumbers(
   );
 }
 
-/** The curve's name for the chain's integer, or undefined. */
+/** Returns the curve's name for the chain's integer, or undefined. */
 export function curveOfNumber(curveNumber: number): CurveName | undefined {
   return CURVES[curveNumber];
 }
 
-/** The chain's integer of a curve. */
+/** Returns the chain's integer of a curve. */
 export function curveNumber(curve: CurveName): number {
   return CURVES.indexOf(curve);
 }
 
-/** The algorithm's name for the chain's integers, or undefined. */
+/** Returns the algorithm's name for the chain's integers, or undefined. */
 export function signatureAlgorithmOfNumbers(
   curveNumber: number,
   signatureAlgorithmNumber: number,
@@ -79,8 +79,8 @@ export function signatureAlgorithmOfNumbers(
 }
 
 /**
- * The algorithm of this name, or undefined. Ika's SDK calls Schnorrkel SchnorrkelSubstrate up to version 0.4.1, and
- * Schnorrkel from version 0.5.0; the chain's integers are the same.
+ * Returns the algorithm of this name, or undefined. Ika's SDK calls Schnorrkel SchnorrkelSubstrate up to version 0.4.1,
+ * and Schnorrkel from version 0.5.0; the chain's integers are the same.
  */
 export function findSignatureAlgorithm(name: string): SignatureAlgorithmName | undefined {
   const wanted = name === "SchnorrkelSubstrate" ? "Schnorrkel" : name;
@@ -97,7 +97,7 @@ const VSS_ALGORITHMS = [
   { curve: "RISTRETTO", signatureAlgorithmNumber: 1, name: "SchnorrkelVSS" },
 ] as const;
 
-/** The name of an algorithm that exists on the chain but is not supported here, or undefined. */
+/** Returns the name of an algorithm that exists on the chain but is not supported here, or undefined. */
 export function unsupportedAlgorithmName(
   curveNumber: number,
   signatureAlgorithmNumber: number,
@@ -107,7 +107,7 @@ export function unsupportedAlgorithmName(
   )?.name;
 }
 
-/** True if this is the name of an Ika algorithm that is not supported here. */
+/** Returns whether this is the name of an Ika algorithm that is not supported here. */
 export function isUnsupportedAlgorithm(name: string): boolean {
   return VSS_ALGORITHMS.some((algorithm) => algorithm.name === name);
 }

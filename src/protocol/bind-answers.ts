@@ -7,8 +7,8 @@ import { MixedUpAnswerError } from "./mixed-up-answer.ts";
 /**
  * Wraps the transport of a Sui client and checks that each answer matches its request: every object, transaction,
  * listing and coin type must be the requested one. The content of an object must begin with its id, as the BCS of every
- * object does. A wrong object in a batch is replaced by an error, so that the caller still gets the others. Any other
- * wrong answer rejects the call with {@link MixedUpAnswerError}.
+ * object does. The wrapper replaces a wrong object in a batch with an error, so that the caller still gets the others.
+ * Any other wrong answer rejects the call with {@link MixedUpAnswerError}.
  */
 export function bindAnswers(transport: RpcTransport, report: MixUpReport = () => {}): RpcTransport {
   return {
@@ -29,7 +29,7 @@ export function bindAnswers(transport: RpcTransport, report: MixUpReport = () =>
         }
         return answer;
       });
-      // A caller that awaits the whole call may never await the response alone: no unhandled rejection then.
+      // Avoids an unhandled rejection: a caller that awaits the whole call may never await the response alone.
       response.catch(() => {});
       return Object.create(call, { response: { value: response } }) as typeof call;
     },
@@ -41,7 +41,7 @@ export type MixUpReport = (mixUp: MixedUpAnswerError) => void;
 
 type Check = (question: object, answer: object, report: MixUpReport) => void;
 
-/** The check of each method, by its name in `sui.rpc.v2`. Requests of the other methods name no particular thing. */
+/** The check of each method, by its name in `sui.rpc.v2`. Requests of the other methods name nothing to compare. */
 const CHECKS: Readonly<Record<string, Check>> = {
   GetObject: check<GrpcTypes.GetObjectRequest, GrpcTypes.GetObjectResponse>(({ objectId }, { object }) =>
     checkObject(objectId, object),
@@ -138,7 +138,7 @@ function checkOwned(
   }
 }
 
-/** A field's id is the hash of its parent and its name. */
+/** Checks that a field's id is the hash of its parent and its name. */
 function checkField(parent: string, { kind, name, fieldId }: GrpcTypes.DynamicField): void {
   const type = kind === OBJECT_FIELD ? `0x2::dynamic_object_field::Wrapper<${name?.name}>` : name?.name;
   if (type !== undefined && name?.value !== undefined) {

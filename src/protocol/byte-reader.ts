@@ -62,13 +62,11 @@ export interface ByteReader {
   readonly offset: number;
   /** The number of bytes left. */
   readonly remaining: number;
-  /** Reads one byte. */
   uint8(): number;
   /** Reads four bytes as a little-endian number. */
   uint32(): number;
   /** Reads a length in canonical ULEB128, below 2^32. */
   uleb128(): number;
-  /** Reads `length` bytes. */
   take(length: number): Uint8Array;
   /** Reads a `vector<u8>`. If `length` is given, the vector must have exactly that length. */
   vector(length?: number): Uint8Array;

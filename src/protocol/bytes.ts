@@ -5,14 +5,14 @@ export class MalformedBytesError extends Error {
   override readonly name = "MalformedBytesError";
 }
 
-/** True if both byte strings are equal. Not constant-time: use it for public values only. */
+/** Returns whether both byte strings are equal. Not constant-time: use it for public values only. */
 export function equalBytes(left: Uint8Array, right: Uint8Array): boolean {
   return left.length === right.length && left.every((byte, index) => byte === right[index]);
 }
 
 /** Reads hex of even length, either case, without a prefix. Throws {@link MalformedBytesError} on anything else. */
 export function hexToBytes(hex: string): Uint8Array {
-  // The library's own error quotes the wrong digit, which may be a secret's.
+  // The library's own error quotes the wrong digit, which may belong to a secret.
   if (hex.length % 2 !== 0 || !/^[0-9a-fA-F]*$/.test(hex)) {
     throw new MalformedBytesError("expected an even number of hex digits");
   }
@@ -20,8 +20,8 @@ export function hexToBytes(hex: string): Uint8Array {
 }
 
 /**
- * `value` in `length` bytes, little-endian; negative values in two's complement.
- * Throws a RangeError if the value does not fit (for a negative one, if its sign bit would be lost).
+ * Encodes `value` in `length` bytes, little-endian; negative values in two's complement. Throws a RangeError if the
+ * value does not fit (for a negative one, if its sign bit would be lost).
  */
 export function bigIntToLittleEndian(value: bigint, length: number): Uint8Array {
   const bits = 8 * length;
@@ -55,7 +55,7 @@ export function signedBigIntFromLittleEndian(bytes: Uint8Array): bigint {
   return BigInt.asIntN(8 * bytes.length, bigIntFromLittleEndian(bytes));
 }
 
-/** `value` in `length` bytes, big-endian, unsigned. Throws a RangeError if it is negative or does not fit. */
+/** Encodes `value` in `length` bytes, big-endian, unsigned. Throws a RangeError if it is negative or does not fit. */
 export function bigIntToBigEndian(value: bigint, length: number): Uint8Array {
   if (value < 0n) throw new RangeError("integer is negative");
   // Reverses in place, because a copy of a secret would stay in memory.
@@ -73,14 +73,14 @@ export function bigIntFromBigEndian(bytes: Uint8Array): bigint {
   return value;
 }
 
-/** `value` in four bytes, little-endian. Throws a RangeError outside 0..2^32-1. */
+/** Encodes `value` in four bytes, little-endian. Throws a RangeError outside 0..2^32-1. */
 export function uint32ToLittleEndian(value: number): Uint8Array {
   if (!Number.isInteger(value) || value < 0 || value > 0xffff_ffff)
     throw new RangeError("not a 32-bit integer");
   return Uint8Array.of(value & 255, (value >>> 8) & 255, (value >>> 16) & 255, value >>> 24);
 }
 
-/** A length in ULEB128, as BCS writes it. Throws a RangeError outside 0..2^32-1. */
+/** Encodes a length in ULEB128, as BCS writes it. Throws a RangeError outside 0..2^32-1. */
 export function encodeUleb128(value: number): Uint8Array {
   if (!Number.isInteger(value) || value < 0 || value > 0xffff_ffff)
     throw new RangeError("not a 32-bit length");
@@ -94,7 +94,7 @@ export function encodeUleb128(value: number): Uint8Array {
   return Uint8Array.from(bytes);
 }
 
-/** BCS `vector<u8>`: the length in ULEB128, then the bytes. */
+/** Encodes a BCS `vector<u8>`: the length in ULEB128, then the bytes. */
 export function encodeVector(bytes: Uint8Array): Uint8Array {
   return concatBytes(encodeUleb128(bytes.length), bytes);
 }

@@ -94,7 +94,6 @@ export interface ChainNetworkEncryptionKey {
   readonly dkgAtEpoch: bigint;
   /** The table that holds the network DKG's output in chunks. */
   readonly networkDkgOutputTableId: string;
-  /** The number of chunks in the table. */
   readonly networkDkgOutputChunkCount: bigint;
   /** The table that holds the outputs of the reconfigurations, each under its epoch. */
   readonly reconfigurationOutputsTableId: string;

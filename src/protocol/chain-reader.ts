@@ -2,7 +2,7 @@ import { ObjectError, type SuiClientTypes } from "@mysten/sui/client";
 import { normalizeSuiAddress } from "@mysten/sui/utils";
 import { MixedUpAnswerError } from "./mixed-up-answer.ts";
 
-/** A reader of objects of any type through a Sui client. */
+/** Creates a reader of objects of any type through a Sui client. */
 export function createChainReader(source: SuiObjectSource): ChainReader {
   return {
     async getObjects(objectIds, signal) {
@@ -47,11 +47,11 @@ export interface SuiObjectSource {
   }>;
 }
 
-/** The most objects that one request to a fullnode may name. */
+/** The maximum number of objects in one request to a fullnode. */
 const BATCH_COUNT = 50;
 
 /**
- * Reads through a Sui client, 50 objects per request, one request after another. Throws as {@link ChainReader} does.
+ * Reads objects through a Sui client, 50 per request, one request after another. Throws as {@link ChainReader} does.
  */
 export async function readFullnodeObjects(
   source: SuiObjectSource,
@@ -85,8 +85,8 @@ export async function readFullnodeObjects(
 const isSame = (one: string, other: string) => normalizeSuiAddress(one) === normalizeSuiAddress(other);
 
 /**
- * The existing objects in a Sui client's answer. Throws {@link MixedUpAnswerError} if the answer does not tell for some
- * object whether it exists.
+ * Returns the existing objects in a Sui client's answer. Throws {@link MixedUpAnswerError} if the answer does not tell
+ * for some object whether it exists.
  */
 export function presentObjects<T>(answers: readonly (T | Error)[]): T[] {
   return answers.flatMap((answer) => {
@@ -97,7 +97,8 @@ export function presentObjects<T>(answers: readonly (T | Error)[]): T[] {
 }
 
 /**
- * True if a Sui client's answer says that the object does not exist. Any other error does not tell whether it exists.
+ * Returns whether a Sui client's answer says that the object does not exist. Any other error does not tell whether it
+ * exists.
  */
 function isAbsent(answer: unknown): answer is ObjectError {
   return answer instanceof ObjectError && answer.reason === "notFound";

@@ -50,7 +50,7 @@ const REPETITIONS = 16;
 const FORM_BYTES = 256;
 const RANDOMNESS_BITS = 1278n;
 
-/** 00 | vec(16 masks | 16 responses | 16 challenges | X_A). Returns X_A, the user's public share. */
+/** Reads 00 | vec(16 masks | 16 responses | 16 challenges | X_A). Returns X_A, the user's public share. */
 function readDkgMessage(curve: CurveName, bytes: Uint8Array): GroupPoint {
   const { readPoint, readScalar, zero } = curveGroup(curve);
   const body = openBody(bytes, 0);
@@ -63,7 +63,9 @@ function readDkgMessage(curve: CurveName, bytes: Uint8Array): GroupPoint {
   return publicShare;
 }
 
-/** 00 | vec(ciphertext of the masks | their point | z | rho | ciphertext of the share); a ciphertext is two forms. */
+/**
+ * Reads 00 | vec(ciphertext of the masks | their point | z | rho | ciphertext of the share); a ciphertext is two forms.
+ */
 function readShareAndProof(curve: CurveName, bytes: Uint8Array): void {
   const { readScalar } = curveGroup(curve);
   const body = openBody(bytes, 0);
@@ -77,7 +79,7 @@ function readShareAndProof(curve: CurveName, bytes: Uint8Array): void {
   body.end();
 }
 
-/** 01 | vec(01 | X_A | X | X_B | mu_0 | mu_1 | mu_G | commitment), where X = X_A + X_B. */
+/** Checks 01 | vec(01 | X_A | X | X_B | mu_0 | mu_1 | mu_G | commitment), where X = X_A + X_B. */
 function checkPublicOutput(curve: CurveName, bytes: Uint8Array, publicShare: GroupPoint): void {
   const { readPoint } = curveGroup(curve);
   const body = openBody(bytes, 1);

@@ -18,18 +18,18 @@ import {
 
 const OBJECT_TABLE_KEY = "0x2::dynamic_object_field::Wrapper<0x2::object::ID>";
 
-/** The id of the coordinator's state object, from the content of `coordinator::DWalletCoordinator`. */
+/** Returns the id of the coordinator's state object, from the content of `coordinator::DWalletCoordinator`. */
 export function coordinatorInnerId(coordinatorId: string, content: Uint8Array): string {
   const { version } = parseStruct("coordinator", DWalletCoordinator, content);
   return deriveDynamicFieldID(coordinatorId, "u64", bcs.u64().serialize(version).toBytes());
 }
 
-/** The id of the table of network encryption keys, from the content of the coordinator's state. */
+/** Returns the id of the table of network encryption keys, from the content of the coordinator's state. */
 export function networkKeysTableId(innerContent: Uint8Array): string {
   return parseInnerHead(innerContent).dwallet_network_encryption_keys.id;
 }
 
-/** The network's current epoch, from the content of the coordinator's state. */
+/** Returns the network's current epoch, from the content of the coordinator's state. */
 export function currentEpoch(innerContent: Uint8Array): bigint {
   return BigInt(parseInnerHead(innerContent).current_epoch);
 }
@@ -42,22 +42,22 @@ function parseInnerHead(innerContent: Uint8Array) {
   }
 }
 
-/** The id of the entry that proves that the `ObjectTable` contains this object. */
+/** Returns the id of the entry that proves that the `ObjectTable` contains this object. */
 export function tableEntryId(tableId: string, objectId: string): string {
   return deriveDynamicFieldID(tableId, OBJECT_TABLE_KEY, bcs.Address.serialize(objectId).toBytes());
 }
 
-/** The id of the object in a table entry. */
+/** Returns the id of the object in a table entry. */
 export function tableEntryObjectId(content: Uint8Array): string {
   return parseStruct("table entry", ObjectTableEntry, content).value;
 }
 
-/** The id of one chunk of a `TableVec`, or of the reconfiguration output of one epoch. */
+/** Returns the id of one chunk of a `TableVec`, or of the reconfiguration output of one epoch. */
 export function numberedEntryId(tableId: string, index: number | bigint): string {
   return deriveDynamicFieldID(tableId, "u64", bcs.u64().serialize(index).toBytes());
 }
 
-/** The location of a reconfiguration output's chunks. */
+/** Returns the location of a reconfiguration output's chunks. */
 export function reconfigurationChunks(content: Uint8Array): OutputChunks {
   const { id, size } = parseStruct("reconfiguration output", ReconfigurationField, content).output;
   return { tableId: id, count: BigInt(size) };
@@ -69,7 +69,7 @@ export interface OutputChunks {
   readonly count: bigint;
 }
 
-/** The bytes of a chunk. */
+/** Returns the bytes of a chunk. */
 export function chunkBytes(content: Uint8Array): Uint8Array {
   return parseStruct("chunk", ChunkField, content).value;
 }

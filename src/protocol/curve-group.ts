@@ -5,7 +5,7 @@ import type { CurveName } from "./algorithms.ts";
 import type { ByteReader } from "./byte-reader.ts";
 import { bigIntFromBigEndian, bigIntFromLittleEndian, MalformedBytesError } from "./bytes.ts";
 
-/** The prime-order group of a curve. */
+/** Returns the prime-order group of a curve. */
 export function curveGroup(curve: CurveName): CurveGroup {
   return GROUPS[curve];
 }
@@ -28,7 +28,6 @@ export interface GroupPoint {
 /** A curve's prime-order group with the encodings that the protocol's BCS uses. */
 export interface CurveGroup {
   readonly curve: CurveName;
-  /** The order of the group. */
   readonly order: bigint;
   readonly base: GroupPoint;
   readonly zero: GroupPoint;

@@ -8,7 +8,7 @@ export interface DkgRequestEvent {
   readonly dwalletId: string;
 }
 
-/** True if a Sui event of this type is a DKG request. The type names the package that first defined it. */
+/** Returns whether a Sui event of this type is a DKG request. The type names the package that first defined it. */
 export function isDkgRequestEvent(eventType: string): boolean {
   return (
     eventType.includes("::sessions_manager::DWalletSessionEvent<") &&

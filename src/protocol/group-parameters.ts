@@ -7,8 +7,8 @@ import { bigIntToLittleEndian } from "./bytes.ts";
 import { curveGroup, type GroupPoint } from "./curve-group.ts";
 
 /**
- * The curve's public parameters as the protocol's transcripts absorb them: JSON with an indent of two.
- * Checked against ika-wasm 0.2.1: its partial signatures verify under transcripts with this text.
+ * Returns the curve's public parameters as the protocol's transcripts absorb them: JSON with an indent of two. Checked
+ * against ika-wasm 0.2.1: its partial signatures verify under transcripts with this text.
  */
 export function groupParametersJson(curve: CurveName): string {
   const { name, type, modulus, a, b } = SHAPES[curve];
@@ -24,18 +24,18 @@ export function groupParametersJson(curve: CurveName): string {
   });
 }
 
-/** A point in a transcript's JSON: upper-case hex on the secp curves, an array of bytes on the others. */
+/** Encodes a point in a transcript's JSON: upper-case hex on the secp curves, an array of bytes on the others. */
 export function groupPointJson(curve: CurveName, point: GroupPoint): string | number[] {
   const bytes = point.toBytes();
   return curveGroup(curve).isSecp ? bytesToHex(bytes).toUpperCase() : [...bytes];
 }
 
-/** JSON as transcripts absorb it: indented by two spaces. */
+/** Encodes JSON as transcripts absorb it: indented by two spaces. */
 export function prettyJson(value: unknown): string {
   return JSON.stringify(value, null, 2);
 }
 
-/** Lower-case hex of 32 little-endian bytes. */
+/** Returns the lower-case hex of 32 little-endian bytes. */
 function hex(value: bigint): string {
   return bytesToHex(bigIntToLittleEndian(value, 32));
 }

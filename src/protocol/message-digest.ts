@@ -3,8 +3,8 @@ import { keccak_256 } from "@noble/hashes/sha3.js";
 import type { HashName } from "./algorithms.ts";
 
 /**
- * The 32-byte digest that ECDSA and Taproot sign. Throws a RangeError for SHA512 and Merlin: EdDSA and Schnorrkel use
- * them to hash the message together with the nonce and the key.
+ * Returns the 32-byte digest that ECDSA and Taproot sign. Throws a RangeError for SHA512 and Merlin: EdDSA and
+ * Schnorrkel use them to hash the message together with the nonce and the key.
  */
 export function messageDigest(hash: HashName, message: Uint8Array): Uint8Array {
   switch (hash) {

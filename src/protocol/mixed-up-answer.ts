@@ -9,7 +9,7 @@ export function mixUpIn(error: unknown): MixedUpAnswerError | undefined {
 
 /**
  * Thrown when a fullnode's answer does not match the request: it contains another object, another transaction, another
- * owner's coins, or a session of another request. Such an answer proves nothing. The caller asks again later.
+ * owner's coins, or a session of another request. Such an answer proves nothing, so the caller retries later.
  */
 export class MixedUpAnswerError extends Error {
   override readonly name = "MixedUpAnswerError";

@@ -40,7 +40,7 @@ function isIn<T extends Stateful, K extends string>(
   return (wanted as readonly string[]).includes(object.state.kind);
 }
 
-/** Marks a failed read, as opposed to a fault in the object that was read. */
+/** Marks a failed read, as opposed to a defect of the object that was read. */
 class UnansweredError extends Error {
   override readonly name = "UnansweredError";
 }

@@ -47,12 +47,12 @@ export interface PollOptions {
   readonly isTransient?: (error: unknown) => boolean;
 }
 
-/** Thrown when a poll times out. The awaited event may still happen later. */
+/** Thrown when a poll times out. The awaited event may still happen. */
 export class PollTimeoutError extends Error {
   override readonly name = "PollTimeoutError";
 }
 
-/** Waits. Rejects with the signal's reason when the signal aborts. */
+/** Waits for this time. Rejects with the signal's reason when the signal aborts. */
 export function sleep(durationMs: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted === true) {

@@ -1,4 +1,7 @@
-/** The version of a versioned presign: its first byte plus one, because BCS counts from 0. Returns 0 for no bytes. */
+/**
+ * Returns the version of a versioned presign: its first byte plus one, because BCS counts from 0. Returns 0 for no
+ * bytes.
+ */
 export function presignVersion(presign: Uint8Array): number {
   const [tag] = presign;
   return tag === undefined ? 0 : tag + 1;

@@ -4,9 +4,9 @@ import type { SignatureAlgorithmName } from "./algorithms.ts";
 export interface PriceTable {
   /** The price of a signature of a message of up to {@link INCLUDED_MESSAGE_BYTES}. */
   readonly signMicroUsd: bigint;
-  /** Replaces `signMicroUsd` for algorithms with their own price. */
+  /** Prices of algorithms that replace `signMicroUsd`. */
   readonly signByAlgorithmMicroUsd: ReadonlyMap<SignatureAlgorithmName, bigint>;
-  /** Added for each further started KiB of the message, because the chain stores every byte of it. */
+  /** The price of each further KiB of a longer message, rounded up, because the chain stores every byte of it. */
   readonly messageKibMicroUsd: bigint;
   /** The price of one dWallet's DKG. */
   readonly dkgMicroUsd: bigint;
@@ -16,12 +16,12 @@ export interface PriceTable {
 export const INCLUDED_MESSAGE_BYTES = 1024;
 const KIB = 1024;
 
-/** The price of a signature of a message of up to {@link INCLUDED_MESSAGE_BYTES}. */
+/** Returns the price of a signature of a message of up to {@link INCLUDED_MESSAGE_BYTES}. */
 export function signPrice(table: PriceTable, algorithm: SignatureAlgorithmName): bigint {
   return table.signByAlgorithmMicroUsd.get(algorithm) ?? table.signMicroUsd;
 }
 
-/** The price of a signature of a message of this length. */
+/** Returns the price of a signature of a message of this length. */
 export function messageSignPrice(
   table: PriceTable,
   algorithm: SignatureAlgorithmName,

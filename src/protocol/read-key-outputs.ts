@@ -11,8 +11,8 @@ import {
  * Reads the outputs of a network encryption key, the newest first: the output of the newest reconfiguration, if there
  * is one, and that of the key's DKG. Ignores the output for the next epoch, which may still be incomplete.
  *
- * Any recent epoch is good enough, because all outputs of a key have the same content: a fullnode that lags behind does
- * no harm. Throws {@link KeyOutputError}, and MalformedBytesError for objects of another layout.
+ * A fullnode that lags behind does no harm, because all outputs of a key have the same content. Throws
+ * {@link KeyOutputError}, and MalformedBytesError for objects of another layout.
  */
 export async function readKeyOutputs(
   key: ChainNetworkEncryptionKey,
@@ -46,7 +46,6 @@ export type ReadKeyObjects = (
 const MAX_OUTPUT_BYTES = 4 * 1024 * 1024;
 /** The network writes chunks of 5 KiB. */
 const MAX_CHUNK_COUNT = MAX_OUTPUT_BYTES / (4 * 1024);
-/** The number of chunks per read. */
 const BATCH_COUNT = 50;
 /** The number of epochs to search. Every epoch has an output from a key's second epoch on, but one may be missing. */
 const RECENT_EPOCH_COUNT = 8;

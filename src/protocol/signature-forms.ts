@@ -2,7 +2,7 @@ import { concatBytes } from "@noble/hashes/utils.js";
 import type { SignatureAlgorithmName } from "./algorithms.ts";
 import { MalformedBytesError } from "./bytes.ts";
 
-/** The length in bytes of a signature of this service. */
+/** Returns the length in bytes of a signature of this service. */
 export function signatureLength(signatureAlgorithm: SignatureAlgorithmName): 64 | 65 {
   return isEcdsa(signatureAlgorithm) ? 65 : 64;
 }
@@ -28,7 +28,7 @@ export function signatureFromChain(
   return concatBytes(signature.subarray(1), Uint8Array.of(recoveryId));
 }
 
-/** True for the two ECDSA algorithms. */
+/** Returns whether the algorithm is one of the two ECDSA algorithms. */
 export function isEcdsa(signatureAlgorithm: SignatureAlgorithmName): boolean {
   return signatureAlgorithm === "ECDSASecp256k1" || signatureAlgorithm === "ECDSASecp256r1";
 }

@@ -67,7 +67,6 @@ export function createStrobe(label: Uint8Array): Strobe {
 export interface Strobe {
   /** Absorbs public framing. With `more`, continues the previous operation. */
   metaAd(data: Uint8Array, more: boolean): void;
-  /** Absorbs associated data. */
   ad(data: Uint8Array): void;
   /** Squeezes `length` pseudo-random bytes. */
   prf(length: number): Uint8Array;

@@ -1,6 +1,6 @@
 import { bcs } from "@mysten/sui/bcs";
 
-/** What the owner of a dWallet signs for the Treasury that holds its capability. */
+/** A dWallet owner's consent for the Treasury that holds the dWallet's capability. The owner signs it. */
 export interface TreasuryConsent {
   /**
    * - `leave`: the capability goes to the recipient.
@@ -9,10 +9,9 @@ export interface TreasuryConsent {
   readonly action: "leave" | "refuse";
   /** The digest of the chain's first checkpoint, 32 bytes. */
   readonly chain: Uint8Array;
-  /** Object id of the Treasury. */
   readonly treasuryId: string;
   readonly dwalletId: string;
-  /** The address that receives the capability. Absent where the owner refuses. */
+  /** The address that receives the capability. Absent in a refusal. */
   readonly recipient?: string;
   /** The number of consents that the Treasury has used for the dWallet before this one. */
   readonly nonce: bigint;
@@ -21,8 +20,8 @@ export interface TreasuryConsent {
 }
 
 /**
- * Returns the message that the owner signs with Ed25519: `consent::Consent` of `move/treasury` in BCS. The key is the one
- * that signed the user's encryption key; its Sui address owns the dWallet.
+ * Returns the message that the owner signs with Ed25519: `consent::Consent` of `move/treasury` in BCS. The owner's key
+ * is the one that signed the user's encryption key; its Sui address owns the dWallet.
  */
 export function treasuryConsentBytes(consent: TreasuryConsent): Uint8Array {
   return Consent.serialize({
@@ -38,7 +37,7 @@ export function treasuryConsentBytes(consent: TreasuryConsent): Uint8Array {
 }
 
 const DOMAIN = "threshold-signing-service/treasury/consent/1";
-/** The position is the number. */
+/** The actions. An action's position is its number in the message. */
 const ACTIONS = ["leave", "refuse"] as const;
 const NOBODY = `0x${"00".repeat(32)}`;
 

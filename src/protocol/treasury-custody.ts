@@ -2,7 +2,7 @@ import { bcs } from "@mysten/sui/bcs";
 import { deriveDynamicFieldID } from "@mysten/sui/utils";
 import { TreasuryDWallet, TreasuryObject } from "./treasury-objects.ts";
 
-/** Returns where a Treasury keeps what it knows of a dWallet, from the Treasury's content. */
+/** Returns the ids of a Treasury's entries for a dWallet, from the Treasury's content. */
 export function custodyPlaces(treasuryContent: Uint8Array, dwalletId: string): CustodyPlaces {
   const { id, custody } = TreasuryObject.parse(treasuryContent);
   const name = bcs.Address.serialize(dwalletId).toBytes();
@@ -17,9 +17,9 @@ export function custodyPlaces(treasuryContent: Uint8Array, dwalletId: string): C
 /** Ids of the entries of a Treasury's tables that belong to one dWallet. */
 export interface CustodyPlaces {
   readonly treasuryId: string;
-  /** Who owns the dWallet. It exists while the Treasury holds the capability. */
+  /** The record of the dWallet and its owner. It exists while the Treasury holds the capability. */
   readonly dwalletEntryId: string;
-  /** The capability's place. It exists as long as the entry above. */
+  /** The entry that holds the capability. It exists as long as the entry above. */
   readonly capEntryId: string;
   /** The number of used consents. It exists from the first consent on, and each consent writes it. */
   readonly nonceEntryId: string;
@@ -34,12 +34,12 @@ export function parseHeldDWallet(entryContent: Uint8Array): HeldDWallet {
 
 /** A dWallet whose capability a Treasury holds. */
 export interface HeldDWallet {
-  /** The address of the user's encryption key, who can take the capability out. */
+  /** The address of the user's encryption key. Its holder can take the capability out. */
   readonly owner: string;
   readonly curveNumber: number;
-  /** Whether the owner has forbidden that the administrator hands the capability out. */
+  /** Whether the owner has forbidden the administrator to hand out the capability. */
   readonly isRefused: boolean;
-  /** Whether the administrator has announced to hand the capability out. */
+  /** Whether the administrator has announced a release of the capability. */
   readonly isReleaseAnnounced: boolean;
 }
 
@@ -48,12 +48,12 @@ export function parseHeldCapId(entryContent: Uint8Array): string {
   return CapEntry.parse(entryContent).value;
 }
 
-/** Parses the entry at `nonceEntryId`: the nonce of the next consent. Undefined content is the first one's. */
+/** Parses the entry at `nonceEntryId`: the nonce of the next consent. Returns 0 if there is no entry. */
 export function parseNextNonce(entryContent: Uint8Array | undefined): bigint {
   return entryContent === undefined ? 0n : BigInt(NonceEntry.parse(entryContent).value);
 }
 
-/** The abort with which the Treasury says that it does not hold a dWallet's capability. */
+/** Returns whether the Treasury aborted because it does not hold a dWallet's capability. */
 export function isNotHeld(abort: { readonly module: string; readonly code: number } | undefined): boolean {
   return abort?.module === "custody" && abort.code === UNKNOWN_DWALLET;
 }

@@ -2,13 +2,13 @@ import { bcs } from "@mysten/sui/bcs";
 
 const Table = bcs.struct("Table", { id: bcs.Address, size: bcs.u64() });
 
-/** `custody::Announcement`: who is to receive something, and from which epoch on. */
+/** `custody::Announcement`: an announced recipient, and the epoch from which on it can receive. */
 const Announcement = bcs.struct("Announcement", { to: bcs.Address, from_epoch: bcs.u64() });
 
-/** `roles::Offer`: who may become the administrator, and from which epoch on. */
+/** `roles::Offer`: a proposed administrator, and the epoch from which on it can accept. */
 const Offer = bcs.struct("Offer", { to: bcs.Address, from_epoch: bcs.u64(), is_recovery: bcs.bool() });
 
-/** `operators::Amounts`: for one epoch, coins in their smallest units and numbers of operations. */
+/** `operators::Amounts`: the amounts of one epoch, coins in their smallest units and numbers of operations. */
 export const EpochAmounts = bcs.struct("Amounts", {
   ika: bcs.u64(),
   sui: bcs.u64(),
@@ -51,7 +51,7 @@ export const TreasuryObject = bcs.struct("Treasury", {
   }),
 });
 
-/** `custody::DWallet`: what the Treasury knows of a dWallet whose capability it holds. */
+/** `custody::DWallet`: a Treasury's record of a dWallet whose capability it holds. */
 export const TreasuryDWallet = bcs.struct("DWallet", {
   curve: bcs.u32(),
   owner: bcs.Address,

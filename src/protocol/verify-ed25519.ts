@@ -1,6 +1,6 @@
 import { ed25519 } from "@noble/curves/ed25519.js";
 
-/** True if an Ed25519 signature verifies (RFC 8032). Returns false for malformed input and never throws. */
+/** Returns whether an Ed25519 signature verifies (RFC 8032). Returns false for malformed input and never throws. */
 export function verifyEd25519(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean {
   if (publicKey.length !== 32 || signature.length !== 64) return false;
   try {

@@ -12,9 +12,9 @@ import { parsePartialSignature } from "./sign-message-layout.ts";
 import { schnorrkelChallenge } from "./verify-schnorrkel.ts";
 
 /**
- * True if z_A * G = K_A + e * X_A, where e is the signature's challenge under the joint nonce
- * K = K_A + K_0 + mu * K_1. The network rejects everything else (2PC-MPC, Schnorr signing, the first check of the
- * network's round). Takes a few milliseconds. Throws MalformedBytesError for bytes of another layout.
+ * Returns whether z_A * G = K_A + e * X_A, where e is the signature's challenge under the joint nonce K = K_A + K_0 +
+ * mu * K_1. The network rejects everything else (2PC-MPC, Schnorr signing, the first check of the network's round).
+ * Takes a few milliseconds. Throws MalformedBytesError for bytes of another layout.
  */
 export function verifyPartialSignature(claim: PartialSignatureClaim): boolean {
   const { curve } = SETTINGS[claim.signatureAlgorithm];
@@ -86,7 +86,10 @@ export function partialSignatureTerms(request: SchnorrRequest, nonce: GroupPoint
   };
 }
 
-/** The Schnorr family's presign, version 2: 01 | vec(vec(session id) | ct_0 | ct_1 | K_0 | K_1 | vec(commitment)). */
+/**
+ * Parses the Schnorr family's presign, version 2: 01 | vec(vec(session id) | ct_0 | ct_1 | K_0 | K_1 |
+ * vec(commitment)).
+ */
 function parseSchnorrPresign(
   curve: CurveName,
   presign: Uint8Array,

@@ -3,9 +3,9 @@ import { curveGroup } from "./curve-group.ts";
 import { createTranscript } from "./merlin.ts";
 
 /**
- * True if `signature` is an sr25519 signature over `message` under the context "substrate" (schnorrkel 0.11,
- * `sign.rs`: s*G = R + c*A with c from a Merlin transcript). The highest bit of the last byte marks the format and
- * must be set. Returns false for malformed input and never throws.
+ * Returns whether `signature` is an sr25519 signature over `message` under the context "substrate" (schnorrkel 0.11,
+ * `sign.rs`: s*G = R + c*A with c from a Merlin transcript). The highest bit of the last byte marks the format and must
+ * be set. Returns false for malformed input and never throws.
  */
 export function verifySchnorrkel(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean {
   if (signature.length !== 64 || (signature[63]! & 0x80) === 0) return false;
@@ -25,7 +25,9 @@ export function verifySchnorrkel(publicKey: Uint8Array, message: Uint8Array, sig
 /** The signing context of Substrate chains. */
 const SIGNING_CONTEXT = "substrate";
 
-/** The challenge of schnorrkel's signing transcript, as a scalar. `publicKey` and `nonce` are compressed points. */
+/**
+ * Returns the challenge of schnorrkel's signing transcript, as a scalar. `publicKey` and `nonce` are compressed points.
+ */
 export function schnorrkelChallenge(publicKey: Uint8Array, nonce: Uint8Array, message: Uint8Array): bigint {
   const wide = createTranscript("SigningContext")
     .append("", SIGNING_CONTEXT)

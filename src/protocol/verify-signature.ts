@@ -7,9 +7,9 @@ import { messageDigest } from "./message-digest.ts";
 import { verifySchnorrkel } from "./verify-schnorrkel.ts";
 
 /**
- * True if the signature has the form that this service promises: valid under the dWallet's public key, of the right
- * length, and for ECDSA with low s and a recovery id that recovers this key.
- * Returns false for malformed input and for a hash that does not belong to the algorithm. Never throws.
+ * Returns whether the signature has the form that this service promises: valid under the dWallet's public key, of the
+ * right length, and for ECDSA with low s and a recovery id that recovers this key. Returns false for malformed input
+ * and for a hash that does not belong to the algorithm. Never throws.
  */
 export function verifySignature(claim: SignatureClaim): boolean {
   try {
@@ -57,7 +57,7 @@ function verifyEcdsa(
   return equalBytes(recovered, publicKey);
 }
 
-/** BIP-340 over the SHA-256 of the message, under the x coordinate of the dWallet's key. */
+/** Verifies BIP-340 over the SHA-256 of the message, under the x coordinate of the dWallet's key. */
 function verifyTaproot({ publicKey, message, signature }: SignatureClaim): boolean {
   if (signature.length !== 64 || publicKey.length !== 33) return false;
   return schnorr.verify(signature, messageDigest("SHA256", message), publicKey.subarray(1));

@@ -30,7 +30,6 @@ export async function runAction<Stage extends string, R>(
 export interface Action<Stage extends string = string> {
   /** Aborts at the action's deadline, or with the caller's signal. */
   readonly signal: AbortSignal;
-  /** Sent with every call. */
   readonly headers: Readonly<Record<string, string>>;
   /** Public ids that errors carry, so that the caller can resume the action. */
   readonly facts: Record<string, string>;
@@ -41,7 +40,7 @@ export interface Action<Stage extends string = string> {
   /** Sets the resume token of the current point, for the caller and for errors. */
   resumeAt(token: string): Promise<void>;
   /**
-   * Takes ownership of a secret and returns it. The secret is destroyed when the action ends, with or without success.
+   * Takes ownership of a secret and returns it. The action destroys the secret when it ends, with or without success.
    */
   own<T extends { destroy(): void }>(secret: T): T;
 }
@@ -50,11 +49,11 @@ export interface Action<Stage extends string = string> {
 export interface ActionOptions<Stage extends string = string> {
   /** Ends the action with reason ABORTED. Work that the service has already begun continues. */
   readonly signal?: AbortSignal | undefined;
-  /** Called when each stage begins, with the time since the action's start, and finally with `done`. */
+  /** Called when each stage begins, with the milliseconds since the action's start, and finally with `done`. */
   readonly onProgress?: ((stage: Stage | "done", elapsedMs: number) => void) | undefined;
   /**
-   * Called with each new resume token, and awaited before the step that the token covers. Keep the newest one: `resume`
-   * continues from it, also after a restart.
+   * Called with each new resume token, and awaited before the step that the token covers. Keep the newest token:
+   * `resume` continues from it, also after a restart.
    */
   readonly onResumeToken?: ((token: string) => void | Promise<void>) | undefined;
   /** W3C `traceparent` of the caller's span, sent with every call. A service with tracing continues that trace. */
@@ -80,7 +79,6 @@ export async function* streamAction<T>(
 interface OpenAction<Stage extends string> {
   readonly action: Action<Stage>;
   report(stage: Stage | "done"): void;
-  /** Converts an error into the one that the caller receives. */
   failure(error: unknown): TssError;
   close(): void;
 }

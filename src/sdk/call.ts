@@ -37,7 +37,6 @@ export async function call<T>(
   }
 }
 
-/** The time limit of one attempt. */
 const CALL_TIMEOUT_MS = 60_000;
 /** The number of attempts when the service is unreachable. */
 const MAX_TRANSPORT_ATTEMPTS = 5;

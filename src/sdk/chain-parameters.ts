@@ -8,10 +8,10 @@ import { readNetworkKeyOutput } from "./network-key-output.ts";
 import type { TrustedChain } from "./trusted-chain.ts";
 
 /**
- * Creates a source of protocol parameters that the client's own engine builds from the network key's output on the
+ * Creates a source of protocol parameters. The client's own engine builds them from the network key's output on the
  * chain. Parameters from a third party would have to be trusted: a shorter randomness range or a different table in
- * them leaks the user's share. Building takes milliseconds where the engine needs no tables, less than reading and
- * checking a file of them, so the cache is in memory only.
+ * them leaks the user's share. Where the engine needs no tables, building takes milliseconds, less than reading and
+ * checking a file, so the cache is in memory only.
  */
 export function createChainParameters(chain: TrustedChain, engine: CryptoEngine): ParametersSource {
   // All outputs of a key encode the same parameters.

@@ -4,12 +4,10 @@ import type { Network } from "./names.ts";
 export interface ChainPins {
   /** The digest of the genesis checkpoint, in Base58. */
   readonly chainIdentifier: string;
-  /** The default fullnodes. */
   readonly fullnodeUrls: readonly string[];
   readonly ika: IkaIds;
 }
 
-/** A shared object on Sui. */
 export interface SharedObjectId {
   readonly objectId: string;
   /** The version at which it was shared. */

@@ -8,9 +8,9 @@ import type { Action } from "./action.ts";
 
 /**
  * Creates a source that reads the digest from the DKG's request event. The transaction that requested a DKG also put
- * the encrypted share into the dWallet's table, and nothing writes that entry again, so the entry names the
- * transaction. Fullnodes prune old transactions. The digest is a hint that the caller checks, so one fullnode is
- * enough, and its failure counts as a missing answer.
+ * the encrypted share into the dWallet's table. Nothing writes that entry again, so the entry names the transaction.
+ * Fullnodes prune old transactions. The digest is a hint that the caller checks, so one fullnode is enough, and its
+ * failure counts as a missing answer.
  */
 export function createChainSessionSource(
   suiClient: (action: Action) => Promise<ClientWithCoreApi>,

@@ -6,12 +6,13 @@ import { DWALLET_CAP } from "./object-kinds.ts";
 import { readTreasuryCustody } from "./read-custody.ts";
 
 /**
- * Checks that the user can take a new dWallet out of the service: the Treasury holds its capability, and records the user
- * as its owner. No other check of an onboarding implies this. The user's share and the encrypted share prove whose the
- * key is, and not who holds the capability: a service could request the DKG with a wallet of its own and keep it.
+ * Checks that the user can take a new dWallet out of the service: the Treasury holds its capability and records the
+ * user as its owner. No other check of an onboarding implies this. The user's share and the encrypted share prove whose
+ * key it is, but not who holds the capability: a service could request the DKG with a wallet of its own and keep the
+ * capability.
  *
- * The capability's id comes from the dWallet, whose type only Ika's package can make, and Sui itself says which object
- * owns the capability. What the code of the Treasury's package does is not checked here: see the threat model.
+ * The capability's id comes from the dWallet, whose type only Ika's package can create. Sui itself records which object
+ * owns the capability. This function does not check the code of the Treasury's package: see the threat model.
  *
  * Throws CUSTODY_MISMATCH.
  */

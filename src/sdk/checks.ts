@@ -49,7 +49,7 @@ export function checkMessage(message: Uint8Array): void {
   }
 }
 
-/** Whether an id is 0x and 64 lower-case hex digits. */
+/** Returns whether an id is 0x and 64 lower-case hex digits. */
 export function isObjectId(id: string): boolean {
   return typeof id === "string" && /^0x[0-9a-f]{64}$/.test(id);
 }
@@ -61,7 +61,7 @@ export function checkObjectId(field: string, id: string): void {
   }
 }
 
-/** Whether an id is a UUID in lower case. */
+/** Returns whether an id is a UUID in lower case. */
 export function isUuid(id: string): boolean {
   return typeof id === "string" && /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id);
 }
@@ -73,7 +73,7 @@ export function checkUuid(field: string, id: string): void {
   }
 }
 
-/** Whether a key is valid in the header `idempotency-key`: 1 to 255 visible ASCII characters. */
+/** Returns whether a key is valid in the header `idempotency-key`: 1 to 255 visible ASCII characters. */
 export function isIdempotencyKey(key: string): boolean {
   return typeof key === "string" && /^[!-~]{1,255}$/.test(key);
 }
@@ -83,7 +83,7 @@ export function checkIdempotencyKey(key: string): void {
   if (!isIdempotencyKey(key)) throw invalid("idempotencyKey", "must be 1 to 255 visible ASCII characters");
 }
 
-/** Whether a name is valid: 1 to 128 characters, no control characters, no leading space. */
+/** Returns whether a name is valid: 1 to 128 characters, no control characters, no leading space. */
 export function isDWalletName(name: string): boolean {
   return (
     typeof name === "string" && [...name].length <= 128 && /^[^ \p{Cc}\p{Cs}][^\p{Cc}\p{Cs}]*$/u.test(name)

@@ -23,7 +23,6 @@ export function chooseChain(choice: ChainChoice): ChosenChain {
   return { network, pins, chainIdentifier, fullnodeUrls, treasuryId };
 }
 
-/** The caller's options for the chain. */
 export interface ChainChoice {
   readonly network: Network;
   readonly fullnodeUrl?: string | readonly string[] | undefined;
@@ -44,7 +43,6 @@ export interface ChosenChain {
   readonly treasuryId: string | undefined;
 }
 
-/** The maximum number of fullnodes per client. */
 const MAX_FULLNODE_COUNT = 8;
 
 function chosenUrls({ fullnodeUrl }: ChainChoice): readonly string[] | undefined {
@@ -54,14 +52,14 @@ function chosenUrls({ fullnodeUrl }: ChainChoice): readonly string[] | undefined
     throw invalid("fullnodeUrl", `must be 1 to ${MAX_FULLNODE_COUNT} URLs`);
   }
   if (!urls.every(isHttpUrl)) throw invalid("fullnodeUrl", "must be http or https URLs without credentials");
-  // The same fullnode twice would only agree with itself.
+  // A repeated fullnode would only agree with itself.
   if (new Set(urls.map((url) => new URL(url).href)).size < urls.length) {
     throw invalid("fullnodeUrl", "must not name a fullnode twice");
   }
   return urls;
 }
 
-/** Whether a text is an http or https URL without credentials. */
+/** Returns whether a text is an http or https URL without credentials. */
 export function isHttpUrl(text: string): boolean {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   return /^https?:$/.test(url?.protocol ?? "") && url?.username === "" && url.password === "";

@@ -65,7 +65,7 @@ export function createClient(options: ClientOptions): TssClient {
 export interface ClientOptions {
   /** The service's URL, such as `http://127.0.0.1:3000`. */
   readonly baseUrl: string;
-  /** A project's key, `tss_…`. */
+  /** A key of the project, `tss_…`. */
   readonly apiKey: string;
   readonly network: Network;
   /** Another Connect transport. The client adds its headers to it. Default: Connect over fetch with binary messages. */
@@ -77,30 +77,36 @@ export interface ClientOptions {
    */
   readonly engine?: CryptoEngine | "reference" | undefined;
   /**
-   * The fullnode that the client reads the chain from, or up to eight, which must all answer and agree. Default: Sui's
-   * public fullnode on testnet and mainnet, and the one that the service names on a localnet. The service has no
-   * influence elsewhere.
+   * The fullnode that the client reads the chain from, or up to eight, which must all answer and agree. Default on
+   * testnet and mainnet: Sui's public fullnode. Default on a localnet: the fullnode that the service names.
    */
   readonly fullnodeUrl?: string | readonly string[] | undefined;
   /**
-   * The digest of the chain's genesis checkpoint, in Base58. The client pins those of testnet and mainnet. Default on a
-   * localnet: any.
+   * The digest of the chain's genesis checkpoint, in Base58. The client pins the digests of testnet and mainnet.
+   * Default on a localnet: any digest.
    */
   readonly chainIdentifier?: string | undefined;
   /**
-   * The Treasury that keeps the dWallets' capabilities. Name the one whose package you have checked. Default: the one that
-   * the service names.
+   * The object id of the Treasury that keeps the dWallets' capabilities. Set the one whose package you have checked.
+   * Default: the one that the service names.
    */
   readonly treasuryId?: string | undefined;
 }
 
-/** A client of one service, network and project. */
+/**
+ * A client of one service, network and project. A failed action rejects with a {@link TssError}. Besides the reasons
+ * of each action, its reason can be TIMEOUT, ABORTED, UNREACHABLE or CHAIN_UNAVAILABLE.
+ */
 export interface TssClient extends ProjectCalls, CustodyActions {
   /**
-   * Makes a dWallet. Errors that {@link TssClient.resume} can continue from have a `resumeToken`.
+   * Makes a dWallet. The service charges once per dWallet. Errors that {@link TssClient.resume} can continue from have
+   * a `resumeToken`.
    *
    * @throws {TssError} VALIDATION when an argument is malformed.
+   * @throws {TssError} UNSUPPORTED_ALGORITHM when the curve is unknown.
+   * @throws {TssError} INSUFFICIENT_CREDIT when the project's credit is below the price.
    * @throws {TssError} OUTPUT_MISMATCH when the network's output does not match the user's half; onboard again.
+   * @throws {TssError} CUSTODY_MISMATCH when the user could not take the dWallet out of the service; do not use it.
    * @throws {TssError} TIMEOUT when the deadline passes; resume with the error's token.
    *
    * @example
@@ -108,20 +114,23 @@ export interface TssClient extends ProjectCalls, CustodyActions {
    */
   onboard(args: OnboardArgs, options?: ActionOptions<OnboardStage>): Promise<OnboardResult>;
   /**
-   * Returns the project's dWallet of a name, and makes it when there is none.
+   * Returns the project's dWallet of a name, or makes it if there is none. Concurrent callers get the same dWallet, and
+   * only one pays.
    *
    * @throws {TssError} VALIDATION when an argument is malformed.
    * @throws {TssError} SHARE_UNVERIFIED when the dWallet was made from another seed.
    * @throws {TssError} OUTPUT_MISMATCH when the dWallet is on another curve.
+   * @throws {TssError} TIMEOUT when the deadline passes; resume with the error's token.
    *
    * @example
    * const { dwallet } = await client.getOrCreate({ name: "treasury", seed, curve: "SECP256K1" });
    */
   getOrCreate(args: GetOrCreateArgs, options?: ActionOptions<OnboardStage>): Promise<OnboardResult>;
   /**
-   * Continues an interrupted onboarding from the dWallet's id.
+   * Continues an interrupted onboarding from the dWallet's id. It never charges.
    *
    * @throws {TssError} VALIDATION when an argument is malformed.
+   * @throws {TssError} DWALLET_NOT_FOUND when the project has no such dWallet.
    * @throws {TssError} SHARE_UNVERIFIED when the share is not derived from the seed.
    *
    * @example
@@ -130,10 +139,16 @@ export interface TssClient extends ProjectCalls, CustodyActions {
    */
   resumeOnboard(args: ResumeOnboardArgs, options?: ActionOptions<OnboardStage>): Promise<OnboardResult>;
   /**
-   * Signs a message and verifies the signature.
+   * Signs a message and verifies the signature. The service charges once, when the client submits the user's half. A
+   * repeated call with the same arguments and `idempotencyKey` continues the same request.
    *
    * @throws {TssError} VALIDATION when an argument is malformed.
+   * @throws {TssError} UNSUPPORTED_ALGORITHM when the network does not support this combination of curve, algorithm and
+   *   hash, or the dWallet is on another curve.
+   * @throws {TssError} MESSAGE_TOO_LARGE when the message is longer than 16,381 bytes.
+   * @throws {TssError} INSUFFICIENT_CREDIT when the project's credit is below the price.
    * @throws {TssError} DWALLET_NOT_ACTIVE when the dWallet is not Active.
+   * @throws {TssError} SHARE_UNVERIFIED when the share is not derived from the seed.
    * @throws {TssError} SHARE_MISMATCH when the given share does not fit the dWallet.
    * @throws {TssError} SIGNATURE_INVALID when the signature does not verify.
    * @throws {TssError} TIMEOUT when the deadline passes; resume with the error's token.
@@ -146,9 +161,10 @@ export interface TssClient extends ProjectCalls, CustodyActions {
    */
   sign(args: SignArgs, options?: SignOptions): Promise<SignResult>;
   /**
-   * Signs several messages, a bounded number at a time. The results have the order of the items.
+   * Signs several messages, 8 at a time by default. The results have the order of the items, like those of
+   * `Promise.allSettled`: a failed item rejects only its own result, with a {@link TssError}.
    *
-   * @throws {TssError} VALIDATION when an option is malformed. A failed item only rejects its own result.
+   * @throws {TssError} VALIDATION when an option is malformed.
    *
    * @example
    * const results = await client.signMany(messages.map((message) => ({ ...key, ...algorithm, message })));
@@ -159,10 +175,14 @@ export interface TssClient extends ProjectCalls, CustodyActions {
     options?: SignManyOptions,
   ): Promise<PromiseSettledResult<SignResult>[]>;
   /**
-   * Continues any interrupted action from an error's `resumeToken`.
+   * Continues any interrupted action from an error's `resumeToken`, in this or another process. However often it is
+   * resumed, the action makes one dWallet or one signature and is charged once. A token from a third party could name
+   * another dWallet or algorithm: pass `dwalletId`, `curve`, `signatureAlgorithm` and `hashScheme` to have them
+   * compared.
    *
    * @throws {TssError} VALIDATION when the token is malformed or does not match an argument, or a required argument is
-   *   missing.
+   *   missing; `metadata.field` names it.
+   * @throws {TssError} TIMEOUT when the deadline passes; resume again.
    *
    * @example
    * if (error instanceof TssError && error.resumeToken !== undefined) {
@@ -175,11 +195,13 @@ export interface TssClient extends ProjectCalls, CustodyActions {
     options?: ActionOptions<OnboardStage | SignStage>,
   ): Promise<ResumeResult>;
   /**
-   * Follows a submitted signature to its end and verifies it. It never charges.
+   * Follows a submitted sign request to its end and verifies the signature. Needs no seed, and never charges. The
+   * message and the dWallet come from the service; use `resume` to have them compared.
    *
    * @throws {TssError} VALIDATION when an argument is malformed.
+   * @throws {TssError} SIGN_REQUEST_NOT_FOUND when the project has no such request.
    * @throws {TssError} WRONG_STATE when the user's half was never submitted; call `sign` again with the same arguments
-   *   and key.
+   *   and idempotency key.
    * @throws {TssError} SIGNATURE_INVALID when the signature does not verify.
    *
    * @example
@@ -187,10 +209,15 @@ export interface TssClient extends ProjectCalls, CustodyActions {
    */
   resumeSign(args: ResumeSignArgs, options?: ActionOptions<SignStage>): Promise<SignResult>;
   /**
-   * Reads a dWallet's public key and addresses from the chain.
+   * Reads a dWallet's public key and addresses from the chain, never from the service. If the seed is given, it proves
+   * that the key belongs to the user's share.
    *
+   * @throws {TssError} VALIDATION when an argument is malformed.
    * @throws {TssError} DWALLET_NOT_FOUND when the chain has no such dWallet.
    * @throws {TssError} DWALLET_NOT_ACTIVE when the dWallet is not Active.
+   * @throws {TssError} UNSUPPORTED_ALGORITHM when the dWallet is on another curve.
+   * @throws {TssError} SHARE_UNVERIFIED when a seed is given and the share is not derived from it.
+   * @throws {TssError} SHARE_MISMATCH when the given share does not lead to the public key.
    *
    * @example
    * const { publicKeyHex, addresses } = await client.readKey({ dwalletId, curve: "ED25519" });
@@ -199,8 +226,11 @@ export interface TssClient extends ProjectCalls, CustodyActions {
   /**
    * Recovers the user's share from the seed and the chain.
    *
-   * @throws {TssError} SHARE_UNVERIFIED when the share is not derived from the seed.
+   * @throws {TssError} VALIDATION when an argument is malformed.
+   * @throws {TssError} DWALLET_NOT_FOUND when the chain has no such dWallet.
    * @throws {TssError} DWALLET_NOT_ACTIVE when the dWallet is not Active.
+   * @throws {TssError} UNSUPPORTED_ALGORITHM when the dWallet is on another curve.
+   * @throws {TssError} SHARE_UNVERIFIED when the share is not derived from the seed.
    *
    * @example
    * const { userSecretKeyShareHex } = await client.recoverShare({ seed, dwalletId, curve: "ED25519" });
@@ -210,9 +240,11 @@ export interface TssClient extends ProjectCalls, CustodyActions {
     options?: ActionOptions<RecoverShareStage>,
   ): Promise<RecoverShareResult>;
   /**
-   * Yields a sign request's states until it ends, without verifying the signature.
+   * Yields each state of a sign request once, until the request completes or fails. Intermediate states may be missing.
+   * It does not verify the signature; `sign`, `resumeSign` and `resume` do.
    *
    * @throws {TssError} VALIDATION when the id is malformed.
+   * @throws {TssError} SIGN_REQUEST_NOT_FOUND when the project has no such request.
    * @throws {TssError} TIMEOUT when the deadline passes.
    *
    * @example
@@ -222,7 +254,7 @@ export interface TssClient extends ProjectCalls, CustodyActions {
     args: WatchSignArgs,
     options?: Pick<ActionOptions, "signal" | "traceparent">,
   ): AsyncIterable<SignRequest>;
-  /** The generated clients. They throw a ConnectError. */
+  /** The generated clients, for calls that no action covers. They throw a ConnectError. */
   readonly raw: RawClients;
 }
 

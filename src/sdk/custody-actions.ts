@@ -43,16 +43,18 @@ export function createCustodyActions(context: ClientContext): CustodyActions {
   };
 }
 
-/** The user's way out of the service. */
+/** The actions that take a dWallet out of the service. */
 export interface CustodyActions {
   /**
-   * Takes a dWallet out of the service: its capability becomes the recipient's, who then signs with Ika alone and the
-   * user's share. The service first completes the signatures that were submitted. The client reads the Treasury, signs,
-   * asks the service to submit, and believes only the chain. A repeat after success says so again.
+   * Takes a dWallet out of the service: the recipient becomes the owner of its capability, and then signs with the
+   * user's share and Ika alone. The service first completes the submitted signatures. The client reads the Treasury,
+   * signs the authorization, asks the service to submit it, and verifies the result on the chain. A repeated call
+   * after success returns the result again.
    *
+   * @throws {TssError} VALIDATION when an argument is malformed.
    * @throws {TssError} NOT_OWNER when the Treasury records another owner than the seed's.
-   * @throws {TssError} DWALLET_LEFT when the capability has gone to somebody else than the recipient.
-   * @throws {TssError} EXIT_UNCONFIRMED when the service says that the dWallet has left and the chain does not.
+   * @throws {TssError} DWALLET_LEFT when the capability went to another address than the recipient.
+   * @throws {TssError} EXIT_UNCONFIRMED when the service reports success but the chain does not show it.
    * @throws {TssError} TIMEOUT when the deadline passes; repeat the call, or use `signLeave` and `submitLeave`.
    *
    * @example
@@ -60,9 +62,11 @@ export interface CustodyActions {
    */
   leave(args: LeaveArgs, options?: ActionOptions<CustodyStage>): Promise<LeaveResult>;
   /**
-   * Signs the authorization to leave, without the service if the client has a `treasuryId` and a `fullnodeUrl` or a public
-   * network. Anybody with some SUI can submit it with `submitLeave` or `tss treasury exit`.
+   * Signs the authorization to leave. It does not use the service if the client has a `treasuryId` and either a
+   * `fullnodeUrl` or a public network. Submit it with `submitLeave` or `tss treasury exit`, from any
+   * Sui address that has some SUI for gas.
    *
+   * @throws {TssError} VALIDATION when an argument is malformed.
    * @throws {TssError} NOT_OWNER when the Treasury records another owner than the seed's.
    * @throws {TssError} DWALLET_LEFT when the Treasury does not hold the capability.
    *
@@ -71,11 +75,13 @@ export interface CustodyActions {
    */
   signLeave(args: LeaveArgs, options?: ActionOptions<CustodyStage>): Promise<TreasuryAuthorization>;
   /**
-   * Forbids for good that the administrator of the Treasury hands the dWallet's capability out or moves it to another
-   * Treasury. The owner can still leave. A repeat after success says so again.
+   * Permanently forbids the Treasury's administrator to hand out the dWallet's capability or move it to another
+   * Treasury. The owner can still leave. A repeated call has no effect.
    *
+   * @throws {TssError} VALIDATION when an argument is malformed.
    * @throws {TssError} NOT_OWNER when the Treasury records another owner than the seed's.
    * @throws {TssError} DWALLET_LEFT when the Treasury does not hold the capability.
+   * @throws {TssError} EXIT_UNCONFIRMED when the service reports success but the chain does not show it.
    *
    * @example
    * await client.refuseRelease({ seed, dwalletId });
@@ -84,6 +90,7 @@ export interface CustodyActions {
   /**
    * Signs the authorization to forbid a release. Submit it with `submitRefusal` or `tss treasury refuse`.
    *
+   * @throws {TssError} VALIDATION when an argument is malformed.
    * @throws {TssError} NOT_OWNER when the Treasury records another owner than the seed's.
    * @throws {TssError} DWALLET_LEFT when the Treasury does not hold the capability.
    *
@@ -93,37 +100,39 @@ export interface CustodyActions {
   signRefusal(args: RefuseArgs, options?: ActionOptions<CustodyStage>): Promise<TreasuryAuthorization>;
 }
 
-/** The stages, in order. */
+/** The stages of a custody action, in order. */
 export type CustodyStage = "custody" | "keys" | "request" | "verify";
 
-/** Arguments of `refuseRelease`. */
+/** Arguments of `refuseRelease` and `signRefusal`. */
 export interface RefuseArgs {
   /** The 32 bytes that the dWallet was made with. They never leave the client. */
   readonly seed: Uint8Array;
   readonly dwalletId: string;
-  /** For how many Sui epochs, of about a day each, the authorization is valid: 0 to 1,000. Default 7. */
+  /**
+   * The number of Sui epochs for which the authorization is valid, 0 to 1,000. An epoch takes about a day. Default 7.
+   */
   readonly validForEpochs?: number | undefined;
-  /** Default 180,000. */
+  /** The time limit of the action, in milliseconds. Default 180,000. */
   readonly timeoutMs?: number | undefined;
 }
 
-/** Arguments of `leave`. */
+/** Arguments of `leave` and `signLeave`. */
 export interface LeaveArgs extends RefuseArgs {
-  /** The Sui address that receives the capability: an address whose key the user has. */
+  /** The Sui address that receives the capability. The user must hold its key. */
   readonly recipient: string;
 }
 
-/** A dWallet that has left, as the chain says. */
+/** A dWallet that has left, confirmed on the chain. */
 export interface LeaveResult {
-  /** The transaction of the exit. Null if the fullnode does not have it any more. */
+  /** The digest of the exit's transaction. Null if the fullnode no longer has it. */
   readonly transactionDigest: string | null;
-  /** The capability: it approves messages to sign, for whoever owns it. */
+  /** The object id of the capability. Its owner can approve messages to sign. */
   readonly dwalletCapId: string;
   readonly dwalletId: string;
   readonly recipient: string;
 }
 
-/** A dWallet whose release is refused, as the chain says. */
+/** A dWallet whose release is refused, confirmed on the chain. */
 export interface RefuseResult {
   readonly dwalletId: string;
 }

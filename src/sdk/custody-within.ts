@@ -76,14 +76,14 @@ interface CallTime {
   readonly headers: Record<string, string>;
 }
 
-/** How long the chain may take to show what the service says, because a fullnode may lag behind. */
+/** How long the chain may take to confirm what the service reports, because a fullnode may lag behind. */
 const CONFIRM_MS = 30_000;
 const CALL_MS = 60_000;
 const PAUSE_MS = 500;
 
 /**
- * Asks the service until the chain shows the result. Only the chain decides: neither a reply nor an error of the service
- * ends this before the chain has been asked.
+ * Calls the service until the chain shows the result. Only the chain decides: the action reads the chain before it
+ * accepts a reply or an error of the service.
  */
 async function untilOnChain<R>(
   action: Action<CustodyStage>,
@@ -103,14 +103,14 @@ async function untilOnChain<R>(
     if (claimedAt !== undefined && performance.now() - claimedAt > CONFIRM_MS) {
       throw new TssError(
         "EXIT_UNCONFIRMED",
-        "the service says that it is done, and the chain does not show it; submit the authorization yourself",
+        "the service reports success, but the chain does not show it; submit the authorization yourself",
       );
     }
     await sleep(Math.max(PAUSE_MS, Math.min(refusal?.retryAfterMs ?? 0, CALL_MS)), action.signal);
   }
 }
 
-/** Returns the service's error; undefined if the service says that it is done. */
+/** Calls the service and returns its error; undefined if the service reports success. */
 async function tryAsking(
   action: Action<CustodyStage>,
   ask: (options: CallTime) => Promise<unknown>,
@@ -125,7 +125,7 @@ async function tryAsking(
   }
 }
 
-/** Whether another call may succeed: the operation continues, or the service asks for a retry. */
+/** Returns whether another call may succeed: the operation continues, or the service asks for a retry. */
 function isPassing({ reason, retryAfterMs, cause }: TssError): boolean {
   return (
     reason === "DEADLINE" ||

@@ -1,7 +1,7 @@
 import { Code, type ConnectError } from "@connectrpc/connect";
 import { ErrorInfoSchema, RetryInfoSchema } from "../../gen/client/google/rpc/error_details_pb.ts";
 
-/** Reasons that the client itself reports. `docs/errors.md` of the service lists the others. */
+/** Reasons that the client itself reports. `docs/errors.md` lists the service's reasons. */
 export type LocalReason =
   /** An argument is missing or malformed. The service answers with the same reason. */
   | "VALIDATION"
@@ -13,17 +13,17 @@ export type LocalReason =
   | "DWALLET_NOT_ACTIVE"
   /** The chain has no dWallet with this id. */
   | "DWALLET_NOT_FOUND"
-  /** The Treasury does not hold the dWallet's capability; `metadata.owner` is who owns it, where it is known. */
+  /** The Treasury does not hold the dWallet's capability; `metadata.owner` is its owner, if known. */
   | "DWALLET_LEFT"
   /** The Treasury records another owner of the dWallet than the seed's. */
   | "NOT_OWNER"
-  /** The user could not take a new dWallet out of the service: do not use it. */
+  /** The user could not take the new dWallet out of the service. Do not use it. */
   | "CUSTODY_MISMATCH"
-  /** The object is no Treasury: `metadata.treasuryId`. */
+  /** The object is not a Treasury; `metadata.treasuryId` is its id. */
   | "TREASURY_MISMATCH"
-  /** The service says that it is done, and the chain does not show it. */
+  /** The service reports success, but the chain does not show it. */
   | "EXIT_UNCONFIRMED"
-  /** The Treasury refuses the owner's authorization; `metadata.abort` has the module and the code. */
+  /** The Treasury refuses the owner's authorization; `metadata.abort` is the Move module and abort code. */
   | "AUTHORIZATION_REFUSED"
   /** A request is in a state that does not allow this step. */
   | "WRONG_STATE"
@@ -35,33 +35,37 @@ export type LocalReason =
   | "UNREACHABLE"
   /** A fullnode does not answer; `metadata.fullnode` is its position in the list, from 1. */
   | "CHAIN_UNAVAILABLE"
-  /** A part of the client's own code cannot be loaded, such as a chunk of a page whose files were replaced. */
+  /** A part of the client's code cannot be loaded, such as a chunk of a page that was deployed again. */
   | "CODE_UNAVAILABLE"
   /**
-   * Fullnodes keep giving different answers; `metadata` has `objectId` and the `fullnode` that differs from the first.
+   * Fullnodes keep returning different answers; `metadata` has `objectId` and the `fullnode` that differs from the
+   * first.
    */
   | "FULLNODES_DISAGREE"
   /** The service or a fullnode serves another network or chain, or announces ids other than the network's. */
   | "NETWORK_MISMATCH"
   /** The chain has a layout of Ika's objects, or a version of the network's key, that this client cannot read. */
   | "NETWORK_UNSUPPORTED"
-  /** An object on the chain has an unexpected type: `metadata.objectId`. */
+  /** An object on the chain has an unexpected type; `metadata.objectId` is its id. */
   | "OBJECT_MISMATCH"
   /** The network encryption key is unknown to the network, not for this curve, or has no valid output. */
   | "PARAMETERS_MISMATCH"
   /** The user's share does not fit the dWallet's public output. */
   | "SHARE_MISMATCH"
-  /** The dWallet's share is not derived from the seed: a third party may know it, or an older version made it. */
+  /**
+   * The dWallet's share is not derived from the seed: a third party may know it, or an older version of the client made
+   * it.
+   */
   | "SHARE_UNVERIFIED"
-  /** The public output of the service or the network is not the one that the user's half implies. */
+  /** The public output from the service or the network is not the one that the user's half implies. */
   | "OUTPUT_MISMATCH"
   /** The presign differs from the one on the chain, or this client has used it for another message. */
   | "PRESIGN_MISMATCH"
-  /** The network rejected the request; `metadata.state` has its state. */
+  /** The network rejected the request; `metadata.state` is its state. */
   | "NETWORK_REJECTED"
   /** The returned signature does not verify. */
   | "SIGNATURE_INVALID"
-  /** The signatures together would cost more than the caller allows: `metadata.priceMicroUsd`. */
+  /** The signatures would cost more than the caller allows; `metadata.priceMicroUsd` is their total price. */
   | "PRICE_ABOVE_LIMIT"
   /** The user's half could not be computed. */
   | "CRYPTO_FAILED";
@@ -78,7 +82,7 @@ export interface TssErrorOptions {
   readonly cause?: unknown;
 }
 
-/** The longest text that an error takes from a service, in characters. The rest is cut off. */
+/** The longest error text taken from a service, in characters. The rest is cut off. */
 const MAX_MESSAGE_LENGTH = 1_000;
 const MAX_NAME_LENGTH = 100;
 const MAX_VALUE_LENGTH = 256;
@@ -86,7 +90,7 @@ const MAX_METADATA_COUNT = 24;
 
 /**
  * The only error class of this client. Message and metadata never contain a seed, a share or an API key. Texts from the
- * service have a length limit.
+ * service are cut off at 1,000 characters.
  */
 export class TssError extends Error {
   override readonly name = "TssError";
@@ -99,7 +103,7 @@ export class TssError extends Error {
    * `sessionDigestHex`, `stage`.
    */
   readonly metadata: Readonly<Record<string, string>>;
-  /** The delay after which a retry may help; undefined when none does. */
+  /** The delay in milliseconds after which a retry may succeed; undefined when a retry cannot help. */
   readonly retryAfterMs: number | undefined;
   /** The argument of `client.resume`, set when the action may still succeed. It contains only public ids. */
   readonly resumeToken: string | undefined;
@@ -150,7 +154,7 @@ export function withMetadata(
   });
 }
 
-/** Whether an action that ended with this error may still succeed, because nothing rejected it. */
+/** Returns whether an action that ended with this error may still succeed, because nothing rejected it. */
 export function isResumable({ reason, retryAfterMs }: TssError): boolean {
   return retryAfterMs !== undefined || UNDECIDED.has(reason);
 }
@@ -161,7 +165,7 @@ const UNDECIDED: ReadonlySet<string> = new Set([
   ...["CODE_UNAVAILABLE", "DEADLINE", "INTERNAL", "UNKNOWN", "CANCELED", "UNAVAILABLE", "DEADLINE_EXCEEDED"],
 ]);
 
-/** Whether the service was not reached, or an intermediary answered for it. */
+/** Returns whether the service was not reached, or an intermediary answered for it. */
 export function isTransportFailure(error: ConnectError): boolean {
   if (error.findDetails(ErrorInfoSchema).length > 0) return false;
   // fetch reports a broken or refused connection as a TypeError, which Connect wraps as Unknown.

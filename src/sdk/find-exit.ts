@@ -8,10 +8,10 @@ import type { TreasuryCustody } from "./read-custody.ts";
 import { readChainDWallet } from "./read-dwallet.ts";
 
 /**
- * Finds how a dWallet left that the Treasury does not hold. Succeeds if the recipient owns the capability, as all
- * fullnodes say, or if the owner's exit gave it to the recipient, who may have passed it on.
+ * Finds the exit of a dWallet that the Treasury does not hold. Succeeds if all fullnodes report that the recipient owns
+ * the capability, or if the owner's exit gave it to the recipient, who may have transferred it since.
  *
- * Throws DWALLET_LEFT, with the capability's owner, if it has gone to somebody else.
+ * Throws DWALLET_LEFT, with the capability's owner, if it went to another address.
  */
 export async function findExit(
   context: ClientContext,

@@ -31,7 +31,6 @@ export async function awaitDkg(
   return dwallet;
 }
 
-/** The inputs of {@link acceptShare}. */
 export interface Acceptance {
   readonly keys: UserKeys;
   readonly dwallet: CompletedDWallet;
@@ -43,9 +42,8 @@ export interface Acceptance {
 
 /**
  * Accepts the encrypted share with the user's signature over the network's output, and waits until the dWallet is
- * Active. It signs only an output that the user's share leads to, and only if the
- * user can take the dWallet out of the service. Returns the digest of the acceptance, or null when a
- * transaction of another sender accepted it.
+ * Active. It signs only an output that the user's share leads to, and only if the user can take the dWallet out of the
+ * service. Returns the digest of the acceptance, or null when a transaction of another sender accepted it.
  */
 export async function acceptShare(
   context: ClientContext,
@@ -58,7 +56,7 @@ export async function acceptShare(
   const { signal } = action;
   const claim = { curve: keys.curve, parameters, userSecretKeyShare, dwalletOutput: publicOutput, signal };
   if (!(await engine.isOutputOfShare(claim))) {
-    throw new TssError("SHARE_MISMATCH", "the network's output does not hold the user's share");
+    throw new TssError("SHARE_MISMATCH", "the network's output does not contain the user's share");
   }
   await checkCustody(context, action, dwallet, keys.signerAddress);
   action.stage("accept");

@@ -8,8 +8,8 @@ import type { ShareSource } from "./recover-share.ts";
 import { recoverFrom } from "./recover-within.ts";
 
 /**
- * Returns the user's share of an Active dWallet: the given one, or the one that the source yields. It is compared with
- * the whole public output, so that no substituted public key passes. The action destroys a share that this function
+ * Returns the user's share of an Active dWallet: the given one, or the one that the source yields. Compares it with the
+ * whole public output, so that no substituted public key passes. The action destroys a share that this function
  * recovers. Throws SHARE_MISMATCH when a given share does not fit.
  */
 export async function openFittingShare(
@@ -42,7 +42,7 @@ export interface FittingShare {
   readonly parameters: Uint8Array;
 }
 
-/** A share that cannot be parsed does not fit either. */
+/** Returns whether a share fits. A share that cannot be parsed does not fit. */
 async function fits(engine: CryptoEngine, claim: OutputOfShareInput): Promise<boolean> {
   try {
     return await engine.isOutputOfShare(claim);

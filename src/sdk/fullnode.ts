@@ -28,7 +28,7 @@ export function connectFullnode(network: Network, url: string): ConnectedFullnod
 export interface Fullnode {
   /** Returns the digest of its chain's genesis checkpoint, in Base58. */
   chainIdentifier(signal: AbortSignal): Promise<string>;
-  /** Returns that digest and the current epoch. */
+  /** Returns the chain's identifier and its current epoch. */
   position(signal: AbortSignal): Promise<ChainPosition>;
   /** Returns these objects by id. Missing objects are absent. */
   objects(objectIds: readonly string[], signal: AbortSignal): Promise<ReadonlyMap<string, FullnodeObject>>;
@@ -41,9 +41,8 @@ export interface ChainPosition {
   readonly epoch: bigint;
 }
 
-/** A fullnode behind the Sui SDK. */
 export interface ConnectedFullnode extends Fullnode {
-  /** For hints that the caller checks: the answers come from one fullnode. */
+  /** The Sui client, for hints that the caller checks. Its answers come from one fullnode. */
   readonly hintClient: ClientWithCoreApi;
 }
 

@@ -7,7 +7,7 @@ import type { OnboardArgs, OnboardResult, OnboardStage } from "./onboard-types.t
 import { ownSeed } from "./own-seed.ts";
 
 /**
- * Returns the project's dWallet of a name, and makes it when there is none. Concurrent callers, in any process, get the
+ * Returns the project's dWallet of a name, or makes it if there is none. Concurrent callers, in any process, get the
  * same dWallet, and only one pays. The client does not trust the name: it derives the share from the seed and compares
  * it with the chain.
  *
@@ -32,6 +32,9 @@ export async function getOrCreate(
 
 /** Arguments of `getOrCreate`. */
 export interface GetOrCreateArgs extends OnboardArgs {
-  /** 1 to 128 characters, no control characters, no leading space. The service knows the name. */
+  /**
+   * The dWallet's name in the project: 1 to 128 characters, no control characters, no leading space. The service can
+   * read it.
+   */
   readonly name: string;
 }

@@ -11,7 +11,7 @@ import type { SessionPoint } from "./onboard.ts";
 import type { OnboardResult, OnboardStage } from "./onboard-types.ts";
 import { encodeResumeToken } from "./resume-token.ts";
 
-/** Returns the dWallet of the point's name, or makes it in the point's session. */
+/** Returns the dWallet with the point's name, or makes it in the point's session. */
 export async function getOrMake(
   context: ClientContext,
   action: Action<OnboardStage>,

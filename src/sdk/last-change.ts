@@ -2,8 +2,8 @@ import type { ClientWithCoreApi } from "@mysten/sui/client";
 import type { Action } from "./action.ts";
 
 /**
- * Reads the last transaction that wrote an object from one fullnode. It is a hint: a failure counts as a missing answer,
- * because fullnodes prune old transactions.
+ * Reads the last transaction that wrote an object from one fullnode. It is a hint: a failure counts as a missing
+ * answer, because fullnodes prune old transactions.
  */
 export async function readLastChange(
   { core }: ClientWithCoreApi,
@@ -25,9 +25,7 @@ export async function readLastChange(
   }
 }
 
-/** A transaction with its events. */
 export interface LastChange {
-  /** Base58. */
   readonly digest: string;
   readonly events: readonly { readonly type: string; readonly bcs: Uint8Array }[];
 }

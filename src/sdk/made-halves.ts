@@ -14,7 +14,7 @@ export function createMadeHalves(maxCount = MAX_REMEMBERED_COUNT): MadeHalves {
       const known = made.get(key);
       if (known?.purpose === wanted) {
         const half = await known.half.catch(() => undefined);
-        // Another action began this half and ended before it was done.
+        // Another action began this half and ended before it finished.
         return half ?? (await halves.for(presign, purpose, make));
       }
       if (known !== undefined)
@@ -36,18 +36,17 @@ export function createMadeHalves(maxCount = MAX_REMEMBERED_COUNT): MadeHalves {
   return halves;
 }
 
-/** The purpose of a half. */
 export interface HalfPurpose {
   readonly dwalletId: string;
   readonly triple: AlgorithmTriple;
   readonly message: Uint8Array;
 }
 
-/** The user's halves of one client, one for each presign. */
+/** A cache of the user's halves of one client, one for each presign. */
 export interface MadeHalves {
   /**
-   * Returns the half of a presign. Makes it once and returns the same bytes again for the same purpose, so that a
-   * repeated submission is identical. Throws PRESIGN_MISMATCH for another purpose.
+   * Returns the half of a presign. Computes it once and returns the same bytes for the same purpose, so that a repeated
+   * submission is identical. Throws PRESIGN_MISMATCH for another purpose.
    */
   for(presign: Uint8Array, purpose: HalfPurpose, make: () => Promise<Uint8Array>): Promise<Uint8Array>;
 }

@@ -121,7 +121,7 @@ export async function makeDWallet(
   };
 }
 
-/** Picks one of the service's senders, always the same one for a session, so that DKGs spread over its wallets. */
+/** Picks one of the service's senders, always the same one for a session, to spread DKGs over the service's wallets. */
 function pickSender(addresses: readonly string[], sessionIdentifier: Uint8Array): string {
   const address = addresses[sessionIdentifier[0]! % addresses.length];
   if (address === undefined || !/^0x[0-9a-f]{64}$/.test(address))

@@ -22,7 +22,10 @@ export const Curve = {
 /** The name of a curve. */
 export type Curve = (typeof Curve)[keyof typeof Curve];
 
-/** Signature algorithms by name, spelled as in the Ika SDK, which calls Schnorrkel SchnorrkelSubstrate until 0.5.0. */
+/**
+ * Signature algorithms by name, spelled as in the Ika SDK. Before version 0.5.0, it calls Schnorrkel
+ * SchnorrkelSubstrate.
+ */
 export const SignatureAlgorithm = {
   ECDSASecp256k1: "ECDSASecp256k1",
   Taproot: "Taproot",
@@ -118,7 +121,7 @@ export function hashName(value: ProtoHash): Hash | undefined {
   return Object.values(Hash).find((name) => ProtoHash[name] === value);
 }
 
-/** An unknown number yields a name that no triple has. */
+/** Returns the name of a number. An unknown number yields a name that no triple has. */
 function keyOf(values: Readonly<Record<string, number>>, value: number): string {
   return Object.keys(values).find((key) => values[key] === value) ?? "";
 }

@@ -25,10 +25,11 @@ import {
 import type { TrustedChain } from "./trusted-chain.ts";
 
 /**
- * Reads the contents of a network encryption key's outputs, in the encoding of {@link chooseKeyOutput}: the same octets
- * in every epoch. The key must be one of the coordinator's own and support this curve (the chain's integer), regardless
- * of the source of its id. Throws PARAMETERS_MISMATCH when it is not, when an output is too large or malformed, or when
- * two outputs differ; NETWORK_UNSUPPORTED when the client cannot read the layout of the coordinator or of any output.
+ * Reads the contents of a network encryption key's outputs, in the encoding of {@link chooseKeyOutput}: the same bytes
+ * in every epoch. The coordinator's own table must contain the key, and the key must support this curve (the chain's
+ * integer), regardless of the source of its id. Throws PARAMETERS_MISMATCH when they do not, when an output is too
+ * large or malformed, or when two outputs differ; NETWORK_UNSUPPORTED when the client cannot read the layout of the
+ * coordinator or of any output.
  */
 export async function readNetworkKeyOutput(
   chain: TrustedChain,
@@ -62,7 +63,7 @@ export async function readNetworkKeyOutput(
   }
 }
 
-/** Returns the key's contents, if it is in the coordinator's own table, and the network's epoch. */
+/** Returns the key's contents, if the coordinator's own table contains it, and the network's epoch. */
 async function readNetworkKey(
   chain: TrustedChain,
   action: Action,

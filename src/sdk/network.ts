@@ -8,8 +8,8 @@ import { TssError } from "./errors.ts";
 import type { Network } from "./names.ts";
 
 /**
- * Creates a source that throws NETWORK_MISMATCH for a service of another network, and for one that announces other Ika
- * ids on a public network than the client pins.
+ * Creates a source of GetNetwork's answer. It throws NETWORK_MISMATCH for a service of another network, and, on a
+ * public network, for a service that announces other Ika ids than the client pins.
  */
 export function createNetworkSource(onboarding: RawClients["onboarding"], network: Network): NetworkSource {
   const pins = pinsOf(network);
@@ -28,7 +28,6 @@ export function createNetworkSource(onboarding: RawClients["onboarding"], networ
 
 /** Calls GetNetwork and caches the last answer. */
 export interface NetworkSource {
-  /** Calls the service. */
   read(action: Action): Promise<GetNetworkResponse>;
   /** Returns the cached answer, or calls the service. */
   known(action: Action): Promise<GetNetworkResponse>;

@@ -3,7 +3,7 @@ import { type ChainDWallet, parseDWallet, parseNetworkEncryptionKey } from "../p
 import { networkKeysTableId } from "../protocol/coordinator-objects.ts";
 import { custodyPlaces } from "../protocol/treasury-custody.ts";
 
-/** A Move type that the client reads. */
+/** A kind of Move object that the client reads. */
 export interface ObjectKind {
   /**
    * The type name. `dwalletPackage` is the original package of the coordinator's types; only that package can create
@@ -11,8 +11,8 @@ export interface ObjectKind {
    */
   readonly type: ((dwalletPackage: string) => string) | RegExp;
   /**
-   * The part of the contents that the client relies on, for objects whose other fields change often: fullnodes that are
-   * one transaction apart agree on it. Default: all contents.
+   * Returns the part of the contents that the client relies on, for objects whose other fields change often: fullnodes
+   * that are one transaction apart agree on it. Default: all contents.
    */
   readonly facts?: (content: Uint8Array) => string;
   /** Whether the client relies on the owner. Default false. */
@@ -21,7 +21,6 @@ export interface ObjectKind {
 
 const inner = (name: string) => (dwalletPackage: string) => `${dwalletPackage}::coordinator_inner::${name}`;
 
-/** Ika's coordinator. */
 export const COORDINATOR: ObjectKind = {
   type: (dwalletPackage) => `${dwalletPackage}::coordinator::DWalletCoordinator`,
 };
@@ -60,13 +59,10 @@ export const DWALLET: ObjectKind = {
   facts: (content) => dwalletFacts(parseDWallet(content)),
 };
 
-/** A user's encrypted share. */
 export const ENCRYPTED_SHARE: ObjectKind = { type: inner("EncryptedUserSecretKeyShare") };
 
-/** A presign. */
 export const PRESIGN: ObjectKind = { type: inner("PresignSession") };
 
-/** A capability of a dWallet. */
 export const DWALLET_CAP: ObjectKind = { type: inner("DWalletCap"), isOwned: true };
 
 /** A Treasury. Every payment changes its balances. */
@@ -76,20 +72,20 @@ export const TREASURY: ObjectKind & { readonly type: RegExp } = {
 };
 const NO_DWALLET = `0x${"0".repeat(64)}`;
 
-/** What a Treasury knows of a dWallet. */
+/** A Treasury's record of a dWallet. */
 export const TREASURY_DWALLET_ENTRY: ObjectKind = {
   type: entryOf("0x0*2::object::ID", "0x[0-9a-f]{64}::custody::DWallet"),
 };
 
-/** The place of a dWallet's capability in a Treasury. */
+/** The table entry in which a Treasury holds a dWallet's capability. */
 export const DWALLET_CAP_ENTRY: ObjectKind = {
   type: entryOf("0x0*2::dynamic_object_field::Wrapper<0x0*2::object::ID>", "0x0*2::object::ID"),
 };
 
-/** How many authorizations of a dWallet a Treasury has used. */
+/** The number of a dWallet's authorizations that a Treasury has used. */
 export const TREASURY_NONCE_ENTRY: ObjectKind = { type: entryOf("0x0*2::object::ID", "u64") };
 
-/** A pattern, so that the ids of Ika are not needed, which a localnet's service names. */
+/** Returns a pattern, because the ids of Ika on a localnet are known only to the service. */
 function entryOf(name: string, value: string): RegExp {
   return new RegExp(`^0x0*2::dynamic_field::Field<${name},\\s?${value}>$`);
 }

@@ -15,21 +15,21 @@ export type OnboardStage =
 
 /** Arguments of `onboard`. */
 export interface OnboardArgs {
-  /** 32 bytes: the root of the user's keys. The seed never leaves this process, and the client does not keep it. */
+  /** The root of the user's keys, 32 bytes. The seed never leaves this process, and the client does not keep it. */
   readonly seed: Uint8Array;
   readonly curve: Curve;
-  /** Default 600,000. */
+  /** The time limit of the action, in milliseconds. Default 600,000. */
   readonly timeoutMs?: number | undefined;
 }
 
-/** A new dWallet. */
+/** A dWallet that is ready to sign. */
 export interface OnboardResult {
   readonly dwallet: { readonly id: string; readonly curve: Curve };
   /** The dWallet's public key from the chain, in hex: 33 bytes compressed for the secp curves, else 32. */
   readonly publicKeyHex: string;
   /** The public key's addresses on the chains that it can sign for. */
   readonly addresses: readonly NamedAddress[];
-  /** The user's secret: protect it like the seed. The seed and `sessionDigestHex` derive it again. */
+  /** The user's secret share, in hex. Protect it like the seed. The seed and `sessionDigestHex` derive it again. */
   readonly userSecretKeyShareHex: string;
   readonly userPublicOutputHex: string;
   readonly encryptedUserSecretKeyShareId: string;
@@ -40,7 +40,8 @@ export interface OnboardResult {
    */
   readonly sessionDigestHex: string;
   /**
-   * The transactions that requested the DKG and accepted the share. `accept` is null when another sender accepted it.
+   * The digests of the transactions that requested the DKG and accepted the share. `accept` is null when another sender
+   * accepted it.
    */
   readonly txDigests: { readonly onboard: string; readonly accept: string | null };
 }

@@ -12,7 +12,7 @@ import type { OnboardPoint } from "./resume-token.ts";
  * user's encryption key, prepares and requests the DKG, waits for the network, checks its output and accepts it.
  *
  * Errors that `resume` can continue from have a `resumeToken`, from the first call on: the client chooses the DKG's
- * session before it, and the service makes one dWallet per session.
+ * session before that call, and the service makes one dWallet per session.
  *
  * @throws {TssError} OUTPUT_MISMATCH when the network's output does not match the user's half; onboard again.
  */

@@ -47,7 +47,6 @@ export interface OpenChainOptions {
   readonly chosen: ChosenChain;
   /** Names the fullnode and the ids of a localnet. */
   readonly source: NetworkSource;
-  /** Builds the protocol parameters. */
   readonly engine: CryptoEngine;
 }
 

@@ -1,7 +1,7 @@
 import type { Deposit_State } from "../../gen/client/tss/v1/billing_pb.ts";
 import type { SignRequest_Status } from "../../gen/client/tss/v1/signing_pb.ts";
 
-/** The start and the page size of a list. */
+/** The page size of a list. */
 export interface ListArgs {
   /** The maximum number of items per page. Default 50, at most 200. */
   readonly pageSize?: number | undefined;
@@ -10,7 +10,7 @@ export interface ListArgs {
 /** Arguments of `listDWallets`. */
 export interface ListDWalletsArgs extends ListArgs {
   readonly name?: string | undefined;
-  /** A name of `DWalletState`, like `Active`. `awaiting_user_share` is another name of `AwaitingKeyHolderSignature`. */
+  /** A name of `DWalletState`, such as `Active`. `awaiting_user_share` means `AwaitingKeyHolderSignature`. */
   readonly state?: string | undefined;
 }
 
@@ -28,9 +28,9 @@ export interface ListDepositAddressesArgs extends ListArgs {
 
 /** Arguments of `usage`. */
 export interface UsageArgs {
-  /** Default `day`. */
+  /** The length of a step. Default `day`. */
   readonly step?: "hour" | "day" | undefined;
-  /** The beginning of the window. */
+  /** The beginning of the window. Default: 30 days before its end, or 24 hours for the step `hour`. */
   readonly start?: Date | undefined;
   /** The end of the window. Default: now. */
   readonly end?: Date | undefined;

@@ -56,8 +56,8 @@ export function createProjectCalls(transport: Transport): ProjectCalls {
 }
 
 /**
- * The service's data about a project, in the service's own messages. Nothing is compared with the chain. Lists start
- * with the newest item and fetch the next page on demand. Every call rejects with a {@link TssError}.
+ * The service's data about a project, in the service's own messages. The client does not compare it with the chain.
+ * Lists start with the newest item and fetch the next page on demand. A failed call rejects with a {@link TssError}.
  */
 export interface ProjectCalls {
   /**
@@ -70,7 +70,8 @@ export interface ProjectCalls {
    */
   account(options?: RequestOptions): Promise<GetAccountResponse>;
   /**
-   * Lists the keys of the project, including revoked and expired ones. No call shows a key itself again.
+   * Lists the keys of the project, including revoked and expired ones. A list contains only each key's prefix, never
+   * the key itself.
    *
    * @throws {TssError} SCOPE_MISSING when the key lacks the scope `read`.
    *
@@ -118,6 +119,7 @@ export interface ProjectCalls {
    * Reads one sign request of the project. It does not verify the signature; `resumeSign` and `resume` do.
    *
    * @throws {TssError} VALIDATION when the id is malformed.
+   * @throws {TssError} SIGN_REQUEST_NOT_FOUND when the project has no such request.
    *
    * @example
    * const { status } = await client.getSign({ signRequestId });
@@ -133,7 +135,7 @@ export interface ProjectCalls {
    */
   listSigns(args?: ListSignsArgs, options?: RequestOptions): AsyncIterable<SignRequest>;
   /**
-   * Reads the project's balance and the part held for open reservations.
+   * Reads the project's balance and the part reserved for open requests, in millionths of a US dollar.
    *
    * @throws {TssError} UNREACHABLE when the service does not answer.
    *
@@ -142,7 +144,7 @@ export interface ProjectCalls {
    */
   balance(options?: RequestOptions): Promise<GetBalanceResponse>;
   /**
-   * Reads the service's prices.
+   * Reads the service's prices, in millionths of a US dollar.
    *
    * @throws {TssError} UNREACHABLE when the service does not answer.
    *
@@ -151,8 +153,8 @@ export interface ProjectCalls {
    */
   prices(options?: RequestOptions): Promise<GetPricingResponse>;
   /**
-   * Adds up what the project used and paid in each hour or day (UTC) of a window: by default the last 30 days, or the
-   * last 24 hours. A window has at most 92 days, or 7 days of hours.
+   * Adds up the project's usage and payments in each hour or day (UTC) of a window. Default: the last 30 days, or the
+   * last 24 hours for the step `hour`. A window has at most 92 days, or 7 days of hours.
    *
    * @throws {TssError} VALIDATION when the window is empty or too long.
    *
@@ -170,7 +172,7 @@ export interface ProjectCalls {
    */
   listLedgerEntries(args?: ListArgs, options?: RequestOptions): AsyncIterable<LedgerEntry>;
   /**
-   * Reads the project's deposit address, or the one of a reference: the project's own id of its user. The same
+   * Reads the project's deposit address, or the one of a reference: the project's own id of one of its users. The same
    * reference always has the same address.
    *
    * @throws {TssError} VALIDATION when the reference is not 1 to 128 printable ASCII characters.
@@ -184,8 +186,8 @@ export interface ProjectCalls {
     options?: RequestOptions,
   ): Promise<GetDepositAddressResponse>;
   /**
-   * Lists the project's deposit addresses with a reference, in the order of the references, with the sums of the
-   * deposits to each: all, the one of a reference, or those whose reference begins with a text.
+   * Lists the project's deposit addresses that have a reference, in the order of the references, with the sums of the
+   * deposits to each: all, the one of a reference, or those whose reference begins with a prefix.
    *
    * @throws {TssError} VALIDATION when an argument is malformed.
    *
@@ -202,6 +204,9 @@ export interface ProjectCalls {
    * later.
    *
    * @throws {TssError} VALIDATION when the digest is malformed.
+   * @throws {TssError} DEPOSIT_NOT_FOUND when the fullnode knows no deposit to the project in this transaction; a new
+   *   one may take a few seconds to appear.
+   * @throws {TssError} DEPOSIT_TAKEN when the transaction paid to another project.
    *
    * @example
    * const deposits = await client.declareDeposit({ txDigest });

@@ -11,8 +11,8 @@ import { TssError } from "./errors.ts";
 import { DWALLET_CAP_ENTRY, TREASURY, TREASURY_DWALLET_ENTRY, TREASURY_NONCE_ENTRY } from "./object-kinds.ts";
 
 /**
- * Reads what a Treasury knows of a dWallet, from the client's fullnodes. Whoever names the Treasury gains nothing by a
- * false one: what the user signs is for exactly this Treasury.
+ * Reads a Treasury's record of a dWallet from the client's fullnodes. A false Treasury id gains an attacker nothing:
+ * the user signs for exactly this Treasury.
  */
 export async function readTreasuryCustody(
   chain: Pick<ChainAccess, "chainReader">,
@@ -38,10 +38,10 @@ export async function readTreasuryCustody(
   };
 }
 
-/** What a Treasury knows of a dWallet. */
+/** A Treasury's record of a dWallet. */
 export interface TreasuryCustody {
   readonly treasuryId: string;
-  /** Undefined if it does not hold the capability. */
+  /** Undefined if the Treasury does not hold the capability. */
   readonly held: (HeldDWallet & { readonly dwalletCapId: string }) | undefined;
   readonly nextNonce: bigint;
   /** The object that owns the capability while the Treasury holds it. */

@@ -18,8 +18,8 @@ export type CompletedDWallet = ChainDWallet & {
 };
 
 /**
- * Reads an Active dWallet from the chain, once per client: its contents never change. It asks the chain instead of the
- * service, so that the service cannot substitute another public key.
+ * Reads an Active dWallet from the chain, once per client, because its contents never change. It does not ask the
+ * service, which could substitute another public key.
  */
 export async function readActiveDWallet(
   context: ClientContext,

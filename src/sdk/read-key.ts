@@ -41,13 +41,13 @@ export interface ReadKeyArgs extends Partial<ShareSource> {
   readonly dwalletId: string;
   readonly curve: Curve;
   /**
-   * The seed that the dWallet was made with. With a seed, the client proves the public key: it must be the one that the
-   * user's share leads to. Without a seed, the fullnodes are trusted for the key.
+   * The seed that the dWallet was made with. With a seed, the client proves that the public key is the one that the
+   * user's share leads to. Without a seed, it trusts the fullnodes for the key.
    */
   readonly seed?: Uint8Array;
   /** The user's share from the onboarding, instead of the one derived from the seed. Needs a seed. */
   readonly userSecretKeyShareHex?: string | undefined;
-  /** Default 180,000. */
+  /** The time limit of the action, in milliseconds. Default 180,000. */
   readonly timeoutMs?: number | undefined;
 }
 

@@ -38,30 +38,30 @@ export type RecoverShareStage = "dwallet" | "parameters" | "share";
 /** Arguments of `recoverShare`. */
 export interface RecoverShareArgs extends ShareSource {
   readonly dwalletId: string;
-  /** Default: ask the service. */
+  /** The id that `onboard` returned. Default: ask the service. */
   readonly encryptedUserSecretKeyShareId?: string | undefined;
-  /** Default 180,000. */
+  /** The time limit of the action, in milliseconds. Default 180,000. */
   readonly timeoutMs?: number | undefined;
 }
 
-/** The source of a share, beside the dWallet. */
+/** The arguments that recover a dWallet's share, besides the dWallet's id. */
 export interface ShareSource {
   /** The 32 bytes that the dWallet was made with. */
   readonly seed: Uint8Array;
   readonly curve: Curve;
-  /** The value that `onboard` returned under this name. Default: ask the service, then the chain. */
+  /** The `sessionDigestHex` that `onboard` returned. Default: ask the service, then the chain. */
   readonly sessionDigestHex?: string | undefined;
   /**
    * Decrypts the share from the chain instead of deriving it from the seed. Use it only for dWallets that were made
-   * before shares were derived, or by other software with this seed: the maker of such a dWallet may know the share and
-   * sign with it. Default false.
+   * before shares were derived from the seed, or by other software with this seed: the maker of such a dWallet may know
+   * the share and sign with it. Default false.
    */
   readonly acceptUnverifiedShare?: boolean | undefined;
 }
 
 /** A recovered share. */
 export interface RecoverShareResult {
-  /** The user's secret: protect it like the seed. */
+  /** The user's secret share, in hex. Protect it like the seed. */
   readonly userSecretKeyShareHex: string;
   readonly userPublicOutputHex: string;
   readonly encryptedUserSecretKeyShareId: string;

@@ -9,7 +9,7 @@ import { TssError } from "./errors.ts";
 
 /**
  * Requests the DKG of a session. If the session was used before, for example by this action before an interruption,
- * returns the session's dWallet: DKG messages are random, so a repeat is a different request.
+ * returns the session's dWallet: DKG messages are random, so a repeated request has another message.
  */
 export async function requestDWallet(
   context: ClientContext,

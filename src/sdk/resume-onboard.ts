@@ -32,9 +32,9 @@ export async function resumeOnboard(
   });
 }
 
-/** Arguments of `resumeOnboard`: those of the onboarding and the id from its error. */
+/** Arguments of `resumeOnboard`: those of the onboarding, and the dWallet's id from its error. */
 export interface ResumeOnboardArgs extends OnboardArgs {
   readonly dwalletId: string;
-  /** The value of the same name in the error's metadata. Default: ask the service, then the chain. */
+  /** The `sessionDigestHex` in the error's metadata. Default: ask the service, then the chain. */
   readonly sessionDigestHex?: string | undefined;
 }

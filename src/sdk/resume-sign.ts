@@ -6,7 +6,7 @@ import type { SignResult, SignStage } from "./sign-types.ts";
 
 /**
  * Follows a submitted request to its signature, without seed or share, and never charges. The message and the dWallet
- * come from the service; the signature is verified for them under the chain's public key.
+ * come from the service; the client verifies the signature for them under the chain's public key.
  *
  * @throws {TssError} WRONG_STATE when the user's half was never submitted; call `sign` with the same arguments and
  *   idempotency key.
@@ -25,8 +25,8 @@ export async function resumeSign(
 
 /** Arguments of `resumeSign`. */
 export interface ResumeSignArgs {
-  /** The id from the error's metadata. */
+  /** The `signRequestId` in the error's metadata. */
   readonly signRequestId: string;
-  /** Default 180,000. */
+  /** The time limit of the action, in milliseconds. Default 180,000. */
   readonly timeoutMs?: number | undefined;
 }

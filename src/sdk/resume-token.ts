@@ -75,7 +75,7 @@ const VERSION = 1;
 const CHECKSUM_BYTES = 4;
 const MAX_CHARACTERS = 1_000;
 
-/** Encodes a token: version, body and checksum, in Base58. The checksum finds typing errors; it proves nothing. */
+/** Encodes a token: version, body and checksum, in Base58. The checksum detects typing errors but proves nothing. */
 export function encodeResumeToken(point: ResumePoint): string {
   const network = NETWORKS.indexOf(point.network);
   const body = Body.serialize({ network, point: encodePoint(point) }).toBytes();
@@ -84,8 +84,8 @@ export function encodeResumeToken(point: ResumePoint): string {
 }
 
 /**
- * Reads a token for a client of one network. Its contents are not trusted: anyone can make one. Throws VALIDATION,
- * which tells a truncated or changed token, another version and another network apart.
+ * Reads a token for a client of one network. Its contents are not trusted: anyone can make a token. Throws VALIDATION,
+ * whose message distinguishes a truncated or changed token, another version and another network.
  */
 export function readResumeToken(token: string, network: Network): ResumePoint {
   const bytes = readBytes(token);

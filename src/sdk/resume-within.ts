@@ -79,7 +79,7 @@ function signAgain(args: ResumeArgs, point: SignPoint): CheckedSign | TssError {
   const why = "the half was not submitted; to sign again, give the seed and the message";
   if (seed === undefined) return invalid("seed", why);
   if (message === undefined) return invalid("message", why);
-  if (point.idempotencyKey === undefined) return invalid("token", "holds no idempotency key");
+  if (point.idempotencyKey === undefined) return invalid("token", "contains no idempotency key");
   return checkSignArgs({ ...args, ...triple, seed, message, dwalletId }, point.idempotencyKey);
 }
 
@@ -90,7 +90,7 @@ async function resumeSignAt(
   again: CheckedSign | TssError,
 ): Promise<ResumeResult> {
   const { dwalletId, signRequestId } = point;
-  // A known request is read first: the service may have forgotten its key, but keeps the request.
+  // Reads a known request first: the service may have forgotten its idempotency key, but keeps the request.
   if (signRequestId !== undefined) {
     const { request, triple } = await readSign(context, action, signRequestId);
     const { message } = request;

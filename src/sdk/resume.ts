@@ -7,10 +7,11 @@ import { ownSeed } from "./own-seed.ts";
 import type { SignArgs, SignResult, SignStage } from "./sign-types.ts";
 
 /**
- * Continues the action of a token, in this or another process: one dWallet, one charge, one signature, however often it
- * is resumed. The token is not trusted: a share must follow from the seed, and a signature must verify under the
- * chain's public key, over the message whose digest the token contains. But the token names the dWallet and the
- * algorithm that sign: if it comes from a third party, pass these too, to have them compared.
+ * Continues the action of a token, in this or another process. However often it is resumed, the action makes one
+ * dWallet or one signature and is charged once. The client does not trust the token: a share must follow from the seed,
+ * and a signature must verify under the chain's public key, over the message whose digest the token contains. But the
+ * token names the dWallet and the algorithm that sign: if it comes from a third party, pass these too, to have them
+ * compared.
  *
  * @throws {TssError} VALIDATION when the token is malformed, of another version or network, or does not match the
  *   message, dWallet or algorithm, and when a required argument is missing; `metadata.field` names it.
@@ -33,9 +34,9 @@ export async function resume(
 }
 
 /**
- * Arguments of `resume` beside the token, which contains no secret. An onboarding needs the seed. A signature needs the
- * seed and the message until its half is submitted, and nothing after that. A given dWallet and algorithm must match
- * those of a signature's token.
+ * Arguments of `resume` besides the token, which contains no secret. An onboarding needs the seed. A signature needs
+ * the seed and the message until its half is submitted, and nothing after that. A given dWallet and algorithm must
+ * match those of a signature's token.
  */
 export interface ResumeArgs
   extends Partial<
@@ -52,7 +53,7 @@ export interface ResumeArgs
       | "hashScheme"
     >
   > {
-  /** Default 600,000. */
+  /** The time limit of the action, in milliseconds. Default 600,000. */
   readonly timeoutMs?: number | undefined;
 }
 

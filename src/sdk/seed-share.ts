@@ -29,7 +29,7 @@ export async function openSeedShare(
   throw new TssError("SHARE_UNVERIFIED", isKnown ? NOT_DERIVED : NO_DIGEST);
 }
 
-/** A share that is derived from the seed, and the digest behind it. The caller destroys the share. */
+/** A share that is derived from the seed, and the digest that it is derived from. The caller destroys the share. */
 export interface SeedShare {
   readonly share: SecretBytes;
   /** 32 bytes. */
@@ -45,7 +45,7 @@ export interface SeedShareRequest {
   readonly sessionDigestHex?: string | undefined;
 }
 
-/** Yields the digests to try, the likeliest first. A digest from the caller is the only one. */
+/** Yields the digests to try, the likeliest first. If the caller gave a digest, yields only that one. */
 async function* findDigests(
   context: ClientContext,
   action: Action,
@@ -86,5 +86,5 @@ async function deriveIfOwn(
 const DIGEST_BYTES = 32;
 const OBJECT_ID = /^0x[0-9a-f]{64}$/;
 const NOT_DERIVED =
-  "the dWallet's share is not the one that the seed implies: somebody else may have chosen it, or an older version made it";
+  "the dWallet's share is not derived from the seed: a third party may have chosen it, or an older version made it";
 const NO_DIGEST = "neither the service nor the chain names the DKG's session; pass sessionDigestHex";

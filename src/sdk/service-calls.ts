@@ -31,10 +31,10 @@ export function createServiceCalls<S extends DescService>(service: S, transport:
 
 /** Options that every call accepts. */
 export interface RequestOptions extends Pick<ActionOptions, "signal" | "traceparent"> {
-  /** Per call, and per page of a list. Default 60,000. */
+  /** The time limit of one call, or of one page of a list, in milliseconds. Default 60,000. */
   readonly timeoutMs?: number | undefined;
   /**
-   * The idempotency key, for calls that the contract marks IDEMPOTENCY_KEYED: the same key with the same request is the
+   * The idempotency key of a call that the contract marks IDEMPOTENCY_KEYED: the same key with the same request is the
    * same call. Default: a random key, which errors carry in their metadata. Other calls ignore it.
    */
   readonly idempotencyKey?: string | undefined;

@@ -26,14 +26,14 @@ export async function signAuthorization(
   return await signFor(context, action, args, custody);
 }
 
-/** The error for a dWallet whose capability the Treasury does not hold. */
+/** Creates the error for a dWallet whose capability the Treasury does not hold. */
 export function notHeld(treasuryId: string, dwalletId: string): TssError {
   return new TssError("DWALLET_LEFT", "the Treasury does not hold the dWallet's capability", {
     metadata: { dwalletId, treasuryId },
   });
 }
 
-/** Signs what fits the Treasury's state. */
+/** Signs an authorization for the Treasury's current state. */
 export async function signFor(
   context: ClientContext,
   action: Action<CustodyStage>,
@@ -65,13 +65,12 @@ export async function signFor(
   return { signed, authorization: toAuthorization(signed) };
 }
 
-/** What to sign. */
 export interface AuthorizationArgs extends Omit<LeaveArgs, "recipient"> {
   readonly action: "leave" | "refuse";
   readonly recipient?: string | undefined;
 }
 
-/** What was signed, in both forms. */
+/** A signed authorization, in both forms. */
 export interface SignedAuthorization {
   readonly signed: SignedTreasuryConsent;
   readonly authorization: TreasuryAuthorization;

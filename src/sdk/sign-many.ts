@@ -53,7 +53,7 @@ export async function signMany(
 
 /** One item of `signMany`. */
 export interface SignManyItem extends SignArgs {
-  /** As in the options of `sign`. */
+  /** Like `idempotencyKey` of `sign`. */
   readonly idempotencyKey?: string | undefined;
 }
 
@@ -61,9 +61,9 @@ export interface SignManyItem extends SignArgs {
 export interface SignManyOptions extends Pick<ActionOptions, "signal" | "traceparent"> {
   /** The maximum number of concurrent signatures, 1 to 64. Default 8. */
   readonly concurrency?: number | undefined;
-  /** Called when a signature begins a stage, with its index and the time since its own start. */
+  /** Called when a signature begins a stage, with its index and the milliseconds since its own start. */
   readonly onProgress?: ((index: number, stage: SignStage | "done", elapsedMs: number) => void) | undefined;
-  /** As in the options of `sign`, with the signature's index. */
+  /** Like `onResumeToken` of `sign`, with the signature's index. */
   readonly onResumeToken?: ((index: number, token: string) => void | Promise<void>) | undefined;
 }
 
@@ -72,7 +72,7 @@ const MAX_CONCURRENCY = 64;
 
 /** Copies an item, so that a waiting item does not change when the caller reuses its buffers. */
 function copyOf(item: SignManyItem): SignManyItem {
-  // A non-object fails later, in its own place.
+  // A non-object is rejected later, as the result of its own item.
   if (typeof item !== "object" || item === null) return item;
   const { seed, message } = item;
   return {

@@ -27,7 +27,7 @@ export interface SignArgs extends ShareSource {
    * `sessionDigestHex` is given.
    */
   readonly userSecretKeyShareHex?: string | undefined;
-  /** Default 180,000. */
+  /** The time limit of the action, in milliseconds. Default 180,000. */
   readonly timeoutMs?: number | undefined;
 }
 
@@ -47,6 +47,6 @@ export interface SignResult {
   readonly signRequestId: string;
   /** The object id of the sign session on the chain. */
   readonly signSessionId: string;
-  /** The transaction that requested the signature from the network. */
+  /** The digest of the transaction that requested the signature from the network. */
   readonly txDigest: string | null;
 }

@@ -53,16 +53,12 @@ export interface CheckedSign {
   readonly given: SecretBytes | undefined;
 }
 
-/**
- * Checks the arguments of a signature.
- *
- * @throws {TssError} VALIDATION when one is malformed.
- */
+/** Checks the arguments of a signature. Throws VALIDATION, UNSUPPORTED_ALGORITHM or MESSAGE_TOO_LARGE. */
 export function checkSignArgs(args: SignArgs, idempotencyKey: string): CheckedSign {
   checkSeed(args.seed);
   const triple = checkTriple(args.curve, args.signatureAlgorithm, args.hashScheme);
   checkMessage(args.message);
-  // The caller may reuse its buffer before the half is computed.
+  // A copy, because the caller may reuse its buffer before the half is computed.
   const message = Uint8Array.from(args.message);
   const { dwalletId, userSecretKeyShareHex: shareHex } = args;
   checkObjectId("dwalletId", dwalletId);

@@ -6,16 +6,18 @@ import type { LeaveResult, RefuseResult } from "./custody-actions.ts";
 import { fromAuthorization, type TreasuryAuthorization } from "./treasury-authorization.ts";
 
 /**
- * Submits an authorization to leave, without the service: with any Sui key that has some SUI for gas, which need not be
- * the user's. A repeat after success says so again.
+ * Submits an authorization to leave, without the service. Any Sui key with some SUI for gas can submit it; the key need
+ * not be the user's. A repeated call after success returns the result again.
  *
  * @throws {TssError} VALIDATION when the authorization is malformed.
  * @throws {TssError} NETWORK_MISMATCH when the fullnode serves another chain than the one that the user signed for.
- * @throws {TssError} AUTHORIZATION_REFUSED when the Treasury refuses it; `metadata.abort` says why.
- * @throws {TssError} DWALLET_LEFT when the capability has gone to somebody else than the recipient.
+ * @throws {TssError} TREASURY_MISMATCH when the chain has no such Treasury.
+ * @throws {TssError} AUTHORIZATION_REFUSED when the Treasury refuses it; `metadata.abort` is the reason.
+ * @throws {TssError} CHAIN_UNAVAILABLE when the fullnode does not confirm the transaction; submit it again.
  *
  * @example
- * const { dwalletCapId } = await submitLeave({ authorization, fullnode: "https://fullnode.mainnet.sui.io:443", signer });
+ * const fullnode = "https://fullnode.mainnet.sui.io:443";
+ * const { dwalletCapId } = await submitLeave({ authorization, fullnode, signer });
  */
 export async function submitLeave(args: SubmitArgs): Promise<LeaveResult> {
   const consent = fromAuthorization(args.authorization);
@@ -30,9 +32,14 @@ export async function submitLeave(args: SubmitArgs): Promise<LeaveResult> {
 }
 
 /**
- * Submits an authorization to forbid a release, like {@link submitLeave}.
+ * Submits an authorization to forbid a release, without the service, like {@link submitLeave}. A repeated call after
+ * success fails with AUTHORIZATION_REFUSED, because the authorization is used.
  *
- * @throws {TssError} AUTHORIZATION_REFUSED when the Treasury refuses it; `metadata.abort` says why.
+ * @throws {TssError} VALIDATION when the authorization is malformed.
+ * @throws {TssError} NETWORK_MISMATCH when the fullnode serves another chain than the one that the user signed for.
+ * @throws {TssError} TREASURY_MISMATCH when the chain has no such Treasury.
+ * @throws {TssError} AUTHORIZATION_REFUSED when the Treasury refuses it; `metadata.abort` is the reason.
+ * @throws {TssError} CHAIN_UNAVAILABLE when the fullnode does not confirm the transaction; submit it again.
  *
  * @example
  * await submitRefusal({ authorization, fullnode: "https://fullnode.mainnet.sui.io:443", signer });
@@ -50,15 +57,15 @@ export async function submitRefusal(args: SubmitArgs): Promise<RefuseResult> {
 
 /** Arguments of {@link submitLeave} and {@link submitRefusal}. */
 export interface SubmitArgs {
-  /** What `signLeave` or `signRefusal` returned. */
+  /** The authorization that `signLeave` or `signRefusal` returned. */
   readonly authorization: TreasuryAuthorization;
   /** The gRPC-web URL of a Sui fullnode. */
   readonly fullnode: string;
   /** Signs and pays for the transaction. It needs less than 0.05 SUI. */
   readonly signer: Signer;
-  /** The newest package of the Treasury, after an upgrade. Default: the first one. */
+  /** The id of the Treasury's newest package, after an upgrade. Default: the first package. */
   readonly packageId?: string | undefined;
-  /** Default 60,000. */
+  /** The time limit of the action, in milliseconds. Default 60,000. */
   readonly timeoutMs?: number | undefined;
 }
 

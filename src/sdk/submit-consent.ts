@@ -76,13 +76,13 @@ export async function submitConsent(
   return { transactionDigest: digest, dwalletCapId: exitIn(events, consent)?.dwalletCapId };
 }
 
-/** A consent that the chain has. */
+/** A consent that the chain has executed. */
 export interface SubmittedConsent {
   readonly transactionDigest: string;
   readonly dwalletCapId: string | undefined;
 }
 
-/** Adds the call that uses a consent. */
+/** Adds the call that uses a consent to a transaction. */
 export function addConsent(
   tx: Transaction,
   target: { readonly packageId: string; readonly initialSharedVersion: string },
@@ -106,7 +106,7 @@ export function addConsent(
   });
 }
 
-/** More than the call costs, so that no fullnode can make the signer pay much. */
+/** Above the cost of the call. It bounds what a fullnode can make the signer pay. */
 const GAS_BUDGET_MIST = 50_000_000n;
 
 type Events = Parameters<typeof dwalletExits>[0];
@@ -117,7 +117,7 @@ function exitIn(events: Events, { dwalletId, treasuryId, recipient }: SignedTrea
   );
 }
 
-/** Finds the transaction that made this exit before; undefined if there is none. */
+/** Finds an earlier transaction that made this exit; undefined if there is none. */
 async function findUse(
   { core }: SuiGrpcClient,
   nonceEntryId: string,
@@ -150,7 +150,7 @@ function refused(error: SuiClientTypes.ExecutionError | undefined, cause?: unkno
   });
 }
 
-/** By module and abort code of the Treasury. */
+/** Explanations by module and abort code of the Treasury. */
 const WHY: Readonly<Record<string, string>> = {
   "treasury:1": "the Treasury was upgraded; pass its newest package as packageId",
   "custody:1": "it does not hold the dWallet's capability",

@@ -4,18 +4,18 @@ import type { TreasuryConsent } from "../protocol/treasury-consent.ts";
 import { invalid, isObjectId } from "./checks.ts";
 
 /**
- * What a dWallet's owner has signed for the Treasury, as plain JSON. Whoever has it can submit it, and nobody can change
- * it: see `submitLeave` and `submitRefusal`. It contains no secret.
+ * A dWallet owner's signed authorization for the Treasury, as plain JSON. Anyone who has it can submit it with
+ * `submitLeave` or `submitRefusal`, but nobody can change it. It contains no secret.
  */
 export interface TreasuryAuthorization {
   /** `leave`: the recipient gets the capability. `refuse`: the administrator can never hand it out or move it. */
   readonly action: "leave" | "refuse";
   /** The digest of the chain's first checkpoint, in Base58. */
   readonly chain: string;
-  /** The Treasury's object id. */
+  /** The object id of the Treasury. */
   readonly treasuryId: string;
   readonly dwalletId: string;
-  /** Whose the capability becomes. Absent in a refusal. */
+  /** The address that receives the capability. Absent in a refusal. */
   readonly recipient?: string;
   /** The number of authorizations of the dWallet that the Treasury has used before, in decimal digits. */
   readonly nonce: string;
@@ -44,7 +44,7 @@ export interface SignedTreasuryConsent extends TreasuryConsent {
   readonly signature: Uint8Array;
 }
 
-/** Parses the JSON form. Throws VALIDATION, which names the field. */
+/** Parses the JSON form. Throws VALIDATION, which names the malformed field. */
 export function fromAuthorization(value: TreasuryAuthorization): SignedTreasuryConsent {
   if (typeof value !== "object" || value === null) throw invalid("authorization", "must be an object");
   const { action, treasuryId, dwalletId, recipient } = value;

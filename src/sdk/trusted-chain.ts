@@ -64,7 +64,7 @@ export function createTrustedChain(options: TrustedChainOptions): TrustedChain {
     async position(action) {
       const fullnodes = await checked(action);
       const found = await askAll(fullnodes, action.signal, (fullnode, until) => fullnode.position(until));
-      // At the end of an epoch they may differ. The lowest one is what the least of them allows.
+      // Fullnodes may differ at the end of an epoch. The lowest epoch is the safe one.
       return found.reduce((lowest, one) => (one.epoch < lowest.epoch ? one : lowest));
     },
   };
@@ -83,15 +83,15 @@ export interface TrustedChain {
    * answer, and a FinalReadError for FULLNODES_DISAGREE and for OBJECT_MISMATCH, an object of another kind.
    */
   reader(action: Action, kind: ObjectKind): Promise<ChainReader>;
-  /** Returns the address or the object that owns an object, as all fullnodes say; undefined if none does. */
+  /** Returns the address or the object that owns an object, as all fullnodes report; undefined if none does. */
   ownerOf(action: Action, kind: ObjectKind, objectId: string): Promise<string | undefined>;
-  /** Returns the chain's identifier, which all fullnodes have, and the lowest epoch that one of them names. */
+  /** Returns the chain's identifier, which all fullnodes share, and the lowest epoch that one of them reports. */
   position(action: Action): Promise<ChainPosition>;
 }
 
 /** Options of {@link createTrustedChain}. */
 export interface TrustedChainOptions {
-  /** The fullnodes, which must all answer and agree. */
+  /** Returns the fullnodes, which must all answer and agree. */
   fullnodes(action: Action): Promise<readonly Fullnode[]>;
   ids(action: Action): Promise<IkaIds>;
   /** The digest of the genesis checkpoint. Undefined accepts any, if all fullnodes serve the same chain. */
@@ -163,7 +163,7 @@ function factsOf(kind: ObjectKind, object: FullnodeObject | undefined): string |
   return `${head} ${bytesToHex(content)}`;
 }
 
-/** Returns the answers of all fullnodes. Retries at once, because an idle socket may have died. */
+/** Returns the answers of all fullnodes. Retries at once, because an idle socket may be dead. */
 async function askAll<T>(
   fullnodes: readonly Fullnode[],
   signal: AbortSignal,
@@ -188,7 +188,7 @@ async function askAll<T>(
   );
 }
 
-/** The contents of every object begin with its id. */
+/** Returns the id of an object: its contents begin with it. */
 function idIn(content: Uint8Array): string {
   return `0x${bytesToHex(content.subarray(0, ID_BYTES))}`;
 }

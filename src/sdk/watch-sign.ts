@@ -37,6 +37,6 @@ export async function* watchSign(
 /** Arguments of `watchSign`. */
 export interface WatchSignArgs {
   readonly signRequestId: string;
-  /** Default 600,000. */
+  /** The time limit of the action, in milliseconds. Default 600,000. */
   readonly timeoutMs?: number | undefined;
 }

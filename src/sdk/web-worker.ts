@@ -8,10 +8,11 @@ import { startTextThread } from "../crypto/start-text-thread.ts";
 import { createWorkerEngineOn, type WorkerEngineOptions } from "../crypto/worker-engine-on.ts";
 
 /**
- * Like `createWorkerEngine` of `threshold-signing-service/sdk`, but starts the workers from a `blob:` URL, which a
- * content security policy allows with `worker-src blob:`. It works in Node too.
+ * Creates an engine like `createWorkerEngine` of `threshold-signing-service/sdk`, but starts the workers from a `blob:`
+ * URL, which a content security policy allows with `worker-src blob:`. It works in Node too. If no worker can be
+ * started, or the package was not built, the engine works on the caller's thread and calls `onFallback`.
  *
- * @throws {Error} when the package was not built.
+ * @throws {RangeError} when `workerCount` is not an integer of at least 1.
  *
  * @example
  * const engine = createWorkerEngine();

@@ -16,7 +16,7 @@ export function createMessageSigner(
   return {
     publicKey,
     async sign(given, own) {
-      // A copy: the caller may reuse its buffer while the chain is read.
+      // A copy, because the caller may reuse its buffer while the chain is read.
       const message = Uint8Array.from(given);
       const options = { ...defaults, ...own };
       await checkKey(client, key, algorithm.curve, options);
@@ -38,9 +38,9 @@ export interface MessageSigner {
   /** Signs a message and returns the signature in the form of `client.sign`. */
   sign(message: Uint8Array, options?: SignOptions): Promise<Uint8Array>;
   /**
-   * Signs several messages, a bounded number at a time, and returns the signatures in their order. With an idempotency
-   * key, the message at index 2 uses the key with `/2` appended, so that the same call continues after a failure and
-   * nothing is charged twice. Rejects with the first failure in the order of the messages, once all have ended.
+   * Signs several messages, 8 at a time, and returns the signatures in the same order. With an idempotency key, the
+   * message at index 2 uses the key with `/2` appended, so that the same call continues after a failure and nothing is
+   * charged twice. Rejects with the first failure in the order of the messages, once all have ended.
    */
   signAll(messages: readonly Uint8Array[], options?: SignOptions): Promise<Uint8Array[]>;
 }
@@ -114,11 +114,7 @@ async function checkKey(
     throw invalid("publicKeyHex", "differs from the dWallet's public key on the chain");
 }
 
-/**
- * Parses a public key from the caller.
- *
- * @throws {TssError} VALIDATION when it cannot be a public key of the curve.
- */
+/** Parses a public key from the caller. Throws VALIDATION when it cannot be a public key of the curve. */
 export function readPublicKeyHex(hex: string, curve: MessageAlgorithm["curve"]): Uint8Array {
   const length = curve === "SECP256K1" || curve === "SECP256R1" ? 33 : 32;
   if (typeof hex !== "string" || hex.length !== 2 * length || !/^[0-9a-f]*$/.test(hex))

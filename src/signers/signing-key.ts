@@ -12,8 +12,8 @@ export type SigningClient = Pick<TssClient, "readKey" | "sign" | "signMany">;
 /** A dWallet whose public key the caller knows. */
 export interface KnownKey extends SigningKey {
   /**
-   * The value that `onboard` and `readKey` return under this name. It is compared with the chain's before anything is
-   * signed.
+   * The `publicKeyHex` that `onboard` and `readKey` return. The signer compares it with the chain's before it signs
+   * anything.
    */
   readonly publicKeyHex: string;
 }

@@ -30,7 +30,7 @@ export class InvalidFormError extends Error {
 export const FORM_BYTES = 256;
 
 /**
- * The class group of a curve by its chain number (0 SECP256K1, 1 SECP256R1, 2 ED25519, 3 RISTRETTO). Throws a
+ * Returns the class group of a curve by its chain number (0 SECP256K1, 1 SECP256R1, 2 ED25519, 3 RISTRETTO). Throws a
  * RangeError for another number.
  */
 export function classGroupOfCurve(curve: number): ClassGroup {
@@ -56,7 +56,9 @@ export function decodeForm(group: ClassGroup, bytes: Uint8Array): Form {
   return form;
 }
 
-/** Like {@link decodeForm} without the check that the form is primitive. For bytes that this process encoded itself. */
+/**
+ * Decodes like {@link decodeForm}, without the check that the form is primitive. For bytes that this process encoded.
+ */
 export function decodeReducedForm(group: FormGroup, bytes: Uint8Array): Form {
   if (bytes.length !== FORM_BYTES)
     throw new InvalidFormError(`a form has ${FORM_BYTES} bytes, not ${bytes.length}`);
@@ -64,7 +66,10 @@ export function decodeReducedForm(group: FormGroup, bytes: Uint8Array): Form {
   return completeForm(group, a, signedBigIntFromLittleEndian(bytes.subarray(128)));
 }
 
-/** The form with these leading coefficients. Throws InvalidFormError unless it is reduced and of this discriminant. */
+/**
+ * Returns the form with these leading coefficients. Throws InvalidFormError unless it is reduced and of this
+ * discriminant.
+ */
 export function completeForm(group: FormGroup, a: bigint, b: bigint): Form {
   if (a <= 0n) throw new InvalidFormError("the form is not positive definite");
   const dividend = b * b - group.discriminant;
@@ -74,7 +79,9 @@ export function completeForm(group: FormGroup, a: bigint, b: bigint): Form {
   return { a, b, c };
 }
 
-/** f^m, the encoding of a scalar in the subgroup of order q where logarithms are easy (BICYCL, Algorithm Solve). */
+/**
+ * Returns f^m, the encoding of a scalar in the subgroup of order q where logarithms are easy (BICYCL, Algorithm Solve).
+ */
 export function scalarToForm(group: ClassGroup, scalar: bigint): Form {
   const m = floorMod(scalar, group.q);
   if (m === 0n) return group.identity;
@@ -84,7 +91,7 @@ export function scalarToForm(group: ClassGroup, scalar: bigint): Form {
   return completeForm(group, group.q * group.q, b);
 }
 
-/** The scalar m of f^m. Throws InvalidFormError if the form is not a power of f. */
+/** Returns the scalar m of f^m. Throws InvalidFormError if the form is not a power of f. */
 export function formToScalar(group: ClassGroup, form: Form): bigint {
   if (form.a === 1n) return 0n;
   if (form.a !== group.q * group.q || form.b % group.q !== 0n) {

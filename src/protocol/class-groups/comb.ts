@@ -27,7 +27,7 @@ export function combTable(group: FormGroup, base: Form, bits: number, degree: nu
   return { degree, rowBits, entries };
 }
 
-/** base^exponent. Throws a RangeError if the exponent is negative or longer than the table's bits. */
+/** Returns base^exponent. Throws a RangeError if the exponent is negative or longer than the table's bits. */
 export function combPower(group: FormGroup, table: CombTable, exponent: bigint): Form {
   const { degree, rowBits, entries } = table;
   if (exponent < 0n || bitLength(exponent) > degree * rowBits)

@@ -8,14 +8,14 @@ export interface PowerTerm {
   readonly exponent: bigint;
 }
 
-/** base^exponent. Not constant-time: do not use it for a secret exponent that an attacker can time. */
+/** Returns base^exponent. Not constant-time: do not use it for a secret exponent that an attacker can time. */
 export function powerForm(group: FormGroup, base: Form, exponent: bigint): Form {
   return multiPower(group, [{ base, exponent }]);
 }
 
 /**
- * The product of all terms. All terms share one run of squarings (Straus' method; Handbook of Applied Cryptography,
- * Algorithm 14.88). Exponents are in width-w non-adjacent form, because inverting a form is free.
+ * Returns the product of all terms. All terms share one run of squarings (Straus' method; Handbook of Applied
+ * Cryptography, Algorithm 14.88). Exponents are in width-w non-adjacent form, because inverting a form is free.
  */
 export function multiPower(group: FormGroup, terms: readonly PowerTerm[]): Form {
   const bits = terms.reduce((most, { exponent }) => Math.max(most, bitLength(exponent)), 0);
@@ -38,7 +38,7 @@ export function multiPower(group: FormGroup, terms: readonly PowerTerm[]): Form 
   return product;
 }
 
-/** base^1, base^3, base^5, ... */
+/** Returns base^1, base^3, base^5, ... */
 function oddPowers(group: FormGroup, base: Form, count: number): Form[] {
   const powers = [base];
   const square = squareForm(group, base);

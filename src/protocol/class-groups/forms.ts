@@ -29,17 +29,17 @@ export function formGroup(discriminant: bigint): FormGroup {
   return { discriminant, identity, bound, boundBits: bitLength(bound) };
 }
 
-/** True if both forms are the same class. */
+/** Returns whether both forms are the same class. */
 export function equalForms(left: Form, right: Form): boolean {
   return left.a === right.a && left.b === right.b;
 }
 
-/** The inverse class (Cohen, section 5.2: the opposite form). */
+/** Returns the inverse class (Cohen, section 5.2: the opposite form). */
 export function invertForm(form: Form): Form {
   return reduceForm(form.a, -form.b, form.c);
 }
 
-/** Gauss' reduction of a positive definite form (Cohen, Algorithm 5.4.2). */
+/** Reduces a positive definite form (Gauss; Cohen, Algorithm 5.4.2). */
 export function reduceForm(a: bigint, b: bigint, c: bigint): Form {
   let [ra, rb, rc] = [a, b, c];
   for (;;) {
@@ -54,7 +54,7 @@ export function reduceForm(a: bigint, b: bigint, c: bigint): Form {
 }
 
 /**
- * The product of two classes. For coprime leading coefficients it never computes a1*a2.
+ * Returns the product of two classes. For coprime leading coefficients it never computes a1*a2.
  *
  * Dirichlet's composition (Cohen, Algorithm 5.4.7 with d = 1) is (a1*a2, b2 + 2*a2*u, ...) with
  * u = (b1 - b2) / (2*a2) mod a1. That is f2 on the lattice {(r, y) : r = u*y mod a1}, divided by a1, in the basis
@@ -79,9 +79,9 @@ export function composeForms(group: FormGroup, left: Form, right: Form): Form {
 }
 
 /**
- * The square of a class, for gcd(a, b) = 1: with u = -c/b mod a the form (a^2, b + 2*a*u, ...) equals
- * r^2 + y*(b*r + c*y)/a on the lattice {(r, y) : r = u*y mod a}; a short basis comes from a partial Euclid
- * (NUDUPL; Cohen, Algorithm 5.4.8).
+ * Returns the square of a class, for gcd(a, b) = 1: with u = -c/b mod a the form (a^2, b + 2*a*u, ...) equals r^2 +
+ * y*(b*r + c*y)/a on the lattice {(r, y) : r = u*y mod a}; a short basis comes from a partial Euclid (NUDUPL; Cohen,
+ * Algorithm 5.4.8).
  */
 export function squareForm(group: FormGroup, form: Form): Form {
   const { a, b, c } = form;
@@ -97,7 +97,7 @@ export function squareForm(group: FormGroup, form: Form): Form {
   return reduceForm(r1 * r1 + y1 * e1, r1 * y2 - r2 * y1 < 0n ? -middle : middle, r2 * r2 + y2 * e2);
 }
 
-/** Gauss' composition for any two forms (Cohen, Algorithm 5.4.7). Slow: {@link composeForms} falls back to it. */
+/** Composes any two forms (Gauss; Cohen, Algorithm 5.4.7). Slow: {@link composeForms} falls back to it. */
 export function composeFormsPlainly(group: FormGroup, left: Form, right: Form): Form {
   const half = (left.b + right.b) / 2n;
   const [gcd0, u, v] = extendedGcd(left.a, right.a);
@@ -128,7 +128,9 @@ function coprimeRepresentative(modulus: bigint, form: Form): { form: Form; inver
   return undefined;
 }
 
-/** form(x, y) for (1, 0), (0, 1), (1, 1), (1, -1), (1, 2), (1, -2), (-2, 1) and (2, 1), completed to a basis. */
+/**
+ * Returns form(x, y) for (1, 0), (0, 1), (1, 1), (1, -1), (1, 2), (1, -2), (-2, 1) and (2, 1), completed to a basis.
+ */
 function representative(form: Form, candidate: number): Form {
   const swapped = { a: form.c, b: -form.b, c: form.a };
   switch (candidate) {
@@ -151,7 +153,6 @@ function representative(form: Form, candidate: number): Form {
   }
 }
 
-/** form(x, y + k*x). */
 function shifted({ a, b, c }: Form, k: bigint): Form {
   return { a: a + k * (b + k * c), b: b + 2n * k * c, c };
 }
@@ -160,7 +161,7 @@ const ODD_PRIMES = [3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43];
 /** Their product, which a double holds. */
 const PRIMORIAL = BigInt(ODD_PRIMES.reduce((product, prime) => product * prime, 1));
 
-/** A bit mask of the primes from 2 to 43 that divide a number. */
+/** Returns a bit mask of the primes from 2 to 43 that divide a number. */
 function smallFactors(value: bigint): number {
   const residue = Number(value % PRIMORIAL);
   let factors = Number(BigInt.asUintN(1, value)) ^ 1;

@@ -1,28 +1,28 @@
-/** |value|. */
+/** Returns |value|. */
 export function absolute(value: bigint): bigint {
   return value < 0n ? -value : value;
 }
 
-/** The residue of `value` in [0, modulus), for a positive modulus. */
+/** Returns the residue of `value` in [0, modulus), for a positive modulus. */
 export function floorMod(value: bigint, modulus: bigint): bigint {
   const rest = value % modulus;
   return rest < 0n ? rest + modulus : rest;
 }
 
-/** floor(numerator / denominator), for a positive denominator. */
+/** Returns floor(numerator / denominator), for a positive denominator. */
 export function floorDivide(numerator: bigint, denominator: bigint): bigint {
   const quotient = numerator / denominator;
   return numerator < 0n && quotient * denominator !== numerator ? quotient - 1n : quotient;
 }
 
-/** The bit length of |value|; 0 for 0. */
+/** Returns the bit length of |value|; 0 for 0. */
 export function bitLength(value: bigint): number {
   if (value === 0n) return 0;
   const hex = absolute(value).toString(16);
   return 4 * (hex.length - 1) + 32 - Math.clz32(Number.parseInt(hex[0]!, 16));
 }
 
-/** floor(sqrt(value)) for value >= 0, by Newton's iteration (Cohen, Algorithm 1.7.1). */
+/** Returns floor(sqrt(value)) for value >= 0, by Newton's iteration (Cohen, Algorithm 1.7.1). */
 export function integerSquareRoot(value: bigint): bigint {
   if (value < 2n) return value;
   let root = 1n << BigInt((bitLength(value) + 1) >> 1);
@@ -33,7 +33,10 @@ export function integerSquareRoot(value: bigint): bigint {
   }
 }
 
-/** Extended Euclid (Cohen, Algorithm 1.3.6): [g, u, v] with u*left + v*right = g = gcd(left, right) >= 0. */
+/**
+ * Runs the extended Euclidean algorithm (Cohen, Algorithm 1.3.6). Returns [g, u, v] with u*left + v*right = g =
+ * gcd(left, right) >= 0.
+ */
 export function extendedGcd(left: bigint, right: bigint): readonly [bigint, bigint, bigint] {
   let [r0, r1, u0, u1, v0, v1] = [left, right, 1n, 0n, 0n, 1n];
   while (r1 !== 0n) {
@@ -45,7 +48,7 @@ export function extendedGcd(left: bigint, right: bigint): readonly [bigint, bigi
   return r0 < 0n ? [-r0, -u0, -v0] : [r0, u0, v0];
 }
 
-/** The inverse of `value` modulo a positive `modulus`. Throws a RangeError if there is none. */
+/** Returns the inverse of `value` modulo a positive `modulus`. Throws a RangeError if there is none. */
 export function invertMod(value: bigint, modulus: bigint): bigint {
   const [gcd, inverse] = extendedGcd(floorMod(value, modulus), modulus);
   if (gcd !== 1n) throw new RangeError("no inverse: the value shares a factor with the modulus");

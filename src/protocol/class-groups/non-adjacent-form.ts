@@ -5,8 +5,8 @@ export interface SignedDigit {
 }
 
 /**
- * The non-zero digits of `value` in width-w non-adjacent form: value is the sum of digit * 2^position. All digits are
- * odd and below 2^(width-1) in magnitude.
+ * Returns the non-zero digits of `value` in width-w non-adjacent form: value is the sum of digit * 2^position. All
+ * digits are odd and below 2^(width-1) in magnitude.
  */
 export function nonAdjacentForm(value: bigint, width: number): SignedDigit[] {
   const bits = [...value.toString(2)].reverse().map(Number);

@@ -7,7 +7,7 @@ import { bitLength } from "./integers.ts";
  * integers once, which replaces about thirty divisions. A product of forms spends most of its time here.
  */
 
-/** [gcd(left, right), v] with v*right = gcd (mod left), for left > right > 0. */
+/** Returns [gcd(left, right), v] with v*right = gcd (mod left), for left > right > 0. */
 export function gcdWithCofactor(left: bigint, right: bigint): readonly [bigint, bigint] {
   let [r0, r1, v0, v1] = [left, right, 0n, 1n];
   let bits = bitLength(r0);

@@ -25,9 +25,9 @@ export function* powerLadder(group: FormGroup, base: Form, bits: number): Steps<
 }
 
 /**
- * The product of all terms, by Yao's method (Knuth, TAOCP 2, answer to 4.6.3-9) with signed digits: it first multiplies
- * the rungs of equal digits, across all bases. Not constant-time. Throws a RangeError for an exponent that is negative
- * or exceeds its ladder.
+ * Returns the product of all terms, by Yao's method (Knuth, TAOCP 2, answer to 4.6.3-9) with signed digits: it first
+ * multiplies the rungs of equal digits, across all bases. Not constant-time. Throws a RangeError for an exponent that
+ * is negative or exceeds its ladder.
  */
 export function* ladderProduct(group: FormGroup, terms: readonly LadderTerm[]): Steps<Form> {
   // Entry i collects the factors with the exponent 2i + 1.
@@ -55,5 +55,5 @@ export function* ladderProduct(group: FormGroup, terms: readonly LadderTerm[]): 
 
 /** Digits are odd and below 2^6 in magnitude: fastest for two or three exponents of a thousand bits. */
 const DIGIT_WIDTH = 7;
-/** A few milliseconds. */
+/** The number of steps between two yields, which take a few milliseconds. */
 const PAUSE_COUNT = 64;

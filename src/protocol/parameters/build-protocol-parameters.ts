@@ -107,13 +107,13 @@ function curveGroup(constants: CurveConstants): Uint8Array {
   );
 }
 
-/** A discriminant -p*q^(2k+1) as (q, k, value). Its integers have `limbs` 64-bit words. */
+/** Encodes a discriminant -p*q^(2k+1) as (q, k, value). Its integers have `limbs` 64-bit words. */
 function discriminant(q: bigint, k: number, value: bigint, limbs: number): Uint8Array {
   const integer = (of: bigint) => encodeVector(bigIntToLittleEndian(of, 8 * limbs));
   return concatBytes(integer(q), uint32ToLittleEndian(k), integer(value));
 }
 
-/** The class groups' setup: both discriminants, q, p, k, and q^2, which maps forms between the two groups. */
+/** Encodes the class groups' setup: both discriminants, q, p, k, and q^2, which maps forms between the two groups. */
 function setup(group: ClassGroup): Uint8Array {
   const { q, p } = group;
   return concatBytes(
@@ -127,18 +127,18 @@ function setup(group: ClassGroup): Uint8Array {
   );
 }
 
-/** A form: all three coefficients and the bit length of its discriminant, 778 bytes. */
+/** Encodes a form: all three coefficients and the bit length of its discriminant, 778 bytes. */
 function longForm(group: ClassGroup, { a, b, c }: Form): Uint8Array {
   const integers = [a, b, c].map((integer) => encodeVector(bigIntToLittleEndian(integer, 256)));
   return concatBytes(...integers, uint32ToLittleEndian(bitLength(group.discriminant)));
 }
 
-/** A form with its discriminant. */
+/** Encodes a form with its discriminant. */
 function element(group: ClassGroup, form: Form): Uint8Array {
   return concatBytes(longForm(group, form), discriminant(group.q, 1, group.discriminant, 32));
 }
 
-/** A BCS map from each base to its tables, sorted by the bytes of the base. */
+/** Encodes a BCS map from each base to its tables, sorted by the bytes of the base. */
 function tableMap(
   group: ClassGroup,
   degree: number,

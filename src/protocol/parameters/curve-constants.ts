@@ -1,7 +1,7 @@
 import { hexToBytes } from "../bytes.ts";
 import { classGroupOfCurve } from "../class-groups/class-group.ts";
 
-/** The constants of a curve by its chain number. Throws a RangeError for an unknown number. */
+/** Returns the constants of a curve by its chain number. Throws a RangeError for an unknown number. */
 export function curveConstants(curve: number): CurveConstants {
   const constants = CURVES[curve];
   if (constants === undefined) throw new RangeError(`unknown curve ${curve}`);

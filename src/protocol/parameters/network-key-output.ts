@@ -38,7 +38,7 @@ export class UnsupportedOutputError extends Error {
 
 const OLDEST_VERSION = 2;
 const NEWEST_VERSION = 4;
-/** Far above ten times the number of today's validators. Party ids have 16 bits. */
+/** The maximum number of parties, more than ten times the number of today's validators. Party ids have 16 bits. */
 const MAX_PARTY_COUNT = 2_048;
 
 /**
@@ -133,7 +133,7 @@ function readForm(reader: ByteReader, curve: number): Form {
   return decodeForm(classGroupOfCurve(curve), reader.vector(FORM_BYTES));
 }
 
-/** Each entry is a party's id (two bytes) and a form, which is not decoded. */
+/** Skips a map. Each entry is a party's id (two bytes) and a form, which is not decoded. */
 function skipPartyMap(reader: ByteReader): void {
   const count = reader.uleb128();
   if (count > MAX_PARTY_COUNT)

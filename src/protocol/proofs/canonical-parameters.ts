@@ -14,7 +14,7 @@ export type Json = string | number | boolean | null | readonly Json[] | { readon
 /** The bounds of the integers used as encryption randomness. */
 export const RANDOMNESS_SPACE = { order_bits: 1536, sample_bits: 749, upper_bound_bits: 1278 } as const;
 
-/** Integers modulo the curve's order. */
+/** Describes the integers modulo the curve's order. */
 export function scalarGroupJson(curve: CurveArithmetic): Json {
   return {
     name: "The finite field of integers modulo prime q $\\mathbb{Z}_q$",
@@ -23,7 +23,7 @@ export function scalarGroupJson(curve: CurveArithmetic): Json {
   };
 }
 
-/** The curve's group of points. */
+/** Describes the curve's group of points. */
 export function pointGroupJson(curve: CurveArithmetic): Json {
   const { constants } = curve;
   return {
@@ -37,18 +37,18 @@ export function pointGroupJson(curve: CurveArithmetic): Json {
   };
 }
 
-/** `size` copies of a group. */
+/** Describes `size` copies of a group. */
 export function productJson(group: Json, size: number): Json {
   return { canonical_public_parameters: group, size };
 }
 
-/** The group of ciphertexts: pairs of forms. */
+/** Describes the group of ciphertexts: pairs of forms. */
 export function ciphertextGroupJson(curve: CurveArithmetic): Json {
   const discriminant = bigIntToLittleEndian(curve.group.discriminant, 256);
   return productJson({ discriminant: bytesToHex(discriminant) }, 2);
 }
 
-/** The encryption scheme under one encryption key. */
+/** Describes the encryption scheme under one encryption key. */
 export function encryptionSchemeJson(curve: CurveArithmetic, encryptionKey: Form): Json {
   const { q, p, h } = curve.group;
   return {
@@ -72,7 +72,7 @@ export function encryptionSchemeJson(curve: CurveArithmetic, encryptionKey: Form
   };
 }
 
-/** The witness and statement spaces of a proof's language. */
+/** Describes the witness and statement spaces of a proof's language. */
 export function languageGroupsJson(witness: Json, statement: Json): Json {
   return {
     canonical_witness_space_public_parameters: witness,
@@ -80,12 +80,12 @@ export function languageGroupsJson(witness: Json, statement: Json): Json {
   };
 }
 
-/** A form, as the hex of its 256 bytes. */
+/** Encodes a form, as the hex of its 256 bytes. */
 export function formJson(form: Form): string {
   return bytesToHex(encodeForm(form));
 }
 
-/** Both forms of a ciphertext. */
+/** Encodes both forms of a ciphertext. */
 export function ciphertextJson(ciphertext: Ciphertext): string[] {
   return ciphertext.map(formJson);
 }

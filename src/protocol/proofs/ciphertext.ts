@@ -24,12 +24,12 @@ export interface CiphertextTerm {
   readonly weight: bigint;
 }
 
-/** The encryption of the sum of weight * plaintext: the scheme is linearly homomorphic. */
+/** Returns the encryption of the sum of weight * plaintext: the scheme is linearly homomorphic. */
 export function combineCiphertexts(curve: CurveArithmetic, terms: readonly CiphertextTerm[]): Ciphertext {
   return [combineParts(curve, terms, 0), combineParts(curve, terms, 1)];
 }
 
-/** One of the two forms of {@link combineCiphertexts}. */
+/** Returns one of the two forms of {@link combineCiphertexts}. */
 export function combineParts(curve: CurveArithmetic, terms: readonly CiphertextTerm[], part: 0 | 1): Form {
   return multiPower(
     curve.group,
@@ -37,7 +37,7 @@ export function combineParts(curve: CurveArithmetic, terms: readonly CiphertextT
   );
 }
 
-/** True if both are the same pair of classes. */
+/** Returns whether both are the same pair of classes. */
 export function equalCiphertexts(left: Ciphertext, right: Ciphertext): boolean {
   return equalForms(left[0], right[0]) && equalForms(left[1], right[1]);
 }

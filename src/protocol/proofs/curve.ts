@@ -41,20 +41,22 @@ export interface CurveArithmetic {
   readonly decode: (bytes: Uint8Array) => CurvePoint;
 }
 
-/** The curve of a chain number (0 SECP256K1, 1 SECP256R1, 2 ED25519, 3 RISTRETTO). Rejects an unknown number. */
+/**
+ * Returns the curve of a chain number (0 SECP256K1, 1 SECP256R1, 2 ED25519, 3 RISTRETTO). Rejects an unknown number.
+ */
 export function curveByNumber(number: number): CurveArithmetic {
   const curve = CURVES[number];
   rejectUnless(curve !== undefined, `unknown curve ${number}`);
   return curve;
 }
 
-/** scalar * base point. */
+/** Returns scalar * base point. */
 export function scaleBase(curve: CurveArithmetic, scalar: bigint): CurvePoint {
   const reduced = floorMod(scalar, curve.order);
   return reduced === 0n ? curve.zero : curve.base.multiply(reduced);
 }
 
-/** scalar * point. Not constant-time: for public scalars. */
+/** Returns scalar * point. Not constant-time: for public scalars. */
 export function scale(curve: CurveArithmetic, point: CurvePoint, scalar: bigint): CurvePoint {
   return point.multiplyUnsafe(floorMod(scalar, curve.order));
 }
@@ -107,12 +109,12 @@ export function readScalar(curve: CurveArithmetic, reader: ByteReader, what: str
   return scalar;
 }
 
-/** A point in a transcript's JSON: upper-case hex, or an array of bytes for the 32-byte encodings. */
+/** Encodes a point in a transcript's JSON: upper-case hex, or an array of bytes for the 32-byte encodings. */
 export function pointJson(curve: CurveArithmetic, point: CurvePoint): string | number[] {
   return bytesJson(curve, pointBytes(point));
 }
 
-/** A scalar in a transcript's JSON. */
+/** Encodes a scalar in a transcript's JSON. */
 export function scalarJson(curve: CurveArithmetic, scalar: bigint): string | number[] {
   return bytesJson(curve, scalarBytes(curve, scalar));
 }

@@ -15,7 +15,7 @@ export interface UserDkgMessage {
 /** mu_0, mu_1 and mu_G: the network's share of a dWallet is mu_0 x_0 + mu_1 x_1 + mu_G. */
 export type ShareRandomizers = readonly [bigint, bigint, bigint];
 
-/** The transcript of the user's proof, up to the first messages. `sessionDigest`: 32 bytes. */
+/** Returns the transcript of the user's proof, up to the first messages. `sessionDigest`: 32 bytes. */
 export function shareProofTranscript(
   curve: CurveArithmetic,
   sessionDigest: Uint8Array,

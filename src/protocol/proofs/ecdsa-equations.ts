@@ -20,8 +20,8 @@ import { rejectUnless } from "./rejected-input.ts";
 import type { SignContext } from "./sign-context.ts";
 
 /**
- * The equations of the eight proofs of an ECDSA sign message. This function checks the hashes and throws RejectedInput;
- * the caller checks the equations. `digest` is the message's hash modulo the order.
+ * Returns the equations of the eight proofs of an ECDSA sign message. This function checks the hashes and throws
+ * RejectedInput; the caller checks the equations. `digest` is the message's hash modulo the order.
  */
 export function ecdsaEquations(
   context: SignContext,
@@ -84,18 +84,18 @@ type Weights = readonly [bigint, bigint, bigint];
 export interface DerivedCiphertexts {
   /** g times the dWallet's network share. */
   readonly maskedKeyShare: Ciphertext;
-  /** g times the network's nonce share under these weights. */
+  /** Returns g times the network's nonce share under these weights. */
   readonly maskedNonceShare: (weights: Weights) => Ciphertext;
 }
 
-/** r, the nonce's x coordinate modulo the order. Rejects zero. */
+/** Returns r, the nonce's x coordinate modulo the order. Rejects zero. */
 export function nonceAbscissa(curve: CurveArithmetic, nonce: CurvePoint): bigint {
   const r = bigIntFromBigEndian(pointBytes(nonce).subarray(1)) % curve.order;
   rejectUnless(r !== 0n, "nonce has x = 0");
   return r;
 }
 
-/** R'_B, the network's nonce under the message's weights. Rejects the neutral point. */
+/** Returns R'_B, the network's nonce under the message's weights. Rejects the neutral point. */
 export function networkNonce({ curve, presign }: SignContext, weights: Weights): CurvePoint {
   const nonce = scale(curve, presign.noncePoints[0], weights[0])
     .add(scale(curve, presign.noncePoints[1], weights[1]))
@@ -104,7 +104,7 @@ export function networkNonce({ curve, presign }: SignContext, weights: Weights):
   return nonce;
 }
 
-/** The terms whose sum is the network's masked key share of a dWallet. */
+/** Returns the terms whose sum is the network's masked key share of a dWallet. */
 export function maskedKeyShareTerms({ dwallet, presign }: SignContext): readonly CiphertextTerm[] {
   return weighted(
     [presign.ciphertexts[1]!, presign.ciphertexts[2]!, presign.ciphertexts[0]!],
@@ -112,13 +112,13 @@ export function maskedKeyShareTerms({ dwallet, presign }: SignContext): readonly
   );
 }
 
-/** The terms whose sum is the network's masked nonce share. */
+/** Returns the terms whose sum is the network's masked nonce share. */
 export function maskedNonceShareTerms({ presign }: SignContext, weights: Weights): readonly CiphertextTerm[] {
   return weighted([presign.ciphertexts[3]!, presign.ciphertexts[4]!, presign.ciphertexts[0]!], weights);
 }
 
 /**
- * The commitments to the coefficients of the encrypted partial signature, r*k*x_A + m*k and r*k. They follow
+ * Returns the commitments to the coefficients of the encrypted partial signature, r*k*x_A + m*k and r*k. They follow
  * homomorphically from the commitments to k.
  */
 export function partialSignatureCommitments(

@@ -172,7 +172,9 @@ function readLinearEvaluationProof(curve: CurveArithmetic, reader: ByteReader): 
   };
 }
 
-/** The response for a coefficient, blinded by a multiple of q: 48 words, below the protocol's bound of 1535 bits. */
+/**
+ * Reads the response for a coefficient, blinded by a multiple of q: 48 words, below the protocol's bound of 1535 bits.
+ */
 function readCoefficientResponse(reader: ByteReader): bigint {
   const response = bigIntFromLittleEndian(reader.vector(COEFFICIENT_BYTES));
   rejectUnless(

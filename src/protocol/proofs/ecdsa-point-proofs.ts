@@ -6,7 +6,7 @@ import { verifyFischlinHashes } from "./fischlin.ts";
 import { appendMasks, proofTranscript, type SignContext } from "./sign-context.ts";
 import { proofChallenge } from "./transcript.ts";
 
-/** The equations of a Maurer proof: phi(z) = M + e*S for each image, with the transcript's challenge e. */
+/** Returns the equations of a Maurer proof: phi(z) = M + e*S for each image, with the transcript's challenge e. */
 export function pointProofEquations(
   context: SignContext,
   statement: PointStatement,
@@ -18,8 +18,8 @@ export function pointProofEquations(
 }
 
 /**
- * The equations of a Fischlin proof of a statement with one image: one for each repetition, with its own challenge.
- * This function checks the hashes and throws RejectedInput.
+ * Returns the equations of a Fischlin proof of a statement with one image: one for each repetition, with its own
+ * challenge. This function checks the hashes and throws RejectedInput.
  */
 export function repeatedProofEquations(
   context: SignContext,
@@ -39,7 +39,7 @@ export function repeatedProofEquations(
   );
 }
 
-/** The opening of a commitment in the transcript's JSON: a vector of one value, and the randomness. */
+/** Encodes the opening of a commitment in the transcript's JSON: a vector of one value, and the randomness. */
 export function openingJson(curve: CurveArithmetic, [value, randomness]: readonly [bigint, bigint]) {
   return [[scalarJson(curve, value)], scalarJson(curve, randomness)];
 }

@@ -18,7 +18,7 @@ export interface PointStatement extends ProofStatement {
   readonly label: string;
   readonly images: readonly CurvePoint[];
   readonly rows: readonly (readonly (CurvePoint | undefined)[])[];
-  /** The first messages in the transcript's JSON. */
+  /** Encodes the first messages in the transcript's JSON. */
   masksJson(masks: readonly CurvePoint[]): Json[];
 }
 
@@ -143,7 +143,7 @@ export function statementDisplacedNonce(
   };
 }
 
-/** Knowledge of an opening of `image` as a commitment with the message generator `base`. */
+/** States knowledge of an opening of `image` as a commitment with the message generator `base`. */
 function decommitment(
   curve: CurveArithmetic,
   label: string,

@@ -95,7 +95,7 @@ export function verifyEncryptedShare(
   );
 }
 
-/** base^exponent / divisor^weight. */
+/** Returns base^exponent / divisor^weight. */
 function quotient(group: FormGroup, base: Form, exponent: bigint, divisor: Form, weight: bigint): Form {
   return multiPower(group, [
     { base, exponent },
@@ -103,7 +103,7 @@ function quotient(group: FormGroup, base: Form, exponent: bigint, divisor: Form,
   ]);
 }
 
-/** The proof's challenge, which binds the key, the statement and the first message. */
+/** Returns the proof's challenge, which binds the key, the statement and the first message. */
 export function encryptedShareChallenge(
   curve: CurveArithmetic,
   encryptionKey: Form,

@@ -76,7 +76,7 @@ export function combineEquations(
   };
 }
 
-/** The sum of all terms. Not constant-time: for public scalars. */
+/** Returns the sum of all terms. Not constant-time: for public scalars. */
 export function pointSum(curve: CurveArithmetic, terms: readonly PointTerm[]): CurvePoint {
   return terms.reduce((sum, { point, scalar }) => {
     // Uses the representative of smaller magnitude: weights and challenges are short, and many are negative.

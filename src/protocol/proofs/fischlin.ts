@@ -36,7 +36,7 @@ export function fischlinCheck(commonHash: Uint8Array, index: number): (answer: F
   };
 }
 
-/** One challenge in 256 is right. All of these challenges fail with a probability of 2^-184. */
+/** The number of challenges to try. One in 256 is right. All of them fail with a probability of 2^-184. */
 const MAX_CHALLENGE_COUNT = 1n << 15n;
 
 /**

@@ -44,7 +44,7 @@ export const DISPLACED_NONCE_PROOF: LinearEvaluationName = {
   name: "$\\pi_{\\ctab}$ - Encryption of Displaced Decentralized Party Nonce Share Proof",
 };
 
-/** The transcript of a linear evaluation up to its statement. */
+/** Returns the transcript of a linear evaluation up to its statement. */
 export function evaluationTranscript(
   context: SignContext,
   encryptionKey: Form,
@@ -59,7 +59,7 @@ export function evaluationTranscript(
   });
 }
 
-/** A first message, or a statement, in the transcript's JSON. */
+/** Encodes a first message, or a statement, in the transcript's JSON. */
 export function imageJson(
   { curve }: SignContext,
   ciphertext: Ciphertext,
@@ -69,8 +69,8 @@ export function imageJson(
 }
 
 /**
- * The equations of the proof of a committed linear evaluation: a Maurer proof over both groups. The coefficients are
- * integers, blinded by a large multiple of q so that the ciphertext reveals them only modulo q.
+ * Returns the equations of the proof of a committed linear evaluation: a Maurer proof over both groups. The
+ * coefficients are integers, blinded by a large multiple of q so that the ciphertext reveals them only modulo q.
  */
 export function evaluationEquations(
   context: SignContext,

@@ -35,7 +35,7 @@ export function readNetworkKeyParts(curve: CurveArithmetic, parameters: Uint8Arr
   return { publicShares, encryptionKey, commitment };
 }
 
-/** The commitment to a network key that dWallets and presigns contain: 32 bytes. */
+/** Returns the commitment to a network key that dWallets and presigns contain: 32 bytes. */
 export function keyCommitment(
   curve: CurveArithmetic,
   key: {

@@ -11,9 +11,9 @@ import type { SignContext } from "./sign-context.ts";
 import { transcript, uniformScalar } from "./transcript.ts";
 
 /**
- * The three weights that turn the presign's nonce shares and G into the network's nonce for this message. Both sides
- * derive them from all values fixed before. `digest` is the message's hash modulo the order. `maskedKeyShare` is the
- * presign's encryption of g times the dWallet's network share.
+ * Returns the three weights that turn the presign's nonce shares and G into the network's nonce for this message. Both
+ * sides derive them from all values fixed before. `digest` is the message's hash modulo the order. `maskedKeyShare` is
+ * the presign's encryption of g times the dWallet's network share.
  */
 export function nonceRandomizers(
   { curve, dwallet, presign }: SignContext,

@@ -1,8 +1,8 @@
 import { concatBytes } from "@noble/hashes/utils.js";
 
 /**
- * A curve's protocol parameters without the tables in the middle: a few kilobytes. `readNetworkKeyParts` returns the
- * same for them.
+ * Returns a curve's protocol parameters without the tables in the middle: a few kilobytes. `readNetworkKeyParts`
+ * returns the same for them.
  */
 export function withoutTables(parameters: Uint8Array): Uint8Array {
   if (parameters.length <= HEAD_BYTES + ELEMENT_BYTES) return parameters;

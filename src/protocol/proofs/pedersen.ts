@@ -6,8 +6,8 @@ import { type Json, pointGroupJson, productJson, scalarGroupJson } from "./canon
 import { type CurveArithmetic, type CurvePoint, pointJson } from "./curve.ts";
 
 /**
- * message * generator + randomness * H: a Pedersen commitment to a secret scalar. Both scalars are between 1 and the
- * order minus one. Uses noble's multiplication for secrets.
+ * Returns message * generator + randomness * H, a Pedersen commitment to a secret scalar. Both scalars are between 1
+ * and the order minus one. Uses noble's multiplication for secrets.
  */
 export function commitSecretly(
   curve: CurveArithmetic,
@@ -18,7 +18,7 @@ export function commitSecretly(
   return generator.multiply(message).add(randomnessGenerator(curve).multiply(randomness));
 }
 
-/** The scheme's public parameters with a given message generator. */
+/** Describes the scheme's public parameters with a given message generator. */
 export function pedersenJson(curve: CurveArithmetic, generator: CurvePoint): Json {
   return {
     canonical_groups_public_parameters: commitmentGroups(
@@ -31,7 +31,7 @@ export function pedersenJson(curve: CurveArithmetic, generator: CurvePoint): Jso
   };
 }
 
-/** The scheme that commits to two scalars with two commitments to base G. */
+/** Describes the scheme that commits to two scalars with two commitments to base G. */
 export function pedersenPairJson(curve: CurveArithmetic): Json {
   const scalars = productJson(scalarGroupJson(curve), 2);
   return {
@@ -53,9 +53,10 @@ function commitmentGroups(message: Json, randomness: Json, commitment: Json): Js
 }
 
 /**
- * H, a point with an unknown discrete logarithm: a fixed text hashed to the curve (RFC 9380, random oracle, simplified
- * SWU). secp256k1 uses SHAKE-256 with its own domain; secp256r1 uses SHA-256 with the domain of the RFC's test vectors.
- * Both were confirmed by solving a proof of the wasm module for H. Throws a RangeError for curves without ECDSA.
+ * Returns H, a point with an unknown discrete logarithm: a fixed text hashed to the curve (RFC 9380, random oracle,
+ * simplified SWU). secp256k1 uses SHAKE-256 with its own domain; secp256r1 uses SHA-256 with the domain of the RFC's
+ * test vectors. Both were confirmed by solving a proof of the wasm module for H. Throws a RangeError for curves without
+ * ECDSA.
  */
 export function randomnessGenerator(curve: CurveArithmetic): CurvePoint {
   const generator = GENERATORS[curve.constants.curve];
@@ -78,7 +79,7 @@ const GENERATORS = [
       expand: "xof",
       hash: shake256,
     });
-    // For a prime field the library accepts the bare element and returns a point; its types say otherwise.
+    // For a prime field, the library accepts the bare element and returns a point, contrary to its types.
     const { mapToCurve } = secp256k1_hasher as unknown as { mapToCurve(fieldElement: bigint): CurvePoint };
     return mapToCurve(elements[0]![0]!).add(mapToCurve(elements[1]![0]!)).precompute(TABLE_WIDTH);
   }),

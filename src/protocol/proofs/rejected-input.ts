@@ -11,7 +11,7 @@ export function rejectUnless(condition: boolean, reason: string): asserts condit
   if (!condition) throw new RejectedInput(reason);
 }
 
-/** The reason if `error` rejects the input; undefined if it is a fault of this code. */
+/** Returns the reason if `error` rejects the input; undefined if it is a bug in this code. */
 export function rejectionReason(error: unknown): string | undefined {
   const verdict =
     error instanceof RejectedInput ||

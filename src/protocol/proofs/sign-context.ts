@@ -32,7 +32,7 @@ export interface ProofStatement {
   readonly statement: Json;
 }
 
-/** The transcript of a Maurer proof up to its statement. First messages follow: see {@link appendMasks}. */
+/** Returns the transcript of a Maurer proof up to its statement. First messages follow: see {@link appendMasks}. */
 export function proofTranscript(context: SignContext, proof: ProofStatement): Transcript {
   const publicKey = JSON.stringify(pointJson(context.curve, context.dwallet.publicKey));
   const hash = transcript(proof.language);

@@ -19,13 +19,12 @@ export interface Transcript {
   append(label: string, message: Uint8Array): void;
   /** Absorbs a value as JSON, indented by two spaces. */
   appendJson(label: string, value: unknown): void;
-  /** Squeezes `length` bytes. */
   challenge(label: string, length: number): Uint8Array;
   /** Saves the current state. Each call of the returned function restores it. */
   mark(): () => void;
 }
 
-/** The 128-bit challenge of a Maurer proof. */
+/** Returns the 128-bit challenge of a Maurer proof. */
 export function proofChallenge(from: Transcript): bigint {
   return bigIntFromLittleEndian(from.challenge("challenge", 16));
 }

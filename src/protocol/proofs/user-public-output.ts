@@ -5,8 +5,8 @@ import type { ShareRandomizers } from "./dkg-transcripts.ts";
 import type { NetworkKeyParts } from "./network-key-parts.ts";
 
 /**
- * X_B, the network's public share of a dWallet: mu_0 X_0 + mu_1 X_1 + mu_G G. Not constant-time, because all values are
- * public.
+ * Returns X_B, the network's public share of a dWallet: mu_0 X_0 + mu_1 X_1 + mu_G G. Not constant-time, because all
+ * values are public.
  */
 export function networkPublicShare(
   curve: CurveArithmetic,
@@ -18,8 +18,8 @@ export function networkPublicShare(
 }
 
 /**
- * The user's public output of a DKG, version 2: 01 | vec(01 | X_A | X | X_B | mu_0 mu_1 mu_G | commitment), 238 bytes
- * on the secp curves and 232 on the others. Everything in it follows from the arguments.
+ * Encodes the user's public output of a DKG, version 2: 01 | vec(01 | X_A | X | X_B | mu_0 mu_1 mu_G | commitment), 238
+ * bytes on the secp curves and 232 on the others. Everything in it follows from the arguments.
  */
 export function encodeUserPublicOutput(
   curve: CurveArithmetic,

@@ -6,7 +6,7 @@ import { createServiceCalls, type ServiceCalls } from "../service-calls.ts";
 import { createDefaultTransport, withHeaders } from "../transport.ts";
 
 /**
- * Creates an operator's client. It sends nothing before the first call. Every call rejects with a {@link TssError}.
+ * Creates an operator's client. It sends nothing before the first call. A failed call rejects with a {@link TssError}.
  *
  * @example
  * const admin = createAdminClient({ baseUrl, adminKey, network: "testnet" });
@@ -27,7 +27,7 @@ export function createAdminClient({
 export interface AdminClientOptions {
   /** The service's URL, such as `http://127.0.0.1:3000`. */
   readonly baseUrl: string;
-  /** ADMIN_API_KEY, or a named admin key, `tss_admin_…`. Do not ship it in a web page. */
+  /** The service's ADMIN_API_KEY, or a named admin key, `tss_admin_…`. Do not ship it in a web page. */
   readonly adminKey: string;
   /** The network whose projects, keys and wallets the calls concern. */
   readonly network: Network;
@@ -36,7 +36,7 @@ export interface AdminClientOptions {
 }
 
 /**
- * The operator's calls, one for each RPC of `tss.v1.Admin` and `tss.v1.Operations`. A list yields its items one by one and fetches the next
- * page on demand. Every call rejects with a TssError.
+ * The operator's calls, one for each RPC of `tss.v1.Admin` and `tss.v1.Operations`. A list yields its items and fetches
+ * the next page on demand. A failed call rejects with a TssError.
  */
 export type AdminClient = ServiceCalls<typeof Admin> & ServiceCalls<typeof Operations>;

@@ -50,5 +50,5 @@ export function taprootPreImage(
 
 const TAG = sha256(new TextEncoder().encode("TapSighash"));
 const EPOCH = 0;
-/** No script path and no annex. */
+/** Spend type: no script path and no annex. */
 const SPENT_BY_KEY = 0;

@@ -50,8 +50,8 @@ export function planInputs(
 /** Selects the inputs to sign and the accepted sighash types. */
 export interface InputChoice {
   /**
-   * The inputs to sign. An input in this list that does not pay to the key, or has its signature already, is an error.
-   * Default: all inputs that pay to the key and have no signature of it yet.
+   * The indices of the inputs to sign. An input in this list that does not pay to the key, or already has its
+   * signature, is an error. Default: all inputs that pay to the key and do not have its signature yet.
    */
   readonly inputs?: readonly number[] | undefined;
   /**
@@ -89,7 +89,7 @@ function sighashByteOf(
   return byte;
 }
 
-/** A Taproot signature commits to the outputs that all inputs spend. */
+/** Returns the outputs that all inputs spend. A Taproot signature commits to them. */
 function spentOutputs({ inputs }: UnsignedTransaction): Output[] {
   return inputs.map(({ spent }, index) => {
     if (spent === undefined) throw invalid(`inputs[${index}]`, "lacks the output that it spends");

@@ -11,14 +11,14 @@ export interface Output {
 
 /** An input, as far as signatures commit to it. */
 export interface Input {
-  /** In the byte order of blocks, the reverse of the displayed order. */
+  /** The transaction id in the byte order of blocks, the reverse of the displayed order. */
   readonly txid: Uint8Array;
   readonly outputIndex: number;
   readonly sequence: number;
   /** The output that it spends, if the PSBT contains it. */
   readonly spent: Output | undefined;
   readonly sighashType: number | undefined;
-  /** Whether it has this key's signature or a final witness. */
+  /** Returns whether it has this key's signature or a final witness. */
   isSignedBy(publicKey: Uint8Array): boolean;
 }
 
@@ -62,7 +62,7 @@ export function unsignedTransaction(transaction: Transaction): UnsignedTransacti
   const { version, lockTime, inputsLength, outputsLength } = transaction;
   const inputs = Array.from({ length: inputsLength }, (_, index) => readInput(transaction, index));
   const spends = inputs.map(({ txid, outputIndex }) => `${bytesToHex(txid)}:${outputIndex}`);
-  // No block accepts such a transaction, so its signatures would be wasted money.
+  // No block accepts such a transaction, so its signatures would waste money.
   const again = spends.findIndex((outpoint, index) => spends.indexOf(outpoint) !== index);
   if (again >= 0) throw invalid(`inputs[${again}]`, "spends the same output as another input");
   return {

@@ -5,9 +5,9 @@ import { type InputChoice, type PlannedInput, planInputs } from "./plan-inputs.t
 import { parsePsbt, type UnsignedTransaction, unsignedTransaction } from "./psbt-transaction.ts";
 
 /**
- * Returns the inputs of a PSBT that a dWallet would sign, and the price. It reserves and charges nothing.
+ * Returns the inputs of a PSBT that a dWallet would sign, and their price. It reserves and charges nothing.
  *
- * @throws {TssError} VALIDATION when the PSBT is malformed or an input cannot be signed.
+ * @throws {TssError} VALIDATION when the PSBT is malformed or an input cannot be signed; the message names it.
  *
  * @example
  * const { priceMicroUsd, feeSats } = await quotePsbt(client, { seed, dwalletId }, psbt);
@@ -27,7 +27,10 @@ export async function quotePsbt(
 /** The client methods that signing a PSBT uses. */
 export type PsbtClient = SigningClient & Pick<TssClient, "prices">;
 
-/** The effect and the price of signing a PSBT. Each input is one signature and one charge. */
+/**
+ * The effect and the price of signing a PSBT. Each input is one signature and one charge. Prices are in millionths of a
+ * US dollar, amounts in satoshis.
+ */
 export interface PsbtQuote {
   readonly inputs: readonly {
     readonly index: number;
@@ -35,13 +38,12 @@ export interface PsbtQuote {
     readonly amountSats: bigint;
     readonly priceMicroUsd: bigint;
   }[];
-  /** The total by the service's current price list. Signing charges the prices at its own time. */
+  /** The total by the service's current price list. The service charges the price at the time of signing. */
   readonly priceMicroUsd: bigint;
-  /** The miners' fee, if the PSBT contains all spent outputs. */
+  /** The miners' fee; undefined if the PSBT lacks a spent output. */
   readonly feeSats: bigint | undefined;
 }
 
-/** Returns the quote of a plan. */
 export async function quoteInputs(
   client: Pick<TssClient, "prices">,
   transaction: UnsignedTransaction,

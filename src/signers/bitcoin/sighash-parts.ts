@@ -10,7 +10,7 @@ export interface SighashType {
 }
 
 /**
- * Reads the sighash byte behind a signature. 0, valid only in Taproot, means all. Returns undefined for an unknown
+ * Reads the sighash byte after a signature. 0 means all and is valid only in Taproot. Returns undefined for an unknown
  * byte.
  */
 export function readSighashType(byte: number): SighashType | undefined {
@@ -24,7 +24,7 @@ export function outpoint({ txid, outputIndex }: Input): Uint8Array {
   return concatBytes(txid, uint32ToLittleEndian(outputIndex));
 }
 
-/** Encodes an amount and a script as in a transaction. */
+/** Encodes an output: its amount and its script. */
 export function encodeOutput({ amountSats, script }: Output): Uint8Array {
   return concatBytes(encodeAmount(amountSats), encodeScript(script));
 }
@@ -34,7 +34,7 @@ export function encodeAmount(amountSats: bigint): Uint8Array {
   return bigIntToLittleEndian(amountSats, 8);
 }
 
-/** Encodes a script with its length in front. */
+/** Encodes a script, prefixed with its length. */
 export function encodeScript(script: Uint8Array): Uint8Array {
   return concatBytes(compactSize(script.length), script);
 }

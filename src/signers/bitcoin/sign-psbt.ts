@@ -8,13 +8,14 @@ import { parsePsbt, unsignedTransaction } from "./psbt-transaction.ts";
 import { type PsbtClient, quoteInputs } from "./quote-psbt.ts";
 
 /**
- * Signs the inputs of a PSBT, of version 0 or 2, that pay to a dWallet on secp256k1: P2WPKH, and Taproot by its key,
- * where the output's key is the dWallet's own, without a tweak (`bitcoinP2trAddress`). Returns the PSBT with the
+ * Signs the inputs of a PSBT, of version 0 or 2, that pay to a dWallet on secp256k1: P2WPKH, and Taproot key-path
+ * inputs whose output key is the dWallet's own, without a tweak (`bitcoinP2trAddress`). Returns the PSBT with the
  * signatures, not finalized. Each input is one signature and one charge. With an idempotency key, input 2 uses the key
  * with `/2` appended: the same call continues after a failure, and signed inputs are not charged again.
  *
  * @throws {TssError} VALIDATION when the PSBT is malformed or an input cannot be signed; the message names it.
- * @throws {TssError} PRICE_ABOVE_LIMIT when the signatures cost more than `maxPriceMicroUsd`; the error has the total.
+ * @throws {TssError} PRICE_ABOVE_LIMIT when the signatures cost more than `maxPriceMicroUsd`; `metadata.priceMicroUsd`
+ *   is the total.
  *
  * @example
  * const signed = await signPsbt(client, { seed, dwalletId }, psbt, { maxPriceMicroUsd: 50_000n });
@@ -65,8 +66,8 @@ export async function signPsbt(
 /** Options of {@link signPsbt}. */
 export interface SignPsbtOptions extends SignOptions, InputChoice {
   /**
-   * The maximum total by the service's price list, in millionths of a US dollar. It is checked before anything is
-   * reserved.
+   * The maximum total by the service's price list, in millionths of a US dollar. Checked before the client reserves
+   * anything. Default: no limit.
    */
   readonly maxPriceMicroUsd?: bigint | undefined;
 }

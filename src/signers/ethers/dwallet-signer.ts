@@ -38,8 +38,8 @@ const ALGORITHM = {
 
 /**
  * An ethers signer for a dWallet on secp256k1. On first use it reads the public key from the chain and proves it with
- * the seed, unless the key contains it. It checks arguments like ethers' own wallet; failures of the client are
- * TssErrors.
+ * the seed, unless the key contains it. It checks arguments like ethers' own wallet. Its methods reject with a TssError
+ * when the client fails, for the reasons of `client.sign`.
  *
  * @example
  * const signer = new DWalletSigner(client, { seed, dwalletId }, provider);
@@ -49,7 +49,6 @@ export class DWalletSigner extends AbstractSigner {
   readonly #client: SigningClient;
   readonly #key: SigningKey | KnownKey;
   readonly #options: SignOptions;
-  /** The pending read of the public key. */
   #asked: Promise<KnownKey> | undefined;
   #known: KnownKey | undefined;
 
@@ -150,7 +149,7 @@ export class DWalletSigner extends AbstractSigner {
 
   #copy(provider: Provider | null, options: SignOptions): DWalletSigner {
     const copy = new DWalletSigner(this.#client, this.#key, provider, options);
-    // The copy does not share a pending read, which ends with the original's signal.
+    // The copy does not share a pending read, because the original's signal aborts that read.
     copy.#known = this.#known;
     return copy;
   }

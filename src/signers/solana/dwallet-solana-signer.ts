@@ -14,7 +14,7 @@ import type { KnownKey, SigningClient, SigningKey } from "../signing-key.ts";
 
 /**
  * Creates Solana Kit's signer for a dWallet whose public key is known, without a read. The first signature compares the
- * public key with the chain's, before it costs anything.
+ * public key with the chain's before it costs anything.
  *
  * @throws {TssError} VALIDATION when the key is malformed.
  *
@@ -55,14 +55,17 @@ export function dwalletSolanaSigner(
 }
 
 /**
- * Solana Kit's signer of transactions and messages, for a dWallet. It signs several at once, each with its own presign
- * and charge. Failures of the client are TssErrors.
+ * Solana Kit's signer of transactions and messages, for a dWallet. It can sign several at once, each with its own
+ * presign and charge. Failures of the client are TssErrors.
  */
 export type DWalletSolanaSigner = TransactionPartialSigner &
   MessagePartialSigner & {
     /**
      * Returns the same signer with other options: an idempotency key, a progress listener. With an idempotency key, the
      * transaction at index 2 of a call uses the key with `/2` appended.
+     *
+     * @example
+     * await signer.withOptions({ idempotencyKey: "payout-7" }).signTransactions([transaction]);
      */
     withOptions(options: SignOptions): DWalletSolanaSigner;
   };
@@ -73,6 +76,7 @@ const ALGORITHM = { curve: "ED25519", signatureAlgorithm: "EdDSA", hashScheme: "
  * Creates Solana Kit's signer for a dWallet on Ed25519. It reads the public key from the chain and proves it with the
  * seed.
  *
+ * @throws {TssError} VALIDATION when the key is malformed.
  * @throws {TssError} SHARE_UNVERIFIED when the share is not derived from the seed.
  *
  * @example

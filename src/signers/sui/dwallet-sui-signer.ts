@@ -13,7 +13,8 @@ import {
 import type { KnownKey, SigningClient, SigningKey } from "../signing-key.ts";
 
 /**
- * The algorithms of Sui's schemes. They sign the 32-byte digest of an intent message as a message and hash it again.
+ * The algorithms of Sui's schemes. Each takes the 32-byte digest of an intent message as its message and hashes it
+ * again.
  */
 const SCHEMES = {
   ED25519: {
@@ -55,9 +56,13 @@ export class DWalletSuiSigner extends Signer {
   readonly #signer: MessageSigner;
 
   /**
-   * The first signature compares the public key with the chain's, before it costs anything.
+   * Creates a signer whose public key is known, without a read. The first signature compares the public key with the
+   * chain's before it costs anything.
    *
    * @throws {TssError} VALIDATION when the key is malformed.
+   *
+   * @example
+   * const signer = new DWalletSuiSigner(client, { seed, dwalletId, curve: "ED25519", publicKeyHex });
    */
   constructor(client: SigningClient, key: KnownSuiKey, options: SignOptions = {}) {
     super();
@@ -103,6 +108,7 @@ export interface KnownSuiKey extends SuiKey, KnownKey {}
 /**
  * Creates a Sui signer for a dWallet. It reads the public key from the chain and proves it with the seed.
  *
+ * @throws {TssError} VALIDATION when the key is malformed.
  * @throws {TssError} SHARE_UNVERIFIED when the share is not derived from the seed.
  *
  * @example

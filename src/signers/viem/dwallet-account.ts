@@ -24,7 +24,7 @@ import { authorizationPreImage, typedDataPreImage } from "./pre-images.ts";
 
 /**
  * Creates viem's account for a dWallet whose public key is known, without a read. The first signature compares the
- * public key with the chain's, before it costs anything.
+ * public key with the chain's before it costs anything.
  *
  * @throws {DWalletSigningError} VALIDATION when the key is malformed.
  *
@@ -52,7 +52,7 @@ export function dwalletAccount(
     signTypedData: async (parameters) =>
       serializeSignature(await sign(signer, typedDataPreImage(parameters))),
     async signTransaction(given, { serializer = serializeTransaction } = {}) {
-      // A copy: the caller may change its object before the transaction is sent.
+      // A copy, because the caller may change its object before the transaction is sent.
       const transaction = { ...given };
       checkSender(transaction, address);
       // The sidecars of EIP-4844 are not part of the signed payload.
@@ -72,7 +72,7 @@ export function dwalletAccount(
 
 /** Options of an account: those of its signatures, and viem's nonce manager. */
 export interface DWalletAccountOptions extends SignOptions {
-  /** Assigns nonces, as in viem's own accounts. */
+  /** Assigns nonces, as in viem's own accounts. Default: none. */
   readonly nonceManager?: NonceManager | undefined;
 }
 
@@ -101,6 +101,7 @@ const ALGORITHM = {
  * Creates viem's account for a dWallet on secp256k1. It reads the public key from the chain and proves it with the
  * seed.
  *
+ * @throws {DWalletSigningError} VALIDATION when the key is malformed.
  * @throws {DWalletSigningError} SHARE_UNVERIFIED when the share is not derived from the seed.
  *
  * @example
@@ -139,7 +140,10 @@ async function sign(signer: MessageSigner, preImage: Hex): Promise<Required<Sign
   };
 }
 
-/** Refuses another sender's transaction, whose signature would be worthless. viem's requests may name the sender. */
+/**
+ * Refuses a transaction from another sender, because this signature would be worthless. viem's requests may name the
+ * sender.
+ */
 function checkSender(transaction: TransactionSerializable & { from?: Address }, address: Address): void {
   const { from } = transaction;
   if (from !== undefined && from !== null && !isAddressEqual(from, address))

@@ -13,7 +13,7 @@ export class DWalletSigningError extends BaseError {
   readonly requestId: string | undefined;
   /** Ids and limits; after a time-out, the ids to resume with. For a malformed argument, `field` names it. */
   readonly metadata: Readonly<Record<string, string>>;
-  /** The delay after which a retry may help; undefined when none does. */
+  /** The delay in milliseconds after which a retry may succeed; undefined when a retry cannot help. */
   readonly retryAfterMs: number | undefined;
   /** The argument of `client.resume`, set when the signature may still succeed. */
   readonly resumeToken: string | undefined;

@@ -21,7 +21,7 @@ export function typedDataPreImage<
   const typedData extends TypedData | Record<string, unknown>,
   primaryType extends keyof typedData | "EIP712Domain",
 >(parameters: TypedDataDefinition<typedData, primaryType>): Hex {
-  // The generic type only helps the caller. The values are validated below, at run time.
+  // The generic type serves only the caller. `validateTypedData` below checks the values at run time.
   const { domain = {}, message, primaryType, types: given } = parameters as unknown as AnyTypedData;
   const types: Record<string, readonly TypedDataParameter[]> = {
     EIP712Domain: getTypesForEIP712Domain({ domain }),
