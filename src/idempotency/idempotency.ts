@@ -17,24 +17,24 @@ const idempotencyKey = createContextKey<Idempotency | null | undefined>(undefine
   description: "idempotency",
 });
 
-/** Stores the identity of a call; null: it has none. Called by the interceptor. */
+/** Stores the identity of a call, or null if it has none. Called by the interceptor. */
 export function setIdempotency(values: ContextValues, idempotency: Idempotency | null): void {
   values.set(idempotencyKey, idempotency);
 }
 
 /**
- * The identity of a call of a KEYED method; undefined if it was sent without the header. Throws without the
- * interceptor.
+ * Returns the identity of a call of a KEYED method, or undefined if it was sent without the header. Throws if the
+ * interceptor has not run.
  */
 export function idempotencyOf(context: { readonly values: ContextValues }): Idempotency | undefined {
   const found = context.values.get(idempotencyKey);
-  if (found === undefined) throw new Error("no interceptor has looked for an idempotency key");
+  if (found === undefined) throw new Error("the idempotency interceptor has not run");
   return found ?? undefined;
 }
 
 /**
- * The fingerprint of a call. Path variables and query parameters are part of the decoded request. Unknown fields change
- * nothing about the call, so they do not count.
+ * Returns the fingerprint of a call. Path variables and query parameters are part of the decoded request. Unknown
+ * fields do not change the call, so they are left out.
  */
 export function fingerprintOf<M extends DescMethod>(
   method: M,

@@ -11,19 +11,17 @@ export interface KeyScope {
   readonly network: string;
 }
 
-/** A remembered call. */
 export interface Remembered {
-  /** The id of the row that it inserted. */
+  /** The id of the row that the call inserted. */
   readonly subjectId: string | null;
-  /** Its reply. */
   readonly reply: Uint8Array | null;
 }
 
 /**
- * Assigns a key to a call: an INSERT into `idempotency_key` of one row for that of `source`, a FROM item with the
- * column `subject_id`. It returns one row exactly if the call now has the key. It waits for another call that is
- * receiving the same key, takes over an expired key, and leaves a valid one alone. Without an idempotency key it
- * returns no row.
+ * Returns a statement that assigns a key to a call. It inserts one row into `idempotency_key` for the row of `source`,
+ * a FROM item with the column `subject_id`, and returns that row only if the call now has the key. It waits for a
+ * concurrent call that is taking the same key, takes over an expired key, and leaves a valid one alone. Without an
+ * idempotency key it returns no row.
  */
 export function keyInsert(
   source: Sql,

@@ -10,8 +10,8 @@ import { findRemembered, type KeyScope, keyInsert, type Remembered } from "./key
 /**
  * Runs the effect of a KEYED call once for each key. Inserts the key first, so that one of several concurrent calls
  * runs and the others wait for it. A repeated call gets the stored answer. A call that fails leaves no key. Locks the
- * project of the scope, then the key, then what the effect locks. Throws IDEMPOTENCY_KEY_REUSED if the key stands for
- * another request, and IDEMPOTENCY_IN_FLIGHT if the first call still runs after the wait.
+ * project of the scope, then the key, then the rows that the effect locks. Throws IDEMPOTENCY_KEY_REUSED if the key
+ * stands for another request, and IDEMPOTENCY_IN_FLIGHT if the first call still runs after the wait.
  */
 export async function runOnce<T>(
   database: Pick<Database, "transaction" | "query">,
@@ -40,9 +40,8 @@ export async function runOnce<T>(
   throw inFlight();
 }
 
-/** A call that runs once for each key. */
 export interface KeyedCall extends KeyScope {
-  /** Undefined: each call runs. */
+  /** Undefined for a call without a key, which always runs. */
   readonly idempotency: Idempotency | undefined;
 }
 

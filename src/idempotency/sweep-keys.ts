@@ -33,7 +33,7 @@ const DEFAULT_INTERVAL_MS = 60_000;
 /** The maximum number in one pass. The loop then checks whether to stop. */
 const PASS_MAX_COUNT = 1_000;
 
-/** Deletes expired idempotency keys. Only a key's time decides whether it counts, not its deletion. */
+/** Deletes expired idempotency keys. A key stops counting when it expires, not when it is deleted. */
 export function createKeySweep({ database, clock, log, intervalMs }: KeySweepDeps): BackgroundLoop {
   return createBackgroundLoop({
     name: "idempotency keys",

@@ -27,13 +27,11 @@ export async function creditProject(
   return bookedCount > 0;
 }
 
-/** A change of a project's credit. */
 export interface Credit {
   readonly projectId: string;
   /** Negative to withdraw credit. */
   readonly amountMicroUsd: bigint;
   /** The reason of the credit. The same reference is booked once; a second booking raises a unique violation. */
   readonly reference: string;
-  /** A text for people. */
   readonly description: string;
 }

@@ -4,7 +4,7 @@ import type { Queryable } from "../store/database.ts";
 import { execute, readRows } from "../store/statements.ts";
 import type { LedgerDifference } from "./verify-ledger.ts";
 
-/** Stores the result of a verification that has just ended, in place of the one before. */
+/** Stores the result of a verification that has just ended. Replaces the previous result. */
 export async function storeVerification(
   db: Queryable,
   differences: readonly LedgerDifference[],
@@ -49,7 +49,6 @@ export interface LastVerification {
   readonly differences: readonly LedgerDifference[];
 }
 
-/** Enough for an investigation. */
 const STORED_MAX_COUNT = 20;
 
 /** JSON has no 64-bit integers. */

@@ -1,18 +1,20 @@
 import sql, { type Sql } from "sql-template-tag";
 
-/** The day to which refunds count. */
+/** The UTC day on which a refund counts. */
 const TODAY = sql`(now() AT TIME ZONE 'utc')::date`;
 
-/** How long expired reservations count, from the last one on. */
+/** How long expired reservations count after the last one. */
 const LAPSES_COUNT_FOR = sql`interval '1 hour'`;
 
-/** The number of expired reservations that count against the project with this name in the statement. */
+/**
+ * Returns SQL for the number of expired reservations that count against the project with this name in the statement.
+ */
 function countedLapses(project: Sql): Sql {
   return sql`CASE WHEN ${project}.lapsed_at > clock_timestamp() - ${LAPSES_COUNT_FOR}
     THEN ${project}.lapsed_reservations ELSE 0 END`;
 }
 
-/** The chargeable subjects and the prefixes of their ledger keys, as constants of SQL. */
+/** The chargeable subjects and the prefixes of their ledger keys, as SQL constants. */
 const CHARGES = {
   sign: {
     charge: { kind: sql`'sign'`, description: sql`'Signature'` },
@@ -31,7 +33,7 @@ const CHARGES = {
  * expressions. Every ledger entry has a unique key, so a second booking raises an error. The table's check constraint
  * refuses a balance below the held amount, and a negative hold.
  *
- * | posting | balance | held | open reservations | ledger | gives |
+ * | posting | balance | held | open reservations | ledger | adds |
  * |---|---|---|---|---|---|
  * | hold | - | + price | + 1 | - | `posting_hold` |
  * | capture | - price | - price | - 1 | sign:<id> | `posting_capture` |
@@ -40,13 +42,14 @@ const CHARGES = {
  * | charge | - price | - | - | sign:<id>, dkg:<id> | `posting_charge` |
  * | refund | + price | - | - | refund:<id>, dkg_refund:<id> | `posting_refund` |
  *
- * The source of a refund has a further column `refunds_per_day`: the maximum number of such refunds of the project on
- * one day (UTC), or null without a limit. Nothing is posted beyond it.
+ * The source of a refund also has the column `refunds_per_day`: the maximum number of such refunds of the project on
+ * one day (UTC), or null without a limit. Beyond it, nothing is posted.
  *
  * A lapse is the release of an expired reservation. It lowers the maximum of open reservations of the project for
  * {@link LAPSES_COUNT_FOR} after the last one. Each capture takes one lapse off the count.
  *
- * The result of a posting has one row exactly if the posting was made. Whatever depends on the money joins it.
+ * The result of a posting has one row if the posting was made, and none otherwise. Join it to whatever depends on the
+ * money.
  */
 export const postings = {
   countedLapses,

@@ -19,8 +19,8 @@ export function verifyLedger(db: Queryable): Promise<LedgerDifference[]> {
 /**
  * `balance`: a project's balance is not the sum of its entries. `held`: not the sum of its open reservations.
  * `reservations`: its counter is not their number.
- * `charge`, `refund`: the entry of a sign request or a dWallet is missing, of another amount, or there without reason.
- * `deposit`: a deposit's entry is missing, of another amount, or there before it was credited.
+ * `charge`, `refund`: the entry of a sign request or a dWallet is missing, has the wrong amount, or has no reason.
+ * `deposit`: a deposit's entry is missing, has the wrong amount, or precedes the credit.
  * `orphan`: an entry without its sign request, dWallet or deposit.
  */
 export const DIFFERENCE_KINDS = [
@@ -51,7 +51,7 @@ WITH entries AS (
   FROM sign_request WHERE status = 'prepared' GROUP BY project_id
 ), requests AS (
   SELECT id, project_id, 'sign' AS charged_as, 'refund' AS refunded_as,
-    -- Who submitted was charged. What expired was never submitted.
+    -- A submitted request was charged. An expired one was never submitted.
     CASE WHEN status <> 'prepared' AND user_sign_message IS NOT NULL THEN -price_micro_usd ELSE 0 END AS charge,
     CASE WHEN status = 'failed' AND refunded THEN price_micro_usd ELSE 0 END AS refund
   FROM sign_request

@@ -65,13 +65,13 @@ export function createBackgroundLoop(options: BackgroundLoopOptions): Background
   }
 }
 
-/** A background loop. */
+/** A loop that runs passes in the background. */
 export interface BackgroundLoop {
   /** Starts with a pass at once. A second call does nothing. */
   start(): void;
   /** Requests a pass now, or another one right after the running one. */
   wake(): void;
-  /** Aborts the wait, lets the running pass end, and starts no other. */
+  /** Ends the pause, aborts the signal, waits for the running pass, and starts no other. */
   stop(): Promise<void>;
 }
 

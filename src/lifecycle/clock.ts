@@ -5,7 +5,7 @@
 export interface Clock {
   /** A monotonic time in milliseconds, from any origin. */
   now(): number;
-  /** Calls `call` once when the time is over. The returned function cancels it. */
+  /** Calls `call` once after this time. The returned function cancels the call. */
   after(durationMs: number, call: () => void): () => void;
 }
 
@@ -18,7 +18,7 @@ export const systemClock: Clock = {
   },
 };
 
-/** Waits for a time. Rejects with the signal's reason when the signal fires. */
+/** Waits for a duration. Rejects with the signal's reason if the signal fires first. */
 export function pause(clock: Clock, durationMs: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason);
@@ -44,15 +44,14 @@ export function every(clock: Clock, intervalMs: number, call: () => void): () =>
   }
 }
 
-/** A running time limit. */
 export interface Deadline {
-  /** Fires when the time is over. */
+  /** Fires when the time limit expires. */
   readonly signal: AbortSignal;
-  /** Ends the limit. The signal does not fire afterwards. */
+  /** Cancels the limit. The signal does not fire afterwards. */
   clear(): void;
 }
 
-/** Begins a time limit. */
+/** Starts a time limit. */
 export function startDeadline(clock: Clock, durationMs: number): Deadline {
   const late = new AbortController();
   const cancel = clock.after(durationMs, () =>

@@ -1,6 +1,5 @@
 import type { Log } from "../telemetry/log.ts";
 
-/** The lifecycle's log. */
 export type LifecycleLog = Pick<Log, "info" | "error">;
 
 export interface LifecycleOptions {
@@ -68,8 +67,8 @@ export class Lifecycle {
   }
 
   /**
-   * Stops all parts, the newest first, even if a part fails or takes too long. @returns true if every part stopped by
-   * itself and in time. Later calls wait for the first.
+   * Stops all parts, the newest first, even if a part fails or takes too long. @returns true if every part stopped in
+   * time and without force. Later calls wait for the first.
    */
   stop(): Promise<boolean> {
     this.#stopped ??= this.#stopAll();
@@ -89,7 +88,9 @@ export class Lifecycle {
     return part;
   }
 
-  /** A driver's error, such as `connect ECONNREFUSED`, does not name the part. */
+  /**
+   * Logs a failed start with the part's name, which a driver's error such as `connect ECONNREFUSED` does not contain.
+   */
   async #tellFailure<T>(name: string, start: () => Promise<T> | T): Promise<T> {
     try {
       return await start();
@@ -139,7 +140,7 @@ export class Lifecycle {
   }
 }
 
-/** The result of a part's stop: `false` means that it used force. */
+/** Returns the result of a part's stop: `false` means that it used force. */
 async function withTimeout({ name, stop, timeoutMs }: Part): Promise<unknown> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {

@@ -51,7 +51,7 @@ export interface SignalSource {
 export interface RunOptions {
   readonly signals: SignalSource;
   readonly log: LifecycleLog;
-  /** Stops everything. @returns whether nothing had to be forced */
+  /** Stops everything. @returns true if nothing had to be forced */
   readonly stop: () => Promise<boolean>;
   /** Ends the process at once. Called only for the second signal. */
   readonly exit: (code: number) => void;

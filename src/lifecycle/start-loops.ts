@@ -18,8 +18,8 @@ export async function startLoops(
 }
 
 /**
- * Starts loops like {@link startLoops}, which all begin to stop when the lifecycle does. Passes that wait for the same
- * hanging server then end together, and the stop takes as long as one of them.
+ * Starts loops like {@link startLoops}, but stops all of them at once when the lifecycle begins to stop. Passes that
+ * wait for the same hanging server then end together, and the stop takes only as long as one of them.
  */
 export async function startLoopsTogether(
   lifecycle: Pick<Lifecycle, "start" | "onStopping">,

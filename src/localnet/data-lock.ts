@@ -2,7 +2,6 @@ import { readFileSync } from "node:fs";
 import { open, readFile, unlink } from "node:fs/promises";
 import { resolve } from "node:path";
 
-/** A data folder that this process holds. */
 export interface DataLock {
   release(): Promise<void>;
 }
@@ -64,7 +63,7 @@ async function readHolder(path: string): Promise<Holder | undefined> {
     const value = JSON.parse(await readFile(path, "utf8")) as Partial<Holder>;
     return typeof value.pid === "number" ? { pid: value.pid, startedAt: value.startedAt } : undefined;
   } catch {
-    // Gone, or torn by a kill during the write: in either case the lock is free.
+    // The file is gone, or a kill tore it during the write. In either case the lock is free.
     return undefined;
   }
 }
@@ -80,7 +79,9 @@ function isAlive(path: string, holder: Holder): boolean {
   return startedAt === undefined || holder.startedAt === undefined || startedAt === holder.startedAt;
 }
 
-/** The 22nd field of /proc/<pid>/stat on Linux. The second field, a name in brackets, may itself contain spaces. */
+/**
+ * Returns the 22nd field of /proc/<pid>/stat on Linux. The second field, a name in brackets, may itself contain spaces.
+ */
 function startTimeOf(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");

@@ -33,7 +33,6 @@ export function createFaucet(ledger: Ledger, ikaCoinType: string): Faucet {
   };
 }
 
-/** A coin that the faucet made. */
 export interface FaucetCoin {
   readonly id: string;
   readonly coinType: string;
@@ -48,8 +47,8 @@ export type Faucet = (address: string) => Promise<readonly FaucetCoin[]>;
 const FAUCET_AMOUNT = 1_000_000_000_000n;
 
 /**
- * The HTTP API of `requestSuiFromFaucetV2`, on `/v2/gas` and on the older `/gas`. Its reply also has the type of each coin,
- * because this faucet gives two.
+ * Returns the routes of the HTTP API of `requestSuiFromFaucetV2`: `/v2/gas` and the older `/gas`. The reply also has
+ * the type of each coin, because this faucet gives two.
  */
 export function faucetRoutes(faucet: Faucet): readonly JsonRoute[] {
   const handle: JsonRoute["handle"] = async (body) => {

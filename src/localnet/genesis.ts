@@ -21,7 +21,7 @@ import { storageCostOf } from "./fullnode/gas.ts";
 import { Coin, type Owner, sealObject } from "./fullnode/object.ts";
 import { coinObjectType, SUI_TYPE } from "./fullnode/sui-types.ts";
 
-/** The first commit of a network. Its digest is the chain's id and also depends on the time of creation. */
+/** Returns the first commit of a network. Its digest is the chain's id and also depends on the time of creation. */
 export function genesisCommit(options: GenesisOptions): Commit {
   const { timestampMs } = options;
   const time = bcs.u64().serialize(timestampMs).toBytes();
@@ -66,7 +66,7 @@ const IKA_COIN_AMOUNT = 1_000_000_000_000_000n;
 /** Enough zeros to decode a default value of any struct. */
 const ZEROS = new Uint8Array(64 * 1024);
 
-/** The Ika system object. Clients read only its version and package. */
+/** Returns the Ika system object. Clients read only its version and package. */
 function systemGenesis(addresses: NetworkAddresses): GenesisObject[] {
   const { systemId, ikaSystemPackageId } = addresses;
   const contents = SystemModule.System.serialize({

@@ -1,7 +1,10 @@
 import type { IkaConfig } from "@ika.xyz/sdk";
 import type { NetworkAddresses } from "./contracts/addresses.ts";
 
-/** The network's ids in the form of `IkaClient`. Returns a new object each time, because a client changes its own. */
+/**
+ * Returns the network's ids in the form of `IkaClient`. Each call returns a new object, because a client changes its
+ * own.
+ */
 export function ikaConfigOf(addresses: NetworkAddresses): IkaConfig {
   return {
     packages: {

@@ -3,8 +3,8 @@ import { dirname } from "node:path";
 import { crc32 } from "node:zlib";
 
 /**
- * Opens a journal and reads it. It cuts off a last record that a kill has torn. It refuses damage before the end,
- * because a cut there would lose acknowledged records.
+ * Opens and reads a journal. Cuts off a last record that a kill has torn. Refuses damage before the end, because a cut
+ * there would lose acknowledged records.
  */
 export async function openJournal(path: string): Promise<OpenedJournal> {
   const created = await open(path, "a");
@@ -37,7 +37,7 @@ export interface Journal {
 export interface OpenedJournal {
   readonly journal: Journal;
   readonly records: readonly Uint8Array[];
-  /** The bytes of a torn last record that were cut off; 0 after a clean stop. */
+  /** The number of bytes of a torn last record that were cut off; 0 after a clean stop. */
   readonly cutBytes: number;
 }
 
@@ -84,7 +84,7 @@ function journalOver(file: FileHandle, end: number): Journal {
 
 function frame(payload: Uint8Array): Buffer {
   if (payload.length > MAX_RECORD_BYTES)
-    throw new Error(`a journal record may have ${MAX_RECORD_BYTES} bytes`);
+    throw new Error(`a journal record may have at most ${MAX_RECORD_BYTES} bytes`);
   const header = Buffer.alloc(HEADER_BYTES);
   header.writeUInt32LE(payload.length, 0);
   header.writeUInt32LE(crc32(payload), 4);
@@ -110,7 +110,7 @@ function readRecords(bytes: Buffer, path: string): { records: Uint8Array[]; end:
   return { records, end: offset };
 }
 
-/** A crash can leave zeros in place of a record. */
+/** A crash can leave zeros instead of a record. */
 function isBlank(bytes: Buffer, offset: number): boolean {
   return bytes.subarray(offset).every((byte) => byte === 0);
 }

@@ -170,7 +170,7 @@ export interface LocalChainOptions {
   readonly accounts?: readonly string[];
   /** 32 bytes from which all ids and the network encryption key are derived; default: the public LOCALNET_SEED. */
   readonly seed?: Uint8Array;
-  /** The network's cryptography; default: the real one on a worker thread. The caller closes the one that it passes. */
+  /** The network's cryptography; default: the real one on a worker thread. A caller that passes one also closes it. */
   readonly mpc?: NetworkMpc;
   /** The folder for the tables of the real cryptography; default: inside `dataDirectory` or the temporary folder. */
   readonly cacheDirectory?: string;

@@ -2,7 +2,7 @@ import type { IkaConfig } from "@ika.xyz/sdk";
 import type { JsonRoute } from "./fullnode/server.ts";
 import type { LocalnetTreasury } from "./local-chain.ts";
 
-/** `GET /localnet/network`: the network's ids. */
+/** Returns the route `GET /localnet/network`, which shows the network's ids. */
 export function networkRoute(describe: () => LocalnetDescription): JsonRoute {
   return {
     method: "GET",

@@ -66,7 +66,7 @@ export function startNetwork(options: IkaNetworkOptions): IkaNetwork {
     await write({ session, outcome });
   }
 
-  /** Writes all verdicts that are ready when the ledger is free in one commit, as in one checkpoint. */
+  /** Once the ledger is free, writes all verdicts that are ready in one commit, and thus in one checkpoint. */
   function write(verdict: Verdict): Promise<void> {
     decided.push(verdict);
     return ledger.exclusive((time) => {
@@ -81,7 +81,7 @@ export function startNetwork(options: IkaNetworkOptions): IkaNetwork {
     });
   }
 
-  /** Returns undefined when the network closes first: the session stays on the chain and the next start resumes it. */
+  /** Returns undefined if the network closes first: the session stays on the chain, and the next start resumes it. */
   async function outcomeOf(session: WaitingSession): Promise<MpcOutcome | undefined> {
     for (let attempt = 1; ; attempt++) {
       try {
@@ -96,7 +96,6 @@ export function startNetwork(options: IkaNetworkOptions): IkaNetwork {
   }
 }
 
-/** Writes a line of the log. */
 export type WriteLog = (message: string, fields: Readonly<Record<string, unknown>>) => void;
 
 /** The Ika network's half: processes sessions in the order they were opened and writes the verdicts to the chain. */
@@ -105,7 +104,6 @@ export interface IkaNetwork {
   close(): Promise<void>;
 }
 
-/** Options of {@link startNetwork}. */
 export interface IkaNetworkOptions {
   readonly ledger: Ledger;
   readonly addresses: NetworkAddresses;
@@ -113,16 +111,15 @@ export interface IkaNetworkOptions {
   readonly mpcOf: (networkEncryptionKeyId: string) => Promise<NetworkMpc>;
   readonly log: WriteLog;
   /**
-   * The number of sessions in the MPC at a time, in order; enough that the MPC can move signatures ahead. Default 64.
+   * The number of sessions that the MPC has at a time, in order: enough that it can move signatures ahead. Default 64.
    */
   readonly concurrencyCount?: number;
 }
 
 const DEFAULT_CONCURRENCY_COUNT = 64;
-/** The number of attempts before a session is rejected because the engine fails, as opposed to rejecting it. */
+/** The number of engine failures after which a session is rejected. A rejection by the engine is never retried. */
 const MAX_ATTEMPTS = 3;
 
-/** A session and its result. */
 interface Verdict {
   readonly session: WaitingSession;
   readonly outcome: MpcOutcome;
@@ -169,7 +166,7 @@ function askMpc(mpc: NetworkMpc, session: WaitingSession): Promise<MpcOutcome> {
   }
 }
 
-/** keccak256(u64be(0) || "USER" || preimage): the value that proofs of a user's session are bound to. */
+/** Returns keccak256(u64be(0) || "USER" || preimage), to which the proofs of a user's session are bound. */
 function sessionIdentifierDigest(preimage: readonly number[]): Uint8Array {
   return keccak_256(concatBytes(new Uint8Array(8), utf8ToBytes("USER"), Uint8Array.from(preimage)));
 }

@@ -42,7 +42,6 @@ export async function openHistory(
 
 const DEFAULT_EPOCH_DURATION_MS = 24 * 60 * 60 * 1000;
 
-/** The inputs of a history. */
 export interface LedgerParts {
   readonly seed: Uint8Array;
   readonly log: WriteLog;
@@ -53,7 +52,10 @@ export interface LedgerParts {
   readonly clock: () => number;
 }
 
-/** The outputs of a new key in this epoch. With a DKG output of version 1, there is also a reconfiguration output. */
+/**
+ * Returns the outputs of a new key in this epoch. With a DKG output of version 1, there is also a reconfiguration
+ * output.
+ */
 export async function firstOutputs(
   mpc: NetworkMpc,
   { hasVersion1Dkg = false }: Pick<LocalChainOptions, "hasVersion1Dkg">,
@@ -68,7 +70,7 @@ export async function firstOutputs(
   };
 }
 
-/** The length of a Sui epoch in milliseconds. */
+/** Returns the length of a Sui epoch in milliseconds. */
 export function epochDurationOf(options: LocalChainOptions): bigint {
   return BigInt(options.epochDurationMs ?? DEFAULT_EPOCH_DURATION_MS);
 }

@@ -15,13 +15,11 @@ export async function runLocalnet(options: RunLocalnetOptions): Promise<void> {
   }
 }
 
-/** Options of a stand-alone local network. */
 export interface RunLocalnetOptions extends LocalnetOptions {
   /** The folder for the state and `ika-config.json`. */
   readonly dataDirectory: string;
   /** Stops the network when it aborts. */
   readonly signal: AbortSignal;
-  /** Prints one line for the user. */
   readonly print: (line: string) => void;
 }
 

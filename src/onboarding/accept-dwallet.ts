@@ -50,7 +50,7 @@ async function storeAcceptance(
   userOutputSignature: Uint8Array,
 ): Promise<void> {
   await database.transaction(async (db) => {
-    // The operation before the row, in the order in which the submitter locks them.
+    // Locks the operation before the row, as the submitter does.
     await enqueueOperation(
       db,
       {

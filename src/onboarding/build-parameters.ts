@@ -11,8 +11,8 @@ import type { BuiltParameters, ParametersWorkerData } from "./parameters-worker.
 
 /**
  * Builds compact protocol parameters from a network key's outputs, on a thread that ends afterwards. Does not rebuild
- * what this folder has: reconfigurations do not change it. Serves nothing for a key with unreadable outputs until the
- * network has written a readable one.
+ * parameters that this folder has, because reconfigurations do not change them. Serves nothing for a key with
+ * unreadable outputs until the network writes a readable one.
  */
 export function createParameterBuilder({
   reader,
@@ -60,7 +60,7 @@ export function createParameterBuilder({
     });
   }
 
-  /** Undefined for a key without a readable output. Logs that once. */
+  /** Returns the key's output, or undefined if it is not readable. Logs that once. */
   async function readable(key: NetworkKey): Promise<Uint8Array | undefined> {
     try {
       return await reader.networkKeyOutput(key.id);
@@ -82,20 +82,18 @@ export interface ParameterBuilderOptions {
   readonly store: ParameterStore;
   /** The chain's integers, in the order of their priority. */
   readonly curves: readonly number[];
-  /** The interval between checks for a newer network key. Default 10 s. */
   readonly clock: Clock;
+  /** The interval between checks for a newer network key. Default 10 s. */
   readonly intervalMs?: number;
   readonly log: Pick<Log, "info" | "warn" | "error">;
 }
 
-/** Parameters and their network key. */
 export interface KeyParameters extends StoredParameters {
   readonly networkKeyId: string;
 }
 
 /** The parameters of all network keys, as they become ready. */
 export interface ParameterBuilder {
-  /** The parameters that are ready. */
   ready(): readonly KeyParameters[];
   /** Builds missing parameters, those of the newest key first, and checks for newer keys at intervals. */
   start(): void;

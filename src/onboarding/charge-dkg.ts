@@ -28,7 +28,7 @@ export interface NewDkg {
   readonly traceParent: string | undefined;
 }
 
-/** Charges a DKG that was requested before an older copy of the database was restored, if the credit suffices. */
+/** Charges a DKG that the restored, older copy of the database does not know, if the credit suffices. */
 export async function chargeLostDkg(db: Queryable, dkg: Charge): Promise<void> {
   await execute(
     db,

@@ -5,9 +5,8 @@ import type { Queryable } from "../store/database.ts";
 import { execute, readRows } from "../store/statements.ts";
 
 /**
- * Throws QUOTA_EXCEEDED if the project exceeds the limit of the last 24 hours: of dWallet rows, or of attempts to
- * register encryption keys. A key that the chain refused may have several attempts. The transaction is then rolled
- * back.
+ * Throws QUOTA_EXCEEDED, which rolls the transaction back, if the project exceeds the limit of the last 24 hours: of
+ * dWallet rows, or of attempts to register encryption keys. A key that the chain refused may have several attempts.
  */
 export async function checkQuota(
   db: Queryable,

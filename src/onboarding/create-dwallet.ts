@@ -18,7 +18,7 @@ import { ONBOARDING_PRIORITY, type OnboardingCaller, type OnboardingDeps } from 
 
 /**
  * Requests a DKG, charged once for each session identifier, and waits until its transaction is final. Throws
- * INSUFFICIENT_CREDIT, VALIDATION, also for a malformed DKG message, ENCRYPTION_KEY_NOT_FOUND, WRONG_SENDER,
+ * INSUFFICIENT_CREDIT, VALIDATION (also for a malformed DKG message), ENCRYPTION_KEY_NOT_FOUND, WRONG_SENDER,
  * STALE_NETWORK_KEY, SESSION_REUSED (the session was used with another body, or by another project),
  * DWALLET_NAME_TAKEN, QUOTA_EXCEEDED, NETWORK_DRAINING, and the errors of waiting for the chain.
  */

@@ -38,7 +38,7 @@ const COLUMNS = {
   encryptionKey: { select: { objectId: true } },
 } as const satisfies Prisma.DWalletSelect;
 
-/** The project's dWallet with this object id. Throws DWALLET_NOT_FOUND. */
+/** Returns the project's dWallet with this object id. Throws DWALLET_NOT_FOUND. */
 export async function findDWallet(
   { prisma }: Pick<Database, "prisma">,
   projectId: string,
@@ -51,7 +51,7 @@ export async function findDWallet(
   });
 }
 
-/** Selects dWallets and a page of them. */
+/** A filter for dWallets, and a page of the result. */
 export interface ListDWalletsInput extends PageRequest {
   /** Undefined means all names. */
   readonly name?: string | undefined;
@@ -88,10 +88,10 @@ export async function listDWallets(
   });
 }
 
-/** Another name of the state in which the user must accept the share. */
+/** An alias of the state in which the user must accept the share. */
 const AWAITING_USER_SHARE = "awaiting_user_share";
 
-/** The row with a name, or null. The statement lists the states, so that it uses the index of names. */
+/** Returns the ids of the rows with a name: one or none. Lists the states so that the index of names is used. */
 async function findName(
   database: Pick<Database, "query">,
   projectId: string,
@@ -106,7 +106,7 @@ async function findName(
   return rows.map(({ id }) => id);
 }
 
-/** The dWallet of a session identifier in any project, or null. */
+/** Returns the dWallet of a session identifier in any project, or null. */
 export function findDWalletOfSession(
   { prisma }: Pick<Database, "prisma">,
   session: {
@@ -122,7 +122,7 @@ export function findDWalletOfSession(
   });
 }
 
-/** Session digests by row. To hash those of a hundred dWallets again would take 8 ms. */
+/** Session digests by row. Hashing those of a hundred dWallets takes 8 ms. */
 const sessionDigests = new RecentMap<string, Uint8Array>(10_000);
 
 function sessionDigestOf({ id, sessionIdentifier, senderAddress }: DWalletRow): Uint8Array {
@@ -131,7 +131,7 @@ function sessionDigestOf({ id, sessionIdentifier, senderAddress }: DWalletRow): 
   return digest;
 }
 
-/** The contract's message. */
+/** Encodes a dWallet as the contract's message. */
 export function encodeDWallet(row: DWalletRow): DWallet {
   return create(DWalletSchema, {
     dwalletId: row.objectId ?? "",

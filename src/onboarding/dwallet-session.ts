@@ -9,7 +9,7 @@ import type { Queryable } from "../store/database.ts";
 import { execute, readRows } from "../store/statements.ts";
 import { failDWallet } from "./fail-dwallet.ts";
 
-/** Waits for the network to verify DKGs. Refunds rejected ones within the project's budget of one day. */
+/** Waits for the network to verify DKGs. Refunds rejected ones within the project's daily budget. */
 export function createDWalletSession(network: string, refundsPerDay: number): SessionKind {
   return {
     name: "dwallet",
@@ -28,7 +28,7 @@ export function createDWalletSession(network: string, refundsPerDay: number): Se
 }
 
 /**
- * Writes the state on the chain into the row. Returns true once the network has verified the DKG. Throws
+ * Writes the state on the chain into the row. Returns true once the network has verified or rejected the DKG. Throws
  * MixedUpAnswerError and writes nothing if the content belongs to another dWallet.
  */
 export async function recordDWalletState(
@@ -46,7 +46,7 @@ export async function recordDWalletState(
       const curve = curveOfNumber(curveNumber);
       if (curve === undefined) throw new Error(`the chain has a dWallet on curve ${curveNumber}`);
       const publicKey = publicKeyFromDWalletOutput(curve, state.publicOutput);
-      // A late answer must not lead back from Active, nor from the states that follow when the dWallet leaves.
+      // A late answer must not undo Active, nor the states of a dWallet that leaves.
       await execute(
         db,
         sql`UPDATE dwallet SET state = ${state.kind}, public_output = ${state.publicOutput},

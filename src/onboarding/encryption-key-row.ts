@@ -19,7 +19,7 @@ const COLUMNS = {
   txDigest: true,
 } as const satisfies Prisma.EncryptionKeySelect;
 
-/** The project's key of a signer on a curve, or null. */
+/** Returns the project's key of a signer on a curve, or null. */
 export function findKeyOfSigner(
   { prisma }: Pick<Database, "prisma">,
   key: { readonly projectId: string; readonly curve: number; readonly signerAddress: string },
@@ -27,7 +27,7 @@ export function findKeyOfSigner(
   return prisma.encryptionKey.findUnique({ where: { projectId_curve_signerAddress: key }, select: COLUMNS });
 }
 
-/** The project's key with this object id, or null. */
+/** Returns the project's key with this object id, or null. */
 export function findKeyByObject(
   { prisma }: Pick<Database, "prisma">,
   key: { readonly projectId: string; readonly objectId: string },
@@ -55,7 +55,7 @@ export function listEncryptionKeys(
   });
 }
 
-/** The contract's message of a registered key. */
+/** Encodes a registered key as the contract's message. */
 export function encodeRegisteredKey(row: EncryptionKeyRow): EncryptionKey {
   if (row.objectId === null) throw new Error(`encryption key ${row.id} is not registered`);
   return create(EncryptionKeySchema, {
@@ -66,7 +66,7 @@ export function encodeRegisteredKey(row: EncryptionKeyRow): EncryptionKey {
   });
 }
 
-/** The contract's enum of the chain's integer. */
+/** Returns the contract's enum of the chain's integer. */
 export function curveEnum(curveNumber: number): Curve {
   const name = curveOfNumber(curveNumber);
   if (name === undefined) throw new Error(`there is no curve ${curveNumber}`);

@@ -26,7 +26,6 @@ ${auditInsert("dwallet.refund", sql`refunded`, SYSTEM_ORIGIN)}`,
   );
 }
 
-/** Why a dWallet fails. */
 export interface DWalletFailure {
   /** The state that the dWallet must be in. */
   readonly from: "Submitting" | "AwaitingNetworkDKGVerification";

@@ -9,7 +9,7 @@ import { type NetworkReader, newestKey } from "../chain/reader.ts";
 import type { ParameterBuilder } from "./build-parameters.ts";
 import { curveEnum } from "./encryption-key-row.ts";
 
-/** The network as clients need it, with the parameters that are ready. */
+/** Returns the network as clients need it, with the parameters that are ready. */
 export async function describeNetwork(deps: {
   readonly network: ChainNetwork;
   readonly reader: Pick<NetworkReader, "networkKeys">;

@@ -1,7 +1,7 @@
 import { equalBytes } from "../protocol/bytes.ts";
 import type { ChainEncryptionKey } from "../protocol/chain-objects.ts";
 
-/** Whether the key that a fullnode reports as registered is exactly this key of this signer. */
+/** Returns whether the key that a fullnode reports as registered is exactly this key of this signer. */
 export function isRegisteredKey(onChain: ChainEncryptionKey, key: KeyToRegister): boolean {
   return (
     onChain.curveNumber === key.curve &&

@@ -16,13 +16,11 @@ export interface OnboardingDeps {
   readonly signals: Pick<Signals, "notify" | "subscribe">;
   /** The maximum number of dWallets, and of encryption keys, that a project may create in 24 hours. */
   readonly dkgsPerDay: number;
-  /** The price of a dWallet. */
   readonly dkgPriceMicroUsd: bigint;
   /** The maximum number of refunds of a project on one day (UTC) after the network rejected its users' messages. */
   readonly refundsPerDay: number;
 }
 
-/** The project behind a call. */
 export interface OnboardingCaller {
   readonly projectId: string;
   readonly origin: AuditOrigin;

@@ -48,9 +48,9 @@ export interface ParameterStore {
   /** The complete parameters of this network key. */
   find(networkKeyId: string): Promise<StoredParameters[]>;
   put(networkKeyId: string, curve: number, bytes: Uint8Array): Promise<StoredParameters>;
-  /** Undefined if no parameters have this digest. */
+  /** Returns their size in bytes, or undefined if no parameters have this digest. */
   size(sha256: string): Promise<number | undefined>;
-  /** The bytes from an offset on, in chunks. */
+  /** Reads the bytes from an offset on, in chunks. */
   read(sha256: string, offset: number, chunkBytes: number): AsyncIterable<Uint8Array>;
 }
 

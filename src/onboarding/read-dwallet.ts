@@ -3,8 +3,8 @@ import { recordDWalletState } from "./dwallet-session.ts";
 import type { OnboardingDeps } from "./onboarding-deps.ts";
 
 /**
- * Reads the project's dWallet in its state on the chain. Updates a row that is not final first, so that a caller that
- * watches the chain never gets an older state than it knows. Throws DWALLET_NOT_FOUND, CHAIN_READS_EXHAUSTED and
+ * Reads the project's dWallet. If its state is not final, first updates the row from the chain, so that a caller that
+ * watches the chain never gets an older state than it has seen. Throws DWALLET_NOT_FOUND, CHAIN_READS_EXHAUSTED and
  * CHAIN_UNAVAILABLE.
  */
 export async function readDWallet(

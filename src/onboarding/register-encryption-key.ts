@@ -22,9 +22,9 @@ import { verifyUserSignature } from "./verify-user-signature.ts";
 /**
  * Registers a user's encryption key, once for each signer. A repeated call, also for a key that was registered
  * elsewhere, returns the registered key. Throws BAD_SIGNATURE before it spends gas, ENCRYPTION_KEY_CONFLICT if the
- * signer has another key, QUOTA_EXCEEDED, NETWORK_DRAINING, and the errors of waiting for the chain. A registration that the chain
- * refused may be tried again. Each attempt counts against the quota, and after {@link TRIES_PER_DAY} attempts the call
- * only repeats the refusal.
+ * signer has another key, QUOTA_EXCEEDED, NETWORK_DRAINING, and the errors of waiting for the chain. A registration
+ * that the chain refused may be tried again. Each attempt counts against the quota, and after {@link TRIES_PER_DAY}
+ * attempts the call only repeats the refusal.
  */
 export async function registerEncryptionKey(
   deps: OnboardingDeps,
@@ -74,7 +74,7 @@ interface KnownKey {
   readonly objectId: string | null;
   /** In the last 24 hours. */
   readonly tries: number;
-  /** The time of the last attempt; null if there was none. */
+  /** The state of the last attempt; null if there was none. */
   readonly operationState: "queued" | "sent" | "landed" | "failed" | null;
 }
 
@@ -96,7 +96,7 @@ function storeKey(
     const objectId = known?.objectId ?? onChain?.id ?? null;
     const isRegistered = objectId !== null;
     if (!isRegistered && known && !mayTry(known)) return { id, isRegistered };
-    // The operation before the row, in the order in which the submitter locks them.
+    // Locks the operation before the row, as the submitter does.
     if (!isRegistered) {
       await refuseWhileDraining(db, network);
       const { traceParent } = caller.origin;
@@ -119,7 +119,7 @@ function storeKey(
   });
 }
 
-/** Whether to try now: not during another attempt, and not without end after refusals. */
+/** Returns whether to try now: not during another attempt, and not too often after refusals. */
 function mayTry({ operationState, tries }: KnownKey): boolean {
   return operationState === null || (operationState === "failed" && tries < TRIES_PER_DAY);
 }

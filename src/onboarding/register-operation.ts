@@ -9,7 +9,7 @@ import { execute, readRows } from "../store/statements.ts";
 import { isRegisteredKey } from "./is-registered-key.ts";
 import { ONBOARDING_PRIORITY } from "./onboarding-deps.ts";
 
-/** Registers encryption keys with the coordinator. The mark on the chain is the signer, who has one key for ever. */
+/** Registers encryption keys with the coordinator. The mark on the chain is the signer, who has one key permanently. */
 export function createRegisterOperation(
   reader: Pick<NetworkReader, "registeredEncryptionKey">,
 ): OperationKind<RegisterSubject> {

@@ -1,4 +1,4 @@
-/** Returns what a balance loses, from its values over time. Only decreases count: an increase is a deposit. */
+/** Returns how fast a balance shrinks, from its values over time. Only decreases count: an increase is a deposit. */
 export function burnOf(values: readonly BalanceAt[]): Burn {
   const [first, last] = [values[0], values.at(-1)];
   if (first === undefined || last === undefined)
@@ -14,22 +14,21 @@ export function burnOf(values: readonly BalanceAt[]): Burn {
   return { balance, perDay, daysLeft: perDay === 0n ? undefined : Number(balance) / Number(perDay) };
 }
 
-/** A balance at one moment. */
 export interface BalanceAt {
   readonly time: Date;
   readonly balance: bigint;
 }
 
-/** What a balance loses. */
+/** The rate at which a balance shrinks. */
 export interface Burn {
   /** The last value. */
   readonly balance: bigint;
-  /** Undefined if the values are of less than an hour. */
+  /** Undefined if the values span less than an hour. */
   readonly perDay: bigint | undefined;
-  /** Undefined without a rate, and if nothing is lost. */
+  /** Undefined without a rate, or if it is 0. */
   readonly daysLeft: number | undefined;
 }
 
 const DAY_MS = 86_400_000n;
-/** A rate from a shorter time would say little. */
+/** A rate over a shorter time would say little. */
 const LEAST_MS = 3_600_000;

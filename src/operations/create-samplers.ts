@@ -9,7 +9,7 @@ import type { Log } from "../telemetry/log.ts";
 import { samplePresigns } from "./sample-presigns.ts";
 import { sampleTreasury } from "./sample-treasury.ts";
 
-/** Creates the loops that note levels of the pool and balances of a network. Any number of workers may run them. */
+/** Creates the loops that record levels of the pool and balances of a network. Any number of workers may run them. */
 export function createSamplers(options: SamplersOptions): Record<string, BackgroundLoop> {
   const { database, network, reader, config, log } = options;
   const { clock, gasOwnerAddress } = network;
@@ -48,6 +48,6 @@ export interface SamplersOptions {
   readonly log: Pick<Log, "error">;
 }
 
-/** Short beside a minute, so that each minute is noted near its beginning. */
+/** Much shorter than a minute, so that each minute is sampled near its beginning. */
 const PRESIGN_INTERVAL_MS = 10_000;
 const TREASURY_INTERVAL_MS = 60_000;

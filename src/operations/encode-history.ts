@@ -16,7 +16,7 @@ import type { PresignStep } from "./read-presign-history.ts";
 import type { NotedFunds } from "./read-treasury-history.ts";
 import type { TimeSteps } from "./time-steps.ts";
 
-/** Encodes levels of the pool, which come by bucket. */
+/** Encodes levels of the pool, grouped by bucket. */
 export function encodePresignHistory(
   window: TimeSteps,
   levels: readonly PresignStep[],
@@ -38,7 +38,7 @@ export function encodePresignHistory(
   return create(GetPresignHistoryResponseSchema, { ...encodeWindow(window), buckets: [...buckets.values()] });
 }
 
-/** Encodes balances, the last one of each step, and what they lose. */
+/** Encodes the last balances of each step, and how fast they shrink. */
 export function encodeTreasuryHistory(
   window: TimeSteps,
   noted: readonly NotedFunds[],

@@ -11,7 +11,6 @@ import {
 import type { OutboxFigure } from "../observe/read-database-figures.ts";
 import type { LaneStatusRow } from "./read-lane-statuses.ts";
 
-/** Encodes the lanes. */
 export function encodeLanes(
   lanes: readonly LaneStatusRow[],
   { senderAddress, laneIds, readAt }: LaneFacts,
@@ -45,7 +44,7 @@ export function encodeLanes(
   });
 }
 
-/** What the database does not know of the lanes. */
+/** Facts about the lanes that are not in the database. */
 export interface LaneFacts {
   /** The address that sends the transactions. */
   readonly senderAddress: string;

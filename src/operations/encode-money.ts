@@ -8,7 +8,6 @@ import {
 } from "../../gen/proto/tss/v1/operations_pb.ts";
 import type { Money } from "./read-money.ts";
 
-/** Encodes the money of a network. */
 export function encodeMoney(
   { oldestWaitingDeposit: oldestWaiting, lastDay, sweeps, verification, ...shown }: Money,
   readAt: Date,

@@ -9,7 +9,6 @@ import {
 import { SignRequest_Status } from "../../gen/proto/tss/v1/signing_pb.ts";
 import type { SignMeasures, SignStatistics } from "./read-sign-statistics.ts";
 
-/** Encodes the figures of a window. */
 export function encodeSignStatistics(statistics: SignStatistics): GetSignStatisticsResponse {
   const { window, requestCount, coveredFrom, total, steps } = statistics;
   const { start, end, stepSeconds } = window;

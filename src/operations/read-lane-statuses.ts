@@ -40,7 +40,7 @@ const LANE: Columns<LaneStatusRow> = {
   resolvedAt: nullable(time),
 };
 
-/** A lane has one unresolved transaction at most, so its newest resolved one is among its newest two. */
+/** A lane has at most one unresolved transaction, so its newest resolved one is among its newest two. */
 const lanes = (network: string): Sql => sql`
 SELECT l.id, l.fence, CASE WHEN l.leased_until > now() THEN l.leased_until END AS "leasedUntil",
   l.foreign_digest AS "foreignDigest",

@@ -4,7 +4,7 @@ import { bigint, type Columns, nullable, oneOf, time } from "../store/columns.ts
 import type { Queryable } from "../store/database.ts";
 import { readRows } from "../store/statements.ts";
 
-/** Adds up the money of a network: one row for each project, each waiting deposit and each unfinished sweep is read. */
+/** Adds up the money of a network. Reads one row for each project, each waiting deposit and each unfinished sweep. */
 export async function readMoney(db: Queryable, network: string): Promise<Money> {
   const [balances] = await readRows(db, balancesOf(network), BALANCES);
   const [waiting] = await readRows(db, waitingOf(network), WAITING);
@@ -36,14 +36,12 @@ interface Waiting {
   readonly oldestWaitingDeposit: Date | null;
 }
 
-/** The ledger entries of one kind. */
 export interface LedgerSumRow {
   readonly kind: (typeof KINDS)[number];
   readonly count: bigint;
   readonly amountMicroUsd: bigint;
 }
 
-/** The sweeps in one state. */
 export interface SweepSum {
   readonly state: (typeof SWEEP_STATES)[number];
   readonly count: bigint;

@@ -4,7 +4,7 @@ import type { Queryable } from "../store/database.ts";
 import { readRows } from "../store/statements.ts";
 import type { TimeSteps } from "./time-steps.ts";
 
-/** Reads the noted levels of the pool, by bucket and step, in that order. */
+/** Reads the recorded levels of the pool, sorted by bucket and then by step. */
 export function readPresignHistory(
   db: Queryable,
   network: string,
@@ -14,7 +14,6 @@ export function readPresignHistory(
   return readRows(db, levels(network, window, only), STEP);
 }
 
-/** The levels of one bucket in one step. */
 export interface PresignStep {
   readonly curve: number;
   readonly signatureAlgorithm: number;

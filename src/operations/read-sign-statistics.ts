@@ -41,25 +41,22 @@ export async function readSignStatistics(
   };
 }
 
-/** The figures of a window. */
 export interface SignStatistics {
   readonly window: TimeSteps;
   /** The number of measured requests. */
   readonly requestCount: number;
-  /** The creation of the oldest measured request, if there may be others before it. */
+  /** The creation time of the oldest measured request, if older ones may have been left out. */
   readonly coveredFrom: Date | undefined;
   readonly total: SignMeasures;
   /** The steps with a request, in order. Steps count from 0. */
   readonly steps: readonly (SignMeasures & { readonly step: number })[];
 }
 
-/** Counts and times of some requests. */
 export interface SignMeasures {
   readonly statuses: readonly StatusCount[];
   readonly stages: readonly StageTimes[];
 }
 
-/** The number of requests in one state. */
 export interface StatusCount {
   readonly status: SignStatus;
   readonly count: number;
@@ -73,7 +70,7 @@ export interface StageTimes {
   readonly p99Seconds: number;
 }
 
-/** What is measured of a request: the time in each state, and all from the user's half on. */
+/** A measured time of a request: in one state, or, for `signed`, from the user's half to the signature. */
 export type MeasuredStage = (typeof STAGES)[number];
 
 const STAGES = ["prepared", "queued", "submitted", "signed"] as const;
@@ -100,7 +97,7 @@ const ROW: Columns<Row> = {
   oldest: nullable(time),
 };
 
-/** The limits in the lateral parts make the planner look up each request by its indexes, whatever it expects. */
+/** The limits in the lateral joins make the planner look up each request by index, whatever its estimates. */
 const measured = (network: string, { start, end, stepSeconds }: TimeSteps, maxCount: number): Sql => sql`
 WITH newest AS MATERIALIZED (
   SELECT id, status, created_at, updated_at,

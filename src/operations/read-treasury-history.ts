@@ -4,7 +4,7 @@ import type { Queryable } from "../store/database.ts";
 import { readRows } from "../store/statements.ts";
 import type { TreasuryFunds } from "./sample-treasury.ts";
 
-/** Reads the noted balances from `start` up to `end`, the oldest first: at most one for each ten minutes. */
+/** Reads the recorded balances from `start` up to `end`, the oldest first: at most one per ten minutes. */
 export async function readTreasuryHistory(
   db: Queryable,
   network: string,
@@ -22,7 +22,6 @@ export async function readTreasuryHistory(
   }));
 }
 
-/** Balances at one moment. */
 export interface NotedFunds extends TreasuryFunds {
   readonly time: Date;
 }

@@ -4,9 +4,9 @@ import type { Database, Queryable } from "../store/database.ts";
 import { execute } from "../store/statements.ts";
 
 /**
- * Creates readers of costly figures. A result is reused while it is fresh, callers who ask the same at once share one
- * reading, and readings run one after another. So this process keeps at most one connection of the database busy with
- * figures, however many callers ask.
+ * Creates a cache of costly queries. A result is reused while it is fresh, concurrent callers of the same query share
+ * one run, and queries run one after another. So they keep at most one database connection of this process busy,
+ * however many callers ask.
  */
 export function createRecentReads(
   database: Pick<Database, "transaction">,
@@ -39,7 +39,6 @@ export function createRecentReads(
   };
 }
 
-/** Options of {@link createRecentReads}. */
 export interface RecentReadsOptions {
   /** The time for which a result is reused. Default 2 s. */
   readonly freshMs?: number;
@@ -51,7 +50,10 @@ export interface RecentReadsOptions {
 
 /** Reads figures from the database. */
 export interface RecentReads {
-  /** `name` says what is read, with all that the result depends on. Throws what `work` throws, and keeps no failure. */
+  /**
+   * `name` identifies the query and everything that its result depends on. Throws the errors of `work`, and does not
+   * cache them.
+   */
   read<T>(name: string, work: (db: Queryable) => Promise<T>): Promise<T>;
 }
 

@@ -5,8 +5,8 @@ import type { Queryable } from "../store/database.ts";
 import { execute, readRows } from "../store/statements.ts";
 
 /**
- * Notes the levels of the pool at the beginning of this minute, by the database's clock: of the warm buckets, and of all
- * that have or lately had presigns. The first caller in a minute writes; others write nothing.
+ * Records the levels of the pool once in each minute, by the database's clock: of the warm buckets, and of all that
+ * have, or recently had, presigns. The first caller in a minute writes; the others write nothing.
  */
 export async function samplePresigns(
   db: Queryable,

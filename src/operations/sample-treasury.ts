@@ -4,8 +4,8 @@ import type { Queryable } from "../store/database.ts";
 import { execute, readRows } from "../store/statements.ts";
 
 /**
- * Notes the balances at most once in ten minutes, by the database's clock. Of several callers the first one writes; the
- * chain is only asked when nothing is noted yet.
+ * Records the balances at most once in ten minutes, by the database's clock. The first of several callers writes. Reads
+ * the chain only if nothing is recorded yet.
  */
 export async function sampleTreasury(
   db: Queryable,
@@ -44,5 +44,5 @@ export const TREASURY_SAMPLE_DAYS = 30;
 /** A constant, so that the planner knows how few rows are older. */
 const KEPT = raw(`interval '${TREASURY_SAMPLE_DAYS} days'`);
 
-/** The ten minutes that are under way. */
+/** The current ten minutes. */
 const SLOT = sql`date_bin('10 minutes', now(), '2000-01-01T00:00:00Z'::timestamptz)`;

@@ -1,8 +1,8 @@
 import { invalidField } from "../errors/service-error.ts";
 
 /**
- * Returns the window and the steps of a request for figures over time. A window without an end ends with the step that
- * is now under way, so that repeated requests have the same steps. Throws VALIDATION, naming the field.
+ * Returns the window and the steps of a request for figures over time. A window without an end ends with the
+ * current step, so that repeated requests have the same steps. Throws VALIDATION, naming the field.
  */
 export function timeSteps(
   { start, end, stepSeconds }: WantedWindow,
@@ -16,7 +16,7 @@ export function timeSteps(
   const endMs = end?.getTime() ?? (Math.floor(now.getTime() / stepMs) + 1) * stepMs;
   const startMs = start?.getTime() ?? endMs - defaultMs;
   if (startMs >= endMs) throw invalidField("start_time", "must be before the end of the window");
-  // A window up to now ends with its last step, which may be under way.
+  // A window up to now includes its current step in full.
   if (endMs - startMs > maxMs + (end === undefined ? stepMs : 0))
     throw invalidField("start_time", `must be at most ${maxMs / DAY_MS} days before the end of the window`);
   if ((endMs - startMs) / stepMs > MAX_STEP_COUNT)
@@ -24,7 +24,6 @@ export function timeSteps(
   return { start: new Date(startMs), end: new Date(endMs), stepSeconds: step };
 }
 
-/** The window of a request. */
 export interface WantedWindow {
   readonly start: Date | undefined;
   readonly end: Date | undefined;
@@ -36,13 +35,12 @@ export interface WindowBounds {
   readonly now: Date;
   /** The length of a window without a start. */
   readonly defaultMs: number;
-  /** The maximum length. */
   readonly maxMs: number;
   /** Default: a minute. */
   readonly leastStepSeconds?: number;
 }
 
-/** A window from `start` up to `end`, which does not belong to it, and its steps. */
+/** A window from `start`, inclusive, to `end`, exclusive, and its steps. */
 export interface TimeSteps {
   readonly start: Date;
   readonly end: Date;

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 
 /**
- * This part of the digest distinguishes tokens of different lists. It is not a protection, because a token grants
- * nothing.
+ * This part of the digest distinguishes tokens of different lists. It protects nothing, because a token grants no
+ * rights.
  */
 const SCOPE_BYTES = 8;
 

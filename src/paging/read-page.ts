@@ -1,7 +1,7 @@
 import { invalidField } from "../errors/service-error.ts";
 import { openToken, sealToken } from "./bound-token.ts";
 
-/** Reads one page of a list. Throws VALIDATION, naming `page_token`, for a token that is not of this list. */
+/** Reads one page of a list. Throws VALIDATION, naming `page_token`, for a token of another list. */
 export async function readPage<Row>(
   { pageSize, pageToken }: PageRequest,
   { scope, positionOf, position, read }: PagedList<Row>,
@@ -9,7 +9,7 @@ export async function readPage<Row>(
   const count = pageSize === 0 ? DEFAULT_COUNT : Math.min(pageSize, MAX_COUNT);
   const after = pageToken === "" ? undefined : openToken(scope, pageToken);
   if (pageToken !== "" && (after === undefined || !position.test(after))) {
-    throw invalidField("page_token", "is not of this list with this filter");
+    throw invalidField("page_token", "does not belong to this list with this filter");
   }
   // One extra row shows whether there is another page.
   const rows = await read(after, count + 1);
@@ -28,26 +28,26 @@ export interface PageRequest {
   readonly pageToken: string;
 }
 
-/** The identity of a list in its tokens. */
+/** A list that is read in pages. */
 export interface PagedList<Row> {
   /** The name of the list, the project and the filter. A token of another scope is refused. */
   readonly scope: readonly string[];
-  /** The position of a row. The next page begins behind it. */
+  /** The position of a row. The next page begins after it. */
   readonly positionOf: (row: Row) => string;
-  /** The form of a position. */
+  /** The format of a position. */
   readonly position: RegExp;
-  /** Reads the first `count` rows behind the position, or from the beginning if it is undefined. */
+  /** Reads the first `count` rows after the position, or from the beginning if it is undefined. */
   readonly read: (after: string | undefined, count: number) => Promise<readonly Row[]>;
 }
 
-/** One page. */
+/** One page of a list. */
 export interface Page<Row> {
   readonly rows: readonly Row[];
   /** Empty at the end. */
   readonly nextPageToken: string;
 }
 
-/** The position of a row with a UUIDv7 as its id. Such ids sort by time. */
+/** The format of a position that is a UUIDv7. Such ids sort by time. */
 export const UUID_POSITION = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 const DEFAULT_COUNT = 50;

@@ -3,9 +3,9 @@ import type { Clock } from "../lifecycle/clock.ts";
 import type { PresignBucket } from "./bucket.ts";
 
 /**
- * Counts only presigns that the Treasury can also use: each one includes the price of its signature, so the pool never
- * buys presigns without the means to sign. Reads balances and prices every ten seconds at most, or as `rememberedMs`
- * says.
+ * Creates a function that counts the presigns that the Treasury can pay for. The price of a presign includes that of
+ * its signature, so the pool never buys presigns without the means to sign. Balances and prices are cached for
+ * `rememberedMs`, by default ten seconds.
  */
 export function createAffordable(
   treasury: Pick<TreasuryReader, "balances" | "price">,
@@ -29,7 +29,7 @@ export function createAffordable(
       treasury.price(curve, signatureAlgorithm, "presign"),
       treasury.price(curve, signatureAlgorithm, "sign"),
     ]);
-    // An operation without a price cannot be requested. The chain refuses it when it is tried.
+    // The chain itself refuses an operation without a price, so no limit is needed here.
     if (presign === undefined || sign === undefined) return Number.MAX_SAFE_INTEGER;
     const times = (balance: bigint, price: bigint) =>
       price === 0n ? Number.MAX_SAFE_INTEGER : Number(balance / price);
@@ -37,7 +37,7 @@ export function createAffordable(
   }
 }
 
-/** The number of a bucket's presigns that the Treasury can pay for, including those in stock. */
+/** Returns the number of a bucket's presigns that the Treasury can pay for, including those in stock. */
 export type Affordable = (bucket: PresignBucket) => Promise<number>;
 
 const DEFAULT_REMEMBERED_MS = 10_000;

@@ -1,5 +1,5 @@
 import { type Columns, number, text } from "../store/columns.ts";
-/** The bucket as one string, for tables in memory. */
+/** Returns the bucket as one string, for tables in memory. */
 export function bucketKey(bucket: PresignBucket): string {
   return [bucket.network, bucket.curve, bucket.signatureAlgorithm, bucket.networkEncryptionKeyId].join("/");
 }
@@ -8,7 +8,7 @@ export function bucketKey(bucket: PresignBucket): string {
 export interface PresignBucket {
   readonly network: string;
   readonly curve: number;
-  /** Counted per curve. */
+  /** Numbered per curve. */
   readonly signatureAlgorithm: number;
   readonly networkEncryptionKeyId: string;
 }

@@ -5,16 +5,15 @@ import { newId } from "../store/ids.ts";
 import { execute, readRows } from "../store/statements.ts";
 import type { PresignBucket } from "./bucket.ts";
 
-/** A presign of the chain. */
 export interface ChainPresign {
-  /** The id of the object. */
+  /** The id of the presign's object. */
   readonly presignId: string;
   readonly presign: Uint8Array;
 }
 
 /**
- * Marks the presign of a sign request that the database has lost as held, whatever its state here. Inserts it if it is
- * unknown. Returns its row.
+ * Marks the presign of a sign request that the database has lost as held, whatever its state in the database. Inserts
+ * it if it is unknown. Returns its row.
  */
 export async function holdLostPresign(
   db: Queryable,

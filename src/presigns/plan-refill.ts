@@ -1,6 +1,6 @@
 /**
- * The number of presigns to request now: as many as bring the bucket to its target after all waiting reservations were
- * served, within the bounds.
+ * Returns the number of presigns to request now: enough to bring the bucket to its target once all waiting reservations
+ * are served, within the bounds.
  */
 export function planRefill(demand: BucketDemand, bounds: PoolBounds): number {
   const { readyCount, pendingCount, waitingCount } = demand;
@@ -21,15 +21,17 @@ export interface BucketDemand {
   readonly spoiltCount: number;
   /** Presigns of the bucket that became ready in the same time. */
   readonly madeCount: number;
-  /** The recent number of reservations a second. */
+  /** The recent number of reservations per second. */
   readonly takenPerSecond: number;
-  /** The time from the request of a presign until it is ready, in most cases. Undefined before the first one. */
+  /**
+   * The 90th percentile of the time from the request of a presign until it is ready. Undefined before the first one.
+   */
   readonly mintSeconds: number | undefined;
 }
 
 /** The operator's bounds, which apply to each bucket. */
 export interface PoolBounds {
-  /** The minimum of ready and pending presigns, which the pool keeps however low the demand. */
+  /** The minimum of ready and pending presigns, which the pool keeps even without demand. */
   readonly lowWaterCount: number;
   /** The maximum of ready and pending presigns. */
   readonly highWaterCount: number;
@@ -45,13 +47,13 @@ const DEFAULT_PENDING_MAX_COUNT = 32;
 const QUANTILE = 2.33;
 /** The assumed minting time before the first presign. */
 const FIRST_MINT_SECONDS = 5;
-/** The number of consecutive failures that the bucket pays for before it pauses. */
+/** The number of recent failures at which a failing bucket pauses. */
 const PROBES = 3;
 
 /**
- * The target of presigns in stock or on their way. A presign that is requested now arrives after one minting time, so
- * the stock must last that long in 99 of 100 cases. Arrivals are assumed to follow a Poisson distribution, whose
- * standard deviation is the square root of its mean.
+ * Returns the target of presigns in stock or on their way. A presign that is requested now arrives after one minting
+ * time, so the stock must last that long in 99 of 100 cases. Arrivals are assumed to follow a Poisson distribution,
+ * whose standard deviation is the square root of its mean.
  */
 export function targetCount(demand: BucketDemand, bounds: PoolBounds): number {
   const expected = demand.takenPerSecond * (demand.mintSeconds ?? FIRST_MINT_SECONDS);
@@ -60,8 +62,8 @@ export function targetCount(demand: BucketDemand, bounds: PoolBounds): number {
 }
 
 /**
- * The maximum of pending presigns while presigns fail: the cause would fail the next ones too, and each costs gas. One
- * at a time if none succeeds, and none after {@link PROBES}.
+ * Returns the maximum of pending presigns: unlimited, unless failures outnumber successes. Then it is one, because the
+ * cause would fail the next presigns too, and each costs gas. From {@link PROBES} failures on it is zero.
  */
 function trustedCount({ spoiltCount, madeCount }: BucketDemand): number {
   if (spoiltCount <= madeCount) return Number.POSITIVE_INFINITY;

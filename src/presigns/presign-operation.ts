@@ -81,10 +81,9 @@ export function createPresignOperation({
   }
 }
 
-/** After all operations that a user waits for. */
+/** Presigns come after all operations that a user waits for. */
 export const PRESIGN_PRIORITY = 50;
 
-/** A presign to request from the network. */
 export interface PresignSubject extends PresignBucket {
   readonly id: string;
   readonly sessionBytes: Uint8Array;
@@ -101,7 +100,7 @@ export interface PresignOperationOptions {
 /** The session bytes with their length. The batch shares the rest of the call. */
 const SIZE_BYTES = 40;
 
-/** The presigns that a transaction requested, by the preimage of their session identifier in hex. */
+/** Returns the presigns that a transaction requested, by the preimage of their session identifier in hex. */
 function presignIdsByPreimage({ events }: LandedTransaction): ReadonlyMap<string, string> {
   const sessions = requestedSessions(events, "PresignRequestEvent");
   return new Map(sessions.map(({ preimage, data }) => [bytesToHex(preimage), data.presign_id]));

@@ -4,7 +4,7 @@ import { waitForSignal } from "../coordination/wait-for-signal.ts";
 import { type Clock, startDeadline } from "../lifecycle/clock.ts";
 import { bucketKey, type PresignBucket } from "./bucket.ts";
 
-/** One queue for each bucket, in this process. */
+/** Creates the queues of this process, one for each bucket. */
 export function createPresignQueue(options: PresignQueueOptions): PresignQueue {
   const {
     signals,
@@ -74,7 +74,6 @@ export function createPresignQueue(options: PresignQueueOptions): PresignQueue {
   }
 }
 
-/** A caller that waits for a presign. */
 export interface PresignWait {
   readonly projectId: string;
   readonly timeoutMs: number;
@@ -86,8 +85,8 @@ export interface PresignWait {
 export interface PresignQueue {
   /**
    * Runs `attempt` until it returns something other than undefined, which means that it found a presign. Projects take
-   * turns at a bucket, and the calls of a project are served in the order of arrival. Undefined if the time is over,
-   * the caller has left, or too many callers wait already. An error of `attempt` ends the wait.
+   * turns at a bucket, and the calls of a project are served in the order of arrival. Returns undefined if the time has
+   * run out, the caller has left, or too many callers wait already. An error of `attempt` ends the wait.
    */
   take<T>(
     bucket: PresignBucket,
@@ -106,7 +105,7 @@ export type PresignWaitOutcome = "served" | "gave_up" | "refused";
 export interface PresignQueueOptions {
   readonly signals: Signals;
   readonly clock: Clock;
-  /** The interval at which the first caller tries again by itself, because signals may be lost. Default 500 ms. */
+  /** The interval at which the first caller retries without a signal, because signals may be lost. Default 500 ms. */
   readonly pollMs?: number;
   /** The maximum per bucket. Default 256. */
   readonly waitingMaxCount?: number;
@@ -130,7 +129,7 @@ interface Waiter {
   leave(): void;
 }
 
-/** Waits until `own` is first; false if the time is over before that. */
+/** Waits until `own` is first. Returns false if the deadline passes before that. */
 async function leftBefore(line: Line, own: Waiter, deadline: AbortSignal): Promise<boolean> {
   let expire: () => void = () => {};
   const expired = new Promise<void>((resolve) => {
@@ -150,7 +149,9 @@ async function leftBefore(line: Line, own: Waiter, deadline: AbortSignal): Promi
   }
 }
 
-/** Inserts after the project's other callers, and never before the caller whose turn it is. */
+/**
+ * Returns the turn of a new caller: after the project's other callers, and never before the turn that is being served.
+ */
 function nextTurn(line: Line, ofProject: readonly Waiter[]): number {
   const last = ofProject.at(-1);
   return Math.max(last === undefined ? 0 : last.turn + 1, line.waiters[0]?.turn ?? 0);

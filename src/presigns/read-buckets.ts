@@ -6,8 +6,8 @@ import { readRows } from "../store/statements.ts";
 import { bucketKey, type PresignBucket } from "./bucket.ts";
 
 /**
- * The buckets that the pool keeps at the low-water mark: the configured algorithms under the newest network encryption
- * key, and all algorithms of each curve that has a dWallet, under that dWallet's key.
+ * Returns the buckets that the pool keeps at the low-water mark: the configured algorithms under the newest network
+ * encryption key, and all algorithms of each curve that has a dWallet, under that dWallet's key.
  */
 export async function readWarmBuckets(
   db: Queryable,
@@ -48,7 +48,7 @@ WITH RECURSIVE used AS (
 )
 SELECT curve, network_encryption_key_id AS "networkEncryptionKeyId" FROM used`;
 
-/** The bucket of an algorithm under a network encryption key. */
+/** Returns the bucket of an algorithm under a network encryption key. */
 export function bucketOf(
   network: string,
   { curveNumber, signatureAlgorithmNumber }: CurveAlgorithm,

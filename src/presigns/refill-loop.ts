@@ -110,7 +110,7 @@ interface RefillPlan {
   readonly count: number;
 }
 
-/** Cuts the plans to the number that the network processes at a time. Buckets with waiting callers come first. */
+/** Reduces the plans to the number that the network processes at a time. Buckets with waiting callers come first. */
 export function shareRoom(plans: readonly RefillPlan[], roomCount: number): RefillPlan[] {
   let left = Math.max(0, roomCount);
   return [...plans]

@@ -30,7 +30,7 @@ export async function requestPresigns(db: Queryable, bucket: PresignBucket, coun
   );
 }
 
-/** Whether this transaction may plan the network's refill. The permission ends with the transaction. */
+/** Tries to lock the planning of the network's refill until the transaction ends. Returns whether it has the lock. */
 export async function lockPlanner(db: Queryable, network: string): Promise<boolean> {
   const [row] = await readRows(
     db,
@@ -40,7 +40,7 @@ export async function lockPlanner(db: Queryable, network: string): Promise<boole
   return row?.locked === true;
 }
 
-/** Does the same, but waits for its turn. */
+/** Locks the planning of the network's refill until the transaction ends. Waits for the lock. */
 export async function awaitPlanner(db: Queryable, network: string): Promise<void> {
   await execute(
     db,

@@ -3,10 +3,10 @@ import { sha256, uint64 } from "./sha256.ts";
 
 /** An event of the audit trail at its place in the sealed chain. */
 export interface AuditEntry {
-  /** From 1 on, without a gap. */
+  /** Counts from 1, without gaps. */
   readonly sequence: bigint;
   readonly auditEventId: bigint;
-  /** To the millisecond. */
+  /** Precise to the millisecond. */
   readonly createdAt: Date;
   readonly actor: string;
   readonly action: string;
@@ -22,7 +22,7 @@ const LEAF = Uint8Array.of(0x00);
 const ABSENT = Uint8Array.of(0x00);
 const PRESENT = Uint8Array.of(0x01);
 
-/** The canonical bytes of an entry, as docs/audit.md defines them. No two entries have the same bytes. */
+/** Returns the canonical bytes of an entry, as docs/audit.md defines them. No two entries have the same bytes. */
 export function encodeEntry(entry: AuditEntry): Uint8Array {
   return concatBytes(
     ENTRY_VERSION,
@@ -36,7 +36,7 @@ export function encodeEntry(entry: AuditEntry): Uint8Array {
   );
 }
 
-/** The entry's leaf in its seal's Merkle tree (RFC 6962, section 2.1). */
+/** Returns the entry's leaf in its seal's Merkle tree (RFC 6962, section 2.1). */
 export function leafHash(entry: AuditEntry): Uint8Array {
   return sha256(LEAF, encodeEntry(entry));
 }

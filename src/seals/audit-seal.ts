@@ -12,11 +12,11 @@ export interface AuditSeal extends SealContent {
 
 /** The fields that a seal's hash covers. */
 export interface SealContent {
-  /** From 1 on, without a gap. */
+  /** Counts from 1, without gaps. */
   readonly number: bigint;
   readonly firstSequence: bigint;
   readonly lastSequence: bigint;
-  /** To the millisecond. */
+  /** Precise to the millisecond. */
   readonly createdAt: Date;
   /** Over the leaf hashes of the entries. */
   readonly merkleRoot: Uint8Array;
@@ -32,7 +32,7 @@ export const SEAL_MAX_COUNT = 4_096;
 const SEAL_VERSION = utf8ToBytes("tss.audit.seal.v1");
 const SIGNATURE_VERSION = utf8ToBytes("tss.audit.signature.v1");
 
-/** The hash of a seal. It covers the seal's entries and, through the previous seal, all earlier ones. */
+/** Returns the hash of a seal. It covers the seal's entries and, through the previous seal, all earlier ones. */
 export function sealHash(seal: SealContent): Uint8Array {
   return sha256(
     SEAL_VERSION,
@@ -46,13 +46,13 @@ export function sealHash(seal: SealContent): Uint8Array {
   );
 }
 
-/** Whether the seal's hash matches its fields, and its range is a valid one. */
+/** Returns whether the seal's hash matches its fields and its range is valid. */
 export function isOwnHash(seal: SealContent & Pick<AuditSeal, "sealHash">): boolean {
   const count = seal.lastSequence - seal.firstSequence + 1n;
   return equalBytes(sealHash(seal), seal.sealHash) && count >= 1n && count <= BigInt(SEAL_MAX_COUNT);
 }
 
-/** The bytes that the signature of a seal covers. */
+/** Returns the bytes that the signature of a seal covers. */
 export function signedBytes(hash: Uint8Array): Uint8Array {
   return concatBytes(SIGNATURE_VERSION, hash);
 }

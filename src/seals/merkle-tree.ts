@@ -1,15 +1,14 @@
 import { sha256 } from "./sha256.ts";
 
-/** The position of a leaf in a tree. */
 export interface LeafPosition {
-  /** From 0 on. */
+  /** Counts from 0. */
   readonly index: number;
   readonly leafCount: number;
 }
 
 const NODE = Uint8Array.of(0x01);
 
-/** The Merkle tree hash over one leaf hash or more (RFC 6962, section 2.1). */
+/** Returns the Merkle tree hash over one or more leaf hashes (RFC 6962, section 2.1). */
 export function merkleRoot(leaves: readonly Uint8Array[]): Uint8Array {
   const [only] = leaves;
   if (only === undefined) throw new RangeError("a tree has one leaf or more");
@@ -18,7 +17,7 @@ export function merkleRoot(leaves: readonly Uint8Array[]): Uint8Array {
   return node(merkleRoot(leaves.slice(0, split)), merkleRoot(leaves.slice(split)));
 }
 
-/** The audit path of a leaf, from the leaf's sibling to the root's child (RFC 6962, section 2.1.1). */
+/** Returns the audit path of a leaf, from the leaf's sibling to the root's child (RFC 6962, section 2.1.1). */
 export function auditPath(leaves: readonly Uint8Array[], index: number): Uint8Array[] {
   if (index < 0 || index >= leaves.length) throw new RangeError("the tree has no such leaf");
   if (leaves.length === 1) return [];
@@ -29,7 +28,7 @@ export function auditPath(leaves: readonly Uint8Array[], index: number): Uint8Ar
     : [...auditPath(right, index - split), merkleRoot(left)];
 }
 
-/** The root that follows from a leaf and its audit path; undefined if the path does not fit the position. */
+/** Returns the root that follows from a leaf and its audit path, or undefined if the path does not fit the position. */
 export function rootOfPath(
   leaf: Uint8Array,
   { index, leafCount }: LeafPosition,

@@ -10,7 +10,7 @@ export function sha256(...parts: readonly Uint8Array[]): Uint8Array {
 /** The predecessor of the first entry and of the first seal: 32 zero bytes. */
 export const GENESIS_HASH: Uint8Array = new Uint8Array(32);
 
-/** Eight bytes, big-endian. */
+/** Encodes a number in eight bytes, big-endian. */
 export function uint64(value: bigint): Uint8Array {
   const bytes = new Uint8Array(8);
   new DataView(bytes.buffer).setBigUint64(0, value);

@@ -6,8 +6,8 @@ import { isOwnHash, signedBytes } from "./audit-seal.ts";
 import { rootOfPath } from "./merkle-tree.ts";
 
 /**
- * True if the audit path leads from the event to its seal's Merkle root, and the seal's hash matches its fields. Whoever
- * trusts that hash then knows that the seal covers the event.
+ * Returns true if the audit path leads from the event to its seal's Merkle root, and the seal's hash matches its
+ * fields. If that hash is trusted, the seal then covers the event.
  */
 export function isProved({ auditEvent: event, auditSeal: seal, auditPath }: AuditProofReply): boolean {
   if (event?.sequence === undefined || event.createTime === undefined) return false;
@@ -30,7 +30,7 @@ export function isProved({ auditEvent: event, auditSeal: seal, auditPath }: Audi
   return root !== undefined && equalBytes(root, seal.merkleRoot);
 }
 
-/** Whether a seal is signed, and whether the signature verifies under the key that the seal itself names. */
+/** Checks whether a seal is signed, and whether the signature verifies under the key that the seal itself names. */
 export function checkSealSignature({
   sealHash,
   publicKey,
@@ -40,7 +40,7 @@ export function checkSealSignature({
   return verifyEd25519(publicKey, signedBytes(sealHash), signature) ? "valid" : "wrong";
 }
 
-/** The reply of GetAuditProofReply, in the form that the contract gives it. */
+/** The reply of GetAuditProof, as the contract defines it. */
 export interface AuditProofReply {
   readonly auditEvent?: EventInProof | undefined;
   readonly auditSeal?: SealInProof | undefined;
@@ -59,7 +59,7 @@ interface EventInProof {
   readonly sequence?: bigint | undefined;
 }
 
-/** A seal, in the form that the contract gives it. */
+/** A seal, as the contract defines it. */
 export interface SealInProof {
   readonly number: bigint;
   readonly firstSequence: bigint;

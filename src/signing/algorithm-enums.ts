@@ -1,14 +1,17 @@
 import { Curve, Hash, SignatureAlgorithm } from "../../gen/proto/tss/v1/types_pb.ts";
 import { ALGORITHM_TRIPLES, type AlgorithmTriple, findTripleByNumbers } from "../protocol/algorithms.ts";
 
-/** The combination that the contract's enums name. The algorithm decides the curve. Undefined if there is none. */
+/**
+ * Returns the combination that the contract's enums name, or undefined if there is none. The algorithm determines the
+ * curve.
+ */
 export function tripleOfEnums(algorithm: SignatureAlgorithm, hash: Hash): AlgorithmTriple | undefined {
   return ALGORITHM_TRIPLES.find(
     (triple) => SignatureAlgorithm[triple.signatureAlgorithm] === algorithm && Hash[triple.hash] === hash,
   );
 }
 
-/** The contract's enums of a combination. */
+/** Returns the contract's enums of a combination. */
 export function enumsOfTriple(triple: AlgorithmTriple): {
   curve: Curve;
   signatureAlgorithm: SignatureAlgorithm;
@@ -21,7 +24,7 @@ export function enumsOfTriple(triple: AlgorithmTriple): {
   };
 }
 
-/** The combination of a row, which was valid when it was written. */
+/** Returns the combination of a row, which was valid when it was written. */
 export function tripleOfRow(row: {
   readonly curve: number;
   readonly signatureAlgorithm: number;

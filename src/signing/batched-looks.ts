@@ -6,8 +6,8 @@ import { readRows } from "../store/statements.ts";
 import type { SignRevision } from "./shown-sign-request.ts";
 
 /**
- * Makes one query at a time for all looks that are due, so the database's cost does not grow with the number of idle
- * watches. One timer serves all of them. The first look after a quiet time happens at once.
+ * Runs one query at a time for all looks that are due, so the load on the database does not grow with the number of
+ * idle watches. One timer serves all of them. The first look after a quiet time happens at once.
  */
 export function createBatchedLooks(db: Queryable, clock: Clock, lookAgainMs = LOOK_AGAIN_MS): BatchedLooks {
   const followers = new Set<SignFollower>();
@@ -109,7 +109,7 @@ export interface SignFollower {
 export interface BatchedLooks {
   /** Looks at once, and then again at intervals. The bounds on watches also bound the number of followers. */
   follow(follower: SignFollower): void;
-  /** Looks once more at once. */
+  /** Looks again at once. */
   lookNow(follower: SignFollower): void;
   leave(follower: SignFollower): void;
 }
@@ -123,7 +123,7 @@ const LOOK_AGAIN_MS = 3_000;
 /** The share of that interval by which a look may come early, to join others in one query. */
 const HASTE = 0.1;
 
-/** The positions in the batch, from 1 on, of the requests that have changed. */
+/** Returns the positions in the batch, counted from 1, of the requests that have changed. */
 async function findChanged(db: Queryable, batch: readonly SignFollower[]): Promise<ReadonlySet<number>> {
   const ids = batch.map(({ id }) => id);
   const statuses = batch.map(({ seen }) => seen.status);

@@ -5,7 +5,10 @@ import { PoolFullError } from "../threads/worker-pool.ts";
 import type { SignMessageClaim } from "./check-sign-message.ts";
 import type { Verifier } from "./verifier.ts";
 
-/** A check with a budget of wrong halves for each project, which bounds their cost whatever credit the project has. */
+/**
+ * Creates a check that allows each project a budget of wrong halves. It bounds their cost however much credit the
+ * project has.
+ */
 export function createCheckHalf({
   verifier,
   wrongHalves,
@@ -37,7 +40,7 @@ export interface CheckHalfOptions {
   readonly verifier: Pick<Verifier, "checkHalf">;
   /** Counts the wrong halves of each project. */
   readonly wrongHalves: TokenBuckets;
-  /** Milliseconds that only grow. Default: the clock of the process. */
+  /** A monotonic time in milliseconds. Default: the clock of the process. */
   readonly now?: () => number;
 }
 

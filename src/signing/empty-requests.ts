@@ -5,7 +5,7 @@ import { execute } from "../store/statements.ts";
 /**
  * Empties the user's half of at most `maxCount` requests that ended at least `days` days ago, the oldest first. Returns
  * the number of requests. An empty half still shows that the request was submitted and charged. A request keeps its
- * half until its operation is over, because the submitter compares the half with the chain.
+ * half until its operation has ended, because the submitter compares the half with the chain.
  */
 export async function emptyRequests(db: Queryable, days: number, maxCount: number): Promise<number> {
   return execute(db, empty(days, maxCount));

@@ -14,7 +14,7 @@ import type { ShownSignRequest } from "./shown-sign-request.ts";
 import type { SignRequestRow } from "./sign-request.ts";
 import type { WatchedSign } from "./watch-sign-request.ts";
 
-/** The row as the contract shows it. Fields that do not apply to the state are absent. */
+/** Encodes a row as the contract's message. Fields that do not apply to the state are absent. */
 export function encodeSignRequest(row: ShownSignRequest): SignRequest {
   return create(SignRequestSchema, {
     signRequestId: row.id,
@@ -41,8 +41,8 @@ export function encodeSignRequest(row: ShownSignRequest): SignRequest {
 }
 
 /**
- * The reply to a reservation. The reply of a failed request has no presign: after an expiry the presign may belong to
- * another request, and a half computed with it would be lost.
+ * Encodes the reply to a reservation. The reply for a failed request has no presign: after an expiry the presign may
+ * belong to another request, and a half computed with it would be lost.
  */
 export function encodeReservation(row: SignRequestRow): ReserveSignResponse {
   const isUsable = row.status !== "failed";
@@ -57,7 +57,7 @@ export function encodeReservation(row: SignRequestRow): ReserveSignResponse {
   });
 }
 
-/** A message of a watch, with the time at which it is written. */
+/** Encodes a message of a watch, with the time at which it is written. */
 export function encodeWatched({ row, cursor }: WatchedSign, time: Date): WatchSignResponse {
   return create(WatchSignResponseSchema, {
     ...(row && { signRequest: encodeSignRequest(row) }),

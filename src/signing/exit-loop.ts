@@ -13,8 +13,8 @@ import { readRows } from "../store/statements.ts";
 import type { Log } from "../telemetry/log.ts";
 
 /**
- * Brings the exits of a network's dWallets under way: ends their open reservations, waits until their submitted requests
- * have ended, and then puts the owner's consent into the outbox. Every step is one statement.
+ * Processes the exits of a network's dWallets: ends their open reservations, waits until their submitted requests have
+ * ended, and then puts the owner's consent into the outbox. Every step is one statement.
  */
 export function createExitLoop(options: ExitLoopOptions): BackgroundLoop {
   const { database, network, signals, clock, log } = options;
@@ -51,9 +51,9 @@ const DEFAULT_INTERVAL_MS = 500;
 const PASS_MAX_COUNT = 100;
 
 /**
- * Ends one reservation of a dWallet that leaves, so that two replicas never wait for each other's projects. The credit is
- * released, and the presign returns to the pool. The reason is that of an expired reservation: both were never charged,
- * and the unique index of presigns knows no other that gives its presign up.
+ * Ends one reservation of a leaving dWallet. More than one in a statement could make two replicas wait for each other's
+ * projects. Releases the credit, and returns the presign to the pool. The failure reason is that of an expired
+ * reservation: neither is ever charged, and the unique index of presigns frees a presign only for this reason.
  */
 const endReservation = (network: string) => sql`
 WITH reservation AS (

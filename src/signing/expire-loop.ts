@@ -12,7 +12,10 @@ import { readRows } from "../store/statements.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { SignObserver } from "./sign-observer.ts";
 
-/** Ends expired reservations of all networks, also of those that are not served any more: prepared -> failed, with the price released and the presign ready again. */
+/**
+ * Ends expired reservations of all networks, including those that are no longer served: prepared -> failed, with the
+ * price released and the presign ready again.
+ */
 export function createExpireLoop(deps: ExpireLoopDeps): BackgroundLoop {
   const { database, signals, clock, log, intervalMs, observerOf } = deps;
   return createBackgroundLoop({
@@ -60,7 +63,7 @@ export async function expireReservations(
   return networks;
 }
 
-/** Ends one at a time, so that two replicas never wait for each other's projects. */
+/** Ends one reservation. More than one in a statement could make two replicas wait for each other's projects. */
 const EXPIRE = sql`
 WITH reservation AS (
   SELECT id, project_id, presign_id, price_micro_usd FROM sign_request

@@ -29,7 +29,7 @@ WITH request AS (
 ), ${postings.refund(sql`request`)}, failed AS (
   UPDATE sign_request r SET status = 'failed', failure_reason = ${reason}, refunded = p.id IS NOT NULL,
     updated_at = now(), failure_message = ${message}::text
-      || CASE WHEN p.id IS NULL THEN '; not refunded: the project has had its refunds of the day' ELSE '' END
+      || CASE WHEN p.id IS NULL THEN '; not refunded: the project has used up its refunds of the day' ELSE '' END
   FROM request s LEFT JOIN posting_refund p USING (id) WHERE r.id = s.id
   RETURNING r.id, r.project_id, r.presign_id
 ), burnt AS (${presignMoves.burn(sql`failed`)}), refunded AS (
@@ -41,7 +41,6 @@ SELECT id FROM failed`,
   return failedCount > 0;
 }
 
-/** Why a request fails. */
 export interface SignFailure {
   /** The state that the request must be in. */
   readonly from: "queued" | "submitted";
@@ -50,11 +49,11 @@ export interface SignFailure {
   /** Visible to the caller. */
   readonly message: string;
   /**
-   * The maximum number of refunds a project gets on one day (UTC) for failures that the user's half may have caused.
-   * Beyond it the service keeps the price, so that junk does not use up presigns for free. It applies to what the owner
-   * of the dWallet has done, and otherwise to ECDSA only:
-   * SubmitSign verifies every half of the Schnorr family, so the user is not at fault if the network rejects one, and
-   * the service always refunds it. Undefined: always refunded.
+   * The maximum number of refunds that a project gets on one day (UTC) for failures that the user's half may have
+   * caused. Beyond it the service keeps the price, so that invalid halves do not use up presigns for free. It applies
+   * to failures that the owner of the dWallet has caused, and otherwise to ECDSA only: SubmitSign verifies every half
+   * of the Schnorr family, so if the network rejects one, the user is not at fault and always gets the refund.
+   * Undefined: always refunded.
    */
   readonly refundsPerDay?: number;
   /** True if the owner of the dWallet has made the signature impossible. */

@@ -55,7 +55,6 @@ export async function findSignableDWallet(
   return dwallet;
 }
 
-/** A dWallet that is able to sign. */
 export interface SignableDWallet {
   /** The id of the row. */
   readonly id: string;

@@ -33,7 +33,7 @@ export async function listSigns(
   });
 }
 
-/** Selects the sign requests of a list, and the page. */
+/** A filter for sign requests, and a page of the result. */
 export interface ListSignsInput extends PageRequest {
   /** The id of the dWallet's object; undefined means all dWallets. */
   readonly dwalletId: string | undefined;
@@ -58,7 +58,7 @@ async function findDWalletRow(
 
 /**
  * Reads each state from the end of one index, (owner, status, id). A page thus reads at most `count` rows of each
- * state, whatever the filter. A second index for lists of all states would cost every signature.
+ * state, whatever the filter. A second index for lists of all states would slow down every signature.
  */
 const listOf = (
   owner: Sql,

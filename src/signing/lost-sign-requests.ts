@@ -8,9 +8,9 @@ import { execute } from "../store/statements.ts";
 export interface LostSignRequest {
   readonly id: string;
   readonly projectId: string;
-  /** The row. */
+  /** The id of the dWallet's row. */
   readonly dwalletId: string;
-  /** The row. */
+  /** The id of the presign's row. */
   readonly presignId: string;
   readonly network: string;
   readonly curve: number;
@@ -72,7 +72,7 @@ export async function refillUserHalf(db: Queryable, id: string, userSignMessage:
   );
 }
 
-/** Ends the reservation that held the presign in the older copy of the database, and releases its price. */
+/** Ends the reservation that holds the presign in the restored, older copy of the database, and releases its price. */
 export async function endReservationOf(db: Queryable, presignId: string): Promise<void> {
   await execute(
     db,

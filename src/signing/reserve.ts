@@ -72,7 +72,7 @@ export async function reserve(
     // Another call with the same key came first. Its row also answers this one.
     const first = await findRepeated(deps, caller, input);
     if (first !== undefined) return first;
-    // It was Active a moment ago.
+    // The dWallet was Active when this call began, so it is leaving now.
     if (outcome === "not-active") throw hasLeft(input.dwalletId, "Leaving");
     if (outcome === "no-credit") throw insufficientCredit(priceMicroUsd);
     if (outcome === "no-presign") return undefined;
@@ -104,24 +104,23 @@ export interface ReserveDeps {
   readonly openMaxCount: number;
 }
 
-/** The caller of a reservation. */
 export interface SigningCaller {
   readonly projectId: string;
   readonly network: string;
   readonly origin: AuditOrigin;
 }
 
-/** The message to sign, and how. */
+/** The message to sign, the dWallet and the algorithm. */
 export interface ReserveInput {
   /** The id of the dWallet's object. */
   readonly dwalletId: string;
   readonly triple: AlgorithmTriple;
   readonly message: Uint8Array;
-  /** Undefined: each call reserves anew. */
+  /** Undefined for a call without a key, which always makes a new reservation. */
   readonly idempotency: Idempotency | undefined;
 }
 
-/** The time that the call has. */
+/** The time limit of a call. */
 export interface CallTime {
   /** The time until the deadline; undefined without one. */
   readonly timeoutMs: number | undefined;

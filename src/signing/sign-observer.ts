@@ -9,8 +9,8 @@ export interface SignObserver {
 export interface SignTimes {
   /** From the reservation to the arrival of the user's half. */
   readonly preparedSeconds: number | null;
-  /** From then to the finality of its transaction. */
+  /** From the arrival of the user's half until its transaction is final. */
   readonly queuedSeconds: number | null;
-  /** From then to the storing of the verified signature. */
+  /** From the finality of its transaction until the verified signature is stored. */
   readonly submittedSeconds: number | null;
 }

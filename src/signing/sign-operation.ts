@@ -19,7 +19,8 @@ import type { SignObserver } from "./sign-observer.ts";
 
 /**
  * Requests signatures: queued -> submitted once landed. If it can never land, the request fails with a refund and the
- * presign is burnt. If the Treasury does not hold the dWallet's capability, the dWallet has left. The mark on the chain is the session, whose identifier is derived from the request's id.
+ * presign is burnt. If the Treasury does not hold the dWallet's capability, the dWallet has left. The mark on the chain
+ * is the session, whose identifier is derived from the request's id.
  */
 export function createSignOperation({
   signals,
@@ -117,10 +118,9 @@ const NOT_HELD = {
   message: "the Treasury does not hold the dWallet's capability: the dWallet has left the service",
 } as const;
 
-/** Before all other operations: a user waits, and has paid. */
+/** Signatures come before all other operations: a user waits, and has paid. */
 export const SIGN_PRIORITY = 10;
 
-/** A signature to request from the network. */
 export interface SignSubject {
   readonly id: string;
   readonly dwalletRowId: string;
@@ -144,7 +144,7 @@ export interface SignOperationOptions {
   readonly batchCount: number;
   /**
    * The maximum number of refunds of a project on one day (UTC) for dWallets that their owners have taken out of the
-   * Treasury: each such request uses a presign up.
+   * Treasury: each such request uses up a presign.
    */
   readonly refundsPerDay: number;
   readonly observer?: SignObserver | undefined;
@@ -155,13 +155,13 @@ const OVERHEAD_BYTES = 400;
 
 type SignSessionData = ReturnType<typeof requestedSessions<"SignRequestEvent">>[number]["data"];
 
-/** The sign sessions that a transaction requested, by the presign that each one uses. */
+/** Returns the sign sessions that a transaction requested, by the presign that each one uses. */
 function sessionsByPresign({ events }: LandedTransaction): ReadonlyMap<string, SignSessionData> {
   const sessions = requestedSessions(events, "SignRequestEvent");
   return new Map(sessions.map(({ data }) => [data.presign_id, data]));
 }
 
-/** Whether the session signs exactly the subject's message with its dWallet. */
+/** Returns whether the session signs exactly the subject's message with its dWallet. */
 function isOf(session: SignSessionData, subject: SignSubject): boolean {
   return (
     session.dwallet_id === subject.dwalletId &&
@@ -174,8 +174,8 @@ function isOf(session: SignSessionData, subject: SignSubject): boolean {
 }
 
 /**
- * The bytes that name the request's session on the chain. They are derived from the id, so every process that sends the
- * request names the same session, and the chain accepts a session once.
+ * Returns the bytes that name the request's session on the chain. They are derived from the id, so every process that
+ * sends the request names the same session, and the chain accepts a session once.
  */
 function signSessionBytes(signRequestId: string): Uint8Array {
   return new Uint8Array(createHash("sha256").update(`tss/sign/${signRequestId}`).digest());

@@ -26,7 +26,7 @@ export interface SignRequestRow extends ShownSignRequest {
   readonly projectId: string;
   /** Whether the user's half has been submitted. */
   readonly wasSubmitted: boolean;
-  /** By the database's clock, the only one that decides. */
+  /** By the database's clock, which alone decides. */
   readonly isExpired: boolean;
   readonly dwalletPublicOutput: Uint8Array;
   readonly dwalletPublicKey: Uint8Array | null;

@@ -20,7 +20,7 @@ import type { NetworkSignatureClaim } from "./verify-work.ts";
  * A session of another request or dWallet changes nothing, and `settle` throws MixedUpAnswerError. It also throws for a
  * signature that does not verify: the network verifies a signature before it writes it to the chain, so the fullnode is
  * at fault and may answer correctly later. A request without a valid signature after `invalidSignatureMs` fails with
- * SIGNATURE_INVALID and a refund, so nobody waits or pays for ever.
+ * SIGNATURE_INVALID and a refund, so it does not stay open and charged forever.
  */
 export function createSignSession(options: SignSessionOptions): SessionKind {
   const { network, refundsPerDay, verifier, signals, observer } = options;
@@ -72,7 +72,7 @@ export interface SignSessionOptions {
   readonly verifier: Pick<Verifier, "checkSignature">;
   readonly signals: Pick<Signals, "notify">;
   readonly observer?: SignObserver | undefined;
-  /** How long a request waits for the right signature after a wrong one. Default: 10 minutes. */
+  /** How long a request waits for a valid signature after an invalid one. Default: 10 minutes. */
   readonly invalidSignatureMs?: number | undefined;
 }
 
@@ -103,7 +103,7 @@ const INVALID = {
   message: "the fullnode's signature does not verify under the dWallet's public key",
 } as const;
 
-/** Remembers the time of the first wrong signature. Returns whether `afterMs` have passed since then. */
+/** Stores the time of the first invalid signature. Returns whether `afterMs` have passed since then. */
 const doubt = (id: string, afterMs: number) => sql`
 UPDATE sign_request SET invalid_signature_at = coalesce(invalid_signature_at, now())
 WHERE id = ${id} AND status = 'submitted'

@@ -61,7 +61,9 @@ export function createSigningService(deps: SigningServiceDeps): ServiceImpl<type
 export type SigningServiceDeps = ReserveDeps &
   SubmitDeps &
   Omit<WatchDeps, "looks"> & {
-    /** Ends a watch: its own end, or the closing of the process. Default: only its own end. */
+    /**
+     * Returns the signal that ends a watch, when its call ends or the process closes. Default: only when its call ends.
+     */
     readonly untilClosing?: (context: HandlerContext) => WaitEnding;
   };
 
@@ -69,7 +71,7 @@ function signalOf({ signal }: HandlerContext): AbortSignal {
   return signal;
 }
 
-/** The filter by state; undefined without one. */
+/** Returns the filter by state, or undefined without one. */
 function statusOf(status: SignRequest_Status | undefined): SignStatus | undefined {
   return SIGN_STATUSES.find((name) => SignRequest_Status[name] === status);
 }

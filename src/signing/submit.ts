@@ -20,7 +20,8 @@ import { readSignRequest, type SignRequestRow } from "./sign-request.ts";
 /**
  * Charges the held price, stores the user's half and queues the transaction. The first half wins: a repeated call
  * returns the request in its current state, whatever half it carries. Throws SIGN_REQUEST_NOT_FOUND, WRONG_STATE if the
- * reservation has expired, DWALLET_LEFT if that is because the dWallet leaves or has left, and the errors of {@link CheckHalf}.
+ * reservation has expired, DWALLET_LEFT if it ended because the dWallet is leaving or has left, and the errors of
+ * {@link CheckHalf}.
  */
 export async function submit(
   { database, signals, checkHalf }: SubmitDeps,
@@ -51,7 +52,6 @@ export interface SubmitDeps {
   readonly checkHalf: CheckHalf;
 }
 
-/** The user's half. */
 export interface SubmitInput {
   readonly signRequestId: string;
   readonly userSignMessage: Uint8Array;
@@ -87,7 +87,7 @@ async function readOwn(db: Queryable, id: string, projectId: string): Promise<Si
   return row;
 }
 
-/** The error for an id that the project does not have. */
+/** Returns the error for an id that the project does not have. */
 export function signRequestNotFound(signRequestId: string): ServiceError {
   return new ServiceError("SIGN_REQUEST_NOT_FOUND", "the project has no sign request with this id", {
     metadata: { signRequestId },

@@ -15,8 +15,8 @@ import { readRows } from "../store/statements.ts";
  * tenth. A project that lets presigns expire thus holds few of them, and unspent credit does not keep presigns from
  * others. Reserves nothing if another request has the idempotency key.
  *
- * The dWallet must be Active. Its row is shared until the reservation is committed, so an exit that comes after finds the
- * reservation, and a reservation that comes after finds the exit.
+ * The dWallet must be Active. Its row is locked FOR SHARE until the reservation is committed, so a later exit sees the
+ * reservation, and a later reservation sees the exit.
  */
 export async function takeReservation(
   db: Queryable,
@@ -30,11 +30,10 @@ export async function takeReservation(
   return outcome?.funded ? "no-presign" : "no-credit";
 }
 
-/** A sign request to insert. */
 export interface NewReservation {
   readonly id: string;
   readonly projectId: string;
-  /** The row. */
+  /** The id of the dWallet's row. */
   readonly dwalletId: string;
   readonly network: string;
   readonly curve: number;

@@ -5,8 +5,8 @@ import type { BatchedLooks, SignFollower } from "./batched-looks.ts";
 import type { SignRevision } from "./shown-sign-request.ts";
 
 /**
- * Waits until a sign request differs from the seen revision, until a time, but at least until the first look, or until
- * the signal fires. Resolves with whether the request has changed. Rejects if a look fails.
+ * Waits until a sign request differs from the seen revision, `untilMs` is reached, or the signal fires. The time does
+ * not end the wait before the first look. Resolves with whether the request has changed. Rejects if a look fails.
  */
 export function untilChanged(
   deps: ChangeWaitDeps,
@@ -18,13 +18,13 @@ export function untilChanged(
 }
 
 export interface ChangeWaitDeps {
-  /** Common to all watches of the process. */
+  /** Shared by all watches of the process. */
   readonly looks: BatchedLooks;
   readonly clock: Clock;
   readonly signals: Pick<Signals, "subscribe">;
 }
 
-/** Fires when nobody waits any more: an `AbortSignal`, or the part of one that a wait needs. */
+/** Fires when the caller no longer waits: an `AbortSignal`, or the part of one that a wait needs. */
 export interface WaitEnding {
   readonly aborted: boolean;
   throwIfAborted(): void;
@@ -32,7 +32,7 @@ export interface WaitEnding {
   removeEventListener(type: "abort", listener: { handleEvent(): void }): void;
 }
 
-/** A class without closures, because each idle watch has one. */
+/** A class instead of closures, which take more memory: each idle watch has one. */
 class Wait implements SignFollower {
   readonly id: string;
   readonly seen: SignRevision;
@@ -81,7 +81,7 @@ class Wait implements SignFollower {
     this.#end(false);
   }
 
-  /** Called when the time is over or the signal fires. */
+  /** Called when the signal fires. */
   handleEvent(): void {
     this.#end(false);
   }

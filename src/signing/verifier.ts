@@ -3,7 +3,7 @@ import { createWorkerPool } from "../threads/worker-pool.ts";
 import type { SignMessageClaim } from "./check-sign-message.ts";
 import type { NetworkSignatureClaim, VerifyJob, VerifyResult } from "./verify-work.ts";
 
-/** A verifier on a bounded number of threads. A thread starts on first use. */
+/** Creates a verifier on a bounded number of threads. A thread starts on first use. */
 export function createVerifier({ threadMaxCount }: { readonly threadMaxCount: number }): Verifier {
   const pool = createWorkerPool<VerifyJob, VerifyResult>({
     start: () => startThread(import.meta.url, "./verify-worker", undefined, THREAD_MEMORY),
@@ -20,13 +20,15 @@ export function createVerifier({ threadMaxCount }: { readonly threadMaxCount: nu
 /** Verifies halves and signatures off the event loop. */
 export interface Verifier {
   /**
-   * Finds the fault of a user's half; undefined if it has none. Rejects with PoolFullError if too many halves of the
-   * project, or of all projects, wait.
+   * Returns the fault of a user's half, or undefined if it has none. Rejects with PoolFullError if too many halves of
+   * the project, or of all projects, wait.
    */
   checkHalf(projectId: string, claim: SignMessageClaim): Promise<string | undefined>;
-  /** The signature in the contract's form; undefined if it does not verify. Takes precedence over all halves. */
+  /**
+   * Returns the signature in the contract's form, or undefined if it does not verify. Takes precedence over all halves.
+   */
   checkSignature(claim: NetworkSignatureClaim): Promise<Uint8Array | undefined>;
-  /** Ends its threads. */
+  /** Terminates its threads. */
   close(): Promise<void>;
 }
 
@@ -37,7 +39,7 @@ const PROJECT_WAITING_MAX_COUNT = 64;
 /** The limit of JavaScript's heap. With its code a thread takes about 30 MB of the process. */
 const THREAD_MEMORY = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 16 };
 
-/** A verifier that passes its work to a function. */
+/** Returns a verifier that passes its work to a function. */
 export function verifierOf(
   run: (job: VerifyJob, subject?: string) => Promise<VerifyResult>,
   close: () => Promise<void>,
@@ -55,7 +57,7 @@ export function verifierOf(
   };
 }
 
-/** The job with bytes in buffers of their own: a thread gets a copy of the whole buffer behind its bytes. */
+/** Copies bytes that are part of a larger buffer, because a thread would get a copy of the whole buffer. */
 function withOwnBytes(job: VerifyJob): VerifyJob {
   const claim = Object.fromEntries(
     Object.entries(job.claim).map(([name, value]) => [

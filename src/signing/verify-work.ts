@@ -5,7 +5,7 @@ import { signatureFromChain } from "../protocol/signature-forms.ts";
 import { verifySignature } from "../protocol/verify-signature.ts";
 import { checkSignMessage, type SignMessageClaim } from "./check-sign-message.ts";
 
-/** Verifies. Takes milliseconds, up to 20 for long messages: do not call it on an event loop. */
+/** Runs one job. Takes milliseconds, up to 20 for long messages, so do not call it on an event loop. */
 export function verifyWork(job: VerifyJob): VerifyResult {
   return job.kind === "half" ? checkHalf(job.claim) : checkSignature(job.claim);
 }
@@ -15,7 +15,7 @@ export interface NetworkSignatureClaim {
   readonly curve: CurveName;
   readonly signatureAlgorithm: SignatureAlgorithmName;
   readonly hash: HashName;
-  /** Null: the key comes from the output. */
+  /** If null, the key is derived from the output. */
   readonly publicKey: Uint8Array | null;
   readonly dwalletOutput: Uint8Array;
   readonly message: Uint8Array;
@@ -23,7 +23,6 @@ export interface NetworkSignatureClaim {
   readonly signature: Uint8Array;
 }
 
-/** One job of a thread. */
 export type VerifyJob =
   | { readonly kind: "half"; readonly claim: SignMessageClaim }
   | { readonly kind: "signature"; readonly claim: NetworkSignatureClaim };

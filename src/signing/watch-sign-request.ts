@@ -11,7 +11,7 @@ import { openCursor, sealCursor } from "./watch-cursor.ts";
  * changed. Nothing is queued for a slow reader, which gets the newest state when it asks. Throws
  * SIGN_REQUEST_NOT_FOUND, VALIDATION for a cursor of another request, WATCH_ENDED after the watch's lifetime, and the
  * reason of `signal` once that fires.
- * @param show turns each message into what the caller gets
+ * @param show converts each message into the caller's form
  */
 export async function* watchSignRequest<T>(
   deps: WatchDeps,
@@ -32,7 +32,7 @@ export async function* watchSignRequest<T>(
   if (!isNews) row = undefined;
   if (isNews || !isFinal(newest)) yield show({ row, cursor: sealCursor(id, newest) });
   while (!isFinal(newest)) {
-    // Usually nothing happens. Only the revision is kept meanwhile.
+    // Most watches are idle, so only the revision is kept in memory.
     row = undefined;
     const untilMs = Math.min(clock.now() + heartbeatMs, endMs);
     do {
@@ -52,7 +52,7 @@ export interface WatchDeps extends ChangeWaitDeps {
   readonly watchPace?: Partial<WatchPace>;
 }
 
-/** Selects the watched request and the starting point. */
+/** The watched request and the starting point. */
 export interface WatchInput {
   readonly signRequestId: string;
   readonly projectId: string;

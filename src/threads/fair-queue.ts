@@ -1,4 +1,3 @@
-/** Creates an empty queue. */
 export function createFairQueue<Item>({ maxCount, subjectMaxCount }: FairQueueBounds): FairQueue<Item> {
   /** The items by subject. The next subject in turn comes first. No list is empty. */
   const waiting = new Map<string, Item[]>();

@@ -3,7 +3,7 @@ import { type ResourceLimits, Worker } from "node:worker_threads";
 /**
  * Starts a module on a new thread: through tsx when running from source, compiled in the published package.
  * @param importer `import.meta.url` of the caller
- * @param module the module beside the caller, without its extension, such as `./network-mpc-worker`
+ * @param module the module next to the caller, without its extension, such as `./network-mpc-worker`
  * @param workerData the module's `workerData`
  * @param resourceLimits memory limits; default: Node's limits
  */

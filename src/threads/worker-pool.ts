@@ -1,7 +1,7 @@
 import type { Worker } from "node:worker_threads";
 import { createFairQueue, type FairQueueBounds } from "./fair-queue.ts";
 
-/** Creates a pool. It starts its threads on demand. */
+/** Creates a pool that starts its threads on demand. */
 export function createWorkerPool<Job, Result>(options: WorkerPoolOptions): WorkerPool<Job, Result> {
   const { start, workerMaxCount, jobTimeoutMs = DEFAULT_JOB_TIMEOUT_MS } = options;
   const first = createFairQueue<Task<Job, Result>>({
@@ -86,11 +86,10 @@ export function createWorkerPool<Job, Result>(options: WorkerPoolOptions): Worke
   }
 }
 
-/** Options of {@link createWorkerPool}. */
 export interface WorkerPoolOptions extends FairQueueBounds {
   /** Starts a thread that answers each job, one at a time, with a {@link WorkerAnswer}. */
   readonly start: () => Worker;
-  /** The most threads. A thread starts when there is a job for it and then stays. */
+  /** The maximum number of threads. A thread starts when a job needs it, and then stays. */
   readonly workerMaxCount: number;
   /** The time limit of a job. Beyond it the job fails and its thread is terminated. Default 30 s. */
   readonly jobTimeoutMs?: number;
@@ -110,7 +109,7 @@ export interface WorkerPool<Job, Result> {
   close(): Promise<void>;
 }
 
-/** Thrown if too many jobs wait already, of one subject or in total. */
+/** Thrown if too many jobs wait, of one subject or in total. */
 export class PoolFullError extends Error {
   override readonly name = "PoolFullError";
 }

@@ -3,7 +3,7 @@ import { addressOfBytes } from "../fullnode/address-bytes.ts";
 import { blake2b256 } from "../fullnode/bytes.ts";
 import { fieldId, u64Name } from "../fullnode/dynamic-fields.ts";
 
-/** The version of the coordinator's inner state: the name of its dynamic field. */
+/** The version of the coordinator's inner state, which is also the name of its dynamic field. */
 export const COORDINATOR_VERSION = 2n;
 
 /** Every package and object id that follows from a network's seed alone. */
@@ -26,12 +26,11 @@ export interface NetworkAddresses {
   readonly ikaCoinType: string;
 }
 
-/** A deterministic id for a named thing of the network with this seed. */
+/** Returns a deterministic id for a named object of the network with this seed. */
 export function genesisId(seed: Uint8Array, name: string): string {
   return addressOfBytes(blake2b256(utf8ToBytes("ika-localnet/genesis/"), seed, utf8ToBytes(`/${name}`)));
 }
 
-/** The addresses of the network with this seed. */
 export function networkAddresses(seed: Uint8Array, operatorCount: number): NetworkAddresses {
   const id = (name: string) => genesisId(seed, name);
   const ikaPackageId = id("package/ika");

@@ -10,7 +10,6 @@ export interface GenesisObject {
   readonly field?: FieldInfo;
 }
 
-/** Options of the genesis. */
 export interface GenesisOptions {
   readonly seed: Uint8Array;
   readonly addresses: NetworkAddresses;
@@ -22,10 +21,9 @@ export interface GenesisOptions {
   readonly timestampMs: bigint;
 }
 
-/** The outputs of a new network key. */
 export interface NetworkKeyOutputs {
   readonly dkg: Uint8Array;
-  /** The output of the reconfiguration for the current epoch; undefined for a key directly from its DKG. */
+  /** The output of the reconfiguration for the current epoch; undefined for a key that has had none. */
   readonly reconfiguration?: Uint8Array | undefined;
 }
 

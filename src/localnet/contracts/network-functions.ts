@@ -15,7 +15,7 @@ import { publicFunctions } from "./treasury/public-functions.ts";
 import { publishTreasury } from "./treasury/publish-treasury.ts";
 import { userFunctions } from "./treasury/user-functions.ts";
 
-/** Every Move function that the network's transactions may call. */
+/** Returns every Move function that the network's transactions may call. */
 export function networkFunctions(addresses: NetworkAddresses): FunctionTable {
   const coordinator = [
     ...sessionAndViewFunctions(addresses),
@@ -39,7 +39,7 @@ export function networkFunctions(addresses: NetworkAddresses): FunctionTable {
   );
 }
 
-/** The functions of the Treasury's package at `addresses.treasuryPackageId`. */
+/** Returns the functions of the Treasury's package at `addresses.treasuryPackageId`. */
 function treasuryFunctions(addresses: NetworkAddresses): MoveFunction[] {
   return [
     ...publicFunctions(addresses),
@@ -50,7 +50,7 @@ function treasuryFunctions(addresses: NetworkAddresses): MoveFunction[] {
   ];
 }
 
-/** A function of the coordinator, which aborts when Ika has moved the coordinator to another version. */
+/** Wraps a function of the coordinator so that it aborts if Ika has migrated the coordinator to another version. */
 function ofOneVersion(called: MoveFunction, addresses: NetworkAddresses): MoveFunction {
   return {
     ...called,

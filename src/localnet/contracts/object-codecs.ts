@@ -7,7 +7,7 @@ import type { NetworkAddresses } from "./addresses.ts";
 import { coordinatorTypes } from "./coordinator/coordinator-state.ts";
 import { TreasuryCap, treasuryType } from "./treasury/treasury-state.ts";
 
-/** The BCS of each object type of this network; undefined for dynamic fields and the inner state. */
+/** Returns the BCS codec of each object type of this network, or undefined for dynamic fields and the inner state. */
 export function objectCodecs(addresses: NetworkAddresses): (type: string) => ContentsCodec | undefined {
   const { inner, coordinator } = coordinatorTypes(addresses.dwalletPackageId);
   const codecs = new Map<string, ContentsCodec>([
@@ -45,5 +45,5 @@ const COORDINATOR_INNER = {
   VerifiedPresignCap,
 };
 
-/** Fields that are lists of numbers. All other fields with that decoded form are bytes. */
+/** Fields that are lists of numbers. All other fields that decode to a list of numbers are bytes. */
 export const NUMBER_LISTS: ReadonlySet<string> = new Set(["supported_curves"]);

@@ -97,7 +97,6 @@ export interface ChainControls {
   setTreasury(balances: { readonly ika: bigint; readonly sui: bigint }): Promise<void>;
 }
 
-/** Options of {@link createChainControls}. */
 export interface ChainControlsOptions {
   readonly ledger: Ledger;
   readonly addresses: NetworkAddresses;

@@ -4,9 +4,9 @@ import { FaultSettingsError, parseFaultSettings } from "./fault-settings.ts";
 import type { Faults } from "./faults.ts";
 
 /**
- * The localnet's own HTTP API beside the fullnode's: `GET /localnet/faults` shows the fault settings and `POST` changes
- * them; `POST /localnet/advance-epoch`, `/localnet/rotate-network-key`, `/localnet/prices` with `{percent}` and
- * `/localnet/treasury` with `{ika, sui}` change the chain. It requires no authentication.
+ * Returns the routes of the localnet's own HTTP API. `GET /localnet/faults` shows the fault settings and `POST` changes
+ * them. `POST /localnet/advance-epoch`, `/localnet/rotate-network-key`, `/localnet/prices` with `{percent}` and
+ * `/localnet/treasury` with `{ika, sui}` change the chain. No route requires authentication.
  */
 export function faultRoutes(faults: Faults, controls: ChainControls): readonly JsonRoute[] {
   return [

@@ -3,7 +3,7 @@ export interface FaultSettings {
   /** Adds this latency to every call, in milliseconds, plus up to `jitterMs`. */
   readonly latencyMs: number;
   readonly jitterMs: number;
-  /** Adds this latency to ExecuteTransaction, beside `latencyMs`. */
+  /** Adds this latency to ExecuteTransaction, on top of `latencyMs`. */
   readonly executeLatencyMs: number;
   /** Executes the transaction and breaks the connection before the reply. */
   readonly dropReply: Probability;
@@ -25,7 +25,6 @@ export interface FaultSettings {
   /** Cancels a transaction because of congested shared objects. It pays gas and has no effect. */
   readonly congestion: Probability;
   readonly abortCalls: readonly AbortRule[];
-  /** Rejects a session. */
   readonly rejectSessions: Readonly<Partial<Record<SessionName, Probability>>>;
   /** Delays a session by this time, plus up to `completionJitterMs`. */
   readonly completionDelayMs: number;
@@ -44,16 +43,15 @@ export type SessionName = "dkg" | "presign" | "sign";
 
 /** Makes calls of one Move function abort. */
 export interface AbortRule {
-  /** `module::function`, as `treasury::pay_sign`. */
+  /** `module::function`, such as `treasury::pay_sign`. */
   readonly function: string;
-  /** The module that the abort names; default the function's own. */
+  /** The module that the abort names. Default: the function's own. */
   readonly module?: string;
   readonly code: number;
   /** Default 1. */
   readonly probability?: Probability;
 }
 
-/** No faults. */
 export const NO_FAULTS: FaultSettings = {
   latencyMs: 0,
   jitterMs: 0,
@@ -76,7 +74,7 @@ export const NO_FAULTS: FaultSettings = {
   corruptSignature: 0,
 };
 
-/** An invalid value of a setting. */
+/** Thrown for an invalid value of a setting. */
 export class FaultSettingsError extends Error {
   override readonly name = "FaultSettingsError";
 }

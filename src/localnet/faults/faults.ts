@@ -35,17 +35,16 @@ export interface Faults {
   readonly settings: FaultSettings;
   /** Changes these settings and keeps the others. */
   set(settings: Partial<FaultSettings>): void;
-  /** Draws at random with this probability. The n-th draw under one seed is always the same. */
+  /** Returns true with this probability. The n-th draw under one seed is always the same. */
   happens(probability: number): boolean;
   /** Returns `baseMs` plus a random part of `jitterMs`. */
   duration(baseMs: number, jitterMs: number): number;
-  /** Waits for this time. */
   pause(durationMs: number): Promise<void>;
   /** Calls back after each change of the settings. */
   onChange(listener: () => void): void;
 }
 
-/** Unreferenced: the server keeps the process alive, and a closed one need not wait for an answer. */
+/** The timer is unreferenced: the server keeps the process alive, and a closed server need not wait for a delay. */
 async function pauseUnref(durationMs: number): Promise<void> {
   await sleep(durationMs, undefined, { ref: false });
 }

@@ -3,7 +3,7 @@ import type { ObjectChange } from "./effects.ts";
 import { type ChainObject, coinBalance } from "./object.ts";
 import { coinTypeOf } from "./sui-types.ts";
 
-/** The balance change of each address by coin type, over the coins that it owns. Omits zero changes. */
+/** Returns the balance change of each address by coin type, over the coins that it owns. Omits zero changes. */
 export function balanceChanges(changes: readonly ObjectChange[]): GrpcTypes.BalanceChange[] {
   const totals = new Map<string, { address: string; coinType: string; amount: bigint }>();
   for (const { before, after } of changes) {

@@ -6,7 +6,7 @@ export function blake2b256(...parts: readonly Uint8Array[]): Uint8Array {
   return blake2b(concatBytes(...parts), { dkLen: 32 });
 }
 
-/** A u64 as eight little-endian bytes. */
+/** Returns a u64 as eight little-endian bytes. */
 export function u64Bytes(value: bigint): Uint8Array {
   const bytes = new Uint8Array(8);
   new DataView(bytes.buffer).setBigUint64(0, value, true);

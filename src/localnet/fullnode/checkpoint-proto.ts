@@ -5,8 +5,8 @@ import type { LedgerTransaction } from "./ledger.ts";
 import { applyReadMask } from "./read-mask.ts";
 
 /**
- * The fields of a checkpoint that the mask names, in its sui.rpc.v2 form; without a mask, `defaults`. A checkpoint
- * contains one transaction and has the same digest.
+ * Returns the fields of a checkpoint that the mask names, in their sui.rpc.v2 form. Without a mask, `defaults` apply. A
+ * checkpoint contains one transaction and has the same digest.
  */
 export function checkpointProto(
   stored: LedgerTransaction,

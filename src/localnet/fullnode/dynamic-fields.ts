@@ -27,22 +27,22 @@ export interface TableHandle {
   size: string;
 }
 
-/** A field name of Move type `address` or `ID`. */
+/** Returns a field name of Move type `address` or `ID`. */
 export function idName(id: string, type: "address" | "ID" = "ID"): FieldName {
   return { type: type === "ID" ? ID_TYPE : "address", bytes: addressBytes(id) };
 }
 
-/** A field name of Move type `u64`. */
+/** Returns a field name of Move type `u64`. */
 export function u64Name(value: bigint): FieldName {
   return { type: "u64", bytes: u64Bytes(value) };
 }
 
-/** A field name of Move type `vector<u8>`. */
+/** Returns a field name of Move type `vector<u8>`. */
 export function bytesName(value: Uint8Array): FieldName {
   return { type: "vector<u8>", bytes: concatBytes(encodeUleb128(value.length), value) };
 }
 
-/** The id of the field object under `name`, derived by the same hash as on Sui. */
+/** Returns the id of the field object under `name`, derived by the same hash as on Sui. */
 export function fieldId(parentId: string, name: FieldName): string {
   const parts = [
     addressBytes(parentId),
@@ -53,12 +53,12 @@ export function fieldId(parentId: string, name: FieldName): string {
   return addressOfBytes(blake2b256(Uint8Array.of(FIELD_ID_INTENT), ...parts));
 }
 
-/** The id of the field object under `name` in a table of objects. */
+/** Returns the id of the field object under `name` in a table of objects. */
 export function objectFieldId(parentId: string, name: FieldName): string {
   return fieldId(parentId, { type: wrapperType(name.type), bytes: name.bytes });
 }
 
-/** The parts of a field object that contains its value. */
+/** Returns the parts of a field object that contains its value. */
 export function fieldParts(parentId: string, name: FieldName, valueType: string, value: Uint8Array) {
   const id = fieldId(parentId, name);
   const field: FieldInfo = { nameType: name.type, name: name.bytes, valueType, childId: undefined };
@@ -66,7 +66,7 @@ export function fieldParts(parentId: string, name: FieldName, valueType: string,
   return { id, type: fieldType(name.type, valueType), contents, field };
 }
 
-/** The parts of a field object that points to a child object. */
+/** Returns the parts of a field object that points to a child object. */
 export function objectFieldParts(parentId: string, name: FieldName, childId: string, childType: string) {
   const wrapped = { type: wrapperType(name.type), bytes: name.bytes };
   const parts = fieldParts(parentId, wrapped, ID_TYPE, addressBytes(childId));
@@ -88,7 +88,7 @@ export function addField(
   resize(table, 1n);
 }
 
-/** The bytes under `name`; undefined if there are none. */
+/** Returns the bytes under `name`, or undefined if there are none. */
 export function fieldValue(
   state: ExecutionState,
   table: TableHandle,
@@ -129,7 +129,7 @@ export function addObject(
   resize(table, 1n);
 }
 
-/** The object under `name`; undefined if there is none. */
+/** Returns the object under `name`, or undefined if there is none. */
 export function findObject(
   state: ExecutionState,
   table: TableHandle,
@@ -143,7 +143,7 @@ export function findObject(
   return state.find(childId);
 }
 
-/** The object under `name`. Aborts if there is none. */
+/** Returns the object under `name`. Aborts if there is none. */
 export function borrowObject(state: ExecutionState, table: TableHandle, name: FieldName): WorkingObject {
   const child = findObject(state, table, name);
   if (child === undefined) throw moveAbort(`${DYNAMIC_FIELD}::borrow_child_object`, FIELD_DOES_NOT_EXIST);

@@ -3,7 +3,7 @@ import type { GrpcTypes } from "@mysten/sui/grpc";
 import { ArgumentFault, FailureKind } from "./failures.ts";
 import type { CommandFailure } from "./program.ts";
 
-/** A failed execution in its sui.rpc.v2 form. */
+/** Returns a failed execution in its sui.rpc.v2 form. */
 export function failureProto({ failure, command }: CommandFailure): GrpcTypes.ExecutionError {
   const base = { description: failure.message, command: BigInt(command), kind: failure.failureKind };
   const { detail } = failure;
@@ -66,7 +66,7 @@ type StatusInput = Extract<typeof bcs.TransactionEffects.$inferInput, { V2: unkn
 type FailureInput = Extract<StatusInput, { Failure: unknown }>["Failure"];
 type ErrorInput = FailureInput["error"];
 
-/** A failed execution in the BCS form of the effects. */
+/** Returns a failed execution in the BCS form of the effects. */
 export function failureBcs({ failure }: CommandFailure): ErrorInput {
   const { detail } = failure;
   switch (detail.kind) {

@@ -26,7 +26,6 @@ export interface EffectsInput {
   readonly gasObjectId: string | undefined;
   readonly failure: CommandFailure | undefined;
   readonly changes: readonly ObjectChange[];
-  /** Shared inputs that were only read. */
   readonly readOnlyShared: readonly ChainObject[];
   readonly dependencies: readonly string[];
   readonly events: readonly EmittedEvent[];
@@ -70,7 +69,7 @@ export function buildEffects(input: EffectsInput): GrpcTypes.TransactionEffects 
   };
 }
 
-/** An owner in its sui.rpc.v2 form. */
+/** Returns an owner in its sui.rpc.v2 form. */
 export function ownerProto(owner: Owner): GrpcTypes.Owner {
   switch (owner.kind) {
     case "address":

@@ -10,7 +10,7 @@ import type {
   TransactionContent,
 } from "./transaction-data.ts";
 
-/** The BCS bytes of a resolved transaction. Throws INVALID_ARGUMENT if a value does not fit its type. */
+/** Returns the BCS bytes of a resolved transaction. Throws INVALID_ARGUMENT if a value does not fit its type. */
 export function encodeTransaction(content: TransactionContent): Uint8Array {
   try {
     return bcs.TransactionData.serialize({ V1: encodeData(content) }).toBytes();
@@ -24,7 +24,7 @@ type ProgramInput = typeof bcs.ProgrammableTransaction.$inferInput;
 type InputInput = ProgramInput["inputs"] extends Iterable<infer T> ? T : never;
 type CommandInput = ProgramInput["commands"] extends Iterable<infer T> ? T : never;
 
-/** A transaction's base58 digest. */
+/** Returns a transaction's base58 digest. */
 export function transactionDigest(bytes: Uint8Array): string {
   return TransactionDataBuilder.getDigestFromBytes(bytes);
 }

@@ -39,7 +39,6 @@ export function executeContent(
   return failed;
 }
 
-/** The context of an execution. */
 export interface ExecutionContext {
   readonly lookup: (id: string) => ChainObject | undefined;
   readonly functions: FunctionTable;
@@ -159,7 +158,10 @@ function smashGas(state: ExecutionState, coins: readonly ChainObject[], budget: 
   return first as WorkingObject;
 }
 
-/** Every owned input and every mutable shared input gets a new version, even if it was only read. */
+/**
+ * Returns the slots of the inputs. Every owned input and every mutable shared input gets a new version, even if it is
+ * only read.
+ */
 function inputSlots(state: ExecutionState, content: TransactionContent, inputs: CheckedInputs): Slot[] {
   return content.inputs.map((input, index): Slot => {
     if (input.kind === "pure") {

@@ -3,7 +3,7 @@ import type { ExecutionOutcome } from "./execute-content.ts";
 import type { EmittedEvent } from "./execution-state.ts";
 import { timestampProto } from "./expiration-proto.ts";
 
-/** An executed or simulated transaction in its sui.rpc.v2 form. */
+/** Returns an executed or simulated transaction in its sui.rpc.v2 form. */
 export function executedTransaction(
   frame: TransactionFrame,
   outcome: Pick<ExecutionOutcome, "effects" | "events" | "balanceChanges">,
@@ -34,12 +34,10 @@ export interface TransactionFrame {
   readonly signatures: readonly Uint8Array[];
 }
 
-/** Encodes for the ledger. */
 export function encodeExecuted(executed: GrpcTypes.ExecutedTransaction): Uint8Array {
   return GrpcTypes.ExecutedTransaction.toBinary(executed);
 }
 
-/** Decodes from the ledger. */
 export function decodeExecuted(bytes: Uint8Array): GrpcTypes.ExecutedTransaction {
   return GrpcTypes.ExecutedTransaction.fromBinary(bytes);
 }

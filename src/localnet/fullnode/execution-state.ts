@@ -50,7 +50,7 @@ export function createExecutionState(
         id,
         type: init.type,
         owner: init.owner,
-        // A dynamic field that was removed before and is added again changes; it is not new.
+        // A dynamic field that is removed and added again counts as changed, not as created.
         input: objects.get(id)?.input,
         field: init.field,
         mutated: true,
@@ -121,7 +121,7 @@ export interface Codec<T> {
 export interface WorkingObject {
   readonly id: string;
   readonly type: string;
-  /** Undefined while the transaction holds the object. By its end, the object must have an owner or be deleted. */
+  /** Undefined while the transaction holds the object. In the end, the object must have an owner or be deleted. */
   owner: Owner | undefined;
   /** The version before the transaction; undefined if there was none. */
   readonly input: ChainObject | undefined;
@@ -130,7 +130,6 @@ export interface WorkingObject {
   deleted: boolean;
 }
 
-/** An event as a contract emits it. */
 export interface EmittedEvent {
   readonly packageId: string;
   readonly module: string;
@@ -144,9 +143,9 @@ export interface ExecutionState {
   find(id: string): WorkingObject | undefined;
   create(init: NewObject): WorkingObject;
   remove(object: WorkingObject): void;
-  /** The decoded contents. They are decoded once per transaction and shared by all readers. */
+  /** Returns the decoded contents, which are decoded once per transaction and shared by all readers. */
   read<T>(object: WorkingObject, codec: Codec<T>): T;
-  /** Changes the decoded contents in place. They are encoded once, when the transaction ends. */
+  /** Changes the decoded contents in place. They are encoded once, at the end of the transaction. */
   update<T>(object: WorkingObject, codec: Codec<T>, change: (value: T) => void): void;
   contents(object: WorkingObject): Uint8Array;
   newId(): string;
@@ -174,7 +173,7 @@ interface Entry {
   value: unknown;
 }
 
-/** The balance of a coin in a transaction. */
+/** Returns the balance of a coin in a transaction. */
 export function balanceOf(state: ExecutionState, coin: WorkingObject): bigint {
   return BigInt(state.read(coin, Coin).balance);
 }

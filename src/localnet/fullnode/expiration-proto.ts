@@ -50,7 +50,7 @@ export function expirationFromProto(expiration: GrpcTypes.TransactionExpiration 
   }
 }
 
-/** Milliseconds since the epoch as a protobuf timestamp. */
+/** Converts milliseconds since the epoch into a protobuf timestamp. */
 export function timestampProto(timestampMs: bigint): { seconds: bigint; nanos: number } {
   return { seconds: timestampMs / 1000n, nanos: Number(timestampMs % 1000n) * 1_000_000 };
 }

@@ -23,7 +23,7 @@ export class RpcFailure extends Error {
   }
 }
 
-/** The failure of a transaction that is rejected before execution because of its inputs. It pays nothing. */
+/** Returns the failure of a transaction that is rejected before execution because of its inputs. It pays nothing. */
 export function invalidInput(message: string): RpcFailure {
   return new RpcFailure(
     Status.InvalidArgument,
@@ -36,7 +36,7 @@ export const FailureKind = GrpcTypes.ExecutionError_ExecutionErrorKind;
 /** The kinds of command argument error, as sui.rpc.v2 numbers them. */
 export const ArgumentFault = GrpcTypes.CommandArgumentError_CommandArgumentErrorKind;
 
-/** The details of a failed execution beside its kind. */
+/** The details of a failed execution, apart from its kind. */
 export type FailureDetail =
   | {
       readonly kind: "abort";
@@ -65,8 +65,8 @@ export class ExecutionError extends Error {
 }
 
 /**
- * A Move abort. `location` is `package::module::function` with a long package address; `code` is the module's
- * own plain number.
+ * Returns the error of a Move abort. `location` is `package::module::function` with a long package address; `code` is
+ * the module's own abort code.
  */
 export function moveAbort(location: string, code: number): ExecutionError {
   const [packageId = "", module = "", functionName = ""] = location.split("::");

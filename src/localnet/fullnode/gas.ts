@@ -26,7 +26,7 @@ export function storageCostOf(contents: Uint8Array): bigint {
   return BigInt(contents.length + OBJECT_OVERHEAD_BYTES) * STORAGE_PRICE_PER_BYTE;
 }
 
-/** The cost of a transaction of `commandCount` commands that replaces `before` by `after`. */
+/** Returns the cost of a transaction of `commandCount` commands that replaces `before` by `after`. */
 export function gasUsed(
   price: bigint,
   commandCount: number,

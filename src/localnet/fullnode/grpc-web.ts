@@ -7,7 +7,7 @@ const TRAILER_FLAG = 0x80;
 const COMPRESSED_FLAG = 0x01;
 const FRAME_HEADER_BYTES = 5;
 
-/** The format of a content type; undefined if it is not gRPC-web. */
+/** Returns the format of a content type, or undefined if it is not gRPC-web. */
 export function grpcWebFormat(contentType: string | undefined): GrpcWebFormat | undefined {
   const type = contentType?.split(";")[0]?.trim().toLowerCase();
   if (type === "application/grpc-web-text" || type === "application/grpc-web-text+proto") return "text";
@@ -15,7 +15,7 @@ export function grpcWebFormat(contentType: string | undefined): GrpcWebFormat | 
   return undefined;
 }
 
-/** The content type that answers a request of this format. */
+/** Returns the content type that answers a request of this format. */
 export function grpcWebContentType(format: GrpcWebFormat): string {
   return format === "text" ? "application/grpc-web-text+proto" : "application/grpc-web+proto";
 }

@@ -11,7 +11,6 @@ import type {
   TransactionContent,
 } from "./transaction-data.ts";
 
-/** The context of the checks. */
 export interface CheckContext {
   readonly lookup: (id: string) => ChainObject | undefined;
   readonly epoch: bigint;
@@ -119,7 +118,7 @@ function checkInput(input: PtbInput, sender: string, context: CheckContext): Cha
     case "owned":
       return checkOwned(input.reference, sender, context);
     case "receiving":
-      // Whether it was sent to the object that takes it is decided when that object takes it.
+      // `receive` checks later that the object was sent to the one that takes it.
       return checkOwned(input.reference, undefined, context);
     case "shared": {
       const object = context.lookup(input.objectId);

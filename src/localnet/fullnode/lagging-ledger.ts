@@ -3,8 +3,9 @@ import type { Ledger } from "./ledger.ts";
 import { createObjectStore } from "./object-store.ts";
 
 /**
- * A view of the ledger from some commits ago: older objects, and none of the newest transactions. `behind` is called at
- * each commit. The view never moves back, and without commits it does not catch up.
+ * Creates a view of the ledger as it was some commits ago: older objects, and none of the newest transactions. `behind`
+ * is called at each commit and returns the number of commits. The view never moves back, and it does not catch up
+ * without new commits.
  */
 export function createLaggingLedger(ledger: Ledger, history: Iterable<Commit>, behind: () => number): Ledger {
   const objects = createObjectStore();

@@ -16,7 +16,7 @@ export const LIMITS = {
   eventBytes: 250 * 1024,
   objectBytes: 250 * 1024,
   newIds: 2_048,
-  /** The most dynamic fields of one transaction, and objects in them. */
+  /** The maximum number of dynamic fields, and objects in them, that one transaction uses. */
   dynamicFields: 1_000,
   minGasBudget: 2_000_000n,
   maxGasBudget: 50_000_000_000n,

@@ -37,11 +37,9 @@ export interface MoveParameter<T> {
   accept(value: MoveValue, type: string): T;
 }
 
-/** The context of a function call. */
 export interface MoveCallContext {
   readonly state: ExecutionState;
   readonly sender: string;
-  /** The epoch of the transaction. */
   readonly epoch: bigint;
   readonly typeArguments: readonly string[];
 }
@@ -68,15 +66,13 @@ export interface FunctionTable extends ReadonlyMap<string, MoveFunction> {
   readonly packages?: PublishedPackages | undefined;
 }
 
-/** The packages that transactions publish. */
 export interface PublishedPackages {
-  /** Creates the package and what its modules create, and returns the UpgradeCap. */
+  /** Creates the package and the objects that its modules create. Returns the UpgradeCap. */
   publish(
     call: MoveCallContext,
     modules: readonly Uint8Array[],
     dependencies: readonly string[],
   ): readonly MoveValue[];
-  /** The functions of a published package. */
   functionsOf(packageId: string): ReadonlyMap<string, MoveFunction>;
 }
 
@@ -108,7 +104,6 @@ export const u8 = pure("u8", bcs.u8());
 export const u32 = pure("u32", bcs.u32());
 /** A `u64` as a bigint. */
 export const u64 = pure("u64", bcs.u64(), (value) => BigInt(value));
-/** A `bool`. */
 export const bool = pure("bool", bcs.bool());
 /** An `address` in its long form. */
 export const address = pure("address", bcs.Address);
@@ -116,9 +111,7 @@ export const address = pure("address", bcs.Address);
 export const moveId = pure(ID_TYPE, bcs.Address);
 /** A `vector<ID>`, each in its long form. */
 export const moveIds = pure(`vector<${ID_TYPE}>`, bcs.vector(bcs.Address));
-/** A `vector<u8>`. */
 export const bytes = pure("vector<u8>", bcs.byteVector());
-/** A `vector<vector<u8>>`. */
 export const bytesVector = pure("vector<vector<u8>>", bcs.vector(bcs.byteVector()));
 
 /** An object by value. */
@@ -136,7 +129,7 @@ export function borrowedMut(type: string): MoveParameter<WorkingObject> {
   return { reference: "mutable", type, accept: acceptObject };
 }
 
-/** `Receiving<type>`: an object that somebody has sent to another object. */
+/** `Receiving<type>`: an object that was sent to another object. */
 export function receiving(type: string): MoveParameter<WorkingObject> {
   return {
     reference: "value",

@@ -11,16 +11,15 @@ export type MoveValue =
       readonly droppable: boolean;
     }
   | { readonly kind: "object"; readonly object: WorkingObject }
-  /** A ticket to receive an object that somebody has sent to another object. */
+  /** A ticket to receive an object that was sent to another object. */
   | { readonly kind: "receiving"; readonly object: WorkingObject }
   | { readonly kind: "objects"; readonly objects: readonly WorkingObject[] };
 
-/** A value with `copy` and `drop`: every primitive, ID and option of those. */
+/** Returns a value with `copy` and `drop`: every primitive, ID and option of those. */
 export function plainValue(type: string, bytes: Uint8Array): MoveValue {
   return { kind: "data", type, bytes, copyable: true, droppable: true };
 }
 
-/** An object as a value. */
 export function objectValue(object: WorkingObject): MoveValue {
   return { kind: "object", object };
 }

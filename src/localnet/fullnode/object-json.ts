@@ -27,8 +27,8 @@ export interface ContentsCodec {
 }
 
 /**
- * The rendering of Sui's nodes (sui-rpc's proto `Value` of a Move value): addresses and integers of 64 bits and more as
- * text, `vector<u8>` in base64, an enum as its fields with `@variant` beside them.
+ * Renders a Move value as Sui's nodes do (sui-rpc's proto `Value`): addresses and integers of 64 bits and more as text,
+ * `vector<u8>` in base64, an enum as its fields and `@variant`.
  */
 function moveJson(value: unknown, field: string, numberLists: ReadonlySet<string>): Json {
   if (value === null || value === undefined) return null;

@@ -1,6 +1,6 @@
 import type { ChainObject } from "./object.ts";
 
-/** An empty store. */
+/** Creates an empty store. */
 export function createObjectStore(): ObjectStore {
   const objects = new Map<string, ChainObject>();
   const byOwner = new Map<string, Map<string, Set<string>>>();

@@ -48,7 +48,7 @@ export function sealObject(object: Omit<ChainObject, "digest">): ChainObject {
   return { ...object, digest: toBase58(blake2b256(utf8ToBytes("Object::"), objectBcs(object))) };
 }
 
-/** The object in Sui's BCS form (`ObjectInner`). A package has its digest in place of its modules. */
+/** Returns the object in Sui's BCS form (`ObjectInner`). A package has its digest instead of its modules. */
 export function objectBcs(object: Omit<ChainObject, "digest">): Uint8Array {
   const publicTransfer = object.owner.kind === "address" ? 1 : 0;
   return concatBytes(
@@ -66,7 +66,7 @@ export function objectBcs(object: Omit<ChainObject, "digest">): Uint8Array {
   );
 }
 
-/** An owner in the form of the BCS enum. */
+/** Returns an owner in the form of the BCS enum. */
 export function ownerBcs(owner: Owner): typeof bcs.Owner.$inferInput {
   switch (owner.kind) {
     case "address":
@@ -80,7 +80,6 @@ export function ownerBcs(owner: Owner): typeof bcs.Owner.$inferInput {
   }
 }
 
-/** The balance of a coin object. */
 export function coinBalance(contents: Uint8Array): bigint {
   return new DataView(contents.buffer, contents.byteOffset, contents.byteLength).getBigUint64(32, true);
 }

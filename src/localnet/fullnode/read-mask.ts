@@ -27,7 +27,7 @@ export interface MessageShape {
 
 type Tree = Map<string, Tree>;
 
-/** True if the mask names this path, or a path above or below it. */
+/** Returns true if the mask names this path, or a path above or below it. */
 export function masks(
   mask: { readonly paths: readonly string[] } | undefined,
   defaults: readonly string[],

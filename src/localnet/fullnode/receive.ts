@@ -2,7 +2,7 @@ import type { WorkingObject } from "./execution-state.ts";
 import { moveAbort } from "./failures.ts";
 import { SUI_FRAMEWORK } from "./sui-types.ts";
 
-/** `transfer::public_receive`: takes an object that somebody has sent to the parent. Aborts if it was sent elsewhere. */
+/** Runs `transfer::public_receive`: takes an object that was sent to the parent. Aborts if it was sent elsewhere. */
 export function receive(parent: WorkingObject, object: WorkingObject): WorkingObject {
   const { owner } = object;
   if (owner?.kind !== "address" || owner.address !== parent.id)

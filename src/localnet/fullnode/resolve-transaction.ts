@@ -89,7 +89,7 @@ export function selectGas(
   return selected.map(referenceTo);
 }
 
-/** A reference to the current version of an object. */
+/** Returns a reference to the current version of an object. */
 export function referenceTo(object: ChainObject): ObjectReference {
   return { objectId: object.id, version: object.version, digest: object.digest };
 }
@@ -137,7 +137,7 @@ function resolveInput(
   };
 }
 
-/** Tells for each used input whether some command needs it mutable. */
+/** Returns for each used input whether a command needs it to be mutable. */
 function mutableInputs(
   commands: readonly PtbCommand[],
   functions: FunctionTable,

@@ -6,7 +6,7 @@ import { LIMITS } from "./limits.ts";
 import { type Owner, PACKAGE_TYPE, sealObject } from "./object.ts";
 import { CommandFailure } from "./program.ts";
 
-/** The changes of all objects that a transaction touched, without objects that it created and deleted again. */
+/** Returns the changes of all objects that a transaction touched, except those that it created and deleted again. */
 export function sealChanges(state: ExecutionState, version: bigint, digest: string): ObjectChange[] {
   const changes: ObjectChange[] = [];
   for (const object of state.touched()) {
@@ -32,7 +32,7 @@ export function sealChanges(state: ExecutionState, version: bigint, digest: stri
   return changes;
 }
 
-/** A package counts its own versions. */
+/** A package has its own version counter. */
 const FIRST_PACKAGE_VERSION = 1n;
 
 /** An object that a transaction shares is shared since the version that the transaction writes. */

@@ -19,10 +19,10 @@ export async function startFullnodeServer(options: FullnodeServerOptions): Promi
   const routes = new Map(options.routes.map((route) => [`${route.method} ${route.path}`, route]));
   const streams = new Map(options.streamingMethods.map((method) => [method.path, method]));
   let closing = false;
-  /** The requests that never get an answer, and those whose answer has no end. */
+  /** The responses to requests that never get an answer, and to streams, which have no end. */
   const held = new Set<ServerResponse>();
   const server = createServer((request, response) => {
-    // Otherwise a connection would keep the closing server open after its last response until the idle time-out.
+    // Otherwise a connection would keep the closing server open after its last response, until the idle time-out.
     response.on("prefinish", () => {
       if (closing) request.socket.end();
     });
@@ -111,14 +111,13 @@ export async function startFullnodeServer(options: FullnodeServerOptions): Promi
   }
 }
 
-/** An HTTP route beside the gRPC calls. It answers with JSON. */
+/** An HTTP route, next to the gRPC methods, that answers with JSON. */
 export interface JsonRoute {
   readonly method: "GET" | "POST";
   readonly path: string;
   handle(body: Uint8Array): Promise<{ readonly status: number; readonly json: unknown }>;
 }
 
-/** The address and the services of a node. */
 export interface FullnodeServerOptions {
   readonly host: string;
   /** 0 takes a free port. */
@@ -129,7 +128,6 @@ export interface FullnodeServerOptions {
   readonly log: (message: string, fields: Readonly<Record<string, unknown>>) => void;
 }
 
-/** A listening node. */
 export interface FullnodeServer {
   readonly url: string;
   readonly port: number;
@@ -138,7 +136,7 @@ export interface FullnodeServer {
 }
 
 const MAX_BODY_BYTES = 1024 * 1024;
-/** How much of a stream its caller may leave unread. */
+/** The maximum number of bytes of a stream that its caller may leave unread. */
 const MAX_UNREAD_BYTES = 16 * 1024 * 1024;
 /** Long enough for clients that compute for seconds between two requests. */
 const KEEP_ALIVE_TIMEOUT_MS = 120_000;

@@ -3,7 +3,6 @@ import type { Reference } from "./move-function.ts";
 import type { MoveValue } from "./move-value.ts";
 import type { PtbArgument } from "./transaction-data.ts";
 
-/** The slots of one transaction. */
 export interface Slots {
   readonly inputs: readonly Slot[];
   readonly gas: Slot | undefined;

@@ -2,7 +2,7 @@
 export interface StreamingMethod {
   /** `/package.Service/Method` */
   readonly path: string;
-  /** Starts to send messages, until the returned function is called. Throws RpcFailure to refuse. */
+  /** Sends messages until the returned function is called. Throws RpcFailure to refuse the call. */
   open(request: Uint8Array, stream: OutgoingStream): () => void;
 }
 

@@ -3,7 +3,6 @@ import { RpcFailure, Status } from "./failures.ts";
 
 /** The standard library's address. All type strings on this node use long addresses. */
 export const MOVE_STDLIB = normalizeSuiAddress("0x1");
-/** The Sui framework's address. */
 export const SUI_FRAMEWORK = normalizeSuiAddress("0x2");
 
 /** The type of the coin that pays for gas. */
@@ -18,7 +17,7 @@ export function coinObjectType(coinType: string): string {
   return `${SUI_FRAMEWORK}::coin::Coin<${coinType}>`;
 }
 
-/** The coin type of a coin object's type; undefined for any other object. */
+/** Returns the coin type of a coin object's type, or undefined for any other object. */
 export function coinTypeOf(objectType: string): string | undefined {
   const prefix = `${SUI_FRAMEWORK}::coin::Coin<`;
   return objectType.startsWith(prefix) ? objectType.slice(prefix.length, -1) : undefined;

@@ -63,7 +63,7 @@ export type Expiration =
 export type PtbInput =
   | { readonly kind: "pure"; readonly bytes: Uint8Array }
   | { readonly kind: "owned"; readonly reference: ObjectReference }
-  /** An object that somebody has sent to another object, which takes it in this transaction. */
+  /** An object that was sent to another object, which receives it in this transaction. */
   | { readonly kind: "receiving"; readonly reference: ObjectReference }
   | {
       readonly kind: "shared";

@@ -4,7 +4,7 @@ import { RpcFailure, Status } from "./failures.ts";
 import { parseAddress } from "./sui-types.ts";
 import type { PtbArgument, PtbCommand, PtbInput, TransactionContent } from "./transaction-data.ts";
 
-/** A resolved transaction in its sui.rpc.v2 form, with its BCS form and digest. */
+/** Returns a resolved transaction in its sui.rpc.v2 form, with its BCS form and digest. */
 export function transactionProto(
   content: TransactionContent,
   bytes: Uint8Array,

@@ -7,7 +7,7 @@ export interface UnaryMethod {
   handle(request: Uint8Array): Promise<Uint8Array>;
 }
 
-/** Thrown by a handler to give no answer: the connection stays silent until the caller closes it, or it breaks. */
+/** Thrown by a handler to send no answer: the connection stays silent until the caller closes it, or it breaks. */
 export class NoAnswer extends Error {
   override readonly name = "NoAnswer";
   readonly how: "until the client gives up" | "and the connection breaks";

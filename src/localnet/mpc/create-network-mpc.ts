@@ -7,8 +7,8 @@ import type { MpcAnswer, MpcJob, MpcWorkerData } from "./worker-protocol.ts";
 /**
  * Starts the network's half of the protocol on a worker thread. Resolves when the thread runs.
  * One job runs at a time. Presigns have the lowest priority, because refilling a pool must not delay a signature.
- * Throws a RangeError for a seed of another length. Rejects with NetworkMpcError if the thread cannot start.
- * `start` creates the thread; by default from the module beside this one.
+ * Rejects with a RangeError unless the seed has 32 bytes, and with NetworkMpcError if the thread cannot start.
+ * `start` creates the thread. Default: a thread with the module `network-mpc-worker`.
  */
 export async function createNetworkMpc(
   options: NetworkMpcOptions,
@@ -89,11 +89,10 @@ export class NetworkMpcError extends Error {
   override readonly name = "NetworkMpcError";
 }
 
-/** The source of a network's keys and tables. */
 export interface NetworkMpcOptions {
   /** 32 bytes. The same seed gives the same network. */
   readonly seed: Uint8Array;
-  /** The folder for exponentiation tables (public values, about 260 KB each). Without it each start builds them. */
+  /** The folder for exponentiation tables (public values, about 260 KB each). Without it, each start builds them. */
   readonly cacheDirectory?: string;
 }
 

@@ -27,9 +27,9 @@ import type { NetworkDkgInput } from "./engine.ts";
 import type { CurveNetworkKey } from "./network-key.ts";
 
 /**
- * The network's half of a dWallet's DKG. Verifies that the user knows the discrete logarithm of the public share and
- * encrypted the same share to the registered key, randomises the network's share, and returns the versioned public
- * output of the dWallet. Throws an error with a rejectionReason for bad input.
+ * Runs the network's half of a dWallet's DKG. Verifies that the user knows the discrete logarithm of the public share
+ * and encrypted the same share to the registered key, randomises the network's share, and returns the versioned public
+ * output of the dWallet. Throws an error with a rejectionReason for invalid input.
  */
 export function runDkg(key: CurveNetworkKey, input: NetworkDkgInput): Uint8Array {
   const { curve } = key;

@@ -22,8 +22,8 @@ export const FIXED_BASE_BITS = 750;
 export const FIXED_BASE_DEGREE = 10;
 
 /**
- * base^exponent as two factors: a power from the table, and a term for the caller's multi-exponentiation. The masked
- * exponents of proofs need the second factor, because they are about 190 bits longer than the table.
+ * Returns base^exponent as two factors: a power from the table, and a term for the caller's multi-exponentiation. The
+ * masked exponents of proofs need the second factor, because they are about 190 bits longer than the table.
  */
 export function fixedBaseFactors(
   group: FormGroup,

@@ -25,6 +25,6 @@ export function createKeyring(first: NetworkMpc, make: (index: number) => Promis
 export interface Keyring {
   /** Returns the cryptography under the n-th key, created on first use. */
   at(index: number): Promise<NetworkMpc>;
-  /** Closes the instances created here. The owner of the first one closes it. */
+  /** Closes the instances created here, but not the first one, which its owner closes. */
   close(): Promise<void>;
 }

@@ -60,7 +60,7 @@ export function networkKey(seed: Uint8Array, curveNumber: number, tables: TableS
   };
 }
 
-/** The network's key for one curve. The real network shares it among its parties; here one process has all of it. */
+/** The network's key for one curve. The parties of the real network share it; here one process holds all of it. */
 export interface CurveNetworkKey {
   readonly curve: CurveArithmetic;
   readonly encryptionKey: Form;

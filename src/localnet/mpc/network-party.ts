@@ -79,7 +79,7 @@ function published(key: CurveNetworkKey): NetworkKeyShares {
   return { encryptedShares: key.encryptedShares, publicShares: [pointBytes(first), pointBytes(second)] };
 }
 
-/** Turns a rejection of the input into an outcome. A fault of this code stays an error. */
+/** Turns a rejection of the input into an outcome. A bug in this code stays an error. */
 function outcome(run: () => Uint8Array): MpcOutcome {
   try {
     return { kind: "completed", output: run() };

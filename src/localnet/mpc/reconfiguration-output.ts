@@ -10,9 +10,9 @@ import {
 import { u64Bytes } from "../fullnode/bytes.ts";
 
 /**
- * The output of the reconfiguration that hands a network key over to an epoch's committee, in the form of the live
- * networks: the key's unchanged shares and keys, and the committee's maps and tail. This network has no committees, so
- * the maps contain arbitrary forms and the tail is noise.
+ * Returns the output of the reconfiguration that hands a network key over to an epoch's committee, in the format of the
+ * live networks: the key's unchanged shares and keys, and the committee's maps and tail. This network has no
+ * committees, so the maps contain arbitrary forms and the tail is noise.
  */
 export function reconfigurationOutput(dkgPublicOutput: Uint8Array, epoch: bigint): Uint8Array {
   const output = decodeNetworkKeyOutput(dkgPublicOutput);
@@ -36,12 +36,12 @@ const COMMITTEE_SIZES = 4n;
 /** The approximate size of a real output's tail after its maps, per party. */
 const TAIL_BYTES_PER_PARTY = 6 * 1024;
 
-/** A key's DKG output in version 1, which today's clients cannot read. */
+/** Returns a key's DKG output in version 1, which today's clients cannot read. */
 export function version1Output(dkgPublicOutput: Uint8Array): Uint8Array {
   return concatBytes(Uint8Array.of(0), encodeVector(noise(dkgPublicOutput, dkgPublicOutput.length)));
 }
 
-/** Pseudo-random bytes derived from a label. */
+/** Returns pseudo-random bytes derived from a label. */
 function noise(label: Uint8Array, length: number): Uint8Array {
   const blocks: Uint8Array[] = [];
   for (let index = 0n; blocks.length * 32 < length; index++)

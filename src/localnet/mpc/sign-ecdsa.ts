@@ -68,7 +68,6 @@ export function signEcdsa(
   return concatBytes(Uint8Array.of(recovery), bigIntToBigEndian(r, 32), bigIntToBigEndian(lowS, 32));
 }
 
-/** The hashes of ECDSA. */
 export type EcdsaHash = "KECCAK256" | "SHA256" | "DoubleSHA256";
 
 /**
@@ -89,7 +88,7 @@ function verifyProofs(
   checkEach(curve, equations, (terms) => productWithTables(key, terms));
 }
 
-/** A product of powers. Uses the network's tables for powers of h and of its encryption key. */
+/** Returns a product of powers. Uses the network's tables for powers of h and of its encryption key. */
 function productWithTables(
   { curve, h, ek, encryptionKey }: CurveNetworkKey,
   terms: readonly PowerTerm[],

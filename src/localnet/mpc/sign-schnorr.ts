@@ -69,7 +69,6 @@ export function signSchnorr(
   return signature;
 }
 
-/** The signature schemes of the Schnorr family. */
 export type SchnorrScheme = "Taproot" | "EdDSA" | "Schnorrkel";
 
 function nonceRandomizer(

@@ -3,8 +3,8 @@ import type { EcdsaHash } from "./sign-ecdsa.ts";
 import type { SchnorrScheme } from "./sign-schnorr.ts";
 
 /**
- * The scheme of the chain's integers: algorithms are numbered per curve, hashes per algorithm. Without a hash, as for a
- * presign, it uses the algorithm's first hash. Rejects a combination that the network does not support.
+ * Returns the scheme of the chain's integers: algorithms are numbered per curve, hashes per algorithm. Without a hash,
+ * as for a presign, uses the algorithm's first hash. Rejects a combination that the network does not support.
  */
 export function signatureScheme(
   curve: number,

@@ -9,10 +9,10 @@ import type { Form, FormGroup } from "../../protocol/class-groups/forms.ts";
 import { FIXED_BASE_BITS, FIXED_BASE_DEGREE, type FixedBase, fixedBase } from "./fixed-base.ts";
 
 /**
- * Stores tables as files in `directory`; without a directory it builds each table anew. The name of a file is a digest
- * of the base and the table's shape. The file begins with the digest of its content. A file that is short, altered or
- * for another base is replaced. Several processes may share a directory: files appear by renaming, so a reader never
- * sees a partial file. If the directory is not writable, each start builds the tables. Tables contain public values.
+ * Stores tables as files in `directory`. Without a directory, or if it is not writable, each start builds the tables.
+ * The name of a file is a digest of the base and the table's shape. The file begins with the digest of its content. A
+ * file that is short, altered or for another base is replaced. Several processes may share a directory: files appear by
+ * renaming, so a reader never sees a partial file. Tables contain public values.
  */
 export function tableSource(directory: string | undefined): TableSource {
   if (directory === undefined) return { fixedBase };
@@ -28,7 +28,6 @@ export function tableSource(directory: string | undefined): TableSource {
   };
 }
 
-/** A source of fixed-base tables. */
 export interface TableSource {
   /** Builds or reads the table of `base`. */
   fixedBase(group: FormGroup, base: Form): FixedBase;

@@ -1,6 +1,5 @@
 import type { MpcOutcome, NetworkDkgInput, NetworkPresignInput, NetworkSignInput } from "./engine.ts";
 
-/** The worker's start data. */
 export interface MpcWorkerData {
   readonly seed: Uint8Array;
   readonly cacheDirectory: string | undefined;
@@ -13,5 +12,5 @@ export type MpcJob =
   | { readonly method: "presign"; readonly input: NetworkPresignInput }
   | { readonly method: "sign"; readonly input: NetworkSignInput };
 
-/** An outcome, or a fault of the worker's own code. */
+/** An outcome, or an error of the worker's own code. */
 export type MpcAnswer = MpcOutcome | { readonly kind: "failed"; readonly message: string };

@@ -5,14 +5,14 @@ import { type TreasuryConsent, treasuryConsentBytes } from "../../protocol/treas
 import type { HeldDWallet } from "../../protocol/treasury-custody.ts";
 import { verifyUserSignature } from "../verify-user-signature.ts";
 
-/** What a dWallet's owner has signed, with the key and the signature. */
+/** A consent of a dWallet's owner, with the owner's public key and signature. */
 export interface SignedConsent extends TreasuryConsent {
   /** Ed25519, 32 bytes. */
   readonly publicKey: Uint8Array;
   readonly signature: Uint8Array;
 }
 
-/** What a consent must fit. */
+/** The facts that a consent must match. */
 export interface ConsentFacts {
   /** The digest of the chain's first checkpoint. */
   readonly chain: Uint8Array;
@@ -29,11 +29,11 @@ export interface ConsentFacts {
  */
 export function checkConsent(consent: SignedConsent, facts: ConsentFacts): void {
   const { chain, treasuryId, recipient, nonce, expiresEpoch, publicKey, signature } = consent;
-  if (!equalBytes(chain, facts.chain)) throw invalidField("chain", "is another chain's");
+  if (!equalBytes(chain, facts.chain)) throw invalidField("chain", "belongs to another chain");
   if (treasuryId !== facts.treasuryId)
     throw invalidField("treasury_id", `is not this service's Treasury ${facts.treasuryId}`);
   if (recipient !== undefined && [ZERO_ADDRESS, treasuryId, consent.dwalletId].includes(recipient))
-    throw invalidField("recipient", "is no address that could use the capability");
+    throw invalidField("recipient", "is an address that cannot use the capability");
   if (suiAddress("ED25519", publicKey) !== facts.held.owner)
     throw invalidField("public_key", "is not the key of the dWallet's owner");
   if (nonce !== facts.nextNonce)

@@ -16,9 +16,9 @@ import { markDWalletLeft } from "./mark-left.ts";
 import { readCustody } from "./read-custody.ts";
 
 /**
- * Uses what the owners of dWallets have signed: queued -> landed, or failed if the chain refuses it, and then the dWallet
- * stays as the Treasury has it. The mark on the chain is the event of the transaction that last wrote the dWallet's
- * number of consents, whoever sent it.
+ * Sends the consents of dWallet owners to the Treasury: queued -> landed, or failed if the chain refuses one. After a
+ * failure the dWallet gets the state that matches the Treasury. The mark on the chain is the event of the transaction
+ * that last wrote the dWallet's number of consents, regardless of its sender.
  */
 export function createConsentOperation({
   reader,
@@ -69,7 +69,10 @@ export function createConsentOperation({
   }
 }
 
-/** After signatures, so that the submitted ones of a dWallet go before its exit, and before all that nobody waits for. */
+/**
+ * Consents come after signatures, so that a dWallet's submitted signatures go before its exit. They come before all
+ * operations that no user waits for.
+ */
 export const CONSENT_PRIORITY = 15;
 
 export interface ConsentOperationOptions {
@@ -112,7 +115,7 @@ async function failed(
   else if (row.action === "leave") await stay(db, row);
 }
 
-/** The Treasury still holds the capability, so the dWallet signs again. */
+/** Lets the dWallet sign again, because the Treasury still holds the capability. */
 async function stay(db: Queryable, { dwalletRowId }: ConsentRow): Promise<void> {
   await execute(
     db,

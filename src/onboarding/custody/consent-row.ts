@@ -4,11 +4,11 @@ import { bigint, bytea, type Columns, nullable, oneOf, text } from "../../store/
 import type { Queryable } from "../../store/database.ts";
 import { readRows } from "../../store/statements.ts";
 
-/** A consent, as its row and its dWallet's have it. */
+/** A consent, read from its row and its dWallet's row. */
 export interface ConsentRow {
   readonly id: string;
   readonly projectId: string;
-  /** The dWallet's row. */
+  /** The id of the dWallet's row. */
   readonly dwalletRowId: string;
   /** The id of the dWallet's object. */
   readonly dwalletId: string;
@@ -24,12 +24,11 @@ export interface ConsentRow {
   readonly txDigest: string | null;
 }
 
-/** `settling`: a leave waits for the dWallet's sign requests. Then it is in the outbox, and ends. */
+/** `settling`: a leave waits for the dWallet's sign requests to end. `queued`: the consent is in the outbox. */
 export type ConsentState = (typeof CONSENT_STATES)[number];
 
 const CONSENT_STATES = ["settling", "queued", "landed", "failed"] as const;
 
-/** Reads consents by their ids. */
 export function readConsents(db: Queryable, ids: readonly string[]): Promise<ConsentRow[]> {
   return readWhere(db, sql`c.id = ANY(${ids}::uuid[])`);
 }
@@ -75,7 +74,7 @@ function readWhere(db: Queryable, where: Sql): Promise<ConsentRow[]> {
   );
 }
 
-/** The part of a consent that its owner signed, from a row. */
+/** Returns the part of a consent's row that its owner signed. */
 export function consentOfRow(row: ConsentRow): TreasuryConsent {
   const { action, chain, treasuryId, dwalletId, recipient, nonce, expiresEpoch } = row;
   return {

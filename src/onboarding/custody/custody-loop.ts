@@ -10,9 +10,9 @@ import { markDWalletHeld, markDWalletLeft, noteLeftVersion } from "./mark-left.t
 import { type Held, readHeld } from "./read-custody.ts";
 
 /**
- * Compares the dWallets of a network with the Treasury, a few in each pass, from the newest to the oldest and over again.
- * So the service learns of an exit past it, of a release by the administrator, and of a capability that came back. A
- * signature tells it sooner: the Treasury refuses to request it, and the request is refunded.
+ * Compares the dWallets of a network with the Treasury, a few in each pass, from the newest to the oldest, and then
+ * starts over. Thus the service detects an exit that bypassed it, a release by the administrator, and a capability that
+ * came back. A sign request detects a missing capability sooner: the Treasury refuses it, and the service refunds it.
  */
 export function createCustodyLoop(options: CustodyLoopOptions): BackgroundLoop {
   const { database, network, treasuryId, reader, clock, log, intervalMs = DEFAULT_INTERVAL_MS } = options;
@@ -65,7 +65,7 @@ export interface CustodyLoopOptions {
 }
 
 const DEFAULT_INTERVAL_MS = 5_000;
-/** With their entries and the Treasury, as many as one read of the fullnode may name. */
+/** The most dWallets that fit into one read of the fullnode, with their entries and the Treasury. */
 const PAGE_COUNT = 24;
 /** Sorts after every row's id. */
 const AFTER_ALL = "ffffffff-ffff-ffff-ffff-ffffffffffff";

@@ -4,7 +4,7 @@ import type { Queryable } from "../../store/database.ts";
 import { execute } from "../../store/statements.ts";
 
 /**
- * Writes that the Treasury does not hold the dWallet's capability: Active or Leaving -> Left. From then on nothing is
+ * Records that the Treasury does not hold the dWallet's capability: Active or Leaving -> Left. From then on nothing is
  * reserved, and no reservation is charged. Returns whether the state changed.
  */
 export async function markDWalletLeft(
@@ -25,7 +25,7 @@ SELECT id FROM marked`,
   return markedCount > 0;
 }
 
-/** What is known of a capability that is gone. */
+/** The known facts about a capability that has left the Treasury. */
 export interface Leaving {
   /** The transaction that took it out. */
   readonly txDigest?: string;
@@ -33,7 +33,10 @@ export interface Leaving {
   readonly version?: bigint;
 }
 
-/** Writes a version of the Treasury that does not hold the capability of a dWallet that is Left, unless one is known. */
+/**
+ * Records a version of the Treasury that does not hold the capability of a Left dWallet, unless one is recorded
+ * already.
+ */
 export async function noteLeftVersion(db: Queryable, dwalletRowId: string, version: bigint): Promise<void> {
   await execute(
     db,
@@ -42,8 +45,9 @@ export async function noteLeftVersion(db: Queryable, dwalletRowId: string, versi
 }
 
 /**
- * Writes that the Treasury holds the dWallet's capability again: Left -> Active. A capability whose entry has this
- * version came back after any older one of the Treasury that did not hold it.
+ * Records that the Treasury holds the dWallet's capability again: Left -> Active. Changes nothing unless `version`,
+ * that of the capability's entry, is newer than the recorded version of the Treasury that did not hold it. Returns
+ * whether the state changed.
  */
 export async function markDWalletHeld(
   db: Queryable,

@@ -7,8 +7,8 @@ import { readRows } from "../../store/statements.ts";
 import { CONSENT_PRIORITY } from "./consent-operation.ts";
 
 /**
- * Puts the oldest exit of the network whose dWallet has no open sign request into the outbox, and one that has waited for
- * longer in any case. Returns whether there was one.
+ * Puts the network's oldest exit whose dWallet has no open sign request into the outbox. An exit that has waited longer
+ * than `settleMaxMs` goes regardless of open requests. Returns whether it queued one.
  */
 export async function queueExit(
   db: Queryable,
@@ -20,8 +20,8 @@ export async function queueExit(
 }
 
 /**
- * The longest wait for a dWallet's sign requests. Then the exit goes to the chain: a request that is not on the chain
- * fails there and is refunded, and one that is there ends without the capability.
+ * The longest wait for a dWallet's sign requests. Then the exit goes to the chain anyway. A request that is not on the
+ * chain by then fails there and is refunded. A request that is on the chain ends without the capability.
  */
 const SETTLE_MAX_MS = 600_000;
 

@@ -9,9 +9,9 @@ import {
 } from "../../protocol/treasury-custody.ts";
 
 /**
- * Reads from the chain what the Treasury knows of a dWallet. Throws CHAIN_UNAVAILABLE, also if the fullnode does not know
- * the dWallet yet: one transaction makes the dWallet and gives its capability to the Treasury, so only a fullnode that
- * knows the dWallet can tell that the capability is gone.
+ * Reads the Treasury's record of a dWallet from the chain. Throws CHAIN_UNAVAILABLE, also if the fullnode does not know
+ * the dWallet yet: one transaction creates the dWallet and gives its capability to the Treasury, so only a fullnode
+ * that knows the dWallet can tell that the capability is gone.
  */
 export async function readCustody(
   reader: ChainReader,
@@ -30,19 +30,18 @@ export async function readCustody(
   };
 }
 
-/** What the Treasury knows of a dWallet. */
+/** The Treasury's record of a dWallet. */
 export interface Custody {
   /** Undefined if it does not hold the capability. */
   readonly held: HeldDWallet | undefined;
-  /** The nonce of the next consent. */
   readonly nextNonce: bigint;
-  /** The object that every consent writes. */
+  /** The id of the object that every consent of the dWallet writes. */
   readonly nonceEntryId: string;
 }
 
 /**
- * Returns whether the Treasury holds the capability of each of these dWallets, without those that the fullnode does not
- * know. Throws CHAIN_UNAVAILABLE.
+ * Returns whether the Treasury holds the capability of each of these dWallets. Omits dWallets that the fullnode does
+ * not know. Throws CHAIN_UNAVAILABLE.
  */
 export async function readHeld(
   reader: Pick<NetworkReader, "getObjects" | "ownedObjects">,
@@ -51,7 +50,7 @@ export async function readHeld(
 ): Promise<ReadonlyMap<string, Held>> {
   const treasury = await readTreasuryContent(reader, treasuryId);
   const entryIds = new Map(dwalletIds.map((id) => [id, custodyPlaces(treasury, id).dwalletEntryId]));
-  // One answer has all, so that they are of one state of the chain.
+  // One request reads all of them, so that they belong to one state of the chain.
   const objects = await reader.ownedObjects([treasuryId, ...[...entryIds].flat()]);
   const versionOf = (id: string) => {
     const object = objects.get(id);
@@ -68,10 +67,9 @@ export async function readHeld(
   );
 }
 
-/** Whether the Treasury holds a capability. */
 export interface Held {
   readonly isHeld: boolean;
-  /** The version of the capability's entry; without one, the Treasury's. */
+  /** The version of the capability's entry, or of the Treasury if there is no entry. */
   readonly version: bigint;
 }
 

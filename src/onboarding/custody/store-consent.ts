@@ -11,9 +11,9 @@ import type { SignedConsent } from "./check-consent.ts";
 import { CONSENT_PRIORITY } from "./consent-operation.ts";
 
 /**
- * Stores a consent, in one statement with what follows from it. A leave makes the dWallet Leaving and waits for its sign
- * requests; a refusal goes into the outbox at once. Returns its id, or undefined if another consent of the dWallet is
- * under way.
+ * Stores a consent and its consequences in one statement. A leave makes the dWallet Leaving and waits for its sign
+ * requests; a refusal goes into the outbox at once. Returns the id of the consent, or undefined if another consent of
+ * the dWallet is pending or its state has changed.
  */
 export async function storeConsent(
   db: Queryable,
@@ -31,7 +31,7 @@ export async function storeConsent(
   }
 }
 
-/** A consent that fits the Treasury. */
+/** A consent that has passed all checks. */
 export interface NewConsent {
   readonly network: string;
   readonly dwalletRowId: string;
@@ -39,8 +39,8 @@ export interface NewConsent {
 }
 
 /**
- * Reservations share the dWallet's row, so none begins after this statement. They lock the project's row first, and so
- * does this: the row of the consent refers to it.
+ * Reservations lock the dWallet's row FOR SHARE, so none begins after this statement. They lock the project's row
+ * first. This statement does so too, because the row of the consent refers to it.
  */
 const leave = (caller: OnboardingCaller, id: string, input: NewConsent) => sql`
 WITH account AS (

@@ -14,10 +14,10 @@ import { readCustody } from "./read-custody.ts";
 import { storeConsent } from "./store-consent.ts";
 
 /**
- * Sends what a dWallet's owner has signed to the chain, and waits until it is final. A leave first stops new signatures
- * and lets the submitted ones end. The same consent again is the same one. Returns the consent, or undefined if what it
- * asks for is so already. Throws DWALLET_NOT_FOUND, DWALLET_NOT_ACTIVE, DWALLET_LEFT, WRONG_STATE while another consent
- * is under way, the errors of {@link checkConsent}, and those of waiting for the chain.
+ * Sends the consent of a dWallet's owner to the chain, and waits until it is final. A leave first stops new signatures
+ * and lets the submitted ones end. A repeated consent returns the result of the first one. Throws DWALLET_NOT_FOUND,
+ * DWALLET_NOT_ACTIVE, DWALLET_LEFT, WRONG_STATE while another consent is pending, the errors of {@link checkConsent},
+ * and those of waiting for the chain.
  */
 export async function useConsent(
   deps: OnboardingDeps,
@@ -29,7 +29,7 @@ export async function useConsent(
   const id =
     (await findSame(deps, dwallet, consent)) ??
     (await accept(deps, caller, dwallet, consent)) ??
-    // A call at the same time may have come first, with the same consent.
+    // A concurrent call may have stored the same consent first.
     (await findSame(deps, dwallet, consent));
   if (id === undefined) throw await whyNot(deps, caller, consent.dwalletId);
   if (id === NOTHING_TO_DO) return { dwallet, txDigest: undefined };
@@ -38,14 +38,14 @@ export async function useConsent(
   return { dwallet, txDigest: row?.txDigest ?? undefined };
 }
 
-/** A consent that the chain has. */
+/** A consent that has taken effect. */
 export interface UsedConsent {
   readonly dwallet: DWalletRow;
-  /** Undefined if the service did not have to send anything. */
+  /** Undefined if the consent had already taken effect, so the service sent nothing. */
   readonly txDigest: string | undefined;
 }
 
-/** What a refusal of a release asks for is so already. */
+/** The Treasury already refuses to release this dWallet. */
 const NOTHING_TO_DO = Symbol("nothing to do");
 
 /** Returns the id of the dWallet's newest consent if it is the same and has not failed. */
@@ -58,7 +58,7 @@ async function findSame(
   return row !== undefined && row.state !== "failed" && isSameConsent(row, consent) ? row.id : undefined;
 }
 
-/** Whether both are one authorization. A signature that another one of the same message replaces does not matter. */
+/** Returns whether both are the same authorization. Another signature over the same message makes no difference. */
 function isSameConsent(row: ConsentRow, consent: SignedConsent): boolean {
   return (
     row.treasuryId === consent.treasuryId &&
@@ -70,7 +70,7 @@ function isSameConsent(row: ConsentRow, consent: SignedConsent): boolean {
   );
 }
 
-/** Checks and stores a new consent. Returns its id, or undefined if another one is under way or the dWallet has left. */
+/** Checks and stores a new consent. Returns its id, or undefined if another one is pending or the dWallet has left. */
 async function accept(
   deps: OnboardingDeps,
   caller: OnboardingCaller,
@@ -114,6 +114,6 @@ async function whyNot(
 ): Promise<ServiceError> {
   const { state } = await findDWallet(database, projectId, dwalletId);
   if (state === "Left") return hasLeft(dwalletId, state);
-  const message = "another authorization of this dWallet's owner is under way; wait for its end";
+  const message = "another authorization of this dWallet's owner is pending; wait until it ends";
   return new ServiceError("WRONG_STATE", message, { metadata: { state } });
 }

@@ -1,6 +1,6 @@
 import { moveAbort } from "../../fullnode/failures.ts";
 
-/** Abort code of `ika_dwallet_2pc_mpc::coordinator` for a coordinator of another version than the package. */
+/** Abort code of `ika_dwallet_2pc_mpc::coordinator` when the coordinator has another version than the package. */
 export const WRONG_INNER_VERSION = 0;
 
 /** Abort code of `ika_dwallet_2pc_mpc::pricing_and_fee_manager` for an operation without a price. */
@@ -26,7 +26,7 @@ export const CoordinatorAbort = {
   GlobalPresignNotAllowed: 32,
 } as const;
 
-/** Abort codes of `ika_dwallet_2pc_mpc::sessions_manager`; session uniqueness and length as the SDK meets them. */
+/** Abort codes of `ika_dwallet_2pc_mpc::sessions_manager`. The last two are those that the SDK observes. */
 export const SessionsAbort = {
   InsufficientIkaPayment: 1,
   InsufficientSuiPayment: 2,
@@ -53,7 +53,6 @@ export function abortInner(
   throw moveAbort(`${packageId}::coordinator_inner::${functionName}`, CoordinatorAbort[reason]);
 }
 
-/** Throws an abort of the sessions manager. */
 export function abortSessions(
   packageId: string,
   functionName: string,
@@ -62,7 +61,6 @@ export function abortSessions(
   throw moveAbort(`${packageId}::sessions_manager::${functionName}`, SessionsAbort[reason]);
 }
 
-/** Throws an abort of the support configuration. */
 export function abortSupport(
   packageId: string,
   functionName: string,

@@ -14,7 +14,9 @@ import {
 import { findEncryptionKey } from "./encryption-keys.ts";
 import { verifyEd25519WithNode } from "./verify-ed25519-with-node.ts";
 
-/** The call with which the key holder accepts a dWallet. It takes no cap and no payment, and anyone may send it. */
+/**
+ * Returns the call with which the key holder accepts a dWallet. It needs no cap and no payment, and anyone may send it.
+ */
 export function acceptShareFunctions(addresses: NetworkAddresses): readonly MoveFunction[] {
   const types = coordinatorTypes(addresses.dwalletPackageId);
   return [

@@ -7,7 +7,7 @@ import { genesisNetworkKeysTableId, networkKeyObjects, newKeyOutputs } from "./n
 import { Protocol } from "./payment.ts";
 import { SUPPORTED_ALGORITHMS, SUPPORTED_CURVES } from "./supported-algorithms.ts";
 
-/** The coordinator, its inner state and the network encryption key with its DKG output. */
+/** Returns the coordinator, its inner state and the network encryption key with its DKG output. */
 export function coordinatorGenesis(options: GenesisOptions): GenesisObject[] {
   const { coordinatorId, dwalletPackageId } = options.addresses;
   const types = coordinatorTypes(dwalletPackageId);
@@ -38,7 +38,6 @@ const PRICES = {
   [Protocol.Sign]: { ika: 10_000_000n, sui: 2_000_000n, systemSui: 1_000_000n },
 } as const;
 
-/** The network's epoch at its genesis. */
 export const FIRST_EPOCH = 1n;
 const MAX_ACTIVE_SESSIONS = 100;
 const ZEROS = new Uint8Array(64 * 1024);

@@ -9,21 +9,15 @@ import { abortInner, WRONG_INNER_VERSION } from "./aborts.ts";
 /** `DWalletCoordinatorInner` as the SDK decodes it. */
 export type CoordinatorInner = typeof CoordinatorInnerModule.DWalletCoordinatorInner.$inferType;
 
-/** The BCS of a dWallet object. */
 export const DWalletStruct: typeof CoordinatorInnerModule.DWallet = CoordinatorInnerModule.DWallet;
-/** The BCS of a user's registered encryption key. */
 export const EncryptionKeyStruct: typeof CoordinatorInnerModule.EncryptionKey =
   CoordinatorInnerModule.EncryptionKey;
-/** The BCS of a user's encrypted secret key share. */
 export const EncryptedShareStruct: typeof CoordinatorInnerModule.EncryptedUserSecretKeyShare =
   CoordinatorInnerModule.EncryptedUserSecretKeyShare;
-/** The BCS of a presign session. */
 export const PresignSessionStruct: typeof CoordinatorInnerModule.PresignSession =
   CoordinatorInnerModule.PresignSession;
-/** The BCS of a sign session. */
 export const SignSessionStruct: typeof CoordinatorInnerModule.SignSession =
   CoordinatorInnerModule.SignSession;
-/** The BCS of the network encryption key. */
 export const NetworkEncryptionKeyStruct: typeof CoordinatorInnerModule.DWalletNetworkEncryptionKey =
   CoordinatorInnerModule.DWalletNetworkEncryptionKey;
 
@@ -34,7 +28,6 @@ export interface CoordinatorTypes {
   readonly coordinator: string;
 }
 
-/** The type names of this coordinator package. */
 export function coordinatorTypes(packageId: string): CoordinatorTypes {
   return {
     inner: (name) => `${packageId}::coordinator_inner::${name}`,
@@ -43,7 +36,7 @@ export function coordinatorTypes(packageId: string): CoordinatorTypes {
   };
 }
 
-/** Aborts if Ika has moved the coordinator to another version than that of this package. */
+/** Aborts if Ika has migrated the coordinator to another version than this package's. */
 export function assertCoordinatorVersion(state: ExecutionState, addresses: NetworkAddresses): void {
   const coordinator = state.find(addresses.coordinatorId);
   if (coordinator === undefined) throw new Error("there is no coordinator");
@@ -52,7 +45,6 @@ export function assertCoordinatorVersion(state: ExecutionState, addresses: Netwo
     throw moveAbort(`${addresses.dwalletPackageId}::coordinator::inner`, WRONG_INNER_VERSION);
 }
 
-/** Returns the inner state for reading. */
 export function readInner(state: ExecutionState, addresses: NetworkAddresses): CoordinatorInner {
   return state.read(innerObject(state, addresses), CoordinatorInnerDynamicField).value;
 }
@@ -66,14 +58,14 @@ export function updateInner(
   state.update(innerObject(state, addresses), CoordinatorInnerDynamicField, (field) => change(field.value));
 }
 
-/** The network's epoch, which only its own commits change. */
+/** Returns the network's epoch, which only the network's own commits change. */
 export function coordinatorEpoch(objects: ObjectStore, addresses: NetworkAddresses): bigint {
   const object = objects.get(addresses.coordinatorInnerId);
   if (object === undefined) throw new Error("the coordinator has no inner state");
   return BigInt(CoordinatorInnerDynamicField.parse(object.contents).value.current_epoch);
 }
 
-/** The dWallet object; aborts when there is none. */
+/** Returns the dWallet object. Aborts if there is none. */
 export function dwalletObject(
   state: ExecutionState,
   addresses: NetworkAddresses,
@@ -84,7 +76,7 @@ export function dwalletObject(
   return object ?? abortInner(addresses.dwalletPackageId, functionName, "DWalletNotExists");
 }
 
-/** An active dWallet and its public output; aborts when it is not active. */
+/** Returns a dWallet and its public output. Aborts if the dWallet is not active. */
 export function activeDwallet(
   state: ExecutionState,
   addresses: NetworkAddresses,

@@ -52,7 +52,7 @@ export interface RequestedDwallet {
   readonly dwalletId: string;
 }
 
-/** The call that creates a dWallet. */
+/** Returns the call that creates a dWallet. */
 export function dkgFunctions(addresses: NetworkAddresses): readonly MoveFunction[] {
   const types = coordinatorTypes(addresses.dwalletPackageId);
   return [
@@ -118,7 +118,7 @@ export function requestDkg(
   checkCurveSupport(state, addresses, request.curve);
   checkNetworkKey(state, addresses, request.networkEncryptionKeyId, request.curve, FUNCTION_NAME);
   const { encryption_keys } = readInner(state, addresses);
-  // Without a key, the table itself aborts.
+  // The table itself aborts if there is no such key.
   const keyObject = borrowObject(state, encryption_keys, idName(request.encryptionKeyAddress, "address"));
   const encryptionKey = state.read(keyObject, EncryptionKeyStruct);
   if (encryptionKey.curve !== request.curve) {

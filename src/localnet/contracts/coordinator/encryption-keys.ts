@@ -22,7 +22,7 @@ import { verifyEd25519WithNode } from "./verify-ed25519-with-node.ts";
 
 const ED25519_PUBLIC_KEY_BYTES = 32;
 
-/** The calls about users' encryption keys: one key per signer address, forever. */
+/** Returns the calls about users' encryption keys. A signer address has at most one key, which never changes. */
 export function encryptionKeyFunctions(addresses: NetworkAddresses): readonly MoveFunction[] {
   const { dwalletPackageId } = addresses;
   const types = coordinatorTypes(dwalletPackageId);
@@ -57,7 +57,7 @@ export function encryptionKeyFunctions(addresses: NetworkAddresses): readonly Mo
   ];
 }
 
-/** The encryption key object of a signer address; undefined if the signer has registered none. */
+/** Returns the encryption key object of a signer address, or undefined if the signer has registered none. */
 export function findEncryptionKey(
   state: ExecutionState,
   addresses: NetworkAddresses,
@@ -91,7 +91,7 @@ function register(state: ExecutionState, addresses: NetworkAddresses, key: NewEn
       signer_address: signerAddress,
     }).toBytes(),
   });
-  // A second key of the same signer aborts here, in the table itself.
+  // The table itself aborts if the signer already has a key.
   updateInner(state, addresses, (inner) => {
     addObject(state, inner.encryption_keys, idName(signerAddress, "address"), object);
   });

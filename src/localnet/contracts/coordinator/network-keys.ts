@@ -21,23 +21,21 @@ export interface NewNetworkKey {
   readonly index: number;
   readonly dkgPublicOutput: Uint8Array;
   readonly epoch: bigint;
-  /** Undefined for a key straight from its DKG. */
+  /** Undefined for a key that has had no reconfiguration. */
   readonly reconfiguration?: Reconfiguration | undefined;
 }
 
-/** The result of a reconfiguration. */
 export interface Reconfiguration {
-  /** The epoch of the reconfiguration. */
   readonly epoch: bigint;
   readonly publicOutput: Uint8Array;
 }
 
-/** The table of all network encryption keys. */
+/** Returns the id of the table of all network encryption keys. */
 export function genesisNetworkKeysTableId(seed: Uint8Array): string {
   return genesisId(seed, "coordinator/network-encryption-keys");
 }
 
-/** The id of the network's n-th encryption key. */
+/** Returns the id of the network's n-th encryption key. */
 export function networkKeyId(seed: Uint8Array, index: number): string {
   return genesisId(seed, `network-encryption-key${index === 0 ? "" : `/${index}`}`);
 }
@@ -49,19 +47,19 @@ export function networkKeySeed(seed: Uint8Array, index: number): Uint8Array {
     : blake2b256(utf8ToBytes("ika-localnet/network-key/"), seed, u64Bytes(BigInt(index)));
 }
 
-/** The number of network encryption keys on the chain. */
+/** Returns the number of network encryption keys on the chain. */
 export function networkKeyCount(objects: ObjectStore, seed: Uint8Array): number {
   return objects.fields(genesisNetworkKeysTableId(seed)).length;
 }
 
-/** Returns the index of a network key. Throws when the chain does not have it. */
+/** Returns the index of a network key. Throws if the chain does not have it. */
 export function networkKeyIndex(objects: ObjectStore, seed: Uint8Array, keyId: string): number {
   const count = networkKeyCount(objects, seed);
   for (let index = 0; index < count; index++) if (networkKeyId(seed, index) === keyId) return index;
   throw new Error(`there is no network encryption key ${keyId}`);
 }
 
-/** The outputs of a key that is new in this epoch. */
+/** Returns the outputs of a key that is new in this epoch. */
 export function newKeyOutputs(
   { dkg, reconfiguration }: NetworkKeyOutputs,
   epoch: bigint,
@@ -72,7 +70,6 @@ export function newKeyOutputs(
   };
 }
 
-/** The objects of a key. */
 export function networkKeyObjects(key: NewNetworkKey): GenesisObject[] {
   const { seed, index, reconfiguration } = key;
   const tableId = keyPartId(key, "network-dkg-output");
@@ -104,7 +101,7 @@ export function networkKeyObjects(key: NewNetworkKey): GenesisObject[] {
   ];
 }
 
-/** The entry of an epoch in the key's table, and the chunks of its output. */
+/** Returns the entry of an epoch in the key's table, and the chunks of its output. */
 function reconfigurationObjects(
   key: Pick<NewNetworkKey, "seed" | "index">,
   { epoch, publicOutput }: Reconfiguration,
@@ -117,7 +114,7 @@ function reconfigurationObjects(
   return [...chunks, { ...entry, owner: { kind: "object", parentId } }];
 }
 
-/** The entries of a `TableVec` that hold an output in pieces. */
+/** Returns the entries of a `TableVec` that holds an output in chunks. */
 function outputChunks(tableId: string, output: Uint8Array): GenesisObject[] {
   const owner = { kind: "object", parentId: tableId } as const;
   return Array.from({ length: Math.ceil(output.length / CHUNK_BYTES) }, (_, index): GenesisObject => {

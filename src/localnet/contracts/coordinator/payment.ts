@@ -50,7 +50,6 @@ export function chargeSession(
 /** The protocol numbers of the pricing map. */
 export const Protocol = { Presign: 5, Sign: 6, DwalletDkg: 9 } as const;
 
-/** The coins that pay for a session. */
 export interface PaymentCoins {
   readonly ika: WorkingObject;
   readonly sui: WorkingObject;

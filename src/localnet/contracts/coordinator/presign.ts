@@ -33,7 +33,6 @@ import { checkAlgorithm, refuseDwalletPresign } from "./support.ts";
 const { PresignRequestEvent, UnverifiedPresignCap, VerifiedPresignCap } = CoordinatorInnerModule;
 const PresignSessionEvent = SessionsManagerModule.DWalletSessionEvent(PresignRequestEvent);
 
-/** The calls about presigns. */
 export function presignFunctions(addresses: NetworkAddresses): readonly MoveFunction[] {
   const types = coordinatorTypes(addresses.dwalletPackageId);
   const coordinator = { packageId: addresses.dwalletPackageId, module: "coordinator" } as const;

@@ -13,7 +13,7 @@ import { COORDINATOR_VERSION, type NetworkAddresses } from "../addresses.ts";
 import { coordinatorTypes, readInner } from "./coordinator-state.ts";
 import { registerSessionIdentifier } from "./sessions.ts";
 
-/** Session identifiers, and the coordinator's own view functions. */
+/** Returns the call that registers session identifiers, and the coordinator's view functions. */
 export function sessionAndViewFunctions(addresses: NetworkAddresses): readonly MoveFunction[] {
   const types = coordinatorTypes(addresses.dwalletPackageId);
   const coordinator = { packageId: addresses.dwalletPackageId, module: "coordinator" } as const;

@@ -5,7 +5,7 @@ import type { ObjectStore } from "../../fullnode/object-store.ts";
 import type { NetworkAddresses } from "../addresses.ts";
 import type { SessionFields } from "./sessions.ts";
 
-/** Reads one waiting session back from the chain; undefined when it is no longer there. */
+/** Reads one waiting session from the chain. Returns undefined if it is no longer there. */
 export function requestedSession(
   objects: ObjectStore,
   addresses: NetworkAddresses,
@@ -32,14 +32,14 @@ const DkgEvent = DWalletSessionEvent(DWalletDKGRequestEvent);
 const PresignEvent = DWalletSessionEvent(PresignRequestEvent);
 const SignEvent = DWalletSessionEvent(SignRequestEvent);
 
-/** A session that waits for the network, with the event that asked for it. */
+/** A session that waits for the network, with its request event. */
 export type WaitingSession = { readonly sequenceNumber: bigint; readonly fields: SessionFields } & (
   | { readonly kind: "dkg"; readonly data: typeof CoordinatorInnerModule.DWalletDKGRequestEvent.$inferType }
   | { readonly kind: "presign"; readonly data: typeof CoordinatorInnerModule.PresignRequestEvent.$inferType }
   | { readonly kind: "sign"; readonly data: typeof CoordinatorInnerModule.SignRequestEvent.$inferType }
 );
 
-/** The sequence numbers of all sessions that wait for the network, in the order they were opened. */
+/** Returns the sequence numbers of all sessions that wait for the network, in the order in which they were opened. */
 export function requestedSequenceNumbers(objects: ObjectStore, addresses: NetworkAddresses): bigint[] {
   const { sessions } = keeperOf(objects, addresses);
   return objects

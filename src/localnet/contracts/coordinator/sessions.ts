@@ -21,8 +21,8 @@ const { DWalletSession, SessionIdentifier, UserSessionIdentifierRegisteredEvent 
 const SESSION_IDENTIFIER_BYTES = 32;
 
 /**
- * Registers 32 bytes of a sender as a session identifier, unique forever:
- * its preimage is keccak256(sender || bytes).
+ * Registers 32 bytes of a sender as a session identifier, which can never be registered again. Its preimage is
+ * keccak256(sender || bytes).
  */
 export function registerSessionIdentifier(
   state: ExecutionState,
@@ -61,7 +61,6 @@ export function registerSessionIdentifier(
   return identifier;
 }
 
-/** A session to open. */
 export interface SessionRequest {
   readonly identifier: WorkingObject;
   readonly networkEncryptionKeyId: string;
@@ -72,7 +71,6 @@ export interface SessionRequest {
   encode(session: SessionFields): Uint8Array;
 }
 
-/** The common fields of session events. */
 export interface SessionFields {
   readonly epoch: string;
   readonly session_object_id: string;

@@ -37,7 +37,7 @@ const REQUEST_SIGN = "request_sign";
 /** `coordinator_inner::MessageApproval` as the SDK decodes it. */
 export type Approval = typeof CoordinatorInnerModule.MessageApproval.$inferType;
 
-/** The calls that approve a message and ask for its signature. */
+/** Returns the calls that approve a message and request its signature. */
 export function signFunctions(addresses: NetworkAddresses): readonly MoveFunction[] {
   const types = coordinatorTypes(addresses.dwalletPackageId);
   const coordinator = { packageId: addresses.dwalletPackageId, module: "coordinator" } as const;

@@ -50,7 +50,7 @@ export function checkHash(
   }
 }
 
-/** Aborts: every supported pair of curve and algorithm uses global presigns only. */
+/** Always aborts, because every supported pair of curve and algorithm uses global presigns only. */
 export function refuseDwalletPresign(addresses: NetworkAddresses): never {
   return abortInner(addresses.dwalletPackageId, "request_presign", "OnlyGlobalPresignAllowed");
 }

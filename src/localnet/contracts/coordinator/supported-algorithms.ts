@@ -11,7 +11,7 @@ export const SUPPORTED_ALGORITHMS: readonly {
   { curve: 3, signatureAlgorithm: 0, hashSchemes: [0] },
 ];
 
-/** The curves of those pairs. */
+/** The curves of {@link SUPPORTED_ALGORITHMS}. */
 export const SUPPORTED_CURVES: readonly number[] = [
   ...new Set(SUPPORTED_ALGORITHMS.map((entry) => entry.curve)),
 ];

@@ -1,6 +1,6 @@
 import { createPublicKey, verify } from "node:crypto";
 
-/** True if `signature` verifies for `message` under `publicKey`. Returns false for malformed keys and signatures. */
+/** Returns true if `signature` verifies for `message` under `publicKey`, and false for malformed input. */
 export function verifyEd25519WithNode(
   publicKey: Uint8Array,
   message: Uint8Array,

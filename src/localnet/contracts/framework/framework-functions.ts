@@ -13,7 +13,7 @@ import {
 import { objectValue, plainValue } from "../../fullnode/move-value.ts";
 import { coinObjectType, MOVE_STDLIB, SUI_FRAMEWORK } from "../../fullnode/sui-types.ts";
 
-/** The framework calls that wallets and the Ika SDK put into transactions. */
+/** Returns the framework calls that wallets and the Ika SDK put into transactions. */
 export function frameworkFunctions(): readonly MoveFunction[] {
   const coin = { packageId: SUI_FRAMEWORK, module: "coin", typeParameterCount: 1 } as const;
   return [
@@ -97,7 +97,7 @@ export function frameworkFunctions(): readonly MoveFunction[] {
   ];
 }
 
-/** `0x2::coin` and `0x2::balance`: not enough to split, or not zero. */
+/** Abort codes of `0x2::coin` and `0x2::balance`: too little to split, and a balance that is not zero. */
 const NOT_ENOUGH = 2;
 const NON_ZERO = 0;
 

@@ -18,7 +18,7 @@ import {
   updateTreasury,
 } from "./treasury-state.ts";
 
-/** The calls of the Treasury's administrator about operators, prices, funds and roles. */
+/** Returns the administrator's calls about operators, prices, funds and roles. */
 export function adminFunctions(addresses: NetworkAddresses): readonly MoveFunction[] {
   return [
     adminFunction(addresses, {

@@ -2,7 +2,7 @@ import { Ed25519PublicKey } from "@mysten/sui/keypairs/ed25519";
 import { type TreasuryConsent, treasuryConsentBytes } from "../../../protocol/treasury-consent.ts";
 import { verifyEd25519WithNode } from "../coordinator/verify-ed25519-with-node.ts";
 
-/** Whether this is the owner's Ed25519 signature of the consent. */
+/** Returns whether this is the owner's Ed25519 signature of the consent. */
 export function isSignedByOwner(
   consent: TreasuryConsent,
   owner: string,

@@ -17,7 +17,7 @@ import { adminFunction, type TreasuryCall } from "./treasury-call.ts";
 import { emitTreasury } from "./treasury-events.ts";
 import { treasuryOf, updateTreasury } from "./treasury-state.ts";
 
-/** The calls with which the administrator hands capabilities out or takes them in. */
+/** Returns the calls with which the administrator releases capabilities and takes them in. */
 export function custodyFunctions(addresses: NetworkAddresses): readonly MoveFunction[] {
   const { inner } = coordinatorTypes(addresses.dwalletPackageId);
   return [
@@ -144,14 +144,14 @@ export function custodyFunctions(addresses: NetworkAddresses): readonly MoveFunc
   ];
 }
 
-/** For how many epochs an announcement stands before the administrator may act on it. */
+/** The number of epochs between an announcement and the first epoch in which the administrator may act on it. */
 const DELAY = 14n;
-/** For how many epochs the administrator may then act on it. */
+/** The number of epochs in which the administrator may then act on it. */
 const WINDOW = 14n;
-/** How many releases may be announced at the same time. */
+/** The maximum number of releases that are announced at the same time. */
 const MAX_ANNOUNCED = 64;
 
-/** Who is to receive it, if the announced delay has passed, and the time to act on it has not. */
+/** Returns the announced recipient. Aborts before the delay has passed, and after the time to act on it. */
 function due(
   call: TreasuryCall,
   announced: { readonly to: string; readonly from_epoch: string } | null,

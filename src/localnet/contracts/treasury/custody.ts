@@ -18,7 +18,7 @@ import { treasuryOf, treasuryType, updateTreasury } from "./treasury-state.ts";
 
 const { DWalletCap, UnverifiedPresignCap } = CoordinatorInnerModule;
 
-/** What the Treasury knows of a dWallet that it holds. */
+/** The Treasury's record of a dWallet that it holds. */
 export type HeldDWalletFields = typeof TreasuryDWallet.$inferType;
 
 /** Returns true if the Treasury holds the capability of this dWallet. */
@@ -36,12 +36,12 @@ export function assertDWallet(call: TreasuryCall, dwalletId: string): void {
   if (!hasDWallet(call, dwalletId)) abortTreasury(call, "custody::dwallet", "custody:UnknownDWallet");
 }
 
-/** The capability of a dWallet that the Treasury holds. */
+/** Returns the capability of a dWallet that the Treasury holds. */
 export function dwalletCap(call: TreasuryCall, dwalletId: string): WorkingObject {
   return borrowObject(call.state, treasuryOf(call).custody.dwallet_caps, idName(dwalletId));
 }
 
-/** What the Treasury knows of a dWallet that it holds. Aborts if it does not hold it. */
+/** Returns the Treasury's record of a dWallet. Aborts if the Treasury does not hold the dWallet. */
 export function heldDWallet(call: TreasuryCall, dwalletId: string): HeldDWalletFields {
   assertDWallet(call, dwalletId);
   const found = fieldValue(call.state, treasuryOf(call).custody.dwallets, idName(dwalletId));
@@ -49,7 +49,7 @@ export function heldDWallet(call: TreasuryCall, dwalletId: string): HeldDWalletF
   return TreasuryDWallet.parse(found);
 }
 
-/** Changes what the Treasury knows of a dWallet that it holds. */
+/** Changes the Treasury's record of a dWallet that it holds. */
 export function updateDWallet(
   call: TreasuryCall,
   dwalletId: string,
@@ -72,7 +72,6 @@ export function keepDWallet(call: TreasuryCall, cap: WorkingObject, curve: numbe
   return dwalletId;
 }
 
-/** Takes a dWallet's capability out of the Treasury. */
 export function takeDWallet(
   call: TreasuryCall,
   dwalletId: string,
@@ -105,13 +104,13 @@ export function takePresign(call: TreasuryCall, presignId: string): WorkingObjec
   return cap;
 }
 
-/** The number of consents that a dWallet's owner has used. */
+/** Returns the number of consents that a dWallet's owner has used. */
 export function consentsUsed(call: TreasuryCall, dwalletId: string): bigint {
   const found = fieldValue(call.state, treasuryOf(call).custody.nonces, idName(dwalletId));
   return found === undefined ? 0n : BigInt(bcs.u64().parse(found));
 }
 
-/** Counts one more consent of a dWallet's owner. */
+/** Increments the number of consents that a dWallet's owner has used. */
 export function countConsent(call: TreasuryCall, dwalletId: string): void {
   const used = consentsUsed(call, dwalletId);
   const name = idName(dwalletId);
@@ -130,7 +129,7 @@ export function countConsent(call: TreasuryCall, dwalletId: string): void {
   });
 }
 
-/** Takes a dWallet off the list of announced releases. */
+/** Removes a dWallet from the list of announced releases. */
 export function forgetAnnounced(call: TreasuryCall, dwalletId: string): void {
   const position = treasuryOf(call).custody.announced.indexOf(dwalletId);
   if (position < 0) return;

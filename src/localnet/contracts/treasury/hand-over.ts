@@ -1,6 +1,6 @@
 import type { WorkingObject } from "../../fullnode/execution-state.ts";
 
-/** `transfer::public_transfer` */
+/** Runs `transfer::public_transfer`. */
 export function handOver(object: WorkingObject, recipient: string): void {
   object.owner = { kind: "address", address: recipient };
   object.mutated = true;

@@ -34,7 +34,7 @@ import {
   treasuryType,
 } from "./treasury-state.ts";
 
-/** The calls with which an operator makes the Treasury pay for DKG, presigns and signatures. */
+/** Returns the calls with which an operator has the Treasury pay for DKGs, presigns and signatures. */
 export function operatorFunctions(addresses: NetworkAddresses): readonly MoveFunction[] {
   const operator = [
     borrowed(treasuryType(addresses, "treasury::OperatorCap")),
@@ -187,7 +187,7 @@ function assertCap(call: TreasuryCall, cap: WorkingObject): void {
   assertOperator(call, cap);
 }
 
-/** Measures the spending of a payment from now on. */
+/** Returns a function that tells how much of a payment has been spent since this call. */
 function meter(state: ExecutionState, payment: PaymentCoins): () => Charge {
   const ika = balanceOf(state, payment.ika);
   const sui = balanceOf(state, payment.sui);

@@ -5,10 +5,10 @@ import type { TreasuryCall } from "./treasury-call.ts";
 import { emitTreasury } from "./treasury-events.ts";
 import { giveCap, treasuryOf, updateTreasury } from "./treasury-state.ts";
 
-/** What an operator may spend in an epoch, or has spent in it. */
+/** The amounts that an operator may spend, or has spent, in an epoch. */
 export type Amounts = typeof EpochAmounts.$inferType;
 
-/** Gives an address an OperatorCap. */
+/** Creates an OperatorCap for an address. */
 export function addOperator(call: TreasuryCall, holder: string, expiresEpoch: bigint, limits: Amounts): void {
   const operator_cap_id = giveCap(call, "treasury::OperatorCap", holder);
   if (treasuryOf(call).operators.length >= MAX_OPERATORS)
@@ -35,7 +35,6 @@ export function renewOperator(
   emitTreasury(call, "operators::OperatorSet", { operator_cap_id: capId, holder, expires_epoch, limits });
 }
 
-/** Takes an operator's permission to spend. */
 export function revokeOperator(call: TreasuryCall, capId: string): void {
   const position = positionOf(call, capId);
   updateTreasury(call, ({ operators }) => {
@@ -52,7 +51,7 @@ export function assertOperator(call: TreasuryCall, cap: WorkingObject): void {
   if (call.epoch > BigInt(expires_epoch)) abortTreasury(call, "operators::check", "operators:Expired");
 }
 
-/** Counts what an operator has spent. Aborts if it is more than the limits of this epoch. */
+/** Adds amounts to an operator's spending. Aborts if the total exceeds the limits of this epoch. */
 export function spend(
   call: TreasuryCall,
   capId: string,

@@ -27,7 +27,10 @@ import {
   updateTreasury,
 } from "./treasury-state.ts";
 
-/** The calls that need no cap of this version: deposits, reads, roles that are addresses, and the migration. */
+/**
+ * Returns the calls that need no cap of this version: deposits, reads, calls of roles held by an address, and the
+ * migration.
+ */
 export function publicFunctions(addresses: NetworkAddresses): readonly MoveFunction[] {
   return [
     treasuryFunction(addresses, {
@@ -94,7 +97,7 @@ export function publicFunctions(addresses: NetworkAddresses): readonly MoveFunct
   ];
 }
 
-/** A function that borrows the Treasury immutably. */
+/** Defines a function that borrows the Treasury immutably. */
 function readFunction(
   addresses: NetworkAddresses,
   name: string,

@@ -13,9 +13,9 @@ import { localTreasuryPackage, packageDigest } from "./treasury-package.ts";
 import { NOBODY, TREASURY_VERSION, TreasuryCap, treasuryType } from "./treasury-state.ts";
 
 /**
- * Publishes the Treasury's package: the node cannot run bytecode, so it accepts exactly the pinned modules and serves its
- * model of them under the new package's id. As `treasury::init` does, it shares an empty Treasury and gives its AdminCap to
- * the sender.
+ * Publishes the Treasury's package. The node cannot run bytecode, so it accepts exactly the pinned modules and serves
+ * its own model of them under the new package's id. Like `treasury::init`, it shares an empty Treasury and sends its
+ * AdminCap to the sender.
  */
 export function publishTreasury(
   network: NetworkAddresses,
@@ -66,7 +66,6 @@ export function publishTreasury(
   return [objectValue(upgradeCap)];
 }
 
-/** What a transaction publishes. */
 interface PublishedModules {
   readonly modules: readonly Uint8Array[];
   readonly dependencies: readonly string[];

@@ -4,22 +4,24 @@ import type { TreasuryCall } from "./treasury-call.ts";
 import { emitTreasury } from "./treasury-events.ts";
 import { giveCap, treasuryOf, updateTreasury } from "./treasury-state.ts";
 
-/** For how many epochs the holder of the AdminCap can stop a recovery. */
+/** The number of epochs in which the holder of the AdminCap can stop a recovery. */
 const RECOVERY_DELAY = 7n;
 
-/** Aborts unless this is the AdminCap that counts. */
+/** Aborts unless this is the Treasury's current AdminCap. */
 export function assertAdmin(call: TreasuryCall, cap: WorkingObject): void {
   if (cap.id !== treasuryOf(call).roles.admin_cap_id)
     abortTreasury(call, "roles::check_admin", "roles:NotAdmin");
 }
 
-/** Aborts unless the sender is the pauser. */
 export function assertPauser(call: TreasuryCall): void {
   if (call.sender !== treasuryOf(call).roles.pauser)
     abortTreasury(call, "roles::check_pauser", "roles:NotPauser");
 }
 
-/** Sets who may pause, and who may replace a lost AdminCap. An offer of the recovery holder ends if another one follows. */
+/**
+ * Sets the pauser, and the recovery holder, who may replace a lost AdminCap. A change of the recovery holder withdraws
+ * an offer that the previous one has made.
+ */
 export function setRoles(call: TreasuryCall, pauser: string, recovery: string): void {
   const { recovery: before, offer } = treasuryOf(call).roles;
   updateTreasury(call, ({ roles }) => Object.assign(roles, { pauser, recovery }));
@@ -27,7 +29,6 @@ export function setRoles(call: TreasuryCall, pauser: string, recovery: string): 
   if (before !== recovery && offer?.is_recovery) withdrawAdminOffer(call);
 }
 
-/** Offers the administration to an address. */
 export function offerAdmin(call: TreasuryCall, to: string): void {
   setOffer(call, to, call.epoch, false);
 }
@@ -39,7 +40,6 @@ export function recoverAdmin(call: TreasuryCall, to: string): void {
   setOffer(call, to, call.epoch + RECOVERY_DELAY, true);
 }
 
-/** Withdraws the offer of the administration. */
 export function withdrawAdminOffer(call: TreasuryCall): void {
   if (treasuryOf(call).roles.offer === null) abortTreasury(call, "roles::withdraw_offer", "roles:NotOffered");
   updateTreasury(call, ({ roles }) => {
@@ -48,7 +48,7 @@ export function withdrawAdminOffer(call: TreasuryCall): void {
   emitTreasury(call, "roles::AdminOfferWithdrawn", {});
 }
 
-/** Gives the sender, to whom the administration is offered, a new AdminCap. */
+/** Creates a new AdminCap for the sender. Aborts unless the administration is offered to the sender. */
 export function acceptAdmin(call: TreasuryCall): void {
   const { offer } = treasuryOf(call).roles;
   if (offer?.to !== call.sender) abortTreasury(call, "roles::accept", "roles:NotOffered");

@@ -11,14 +11,12 @@ import type { NetworkAddresses } from "../addresses.ts";
 import { assertAdmin } from "./roles.ts";
 import { assertVersion, treasuryType } from "./treasury-state.ts";
 
-/** One call of a function of the Treasury. */
 export interface TreasuryCall {
   readonly state: ExecutionState;
   readonly addresses: NetworkAddresses;
   /** The Treasury. */
   readonly self: WorkingObject;
   readonly sender: string;
-  /** The epoch of the transaction. */
   readonly epoch: bigint;
 }
 

@@ -3,7 +3,10 @@ import { EpochAmounts } from "../../../protocol/treasury-objects.ts";
 import type { TreasuryCall } from "./treasury-call.ts";
 import { treasuryType } from "./treasury-state.ts";
 
-/** A dWallet was requested and paid; `request_ref` is the service's own reference. Amounts in all events are in the smallest units. */
+/**
+ * A dWallet was requested and paid. `request_ref` is the service's own reference. Amounts in all events are in the
+ * smallest units.
+ */
 export const DkgPaid = bcs.struct("DkgPaid", {
   treasury_id: bcs.Address,
   operator_cap_id: bcs.Address,
@@ -16,7 +19,6 @@ export const DkgPaid = bcs.struct("DkgPaid", {
   request_ref: bcs.byteVector(),
 });
 
-/** A presign was requested and paid. */
 export const PresignPaid = bcs.struct("PresignPaid", {
   treasury_id: bcs.Address,
   operator_cap_id: bcs.Address,
@@ -132,7 +134,7 @@ export const TREASURY_EVENTS = {
   "custody::PresignTakenIn": event({ presign_id: bcs.Address, presign_cap_id: bcs.Address }),
 };
 
-// biome-ignore lint/suspicious/noExplicitAny: what a BCS type takes differs from what it gives
+// biome-ignore lint/suspicious/noExplicitAny: the input and the output of a BCS type differ
 function event<F extends Record<string, BcsType<any>>>(fields: F) {
   return bcs.struct("Event", { treasury_id: bcs.Address, ...fields });
 }

@@ -14,7 +14,7 @@ import {
   treasuryType,
 } from "./treasury-state.ts";
 
-/** A funded Treasury with a ceiling for every operation, its AdminCap and its OperatorCaps. */
+/** Returns a funded Treasury with a ceiling for every operation, its AdminCap and its OperatorCaps. */
 export function treasuryGenesis(options: GenesisOptions): GenesisObject[] {
   const { addresses } = options;
   const { treasuryId, adminCapId, operatorCapIds } = addresses;
@@ -72,12 +72,12 @@ export function treasuryGenesis(options: GenesisOptions): GenesisObject[] {
 /** The Treasury's balance at genesis, in the smallest units. */
 const IKA_BALANCE = 1_000_000_000_000_000n;
 const SUI_BALANCE = 1_000_000_000_000_000n;
-/** The last epoch of the operators. */
+/** The maximum of a u64: an epoch that never comes, and a limit that is never reached. */
 const NEVER = 2n ** 64n - 1n;
-/** What an operator may spend in an epoch: nothing bounds the operators of a local network. */
+/** The limits of an operator in an epoch: a local network has none. */
 const EVERYTHING = { ika: NEVER, sui: NEVER, dkgs: NEVER, presigns: NEVER, signs: NEVER } as const;
 const NOTHING = { ika: 0, sui: 0, dkgs: 0, presigns: 0, signs: 0 } as const;
-/** The price ceiling of every operation. */
+/** The price ceiling of every operation, in the smallest units. */
 const CEILING = { ika: 100_000_000n, sui: 20_000_000n } as const;
 
 function ceilingKeys(): [op: number, curve: number, signatureAlgorithm: number][] {

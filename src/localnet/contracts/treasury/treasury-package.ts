@@ -8,14 +8,14 @@ export function treasuryPackageOf(network: "testnet" | "mainnet"): MovePackage {
   const pinned = JSON.parse(readFileSync(COMPILED, "utf8")) as Record<typeof network, CompiledPackage>;
   const { modules, dependencies, digest } = pinned[network];
   const found = { modules, dependencies };
-  // The file is part of this package; a digest that differs means that it was changed by hand.
+  // The file is part of this package. If the digest differs, the file was edited by hand.
   if (packageDigest(found) !== digest) throw new Error(`${COMPILED.pathname} does not have its own digest`);
   return found;
 }
 
 /**
- * Returns the Treasury's package for a local network: that of testnet with the ids of the local network's Ika. A compiled
- * module names other packages by their ids, 32 bytes each.
+ * Returns the Treasury's package for a local network: testnet's, with the package ids of the local network's Ika. A
+ * compiled module refers to other packages by their 32-byte ids.
  */
 export function localTreasuryPackage(packages: IkaConfig["packages"]): MovePackage {
   const { modules, dependencies } = treasuryPackageOf("testnet");
@@ -34,7 +34,7 @@ export function localTreasuryPackage(packages: IkaConfig["packages"]): MovePacka
 export interface MovePackage {
   /** In base64. */
   readonly modules: readonly string[];
-  /** The ids of the packages that it is linked to. */
+  /** The ids of the packages that it links to. */
   readonly dependencies: readonly string[];
 }
 

@@ -19,13 +19,12 @@ export const TREASURY_VERSION = 1n;
 /** The operations that the Treasury pays for, with their numbers in the price ceilings. */
 export const TreasuryOperation = { Dkg: 0, Presign: 1, Sign: 2 } as const;
 
-/** The address that holds no role. */
+/** The zero address: nobody holds the role. */
 export const NOBODY = `0x${"00".repeat(32)}`;
 
-/** `AdminCap` and `OperatorCap` of a Treasury. */
+/** The layout of `AdminCap` and `OperatorCap`. */
 export const TreasuryCap = bcs.struct("TreasuryCap", { id: bcs.Address, treasury_id: bcs.Address });
 
-/** The key of a price ceiling. */
 export const PriceKey = bcs.struct("PriceKey", {
   op: bcs.u8(),
   curve: bcs.u32(),
@@ -35,12 +34,12 @@ export const PriceKey = bcs.struct("PriceKey", {
 /** The price ceiling of one operation, in the smallest units. */
 export const Ceiling = bcs.struct("Ceiling", { ika: bcs.u64(), sui: bcs.u64() });
 
-/** The name of a type of the Treasury's package, such as `treasury::Treasury`. */
+/** Returns the name of a type of the Treasury's package, such as `treasury::Treasury`. */
 export function treasuryType(addresses: NetworkAddresses, name: `${string}::${string}`): string {
   return `${addresses.treasuryPackageId}::${name}`;
 }
 
-/** The name of a ceiling's field. */
+/** Returns the name of a ceiling's dynamic field. */
 export function ceilingName(
   addresses: NetworkAddresses,
   op: number,
@@ -51,12 +50,11 @@ export function ceilingName(
   return { type: treasuryType(addresses, "treasury::PriceKey"), bytes };
 }
 
-/** The decoded Treasury. It is shared by all readers of the transaction and must not be changed. */
+/** Returns the decoded Treasury. All readers in the transaction share it, so it must not be changed. */
 export function treasuryOf(call: TreasuryCall): typeof TreasuryObject.$inferType {
   return call.state.read(call.self, TreasuryObject);
 }
 
-/** Changes the Treasury. */
 export function updateTreasury(
   { state, self }: TreasuryCall,
   change: (value: typeof TreasuryObject.$inferType) => void,
@@ -64,13 +62,13 @@ export function updateTreasury(
   state.update(self, TreasuryObject, change);
 }
 
-/** Aborts unless the Treasury has this version. */
+/** Aborts unless the Treasury has {@link TREASURY_VERSION}. */
 export function assertVersion(call: TreasuryCall): void {
   if (BigInt(treasuryOf(call).version) !== TREASURY_VERSION)
     abortTreasury(call, "treasury::assert_version", "treasury:WrongVersion");
 }
 
-/** Withdraws `count` times the ceiling of an operation from the Treasury, or all there is if that is less. */
+/** Withdraws `count` times the ceiling of an operation from the Treasury, or the whole balance if that is less. */
 export function takeCeiling(
   call: TreasuryCall,
   key: { readonly op: number; readonly curve: number; readonly signatureAlgorithm: number },
@@ -102,7 +100,7 @@ export function giveBack(call: TreasuryCall, payment: PaymentCoins): void {
   state.remove(payment.sui);
 }
 
-/** Changes the Treasury's balances. */
+/** Adds amounts, which may be negative, to the Treasury's balances. */
 export function addBalances(call: TreasuryCall, ika: bigint, sui: bigint): void {
   updateTreasury(call, (value) => {
     value.ika = (BigInt(value.ika) + ika).toString();
@@ -110,7 +108,7 @@ export function addBalances(call: TreasuryCall, ika: bigint, sui: bigint): void 
   });
 }
 
-/** Creates a cap of this Treasury, which goes to an address. Returns its id. */
+/** Creates a cap of this Treasury for an address. Returns the cap's id. */
 export function giveCap(
   call: {
     readonly state: ExecutionState;

@@ -17,7 +17,7 @@ import { type TreasuryCall, treasuryFunction } from "./treasury-call.ts";
 import { emitTreasury } from "./treasury-events.ts";
 import { assertVersion } from "./treasury-state.ts";
 
-/** The calls that carry a signature of a dWallet's owner. */
+/** Returns the calls that carry a signature of a dWallet's owner. */
 export function userFunctions(addresses: NetworkAddresses): readonly MoveFunction[] {
   return [
     treasuryFunction(addresses, {

@@ -15,8 +15,8 @@ import { transactionProto } from "../transaction-proto.ts";
 import { type UnaryMethod, unary } from "../unary-method.ts";
 
 /**
- * `sui.rpc.v2.TransactionExecutionService`: executes a signed transaction, or simulates one. Calls `isCongested` for
- * each transaction with shared objects.
+ * Implements `sui.rpc.v2.TransactionExecutionService`: executes a signed transaction, or simulates one. Calls
+ * `isCongested` for each transaction with shared objects.
  */
 export function executionService(
   ledger: Ledger,

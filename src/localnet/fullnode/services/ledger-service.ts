@@ -11,8 +11,8 @@ import { parseAddress } from "../sui-types.ts";
 import { type UnaryMethod, unary } from "../unary-method.ts";
 
 /**
- * `sui.rpc.v2.LedgerService`: objects, transactions, checkpoints and the epoch. `keptCheckpoints` is the number of
- * checkpoints that are not pruned; 0 for all.
+ * Implements `sui.rpc.v2.LedgerService`: objects, transactions, checkpoints and the epoch. `keptCheckpoints` is the
+ * number of checkpoints that are not pruned; 0 for all.
  */
 export function ledgerService(
   ledger: Ledger,
@@ -96,7 +96,7 @@ export function ledgerService(
 
 type Mask = { readonly paths: readonly string[] } | undefined;
 
-/** The most objects or transactions of one batch call. */
+/** The maximum number of objects or transactions in one batch call. */
 const MAX_BATCH = 1_000;
 const PROTOCOL_VERSION = 118n;
 
@@ -181,7 +181,7 @@ function findCheckpoint(
   }
 }
 
-/** The lowest checkpoint that is not pruned. */
+/** Returns the lowest checkpoint that is not pruned. */
 function lowestCheckpoint(ledger: Ledger, keptCount: number): bigint {
   const lowest = ledger.latestCheckpoint - BigInt(keptCount) + 1n;
   return keptCount === 0 || lowest < 0n ? 0n : lowest;

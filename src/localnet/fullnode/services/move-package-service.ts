@@ -6,7 +6,7 @@ import type { ObjectStore } from "../object-store.ts";
 import { parseAddress } from "../sui-types.ts";
 import { type UnaryMethod, unary } from "../unary-method.ts";
 
-/** `sui.rpc.v2.MovePackageService`: the signatures of the functions that this node executes. */
+/** Implements `sui.rpc.v2.MovePackageService`: the signatures of the functions that this node executes. */
 export function movePackageService(
   functions: FunctionTable,
   objects: Pick<ObjectStore, "get">,

@@ -15,7 +15,9 @@ import {
 } from "../sui-types.ts";
 import { type UnaryMethod, unary } from "../unary-method.ts";
 
-/** `sui.rpc.v2.StateService`: the objects and balances of an address, and the dynamic fields of an object. */
+/**
+ * Implements `sui.rpc.v2.StateService`: the objects and balances of an address, and the dynamic fields of an object.
+ */
 export function stateService(
   ledger: Ledger,
   coins: readonly CoinInfo[],
@@ -81,7 +83,7 @@ function listOwnedObjects(
   };
 }
 
-/** The sort key of a real fullnode: by type, then coins by descending balance, then by id. */
+/** Returns the sort key of a real fullnode: by type, then coins by descending balance, then by id. */
 function listingKey(object: ChainObject): string {
   if (coinTypeOf(object.type) === undefined) return `${object.type} ${object.id}`;
   const inverted = (1n << 64n) - 1n - coinBalance(object.contents);

@@ -5,8 +5,9 @@ import type { Ledger } from "../ledger.ts";
 import type { StreamingMethod } from "../streaming-method.ts";
 
 /**
- * `sui.rpc.v2.SubscriptionService`: every new checkpoint, in order and without gaps, from the moment of the call. As on
- * a real node, the read mask is empty by default, and `cursor` is always set. Filters are not supported.
+ * Implements `sui.rpc.v2.SubscriptionService`: sends every new checkpoint, in order and without gaps, from the moment
+ * of the call. As on a real node, the read mask is empty by default, and `cursor` is always set. Filters are not
+ * supported.
  */
 export function subscriptionService(ledger: Ledger, faults: SubscriptionFaults): readonly StreamingMethod[] {
   return [
@@ -35,9 +36,8 @@ export function subscriptionService(ledger: Ledger, faults: SubscriptionFaults):
 
 /** Draws whether a subscription fails. */
 export interface SubscriptionFaults {
-  /** Whether this node serves no subscriptions. */
   isRefused(): boolean;
-  /** Whether the connection breaks instead of sending the next checkpoint. */
+  /** Returns whether to break the connection instead of sending the next checkpoint. */
   isCut(): boolean;
 }
 
