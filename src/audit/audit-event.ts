@@ -11,14 +11,14 @@ export interface AuditEvent {
   readonly subject: string;
 }
 
-/** The actor of an event, as the audit trail knows it. */
+/** The actor of an event, and the call that caused it. */
 export interface AuditOrigin {
   /** `key:<id>`, `admin:<name>` for a named admin key, `admin` for ADMIN_API_KEY, `system`, or `system:<user>`. */
   readonly actor: string;
   readonly requestId?: string | undefined;
   /** The caller's network address. */
   readonly address?: string | undefined;
-  /** The `traceparent` of the call, for the work that follows from it. Not part of the trail. */
+  /** The `traceparent` of the call, for work that it causes later. Not part of the trail. */
   readonly traceParent?: string | undefined;
 }
 
@@ -36,8 +36,8 @@ export async function writeAuditEvent(db: Queryable, origin: AuditOrigin, event:
 }
 
 /**
- * Does the same as a part of a larger statement: an INSERT of one event for each row of `source`, a common table
- * expression with the columns `project_id` and `id`. The id becomes the subject.
+ * Returns a fragment of a larger statement that writes one event for each row of `source`, a common table expression
+ * with the columns `project_id` and `id`. The id becomes the subject.
  */
 export function auditInsert(action: string, source: Sql, origin: AuditOrigin): Sql {
   return sql`INSERT INTO audit_event (actor, request_id, address, project_id, action, subject)

@@ -1,10 +1,10 @@
-/** A part of an export that differs from what was sealed. */
+/** A difference between an export and the sealed events. */
 export interface AuditFault {
   /**
-   * `changed`: an entry is not what its hashes were made of. `missing`: entries are not there. `reordered`: an entry
-   * stands elsewhere than where it was sealed. `repeated`: an entry is there again. `seal`: a seal is missing, changed
-   * or does not fit its entries or the seal before. `signature`: a signature is wrong or not there. `truncated`: the
-   * end is missing. `anchor`: the expected seal is not there. `format`: a line is not one of an export.
+   * `changed`: an entry does not match its hashes. `missing`: entries are missing. `reordered`: an entry is not in its
+   * sealed position. `repeated`: an entry occurs again. `seal`: a seal is missing, changed, or does not match its
+   * entries or the previous seal. `signature`: a signature is invalid or missing. `truncated`: the end is missing.
+   * `anchor`: the expected seal is missing. `format`: a line is not a line of an export.
    */
   readonly kind:
     | "changed"
@@ -16,19 +16,19 @@ export interface AuditFault {
     | "truncated"
     | "anchor"
     | "format";
-  /** The first entry concerned. */
+  /** The first affected entry. */
   readonly sequence?: bigint;
-  /** The last entry concerned, if there are several. */
+  /** The last affected entry, if there are several. */
   readonly lastSequence?: bigint;
-  /** The number of the seal concerned. */
+  /** The number of the affected seal. */
   readonly seal?: bigint;
-  /** The line of the export, from 1 on. */
+  /** The line of the export, counted from 1. */
   readonly line?: number;
-  /** A text for people, which names the entry or the seal. */
+  /** A human-readable text that names the entry or the seal. */
   readonly message: string;
 }
 
-/** The faults in the order of entries. An entry that is missing in one place and present in another counts once. */
+/** Removes the `missing` fault of each entry that is only reordered, so that it counts once. Keeps the order. */
 export function tidyFaults(faults: readonly AuditFault[]): AuditFault[] {
   const moved = new Set(faults.filter(({ kind }) => kind === "reordered").map(({ sequence }) => sequence));
   return faults.filter(

@@ -11,7 +11,7 @@ export function createAuditSealer({ clock, log, intervalMs, ...deps }: AuditSeal
     intervalMs: intervalMs ?? DEFAULT_INTERVAL_MS,
     clock,
     log,
-    // The next pass seals the events that arrived meanwhile: a busy trail gets one seal for each interval, not each event.
+    // The next pass seals the events that arrive meanwhile: a busy trail gets one seal per interval, not per event.
     pass: async () => (await sealEvents(deps)) >= SEAL_MAX_COUNT,
   });
 }

@@ -4,7 +4,7 @@ import type { AuditFault } from "./audit-fault.ts";
 import type { ExportedEntry } from "./export-line.ts";
 import { outOfPlace } from "./out-of-place.ts";
 
-/** Checks entries by their own hashes and their places. `chain` has the possible chain hashes of the previous entry. */
+/** Checks the hashes and the order of entries. `chain` has the possible chain hashes of the previous entry. */
 export function checkEntries(group: EntryGroup, chain: readonly Uint8Array[] | undefined): EntryJudgement {
   const faults = [...reordered(group), ...absent(group)];
   let candidates = chain;
@@ -17,7 +17,7 @@ export function checkEntries(group: EntryGroup, chain: readonly Uint8Array[] | u
     const isChained = continued?.some((hash) => equalBytes(hash, entry.chainHash)) ?? true;
     const isWhole = isChained && equalBytes(leaf, entry.leafHash);
     if (!isWhole) {
-      const what = isChained ? "does not have the hash it was sealed with" : "does not continue the chain";
+      const what = isChained ? "does not match its sealed hash" : "does not continue the chain";
       faults.push({ kind: "changed", sequence, message: `entry ${sequence} was changed: it ${what}` });
     }
     candidates = isWhole
@@ -40,18 +40,18 @@ export interface EntryGroup {
   readonly lastSequence: bigint;
   /** In the order of the export, each once and all within the range. */
   readonly entries: readonly HashedEntry[];
-  /** Unreadable lines, by the sequence expected there. */
+  /** The numbers of unreadable lines, by the sequence expected there. */
   readonly unreadable: ReadonlyMap<bigint, number>;
 }
 
 /** The result of {@link checkEntries}. */
 export interface EntryJudgement {
   readonly faults: readonly AuditFault[];
-  /** The possible chain hashes of the last entry. The next entry must continue one of them. Undefined: unknown. */
+  /** The possible chain hashes of the last entry. The next entry must continue one of them. Undefined if unknown. */
   readonly chain: readonly Uint8Array[] | undefined;
 }
 
-/** An unbroken chain has one candidate; each fault in a row adds one. */
+/** An unbroken chain has one candidate. Each consecutive fault adds one. */
 const CANDIDATES_MAX_COUNT = 4;
 
 function reordered({ entries }: EntryGroup): AuditFault[] {
@@ -69,7 +69,7 @@ function absent({ firstSequence, lastSequence, entries, unreadable }: EntryGroup
     if (present.has(sequence)) continue;
     const line = unreadable.get(sequence);
     if (line !== undefined) {
-      const message = `entry ${sequence} was changed: line ${line} is not what an export writes`;
+      const message = `entry ${sequence} was changed: line ${line} is not a line of an export`;
       faults.push({ kind: "changed", sequence, line, message });
       continue;
     }

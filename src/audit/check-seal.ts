@@ -3,7 +3,7 @@ import { merkleRoot } from "../seals/merkle-tree.ts";
 import type { HashedEntry } from "./check-entries.ts";
 import { verifySealSignature } from "./seal-key.ts";
 
-/** Whether the entries, complete and in order, match the seal. */
+/** Returns true if the entries, complete and in order, match the seal. */
 export function fitsEntries(seal: AuditSeal, entries: readonly HashedEntry[]): boolean {
   const last = entries.at(-1);
   if (last === undefined) return false;

@@ -7,8 +7,8 @@ import { readRows } from "../store/statements.ts";
 import { type ExportedEntry, encodeLine } from "./export-line.ts";
 
 /**
- * Reads an export line by line and holds one seal's entries at a time. Exports the data of the database unchecked;
- * `verifyExport` checks whether it matches the seals. Throws if the range names a seal that does not exist.
+ * Yields the lines of an export, and holds one seal's entries in memory at a time. Exports the data of the database
+ * unchecked; `verifyExport` checks whether it matches the seals. Throws if the range names a seal that does not exist.
  */
 export async function* exportAudit(
   database: Pick<Database, "prisma" | "query">,
@@ -37,9 +37,9 @@ export async function* exportAudit(
 
 /** The range of seals to export, with all their entries. */
 export interface ExportRange {
-  /** Undefined: from the first seal on. */
+  /** Default: the first seal. */
   readonly fromSeal?: bigint | undefined;
-  /** Undefined: up to the newest seal. */
+  /** Default: the newest seal. */
   readonly toSeal?: bigint | undefined;
 }
 

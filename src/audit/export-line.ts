@@ -16,14 +16,14 @@ export interface ExportedEntry extends AuditEntry {
 
 const FORMAT = "tss-audit-export-v1";
 
-/** The line's bytes: compact JSON with the keys in this order, UTF-8, and a line feed. */
+/** Returns the bytes of a line: compact JSON with the keys in this order, in UTF-8, and a line feed. */
 export function encodeLine(line: ExportLine): Buffer {
   return Buffer.from(`${JSON.stringify(plainLine(line))}\n`, "utf8");
 }
 
 /**
- * Reads a line's bytes, the line feed included. Undefined for anything but exactly what {@link encodeLine} writes, so
- * that no bit of an export can change unseen.
+ * Parses the bytes of a line, including the line feed. Returns undefined unless they are exactly those that
+ * {@link encodeLine} writes, so that no bit of an export can change undetected.
  */
 export function decodeLine(bytes: Uint8Array): ExportLine | undefined {
   let line: ExportLine;
@@ -159,7 +159,7 @@ function timeOf(value: unknown): Date {
 const optionalTextOf = (value: unknown): string | null => (value === null ? null : textOf(value));
 
 function textOf(value: unknown): string {
-  // One half of a surrogate pair would have the canonical bytes of another text.
+  // Half a surrogate pair would be encoded like another text.
   if (typeof value !== "string" || !value.isWellFormed()) throw new TypeError("no text");
   return value;
 }

@@ -26,7 +26,7 @@ export async function getAuditProof(
     where: { lastSequence: { gte: event.sequence } },
     orderBy: { lastSequence: "asc" },
   });
-  if (seal === null) throw new Error(`no seal is over the entry ${event.sequence}`);
+  if (seal === null) throw new Error(`no seal covers entry ${event.sequence}`);
   const leaves = await prisma.auditLeaf.findMany({
     where: { sequence: { gte: seal.firstSequence, lte: seal.lastSequence } },
     orderBy: { sequence: "asc" },

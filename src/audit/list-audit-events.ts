@@ -75,7 +75,7 @@ const LAST = "9223372036854775807";
 
 /**
  * Contains only the given filters, so that each list is read from the end of its own index. The bounds are those of
- * that index. With an equality, the planner might walk back through all events to those of a project that has long been
+ * that index. With an equality, the planner might scan back through all events to those of a project that has long been
  * quiet.
  */
 function ofIndex(

@@ -1,4 +1,4 @@
-/** The smallest set of numbers to remove so that the others ascend. All numbers are different. */
+/** Returns the smallest set of numbers whose removal leaves the others ascending. All numbers must be different. */
 export function outOfPlace(numbers: readonly bigint[]): bigint[] {
   // Patience sorting: the top of each pile is the smallest end of an ascending run of that length.
   const tops: number[] = [];

@@ -3,15 +3,14 @@ import { number } from "../store/columns.ts";
 import type { Database, Queryable } from "../store/database.ts";
 import { readRows } from "../store/statements.ts";
 
-/** Counts the committed events that no seal covers yet. Reads one row for each. */
+/** Counts the committed events that no seal covers yet. Reads one row per event. */
 export function countUnsealed({ prisma }: Pick<Database, "prisma">): Promise<number> {
   return prisma.auditUnsealed.count();
 }
 
 /**
- * How long the oldest event has waited for its seal, in milliseconds; 0 if none waits. Grows while no replica seals.
- * Reads one row, however many wait: the one with the smallest id, which is the oldest except among concurrent
- * transactions.
+ * Returns how long the oldest event has waited for its seal, in milliseconds; 0 if none waits. It grows while no
+ * replica seals. Reads only the row with the smallest id, which is the oldest except among concurrent transactions.
  */
 export async function readUnsealedAgeMs(db: Queryable): Promise<number> {
   const [row] = await readRows(

@@ -11,10 +11,10 @@ import type { SealKey } from "./seal-key.ts";
 
 /**
  * Seals at most 4096 committed events that no seal covers yet, in the order of their ids. Returns their number, and 0
- * while another process seals. It is one transaction: a seal exists with all its leaves or not at all.
+ * while another process seals. It runs in one transaction: a seal exists with all its leaves or not at all.
  *
- * The order is the order of commits as far as it can be known. A pass takes an event once its transaction has
- * committed, so an event that commits after a pass comes after everything that the pass sealed. If one transaction
+ * The order is the order of commits as far as it can be known. A pass takes an event only after its transaction has
+ * committed, so an event that commits after a pass comes after all events that the pass sealed. If one transaction
  * committed before another one wrote its event, the first event has the smaller id.
  */
 export async function sealEvents({ database, key }: SealEventsDeps): Promise<number> {
@@ -27,7 +27,7 @@ export async function sealEvents({ database, key }: SealEventsDeps): Promise<num
     if (events.length === 0) return 0;
     const { leaves, chain } = hashEvents(events, head);
     const [clock] = await readRows(db, sql`SELECT clock_timestamp() AS now`, { now: time });
-    if (clock === undefined) throw new Error("the database told no time");
+    if (clock === undefined) throw new Error("the database returned no time");
     await writeLeaves(db, { events, head, leaves, chain });
     await writeSeal(
       db,

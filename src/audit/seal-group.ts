@@ -27,7 +27,7 @@ export function createSealGroup(
       if (entries.has(sequence)) {
         tell({ kind: "repeated", sequence, message: `entry ${sequence} is repeated` });
       } else if (sequence < firstSequence || sequence > mostSequence) {
-        const message = `entry ${sequence} was reordered: it stands behind another seal than its own`;
+        const message = `entry ${sequence} was reordered: it follows a seal that does not cover it`;
         tell({ kind: "reordered", sequence, message });
         return;
       } else {
@@ -51,7 +51,7 @@ export function createSealGroup(
       const judgement = checkEntries(range, chain);
       judgement.faults.forEach(tell);
       if (seal && judgement.faults.length === 0 && !fitsEntries(seal, inFileOrder)) {
-        const message = `seal ${seal.number} does not fit its entries ${firstSequence} to ${lastSequence}`;
+        const message = `seal ${seal.number} does not match its entries ${firstSequence} to ${lastSequence}`;
         tell({ kind: "seal", seal: seal.number, message });
       }
       const nextChain = seal ? [seal.chainHash, ...(judgement.chain ?? [])] : judgement.chain;
@@ -67,9 +67,9 @@ export interface SealGroup {
   /** Whether an entry with this sequence can only follow a seal that is missing. */
   isBeyond(sequence: bigint): boolean;
   add(entry: HashedEntry): void;
-  /** Takes an unreadable line. */
+  /** Adds the number of an unreadable line. */
   addUnreadable(line: number): void;
-  /** Removes the last unreadable line that is not one of these entries. Returns its number. */
+  /** Removes the unreadable line behind the last entry of the seal, if any. Returns its number. */
   takeStray(): number | undefined;
   close(chain: readonly Uint8Array[] | undefined): GroupEnd;
 }

@@ -2,7 +2,7 @@ import { createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 
 import { signedBytes } from "../seals/audit-seal.ts";
 import type { Secret } from "../telemetry/secret.ts";
 
-/** The key of an Ed25519 secret of 64 hex digits. */
+/** Returns the key of an Ed25519 secret of 64 hex digits. */
 export function createSealKey(secretHex: Secret): SealKey {
   const secret = Buffer.from(secretHex.reveal(), "hex");
   const key = createPrivateKey({
@@ -21,11 +21,11 @@ export function createSealKey(secretHex: Secret): SealKey {
 export interface SealKey {
   /** Ed25519, 32 bytes. */
   readonly publicKey: Uint8Array;
-  /** 64 bytes. */
+  /** Returns the signature, 64 bytes. */
   signSeal(sealHash: Uint8Array): Uint8Array;
 }
 
-/** The bytes before the 32 bytes of a key in PKCS #8 and in SPKI (RFC 8410). */
+/** The bytes before the 32 bytes of a key, in PKCS #8 and in SPKI (RFC 8410). */
 const PRIVATE_PREFIX = Buffer.from("302e020100300506032b657004220420", "hex");
 const PUBLIC_PREFIX = Buffer.from("302a300506032b6570032100", "hex");
 

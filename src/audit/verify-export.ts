@@ -6,8 +6,8 @@ import { decodeLine, type ExportLine } from "./export-line.ts";
 import { createSealsVerifier, type SealsVerifier } from "./verify-seals.ts";
 
 /**
- * Verifies an export, given line by line with the line feeds, and names every fault. Holds one seal's entries at a time
- * and needs only the lines. docs/audit.md explains what it proves.
+ * Verifies an export, given line by line with the line feeds, and reports every fault. Needs only the lines, and holds
+ * one seal's entries in memory at a time. docs/audit.md explains what it proves.
  */
 export async function verifyExport(
   lines: AsyncIterable<Uint8Array>,
@@ -82,7 +82,7 @@ export async function verifyExport(
     if (!hasEnded) tell({ kind: "truncated", message: `the export ends early, after line ${lineCount}` });
     if (!isExpected) {
       const hash = Buffer.from(expectedSealHash ?? []).toString("hex");
-      const message = `the export has no seal ${hash}: its end is missing, or its seals were made anew`;
+      const message = `the export has no seal ${hash}: its end is missing, or its seals were recreated`;
       tell({ kind: "anchor", message });
     }
     if (publicKeys.length > 0 && !isSigned) {
@@ -95,9 +95,9 @@ export async function verifyExport(
   }
 }
 
-/** The external facts to compare an export with. */
+/** External facts with which an export is compared. */
 export interface VerifyExportOptions {
-  /** The hash of a seal, 32 bytes, that was noted elsewhere. The export must contain it. */
+  /** The hash of a seal, 32 bytes, that was recorded elsewhere. The export must contain that seal. */
   readonly expectedSealHash?: Uint8Array | undefined;
   /** Ed25519 keys of 32 bytes. If there is one, the newest seal must be signed by one of them. */
   readonly publicKeys?: readonly Uint8Array[];
@@ -105,13 +105,13 @@ export interface VerifyExportOptions {
 
 /** The result of a verification. */
 export interface ExportReport {
-  /** Empty: the export matches its seals. */
+  /** Empty if the export matches its seals. */
   readonly faults: readonly AuditFault[];
-  /** Reading ended early, after a thousand faults. */
+  /** Whether the verification stopped early, after a thousand faults. */
   readonly isCut: boolean;
   readonly sealCount: bigint;
   readonly entryCount: bigint;
-  /** The newest seal; undefined without one. Its hash covers everything before it. */
+  /** The newest seal, whose hash covers everything before it; undefined if the export has none. */
   readonly newestSeal: AuditSeal | undefined;
   /** Whether one of the given keys has signed the newest seal. */
   readonly isSigned: boolean;

@@ -8,7 +8,7 @@ import { createSealGroup, type SealGroup } from "./seal-group.ts";
 
 /**
  * Verifies that seals follow one another, each with its entries. `previousChainHash` is the chain hash before the first
- * entry, as the head has it; undefined without a head. Reports faults as it finds them.
+ * entry, from the head; undefined without a head. Reports faults as it finds them.
  */
 export function createSealsVerifier(
   previousChainHash: Uint8Array | undefined,
@@ -27,7 +27,7 @@ export function createSealsVerifier(
       closeGroup();
       if (!isOwnHash(seal)) {
         const number = nextNumber ?? seal.number;
-        tellSeal(number, "was changed: it does not have its own hash");
+        tellSeal(number, "was changed: it does not match its own hash");
         beginUnsealed(nextSequence ?? seal.firstSequence, number);
         return;
       }
@@ -54,7 +54,7 @@ export function createSealsVerifier(
     return group?.isBeyond(sequence) ? undefined : group;
   }
 
-  /** An entry is in the place of a seal. */
+  /** Begins a group for an entry that is in the place of a seal. */
   function beginWithoutSeal(sequence: bigint): SealGroup {
     const line = group?.takeStray();
     closeGroup();
@@ -78,7 +78,7 @@ export function createSealsVerifier(
     [chain, nextSequence, group] = [end.chain, end.nextSequence, undefined];
   }
 
-  /** The entries before this sequence are missing. */
+  /** Reports the entries before this sequence as missing, if there is a gap. */
   function skipTo(sequence: bigint): void {
     if (nextSequence === undefined || sequence === nextSequence) return;
     if (sequence > nextSequence) tell(missing(nextSequence, sequence - 1n));
@@ -93,9 +93,9 @@ export function createSealsVerifier(
       const last = number - 1n;
       tellSeal(nextNumber, nextNumber === last ? "is missing" : `to seal ${last} are missing`);
     } else if (number < nextNumber) {
-      tellSeal(number, `stands where seal ${nextNumber} should`);
+      tellSeal(number, `is in the place of seal ${nextNumber}`);
     } else if (previous && Buffer.compare(previousSealHash, previous.sealHash) !== 0) {
-      tellSeal(number, `was not made behind seal ${previous.number} as it stands here`);
+      tellSeal(number, `does not continue seal ${previous.number} of this export`);
     } else if (nextSequence !== undefined && seal.firstSequence < nextSequence) {
       tellSeal(number, `begins before entry ${nextSequence}`);
     }
@@ -119,8 +119,7 @@ export function createSealsVerifier(
 export interface SealsVerifier {
   takeSeal(seal: AuditSeal): void;
   takeEntry(entry: ExportedEntry, line: number): void;
-  /** Takes an unreadable line. */
+  /** Takes the number of an unreadable line. */
   takeUnreadable(line: number): void;
-  /** Ends the verification. */
   end(): void;
 }

@@ -1,17 +1,17 @@
 import { type Clock, pause } from "../lifecycle/clock.ts";
 
-/** Delays calls of one class after the fullnode refused calls as too many. */
+/** Delays the calls of one class after the fullnode has rate-limited one of them. */
 export interface BackOff {
   /**
-   * Runs a call after the current pause, if any. When the fullnode refuses a call as one too many, all calls of its
-   * class pause. The pause has jitter and doubles while refusals continue. Throws what the call throws.
+   * Runs a call after the current pause, if any. When the fullnode rate-limits a call, all calls of its class pause.
+   * The pause has jitter and doubles while refusals continue. Throws the error of the call.
    */
   run<T>(call: () => Promise<T>, signal?: AbortSignal): Promise<T>;
 }
 
 /**
  * The purpose of calls to the fullnode: `work` for open signatures and deposits, `background` for the service's own
- * observations, `callers` for a project's call.
+ * observations, `callers` for the calls of projects.
  */
 export type BackOffs = Readonly<Record<"work" | "background" | "callers", BackOff>>;
 
@@ -61,7 +61,7 @@ function createBackOff(
   };
 }
 
-/** The codes of gRPC and HTTP for too many calls, wherever a client wraps them. */
+/** The rate-limit codes of gRPC and HTTP, on an error or on one of its causes. */
 const CODES = ["RESOURCE_EXHAUSTED", "8", "429"];
 
 function isTooMuch(error: unknown, depth = 0): boolean {

@@ -1,5 +1,5 @@
 /**
- * Wraps a fetch function so that no answer about checkpoints takes more memory than one message of `maxBytes`. A longer
+ * Wraps a fetch function so that a reply about checkpoints never buffers more than one message of `maxBytes`. A longer
  * message fails the call. The body yields one gRPC-web frame in each turn of the event loop, so that its reader handles
  * each message before the next one arrives. Other calls pass unchanged.
  */
@@ -9,7 +9,7 @@ export function boundMessages(send: typeof fetch, maxBytes: number = MAX_MESSAGE
     const { body, status, statusText, headers } = response;
     if (body === null || !isBounded(input)) return response;
     if (headers.get("content-type")?.includes("-text"))
-      throw new Error("the fullnode answers in text, which was not asked for");
+      throw new Error("the fullnode replied in the text format, which was not requested");
     const frames = readFrames(body, maxBytes);
     const bounded = new ReadableStream<Uint8Array<ArrayBuffer>>(
       {

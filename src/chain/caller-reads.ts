@@ -3,7 +3,7 @@ import { ServiceError } from "../errors/service-error.ts";
 import type { BackOffs } from "./back-off.ts";
 import type { ChainNetwork } from "./network.ts";
 
-/** Creates the budgets. Replicas share them through their coordination. The service's own reads do not count. */
+/** Creates the budgets, which replicas share through their coordination. The service's own reads do not count. */
 export function createCallerReads({
   network,
   limits,
@@ -80,7 +80,7 @@ type Budget = "project" | "total";
 
 function exhausted(budget: Budget, retryAfterSeconds: number): ServiceError {
   const whose = budget === "project" ? "the project's calls have" : "the calls of all projects have";
-  return new ServiceError("CHAIN_READS_EXHAUSTED", `${whose} used up their reads of the fullnode`, {
+  return new ServiceError("CHAIN_READS_EXHAUSTED", `${whose} used up their budget of fullnode reads`, {
     metadata: { budget },
     retryAfterSeconds,
   });

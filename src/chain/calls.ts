@@ -16,7 +16,7 @@ export interface ChainCalls {
     signature: Uint8Array;
     signerPublicKey: Uint8Array;
   }): void;
-  /** Uses what a dWallet's owner has signed. Takes no capability of the service. */
+  /** Executes a consent that the owner of a dWallet has signed. Needs no capability of the service. */
   useConsent(
     call: TreasuryConsent & { readonly publicKey: Uint8Array; readonly signature: Uint8Array },
   ): void;

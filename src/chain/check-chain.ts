@@ -4,7 +4,7 @@ import type { Queryable } from "../store/database.ts";
 import { readRows } from "../store/statements.ts";
 import type { ChainNetwork } from "./network.ts";
 
-/** Returns the identifier of the chain that the database's rows of a network belong to; undefined before its first use. */
+/** Returns the chain identifier that a network's rows in the database belong to; undefined before the first use. */
 export async function knownChain(db: Queryable, network: string): Promise<string | undefined> {
   const query = sql`SELECT chain_id AS "chainId" FROM known_network WHERE name = ${network}`;
   const [known] = await readRows(db, query, { chainId: text });
@@ -29,6 +29,6 @@ export async function checkChain(
   if (known?.chainId === chainIdentifier) return;
   throw new Error(
     `the database belongs to another ${network.name}: chain ${known?.chainId}, and the fullnode serves ${chainIdentifier}. ` +
-      "A localnet's folder and its database are kept or deleted together.",
+      "Keep or delete a localnet's folder and its database together.",
   );
 }

@@ -4,7 +4,7 @@ import type { ChainNetwork } from "./network.ts";
 import { retryRead } from "./retry-read.ts";
 import { withDeadline } from "./with-deadline.ts";
 
-/** Reads checkpoints through the network's client, and of each only the gains of these coin types. */
+/** Creates a reader that uses the network's client and reads only the gains of these coin types. */
 export function createCheckpointReader(
   network: Pick<ChainNetwork, "client" | "backOff" | "times" | "clock">,
   coinTypes: readonly string[],
@@ -47,16 +47,16 @@ export function createCheckpointReader(
     // The messages end with the same error.
     for (const part of [call.status, call.trailers]) part.catch(() => {});
     await withDeadline(clock, times.readMs, () => call.headers);
-    // To return the call itself would wait for its end.
+    // Returning the call itself would wait for its end, because it is a promise.
     return { responses: call.responses };
   }
 }
 
-/** Reads checkpoints. What it says is a hint: the balance changes are the fullnode's own computation. */
+/** Reads checkpoints. Its results are hints: the fullnode itself computes the balance changes. */
 export interface CheckpointReader {
   /**
-   * Yields each checkpoint, in order, from the moment when `onOpen` is called until the signal fires or the fullnode ends
-   * the stream. Throws {@link CheckpointsNotServedError} if this fullnode has no such stream.
+   * Calls `onOpen` when the stream is open, then yields each checkpoint, in order, until the signal fires or the
+   * fullnode ends the stream. Throws {@link CheckpointsNotServedError} if this fullnode has no such stream.
    */
   subscribe(signal: AbortSignal, onOpen: () => void): AsyncIterable<CheckpointGains>;
   /** Undefined if the fullnode lacks the checkpoint. Throws CHAIN_UNAVAILABLE. */
@@ -81,7 +81,7 @@ export class CheckpointsNotServedError extends Error {
   }
 }
 
-/** Without these two, checkpoints of public networks are about a hundred times larger. */
+/** Without this mask, checkpoints of public networks are about a hundred times larger. */
 const READ_MASK = { paths: ["sequence_number", "transactions.balance_changes"] };
 const ABSENT = ["NOT_FOUND", "OUT_OF_RANGE"];
 /** A proxy in front of the fullnode answers with the latter three. */
@@ -95,7 +95,7 @@ function hasCode(error: unknown, codes: readonly string[]): boolean {
 
 function checkedSequence(sequence: bigint | undefined): bigint {
   if (sequence === undefined || sequence > MAX_SEQUENCE)
-    throw new Error(`the fullnode named ${sequence} as the number of a checkpoint`);
+    throw new Error(`the fullnode returned the invalid checkpoint number ${sequence}`);
   return sequence;
 }
 
@@ -117,7 +117,7 @@ const ADDRESS = /^0x[0-9a-f]{1,64}$/i;
 
 function isOneOf(coinTypes: readonly string[], coinType: string): boolean {
   if (coinTypes.includes(coinType)) return true;
-  // Most changes are in another coin, and to normalise a type is slow.
+  // Most changes are in another coin, and normalising a type is slow.
   const name = coinType.slice(coinType.indexOf("::"));
   if (!coinTypes.some((known) => known.endsWith(name))) return false;
   try {

@@ -30,7 +30,7 @@ export interface LaneDifference {
    * transaction. An older version proves nothing, because fullnodes may lag behind.
    */
   readonly foreignDigest: string | undefined;
-  /** A transaction of this database that made a newer version of an object than the lane's row names. */
+  /** A transaction of this database that wrote a newer version of an object than the one in the lane's row. */
   readonly ownDigest: string | undefined;
   /** Coins that this fullnode does not know; it may lag behind. */
   readonly unknownCoinIds: readonly string[];

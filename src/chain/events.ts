@@ -22,7 +22,7 @@ export function requestedSessions<Name extends RequestName>(
     });
 }
 
-/** A requested session, from the coordinator's event. */
+/** A requested session, as the coordinator's event describes it. */
 export interface RequestedSession<Data> {
   /** keccak256 of sender and session bytes. It identifies the request of this session. */
   readonly preimage: Uint8Array;

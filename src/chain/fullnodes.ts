@@ -2,16 +2,16 @@ import { type Clock, startDeadline } from "../lifecycle/clock.ts";
 import { peekStatus, watchStream } from "./peek-status.ts";
 
 /**
- * Creates a fetch that sends each call to the first of several fullnodes, and to the next one if that fails for a reason of
- * its own: it cannot be reached, does not begin to answer in time, has no room, or is out of order. A call may thus reach
- * several nodes. That is safe: reads change nothing, and a signed transaction executes once, because every node gets the
- * same bytes.
+ * Creates a fetch function that fails over between fullnodes. It sends each call to the first node, and to the next one
+ * if that is unreachable, does not begin to respond in time, is overloaded or is unavailable. A call may thus reach
+ * several nodes. That is safe: reads change nothing, and every node gets the same bytes of a signed transaction, which
+ * executes once.
  *
- * A node that failed is passed over for a while. Before its first use, and again after each failure, its chain is checked: a
- * node of another chain gets no call. Without `options.chain`, the first node that answers decides which chain it is.
+ * A failed node is skipped for a while. Before its first use and after each failure, its chain is checked: a node of
+ * another chain gets no calls. Without `options.chain`, the first node that responds decides which chain it is.
  *
- * Nodes may lag behind each other. Callers expect the same of a single URL, because providers balance it over many nodes:
- * they compare versions, and read again.
+ * Nodes may lag behind each other. Callers already handle that, because providers balance one URL over many nodes: they
+ * compare versions and retry.
  */
 export function createFullnodes(options: FullnodesOptions): Fullnodes {
   const { send, chainOf, clock } = options;
@@ -30,14 +30,14 @@ export function createFullnodes(options: FullnodesOptions): Fullnodes {
       const order = inOrder();
       let failure: unknown;
       for (const [at, node] of order.entries()) {
-        // Of the calls that fail together, only the first counts.
+        // When concurrent calls fail together, only the first failure counts.
         const { skippedUntilMs } = node;
         const fail = (error: unknown) => {
           if (!init?.signal?.aborted && node.skippedUntilMs === skippedUntilMs) skip(node, error);
         };
         try {
           const response = await attempt({ node, route, init, isLast: at === order.length - 1, fail });
-          // A stream that has only begun shows nothing.
+          // The start of a stream does not show that the node works.
           if (!isStream(route)) serve(node);
           return response;
         } catch (error) {
@@ -57,7 +57,7 @@ export function createFullnodes(options: FullnodesOptions): Fullnodes {
       })),
   };
 
-  /** The nodes that are not passed over in their order, then the others, the one that comes back first before the rest. */
+  /** Returns the usable nodes in their order, then the skipped ones, those whose skip ends soonest first. */
   function inOrder(): Node[] {
     const now = clock.now();
     const isSkipped = ({ skippedUntilMs }: Node) => skippedUntilMs > now;
@@ -67,7 +67,7 @@ export function createFullnodes(options: FullnodesOptions): Fullnodes {
 
   async function attempt({ node, route, init, isLast, fail }: Attempt): Promise<Response> {
     await verify(node);
-    // The last node has the time that the caller gives it.
+    // The last node has no limit but the caller's own.
     const deadline = isLast ? undefined : startDeadline(clock, timeFor(route));
     const signals = [init?.signal, deadline?.signal].filter((signal) => signal != null);
     try {
@@ -114,27 +114,27 @@ export function createFullnodes(options: FullnodesOptions): Fullnodes {
 
 /** The fullnodes of a network. */
 export interface Fullnodes {
-  /** For calls whose URL begins with the first node's. */
+  /** Accepts calls whose URL begins with that of the first node. */
   readonly fetch: typeof fetch;
-  /** In their order; empty if there is only one. */
+  /** Returns the status of each node, in order; empty if there is only one node. */
   readonly statuses: () => FullnodeStatus[];
 }
 
-/** How a fullnode does. */
+/** The status of a fullnode. */
 export interface FullnodeStatus {
   /** Without path and query, which may hold a key. */
   readonly host: string;
   /** Whether it answered the last call. */
   readonly isServing: boolean;
-  /** Whether calls pass it over, unless all others fail. */
+  /** Whether calls skip it unless all others fail. */
   readonly isSkipped: boolean;
-  /** Its last failure, until it answers again. */
+  /** Its last failure; undefined once it has answered again. */
   readonly fault: string | undefined;
 }
 
 /** Options of {@link createFullnodes}. */
 export interface FullnodesOptions {
-  /** In the order in which they are tried; at least one. */
+  /** At least one, in the order in which they are tried. */
   readonly urls: readonly string[];
   /** The identifier of the network's chain, if it is known. */
   readonly chain: string | undefined;
@@ -142,7 +142,7 @@ export interface FullnodesOptions {
   /** Asks a node for the identifier of its chain, within a time limit. */
   readonly chainOf: (url: string) => Promise<string>;
   readonly clock: Clock;
-  /** Called when another node answers than before. */
+  /** Called with the host when calls move to another node. */
   readonly onSwitch?: ((host: string) => void) | undefined;
 }
 
@@ -151,7 +151,7 @@ interface Attempt {
   readonly route: string;
   readonly init: RequestInit | undefined;
   readonly isLast: boolean;
-  /** Reports a failure of the node, also after its answer began. */
+  /** Reports a failure of the node, even after its reply has begun. */
   readonly fail: (error: unknown) => void;
 }
 
@@ -164,14 +164,14 @@ interface Node {
   fault?: string | undefined;
 }
 
-/** How long a node is passed over after its first failure. Each further failure doubles it. */
+/** How long a node is skipped after its first failure. Each further failure doubles it. */
 const SKIP_MS = 1_000;
 const SKIP_MAX_MS = 60_000;
-/** The time for the beginning of an answer, while another node can be asked. */
+/** The time limit for the beginning of a reply while another node is left to try. */
 const READ_MS = 4_000;
-/** An execution is final before it is answered. */
+/** Longer, because the node replies to an execution only when it is final. */
 const EXECUTE_MS = 20_000;
-/** A node without room or out of order, in HTTP and gRPC: DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED and UNAVAILABLE. */
+/** The statuses of an overloaded or failing node: in HTTP, and DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED, UNAVAILABLE. */
 const NODE_STATUSES = new Set(["429", "500", "502", "503", "504", "grpc 4", "grpc 8", "grpc 14"]);
 
 function timeFor(route: string): number {

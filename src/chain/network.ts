@@ -69,7 +69,7 @@ export interface NetworkAccess {
   readonly name: string;
   /** The service's own fullnode. The URL is secret, because providers put their key into it. */
   readonly fullnodeUrl: Secret;
-  /** Further fullnodes of the service, in the order in which they are asked when those before them fail. Default: none. */
+  /** Further fullnodes of the service, each tried when all before it have failed. Default: none. */
   readonly otherFullnodeUrls?: readonly Secret[] | undefined;
   /** The fullnode that GetNetwork shows to clients. Default: none. */
   readonly publicFullnodeUrl?: string | undefined;
@@ -89,17 +89,17 @@ export interface NetworkOptions extends NetworkAccess {
   readonly times?: CallTimes;
   /** The fetch function for the fullnode. Default: the global one. */
   readonly fetch?: typeof fetch;
-  /** Called for each answer that belongs to another request. Default: none. */
+  /** Called for each reply that belongs to another request. Default: none. */
   readonly onMixUp?: MixUpReport | undefined;
   /** The identifier of the chain that the database belongs to. Default: the first fullnode that answers decides. */
   readonly chain?: string | undefined;
-  /** Called with the host of the fullnode that answers when another one did before. Default: none. */
+  /** Called with the host when calls move to another fullnode. Default: none. */
   readonly onSwitch?: ((host: string) => void) | undefined;
 }
 
 /** The time limits of calls to the fullnode, in milliseconds. */
 export interface CallTimes {
-  /** The limit of one attempt to read; a read has two. Default 10 s. */
+  /** The limit of one attempt of a read, which has two attempts. Default 10 s. */
   readonly readMs: number;
   /** The limit of a dry run. Default 30 s. */
   readonly buildMs: number;
@@ -120,13 +120,13 @@ export interface ChainNetwork {
   readonly name: string;
   /** The fullnode that GetNetwork shows to clients; undefined for none. */
   readonly publicFullnodeUrl: string | undefined;
-  /** How each of the service's own fullnodes does, if there are several. */
+  /** Returns the status of each of the service's own fullnodes; empty if there is only one. */
   readonly fullnodes: () => FullnodeStatus[];
-  /** Rejects answers that belong to another request. */
+  /** Rejects replies that belong to another request. */
   readonly client: SuiGrpcClient;
-  /** The back-off of every call to the fullnode: that of `work`, or of `background` after {@link inBackground}. */
+  /** The back-off of every call to the fullnode: `work`, or `background` after {@link inBackground}. */
   readonly backOff: BackOff;
-  /** Called for each answer that belongs to another request. */
+  /** Called for each reply that belongs to another request. */
   readonly onMixUp?: MixUpReport | undefined;
   readonly backOffs: BackOffs;
   readonly times: CallTimes;

@@ -39,9 +39,9 @@ export interface OperationFailure {
  */
 export interface OperationKind<Subject = unknown> {
   readonly name: OperationName;
-  /** Lower goes first. */
+  /** Lower values go first. */
   readonly priority: number;
-  /** How many operations of this kind may share one transaction. */
+  /** The maximum number of operations of this kind in one transaction. */
   readonly batchCount: number;
   /** Reads the subjects of operations by their ids. */
   load(db: Queryable, subjectIds: readonly string[]): Promise<ReadonlyMap<string, Subject>>;
@@ -73,14 +73,14 @@ export interface OperationKind<Subject = unknown> {
    * Undefined while that is not proven. Called after `adopt` when the chain refuses the version of an object.
    */
   findSpent?(subject: Subject): Promise<OperationFailure | undefined>;
-  /** Called after the commit of any of these three, for the watchers of the subject. */
+  /** Called when an outcome of the subject's operation is committed, to wake the watchers of the subject. */
   ended?(subjectId: string): void;
 }
 
 /** An operation to put into the outbox. A statement supplies its subjects. */
 export interface NewOperations {
   readonly kind: OperationName;
-  /** Lower goes first. */
+  /** Lower values go first. */
   readonly priority: number;
   /** The `traceparent` of the requesting call; undefined if the call is not traced. */
   readonly traceParent?: string | undefined;

@@ -29,7 +29,7 @@ export interface ObjectChanges {
   readonly owners: ReadonlyMap<string, string>;
   /** The ids of deleted objects, including merged coins. */
   readonly deleted: readonly string[];
-  /** The transactions that wrote its inputs. */
+  /** The digests of the transactions that wrote its inputs. */
   readonly dependencies: readonly string[];
 }
 

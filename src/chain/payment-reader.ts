@@ -6,7 +6,7 @@ import { MixedUpAnswerError } from "../protocol/mixed-up-answer.ts";
 import type { ChainNetwork } from "./network.ts";
 import { retryRead } from "./retry-read.ts";
 
-/** Reads through the network's client. */
+/** Creates a reader that uses the network's client. */
 export function createPaymentReader(
   network: Pick<ChainNetwork, "client" | "backOff" | "times" | "clock">,
 ): PaymentReader {
@@ -91,7 +91,7 @@ export interface OwnedCoin {
 /** The amount of one coin type that one transaction paid to one address. */
 export interface Payment {
   readonly address: string;
-  /** Normalised. */
+  /** The normalised type. */
   readonly coinType: string;
   /** In the coin's smallest unit, above zero. */
   readonly amount: bigint;
@@ -154,7 +154,7 @@ function checkAmount(
   if (sum !== amount)
     throw new MixedUpAnswerError(
       "coin",
-      `transaction ${digest} paid ${sum}, and its balance changes say ${amount}`,
+      `transaction ${digest} paid ${sum}, but its balance changes say ${amount}`,
     );
 }
 

@@ -1,7 +1,7 @@
 /**
- * Reads the status of a unary gRPC-web answer from its head, or from the beginning of its body: `429` of HTTP, `grpc 14` of
- * gRPC; undefined for an answer with a message. Returns it with the whole answer, whose body then calls `onBreak` if it
- * breaks before its end.
+ * Reads the status of a unary gRPC-web response from its head or the start of its body, such as `429` for HTTP and
+ * `grpc 14` for gRPC; undefined if the response has a message. Returns it with the whole response, whose body calls
+ * `onBreak` if it breaks before its end.
  */
 export async function peekStatus(
   response: Response,
@@ -19,8 +19,8 @@ export async function peekStatus(
 }
 
 /**
- * Reads the status of a gRPC-web answer that is a stream without end from its head. Returns it with the whole answer, whose
- * body then calls `onEnd` if it breaks or ends.
+ * Reads the status of a gRPC-web response with an endless stream from its head. Returns it with the whole response,
+ * whose body calls `onEnd` if it breaks or ends.
  */
 export function watchStream(response: Response, onEnd: (error: unknown) => void): PeekedAnswer {
   const status = statusInHead(response);
@@ -31,13 +31,13 @@ export function watchStream(response: Response, onEnd: (error: unknown) => void)
   return { status: undefined, whole: withBody(response, passOn(watched.getReader(), onEnd)) };
 }
 
-/** An answer whose beginning was read. */
+/** A response whose status was read; undefined for none. */
 export interface PeekedAnswer {
   readonly status: string | undefined;
   readonly whole: Response;
 }
 
-/** Returns a stream of what `reader` reads, after what `begin` puts into it. */
+/** Returns a stream that starts with the chunks of `begin` and continues with those of `reader`. */
 function passOn(
   reader: ReadableStreamDefaultReader<Uint8Array>,
   onBreak: (error: unknown) => void,
@@ -69,7 +69,7 @@ function statusInHead({ ok, status, headers }: Response): string | undefined {
   return inHead === null ? undefined : `grpc ${inHead}`;
 }
 
-/** The flag of a frame that holds trailers. They come first only where there is no message. */
+/** The flag of a frame with trailers, which comes first only if there is no message. */
 const TRAILERS = 0x80;
 const HEADER_BYTES = 5;
 

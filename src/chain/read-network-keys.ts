@@ -5,8 +5,8 @@ import type { ChainNetwork } from "./network.ts";
 import type { Read } from "./retry-read.ts";
 
 /**
- * Reads the coordinator's network encryption keys whose DKG has ended, the oldest first. The Ika client also has such a
- * list, but fills it key by key, so that a caller may see a part of it while another call still reads.
+ * Reads the coordinator's network encryption keys whose DKG has ended, the oldest first. It does not use the Ika
+ * client's list, which is filled key by key: a caller could see a part of it while another call still reads.
  */
 export async function readNetworkKeys(
   { client, ika }: Pick<ChainNetwork, "client" | "ika">,

@@ -49,11 +49,11 @@ export interface GasCoin extends OwnedRef {
 export interface NetworkReader extends ChainReader {
   /** Returns the newest network key. */
   networkKey(): Promise<NetworkKey>;
-  /** Returns all network keys, the oldest first. A dWallet stays with the key under which it was made. */
+  /** Returns all network keys, the oldest first. A dWallet keeps the key under which it was created. */
   networkKeys(): Promise<readonly NetworkKey[]>;
   /**
-   * Returns the key's output, from which parameters are derived. It is the same in every epoch. Throws as {@link
-   * chooseKeyOutput} does.
+   * Returns the key's output, from which parameters are derived. It is the same in every epoch. Throws the errors of
+   * {@link chooseKeyOutput}.
    */
   networkKeyOutput(networkKeyId: string): Promise<Uint8Array>;
   /** Returns the encryption key that this address has registered, if any. */
@@ -193,7 +193,7 @@ export function createNetworkReader(network: ChainNetwork): NetworkReader {
       if (outcome?.kind !== "landed") return undefined;
       const preimages = requestedPreimages(outcome.transaction.events);
       if (preimages.some((found) => equalBytes(found, preimage))) return outcome.transaction;
-      throw mixedUp("session", `transaction ${digest} did not ask for the session`);
+      throw mixedUp("session", `transaction ${digest} did not request the session`);
     },
     async effects(digest) {
       const found = await find(digest);

@@ -3,15 +3,15 @@ import type { OperationName } from "./operation.ts";
 
 /** A session of the network that a row of the database waits for. */
 export interface OpenSession {
-  /** The row. */
+  /** The id of the row. */
   readonly subjectId: string;
   /** The object on the chain that holds the session's state. */
   readonly objectId: string;
 }
 
-/** Selects open sessions. */
+/** A page of open sessions. */
 export interface OpenPage {
-  /** The id of a row. Ids are UUIDv7 and sort by creation. */
+  /** The id of the row before the page. Ids are UUIDv7 and sort by creation. */
   readonly after: string;
   readonly limit: number;
 }

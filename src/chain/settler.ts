@@ -89,7 +89,7 @@ export function createSettler(options: SettlerOptions): Settler {
     return undefined;
   }
 
-  /** Undefined if the fullnode mixed up some objects, whose sessions then pause. */
+  /** Returns undefined if the fullnode returned wrong objects for some sessions, which then pause. */
   async function read(objectIds: readonly string[]): Promise<ReadonlyMap<string, Uint8Array> | undefined> {
     try {
       return await reader.getObjects(objectIds);
@@ -153,13 +153,13 @@ export interface SettlerOptions {
   readonly onMixUp?: MixUpReport | undefined;
   /** Default: none. */
   readonly tracer?: Tracer;
-  /** Wakes the settler when a transaction lands. Without it, the settler looks at its next interval. */
+  /** Calls `wake` when a transaction lands, until the returned function is called. Default: the settler only polls. */
   readonly wakeOn?: (wake: () => void) => () => void;
   /** The interval between passes. Default 100 ms. */
   readonly intervalMs?: number;
 }
 
-/** The loop that delivers what the network has computed. */
+/** The loop that delivers the network's results. */
 export interface Settler {
   start(): void;
   wake(): void;

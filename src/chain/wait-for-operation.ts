@@ -11,7 +11,7 @@ import type { OperationName } from "./operation.ts";
 
 /**
  * Waits until the operation of a row has ended. Throws CHAIN_REJECTED if it can never land, and DEADLINE at the time
- * limit. The operation then continues, and the caller may repeat the call.
+ * limit. After DEADLINE the operation continues, and the caller may retry the call.
  */
 export async function waitForOperation(
   deps: WaitDeps,
@@ -51,7 +51,7 @@ export interface WaitDeps {
 }
 
 const DEFAULT_WAIT_MS = 30_000;
-/** The part of the call's time that is kept for the reply. */
+/** The part of the call's time that is reserved for the reply. */
 const REPLY_TIME_MS = 250;
 /** A signal may be lost, so the row is also polled. */
 const LOOK_AGAIN_MS = 500;

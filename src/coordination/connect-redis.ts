@@ -1,10 +1,7 @@
 import { Redis, type RedisOptions } from "ioredis";
 import type { RedisOutage } from "./redis-outage.ts";
 
-/**
- * Creates a Redis client that reconnects by itself. It never waits for the server, because a service starts without
- * Redis.
- */
+/** Creates a Redis client that reconnects automatically. It never waits for the server: services start without it. */
 export function connectRedis({ url, outage, ...options }: RedisConnectionOptions): Redis {
   const client = new Redis(url, {
     maxRetriesPerRequest: null,
@@ -30,7 +27,7 @@ export interface RedisConnectionOptions
     | "socketTimeout"
   > {
   readonly url: string;
-  /** Called for every failure. The client reconnects by itself. */
+  /** Called for every failure. The client reconnects automatically. */
   readonly outage: RedisOutage;
 }
 

@@ -2,12 +2,12 @@ import type { Signals } from "./signals.ts";
 import type { BucketSize, BucketVerdict } from "./token-bucket.ts";
 
 /**
- * The state that replicas share beside the database: signals and counts. Both may be lost at any time. Correctness
- * never depends on them: without them, only waiting times and limits change.
+ * The state that replicas share outside the database: signals and rate-limit counts. Both may be lost at any time.
+ * Correctness never depends on them: without them, only latencies and limits change.
  */
 export interface Coordination {
   readonly signals: Signals;
-  /** Returns token buckets of one size. Other names have separate buckets. */
+  /** Returns token buckets of one size. Each name has separate buckets. */
   buckets(name: string, size: BucketSize): TokenBuckets;
   /** Rejects while this replica cannot share state with others. */
   check(): Promise<void>;

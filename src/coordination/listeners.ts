@@ -41,7 +41,7 @@ export interface Listeners {
 type Table = Map<string, readonly { readonly call: Listener }[]>;
 
 function addTo(table: Table, name: string, call: Listener): () => void {
-  // Each registration is a separate entry, so that a function that is added twice is called twice.
+  // Each registration has its own entry, so that a function that is added twice is called twice.
   const entry = { call };
   table.set(name, [...(table.get(name) ?? []), entry]);
   return () => {

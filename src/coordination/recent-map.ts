@@ -26,7 +26,7 @@ export class RecentMap<K, V> {
     this.#entries.delete(key);
   }
 
-  /** The oldest first. */
+  /** Iterates from the oldest entry to the newest. */
   [Symbol.iterator](): MapIterator<[K, V]> {
     return this.#entries[Symbol.iterator]();
   }

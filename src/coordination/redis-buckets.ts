@@ -9,7 +9,7 @@ export function createRedisBuckets({ client, size, prefix, insurance }: RedisBuc
   const fillSeconds = burstCount / perSecond;
   return {
     async take(subject) {
-      // Without a connection the command would only fail a moment later.
+      // Without a connection, the command would fail anyway, only later.
       if (client.status !== "ready") return insurance.take(subject);
       try {
         const run = (client as unknown as TokenClient)[COMMAND];
@@ -30,7 +30,7 @@ export function createRedisBuckets({ client, size, prefix, insurance }: RedisBuc
 export interface RedisBucketsOptions {
   readonly client: Redis;
   readonly size: BucketSize;
-  /** The prefix of each key. Buckets of another size have another prefix. */
+  /** The prefix of each key. Buckets of different sizes need different prefixes. */
   readonly prefix: string;
   /** Decides while Redis is unavailable. */
   readonly insurance: TokenBuckets;
@@ -47,9 +47,9 @@ type TokenClient = Record<
 >;
 
 /**
- * `takeToken` in Redis, by the clock of Redis, which all processes share: the bucket's size and the seconds in which it
- * fills; whether a token was taken, how many are left, and milliseconds to wait. A key lives until its bucket is full.
- * Microseconds are whole numbers that a double holds.
+ * The script of `takeToken`, which uses the clock of Redis because all processes share it. Arguments: the bucket's size
+ * and the seconds in which it fills. Returns whether a token was taken, how many are left, and the milliseconds to
+ * wait. A key expires when its bucket is full. Times are in microseconds, which a double holds exactly.
  */
 const TAKE_TOKEN = `
 local burst = tonumber(ARGV[1])

@@ -6,7 +6,7 @@ import { createRedisBuckets } from "./redis-buckets.ts";
 import { createRedisOutage, type RedisLog } from "./redis-outage.ts";
 import { createRedisSignals } from "./redis-signals.ts";
 
-/** Creates coordination across processes through one Redis. The service starts and runs without Redis too. */
+/** Creates coordination across processes through one Redis. The service also starts and runs without Redis. */
 export function createRedisCoordination(options: RedisCoordinationOptions): RedisCoordination {
   const { url, log, prefix = "tss:", countTimeoutMs = DEFAULT_COUNT_TIMEOUT_MS } = options;
   const outage = createRedisOutage(log, OUTAGE);
@@ -18,7 +18,7 @@ export function createRedisCoordination(options: RedisCoordinationOptions): Redi
       // Commands that failed in the meantime must not run again.
       autoResendUnfulfilledCommands: false,
       commandTimeout: timeoutMs,
-      // If the server hangs, calls wait for this time. Then the client reconnects, and no call waits until it succeeds.
+      // If the server hangs, calls wait for this time. Then the client reconnects, and no call waits meanwhile.
       socketTimeout: 2 * timeoutMs,
     });
   // Calls wait for their count but not for signals, so the two connections fail separately.
@@ -45,7 +45,7 @@ export function createRedisCoordination(options: RedisCoordinationOptions): Redi
       // A full server or a replica answers a ping but counts nothing.
       await publisher.set(`${prefix}check`, "", "PX", CHECK_KEY_MS);
       if (subscriber.status !== "ready")
-        throw new Error("the connection for other replicas' signals is down");
+        throw new Error("the connection for the signals of other replicas is down");
     },
     async close() {
       await signals.close();
@@ -57,11 +57,11 @@ export function createRedisCoordination(options: RedisCoordinationOptions): Redi
 /** Options of {@link createRedisCoordination}. */
 export interface RedisCoordinationOptions {
   readonly url: string;
-  /** Called when Redis is lost and when it is back. Connections reconnect by themselves. */
+  /** Receives a warning when Redis is lost and a notice when it is back. Connections reconnect automatically. */
   readonly log: RedisLog;
   /** The prefix of each key and channel, so that services may share a Redis. Default `tss:`. */
   readonly prefix?: string;
-  /** The longest wait of a call for its count. Afterwards this process counts it. Default 100 ms. */
+  /** The longest wait of a call for its count. Then this process counts the call. Default 100 ms. */
   readonly countTimeoutMs?: number;
 }
 
@@ -72,8 +72,7 @@ export interface RedisCoordination extends Coordination {
 }
 
 const DEFAULT_COUNT_TIMEOUT_MS = 100;
-/** A signal that could not be sent by then is useless. */
+/** A signal that takes longer is useless. */
 const SIGNAL_TIMEOUT_MS = 2_000;
-/** The lifetime of a check's key. */
 const CHECK_KEY_MS = 1_000;
-const OUTAGE = "each replica counts calls for itself, and finds what others did by looking, a little later";
+const OUTAGE = "each replica counts calls alone, and polls for the changes of others, a little later";

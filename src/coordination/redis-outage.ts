@@ -1,7 +1,7 @@
 import type { Log } from "../telemetry/log.ts";
 
 /**
- * Logs each outage once, for any number of connections: that Redis is lost with the consequences, and that it is back.
+ * Logs the start and the end of each outage once for all connections. The start has the consequences in `meaning`.
  */
 export function createRedisOutage(log: RedisLog, meaning: string): RedisOutage {
   const lost = new Set<object>();
@@ -11,18 +11,16 @@ export function createRedisOutage(log: RedisLog, meaning: string): RedisOutage {
       lost.add(connection);
     },
     restored(connection) {
-      if (lost.delete(connection) && lost.size === 0) log.info({}, "Redis answers again");
+      if (lost.delete(connection) && lost.size === 0) log.info({}, "Redis is reachable again");
     },
   };
 }
 
-/** The observer of Redis. */
+/** The log for outages of Redis. */
 export type RedisLog = Pick<Log, "info" | "warn">;
 
-/** Combines the failures of one outage. */
+/** Combines the failures of several connections into one outage. */
 export interface RedisOutage {
-  /** Reports that a connection failed. */
   lost(connection: object, cause: Error): void;
-  /** Reports that a connection is open. */
   restored(connection: object): void;
 }

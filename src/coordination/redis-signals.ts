@@ -3,14 +3,14 @@ import { createListeners } from "./listeners.ts";
 import type { Signals } from "./signals.ts";
 
 /**
- * Creates signals across processes over Redis's publish and subscribe. Listeners of the same process are called at once
- * without Redis, so that an outage costs only the signals of others. Closing it leaves the connections open.
+ * Creates signals across processes over Redis's publish and subscribe. Listeners of the same process are called without
+ * Redis, so that an outage loses only the signals of other processes. Closing it leaves the connections open.
  */
 export function createRedisSignals({ publisher, subscriber, prefix }: RedisSignalsOptions): RedisSignals {
   const listeners = createListeners();
   const origin = crypto.randomUUID();
   const channelPrefix = `${prefix}signal:`;
-  // One pattern replaces one subscription for each topic, so there is no state to restore after a reconnection.
+  // One pattern instead of a subscription per topic, so that there is no state to restore after a reconnection.
   const subscribed = subscriber.psubscribe(`${channelPrefix}*`);
   // Closing before the first connection is not a failure.
   subscribed.catch(() => {});
@@ -35,11 +35,10 @@ export function createRedisSignals({ publisher, subscriber, prefix }: RedisSigna
 }
 
 export interface RedisSignalsOptions {
-  /** Fails instead of waiting. */
+  /** The publisher, which fails instead of waiting for a connection. */
   readonly publisher: Redis;
   /** The subscriber. A connection that listens takes no other commands. */
   readonly subscriber: Redis;
-  /** The prefix of each channel. */
   readonly prefix: string;
 }
 

@@ -1,6 +1,6 @@
 /**
  * Signals between the parts of a service, across replicas if Redis is configured. A signal is a hint that a row has
- * changed. It may be lost or doubled, so every waiter also polls the row.
+ * changed. It may be lost or duplicated, so every waiter also polls the row.
  */
 export interface Signals {
   /** Wakes all current waiters of the topic. Never throws. */

@@ -1,11 +1,11 @@
-/** Takes a token if there is one. An unknown bucket is full. A refusal takes nothing. */
+/** Takes a token if there is one. An unknown bucket is full. A refused call takes nothing. */
 export function takeToken(size: BucketSize, fullAtMs: number | undefined, nowMs: number): Taken {
   const tokenMs = 1_000 / size.perSecond;
   const capacityMs = size.burstCount * tokenMs;
   const beforeMs = Math.max(fullAtMs ?? nowMs, nowMs);
   const afterMs = beforeMs + tokenMs;
   const excessMs = afterMs - nowMs - capacityMs;
-  // The resolution of the clock and its sums.
+  // The resolution of the clock and of sums with it.
   const isAllowed = excessMs < 1e-3;
   if (!isAllowed) return { isAllowed, fullAtMs: beforeMs, remainingCount: 0, waitMs: excessMs };
   const remainingCount = Math.floor((capacityMs - (afterMs - nowMs)) / tokenMs + 1e-6);

@@ -10,7 +10,7 @@ export const topics = {
   outbox: (network: string): string => `outbox:${network}`,
   /** A transaction of the network landed: sessions may have begun. */
   landed: (network: string): string => `landed:${network}`,
-  /** The operation about this row ended. */
+  /** The operation of this row ended. */
   operation: (subjectId: string): string => `operation:${subjectId}`,
   /** A key was changed or revoked. */
   key: (kind: (typeof KEY_KINDS)[number], keyId: string): string => `${kind}:${keyId}`,
@@ -22,10 +22,10 @@ export const API_KEY_TOPICS = "api-key";
 /** The kind of topic for named admin keys. */
 export const ADMIN_KEY_TOPICS = "admin-key";
 
-/** The kinds of topics about keys. */
+/** The kinds of topics for keys. */
 export const KEY_KINDS = [API_KEY_TOPICS, ADMIN_KEY_TOPICS] as const;
 
-/** Returns the topic of a kind and a subject. */
+/** Splits a topic into its kind and its subject. */
 export function splitTopic(topic: string): { readonly kind: string; readonly subject: string } {
   const at = topic.indexOf(":");
   return { kind: topic.slice(0, at), subject: topic.slice(at + 1) };

@@ -2,9 +2,9 @@ import type { Clock } from "../lifecycle/clock.ts";
 import type { Signals } from "./signals.ts";
 
 /**
- * Waits for the next notification of the topic, at most `timeoutMs`. Runs `listening` once the listener is registered,
- * so that it sees every earlier change of the row and every later change wakes the caller. Resolves with the result of
- * `listening` if that is defined, else with undefined after the wait.
+ * Waits for the next notification of the topic, at most `timeoutMs`. Runs `listening` after it has registered its
+ * listener: `listening` sees every earlier change of the row, and every later one wakes the caller. Resolves with the
+ * result of `listening` if that is defined, else with undefined after the wait.
  */
 export async function waitForSignal<T>(
   signals: Pick<Signals, "subscribe">,

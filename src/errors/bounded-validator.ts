@@ -3,7 +3,7 @@ import { type ReflectMessage, reflect } from "@bufbuild/protobuf/reflect";
 import { createValidator, type Validator } from "@bufbuild/protovalidate";
 
 /**
- * Creates a validator of the protos' rules whose work does not grow with the number of violations. The first pass stops
+ * Creates a validator for the protos' rules. Its work does not grow with the number of violations. The first pass stops
  * at the first violation, and checks the size of a list before its items. A second pass collects all violations for the
  * caller, but only in messages with few items.
  * @param messages the messages whose rules are compiled now: compiling them at the first request would block the event
@@ -23,7 +23,7 @@ export function createBoundedValidator(messages: readonly DescMessage[] = []): V
   };
 }
 
-/** For a message with more items than this in all lists and maps, only the first violation is reported. */
+/** If a message has more items in its lists and maps than this, only its first violation is reported. */
 const THOROUGH_ITEMS_COUNT = 256;
 /** No pattern of the contract matches a longer text, and the time to match grows with the text. */
 const PATTERN_TEXT_CHARS = 4096;

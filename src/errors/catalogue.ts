@@ -3,7 +3,7 @@ import { Code } from "@connectrpc/connect";
 /** One kind of expected failure. */
 export interface ErrorKind {
   readonly code: Code;
-  /** When it happens and what to do, for `docs/errors.md`. */
+  /** The cause and the remedy, for `docs/errors.md`. */
   readonly meaning: string;
   /** Seconds after which a retry may help; sent as RetryInfo and `retry-after`. */
   readonly retryAfterSeconds?: number;
@@ -15,7 +15,7 @@ export interface ErrorKind {
   readonly httpStatus?: number;
 }
 
-/** The closed catalogue of all reasons that a reply can have in its `google.rpc.ErrorInfo`. */
+/** The complete catalogue of the reasons that a reply can have in its `google.rpc.ErrorInfo`. */
 export const ERROR_CATALOGUE = {
   MISSING_KEY: kind(
     Code.Unauthenticated,
@@ -32,11 +32,11 @@ export const ERROR_CATALOGUE = {
   ADMIN_ONLY: kind(Code.PermissionDenied, "This call needs an admin key."),
   ROOT_KEY_ONLY: kind(
     Code.PermissionDenied,
-    "This call needs ADMIN_API_KEY itself; a named admin key is not enough.",
+    "This call needs ADMIN_API_KEY; a named admin key is not sufficient.",
   ),
   ADDRESS_NOT_ALLOWED: kind(
     Code.PermissionDenied,
-    "The key does not allow the caller's address, which is in the metadata.",
+    "The key does not allow calls from this address. The metadata has the address.",
     { metadata: ["address"] },
   ),
   SCOPE_MISSING: kind(Code.PermissionDenied, "The key lacks the scope that this call needs.", {
@@ -60,7 +60,7 @@ export const ERROR_CATALOGUE = {
   ),
   WRONG_SENDER: kind(
     Code.InvalidArgument,
-    "The DKG was prepared for an address that this service does not send from. Read GetNetwork again.",
+    "The DKG was prepared for an address from which this service does not send. Call GetNetwork again.",
     { metadata: ["senderAddresses"] },
   ),
   MALFORMED_SIGN_MESSAGE: kind(
@@ -120,16 +120,16 @@ export const ERROR_CATALOGUE = {
   ),
   UNIMPLEMENTED: kind(
     Code.Unimplemented,
-    "The server does not have this method, or does not support the compression or the form of its messages.",
+    "The server does not have this method, or does not support the compression or the format of its messages.",
   ),
   MALFORMED_FRAME: kind(
     Code.Internal,
-    "The framing of a gRPC, gRPC-web or Connect message is wrong: it has reserved flags, or it is compressed while the " +
-      "headers name no compression. gRPC prescribes this code; the caller is at fault.",
+    "The framing of a gRPC, gRPC-web or Connect message is invalid: it has reserved flags, or it is compressed while the " +
+      "headers name no compression. The caller is at fault, although gRPC prescribes this code.",
   ),
   INSUFFICIENT_CREDIT: kind(
     Code.FailedPrecondition,
-    "The project's available credit is below the price, or below the amount to be removed.",
+    "The project's available credit is below the price, or below the amount to remove.",
     { metadata: ["priceMicroUsd"] },
   ),
   DWALLET_NOT_ACTIVE: kind(Code.FailedPrecondition, "The dWallet is not Active yet, or never will be.", {
@@ -145,7 +145,7 @@ export const ERROR_CATALOGUE = {
   }),
   STALE_NETWORK_KEY: kind(
     Code.FailedPrecondition,
-    "The DKG was prepared for an outdated network encryption key. Read GetNetwork again.",
+    "The DKG was prepared for an outdated network encryption key. Call GetNetwork again.",
     { metadata: ["networkEncryptionKeyId"] },
   ),
   DEPOSITS_DISABLED: kind(
@@ -162,7 +162,7 @@ export const ERROR_CATALOGUE = {
   ),
   SESSION_REUSED: kind(
     Code.AlreadyExists,
-    "The session identifier was used before with another body. If the same project used it, the metadata has the " +
+    "The session identifier was used before with another request. If the same project used it, the metadata has the " +
       "dWallet's state, and its id once it exists.",
     { metadata: ["sessionIdentifier", "dwalletId", "state"] },
   ),
@@ -195,31 +195,31 @@ export const ERROR_CATALOGUE = {
   ),
   TOO_MANY_DEPOSIT_REFERENCES: kind(
     Code.ResourceExhausted,
-    "The project has as many deposit addresses with a reference as it may have. It can still use those.",
+    "The project has reached its limit of deposit addresses with a reference. It can still use the existing ones.",
     { metadata: ["maxCount"] },
   ),
-  TOO_MANY_RESERVATIONS: kind(Code.ResourceExhausted, "The project holds too many open reservations.", {
+  TOO_MANY_RESERVATIONS: kind(Code.ResourceExhausted, "The project has too many open reservations.", {
     retryAfterSeconds: 5,
     metadata: ["maxCount"],
   }),
   TOO_MANY_STREAMS: kind(
     Code.ResourceExhausted,
-    "The key, the project, or the address of calls without a key has reached its limit of open streams. `per` says which.",
+    "The key, the project, or the caller's address if it has no key, has reached its limit of open streams. `per` says which.",
     { retryAfterSeconds: 5, metadata: ["per", "maxCount"] },
   ),
   TOO_MANY_WRONG_HALVES: kind(
     Code.ResourceExhausted,
-    "The project has sent too many wrong users' halves. The service verifies none of its halves until `retry-after` has passed.",
+    "The project has sent too many invalid user halves. The service verifies none of the project's halves until `retry-after` has passed.",
     { isRetryComputed: true },
   ),
   CHAIN_READS_EXHAUSTED: kind(
     Code.ResourceExhausted,
-    "The budget of fullnode reads is used up, either the project's or that of all calls. `budget` says which.",
+    "The budget of fullnode reads is used up: the project's, or that of all projects. `budget` says which.",
     { isRetryComputed: true, metadata: ["budget"] },
   ),
   VERIFICATION_BUSY: kind(
     Code.ResourceExhausted,
-    "Too many users' halves are waiting for verification, of this project or of all projects.",
+    "Too many user halves of this project or of all projects are waiting for verification.",
     { retryAfterSeconds: 1 },
   ),
   BODY_TOO_LARGE: kind(Code.ResourceExhausted, "The body is larger than 256 KiB.", { httpStatus: 413 }),
@@ -234,7 +234,7 @@ export const ERROR_CATALOGUE = {
   ),
   NETWORK_DRAINING: kind(
     Code.FailedPrecondition,
-    "The operator has closed the network to new work: registrations, dWallets and signatures. What is under way still ends.",
+    "The operator has closed the network to new work: registrations, dWallets and signatures. Open work still completes.",
     { metadata: ["network"] },
   ),
   DATABASE_UNAVAILABLE: kind(
@@ -244,15 +244,15 @@ export const ERROR_CATALOGUE = {
   ),
   PRICE_FEED_STALE: kind(
     Code.Unavailable,
-    "There is no fresh price for the coins. The service has recorded the deposit and credits it as soon as there is a price.",
+    "There is no current price for the coins. The service has recorded the deposit and credits it as soon as there is one.",
     { retryAfterSeconds: 30, metadata: ["coinTypes"] },
   ),
-  DRAINING: kind(Code.Unavailable, "This process is stopping. Retry: another process responds.", {
+  DRAINING: kind(Code.Unavailable, "This process is shutting down. Retry: another process will respond.", {
     retryAfterSeconds: 1,
   }),
   WATCH_ENDED: kind(
     Code.Unavailable,
-    "The watch has lasted ten minutes. Watch again with the cursor of its last message.",
+    "The watch has reached its limit of ten minutes. Watch again with the cursor of its last message.",
     { retryAfterSeconds: 0, metadata: ["cursor"] },
   ),
   CHAIN_REJECTED: kind(
@@ -262,7 +262,7 @@ export const ERROR_CATALOGUE = {
   ),
   DEADLINE: kind(
     Code.DeadlineExceeded,
-    "The call's deadline passed. The operation continues; read it by its id.",
+    "The call's deadline has passed. The operation continues; read its state by its id.",
   ),
   INTERNAL: kind(
     Code.Internal,
@@ -273,7 +273,7 @@ export const ERROR_CATALOGUE = {
   ),
 } as const satisfies Record<string, ErrorKind>;
 
-/** A reason of the catalogue. */
+/** A reason in the catalogue. */
 export type ErrorReason = keyof typeof ERROR_CATALOGUE;
 
 function kind(code: Code, meaning: string, extra: Omit<ErrorKind, "code" | "meaning"> = {}): ErrorKind {

@@ -1,6 +1,6 @@
 /**
- * True if a statement failed because the database is unreachable, full or too slow, or ended the connection. Recognizes
- * the errors of `pg` and of Prisma. Such failures are temporary.
+ * Returns true if a statement failed because the database is unreachable, overloaded or too slow, or closed the
+ * connection. Such failures are temporary. Recognizes the errors of `pg` and of Prisma.
  */
 export function isDatabaseUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;

@@ -4,8 +4,8 @@ import type { ErrorMapping, FailedCall } from "../transport/error-mapping.ts";
 import { requestIdKey } from "../transport/request-id.ts";
 
 /**
- * Converts everything that handlers throw to a ConnectError. It must be the first interceptor, outside of validation,
- * so that it sees every failure of unary calls and of streams, before and after their first message.
+ * Converts all errors of handlers to a ConnectError. It must be the first interceptor, outside of validation, so that
+ * it sees every failure of unary calls and of streams, before and after their first message.
  */
 export function createErrorInterceptor(errors: ErrorMapping): Interceptor {
   return (next) => async (request) => {

@@ -47,7 +47,7 @@ export interface FailureRecord {
   readonly message: string;
   readonly method: string;
   readonly requestId: string;
-  /** Internal text. */
+  /** Internal text, which the caller never receives. */
   readonly detail: string | undefined;
   readonly cause: unknown;
 }
@@ -63,7 +63,7 @@ export function reasonOf(error: ConnectError): ErrorReason | undefined {
   return undefined;
 }
 
-/** True if the caller cancelled: it receives nothing, and this is not a fault. */
+/** True if the caller cancelled. It receives no reply, and the failure is not a fault. */
 function isCallersEnd(error: ConnectError): boolean {
   return error.code === Code.Canceled || error.code === Code.Aborted;
 }
@@ -144,7 +144,7 @@ function toWire(failure: ServiceError, call: FailedCall): ConnectError {
   return new ConnectError(message, kind.code, headers, details, failure);
 }
 
-/** A shortened text of the caller may end in half a surrogate pair, which neither UTF-8 nor gRPC can encode. */
+/** Replaces half a surrogate pair at the end of a shortened text, which neither UTF-8 nor gRPC can encode. */
 function wellFormed(text: string): string {
   return text.replace(/\p{Cs}/gu, "\u{fffd}");
 }

@@ -9,5 +9,5 @@ export function violationsOf(error: ValidationError): FieldViolation[] {
     .map(({ field, message }) => ({ field: pathToString(field), description: message }));
 }
 
-/** The most violations in a reply. A caller fixes the first ones first. */
+/** The maximum number of violations in a reply. A caller starts with the first ones anyway. */
 const MAX_VIOLATIONS_COUNT = 20;

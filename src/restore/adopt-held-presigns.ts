@@ -9,9 +9,9 @@ import { readRows } from "../store/statements.ts";
 import type { Log } from "../telemetry/log.ts";
 
 /**
- * Adds presigns to the pool that the Treasury has paid for and no row knows: another database requested them, or this
- * one before an older copy was restored. Presigns that this database requested arrive through the settler. Returns
- * their number.
+ * Adds presigns to the pool that the Treasury has paid for and that have no row, because another database requested
+ * them, or this one before an older copy was restored. Presigns that this database requested arrive through the
+ * settler. Returns their number.
  */
 export async function adoptHeldPresigns(options: AdoptHeldOptions): Promise<number> {
   const { database, network, reader, treasury, log } = options;

@@ -7,8 +7,9 @@ import { readRows } from "../store/statements.ts";
 import type { Log } from "../telemetry/log.ts";
 
 /**
- * Burns the presigns of the pool whose session is gone from the chain: the network removes a presign's session when a
- * signature uses it. After the restore of an older copy, such presigns look ready but are not. Returns their number.
+ * Burns the presigns of the pool whose session no longer exists on the chain: the network removes a presign's session
+ * when a signature uses it. After the restore of an older copy, such presigns look ready but are not. Returns their
+ * number.
  */
 export async function burnSpentPresigns({ database, network, reader, log }: BurnOptions): Promise<number> {
   let burntCount = 0;

@@ -13,7 +13,7 @@ export function createAcceptanceRebuilder(network: string, reader: ChainReader):
       for (const { dwalletId, userOutputSignature } of acceptedShares(events)) {
         const id = await recordLostAcceptance(db, network, dwalletId, userOutputSignature);
         const content = (await reader.getObjects([dwalletId])).get(dwalletId);
-        // An unrestored dWallet was already reported with its DKG.
+        // A dWallet that was not restored has already been reported with its DKG.
         if (id === undefined || content === undefined) continue;
         await recordDWalletState(db, id, content, NO_REFUNDS);
         subjectIds.push(id);
@@ -23,5 +23,5 @@ export function createAcceptanceRebuilder(network: string, reader: ChainReader):
   };
 }
 
-/** Nothing was accepted of a rejected DKG. */
+/** A rejected DKG has no accepted share. */
 const NO_REFUNDS = 0;

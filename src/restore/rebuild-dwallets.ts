@@ -92,4 +92,4 @@ const SESSION_BYTES = 32;
 const REBUILDING = { actor: "system" } as const;
 
 const WHOSE =
-  "it cannot be told whose it is; it comes back when its owner calls RegisterEncryptionKey and CreateDWallet again";
+  "its project is unknown; its owner restores it by calling RegisterEncryptionKey and CreateDWallet again";

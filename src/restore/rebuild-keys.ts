@@ -7,8 +7,8 @@ import { readRows } from "../store/statements.ts";
 import { byteInputs } from "./pure-inputs.ts";
 
 /**
- * Finds the rows of encryption keys that lost transactions registered. The chain does not name the project, so a key
- * without a row returns when its owner registers it again, without a transaction.
+ * Finds the rows of encryption keys that lost transactions registered. The chain does not name the project, so the
+ * owner of a key without a row has to register it again, which needs no transaction.
  */
 export function createKeyRebuilder(network: string): Rebuilder {
   return {
@@ -36,4 +36,4 @@ export function createKeyRebuilder(network: string): Rebuilder {
 }
 
 const WHOSE =
-  "the chain does not say whose it is; it comes back when its owner calls RegisterEncryptionKey again";
+  "the chain does not name its project; its owner restores it by calling RegisterEncryptionKey again";

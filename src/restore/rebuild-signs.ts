@@ -85,4 +85,4 @@ const numbersOf = (data: SignData) => ({
   hashScheme: data.hash_scheme,
 });
 
-const WHOSE = "its dWallet is not known, so it was signed and not charged";
+const WHOSE = "its dWallet is unknown, so it was signed but not charged";

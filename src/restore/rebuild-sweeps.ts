@@ -16,8 +16,8 @@ import type { OwnedRef } from "../chain/treasury/treasury-calls.ts";
 import type { Queryable } from "../store/database.ts";
 
 /**
- * Restores the sweeps of lost transactions with the deposits that they moved. These deposits wait for their credit like
- * any other.
+ * Restores the sweeps of lost transactions with the deposits that they moved. These deposits are credited like any
+ * other.
  */
 export function createSweepRebuilder({ deposits, reader }: SweepRebuilderOptions): SweepRebuilder {
   const { network } = deposits;
@@ -58,7 +58,7 @@ export function createSweepRebuilder({ deposits, reader }: SweepRebuilderOptions
       if ((await findDepositCoin(db, network, coin)) === undefined) await putBack(db, swept, coin, sent);
   }
 
-  /** Stores the coin's deposit and the coin, which has left its address. */
+  /** Stores the coin's deposit, and the coin as one that has left its address. */
   async function putBack(
     db: Queryable,
     swept: SweptAddress,
@@ -86,7 +86,7 @@ export function createSweepRebuilder({ deposits, reader }: SweepRebuilderOptions
     await insertMovedCoin(db, network, {
       ...{ objectId, version, digest, depositDigest: brought, address: swept.address },
       coinType: payment.coinType,
-      // A merged coin no longer has its own value. Most deposits are one coin.
+      // The value of a merged coin is lost. Most deposits consist of one coin.
       amount: coin?.amount ?? payment.amount,
     });
   }
@@ -97,9 +97,9 @@ export interface SweepRebuilderOptions {
   readonly reader: Pick<NetworkReader, "effects">;
 }
 
-/** Restores sweeps, and first the deposits that they moved. */
+/** Restores sweeps, after the deposits that they moved. */
 export interface SweepRebuilder extends Rebuilder {
-  /** Stores the deposits that a lost sweep moved. Ignores other transactions. A repeat changes nothing. */
+  /** Stores the deposits that a lost sweep moved. Ignores other transactions. A repeated call has no effect. */
   putBackDeposits(db: Queryable, sent: PastTransaction): Promise<void>;
 }
 

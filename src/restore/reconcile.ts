@@ -24,16 +24,16 @@ import { createSignRebuilder } from "./rebuild-signs.ts";
 import { createSweepRebuilder } from "./rebuild-sweeps.ts";
 
 /**
- * Reconciles an older copy of the database with the chain before anything is sent. Enters every later transaction with
+ * Reconciles an older copy of the database with the chain before anything is sent. Records every later transaction with
  * its dWallets, signatures and presigns, and settles queued operations that were already sent. Nothing else may use the
- * database or the hot wallet at that time. A repeat changes nothing.
+ * database or the hot wallet meanwhile. A repeated call has no effect.
  */
 export async function reconcile(options: ReconcileOptions): Promise<Reconciliation> {
   const { database, network, reader, kinds, deposits, log } = options;
   if (deposits) await watchEveryProject(database, deposits);
   const history = createTransactionHistory(network);
   const lost = await findLostTransactions({ db: database, network, reader, history });
-  // Nothing may be sent before everything is entered, even by a process that starts after the death of this one.
+  // Nothing may be sent before everything is recorded, even by a process that starts after this one has died.
   for (const { digest } of lost.slice(-1))
     for (const laneId of network.treasury.operatorCapIds) await markForeignUse(database, { laneId, digest });
   if (!deposits && lost.some(({ sender }) => sender !== network.senderAddress))
@@ -98,9 +98,9 @@ export interface Reconciliation {
   readonly adoptedCount: number;
   /** The number of deposits that were found and credited. */
   readonly creditedCount: number;
-  /** The number of used presigns in the pool. */
+  /** The number of used presigns that were removed from the pool. */
   readonly burntCount: number;
-  /** The number of presigns that another database requested. */
+  /** The number of presigns of another database that were added to the pool. */
   readonly heldCount: number;
   readonly unrecoverable: readonly Unrecoverable[];
 }

@@ -6,8 +6,8 @@ import type { Database } from "../store/database.ts";
 import { readRows } from "../store/statements.ts";
 
 /**
- * Revokes every valid key of the network and makes a replacement. A key that already has a successor is only revoked.
- * `keep` receives each new key and must store it before it returns. Returns the number of new keys.
+ * Revokes every valid key of the network and creates its replacement. A key that already has a successor is only
+ * revoked. `keep` receives each new key and must store it before it returns. Returns the number of new keys.
  */
 export async function reissueKeys(
   database: Database,
@@ -38,7 +38,7 @@ export async function reissueKeys(
   return toReplace.length;
 }
 
-/** The replacement of a key that may have been revoked in the lost time. */
+/** The replacement of a key. The key may have been revoked after the copy was made. */
 export interface ReissuedKey {
   readonly projectId: string;
   readonly projectName: string;
@@ -46,7 +46,7 @@ export interface ReissuedKey {
   /** The first characters of the replaced key. */
   readonly replacedPrefix: string;
   readonly apiKeyId: string;
-  /** The key itself, which exists nowhere else. */
+  /** The key itself, which is stored nowhere else. */
   readonly apiKey: string;
 }
 

@@ -8,7 +8,7 @@ import type { StoreLog } from "./store-log.ts";
 
 /**
  * Applies one migration in a session of its own, with its bookkeeping in the same transaction. It retries while others
- * hold the needed locks. Throws if the script fails, which it records, and at the time limit, which leaves nothing.
+ * hold the needed locks. Throws if the script fails, which it records, and at the time limit, when nothing is applied.
  */
 export async function applyMigration(
   db: Queryable,
@@ -26,7 +26,7 @@ export async function applyMigration(
     const holders = await readHolders(db);
     if (!(await wait.again())) {
       throw new Error(
-        `migration ${migration.name} got no lock within ${wait.totalMs / 1_000} s, and nothing of it is in the database; ` +
+        `migration ${migration.name} got no lock within ${wait.totalMs / 1_000} s and was not applied; ` +
           `start again when these transactions have ended: ${holders}`,
         { cause },
       );
@@ -41,7 +41,7 @@ async function attempt(
   { name, script, checksum }: Migration,
   lockTimeoutMs: number,
 ): Promise<Error | undefined> {
-  // A script may run long, for example to build an index. Only its waiting is bounded.
+  // A script may take long, for example to build an index. Only its wait for locks is bounded.
   await db.query(`BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = ${lockTimeoutMs}`);
   try {
     await db.query(script);
@@ -58,7 +58,7 @@ async function attempt(
   }
 }
 
-/** Records the failure as Prisma's engine does, so that no process continues before it is resolved. */
+/** Records the failure as Prisma's engine does, so that no process continues before an operator resolves it. */
 async function noteFailure(db: Queryable, { name, checksum }: Migration, cause: Error): Promise<Error> {
   await db.query(
     "INSERT INTO _prisma_migrations (id, checksum, migration_name, logs) VALUES ($1, $2, $3, $4)",
@@ -67,9 +67,7 @@ async function noteFailure(db: Queryable, { name, checksum }: Migration, cause: 
   return new Error(`migration ${name} failed: ${cause.message}`, { cause });
 }
 
-/**
- * Returns the oldest open transactions. PostgreSQL shows the statements of other roles only to superusers and monitors.
- */
+/** Returns the oldest open transactions. PostgreSQL shows those of other roles only to superusers and monitors. */
 const HOLDERS = `
 SELECT pid, application_name AS name, extract(epoch FROM clock_timestamp() - xact_start)::int AS seconds
 FROM pg_stat_activity

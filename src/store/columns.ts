@@ -33,7 +33,7 @@ export function nullable<T>(column: Column<T>): Column<T | null> {
   return { type: `${type} or null`, accepts: (value) => value === null || accepts(value) };
 }
 
-/** An array. */
+/** An array column. */
 export function listOf<T>({ type, accepts }: Column<T>): Column<T[]> {
   return { type: `list of ${type}`, accepts: (value) => Array.isArray(value) && value.every(accepts) };
 }
@@ -45,20 +45,20 @@ export function oneOf<const T extends string>(...words: readonly T[]): Column<T>
 }
 
 /**
- * Returns the rows unchanged if each has exactly the declared columns. Otherwise throws, because the statement and its
- * declaration differ. The error names the column and never a value.
+ * Returns the rows unchanged if each has exactly the declared columns. Throws a TypeError otherwise, which names the
+ * column and never a value.
  */
 export function checkRows<Row>(rows: readonly unknown[], columns: Columns<Row>): Row[] {
   const declared = Object.entries<Column<unknown>>(columns);
   for (const row of rows as readonly Readonly<Record<string, unknown>>[]) {
     for (const [name, { type, accepts }] of declared) {
       const value = row[name];
-      if (value === undefined) throw new TypeError(`the statement gives no column ${name}`);
+      if (value === undefined) throw new TypeError(`the statement returns no column ${name}`);
       if (!accepts(value)) throw new TypeError(`column ${name} of the result is not ${type}`);
     }
     if (Object.keys(row).length === declared.length) continue;
     const others = Object.keys(row).filter((name) => !(name in columns));
-    throw new TypeError(`the statement gives columns that are not declared: ${others.join(", ")}`);
+    throw new TypeError(`the statement returns columns that are not declared: ${others.join(", ")}`);
   }
   return rows as Row[];
 }

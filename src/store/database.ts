@@ -2,8 +2,8 @@ import type { PrismaClient } from "../../gen/prisma/client.ts";
 
 /**
  * The database, Postgres or the embedded PGlite, behind one pool. Ordinary reads and writes go through `prisma`;
- * decisions that must be atomic are single statements through `query`. Inside `transaction` use only the handle that
- * it passes: the embedded database has one session, and the outer handle would wait for itself.
+ * decisions that must be atomic are single statements through `query`. Inside `transaction`, use only the handle that
+ * it passes: the embedded database has one session, so the outer handle would deadlock.
  */
 export interface Database extends Queryable {
   readonly kind: "postgres" | "pglite";
@@ -11,8 +11,8 @@ export interface Database extends Queryable {
   /** Read committed. Commits when `work` resolves, rolls back when it rejects. */
   transaction<T>(work: (db: Queryable) => Promise<T>): Promise<T>;
   /**
-   * Runs work in one session without a transaction, for state of a session such as locks. A statement without
-   * parameters may be a script. The session ends with `work`. Do not use the outer handle inside.
+   * Runs work in one session without a transaction, for session state such as locks. A statement without parameters
+   * may be a script. The session ends with `work`. Do not use the outer handle inside.
    */
   session<T>(work: (db: Queryable) => Promise<T>): Promise<T>;
   connections(): PoolConnections;
@@ -24,12 +24,10 @@ export interface Queryable {
   query<Row>(statement: string, parameters?: readonly unknown[]): Promise<Row[]>;
 }
 
-/** The connections of a pool, counted. */
+/** The numbers of connections of a pool. */
 export interface PoolConnections {
-  /** The connections in use. */
   readonly busyCount: number;
   readonly idleCount: number;
-  /** The number of waiting callers. */
   readonly waitingCount: number;
   /** The upper bound of the pool. */
   readonly maxCount: number;

@@ -2,7 +2,7 @@
 export const LOCK_KEYS = {
   /** The key of Prisma's own engine, so that `prisma migrate deploy` and `migrate` exclude each other. */
   migration: 72_707_369,
-  /** With the network: one planner of its presigns at a time, because two would fill the same gap. */
+  /** Used with the network: one planner of its presigns at a time, because two would fill the same gap. */
   presignPlanner: 72_707_370,
   /** One sealer of the audit trail at a time. */
   auditSealer: 72_707_371,

@@ -9,12 +9,12 @@ import type { StoreLog } from "./store-log.ts";
 /**
  * Brings the database up to date and returns the names of the migrations that it applied. Many processes may call
  * it at once: each migration is applied once, and all return when the database is up to date. Each script runs in
- * one transaction with its bookkeeping, so that a process that dies leaves none half done.
+ * one transaction with its bookkeeping, so that a process that dies leaves no migration half applied.
  *
- * A migration may want a table to itself while a backup or another long transaction reads it. Everyone else's statements
- * stand behind a migration that waits, so it waits a second at most, lets the others pass, and tries again.
- * Throws when a script fails, when one failed earlier and nobody has resolved that, and when a lock is not to be had
- * within `lockWaitMs`: nothing of that migration is then in the database.
+ * A migration may need an exclusive lock on a table while a backup or another long transaction reads it. The statements
+ * of all others queue behind the waiting migration, so it waits at most one second, lets them proceed, and retries.
+ * Throws if a script fails, if an earlier failure is unresolved, and if a migration gets no lock within `lockWaitMs`,
+ * in which case nothing of it is applied.
  */
 export async function migrate(
   database: Pick<Database, "session">,
@@ -28,7 +28,7 @@ export async function migrate(
     try {
       return await applyMissing(db, wanted, wait, log);
     } finally {
-      // A lost session has also lost its lock. The first failure is reported.
+      // A lost session has also lost its lock. Only the first failure is reported.
       await db.query("SELECT pg_advisory_unlock($1)", [LOCK_KEYS.migration]).catch(() => {});
     }
   });
@@ -57,7 +57,7 @@ export interface MigrateOptions extends LockWaitOptions {
   readonly migrations?: readonly Migration[];
 }
 
-/** The session holds the lock beyond the transaction that bounds the wait. */
+/** Takes the lock for the session. The transaction only bounds the wait. */
 async function takeMigrationLock(db: Queryable, wait: LockWait): Promise<void> {
   try {
     await db.query(`BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = ${wait.totalMs}`);
@@ -87,7 +87,7 @@ async function applyMissing(
   if (failed !== undefined) {
     throw new Error(
       `migration ${failed.migration_name} failed earlier; look at its row in _prisma_migrations, ` +
-        "mend the database and mark it with `prisma migrate resolve`",
+        "repair the database and mark the migration with `prisma migrate resolve`",
     );
   }
   const checksums = new Map(rows.map((row) => [row.migration_name, row.checksum]));

@@ -4,7 +4,7 @@ import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** One migration of `prisma/migrations`. */
+/** A migration in `prisma/migrations`. */
 export interface Migration {
   readonly name: string;
   readonly script: string;

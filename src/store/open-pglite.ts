@@ -13,7 +13,7 @@ import { SingleSessionPool } from "./single-session-pool.ts";
 
 /**
  * Opens the embedded database in `<dataDirectory>/pg` on its own thread, and creates it at the first start. Every
- * commit is on the disk before its reply. A lock file excludes a second process, because PGlite does not. Throws if
+ * commit is on disk before its reply. A lock file excludes a second process, because PGlite does not. Throws if
  * another process has it open.
  */
 export async function openPglite(dataDirectory: string): Promise<Database> {
@@ -28,10 +28,10 @@ export async function openPglite(dataDirectory: string): Promise<Database> {
   }
 }
 
-/** Longer than any statement. A caller that waits this long waits for itself inside a transaction. */
+/** Longer than any statement. A caller that waits this long has deadlocked with its own transaction. */
 const SESSION_TIMEOUT_MS = 30_000;
 
-/** Creates the database on PGlite and closes PGlite with it. */
+/** Creates the database on PGlite. Closing it closes PGlite. */
 export function databaseOnPglite(pglite: PgliteProtocol, onClosed?: () => Promise<void>): Database {
   const pool = new SingleSessionPool({
     ...connectionTo(pglite),

@@ -25,7 +25,7 @@ export async function openPgliteThread(dataDirectory: string): Promise<PglitePro
     worker.on("exit", () => end(new Error("the embedded database is closed")));
     // A running thread would keep the process alive.
     const fail = (message: string): void => {
-      const failure = new Error(`the embedded database in ${dataDirectory} does not open: ${message}`);
+      const failure = new Error(`cannot open the embedded database in ${dataDirectory}: ${message}`);
       void worker.terminate().finally(() => reject(failure));
     };
   });

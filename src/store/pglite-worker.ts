@@ -4,7 +4,6 @@ import { parentPort, workerData } from "node:worker_threads";
 import { PGlite } from "@electric-sql/pglite";
 import type { PgliteAnswer, PgliteRequest } from "./pglite-thread.ts";
 
-/** Runs PGlite on its own thread. It processes protocol messages one after another, in order. */
 const post = (answer: PgliteAnswer): void => parentPort?.postMessage(answer);
 
 // Node 20 optimizes WebAssembly so early that a start takes a tenth more processor time. Later versions of V8 have this
@@ -17,14 +16,15 @@ let last: Promise<void> = opening.then(
   (error: unknown) => post({ kind: "failed", message: wordsOf(error) }),
 );
 
+// Messages are processed one after another, in order.
 parentPort?.on("message", (request: PgliteRequest) => {
   last = last.then(() => answer(request));
 });
 
-/** Its file system throws plain objects with a WASI error number. */
+/** PGlite's file system throws plain objects with a WASI error number. */
 function wordsOf(error: unknown): string {
   if (error instanceof Error) return error.message;
-  return `its files cannot be read and written (${inspect(error, { breakLength: Infinity })})`;
+  return `its files cannot be read or written (${inspect(error, { breakLength: Infinity })})`;
 }
 
 async function answer(request: PgliteRequest): Promise<void> {

@@ -21,7 +21,7 @@ interface Holder {
   readonly token: string;
 }
 
-/** The locks that this process holds or is taking, so that it does not mistake its own id for a leftover. */
+/** The locks that this process holds or is taking, so that it does not mistake its own lock file for a leftover. */
 const held = new Set<string>();
 
 /**
@@ -68,8 +68,8 @@ async function linked(draft: string, file: string): Promise<boolean> {
 
 /**
  * Removes the file if its holder is dead, and throws if the holder is alive. Also returns if the file has vanished.
- * Several processes may find the same leftover. Only the one that holds a second file beside it may remove it, so that
- * no process removes another's new file.
+ * Several processes may find the same leftover. A process must hold a second lock file to remove it, so that none
+ * removes the new file of another.
  */
 async function removeLeftover(file: string, draft: string): Promise<void> {
   const leftover = await readHolder(file);

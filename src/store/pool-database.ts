@@ -4,7 +4,7 @@ import type pg from "pg";
 import { PrismaClient } from "../../gen/prisma/client.ts";
 import type { Database, Queryable } from "./database.ts";
 
-/** Creates the database over a pool, and owns the pool. */
+/** Creates the database over a pool. Closing it ends the pool. */
 export function createPoolDatabase({
   kind,
   pool,
@@ -12,7 +12,7 @@ export function createPoolDatabase({
   onClosed,
 }: PoolDatabaseParts): Database {
   const begin = silentTransactionMs === undefined ? BEGIN : `${BEGIN}; ${endAfter(silentTransactionMs)}`;
-  // A minimal error has neither the calling code nor the values of the query.
+  // Minimal errors contain neither the calling code nor the values of the query.
   const prisma = new PrismaClient({ adapter: new PrismaPg(pool), errorFormat: "minimal" });
   let closed: Promise<void> | undefined;
   return {
@@ -50,7 +50,7 @@ export interface PoolDatabaseParts {
 function sqlOf(queryable: Pick<pg.ClientBase, "query">, kind: Database["kind"]): Queryable {
   return {
     async query<Row>(statement: string, parameters?: readonly unknown[]) {
-      // A statement without parameters uses the simple protocol, the only one that takes scripts.
+      // A statement without parameters uses the simple protocol, the only one that accepts scripts.
       if (parameters === undefined) return (await queryable.query(statement)).rows as Row[];
       const values = [...parameters];
       // Each connection parses and plans a statement once. There are few statements, and they are constant.
@@ -87,7 +87,7 @@ async function inTransaction<T>(
     await client.query("COMMIT");
     return result;
   } catch (error) {
-    // The first failure is reported. The pool discards a connection that cannot roll back.
+    // Only the first failure is reported. The pool discards a connection that cannot roll back.
     await client.query("ROLLBACK").catch(() => {});
     throw error;
   }

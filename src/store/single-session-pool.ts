@@ -1,9 +1,9 @@
 import pg from "pg";
 
 /**
- * A pool over PGlite's only session. A pool discards a connection after a failed statement. Here the next connection
- * would use the same session and read the remaining replies to the failed statement as its own. So a client always
- * returns to the pool.
+ * A pool over PGlite's only session. Other pools discard a connection after a failed statement. Here the next
+ * connection would use the same session and read the remaining replies to the failed statement as its own. Therefore a
+ * client always returns to the pool.
  */
 export class SingleSessionPool extends pg.Pool {
   override connect(): Promise<pg.PoolClient>;

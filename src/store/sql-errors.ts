@@ -25,7 +25,7 @@ export function isDeadlock(error: unknown): boolean {
   return error instanceof Error && "code" in error && error.code === DEADLOCK_DETECTED;
 }
 
-/** Returns true if the database lacks a table or a column because it is not migrated to this version. */
+/** Returns true if the database lacks a table or a column because it has not been migrated to this version. */
 export function isSchemaMissing(error: unknown): boolean {
   return error instanceof Error && "code" in error && SCHEMA_MISSING.includes(error.code);
 }

@@ -3,8 +3,8 @@ import { type Columns, checkRows } from "./columns.ts";
 import type { Queryable } from "./database.ts";
 
 /**
- * Runs a statement and returns its rows. Each row has exactly the declared columns, of the declared types: anything
- * else throws a TypeError. Values are bound in the order in which the statement has them; undefined is refused.
+ * Runs a statement and returns its rows. Throws a TypeError unless each row has exactly the declared columns, of the
+ * declared types. Values are bound in the order in which the statement has them; undefined is refused.
  *
  * @example
  * const [project] = await readRows(db, sql`SELECT name FROM project WHERE id = ${id}`, { name: text });
@@ -19,7 +19,7 @@ export async function execute(db: Queryable, statement: Sql): Promise<number> {
 }
 
 async function run(db: Queryable, { text, values }: Sql): Promise<unknown[]> {
-  // PostgreSQL would read it as NULL, and a forgotten value must not look intended.
+  // PostgreSQL would read it as NULL, so a forgotten value would go unnoticed.
   if (values.includes(undefined)) throw new TypeError("a value of the statement is undefined");
   return db.query(text, values);
 }

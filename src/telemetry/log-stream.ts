@@ -2,7 +2,8 @@ import { type DestinationStream, destination } from "pino";
 
 /**
  * Opens standard error as a destination for logs and writes it off the event loop. Node itself writes standard error
- * synchronously if it is a file, so each line would wait for the disk. The rest is flushed when the process exits.
+ * synchronously if it is a file, so each line would wait for the disk. Buffered lines are flushed when the process
+ * exits.
  */
 export function openLogStream(): DestinationStream {
   const stream = destination({ dest: STANDARD_ERROR, sync: false });

@@ -1,4 +1,4 @@
-/** Where a part writes what an operator should know; a pino logger is one. A part asks for the levels that it uses. */
+/** The log for operators. A pino logger implements it. Each part requires only the levels that it uses. */
 export interface Log {
   debug(fields: object, message: string): void;
   info(fields: object, message: string): void;

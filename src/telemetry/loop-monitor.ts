@@ -46,7 +46,7 @@ export function startLoopMonitor(metrics: Pick<Metrics, "gauge">): LoopMonitor {
 export interface LoopMonitor {
   /** The longest time that code of this process blocked the loop, since start or reset. */
   longestBlockMs(): number;
-  /** The longest time that the loop was ready but got no processor: the machine is overloaded, not the loop. */
+  /** The longest time that the loop was ready but got no processor, because the machine is overloaded. */
   longestWaitMs(): number;
   /** Resets the measurements, for example after start-up. */
   reset(): void;

@@ -65,7 +65,7 @@ export function createMetrics({ exemplars = false }: MetricsOptions = {}): Metri
   };
 }
 
-/** Default metrics that are gauges with the name of a counter. Each has a variant by type. */
+/** Default gauges that have the name of a counter. Each has a variant by type. */
 const MISNAMED = [
   "nodejs_active_handles_total",
   "nodejs_active_requests_total",
@@ -75,13 +75,13 @@ const MISNAMED = [
 /** The prefix of all metrics of the service. */
 export const METRICS_PREFIX = "service_";
 
-/** A value that only grows. */
+/** A counter. */
 export interface CounterOf<L extends string> {
   inc(labels: LabelValues<L>, by?: number): void;
   inc(by?: number): void;
 }
 
-/** A value that goes up and down. */
+/** A gauge. */
 export interface GaugeOf<L extends string> {
   set(labels: LabelValues<L>, value: number): void;
   set(value: number): void;
@@ -93,20 +93,20 @@ export interface GaugeOf<L extends string> {
   reset(): void;
 }
 
-/** A distribution. */
+/** A histogram. */
 export interface HistogramOf<L extends string> {
   observe(labels: LabelValues<L>, value: number): void;
   observe(value: number): void;
-  /** Shows the labels before their first observation. */
+  /** Creates the series of these labels before their first observation. */
   zero(labels: LabelValues<L>): void;
 }
 
 /** Creates metrics with fixed label names. Label values must be bounded: states and kinds, never ids. */
 export interface Metrics {
-  /** Creates a value that only grows. `name` has no prefix and ends in `_total`. */
+  /** Creates a counter. `name` has no prefix and ends in `_total`. */
   counter<L extends string>(name: string, help: string, labels?: readonly L[]): CounterOf<L>;
   /**
-   * Creates a value that goes up and down.
+   * Creates a gauge.
    * @param collect updates the value before each scrape
    */
   gauge<L extends string>(
@@ -115,7 +115,7 @@ export interface Metrics {
     labels?: readonly L[],
     collect?: (gauge: GaugeOf<L>) => void | Promise<void>,
   ): GaugeOf<L>;
-  /** Creates a distribution. Buckets are upper bounds, in the unit at the end of the name. */
+  /** Creates a histogram. Buckets are upper bounds, in the unit at the end of the name. */
   histogram<L extends string>(
     name: string,
     help: string,
@@ -138,7 +138,7 @@ export interface Metrics {
   close(): void;
 }
 
-/** A distribution whose observations can have an exemplar. */
+/** A histogram whose observations can have an exemplar. */
 export interface ExemplifiedHistogram<L extends string> {
   /** @param exemplar labels of the exemplar, such as its trace id; at most 128 characters in total */
   observe(labels: LabelValues<L>, value: number, exemplar?: Readonly<Record<string, string>>): void;

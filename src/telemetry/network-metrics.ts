@@ -47,7 +47,7 @@ export type MetricsMaker = Pick<Metrics, "counter" | "gauge" | "histogram">;
 
 type Shared = {
   readonly metric: unknown;
-  /** How each network updates a gauge before a scrape. */
+  /** The functions that update a gauge before a scrape, by network. */
   readonly collectors?: Map<string, () => void | Promise<void>>;
 };
 
@@ -83,7 +83,7 @@ function histogramOf(metric: HistogramOf<string>, network: string): HistogramOf<
 }
 
 function gaugeOf(metric: GaugeOf<string>, network: string): GaugeOf<string> {
-  /** The series of this network, so that a reset leaves those of the others. */
+  /** The series of this network, so that a reset keeps those of other networks. */
   const own = new Map<string, Labels>();
   const remember = (labels: Labels): Labels => {
     own.set(JSON.stringify(labels), labels);

@@ -7,7 +7,7 @@ import { endCallSpan, traceIdOf } from "./trace-calls.ts";
 /**
  * Ends the span of each call, logs one line for it, and counts it in `service_request_duration_seconds` by method and
  * code, with the trace as exemplar if it is recorded. Methods come from the contract. Paths without a method share one
- * label. Calls rejected because of the caller share another, so that a caller cannot create a series for every method
+ * label. Calls that fail because of the caller share another, so that a caller cannot create a series for every method
  * and code.
  * Pass the result to the server as `onCallEnd`: it then also sees calls that are rejected before any interceptor.
  */
@@ -50,7 +50,7 @@ export interface CallObserverOptions {
 
 const BUCKETS_SECONDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
-/** The method label of calls that are rejected because of the caller. */
+/** The method label of calls that fail because of the caller. */
 const REFUSED = "refused";
 const REFUSALS: ReadonlySet<Code> = new Set([
   Code.Canceled,

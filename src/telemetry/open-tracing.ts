@@ -8,7 +8,7 @@ export async function openTracing(config: TracingConfig | undefined, log: Tracer
   return (await import("./otlp/otlp-tracing.ts")).openOtlpTracing(config, log);
 }
 
-/** The receiver of traces, and the selection of traces. */
+/** The receiver of traces, and which traces it receives. */
 export interface TracingConfig {
   /** Base URL of an OTLP/HTTP receiver; spans go to `<endpoint>/v1/traces`. */
   readonly endpoint: Secret;
@@ -21,7 +21,7 @@ export interface TracingConfig {
   readonly followsCaller: boolean;
 }
 
-/** The tracer's log. */
+/** The log of the tracer. */
 export type TracerLog = Pick<Log, "info" | "warn">;
 
 /** A process's tracer. */

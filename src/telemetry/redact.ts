@@ -1,8 +1,8 @@
 import type { Secret } from "./secret.ts";
 
 /**
- * The second line of defence after the type `Secret`. Removes from a text everything that looks like a key, and the
- * values of these secrets, also inside JSON, URLs and base64.
+ * Creates the second line of defence after the type `Secret`: a function that removes everything that looks like a key,
+ * and the values of these secrets, even inside JSON, URLs and base64.
  */
 export function createRedact(secrets: readonly Secret[] = []): Redact {
   const values = secrets.flatMap((secret) => formsOf(secret.reveal()));
@@ -43,15 +43,15 @@ function formsOf(secret: string): string[] {
     ],
     ...(HEX.test(value) ? base64Of(Buffer.from(value, "hex")) : []),
   ]);
-  // The longest come first, so that replacing a part of a secret never leaves the rest.
+  // The longest forms come first, so that the replacement of a part never leaves the rest of a secret.
   return [...new Set(forms)]
     .filter((form) => form.length >= LEAST_CHARACTERS)
     .sort((a, b) => b.length - a.length);
 }
 
 /**
- * The parts of a secret that are secret alone: the credentials of a URL, decoded and as written, segments of its path
- * that may be keys, the values of its query, and the values of headers.
+ * The parts of a secret that are secrets themselves: the credentials of a URL, decoded and as written, segments of its
+ * path that may be keys, the values of its query, and the values of headers.
  */
 function partsOf(secret: string): string[] {
   const credentials = URL.canParse(secret) ? credentialsIn(new URL(secret)) : [];

@@ -13,7 +13,6 @@ export class Secret<T = string> {
     this.#value = value;
   }
 
-  /** The value itself. */
   reveal(): T {
     return this.#value;
   }

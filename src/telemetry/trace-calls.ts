@@ -32,12 +32,12 @@ interface CallTrace {
 
 const callTraceKey = createContextKey<CallTrace | undefined>(undefined, { description: "trace" });
 
-/** The id of a call's trace, if any. */
+/** Returns the id of a call's trace, if any. */
 export function traceIdOf(values: ContextValues): string | undefined {
   return values.get(callTraceKey)?.traceId;
 }
 
-/** The `traceparent` of the call's span, for later work on its behalf; undefined if it is not recorded. */
+/** Returns the `traceparent` of the call's span, for later work on its behalf; undefined if it is not recorded. */
 export function traceParentOf(values: ContextValues): string | undefined {
   const span = values.get(callTraceKey)?.span;
   return span && formatTraceParent(span.spanContext());
@@ -62,7 +62,7 @@ export function endCallSpan(call: FinishedCall): { trace_id: string; span_id: st
   return { trace_id: traceId, span_id: spanId };
 }
 
-/** The names of OpenTelemetry's semantic conventions. */
+/** The values of `rpc.system` in OpenTelemetry's semantic conventions. */
 const SYSTEMS: Readonly<Record<string, string>> = {
   grpc: "grpc",
   "grpc-web": "grpc",

@@ -5,8 +5,8 @@ const FORM = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/
 const STATE_MAX_CHARACTERS = 512;
 
 /**
- * Parses the W3C headers `traceparent` and `tracestate` (w3.org/TR/trace-context). Returns undefined for an invalid `traceparent`, which the standard tells to ignore. A later
- * version may have more fields at its end.
+ * Parses the W3C headers `traceparent` and `tracestate` (w3.org/TR/trace-context). Returns undefined for an invalid
+ * `traceparent`, because the standard requires ignoring it. A later version may have more fields at its end.
  */
 export function parseTraceContext(traceparent: unknown, tracestate?: unknown): SpanContext | undefined {
   if (typeof traceparent !== "string") return undefined;
@@ -21,7 +21,7 @@ export function parseTraceContext(traceparent: unknown, tracestate?: unknown): S
   return hasState ? { ...context, traceState: createTraceState(tracestate) } : context;
 }
 
-/** The `traceparent` of a span. */
+/** Returns the `traceparent` of a span. */
 export function formatTraceParent({ traceId, spanId, traceFlags }: SpanContext): string {
   return `00-${traceId}-${spanId}-${traceFlags & TraceFlags.SAMPLED ? "01" : "00"}`;
 }

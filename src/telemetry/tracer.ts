@@ -37,7 +37,7 @@ export function startRemoteSpan(
   );
 }
 
-/** Runs work inside a span: spans that begin there are its children. */
+/** Runs work inside a span. Spans that begin during the work are its children. */
 export function runIn<T>(span: Span, work: () => T): T {
   return span.isRecording() ? context.with(trace.setSpan(context.active(), span), work) : work();
 }
@@ -68,7 +68,7 @@ export function failSpan(span: Span, kind: string): void {
   span.setAttribute("error.type", kind).setStatus({ code: SpanStatusCode.ERROR, message: kind });
 }
 
-/** The kind of a failure without its text: a code such as an SQLSTATE, or the name of the error. */
+/** Returns the kind of a failure without its text: a code such as an SQLSTATE, or the name of the error. */
 export function failureKind(error: unknown): string {
   if (!(error instanceof Error)) return "unknown";
   return "code" in error && typeof error.code === "string" ? error.code : error.name;

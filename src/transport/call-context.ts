@@ -93,7 +93,7 @@ export class CallContext implements HandlerContext {
     return this.#controller.signal;
   }
 
-  /** Fires like the signal, for code that needs no more than that. */
+  /** Ends with the call, like the signal, at a fraction of its cost. */
   get ending(): CallEnding {
     this.#ending ??= new CallEnding();
     if (this.#reason !== undefined) this.#ending.abort(this.#reason);
@@ -109,7 +109,7 @@ export class CallContext implements HandlerContext {
     return this.#deadline === undefined ? undefined : this.#deadline - Date.now();
   }
 
-  /** The time limit of a body; undefined when the deadline comes sooner. */
+  /** Returns the time limit for receiving a body; undefined when the deadline comes sooner. */
   bodyTimeoutMs(limitMs: number): number | undefined {
     return (this.timeoutMs() ?? Number.POSITIVE_INFINITY) > limitMs ? limitMs : undefined;
   }
@@ -131,29 +131,29 @@ export class CallContext implements HandlerContext {
     if (closing.aborted) this.abort(closing.reason as Error);
   }
 
-  /** Ends the call early, if it is one that ends only on request. */
+  /** Ends the call early if {@link CallContext.endWhenClosing} was called, else does nothing. */
   close(reason: Error): void {
     if (this.#endsWhenClosing) this.abort(reason);
   }
 
-  /** Ends the call, if it is still running, because its caller has left. */
+  /** Ends a running call because its caller has left. */
   abandon(): void {
     if (this.#reason === undefined) this.abort(new ConnectError("the caller is gone", Code.Canceled));
   }
 
-  /** Ends the call after its reply. Listeners of its signal may stop. */
+  /** Ends the call after its reply. Its signal fires, so that listeners can stop. */
   finish(): void {
     this.abort(FINISHED);
   }
 
-  /** Resolves with the work's result, or rejects with the reason of an earlier abort. One at a time. */
+  /** Resolves with the work's result, or rejects with the reason of an earlier abort. Only one wait at a time. */
   untilAborted<T>(work: Promise<T>): Promise<T> {
     return this.interruptible((resolve, reject) => {
       work.then(resolve, reject);
     });
   }
 
-  /** Creates a promise that an abort rejects with its reason, unless it has settled. One at a time. */
+  /** Creates a promise that an abort rejects with its reason, unless it has settled. Only one at a time. */
   interruptible<T>(
     start: (resolve: (value: T) => void, reject: (reason: unknown) => void) => void,
   ): Promise<T> {
@@ -174,7 +174,7 @@ export interface CallHead {
   readonly headers: IncomingHttpHeaders;
 }
 
-const FINISHED = new ConnectError("the call is over", Code.Canceled);
+const FINISHED = new ConnectError("the call has ended", Code.Canceled);
 
 function abortLate(context: CallContext): void {
   context.abort(new ConnectError("the operation timed out", Code.DeadlineExceeded));

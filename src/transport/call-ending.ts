@@ -33,7 +33,7 @@ export class CallEnding implements Ending {
   }
 }
 
-/** Tells when a call ends: the part of `AbortSignal` that waiting for it needs. */
+/** The end of a call: the part of `AbortSignal` that is needed to wait for it. */
 export interface Ending {
   readonly aborted: boolean;
   /** The reason, once the call has ended. */

@@ -9,7 +9,7 @@ import { requestIdKey } from "./request-id.ts";
 /** The method name of calls that match no method. */
 export const UNMATCHED = "unmatched";
 
-/** A running call. Each request that no plain route answers has one. */
+/** A running call, created for each request that no plain route answers. */
 export class Call implements FailedCall {
   readonly requestId: string;
   readonly values: ContextValues = new CallValues();

@@ -30,10 +30,7 @@ export async function* checkEnvelopes(
 /** One byte of flags and four of length precede each message of gRPC, gRPC-web and Connect's streams. */
 const HEAD_BYTES = 5;
 const COMPRESSED = 1;
-/**
- * The flags that each protocol has beside {@link COMPRESSED}: they mark the last envelope of a Connect stream and of
- * gRPC-web.
- */
+/** Each protocol's flags besides {@link COMPRESSED}: they mark the last envelope of a Connect or gRPC-web stream. */
 const FLAGS = { grpc: 0, "grpc-web": 0x80, connect: 2 } as const;
 
 /** The rules for the envelopes of a request's messages. */
@@ -64,7 +61,7 @@ export function envelopeRules(headers: NodeJS.Dict<string | string[]>): Envelope
 export function checkFlags(flags: number, { knownFlags, isEncodingNamed }: EnvelopeRules): void {
   if ((flags & ~knownFlags) !== 0) throw malformed("the envelope of a message has reserved flags");
   if ((flags & COMPRESSED) !== 0 && !isEncodingNamed) {
-    throw malformed("a message is compressed, and the headers do not say with what");
+    throw malformed("a message is compressed, but the headers name no compression");
   }
 }
 

@@ -3,7 +3,7 @@ import { callKey } from "./call.ts";
 import type { Ending } from "./call-ending.ts";
 
 /**
- * Returns a signal for streams without an end of their own. It fires when the call ends, and also when the server is
+ * Returns a signal for streams that do not end on their own. It fires when the call ends, and also when the server is
  * about to close, with an error that asks the caller to reconnect. Without it, such a stream would hold up the drain
  * until its time-out.
  */

@@ -32,7 +32,7 @@ export function createCors(options: CorsOptions): (request: ServerRequest, reply
   };
 }
 
-/** The allowed origins, and the headers that they may send and read beside the protocols' own. */
+/** The allowed origins, and the headers that they may send and read in addition to those of the protocols. */
 export interface CorsOptions {
   /** Origins such as `https://app.example`. `*` allows all, and an empty list none. */
   readonly origins: readonly string[];

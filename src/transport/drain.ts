@@ -4,7 +4,7 @@ import type { Connections } from "./connections.ts";
  * Closes a port without breaking a running call. It asks HTTP/1.1 callers to close their connections and HTTP/2 callers
  * to open no new streams. After the delay the port stops accepting and idle connections close. Calls that exceed the
  * time-out are aborted, then cut.
- * @returns whether all calls ended by themselves
+ * @returns whether all calls ended before the time-out
  */
 export async function drainConnections(
   connections: Connections,
@@ -20,7 +20,7 @@ export async function drainConnections(
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   onClosing();
   connections.closeSessions(true);
-  // A new connection may already have sent a request; a silent one has nothing to lose.
+  // A new connection may already have sent a request. Closing a silent one loses nothing.
   const silentTimer = setTimeout(() => {
     isGraceOver = true;
     for (const socket of undecided) socket.destroy();
@@ -52,7 +52,7 @@ export async function drainConnections(
 
 /** Options of a drain. */
 export interface DrainOptions {
-  /** How long to keep accepting connections while every reply asks its caller to leave. */
+  /** How long to keep accepting connections while every reply asks its caller to disconnect. */
   readonly delayMs: number;
   /** How long running calls may then take before they are cut. */
   readonly timeoutMs: number;
@@ -60,9 +60,9 @@ export interface DrainOptions {
 
 /** Callbacks during a drain. */
 export interface DrainHooks {
-  /** The delay is over: streams without an end of their own should end now. */
+  /** Called after the delay: streams that do not end on their own should end now. */
   readonly onClosing: () => void;
-  /** The time-out is over: handlers should stop. */
+  /** Called at the time-out: handlers should stop. */
   readonly onTimeout: () => void;
 }
 

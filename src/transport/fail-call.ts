@@ -3,7 +3,7 @@ import type { CallContext } from "./call-context.ts";
 import type { CallParts } from "./call-parts.ts";
 import { classify } from "./guard-call.ts";
 
-/** Ends a failed call: maps the reason, and notifies the handler, the report and, through `exchange`, the caller. */
+/** Ends a failed call: maps the reason, aborts the handler, reports the end and sends the error by `exchange`. */
 export function failCall(
   reason: unknown,
   context: CallContext,

@@ -69,7 +69,7 @@ export interface GrpcHealth {
   endWatches(): void;
 }
 
-/** Waits in the set until it is woken or the signal fires. Cleans up after itself. */
+/** Resolves when its function in the set is called or the signal fires, and removes that function. */
 function nextWake(waiting: Set<() => void>, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const wake = () => {

@@ -23,7 +23,7 @@ export function createGrpcReflection(services: readonly DescService[]): ServiceR
       let count = 0;
       for await (const request of requests) {
         if (++count > REQUESTS_MAX_COUNT) {
-          yield { messageResponse: failure(Code.ResourceExhausted, "ask the rest in another stream") };
+          yield { messageResponse: failure(Code.ResourceExhausted, "continue in another stream") };
           return;
         }
         // Most processes never receive a reflection request.
@@ -78,7 +78,7 @@ function answer(
       };
     }
     case undefined:
-      return failure(Code.InvalidArgument, "the request asks for nothing that is known");
+      return failure(Code.InvalidArgument, "unknown kind of request");
   }
 }
 

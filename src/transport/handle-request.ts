@@ -59,7 +59,7 @@ export interface RequestParts {
 
 function ignore(): void {}
 
-/** Never throws. A single function awaits the end of the call, because a stream keeps it as long as it lasts. */
+/** Never throws. Only one function awaits the call, because a stream keeps each waiting function in memory. */
 function serve(request: ServerRequest, reply: ServerReply, call: Call, parts: RequestParts): void {
   const refuse = (reason: unknown) => {
     try {

@@ -3,17 +3,17 @@ import type { IncomingHttpHeaders, ServerHttp2Stream } from "node:http2";
 import type { ServerReply } from "./node-http.ts";
 
 /**
- * A request over HTTP/2. Node's own class is a second stream on top of the stream, which an idle call would keep as
- * long as it lasts.
+ * A request over HTTP/2. Node's own class is a second stream on top of the stream, which would stay in memory for the
+ * whole of an idle call.
  */
 export class Http2Request {
-  /** The body. */
+  /** Its readable side is the body. */
   readonly stream: ServerHttp2Stream;
   readonly headers: IncomingHttpHeaders;
 
   constructor(stream: ServerHttp2Stream, headers: IncomingHttpHeaders) {
     this.stream = stream;
-    // Node's object is a hash table; a copy is smaller. A stream keeps it as long as it lasts.
+    // A stream keeps its headers while it lasts. Node's object is a hash table; a copy is smaller.
     this.headers = { ...headers };
   }
 

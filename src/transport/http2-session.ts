@@ -13,9 +13,9 @@ export interface Http2Session {
   /** Returns the replies of the running calls. */
   openReplies(): Iterable<OpenReply>;
   /**
-   * Cuts the connection of a session that Node has ended. After an error within an error, Node neither closes the
-   * socket nor reads from it, and never reports the end of the session. Call it about once per second: Node's pending
-   * writes have until the next call.
+   * Cuts the connection of a session that Node has ended. After an error during the handling of another error, Node
+   * neither closes the socket nor reads from it, and never reports the end of the session. Call it about once per
+   * second: Node's pending writes have until the next call.
    */
   reap(): void;
   destroy(): void;
@@ -25,9 +25,9 @@ export interface Http2Session {
 const NO_STREAM_REFUSED = 2 ** 31 - 1;
 
 /**
- * Watches a new connection. It closes one without streams after the idle time-out. It pings one with streams then, and
- * cuts it if the same time passes again without an answer: after a frame that violates the protocol, Node reads nothing
- * more, not even the end of the connection, and keeps its streams.
+ * Watches a new connection. After the idle time-out it closes a connection without streams and pings one with streams.
+ * If the ping is not answered within the same time, it cuts the connection: after a frame that violates the protocol,
+ * Node reads nothing more, not even the end of the connection, and keeps its streams.
  * @param address the address that unread replies count towards; undefined for none
  */
 export function trackHttp2Session(
@@ -38,7 +38,7 @@ export function trackHttp2Session(
 ): Http2Session {
   const openStreams = new Set<ServerHttp2Stream>();
   let isClosing = false;
-  // A broken connection ends its calls by itself.
+  // The streams of a broken connection close, which ends their calls.
   session.on("error", () => {});
   session.on("stream", (stream) => {
     openStreams.add(stream);

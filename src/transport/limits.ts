@@ -2,17 +2,17 @@
 export interface Limits {
   /** The largest request message. */
   readonly bodyBytes: number;
-  /** All request headers together. */
+  /** The total size of the request headers. */
   readonly headerBytes: number;
-  /** From the connection to the bytes that identify its protocol. */
+  /** From the start of a connection to the bytes that identify its protocol. */
   readonly firstByteTimeoutMs: number;
   /** HTTP/1.1: from the first byte of a request to the end of its headers. */
   readonly headersTimeoutMs: number;
-  /** From the request to the end of its body. */
+  /** From the request headers to the end of the body. */
   readonly bodyTimeoutMs: number;
   /** A caller that reads nothing of a reply for this long counts as gone. */
   readonly writeTimeoutMs: number;
-  /** The unread reply bytes that the callers of one address may accumulate, beside those in transit. */
+  /** The unread reply bytes that the callers of one address may accumulate, in addition to those in transit. */
   readonly unreadBytesPerAddress: number;
   /** Closes a connection without requests after this time. */
   readonly idleTimeoutMs: number;
@@ -22,11 +22,11 @@ export interface Limits {
   readonly defaultDeadlineMs: number;
   /** The longest deadline. Longer ones are shortened to it. */
   readonly maxDeadlineMs: number;
-  /** Concurrent calls on one HTTP/2 connection. */
+  /** The maximum number of concurrent calls on one HTTP/2 connection. */
   readonly streamsPerConnectionCount: number;
-  /** Concurrent connections of any protocol; 0 for no limit. */
+  /** The maximum number of concurrent connections of any protocol; 0 for no limit. */
   readonly connectionsCount: number;
-  /** Concurrent connections from one address, or one IPv6 /64 network; 0 for no limit. */
+  /** The same maximum for one address, or one IPv6 /64 network; 0 for no limit. */
   readonly connectionsPerAddressCount: number;
 }
 

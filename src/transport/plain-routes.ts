@@ -38,7 +38,6 @@ export interface PlainRoute {
 
 /** The input of the plain routes' rate limit, which refuses by throwing. */
 export interface LimitedRequest {
-  /** The address of the connection. */
   readonly peerAddress: string;
   readonly headers: Headers;
 }
@@ -47,7 +46,6 @@ export interface LimitedRequest {
 export interface PlainRequest {
   readonly headers: IncomingHttpHeaders;
   readonly query: URLSearchParams;
-  /** Whether the server is draining. */
   readonly isDraining: boolean;
 }
 

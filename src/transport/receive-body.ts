@@ -4,8 +4,8 @@ import type { CallContext } from "./call-context.ts";
 
 /**
  * Reads the whole body of a request. Rejects with DEADLINE_EXCEEDED when it takes too long, with the error of `check`,
- * and with the reason when the call is aborted. It does not consume a refused body: the reply decides about the
- * connection.
+ * and with the reason when the call is aborted. It leaves the rest of a refused body unread: the reply
+ * decides about the connection.
  */
 export function receiveBody(source: Readable, call: Interruptible, bounds: BodyBounds): Promise<Buffer> {
   return call.interruptible((resolve, reject) => {
@@ -60,7 +60,7 @@ export interface BodyBounds {
 /** A call that may be aborted while its body is pending. */
 export type Interruptible = Pick<CallContext, "interruptible">;
 
-/** For bodies whose wait ends by other means. */
+/** For a body whose reader handles an abort itself. */
 export const UNINTERRUPTED: Interruptible = { interruptible: (start) => new Promise(start) };
 
 /** The limit of buffered chunks. Each costs a hundred bytes, however short, and a peer may send one for each byte. */

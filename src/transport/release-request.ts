@@ -3,9 +3,9 @@ import { hasNoBody } from "./has-no-body.ts";
 import type { ServerReply, ServerRequest } from "./node-http.ts";
 
 /**
- * Keeps a request with an unread body from blocking its connection. The caller may send the rest for a while, because
- * it may read the reply only afterwards, or lose the reply when it is stopped. Then an HTTP/2 stream is closed, and an
- * HTTP/1.1 connection is cut.
+ * Keeps a request with an unread body from blocking its connection. The caller may send the rest for `lingerTimeoutMs`,
+ * because some callers read the reply only afterwards, or lose it if they are stopped. Then an HTTP/2 stream is closed,
+ * and an HTTP/1.1 connection is cut.
  */
 export function releaseAfterReply(request: ServerRequest, reply: ServerReply, lingerTimeoutMs: number): void {
   if (hasNoBody(request)) return;

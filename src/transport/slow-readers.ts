@@ -38,9 +38,9 @@ export function cutSlowReaders(
 
 /** An unfinished reply over either HTTP version. */
 export interface OpenReply {
-  /** Whether this side has written everything, so that only the reader is pending. */
+  /** Whether the whole reply is written, so that only the reader is pending. */
   readonly isEnded: boolean;
-  /** The bytes that the reader has not taken yet and this process buffers. */
+  /** The bytes that this process buffers because the reader has not taken them yet. */
   readonly unsentBytes: number;
   /** Identifies the reader for the limit per address; undefined for proxies, which read for many. */
   readonly address: string | undefined;

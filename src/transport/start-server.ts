@@ -33,7 +33,7 @@ export async function startServer(options: ServerOptions): Promise<TransportServ
   const shutdown = new AbortController();
   // Every running call listens to it.
   setMaxListeners(0, shutdown.signal);
-  // Streams without an end of their own listen to it.
+  // Streams that do not end on their own listen to it.
   const closing = new AbortController();
   setMaxListeners(0, closing.signal);
   let isDraining = false;
@@ -70,7 +70,7 @@ export async function startServer(options: ServerOptions): Promise<TransportServ
       drained ??= drainConnections(connections, drainOptions, {
         onClosing() {
           health.endWatches();
-          // Mapped, and logged, once per stream that it ends.
+          // The error is mapped and logged once for each stream that it ends.
           const reason = draining();
           closing.abort(reason);
           for (const context of live) context.close(reason);
@@ -129,7 +129,6 @@ export interface ServerOptions extends OwnServiceOptions {
    * the RPC library. Default true.
    */
   readonly ownPath?: boolean;
-  /** Wraps every call. */
   readonly aroundCall?: CallWrapper;
   readonly onCallEnd?: (call: FinishedCall) => void;
   /** Called with failures that no reply can report, such as a stream that breaks after its head. */
@@ -144,7 +143,7 @@ export interface TransportServer {
   readonly isDraining: boolean;
   /**
    * Stops gracefully. Later calls wait for the first.
-   * @returns whether all calls ended by themselves
+   * @returns whether all calls ended before the time-out
    */
   drain(options: DrainOptions): Promise<boolean>;
   /** Cuts all connections and stops listening. */

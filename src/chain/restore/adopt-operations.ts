@@ -4,8 +4,8 @@ import type { OperationKind } from "../operation.ts";
 import { finishOperations } from "../submit/outbox.ts";
 
 /**
- * Looks up the mark of every queued operation on the chain and settles those that are there: after the restore of an
- * older copy, the newer database has already sent them. Returns their number.
+ * Looks up the mark of every queued operation on the chain and settles those that have one. Such operations exist after
+ * an older copy was restored, because the newer database has already sent them. Returns their number.
  */
 export async function adoptOperations({ database, network, kinds, log }: AdoptOptions): Promise<number> {
   let adoptedCount = 0;

@@ -13,7 +13,7 @@ import type { PastTransaction, TransactionHistory } from "./transaction-history.
  * Returns the transactions of the hot wallet, or paid by its gas station, whose outcome the database does not know, the
  * oldest first. The search follows objects back from the lanes' current ones until it reaches a known or foreign
  * transaction: each of the service's transactions uses a coin from the previous one on its lane. Throws if this
- * fullnode lacks a transaction that may be one of them; those of packages and shared objects are not needed.
+ * fullnode lacks a transaction that may be one of them. It does not need those of packages and shared objects.
  */
 export async function findLostTransactions(options: FindLostOptions): Promise<PastTransaction[]> {
   const { db, network, history } = options;
@@ -76,7 +76,7 @@ async function checkObjects(db: Queryable, network: string, objects: readonly Ow
     );
 }
 
-/** Throws if a transaction used a lane's object that may come from a missing transaction. */
+/** Throws if a transaction used an object of a lane that a missing transaction may have written. */
 async function checkOrigins(
   { network, reader }: FindLostOptions,
   lost: readonly PastTransaction[],
@@ -93,7 +93,7 @@ async function checkOrigins(
       if (version === undefined || left.has(keyOf({ objectId, version }))) continue;
       if ((await writerOf(reader, dependencies, objectId, version)) === undefined)
         throw new Error(
-          `this fullnode has not kept what came before transaction ${digest}; use one that has`,
+          `this fullnode has pruned the history before transaction ${digest}; use one that has it`,
         );
     }
   }

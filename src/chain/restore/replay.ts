@@ -10,9 +10,9 @@ import { resolveTransaction } from "../submit/transaction-outcome.ts";
 import type { PastTransaction } from "./transaction-history.ts";
 
 /**
- * Enters a transaction whose outcome the database does not know, with everything that it changed, in one database
- * transaction. If the database has stored it, its operations end with it. If not, its rows are restored to their
- * earlier state and land again.
+ * Records a transaction whose outcome the database does not know, with all its changes, in one database transaction. If
+ * the database has stored the transaction, its operations end with it. If not, its rows are restored to their earlier
+ * state and land again.
  */
 export async function replayTransaction(options: ReplayOptions, sent: PastTransaction): Promise<Replayed> {
   const { database, network, kinds, rebuilders } = options;
@@ -44,7 +44,7 @@ export async function replayTransaction(options: ReplayOptions, sent: PastTransa
 
   function kindOf(name: OperationName): OperationKind {
     const kind = kinds.find((one) => one.name === name);
-    if (kind === undefined) throw new Error(`there is no kind of operation ${name}`);
+    if (kind === undefined) throw new Error(`no operation kind ${name}`);
     return kind;
   }
 }
@@ -54,7 +54,7 @@ export interface Unrecoverable {
   readonly what: "encryption key" | "dWallet" | "sign request";
   /** The object's id on the chain. */
   readonly id: string;
-  /** The reason, and the remedy. */
+  /** Why it cannot be restored, and the remedy. */
   readonly reason: string;
 }
 
@@ -89,10 +89,10 @@ function countsOf(operations: readonly QueuedOperation[]): Replayed["counts"] {
   return first === undefined ? {} : { [first.kind]: operations.length };
 }
 
-/** A transaction whose block lacks the cap does not name its lane. */
+/** The lane of a transaction whose block does not use an OperatorCap. */
 const UNKNOWN_LANE = "unknown";
 
-/** True if the transaction was already stored, without its outcome. */
+/** Records the transaction. Returns true if it was already stored, without its outcome. */
 async function enterTransaction(
   db: Queryable,
   network: ReplayOptions["network"],

@@ -4,7 +4,7 @@ import type { ChainNetwork } from "../network.ts";
 import { type TransactionOutcome, toOutcome } from "../outcome.ts";
 import { retryRead } from "../retry-read.ts";
 
-/** Creates a reader over the network's client. It retries every read once. */
+/** Creates a reader that uses the network's client and retries every read once. */
 export function createTransactionHistory(
   network: Pick<ChainNetwork, "client" | "backOff" | "times" | "clock">,
 ): TransactionHistory {
@@ -48,7 +48,7 @@ export interface PastTransaction {
   readonly gasOwner: string | undefined;
   readonly bytes: Uint8Array;
   readonly signatures: readonly string[];
-  /** The time of its checkpoint; undefined while it is in none. */
+  /** The time of its checkpoint; undefined before it is in one. */
   readonly time: Date | undefined;
   readonly outcome: TransactionOutcome;
 }

@@ -50,7 +50,7 @@ export interface SignedTransaction {
 /** The contents of a transaction, and its sender. */
 export interface BlockContent {
   addCalls(calls: ChainCalls): void;
-  /** Default the hot wallet. */
+  /** Default: the hot wallet. */
   readonly sender?: Signer | undefined;
 }
 
@@ -65,14 +65,14 @@ export class DryRunRefused extends Error {
   }
 }
 
-/** A transaction can land in the epoch of its building and in the next one, never later. */
+/** A transaction can land in the epoch in which it was built and in the next one, never later. */
 const VALID_EPOCHS_AHEAD = 1n;
 
 /** The source of a block's gas budget. */
 export type Trial =
   /** A dry run, which also finds aborts before anything is paid. */
   | "dry-run"
-  /** A fixed budget. The chain itself decides on the block. */
+  /** A fixed budget, without a check: only the execution shows whether the chain accepts the block. */
   | "on-chain";
 
 /** Enough for any single operation. The sender pays only for the gas that is used. */

@@ -6,7 +6,7 @@ import { type LaneObjects, moveLane, readLaneObjects } from "./lane-table.ts";
 import { correctDropped } from "./transaction-outcome.ts";
 
 /**
- * Sets the lane to the result of its own transaction that was wrongly taken for dead because a lagging fullnode did not
+ * Sets the lane to the result of a transaction of its own that was marked as dropped because a lagging fullnode did not
  * know it. Its operations are back in the queue, and each finds its mark on the chain. Returns false if another process
  * has moved the lane or the fullnode lags again.
  */

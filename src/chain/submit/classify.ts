@@ -7,12 +7,13 @@ import type { ExecutionFailure } from "../outcome.ts";
 export const INVALID_TRANSACTION = "InvalidTransaction";
 
 /**
- * What is to be done about a failed execution.
- * - `retry`: the same will work later; back off.
- * - `operator`: nothing will work until the operator acts ({@link OperatorCause}); the queue stays, and an alarm says so.
- * - `used`: the operation's own session is on the chain, so the chain has it; it never fails.
- * - `fault`: the operation can never work, unless the chain has it already: look for its mark, and fail it if it is not
- *   there. So also where the signer has a key (dynamic_field:0) or the object has moved on (coordinator_inner:4).
+ * The reaction to a failed execution.
+ * - `retry`: the same transaction will work later; back off.
+ * - `operator`: nothing works until the operator acts ({@link OperatorCause}); keep the queue and raise an alarm.
+ * - `used`: the operation's session is already on the chain; never fail the operation.
+ * - `fault`: the operation can never work, unless it is already on the chain: look for its mark, and fail it if there
+ *   is none. This includes a signer that already has a key (dynamic_field:0) and an object in a later state
+ *   (coordinator_inner:4).
  */
 export type Verdict = "retry" | "operator" | "used" | "fault";
 
@@ -27,24 +28,24 @@ export const OPERATOR_CAUSES = [
   "treasury_version",
   "treasury_paused",
   "operator_revoked",
-  // The OperatorCap is of another Treasury, or bound to another address than the hot wallet's.
+  // The OperatorCap belongs to another Treasury, or is bound to an address other than the hot wallet's.
   "operator_foreign",
   "operator_expired",
-  // The OperatorCap has spent what the administrator allows it in an epoch.
+  // The OperatorCap has spent its limit for this epoch.
   "operator_limit",
-  // The Treasury, a cap or the coordinator is of another package than the service calls. The service makes all other
-  // arguments itself, so no operation can bring a wrong one.
+  // The Treasury, a cap or the coordinator belongs to a package other than the one that the service calls. The service
+  // itself creates all other arguments, so no operation can cause this.
   "wrong_package",
   "gas",
 ] as const;
 /** One of {@link OPERATOR_CAUSES}. */
 export type OperatorCause = (typeof OPERATOR_CAUSES)[number];
 
-/** Aborts by `module:code`; sources are the Ika coordinator's and the Treasury's abort codes. */
+/** Keyed by `module:code`, with the abort codes of the Ika coordinator and of the Treasury. */
 const CAUSE_OF_ABORT: Readonly<Record<string, OperatorCause>> = {
   "coordinator:0": "coordinator_version",
   "coordinator:2": "coordinator_version",
-  // Versions of the coordinator differ in the place of this check.
+  // The module of this check depends on the version of the coordinator.
   "pricing_and_fee_manager:1": "ika_price_missing",
   "coordinator_inner:21": "ika_price_missing",
   "sessions_manager:1": "price_ceiling",
@@ -59,7 +60,7 @@ const CAUSE_OF_ABORT: Readonly<Record<string, OperatorCause>> = {
   "operators:4": "operator_limit",
 };
 
-/** The causes that refuse every operation of the lane alike. */
+/** The causes that affect every operation of the lane. */
 const CAUSES_OF_ALL: readonly (OperatorCause | undefined)[] = [
   "coordinator_version",
   "treasury_version",
@@ -79,14 +80,14 @@ const VERDICT_OF_ABORT: Readonly<Record<string, Verdict>> = {
   "sessions_manager:3": "used",
 };
 
-/** Returns what the operator has to change; undefined if the failure is not the operator's matter. */
+/** Returns the cause that the operator has to remove; undefined if the operator cannot help. */
 export function operatorCause({ abort, message, kind }: ExecutionFailure): OperatorCause | undefined {
   if (abort) return CAUSE_OF_ABORT[`${abort.module}:${abort.code}`];
   if (WRONG_ARGUMENT_KINDS.has(kind)) return "wrong_package";
   return kind !== "CongestedObjects" && SHORT_OF_GAS.test(message) ? "gas" : undefined;
 }
 
-/** Decides by the kind of error. An unknown abort is the operation's fault; an unknown fault of the chain is not. */
+/** Classifies by the kind of error. An unknown abort is the operation's fault; any other unknown error is not. */
 export function classifyFailure(failure: ExecutionFailure): Verdict {
   if (operatorCause(failure) !== undefined) return "operator";
   if (failure.abort) return VERDICT_OF_ABORT[`${failure.abort.module}:${failure.abort.code}`] ?? "fault";
@@ -99,9 +100,9 @@ export function isAboutVersions({ kind, message }: ExecutionFailure): boolean {
 }
 
 /**
- * Returns true if the failure is not the fault of one operation: shared objects are busy, gas is short, the fullnode has
- * other versions of the lane's objects, or Ika or the Treasury refuses every call. Splitting the batch would then not
- * help.
+ * Returns true if the failure is not the fault of one operation: shared objects are congested, gas is short, the
+ * fullnode has other versions of the lane's objects, or Ika or the Treasury refuses every call. Splitting the batch
+ * would not help.
  */
 export function isAboutAll(failure: ExecutionFailure): boolean {
   const { kind, message } = failure;

@@ -65,7 +65,7 @@ export interface ComposeOptions {
   readonly log: Pick<Log, "error">;
 }
 
-/** The chain's limit is 128 KiB. This leaves room for gas, signatures and the calls themselves. */
+/** The chain's limit is 128 KiB. The difference is for gas, signatures and the calls themselves. */
 const BLOCK_BYTES = 100 * 1024;
 
 /** Takes operations from the front while they fit, at least one. */

@@ -4,7 +4,7 @@ import { execute } from "../../store/statements.ts";
 
 /**
  * Empties the bytes and signatures of at most `maxCount` transactions whose outcome is at least `days` days old, the
- * oldest first. Returns their number. Afterwards only the chain has them, by their digests.
+ * oldest first. Returns their number. Afterwards only the chain has their contents, by digest.
  */
 export async function emptyTransactions(db: Queryable, days: number, maxCount: number): Promise<number> {
   return execute(db, empty(days, maxCount));

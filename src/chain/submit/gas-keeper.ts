@@ -7,7 +7,7 @@ import { addGasCoin } from "./lane-table.ts";
 import { type GasPlan, planGas } from "./plan-gas.ts";
 import { type LaneGasOptions, readLaneGas } from "./read-lane-gas.ts";
 
-/** Creates the gas keeper. Coins belong to the gas owner. The database assigns each coin to one lane. */
+/** Creates the gas keeper, which distributes the gas owner's coins. Each coin is assigned to one lane. */
 export function createGasKeeper(options: GasKeeperOptions): GasKeeper {
   const { database, network, laneIds, clock, log } = options;
 

@@ -91,13 +91,12 @@ export function createLaneDriver(options: LaneDriverOptions): LaneDriver {
     if (claimed.length === 0) return false;
     const block = await composeBlock({ database, kinds, log }, claimed);
     if (block === undefined) return true;
-    // Operations that did not fit are free for another lane at once.
+    // Frees the operations that did not fit for other lanes at once.
     if (block.operations.length < claimed.length) await unclaimOperations(database, lease, block.operations);
     await settleTraced(block.operations, () => store(lease, block, objects));
     return true;
   }
 
-  /** Settles the stored transaction. */
   function settleTraced(
     operations: readonly QueuedOperation[],
     work: () => Promise<StoredTransaction | undefined>,
@@ -123,7 +122,7 @@ export function createLaneDriver(options: LaneDriverOptions): LaneDriver {
     return signed;
   }
 
-  /** The sender is the signer, who is not always the lane's owner. */
+  /** Stores the signer as the sender, which is not always the hot wallet. */
   function storeSigned(lease: LaneLease, signed: SignedTransaction, ids: readonly string[]): Promise<void> {
     const transaction = { ...signed, network: lane.network };
     return database.transaction((db) => storeTransaction(db, lease, transaction, ids));
@@ -147,7 +146,7 @@ export function createLaneDriver(options: LaneDriverOptions): LaneDriver {
       }
       if (unknownCoinIds.length < objects.gasCoins.length)
         await dropGasCoins(database, lane.id, unknownCoinIds);
-      // A lagging fullnode reports faults that the chain does not have, so nothing fails by its word alone.
+      // A lagging fullnode reports faults that the chain does not have, so its reply alone never fails an operation.
       if (block.operations.length === 1 && classifyFailure(error.failure) === "fault")
         return lane.build(objects, block, "on-chain");
       await refuse(block.operations, error.failure);
@@ -210,5 +209,5 @@ const DEFAULT_INTERVAL_MS = 500;
 const DEFAULT_LEASE_MS = 10_000;
 /** The longest pause while the fullnode is unavailable. */
 const MAX_BACKOFF_MS = 5_000;
-/** Lets a lane have one transaction whose outcome is not known. */
+/** Allows one transaction with an unknown outcome per lane. */
 const LANE_INDEX = "chain_transaction_unresolved_lane";

@@ -17,7 +17,7 @@ export interface LaneObjects {
   readonly gasCoins: readonly OwnedRef[];
 }
 
-/** The maximum number of coins in a payment. The chain allows 256. */
+/** The maximum number of gas coins in one transaction. The chain allows 256. */
 const GAS_COINS_AT_MOST = 16;
 
 const OWNED_REF = { objectId: text, version: text, digest: text };
@@ -45,7 +45,7 @@ export async function addGasCoin(db: Queryable, laneId: string, coin: OwnedRef):
 
 /**
  * Leases the lane. Returns undefined while another process holds it, or if another sender has used a lane of this
- * network. Every lease has a fence number that is higher than all earlier ones.
+ * network. Every lease has a fence that is higher than all earlier ones.
  */
 export async function leaseLane(
   db: Queryable,
@@ -164,7 +164,7 @@ export async function forgetForeignUses(db: Queryable, network: string): Promise
   await execute(db, sql`UPDATE lane SET foreign_digest = NULL WHERE network = ${network}`);
 }
 
-/** Sets a lane to its state on the chain, whichever transaction caused that state. */
+/** Sets a lane to its state on the chain, whatever transaction led to that state. */
 export async function resetLane(db: Queryable, operatorCap: OwnedRef): Promise<void> {
   const { objectId, version, digest } = operatorCap;
   await execute(db, sql`UPDATE lane SET version = ${version}, digest = ${digest} WHERE id = ${objectId}`);
@@ -183,7 +183,7 @@ export async function dropGasCoins(
   );
 }
 
-/** Returns the coins of each lane of a network, with merged ones. */
+/** Returns the coins of each lane of a network, including merged ones. */
 export function readGasCoins(
   db: Queryable,
   network: string,

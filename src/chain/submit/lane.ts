@@ -23,7 +23,7 @@ export interface Lane {
   send(stored: StoredTransaction): Promise<SendResult>;
 }
 
-/** One lane for each OperatorCap of the network. */
+/** Creates one lane for each OperatorCap of the network. */
 export function createLanes(network: ChainNetwork, reader: NetworkReader): Lane[] {
   return network.treasury.operatorCapIds.map((id) => ({
     network: network.name,

@@ -62,8 +62,8 @@ UPDATE chain_operation o SET claimed_fence = ${fence} FROM batch WHERE o.id = ba
 RETURNING ${COLUMNS}, o.priority`;
 
 /**
- * Claims the next operations for one transaction: those of the most urgent operation's kind, or this one alone if it
- * must go alone. The lease holds them until it stores them, returns them or ends.
+ * Claims the next operations for one transaction: those of the most urgent operation's kind, or only that operation if
+ * it must be sent alone. They belong to the lease until it stores them, returns them or ends.
  */
 export async function claimOperations(
   db: Queryable,
@@ -79,7 +79,7 @@ export async function claimOperations(
   return rows.sort((a, b) => a.priority - b.priority || (a.id < b.id ? -1 : 1));
 }
 
-/** Returns the lease's operations to the queue, except for these. All claims of a lease also end with it. */
+/** Returns the lease's claimed operations to the queue, except these. All claims also end with the lease. */
 export async function unclaimOperations(
   db: Queryable,
   { fence }: LaneLease,
@@ -141,10 +141,10 @@ export async function storeTransaction(
         WHERE id = ANY(${operationIds}::uuid[]) AND state = 'queued' AND claimed_fence = ${lease.fence} RETURNING id`,
   );
   // Another process has taken one of them. This transaction must not be stored, so that it is never sent.
-  if (tiedCount !== operationIds.length) throw new LeaseLostError("an operation is another lane's");
+  if (tiedCount !== operationIds.length) throw new LeaseLostError("another lane has taken an operation");
 }
 
-/** Thrown when another process has taken the lane or an operation. The caller looks again. */
+/** Thrown when another process has taken the lane or an operation. The caller reads the queue again. */
 export class LeaseLostError extends Error {
   override readonly name = "LeaseLostError";
 }
@@ -173,7 +173,7 @@ export function operationsOf(db: Queryable, digest: string): Promise<QueuedOpera
   );
 }
 
-/** Marks operations as landed: those of a landed transaction, or a queued one that was already on the chain. */
+/** Marks operations as landed: those of a landed transaction, or queued ones that are already on the chain. */
 export async function finishOperations(db: Queryable, ids: readonly string[]): Promise<void> {
   await execute(
     db,
@@ -181,7 +181,7 @@ export async function finishOperations(db: Queryable, ids: readonly string[]): P
   );
 }
 
-/** Marks a queued operation as failed. Returns false if it is not queued any more. */
+/** Marks a queued operation as failed. Returns false if it is no longer queued. */
 export async function failOperation(
   db: Queryable,
   id: string,
@@ -197,7 +197,7 @@ export async function failOperation(
   return failedCount === 1;
 }
 
-/** Delays queued operations. Each is then sent alone if one of them may have spoilt the block. */
+/** Delays queued operations. With `alone`, each is sent in its own transaction from now on. */
 export async function requeueOperations(
   db: Queryable,
   ids: readonly string[],

@@ -2,7 +2,7 @@ import type { GasCoin } from "../reader.ts";
 
 /**
  * Assigns each spare coin, the largest first, to the lane with the least gas. If lanes are still low, the richest lane
- * splits its coins evenly with them, provided that every lane then has enough.
+ * splits its coins evenly with them, if that gives every lane enough.
  */
 export function planGas(lanes: readonly LaneGas[], spare: readonly GasCoin[]): GasPlan {
   const balances = new Map(lanes.map(({ laneId, balanceMist }) => [laneId, balanceMist]));

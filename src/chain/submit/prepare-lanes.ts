@@ -54,7 +54,7 @@ export async function resetLanes({
 }: Pick<PrepareLanesOptions, "database" | "network" | "reader">): Promise<void> {
   const caps = await reader.ownedObjects(network.treasury.operatorCapIds);
   await database.transaction(async (db) => {
-    // This includes lanes that are not configured any more, for example after a change of the hot wallet.
+    // This includes lanes that are no longer configured, for example after a change of the hot wallet.
     await forgetForeignUses(db, network.name);
     for (const cap of caps.values()) await resetLane(db, cap);
   });

@@ -30,6 +30,5 @@ export interface LaneGasOptions {
   readonly database: Queryable;
   readonly network: Pick<ChainNetwork, "name" | "gasOwnerAddress">;
   readonly reader: Pick<NetworkReader, "gasCoins">;
-  /** The ids of all lanes. */
   readonly laneIds: readonly string[];
 }

@@ -15,7 +15,7 @@ import { failOperation, finishOperations, type QueuedOperation, requeueOperation
 /**
  * Creates the function that handles operations which the chain refused, in a dry run or in an execution. It splits a
  * refused batch until the faulty operation is alone, and only then decides. Only an execution can fail an operation,
- * never a dry run. If the fullnode mixes up an operation's mark with another's, the operation stays in the queue.
+ * never a dry run. If the fullnode returns another operation's mark, the operation stays in the queue.
  */
 export function createRefusalHandler(options: RefusalOptions): RefusalHandler {
   const { database, kindOf, log, notify, onBlocked } = options;
@@ -67,7 +67,7 @@ export function createRefusalHandler(options: RefusalOptions): RefusalHandler {
         );
         return requeueOperations(database, ids, { alone: true, delayMs });
       case "fault":
-        // Whatever the abort says, an operation that is already on the chain did not fail.
+        // An operation that is already on the chain did not fail, whatever the abort code is.
         if (!(await adopt(only, failure))) {
           log.warn(fields, "the chain refused permanently");
           await fail(only, failure, toOperationFailure(failure));
@@ -105,7 +105,7 @@ export function createRefusalHandler(options: RefusalOptions): RefusalHandler {
   ): Promise<void> {
     const kind = kindOf(operation.kind);
     await database.transaction(async (db) => {
-      // If another process has taken the operation since, its transaction decides.
+      // If another process has taken the operation meanwhile, its transaction decides.
       if (!(await failOperation(db, operation.id, why.reason, failure.message))) return;
       const subject = (await kind.load(db, [operation.subjectId])).get(operation.subjectId);
       if (subject !== undefined) await kind.failed(db, subject, why);

@@ -36,7 +36,7 @@ export async function sendTransaction(
     throw new Error("the fullnode has not seen the transaction yet");
   } catch (error) {
     const dead = await findDeath(reader, stored);
-    // This look-up comes last: if the transaction landed, it did so before the event that would have made it dead.
+    // This look-up comes last: if the transaction landed, it did so before whatever made it look dead.
     const known = await reader.transaction(stored.digest);
     if (known) return known;
     if (dead === undefined) {
@@ -61,8 +61,8 @@ export interface DeadTransaction {
 
 /**
  * Returns why a transaction that the fullnode does not know can never land, or undefined if it still may. It cannot if
- * its last epoch is over or another transaction has used one of its inputs. A newer version of an input proves nothing
- * by itself, because this transaction may have made it.
+ * its last epoch has ended or another transaction has used one of its inputs. A newer version of an input alone proves
+ * nothing, because this transaction may have written it.
  */
 async function findDeath(
   reader: NetworkReader,
@@ -70,7 +70,7 @@ async function findDeath(
 ): Promise<DeadTransaction | undefined> {
   const { expiration } = Transaction.from(stored.bytes).getData();
   if (expiration?.$kind === "Epoch" && (await reader.epoch()).epoch > BigInt(expiration.Epoch)) {
-    return { kind: "dead", reason: `its last epoch ${expiration.Epoch} is over` };
+    return { kind: "dead", reason: `its last epoch ${expiration.Epoch} has ended` };
   }
   const spent = await findSpentInput(reader, stored);
   if (spent === undefined) return undefined;

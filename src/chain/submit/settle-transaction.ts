@@ -81,7 +81,7 @@ export function createTransactionSettler(options: SettleOptions): TransactionSet
   }
 }
 
-/** Receives events that an operator should know. */
+/** Receives events for the operator. */
 export type SubmitterLog = Pick<Log, "info" | "warn" | "error">;
 
 export interface SettleOptions {
@@ -98,5 +98,5 @@ export type TransactionSettler = (lane: Lane, stored: StoredTransaction) => Prom
 
 /** The log message for a lane that a transaction outside this database has used. */
 export const FOREIGN_USE =
-  "something else sends from the hot wallet, so nothing more is submitted; a hot wallet is for one database alone: " +
+  "another sender uses the hot wallet, so nothing more is submitted; a hot wallet belongs to one database only: " +
   "stop the other sender, or restore the newest database, then start with `tss serve --after-restore`";

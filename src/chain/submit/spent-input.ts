@@ -4,7 +4,7 @@ import type { NetworkReader } from "../reader.ts";
 /** An object version that another transaction has used. */
 export interface SpentInput {
   readonly objectId: string;
-  /** The transaction that made the next version. */
+  /** The transaction that wrote the next version. */
   readonly byDigest: string;
 }
 

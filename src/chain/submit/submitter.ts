@@ -15,7 +15,7 @@ import { traceLane } from "./trace-operations.ts";
 
 /**
  * Creates the submitter. Any number of processes may drive the same lanes: one process holds a lane at a time, and one
- * lane holds an operation.
+ * lane at a time holds an operation.
  */
 export function createSubmitter(options: SubmitterOptions): Submitter {
   const { database, network, signals, clock, log, tracer = NO_TRACER, intervalMs, leaseMs } = options;
@@ -74,7 +74,7 @@ export function createSubmitter(options: SubmitterOptions): Submitter {
 export interface SubmitterOptions {
   readonly database: Database;
   readonly network: string;
-  /** Their rows must exist. */
+  /** The lanes, whose rows must exist. */
   readonly lanes: readonly Lane[];
   readonly reader: Pick<NetworkReader, "ownedObjects" | "transaction">;
   readonly signals: Signals;

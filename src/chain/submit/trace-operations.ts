@@ -70,8 +70,8 @@ export function traceLane(lane: Lane, tracer: Tracer): Lane {
 }
 
 /**
- * Returns the trace contexts of the calls that open sessions come from, by the id of the waiting row. Untraced calls
- * are absent.
+ * Returns the trace contexts of the calls that caused open sessions, by the id of the waiting row. Untraced calls are
+ * absent.
  */
 export async function readSessionTraces(
   database: Database,

@@ -3,7 +3,7 @@ import type { Queryable } from "../../store/database.ts";
 import { execute } from "../../store/statements.ts";
 import type { TransactionOutcome } from "../outcome.ts";
 
-/** Returns true if this database has stored the transaction, so that it is the service's own. */
+/** Returns true if this database has stored the transaction, which makes it the service's own. */
 export async function isKnownTransaction(db: Queryable, digest: string): Promise<boolean> {
   return (await execute(db, sql`SELECT 1 FROM chain_transaction WHERE digest = ${digest}`)) > 0;
 }
@@ -29,7 +29,7 @@ export async function resolveTransaction(
   return resolvedCount === 1;
 }
 
-/** Stores that a transaction which was taken for dead has been executed. Returns false if it was not taken for dead. */
+/** Stores the outcome of a transaction that was wrongly marked as dropped. Returns false if it was not so marked. */
 export async function correctDropped(
   db: Queryable,
   digest: string,

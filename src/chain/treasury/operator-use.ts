@@ -1,6 +1,6 @@
 import { type OperatorAmounts, spentIn, type TreasuryOperator } from "./treasury-state.ts";
 
-/** Says how much of an operator's time and of its limits is left in an epoch. */
+/** Returns an operator's remaining epochs and the largest used share of its limits in an epoch. */
 export function operatorUse(operator: TreasuryOperator, epoch: bigint): OperatorUse {
   const spent = spentIn(operator, epoch);
   let usedShare = 0;
@@ -11,9 +11,9 @@ export function operatorUse(operator: TreasuryOperator, epoch: bigint): Operator
 
 /** The use of an operator. */
 export interface OperatorUse {
-  /** 0 in the last epoch in which it may be used, negative after it. */
+  /** 0 in the last epoch in which it may be used, negative afterwards. */
   readonly epochsLeft: bigint;
-  /** The share of the limit that is used most, 0 to 1. A limit of nothing is left out: it forbids an operation. */
+  /** The largest used share of a limit, 0 to 1. A limit of 0 does not count, because it forbids the operation. */
   readonly usedShare: number;
 }
 

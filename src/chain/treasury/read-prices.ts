@@ -34,12 +34,12 @@ export interface NetworkPrices {
   readonly prices: readonly OperationPrice[];
 }
 
-/** The operations that the Treasury pays for; the index of one is its number in the Treasury's ceilings. */
+/** The operations that the Treasury pays for. The index is the operation's number in the Treasury's ceilings. */
 export const PRICED_OPERATIONS = ["dkg", "presign", "sign"] as const;
 /** One of {@link PRICED_OPERATIONS}. */
 export type PricedOperation = (typeof PRICED_OPERATIONS)[number];
 
-/** What one operation costs, in the smallest units. Curve and algorithm are the chain's integers. */
+/** The price of one operation, in the smallest units. Curve and algorithm are the chain's integers. */
 export interface OperationPrice {
   readonly operation: PricedOperation;
   readonly curve: number;
@@ -49,7 +49,7 @@ export interface OperationPrice {
   readonly sui: bigint;
 }
 
-/** Sorts by operation, curve and algorithm. */
+/** Compares by operation, curve and algorithm, for sorting. */
 export function byOperation(a: OperationPrice, b: OperationPrice): number {
   return (
     PRICED_OPERATIONS.indexOf(a.operation) - PRICED_OPERATIONS.indexOf(b.operation) ||

@@ -6,7 +6,7 @@ import { listFields } from "./list-fields.ts";
 import { byOperation, type OperationPrice, PRICED_OPERATIONS } from "./read-prices.ts";
 import { type TreasuryAnnouncement, type TreasuryState, treasuryState } from "./treasury-state.ts";
 
-/** Reads a Treasury. Throws if the object does not exist or is none. */
+/** Reads a Treasury. Throws if the object does not exist or is not a Treasury. */
 export async function readTreasuryObject(
   client: Pick<SuiGrpcClient, "core">,
   treasuryId: string,
@@ -27,15 +27,15 @@ export async function readTreasuryObject(
   };
 }
 
-/** A Treasury with its reference, and the ids of its tables. */
+/** A Treasury with its shared reference and its tables. */
 export interface SharedTreasury extends TreasuryState {
   readonly id: string;
-  /** Price ceilings. */
+  /** The id of the table of price ceilings. */
   readonly ceilingsId: string;
-  /** The dWallets whose capabilities it holds. */
+  /** The id of the table of dWallets whose capabilities the Treasury holds. */
   readonly dwalletsId: string;
   readonly dwalletCount: bigint;
-  /** Capabilities of unused presigns. */
+  /** The id of the table of the capabilities of unused presigns. */
   readonly presignCapsId: string;
   readonly presignCount: bigint;
   /** The first version of the package, which names its types. */
@@ -72,7 +72,7 @@ export async function readReleases(
   const { objects } = await client.core.getObjects({ objectIds, include: { content: true } });
   return ids.flatMap((dwalletId, index) => {
     const object = objects[index];
-    // It has ended since the Treasury was read.
+    // The announcement has ended since the Treasury was read.
     if (object === undefined || object instanceof Error) return [];
     const { owner, release } = TreasuryDWallet.parse(object.content.subarray(FIELD_HEAD_BYTES));
     return release === null
@@ -81,7 +81,7 @@ export async function readReleases(
   });
 }
 
-/** A dWallet's capability that the administrator wants to hand out. */
+/** The announced release of a dWallet's capability by the administrator. */
 export interface AnnouncedRelease extends TreasuryAnnouncement {
   readonly dwalletId: string;
   /** The address of the user's encryption key. */
@@ -90,7 +90,7 @@ export interface AnnouncedRelease extends TreasuryAnnouncement {
 
 const MAX_CEILING_COUNT = 1_000;
 const ID_TYPE = "0x2::object::ID";
-/** A field's content begins with its own id and its name. */
+/** The content of a field begins with the field's id and its name, 32 bytes each. */
 const FIELD_HEAD_BYTES = 64;
 
 const PriceKey = bcs.struct("PriceKey", { op: bcs.u8(), curve: bcs.u32(), signature_algorithm: bcs.u32() });

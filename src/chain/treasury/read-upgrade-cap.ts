@@ -2,8 +2,8 @@ import { bcs } from "@mysten/sui/bcs";
 import type { SuiGrpcClient } from "@mysten/sui/grpc";
 
 /**
- * Finds who can change a package: the holder of the UpgradeCap that the publication of the package returned. Where the
- * cap went afterwards is read from the object itself.
+ * Returns the current holder of a package's UpgradeCap, who can upgrade the package. It finds the cap in the
+ * transaction that published the package.
  */
 export async function readUpgradeCap(
   { core }: Pick<SuiGrpcClient, "core">,
@@ -33,7 +33,7 @@ export async function readUpgradeCap(
   return { kind: "held", capId, holder, version: BigInt(version), policy };
 }
 
-/** Who can change a package. */
+/** The state of a package's UpgradeCap. */
 export type UpgradeCapHolder =
   | {
       readonly kind: "held";
@@ -42,10 +42,10 @@ export type UpgradeCapHolder =
       readonly holder: string;
       /** The number of versions so far. */
       readonly version: bigint;
-      /** 0 for any compatible change, 128 for additions alone, 192 for dependencies alone. */
+      /** The allowed changes: 0 for any compatible one, 128 for additions only, 192 for dependencies only. */
       readonly policy: number;
     }
-  /** The cap does not exist any more, or is inside another object: nobody can be named who holds it. */
+  /** The cap no longer exists or is wrapped in another object, so its holder is unknown. */
   | { readonly kind: "destroyed"; readonly capId: string }
   | { readonly kind: "unknown"; readonly why: string };
 

@@ -4,8 +4,8 @@ import type { ChainCalls } from "../calls.ts";
 import type { ChainNetwork } from "../network.ts";
 
 /**
- * Adds the service's Move calls to a transaction, all objects by explicit reference. The order of arguments is that of
- * `move/treasury` for the paid calls and of the Ika coordinator module for the others.
+ * Adds the service's Move calls to a transaction, with explicit references to all objects. The order of arguments is
+ * that of `move/treasury` for the paid calls and of the Ika coordinator module for the others.
  */
 export function createTreasuryCalls(
   tx: Transaction,

@@ -6,7 +6,7 @@ import type { ChainNetwork } from "../network.ts";
 import { retryRead } from "../retry-read.ts";
 import { type TreasuryBalances, type TreasuryState, treasuryState } from "./treasury-state.ts";
 
-/** Reads through the network's client. */
+/** Creates a reader that uses the network's client. */
 export function createTreasuryReader(network: ChainNetwork): TreasuryReader {
   const { core } = network.client;
   const read = retryRead(network);
@@ -52,7 +52,7 @@ export function createTreasuryReader(network: ChainNetwork): TreasuryReader {
         const include = { previousTransaction: true } as const;
         const { objects } = await read((signal) => core.getObjects({ objectIds, include, signal }));
         const nameOf = new Map(page.map(({ fieldId, name }) => [fieldId, name.bcs]));
-        // An entry that has been used does not exist any more.
+        // An entry that has been used meanwhile no longer exists.
         for (const object of presentObjects(objects)) {
           const name = nameOf.get(object.objectId);
           if (!object.previousTransaction || name === undefined) continue;
@@ -75,7 +75,7 @@ export function createTreasuryReader(network: ChainNetwork): TreasuryReader {
       const { objects } = await read((signal) =>
         core.getObjects({ objectIds, include: { content: true }, signal }),
       );
-      // An entry that has been replaced does not exist any more.
+      // An entry that has been replaced meanwhile no longer exists.
       for (const object of presentObjects(objects)) {
         const { name, value } = CeilingField.parse(object.content);
         const operation = CEILED[name.op];
@@ -109,7 +109,7 @@ export function createTreasuryReader(network: ChainNetwork): TreasuryReader {
     return fields;
   }
 
-  /** Reads it every time, because the Ika client caches the first one forever. */
+  /** Bypasses the Ika client, which caches the first result forever. */
   async function coordinatorInner() {
     const field = (await fieldsOf(network.coordinatorRef.objectId)).at(-1);
     if (field === undefined) throw new Error("the coordinator has no inner state");
@@ -155,11 +155,11 @@ export interface TreasuryReader {
   balances(): Promise<TreasuryBalances>;
   state(): Promise<TreasuryState>;
   ceilings(): Promise<PriceCeiling[]>;
-  /** The prices of every algorithm that the network prices. */
+  /** Returns the prices of all algorithms for which the network has a price. */
   signPrices(): Promise<SignPrice[]>;
-  /** Undefined if the network has no price for it. */
+  /** Returns undefined if the network has no price for the session. */
   price(curve: number, signatureAlgorithm: number, session: PricedSession): Promise<SessionPrice | undefined>;
-  /** Returns every paid, unused presign, in any order. */
+  /** Returns all paid, unused presigns, in no particular order. */
   heldPresigns(): Promise<HeldPresign[]>;
 }
 
@@ -170,7 +170,7 @@ const CeilingField = bcs.struct("Field", {
   value: bcs.struct("Ceiling", { ika: bcs.u64(), sui: bcs.u64() }),
 });
 
-/** The numbers of operations in the ceilings. */
+/** The index is the operation's number in the ceilings. */
 const CEILED = ["dkg", "presign", "sign"] as const;
 
 /** The protocol numbers of the coordinator's pricing map. */

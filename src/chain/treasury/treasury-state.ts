@@ -1,6 +1,6 @@
 import type { TreasuryObject } from "../../protocol/treasury-objects.ts";
 
-/** Returns what the Treasury's object says. */
+/** Converts the Treasury's object. */
 export function treasuryState(object: typeof TreasuryObject.$inferType): TreasuryState {
   const { version, paused, operators, roles, custody, ika, sui } = object;
   return {
@@ -37,32 +37,32 @@ export interface TreasuryState extends TreasuryBalances {
   readonly version: bigint;
   /** True if its administrator has stopped all payments. */
   readonly isPaused: boolean;
-  /** Who may spend from it. */
+  /** The OperatorCaps that may spend from it. */
   readonly operators: readonly TreasuryOperator[];
-  /** The only AdminCap that counts. */
+  /** The only valid AdminCap. */
   readonly adminCapId: string;
-  /** The address that may stop all payments; undefined if nobody has the role. */
+  /** The address that may stop all payments; undefined if the role is vacant. */
   readonly pauser: string | undefined;
-  /** The address that may replace a lost AdminCap; undefined if nobody has the role. */
+  /** The address that may replace a lost AdminCap; undefined if the role is vacant. */
   readonly recovery: string | undefined;
-  /** Who may become the administrator. */
+  /** The offer of the administrator's role, if any. */
   readonly adminOffer: TreasuryAnnouncement | undefined;
-  /** The Treasury that may take over. */
+  /** The announced successor Treasury, if any. */
   readonly successor: TreasuryAnnouncement | undefined;
-  /** The dWallets whose release by the administrator is announced. */
+  /** The dWallets with an announced release by the administrator. */
   readonly announcedDWalletIds: readonly string[];
 }
 
-/** An OperatorCap and what it may spend. */
+/** An OperatorCap and its spending limits. */
 export interface TreasuryOperator {
   readonly capId: string;
   /** The only address that may use the cap. */
   readonly holder: string;
   /** The last Sui epoch in which the cap may be used. */
   readonly expiresEpoch: bigint;
-  /** For one epoch. */
+  /** The limits of one epoch. */
   readonly limits: OperatorAmounts;
-  /** The epoch that `spent` counts. In a later one, nothing is spent. */
+  /** The epoch of `spent`. In a later epoch, `spent` starts at zero. */
   readonly spentEpoch: bigint;
   readonly spent: OperatorAmounts;
 }
@@ -74,16 +74,16 @@ export interface OperatorAmounts extends TreasuryBalances {
   readonly signs: bigint;
 }
 
-/** What will be handed over, to which address, and from which Sui epoch on. */
+/** An announced handover: the receiving address, and the first Sui epoch in which it is allowed. */
 export interface TreasuryAnnouncement {
   readonly to: string;
   readonly fromEpoch: bigint;
 }
 
-/** For how many epochs, from its first one on, the administrator may act on an announced release or successor. */
+/** How long the administrator may act on an announced release or successor, in epochs from `fromEpoch` on. */
 export const ANNOUNCEMENT_WINDOW = 14n;
 
-/** Returns what an operator has spent in an epoch that is not before the last payment. */
+/** Returns what an operator has spent in an epoch, which must not be before `spentEpoch`. */
 export function spentIn({ spentEpoch, spent }: TreasuryOperator, epoch: bigint): OperatorAmounts {
   return spentEpoch === epoch ? spent : { ika: 0n, sui: 0n, dkgs: 0n, presigns: 0n, signs: 0n };
 }
@@ -96,7 +96,7 @@ function amountsOf(amounts: Readonly<Record<keyof OperatorAmounts, string>>): Op
   };
 }
 
-/** The Treasury knows nobody as the zero address. */
+/** The zero address stands for a vacant role. */
 function roleOf(address: string): string | undefined {
   return /^0x0+$/.test(address) ? undefined : address;
 }

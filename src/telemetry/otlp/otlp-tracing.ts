@@ -31,7 +31,7 @@ export function openOtlpTracing(config: TracingConfig, log: TracerLog): Tracing 
     sampler: createSampler(config),
     spanProcessors: [processor],
   });
-  // The current span follows asynchronous work. The whole process shares one manager; it stays after a close.
+  // Makes the current span follow asynchronous work. The process has one manager, which stays after a close.
   context.setGlobalContextManager(new AsyncLocalStorageContextManager());
   let closed: Promise<void> | undefined;
   return {
@@ -43,7 +43,7 @@ export function openOtlpTracing(config: TracingConfig, log: TracerLog): Tracing 
   };
 }
 
-/** The most spans that wait for the receiver. More are dropped, so that a receiver that hangs costs bounded memory. */
+/** The limit of the queue. Further spans are dropped, so that a receiver that hangs costs bounded memory. */
 const QUEUE_MAX_COUNT = 2_048;
 const SEND_INTERVAL_MS = 1_000;
 const SEND_TIMEOUT_MS = 10_000;
@@ -64,7 +64,7 @@ function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    // Passes on escapes of another encoding unchanged.
+    // Keeps escapes of another encoding unchanged.
     return text;
   }
 }

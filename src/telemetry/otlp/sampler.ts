@@ -10,8 +10,8 @@ import {
 import type { TracingConfig } from "../open-tracing.ts";
 
 /**
- * Selects the traces to record: a share of them, or the caller's choice if the configuration follows callers. Only calls
- * begin traces; background work is recorded only as part of a call's trace.
+ * Selects the traces to record: a share of them, or those that callers record if `followsCaller` is set. Only calls
+ * start traces; background work is recorded only as part of a call's trace.
  */
 export function createSampler({
   sampledShare,
@@ -24,7 +24,7 @@ export function createSampler({
         ? new AlwaysOffSampler()
         : new TraceIdRatioBasedSampler(sampledShare);
   const root = callsOnly(share);
-  // Whoever does not follow callers ignores their choice, and still records its own traces completely.
+  // Without `followsCaller`, the choice of the caller is ignored. Traces that start here are still recorded completely.
   const remote = followsCaller ? {} : { remoteParentSampled: share, remoteParentNotSampled: share };
   return new ParentBasedSampler({ root, ...remote });
 }

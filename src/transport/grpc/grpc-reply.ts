@@ -28,7 +28,7 @@ export function failureTrailers({ setTrailers }: CallContext, error: ConnectErro
 
 /** Replies with a failure only: one head that contains the status (Trailers-Only). */
 export function replyFailure(stream: ServerHttp2Stream, context: CallContext, error: ConnectError): void {
-  // Closes a stream whose request was not read to its end, or the caller would keep sending.
+  // Closes a stream whose request was not read to its end. Otherwise the caller would keep sending.
   stream.once("finish", () => {
     if (!stream.readableEnded) stream.close(constants.NGHTTP2_NO_ERROR);
   });

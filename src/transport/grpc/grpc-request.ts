@@ -30,7 +30,7 @@ export function openGrpcCall(
   limits: Limits,
 ): GrpcSource {
   const isUnary = method.methodKind === "unary";
-  // Node's object is a hash table; a copy is smaller. A stream keeps it as long as it lasts.
+  // A stream keeps its headers while it lasts. Node's object is a hash table; a copy is smaller.
   const headers = isUnary ? given : { ...given };
   const defaultMs = isUnary ? limits.defaultDeadlineMs : undefined;
   const timeout = grpcDeadlineOf(headers["grpc-timeout"], defaultMs, limits);

@@ -29,7 +29,7 @@ export function readQuery(desc: DescMessage, query: string, taken: ReadonlySet<s
     const path = resolveFieldPath(desc, name);
     if (path === undefined) throw wrongField(shorten(name), "unknown query parameter");
     const key = protoPath(path);
-    if (isTaken(key, taken)) throw wrongField(key, "given by the path or the body already");
+    if (isTaken(key, taken)) throw wrongField(key, "already set by the path or the body");
     const known = found.get(key);
     if (known === undefined) found.set(key, { path, texts: [text] });
     else if (leafOf(path).fieldKind === "list") known.texts.push(text);

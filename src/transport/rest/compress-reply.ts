@@ -4,7 +4,7 @@ import { parsePreferences, weightFor } from "./preference-list.ts";
 
 /** Compression does not pay off for smaller replies. */
 const MIN_BYTES = 1024;
-/** Of 11. Higher levels are far slower for little gain. */
+/** The maximum is 11. Higher levels are far slower for little gain. */
 const BROTLI_QUALITY = 4;
 
 const toGzip = promisify(gzip);

@@ -55,7 +55,7 @@ function explain(
     if (!decodes(desc, { [name]: value }, options))
       return explainField(desc, field, value, path, depth, options);
   }
-  // Every member decodes by itself, so the whole exceeds the decoder's nesting limit.
+  // Every member decodes alone, so the whole exceeds the decoder's nesting limit.
   return new TransportError("VALIDATION", "the message nests too deeply");
 }
 
@@ -84,7 +84,7 @@ function explainField(
 
 /** Creates the error for two members of one oneof. Both are paths in proto names. */
 export function excludes(path: string, sibling: string): TransportError {
-  return wrongField(path, `excludes ${sibling}, which is given too`);
+  return wrongField(path, `cannot be set together with ${sibling}`);
 }
 
 function decodes(desc: DescMessage, json: JsonObject, options: JsonOptions): boolean {

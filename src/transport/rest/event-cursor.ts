@@ -22,10 +22,7 @@ export function fillCursor(desc: DescMessage, message: Message, cursor: string):
   if (field !== undefined && cursorOf(desc, message) === "") reflect(desc, message).set(field, cursor);
 }
 
-/**
- * Whether a message only shows that its stream is alive: its type has a cursor, and no field is set but that and
- * `time`.
- */
+/** Whether a message is a heartbeat: its type has a cursor, and no field is set except that and `time`. */
 export function isHeartbeat(desc: DescMessage, message: Message): boolean {
   if (cursorField(desc) === undefined) return false;
   const reflected = reflect(desc, message);

@@ -25,7 +25,7 @@ export function expectedMessage(message: DescMessage): string {
 const MESSAGES: Readonly<Record<string, string>> = {
   "google.protobuf.Timestamp": "expected a time such as 2024-01-02T03:04:05Z",
   "google.protobuf.Duration": "expected a duration in seconds such as 1.5s",
-  "google.protobuf.FieldMask": "expected paths of fields in lowerCamelCase, with commas between",
+  "google.protobuf.FieldMask": "expected comma-separated field paths in lowerCamelCase",
 };
 
 function expectedScalar(scalar: ScalarType): string {

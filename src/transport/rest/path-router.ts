@@ -61,7 +61,7 @@ export function createPathRouter<T>(): PathRouter<T> {
       const root = roots.get(method) ?? newBranch<T>();
       roots.set(method, root);
       const ends = endsOf(root, template);
-      if (ends.has(template.verb)) throw new Error(`the route ${method} ${text} is taken`);
+      if (ends.has(template.verb)) throw new Error(`the route ${method} ${text} already exists`);
       ends.set(template.verb, { template, value });
     },
   };

@@ -92,7 +92,7 @@ async function writePart(
     if (isShort && at >= part.end) break;
   }
   if (sizeBytes !== undefined && (isShort ? at < part.end : at !== sizeBytes)) {
-    throw new Error(`the handler announced ${sizeBytes} octets and made ${at}`);
+    throw new Error(`the handler announced ${sizeBytes} octets and produced ${at}`);
   }
   reply.end();
 }
@@ -102,6 +102,6 @@ function octetsOf(route: RestRoute, message: Message): Pick<HttpBody, "contentTy
   const { reply, spec } = route;
   const value = reply.kind === "message" ? message : reflect(spec.method.output, message).get(reply.field);
   const octets = isReflectMessage(value) ? value.message : value;
-  if (!isMessage(octets, HttpBodySchema)) throw new Error("the reply is no HttpBody");
+  if (!isMessage(octets, HttpBodySchema)) throw new Error("the reply is not an HttpBody");
   return octets;
 }

@@ -73,7 +73,7 @@ function addRule(
   if (pattern.case === undefined) throw misfit(method, "it has no pattern");
   if (isAdditional && rule.additionalBindings.length > 0) throw misfit(method, "additional bindings nest");
   if (spec.kind === "client_streaming" || spec.kind === "bidi_streaming") {
-    throw misfit(method, "client streams have no form over REST");
+    throw misfit(method, "REST does not support client streams");
   }
   const [httpMethod, template] =
     pattern.case === "custom"
@@ -119,7 +119,7 @@ function bodyRule(method: DescMethod, message: DescMessage, body: string): BodyR
   if (body === "") return { kind: "none" };
   if (body === "*") return { kind: "message" };
   const path = resolveFieldPath(message, body);
-  if (path === undefined || path.length > 1) throw misfit(method, `there is no field ${body} at the top`);
+  if (path === undefined || path.length > 1) throw misfit(method, `there is no top-level field ${body}`);
   return { kind: "field", field: path[0] };
 }
 

@@ -86,7 +86,7 @@ async function* readMessage(
   yield message;
 }
 
-/** A reconnecting EventSource sends its last event id. */
+/** Resumes the stream of a reconnecting EventSource, which sends its last event id. */
 function resume(route: RestRoute, message: Message, request: ServerRequest): void {
   const id = request.headers["last-event-id"];
   if (typeof id !== "string" || id === "") return;

@@ -28,7 +28,7 @@ export async function invokeStream(
     return responseOf(context, spec.method, new AbortableMessages(output, spec.method, context));
   };
   const response = await intercepted(base, interceptors)(request);
-  if (!response.stream) throw new Error("an interceptor made a unary reply of a stream");
+  if (!response.stream) throw new Error("an interceptor turned a stream into a unary reply");
   adoptHeaders(context.responseHeader, response.header);
   return response;
 }

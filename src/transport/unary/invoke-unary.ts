@@ -28,7 +28,7 @@ export async function invokeUnary(
     return response;
   };
   const response = await intercepted(base, interceptors)(request);
-  if (response.stream) throw new Error("an interceptor made a stream of a unary reply");
+  if (response.stream) throw new Error("an interceptor turned a unary reply into a stream");
   if (response !== own) {
     adoptHeaders(context.responseHeader, response.header);
     adoptHeaders(context.responseTrailer, response.trailer);

@@ -8,7 +8,7 @@ import { openRaw } from "./raw-socket.ts";
 let server: FakeServer;
 afterEach(() => server.close());
 
-/** Always takes the plain choice. */
+/** Always makes the plain choice. */
 const plain = {
   next: () => 0,
   integer: (min: number) => min,
@@ -25,7 +25,7 @@ it.each([
   ["waits for 100 Continue", { expect: "100-continue" }],
   ["is a CONNECT", { ":method": "CONNECT" }],
   ["is gRPC", { ":path": "/tss.v1.Signing/GetSign", "content-type": "application/grpc" }],
-])("a request that %s and is reset in the same packet does no harm", async (_what, more) => {
+])("a request that %s and is reset in the same packet does not harm the server", async (_what, more) => {
   server = await startFakes();
   const raw = await openRaw(server.port);
   const reset = frame(TYPE.reset, 0, 1, word(constants.NGHTTP2_CANCEL));
@@ -57,7 +57,7 @@ it("a stream lasts longer than the idle time of connections while its caller ans
   });
   stream.write(Buffer.alloc(5));
   stream.end();
-  // Node answers pings by itself and reports them.
+  // Node answers pings automatically and reports them.
   for (let pings = 0; pings < 3; pings++) await new Promise((resolve) => session.once("ping", resolve));
   expect(stream.closed).toBe(false);
   session.destroy();
@@ -76,7 +76,7 @@ it("a caller that resets its stream with an internal error counts as gone", asyn
   stream.end(Buffer.alloc(5));
   await answered;
   stream.close(constants.NGHTTP2_INTERNAL_ERROR);
-  // Its answer follows the reset.
+  // The reply follows the reset.
   await new Promise<void>((resolve) => session.ping(() => resolve()));
   session.close();
   expect(await server.drain({ delayMs: 0, timeoutMs: 5_000 })).toBe(true);

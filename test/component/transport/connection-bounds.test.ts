@@ -16,7 +16,7 @@ let server: FakeServer;
 afterEach(() => server.close());
 
 describe("connections of one address", () => {
-  it("are refused beyond the limit over any protocol or none yet, and accepted again when others close", async () => {
+  it("are refused beyond the limit, whatever their protocol, and accepted again when others close", async () => {
     server = await startFakes({ limits: { connectionsPerAddressCount: 3 } });
     const silent = await openRaw(server.port);
     const http1 = await openRaw(server.port);
@@ -32,7 +32,7 @@ describe("connections of one address", () => {
     const closed = new Promise((resolve) => http2.once("close", resolve));
     http2.close();
     await closed;
-    // The server may learn of it later than this process does.
+    // The server may notice it later than this process.
     let text = "";
     while (text === "") {
       const next = await openRaw(server.port);
@@ -44,13 +44,13 @@ describe("connections of one address", () => {
     http1.socket.destroy();
   });
 
-  it("count from before their TLS handshake until it fails or takes too long", async () => {
+  it("count during their TLS handshake, until it fails or takes too long", async () => {
     server = await startFakes({
       tls: TLS,
       limits: { connectionsPerAddressCount: 1, firstByteTimeoutMs: 100 },
     });
     const half = await openRaw(server.port);
-    // The head of a handshake record without the rest.
+    // The head of a handshake record without its body.
     half.socket.write(Buffer.from([0x16, 3, 1, 2, 0]));
     expect(await (await openRaw(server.port)).closed()).toBe("");
     await half.closed();
@@ -69,7 +69,7 @@ describe("connections of one address", () => {
     for (const { socket } of all) socket.destroy();
   });
 
-  it("and of all together are limited, even for proxies", async () => {
+  it("are limited together with those of all addresses, even for proxies", async () => {
     server = await startFakes({ isTrustedPeer: () => true, limits: { connectionsCount: 1 } });
     const first = await openRaw(server.port);
     expect(await (await openRaw(server.port)).closed()).toBe("");
@@ -105,7 +105,7 @@ describe("headers over HTTP/2", () => {
 });
 
 describe("pipelined requests", () => {
-  it("end when their connection breaks, even those that wait for their turn", async () => {
+  it("end when their connection breaks, even those that are still queued", async () => {
     let leftCount = 0;
     const left = createLatch();
     const begun = createLatch();

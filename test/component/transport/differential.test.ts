@@ -34,8 +34,7 @@ const hooks: Hooks = {
 
 let servers: { server: FakeServer; session: ClientHttp2Session }[] = [];
 beforeAll(async () => {
-  // The third one takes the calls that the library reads differently, so that the records of the first two can be
-  // compared.
+  // The third server takes the calls that the library misreads, so that the records of the first two can be compared.
   const all = [
     await startFakes(hooks),
     await startFakes({ ...hooks, ownPath: false }),
@@ -56,7 +55,7 @@ interface Outcome {
   readonly body: string;
 }
 
-/** The parts in which both ways may differ: the moment, the place of a status, and the degree of compression. */
+/** The parts in which both implementations may differ: the time, the place of a status, and the compression level. */
 const FREE = new Set([
   ...["date", "x-request-id", "accept-encoding"],
   ...["grpc-encoding", "grpc-accept-encoding", "connect-content-encoding", "connect-accept-encoding"],
@@ -89,9 +88,9 @@ function send(session: ClientHttp2Session, call: GeneratedCall): Promise<Outcome
 }
 
 /**
- * Bodies that the library misreads. It ignores a head without a message after it, and it reads what follows a message
- * before it reports that nothing may follow. Over Connect it skips an envelope that ends a stream, which only a reply
- * may have.
+ * Whether the library misreads a body. It ignores a head without a message after it, and it reads the data after a
+ * message before it reports that none is allowed. Over Connect it skips an envelope that ends a stream, which only a
+ * reply may contain.
  */
 function isMisread({ protocol, isEnveloped, body }: GeneratedCall): boolean {
   if (!isEnveloped || body.length < 5) return false;
@@ -100,7 +99,7 @@ function isMisread({ protocol, isEnveloped, body }: GeneratedCall): boolean {
   return body.length === 5 ? rest < 0 : rest >= 5 && !body.subarray(-rest).equals(body.subarray(0, rest));
 }
 
-it("good and bad calls get the same answer from the own path and the library", async () => {
+it("valid and invalid calls get the same reply from this transport and from the library", async () => {
   const seen = new Map<string, number>();
   await fc.assert(
     fc.asyncProperty(generatedCalls, async (call) => {
@@ -123,7 +122,7 @@ it("good and bad calls get the same answer from the own path and the library", a
     }),
     { numRuns: CALL_COUNT },
   );
-  // Both protocols had both kinds of outcome. Otherwise the test would show little.
+  // Both protocols must have had both kinds of outcome, or the test would prove little.
   expect(seen.get("grpc 200 0")).toBeGreaterThan(CALL_COUNT / 20);
   expect(seen.get("streamed grpc 200 0")).toBeGreaterThan(CALL_COUNT / 100);
   expect(seen.get("streamed connect 200 undefined")).toBeGreaterThan(CALL_COUNT / 100);
@@ -131,14 +130,14 @@ it("good and bad calls get the same answer from the own path and the library", a
   expect(seen.size).toBeGreaterThan(8);
 }, 120_000);
 
-/** Bytes are equal, whichever class holds them. */
+/** Compares bytes by value, whatever their class. */
 function inPlainBytes(this: Record<string, unknown>, name: string, value: unknown): unknown {
   const given = this[name];
   if (given instanceof Uint8Array) return Buffer.from(given).toString("hex");
   return typeof value === "bigint" ? String(value) : value;
 }
 
-it("handlers get the same requests, and reports say the same", () => {
+it("both pass the same requests to handlers, and report the same calls", () => {
   const [own, library] = servers.map(({ server }) => server);
   const messages = (server: FakeServer | undefined) =>
     server?.seen.map(({ name, message }) => `${name} ${JSON.stringify(message, inPlainBytes)}`);

@@ -59,7 +59,7 @@ describe("drain", () => {
     agent.destroy();
   });
 
-  it("still accepts calls during the delay, asks HTTP/1.1 callers to leave, and fails health checks", async () => {
+  it("still accepts calls during the delay, asks HTTP/1.1 callers to disconnect, and fails health checks", async () => {
     server = await startFakes();
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     expect((await getOver(agent, "/v1/network")).connection).toBe("keep-alive");
@@ -70,7 +70,7 @@ describe("drain", () => {
     agent.destroy();
   });
 
-  it("sends HTTP/2 callers two GOAWAYs: one that refuses nothing, and one with the last served stream", async () => {
+  it("sends HTTP/2 callers two GOAWAYs: a first one that refuses nothing, and a second one with the last served stream", async () => {
     const { open, entered } = await startWaiting();
     const session = connect(server.url);
     const goaways: number[] = [];
@@ -97,7 +97,7 @@ describe("drain", () => {
     const session = connect(server.url);
     await once(session, "remoteSettings");
     const closed = once(session, "close");
-    // An idle connection that is left open makes the drain time out, which is false.
+    // An idle connection that stays open makes the drain time out and return false.
     expect(await server.drain({ delayMs: 0, timeoutMs: 5000 })).toBe(true);
     await closed;
     agent.destroy();
@@ -124,7 +124,7 @@ describe("drain", () => {
 });
 
 describe("a drain", () => {
-  it("does not wait for half the head of a request, and ends the call beside it", async () => {
+  it("does not wait for an incomplete request head, and lets the other call end", async () => {
     const { open, entered } = await startWaiting();
     const half = await openRaw(server.port);
     half.socket.write("GET /v1/health HTTP/1.1\r\nhost:");
@@ -151,7 +151,7 @@ describe("a drain", () => {
 });
 
 describe("close", () => {
-  it("ends all connections and leaves nothing open", async () => {
+  it("closes all connections and leaves nothing open", async () => {
     const { entered } = await startWaiting();
     const call = fetch(`${server.url}/v1/sign/${UUID}`).catch(() => "cut");
     const session = connect(server.url);

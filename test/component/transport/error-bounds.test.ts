@@ -7,9 +7,9 @@ import { StatusSchema } from "../../../gen/proto/google/rpc/status_pb.ts";
 import { ServiceError } from "../../../src/errors/service-error.ts";
 import { type FakeServer, startFakes, UUID } from "./fake-services.ts";
 
-/** Most peers drop a reply whose headers are larger. */
+/** Most clients drop a reply with larger headers. */
 const PEERS_LIMIT_BYTES = 8 * 1024;
-/** Each has four bytes of UTF-8, twelve characters in percent-encoding, and two units of UTF-16. */
+/** Each character has four bytes in UTF-8, twelve characters in percent-encoding, and two units in UTF-16. */
 const WIDE = "😈".repeat(3000);
 
 const interceptors = [

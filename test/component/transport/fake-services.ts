@@ -19,7 +19,7 @@ import {
 } from "../../../src/transport/start-server.ts";
 import type { TlsOptions } from "../../../src/transport/tls-acceptor.ts";
 
-/** A gate that the test opens. Handlers wait in it, and the test learns when one does. */
+/** A gate that the test opens. Handlers wait at it, and `entered` resolves when the first one does. */
 export function createLatch() {
   let open: () => void = () => {};
   let enter: () => void = () => {};
@@ -42,7 +42,7 @@ export const PARAMETERS = Buffer.from(Array.from({ length: 600_000 }, (_, index)
 export const PARAMETERS_SHA256 = createHash("sha256").update(PARAMETERS).digest("hex");
 const CHUNK_BYTES = 256 * 1024;
 
-/** Replacements for the fakes' answers. */
+/** Replacements for parts of the fakes. */
 export interface Hooks {
   getSign?: ServiceImpl<typeof Signing>["getSign"];
   watchSign?: ServiceImpl<typeof Signing>["watchSign"];
@@ -53,11 +53,11 @@ export interface Hooks {
   ownPath?: boolean;
   interceptors?: readonly Interceptor[];
   grpcHealth?: boolean;
-  /** Routes beside the one for health. */
+  /** Routes in addition to the health route. */
   routes?: readonly PlainRoute[];
   isTrustedPeer?: (address: string) => boolean;
   grpcReflection?: boolean;
-  /** Services beside the fakes. */
+  /** Services in addition to the fakes. */
   services?: readonly ServiceRegistration[];
 }
 
@@ -174,7 +174,7 @@ function signing(note: Note, hooks: Hooks): Partial<ServiceImpl<typeof Signing>>
       note("submitSign", request, context);
       return { signRequestId: request.signRequestId, message: request.userSignMessage };
     },
-    /** Acts as the cursor says. */
+    /** Behaves as the cursor asks. */
     async *watchSign(request, context) {
       note("watchSign", request, context);
       if (hooks.watchSign !== undefined) return yield* hooks.watchSign(request, context);

@@ -93,7 +93,7 @@ const METADATA = fc.dictionary(
   { maxKeys: 3 },
 );
 
-/** The values that a test's gate refuses, and that the implementation echoes. */
+/** Headers that a test's gate refuses, and that the implementation echoes. */
 const ECHOES = { "x-refuse": "x-refuse", "x-fail": "x-fail" } as const;
 
 const damage = fc.record({
@@ -159,7 +159,7 @@ function frame(bytes: Uint8Array, flags: number): Buffer {
 /** Paths of methods with a stream as the reply. */
 export const STREAMS = /WatchSign|GetProtocolParameters/;
 
-/** gRPC and Connect calls. Most are good, and the others have one or several faults. */
+/** gRPC and Connect calls. Most are valid; the others have one or several faults. */
 export const generatedCalls: fc.Arbitrary<GeneratedCall> = METHODS.chain(({ path, desc, message }) =>
   fc
     .record({

@@ -77,7 +77,7 @@ describe("a watch", () => {
 });
 
 describe("the health status", () => {
-  /** A watch without a server, as its handler sees it. */
+  /** A watch without a server, as the handler runs it. */
   function watching(health: ReturnType<typeof createGrpcHealth>) {
     const leave = new AbortController();
     const { watch } = health.registration.implementation as unknown as {
@@ -109,7 +109,7 @@ describe("the health status", () => {
     expect(await later).toBe(Status.SERVING);
   });
 
-  it("forgets a watcher that left", async () => {
+  it("removes a watcher that left", async () => {
     const health = createGrpcHealth([Signing]);
     const { leave, next } = watching(health);
     await next();

@@ -38,7 +38,7 @@ const versions = [
 ] as const;
 
 describe.each(versions)("reflection %s, without a key,", (_version, service) => {
-  /** Asks one question after another on one stream. */
+  /** Sends one question after another on one stream. */
   async function ask(...questions: (Question | undefined)[]) {
     const client = createClient(service, createGrpcTransport({ baseUrl: server.url }));
     async function* requests() {

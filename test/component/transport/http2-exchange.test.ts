@@ -12,7 +12,7 @@ afterEach(() => {
   server?.close();
 });
 
-it("keeps the headers that were set before, even if a body is written first", async () => {
+it("a reply keeps the headers that were set before, even if a body is written first", async () => {
   const { headers, body } = await answerOf((reply) => {
     reply.setHeader("x-set", "before");
     reply.end("all of it");
@@ -21,7 +21,7 @@ it("keeps the headers that were set before, even if a body is written first", as
   expect(body).toBe("all of it");
 });
 
-it("drops the headers of an HTTP/1.1 connection", async () => {
+it("a reply over HTTP/2 drops the headers of an HTTP/1.1 connection", async () => {
   const { headers, body } = await answerOf((reply) => {
     reply.writeHead(404, {
       Connection: "keep-alive",
@@ -36,7 +36,7 @@ it("drops the headers of an HTTP/1.1 connection", async () => {
   expect(body).toBe("");
 });
 
-it("writes nothing twice, and its trailers after the body", async () => {
+it("a reply is written once, with its trailers after the body", async () => {
   const { body, trailers } = await answerOf((reply) => {
     reply.addTrailers({ "grpc-status": "0" });
     reply.writeHead(200);
@@ -47,7 +47,7 @@ it("writes nothing twice, and its trailers after the body", async () => {
   expect(trailers).toMatchObject({ "grpc-status": "0" });
 });
 
-it("returns the method, path and headers of the request", async () => {
+it("an exchange returns the method, path and headers of the request", async () => {
   let seen: Http2Request | undefined;
   await answerOf((reply, request) => {
     seen = request;

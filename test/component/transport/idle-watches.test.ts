@@ -31,7 +31,7 @@ afterEach(async () => {
   await exited;
 });
 
-/** The heap bytes of a watch over the protocol, and its bytes outside of the heap. */
+/** The bytes of one watch over the protocol, in the heap and outside. */
 it.each([
   ["gRPC", 11_000, "application/grpc"],
   ["Connect", 11_000, "application/connect+proto"],
@@ -73,7 +73,7 @@ function watchOne(session: ClientHttp2Session, signRequestId: string, contentTyp
       ? { ":path": `/v1/sign/${signRequestId}/watch`, accept: "text/event-stream" }
       : { ...method, te: "trailers" },
   );
-  // The end of the test cuts it.
+  // The end of the test cuts the stream.
   stream.on("error", () => {});
   const body = toBinary(WatchSignRequestSchema, create(WatchSignRequestSchema, { signRequestId }));
   stream.end(contentType === undefined ? undefined : frameMessage(body, 0));

@@ -50,7 +50,7 @@ describe("the first bytes of a connection", () => {
     expect(await Promise.all([silent.closed(), half.closed()])).toEqual(["", ""]);
   });
 
-  it("that are half a preface close when their sender closes", async () => {
+  it("that are half a preface end the connection when the sender closes it", async () => {
     await start();
     const half = await openRaw(server.port);
     half.socket.end(PREFACE.slice(0, 10));
@@ -94,18 +94,18 @@ describe("a slow or endless request", () => {
       ":method": "POST",
       "content-type": "application/grpc",
     });
-    // A reply without messages has its status in its only head.
+    // A reply without messages has its status in its only header block.
     const [head] = await once(stream.resume(), "response");
     expect(head["grpc-status"]).toBe(String(Code.DeadlineExceeded));
     session.close();
   });
 
-  it("is cut if its caller reads nothing of a long reply, and its handler is aborted", async () => {
+  it("is cut if its caller does not read a long reply, and its handler is aborted", async () => {
     await start({ limits: { writeTimeoutMs: 50 } });
     const raw = await openRaw(server.port);
     const closed = raw.closed();
     raw.socket.pause();
-    // Enough that neither side can buffer them for the other.
+    // Enough that neither side can buffer all replies.
     for (let count = 0; count < 40; count++) {
       raw.socket.write(rawRequest("GET", `/v1/protocol-parameters/${PARAMETERS_SHA256}`));
     }
@@ -140,7 +140,7 @@ describe("a slow or endless request", () => {
     expect(await raw.closed()).toMatch(/^HTTP\/1\.1 413 [\s\S]*BODY_TOO_LARGE/);
   });
 
-  it("is refused over gRPC with the gate's headers", async () => {
+  it("that is refused over gRPC gets the gate's headers", async () => {
     const { url } = await start({ gate: ({ responseHeader }) => responseHeader.set("ratelimit-limit", "7") });
     const client = createClient(Signing, createGrpcTransport({ baseUrl: url }));
     const tooLarge = { signRequestId: UUID, userSignMessage: new Uint8Array(2_000_000) };

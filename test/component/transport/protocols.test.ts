@@ -74,7 +74,7 @@ describe.each(transports)("%s", (_name, protocol, connect) => {
     });
   });
 
-  it("streams messages in order and whole", async () => {
+  it("streams complete messages in order", async () => {
     const client = createClient(Onboarding, connect(server.url));
     const chunks: Uint8Array[] = [];
     for await (const body of client.getProtocolParameters({ sha256: PARAMETERS_SHA256 }))
@@ -119,7 +119,7 @@ function noBytes(): Buffer {
 }
 
 describe("Connect JSON", () => {
-  it("emits implicit fields and leaves out absent optional ones", async () => {
+  it("contains implicit fields and omits absent optional ones", async () => {
     const reply = await fetch(`${server.url}/tss.v1.Signing/GetSign`, {
       method: "POST",
       headers: { "content-type": "application/json" },

@@ -94,14 +94,14 @@ describe("a REST request", () => {
     expect(JSON.parse(zero.text)).toMatchObject({ buckets: [{ curve: 0 }] });
   });
 
-  it("takes 64-bit integers whole", async () => {
+  it("keeps the precision of 64-bit integers", async () => {
     await send("GET", `/v1/protocol-parameters/${PARAMETERS_SHA256}?offset=599999`);
     expect(server.seen.at(-1)?.message).toMatchObject({ offset: 599_999n });
     await send("GET", `/v1/protocol-parameters/${"0".repeat(64)}?offset=18446744073709551615`);
     expect(server.seen.at(-1)?.message).toMatchObject({ offset: 2n ** 64n - 1n });
   });
 
-  it("binds path variables beside a whole body, and accepts a body that repeats them", async () => {
+  it("binds path variables next to a whole body, and accepts a body that repeats them", async () => {
     for (const body of [{ userSignMessage: "AQI=" }, { userSignMessage: "AQI=", sign_request_id: UUID }]) {
       const { reply } = await send("POST", `/v1/sign/${UUID}/submit`, body);
       expect(reply.status).toBe(200);

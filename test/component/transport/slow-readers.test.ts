@@ -11,7 +11,7 @@ import { rawRequest } from "./raw-socket.ts";
 
 const CERTIFICATE = readFileSync(path.join(import.meta.dirname, "../../support/localhost.cert.pem"), "utf8");
 const KEY = readFileSync(path.join(import.meta.dirname, "../../support/localhost.key.pem"), "utf8");
-/** More than the two kernels buffer for a connection whose peer reads nothing. */
+/** More than both kernels buffer for a connection whose peer does not read. */
 const PIPELINED_COUNT = 150;
 
 let server: FakeServer;
@@ -54,13 +54,13 @@ describe.each([
         JSON.stringify({ signRequestId: UUID }).padEnd(60),
       ),
     ],
-  ])("cuts a peer that reads nothing of %s", async (_what, request) => {
+  ])("cuts a peer that does not read %s", async (_what, request) => {
     await start(hooks);
     const socket = await open(hooks.tls !== undefined);
     const closed = new Promise((resolve) => socket.once("close", resolve));
     socket.pause();
     socket.write(request.repeat(PIPELINED_COUNT));
-    // The server cuts it although it keeps sending.
+    // The server cuts the peer although it keeps sending.
     const dribble = setInterval(() => socket.write(request), 5);
     await closed;
     clearInterval(dribble);
@@ -68,10 +68,10 @@ describe.each([
   });
 });
 
-/** The name of a setting (RFC 9113, 6.5.2). */
+/** The identifier of a setting (RFC 9113, 6.5.2). */
 const INITIAL_WINDOW_SIZE = 4;
 const MAX_WINDOW = 2 ** 31 - 1;
-/** Always takes the plain choice. */
+/** Always makes the plain choice. */
 const plain = {
   next: () => 0,
   integer: (min: number) => min,
@@ -99,7 +99,7 @@ describe.each([
     ["a unary reply over gRPC", GRPC, GRPC_REQUEST],
     ["a unary reply over REST", { ":path": `/v1/sign/${UUID}` }, undefined],
     ["a plain reply", { ":path": "/large" }, undefined],
-  ])("cuts the stream of a peer that reads nothing of %s, and no other", async (_what, headers, body) => {
+  ])("cuts only the stream of which the peer does not read %s", async (_what, headers, body) => {
     await start(hooks);
     const session = await openHttp2(hooks.tls !== undefined);
     const stream = session.request(headers, { endStream: body === undefined });
@@ -116,7 +116,7 @@ describe.each([
     session.destroy();
   });
 
-  it("cuts the connection of a peer that reads nothing of it", async () => {
+  it("cuts the connection of a peer that reads nothing", async () => {
     await start(hooks);
     const socket = await open(hooks.tls !== undefined, "h2");
     const closed = new Promise((resolve) => socket.once("close", resolve));
@@ -132,7 +132,7 @@ describe.each([
     );
     socket.write(Buffer.concat([PREFACE, settings([[INITIAL_WINDOW_SIZE, MAX_WINDOW]])]));
     socket.write(Buffer.concat([frame(TYPE.windowUpdate, 0, 0, word(MAX_WINDOW - 1_000_000)), ...requests]));
-    // It keeps sending, so that it notices when the connection is cut.
+    // The peer keeps sending, so that it notices when the connection is cut.
     const dribble = setInterval(() => socket.write(frame(TYPE.windowUpdate, 0, 0, word(1))), 5);
     await closed;
     clearInterval(dribble);

@@ -1,4 +1,6 @@
-/** How long a server stream lasts over each protocol, and how much is produced for a reader that does not read. */
+/**
+ * The maximum duration of a server stream over each protocol, and how much is produced for a reader that does not read.
+ */
 import { once } from "node:events";
 import {
   type ClientHttp2Session,
@@ -21,7 +23,7 @@ const REQUEST = frameMessage(
   0,
 );
 
-/** Produces many large messages. Reports how many it produced, and when it was told to stop. */
+/** Produces many large messages. Reports how many it produced, and when it was asked to stop. */
 function talkative() {
   const stopped = createLatch();
   let madeCount = 0;
@@ -90,7 +92,7 @@ describe.each(PROTOCOLS)("a server stream over $protocol", ({ protocol, head, bo
     return stream;
   }
 
-  /** Reads to the end. Returns the number of bytes and how the call ended. */
+  /** Reads to the end. Returns the number of bytes and the call's final code. */
   async function readAll(
     stream: ClientHttp2Stream,
   ): Promise<{ sizeBytes: number; code: number | undefined }> {
@@ -105,7 +107,7 @@ describe.each(PROTOCOLS)("a server stream over $protocol", ({ protocol, head, bo
     return { sizeBytes: whole.length, code: codeOf(whole, trailers) };
   }
 
-  /** An answered ping shows that the server had time to do what it was about to do. */
+  /** Resolves when a ping is answered, after the server has handled what was sent before. */
   function ping(): Promise<void> {
     return new Promise((resolve, reject) => {
       session.ping((error) => (error ? reject(error) : resolve()));

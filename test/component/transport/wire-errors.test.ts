@@ -68,7 +68,7 @@ describe.each(transports)("over %s", (_name, connectTo) => {
     expect(error.metadata.get("retry-after")).toBe("2");
   });
 
-  it("a broken rule of the contract names the field in proto names", async () => {
+  it("a violated rule of the contract names the field by its proto name", async () => {
     const error = await failure(
       createClient(Signing, connectTo(server.url)).getSign({ signRequestId: "abc" }),
     );
@@ -176,7 +176,7 @@ async function rawGrpc(path: string, body: Buffer): Promise<Record<string, unkno
     "content-type": "application/grpc",
     te: "trailers",
   });
-  // A reply without messages may have its status in its only head.
+  // A reply without messages may have its status in its only header block.
   const head = once(stream, "response");
   const trailers = once(stream, "trailers");
   stream.resume();

@@ -13,6 +13,6 @@ it("a body of one-byte chunks arrives whole, and few chunks are kept", async () 
     },
   });
   expect(body).toEqual(Buffer.from(sent));
-  // Chunks were put together on the way.
+  // Chunks were merged on arrival.
   expect(longestFirst).toBeGreaterThan(4_000);
 });

@@ -98,17 +98,17 @@ describe("a query parameter", () => {
     ["nested.left=a&nested.right=b", "nested.right", "nested.left"],
   ])("%s is refused, because its fields exclude each other", (query, field, other) => {
     expect(refusal(() => decode(query)).violations).toEqual([
-      { field, description: `excludes ${other}, which is given too` },
+      { field, description: `cannot be set together with ${other}` },
     ]);
   });
 
   it("must not set a field of the path or the body, nor a part of it", () => {
     const read = (query: string) => readQuery(Parameters, query, new Set(["nested"]));
-    expect(refusal(() => read("nested.count=1")).message).toMatch(/^nested\.count: given by/);
+    expect(refusal(() => read("nested.count=1")).message).toMatch(/^nested\.count: already set by/);
     expect(read("string_value=x")).toMatchObject([{ texts: ["x"] }]);
   });
 
-  it("is never repeated at length", () => {
+  it("is quoted only briefly in a refusal", () => {
     const long = "x".repeat(5000);
     for (const query of [`${long}=1`, `int32_value=${long}`, `enum_value=${long}`, `timestamp=${long}`]) {
       expect(refusal(() => decode(query)).message.length).toBeLessThan(200);
@@ -116,7 +116,7 @@ describe("a query parameter", () => {
     expect(refusal(() => decode(`${"nested.".repeat(2000)}count=1`)).message.length).toBeLessThan(200);
   });
 
-  it("has the escaped text, number or bytes", () => {
+  it("is unescaped into the text, number or bytes", () => {
     fc.assert(
       fc.property(
         fc.string({ unit: "grapheme" }),
@@ -139,7 +139,7 @@ describe("a query parameter", () => {
   });
 });
 
-/** The name in a refusal: the path in proto names, with the item's index. */
+/** The field's name in a refusal: the path in proto names, with the item's index. */
 function expectedName(name: string): RegExp {
   const proto = name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
   return new RegExp(`^${proto.replaceAll(".", "\\.")}(?:\\[\\d+\\])?$`);
@@ -161,7 +161,7 @@ describe("JSON that does not decode", () => {
     [{ nested: { left: "a", right: null, count: 1.5 } }, "nested.count"],
     [{ nested: { left: "a", right: "b" } }, "nested.right"],
     [{ stringValue: "a", string_value: "a" }, "string_value"],
-  ])("%j is refused by the name of %s", (json, field) => {
+  ])("%j is refused, naming the field %s", (json, field) => {
     expect(refusal(() => decodeJson(Parameters, json)).violations).toEqual([
       { field, description: expect.any(String) },
     ]);
@@ -178,7 +178,7 @@ describe("JSON that does not decode", () => {
     }
   });
 
-  it.each([101, 150, 200, 1000, 20_000])("may nest %d deep, and is refused without harm", (depth) => {
+  it.each([101, 150, 200, 1000, 20_000])("nested %d deep is refused without harm", (depth) => {
     const json = JSON.parse(`${'{"recursive":'.repeat(depth)}{}${"}".repeat(depth)}`) as JsonValue;
     expect(refusal(() => decodeJson(Parameters, json)).message).toBe("the message nests too deeply");
   });

@@ -1,9 +1,9 @@
-/** A point on which an implementation behind the vectors differs. */
+/** A point on which an implementation behind the vectors differs from this one. */
 export interface DialectChoice {
   readonly choice: string;
-  /** The authority: `google/api/http.proto` where it decides; otherwise the stricter reading. */
+  /** The authority: `google/api/http.proto` if it is explicit, otherwise the stricter reading. */
   readonly reason: string;
-  /** The differing vectors by the names in the test. */
+  /** The vectors that differ, by their names in the test. */
   readonly differs: readonly string[];
 }
 

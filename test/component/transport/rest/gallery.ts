@@ -38,7 +38,7 @@ const registry = compileProto(path.join(import.meta.dirname, "gallery.proto"));
 
 /** `test.gallery.v1.Gallery`: every form of a google.api.http rule. */
 export const Gallery: DescService = found(registry.getService("test.gallery.v1.Gallery"));
-/** A message with a field of every kind, whether a parameter may fill it or not. */
+/** A message with a field of every kind, including kinds that no parameter can set. */
 export const Parameters: DescMessage = found(registry.getMessage("test.gallery.v1.Parameters"));
 
 function found<T>(value: T | undefined): T {

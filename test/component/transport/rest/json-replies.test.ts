@@ -36,7 +36,7 @@ describe("a reply in JSON", () => {
     "",
     "text/html, */*;q=0.1",
     "application/json; charset=utf-8",
-  ])("goes to a caller that accepts %j", async (accept) => {
+  ])("is sent to a caller that accepts %j", async (accept) => {
     server = await startGallery();
     const reply = await raw(`${server.url}/query`, "GET", { accept });
     expect([reply.status, reply.headers["content-type"]]).toEqual([200, "application/json"]);
@@ -129,7 +129,7 @@ describe("accept-encoding", () => {
 });
 
 describe("a list of preferences", () => {
-  it("is read with its weights, and a malformed weight counts as 1", () => {
+  it("is parsed with its weights, and a malformed weight counts as 1", () => {
     expect(parsePreferences("a/b;level=1;q=0.25 , ,*/* ; Q=0, c;q=2, d;q=1.000, e;q=0.12345")).toEqual([
       { choice: "a/b", weight: 0.25 },
       { choice: "*/*", weight: 0 },

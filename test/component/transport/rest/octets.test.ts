@@ -53,7 +53,7 @@ describe("octets in a request", () => {
     expect(seen.at(-1)).not.toHaveProperty("file");
   });
 
-  it("that are compressed, too many or beside a query are refused", async () => {
+  it("that are compressed, too many or sent with a query are refused", async () => {
     server = await startGallery();
     const gzip = { "content-encoding": "gzip", "content-type": "text/plain" };
     const zipped = await server.send("POST", "/octets", { body: gzipSync("a"), headers: gzip });
@@ -86,7 +86,7 @@ describe("octets in a reply", () => {
     ]);
   });
 
-  it("go to every caller that accepts their type", async () => {
+  it("are sent to every caller that accepts their type", async () => {
     server = await startGallery({ download });
     for (const accept of [
       "application/json",
@@ -109,7 +109,7 @@ describe("octets in a reply", () => {
     expect([reply.octets.length, reply.headers.get("content-encoding")]).toEqual([5000, null]);
   });
 
-  it("that are fewer than announced end in a cut, and more are not sent", async () => {
+  it("that are fewer than announced end with a broken connection, and octets beyond the length are not sent", async () => {
     const made: Handler = async function* ({ name }, { responseHeader }) {
       responseHeader.set("content-length", "20");
       yield { data: Buffer.alloc(10) };
@@ -117,18 +117,18 @@ describe("octets in a reply", () => {
     };
     server = await startGallery({ download: made });
     await expect(server.send("GET", "/downloads/9")).rejects.toThrow();
-    // Whether the caller sees the following cut is a matter of chance.
+    // The caller may or may not see that the connection breaks afterwards.
     const longer = await server.send("GET", "/downloads/11").catch(() => undefined);
     expect(longer?.octets.length ?? 20).toBe(20);
     await server.close();
     const ours = server.failures.filter(({ reason }) => reason === "INTERNAL");
     expect(ours.map(({ detail }) => detail)).toEqual([
-      "the handler announced 20 octets and made 19",
-      "the handler announced 20 octets and made 21",
+      "the handler announced 20 octets and produced 19",
+      "the handler announced 20 octets and produced 21",
     ]);
   });
 
-  it("that break off end in a cut, or in a status before the first octet", async () => {
+  it("that fail end with a broken connection, or with a status if none was sent", async () => {
     const gone = new ServiceError("PARAMETERS_NOT_FOUND", "they are gone");
     server = await startGallery({
       download: async function* ({ name }) {
@@ -180,7 +180,7 @@ describe("a range of octets", () => {
     ["another tag", { range: "bytes=0-1", "if-range": '"v2"' }],
     ["a weak tag", { range: "bytes=0-1", "if-range": 'W/"v1"' }],
     ["a date", { range: "bytes=0-1", "if-range": "Sat, 01 Jan 2022 00:00:00 GMT" }],
-  ])("with %s is the whole", async (_name, headers) => {
+  ])("with %s is ignored, and the reply is whole", async (_name, headers) => {
     server = await startGallery({ download });
     const reply = await server.send("GET", "/downloads/a", { headers });
     expect([reply.status, reply.octets.length, reply.headers.get("content-range")]).toEqual([200, 20, null]);
@@ -233,7 +233,7 @@ describe("a range of octets", () => {
     expect([reply.status, reply.text]).toEqual([206, "ij"]);
   });
 
-  it("and every reply without a body keep the connection for the next request", async () => {
+  it("keeps the connection for the next request, as does every reply without a body", async () => {
     server = await startGallery({ download });
     const raw = await openRaw(server.port);
     const ask = (method: string, headers: Record<string, string> = {}) =>
@@ -257,7 +257,7 @@ describe("a range of octets", () => {
     expect(text.endsWith(BODY.toString())).toBe(true);
   });
 
-  it("does not let its handler run beyond its end", async () => {
+  it("stops its handler once it is complete", async () => {
     const ended = createLatch();
     server = await startGallery({
       download: async function* (_message, { responseHeader }) {

@@ -13,13 +13,13 @@ describe("a rule that does not fit its method stops the start:", () => {
     ["ListVariable", "the field list cannot be a variable of a path"],
     ["MapVariable", "the field inner.names cannot be a variable of a path"],
     ["MessageVariable", "the field inner cannot be a variable of a path"],
-    ["UnknownBody", "there is no field nope at the top"],
-    ["NestedBody", "there is no field inner.text at the top"],
-    ["UnknownReply", "there is no field nope at the top"],
+    ["UnknownBody", "there is no top-level field nope"],
+    ["NestedBody", "there is no top-level field inner.text"],
+    ["UnknownReply", "there is no top-level field nope"],
     ["MalformedTemplate", "a segment after '**' at 15"],
-    ["SameTwice", "the route GET /a/{inner.text} is taken"],
+    ["SameTwice", "the route GET /a/{inner.text} already exists"],
     ["NestedBindings", "additional bindings nest"],
-    ["ClientStream", "client streams have no form over REST"],
+    ["ClientStream", "REST does not support client streams"],
   ])("%s", (name, why) => {
     const service = misfits.getService(`test.misfits.v1.${name}`);
     if (service === undefined) throw new Error("the proto has no such service");
@@ -33,6 +33,6 @@ describe("the routes of two services", () => {
   it("do not overlap", () => {
     const service = registerService(Gallery, {});
     expect(() => createRestRouter([service])).not.toThrow();
-    expect(() => createRestRouter([service, service])).toThrow("is taken");
+    expect(() => createRestRouter([service, service])).toThrow("already exists");
   });
 });

@@ -21,7 +21,7 @@ export interface GalleryServer extends TransportServer {
   send(method: string, path: string, options?: SendOptions): Promise<Reply>;
 }
 
-/** The parts of a request beside its method and path. A body that is neither a string nor octets is sent as JSON. */
+/** The parts of a request besides its method and path. A body that is neither a string nor octets is sent as JSON. */
 export interface SendOptions {
   readonly body?: unknown;
   readonly headers?: Record<string, string>;

@@ -17,7 +17,7 @@ const change = (text: string, cursor = "") => ({ change: { text }, cursor });
 const time = create(TimestampSchema, { seconds: 1n });
 const EVENTS = { accept: "text/event-stream" };
 
-/** Starts a watch that yields these messages. It throws an error among them. */
+/** Starts a watch that yields these messages, and throws an error that is among them. */
 async function startWatch(...items: readonly (object | Error)[]) {
   const seen: Fields[] = [];
   const watch: Handler = async function* (message) {
@@ -81,7 +81,7 @@ describe("a stream as server-sent events", () => {
     expect(seen.at(-1)).toMatchObject({ cursor: "" });
   });
 
-  it("reports in-band a failure after its first message", async () => {
+  it("reports a failure after its first message in-band", async () => {
     await startWatch(change("a"), new ServiceError("DWALLET_NOT_FOUND", "it is gone"));
     const { status, text } = await server.send("GET", "/watch", { headers: EVENTS });
     expect(status).toBe(200);
@@ -108,7 +108,7 @@ describe("a stream as lines of JSON", () => {
     expect(text).toBe('{"change":{"text":"a\\n"},"cursor":"1"}\n{"cursor":"2"}\n');
   });
 
-  it("reports in-band a failure after its first message", async () => {
+  it("reports a failure after its first message in-band", async () => {
     await startWatch(change("a"), new ServiceError("DWALLET_NOT_FOUND", "it is gone"));
     const { text } = await server.send("GET", "/watch");
     const [, failure = ""] = text.trimEnd().split("\n");
@@ -223,7 +223,7 @@ describe("a stream", () => {
     },
   );
 
-  it("aborts its handler when the peer leaves while it cannot read more", async () => {
+  it("aborts its handler when the peer leaves while the connection is full", async () => {
     const ended = createLatch();
     server = await startGallery({
       watch: async function* () {
@@ -238,7 +238,7 @@ describe("a stream", () => {
     call.on("error", () => {});
     call.end();
     const [reply] = await once(call, "response");
-    // The caller reads nothing, so the connection fills up.
+    // The caller does not read, so the connection fills up.
     await once(reply, "readable");
     reply.destroy();
     await ended.entered;

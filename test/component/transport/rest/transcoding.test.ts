@@ -40,7 +40,7 @@ describe("a route", () => {
     expect(JSON.parse(Buffer.concat(chunks).toString())).toMatchObject(fields);
   });
 
-  it("with a verb is a route of its own", async () => {
+  it("with a verb is a separate route", async () => {
     const { status, json } = await server.send("POST", "/gallery/a:restore", { body: { int32Value: 1 } });
     expect([status, json]).toEqual([200, expect.objectContaining({ stringValue: "a", int32Value: 1 })]);
   });
@@ -198,7 +198,7 @@ describe("a reply", () => {
   });
 });
 
-/** It matches nested fields, too. */
+/** Matches nested fields as well. */
 function nested(fields: object): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(fields).map(([name, value]) => [

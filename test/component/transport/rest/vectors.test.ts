@@ -44,7 +44,7 @@ interface ParameterCase {
   want: JsonValue;
 }
 
-/** Vectors of two other implementations. The table of dialect choices contains exactly the differences. */
+/** Vectors of two other implementations. The dialect table lists exactly the differences. */
 describe("the vectors of grpc-httpjson-transcoding and vanguard agree on", () => {
   it.each(["vanguard", "httpjson"])("templates: %s", (origin) => {
     const { cases } = read<{ cases: TemplateCase[] }>(`${origin}-template-parse`);
@@ -192,7 +192,9 @@ function wanted({ valid, segments, verb, variables }: TemplateCase) {
   };
 }
 
-/** Templates that the dialect refuses are omitted, so that the paths of the others can still be tried. */
+/**
+ * Builds a router without the templates that the dialect refuses, so that the paths of the others can still be tested.
+ */
 function routerOf(routes: readonly (readonly string[])[]): PathRouter<string> {
   const router = createPathRouter<string>();
   for (const [method = "", template = "", id = ""] of routes) {
@@ -205,7 +207,7 @@ function routerOf(routes: readonly (readonly string[])[]): PathRouter<string> {
   return router;
 }
 
-/** A query inside the path is cut off before paths are matched, so that look-up does not concern it. */
+/** The transport cuts off a query before it matches paths, so such cases do not concern the look-up. */
 function withoutQueryOf<T>(text: string, bindings: T[]): T[] {
   return text.includes("?") ? [] : bindings;
 }

@@ -12,7 +12,7 @@ function routerOf(...templates: string[]) {
   return { router, match };
 }
 
-/** One segment of a template, with a text that it takes and the same text in a path. */
+/** One segment of a template, with a matching text, plain and as it is in a path. */
 interface Piece {
   readonly template: string;
   readonly text: string;
@@ -35,7 +35,7 @@ const many = fc.array(text, { maxLength: 4 }).map(
   }),
 );
 
-/** What several segments bind: `%2F` stays, so that a slash within a segment is told from one between two. */
+/** The value of several segments: `%2F` stays, so that a slash within a segment differs from one between two. */
 const bindMany = (pieces: readonly Piece[]) =>
   pieces
     .filter(({ path }) => path !== "")

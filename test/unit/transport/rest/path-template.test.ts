@@ -55,7 +55,7 @@ describe("a path template", () => {
 });
 
 describe("escapes", () => {
-  it("in their normal form have the same meaning, and do not change again", () => {
+  it("in their normal form have the same meaning, and are stable", () => {
     fc.assert(
       fc.property(fc.string({ unit: "grapheme" }), (text) => {
         const normal = normalizeEscapes(encodeURIComponent(text));
