@@ -8,9 +8,12 @@ import { bytesToHex, concatBytes } from "@noble/hashes/utils.js";
 import { bech32, bech32m } from "@scure/base";
 import type { CurveName, HashName, SignatureAlgorithmName } from "./algorithms.ts";
 
-/** Returns the Ethereum address of a compressed secp256k1 public key (33 bytes), with its EIP-55 checksum. */
+/**
+ * Returns the Ethereum address of a compressed secp256k1 public key (33 bytes), with its EIP-55 checksum. Like all
+ * functions here, throws RangeError for a key of another form, because coins that are sent to its address are lost.
+ */
 export function ethereumAddress(publicKey: Uint8Array): string {
-  const uncompressed = secp256k1.Point.fromBytes(publicKey).toBytes(false);
+  const uncompressed = checkedPoint(publicKey).toBytes(false);
   const hex = bytesToHex(keccak_256(uncompressed.subarray(1)).subarray(12));
   const checksum = bytesToHex(keccak_256(new TextEncoder().encode(hex)));
   const mixed = [...hex].map((digit, index) =>
@@ -24,25 +27,24 @@ export type BitcoinPrefix = "bc" | "tb" | "bcrt";
 
 /**
  * Returns the pay-to-witness-public-key-hash address (BIP-84) of a compressed secp256k1 key. ECDSA with DoubleSHA256
- * spends from it. `prefix` selects the network; the default is `bc`, mainnet. Does not check the key.
+ * spends from it. `prefix` selects the network; the default is `bc`, mainnet.
  *
  * @example
  * bitcoinP2wpkhAddress(publicKey); // "bc1q…"
  */
 export function bitcoinP2wpkhAddress(publicKey: Uint8Array, prefix: BitcoinPrefix = "bc"): string {
-  return encodeSegwitAddress(prefix, 0, ripemd160(sha256(publicKey)));
+  return encodeSegwitAddress(prefix, 0, ripemd160(sha256(checkedPoint(publicKey).toBytes(true))));
 }
 
 /**
  * Returns the pay-to-Taproot address whose output key is the dWallet's x coordinate, without a tweak (unlike BIP-86),
  * because the network signs under the dWallet's own key. `prefix` selects the network; the default is `bc`, mainnet.
- * Does not check the key.
  *
  * @example
  * bitcoinP2trAddress(publicKey); // "bc1p…"
  */
 export function bitcoinP2trAddress(publicKey: Uint8Array, prefix: BitcoinPrefix = "bc"): string {
-  return encodeSegwitAddress(prefix, 1, publicKey.subarray(1));
+  return encodeSegwitAddress(prefix, 1, checkedPoint(publicKey).toBytes(true).subarray(1));
 }
 
 /** Encodes a segregated-witness address: bech32 for version 0 (BIP-173), bech32m for the versions from 1 (BIP-350). */
@@ -53,6 +55,7 @@ function encodeSegwitAddress(prefix: BitcoinPrefix, version: number, program: Ui
 
 /** Returns the Solana address: the Ed25519 public key in Base58. */
 export function solanaAddress(publicKey: Uint8Array): string {
+  checkForm("ED25519", publicKey);
   return toBase58(publicKey);
 }
 
@@ -64,6 +67,7 @@ export type SuiScheme = "ED25519" | "SECP256K1" | "SECP256R1";
  * 32).
  */
 export function suiAddress(scheme: SuiScheme, publicKey: Uint8Array): string {
+  checkForm(scheme, publicKey);
   const flag = { ED25519: 0, SECP256K1: 1, SECP256R1: 2 }[scheme];
   return `0x${bytesToHex(blake2b(concatBytes(Uint8Array.of(flag), publicKey), { dkLen: 32 }))}`;
 }
@@ -74,6 +78,7 @@ export function suiAddress(scheme: SuiScheme, publicKey: Uint8Array): string {
  */
 export function polkadotAddress(publicKey: Uint8Array, prefix = 42): string {
   if (!Number.isInteger(prefix) || prefix < 0 || prefix > 63) throw new RangeError("SS58 prefix: 0 to 63");
+  checkForm("RISTRETTO", publicKey);
   const body = concatBytes(Uint8Array.of(prefix), publicKey);
   const checksum = blake2b(concatBytes(new TextEncoder().encode("SS58PRE"), body), { dkLen: 64 });
   return toBase58(concatBytes(body, checksum.subarray(0, 2)));
@@ -135,5 +140,24 @@ export function addressesOfKey(curve: CurveName, publicKey: Uint8Array): NamedAd
       ];
     case "RISTRETTO":
       return [{ kind: "polkadot", address: polkadotAddress(publicKey) }];
+  }
+}
+
+/** Throws unless the key is a compressed point of a secp curve, or has the 32 bytes of the other curves. */
+function checkForm(curve: CurveName, publicKey: Uint8Array): void {
+  const isCompressed = curve === "SECP256K1" || curve === "SECP256R1";
+  const length = isCompressed ? 33 : 32;
+  if (publicKey.length !== length)
+    throw new RangeError(`a public key on ${curve} has ${length} bytes, not ${publicKey.length}`);
+  if (isCompressed && publicKey[0] !== 2 && publicKey[0] !== 3)
+    throw new RangeError(`a compressed public key on ${curve} begins with 2 or 3, not ${publicKey[0]}`);
+}
+
+function checkedPoint(publicKey: Uint8Array): InstanceType<typeof secp256k1.Point> {
+  checkForm("SECP256K1", publicKey);
+  try {
+    return secp256k1.Point.fromBytes(publicKey);
+  } catch (cause) {
+    throw new RangeError("the public key is not a point on SECP256K1", { cause });
   }
 }

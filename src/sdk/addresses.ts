@@ -12,7 +12,7 @@ export type { BitcoinPrefix, NamedAddress, SuiScheme } from "../protocol/address
  * Returns the addresses of a dWallet's public key. Bitcoin addresses are for mainnet; use {@link bitcoinP2wpkhAddress}
  * and {@link bitcoinP2trAddress} for its other networks.
  *
- * @throws {Error} when a SECP256K1 key is not a point on the curve. Keys of other curves are not checked.
+ * @throws {RangeError} when the key is not a public key on this curve: 33 bytes (compressed) on the secp curves, else 32.
  *
  * @example
  * addressesOfKey("ED25519", publicKey); // [{ kind: "solana", … }, { kind: "sui", … }]
@@ -24,7 +24,7 @@ export function addressesOfKey(curve: CurveName, publicKey: Uint8Array): own.Nam
 /**
  * Returns the Ethereum address of a compressed (33-byte) secp256k1 public key, with its EIP-55 checksum.
  *
- * @throws {Error} when the key is not a point on the curve.
+ * @throws {RangeError} when the key is not a compressed point on the curve.
  *
  * @example
  * ethereumAddress(publicKey); // "0x…"
@@ -35,7 +35,9 @@ export function ethereumAddress(publicKey: Uint8Array): string {
 
 /**
  * Returns the pay-to-witness-public-key-hash address (BIP-84) of a compressed secp256k1 key. `prefix` selects the
- * network; the default is `bc`, mainnet. Does not check the key.
+ * network; the default is `bc`, mainnet.
+ *
+ * @throws {RangeError} when the key is not a compressed point on the curve.
  *
  * @example
  * bitcoinP2wpkhAddress(publicKey); // "bc1q…"
@@ -46,7 +48,9 @@ export function bitcoinP2wpkhAddress(publicKey: Uint8Array, prefix?: own.Bitcoin
 
 /**
  * Returns the pay-to-Taproot address whose output key is the dWallet's x coordinate, without a tweak. `prefix` selects
- * the network; the default is `bc`, mainnet. Does not check the key.
+ * the network; the default is `bc`, mainnet.
+ *
+ * @throws {RangeError} when the key is not a compressed point on the curve.
  *
  * @example
  * bitcoinP2trAddress(publicKey); // "bc1p…"
@@ -56,7 +60,9 @@ export function bitcoinP2trAddress(publicKey: Uint8Array, prefix?: own.BitcoinPr
 }
 
 /**
- * Returns the Solana address: the Ed25519 public key in Base58. Does not check the key.
+ * Returns the Solana address: the Ed25519 public key in Base58.
+ *
+ * @throws {RangeError} when the key does not have 32 bytes.
  *
  * @example
  * solanaAddress(publicKey); // "9xQe…"
@@ -67,7 +73,9 @@ export function solanaAddress(publicKey: Uint8Array): string {
 
 /**
  * Returns the Sui address: BLAKE2b-256 over the scheme's flag and the public key (33 bytes for the secp curves, else
- * 32). Does not check the key.
+ * 32).
+ *
+ * @throws {RangeError} when the key has another form.
  *
  * @example
  * suiAddress("ED25519", publicKey); // "0x…"
@@ -78,9 +86,8 @@ export function suiAddress(scheme: own.SuiScheme, publicKey: Uint8Array): string
 
 /**
  * Returns the SS58 address of an sr25519 or Ed25519 key. The default of `prefix` is 42, Substrate's generic prefix.
- * Does not check the key.
  *
- * @throws {RangeError} when `prefix` is not an integer from 0 to 63.
+ * @throws {RangeError} when `prefix` is not an integer from 0 to 63, or the key does not have 32 bytes.
  *
  * @example
  * polkadotAddress(publicKey, 0); // Polkadot itself

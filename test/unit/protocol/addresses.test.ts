@@ -37,7 +37,7 @@ test("Solana addresses are base58 of the key, with leading zeros", () => {
   fc.assert(
     fc.property(key32, fc.integer({ min: 0, max: 3 }), (key, zeroCount) => {
       const padded = key.slice().fill(0, 0, zeroCount);
-      // ethers' base58 leaves leading zero bytes out, each of which is one `1`.
+      // ethers' base58 omits leading zero bytes, each of which is one `1`.
       const leading = padded.findIndex((byte) => byte !== 0);
       const digits = encodeBase58(padded).replace(/^1+/, "");
       expect(solanaAddress(padded)).toBe("1".repeat(Math.max(0, leading)) + digits);
@@ -73,6 +73,23 @@ test("segregated-witness addresses equal those of BIP-173 and BIP-350", () => {
   expect(bitcoinP2wpkhAddress(key)).toBe("bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4");
   expect(bitcoinP2wpkhAddress(key, "tb")).toBe("tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx");
   expect(bitcoinP2trAddress(key)).toBe("bc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqzk5jj0");
+});
+
+test("no key of another form or curve has an address, because coins sent there would be lost", () => {
+  const secp = hexToBytes("0279be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798");
+  // Its x coordinate, 5, is on no point of the curve.
+  const offCurve = hexToBytes(`02${"5".padStart(64, "0")}`);
+  const uncompressed = pointFromScalar(hexToBytes("1".padStart(64, "0")), false)!;
+  const short = secp.subarray(1);
+  const ofSecp = [ethereumAddress, bitcoinP2wpkhAddress, bitcoinP2trAddress];
+  for (const key of [offCurve, uncompressed, short])
+    for (const addressOf of ofSecp) expect(() => addressOf(key)).toThrow(RangeError);
+  for (const scheme of ["SECP256K1", "SECP256R1"] as const) {
+    for (const key of [uncompressed, short, Uint8Array.of(5, ...short)])
+      expect(() => suiAddress(scheme, key)).toThrow(RangeError);
+  }
+  for (const addressOf of [solanaAddress, polkadotAddress, (key: Uint8Array) => suiAddress("ED25519", key)])
+    expect(() => addressOf(secp)).toThrow("32 bytes, not 33");
 });
 
 test("each algorithm has the address of its chain", () => {
