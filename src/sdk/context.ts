@@ -1,4 +1,5 @@
 import { type Client, createClient as createServiceClient, type Transport } from "@connectrpc/connect";
+import { Account } from "../../gen/client/tss/v1/account_pb.ts";
 import { Billing } from "../../gen/client/tss/v1/billing_pb.ts";
 import { type GetNetworkResponse, Onboarding } from "../../gen/client/tss/v1/onboarding_pb.ts";
 import { Signing } from "../../gen/client/tss/v1/signing_pb.ts";
@@ -20,6 +21,7 @@ export function createRawClients(transport: Transport): RawClients {
     onboarding: createServiceClient(Onboarding, transport),
     signing: createServiceClient(Signing, transport),
     billing: createServiceClient(Billing, transport),
+    account: createServiceClient(Account, transport),
   };
 }
 
@@ -28,6 +30,7 @@ export interface RawClients {
   readonly onboarding: Client<typeof Onboarding>;
   readonly signing: Client<typeof Signing>;
   readonly billing: Client<typeof Billing>;
+  readonly account: Client<typeof Account>;
 }
 
 export interface ParametersRequest {

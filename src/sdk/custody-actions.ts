@@ -8,33 +8,33 @@ import type { TreasuryAuthorization } from "./treasury-authorization.ts";
 /** Creates the actions on the Treasury that keeps the dWallets' capabilities. */
 export function createCustodyActions(context: ClientContext): CustodyActions {
   return {
-    leave(args, options = {}) {
+    async leave(args, options = {}) {
       checkConsentArgs(args);
       checkRecipient(args.recipient);
-      return runAction(args.timeoutMs ?? TIMEOUT_MS, options, async (action) => {
+      return await runAction(args.timeoutMs ?? TIMEOUT_MS, options, async (action) => {
         const own = { ...args, seed: ownSeed(action, args.seed) };
         return (await loadCustody(action)).leaveWithin(context, action, own);
       });
     },
-    signLeave(args, options = {}) {
+    async signLeave(args, options = {}) {
       checkConsentArgs(args);
       checkRecipient(args.recipient);
-      return runAction(args.timeoutMs ?? TIMEOUT_MS, options, async (action) => {
+      return await runAction(args.timeoutMs ?? TIMEOUT_MS, options, async (action) => {
         const own = { ...args, seed: ownSeed(action, args.seed) };
         const { signAuthorization } = await loadCustody(action);
         return (await signAuthorization(context, action, { action: "leave", ...own })).authorization;
       });
     },
-    refuseRelease(args, options = {}) {
+    async refuseRelease(args, options = {}) {
       checkConsentArgs(args);
-      return runAction(args.timeoutMs ?? TIMEOUT_MS, options, async (action) => {
+      return await runAction(args.timeoutMs ?? TIMEOUT_MS, options, async (action) => {
         const own = { ...args, seed: ownSeed(action, args.seed) };
         return (await loadCustody(action)).refuseWithin(context, action, own);
       });
     },
-    signRefusal(args, options = {}) {
+    async signRefusal(args, options = {}) {
       checkConsentArgs(args);
-      return runAction(args.timeoutMs ?? TIMEOUT_MS, options, async (action) => {
+      return await runAction(args.timeoutMs ?? TIMEOUT_MS, options, async (action) => {
         const own = { ...args, seed: ownSeed(action, args.seed) };
         const { signAuthorization } = await loadCustody(action);
         return (await signAuthorization(context, action, { action: "refuse", ...own })).authorization;

@@ -44,7 +44,7 @@ export {
   solanaAddress,
   suiAddress,
 } from "./addresses.ts";
-export { type ClientOptions, createClient, type TssClient } from "./client.ts";
+export { type ClientOptions, createClient } from "./client.ts";
 export type { RawClients } from "./context.ts";
 export type {
   CustodyActions,
@@ -90,4 +90,5 @@ export type { SignManyItem, SignManyOptions } from "./sign-many.ts";
 export type { SignArgs, SignOptions, SignResult, SignStage } from "./sign-types.ts";
 export { type SubmitArgs, submitLeave, submitRefusal } from "./submit-authorization.ts";
 export type { TreasuryAuthorization } from "./treasury-authorization.ts";
+export type { TssClient } from "./tss-client.ts";
 export type { WatchSignArgs } from "./watch-sign.ts";

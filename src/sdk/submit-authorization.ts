@@ -27,13 +27,13 @@ export async function submitLeave(args: SubmitArgs): Promise<LeaveResult> {
     const { submitConsent } = await loadPart(() => import("./submit-consent.ts"), action.signal);
     const { transactionDigest, dwalletCapId } = await submitConsent(action, args, consent);
     const { dwalletId, recipient = "" } = consent;
-    return { transactionDigest, dwalletCapId: dwalletCapId ?? "", dwalletId, recipient };
+    return { transactionDigest, dwalletCapId, dwalletId, recipient };
   });
 }
 
 /**
  * Submits an authorization to forbid a release, without the service, like {@link submitLeave}. A repeated call after
- * success fails with AUTHORIZATION_REFUSED, because the authorization is used.
+ * success returns the result again.
  *
  * @throws {TssError} VALIDATION when the authorization is malformed.
  * @throws {TssError} NETWORK_MISMATCH when the fullnode serves another chain than the one that the user signed for.

@@ -4,7 +4,7 @@ import { SuiGrpcClient } from "@mysten/sui/grpc";
 import { Transaction } from "@mysten/sui/transactions";
 import { toBase58 } from "@mysten/sui/utils";
 import { custodyPlaces } from "../protocol/treasury-custody.ts";
-import { dwalletExits } from "../protocol/treasury-exits.ts";
+import { dwalletExits, refusedReleases } from "../protocol/treasury-exits.ts";
 import type { Action } from "./action.ts";
 import { TssError } from "./errors.ts";
 import { TREASURY } from "./object-kinds.ts";
@@ -69,17 +69,21 @@ export async function submitConsent(
     throw refused(status.error);
   }
   await reach(core.waitForTransaction({ digest, signal }));
-  const events = (result.Transaction?.events ?? []).map(({ eventType: type, bcs: content }) => ({
-    type,
-    bcs: content,
-  }));
-  return { transactionDigest: digest, dwalletCapId: exitIn(events, consent)?.dwalletCapId };
+  const use = useIn(result.Transaction?.events ?? [], consent);
+  if (use === undefined)
+    throw new TssError(
+      "CHAIN_UNAVAILABLE",
+      "the fullnode does not show what the transaction did; submit it again",
+      { metadata: { transactionDigest: digest } },
+    );
+  return { transactionDigest: digest, ...use };
 }
 
 /** A consent that the chain has executed. */
 export interface SubmittedConsent {
   readonly transactionDigest: string;
-  readonly dwalletCapId: string | undefined;
+  /** Empty for a refusal. */
+  readonly dwalletCapId: string;
 }
 
 /** Adds the call that uses a consent to a transaction. */
@@ -109,22 +113,26 @@ export function addConsent(
 /** Above the cost of the call. It bounds what a fullnode can make the signer pay. */
 const GAS_BUDGET_MIST = 50_000_000n;
 
-type Events = Parameters<typeof dwalletExits>[0];
-
-function exitIn(events: Events, { dwalletId, treasuryId, recipient }: SignedTreasuryConsent) {
-  return dwalletExits(events).find(
-    (exit) => exit.dwalletId === dwalletId && exit.treasuryId === treasuryId && exit.recipient === recipient,
-  );
+/** Finds in a transaction's events what the consent did; undefined if the transaction did not use it. */
+function useIn(
+  events: readonly { readonly eventType: string; readonly bcs: Uint8Array }[],
+  { action, dwalletId, treasuryId, recipient }: SignedTreasuryConsent,
+): { readonly dwalletCapId: string } | undefined {
+  const typed = events.map(({ eventType: type, bcs: content }) => ({ type, bcs: content }));
+  const isOwn = (event: { readonly treasuryId: string; readonly dwalletId: string }) =>
+    event.treasuryId === treasuryId && event.dwalletId === dwalletId;
+  if (action === "refuse") return refusedReleases(typed).some(isOwn) ? { dwalletCapId: "" } : undefined;
+  const exit = dwalletExits(typed).find((one) => isOwn(one) && one.recipient === recipient);
+  return exit && { dwalletCapId: exit.dwalletCapId };
 }
 
-/** Finds an earlier transaction that made this exit; undefined if there is none. */
+/** Finds an earlier transaction that used the consent; undefined if there is none. */
 async function findUse(
   { core }: SuiGrpcClient,
   nonceEntryId: string,
   consent: SignedTreasuryConsent,
   signal: AbortSignal,
 ): Promise<SubmittedConsent | undefined> {
-  if (consent.action === "refuse") return undefined;
   const { objects } = await reach(
     core.getObjects({ objectIds: [nonceEntryId], include: { previousTransaction: true }, signal }),
   );
@@ -132,12 +140,8 @@ async function findUse(
   if (entry === undefined || entry instanceof Error || !entry.previousTransaction) return undefined;
   const digest = entry.previousTransaction;
   const found = await reach(core.getTransaction({ digest, include: { events: true }, signal }));
-  const events = (found.Transaction?.events ?? []).map(({ eventType: type, bcs: content }) => ({
-    type,
-    bcs: content,
-  }));
-  const exit = exitIn(events, consent);
-  return exit && { transactionDigest: digest, dwalletCapId: exit.dwalletCapId };
+  const use = useIn(found.Transaction?.events ?? [], consent);
+  return use && { transactionDigest: digest, ...use };
 }
 
 function refused(error: SuiClientTypes.ExecutionError | undefined, cause?: unknown): TssError {

@@ -1,4 +1,4 @@
-/** A user who leaves, on a service that may lie; and a user who could not leave, and is told in time. */
+/** A user who leaves, on a service that may lie; and a user who could not leave, and must learn it in time. */
 import { createPublicKey, verify } from "node:crypto";
 import { Code } from "@connectrpc/connect";
 import { fromBase58 } from "@mysten/sui/utils";
@@ -45,7 +45,18 @@ describe("leaving", () => {
     expect(sent).not.toContain(Buffer.from(SEED).toString("hex"));
   });
 
-  it("does not believe a service that says that it is done", async () => {
+  it("rejects a malformed argument, like every other action", async () => {
+    const actions = createCustodyActions(fake.context);
+    for (const act of [actions.leave, actions.signLeave, actions.refuseRelease, actions.signRefusal]) {
+      const rejected = act({ ...args(), dwalletId: "0x1g" });
+      await expect(rejected).rejects.toMatchObject({
+        reason: "VALIDATION",
+        metadata: { field: "dwalletId" },
+      });
+    }
+  });
+
+  it("does not trust a service that only claims that the exit is done", async () => {
     fake.script.leave = () => {};
     const now = performance.now.bind(performance);
     let laterMs = 0;
@@ -57,7 +68,7 @@ describe("leaving", () => {
     await expect(left).rejects.toMatchObject({ reason: "EXIT_UNCONFIRMED" });
   });
 
-  it("does not take an exit to another recipient for its own", async () => {
+  it("does not accept an exit to another recipient as its own", async () => {
     fake.script.leave = () => {
       fake.script.custodyOwner = undefined;
       fake.script.capHolder = () => OTHER;
@@ -68,7 +79,7 @@ describe("leaving", () => {
     });
   });
 
-  it("succeeds by the chain's word, even if the service says that it has refused", async () => {
+  it("succeeds if the chain shows the exit, even if the service claims that it refused", async () => {
     fake.script.leave = (recipient) => {
       fake.script.custodyOwner = undefined;
       fake.script.capHolder = () => recipient;
