@@ -44,7 +44,7 @@ export async function startApp(config: Config, options: AppOptions): Promise<App
     throw new Error("--after-restore needs a process that acts on the chain: PROCESS_TYPE=worker or all");
   const tracing = await openTracing(config.tracing, log);
   const { tracer } = tracing;
-  // Starts first and stops last, so that it also sends spans that end while the others stop.
+  // Starts first and stops last, so that it also exports spans that end during the shutdown.
   lifecycle.onStop("traces", () => tracing.close());
   const metrics = createMetrics({ exemplars: isTracing(tracer) });
   lifecycle.onStop("metrics", () => metrics.close());
@@ -85,7 +85,7 @@ export async function startApp(config: Config, options: AppOptions): Promise<App
   const access = async ({ name }: NetworkConfig): Promise<NetworkAccess> => {
     const found = accesses[config.networks.findIndex((network) => network.name === name)];
     if (found === undefined) throw new Error(`${name} has no access`);
-    // The Ika client completes its configuration in place, and each attempt to connect begins anew.
+    // Copied for each attempt to connect, because the Ika client completes its configuration in place.
     return { ...found, ikaConfig: structuredClone(found.ikaConfig) };
   };
   const networks: Networks = await openNetworks({
@@ -96,7 +96,7 @@ export async function startApp(config: Config, options: AppOptions): Promise<App
         ...{ lifecycle: parts, log: ownLog, metrics: metricsOf(network.name) },
         access: () => access(network),
         async openDatabase(ownParts) {
-          // A pool of its own: a network whose statements wait leaves the others theirs.
+          // Each network has its own pool, so that one whose statements wait does not exhaust the others' connections.
           if (config.networks.length === 1) return database;
           const own = await openPool(ownParts);
           showPool(network.name, own);
@@ -141,7 +141,7 @@ export async function startApp(config: Config, options: AppOptions): Promise<App
 /** Options of {@link startApp}. */
 export interface AppOptions {
   readonly log: Logger;
-  /** Stops the started parts in reverse. */
+  /** Stops the started parts in reverse order. */
   readonly lifecycle: Lifecycle;
   /**
    * True if the database is an older copy. The service then catches up with the chain before it sends anything. Default
@@ -149,17 +149,17 @@ export interface AppOptions {
    */
   readonly afterRestore?: boolean;
   /**
-   * For tests alone: opens a network's access, so that two localnets can pose as two networks. Default: the configured
-   * one. Nothing that an operator sets reaches this option.
+   * Only for tests: opens a network's access, so that two localnets can pose as two networks. No setting reaches this
+   * option. Default: the configured access.
    */
   readonly openAccess?: (network: NetworkConfig) => Promise<NetworkAccess>;
 }
 
 /** A running service. */
 export interface App {
-  /** Base URL of all protocols. */
+  /** The base URL of all protocols. */
   readonly url: string;
-  /** Lines for the person who started it. */
+  /** Lines to print for the person who started it. */
   readonly banner: readonly string[];
 }
 

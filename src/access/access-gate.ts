@@ -19,8 +19,8 @@ import { setStreamStanding } from "./stream-standing.ts";
  * Checks whether a caller may call a method, by the method's policy in the contract and before the body is read. Stores
  * the caller in the context for `callerOf`. Checks in this order: key, address, network, scope, rate. Throws
  * ServiceError MISSING_KEY, INVALID_KEY, REVOKED_KEY, EXPIRED_KEY, ADDRESS_NOT_ALLOWED, NETWORK_MISMATCH,
- * NETWORK_DISABLED, SCOPE_MISSING, ADMIN_ONLY, ROOT_KEY_ONLY, RATE_LIMITED, VALIDATION where `x-network` is needed and
- * missing, and what `beginTrace` throws.
+ * NETWORK_DISABLED, SCOPE_MISSING, ADMIN_ONLY, ROOT_KEY_ONLY, RATE_LIMITED, VALIDATION if the method needs `x-network`
+ * and the call has none, and any error of `beginTrace`.
  */
 export function createAccessGate(options: AccessGateOptions): (call: GatedCall) => void | Promise<void> {
   const { limiter, beginTrace, now = () => performance.now() } = options;
@@ -37,13 +37,12 @@ export function createAccessGate(options: AccessGateOptions): (call: GatedCall) 
   };
 }
 
-/** What the gate looks at of a call, and where it says how many more may come. */
+/** The parts of a call that the gate reads, and the response headers where it writes the remaining budget. */
 export type GatedCall = Pick<HandlerContext, "method" | "requestHeader" | "responseHeader" | "values">;
 
 /** The facts about a call besides its key. */
 export interface CallTrace {
   readonly requestId: string;
-  /** The caller's address. */
   readonly address: string;
   /** The `traceparent` of the call's span; undefined if it is not traced. */
   readonly traceParent?: string | undefined;
@@ -51,23 +50,23 @@ export interface CallTrace {
 
 export interface AccessGateOptions {
   readonly lookup: Pick<ApiKeyLookup, "find" | "recall">;
-  /** Finds named admin keys. */
   readonly adminLookup: Pick<AdminKeyLookup, "find">;
   readonly limiter: RateLimiter;
   /** If undefined, admin methods accept only named admin keys. */
   readonly adminApiKey: Secret | undefined;
   /** The served networks, at least one. */
   readonly networks: readonly string[];
-  /** Called once for each call, before any check. May store what it finds in the call's context, or throw to refuse it. */
+  /** Called once for each call, before any check. May add to the call's context, or throw to refuse the call. */
   readonly beginTrace: (call: GatedCall) => CallTrace;
-  /** Milliseconds that only grow. Default: the process's own. */
+  /** A monotonic clock in milliseconds. Default: the clock of the process. */
   readonly now?: () => number;
 }
 
 type Gatekeeper = Required<AccessGateOptions> & { readonly refusedKeys: RefusedKeys };
 
 /**
- * Admits a call synchronously: on a public method, or with a key whose valid look-up is cached. Most calls are such.
+ * Admits a call synchronously if its method is public or its key is cached as valid, as for most calls. Otherwise
+ * returns undefined.
  */
 function admitKnown(call: GatedCall, trace: CallTrace, keeper: Gatekeeper): Caller | undefined {
   const { access } = methodPolicy(call.method);
@@ -84,7 +83,7 @@ function admit(call: GatedCall, trace: CallTrace, keeper: Gatekeeper): Promise<C
   return keeper.refusedKeys.guard(addressBlock(trace.address), () => judge(call, trace, keeper));
 }
 
-/** Stores how to check the key of a stream again. The check is that of a new call, but it counts against no limit. */
+/** Stores how to check the key of a stream again: like that of a new call, but without counting against a limit. */
 function noteStanding(caller: Caller, call: GatedCall, trace: CallTrace, keeper: Gatekeeper): void {
   if (caller.kind === "anonymous") return;
   const keyId = caller.kind === "project" ? caller.apiKeyId : caller.origin.actor;
@@ -98,7 +97,7 @@ function noteStanding(caller: Caller, call: GatedCall, trace: CallTrace, keeper:
   });
 }
 
-/** True if only the key of a call that needs none tells the call's network. */
+/** True if a public method's call can only find its network through its optional key. */
 function tellsByKey(call: GatedCall, { networks }: Gatekeeper): boolean {
   if (networks.length === 1 || networkNamed(call) !== undefined) return false;
   return !methodPolicy(call.method).isOverNetworks && isApiKeyForm(sentKey(call.requestHeader) ?? "");
@@ -125,7 +124,9 @@ async function judge(call: GatedCall, trace: CallTrace, keeper: Gatekeeper): Pro
   return ownerOf(found, call, trace, keeper);
 }
 
-/** The project of a valid key. Throws if the key does not permit this address, network or method. */
+/**
+ * Returns the project of a valid key as the caller. Throws if the key does not permit this address, network or method.
+ */
 function ownerOf(key: KnownApiKey, call: GatedCall, trace: CallTrace, { networks }: Gatekeeper): Caller {
   const { id: apiKeyId, projectId, network, scopes, allows } = key;
   const { address } = trace;
@@ -159,7 +160,7 @@ type Operator = Pick<AuditOrigin, "actor">;
 /** The actor of ADMIN_API_KEY in the audit trail. */
 const ROOT: Operator = { actor: "admin" };
 
-/** Looks up a key, even while the address sends wrong keys: a valid key must not be blocked by them. */
+/** Looks up a key even if its address has sent wrong keys, because those must not block a valid key. */
 async function identify(
   { requestHeader }: GatedCall,
   mayBeAdmin: boolean,
@@ -200,7 +201,7 @@ function usable<Key extends KeyStanding>(key: Key | undefined): Key {
   return key;
 }
 
-/** The call's network. Empty if it is over several networks and names none. */
+/** Returns the call's network. Empty if the method covers all networks and the call names none. */
 function networkOf(call: GatedCall, networks: readonly string[]): string {
   const [only, ...others] = networks;
   if (only === undefined) throw new Error("no network is served");
@@ -216,12 +217,12 @@ function networkOf(call: GatedCall, networks: readonly string[]): string {
 
 function networkDisabled(network: string): ServiceError {
   return new ServiceError("NETWORK_DISABLED", "this service does not serve that network", {
-    // Returns at most as much of the caller's text as a name can have.
+    // Echoes no more of the caller's text than a network's name can hold.
     metadata: { network: network.slice(0, 32) },
   });
 }
 
-/** Compares digests, so that the time reveals neither content nor length. */
+/** Compares digests in constant time, so that the time reveals neither content nor length. */
 function isSame(left: string, right: string): boolean {
   return timingSafeEqual(digest(left), digest(right));
 }

@@ -1,24 +1,27 @@
 import { isIP, isIPv6, SocketAddress } from "node:net";
 
 /**
- * The unit that limits apply to: a single IPv4 address, or the /64 of an IPv6 address, because one subscriber can use
- * any address of a /64.
+ * Returns the unit that limits apply to: a single IPv4 address, or the /64 of an IPv6 address, because one subscriber
+ * can use any address of a /64.
  */
 export function addressBlock(address: string): string {
   if (!isIPv6(address)) return address;
   return `${expand(address).slice(0, 4).join(":")}::/64`;
 }
 
-/** An IP address, or the addresses that begin with the same bits. */
+/** A single IP address, or all addresses with a common prefix. */
 export interface AddressBlock {
-  /** In one spelling: IPv6 in lower case and short as RFC 5952 has it, IPv4 within IPv6 as IPv4. */
+  /** Canonical: IPv6 in lower case and shortened as RFC 5952 specifies, an IPv4-mapped IPv6 address as IPv4. */
   readonly address: string;
   readonly family: "ipv4" | "ipv6";
-  /** The number of common leading bits; all bits for a single address. */
+  /** The length of the prefix: 32 or 128 for a single address. */
   readonly prefixBits: number;
 }
 
-/** The canonical form of an IP address: no zone, IPv4 within IPv6 as IPv4. Undefined for anything else. */
+/**
+ * Returns the canonical form of an IP address: no zone, an IPv4-mapped IPv6 address as IPv4. Undefined for anything
+ * else.
+ */
 export function canonicalAddress(text: string): string | undefined {
   if (!isIPv6(text)) return isIP(text) === 4 ? text : undefined;
   const address = canonical(text);
@@ -32,7 +35,7 @@ export function parseAddressBlock(text: string): AddressBlock | undefined {
   if (address === undefined) return undefined;
   const family = isIPv6(address) ? "ipv6" : "ipv4";
   const allBits = ADDRESS_BITS[family];
-  // Of an IPv4 address within IPv6 the first 96 bits are no part of the IPv4 address.
+  // The prefix of an IPv4-mapped IPv6 address includes 96 bits before the IPv4 address.
   const prefixBits = bits === undefined ? allBits : Number(bits) - (isIPv6(written) ? 128 - allBits : 0);
   return prefixBits < 0 || prefixBits > allBits ? undefined : { address, family, prefixBits };
 }
@@ -46,14 +49,14 @@ export function hasHostBits({ address, family, prefixBits }: AddressBlock): bool
   return BigInt.asUintN(ADDRESS_BITS[family] - prefixBits, value) !== 0n;
 }
 
-/** A block as text: an address by itself, or with the length of its prefix. */
+/** Formats a block: a single address alone, or an address with the length of its prefix. */
 export function formatAddressBlock({ address, family, prefixBits }: AddressBlock): string {
   return prefixBits === ADDRESS_BITS[family] ? address : `${address}/${prefixBits}`;
 }
 
 const ADDRESS_BITS = { ipv4: 32, ipv6: 128 } as const;
 
-/** The eight groups of an IPv6 address. */
+/** Returns the eight groups of an IPv6 address. */
 function expand(address: string): string[] {
   const [head = "", tail] = canonical(address).split("::");
   const groups = (text: string) => (text === "" ? [] : text.split(":").flatMap(groupsOf));
@@ -61,14 +64,14 @@ function expand(address: string): string[] {
   return [...front, ...Array<string>(8 - front.length - back.length).fill("0"), ...back];
 }
 
-/** One group by itself; an IPv4 address at the end stands for two. */
+/** Returns the one group of a part, or the two groups of an IPv4 address at the end. */
 function groupsOf(part: string): string[] {
   if (!part.includes(".")) return [part];
   const [a = 0, b = 0, c = 0, d = 0] = part.split(".").map(Number);
   return [a * 256 + b, c * 256 + d].map((group) => group.toString(16));
 }
 
-/** Lower case, shortened as RFC 5952 has it. */
+/** Returns an IPv6 address in lower case, shortened as RFC 5952 specifies. */
 function canonical(address: string): string {
   return new SocketAddress({ address, family: "ipv6" }).address;
 }

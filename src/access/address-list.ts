@@ -3,11 +3,11 @@ import { invalidField } from "../errors/service-error.ts";
 import { formatAddressBlock, hasHostBits, parseAddressBlock } from "./address-block.ts";
 
 /**
- * Creates a check whether an address is in one of these addresses or CIDR blocks. The check is false for a text that is
- * no IP address. Throws for an invalid block.
+ * Creates a check whether an address is in one of these addresses or CIDR blocks. The check returns false for a text
+ * that is not an IP address. Throws for an invalid block.
  */
 export function createAddressList(blocks: readonly string[]): (address: string) => boolean {
-  // A list of each family: Node's own takes every IPv4 address for a part of `::/0`.
+  // One list per family, because Node's BlockList counts every IPv4 address as part of `::/0`.
   const lists = { ipv4: new BlockList(), ipv6: new BlockList() };
   for (const text of blocks) {
     const block = parseAddressBlock(text);
@@ -27,8 +27,8 @@ export function createAddressList(blocks: readonly string[]): (address: string) 
 }
 
 /**
- * The addresses and blocks of a request's field `allowed_addresses` in canonical form, without duplicates. Throws
- * VALIDATION, naming the item, for an invalid item and for a block with bits set after its prefix.
+ * Returns the addresses and blocks of a request's field `allowed_addresses` in canonical form, without duplicates.
+ * Throws VALIDATION, naming the item, for an invalid item and for a block with bits set after its prefix.
  */
 export function readAllowedAddresses(texts: readonly string[]): string[] {
   const blocks = texts.map((text, index) => {

@@ -5,7 +5,7 @@ import { isAdminKeyForm } from "./api-key.ts";
 import { createKeyLookup, type KeyLookup, type KeyStanding } from "./key-lookup.ts";
 import { noteKeyUse, readStoredKeys, STANDING_COLUMNS, type StoredKeyLookupOptions } from "./stored-keys.ts";
 
-/** Looks named admin keys up in the database. */
+/** Creates a look-up of named admin keys in the database. */
 export function createAdminKeyLookup({ database, ...options }: StoredKeyLookupOptions): AdminKeyLookup {
   return createKeyLookup<KnownAdminKey>({
     ...options,
@@ -16,7 +16,6 @@ export function createAdminKeyLookup({ database, ...options }: StoredKeyLookupOp
   });
 }
 
-/** A stored admin key. */
 export interface KnownAdminKey extends KeyStanding {
   readonly id: string;
   readonly name: string;

@@ -13,7 +13,7 @@ import {
   type StoredKeys,
 } from "./stored-keys.ts";
 
-/** Looks projects' keys up in the database. */
+/** Creates a look-up of projects' keys in the database. */
 export function createApiKeyLookup({ database, ...options }: StoredKeyLookupOptions): ApiKeyLookup {
   return createKeyLookup<KnownApiKey>({
     ...options,
@@ -33,7 +33,7 @@ export interface KnownApiKey extends KeyStanding {
   readonly projectId: string;
   readonly network: string;
   readonly scopes: readonly Scope[];
-  /** Whether it may be used from an address; undefined: from anywhere. */
+  /** Returns true if an address may use the key. Undefined if every address may. */
   readonly allows: ((address: string) => boolean) | undefined;
 }
 

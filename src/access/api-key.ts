@@ -3,7 +3,7 @@ import { createHash, randomBytes } from "node:crypto";
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 /** 190 bits. */
 const RANDOM_COUNT = 32;
-/** Characters of the random part that are kept to recognise a key by. */
+/** Stored characters of the random part, which identify a key to people. */
 const SHOWN_COUNT = 4;
 const LABEL_OF_NETWORK: Readonly<Record<string, string>> = {
   localnet: "local",
@@ -13,14 +13,14 @@ const LABEL_OF_NETWORK: Readonly<Record<string, string>> = {
 const FORM = /^tss_(?:local|test|live)_[0-9A-Za-z]{32,64}$/;
 const ADMIN_FORM = /^tss_admin_[0-9A-Za-z]{32,64}$/;
 
-/** A fresh key for a network, like `tss_local_…`. */
+/** Generates a random key for a network, such as `tss_local_…`. Throws for an unknown network. */
 export function generateApiKey(network: string): string {
   const label = LABEL_OF_NETWORK[network];
   if (label === undefined) throw new Error(`there are no keys for the network ${network}`);
   return `tss_${label}_${randomBase62(RANDOM_COUNT)}`;
 }
 
-/** A fresh named admin key, like `tss_admin_…`. */
+/** Generates a random admin key, such as `tss_admin_…`. */
 export function generateAdminKey(): string {
   return `tss_admin_${randomBase62(RANDOM_COUNT)}`;
 }
@@ -35,18 +35,18 @@ export function isAdminKeyForm(text: string): boolean {
   return ADMIN_FORM.test(text);
 }
 
-/** The stored hash of a key. A key has enough entropy for a plain hash. */
+/** Returns the stored hash of a key. A key has enough entropy for a plain SHA-256 hash. */
 export function hashApiKey(key: string): Uint8Array {
   return new Uint8Array(createHash("sha256").update(key).digest());
 }
 
-/** The first characters of a key, to recognise it by. */
+/** Returns the first characters of a key, which identify it to people. */
 export function apiKeyPrefix(key: string): string {
   return key.slice(0, key.lastIndexOf("_") + 1 + SHOWN_COUNT);
 }
 
 function randomBase62(count: number): string {
-  // Bytes above the last multiple of 62 are drawn again, so that every character is equally likely.
+  // Discards bytes from the last multiple of 62 on, so that every character is equally likely.
   const limit = 256 - (256 % ALPHABET.length);
   let text = "";
   while (text.length < count) {

@@ -4,10 +4,10 @@ import type { AuditOrigin } from "../audit/audit-event.ts";
 /** The caller that the gate identified. */
 export type Caller = ProjectCaller | AdminCaller | AnonymousCaller;
 
-/** What a key may be used for. */
+/** The permissions that a project's key can have. */
 export type Scope = "onboard" | "sign" | "read" | "billing";
 
-/** All scopes, for keys that may do everything. */
+/** All scopes, for an unrestricted key. */
 export const SCOPES: readonly Scope[] = ["onboard", "sign", "read", "billing"];
 
 /** A caller with a project's key. */
@@ -23,9 +23,9 @@ export interface ProjectCaller {
 /** A caller with an admin key. */
 export interface AdminCaller {
   readonly kind: "admin";
-  /** Empty for a call over several networks. */
+  /** Empty for a call about all networks. */
   readonly network: string;
-  /** The networks that the call is about: the one above, or all served ones. */
+  /** The networks of the call: `network`, or all served ones if it is empty. */
   readonly networks: readonly string[];
   readonly origin: AuditOrigin;
 }
@@ -45,8 +45,8 @@ export function setCaller(values: ContextValues, caller: Caller): void {
 }
 
 /**
- * The caller of a method that accepts this kind of caller. The gate admits no other kind. Throws if the gate did not
- * run.
+ * Returns the caller of a method that accepts this kind of caller. The gate admits no other kind. Throws if the gate
+ * did not run.
  */
 export function callerOf<K extends Caller["kind"]>(
   context: { readonly values: ContextValues },
@@ -57,7 +57,7 @@ export function callerOf<K extends Caller["kind"]>(
   return caller;
 }
 
-/** The network of the admitted call; empty if it is about several or none. Throws if the gate did not run. */
+/** Returns the network of the admitted call; empty if it is about several or none. Throws if the gate did not run. */
 export function networkOf({ values }: { readonly values: ContextValues }): string {
   const caller = values.get(callerKey);
   if (caller === undefined) throw new Error("the gate let an unknown caller through");

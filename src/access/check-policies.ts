@@ -4,7 +4,7 @@ import { type MethodPolicy, methodPolicy } from "./method-policy.ts";
 
 /**
  * Checks that all methods of these services declare a consistent policy. Throws one error with every fault. Call it at
- * start.
+ * startup.
  */
 export function checkPolicies(services: readonly DescService[]): void {
   const faults = services.flatMap((service) => service.methods.flatMap(faultsOf));
@@ -27,10 +27,9 @@ interface Rule {
   readonly holds: (policy: MethodPolicy, method: DescMethod) => boolean;
 }
 
-/** The rules for every method. */
 const RULES: readonly Rule[] = [
   {
-    // Connect then serves the method with GET, which caches and browsers may repeat.
+    // Connect also serves a method without side effects with GET, which caches and browsers may repeat.
     rule: "has the idempotency READ exactly if its idempotency_level is NO_SIDE_EFFECTS",
     holds: ({ idempotency }, method) =>
       (idempotency === "read") === (method.idempotency === MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS),

@@ -5,11 +5,11 @@ import { canonicalAddress } from "./address-block.ts";
 import { createAddressList } from "./address-list.ts";
 
 /**
- * Finds the address of the caller behind the proxies at `trusted`, which are addresses or CIDR blocks. Each proxy
- * appends the address of its caller to `x-forwarded-for` or `forwarded` (RFC 7239), so the caller is the right-most
- * untrusted hop. Hops to its left are unverified text of the caller. Ignores the headers of untrusted peers. Throws
- * VALIDATION for a hop that is no address, and if both headers name different callers, because a proxy that writes one
- * header may pass on the other.
+ * Creates a function that finds the caller behind the proxies at `trusted`, which are addresses or CIDR blocks. Each
+ * proxy appends the address of its caller to `x-forwarded-for` or `forwarded` (RFC 7239), so the caller is the
+ * right-most untrusted hop. The caller can forge hops further left. Ignores the headers of untrusted peers. Throws
+ * VALIDATION for a hop that is not an address, and if both headers name different callers, because a proxy that writes
+ * one header may pass on the other.
  */
 export function createClientAddress(trusted: readonly string[]): ClientAddress {
   const isTrusted = createAddressList(trusted);
@@ -31,12 +31,12 @@ export function createClientAddress(trusted: readonly string[]): ClientAddress {
 /** Returns the address of a caller: the connection's peer, or the address that trusted proxies report. */
 export type ClientAddress = (peer: string, headers: Headers) => string;
 
-/** The context value that holds the caller's address, once it is found. */
+/** The context key of the caller's address. */
 export const clientAddressKey = createContextKey<string | undefined>(undefined, {
   description: "caller's address",
 });
 
-/** The right-most untrusted hop, or the left-most hop if all are trusted; undefined without hops. */
+/** Returns the right-most untrusted hop, or the left-most hop if all are trusted; undefined without hops. */
 function callerOf(
   header: string,
   hops: readonly string[],
@@ -57,18 +57,20 @@ const HEADERS: readonly [name: string, hopsOf: (value: string) => string[]][] = 
   ["forwarded", (value) => elementsOf(value).map(forOf)],
 ];
 
-/** The elements of `forwarded`; commas within quotes separate none. */
+/** Splits `forwarded` into its elements at the commas outside quotes. */
 function elementsOf(value: string): string[] {
   return value.match(/(?:"(?:\\.|[^"\\])*"|[^,"])+/g) ?? [];
 }
 
-/** The node that an element of `forwarded` is for; empty if it does not say. */
+/** Returns the `for` parameter of an element of `forwarded`; empty without one. */
 function forOf(element: string): string {
   const [, quoted, token] = /(?:^|;)\s*for\s*=\s*(?:"([^"]*)"|([^\s;"]+))\s*(?:;|$)/i.exec(element) ?? [];
   return quoted ?? token ?? "";
 }
 
-/** The canonical address without port, brackets and zone; IPv4 within IPv6 as IPv4. Undefined for anything else. */
+/**
+ * Returns the canonical address without port, brackets and zone; IPv4-mapped IPv6 as IPv4. Undefined for anything else.
+ */
 function plainAddress(text: string): string | undefined {
   const bare = /^\[(.*)\](?::\d{1,5})?$/.exec(text)?.[1] ?? /^([\d.]+):\d{1,5}$/.exec(text)?.[1] ?? text;
   return canonicalAddress(bare);

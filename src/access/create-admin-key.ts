@@ -27,6 +27,6 @@ export async function createAdminKey(
 /** A named admin key, with its plaintext if this call created it. */
 export interface ShownAdminKey {
   readonly details: AdminKeyDetails;
-  /** Undefined for a repeat: only the key's id is stored. */
+  /** Undefined for a repeated call, because only the key's id is stored. */
   readonly plaintext: string | undefined;
 }

@@ -36,6 +36,6 @@ export async function createApiKey(
 /** A key, with its plaintext if this call created it. */
 export interface ShownApiKey {
   readonly details: ApiKeyDetails;
-  /** Undefined for a repeat: only the key's id is stored. */
+  /** Undefined for a repeated call, because only the key's id is stored. */
   readonly plaintext: string | undefined;
 }

@@ -31,10 +31,9 @@ export async function insertAdminKey(
   throw new ServiceError("ADMIN_KEY_NAME_TAKEN", "an admin key has or had this name", { metadata: { name } });
 }
 
-/** A named admin key to be made. */
 export interface NewAdminKey {
   /** 1 to 63 lower-case letters, digits and `._-`; the actor in the audit trail is `admin:<name>`. */
   readonly name: string;
-  /** Default: never. */
+  /** Default: no expiry. */
   readonly expiresAt?: Date | undefined;
 }

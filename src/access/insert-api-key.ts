@@ -7,7 +7,7 @@ import { execute, readRows } from "../store/statements.ts";
 import { apiKeyPrefix, generateApiKey, hashApiKey } from "./api-key.ts";
 import type { Scope } from "./caller.ts";
 
-/** Creates a key for a project, bound to the project's network. Throws if there is no such project. */
+/** Creates a key for a project, bound to the project's network. Throws if the project does not exist. */
 export async function insertApiKey(
   db: Queryable,
   origin: AuditOrigin,
@@ -31,12 +31,11 @@ export async function insertApiKey(
   return created;
 }
 
-/** A key to be made. */
 export interface NewApiKey {
   readonly projectId: string;
   readonly name: string;
   readonly scopes: readonly Scope[];
-  /** Default: never. */
+  /** Default: no expiry. */
   readonly expiresAt?: Date | undefined;
   /** The addresses that may use the key, as `readAllowedAddresses` returns them. Default: any. */
   readonly allowedAddresses?: readonly string[];
@@ -44,10 +43,10 @@ export interface NewApiKey {
   readonly rotatedFrom?: string;
 }
 
-/** A key that was just made. */
+/** A newly created key. */
 export interface CreatedApiKey {
   readonly id: string;
   readonly prefix: string;
-  /** The key itself. It is stored nowhere; show it once. */
+  /** The key itself, which is not stored. Show it once. */
   readonly plaintext: string;
 }

@@ -4,7 +4,7 @@ import type { Queryable } from "../store/database.ts";
 import { newId } from "../store/ids.ts";
 import { execute } from "../store/statements.ts";
 
-/** Creates a project without credit and keys, and returns its id. */
+/** Creates a project with neither credit nor keys, and returns its id. */
 export async function insertProject(
   db: Queryable,
   origin: AuditOrigin,

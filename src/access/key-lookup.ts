@@ -7,9 +7,9 @@ import { hashApiKey } from "./api-key.ts";
 import { createLookupQueue, type ReadKeys } from "./lookup-queue.ts";
 
 /**
- * Looks keys up in the database and remembers for a few seconds how they were. A key that was good when it was last
- * looked up is read by itself; all others share a bounded number of queries, so that a caller that tries keys holds up
- * nobody's good one. Whether a key is revoked or has expired is the database's word; here time only passes.
+ * Creates a look-up of keys in the database that caches results for a few seconds. A key that was valid at its last
+ * look-up is read on its own. All other keys share a bounded number of queries, so that a caller that guesses keys does
+ * not delay valid ones. The database's clock decides whether a key has expired; the cache only measures elapsed time.
  */
 export function createKeyLookup<Key extends KeyStanding & { readonly id: string }>(
   options: KeyLookupOptions<Key>,
@@ -17,9 +17,9 @@ export function createKeyLookup<Key extends KeyStanding & { readonly id: string 
   const { isForm, read, noteUse, kind, signals = createLocalSignals(), onLookup, log } = options;
   const { now = () => performance.now() } = options;
   const queue = createLookupQueue(read);
-  /** Keys that were good. They stay when their time is over: then they are read again, ahead of unknown ones. */
+  /** Keys that were valid. A stale entry stays, so that its key is read again without queueing behind unknown ones. */
   const good = new RecentMap<string, { readonly key: Key; untilMs: number }>(REMEMBERED_MAX_COUNT);
-  /** What is not good does not become so: no key is known before it is made, and none is revived. */
+  /** Invalid keys stay invalid: nobody knows a key before its creation, and no key is reactivated. */
   const refused = new RecentMap<string, { readonly key: Key | undefined; readonly untilMs: number }>(
     REMEMBERED_MAX_COUNT,
   );
@@ -39,7 +39,7 @@ export function createKeyLookup<Key extends KeyStanding & { readonly id: string 
 
   async function lookUp(hash: string, from: string): Promise<Key | undefined> {
     const forgottenBefore = forgottenCount;
-    // Measures the remaining time from before the read, so that a key is never cached too long.
+    // Counts from before the read, so that a key is never cached too long.
     const beganMs = now();
     const key = good.get(hash) ? (await read([hash])).get(hash) : await queue.read(hash, from);
     if (key === undefined || key.isRevoked || key.isExpired) {
@@ -47,7 +47,7 @@ export function createKeyLookup<Key extends KeyStanding & { readonly id: string 
       refused.set(hash, { key, untilMs: beganMs + REMEMBERED_MS });
       return key;
     }
-    // A read that overlaps a change may return the state before it.
+    // A read that overlaps a change may return the earlier state.
     const isCurrent = forgottenCount === forgottenBefore;
     const rememberedMs = Math.min(REMEMBERED_MS, key.leftMs ?? REMEMBERED_MS);
     good.set(hash, { key, untilMs: isCurrent ? beganMs + rememberedMs : 0 });
@@ -79,7 +79,7 @@ export function createKeyLookup<Key extends KeyStanding & { readonly id: string 
   };
 }
 
-/** The facts that decide whether a key is valid, by the database's clock when the key was read. */
+/** Decides whether a key is valid, by the database's clock at the time of the read. */
 export interface KeyStanding {
   readonly isRevoked: boolean;
   readonly isExpired: boolean;
@@ -91,35 +91,35 @@ export interface KeyStanding {
 /** Finds keys by their plaintext. */
 export interface KeyLookup<Key> {
   /**
-   * Finds a key, also a revoked or expired one; undefined if it is unknown. Look-ups of unknown keys are bounded per
-   * `from`, such as an address. Rejects with RATE_LIMITED beyond that bound; it does not apply to keys that were valid
-   * before.
+   * Finds a key, including a revoked or expired one; undefined if it is unknown. Concurrent look-ups are bounded per
+   * `from`, such as an address. Rejects with RATE_LIMITED beyond that bound, which does not apply to keys that were
+   * valid at their last look-up.
    */
   find(plaintext: string, from?: string): Promise<Key | undefined>;
-  /** The cached key if it was valid recently, without asking the database. */
+  /** Returns the cached key if it was valid recently, without querying the database. */
   recall(plaintext: string): Key | undefined;
-  /** Drops the cached key, here at once and in other replicas when they receive the signal. */
+  /** Evicts a key from the cache, here at once and in other replicas when they receive the signal. */
   forget(keyId: string): void;
 }
 
 export interface KeyLookupOptions<Key> {
-  /** Whether the text looks like such a key. */
+  /** Returns true if the text has the form of such a key. */
   readonly isForm: (plaintext: string) => boolean;
   readonly read: ReadKeys<Key>;
-  /** Notes that the key is in use. */
+  /** Records that the key is in use. */
   readonly noteUse: (keyId: string) => Promise<unknown>;
-  /** What replicas call such keys when one was changed. */
+  /** The kind of these keys in the signals between replicas. */
   readonly kind: (typeof KEY_KINDS)[number];
-  /** Between replicas. Default: others forget a key by themselves, after a few seconds. */
+  /** Signals between replicas. Default: none, so that others notice a change after a few seconds. */
   readonly signals?: Pick<Signals, "notify" | "subscribeKind"> | undefined;
   readonly log: Pick<Log, "warn">;
-  /** Told of each look-up, whether the database had to be asked. */
+  /** Called for each look-up: "hit" for a cached result, "miss" for one that queries the database. */
   readonly onLookup?: ((result: "hit" | "miss") => void) | undefined;
-  /** Milliseconds that only grow, whatever is done to the clock. Default: the process's own. */
+  /** A monotonic clock in milliseconds. Default: the clock of the process. */
   readonly now?: (() => number) | undefined;
 }
 
-/** For so long a key may be taken as it was that another process changed without this one hearing of it. */
+/** How long a stale cached key may still be accepted after another process has changed it. */
 const REMEMBERED_MS = 5_000;
 const REMEMBERED_MAX_COUNT = 10_000;
 

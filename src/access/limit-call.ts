@@ -20,7 +20,7 @@ export function limitCall(
   });
 }
 
-/** The error for a refused call, with the time after which a retry succeeds. */
+/** Returns the error for a refused call, with the time after which a retry succeeds. */
 export function rateLimited(verdict: RateVerdict, what: string): ServiceError {
   return new ServiceError("RATE_LIMITED", `${what}; try again in ${verdict.retryAfterMs} ms`, {
     retryAfterSeconds: verdict.retryAfterMs / 1_000,
@@ -43,7 +43,7 @@ function headersOf(verdict: RateVerdict): Record<string, string> {
   return {
     "ratelimit-limit": String(verdict.limitCount),
     "ratelimit-remaining": String(verdict.remainingCount),
-    // Sums of the clock are a little off, which must not make another second.
+    // Rounding errors of the clock must not add a second.
     "ratelimit-reset": String(Math.ceil(verdict.resetMs / 1_000 - 1e-6)),
   };
 }

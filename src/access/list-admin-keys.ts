@@ -3,7 +3,7 @@ import type { Database } from "../store/database.ts";
 import { ADMIN_KEY_FIELDS, type AdminKeyDetails } from "./read-admin-key.ts";
 
 /**
- * Reads a page of the named admin keys, the newest first, revoked and expired ones too. Throws VALIDATION for a token
+ * Reads a page of the named admin keys, newest first, including revoked and expired ones. Throws VALIDATION for a token
  * of another list.
  */
 export function listAdminKeys(

@@ -6,7 +6,7 @@ import { API_KEY_COLUMNS, type ApiKeyDetails, SELECT_API_KEY } from "./read-api-
 import { requireProject } from "./require-project.ts";
 
 /**
- * Reads a page of a project's keys, the newest first, revoked and expired ones too. Throws PROJECT_NOT_FOUND, and
+ * Reads a page of a project's keys, newest first, including revoked and expired ones. Throws PROJECT_NOT_FOUND, and
  * VALIDATION for a token of another list.
  */
 export async function listApiKeys(

@@ -2,7 +2,7 @@ import { type Page, type PageRequest, readPage, UUID_POSITION } from "../paging/
 import type { Database } from "../store/database.ts";
 import { PROJECT_FIELDS, type ProjectDetails } from "./read-project.ts";
 
-/** Reads a page of the networks' projects, the newest first. Throws VALIDATION for a token of another list. */
+/** Reads a page of the networks' projects, newest first. Throws VALIDATION for a token of another list. */
 export function listProjects(
   { prisma }: Pick<Database, "prisma">,
   networks: readonly string[],

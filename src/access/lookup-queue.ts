@@ -1,6 +1,9 @@
 import { ServiceError } from "../errors/service-error.ts";
 
-/** Runs one query at a time, for all waiting keys. A query after an idle time starts at once. */
+/**
+ * Creates a queue that runs one query at a time, each for up to 256 waiting keys. A query after an idle time starts at
+ * once.
+ */
 export function createLookupQueue<Key>(read: ReadKeys<Key>): LookupQueue<Key> {
   const waiting = new Map<string, Waiting<Key>>();
   const countOf = new Map<string, number>();
@@ -29,7 +32,7 @@ export function createLookupQueue<Key>(read: ReadKeys<Key>): LookupQueue<Key> {
   }
 
   async function readBatch(batch: readonly (readonly [string, Waiting<Key>])[]): Promise<void> {
-    // A caller that asks for one of them from now on must see later writes.
+    // A later caller must not join this read, which may miss a write that happened in between.
     for (const [hash, { from }] of batch) leave(hash, from);
     try {
       const found = await read(batch.map(([hash]) => hash));
@@ -59,11 +62,10 @@ export interface LookupQueue<Key> {
   read(hash: string, from: string): Promise<Key | undefined>;
 }
 
-/** Keys in one query. */
 const BATCH_MAX_COUNT = 256;
-/** Between the end of one query and the next, so that at most 50 a second are made. */
+/** The pause after each query, which bounds them to 50 a second. */
 const PAUSE_MS = 20;
-/** Look-ups that wait, of all and of one origin. */
+/** Waiting look-ups, in total and per origin. */
 const WAITING_MAX_COUNT = 1_024;
 const WAITING_OF_ONE_MAX_COUNT = 64;
 

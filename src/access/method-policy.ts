@@ -13,17 +13,17 @@ import {
 } from "../../gen/proto/tss/v1/options_pb.ts";
 import type { Scope } from "./caller.ts";
 
-/** The policy of a method, from its options `tss.v1.*`. Throws when the method does not declare them all. */
+/** Returns the policy of a method, from its options `tss.v1.*`. Throws if the method does not declare them all. */
 export function methodPolicy(method: DescMethod): MethodPolicy {
   const policy = known.get(method) ?? readPolicy(method);
   known.set(method, policy);
   return policy;
 }
 
-/** What a call costs the service; see `CostClass` in the contract. */
+/** The cost of a call to the service; see `CostClass` in the contract. */
 export type CostClassName = "read" | "write" | "chain" | "verify" | "stream";
 
-/** A method's policy in the contract: its permitted callers, and the effect of a call. */
+/** A method's policy in the contract: its permitted callers, and the effects of a call. */
 export type MethodPolicy = MethodAccess & {
   readonly costClass: CostClassName;
   /** The effect of repeating the same call; see `Idempotency` in the contract. */
@@ -34,7 +34,7 @@ export type MethodPolicy = MethodAccess & {
   readonly isOverNetworks: boolean;
 };
 
-/** The methods for which the header `idempotency-key` decides. Throws when a method does not declare its policy. */
+/** Returns the methods that use the header `idempotency-key`. Throws if a method does not declare its policy. */
 export function keyedMethods(services: readonly DescService[]): ReadonlySet<DescMethod> {
   const methods = services.flatMap((service) => service.methods);
   return new Set(methods.filter((method) => methodPolicy(method).idempotency === "keyed"));
@@ -44,12 +44,12 @@ type MethodAccess =
   | { readonly access: "public"; readonly scope: undefined }
   | {
       readonly access: "admin";
-      readonly scope: undefined /** No named admin key will do. */;
+      readonly scope: undefined /** Named admin keys are refused. */;
       readonly isRootOnly: boolean;
     }
   | { readonly access: "project"; readonly scope: Scope | "any" };
 
-/** Caches policies, because reading an option decodes it again and every call reads it. */
+/** Caches policies, because every call reads them and each read decodes the options again. */
 const known = new WeakMap<DescMethod, MethodPolicy>();
 
 function readPolicy(method: DescMethod): MethodPolicy {

@@ -3,7 +3,9 @@ import { createLocalCoordination } from "../coordination/local-coordination.ts";
 import type { BucketSize, BucketVerdict } from "../coordination/token-bucket.ts";
 import type { CostClassName } from "./method-policy.ts";
 
-/** A token bucket for each subject and class, shared by all replicas as far as their coordination goes. */
+/**
+ * Creates a rate limiter with a token bucket per subject and class, shared by the replicas that share `coordination`.
+ */
 export function createRateLimiter(options: RateLimiterOptions): RateLimiter {
   const { limits, coordination = createLocalCoordination() } = options;
   const classes = Object.entries(limits.perSecond).filter(([, perSecond]) => perSecond > 0);
@@ -22,33 +24,33 @@ export function createRateLimiter(options: RateLimiterOptions): RateLimiter {
 }
 
 /**
- * The classes with separate limits: calls by their cost class, calls with a refused key, and `open`, the server's
+ * The classes with separate limits: the cost classes of calls, calls with a refused key, and `open`, the server's
  * routes that need no key.
  */
 export type RateClass = CostClassName | "refusedKey" | "open";
 
 /** The limits on the rate of calls. */
 export interface RateLimits {
-  /** Calls per second in the long run, by class; 0 does not limit the class. */
+  /** The sustained rate in calls per second, by class; 0 for no limit. */
   readonly perSecond: Readonly<Record<RateClass, number>>;
-  /** The burst, in seconds of the sustained rate; at least one call. */
+  /** The burst, in seconds of the sustained rate; it allows at least one call. */
   readonly burstSeconds: number;
 }
 
-/** The result of counting a call. */
+/** The result of a counted call. */
 export interface RateVerdict {
   readonly isAllowed: boolean;
-  /** The largest burst of calls. */
+  /** The maximum burst, in calls. */
   readonly limitCount: number;
-  /** The number of further calls that are allowed now. */
+  /** The number of calls still allowed now. */
   readonly remainingCount: number;
-  /** The time until {@link limitCount} calls are allowed at once again. */
+  /** The time until a burst of {@link limitCount} calls is allowed again. */
   readonly resetMs: number;
   /** The time until the next call is allowed; 0 for an allowed call. */
   readonly retryAfterMs: number;
 }
 
-/** Counts calls. */
+/** Limits the rate of calls. */
 export interface RateLimiter {
   /** Counts a call of the subject, such as a key's id. Undefined if the class has no limit. Never rejects. */
   take(rateClass: RateClass, subject: string): Promise<RateVerdict> | undefined;

@@ -13,7 +13,7 @@ export async function readAdminKey(
   });
 }
 
-/** A named admin key, as the operator sees it: neither the key itself nor its hash. */
+/** A named admin key as the operator sees it, without the key itself and its hash. */
 export interface AdminKeyDetails {
   readonly id: string;
   readonly name: string;
@@ -21,11 +21,11 @@ export interface AdminKeyDetails {
   readonly createdAt: Date;
   readonly expiresAt: Date | null;
   readonly revokedAt: Date | null;
-  /** To the minute. */
+  /** Precise to the minute. */
   readonly lastUsedAt: Date | null;
 }
 
-/** What Prisma selects of an admin key for {@link AdminKeyDetails}. */
+/** The columns of {@link AdminKeyDetails}, for a `select` of Prisma. */
 export const ADMIN_KEY_FIELDS = {
   id: true,
   name: true,

@@ -6,7 +6,7 @@ import { execute, readRows } from "../store/statements.ts";
 import { SCOPES, type Scope } from "./caller.ts";
 
 /**
- * Reads a key of a project of the network; with `lock` nobody else changes it until the transaction ends. Throws
+ * Reads a key of a project of the network. With `lock`, locks its row until the transaction ends. Throws
  * API_KEY_NOT_FOUND.
  */
 export async function readApiKey(
@@ -28,7 +28,7 @@ export async function readApiKey(
   });
 }
 
-/** A key, as the operator sees it: neither the key itself nor its hash. */
+/** A key as the operator sees it, without the key itself and its hash. */
 export interface ApiKeyDetails {
   readonly id: string;
   readonly projectId: string;
@@ -38,24 +38,23 @@ export interface ApiKeyDetails {
   readonly createdAt: Date;
   readonly expiresAt: Date | null;
   readonly revokedAt: Date | null;
-  /** To the minute. */
+  /** Precise to the minute. */
   readonly lastUsedAt: Date | null;
-  /** Empty: anywhere. */
+  /** Empty if every address may use the key. */
   readonly allowedAddresses: readonly string[];
-  /** The key that it replaces. */
+  /** The id of the key that this one replaces. */
   readonly rotatedFrom: string | null;
-  /** The key that replaces it. */
+  /** The id of the key that replaces this one. */
   readonly replacedBy: string | null;
 }
 
-/** The columns of {@link ApiKeyDetails}, from the table `api_key` named `k`. */
+/** Selects the columns of {@link ApiKeyDetails} from the table `api_key`, under the alias `k`. */
 export const SELECT_API_KEY = sql`SELECT k.id, k.project_id AS "projectId", k.name, k.prefix, k.scopes,
   k.created_at AS "createdAt", k.expires_at AS "expiresAt", k.revoked_at AS "revokedAt", k.last_used_at AS "lastUsedAt",
   k.allowed_addresses AS "allowedAddresses", k.rotated_from AS "rotatedFrom",
   (SELECT n.id FROM api_key n WHERE n.rotated_from = k.id) AS "replacedBy"
   FROM api_key k`;
 
-/** The types of the columns. */
 export const API_KEY_COLUMNS: Columns<ApiKeyDetails> = {
   id: text,
   projectId: text,

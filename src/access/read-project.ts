@@ -1,6 +1,6 @@
 import type { Database } from "../store/database.ts";
 
-/** Reads a project that is known to exist. Must not be called inside a transaction. */
+/** Reads a project that must exist. Must not be called inside a transaction. */
 export async function readProject(
   { prisma }: Pick<Database, "prisma">,
   projectId: string,
@@ -10,7 +10,7 @@ export async function readProject(
   return project;
 }
 
-/** A project, as the operator sees it. */
+/** A project as the operator sees it. */
 export interface ProjectDetails {
   readonly id: string;
   readonly name: string;
@@ -20,7 +20,7 @@ export interface ProjectDetails {
   readonly createdAt: Date;
 }
 
-/** What Prisma selects of a project for {@link ProjectDetails}. */
+/** The columns of {@link ProjectDetails}, for a `select` of Prisma. */
 export const PROJECT_FIELDS = {
   id: true,
   name: true,

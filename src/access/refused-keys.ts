@@ -5,7 +5,7 @@ import { ServiceError } from "../errors/service-error.ts";
 import { rateLimited } from "./limit-call.ts";
 import type { RateLimiter, RateVerdict } from "./rate-limiter.ts";
 
-/** Counts refused keys by address, for a bounded number of addresses. */
+/** Creates a guard that counts refused keys by address, for a bounded number of addresses. */
 export function createRefusedKeys(limiter: RateLimiter, now: () => number): RefusedKeys {
   const paused = new RecentMap<string, { readonly untilMs: number; readonly verdict: RateVerdict }>(
     ADDRESSES_MAX_COUNT,

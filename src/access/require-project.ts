@@ -3,7 +3,10 @@ import { ServiceError } from "../errors/service-error.ts";
 import type { Queryable } from "../store/database.ts";
 import { execute } from "../store/statements.ts";
 
-/** Throws PROJECT_NOT_FOUND unless one of the networks has this project. Projects are never deleted and keep their network. */
+/**
+ * Throws PROJECT_NOT_FOUND unless the project is on one of the networks. Projects are never deleted and never change
+ * their network.
+ */
 export async function requireProject(
   db: Queryable,
   networks: readonly string[],

@@ -7,8 +7,8 @@ import type { AdminCaller } from "./caller.ts";
 import { type AdminKeyDetails, readAdminKey } from "./read-admin-key.ts";
 
 /**
- * Revokes a named admin key permanently. A repeat does nothing. This process refuses it at once, others in seconds.
- * Returns the key with the time of its first revocation. Throws ADMIN_KEY_NOT_FOUND.
+ * Revokes a named admin key permanently. A repeated call has no effect. This process refuses the key at once, others
+ * within seconds. Returns the key with the time of its first revocation. Throws ADMIN_KEY_NOT_FOUND.
  */
 export async function revokeAdminKey(
   { database, lookup }: { readonly database: Database; readonly lookup: Pick<AdminKeyLookup, "forget"> },

@@ -6,9 +6,9 @@ import type { ApiKeyLookup } from "./api-key-lookup.ts";
 import { type ApiKeyDetails, readApiKey } from "./read-api-key.ts";
 
 /**
- * Revokes a key of the network for good; again does nothing. This process refuses it at once, others as soon as
- * they hear of it, or after a few seconds. Returns the key with the time of its first revocation. Throws
- * API_KEY_NOT_FOUND.
+ * Revokes a key of the network permanently. A repeated call has no effect. This process refuses the key at once, others
+ * when they receive the signal, at the latest after a few seconds. Returns the key with the time of its first
+ * revocation. Throws API_KEY_NOT_FOUND.
  */
 export async function revokeApiKey(
   { db, lookup }: { readonly db: Queryable; readonly lookup: Pick<ApiKeyLookup, "forget"> },
@@ -24,7 +24,7 @@ export async function revokeApiKey(
         ) ${auditInsert("api_key.revoke", sql`revoked`, origin)}`,
   );
   const key = await readApiKey(db, network, apiKeyId);
-  // The row's id: a caller may write a UUID in capitals.
+  // Uses the row's id, because a caller may write a UUID in capitals.
   lookup.forget(key.id);
   return key;
 }

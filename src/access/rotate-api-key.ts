@@ -13,10 +13,10 @@ import { KEEP_KEY_ID, type MadeKey } from "./keep-key-id.ts";
 import { type ApiKeyDetails, readApiKey } from "./read-api-key.ts";
 
 /**
- * Makes a key of the same project, name, scopes and allowed addresses in place of another one, and ends that one after
- * the overlap; once for each idempotency key, where a repeat has both keys as they are by then, without the plaintext.
- * This process applies the old key's new end at once, and others after a few seconds. Throws API_KEY_NOT_FOUND,
- * WRONG_STATE for a key that is revoked, expired or replaced, IDEMPOTENCY_KEY_REUSED and IDEMPOTENCY_IN_FLIGHT.
+ * Creates a key with the same project, name, scopes and allowed addresses as an existing one, which expires after the
+ * overlap. Runs once per idempotency key. A repeat returns the current state of both keys, without the plaintext. This
+ * process applies the old key's new expiry at once, others after a few seconds. Throws API_KEY_NOT_FOUND, WRONG_STATE
+ * for a key that is revoked, expired or replaced, IDEMPOTENCY_KEY_REUSED and IDEMPOTENCY_IN_FLIGHT.
  */
 export async function rotateApiKey(
   { database, lookup }: { readonly database: Database; readonly lookup: Pick<ApiKeyLookup, "forget"> },
@@ -50,16 +50,15 @@ export async function rotateApiKey(
   return { details: await readApiKey(database, network, id), plaintext, replaced };
 }
 
-/** Options of a key's rotation. */
 export interface KeyRotation {
   readonly apiKeyId: string;
-  /** The time that the old key stays valid, at most until its expiry; 0 revokes it. Default: a day. */
+  /** How long the old key stays valid, at most until its expiry; 0 revokes it. Default: a day. */
   readonly overlapSeconds?: number | undefined;
-  /** The end of the new key. Default: the old one's. */
+  /** The expiry of the new key. Default: that of the old one. */
   readonly expiresAt?: Date | undefined;
 }
 
-/** The key that was made, and the one that it replaces. */
+/** The new key, and the key that it replaces. */
 export interface RotatedApiKey extends ShownApiKey {
   readonly replaced: ApiKeyDetails;
 }
@@ -77,7 +76,7 @@ async function requireUsable(db: Queryable, key: ApiKeyDetails): Promise<void> {
   throw new ServiceError("WRONG_STATE", `the key is ${state}`, { metadata: { state } });
 }
 
-/** Without an overlap the key is revoked, so that its end does not depend on the clocks of replicas. */
+/** Ends a key after the overlap. Without one, revokes it, so that its end does not depend on the clocks of replicas. */
 async function endKey(
   db: Queryable,
   origin: AuditOrigin,

@@ -8,8 +8,8 @@ import type { AdminCaller } from "./caller.ts";
 import { type ApiKeyDetails, readApiKey } from "./read-api-key.ts";
 
 /**
- * Replaces the addresses that a key of the network may be used from; the same ones again change nothing. This process
- * applies them at once, and others after a few seconds. Throws VALIDATION and API_KEY_NOT_FOUND.
+ * Replaces the addresses that may use a key of the network. A repeated call has no effect. This process applies them at
+ * once, others after a few seconds. Throws VALIDATION and API_KEY_NOT_FOUND.
  */
 export async function setAllowedAddresses(
   { db, lookup }: { readonly db: Queryable; readonly lookup: Pick<ApiKeyLookup, "forget"> },
@@ -31,9 +31,9 @@ export async function setAllowedAddresses(
   return key;
 }
 
-/** Where a key may be used from. */
+/** The addresses that may use a key. */
 export interface AllowedAddresses {
   readonly apiKeyId: string;
-  /** IP addresses and CIDR blocks; none means anywhere. */
+  /** IP addresses and CIDR blocks; none allows every address. */
   readonly allowedAddresses: readonly string[];
 }

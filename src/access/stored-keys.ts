@@ -4,13 +4,13 @@ import type { Queryable } from "../store/database.ts";
 import { execute, readRows } from "../store/statements.ts";
 import type { KeyLookupOptions, KeyStanding } from "./key-lookup.ts";
 
-/** A table of keys, and what is read of it beyond a key's standing. */
+/** A query for a table of keys, with its columns beyond {@link STANDING_COLUMNS}. */
 export interface StoredKeys<Key> {
-  /** The further columns. */
+  /** The additional columns. */
   readonly select: Sql;
-  /** The table of keys with the alias `k`, and what it is joined with. */
+  /** The table of keys with the alias `k`, and its joins. */
   readonly from: Sql;
-  /** All columns: {@link STANDING_COLUMNS} and the further ones. */
+  /** All columns: {@link STANDING_COLUMNS} and the additional ones. */
   readonly columns: Columns<Key>;
 }
 
@@ -19,7 +19,7 @@ export interface StoredKeyLookupOptions
   readonly database: Queryable;
 }
 
-/** The columns that are read of every key. `hash` is in hex. */
+/** The columns of every kind of key. `hash` is in hex. */
 export const STANDING_COLUMNS = {
   hash: text,
   id: text,
@@ -29,7 +29,10 @@ export const STANDING_COLUMNS = {
   leftMs: nullable(number),
 };
 
-/** Reads the keys with these hex hashes, by their hash. The database's clock decides whether a key has expired, not a replica's. */
+/**
+ * Reads the keys with these hex hashes and returns them by hash. The database's clock decides whether a key has
+ * expired.
+ */
 export async function readStoredKeys<Key extends KeyStanding & { readonly hash: string }>(
   database: Queryable,
   { select, from, columns }: StoredKeys<Key>,
@@ -48,7 +51,7 @@ export async function readStoredKeys<Key extends KeyStanding & { readonly hash: 
 
 const TABLES = { api_key: sql`api_key`, admin_key: sql`admin_key` };
 
-/** Records the use of a valid key, once a minute: enough to distinguish keys in use from forgotten ones. */
+/** Records the use of a valid key, at most once a minute. That suffices to tell keys in use from forgotten ones. */
 export async function noteKeyUse(database: Queryable, table: keyof typeof TABLES, id: string): Promise<void> {
   await execute(
     database,

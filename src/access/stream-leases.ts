@@ -9,9 +9,9 @@ import { clientAddressKey } from "./client-address.ts";
 import { type StreamStanding, streamStandingOf } from "./stream-standing.ts";
 
 /**
- * Bounds the streams of each key, project and address, and ends streams with their key: when a key is revoked, expires,
- * or no longer allows the caller's address, its streams end with the error of a new call. All streams share one timer,
- * and the streams of one key and address share one check.
+ * Creates an interceptor that limits the open streams of each key, project and address, and ends the streams of invalid
+ * keys. When a key is revoked, expires, or no longer allows the caller's address, its streams end with the error that a
+ * new call would get. All streams share one timer, and the streams of one key and address share one check.
  */
 export function createStreamLeases({
   bounds,
@@ -19,7 +19,7 @@ export function createStreamLeases({
   sweepMs = SWEEP_MS,
 }: StreamLeaseOptions): StreamLeases {
   const counts = new Map<string, number>();
-  /** By key and address. */
+  /** The leases by key and address. */
   const groups = new Map<string, Set<Lease>>();
   let timer: NodeJS.Timeout | undefined;
   const unsubscribe = KEY_KINDS.map((kind) =>
@@ -81,35 +81,33 @@ export function createStreamLeases({
 export interface StreamBounds {
   readonly perKey: number;
   readonly perProject: number;
-  /** Of calls without a key. */
+  /** For calls without a key. */
   readonly perAddress: number;
 }
 
 export interface StreamLeaseOptions {
   readonly bounds: StreamBounds;
-  /** Says when a key was changed. Default: the sweep finds it. */
+  /** Signals that report changed keys. Default: none, so that only the sweep notices a change. */
   readonly signals?: Pick<Signals, "subscribeKind">;
-  /** Between looks at the keys of open streams. Default 1 s. */
+  /** The interval between checks of the keys of open streams. Default 1 s. */
   readonly sweepMs?: number;
 }
 
 /** The open streams of this process. */
 export interface StreamLeases {
-  /** Counts each stream, refuses those beyond the bounds, and ends those whose key ends. */
+  /** Counts streams, refuses those beyond the bounds, and ends those whose key becomes invalid. */
   readonly interceptor: Interceptor;
   /** Checks all keys now and ends the streams of invalid ones. Never rejects. */
   sweep(): Promise<void>;
   close(): void;
 }
 
-/** A stream that is open. */
 interface Lease {
   readonly values: ContextValues;
-  /** Ends the stream and its current wait. */
+  /** Ends the stream with this error, and rejects its pending read. */
   cut(reason: unknown): void;
 }
 
-/** Where leases are taken and given back. */
 interface LeaseDesk {
   take(lease: Lease): void;
   release(lease: Lease): void;
@@ -122,7 +120,7 @@ function standingIn(leases: ReadonlySet<Lease>): StreamStanding | undefined {
   return undefined;
 }
 
-/** Ends the streams of one key and address if the key is not good any more. Never rejects. */
+/** Ends the streams of one key and address if the key is no longer valid. Never rejects. */
 async function judge(leases: ReadonlySet<Lease>): Promise<void> {
   try {
     await standingIn(leases)?.check();
@@ -139,7 +137,10 @@ function isRefusal(reason: unknown): boolean {
   return code === Code.Unauthenticated || code === Code.PermissionDenied;
 }
 
-/** What a stream counts for. Made anew at its end, because most streams are long. */
+/**
+ * Returns the subjects whose limits a stream counts against. Computed again when the stream ends rather than kept,
+ * because most streams are long.
+ */
 function subjectsOf(
   values: ContextValues,
   bounds: StreamBounds,
@@ -161,16 +162,16 @@ function tooMany(subject: string, maxCount: number): ServiceError {
   });
 }
 
-/** The messages, while the lease lasts. It is taken when they are first asked for, and given back at their end. */
+/** The messages of a stream, which hold a lease from the first read to the end. */
 class HeldMessages<T> implements AsyncIterableIterator<T>, Lease {
   readonly values: ContextValues;
   readonly #messages: AsyncIterable<T>;
   readonly #desk: LeaseDesk;
   #inner: AsyncIterator<T> | undefined;
   #isHeld = false;
-  /** Why the stream is over. */
+  /** The error that ended the stream. */
   #reason: unknown;
-  /** Ends what the stream waits for. */
+  /** Rejects the pending read. */
   #reject: ((reason: unknown) => void) | undefined;
 
   constructor(messages: AsyncIterable<T>, values: ContextValues, desk: LeaseDesk) {
@@ -216,7 +217,7 @@ class HeldMessages<T> implements AsyncIterableIterator<T>, Lease {
 
   #fail(reason: unknown): void {
     this.#end();
-    // It may be waiting for something that never comes, so its end is not waited for.
+    // Does not wait for the inner stream to end, because it may be stuck.
     this.#inner?.return?.().catch(() => {});
     this.#reject?.(reason);
   }

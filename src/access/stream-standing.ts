@@ -1,13 +1,13 @@
 import { type ContextValues, createContextKey } from "@connectrpc/connect";
 
-/** Checks whether the caller that opened a stream may keep it. */
+/** The check whether the caller that opened a stream may keep it. */
 export interface StreamStanding {
-  /** Of its key and address: streams of the same name stand and fall together. */
+  /** Identifies the key and address. Streams with the same name share one check. */
   readonly name: string;
   readonly keyId: string;
   /** Undefined for an operator's key. */
   readonly projectId: string | undefined;
-  /** Rejects with the refusal that a new call of this caller would get. */
+  /** Rejects with the error that a new call of this caller would get. */
   check(): Promise<void>;
 }
 
@@ -18,7 +18,7 @@ export function setStreamStanding(values: ContextValues, standing: StreamStandin
   values.set(standingKey, standing);
 }
 
-/** The check of a stream's caller; undefined for a call without a key. */
+/** Returns the check of a stream's caller; undefined for a call without a key. */
 export function streamStandingOf(values: ContextValues): StreamStanding | undefined {
   return values.get(standingKey);
 }

@@ -105,6 +105,6 @@ export type AccountCalls = Pick<
 /** Dependencies of {@link createAccountCalls}. */
 export interface AccountCallsDeps {
   readonly database: Database;
-  /** The cache drops a changed key at once. */
+  /** The cache, which evicts a changed key at once. */
   readonly lookup: Pick<ApiKeyLookup, "forget">;
 }

@@ -41,6 +41,6 @@ export type AdminKeyCalls = Pick<
 /** Dependencies of {@link createAdminKeyCalls}. */
 export interface AdminKeyCallsDeps {
   readonly database: Database;
-  /** The cache drops a revoked key at once. */
+  /** The cache, which evicts a revoked key at once. */
   readonly lookup: Pick<AdminKeyLookup, "forget">;
 }

@@ -44,7 +44,7 @@ export function createAdminService(deps: AdminServiceDeps): AdminNetworkCalls {
       const { origin } = callerOf(context, "admin");
       const { curve, signatureAlgorithm } = wantedBucket(request);
       if (signatureAlgorithm === undefined) throw invalidField("signature_algorithm_name", "is required");
-      if (curve === undefined) throw invalidField("curve_name", "is required beside the chain's integer");
+      if (curve === undefined) throw invalidField("curve_name", "is required with the chain's integer");
       const algorithm = CURVE_ALGORITHMS.find(
         (known) => known.curveNumber === curve && known.signatureAlgorithmNumber === signatureAlgorithm,
       );
@@ -61,7 +61,7 @@ export type AdminNetworkCalls = Omit<ServiceImpl<typeof Admin>, keyof AccountCal
 
 export interface AdminServiceDeps {
   readonly readPresignHealth: () => Promise<readonly (PresignBucket & PresignCounts)[]>;
-  /** Returns the number of queued presigns. */
+  /** Queues presigns, and returns their number. */
   readonly refillBucket: (origin: AuditOrigin, algorithm: CurveAlgorithm, count: number) => Promise<number>;
   readonly chain: ChainReads;
   readonly database: Database;

@@ -8,7 +8,7 @@ import { drainingSince, setDraining } from "../chain/network-drain.ts";
 import type { Database } from "../store/database.ts";
 import { type OpenWork, readOpenWork } from "./read-open-work.ts";
 
-/** Implements the calls of `tss.v1.Admin` that close a network to new work, and open it again. */
+/** Implements the calls of `tss.v1.Admin` that close a network to new work and reopen it. */
 export function createNetworkCalls(database: Database): AdminNetworkWorkCalls {
   return {
     async drainNetwork(_request, context) {

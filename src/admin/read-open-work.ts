@@ -4,8 +4,8 @@ import type { Queryable } from "../store/database.ts";
 import { readRows } from "../store/statements.ts";
 
 /**
- * Counts what is under way on a network. Each count has an index that holds only such rows. What is queued is counted as an
- * operation, and what was sent as a transaction, until the chain has it.
+ * Counts the work under way on a network. Each count uses an index that holds only such rows. Counts queued work as
+ * operations, and sent work as transactions until their outcome is known.
  */
 export async function readOpenWork(db: Queryable, network: string): Promise<OpenWork> {
   const [open] = await readRows(
@@ -36,7 +36,7 @@ SELECT
   return open;
 }
 
-/** How many of each are under way. */
+/** The numbers of rows under way. */
 export interface OpenWork {
   readonly openReservations: number;
   readonly openSignatures: number;

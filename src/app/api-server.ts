@@ -103,10 +103,9 @@ export interface ApiServerOptions {
   readonly adminLookup: AdminKeyLookup;
   /** Undefined if only named admin keys may make the operator's calls. */
   readonly adminApiKey: Secret | undefined;
-  /** Counts calls. */
   readonly coordination: Pick<Coordination, "buckets">;
   readonly probes: readonly PlainRoute[];
-  /** The web console's. */
+  /** The routes of the web console. */
   readonly pages: readonly PlainRoute[];
   readonly lifecycle: Lifecycle;
   readonly metrics: Metrics;
@@ -114,7 +113,7 @@ export interface ApiServerOptions {
   readonly log: Logger;
 }
 
-/** The service's own headers that browsers may send and read, beside those of the protocols. */
+/** The service's own headers that browsers may send and read, in addition to those of the protocols. */
 const CORS_HEADERS = {
   requestHeaders: [
     ...["authorization", "x-api-key", "x-network", "idempotency-key", "x-request-id"],

@@ -9,8 +9,8 @@ import { startLocalnetThread } from "./localnet-thread.ts";
 import { listening } from "./port-taken.ts";
 
 /**
- * Returns the address of the chain and the service's keys: of the configured network, or of a localnet that this
- * function starts in the process. Throws what {@link readNetworkAccess} throws.
+ * Returns the address of the chain and the service's keys, for the configured network or for a localnet that it starts
+ * in the process. Throws the errors of {@link readNetworkAccess}.
  */
 export async function openChainAccess(network: NetworkConfig, deps: ChainAccessDeps): Promise<NetworkAccess> {
   const configured = await readNetworkAccess(network);
@@ -45,7 +45,7 @@ export async function openChainAccess(network: NetworkConfig, deps: ChainAccessD
 
 /** Dependencies of {@link openChainAccess}. */
 export interface ChainAccessDeps {
-  /** The folder of the embedded localnet's folder. */
+  /** The parent folder of the embedded localnet's data. */
   readonly dataDirectory: string;
   readonly lifecycle: Pick<Lifecycle, "start">;
   readonly log: Pick<Log, "info">;

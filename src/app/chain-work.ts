@@ -32,7 +32,7 @@ import type { Tracer } from "../telemetry/tracer.ts";
 import { operationKinds } from "./operation-kinds.ts";
 import { createWarmRefill } from "./presign-refill.ts";
 
-/** Creates the loops that work between the database and one network. Start them in this order. */
+/** Creates the loops that work between the database and one network, in the order in which they must start. */
 export async function createChainWork(options: ChainWorkOptions): Promise<Record<string, Loop>> {
   const { database, network, reader, signals, config, afterRestore, log, pace = {} } = options;
   const { clock } = network;

@@ -4,7 +4,7 @@ import type { Log } from "../telemetry/log.ts";
 import type { ServerOptions } from "../transport/start-server.ts";
 
 /**
- * Returns the connection limits of a port: the maximum number, the addresses without a limit, and the observer of
+ * Returns the connection limits of a port: the maximum numbers, the addresses without a limit, and the observer of
  * refusals.
  */
 export function connectionBounds(

@@ -7,8 +7,8 @@ import type { PlainReply, PlainRequest, PlainRoute } from "../transport/plain-ro
 import { isNotModified } from "../transport/rest/not-modified.ts";
 
 /**
- * Creates the routes of the web console, one for each file of the build: `/console` is the page. The files are read
- * once, so no request names a file of the disk. Returns no route if the console was not built.
+ * Creates the routes of the web console, one for each file of the build. `/console` is the page. Reads the files once,
+ * so that no request can name a file on disk. Returns no route if the console was not built.
  */
 export function consoleRoutes(folder: string | undefined = builtFolder()): PlainRoute[] {
   if (folder === undefined) return [];
@@ -31,7 +31,7 @@ const TYPES: Readonly<Record<string, string>> = {
   ".svg": "image/svg+xml",
 };
 
-/** The page loads from its own origin alone, calls only its own service, and is framed by nobody. */
+/** The page loads from and calls only its own origin, and no site can frame it. */
 const SECURITY_HEADERS = {
   "content-security-policy": [
     ...["default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self' data:"],
@@ -51,7 +51,7 @@ function readRoute(folder: string, file: string): PlainRoute {
   const headers = {
     ...SECURITY_HEADERS,
     "content-type": type,
-    // The names of all files but the page have a hash of their content.
+    // The names of all files except the page contain a hash of their content.
     "cache-control": file === PAGE ? "no-cache" : "public, max-age=31536000, immutable",
     vary: "accept-encoding",
   };
@@ -81,7 +81,7 @@ function answer({ body, headers }: Representation, request: Pick<PlainRequest, "
   return { status: 304, headers: kept, body: "" };
 }
 
-/** Whether the caller takes gzip. A weight of zero refuses it (RFC 9110, 12.5.3). */
+/** Returns true if the caller accepts gzip. A weight of zero refuses it (RFC 9110, 12.5.3). */
 function takesGzip({ headers }: Pick<PlainRequest, "headers">): boolean {
   const accepted = [headers["accept-encoding"] ?? ""].flat().join(",").split(",");
   return accepted.some((coding) => /^\s*gzip\s*(?:;\s*q\s*=\s*(?!0(?:\.0*)?\s*$).*)?$/i.test(coding));
@@ -91,7 +91,7 @@ function entityTag(body: Uint8Array): string {
   return `"${createHash("sha256").update(body).digest("base64url")}"`;
 }
 
-/** The build: beside the compiled sources, or below `dist` when the sources themselves run. */
+/** The folder of the build: beside the compiled sources, or below `dist` if the sources themselves run. */
 function builtFolder(): string | undefined {
   return ["../../console", "../../dist/console"]
     .map((place) => fileURLToPath(new URL(place, import.meta.url)))

@@ -16,13 +16,13 @@ export interface DevelopmentKeys {
   readonly areNew: boolean;
 }
 
-/** Fifty US dollars, enough for five thousand signatures at the default price. */
+/** Fifty US dollars pay for five thousand signatures at the default price. */
 const CREDIT_MICRO_USD = 50_000_000n;
 const ORIGIN = { actor: "system" };
 
 /**
- * Creates a project with credit and an API key at the first start on embedded defaults. `dev.json` keeps them and is
- * readable only by its owner.
+ * Creates a project with credit and an API key at the first start on embedded defaults. Stores them in `dev.json`,
+ * which only its owner can read.
  */
 export async function ensureDevelopmentKeys(
   database: Database,
@@ -67,7 +67,7 @@ export function writeDevelopmentAccess(
   renameSync(`${file}.tmp`, file);
 }
 
-/** Returns lines for the person who started the service, `more` among them. They show only new keys. */
+/** Returns lines to print for the person who started the service, including `more`. They show only new keys. */
 export function developmentBanner(
   dataDirectory: string,
   fullnodeUrl: string,

@@ -4,9 +4,8 @@ import { Lifecycle } from "../lifecycle/lifecycle.ts";
 import type { Log } from "../telemetry/log.ts";
 
 /**
- * Opens a network, and tries again after each failure, with pauses that double up to a minute. Each attempt has a
- * lifecycle of its own, so that a failed one leaves nothing behind. `first` tells how the first attempt ended; without
- * `isRetried` it is the only one.
+ * Opens a network in the background, and retries after each failure with exponential back-off, up to a minute. Each
+ * attempt has its own lifecycle, so that a failed one leaves nothing behind.
  */
 export function keepOpen<T>({ open, clock, log, isRetried }: KeepOpenOptions<T>): KeptOpen<T> {
   const stopping = new AbortController();
@@ -31,7 +30,7 @@ export function keepOpen<T>({ open, clock, log, isRetried }: KeepOpenOptions<T>)
     opened: () => opened,
     async stop() {
       stopping.abort();
-      // An attempt may wait for a fullnode for long, so its end is not awaited: it can start nothing any more.
+      // Does not await a pending attempt, which may wait long for a fullnode but can no longer start anything.
       const isClean = await lifecycle?.stop();
       if (opened !== undefined) await running;
       return isClean ?? true;
@@ -57,20 +56,20 @@ export function keepOpen<T>({ open, clock, log, isRetried }: KeepOpenOptions<T>)
 
 /** A network that is opened in the background. */
 export interface KeptOpen<T> {
-  /** Ends with the first attempt, and rejects with its failure. */
+  /** Resolves or rejects with the first attempt. */
   readonly first: Promise<T>;
-  /** Undefined while it is not open. */
+  /** Returns the network; undefined while it is not open. */
   opened(): T | undefined;
-  /** Ends the attempts, and stops what is open. Returns whether every part stopped by itself and in time. */
+  /** Ends the attempts, and stops the open network. Returns true if every part stopped cleanly and in time. */
   stop(): Promise<boolean>;
 }
 
 export interface KeepOpenOptions<T> {
-  /** Opens it. Registers all parts with this lifecycle. */
+  /** Opens the network and registers all its parts with this lifecycle. */
   readonly open: (lifecycle: Lifecycle) => Promise<T>;
   readonly clock: Clock;
   readonly log: Pick<Log, "info" | "error">;
-  /** Whether there are attempts after the first one. */
+  /** True to retry after a failed first attempt. */
   readonly isRetried: boolean;
 }
 

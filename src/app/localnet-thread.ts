@@ -33,7 +33,7 @@ export async function startLocalnetThread(
 
 /** A localnet on a thread. */
 export interface LocalnetThread extends LocalnetAccess {
-  /** Lets the localnet write its data, and ends the thread. */
+  /** Waits until the localnet has written its data, and ends the thread. */
   close(): Promise<void>;
 }
 

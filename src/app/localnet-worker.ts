@@ -19,7 +19,7 @@ try {
   post({ kind: "failed", message: error instanceof Error ? error.message : String(error), code });
 }
 
-/** Errors and objects cross to the other thread as text, because not all of them can be cloned. */
+/** Converts errors and objects to text for the other thread, because not all of them can be cloned. */
 function plain(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(fields).map(([name, value]) => [name, typeof value === "object" ? inspect(value) : value]),

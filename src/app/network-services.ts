@@ -49,7 +49,7 @@ export interface ServiceParts extends Pick<OnboardingServiceDeps, "parameters" |
   readonly checkHalf: CheckHalf;
   /** Undefined if the service takes no deposits. */
   readonly deposits: Deposits | undefined;
-  /** Of the process, with all its networks. */
+  /** The readiness of the process with all its networks. */
   readonly readiness: () => Promise<Readiness>;
   /** The names of all served networks. */
   readonly networks: readonly string[];

@@ -6,7 +6,7 @@ import type { RateLimiter } from "../access/rate-limiter.ts";
 import { peerAddressKey } from "../transport/peer-address.ts";
 import type { LimitedRequest } from "../transport/plain-routes.ts";
 
-/** Creates the counter. It counts by address, in the class `open`. */
+/** Creates the counter, which counts by address in the class `open`. */
 export function createOpenCalls(limiter: RateLimiter, clientAddress: ClientAddress): OpenCalls {
   async function limit(address: string): Promise<void> {
     const verdict = await limiter.take("open", `address:${addressBlock(address)}`);
@@ -22,10 +22,10 @@ export function createOpenCalls(limiter: RateLimiter, clientAddress: ClientAddre
   };
 }
 
-/** Counts calls that anyone may make to the server itself: health and reflection over gRPC, and documents. */
+/** Limits calls without a key to the server itself: gRPC health and reflection, and documents. */
 export interface OpenCalls {
-  /** For calls of the server's own services. Throws RATE_LIMITED. */
+  /** Counts a call of the server's own gRPC services. Throws RATE_LIMITED. */
   limitCall(call: Pick<HandlerContext, "values" | "requestHeader">): Promise<void>;
-  /** For plain routes. Throws RATE_LIMITED. */
+  /** Counts a request of a plain route. Throws RATE_LIMITED. */
   limitRequest(request: LimitedRequest): Promise<void>;
 }

@@ -5,8 +5,8 @@ import { createLocalCoordination } from "../coordination/local-coordination.ts";
 import { createRedisCoordination } from "../coordination/redis-coordination.ts";
 
 /**
- * Opens the coordination of replicas: through Redis if it is configured, else within the process. Warns if separate
- * limits may matter.
+ * Opens the coordination of replicas: through Redis if configured, otherwise within the process. Warns if other
+ * replicas may exist without Redis.
  */
 export function openCoordination(
   { redisUrl, databaseUrl }: Pick<Config, "redisUrl" | "databaseUrl">,
@@ -19,5 +19,5 @@ export function openCoordination(
 }
 
 const ALONE =
-  "REDIS_URL is not set: beside other replicas this one counts calls for its rate limits by itself, takes a key that " +
-  "another one revoked for up to five seconds more, and finds what others did by looking, a little later; nothing else changes";
+  "REDIS_URL is not set: with other replicas, this one counts calls for its rate limits separately, accepts a key that " +
+  "another one revoked for up to five seconds more, and notices the others' changes later, by polling; nothing else changes";

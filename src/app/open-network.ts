@@ -26,9 +26,9 @@ import { createCallersRefill } from "./presign-refill.ts";
 import { type TakenDeposits, takeDeposits } from "./take-deposits.ts";
 
 /**
- * Opens one network: makes all its parts from its configuration and starts them. The parts know their network by value
- * and share nothing with those of another one, except the process. Throws if the fullnode does not answer or serves
- * another chain, with what the doctor says of it.
+ * Opens one network: creates all its parts from its configuration and starts them. They share nothing with the parts of
+ * another network except the process. If the fullnode does not answer or serves another chain, throws an error with the
+ * doctor's findings.
  */
 export async function openNetwork(options: OpenNetworkOptions): Promise<OpenNetwork> {
   const { config, network: own, processType, coordination, lifecycle, log, afterRestore } = options;
@@ -41,7 +41,7 @@ export async function openNetwork(options: OpenNetworkOptions): Promise<OpenNetw
   const observe = createServiceMetrics(metrics);
   const network = await connect(options, database, observe);
   const reader = createNetworkReader(network);
-  // Other reads of the fullnode never delay the reads for work on the chain.
+  // Separate, so that other reads of the fullnode never delay the reads for work on the chain.
   const shownNetwork = inBackground(network);
   const shown = { network: shownNetwork, reader: createNetworkReader(shownNetwork) };
   const callerReads = createCallerReads({
@@ -107,14 +107,14 @@ export interface OpenNetworkOptions {
   readonly config: Config;
   readonly network: NetworkConfig;
   readonly processType: Config["processType"];
-  /** Opens the network's part of the database. It ends with the lifecycle. */
+  /** Opens the network's connections to the database, which close with the lifecycle. */
   readonly openDatabase: (lifecycle: Lifecycle) => Promise<Database>;
   readonly access: () => Promise<NetworkAccess>;
   readonly coordination: Coordination;
-  /** Of the network. */
+  /** The metrics of the network. */
   readonly metrics: MetricsMaker;
   readonly tracer: Tracer;
-  /** Of the network alone, so that it can end before the process does. */
+  /** The network's own lifecycle, so that it can end before the process does. */
   readonly lifecycle: Lifecycle;
   readonly log: Logger;
   readonly afterRestore: boolean;

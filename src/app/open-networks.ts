@@ -10,9 +10,9 @@ import { type KeptOpen, keepOpen } from "./keep-open.ts";
 import type { OpenNetwork } from "./open-network.ts";
 
 /**
- * Opens the networks side by side. With one network, its failure is thrown. With several, this function returns as soon
- * as one is open and the others have had their first attempt, or a few seconds for it; those go on in the background.
- * Throws if the first attempts of all have failed.
+ * Opens the networks concurrently. Throws the failure of a single network. With several, returns once one is open and
+ * the others have finished their first attempt or a few seconds have passed; the others continue in the background.
+ * Throws if the first attempts of all networks fail.
  */
 export async function openNetworks(options: OpenNetworksOptions): Promise<Networks> {
   const { networks, open, clock, lifecycle, log } = options;
@@ -38,9 +38,9 @@ export async function openNetworks(options: OpenNetworksOptions): Promise<Networ
 
 /** The networks of this process. */
 export interface Networks {
-  /** Undefined while it is not open. */
+  /** Returns the network; undefined while it is not open. */
   opened(name: string): OpenNetwork | undefined;
-  /** The first one that is open. */
+  /** Returns the first open network, if any. */
   anyOpen(): OpenNetwork | undefined;
   readonly health: readonly HealthNetwork[];
 }
@@ -50,7 +50,7 @@ export interface OpenNetworksOptions {
   readonly open: (network: NetworkConfig, lifecycle: Lifecycle, log: Logger) => Promise<OpenNetwork>;
   readonly access: (network: NetworkConfig) => Promise<NetworkAccess>;
   readonly clock: Clock;
-  /** Stops them all. */
+  /** Stops all networks. */
   readonly lifecycle: Lifecycle;
   readonly metrics: Pick<Metrics, "gauge">;
   readonly log: Logger;
@@ -60,10 +60,10 @@ type Entry = KeptOpen<OpenNetwork> & { readonly config: NetworkConfig };
 
 /** The longest wait for the first attempts of other networks once one is open. */
 const OTHERS_MS = 5_000;
-/** Each part of a network has a limit of its own. */
+/** Bounds the stop of all networks. Each part has its own limit. */
 const STOP_TIMEOUT_MS = 120_000;
 
-/** Stops them side by side, because one may wait for its fullnode. Returns whether all stopped cleanly. */
+/** Stops the networks concurrently, because one may wait for its fullnode. Returns true if all stopped cleanly. */
 async function stopAll(kept: readonly Entry[]): Promise<boolean> {
   const areClean = await Promise.all(kept.map((entry) => entry.stop()));
   return areClean.every((isClean) => isClean);

@@ -14,7 +14,7 @@ import { createPresignOperation } from "../presigns/presign-operation.ts";
 import { createSignOperation } from "../signing/sign-operation.ts";
 import type { Log } from "../telemetry/log.ts";
 
-/** Returns every kind of operation of the features. */
+/** Returns all kinds of operations. */
 export function operationKinds(options: OperationKindsOptions): OperationKind[] {
   const { network, reader, signals, config, depositSigner, observe, log } = options;
   const { senderAddress } = network;

@@ -6,8 +6,8 @@ import { createRefillLoop, type RefillLoopDeps } from "../presigns/refill-loop.t
 import type { ChainWorkOptions } from "./chain-work.ts";
 
 /**
- * Creates a worker's refill. It keeps warm buckets at their target and fills buckets that callers of this process wait
- * for.
+ * Creates a worker's refill, which keeps warm buckets at their target and fills buckets that callers of this process
+ * wait for.
  */
 export function createWarmRefill(options: PresignRefillOptions, affordable: Affordable): BackgroundLoop {
   const { database, network, reader, config } = options;
@@ -16,15 +16,13 @@ export function createWarmRefill(options: PresignRefillOptions, affordable: Affo
   return createRefill(options, { warmBuckets, affordable });
 }
 
-/** Dependencies of the refill. */
 export type PresignRefillOptions = Pick<
   ChainWorkOptions,
   "database" | "network" | "reader" | "signals" | "presigns" | "config" | "log" | "pace"
 >;
 
 /**
- * Creates an api process's refill. It queues presigns for callers of this process, whom no worker knows; a worker
- * submits them.
+ * Creates an api process's refill, which queues presigns for callers that wait in this process. A worker submits them.
  */
 export function createCallersRefill(options: PresignRefillOptions): BackgroundLoop {
   const affordable = createAffordable(createTreasuryReader(options.network), options.network.clock);

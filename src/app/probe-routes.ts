@@ -12,7 +12,7 @@ import { listening } from "./port-taken.ts";
 
 /**
  * Creates the routes that every process serves on its port: health, readiness, and metrics if `METRICS_PUBLIC` is set.
- * With `METRICS_PORT`, metrics are served only there, until the process has drained.
+ * With `METRICS_PORT`, serves metrics only there, until the process has drained.
  */
 export async function startProbes(options: ProbeOptions): Promise<PlainRoute[]> {
   const { config, readiness, metrics, lifecycle, log } = options;

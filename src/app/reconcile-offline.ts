@@ -22,8 +22,8 @@ import { operationKinds } from "./operation-kinds.ts";
 import { takeDeposits } from "./take-deposits.ts";
 
 /**
- * Reconciles the configured database with these networks, one after the other, as `tss serve --after-restore` does before it serves.
- * Throws if a replica holds a lane.
+ * Reconciles the configured database with these networks, one after another, as `tss serve --after-restore` does before
+ * it serves. Throws if a replica holds a lane.
  */
 export async function reconcileOffline(
   config: Config,
@@ -43,7 +43,7 @@ export async function reconcileOffline(
     { id: text },
   );
   if (leased !== undefined)
-    throw new Error(`a replica holds lane ${leased.id}; stop every replica, and try again after ten seconds`);
+    throw new Error(`a replica holds lane ${leased.id}; stop every replica, and retry after ten seconds`);
   const reports: NetworkReconciliation[] = [];
   for (const network of networks) {
     const report = await reconcileNetwork(network, config, { database, lifecycle, log });
@@ -83,7 +83,7 @@ export interface ReconcileOfflineOptions {
   readonly keepKey?: ((key: ReissuedKey) => void) | undefined;
 }
 
-/** The reconciled rows of a network, and the number of its re-issued keys. */
+/** The result for a network, with the number of its re-issued keys. */
 export interface NetworkReconciliation extends Reconciliation {
   readonly network: string;
   readonly reissuedKeyCount: number;

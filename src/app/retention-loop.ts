@@ -7,8 +7,8 @@ import type { Queryable } from "../store/database.ts";
 import type { Log } from "../telemetry/log.ts";
 
 /**
- * Creates the loop that empties large columns of old rows. Any number of processes may run it at once: each takes
- * different rows.
+ * Creates the loop that empties large columns of old rows. Any number of processes may run it at once, because each
+ * takes different rows.
  */
 export function createRetentionLoop(deps: RetentionLoopDeps): BackgroundLoop {
   const { database, retentionDays, clock, log, onRetained, intervalMs } = deps;
@@ -26,7 +26,7 @@ export function createRetentionLoop(deps: RetentionLoopDeps): BackgroundLoop {
           const count = await WORK[kind](database, retentionDays, RETENTION_BATCH_COUNT);
           if (count > 0) onRetained?.(kind, count);
         } catch (cause) {
-          // The other kinds get their turns.
+          // Gives the other kinds their turn.
           failures.push(cause);
         }
       }
@@ -38,7 +38,7 @@ export function createRetentionLoop(deps: RetentionLoopDeps): BackgroundLoop {
 
 export interface RetentionLoopDeps {
   readonly database: Queryable;
-  /** The number of days after which ended rows lose their large columns; 0 means never. */
+  /** The number of days after which the large columns of ended rows are emptied; 0 means never. */
   readonly retentionDays: number;
   readonly clock: Clock;
   readonly log: Pick<Log, "error">;
@@ -49,9 +49,7 @@ export interface RetentionLoopDeps {
 }
 
 const DEFAULT_INTERVAL_MS = 1_000;
-/**
- * The number of rows per statement. A pass runs one statement of each kind, so that it reduces a large backlog slowly.
- */
+/** The number of rows per statement. A pass runs one statement per kind, so that a large backlog shrinks slowly. */
 export const RETENTION_BATCH_COUNT = 500;
 
 const WORK = {

@@ -74,7 +74,7 @@ export interface RoutedParts {
 
 type AnyImplementation = Readonly<Record<string, (request: never, context: HandlerContext) => unknown>>;
 
-/** Passes each call on. A call that no network implements is implemented beside the route. */
+/** Implements each method by the implementation that `of` returns for the call's network. */
 function route<S extends DescService>(
   service: S,
   of: (context: HandlerContext) => Partial<ServiceImpl<S>>,

@@ -30,7 +30,7 @@ export async function serveContract(
   const onLookup = (result: "hit" | "miss") => options.observe.onCache("api_key", result);
   const lookup = createApiKeyLookup({ database, signals, log, onLookup });
   const adminLookup = createAdminKeyLookup({ database, signals, log });
-  // The first look-up loads what the others use.
+  // The first look-up loads code that later ones need.
   await lookup.find(generateApiKey("localnet"));
   const pages = config.hasConsole ? consoleRoutes() : [];
   if (config.hasConsole && pages.length === 0) log.warn("the console is not built: run npm run build");

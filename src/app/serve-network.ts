@@ -38,13 +38,13 @@ export async function serveNetwork(
   );
 }
 
-/** What the networks of a process share for callers. */
+/** The parts that all networks of a process share for callers. */
 export interface ServeNetworkOptions {
-  /** Holds parameters by their digest, of any network. */
+  /** Caches protocol parameters of all networks by their digest. */
   readonly parameterStore: ParameterStore;
   readonly signals: Signals;
   /** Counts the wrong halves of each project. */
   readonly wrongHalves: TokenBuckets;
-  /** Of the process, with all its networks. */
+  /** The readiness of the process with all its networks. */
   readonly readiness: () => Promise<Readiness>;
 }

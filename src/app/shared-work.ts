@@ -10,8 +10,8 @@ import type { Log } from "../telemetry/log.ts";
 import { createRetentionLoop } from "./retention-loop.ts";
 
 /**
- * Creates the loops of a worker that need no chain. They also serve the rows of networks that are not served any more:
- * a reservation there must still return its credit.
+ * Creates the loops of a worker that need no chain. They also process rows of networks that are no longer served,
+ * because an expired reservation must return its credit there too.
  */
 export function createSharedWork(options: SharedWorkOptions): Record<string, Loop> {
   const { database, signals, retentionDays, clock, log, pace = {} } = options;
@@ -34,7 +34,7 @@ export interface SharedWorkOptions extends Pick<Config, "retentionDays"> {
   readonly clock: Clock;
   readonly log: Pick<Log, "error">;
   readonly observe?: Pick<SharedMetrics, "onRetained">;
-  /** The observer of a network; undefined for one that is not open here. */
+  /** Returns the observer of a network; undefined for one that is not open here. */
   readonly observerOf?: (network: string) => SignObserver | undefined;
   /** For tests: a shorter interval. */
   readonly pace?: { readonly intervalMs: number };

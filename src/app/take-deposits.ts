@@ -25,8 +25,8 @@ import type { Log } from "../telemetry/log.ts";
 import { Secret } from "../telemetry/secret.ts";
 
 /**
- * Sets up deposits as configured. Throws if the seed is the localnet's public one on another network, or differs from
- * the seed of the database's addresses.
+ * Sets up deposits as configured. Throws if another network uses the localnet's public seed, or if the database's
+ * addresses have another seed.
  */
 export async function takeDeposits(options: TakeDepositsOptions): Promise<TakenDeposits> {
   const { database, network, callerReads, config, log } = options;
@@ -71,9 +71,9 @@ export interface TakeDepositsOptions {
 export interface TakenDeposits {
   /** Undefined if the service takes no deposits. */
   readonly deposits: Deposits | undefined;
-  /** Keeps the prices fresh. */
+  /** The loops that keep the prices fresh. */
   readonly priceLoops: Loops;
-  /** Finds and credits deposits. */
+  /** The loops that find and credit deposits. */
   readonly watchLoops: Loops;
 }
 
@@ -94,7 +94,7 @@ function pricesOf(
   return { prices, priceLoops: { "price feed": feed.loop } };
 }
 
-/** The coins that at least one source prices. Any other coin would wait for a price forever. */
+/** Returns the coins that at least one source prices. Deposits of any other coin would wait forever. */
 function coveredBy({ pyth, coinbase, feed }: PriceSourcesConfig): string[] {
   if (feed) return ["SUI", "IKA"];
   return [...(pyth?.feedIds.keys() ?? []), ...(coinbase?.products.keys() ?? [])];
@@ -109,7 +109,7 @@ function readersOf({ pyth, coinbase, feed }: PriceSourcesConfig): PriceReader[] 
   return readers;
 }
 
-/** The configured seed. The configuration refuses the public seed outside the localnet. */
+/** Returns the configured seed. The configuration refuses the public seed outside the localnet. */
 function masterSeedOf(network: string, hex: Secret | undefined): Secret<Uint8Array> | undefined {
   if (hex !== undefined) return new Secret(hexToBytes(hex.reveal().toLowerCase()));
   return network === "localnet" ? new Secret(localnetDepositSeed()) : undefined;

@@ -4,8 +4,8 @@ import { listSigns } from "../signing/list-signs.ts";
 import type { Database } from "../store/database.ts";
 
 /**
- * Runs each query that requests make through Prisma once, for rows that do not exist. The first query loads Prisma's
- * query compiler and each one compiles its plan. Both block the event loop, so they run before the first call.
+ * Runs each of the requests' Prisma queries once, for rows that do not exist. The first query loads Prisma's query
+ * compiler, and each one compiles its plan. Both block the event loop, so they run before the first call.
  */
 export async function warmUp(database: Database): Promise<void> {
   const projectId = "00000000-0000-0000-0000-000000000000";

@@ -8,7 +8,9 @@ import { connectionBounds } from "./connection-bounds.ts";
 import { listening } from "./port-taken.ts";
 import { readTls } from "./read-tls.ts";
 
-/** Serves a worker's probes on the configured port. The reply to a call of the contract names the api processes. */
+/**
+ * Serves a worker's probes on the configured port. Calls of the contract get an error that points to the api processes.
+ */
 export function startWorkerServer({
   config,
   probes,

@@ -14,8 +14,8 @@ import { encodeLedgerEntry } from "./encode-ledger-entry.ts";
 import { LEDGER_ENTRY_COLUMNS, type LedgerEntryRow } from "./list-ledger-entries.ts";
 
 /**
- * Books an adjustment as one ledger entry with its own reference, once for each idempotency key. A repeated call gets
- * the first reply. Throws PROJECT_NOT_FOUND, INSUFFICIENT_CREDIT if the balance would fall below the held amount,
+ * Books an adjustment as one ledger entry with its own reference, once per idempotency key. A repeated call returns the
+ * first reply. Throws PROJECT_NOT_FOUND, INSUFFICIENT_CREDIT if the balance would fall below the held amount,
  * IDEMPOTENCY_KEY_REUSED and IDEMPOTENCY_IN_FLIGHT.
  */
 export function adjustCredit(
@@ -47,11 +47,13 @@ export interface CreditAdjustment {
   readonly projectId: string;
   /** Negative to withdraw credit. */
   readonly amountMicroUsd: bigint;
-  /** A text for people, visible to the project too. */
+  /** Free text, which the project sees too. */
   readonly reason: string;
 }
 
-/** The entry just booked. Until the transaction ends, the project's balance is the one after this entry. */
+/**
+ * Reads the entry just booked. Its balance is the project's, because no other entry can follow within the transaction.
+ */
 async function readEntry(db: Queryable, key: string): Promise<LedgerEntryRow> {
   const [entry] = await readRows(
     db,

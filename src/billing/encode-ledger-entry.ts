@@ -3,7 +3,7 @@ import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { type LedgerEntry, LedgerEntry_Kind, LedgerEntrySchema } from "../../gen/proto/tss/v1/billing_pb.ts";
 import type { LedgerEntryRow } from "./list-ledger-entries.ts";
 
-/** A ledger entry in the contract's form. */
+/** Encodes a ledger entry. */
 export function encodeLedgerEntry(row: LedgerEntryRow): LedgerEntry {
   const { key, kind, amountMicroUsd, balanceMicroUsd, createdAt, description, dwalletId, depositReference } =
     row;
@@ -15,7 +15,7 @@ export function encodeLedgerEntry(row: LedgerEntryRow): LedgerEntry {
     amountMicroUsd,
     balanceMicroUsd,
     description,
-    // The key of such an entry is its kind and the request's id.
+    // The key of such an entry is `<kind>:<id of the request>`.
     ...(isOfRequest && { signRequestId: key.slice(kind.length + 1) }),
     ...(dwalletId && { dwalletId }),
     ...(depositReference && { depositReference }),

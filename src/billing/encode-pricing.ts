@@ -4,7 +4,7 @@ import { SignatureAlgorithm } from "../../gen/proto/tss/v1/types_pb.ts";
 import { CURVE_ALGORITHMS } from "../protocol/algorithms.ts";
 import { INCLUDED_MESSAGE_BYTES, type PriceTable, signPrice } from "../protocol/price-table.ts";
 
-/** The whole price table in the contract's form. */
+/** Encodes the whole price table. */
 export function encodePricing(table: PriceTable): GetPricingResponse {
   return create(GetPricingResponseSchema, {
     signPriceMicroUsd: table.signMicroUsd,

@@ -5,8 +5,8 @@ import type { Queryable } from "../store/database.ts";
 import { readRows } from "../store/statements.ts";
 
 /**
- * Reads a page of the project's ledger, the newest entry first. Entries never change, so a page token carries the
- * balance at the start of the next page, and no page adds up the ledger again.
+ * Reads a page of the project's ledger, newest entry first. Entries never change, so a page token carries the balance
+ * at the start of the next page, and no page adds up the ledger again.
  */
 export function listLedgerEntries(
   db: Queryable,
@@ -27,22 +27,20 @@ export function listLedgerEntries(
 
 /** One movement of money, as the contract shows it. */
 export interface LedgerEntryRow {
-  /** The unique key, which names the reason of the booking. */
+  /** The unique key, which names the cause of the entry. */
   readonly key: string;
   readonly kind: string;
   readonly amountMicroUsd: bigint;
   readonly createdAt: Date;
   /** The project's balance after this entry. */
   readonly balanceMicroUsd: bigint;
-  /** A text for people. */
   readonly description: string;
-  /** The id of the dWallet's object that the entry concerns; null if there is none. */
+  /** The object id of the dWallet that the entry concerns; null if there is none. */
   readonly dwalletId: string | null;
   /** The reference of the deposit address that was paid; null if there is none. */
   readonly depositReference: string | null;
 }
 
-/** The types of the columns. */
 export const LEDGER_ENTRY_COLUMNS: Columns<LedgerEntryRow> = {
   key: text,
   kind: text,
@@ -54,14 +52,14 @@ export const LEDGER_ENTRY_COLUMNS: Columns<LedgerEntryRow> = {
   depositReference: nullable(text),
 };
 
-/** The balance before an entry, and its key. */
+/** The balance before an entry, and the entry's key. */
 const POSITION = /^-?\d{1,18}:[^\0]+$/;
 
 /**
- * The service writes a project's entries under the lock of the project's row. The order of their ids is therefore the
- * order of their commits, and the balance is the sum of all entries at any moment. The bounds are those of the index
- * (project, id). With an equality, the planner might walk back through all projects' entries to those of a project that
- * has long been quiet.
+ * The service writes a project's entries under the lock of the project's row. Their ids are therefore in the order of
+ * their commits, and the balance is the sum of all entries at any time. The bounds are those of the index (project,
+ * id). With an equality, the planner might walk back through all projects' entries to those of a project that has long
+ * been quiet.
  */
 const entries = (
   projectId: string,

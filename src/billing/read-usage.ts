@@ -4,7 +4,7 @@ import { bigint, type Columns, oneOf, time } from "../store/columns.ts";
 import type { Queryable } from "../store/database.ts";
 import { readRows } from "../store/statements.ts";
 
-/** Adds up the project's ledger entries in each step of the window. Reads one row for each hour and kind. */
+/** Adds up the project's ledger entries in each step of the window. Reads one row per hour and kind. */
 export async function readUsage(db: Queryable, projectId: string, window: UsageWindow): Promise<UsageSteps> {
   const rows = await readRows(db, sums(projectId, window), SUM);
   const steps = new Map<number, Usage>();
@@ -36,17 +36,16 @@ export function usageWindow(
   return { step, start: new Date(startMs), end: new Date(endMs) };
 }
 
-/** The length of a step, in UTC. */
 export type UsageStepName = "hour" | "day";
 
-/** A window of whole steps from `start` up to `end`, which does not belong to it. */
+/** A window of whole steps from `start` up to, but without, `end`. */
 export interface UsageWindow {
   readonly step: UsageStepName;
   readonly start: Date;
   readonly end: Date;
 }
 
-/** What was used and paid, in micro-USD. */
+/** Usage and payments. */
 export interface Usage {
   signCount: bigint;
   signRefundCount: bigint;
@@ -56,11 +55,11 @@ export interface Usage {
   chargedMicroUsd: bigint;
   depositCount: bigint;
   depositedMicroUsd: bigint;
-  /** The operator's changes. */
+  /** The operator's adjustments. */
   adjustedMicroUsd: bigint;
 }
 
-/** The usage of each step in which something was booked, and of the window. */
+/** The usage of each step with a ledger entry, and of the whole window. */
 export interface UsageSteps {
   readonly total: Readonly<Usage>;
   readonly steps: readonly { readonly start: Date; readonly usage: Readonly<Usage> }[];

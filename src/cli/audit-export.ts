@@ -8,7 +8,6 @@ import { openConfiguredDatabase } from "./open-configured-database.ts";
 import { optional } from "./option.ts";
 import { nonEmptyText, rowNumber } from "./option-values.ts";
 
-/** `tss audit export`. */
 export const auditExport = command({
   summary: "export the sealed audit trail of the database, one entry per line",
   details: "You can run it beside a running service. Never overwrites a file.",

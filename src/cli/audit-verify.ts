@@ -7,7 +7,6 @@ import { hash, hashes, nonEmptyText } from "./option-values.ts";
 
 const SHOWN_COUNT = 20;
 
-/** `tss audit verify`. */
 export const auditVerify = command({
   summary: "verify an export, without a configuration or a database",
   details: "Lists every entry that was changed, removed or moved. Exits with 1 if there is one.",

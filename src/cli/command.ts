@@ -1,31 +1,29 @@
 import type { OpenDatabase } from "./open-configured-database.ts";
 import type { Options, Values } from "./option.ts";
 
-/** Declares a command with the types of its options. */
+/** Declares a command, so that its action gets the types of its options. */
 export function command<O extends Options>(definition: Command<O>): Command<O> {
   return definition;
 }
 
 /** The exit codes of `tss`. */
 export const EXIT = {
-  /** Done. */
   done: 0,
   /** Refused, failed, or a check found something. */
   failed: 1,
-  /** The command line is wrong; nothing was done. */
+  /** Wrong command line. Nothing was done. */
   usage: 2,
-  /** The service or the database was unreachable or too slow. Try again. */
+  /** The service or the database was unreachable or too slow. A retry may succeed. */
   unreachable: 3,
 } as const;
 
-/** One of {@link EXIT}. */
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
 /** The command's access to the process. */
 export interface CommandContext {
   /** Writes a line of the result to standard output. */
   print(line: string): void;
-  /** Writes a remark to standard error. */
+  /** Writes a message to standard error. */
   note(line: string): void;
   /** Asks a question and returns the answer. Default: on the terminal, if there is one. */
   ask?(question: string): Promise<string>;
@@ -42,9 +40,9 @@ export interface Command<O extends Options = Options> {
   /** Additional lines at the end of its own help. */
   readonly details?: string;
   readonly options: O;
-  /** Subcommands, beside the command itself. */
+  /** Subcommands of a command that also works alone. */
   readonly subcommands?: Readonly<Record<string, Command>>;
-  /** Returns the exit code; undefined means done. An error is printed and ends the command with 1, 2 or 3. */
+  /** Returns the exit code; undefined means 0. A thrown error is printed, and the exit code is 1, 2 or 3. */
   run(values: Values<O>, context: CommandContext): Promise<number | undefined> | Promise<void>;
 }
 

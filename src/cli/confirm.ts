@@ -1,19 +1,19 @@
 import { createInterface } from "node:readline/promises";
 import { type CommandContext, UsageError } from "./command.ts";
 
-/** Asks whether to go on. Throws a UsageError if nobody can answer. */
+/** Asks for confirmation. Throws a UsageError without a terminal. */
 export async function confirm(context: CommandContext, question: string): Promise<boolean> {
   const ask = context.ask ?? askTerminal;
-  const answer = await ask(`${question} Type yes to go on: `);
+  const answer = await ask(`${question} Type yes to continue: `);
   return answer.trim().toLowerCase() === "yes";
 }
 
 async function askTerminal(question: string): Promise<string> {
   if (!process.stdin.isTTY)
-    throw new UsageError("there is no terminal to ask on: --yes goes on without a question");
+    throw new UsageError("there is no terminal to ask on: use --yes to skip the question");
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   const stop = new AbortController();
-  // Ctrl-C and Ctrl-D are no answer.
+  // Ctrl-C and Ctrl-D count as no.
   for (const event of ["SIGINT", "close"] as const) terminal.once(event, () => stop.abort());
   try {
     return await terminal.question(question, { signal: stop.signal });

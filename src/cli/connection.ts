@@ -6,15 +6,15 @@ import { loadClientConfig } from "../config/config.ts";
 import { type CommandContext, UsageError } from "./command.ts";
 import { findQuickStart } from "./find-quick-start.ts";
 
-/** A way to make calls. */
+/** A connection for calls. */
 export interface Connection {
   readonly transport: Transport;
-  /** Returns the underlying failure if this side knows more than the reply. */
+  /** Returns the cause of a failure if this process knows more than the reply says. */
   explain(error: unknown): unknown;
   close(): Promise<void>;
 }
 
-/** Generated clients: of a running service, or of the same operations in this process. */
+/** Generated clients, of a running service or of the same operations in this process. */
 export interface Clients {
   readonly admin: Client<typeof Admin>;
   readonly billing: Client<typeof Billing>;
@@ -29,7 +29,7 @@ export interface Target {
   readonly caller: CallerKind;
   /** The URL from the command line. */
   readonly url: string | undefined;
-  /** The network to name. Undefined: none, which a service of several networks refuses for most of an operator's calls. */
+  /** The network to name. If undefined, a service with several networks refuses most of an operator's calls. */
   readonly network?: string | undefined;
   /** Undefined if the command needs a running service. */
   readonly direct: boolean | undefined;

@@ -1,7 +1,7 @@
 import { ALGORITHM_TRIPLES, type AlgorithmTriple, findSignatureAlgorithm } from "../protocol/algorithms.ts";
 import { UsageError } from "./command.ts";
 
-/** The demo's algorithm, by the names of the contract. */
+/** The demo's algorithm, under the names of the contract. */
 export interface DemoArguments {
   readonly curve?: string | undefined;
   readonly algorithm?: string | undefined;

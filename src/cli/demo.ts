@@ -63,14 +63,13 @@ export interface DemoReport {
   readonly stages: readonly StageTime[];
   /** The longest time after start-up that code blocked the service's event loop, or null if unknown. */
   readonly longestBlockMs: number | null;
-  /** The longest time that the event loop was ready but waited for a processor. */
+  /** The longest time that the event loop was ready but waited for a CPU. */
   readonly longestWaitMs: number | null;
 }
 
 /** Options of the demo. */
 export interface DemoOptions {
   readonly message: string;
-  /** Prints the report as the last line. */
   readonly json: boolean;
 }
 

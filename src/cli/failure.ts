@@ -51,7 +51,7 @@ function* explained(refusal: ConnectError): Generator<string> {
   for (let cause = causeOf(refusal.cause); cause !== undefined; cause = causeOf(cause))
     if (messageOf(cause) !== "") yield `: ${messageOf(cause)}`;
   if (refusal.code === Code.Unimplemented && refusal.findDetails(ErrorInfoSchema).length === 0)
-    yield "; check that the URL is that of a service with this call";
+    yield "; check that the URL points to a service with this call";
 }
 
 function causeOf(error: unknown): Error | undefined {

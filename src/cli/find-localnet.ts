@@ -8,5 +8,5 @@ export async function findLocalnet({ environment }: Pick<CommandContext, "enviro
   return config.localnetUrl ?? (await findQuickStart(config))?.fullnodeUrl ?? DEFAULT_LOCALNET_URL;
 }
 
-/** Where `tss localnet` listens by default. */
+/** The default address of `tss localnet`. */
 export const DEFAULT_LOCALNET_URL = "http://127.0.0.1:9000";

@@ -49,7 +49,7 @@ export function listCommand<O extends Options, D extends DescMessage>(
 const PAGE_MAX_COUNT = 200;
 const DEFAULT_LIMIT = 50;
 
-/** A list of the contract as a command. */
+/** The definition of a command that lists a collection of the contract. */
 export interface ListCommand<O extends Options, D extends DescMessage> extends Omit<CallShape, "isKeyed"> {
   readonly summary: string;
   /** In addition to the common options. */
@@ -61,7 +61,7 @@ export interface ListCommand<O extends Options, D extends DescMessage> extends O
   readonly columns: readonly TableColumn<MessageShape<D>>[];
 }
 
-/** Asks for a page. */
+/** Requests a page. */
 export interface PageCall {
   readonly pageSize: number;
   readonly pageToken: string;
@@ -69,7 +69,7 @@ export interface PageCall {
 
 interface Page<Row> {
   readonly rows: readonly Row[];
-  /** Empty at the end. */
+  /** Empty on the last page. */
   readonly nextPageToken: string;
 }
 

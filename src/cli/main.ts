@@ -2,7 +2,7 @@
 /** `tss`, the command for the service, its operators, the localnet and the demo. */
 import { runTss } from "./run-tss.ts";
 
-// The reader of the output may stop early, as `head` does.
+// A reader such as `head` may close the output early.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   if (error.code !== "EPIPE") throw error;
   process.exit();

@@ -7,7 +7,7 @@ const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const OBJECT_ID = /^0x[0-9a-f]{64}$/;
 const DURATION = /^(\d{1,5})([mhd])$/;
 const DURATION_MS = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
-/** Requires a time zone, so that it is the same moment on every machine. */
+/** Requires a time zone, so that the time means the same on every machine. */
 const TIME = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:Z|[+-]\d\d:\d\d))?$/;
 
 /** Non-empty text, trimmed. */
@@ -95,7 +95,7 @@ export const duration =
       : wrong(`takes a duration such as 45m, 12h or 1d, of ${mostDays} days at most`);
   };
 
-/** A moment, or the time until it: `2027-01-31`, `2027-01-31T12:00:00Z`, `12h`, `90d`. */
+/** A time, or the duration until it: `2027-01-31`, `2027-01-31T12:00:00Z`, `12h`, `90d`. */
 export const moment: ReadValue<Date> = (value) => {
   const ms = readDuration(value);
   if (ms !== undefined) return new Date(Date.now() + ms);
@@ -118,7 +118,7 @@ export const rowNumber: ReadValue<bigint> = (value) =>
 export const hash: ReadValue<Uint8Array> = (value) =>
   /^[0-9a-f]{64}$/i.test(value) ? hexToBytes(value.toLowerCase()) : wrong("takes 64 hex digits");
 
-/** Several such values, separated by commas. */
+/** Several values of 32 bytes in hex, separated by commas. */
 export const hashes: ReadValue<Uint8Array[]> = (value) => value.split(",").map((each) => hash(each.trim()));
 
 function readDuration(value: string): number | undefined {

@@ -22,7 +22,7 @@ export class WrongValue extends Error {
   override readonly name = "WrongValue";
 }
 
-/** Reads a value. Throws a {@link WrongValue}. */
+/** Parses a value. Throws a {@link WrongValue}. */
 export type ReadValue<T> = (text: string) => T;
 
 /** An option without a value. */
@@ -66,7 +66,7 @@ export function required<T>(placeholder: string, description: string, read: Read
   return { kind: "value", placeholder, description, isRequired: true, read: (text = "") => read(text) };
 }
 
-/** The operand of a command: required, and given without a name. A command has at most one. */
+/** A required operand, which has no option name. A command has at most one. */
 export function operand<T>(placeholder: string, description: string, read: ReadValue<T>): Option<T> {
   return { ...required(placeholder, description, read), kind: "operand" };
 }

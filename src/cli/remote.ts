@@ -24,7 +24,7 @@ export async function connectRemote(
   };
 }
 
-/** Long enough for a call that waits for the fullnode. */
+/** Leaves time for a call that waits for the fullnode. */
 const TIMEOUT_MS = 30_000;
 
 function checkUrl(url: string): string {

@@ -7,7 +7,7 @@ import { isOutcomeUnknown } from "./failure.ts";
 import { flag, type Options, optional, type Values } from "./option.ts";
 import { nonEmptyText, uuid } from "./option-values.ts";
 
-/** Creates a command from a call, with the common options for its destination, its repetition and its output. */
+/** Creates a command from a call, with the common options for its destination, its idempotency key and its output. */
 export function serviceCommand<O extends Options, D extends DescMessage>(
   definition: ServiceCommand<O, D>,
 ): Command {
@@ -28,7 +28,7 @@ export function serviceCommand<O extends Options, D extends DescMessage>(
   };
 }
 
-/** The caller of a command, and its ways of calling. */
+/** The caller of a command, and how the command can call. */
 export interface CallShape {
   readonly caller: CallerKind;
   /** True if it also works directly on the database. */
@@ -52,15 +52,14 @@ export interface ServiceCommand<O extends Options, D extends DescMessage> extend
   readonly summary: string;
   /** In addition to the common options. */
   readonly options: O;
-  /** `once` has the idempotency key of a KEYED call. */
+  /** `once` carries the idempotency key of a KEYED call. */
   readonly call: (clients: Clients, values: Values<O>, once: CallOptions) => Promise<MessageShape<D>>;
   /** The type of the reply, which `--json` prints. */
   readonly reply: D;
-  /** The reply for people. */
+  /** Formats the reply for people. */
   readonly show: (reply: MessageShape<D>) => string;
 }
 
-/** The common options of a call. */
 export function callOptions({ caller, isDirect, isKeyed = false }: CallShape): Options {
   return {
     ...(isKeyed && {
@@ -69,7 +68,7 @@ export function callOptions({ caller, isDirect, isKeyed = false }: CallShape): O
     ...(isDirect &&
       caller === "project" && { project: optional("<id>", "with --direct: the project's id", uuid) }),
     url: optional("<url>", "the running service to call; default TSS_URL", nonEmptyText),
-    network: optional("<network>", "the network, where the service serves several", nonEmptyText),
+    network: optional("<network>", "the network, if the service serves several", nonEmptyText),
     ...(isDirect && { direct: flag("use the database directly; the default without a URL") }),
     json: flag("print the reply as JSON"),
   };
@@ -87,7 +86,7 @@ export function targetOf(
   };
 }
 
-/** The help text about keys, which are never options. */
+/** Returns the help text about keys, which are never options. */
 export function explainKeys({ caller }: CallShape): string {
   const name = caller === "operator" ? "TSS_ADMIN_KEY or ADMIN_API_KEY" : "TSS_API_KEY";
   return [
@@ -115,9 +114,9 @@ export function underKey(key: string): CallOptions {
   return { headers: { "idempotency-key": key } };
 }
 
-/** Advice for a call with an unknown outcome. */
+/** Returns the advice for a call with an unknown outcome. */
 export function howToRepeat(key: string): string {
-  return `retry with --idempotency-key ${key}, so that it is done only once`;
+  return `retry with --idempotency-key ${key}, so that it runs only once`;
 }
 
 /** Returns a message as one line of the contract's JSON, including default values. */

@@ -1,4 +1,4 @@
-/** Creates a clock that writes the name when a stage begins, and its time when it ends. */
+/** Creates a clock that writes a stage's name when it begins, and its time when it ends. */
 export function createStageClock(write: (text: string) => void): StageClock {
   const stages: StageTime[] = [];
   let current: { name: string; start: number } | undefined;
@@ -26,7 +26,7 @@ export interface StageTime {
   readonly durationMs: number;
 }
 
-/** Prints stages with their times, one line each, and records them. */
+/** Prints one line per stage with its time, and records it. */
 export interface StageClock {
   /** Ends the previous stage and begins this one. */
   begin(name: string): void;

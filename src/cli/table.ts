@@ -1,4 +1,3 @@
-/** One column of a table. */
 export interface TableColumn<Row> {
   readonly title: string;
   readonly of: (row: Row) => string;
@@ -6,7 +5,7 @@ export interface TableColumn<Row> {
   readonly align?: "right";
 }
 
-/** Formats rows under their titles, in columns of the necessary width. */
+/** Formats rows under their titles, in columns as wide as their content. */
 export function formatTable<Row>(columns: readonly TableColumn<Row>[], rows: readonly Row[]): string {
   const lines = [
     columns.map(({ title }) => title),
@@ -24,7 +23,7 @@ export function formatPairs(pairs: readonly (readonly [name: string, value: stri
   return align(known, []);
 }
 
-/** Names come from callers, so terminal control characters and right-to-left marks are replaced. */
+/** Replaces terminal control characters and right-to-left marks, because names come from callers. */
 export function printable(text: string): string {
   return text.replace(/\p{C}/gu, "\u{fffd}");
 }

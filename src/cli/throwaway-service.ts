@@ -53,7 +53,6 @@ export async function startThrowawayService(
   }
 }
 
-/** A service in its own process and folder. */
 export interface ThrowawayService {
   readonly access: DevelopmentAccess;
   /** Stops the process and removes the folder. A second call waits for the first. */
@@ -64,7 +63,7 @@ export interface ThrowawayService {
 const START_TIMEOUT_MS = 300_000;
 /** The time limit of a stop. Afterwards the process is killed. */
 const STOP_TIMEOUT_MS = 15_000;
-/** The number of output lines in an error. */
+/** The number of output characters that an error quotes. */
 const OUTPUT_TAIL_CHARACTERS = 4000;
 
 /**
@@ -81,11 +80,11 @@ function spawnServe(env: Record<string, string>, logPath: string): ChildProcess 
   const child = spawn(process.execPath, [`--v8-pool-size=${poolSize}`, ...loader, entry, "serve"], {
     env,
     stdio: ["ignore", log, log],
-    // A separate process group: Ctrl-C reaches only this process, which then stops the service in order.
+    // A separate process group, so that Ctrl-C reaches only this process, which then stops the service gracefully.
     detached: true,
   });
   closeSync(log);
-  // A missing id shows that the start failed.
+  // A process without an id failed to start.
   child.on("error", () => {});
   return child;
 }
@@ -104,7 +103,6 @@ async function end(child: ChildProcess): Promise<void> {
   clearTimeout(timer);
 }
 
-/** A process whose start failed has no id. */
 function hasEnded(child: ChildProcess): boolean {
   return child.pid === undefined || child.exitCode !== null || child.signalCode !== null;
 }

@@ -19,7 +19,7 @@ export function readPriceTable(read: ConfigReader<VariableName>): PriceTable {
   };
 }
 
-/** The variables of what projects pay: a part of the one table. */
+/** The variables of {@link readPriceTable}, a part of the table of all variables. */
 export const PRICE_VARIABLES = [
   {
     name: "BILLING_PRICE_SIGN_MICRO_USD",

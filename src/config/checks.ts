@@ -7,12 +7,12 @@ import { NETWORK_SUFFIXES } from "./config-variable.ts";
 import type { ConfigReader } from "./reader.ts";
 import type { VariableName } from "./variables.ts";
 
-/** 32 random bytes have about 30 distinct values and never as few as this. Typed text has fewer. */
+/** 32 random bytes have about 30 distinct values and practically never fewer than this. Typed text has fewer. */
 const LEAST_DIFFERENT_BYTES = 18;
 /** The same limit for the characters of a key, even for hex digits. */
 const LEAST_DIFFERENT_CHARACTERS = 8;
 
-/** Returns true if others can reach a listening address. A name other than localhost counts as reachable. */
+/** Returns true if other machines can reach a listening address. A name other than localhost counts as reachable. */
 export function isPublic(host: string): boolean {
   const bare = host.replace(/^\[(.*)\]$/, "$1").replace(/^::ffff:(?=\d)/i, "");
   if (isIP(bare) === 4) return !bare.startsWith("127.");
@@ -20,8 +20,8 @@ export function isPublic(host: string): boolean {
 }
 
 /**
- * Refuses clear text on a reachable address, because keys travel in headers, unless the operator confirms that TLS ends
- * elsewhere.
+ * Refuses clear text on a reachable address, because headers carry keys, unless the operator confirms that a proxy
+ * terminates TLS.
  */
 export function checkBind(
   read: ConfigReader<VariableName>,
@@ -36,7 +36,7 @@ export function checkBind(
   );
 }
 
-/** Refuses public and guessable secrets on networks with value, and keys that two networks share. */
+/** Refuses public and guessable secrets on testnet and mainnet, and keys that two networks share. */
 export function checkSecrets(read: ConfigReader<VariableName>, networks: Config["networks"]): void {
   if (networks.some(({ name }) => name === "localnet")) return;
   const network = networks.map(({ name }) => name).join(" and ");
@@ -54,7 +54,7 @@ export function checkSecrets(read: ConfigReader<VariableName>, networks: Config[
   }
 }
 
-/** The key of one network gives no power on another one. */
+/** Refuses a key that two networks share, so that a leaked key of one network is useless on the other. */
 function checkOwnKeys(read: ConfigReader<VariableName>): void {
   const networkOf = new Map<string, string>();
   for (const [name, secret] of read.secrets) {
@@ -82,7 +82,9 @@ function isWeakKey(key: string): boolean {
   return key.startsWith("tss_local_") || new Set(key).size < LEAST_DIFFERENT_CHARACTERS;
 }
 
-/** An api process and a worker cannot share embedded parts, so they need a database and a network outside. */
+/**
+ * Requires an external database and network for separate api and worker processes, which cannot share embedded ones.
+ */
 export function checkShared(
   read: ConfigReader<VariableName>,
   { processType, databaseUrl, networks }: Pick<Config, "processType" | "databaseUrl" | "networks">,

@@ -22,12 +22,11 @@ export function readClientConfig(environment: NodeJS.ProcessEnv): ClientConfig {
 export interface ClientConfig {
   /** Undefined if commands work on the database. */
   readonly url: string | undefined;
-  /** An operator's key. On the service's own machine, `ADMIN_API_KEY` is used. */
+  /** An operator's key. Default: `ADMIN_API_KEY`, as on the service's own machine. */
   readonly adminKey: Secret | undefined;
-  /** A project's key. */
   readonly apiKey: Secret | undefined;
   readonly dataDirectory: string;
-  /** A separate local network. */
+  /** The URL of a separate localnet. */
   readonly localnetUrl: string | undefined;
   /** True if the environment configures the embedded database in the data folder. */
   readonly isDatabaseEmbedded: boolean;

@@ -1,4 +1,4 @@
-/** Thrown with all faults. */
+/** Thrown for an invalid configuration. The message lists all faults. */
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
   readonly faults: readonly string[];

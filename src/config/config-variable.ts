@@ -1,22 +1,24 @@
 /** One environment variable. */
 export interface ConfigVariable {
   readonly name: string;
-  /** The default value. Undefined: none. */
+  /** The default value. Undefined for none. */
   readonly default?: string;
   readonly description: string;
   /** A secret, which is never printed. `<NAME>_FILE` may name a file that contains it. */
   readonly secret?: true;
   /**
    * Set if `<NAME>_<NETWORK>` overrides the variable on one network. `own` is for keys: with several networks, the
-   * variable without a suffix counts for none of them.
+   * variable without a suffix applies to none of them.
    */
   readonly perNetwork?: "override" | "own";
 }
 
-/** The suffixes of variables for one network, by its name. The localnet is always the only network. */
+/**
+ * The suffixes of variables for one network, by its name. The localnet has none, because it is always the only network.
+ */
 export const NETWORK_SUFFIXES = { testnet: "_TESTNET", mainnet: "_MAINNET" } as const;
 
-/** The variable, and its variants for single networks, which have no defaults. */
+/** Returns the variable, and its variants for single networks, which have no defaults. */
 export function networkVariants(
   variable: ConfigVariable,
 ): readonly (ConfigVariable & { readonly isVariant: boolean })[] {
@@ -39,7 +41,7 @@ export interface Setting {
   /** Undefined if it is unset and has no default; `[redacted]` for a secret. */
   readonly value: string | undefined;
   readonly source: "default" | "environment" | "file" | "unset";
-  /** The file, if the source is one. */
+  /** The file, if the source is `file`. */
   readonly file?: string;
   readonly isSecret: boolean;
   readonly description: string;

@@ -34,7 +34,7 @@ export interface Config extends LimitsConfig {
   readonly auditSealSecretHex: Secret | undefined;
   /** The served networks, in the order of `NETWORKS`. */
   readonly networks: readonly [NetworkConfig, ...NetworkConfig[]];
-  /** The number of days after which ended rows lose their large columns; 0 means never. */
+  /** The number of days after which the large columns of ended rows are emptied; 0 means never. */
   readonly retentionDays: number;
   /** Addresses and CIDR blocks. */
   readonly trustedProxies: readonly string[];
@@ -42,13 +42,13 @@ export interface Config extends LimitsConfig {
   readonly drainDelayMs: number;
   readonly drainTimeoutMs: number;
   readonly corsOrigins: readonly string[];
-  /** Undefined for clear text, because TLS normally ends in front of the service. */
+  /** Undefined for clear text, because a proxy normally terminates TLS. */
   readonly tls: { readonly certificateFile: string; readonly keyFile: string } | undefined;
   /** Undefined if tracing is off. */
   readonly tracing: TracingConfig | undefined;
 }
 
-/** The work of a process of the service. */
+/** The role of a process of the service. */
 const PROCESS_TYPES = ["api", "worker", "all"] as const;
 
 /** The configuration from the environment, with its faults. */
@@ -140,7 +140,7 @@ export function loadClientConfig(environment: NodeJS.ProcessEnv = process.env): 
   return readClientConfig(environment);
 }
 
-/** Returns what the administration of a Treasury needs. Throws a ConfigError that names every fault. */
+/** Returns the settings that the administration of a Treasury needs. Throws a ConfigError that names every fault. */
 export function loadTreasuryConfig(
   network: NetworkName | undefined,
   environment: NodeJS.ProcessEnv = process.env,
@@ -152,7 +152,7 @@ function readTls(read: ConfigReader<VariableName>): Config["tls"] {
   const certificateFile = read.file("TLS_CERT_FILE");
   const keyFile = read.file("TLS_KEY_FILE");
   if (certificateFile && keyFile) return { certificateFile, keyFile };
-  if (certificateFile) read.fault("TLS_KEY_FILE", undefined, "a file, beside TLS_CERT_FILE");
-  if (keyFile) read.fault("TLS_CERT_FILE", undefined, "a file, beside TLS_KEY_FILE");
+  if (certificateFile) read.fault("TLS_KEY_FILE", undefined, "a file, in addition to TLS_CERT_FILE");
+  if (keyFile) read.fault("TLS_CERT_FILE", undefined, "a file, in addition to TLS_KEY_FILE");
   return undefined;
 }

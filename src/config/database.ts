@@ -12,7 +12,7 @@ export function readDatabaseConfig(read: ConfigReader<VariableName>): DatabaseCo
 
 /** The limits of the database. */
 export interface DatabaseConfig {
-  /** The number of connections of a pool. A process that serves several networks has a pool for each of them, and one more. */
+  /** The size of a connection pool. A process that serves several networks has one pool per network, and one more. */
   readonly poolSizeCount: number;
   /** The time after which the server ends a statement of a call or a worker. */
   readonly statementTimeoutMs: number;
@@ -26,7 +26,7 @@ export const DATABASE_VARIABLES = [
     name: "DATABASE_POOL_SIZE",
     default: "16",
     description:
-      "Maximum number of a process's connections to PostgreSQL, 2 to 500; with several networks, as many again for each",
+      "Maximum number of a process's connections to PostgreSQL, 2 to 500; with several networks, that many more for each",
   },
   {
     name: "DATABASE_STATEMENT_TIMEOUT_MS",

@@ -23,7 +23,7 @@ export function readDepositsConfig(read: ConfigReader<VariableName>, isLocalnet:
   };
 }
 
-/** The variables of deposits and prices, a part of the one table. */
+/** The variables of {@link readDepositsConfig}, a part of the table of all variables. */
 export const DEPOSIT_VARIABLES = [
   {
     name: "BILLING_DEPOSIT_MASTER_SEED_HEX",
@@ -35,7 +35,7 @@ export const DEPOSIT_VARIABLES = [
   {
     name: "BILLING_USD_PRICES",
     description:
-      "Fixed prices of accepted coins, like SUI=3.50,IKA=0.02 or by full coin type; the sources have no say in them",
+      "Fixed prices of accepted coins, like SUI=3.50,IKA=0.02 or by full coin type; the price sources do not change them",
     perNetwork: "override",
   },
   ...PRICE_SOURCE_VARIABLES,
@@ -54,7 +54,7 @@ export const DEPOSIT_VARIABLES = [
   {
     name: "BILLING_MAX_DEPOSIT_REFERENCES",
     default: "100000",
-    description: "How many deposit addresses with a reference a project may have; each is kept for good",
+    description: "Maximum number of a project's deposit addresses with a reference; each is kept permanently",
     perNetwork: "override",
   },
 ] as const satisfies readonly ConfigVariable[];

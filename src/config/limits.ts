@@ -30,20 +30,20 @@ export function readLimits(read: ConfigReader<VariableName>): LimitsConfig {
   };
 }
 
-/** How often callers may do what. */
+/** The limits of callers. */
 export interface LimitsConfig {
-  /** Calls per second by class, 0 for no limit, and how many seconds' worth may come at once. */
+  /** Calls per second by class, 0 for no limit, and the burst in seconds of that rate. */
   readonly rateLimits: {
     readonly perSecond: Readonly<
       Record<"read" | "write" | "chain" | "verify" | "stream" | "refusedKey" | "open", number>
     >;
     readonly burstSeconds: number;
   };
-  /** Open connections of each port, in all and of one address; 0 for no bound. */
+  /** The maximum numbers of open connections per port, in total and per address; 0 for no limit. */
   readonly connections: { readonly maxCount: number; readonly maxPerAddressCount: number };
-  /** Streams that may be open at once in this process. */
+  /** The maximum numbers of open streams in this process. */
   readonly streams: { readonly perKey: number; readonly perProject: number; readonly perAddress: number };
-  /** Wrong halves of one project that are verified. */
+  /** The number of one project's wrong halves that are verified per minute. */
   readonly wrongHalvesPerMinute: number;
 }
 

@@ -37,7 +37,7 @@ export async function readNetworkAccess(network: NetworkConfig): Promise<Network
   return address.url === undefined ? undefined : readLocalnetAccess(address.url, keys);
 }
 
-/** Asks a localnet for what a service needs of it. Throws if none answers at the URL. */
+/** Asks a localnet for the access that a service needs. Throws if none answers at the URL. */
 export async function readLocalnetAccess(url: string, keys: ChainKeys): Promise<NetworkAccess> {
   const { treasury, ikaConfig } = await describeLocalnet(url);
   return {

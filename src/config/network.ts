@@ -9,7 +9,7 @@ export const NETWORK_NAMES = ["localnet", "testnet", "mainnet"] as const;
 /** One of {@link NETWORK_NAMES}. */
 export type NetworkName = (typeof NETWORK_NAMES)[number];
 
-/** Reads the names of the served networks. The localnet never stands beside a network with value. */
+/** Reads the names of the served networks. Refuses the localnet beside another network. */
 export function readNetworkNames(read: ConfigReader<VariableName>): readonly [NetworkName, ...NetworkName[]] {
   const names = read.list("NETWORKS");
   const known = names.flatMap((name) => NETWORK_NAMES.find((one) => one === name) ?? []);
@@ -58,7 +58,7 @@ export function readNetworkAddress(read: ConfigReader<VariableName>, name: Netwo
   };
 }
 
-/** The variables of networks and their addresses: a part of the one table. */
+/** The variables of networks and their addresses, a part of the table of all variables. */
 export const NETWORK_VARIABLES = [
   {
     name: "NETWORKS",
@@ -107,9 +107,9 @@ export type NetworkAddress =
     }
   | {
       readonly name: "testnet" | "mainnet";
-      /** The service's own fullnode. Providers put their key into the URL. */
+      /** The service's own fullnode. A secret, because a provider's URL contains a key. */
       readonly fullnodeUrl: Secret;
-      /** Further ones, in the order in which they are tried. */
+      /** Further fullnodes, in the order in which they are tried. */
       readonly otherFullnodeUrls: readonly Secret[];
       /** The fullnode that GetNetwork shows to clients; undefined for none. */
       readonly publicFullnodeUrl: string | undefined;

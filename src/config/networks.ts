@@ -40,9 +40,9 @@ export interface NetworkConfig {
   readonly openReservationsMaxCount: number;
   readonly dkgsPerDay: number;
   readonly refundsPerDay: number;
-  /** Reads of the network's fullnode that calls may cause. */
+  /** The limits of fullnode reads that calls may cause. */
   readonly callerReads: CallerReadLimits;
-  /** Threads that verify halves and signatures. */
+  /** The number of threads that verify halves and signatures. */
   readonly verifyThreads: number;
   readonly submitBatchCount: number;
 }
@@ -88,7 +88,7 @@ const GAS_STATION = {
   mainnet: "GAS_STATION_MAINNET_SECRET_HEX",
 } as const;
 
-/** Keys of one network only: whoever gets a testnet's key must not have mainnet's. */
+/** Keys that networks must not share, so that a leaked testnet key does not compromise mainnet. */
 const OWN_KEYS = [HOT_WALLET, "BILLING_DEPOSIT_MASTER_SEED_HEX"] as const;
 
 function refuseSharedKey(read: ConfigReader<VariableName>, name: (typeof OWN_KEYS)[number]): void {

@@ -3,7 +3,7 @@ import type { ConfigVariable } from "./config-variable.ts";
 import type { ConfigReader } from "./reader.ts";
 import type { VariableName } from "./variables.ts";
 
-/** Undefined where there is none. */
+/** Reads the settings of the price sources. Undefined without any source. */
 export function readPriceSources(read: ConfigReader<VariableName>): PriceSourcesConfig | undefined {
   const feedUrl = protectedUrl(read, "BILLING_PRICE_FEED_URL");
   const all = {
@@ -51,12 +51,12 @@ export function readPriceSources(read: ConfigReader<VariableName>): PriceSources
 /** Pyth's Hermes service (https://docs.pyth.network/api-reference/hermes/latest-price-updates). */
 const PYTH_URL = "https://pyth.dourolabs.app/hermes";
 
-/** The variables of where prices come from: a part of the one table. */
+/** The variables of price sources, a part of the table of all variables. */
 export const PRICE_SOURCE_VARIABLES = [
   {
     name: "BILLING_PRICE_SOURCES",
     description:
-      "Sources of the prices of SUI and IKA, any of pyth,coinbase,feed; the median counts. Default: feed, if it has a URL",
+      "Sources of the prices of SUI and IKA, any of pyth,coinbase,feed; the service uses their median. Default: feed, if it has a URL",
     perNetwork: "override",
   },
   {
@@ -66,7 +66,7 @@ export const PRICE_SOURCE_VARIABLES = [
   },
   {
     name: "BILLING_PYTH_API_KEY",
-    description: "The key that Hermes wants, sent as a bearer token",
+    description: "The key for Hermes, sent as a bearer token",
     secret: true,
   },
   {
@@ -110,7 +110,8 @@ export const PRICE_SOURCE_VARIABLES = [
   {
     name: "BILLING_PRICE_MAX_STEP_PERCENT",
     default: "20",
-    description: "Maximum step of a price; a larger one counts only after it has held for the maximum age",
+    description:
+      "Maximum step of a price, in percent; a price beyond it counts only after it has held for the maximum age",
   },
 ] as const satisfies readonly ConfigVariable[];
 
@@ -134,7 +135,7 @@ interface PythConfig {
 
 interface CoinbaseConfig {
   readonly url: string;
-  /** By coin. */
+  /** The products by coin. */
   readonly products: ReadonlyMap<string, string>;
 }
 
@@ -147,7 +148,7 @@ function protectedUrl(read: ConfigReader<VariableName>, name: VariableName): Sec
   return url;
 }
 
-/** Pairs like `SUI=value`, each coin once. The pattern's first group is the value. */
+/** Reads pairs like `SUI=value`, with each coin at most once. The pattern's first group is the value. */
 function readByCoin(
   read: ConfigReader<VariableName>,
   name: VariableName,

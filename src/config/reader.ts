@@ -10,14 +10,14 @@ const SHOWN_MAX_CHARACTERS = 200;
 /** Reads variables of a table and collects every fault, so that one error lists them all. */
 export class ConfigReader<Name extends string> {
   readonly faults: string[] = [];
-  /** The secrets that were read, by the name of the variable that had them. */
+  /** The secrets read so far, by the name of their variable. */
   readonly secrets = new Map<string, Secret>();
   readonly #environment: NodeJS.ProcessEnv;
   readonly #variables: readonly ConfigVariable[];
   #fallbacks = new Map<string, string>();
-  /** Appended to variables that are read for one network; empty for the others. */
+  /** The suffix of variables for one network; empty without one. */
   #suffix = "";
-  /** True if keys without a suffix count for no network. */
+  /** True if keys without a suffix apply to no network. */
   #needsOwnKeys = false;
 
   constructor(
@@ -33,8 +33,8 @@ export class ConfigReader<Name extends string> {
   }
 
   /**
-   * Returns a reader of the same variables for one network: `<NAME>_<NETWORK>` overrides `<NAME>`. Faults and secrets
-   * are shared. If there are other networks, keys need the suffix.
+   * Returns a reader of the same variables for one network, where `<NAME>_<NETWORK>` overrides `<NAME>`. Both readers
+   * share faults and secrets. If there are other networks, keys need the suffix.
    */
   forNetwork(name: string, hasOthers: boolean): ConfigReader<Name> {
     const reader = new ConfigReader<Name>(this.#environment, this.#variables, this);
@@ -44,12 +44,12 @@ export class ConfigReader<Name extends string> {
     return reader;
   }
 
-  /** True if the environment has the variable, or its file. */
+  /** Returns true if the environment has the variable or its `_FILE`. */
   isSet(name: string): boolean {
     return [name, `${name}_FILE`].some((one) => this.#environment[one]?.trim());
   }
 
-  /** The name under which this reader finds a variable. */
+  /** Returns the name under which this reader finds a variable. */
   nameOf(name: string): string {
     const perNetwork = this.#find(name)?.perNetwork;
     const own = `${name}${this.#suffix}`;
@@ -63,7 +63,7 @@ export class ConfigReader<Name extends string> {
     this.#tell(name, found === undefined ? "nothing" : JSON.stringify(shown(found)), expected);
   }
 
-  /** Describes a value for errors; shows only the length of a secret. */
+  /** Adds a fault that shows only the length of the secret. */
   secretFault(name: string, secret: string, expected: string): void {
     this.#tell(name, `${secret.length} characters`, expected);
   }
@@ -116,7 +116,7 @@ export class ConfigReader<Name extends string> {
       .filter((item) => item !== "");
   }
 
-  /** Addresses and CIDR blocks. */
+  /** Reads addresses and CIDR blocks. */
   addressBlocks(name: Name): string[] {
     const blocks = this.list(name);
     for (const block of blocks) {
@@ -133,7 +133,7 @@ export class ConfigReader<Name extends string> {
     return value;
   }
 
-  /** A public URL, which must not contain credentials. */
+  /** Reads a public URL, which must not contain credentials. */
   publicUrl(name: Name): string | undefined {
     const value = this.url(name);
     if (value === undefined || !URL.canParse(value)) return value;
@@ -147,7 +147,7 @@ export class ConfigReader<Name extends string> {
     return this.oneOf(name, ["true", "false"]) === "true";
   }
 
-  /** A share, 0 to 1. */
+  /** Reads a number from 0 to 1. */
   share(name: Name): number {
     const text = this.text(name);
     if (/^(?:0?\.\d+|[01](?:\.0*)?)$/.test(text)) return Number(text);
@@ -155,7 +155,7 @@ export class ConfigReader<Name extends string> {
     return 0;
   }
 
-  /** The path of a file that can be read; undefined when unset. */
+  /** Reads the path of a readable file; undefined if unset. */
   file(name: Name): string | undefined {
     const path = this.optional(name);
     if (path !== undefined && path !== "") this.#read(name, path);
@@ -180,7 +180,7 @@ export class ConfigReader<Name extends string> {
     return secret;
   }
 
-  /** A URL that may contain a password. An unescaped `/`, `?` or `#` would end the password too early. */
+  /** Reads a URL that may contain a password. An unescaped `/`, `?` or `#` would end the password too early. */
   secretUrl(name: Name, pattern: RegExp, expected: string): Secret | undefined {
     const secret = this.secret(name, pattern, expected);
     const value = secret?.reveal();
@@ -189,7 +189,7 @@ export class ConfigReader<Name extends string> {
     return secret;
   }
 
-  /** Several such URLs, comma-separated; at least one. */
+  /** Reads one or more such URLs, comma-separated. */
   requiredSecretUrls(name: Name, pattern: RegExp, expected: string): readonly [Secret, ...Secret[]] {
     const given = this.secret(name, /./, expected)?.reveal();
     const texts = (given ?? "").split(/ *, */);
@@ -226,7 +226,7 @@ export class ConfigReader<Name extends string> {
     return this.#variables.find((variable) => variable.name === name);
   }
 
-  /** A variable that several networks share is read for each of them, and its fault is told once. */
+  /** Adds a fault once, because a variable that several networks share is read for each of them. */
   #tell(name: string, found: string, expected: string): void {
     const fault = `${this.nameOf(name)}: expected ${expected}, found ${found}`;
     if (!this.faults.includes(fault)) this.faults.push(fault);

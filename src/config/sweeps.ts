@@ -2,7 +2,7 @@ import type { ConfigVariable } from "./config-variable.ts";
 import type { ConfigReader } from "./reader.ts";
 import type { VariableName } from "./variables.ts";
 
-/** Reads how deposits are swept on a network. */
+/** Reads the settings of a network's sweeps. */
 export function readSweepConfig(
   read: ConfigReader<VariableName>,
   network: keyof typeof DESTINATION,
@@ -44,7 +44,7 @@ export const SWEEP_VARIABLES = [
   {
     name: "BILLING_SWEEP_MIN_MICRO_USD",
     default: "1000000",
-    description: "The service sweeps the coins of one deposit address and type from this credited value on",
+    description: "Minimum credited value of the coins of one deposit address and type for a sweep",
     perNetwork: "override",
   },
   {

@@ -2,7 +2,10 @@ import type { TracingConfig } from "../telemetry/open-tracing.ts";
 import type { ConfigReader } from "./reader.ts";
 import type { VariableName } from "./variables.ts";
 
-/** Where traces go: the standard's own variables (opentelemetry.io, SDK configuration). Undefined: nowhere. */
+/**
+ * Reads the settings of tracing from OpenTelemetry's own variables (opentelemetry.io, SDK configuration). Undefined if
+ * tracing is off.
+ */
 export function readTracing(read: ConfigReader<VariableName>): TracingConfig | undefined {
   const endpoint = read.secretUrl("OTEL_EXPORTER_OTLP_ENDPOINT", /^https?:\/\//, "an http(s) URL");
   const headers = read.secret("OTEL_EXPORTER_OTLP_HEADERS", HEADERS, "name=value,name=value");

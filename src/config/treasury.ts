@@ -5,8 +5,8 @@ import { ConfigReader } from "./reader.ts";
 import { CONFIG_VARIABLES } from "./variables.ts";
 
 /**
- * Reads what the administration of a Treasury needs, and nothing else of the service: which network, its fullnode and the
- * ids of the Treasury. Throws a ConfigError that names every fault.
+ * Reads only the settings that the administration of a Treasury needs: the network, its fullnode and the ids of the
+ * Treasury. Throws a ConfigError that names every fault.
  *
  * @param given the network; default the only one of `NETWORKS`
  */
@@ -30,10 +30,10 @@ export function readTreasuryConfig(
   return config;
 }
 
-/** Where a Treasury is. */
+/** The network and the ids of a Treasury. */
 export interface TreasuryConfig {
   readonly name: NetworkName;
-  /** Undefined if none is configured. Providers put their key into it. */
+  /** Undefined if none is configured. A secret, because a provider's URL contains a key. */
   readonly fullnodeUrl: Secret | undefined;
   readonly packageId: string | undefined;
   readonly treasuryId: string | undefined;

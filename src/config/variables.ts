@@ -6,7 +6,7 @@ import { NETWORK_VARIABLES } from "./network.ts";
 import { SWEEP_VARIABLES } from "./sweeps.ts";
 import { WORK_VARIABLES } from "./work-variables.ts";
 
-/** Every variable the service reads. Printed by `tss config`, mirrored by `.env.example`. */
+/** Every variable that the service reads. `tss config` prints them, and `.env.example` is generated from them. */
 export const CONFIG_VARIABLES = [
   { name: "HOST", default: "127.0.0.1", description: "Address to listen on" },
   {

@@ -1,6 +1,6 @@
 import type { ConfigVariable } from "./config-variable.ts";
 
-/** The variables of presigns, of bounds per project and of work on the chain: a part of the one table. */
+/** The variables of presigns, limits per project and work on the chain, a part of the table of all variables. */
 export const WORK_VARIABLES = [
   {
     name: "PRESIGN_BUCKETS",
@@ -49,14 +49,14 @@ export const WORK_VARIABLES = [
     name: "MAX_REFUNDS_PER_PROJECT_PER_DAY",
     default: "20",
     description:
-      "ECDSA signatures and dWallets together that one project gets refunded per day (UTC) after the network rejects the user's part, or because the dWallet's owner has taken it out of the Treasury",
+      "ECDSA signatures and dWallets together that are refunded to one project per day (UTC) after the network rejects the user's part, or because the dWallet's owner has taken it out of the Treasury",
     perNetwork: "override",
   },
   {
     name: "MAX_WRONG_HALVES_PER_PROJECT_PER_MINUTE",
     default: "60",
     description:
-      "Wrong users' halves that one project may send; beyond that the service verifies none of its halves",
+      "Wrong users' halves that one project may send per minute; beyond that, the service verifies none of its halves",
   },
   {
     name: "FULLNODE_CALLER_READS_PER_SECOND",

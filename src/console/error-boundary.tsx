@@ -1,7 +1,7 @@
 import { Component, type ComponentChildren } from "preact";
 import { PageFrame } from "./ui/page-frame.tsx";
 
-/** Shows a fault of the console itself in place of the page, and lets the reader go on. */
+/** Replaces the page with an error of the console itself, from which the reader can continue. */
 export class ErrorBoundary extends Component<{ readonly children: ComponentChildren }, State> {
   override state: State = { fault: undefined };
 
@@ -12,7 +12,7 @@ export class ErrorBoundary extends Component<{ readonly children: ComponentChild
   override render(): ComponentChildren {
     if (this.state.fault === undefined) return this.props.children;
     return (
-      <PageFrame title="This page has a fault">
+      <PageFrame title="This page has an error">
         <div class="failure" role="alert">
           <div>
             <p class="failure-title">The console could not show the page</p>

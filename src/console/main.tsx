@@ -1,4 +1,4 @@
-/** The console's entry: an operator's and a project's pages over the service's own contract. */
+/** The console's entry: pages for operators and projects, which use only the service's contract. */
 import { render } from "preact";
 import { ConsoleApp } from "./console-app.tsx";
 

@@ -1,13 +1,16 @@
 import type { ComponentType } from "preact";
 
-/** One page: where it is, and its code, which is loaded when somebody opens it. */
+/** A page's path and its code, which is loaded when the page opens. */
 export interface Route {
   /** The first part of the path; empty for the first page. */
   readonly path: string;
   readonly title: string;
-  /** The entry of the menu that is marked while this page is open; the page itself is one if it is its own path. */
+  /**
+   * The path of the menu entry that is marked while this page is open. The page is itself an entry if this is its own
+   * path.
+   */
   readonly menu: string;
-  /** Whether the path has an id after its first part. */
+  /** True if an id follows the first part of the path. */
   readonly hasId?: boolean;
   load(): Promise<ComponentType<PageProps>>;
 }
@@ -18,7 +21,7 @@ export interface PageProps {
   readonly id: string;
 }
 
-/** The page of a path; undefined if there is none. */
+/** Returns the page of a path; undefined if there is none. */
 export function findRoute(routes: readonly Route[], [first = "", id]: readonly string[]): Route | undefined {
   return routes.find((route) => route.path === first && (route.hasId === true) === (id !== undefined));
 }

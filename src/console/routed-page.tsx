@@ -27,7 +27,7 @@ export function RoutedPage({ route, path }: RoutedPageProps): JSX.Element {
   if (route === undefined) {
     return (
       <PageFrame title="No such page">
-        <Empty title="The address names no page of the console">Choose a page in the menu.</Empty>
+        <Empty title="The address is not a page of the console">Choose a page in the menu.</Empty>
       </PageFrame>
     );
   }
@@ -43,7 +43,7 @@ export function RoutedPage({ route, path }: RoutedPageProps): JSX.Element {
     );
   }
   const id = path[1] ?? "";
-  // Another network is another page: no figure, filter or open dialog of one may stay for the other.
+  // Resets the page when the network changes, so that no figure, filter or open dialog of the previous one remains.
   return (
     <ErrorBoundary key={[network, ...path].join("/")}>
       <Content id={id} />

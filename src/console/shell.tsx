@@ -88,7 +88,7 @@ const IDLE_MS = 30 * 60_000;
 
 const isInMenu = ({ path, menu, hasId }: Route): boolean => path === menu && hasId !== true;
 
-/** A button, because a link would change the address, which names a page. */
+/** A button, because a link would change the address, which selects the page. */
 function skipToContent(): void {
   document.getElementById("content")?.focus();
 }

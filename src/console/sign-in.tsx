@@ -60,7 +60,7 @@ export function SignIn({ message, onSession }: SignInProps): JSX.Element {
           {isOpening ? "Signing in…" : key.trim() === "" ? "Sign in" : `Sign in as ${roleOfKey(key.trim())}`}
         </button>
         <p class="muted small">
-          The key stays in the memory of this tab. A reload, a sign-out or 30 minutes without use forget it.
+          The key stays in the memory of this tab. A reload, a sign-out or 30 minutes without use erases it.
         </p>
         <ThemeChoice />
       </form>

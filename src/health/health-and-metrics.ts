@@ -20,7 +20,7 @@ export function healthRoute({ version, commit }: BuildInfo = BUILD_INFO): PlainR
   };
 }
 
-/** The time for which a rendering is reused, because rendering blocks the event loop for milliseconds. */
+/** How long a rendering is reused, because rendering blocks the event loop for milliseconds. */
 const FRESH_MS = 1_000;
 
 /**

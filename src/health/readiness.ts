@@ -19,14 +19,14 @@ export interface Readiness {
 export interface ReadinessOptions {
   /** A check that takes longer fails. Default 2 s. */
   readonly timeoutMs?: number;
-  /** The time for which an answer is reused. Default 1 s. */
+  /** How long an answer is reused. Default 1 s. */
   readonly freshMs?: number;
   /** A monotonic time in milliseconds. Default: the clock of the process. */
   readonly now?: () => number;
 }
 
 /**
- * Returns a function that runs the checks with a `readiness`, all at once. It reuses the last answer while that is
+ * Returns a function that runs the checks with a `readiness` concurrently. It reuses the last answer while that is
  * fresh.
  */
 export function checkReadiness(
@@ -60,7 +60,7 @@ async function decide(checks: readonly HealthCheck[], timeoutMs: number): Promis
   };
 }
 
-/** A check that was impossible counts as failing. */
+/** An impossible check counts as failing. */
 function isFailing({ status }: Finding): boolean {
   return status === "fail" || status === "skip";
 }

@@ -18,7 +18,7 @@ export function runningSubject({ config, database, networks, coordination }: Run
   };
 }
 
-/** The parts of a running service that the checks look at. */
+/** The parts of a running service under check. */
 export interface RunningParts {
   readonly config: Config;
   readonly database: Database;

@@ -21,7 +21,7 @@ export function createChainGauges(
   const successor = metrics.gauge("treasury_successor_announced", "1 while a successor is announced.");
   const offered = metrics.gauge(
     "treasury_admin_offered",
-    "1 while the administration is offered to somebody.",
+    "1 while the administration is offered to an address.",
   );
   const epochsLeft = metrics.gauge(
     "operator_epochs_left",
@@ -69,5 +69,5 @@ export function createChainGauges(
 /** IKA and SUI both have nine decimals. */
 const UNITS_PER_COIN = 1e9;
 
-/** Sets the gauges to the figures, and removes earlier labels. */
+/** Sets the gauges to the figures, and removes stale labels. */
 export type ChainGauges = (figures: ChainFigures) => void;

@@ -93,7 +93,7 @@ export interface FigureNames {
   newestNetworkEncryptionKeyId(): string | undefined;
 }
 
-/** Sets the gauges to the figures, and removes earlier labels. Warm buckets are shown even without presigns. */
+/** Sets the gauges to the figures, and removes stale labels. Shows warm buckets even without presigns. */
 export type DatabaseGauges = (figures: DatabaseFigures, warm: readonly Bucket[]) => void;
 
 type Bucket = Omit<PresignFigure, "state" | "count">;

@@ -6,8 +6,8 @@ import { readRows } from "../store/statements.ts";
 import type { MetricsMaker } from "../telemetry/network-metrics.ts";
 
 /**
- * Registers the gauges of how old the prices and the checkpoints are that a network's deposits follow, and returns a
- * function that reads them. Fixed prices have no age, nor have deposits that nobody takes.
+ * Registers gauges for the age of the prices and checkpoints that a network's deposits depend on, and returns a
+ * function that updates them. Fixed prices have no age. Without deposits, the gauges have no value.
  */
 export function createDepositAges(
   metrics: Pick<MetricsMaker, "gauge">,

@@ -1,7 +1,9 @@
 import type { FullnodeStatus } from "../chain/fullnodes.ts";
 import type { MetricsMaker } from "../telemetry/network-metrics.ts";
 
-/** Registers the gauges of a network with several fullnodes. A fullnode's label is its place in the configuration. */
+/**
+ * Registers the gauges of a network with several fullnodes. A fullnode's label is its position in the configuration.
+ */
 export function createFullnodeGauges(
   metrics: Pick<MetricsMaker, "gauge">,
   statuses: () => readonly FullnodeStatus[],
@@ -17,7 +19,7 @@ export function createFullnodeGauges(
   );
   metrics.gauge(
     "fullnode_skipped",
-    "1 while calls pass the fullnode over because it failed, for networks with several.",
+    "1 while calls skip the fullnode because it failed, for networks with several.",
     ["fullnode"],
     (gauge) => {
       for (const [at, { isSkipped }] of statuses().entries())

@@ -9,8 +9,8 @@ import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 
 /**
- * Registers the gauges and returns a function that verifies the ledger, stores the result and sets them. It does nothing while another
- * replica verifies, and uses no parallel workers, which stay free for callers.
+ * Registers the gauges and returns a function that verifies the ledger, stores the result and sets them. It does
+ * nothing while another replica verifies. It uses no parallel workers of the database, which stay free for callers.
  */
 export function createLedgerGauges({ database, metrics, log }: LedgerGaugesOptions): () => Promise<void> {
   const differences = metrics.gauge(
@@ -53,7 +53,6 @@ export interface LedgerGaugesOptions {
   readonly log: Pick<Log, "error">;
 }
 
-/** Verify a ledger that takes longer by hand, on a copy. */
+/** A ledger that takes longer must be verified by hand, on a copy. */
 const STATEMENT_TIMEOUT_MS = 300_000;
-/** Enough entries for an investigation. */
 const LOGGED_MAX_COUNT = 20;

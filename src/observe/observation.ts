@@ -16,8 +16,9 @@ import { readDatabaseFigures } from "./read-database-figures.ts";
 import { createSnapshotLoops } from "./snapshot-loops.ts";
 
 /**
- * Creates loops that read figures of one network, in the database and on the chain, into gauges, so that a scrape is
- * cheap. Every replica shows the same figures with their age in `service_snapshot_age_seconds`. Aggregate them with max.
+ * Creates loops that read figures of one network from the database and the chain into gauges, so that a scrape is
+ * cheap. Every replica shows the same figures, with their age in `service_snapshot_age_seconds`. Aggregate them with
+ * max.
  */
 export function createObservation(options: ObservationOptions): Record<string, BackgroundLoop> {
   const { metrics, database, network, reader, config } = options;
@@ -83,7 +84,7 @@ export function createObservation(options: ObservationOptions): Record<string, B
 }
 
 export interface ObservationOptions {
-  /** Of the network. */
+  /** The metrics of the network. */
   readonly metrics: MetricsMaker;
   readonly database: Database;
   readonly network: ChainNetwork;

@@ -27,5 +27,5 @@ export function createPoolGauges(metrics: Pick<Metrics, "gauge">): PoolGauges {
   };
 }
 
-/** Shows a pool: `shared`, or a network's own. */
+/** Adds a pool, named `shared` or after its network. */
 export type PoolGauges = (pool: string, database: Pick<Database, "connections">) => void;

@@ -84,7 +84,7 @@ export interface ServiceMetrics {
   onBlocked(cause: OperatorCause): void;
   /** Counts changes of the fullnode that answers. */
   onFullnodeSwitch(): void;
-  /** Counts answers of the fullnode that belong to another request. */
+  /** Counts replies of the fullnode that belong to another request. */
   onMixUp: MixUpReport;
 }
 

@@ -13,7 +13,7 @@ export function createSharedFigures(options: SharedFiguresOptions): Record<strin
     "audit_unsealed_age_seconds",
     "Age of the oldest unsealed audit event; 0 without one.",
   );
-  // An unread age must not look like a good one.
+  // An age that was never read must not look healthy.
   unsealed.remove();
   const loopOf = (name: string, intervalMs: number, read: () => Promise<void>) =>
     createBackgroundLoop({

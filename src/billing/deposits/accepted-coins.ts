@@ -2,8 +2,8 @@ import { normalizeStructTag } from "@mysten/sui/utils";
 import type { PaymentReader } from "../../chain/payment-reader.ts";
 
 /**
- * The coins with these names: `SUI`, `IKA`, or a full coin type, whose symbol and decimals it reads from the chain.
- * Throws if the chain has no metadata of a coin.
+ * Returns the coins with these names: `SUI`, `IKA`, or a full coin type. Reads the symbol and decimals of other coins
+ * from the chain. Throws if the chain has no metadata of a coin.
  */
 export async function acceptedCoins(
   names: Iterable<string>,
@@ -34,7 +34,7 @@ export interface AcceptedCoin {
   /** Normalised: full addresses, lower case. */
   readonly coinType: string;
   readonly symbol: string;
-  /** One whole coin is ten to the power of this many smallest units. */
+  /** One whole coin has 10^decimals smallest units. */
   readonly decimals: number;
 }
 

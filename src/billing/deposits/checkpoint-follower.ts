@@ -3,13 +3,13 @@ import { bigint, boolean, nullable, number } from "../../store/columns.ts";
 import type { Queryable } from "../../store/database.ts";
 import { execute, readRows } from "../../store/statements.ts";
 
-/** The right to follow a network's checkpoints. Its writes count only until a newer lease exists. */
+/** The lease to follow a network's checkpoints. Its fence rejects writes after another process has taken over. */
 export interface FollowerLease {
   readonly network: string;
   readonly fence: bigint;
 }
 
-/** A lease, and the position where its holder goes on. */
+/** A lease, and the position where its holder continues. */
 export interface FollowerPosition extends FollowerLease {
   /** The checkpoint to read next; null before the first. */
   readonly next: bigint | null;
@@ -17,7 +17,7 @@ export interface FollowerPosition extends FollowerLease {
   readonly isFollowing: boolean;
 }
 
-/** Leases the position, or renews the lease. Undefined while another process holds it. */
+/** Takes or renews the lease. Returns undefined while another process holds it. */
 export async function leaseFollower(
   db: Queryable,
   network: string,
@@ -49,8 +49,8 @@ export async function releaseFollower(db: Queryable, { network, fence }: Followe
 }
 
 /**
- * Moves the position and makes the deposit addresses among `addresses` due, in one statement: no crash separates the
- * two. Returns the number of these addresses, or undefined if another process holds the lease.
+ * Moves the position and makes the deposit addresses among `addresses` due. One statement does both, so that no crash
+ * separates them. Returns the number of these addresses, or undefined if another process holds the lease.
  */
 export async function moveFollower(
   db: Queryable,
@@ -74,17 +74,17 @@ export async function moveFollower(
   return row?.moved === 1 ? row.due : undefined;
 }
 
-/** What a step of the follower has read. */
+/** The result of a step of the follower. */
 export interface FollowerMove {
   /** The checkpoint to read next; null if it is still unknown. */
   readonly next: bigint | null;
-  /** Whether every checkpoint is read. */
+  /** True if the follower has read every checkpoint so far. */
   readonly hasCaughtUp: boolean;
-  /** Addresses that gained coins, most of them of others. */
+  /** Addresses that gained coins. Most of them are not deposit addresses. */
   readonly addresses: readonly string[];
 }
 
-/** Stores that checkpoints no longer announce payments. */
+/** Records that checkpoints no longer announce payments. */
 export async function stopFollowing(db: Queryable, { network, fence }: FollowerLease): Promise<void> {
   await execute(
     db,

@@ -47,7 +47,7 @@ export function openCheckpointStream(reader: Pick<CheckpointReader, "subscribe">
     for (const address of gained) addresses.add(address);
     if (addresses.size > MAX_ADDRESSES) throw new Error("the stream of checkpoints has too many payments");
     if (seen !== undefined && sequence > seen.last + 1n)
-      throw new Error(`the stream of checkpoints goes on with ${sequence} after ${seen.last}`);
+      throw new Error(`the stream of checkpoints jumps from ${seen.last} to ${sequence}`);
     if (seen === undefined) seen = { first: sequence, last: sequence };
     else if (sequence > seen.last) seen = { first: seen.first, last: sequence };
   }
@@ -57,16 +57,16 @@ export function openCheckpointStream(reader: Pick<CheckpointReader, "subscribe">
 export interface CheckpointStream {
   /** Resolves when the stream is open, or has failed. */
   readonly opened: Promise<void>;
-  /** The first and the last checkpoint. The stream had all those between. Undefined before the first message. */
+  /** The first and the last checkpoint received, with none missing between them. Undefined before the first message. */
   readonly seen: { readonly first: bigint; readonly last: bigint } | undefined;
   /** Why the stream ended; undefined while it is open. */
   readonly failure: { readonly cause: unknown } | undefined;
   /** Takes the addresses that gained coins since the last call. */
   takeAddresses(): string[];
-  /** Returns addresses that could not be stored. */
+  /** Puts addresses back that could not be stored. */
   putBack(addresses: readonly string[]): void;
   close(): Promise<void>;
 }
 
-/** Minutes of a public network's payments, while the database does not answer. */
+/** Holds minutes of a public network's payments while the database is down. */
 const MAX_ADDRESSES = 100_000;

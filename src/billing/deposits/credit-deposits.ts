@@ -8,10 +8,10 @@ import type { Deposits } from "./deposits.ts";
 
 /**
  * Credits the project's waiting deposits at the current prices if together they reach the minimum. One statement
- * changes the state and the balance and writes one ledger entry each and the audit trail. Deposits without a fresh
+ * changes the state and the balance, and writes one ledger entry each and the audit trail. Deposits without a fresh
  * price keep waiting and do not count. A value is the amount times the price, rounded down to a micro-USD. Returns the
- * number of credited deposits. The rows are locked before they are added up, so the second of two concurrent calls
- * finds none. Like all entries, these are written under the project's lock.
+ * number of credited deposits. Locks the rows before adding them up, so that the second of two concurrent calls finds
+ * none. Writes the entries under the project's lock, like all entries.
  */
 export async function creditDeposits(
   db: Queryable,
@@ -37,7 +37,7 @@ SELECT id FROM credited`,
 
 export type CreditDeps = Pick<Deposits, "network" | "coins" | "prices" | "minimumMicroUsd">;
 
-/** The current value of the project's waiting deposits with a fresh price, in micro-USD. */
+/** Returns the current value of the project's waiting deposits with a fresh price, in micro-USD. */
 export async function waitingValue(
   db: Queryable,
   deps: Omit<CreditDeps, "minimumMicroUsd">,
@@ -51,7 +51,7 @@ export async function waitingValue(
   return sum?.value ?? 0n;
 }
 
-/** Up to `limit` projects whose waiting deposits reach the minimum at the current prices. */
+/** Returns up to `limit` projects whose waiting deposits reach the minimum at the current prices. */
 export async function creditableProjects(
   db: Queryable,
   deps: CreditDeps,
@@ -69,7 +69,7 @@ export async function creditableProjects(
 
 const ofProject = (projectId: string): Sql => sql`d.project_id = ${projectId}::uuid`;
 
-/** The waiting deposits `of` some projects whose coins have a fresh price, with the value of each. */
+/** Selects the waiting deposits that match `of` and whose coins have a fresh price, with the value of each. */
 function waiting({ network, coins, prices }: Pick<Deposits, "network" | "coins" | "prices">, of: Sql): Sql {
   const priced = coins.flatMap(({ coinType, decimals }) => {
     const price = prices.priceOf(coinType);

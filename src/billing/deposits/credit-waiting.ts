@@ -4,8 +4,8 @@ import type { Deposits } from "./deposits.ts";
 import type { WatchOptions } from "./watch-deposits.ts";
 
 /**
- * Credits waiting deposits once their coins have a fresh price, without a read of the chain. Runs on any number of
- * replicas.
+ * Creates a loop that credits waiting deposits once their coins have a fresh price, without reading the chain. Any
+ * number of replicas may run it.
  */
 export function createWaitingCredit(
   deposits: Deposits,

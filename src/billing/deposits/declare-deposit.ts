@@ -52,7 +52,7 @@ export interface Declarer {
   readonly origin: AuditOrigin;
 }
 
-/** The deposit addresses, of any project, among those that a transaction paid. */
+/** Returns the deposit addresses of any project among those that a transaction paid. */
 function paidAddresses(
   { database, network }: Deposits,
   payments: readonly Payment[],

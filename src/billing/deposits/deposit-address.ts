@@ -7,9 +7,9 @@ import { type DepositOwner, deriveDepositAddress } from "./deposit-key.ts";
 import type { Deposits } from "./deposits.ts";
 
 /**
- * The deposit address of the project, or of one of its references. The service watches it from the first call on, and
- * more often for a while after each call, but at most once a second. Throws TOO_MANY_DEPOSIT_REFERENCES for a new
- * reference of a project that has as many as it may have.
+ * Returns the deposit address of the project, or of one of its references. The service watches it from the first call
+ * on, and scans it more often for a while after each call, at most once a second. Throws TOO_MANY_DEPOSIT_REFERENCES
+ * for a new reference beyond the project's limit.
  */
 export async function depositAddress(deposits: AddressDeps, owner: DepositOwner): Promise<string> {
   const { database, network, masterSeed } = deposits;
@@ -33,10 +33,7 @@ export async function depositAddress(deposits: AddressDeps, owner: DepositOwner)
 
 type AddressDeps = Pick<Deposits, "database" | "network" | "masterSeed" | "maxReferences">;
 
-/**
- * Inserts the address once, whatever other first calls do at the same moment. The lock of the project's count makes the
- * count exact.
- */
+/** Inserts the address once, even if first calls race. The lock on the project's count keeps the count exact. */
 async function insertAddress(
   db: Queryable,
   { network, maxReferences }: AddressDeps,
@@ -75,8 +72,8 @@ async function lockReferenceCount(db: Queryable, projectId: string): Promise<num
 }
 
 /**
- * Throws if the database has deposit addresses of another master seed: the service could credit coins that arrive
- * there, but never sweep them.
+ * Throws if the database has deposit addresses of another master seed, because the service could credit coins that
+ * arrive there, but never sweep them.
  */
 export async function checkMasterSeed(
   { prisma }: Pick<Database, "prisma">,

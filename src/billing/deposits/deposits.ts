@@ -5,7 +5,7 @@ import type { PriceSource } from "../prices/price-source.ts";
 import type { AcceptedCoin } from "./accepted-coins.ts";
 import type { RecentRefusals } from "./recent-refusals.ts";
 
-/** The accepted coins of a network, their prices, and the key of the deposit addresses. */
+/** The accepted coins of a network, their prices, and the master seed of the deposit addresses. */
 export interface Deposits {
   readonly database: Database;
   readonly network: string;
@@ -14,11 +14,11 @@ export interface Deposits {
   readonly coins: readonly AcceptedCoin[];
   readonly prices: PriceSource;
   readonly minimumMicroUsd: bigint;
-  /** How many deposit addresses with a reference a project may have. */
+  /** The maximum number of a project's deposit addresses with a reference. */
   readonly maxReferences: number;
   readonly reader: PaymentReader;
-  /** For calls of a project, within the project's budget of reads. */
+  /** Returns the reader for calls of a project, which counts against the project's budget of reads. */
   readonly readerFor: (projectId: string) => Pick<PaymentReader, "payments">;
-  /** Refusals that need no new look. */
+  /** Recent refusals, which are repeated without reading the chain. */
   readonly recentRefusals: RecentRefusals;
 }

@@ -13,7 +13,7 @@ import { formatUsdPrice } from "../prices/usd-price.ts";
 import type { AcceptedCoin } from "./accepted-coins.ts";
 import type { DepositRow, DepositState } from "./list-deposits.ts";
 
-/** A deposit in the contract's form. */
+/** Encodes a deposit. */
 export function encodeDeposit(row: DepositRow): Deposit {
   const { id, state, txDigest, coinType, amount, createdAt, swept, address, reference } = row;
   const credit = creditOf(row);
@@ -31,7 +31,7 @@ export function encodeDeposit(row: DepositRow): Deposit {
   });
 }
 
-/** An accepted coin, with its price if there is a fresh one. */
+/** Encodes an accepted coin, with its price if there is a fresh one. */
 export function encodeDepositCoin(coin: AcceptedCoin, price: CoinPrice | undefined): DepositCoin {
   const { coinType, symbol, decimals } = coin;
   return create(DepositCoinSchema, {
@@ -42,7 +42,7 @@ export function encodeDepositCoin(coin: AcceptedCoin, price: CoinPrice | undefin
   });
 }
 
-/** The filter by state; undefined without one. */
+/** Returns the filter by state; undefined without one. */
 export function depositStateOf(state: Deposit_State | undefined): DepositState | undefined {
   if (state === Deposit_State.waiting) return "waiting";
   return state === Deposit_State.credited ? "credited" : undefined;

@@ -16,9 +16,10 @@ import { createStreamKeeper, type OpenStream } from "./keep-stream.ts";
 import { planFollow } from "./plan-follow.ts";
 
 /**
- * Follows the network's checkpoints and makes each deposit address due that gains accepted coins, so that quiet
- * addresses need few scans. One process at a time follows. Another takes over half a minute after it dies. A checkpoint
- * credits nothing: only the scan of a due address does. Whatever a fullnode leaves out, the other scans find.
+ * Creates a loop that follows the network's checkpoints and makes each deposit address due that gains accepted coins,
+ * so that quiet addresses need few scans. One process at a time follows. Half a minute after it dies, another takes
+ * over. A checkpoint credits nothing: only the scan of a due address does. Regular scans find payments that a fullnode
+ * leaves out.
  */
 export function createCheckpointFollower(
   { database, network }: Pick<Deposits, "database" | "network">,
@@ -82,7 +83,7 @@ export function createCheckpointFollower(
         return move(position, { next: step.to, hasCaughtUp: true, addresses });
       case "read": {
         const gained = await readGap(step.from, step.to);
-        // What the stream announced does not wait for the gap.
+        // Payments that the stream announced do not wait for the gap.
         if (gained === undefined) return move(position, { next, hasCaughtUp: false, addresses });
         return move(position, { next: step.to, hasCaughtUp: false, addresses: [...addresses, ...gained] });
       }
@@ -106,7 +107,7 @@ export function createCheckpointFollower(
       log.info({ network }, "follows checkpoints; quiet addresses are scanned slowly");
   }
 
-  /** The addresses that gained coins; undefined if a checkpoint cannot be read now. */
+  /** Returns the addresses that gained coins; undefined if a checkpoint cannot be read yet. */
   async function readGap(from: bigint, to: bigint): Promise<string[] | undefined> {
     unread = { from, tries: unread.from === from ? unread.tries + 1 : 1 };
     const gained: string[] = [];
@@ -122,7 +123,7 @@ export function createCheckpointFollower(
     return gained;
   }
 
-  /** Lets quiet addresses be scanned as often as without checkpoints. */
+  /** Reverts quiet addresses to the scan rate without checkpoints. */
   async function giveUp(position: FollowerPosition): Promise<void> {
     if (!hasWarned)
       log.warn(
@@ -146,13 +147,13 @@ export interface FollowOptions {
   readonly log: Pick<Log, "info" | "warn" | "error">;
 }
 
-/** How long a payment waits at most until its address is due. */
+/** The longest time from an announced payment until its address is due. */
 const INTERVAL_MS = 1_000;
 const RENEW_MS = 5_000;
-/** Without progress for this time, quiet addresses are scanned as often as without checkpoints. */
+/** After this time without progress, quiet addresses are scanned as often as without checkpoints. */
 const LATE_MS = 60_000;
-/** How often the database learns that a silent chain has nothing new. */
+/** The interval at which the follower of a silent chain records that nothing is new. */
 const TOUCH_MS = 10_000;
 const READS_AT_ONCE = 10n;
-/** After so many attempts, the follower no longer waits for a checkpoint. */
+/** After this many failed reads of a checkpoint, the follower skips ahead and scans every address. */
 const MAX_TRIES = 5;

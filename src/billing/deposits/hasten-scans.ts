@@ -4,8 +4,8 @@ import type { Queryable } from "../../store/database.ts";
 import { readRows } from "../../store/statements.ts";
 
 /**
- * Brings the next scan of every address forward, to a random moment within the time that all of them take at a fair
- * pace. A repeat makes no scan earlier than that pace allows.
+ * Brings the next scan of every address forward, to a random moment within the time that all scans take at
+ * {@link SCANS_PER_SECOND}. A repeated call does not exceed that rate.
  */
 export async function hastenScans(
   db: Queryable,
@@ -35,7 +35,7 @@ export async function hastenScans(
   }
 }
 
-/** Ten thousand addresses take eight minutes. */
+/** At this rate, ten thousand addresses take eight minutes. */
 const SCANS_PER_SECOND = 20;
 /** Bounds the rows that one statement locks. */
 const PAGE_COUNT = 5_000;

@@ -2,14 +2,14 @@ import { type CheckpointReader, CheckpointsNotServedError } from "../../chain/ch
 import type { Clock } from "../../lifecycle/clock.ts";
 import { type CheckpointStream, openCheckpointStream } from "./checkpoint-stream.ts";
 
-/** Keeps a stream of checkpoints open: opens it again, with growing pauses, when it fails or is stuck. */
+/** Creates a keeper that reopens a stream of checkpoints with exponential back-off when it fails or is stuck. */
 export function createStreamKeeper(reader: CheckpointReader, clock: Clock): StreamKeeper {
   let stream: CheckpointStream | undefined;
   let latest: bigint | undefined;
   let failure: StreamKeeper["failure"];
   let failedCount = 0;
   let openAtMs = 0;
-  /** When the last message arrived, or the last look found that none is missing. */
+  /** When the last message arrived, or when the last check found that none is missing. */
   let heardAtMs = 0;
   let heardLast: bigint | undefined;
   let lookedAtMs = 0;
@@ -74,22 +74,22 @@ export interface StreamKeeper {
   readonly failure: { readonly cause: unknown } | undefined;
   /** The open stream; undefined during a pause. Throws CHAIN_UNAVAILABLE. */
   check(): Promise<OpenStream | undefined>;
-  /** Closes the stream. The next check opens another. */
+  /** Closes the stream. The next check opens a new one. */
   close(): Promise<void>;
 }
 
 /** An open stream. */
 export interface OpenStream {
   readonly stream: CheckpointStream;
-  /** The newest checkpoint at some moment after the stream was opened. */
+  /** The newest checkpoint at some time after the stream was opened. */
   readonly latest: bigint;
-  /** When the stream was last known to lack nothing, on the clock. */
+  /** When the stream was last known to be complete, by the clock. */
   readonly heardAtMs: number;
 }
 
-/** A public network has a checkpoint four times a second. A local one is silent without transactions. */
+/** A public network produces four checkpoints a second. A local one is silent without transactions. */
 const SILENT_MS = 15_000;
 const FIRST_PAUSE_MS = 500;
 const LAST_PAUSE_MS = 60_000;
-/** A provider may enable streams later. */
+/** Tries again later, because a provider may enable streams. */
 const NOT_SERVED_MS = 600_000;

@@ -8,8 +8,8 @@ import type { Queryable } from "../../store/database.ts";
 import { readRows } from "../../store/statements.ts";
 
 /**
- * Reads a page of the project's deposit addresses that have a reference, in the order of the references' bytes, with
- * the sums of the deposits to each. Throws VALIDATION for a token of another list.
+ * Reads a page of the project's deposit addresses with a reference, sorted by the bytes of the reference, with the sums
+ * of the deposits to each. Throws VALIDATION for a token of another list.
  */
 export async function listDepositAddresses(
   db: Queryable,
@@ -44,7 +44,7 @@ export async function listDepositAddresses(
   return { rows: rows.map(encode), nextPageToken };
 }
 
-/** Selects deposit addresses and a page of them. */
+/** Filters deposit addresses and selects a page. */
 export interface ListDepositAddressesInput extends PageRequest {
   /** Exactly this reference. Undefined means all. */
   readonly reference?: string | undefined;
@@ -71,7 +71,7 @@ const COLUMNS: Columns<AddressRow> = {
 };
 
 const REFERENCE = /^[ -~]{1,128}$/;
-/** Sorts after every printable ASCII character. The column's collation is that of its bytes. */
+/** Sorts after every printable ASCII character, because the column is collated by bytes. */
 const ABOVE = "\x7f";
 
 function encode({ createdAt, ...row }: AddressRow): DepositAddress {

@@ -4,7 +4,7 @@ import { bigint, boolean, type Columns, nullable, oneOf, text, time } from "../.
 import type { Queryable } from "../../store/database.ts";
 import { readRows } from "../../store/statements.ts";
 
-/** Reads a page of the project's deposits, the newest first. Throws VALIDATION for a token of another list. */
+/** Reads a page of the project's deposits, newest first. Throws VALIDATION for a token of another list. */
 export function listDeposits(
   db: Queryable,
   projectId: string,
@@ -33,11 +33,11 @@ export function listDeposits(
   });
 }
 
-/** Selects deposits and a page of them. */
+/** Filters deposits and selects a page. */
 export interface ListDepositsInput extends PageRequest {
   /** Undefined means both. */
   readonly state: DepositState | undefined;
-  /** Undefined means all, and the project's own address. */
+  /** Undefined means all, including those to the project's own address. Empty means only the latter. */
   readonly reference?: string | undefined;
 }
 
@@ -57,7 +57,7 @@ export interface DepositRow {
   readonly valueMicroUsd: bigint | null;
   readonly ledgerKey: string | null;
   readonly creditedAt: Date | null;
-  /** Whether landed sweeps took all of its coins. */
+  /** True if landed sweeps took all of its coins. */
   readonly swept: boolean;
   /** The address that was paid. */
   readonly address: string;
@@ -85,7 +85,7 @@ const COLUMNS: Columns<DepositRow> = {
 /** Sorts after every row. */
 const LAST = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 
-/** The payments of one transaction to the project. */
+/** Reads the deposits of one transaction to the project. */
 export function readDeposits(
   db: Queryable,
   { projectId, network, txDigest }: { projectId: string; network: string; txDigest: string },

@@ -1,7 +1,7 @@
 /**
- * Decides how the follower moves on. It reads the checkpoints between its position and the start of the stream one by
- * one, unless they are too many. A position far beyond the chain's end comes from a fullnode that lied, or from another
- * chain: the follower goes back.
+ * Decides the follower's next step. It reads the checkpoints between its position and the start of the stream one by
+ * one, unless they are too many. A position far beyond the chain's end comes from a lying fullnode or another chain, so
+ * the follower goes back.
  */
 export function planFollow({ next, seen, latest, isUnreadable }: FollowState): FollowStep {
   const end = (seen?.last ?? latest) + 1n;
@@ -22,17 +22,17 @@ export interface FollowState {
   readonly next: bigint | null;
   /** The first and the last checkpoint of the open stream; undefined before its first message. */
   readonly seen: { readonly first: bigint; readonly last: bigint } | undefined;
-  /** The newest checkpoint at some moment after the stream was opened. */
+  /** The newest checkpoint at some time after the stream was opened. */
   readonly latest: bigint;
-  /** Whether the fullnode lacks the checkpoint to read next. */
+  /** True if the fullnode lacks the checkpoint to read next. */
   readonly isUnreadable: boolean;
 }
 
 /** The next step: `to` is the position after it. */
 export type FollowStep =
-  /** Read these checkpoints, without `to`, one by one. */
+  /** Read the checkpoints from `from` up to, but without, `to` one by one. */
   | { readonly kind: "read"; readonly from: bigint; readonly to: bigint }
-  /** Everything before `to` is read. */
+  /** Every checkpoint before `to` has been read. */
   | { readonly kind: "advance"; readonly to: bigint }
   /** Checkpoints before `to` were not read, so every address must be scanned. */
   | { readonly kind: "skip"; readonly to: bigint }
@@ -40,7 +40,7 @@ export type FollowStep =
 
 /** Five minutes of a public network. Beyond that, scans of every address cost about as much as the checkpoints. */
 const MAX_GAP = 1_200n;
-/** Bounds the calls of a second while the follower catches up. */
+/** Bounds the calls per second while the follower catches up. */
 const READS_PER_STEP = 50n;
-/** Replicas of a fullnode behind one address differ by less. */
+/** Fullnodes behind one load balancer differ by less. */
 const MAX_LAG = 240n;

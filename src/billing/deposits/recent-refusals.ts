@@ -1,6 +1,6 @@
 import { RecentMap } from "../../coordination/recent-map.ts";
 
-/** Creates an empty memory. `now` returns milliseconds that only grow. */
+/** Creates an empty cache. `now` returns milliseconds of a monotonic clock. */
 export function createRecentRefusals(now: () => number = () => performance.now()): RecentRefusals {
   const known = new RecentMap<string, { readonly reason: RefusalReason; readonly untilMs: number }>(
     MAX_COUNT,
@@ -18,7 +18,8 @@ export function createRecentRefusals(now: () => number = () => performance.now()
 }
 
 /**
- * Remembers declared transactions that paid nothing, by project, for a moment. They are not looked up again meanwhile.
+ * Caches declared transactions that paid nothing, by project, for two seconds. A repeated declaration meanwhile does
+ * not read the chain.
  */
 export interface RecentRefusals {
   /** The reason of a recent refusal; undefined if there was none. */
@@ -29,6 +30,6 @@ export interface RecentRefusals {
 /** Why a declared transaction credits nothing. */
 export type RefusalReason = "DEPOSIT_NOT_FOUND" | "DEPOSIT_TAKEN";
 
-/** A fullnode learns of a new transaction in about this time, so nobody waits much longer than necessary. */
+/** About the time in which a fullnode learns of a new transaction, so that a retry is not refused for much longer. */
 const KEPT_MS = 2_000;
 const MAX_COUNT = 10_000;

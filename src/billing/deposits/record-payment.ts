@@ -11,7 +11,10 @@ export interface WatchedAddress {
   readonly projectId: string;
 }
 
-/** The payments of the transaction in accepted coins, to anyone; none if the fullnode does not know the transaction. */
+/**
+ * Reads the payments of the transaction in accepted coins, to any address. Empty if the fullnode does not know the
+ * transaction.
+ */
 export async function readPayments(
   { coins, reader }: Pick<Deposits, "coins"> & { readonly reader: Pick<PaymentReader, "payments"> },
   txDigest: string,
@@ -20,10 +23,10 @@ export async function readPayments(
   return (await reader.payments(txDigest, coinTypes)) ?? [];
 }
 
-/** The payments of a transaction to an address. */
+/** The recorded payments of a transaction to an address. */
 export interface RecordedPayments {
   readonly count: number;
-  /** Whether any payment or coin was new to the database. */
+  /** True if a payment or coin was new to the database. */
   readonly hasNew: boolean;
 }
 
@@ -42,8 +45,8 @@ export async function recordPayments(
 }
 
 /**
- * Stores a payment as a waiting deposit with its coins, once. A repeated call only adds coins that the fullnode did not
- * show before. Returns false if nothing was new.
+ * Stores a payment as a waiting deposit with its coins. A repeated call adds only coins that the fullnode did not show
+ * before. Returns false if nothing was new.
  */
 async function recordPayment(
   database: Pick<Database, "transaction">,

@@ -35,24 +35,25 @@ export async function scanAddress(deposits: Deposits, watched: WatchedAddress): 
   };
 }
 
-/** The result of a scan of an address. */
+/** The result of a scan. */
 export interface ScanResult {
   /** The number of credited deposits. */
   readonly creditedCount: number;
-  /** The transactions with new coins. */
+  /** The number of transactions with new coins. */
   readonly foundCount: number;
-  /** Whether there are more coins than one scan reads. */
+  /** True if the address has more coins than one scan reads. */
   readonly hasMore: boolean;
 }
 
 /**
- * Two thousand coins of each type. Beyond that the scan reads the largest, and a project can declare any transaction.
+ * Two thousand coins of each type. Beyond that, the scan reads the largest coins, and a project can declare any
+ * transaction.
  */
 const MAX_PAGES = 10;
 const MAX_TRANSACTIONS = 100;
 const ORIGIN: AuditOrigin = { actor: "system" };
 
-/** The transactions of the coins that are not stored, in the order of the coins. */
+/** Returns the transactions of the coins that are not stored yet, in the order of the coins. */
 async function unknownOf(db: Queryable, network: string, coins: readonly OwnedCoin[]): Promise<string[]> {
   if (coins.length === 0) return [];
   const objectIds = coins.map(({ objectId }) => objectId);

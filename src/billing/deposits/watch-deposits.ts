@@ -11,8 +11,8 @@ import type { WatchedAddress } from "./record-payment.ts";
 import { scanAddress } from "./scan-address.ts";
 
 /**
- * Scans all deposit addresses in turn, on any number of replicas. The database holds the schedule, so it continues
- * after a restart. A replica takes over an address whose scan was interrupted a minute later.
+ * Creates a loop that scans all deposit addresses in turn, on any number of replicas. The database holds the schedule,
+ * so it continues after a restart. If a scan is interrupted, another replica repeats it a minute later.
  */
 export function createDepositWatcher(
   deposits: Deposits,
@@ -44,7 +44,6 @@ export function createDepositWatcher(
   }
 }
 
-/** Options of the deposit watcher. */
 export interface WatchOptions {
   /** The interval between scans of an active address. */
   readonly pollMs: number;
@@ -52,7 +51,7 @@ export interface WatchOptions {
   readonly log: Pick<Log, "info" | "error">;
 }
 
-/** Scans several addresses at a time, so that a slow answer for one does not delay the others. */
+/** The number of concurrent scans, so that one slow reply does not delay the others. */
 const LOOKS_AT_ONCE = 8;
 /** The maximum number of addresses that each scanner takes in one pass. The loop then checks whether to stop. */
 const PASS_MAX_COUNT = 50;
@@ -66,8 +65,8 @@ const QUIET_FACTOR = 10;
  */
 const QUIET_MS = 7_200_000;
 /**
- * The references of one project that are scanned as often as if they were its only ones. A project with more of them
- * waits longer for each, so that no project takes the scanners from the others.
+ * The number of a project's references that are scanned at the full rate. Beyond it, the rate per reference falls, so
+ * that no project starves the others of scanners.
  */
 const REFERENCES_AT_FULL_PACE = 50;
 
@@ -90,9 +89,9 @@ async function claim(db: Queryable, network: string): Promise<Claimed | undefine
 }
 
 /**
- * Schedules the next scan. A random part spreads quiet addresses that were made at the same time. Leaves the schedule
- * alone if a caller requested the address or a checkpoint announced a payment meanwhile: that scan is still due. A
- * payment makes an address active unless checkpoints announce the next one.
+ * Schedules the next scan. Jitter spreads quiet addresses that were created at the same time. Keeps the schedule if a
+ * caller requested the address or a checkpoint announced a payment meanwhile, because that scan is still due. A payment
+ * makes an address active unless checkpoints announce the next one.
  */
 async function release(
   db: Queryable,

@@ -6,9 +6,9 @@ import { deriveDepositKey } from "./deposit-key.ts";
 import type { Deposits } from "./deposits.ts";
 
 /**
- * Starts to watch the own deposit address of every project of the network, including projects whose request for an
- * address a restored database does not know. Nothing but the project knows its lost references: their addresses are
- * watched again, and their coins are found, once it asks for them.
+ * Starts to watch every project's own deposit address on the network, including projects whose request for an address
+ * is missing in a restored database. Only a project knows its lost references. The service watches their addresses
+ * again, and finds their coins, once the project requests them.
  */
 export async function watchEveryProject(
   db: Queryable,

@@ -1,9 +1,9 @@
 import type { CoinPrice } from "./price-source.ts";
 
 /**
- * The state after a reading. The first price is accepted. A price within the maximum step of the last accepted one
- * replaces it. A price beyond it is doubted. It is accepted once it has held for `holdMs` of the source's own time,
- * within the step from each reading to the next. Readings that are not newer change nothing.
+ * Returns the state after a reading. Accepts the first price, and any price within the maximum step from the last
+ * accepted one. Doubts a price beyond that step until it has held for `holdMs` of the source's own time, within the
+ * step from each reading to the next. Ignores readings that are not newer.
  */
 export function checkPrice(state: PriceState, reading: CoinPrice, bounds: StepBounds): PriceState {
   const { accepted, doubted } = state;
@@ -19,11 +19,11 @@ export function checkPrice(state: PriceState, reading: CoinPrice, bounds: StepBo
 export interface PriceState {
   /** The newest accepted price. */
   readonly accepted?: CoinPrice | undefined;
-  /** A price too far from it, and the time since when it has held. */
+  /** A price too far from the accepted one, and the time since which it has held. */
   readonly doubted?: { readonly price: CoinPrice; readonly since: Date } | undefined;
 }
 
-/** The maximum step of a price, and how long a price must hold after a larger one. */
+/** The maximum step of a price, and how long a price must hold after a larger step. */
 export interface StepBounds {
   readonly maxStepPercent: number;
   readonly holdMs: number;

@@ -3,7 +3,7 @@ import type { PriceReader, PriceReading } from "./price-reading.ts";
 import { compareAmounts, parseUsdPrice } from "./usd-price.ts";
 
 /**
- * Prices of Coinbase Exchange: the ticker of each product
+ * Creates a reader of Coinbase Exchange's ticker of each product
  * (https://docs.cdp.coinbase.com/api-reference/exchange-api/rest-api/products/get-product-ticker).
  */
 export function createCoinbaseReader({ url, products, timeoutMs }: CoinbaseOptions): PriceReader {
@@ -33,7 +33,7 @@ export interface CoinbaseOptions {
   readonly timeoutMs?: FetchJsonOptions["timeoutMs"];
 }
 
-/** The last trade, between the best bid and the best ask. Undefined if the ticker is not a price. */
+/** Returns the price of the last trade, bounded by the best bid and the best ask. Undefined for an invalid ticker. */
 export function parseTicker(json: unknown): PriceReading | undefined {
   const ticker = (json ?? {}) as Readonly<Record<string, unknown>>;
   const [price, bid, ask] = [ticker["price"], ticker["bid"], ticker["ask"]].map((value) =>

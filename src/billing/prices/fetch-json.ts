@@ -1,6 +1,6 @@
 /**
- * Gets JSON from a source of prices. Rejects on a status other than 2xx, a redirect, more than 64 KiB, a time-out, and
- * text that is not JSON. The errors do not contain the URL, which may hold a key.
+ * Fetches JSON from a price source. Rejects on a status other than 2xx, a redirect, more than 64 KiB, a timeout, and
+ * invalid JSON. The errors do not contain the URL, which may hold a key.
  */
 export async function fetchJson(
   url: string,
@@ -8,7 +8,7 @@ export async function fetchJson(
   { headers = {}, timeoutMs = TIMEOUT_MS }: FetchJsonOptions = {},
 ): Promise<unknown> {
   const response = await fetch(url, {
-    // Coinbase refuses a call without a user agent.
+    // Coinbase refuses requests without a user agent.
     headers: { accept: "application/json", "user-agent": "threshold-signing-service", ...headers },
     redirect: "error",
     signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),

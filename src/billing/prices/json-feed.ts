@@ -3,8 +3,9 @@ import type { PriceReader, PriceReading } from "./price-reading.ts";
 import { parseUsdPrice } from "./usd-price.ts";
 
 /**
- * A price feed of the operator's own: `{"time": "2026-01-31T12:00:00Z", "prices": {"SUI": "3.5", "IKA": 0.02}}`, by
- * symbol or by coin type, in US dollars as decimal text or number. It should have every accepted coin.
+ * Creates a reader of the operator's own feed:
+ * `{"time": "2026-01-31T12:00:00Z", "prices": {"SUI": "3.5", "IKA": 0.02}}`, by symbol or by coin type, in US dollars
+ * as decimal text or number. The feed should price every accepted coin.
  */
 export function createJsonFeedReader(url: string, options?: FetchJsonOptions): PriceReader {
   return {
@@ -14,7 +15,7 @@ export function createJsonFeedReader(url: string, options?: FetchJsonOptions): P
   };
 }
 
-/** The prices of a feed's answer. Leaves out what is not a price. Throws if the answer has another shape. */
+/** Returns the prices of a feed's response. Skips invalid prices. Throws if the response has another shape. */
 export function parseJsonFeed(json: unknown): ReadonlyMap<string, PriceReading> {
   const { time: timeText, prices } = (json ?? {}) as { time?: unknown; prices?: unknown };
   const time = new Date(typeof timeText === "string" ? timeText : Number.NaN);

@@ -3,9 +3,9 @@ import type { CoinPrice } from "./price-source.ts";
 import { compareAmounts } from "./usd-price.ts";
 
 /**
- * The median of what several sources say about a coin; of an even number, the mean of the middle two. Its time is that
- * of the oldest reading. There is no price if too few sources have one, or if they, with their own bounds, lie too far
- * apart: then nobody can say which of them is right.
+ * Returns the median of several sources' prices of a coin; for an even number, the mean of the middle two. Its time is
+ * that of the oldest reading. Returns no price if too few sources have one, or if the prices with their bounds lie too
+ * far apart to tell which of them is right.
  */
 export function medianPrice(
   readings: readonly PriceReading[],

@@ -11,11 +11,10 @@ import type { PriceReader, PriceReading } from "./price-reading.ts";
 import type { CoinPrice, PriceSource } from "./price-source.ts";
 
 /**
- * Prices over HTTP, from one source or several. Of several, more than half of those that cover a coin must have a fresh
- * price of it, the prices must lie close together, and their median counts. Fails closed: while sources are silent,
- * wrong, late, apart or jumping, the last accepted price serves until it is too old; then there is none. Accepted
- * prices are kept in the database, so that a restart does not accept a jump, and no replica accepts one that another
- * doubts.
+ * Creates a feed of prices over HTTP, from one or several sources. It uses the median if more than half of the sources
+ * that cover a coin have a fresh price, and these lie close together. Fails closed: while sources are silent, wrong,
+ * late, apart or jumping, the last accepted price serves until it is too old; then there is none. Accepted prices are
+ * stored in the database, so that a restart does not accept a jump, and no replica accepts a price that another doubts.
  */
 export function createPriceFeed(options: PriceFeedOptions): PriceFeed {
   const { readers, coins, refreshMs, maxAgeMs, maxStepPercent, maxSpreadPercent } = options;
@@ -48,7 +47,7 @@ export function createPriceFeed(options: PriceFeedOptions): PriceFeed {
   };
   return feed;
 
-  /** The answers by source. Throws the last failure if there is none. */
+  /** Returns the answers by source. Throws the last failure if every source fails. */
   async function readAll(signal: AbortSignal): Promise<Answers> {
     const answers: Answers = new Map();
     const results = await Promise.allSettled(readers.map((reader) => reader.read(signal)));
@@ -73,7 +72,10 @@ export function createPriceFeed(options: PriceFeedOptions): PriceFeed {
       if (reading !== undefined && isFresh(reading)) return [reading];
       const { name: source } = reader;
       if (reading !== undefined)
-        log.warn({ coinType, source, time: reading.time }, "a price is too old, or of a time to come");
+        log.warn(
+          { coinType, source, time: reading.time },
+          "a price is too old, or its time is in the future",
+        );
       else if (answer !== undefined) log.warn({ coinType, source }, "a price source lacks a coin");
       return [];
     });
@@ -115,7 +117,7 @@ export interface PriceFeedOptions {
   readonly network: string;
   readonly coins: readonly AcceptedCoin[];
   readonly refreshMs: number;
-  /** An older price does not count. A price that moved too far must hold for this time. */
+  /** The maximum age of a price, and how long a price that moved too far must hold. */
   readonly maxAgeMs: number;
   readonly maxStepPercent: number;
   readonly maxSpreadPercent: number;
@@ -126,16 +128,16 @@ export interface PriceFeedOptions {
   readonly now?: () => number;
 }
 
-/** Prices that a loop keeps fresh. */
+/** A source of prices that a loop keeps fresh. */
 export interface PriceFeed extends PriceSource {
   readonly loop: BackgroundLoop;
-  /** Reads every source once. Throws if none answers as it documents. */
+  /** Reads every source once. Throws if none returns a valid response. */
   refresh(signal: AbortSignal): Promise<void>;
 }
 
 type Answers = Map<PriceReader, ReadonlyMap<string, PriceReading>>;
 
-/** How far the clock of a source may be ahead of ours. */
+/** The maximum time by which a source's clock may be ahead of ours. */
 const MAX_SKEW_MS = 60_000;
 
 function newer(one: CoinPrice | undefined, other: CoinPrice | undefined): CoinPrice | undefined {

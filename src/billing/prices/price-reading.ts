@@ -1,24 +1,26 @@
 import type { AcceptedCoin } from "../deposits/accepted-coins.ts";
 
-/** What one source says that one whole coin is worth. */
+/** The price of one whole coin according to one source. */
 export interface PriceReading {
   readonly picoUsd: bigint;
-  /** The source's own bounds of the price, such as a confidence interval or bid and ask. Without any, the price. */
+  /**
+   * The source's own bounds of the price, such as a confidence interval or bid and ask. Equal to the price without any.
+   */
   readonly lowPicoUsd: bigint;
   readonly highPicoUsd: bigint;
-  /** When that was the price, by the source's clock. */
+  /** The time of the price, by the source's clock. */
   readonly time: Date;
 }
 
 /** A service that publishes prices. */
 export interface PriceReader {
-  /** As in `BILLING_PRICE_SOURCES`. */
+  /** The name in `BILLING_PRICE_SOURCES`. */
   readonly name: "pyth" | "coinbase" | "feed";
-  /** Whether the source should have a price of the coin. */
+  /** Returns true if the source should have a price of the coin. */
   covers(coin: AcceptedCoin): boolean;
   /**
-   * Reads the prices once, by the name, symbol or type of the coin. Leaves out what is not a price. Rejects if the source
-   * does not answer as it documents.
+   * Reads the prices once, by the name, symbol or type of the coin. Skips invalid prices. Rejects if the source does
+   * not return a valid response.
    */
   read(signal: AbortSignal): Promise<ReadonlyMap<string, PriceReading>>;
 }

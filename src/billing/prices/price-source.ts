@@ -2,20 +2,19 @@ import type { AcceptedCoin } from "../deposits/accepted-coins.ts";
 
 /** A source of prices. */
 export interface PriceSource {
-  /** The price by normalised coin type. Undefined without a fresh price: nothing may be credited then. */
+  /** Returns the price of a normalised coin type. Undefined without a fresh price; nothing may be credited then. */
   priceOf(coinType: string): CoinPrice | undefined;
-  /** Reads the prices anew. Absent if they never change. */
+  /** Reads new prices. Absent if they never change. */
   refresh?(signal: AbortSignal): Promise<void>;
 }
 
 /** The value of one whole coin. */
 export interface CoinPrice {
   readonly picoUsd: bigint;
-  /** The time of the price. */
   readonly time: Date;
 }
 
-/** Prices that never change, by the configured names of the coins. Their time is always the current one. */
+/** Creates a source of fixed prices, by the configured names of the coins. Their time is always the current one. */
 export function fixedPrices(
   coins: readonly AcceptedCoin[],
   picoUsdByName: ReadonlyMap<string, bigint>,

@@ -3,8 +3,9 @@ import type { PriceReader, PriceReading } from "./price-reading.ts";
 import { FRACTION_DIGITS, isUsdPrice } from "./usd-price.ts";
 
 /**
- * Prices of Pyth, from a Hermes service (https://docs.pyth.network/api-reference/hermes/latest-price-updates). Its
- * signatures are not verified: the service trusts the host that it is configured with, over TLS.
+ * Creates a reader of Pyth's prices from a Hermes service
+ * (https://docs.pyth.network/api-reference/hermes/latest-price-updates). It does not verify Pyth's signatures: it
+ * trusts the configured host over TLS.
  */
 export function createPythReader({ url, apiKey, feedIds, timeoutMs }: PythOptions): PriceReader {
   const query = new URLSearchParams({ parsed: "true" });
@@ -37,8 +38,8 @@ export interface PythOptions {
 }
 
 /**
- * The prices of a Hermes answer, by feed id. A price is `price` times ten to the power of `expo`, plus or minus `conf`.
- * Leaves out what is not a price. Throws if the answer has another shape.
+ * Returns the prices of a Hermes response, by feed id. A price is `price` * 10^`expo`, plus or minus `conf`. Skips
+ * invalid prices. Throws if the response has another shape.
  */
 export function parsePyth(json: unknown): ReadonlyMap<string, PriceReading> {
   const { parsed } = (json ?? {}) as { parsed?: unknown };

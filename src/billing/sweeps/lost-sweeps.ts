@@ -8,7 +8,7 @@ import { execute, readRows } from "../../store/statements.ts";
 import { SWEEPER } from "./sweep-operation.ts";
 import type { SweptAddress } from "./sweep-signer.ts";
 
-/** A coin that a sweep moved, and the deposit that had brought it. */
+/** A deposited coin, with the sweep that moved it. */
 export interface SweptCoin {
   readonly depositId: string;
   readonly coinType: string;
@@ -18,7 +18,7 @@ export interface SweptCoin {
   readonly amount: string;
 }
 
-/** A sweep that the chain knows and the database has lost. */
+/** A sweep on the chain that is missing in the database. */
 export interface LostSweep {
   readonly network: string;
   readonly swept: SweptAddress;
@@ -27,7 +27,7 @@ export interface LostSweep {
   /** In the coin's smallest unit. */
   readonly amount: bigint;
   readonly coinCount: number;
-  /** The coins as the sweep took them. */
+  /** The coins in the versions that the sweep used. */
   readonly moved: readonly OwnedRef[];
   /** When it was sent; null if the chain does not say. */
   readonly sentAt: Date | null;
@@ -35,7 +35,7 @@ export interface LostSweep {
 
 /** A coin of a deposit that is no longer at its address. */
 export interface MovedCoin extends OwnedRef {
-  /** The transaction that brought it. */
+  /** The transaction that deposited it. */
   readonly depositDigest: string;
   readonly address: string;
   readonly coinType: string;
@@ -43,7 +43,7 @@ export interface MovedCoin extends OwnedRef {
   readonly amount: bigint;
 }
 
-/** The deposit address with this address, if there is one. */
+/** Finds the deposit address with this Sui address; undefined if there is none. */
 export async function findSweptAddress(
   db: Queryable,
   network: string,
@@ -58,7 +58,7 @@ export async function findSweptAddress(
   return swept;
 }
 
-/** The coin at this version, if its deposit is known. */
+/** Finds the coin at this version; undefined if its deposit is unknown. */
 export async function findDepositCoin(
   db: Queryable,
   network: string,

@@ -1,9 +1,6 @@
 import type { OwnedRef } from "../../chain/treasury/treasury-calls.ts";
 
-/**
- * Chooses the coins of one address and type for one sweep: the most valuable ones, or none while their value is too
- * low.
- */
+/** Chooses the most valuable coins of one address and type for a sweep, or none if their total value is too low. */
 export function planSweep(
   coins: readonly SweepableCoin[],
   { minValueMicroUsd, maxCoinCount }: SweepBounds,
@@ -20,13 +17,13 @@ export function planSweep(
 export interface SweepableCoin extends OwnedRef {
   /** In the coin's smallest unit. */
   readonly amount: bigint;
-  /** The credit for it. */
+  /** The credit that the project got for it. */
   readonly valueMicroUsd: bigint;
 }
 
-/** When a sweep is worth its gas. */
+/** The bounds of a sweep. */
 export interface SweepBounds {
-  /** The minimum credit for all coins of a sweep together. */
+  /** The minimum credit for all coins together. A sweep below it is not worth its gas. */
   readonly minValueMicroUsd: bigint;
   /** The maximum number of coins in one transaction. */
   readonly maxCoinCount: number;

@@ -11,8 +11,8 @@ import { SWEEP_PRIORITY, SWEEPER } from "./sweep-operation.ts";
 import { type DepositSigner, type SweptAddress, signerObstacle } from "./sweep-signer.ts";
 
 /**
- * Queues a sweep for every address and coin type whose credited coins are worth one. Returns their number. One sweep
- * takes a coin, even if several processes plan at the same time.
+ * Queues a sweep for every address and coin type whose credited coins are worth one. Returns the number of sweeps. Only
+ * one sweep takes a coin, even if several processes plan at the same time.
  */
 export async function queueSweeps(options: QueueSweepsOptions): Promise<number> {
   const { database, network, destination, signerOf, log } = options;
@@ -44,13 +44,13 @@ export async function queueSweeps(options: QueueSweepsOptions): Promise<number> 
 export interface QueueSweepsOptions extends SweepBounds {
   readonly database: Database;
   readonly network: string;
-  /** Address that the coins go to. */
+  /** The address that receives the coins. */
   readonly destination: string;
   readonly signerOf: DepositSigner;
   readonly log: Pick<Log, "info" | "error">;
 }
 
-/** Coins of one address and type that are together worth a sweep. */
+/** Coins of one address and type that together are worth a sweep. */
 interface CoinGroup extends SweptAddress {
   readonly coinType: string;
 }
@@ -59,7 +59,7 @@ interface CoinGroup extends SweptAddress {
 const FIRST = "";
 const PAGE_COUNT = 100;
 
-/** Coins that were credited and that no sweep has taken, each with its part of the credit. */
+/** Selects the credited coins that no sweep has taken, each with its share of the credit. */
 const unswept = (network: string): Sql => sql`
   SELECT d.address, d.project_id, a.reference, c.coin_type, c.object_id, c.version, c.digest, c.amount,
          trunc(d.value_micro_usd * c.amount / d.amount)::bigint AS value

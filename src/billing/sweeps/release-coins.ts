@@ -6,9 +6,9 @@ import { type CoinReader, inspectCoins } from "./inspect-coins.ts";
 import { readSweeps, type SweepSubject } from "./sweep-rows.ts";
 
 /**
- * Inspects the coins of refused sweeps: refused -> failed. A coin that the deposit address still owns becomes free for
- * another sweep. Any other coin stays with the failed sweep. A sweep with a coin that this fullnode does not show keeps
- * its state.
+ * Inspects the coins of refused sweeps and marks these as failed. A coin that the deposit address still owns becomes
+ * free for another sweep. Any other coin stays with the failed sweep. A sweep with a coin that this fullnode does not
+ * show keeps its state.
  */
 export async function releaseCoins({ database, network, reader, log }: ReleaseCoinsOptions): Promise<void> {
   const refused = await database.prisma.sweep.findMany({
@@ -56,7 +56,7 @@ interface FreeCoin {
   readonly objectId: string;
   readonly version: string;
   readonly digest: string;
-  /** The version that the row has. */
+  /** The coin's version in the database. */
   readonly was: string;
 }
 

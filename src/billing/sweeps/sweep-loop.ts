@@ -6,7 +6,7 @@ import type { CoinReader } from "./inspect-coins.ts";
 import { type QueueSweepsOptions, queueSweeps } from "./queue-sweeps.ts";
 import { releaseCoins } from "./release-coins.ts";
 
-/** Queues sweeps of credited coins at intervals, and frees the coins of refused sweeps. */
+/** Creates a loop that queues sweeps of credited coins, and frees the coins of refused sweeps. */
 export function createSweepLoop(options: SweepLoopOptions): BackgroundLoop {
   const { destination, signals, network, intervalMs, clock, log } = options;
   return createBackgroundLoop({ name: "sweeps", intervalMs, clock, log, pass });

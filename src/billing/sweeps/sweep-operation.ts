@@ -9,10 +9,10 @@ import { readSweeps, type SweepSubject } from "./sweep-rows.ts";
 import { type DepositSigner, signerObstacle } from "./sweep-signer.ts";
 
 /**
- * Transfers coins of a deposit address to the operator: queued -> landed, or refused if it can never land, after which
- * its coins are inspected again. The deposit address sends the transaction, and the lane pays for it. The mark on the
- * chain is that one transaction used every coin in exactly its version and left it to the destination. Only this
- * service could sign that.
+ * Creates the operation that transfers coins of a deposit address to the operator: queued -> landed, or refused if it
+ * can never land; then its coins are inspected again. The deposit address sends the transaction, and the lane pays for
+ * it. Proof on the chain that a sweep landed: one transaction used every coin in exactly its version and transferred it
+ * to the destination. Only this service can sign such a transaction.
  */
 export function createSweepOperation(options: SweepOperationOptions): OperationKind<SweepSubject> {
   const { reader, signerOf, log } = options;
@@ -60,10 +60,10 @@ export function createSweepOperation(options: SweepOperationOptions): OperationK
 /** The actor of sweeps in the audit trail. */
 export const SWEEPER = { actor: "system" } as const;
 
-/** After all operations that anyone waits for. */
+/** Runs after all operations that a caller waits for. */
 export const SWEEP_PRIORITY = 60;
 
-/** The size of a coin's reference as an input and of its place in the command. */
+/** The bytes of a coin's reference as an input, and as an argument of the command. */
 const COIN_BYTES = 80;
 
 export interface SweepOperationOptions {
@@ -72,7 +72,7 @@ export interface SweepOperationOptions {
   readonly log: Pick<Log, "info" | "warn">;
 }
 
-/** The transaction that transferred every coin to the destination, if there is one. */
+/** Returns the transaction that transferred every coin to the destination, if there is one. */
 function sweptBy(sweep: SweepSubject, fates: ReadonlyMap<string, CoinFate>): string | undefined {
   const all = [...fates.values()];
   const digests = new Set(
@@ -118,7 +118,6 @@ async function end(
   return true;
 }
 
-/** The fields of a sweep in a log line. */
 function fieldsOf({ id, projectId, address, coinType, amount, coins, destination }: SweepSubject): object {
   return { sweep: id, projectId, address, coinType, amount, coins: coins.length, destination };
 }

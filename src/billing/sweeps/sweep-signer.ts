@@ -3,10 +3,10 @@ import type { OperationFailure } from "../../chain/operation.ts";
 import type { Secret } from "../../telemetry/secret.ts";
 import { type DepositOwner, deriveDepositKey } from "../deposits/deposit-key.ts";
 
-/** The key of a deposit address, derived on each call; undefined without a configured master seed. */
+/** Derives the key of a deposit address on each call. Returns undefined without a configured master seed. */
 export type DepositSigner = (owner: DepositOwner) => Signer | undefined;
 
-/** Signs for the deposit addresses of one network. */
+/** Creates a signer for the deposit addresses of one network. */
 export function createDepositSigner(
   masterSeed: Secret<Uint8Array> | undefined,
   network: string,
@@ -19,7 +19,7 @@ export interface SweptAddress extends DepositOwner {
   readonly address: string;
 }
 
-/** The reason why this service cannot sign for the address, if any. */
+/** Returns the reason why this service cannot sign for the address, if any. */
 export function signerObstacle(signerOf: DepositSigner, swept: SweptAddress): OperationFailure | undefined {
   const { address } = swept;
   const signer = signerOf(swept);

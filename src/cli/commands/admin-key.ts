@@ -63,7 +63,6 @@ const revoke = serviceCommand({
   show: ({ adminKey }) => formatPairs(describeKey(adminKey!)),
 });
 
-/** `tss admin-key`. */
 export const adminKeyCommands = { create, list, revoke };
 
 function describeKey(key: AdminKey): [string, string][] {

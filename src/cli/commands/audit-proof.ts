@@ -7,7 +7,6 @@ import { rowNumber } from "../option-values.ts";
 import { serviceCommand } from "../service-command.ts";
 import { formatPairs } from "../table.ts";
 
-/** `tss audit proof`. */
 export const auditProof = serviceCommand({
   caller: "operator",
   isDirect: true,

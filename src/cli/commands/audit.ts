@@ -61,5 +61,4 @@ const seals = listCommand({
   ],
 });
 
-/** `tss audit`. */
 export const auditCommands = { list, seals, proof: auditProof, export: auditExport, verify: auditVerify };

@@ -3,7 +3,6 @@ import { command, EXIT } from "../command.ts";
 import { toJson, toText } from "../describe-config.ts";
 import { flag } from "../option.ts";
 
-/** `tss config`: every variable with its effective value and source, then warnings and faults. */
 export const configCommand = command({
   summary: "print every setting, its value (secrets redacted) and its source, and every error",
   details: "Exits with 1 if there is an error.",

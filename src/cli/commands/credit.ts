@@ -26,5 +26,4 @@ const adjust = serviceCommand({
     ]),
 });
 
-/** `tss credit`. */
 export const creditCommands = { adjust };

@@ -2,7 +2,6 @@ import { command } from "../command.ts";
 import { defaulted, flag, optional } from "../option.ts";
 import { nonEmptyText } from "../option-values.ts";
 
-/** `tss demo`. */
 export const demoCommand = command({
   summary: "start a service in a temporary folder, create a key, sign and verify",
   details: "Omitted options take the first combination that fits the others.",

@@ -32,7 +32,9 @@ const COLUMNS: readonly TableColumn<Deposit>[] = [
 const address = serviceCommand({
   ...PROJECT,
   summary: "show a deposit address of a project, and the coins and prices it accepts",
-  options: { reference: optional("<text>", "the address of this id of a user", nonEmptyText) },
+  options: {
+    reference: optional("<text>", "the address for this reference, such as a user's id", nonEmptyText),
+  },
   call: ({ billing }, { reference }) =>
     billing.getDepositAddress(reference === undefined ? {} : { reference }),
   reply: GetDepositAddressResponseSchema,
@@ -108,5 +110,4 @@ const addresses = listCommand({
   ],
 });
 
-/** `tss deposit`. */
 export const depositCommands = { address, addresses, declare, list };

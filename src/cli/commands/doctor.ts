@@ -6,7 +6,6 @@ import { command, EXIT, UsageError } from "../command.ts";
 import { flag, optional } from "../option.ts";
 import { choiceOf, httpUrl } from "../option-values.ts";
 
-/** `tss doctor`. */
 export const doctorCommand = command({
   summary: "check everything that the service needs, and give advice",
   details:

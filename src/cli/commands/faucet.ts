@@ -20,7 +20,6 @@ interface FaucetCoin {
   readonly transferTxDigest: string;
 }
 
-/** `tss localnet faucet`. */
 export const faucetCommand = command({
   summary: "give an address SUI and IKA on the local network",
   details:

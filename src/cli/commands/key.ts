@@ -17,7 +17,7 @@ import { addresses, choicesOf, duration, moment, nonEmptyText, uuid } from "../o
 import { serviceCommand } from "../service-command.ts";
 import { formatPairs } from "../table.ts";
 
-/** A key in plain text. A repeated call returns none. */
+/** Returns the plaintext key. A repeated call has none. */
 export function formatPlaintext(plaintext: string): string {
   return plaintext === "" ? "(shown only by the first call)" : `${plaintext} (shown once)`;
 }
@@ -132,7 +132,6 @@ const revoke = serviceCommand({
   show: ({ apiKey }) => formatPairs(describeKey(apiKey!)),
 });
 
-/** `tss key`. */
 export const keyCommands = { create, list, rotate, "allow-addresses": allowAddresses, revoke };
 
 function describeKey(key: ApiKey): [string, string][] {

@@ -3,7 +3,6 @@ import { formatTime } from "../format.ts";
 import { serviceCommand } from "../service-command.ts";
 import { formatTable } from "../table.ts";
 
-/** `tss lanes`. */
 export const lanesCommand = serviceCommand({
   caller: "operator",
   isDirect: false,

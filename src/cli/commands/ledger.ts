@@ -44,7 +44,6 @@ const verify = command({
   },
 });
 
-/** `tss ledger`. */
 export const ledgerCommands = { list, verify };
 
 /** JSON has no 64-bit integers, so they are text, as in the contract. */

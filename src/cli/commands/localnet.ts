@@ -4,7 +4,6 @@ import { defaulted, optional } from "../option.ts";
 import { count, nonEmptyText } from "../option-values.ts";
 import { faucetCommand } from "./faucet.ts";
 
-/** `tss localnet`: the network alone, until a signal. */
 export const localnetCommand = command({
   summary: "run a local Ika network on a Sui fullnode, and print its ids",
   options: {

@@ -4,7 +4,6 @@ import { createLogger } from "../../telemetry/logger.ts";
 import { command } from "../command.ts";
 import { openConfiguredDatabase } from "../open-configured-database.ts";
 
-/** `tss migrate`. */
 export const migrateCommand = command({
   summary: "migrate the database to this version",
   options: {},

@@ -11,7 +11,7 @@ const OPERATOR = { caller: "operator", isDirect: false } as const;
 
 const status = serviceCommand({
   ...OPERATOR,
-  summary: "show whether a network takes new work, and what is under way on it",
+  summary: "show whether a network takes new work, and the work under way",
   options: {},
   call: ({ admin }) => admin.getNetworkWork({}),
   reply: GetNetworkWorkResponseSchema,
@@ -20,7 +20,7 @@ const status = serviceCommand({
 
 const drain = serviceCommand({
   ...OPERATOR,
-  summary: "close a network to new work on every replica; what is under way ends",
+  summary: "close a network to new work on every replica; work under way continues",
   options: {},
   call: ({ admin }) => admin.drainNetwork({}),
   reply: DrainNetworkResponseSchema,
@@ -36,11 +36,10 @@ const resume = serviceCommand({
   show: ({ work }) => showWork(work),
 });
 
-/** `tss network`. */
 export const networkCommands = { status, drain, resume };
 
 function showWork(work: NetworkWork | undefined): string {
-  if (work === undefined) return "the service says nothing about the network";
+  if (work === undefined) return "the service returned no status of the network";
   const since = work.drainTime && timestampDate(work.drainTime).toISOString();
   const under = [
     [work.openReservations, "open reservations"],

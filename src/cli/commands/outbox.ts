@@ -4,7 +4,6 @@ import { formatEnum, formatTime } from "../format.ts";
 import { serviceCommand } from "../service-command.ts";
 import { formatTable } from "../table.ts";
 
-/** `tss outbox`. */
 export const outboxCommand = serviceCommand({
   caller: "operator",
   isDirect: false,

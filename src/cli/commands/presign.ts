@@ -59,5 +59,4 @@ const refill = serviceCommand({
   show: ({ queued }) => `${queued} queued`,
 });
 
-/** `tss presign`. */
 export const presignCommands = { health, refill };

@@ -4,7 +4,6 @@ import { formatEnum, formatUsd } from "../format.ts";
 import { serviceCommand } from "../service-command.ts";
 import { formatPairs, formatTable } from "../table.ts";
 
-/** `tss price`. */
 export const priceCommand = serviceCommand({
   caller: "project",
   isDirect: true,

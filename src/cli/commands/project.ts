@@ -65,7 +65,6 @@ const list = listCommand({
   ],
 });
 
-/** `tss project`. */
 export const projectCommands = { create, list };
 
 type NewProject = Values<typeof CREATE_OPTIONS>;
@@ -73,11 +72,11 @@ type NewProject = Values<typeof CREATE_OPTIONS>;
 interface MadeProject {
   readonly projectId: string;
   readonly network: string;
-  /** The key in plain text; empty if an earlier call made it, absent if none was requested. */
+  /** The plaintext key; empty if an earlier call created it, absent if none was requested. */
   readonly apiKey?: string;
 }
 
-/** Each step runs once for the key, so that a repeat continues where the first call ended. */
+/** Each step runs once per idempotency key, so that a repeat continues where the first call ended. */
 async function makeProject(
   { admin }: Clients,
   { name, creditUsd, noKey }: NewProject,

@@ -18,7 +18,6 @@ const NOT_ON_THE_CHAIN = [
   "idempotency keys, and the audit trail since",
 ];
 
-/** `tss reconcile`. */
 export const reconcileCommand = command({
   summary: "bring a restored database in line with the chain; stop every replica first",
   details:
@@ -56,7 +55,7 @@ export const reconcileCommand = command({
 });
 
 /**
- * Creates a file that only its owner can read. Each key is on the disk, as a line of JSON, before the next one is made.
+ * Creates a file that only its owner can read. Each key is on disk, as a line of JSON, before the next one is created.
  */
 function openKeyFile(file: string): { keep(key: ReissuedKey): void; close(): void } {
   const descriptor = openSync(file, "wx", 0o600);

@@ -1,7 +1,6 @@
 import { command } from "../command.ts";
 import { flag } from "../option.ts";
 
-/** `tss serve`. */
 export const serveCommand = command({
   summary: "run the service; by default on an embedded database and a local network",
   options: {

@@ -6,7 +6,6 @@ import { formatEnum, formatTime } from "../format.ts";
 import { serviceCommand } from "../service-command.ts";
 import { formatPairs, formatTable } from "../table.ts";
 
-/** `tss status`. */
 export const statusCommand = serviceCommand({
   caller: "operator",
   isDirect: false,

@@ -53,7 +53,6 @@ const list = listCommand({
   ],
 });
 
-/** `tss transaction`. */
 export const transactionCommands = { list };
 
 /** Such as `sign 8, presign 2`. */

@@ -15,7 +15,7 @@ import { serviceCommand } from "../service-command.ts";
 import { formatPairs, formatTable } from "../table.ts";
 import { TREASURY_SUBCOMMANDS } from "../treasury/treasury-subcommands.ts";
 
-/** `tss treasury`: what the service knows. Its subcommands talk to a fullnode alone. */
+/** The Treasury as the service sees it. The subcommands need only a fullnode. */
 export const treasuryCommand = {
   ...serviceCommand({
     caller: "operator",

@@ -2,7 +2,6 @@ import { BUILD_INFO } from "../../health/build-info.ts";
 import { command } from "../command.ts";
 import { flag } from "../option.ts";
 
-/** `tss version`. */
 export const versionCommand = command({
   summary: "print the version, and the git commit that it was built from",
   options: { json: flag("print a JSON object") },

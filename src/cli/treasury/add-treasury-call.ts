@@ -3,7 +3,7 @@ import type { OwnedRef } from "../../chain/treasury/treasury-calls.ts";
 import { type ParameterKind, PURE_KINDS, type PureKind } from "./parameter-kinds.ts";
 import { TREASURY_FUNCTIONS, type TreasuryFunctionName } from "./treasury-functions.ts";
 
-/** Adds a call of the Treasury to a transaction, by the table of its functions. */
+/** Adds a call of the Treasury to a transaction, as {@link TREASURY_FUNCTIONS} describes it. */
 export function addTreasuryCall<Name extends TreasuryFunctionName>(
   tx: Transaction,
   target: TreasuryTarget,
@@ -27,16 +27,14 @@ export function addTreasuryCall<Name extends TreasuryFunctionName>(
   });
 }
 
-/** The objects of a call. */
 export interface TreasuryTarget {
   readonly packageId: string;
   readonly treasuryId: string;
   readonly initialSharedVersion: string;
-  /** Undefined for calls that need none. */
+  /** Undefined for calls without it. */
   readonly adminCap: OwnedRef | undefined;
 }
 
-/** The values of a function's parameters. */
 export type TreasuryCallValues<Name extends TreasuryFunctionName> = ValuesOfParameters<
   (typeof TREASURY_FUNCTIONS)[Name]["parameters"]
 >;

@@ -32,7 +32,7 @@ export interface ChangeDefinition<O extends Options> {
   readonly details?: string;
   /** In addition to the common options. */
   readonly options: O;
-  /** Says what to call. `context` prints what stands above the review. */
+  /** Returns the calls. May print an introduction to the review through `context`. */
   plan(
     values: Values<O>,
     treasury: OpenTreasury,
@@ -42,10 +42,10 @@ export interface ChangeDefinition<O extends Options> {
 
 /** The calls of a change. */
 export interface PlannedChange {
-  /** Whom the sender must be. */
+  /** The required role of the sender. */
   readonly caller: TreasuryCaller;
   add(call: CallTreasury, tx: Transaction, sender: string): void | Promise<void>;
-  /** What to say after it has been executed. */
+  /** Returns lines to print after the execution. */
   next?(executed: ExecutedChange): readonly string[];
 }
 
@@ -55,7 +55,7 @@ export type CallTreasury = <Name extends TreasuryFunctionName>(
   values: TreasuryCallValues<Name>,
 ) => void;
 
-/** A change of a single call with the AdminCap. */
+/** Returns a change of a single call with the AdminCap. `next` is printed after the execution. */
 export function oneCall<Name extends TreasuryFunctionName>(
   name: Name,
   values: TreasuryCallValues<Name>,

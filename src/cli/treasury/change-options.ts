@@ -17,9 +17,9 @@ export const CHANGE_OPTIONS = {
     "without --key-file: the sender; default the holder of the role",
     fullAddress,
   ),
-  adminCap: optional("<id>", "the AdminCap; default the one that counts", objectId),
-  gasBudget: optional("<sui>", "the most that the gas may cost; default what a dry run says", coins),
-  yes: flag("go on without a question"),
+  adminCap: optional("<id>", "the AdminCap; default the current one", objectId),
+  gasBudget: optional("<sui>", "the gas budget; default the result of a dry run", coins),
+  yes: flag("continue without asking"),
   dryRun: flag("only show what would happen"),
 };
 
@@ -34,7 +34,7 @@ export interface ChangeValues extends TargetValues {
   readonly dryRun: boolean;
 }
 
-/** An amount of a coin with nine decimals, such as 12.5, in its smallest units. */
+/** Parses an amount of a coin with nine decimals, such as 12.5, into its smallest units. */
 export function coins(value: string): bigint {
   const [, whole, decimals = ""] = /^(\d{1,10})(?:\.(\d{1,9}))?$/.exec(value) ?? [];
   if (whole === undefined) throw new WrongValue("takes an amount of coins, such as 12.5");
@@ -43,7 +43,7 @@ export function coins(value: string): bigint {
   return amount;
 }
 
-/** A Sui address in its long form. */
+/** Parses a Sui address, and returns it with leading zeros. */
 export function fullAddress(value: string): string {
   return normalizeSuiAddress(addressOnSui(value));
 }

@@ -3,7 +3,10 @@ import { UsageError } from "../command.ts";
 import type { ChangeValues } from "./change-options.ts";
 import { readKeyFile } from "./read-key-file.ts";
 
-/** Returns the key that signs; undefined for unsigned bytes and for a look. Throws a UsageError if it is not said how. */
+/**
+ * Returns the signing key; undefined for unsigned bytes and a dry run. Throws a UsageError for a wrong combination of
+ * options.
+ */
 export function chooseSigner({
   keyFile,
   unsigned,

@@ -1,12 +1,14 @@
 import type { NetworkName } from "../../config/network.ts";
 
-/** Returns the lines of the service's configuration that name a Treasury. */
+/** Returns the lines that configure a service for a Treasury. */
 export function configurationLines(network: NetworkName, ids: ConfiguredIds): string[] {
   const prefix = `SERVICECORE_${network.toUpperCase()}`;
   return [
     "\nThe service's configuration:",
     ...(network === "localnet"
-      ? ["(A service on the local network needs none: it uses the Treasury that the network began with.)"]
+      ? [
+          "(A service on the local network needs no configuration: it uses the Treasury that the network started with.)",
+        ]
       : []),
     `${prefix}_PACKAGE_ID=${ids.packageId}`,
     `${prefix}_TREASURY_ID=${ids.treasuryId}`,
@@ -14,7 +16,6 @@ export function configurationLines(network: NetworkName, ids: ConfiguredIds): st
   ];
 }
 
-/** The ids of a Treasury. */
 interface ConfiguredIds {
   readonly packageId: string;
   readonly treasuryId: string;

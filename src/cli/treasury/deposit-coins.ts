@@ -3,7 +3,7 @@ import type { CallTreasury } from "./change-command.ts";
 import type { TreasuryChain } from "./open-treasury-chain.ts";
 import { showAmount } from "./parameter-kinds.ts";
 
-/** Adds a deposit from the sender's coins. SUI comes from the coins that pay for the gas. */
+/** Adds a deposit of the sender's coins to a transaction. Takes the SUI from the coins that pay for the gas. */
 export async function depositCoins(
   { client, ikaCoinType }: Pick<TreasuryChain, "client" | "ikaCoinType">,
   amounts: { readonly ika: bigint; readonly sui: bigint },

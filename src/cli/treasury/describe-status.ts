@@ -12,7 +12,7 @@ import { findOperation, formatCeilings, isServed, suffices } from "./price-ceili
 import type { TreasuryStatus } from "./read-status.ts";
 import { describeEpoch } from "./sui-epoch.ts";
 
-/** Shows a Treasury to an operator. */
+/** Formats a Treasury's status for an operator. */
 export function describeStatus(status: TreasuryStatus): string {
   const { treasury, epoch, ceilings, prices, releases } = status;
   const when = (announced: TreasuryAnnouncement) =>
@@ -24,10 +24,10 @@ export function describeStatus(status: TreasuryStatus): string {
     ["treasury", treasury.id],
     ["package", status.packageId],
     ["version", String(treasury.version)],
-    ["paused", treasury.isPaused ? "YES: it pays for nothing" : "no"],
+    ["paused", treasury.isPaused ? "YES: all payments are stopped" : "no"],
     ["holds", `${formatCoins(treasury.ika, "IKA")}, ${formatCoins(treasury.sui, "SUI")}`],
     ["capabilities", `${treasury.dwalletCount} dWallets, ${treasury.presignCount} presigns`],
-    ["AdminCap", `${treasury.adminCapId}, of ${status.adminHolder ?? "NOBODY"}`],
+    ["AdminCap", `${treasury.adminCapId}, held by ${status.adminHolder ?? "NOBODY"}`],
     ["pauser", treasury.pauser ?? "nobody"],
     ["recovery", treasury.recovery ?? "nobody"],
     ["offered to", treasury.adminOffer && when(treasury.adminOffer)],
@@ -42,13 +42,13 @@ export function describeStatus(status: TreasuryStatus): string {
   return [head, formatCeilings(shown), ...describeOperators(status)].join("\n\n");
 }
 
-/** What an operator should not overlook. */
+/** Returns warnings about price ceilings, expiries and limits. */
 export function warningsOf({ treasury, epoch, ceilings, prices }: TreasuryStatus): string[] {
   const warnings: string[] = [];
   for (const price of prices.filter(isServed)) {
     const ceiling = findOperation(ceilings, price);
     if (ceiling === undefined)
-      warnings.push(`${nameOperation(price)} has no ceiling: the service cannot do it`);
+      warnings.push(`${nameOperation(price)} has no ceiling: the service cannot run it`);
     else if (!suffices(ceiling, price))
       warnings.push(`${nameOperation(price)} costs more than its ceiling: raise it with set-ceiling`);
   }
@@ -87,13 +87,13 @@ function describeOperators({ treasury, epoch }: TreasuryStatus): string[] {
   });
 }
 
-/** Shows who can change the package. */
+/** Describes who can change the package. */
 function describeUpgradeCap(cap: UpgradeCapHolder): string {
   switch (cap.kind) {
     case "held":
-      return `${cap.capId}, of ${cap.holder}; ${POLICIES[cap.policy] ?? `policy ${cap.policy}`}`;
+      return `${cap.capId}, held by ${cap.holder}; ${POLICIES[cap.policy] ?? `policy ${cap.policy}`}`;
     case "destroyed":
-      return `${cap.capId} does not exist any more, or is inside another object`;
+      return `${cap.capId} no longer exists, or is inside another object`;
     case "unknown":
       return `unknown: ${cap.why}`;
   }
@@ -101,8 +101,8 @@ function describeUpgradeCap(cap: UpgradeCapHolder): string {
 
 const POLICIES: Readonly<Record<number, string>> = {
   0: "any compatible change",
-  128: "additions alone",
-  192: "dependencies alone",
+  128: "additions only",
+  192: "dependencies only",
 };
 
 function isUnbounded(limit: bigint): boolean {

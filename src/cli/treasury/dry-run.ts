@@ -4,7 +4,9 @@ import { explainFailure } from "./explain-abort.ts";
 import type { TreasuryChain } from "./open-treasury-chain.ts";
 import { showAmount } from "./parameter-kinds.ts";
 
-/** Tries a transaction out and says what its gas would cost. Throws in words why the chain would refuse it. */
+/**
+ * Simulates a transaction and describes the cost of its gas. Throws with an explanation if the chain would refuse it.
+ */
 export async function dryRun(
   { client }: Pick<TreasuryChain, "client">,
   transaction: Uint8Array,
@@ -17,12 +19,10 @@ export async function dryRun(
       const { computationCost, storageCost, storageRebate } = effects.gasUsed;
       const cost = BigInt(computationCost) + BigInt(storageCost) - BigInt(storageRebate);
       return cost < 0n
-        ? `The gas pays ${showAmount(-cost, "SUI")} back.`
+        ? `The gas refund exceeds the cost by ${showAmount(-cost, "SUI")}.`
         : `The gas costs about ${showAmount(cost, "SUI")}.`;
     }
-    why = status.success
-      ? "the fullnode says nothing of the effects"
-      : explainFailure(toFailure(status.error));
+    why = status.success ? "the fullnode returned no effects" : explainFailure(toFailure(status.error));
   } catch (error) {
     if (!(error instanceof SimulationError)) throw error;
     why = error.executionError ? explainFailure(toFailure(error.executionError)) : error.message;

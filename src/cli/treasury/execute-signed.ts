@@ -8,8 +8,8 @@ import type { TreasuryChain } from "./open-treasury-chain.ts";
 import { showAmount } from "./parameter-kinds.ts";
 
 /**
- * Sends a signed transaction and waits until the fullnode shows its effects. Throws with the digest if it fails, or if its
- * outcome is unknown.
+ * Sends a signed transaction and waits until the fullnode shows its effects. If it fails or its outcome is unknown,
+ * throws an error that names the digest.
  */
 export async function executeSigned(
   { client }: Pick<TreasuryChain, "client">,
@@ -18,7 +18,7 @@ export async function executeSigned(
   { note }: Pick<CommandContext, "note">,
 ): Promise<ExecutedChange> {
   const digest = TransactionDataBuilder.getDigestFromBytes(transaction);
-  // Said before, so that it can be looked for if this process does not live to see the reply.
+  // Printed first, so that the operator can look the transaction up if this process dies before the reply.
   note(`sending the transaction ${digest}`);
   const include = { effects: true, events: true, objectTypes: true } as const;
   let result: TransactionResult & { readonly $kind: string };
@@ -38,7 +38,7 @@ export async function executeSigned(
     throw new Error(
       `the transaction ${digest} failed on the chain: ${explainFailure(toFailure(status.error))}`,
     );
-  // It is final already; what follows may have to read it from this fullnode.
+  // The transaction is already final, but the next command may have to read it from this fullnode.
   await client.core
     .waitForTransaction({ digest, timeout: WAIT_MS })
     .catch(() => note("it is executed, but the fullnode does not show it yet: wait before the next command"));
@@ -58,7 +58,7 @@ export async function executeSigned(
   };
 }
 
-/** What a transaction has done. */
+/** The effects of an executed transaction. */
 export interface ExecutedChange {
   readonly digest: string;
   readonly gasMist: bigint;
@@ -66,16 +66,15 @@ export interface ExecutedChange {
   readonly created: readonly CreatedObject[];
 }
 
-/** A new object. */
 export interface CreatedObject {
   readonly id: string;
-  /** "package" for a package. */
+  /** The Move type, or "package". */
   readonly type: string;
   /** Undefined if no address owns it. */
   readonly owner: string | undefined;
 }
 
-/** Says what a transaction has done. */
+/** Describes the effects of an executed transaction. */
 export function describeExecuted({ digest, gasMist, events, created }: ExecutedChange): string {
   const counts = new Map<string, number>();
   for (const { type } of events) {
@@ -85,12 +84,12 @@ export function describeExecuted({ digest, gasMist, events, created }: ExecutedC
   const shown = [...counts].map(([name, count]) => (count === 1 ? name : `${name} (${count} times)`));
   return `\n${formatPairs([
     ["executed", digest],
-    ["gas", gasMist < 0n ? `${showAmount(-gasMist, "SUI")} back` : showAmount(gasMist, "SUI")],
+    ["gas", gasMist < 0n ? `${showAmount(-gasMist, "SUI")} refunded` : showAmount(gasMist, "SUI")],
     ["events", shown.join(", ")],
     ...NAMED.flatMap((name) => created.filter(({ type }) => type.endsWith(name))).map(
       ({ id, type, owner }): [string, string] => [
         `new ${type.split("::").at(-1)}`,
-        owner === undefined ? id : `${id}, of ${owner}`,
+        owner === undefined ? id : `${id}, held by ${owner}`,
       ],
     ),
   ])}`;

@@ -11,8 +11,8 @@ import type { OpenTreasury } from "./open-treasury.ts";
 import { readPrivateFile } from "./read-private-file.ts";
 
 /**
- * Returns what a dWallet's owner has signed: from a file, or signed here with the user's seed. Throws if it is for another
- * Treasury, chain or action.
+ * Returns the signed consent of a dWallet's owner: from a file, or signed here with the user's seed. Throws if it is
+ * for another Treasury, chain or action.
  */
 export async function findConsent(
   treasury: Pick<OpenTreasury, "client" | "chainIdentifier" | "treasuryId">,
@@ -34,7 +34,7 @@ export async function findConsent(
   return consent;
 }
 
-/** The options of a command that uses a consent. */
+/** The option values of a command that uses a consent. */
 export interface ConsentValues {
   readonly authorization: string | undefined;
   readonly seedFile: string | undefined;
@@ -53,7 +53,7 @@ function readAuthorization(file: string): SignedTreasuryConsent {
   try {
     value = JSON.parse(text);
   } catch {
-    throw new Error(`${file} is no JSON`);
+    throw new Error(`${file} is not JSON`);
   }
   return fromAuthorization(value as Parameters<typeof fromAuthorization>[0]);
 }

@@ -1,4 +1,4 @@
-/** Thrown for bytes that are no transaction, or do something that does not belong to a Treasury. */
+/** Thrown for bytes that are not a transaction, or for a transaction that does anything unrelated to a Treasury. */
 export class ForeignBytesError extends Error {
   override readonly name = "ForeignBytesError";
 }

@@ -22,7 +22,10 @@ export interface MultisigValues {
   readonly threshold: number | undefined;
 }
 
-/** Makes the multisig of the options; undefined if none is described. Throws a UsageError for half of one. */
+/**
+ * Returns the multisig that the options describe, or undefined without options. Throws a UsageError if some are
+ * missing.
+ */
 export function multisigOf({
   publicKeys,
   weights,

@@ -3,7 +3,7 @@ import { openTreasury, reviewSubject } from "./open-treasury.ts";
 import { openTreasuryChain, type TargetValues, type TreasuryChain } from "./open-treasury-chain.ts";
 import type { ReviewSubject } from "./review-commands.ts";
 
-/** Opens the chain, and the Treasury if one is known: the bytes of a publication come before there is one. */
+/** Opens the chain, and the Treasury if one is known. The bytes of a publication precede the Treasury. */
 export async function openForReview(
   values: TargetValues,
   context: CommandContext,

@@ -11,7 +11,7 @@ import { findLocalnet } from "../find-localnet.ts";
 import { optional } from "../option.ts";
 import { choiceOf, httpUrl, objectId } from "../option-values.ts";
 
-/** The options that say which chain and which Treasury a command is about. */
+/** The options that select a command's chain and Treasury. */
 export const TARGET_OPTIONS = {
   network: optional("<network>", "the network; default the one of NETWORKS", choiceOf(NETWORK_NAMES)),
   fullnode: optional("<url>", "the fullnode; default the configured one, else Sui's public one", httpUrl),
@@ -28,8 +28,7 @@ export interface TargetValues {
 }
 
 /**
- * Connects to a fullnode, without the service and its database. Throws if the fullnode serves another chain than the
- * network's.
+ * Connects to a fullnode, without the service and its database. Throws if the fullnode serves another network's chain.
  */
 export async function openTreasuryChain(
   values: TargetValues,
@@ -44,7 +43,7 @@ export async function openTreasuryChain(
   const ikaConfig = local?.ikaConfig ?? getNetworkConfig(name as "testnet" | "mainnet");
   const configured = local?.treasury ?? config;
   const treasuryId = values.treasury ?? configured.treasuryId;
-  // The configured package is that of the configured Treasury alone.
+  // The configured package belongs only to the configured Treasury.
   const packageId = treasuryId === configured.treasuryId ? configured.packageId : undefined;
   return {
     ...{ name, client, chainIdentifier, ikaConfig, treasuryId },
@@ -53,7 +52,7 @@ export async function openTreasuryChain(
   };
 }
 
-/** A chain on which a Treasury is administrated. */
+/** The chain of the administered Treasury. */
 export interface TreasuryChain {
   readonly name: NetworkName;
   readonly client: SuiGrpcClient;
@@ -61,7 +60,7 @@ export interface TreasuryChain {
   readonly chainIdentifier: string;
   readonly ikaConfig: IkaConfig;
   readonly ikaCoinType: string;
-  /** As configured or given; undefined if neither. */
+  /** From the options or the configuration; undefined if neither has it. */
   readonly treasuryId: string | undefined;
   readonly packageId: string | undefined;
 }
@@ -90,7 +89,7 @@ function createClient(network: NetworkName, baseUrl: string): SuiGrpcClient {
   });
 }
 
-/** Returns the chain's identifier if it is that of the network. */
+/** Returns the chain's identifier. Throws if it is not that of the network. */
 async function identify(client: SuiGrpcClient, name: NetworkName, url: string): Promise<string> {
   // The URL may contain a provider's key.
   const { host } = new URL(url);

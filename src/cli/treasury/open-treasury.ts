@@ -14,7 +14,7 @@ import type { ReviewSubject } from "./review-commands.ts";
 /** Connects to a fullnode and reads the Treasury. Throws a UsageError if no Treasury is known. */
 export async function openTreasury(values: TargetValues, context: CommandContext): Promise<OpenTreasury> {
   const { name, treasuryId: configured } = loadTreasuryConfig(values.network, context.environment);
-  // A local network tells its own when it is asked.
+  // A local network reports its own Treasury.
   if (name !== "localnet") knownTreasury(name, values.treasury ?? configured);
   const chain = await openTreasuryChain(values, context);
   const treasuryId = knownTreasury(name, chain.treasuryId);
@@ -36,7 +36,7 @@ export interface OpenTreasury extends TreasuryChain {
   readonly packageId: string;
 }
 
-/** What a transaction on this chain may be about. */
+/** Returns the objects that a transaction on this chain may concern. */
 export function reviewSubject(chain: TreasuryChain | OpenTreasury): ReviewSubject {
   const typePackageId = "treasury" in chain ? [chain.treasury.typePackageId] : [];
   return {
@@ -48,7 +48,7 @@ export function reviewSubject(chain: TreasuryChain | OpenTreasury): ReviewSubjec
   };
 }
 
-/** The Treasury's package for a network. */
+/** Returns the Treasury's package for a network. */
 export function packageFor({ name, ikaConfig }: Pick<TreasuryChain, "name" | "ikaConfig">): MovePackage {
   return name === "localnet" ? localTreasuryPackage(ikaConfig.packages) : treasuryPackageOf(name);
 }

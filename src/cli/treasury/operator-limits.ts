@@ -3,8 +3,8 @@ import type { OperatorAmounts } from "../../chain/treasury/treasury-state.ts";
 import { formatCoins } from "../format.ts";
 
 /**
- * Proposes what an operator may spend in an epoch: the numbers of operations, and coins for all of them at the ceiling of
- * the most expensive curve.
+ * Proposes an operator's limits per epoch: the numbers of operations, and coins for all of them at the ceiling of the
+ * most expensive curve.
  */
 export function proposeLimits(
   ceilings: readonly OperationPrice[],
@@ -18,8 +18,8 @@ export function proposeLimits(
 }
 
 /**
- * Splits what a service expects in an epoch among its operators: each may do twice its even share, because lanes do not
- * take even shares, and presigns are also made in advance.
+ * Splits the operations that a service expects in an epoch among its operators. Each may do twice its even share,
+ * because lanes do not take even shares, and presigns are also made in advance.
  */
 export function shareOf(
   expected: { readonly dkgs: number; readonly signs: number },
@@ -33,12 +33,12 @@ export function shareOf(
   };
 }
 
-/** Says what limits allow, in one line. */
+/** Describes limits in one line. */
 export function describeLimits({ ika, sui, dkgs, presigns, signs }: OperatorAmounts): string {
   return `${formatCoins(ika, "IKA")}, ${formatCoins(sui, "SUI")}, ${dkgs} DKGs, ${presigns} presigns, ${signs} signatures`;
 }
 
-/** Presigns that an operator makes for the pool. */
+/** Additional presigns per operator, for the pool. */
 const IN_ADVANCE = 500n;
 
 function highest(

@@ -8,7 +8,9 @@ import {
 } from "../../protocol/algorithms.ts";
 import { formatCoins } from "../format.ts";
 
-/** How a parameter of each kind is encoded and shown. Coins and received objects are no bytes, and not in this table. */
+/**
+ * The encoding and the format of each kind of parameter. Coins and received objects are not bytes, so they are absent.
+ */
 export const PURE_KINDS = {
   address: kind(bcs.Address, (address) => address),
   role: kind(bcs.Address, (address) => (/^0x0+$/.test(address) ? "nobody" : address)),
@@ -25,13 +27,12 @@ export const PURE_KINDS = {
   algorithm: kind(bcs.u32(), showAlgorithm),
 } as const;
 
-/** A kind whose values are bytes in a transaction. */
+/** A kind of parameter whose values are bytes in a transaction. */
 export type PureKind = keyof typeof PURE_KINDS;
 
-/** The kind of a parameter. */
 export type ParameterKind = PureKind | "ikaCoin" | "suiCoin" | "received";
 
-/** Shows an amount of 10^-9 coins for people and for machines. */
+/** Formats an amount of 10^-9 coins for people, followed by the plain number. */
 export function showAmount(amount: bigint, coin: "IKA" | "SUI"): string {
   return `${formatCoins(amount, coin)} (${amount})`;
 }

@@ -4,7 +4,7 @@ import { formatCoins } from "../format.ts";
 import { formatTable } from "../table.ts";
 import { nameOperation } from "./parameter-kinds.ts";
 
-/** Proposes a ceiling for every price of an operation that the service knows: the price and a margin in percent. */
+/** Proposes a ceiling for every operation that the service uses: its price plus a margin in percent. */
 export function proposeCeilings(prices: readonly OperationPrice[], marginPercent: number): ProposedCeiling[] {
   return prices.filter(isServed).map((price) => ({
     ...price,
@@ -14,7 +14,7 @@ export function proposeCeilings(prices: readonly OperationPrice[], marginPercent
   }));
 }
 
-/** A price ceiling beside the current price. */
+/** A price ceiling with the current price. */
 export interface ProposedCeiling extends OperationPrice {
   /** Undefined if the network has no price for it. */
   readonly price: OperationPrice | undefined;
@@ -33,19 +33,19 @@ export function findOperation<T extends OperationPrice>(
   );
 }
 
-/** Whether the service uses an operation. */
+/** Returns true if the service uses an operation. */
 export function isServed({ operation, curve, signatureAlgorithm }: OperationPrice): boolean {
   const ofCurve = CURVE_ALGORITHMS.filter(({ curveNumber }) => curveNumber === curve);
   if (operation === "dkg") return ofCurve.length > 0;
   return ofCurve.some(({ signatureAlgorithmNumber }) => signatureAlgorithmNumber === signatureAlgorithm);
 }
 
-/** Whether a ceiling lets its operation happen at this price. */
+/** Returns true if a ceiling permits its operation at this price. */
 export function suffices(ceiling: OperationPrice, price: OperationPrice): boolean {
   return ceiling.ika >= price.ika && ceiling.sui >= price.sui;
 }
 
-/** Shows ceilings beside the current prices. */
+/** Formats ceilings beside the current prices. */
 export function formatCeilings(ceilings: readonly ProposedCeiling[]): string {
   return formatTable<ProposedCeiling>(
     [
@@ -68,7 +68,7 @@ export function formatCeilings(ceilings: readonly ProposedCeiling[]): string {
   );
 }
 
-/** Rounds up, so that a small price gets a margin, too. */
+/** Rounds up, so that even a small price gets a margin. */
 function withMargin(amount: bigint, marginPercent: number): bigint {
   return (amount * BigInt(100 + marginPercent) + 99n) / 100n;
 }

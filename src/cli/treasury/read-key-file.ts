@@ -6,8 +6,8 @@ import { hexToBytes } from "../../protocol/bytes.ts";
 import { readPrivateFile } from "./read-private-file.ts";
 
 /**
- * Reads a private key: `suiprivkey1...` of any of Sui's schemes, or 64 hex digits of an Ed25519 key, with or without 0x.
- * Throws if others than the owner may read the file. No error quotes the file's content.
+ * Reads a private key: `suiprivkey1...` of any of Sui's schemes, or 64 hex digits of an Ed25519 key, with or without
+ * 0x. Throws if other users than the owner have any permission on the file. No error quotes the file's content.
  */
 export function readKeyFile(path: string): Keypair {
   const text = readPrivateFile(path).trim();

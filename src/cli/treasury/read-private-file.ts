@@ -1,6 +1,9 @@
 import { closeSync, fstatSync, openSync, readFileSync } from "node:fs";
 
-/** Reads a file with a secret. Throws if others than the owner may read it, or if it is too long for a key. */
+/**
+ * Reads a file with a secret. Throws if other users than the owner have any permission on it, or if it is too long for
+ * a key.
+ */
 export function readPrivateFile(path: string): string {
   const descriptor = openSync(path, "r");
   try {
@@ -15,5 +18,5 @@ export function readPrivateFile(path: string): string {
 }
 
 const MAX_BYTES = 1_000;
-/** What the group and others may do. */
+/** The permissions of the group and of others. */
 const OF_OTHERS = 0o077;

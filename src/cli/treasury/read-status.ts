@@ -9,7 +9,7 @@ import { readUpgradeCap, type UpgradeCapHolder } from "../../chain/treasury/read
 import { type OpenTreasury, readOwned } from "./open-treasury.ts";
 import { type ChainEpoch, readEpoch } from "./sui-epoch.ts";
 
-/** Reads everything that an operator wants to know of a Treasury. */
+/** Reads a Treasury's status from the chain. */
 export async function readStatus(opened: OpenTreasury): Promise<TreasuryStatus> {
   const { client, treasury, ikaConfig, name, chainIdentifier, packageId } = opened;
   const [epoch, ceilings, { prices }, releases, adminCap, upgradeCap] = await Promise.all([
@@ -26,7 +26,7 @@ export async function readStatus(opened: OpenTreasury): Promise<TreasuryStatus> 
   };
 }
 
-/** A Treasury and what bears on it. */
+/** A Treasury, with the prices, capabilities and releases that concern it. */
 export interface TreasuryStatus {
   readonly network: string;
   readonly chainIdentifier: string;

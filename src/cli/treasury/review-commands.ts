@@ -5,7 +5,9 @@ import { ForeignBytesError } from "./foreign-bytes-error.ts";
 import { type ParameterKind, PURE_KINDS, showAmount } from "./parameter-kinds.ts";
 import { TREASURY_FUNCTIONS, type TreasuryFunction } from "./treasury-functions.ts";
 
-/** Describes each command of a program, numbered. Throws a {@link ForeignBytesError} for one that does not belong here. */
+/**
+ * Describes each command of a program, numbered. Throws a {@link ForeignBytesError} for one unrelated to the Treasury.
+ */
 export function reviewCommands(program: Program, subject: ReviewSubject): string {
   const lines = program.commands.map((command, index) =>
     describeCommand(command, index, { program, subject }),
@@ -14,11 +16,11 @@ export function reviewCommands(program: Program, subject: ReviewSubject): string
   return lines.map((text, index) => `${String(index + 1).padStart(3)}. ${text}`).join("\n");
 }
 
-/** What a reviewed transaction may be about. */
+/** The objects that a reviewed transaction may concern. */
 export interface ReviewSubject {
   readonly network: string;
   readonly chainIdentifier: string;
-  /** Undefined before a Treasury exists: then no call of one is accepted. */
+  /** Undefined before a Treasury exists, so that no call of one is accepted. */
   readonly treasuryId: string | undefined;
   /** The packages of the Treasury: its first and its newest version. */
   readonly packageIds: readonly string[];
@@ -41,11 +43,11 @@ interface Scope {
 const FRAMEWORK = `0x${"2".padStart(64, "0")}`;
 const INDENT = "\n       ";
 
-/** The calls of Sui's own package that an upgrade makes. */
+/** The functions of Sui's framework that an upgrade calls. */
 const UPGRADE_CALLS: Readonly<Record<string, string>> = {
   authorize_upgrade: "authorize the upgrade with the UpgradeCap",
   commit_upgrade: "commit the upgrade",
-  make_immutable: "destroy the UpgradeCap: nobody can upgrade the package any more, for good",
+  make_immutable: "destroy the UpgradeCap: nobody can ever upgrade the package again",
 };
 
 function describeCommand(command: Command, index: number, scope: Scope): string {
@@ -109,7 +111,7 @@ function describeTreasuryCall(call: MoveCall, { caller, says, parameters }: Trea
   const treasuryId = objectIdOf(treasury, scope);
   if (treasuryId === undefined || treasuryId !== scope.subject.treasuryId)
     throw new ForeignBytesError(
-      `${call.function} is called on ${treasuryId ?? "no Treasury"}, not on this one`,
+      `${call.function} is called on ${treasuryId ?? "no Treasury"}, not on this Treasury`,
     );
   const fields: [string, string][] = [];
   if (caller === "admin") fields.push(["AdminCap", objectIdOf(rest.shift(), scope) ?? "UNKNOWN"]);
@@ -141,10 +143,10 @@ function showArgument(
     scope,
   }: { name: string; kind: ParameterKind; decoded: Map<string, unknown>; scope: Scope },
 ): string {
-  if (kind === "received") return objectIdOf(argument, scope) ?? refuse(`${name} is no object`);
+  if (kind === "received") return objectIdOf(argument, scope) ?? refuse(`${name} is not an object`);
   if (kind === "ikaCoin" || kind === "suiCoin")
     return showCoin(argument, kind === "ikaCoin" ? "IKA" : "SUI", scope);
-  const bytes = pureOf(argument, scope) ?? refuse(`${name} is no value`);
+  const bytes = pureOf(argument, scope) ?? refuse(`${name} is not a value`);
   const { codec, show } = PURE_KINDS[kind];
   let value: unknown;
   try {
@@ -157,7 +159,7 @@ function showArgument(
   return text;
 }
 
-/** What a deposited coin is worth: an amount that was split off, nothing, or a whole coin. */
+/** Formats the amount of a deposited coin: an amount that was split off, zero, or a whole coin. */
 function showCoin(argument: Argument, coin: "IKA" | "SUI", scope: Scope): string {
   const { NestedResult: nested, Result: result } = argument;
   const [at, part] = nested ?? (result === undefined ? [] : [result, 0]);
@@ -165,7 +167,7 @@ function showCoin(argument: Argument, coin: "IKA" | "SUI", scope: Scope): string
   const source = scope.program.commands[at];
   if (source?.MoveCall?.function === "zero") return showAmount(0n, coin);
   const amount = source?.SplitCoins?.amounts[part ?? 0];
-  if (amount === undefined) return refuse("a deposited coin comes from nowhere");
+  if (amount === undefined) return refuse("a deposited coin has no source");
   return showAmount(amountOf(amount, scope), coin);
 }
 
@@ -179,7 +181,7 @@ function describeTransfer(
   };
   const bytes = pureOf(address, scope);
   if (bytes === undefined || !objects.every(isUpgradeCap))
-    return refuse("the transaction gives objects away that are no UpgradeCap of a publication");
+    return refuse("the transaction transfers objects other than the UpgradeCap of a publication");
   return `give the UpgradeCap to an address${INDENT}to  ${PURE_KINDS.address.codec.parse(bytes)}`;
 }
 
@@ -198,7 +200,7 @@ function requireTreasuryPackage(packageId: string, { subject }: Scope): void {
 }
 
 function amountOf(argument: Argument, scope: Scope): bigint {
-  const bytes = pureOf(argument, scope) ?? refuse("an amount is no value");
+  const bytes = pureOf(argument, scope) ?? refuse("an amount is not a value");
   return BigInt(PURE_KINDS.count.codec.parse(bytes));
 }
 

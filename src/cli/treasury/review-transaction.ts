@@ -6,7 +6,7 @@ import { showAmount } from "./parameter-kinds.ts";
 import { type ReviewSubject, reviewCommands } from "./review-commands.ts";
 
 /**
- * Decodes a transaction for people: who sends it, every call with every value, and what it may cost. Throws a
+ * Decodes a transaction for people: its sender, every call with every value, and its maximum cost. Throws a
  * {@link ForeignBytesError} if it does anything but call this Treasury, or publish or upgrade its package.
  */
 export function reviewTransaction(bytes: Uint8Array, subject: ReviewSubject): ReviewedTransaction {
@@ -30,7 +30,7 @@ export function reviewTransaction(bytes: Uint8Array, subject: ReviewSubject): Re
   };
 }
 
-/** Decodes what a transaction does, before its gas is known. Throws a {@link ForeignBytesError}. */
+/** Decodes a transaction without gas data. Throws a {@link ForeignBytesError}. */
 export function reviewTransactionKind(kindBytes: Uint8Array, sender: string, subject: ReviewSubject): string {
   const head = formatPairs([
     ["network", `${subject.network}, chain ${subject.chainIdentifier}`],
@@ -40,11 +40,11 @@ export function reviewTransactionKind(kindBytes: Uint8Array, sender: string, sub
   return `${head}\n\n${reviewKind(bcs.TransactionKind.parse(kindBytes), subject)}`;
 }
 
-/** A transaction that only does what belongs here. */
+/** A transaction that concerns only the Treasury. */
 export interface ReviewedTransaction {
   readonly sender: string;
   readonly gasOwner: string;
-  /** For people. */
+  /** The review for people. */
   readonly text: string;
 }
 

@@ -15,8 +15,8 @@ import type { ReviewSubject } from "./review-commands.ts";
 import { reviewTransaction, reviewTransactionKind } from "./review-transaction.ts";
 
 /**
- * Builds a transaction, shows it decoded, tries it out, asks, and then signs and sends it or writes its unsigned bytes.
- * Returns what happened, or undefined if nothing was sent.
+ * Builds a transaction, prints it decoded, and dry-runs it. Then asks for confirmation, signs and sends it, or writes
+ * its unsigned bytes. Returns its effects, or undefined if nothing was sent.
  */
 export async function runChange(options: ChangeRun): Promise<ExecutedChange | undefined> {
   const { chain, subject, context, values, signer, holder, next } = options;
@@ -42,23 +42,22 @@ export async function runChange(options: ChangeRun): Promise<ExecutedChange | un
   return executed;
 }
 
-/** A change that an operator wants. */
 export interface ChangeRun {
   readonly chain: TreasuryChain;
   readonly subject: ReviewSubject;
   readonly context: CommandContext;
   readonly values: ChangeValues;
-  /** Undefined to write unsigned bytes, or to look only. */
+  /** Undefined for unsigned bytes and for a dry run. */
   readonly signer: Keypair | undefined;
-  /** Whom the sender must be; undefined if anyone may send it. */
+  /** The required sender; undefined if anyone may send the transaction. */
   readonly holder: { readonly what: string; readonly address: string } | undefined;
   /** Adds the calls. @param sender the address that sends, and pays for, the transaction */
   add(tx: Transaction, sender: string): void | Promise<void>;
-  /** What to say after it has been executed. */
+  /** Returns lines to print after the execution. */
   next?(executed: ExecutedChange): readonly string[];
 }
 
-/** Above this the command wants an explicit budget: no call of the Treasury costs as much. */
+/** Above this, the command requires an explicit budget. No call of the Treasury costs as much. */
 const MAX_BUDGET_MIST = 5_000_000_000n;
 
 async function buildOrExplain(options: ChangeRun, sender: string): Promise<Uint8Array> {
@@ -82,7 +81,7 @@ async function buildOrExplain(options: ChangeRun, sender: string): Promise<Uint8
   return bytes;
 }
 
-/** A fullnode chooses the coins and the budget of the gas. It must not spend without measure. */
+/** Throws if the fullnode, which chooses the gas budget, chose an excessive one. */
 function assertModestGas(bytes: Uint8Array, gasBudget: bigint | undefined): void {
   const { budget } = Transaction.from(bytes).getData().gasData;
   if (gasBudget === undefined && BigInt(budget ?? 0) > MAX_BUDGET_MIST)
@@ -93,7 +92,7 @@ async function writeUnsigned(file: string, bytes: Uint8Array, { print }: Command
   await writeFile(file, `${toBase64(bytes)}\n`, { flag: "wx" });
   print(
     [
-      `The unsigned bytes are in ${file}. Every signer looks at them with \`tss treasury sign --bytes ${file}\` and a key file,`,
+      `The unsigned bytes are in ${file}. Every signer reviews them with \`tss treasury sign --bytes ${file}\` and a key file,`,
       `or signs them with another wallet. Then \`tss treasury submit --bytes ${file} --signature ...\` sends them.`,
     ].join("\n"),
   );

@@ -8,7 +8,7 @@ import { type OpenTreasury, openTreasury, readOwned, reviewSubject } from "./ope
 import { type ChangeRun, runChange } from "./run-change.ts";
 import type { TreasuryCaller } from "./treasury-functions.ts";
 
-/** Opens the Treasury, finds who may make the change, and makes it. */
+/** Opens the Treasury, finds the required sender, and makes the change. */
 export async function runTreasuryChange(options: {
   readonly values: ChangeValues;
   readonly context: CommandContext;
@@ -40,7 +40,7 @@ async function findAdminCap(opened: OpenTreasury, given: string | undefined) {
   const id = given ?? adminCapId;
   const cap = await readOwned(opened, id);
   if (cap === undefined || normalizeStructTag(cap.type) !== `${typePackageId}::roles::AdminCap`)
-    throw new Error(`${id} is no AdminCap of the package ${typePackageId} that an address owns`);
+    throw new Error(`${id} is not an AdminCap of the package ${typePackageId} owned by an address`);
   return cap;
 }
 

@@ -6,9 +6,9 @@ import type { OwnedRef } from "../../chain/treasury/treasury-calls.ts";
 import type { OpenTreasury } from "./open-treasury.ts";
 
 /**
- * Returns capabilities that another Treasury has moved to this one, at most as many as one transaction takes in. Anybody can
- * send a capability, and a package of their own can emit such an event, so only events of that Treasury's package count: a
- * package creates one Treasury.
+ * Returns capabilities that another Treasury has moved to this one, at most as many as one transaction takes in. Anyone
+ * can send a capability, and emit such an event from a package of their own. So only events of that Treasury's package
+ * count, which creates only one Treasury.
  */
 export async function findSent(treasury: OpenTreasury, predecessorId: string): Promise<SentCapability[]> {
   const predecessor = await readTreasuryObject(treasury.client, predecessorId);
@@ -55,7 +55,7 @@ export interface SentCapability {
 }
 
 const MAX_TAKEN_IN = 50;
-/** Strangers may have sent capabilities, too. */
+/** Bounds the search, because strangers may have sent capabilities too. */
 const MAX_PAGES = 100;
 
 /** `custody::DWalletMoved` of `move/treasury`. */
@@ -89,7 +89,7 @@ function isDWalletCap(type: string): boolean {
   return type.endsWith("::DWalletCap");
 }
 
-/** Returns a function that reads which capabilities a Treasury has moved in a transaction, by their ids. */
+/** Returns a function that reads the capabilities that a Treasury has moved in a transaction, by their ids. */
 function movedBy({ client }: Pick<OpenTreasury, "client">, { typePackageId }: SharedTreasury) {
   const known = new Map<string, ReadonlyMap<string, Pick<SentCapability, "dwallet">>>();
   return async (digest: string) => {

@@ -6,13 +6,12 @@ export async function readEpoch({ client }: Pick<TreasuryChain, "client">): Prom
   return { epoch: BigInt(systemState.epoch), startMs: Number(systemState.epochStartTimestampMs) };
 }
 
-/** An epoch of Sui. */
 export interface ChainEpoch {
   readonly epoch: bigint;
   readonly startMs: number;
 }
 
-/** Says when an epoch begins, roughly: `epoch 120, about 2026-12-06`. */
+/** Describes an epoch with its approximate start: `epoch 120, about 2026-12-06`. */
 export function describeEpoch(wanted: bigint, { epoch, startMs }: ChainEpoch): string {
   if (wanted <= epoch) return `epoch ${wanted}, which has begun`;
   const ahead = wanted - epoch;

@@ -13,7 +13,7 @@ export async function readTransactionFile(file: string): Promise<Uint8Array> {
   return fromBase64(text);
 }
 
-/** Signatures in base64, separated by commas. */
+/** Parses signatures in base64, separated by commas. */
 export function signatureList(text: string): string[] {
   const all = text.split(",").map((one) => one.trim());
   if (all.some((one) => !BASE64.test(one)))

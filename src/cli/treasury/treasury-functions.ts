@@ -1,13 +1,14 @@
 import type { ParameterKind } from "./parameter-kinds.ts";
 
 /**
- * The functions of `treasury::treasury` that the command calls, with their parameters after the Treasury and the AdminCap.
- * Transactions are built from this table and shown by it, so that what an operator reads is what the bytes say.
+ * The functions of `treasury::treasury` that the command calls, with their parameters after the Treasury and the
+ * AdminCap. The command builds and decodes transactions by this one table, so that an operator reads exactly what the
+ * bytes say.
  */
 export const TREASURY_FUNCTIONS = {
   deposit: anyone("put coins into the Treasury", { ika: "ikaCoin", sui: "suiCoin" }),
-  pause: { caller: "pauser", says: "pause the Treasury: it pays for nothing", parameters: {} },
-  leave: anyone("take a dWallet's capability out for its owner, who has signed this", {
+  pause: { caller: "pauser", says: "pause the Treasury: it stops all payments", parameters: {} },
+  leave: anyone("take a dWallet's capability out for its owner, who signed this", {
     dwallet: "id",
     chain: "bytes",
     recipient: "address",
@@ -16,7 +17,7 @@ export const TREASURY_FUNCTIONS = {
     publicKey: "bytes",
     signature: "bytes",
   }),
-  refuse_release: anyone("forbid for good, for a dWallet's owner, that its capability is handed out", {
+  refuse_release: anyone("forbid permanently, for a dWallet's owner, that its capability is released", {
     dwallet: "id",
     chain: "bytes",
     nonce: "count",
@@ -32,7 +33,7 @@ export const TREASURY_FUNCTIONS = {
     operatorCap: "id",
     ...operatorTerms(),
   }),
-  revoke_operator: admin("revoke an OperatorCap: it spends nothing more", { operatorCap: "id" }),
+  revoke_operator: admin("revoke an OperatorCap: it can spend nothing more", { operatorCap: "id" }),
   set_ceiling: admin("set the most that one operation may cost", {
     operation: "operation",
     curve: "curve",
@@ -50,7 +51,7 @@ export const TREASURY_FUNCTIONS = {
   withdraw_admin_offer: admin("withdraw the offer of the administration", {}),
   accept_admin: {
     caller: "offered",
-    says: "take over the administration: the AdminCap before counts no more",
+    says: "take over the administration: the previous AdminCap becomes invalid",
     parameters: {},
   },
   recover_admin: {
@@ -85,19 +86,18 @@ export const TREASURY_FUNCTIONS = {
   migrate: admin("move the Treasury to this version of its package", {}),
 } as const satisfies Record<string, TreasuryFunction>;
 
-/** A function's name. */
 export type TreasuryFunctionName = keyof typeof TREASURY_FUNCTIONS;
 
 /** A function of the Treasury. */
 export interface TreasuryFunction {
   readonly caller: TreasuryCaller;
-  /** What it does, for people. */
+  /** Its effect, for people. */
   readonly says: string;
-  /** By name, in Move's order. */
+  /** The parameters by name, in Move's order. */
   readonly parameters: Readonly<Record<string, ParameterKind>>;
 }
 
-/** Who may call: the AdminCap's holder, anyone, or an address of the roles. */
+/** The permitted sender: the AdminCap's holder, anyone, or the address with a role. */
 export type TreasuryCaller = "admin" | "anyone" | "pauser" | "offered" | "recovery";
 
 function admin<const P extends TreasuryFunction["parameters"]>(says: string, parameters: P) {
@@ -108,7 +108,7 @@ function anyone<const P extends TreasuryFunction["parameters"]>(says: string, pa
   return { caller: "anyone", says, parameters } as const;
 }
 
-/** What `operators::Operator` has in common in two functions. */
+/** Returns the parameters that `new_operator` and `renew_operator` share. */
 function operatorTerms() {
   return {
     expiresEpoch: "epoch",

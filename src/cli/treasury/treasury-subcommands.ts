@@ -28,7 +28,7 @@ import {
 } from "../commands/treasury/successor.ts";
 import { takeInCommand } from "../commands/treasury/take-in.ts";
 
-/** The subcommands of `tss treasury`, which talk to a fullnode alone, in the order of the help. */
+/** The subcommands of `tss treasury`, which need only a fullnode, in the order of the help. */
 export const TREASURY_SUBCOMMANDS = {
   status: treasuryStatusCommand,
   publish: publishCommand,

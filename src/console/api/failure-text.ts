@@ -25,18 +25,18 @@ export interface FailureText {
   /** The service's reason, or the name of the status code. */
   readonly reason: string;
   readonly requestId: string | undefined;
-  /** True if the service does not accept the key, or not any more. */
+  /** True if the service refuses the key. */
   readonly isKeyRefused: boolean;
 }
 
 const MAX_LENGTH = 500;
-/** What a browser's failed fetch, and a proxy without a service behind it, become. */
+/** The codes of a failed fetch, and of a proxy that does not reach the service. */
 const UNREACHABLE: readonly Code[] = [Code.Unknown, Code.Unavailable, Code.DeadlineExceeded, Code.Internal];
 const TITLES: Readonly<Partial<Record<Code, string>>> = {
   [Code.Unauthenticated]: "The service does not accept this key",
   [Code.PermissionDenied]: "This key may not do this",
   [Code.InvalidArgument]: "The input is not valid",
-  [Code.NotFound]: "There is no such thing",
+  [Code.NotFound]: "Not found",
   [Code.ResourceExhausted]: "Too many calls",
   [Code.FailedPrecondition]: "This is not possible now",
   [Code.Unavailable]: "The service is not available now",

@@ -2,8 +2,8 @@ import { type SignRequest, SignRequest_Status as Status } from "../../../gen/cli
 import type { Session } from "./session.ts";
 
 /**
- * Follows a sign request by WatchSign until it is final. A stream that breaks is opened again after a growing pause and
- * goes on from its cursor. Rejects with the reason of the signal, and with the service's refusal.
+ * Follows a sign request with WatchSign until it is final. Reopens a broken stream from its cursor, with exponential
+ * back-off. Rejects with the signal's reason if it aborts, and with the error of a permanent refusal.
  */
 export async function followSignRequest(
   signing: Pick<Session["signing"], "watchSign">,
@@ -31,15 +31,15 @@ export async function followSignRequest(
 
 interface FollowOptions {
   readonly signal: AbortSignal;
-  /** Waits; rejects when the signal aborts. */
+  /** Waits. Rejects when the signal aborts. */
   pause(ms: number, signal: AbortSignal): Promise<void>;
-  /** Whether another try cannot help. */
+  /** Returns true if a retry cannot succeed. */
   isRefusal(cause: unknown): boolean;
-  /** Gets each state that the stream tells. */
+  /** Called with each state from the stream. */
   tell(request: SignRequest): void;
 }
 
-/** Whether a request changes no more. */
+/** Returns true if the request can no longer change. */
 export function isFinal({ status }: Pick<SignRequest, "status">): boolean {
   return status === Status.completed || status === Status.failed;
 }

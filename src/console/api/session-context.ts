@@ -7,16 +7,16 @@ export const SessionContext = createContext<SessionValue | undefined>(undefined)
 
 interface SessionValue {
   readonly session: Session;
-  /** Forgets the key and says why. */
+  /** Discards the key, and shows the reason. */
   signOut(message: string): void;
 }
 
-/** The session of the page. */
+/** Returns the session of the page. */
 export function useSession(): Session {
   return useSessionValue().session;
 }
 
-/** The function that forgets the key. */
+/** Returns the function that discards the key. */
 export function useSignOut(): SessionValue["signOut"] {
   return useSessionValue().signOut;
 }

@@ -8,25 +8,25 @@ import { Operations } from "../../../gen/client/tss/v1/operations_pb.ts";
 import { Signing } from "../../../gen/client/tss/v1/signing_pb.ts";
 import { roleOfKey } from "./role-of-key.ts";
 
-/** What a page sees of a signed-in key, on one network. */
+/** A page's view of the signed-in key on one network. */
 export interface Session extends Clients {
   readonly role: "operator" | "project";
   /** localnet, testnet or mainnet: the network of the key's project, or the one that an operator chose. */
   readonly network: string;
-  /** The networks that an operator chooses from, in the service's order; of a project, its own. */
+  /** The networks that an operator can choose, in the service's order; for a project, its own. */
   readonly networks: readonly string[];
   /** The name of the project, for people; empty for an operator. */
   readonly projectName: string;
-  /** Clients that name no network: for calls about all of them. */
+  /** Clients that name no network, for calls about all networks. */
   readonly everyNetwork: Pick<Clients, "admin" | "operations">;
 }
 
 /**
- * A signed-in key. The key exists only in the closure of an interceptor: it is in no storage, no URL and no element of
- * the page, and it goes with the session.
+ * A signed-in key. The key exists only in the closure of an interceptor, never in storage, a URL or an element of the
+ * page, and is dropped with the session.
  */
 export interface KeySession extends Pick<Session, "networks"> {
-  /** The session on one of the networks. */
+  /** Returns the session on one of the networks. */
   on(network: string): Session;
 }
 
@@ -85,5 +85,5 @@ function createClients(key: string, network: string | undefined): Clients {
   };
 }
 
-/** Streams pass their own bound. */
+/** The default deadline. Streams pass their own. */
 const CALL_TIMEOUT_MS = 30_000;

@@ -3,8 +3,8 @@ import { type FailureText, failureText } from "./failure-text.ts";
 import { useSignOut } from "./session-context.ts";
 
 /**
- * Makes a call when the page opens, when an input changes, and every `everyMs` while the tab is visible. The last data
- * stay while a later call runs or after it fails.
+ * Makes a call when the page opens, when an input changes, and every `everyMs` while the tab is visible. Keeps the last
+ * data while a later call runs or after it fails.
  */
 export function useCall<Data>(
   load: (signal: AbortSignal) => Promise<Data>,
@@ -16,7 +16,7 @@ export function useCall<Data>(
   const loadNow = useRef(load);
   loadNow.current = load;
   const signOut = useSignOut();
-  // Other inputs ask for other data, so the old ones must not be shown for them.
+  // Data of earlier inputs must not be shown for new ones.
   const subject = JSON.stringify(inputs);
   const shown = useRef(subject);
 

@@ -1,11 +1,11 @@
 import { useEffect } from "preact/hooks";
 
-/** Calls once when nobody has used the page for a time. A laptop that slept through it is noticed when it wakes. */
+/** Calls `onIdle` after `idleMs` without input, or when a laptop wakes after sleeping longer. */
 export function useIdle(idleMs: number, onIdle: () => void): void {
   useEffect(() => {
     let lastUse = Date.now();
     const use = (): void => {
-      // After the bound, the first use is too late.
+      // Input after the time limit does not extend it.
       if (Date.now() - lastUse < idleMs) lastUse = Date.now();
       else onIdle();
     };

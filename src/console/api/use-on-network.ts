@@ -1,6 +1,6 @@
 import { useSession } from "./session-context.ts";
 
-/** ` on mainnet`, for a text that must say where it acts; empty if the service has one network. */
+/** Returns a suffix such as ` on mainnet` for texts that must name their network; empty if the service has only one. */
 export function useOnNetwork(): string {
   const { network, networks } = useSession();
   return networks.length > 1 ? ` on ${network}` : "";

@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import { type LiveCall, useCall } from "./use-call.ts";
 
-/** Reads a list page by page. Other inputs, such as a filter, begin with the first page again. */
+/** Reads a list page by page. A changed input, such as a filter, returns to the first page. */
 export function usePages<Item>(
   load: (pageToken: string, signal: AbortSignal) => Promise<ListPage<Item>>,
   inputs: readonly unknown[],
@@ -20,15 +20,15 @@ export function usePages<Item>(
   };
 }
 
-/** One page, as the calls of the contract give it. */
+/** One page of a list. */
 export interface ListPage<Item> {
   readonly items: readonly Item[];
   readonly nextPageToken: string;
 }
 
-/** A list with the way to its other pages. */
+/** A list with navigation between its pages. */
 export interface Pages<Item> extends LiveCall<ListPage<Item>> {
-  /** From 1 on. */
+  /** Counts from 1. */
   readonly pageNumber: number;
   /** Undefined on the last page, and until the page is loaded. */
   readonly toNext: (() => void) | undefined;
@@ -38,6 +38,6 @@ export interface Pages<Item> extends LiveCall<ListPage<Item>> {
 
 interface Place {
   readonly subject: string;
-  /** The tokens of the pages so far; the first page has an empty one. */
+  /** The tokens of the pages up to the current one; that of the first page is empty. */
   readonly tokens: readonly string[];
 }

@@ -6,8 +6,8 @@ import { followSignRequest, isFinal } from "./follow-sign-request.ts";
 import { useSession } from "./session-context.ts";
 
 /**
- * The newest states of listed requests. The first open ones are followed by streams, as many as leave a browser enough
- * of its six connections to one origin; the others change with the list.
+ * Returns the newest states of listed requests. Follows the first open requests with streams, and the others only with
+ * the list, because a browser has only six connections to one origin.
  */
 export function useSignRequests(listed: readonly SignRequest[]): readonly SignRequest[] {
   const { signing } = useSession();
@@ -22,7 +22,7 @@ export function useSignRequests(listed: readonly SignRequest[]): readonly SignRe
     const { signal } = abort;
     for (const id of followed) {
       const tell = (request: SignRequest): void => setTold((before) => new Map(before).set(id, request));
-      // A refused watch leaves the state of the list, which shows its own failure.
+      // After a refused watch, the state from the list remains. The list shows its own failure.
       followSignRequest(signing, id, { signal, pause: sleep, isRefusal, tell }).catch(() => {});
     }
     return () => abort.abort();
@@ -32,12 +32,12 @@ export function useSignRequests(listed: readonly SignRequest[]): readonly SignRe
 
 const STREAMS_MAX_COUNT = 3;
 
-/** States come in the order of their numbers, so the greater one is the newer one. */
+/** The numbers of states ascend in time, so the greater one is newer. */
 function newerOf(listed: SignRequest, told: SignRequest | undefined): SignRequest {
   return told !== undefined && told.status >= listed.status ? told : listed;
 }
 
-/** Whether a watch is refused for good. */
+/** Returns true if a watch is refused permanently. */
 function isRefusal(cause: unknown): boolean {
   return REFUSALS.includes(ConnectError.from(cause).code);
 }

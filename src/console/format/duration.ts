@@ -17,7 +17,7 @@ const UNITS: readonly (readonly [number, string])[] = [
   [1, "s"],
 ];
 
-/** One decimal below ten seconds, unless it is a zero. */
+/** Formats seconds with one decimal below ten seconds, unless it is zero. */
 function secondsText(seconds: number): string {
   return seconds < 10 ? seconds.toFixed(1).replace(/\.0$/, "") : seconds.toFixed(0);
 }

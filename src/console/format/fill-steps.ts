@@ -1,6 +1,6 @@
 import { type Timestamp, timestampMs } from "@bufbuild/protobuf/wkt";
 
-/** The times of all steps of a window, and the given step at each of them; undefined where the reply has none. */
+/** Returns the times of all steps of a window, and the step at each time; undefined where the reply has none. */
 export function fillSteps<Step extends TimedStep>(
   { startTime, endTime, stepSeconds }: StepWindow,
   steps: readonly Step[],
@@ -26,7 +26,7 @@ interface TimedStep {
   readonly startTime?: Timestamp | undefined;
 }
 
-/** A window that is cut into steps. */
+/** A window of steps of equal length. */
 export interface StepWindow {
   readonly startTime?: Timestamp | undefined;
   readonly endTime?: Timestamp | undefined;
@@ -34,7 +34,7 @@ export interface StepWindow {
 }
 
 interface FilledSteps<Step> {
-  /** The beginnings of the steps, in seconds since 1970. */
+  /** The start times of the steps, in seconds since 1970. */
   readonly times: readonly number[];
   readonly steps: readonly (Step | undefined)[];
 }

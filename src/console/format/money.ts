@@ -14,7 +14,7 @@ export function formatCoin(amount: bigint, symbol: "SUI" | "IKA"): string {
   return `${amount < 0n ? "−" : ""}${formatUnits(amount < 0n ? -amount : amount, 9, 0)} ${symbol}`;
 }
 
-/** Formats a number of smallest units with grouped digits, and without the zeros at the end. @param amount not negative */
+/** Formats a number of smallest units with grouped digits, without trailing zeros. @param amount not negative */
 export function formatUnits(amount: bigint, decimals: number, minDecimals: number): string {
   const digits = String(amount).padStart(decimals + 1, "0");
   const whole = digits.slice(0, digits.length - decimals).replace(/\B(?=(\d{3})+$)/g, ",");
@@ -25,7 +25,7 @@ export function formatUnits(amount: bigint, decimals: number, minDecimals: numbe
   return part === "" ? whole : `${whole}.${part}`;
 }
 
-/** Reads dollars as a person writes them, such as `-12.5`, as micro-USD. Undefined if they are not an amount. */
+/** Parses dollars as people write them, such as `-12.5`, into micro-USD. Undefined for an invalid amount. */
 export function parseMoney(text: string): bigint | undefined {
   const match = /^([-−]?)\$?(\d{1,12})(?:\.(\d{1,6}))?$/.exec(text.trim().replaceAll(",", ""));
   if (match === null) return undefined;

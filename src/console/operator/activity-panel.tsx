@@ -12,7 +12,7 @@ import { Stat, Stats } from "../ui/stat.tsx";
 import { countOf } from "./sign-series.ts";
 import { windowStart } from "./sign-window.ts";
 
-/** Signatures of the last hour, the pool and the outbox in a few figures. */
+/** A summary of the signatures of the last hour, the pool and the outbox. */
 export function ActivityPanel(): JSX.Element {
   const { admin, operations } = useSession();
   const onNetwork = useOnNetwork();

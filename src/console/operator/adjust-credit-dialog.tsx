@@ -8,7 +8,7 @@ import { ActionDialog } from "../ui/action-dialog.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { TextField } from "../ui/field.tsx";
 
-/** Adds credit to a project or removes it, and shows the balance after that. */
+/** Adds or removes a project's credit, and shows the new balance. */
 export function AdjustCreditDialog({ projectId, onClose }: AdjustCreditDialogProps): JSX.Element {
   const { admin } = useSession();
   const onNetwork = useOnNetwork();

@@ -17,7 +17,6 @@ import { SecretDialog } from "../ui/secret-dialog.tsx";
 import { Time } from "../ui/time.tsx";
 import { EXPIRIES, expiryOf } from "./expiries.ts";
 
-/** The named admin keys. */
 export function AdminKeysPage(): JSX.Element {
   const { everyNetwork, networks } = useSession();
   const { admin } = everyNetwork;
@@ -53,7 +52,7 @@ export function AdminKeysPage(): JSX.Element {
   return (
     <PageFrame
       title="Admin keys"
-      lead={`A key for each person or program${networks.length > 1 ? ", for all networks" : ""}. Their names are the actors in the audit trail.`}
+      lead={`A key for each person or program${networks.length > 1 ? ", for all networks" : ""}. The names of keys are the actors in the audit trail.`}
       actions={create}
     >
       <section class="panel">
@@ -94,8 +93,8 @@ export function AdminKeysPage(): JSX.Element {
           }}
         >
           <p>
-            Every call with <code>{open.key.prefix}…</code> fails from then on. This cannot be undone, and the
-            name cannot be used again.
+            Every call with <code>{open.key.prefix}…</code> will fail. This cannot be undone, and the name
+            cannot be reused.
           </p>
         </ActionDialog>
       )}

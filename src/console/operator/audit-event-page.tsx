@@ -14,7 +14,7 @@ import { PageFrame } from "../ui/page-frame.tsx";
 import { Panel } from "../ui/panel.tsx";
 import { Time } from "../ui/time.tsx";
 
-/** An event of the audit trail with its proof, which this page verifies itself. */
+/** An event of the audit trail with its proof, which the page verifies in the browser. */
 export function AuditEventPage({ id }: PageProps): JSX.Element {
   const { admin } = useSession().everyNetwork;
   const isNumber = /^[1-9]\d{0,18}$/.test(id);
@@ -27,7 +27,7 @@ export function AuditEventPage({ id }: PageProps): JSX.Element {
       <Loaded call={proof} lines={8}>
         {(reply) =>
           reply === undefined ? (
-            <Empty title="The address names no event">An event has a number.</Empty>
+            <Empty title="No such event">The address must end in the number of an event.</Empty>
           ) : (
             <Proof reply={reply} />
           )

@@ -14,7 +14,6 @@ import { Pager } from "../ui/pager.tsx";
 import { Time } from "../ui/time.tsx";
 import { NetworkFilter } from "./network-filter.tsx";
 
-/** The events of the audit trail. */
 export function AuditPage(): JSX.Element {
   const session = useSession();
   const [isOverAll, setIsOverAll] = useState(false);
@@ -45,7 +44,7 @@ export function AuditPage(): JSX.Element {
   return (
     <PageFrame
       title="Audit trail"
-      lead="Every change, with who made it. Open an event to verify the proof that a seal covers it."
+      lead="Every change and its actor. Open an event to verify the proof that a seal covers it."
       actions={actions}
     >
       <section class="panel">

@@ -12,7 +12,7 @@ import { Stats } from "../ui/stat.tsx";
 import { BurnStat } from "./burn-stat.tsx";
 import { windowStart } from "./sign-window.ts";
 
-/** For how many days the Treasury and the gas last, and their balances over time. */
+/** How many days the Treasury and the gas last, and their balances over time. */
 export function BurnPanel(): JSX.Element {
   const { operations } = useSession();
   const [seconds, setSeconds] = useState("604800");
@@ -24,7 +24,7 @@ export function BurnPanel(): JSX.Element {
   return (
     <Panel
       title="Days left"
-      note="At the rate of the window. A worker notes the balances every ten minutes; the rate needs an hour of them."
+      note="At the rate of the window. A worker records the balances every ten minutes; a rate needs an hour of them."
       actions={
         <SelectField label="Window" options={WINDOWS} value={seconds} isInline onSelect={setSeconds} />
       }

@@ -4,9 +4,9 @@ import { formatCoin } from "../format/money.ts";
 import { Badge } from "../ui/badge.tsx";
 import { Stat } from "../ui/stat.tsx";
 
-/** For how many days a balance lasts, with the balance and its rate. */
+/** How many days a balance lasts, with the balance and its rate. */
 export function BurnStat({ name, of, symbol }: BurnStatProps): JSX.Element {
-  if (of === undefined) return <Stat name={name} value="—" note="not noted yet" />;
+  if (of === undefined) return <Stat name={name} value="—" note="not recorded yet" />;
   const { balance, burnPerDay, daysLeft } = of;
   return (
     <Stat

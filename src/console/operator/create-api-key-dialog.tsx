@@ -8,7 +8,6 @@ import { ActionDialog } from "../ui/action-dialog.tsx";
 import { SelectField, TextField } from "../ui/field.tsx";
 import { EXPIRIES, expiryOf } from "./expiries.ts";
 
-/** Creates a key for a project. */
 export function CreateApiKeyDialog({ projectId, onClose, onCreated }: CreateApiKeyDialogProps): JSX.Element {
   const { admin } = useSession();
   const [name, setName] = useState("");
@@ -60,7 +59,7 @@ export function CreateApiKeyDialog({ projectId, onClose, onCreated }: CreateApiK
 interface CreateApiKeyDialogProps {
   readonly projectId: string;
   onClose(): void;
-  /** Gets the key itself; empty if an earlier reply had it. */
+  /** Called with the plaintext key; empty if an earlier reply had it. */
   onCreated(plaintext: string): void;
 }
 

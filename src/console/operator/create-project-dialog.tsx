@@ -6,7 +6,6 @@ import { useOnNetwork } from "../api/use-on-network.ts";
 import { ActionDialog } from "../ui/action-dialog.tsx";
 import { TextField } from "../ui/field.tsx";
 
-/** Creates a project. */
 export function CreateProjectDialog({ onClose, onCreated }: CreateProjectDialogProps): JSX.Element {
   const { admin } = useSession();
   const onNetwork = useOnNetwork();

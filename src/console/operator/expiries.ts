@@ -1,4 +1,4 @@
-/** The lifetimes that a new key can be given. */
+/** The choices for the lifetime of a new key: days or `never`, and the label. */
 export const EXPIRIES: readonly (readonly [string, string])[] = [
   ["never", "never"],
   ["30", "in 30 days"],
@@ -6,7 +6,7 @@ export const EXPIRIES: readonly (readonly [string, string])[] = [
   ["365", "in a year"],
 ];
 
-/** The end of a lifetime in milliseconds since 1970; undefined for a key without one. */
+/** Returns the end of a lifetime in milliseconds since 1970; undefined for `never`. */
 export function expiryOf(expiry: string, nowMs: number): number | undefined {
   return expiry === "never" ? undefined : nowMs + Number(expiry) * 86_400_000;
 }

@@ -20,7 +20,7 @@ import { PageFrame } from "../ui/page-frame.tsx";
 import { Panel } from "../ui/panel.tsx";
 import { TransactionBadge } from "./transaction-badge.tsx";
 
-/** What the lanes are doing, and what waits for them. */
+/** The lanes, and the operations that wait for them. */
 export function LanesPage(): JSX.Element {
   const { operations, network } = useSession();
   const lanes = useCall((signal) => operations.getLanes({}, { signal }), [], { everyMs: 5_000 });

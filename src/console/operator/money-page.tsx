@@ -24,7 +24,7 @@ import { PageFrame } from "../ui/page-frame.tsx";
 import { Panel } from "../ui/panel.tsx";
 import { Stat, Stats } from "../ui/stat.tsx";
 
-/** The money of all projects, deposits, sweeps, and whether the ledger is right. */
+/** The balances of all projects, deposits, sweeps, and the verification of the ledger. */
 export function MoneyPage(): JSX.Element {
   const { operations } = useSession();
   const onNetwork = useOnNetwork();
@@ -32,7 +32,7 @@ export function MoneyPage(): JSX.Element {
   return (
     <PageFrame
       title="Money"
-      lead={`The credit of all projects${onNetwork || " of the network"}, and what moves it.`}
+      lead={`The credit of all projects${onNetwork || " of the network"}, and its movements.`}
     >
       <Loaded call={money} lines={10}>
         {(reply) => <Parts reply={reply} />}
@@ -71,7 +71,7 @@ function Parts({ reply }: { readonly reply: GetMoneyResponse }): JSX.Element {
       </section>
       <Panel
         title="Verification of the ledger"
-        note={`Every amount${networks.length > 1 ? " of all networks" : ""} is computed again from what it is for, each hour.`}
+        note={`Every amount${networks.length > 1 ? " of all networks" : ""} is recomputed every hour from its source.`}
       >
         <Verification of={reply.ledgerVerification} reply={reply} />
       </Panel>
@@ -90,7 +90,7 @@ function Parts({ reply }: { readonly reply: GetMoneyResponse }): JSX.Element {
           columns={sweepColumns(reply)}
           rows={reply.sweeps}
           rowKey={({ state }) => `${state}`}
-          empty={<Empty title="No open sweeps">Every sweep has landed, or none was made yet.</Empty>}
+          empty={<Empty title="No open sweeps">Every sweep has landed, or there was none yet.</Empty>}
         />
       </Panel>
     </>

@@ -2,7 +2,7 @@ import type { JSX } from "preact";
 import { useSession } from "../api/session-context.ts";
 import { SelectField } from "../ui/field.tsx";
 
-/** Chooses whether a list shows the chosen network alone or all networks. Absent if the service has one. */
+/** Chooses whether a list shows only the chosen network or all networks. Absent if the service has only one. */
 export function NetworkFilter({ isOverAll, onSelect }: NetworkFilterProps): JSX.Element | null {
   const { network, networks } = useSession();
   if (networks.length === 1) return null;

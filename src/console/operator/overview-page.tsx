@@ -4,7 +4,7 @@ import { ActivityPanel } from "./activity-panel.tsx";
 import { ReadinessPanel } from "./readiness-panel.tsx";
 import { ReservesPanel } from "./reserves-panel.tsx";
 
-/** How the service is, at a glance. */
+/** The state of the service at a glance. */
 export function OverviewPage(): JSX.Element {
   return (
     <PageFrame title="Overview">

@@ -29,7 +29,7 @@ export function PresignHistoryPanel(): JSX.Element {
   return (
     <Panel
       title="Pool over time"
-      note="A worker notes the levels once a minute. A minute without a ready presign is a stock-out."
+      note="A worker records the levels every minute. A minute without a ready presign is a stock-out."
       actions={
         <SelectField label="Window" options={WINDOWS} value={seconds} isInline onSelect={setSeconds} />
       }
@@ -42,7 +42,7 @@ export function PresignHistoryPanel(): JSX.Element {
               columns={COLUMNS}
               rows={reply.buckets}
               rowKey={keyOf}
-              empty={<Empty title="No levels yet">The first ones are noted within a minute.</Empty>}
+              empty={<Empty title="No levels yet">The first levels are recorded within a minute.</Empty>}
             />
             <div class="charts">
               {reply.buckets.map((bucket) => (

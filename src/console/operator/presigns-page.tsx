@@ -13,7 +13,7 @@ import { Panel } from "../ui/panel.tsx";
 import { PresignHistoryPanel } from "./presign-history-panel.tsx";
 import { RefillDialog } from "./refill-dialog.tsx";
 
-/** The presign pool: its buckets now. */
+/** The current buckets of the presign pool. */
 export function PresignsPage(): JSX.Element {
   const { admin } = useSession();
   const [refilled, setRefilled] = useState<PresignBucket>();
@@ -32,7 +32,7 @@ export function PresignsPage(): JSX.Element {
   return (
     <PageFrame
       title="Presigns"
-      lead="Every signature uses one presign. A bucket refills below its low water, up to its high water."
+      lead="Every signature uses one presign. A bucket below its low water refills up to its high water."
     >
       <Panel title="Pool now">
         <Loaded call={health}>

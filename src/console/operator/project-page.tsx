@@ -20,7 +20,6 @@ import { CreateApiKeyDialog } from "./create-api-key-dialog.tsx";
 import { RevokeApiKeyDialog } from "./revoke-api-key-dialog.tsx";
 import { RotateApiKeyDialog } from "./rotate-api-key-dialog.tsx";
 
-/** A project's keys and credit. */
 export function ProjectPage({ id: projectId }: PageProps): JSX.Element {
   const { admin } = useSession();
   const onNetwork = useOnNetwork();
@@ -55,7 +54,7 @@ export function ProjectPage({ id: projectId }: PageProps): JSX.Element {
     >
       <Panel
         title="API keys"
-        note={`The newest first, with revoked and expired ones.${onNetwork && ` They work${onNetwork} alone.`}`}
+        note={`Newest first, including revoked and expired keys.${onNetwork && ` They work only${onNetwork}.`}`}
       >
         <Loaded call={keys}>
           {({ items }) => (
@@ -76,9 +75,7 @@ export function ProjectPage({ id: projectId }: PageProps): JSX.Element {
               ]}
               rows={items}
               rowKey={({ apiKeyId }) => apiKeyId}
-              empty={
-                <Empty title="No keys yet">The project cannot call the service before it has one.</Empty>
-              }
+              empty={<Empty title="No keys yet">The project cannot call the service without one.</Empty>}
             />
           )}
         </Loaded>

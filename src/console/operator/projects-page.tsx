@@ -15,7 +15,7 @@ import { Time } from "../ui/time.tsx";
 import { CreateProjectDialog } from "./create-project-dialog.tsx";
 import { NetworkFilter } from "./network-filter.tsx";
 
-/** The projects of the chosen network, or of all. */
+/** The projects of the chosen network, or of all networks. */
 export function ProjectsPage(): JSX.Element {
   const session = useSession();
   const { network, networks } = session;
@@ -37,7 +37,7 @@ export function ProjectsPage(): JSX.Element {
   return (
     <PageFrame
       title="Projects"
-      lead={`The accounts with credit on ${isOverAll ? "all networks" : network}, the newest first.`}
+      lead={`The accounts on ${isOverAll ? "all networks" : network}, newest first.`}
       actions={create}
     >
       <section class="panel">
@@ -81,7 +81,7 @@ const COLUMNS_OF_SEVERAL: readonly DataColumn<Project>[] = [
   ...COLUMNS.slice(1),
 ];
 
-/** A link that also changes to the project's network. To load the page anew would forget the key. */
+/** A link that also switches to the project's network, without a reload, which would discard the key. */
 function ProjectLink({ project: { name, projectId, network } }: ProjectLinkProps): JSX.Element {
   const session = useSession();
   const hash = `#/projects/${projectId}`;

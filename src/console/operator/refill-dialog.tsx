@@ -6,7 +6,7 @@ import { useOnNetwork } from "../api/use-on-network.ts";
 import { ActionDialog } from "../ui/action-dialog.tsx";
 import { TextField } from "../ui/field.tsx";
 
-/** Requests presigns in a bucket beside the automatic refill. */
+/** Requests presigns for a bucket in addition to the automatic refill. */
 export function RefillDialog({ bucket, onClose, onRefilled }: RefillDialogProps): JSX.Element {
   const { admin } = useSession();
   const onNetwork = useOnNetwork();

@@ -10,7 +10,7 @@ import { Panel } from "../ui/panel.tsx";
 import { Stat, Stats } from "../ui/stat.tsx";
 import { BurnStat } from "./burn-stat.tsx";
 
-/** For how long the Treasury and the gas last, and whether the ledger is right. */
+/** How long the Treasury and the gas last, and whether the ledger is consistent. */
 export function ReservesPanel(): JSX.Element {
   const { operations } = useSession();
   const onNetwork = useOnNetwork();

@@ -4,7 +4,7 @@ import { useSession } from "../api/session-context.ts";
 import { ActionDialog } from "../ui/action-dialog.tsx";
 import { Time } from "../ui/time.tsx";
 
-/** Asks before a project's key is revoked, which cannot be undone. */
+/** Asks for confirmation before a project's key is revoked, which cannot be undone. */
 export function RevokeApiKeyDialog({ apiKey, onClose, onRevoked }: RevokeApiKeyDialogProps): JSX.Element {
   const { admin } = useSession();
   return (
@@ -19,8 +19,8 @@ export function RevokeApiKeyDialog({ apiKey, onClose, onRevoked }: RevokeApiKeyD
       }}
     >
       <p>
-        Every call with <code>{apiKey.prefix}…</code> fails from then on. This cannot be undone. The key was
-        last used: <Time of={apiKey.lastUseTime} otherwise="never" />.
+        Every call with <code>{apiKey.prefix}…</code> will fail. This cannot be undone. The key was last used:{" "}
+        <Time of={apiKey.lastUseTime} otherwise="never" />.
       </p>
     </ActionDialog>
   );

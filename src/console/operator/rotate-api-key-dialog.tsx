@@ -6,7 +6,7 @@ import { useIdempotencyKey } from "../api/use-idempotency-key.ts";
 import { ActionDialog } from "../ui/action-dialog.tsx";
 import { SelectField } from "../ui/field.tsx";
 
-/** Replaces a key by a new one, beside which the old one stays valid for a while. */
+/** Replaces a key with a new one. The old key stays valid during the overlap. */
 export function RotateApiKeyDialog({ apiKey, onClose, onRotated }: RotateApiKeyDialogProps): JSX.Element {
   const { admin } = useSession();
   const [overlap, setOverlap] = useState("86400");
@@ -26,7 +26,7 @@ export function RotateApiKeyDialog({ apiKey, onClose, onRotated }: RotateApiKeyD
     >
       <p>
         A new key with the same scopes and addresses replaces <code>{apiKey.prefix}…</code>. Callers must use
-        it before the old one ends.
+        it before the old one expires.
       </p>
       <SelectField label="The old key stays valid" options={OVERLAPS} value={overlap} onSelect={setOverlap} />
     </ActionDialog>
@@ -36,11 +36,11 @@ export function RotateApiKeyDialog({ apiKey, onClose, onRotated }: RotateApiKeyD
 interface RotateApiKeyDialogProps {
   readonly apiKey: ApiKey;
   onClose(): void;
-  /** Gets the new key itself; empty if an earlier reply had it. */
+  /** Called with the new plaintext key; empty if an earlier reply had it. */
   onRotated(plaintext: string): void;
 }
 
-/** In seconds. */
+/** The choices for the overlap: seconds, and the label. */
 const OVERLAPS: readonly (readonly [string, string])[] = [
   ["3600", "for an hour"],
   ["86400", "for a day"],

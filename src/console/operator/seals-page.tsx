@@ -12,7 +12,6 @@ import { PageFrame } from "../ui/page-frame.tsx";
 import { Pager } from "../ui/pager.tsx";
 import { Time } from "../ui/time.tsx";
 
-/** The seals of the audit trail. */
 export function SealsPage(): JSX.Element {
   const { everyNetwork, networks } = useSession();
   const seals = usePages(async (pageToken, signal) => {
@@ -22,7 +21,7 @@ export function SealsPage(): JSX.Element {
   return (
     <PageFrame
       title="Seals"
-      lead={`Each seal covers its entries and all before them${networks.length > 1 ? ", of all networks" : ""}. Note the newest hash where the database's owner cannot change it.`}
+      lead={`Each seal covers its entries and all before them${networks.length > 1 ? ", of all networks" : ""}. Record the newest hash where the database's owner cannot change it.`}
       actions={
         <a class="button" href="#/audit">
           Audit trail
@@ -38,7 +37,7 @@ export function SealsPage(): JSX.Element {
               rows={items}
               rowKey={({ number }) => `${number}`}
               empty={
-                <Empty title="No seals yet">Events are sealed some seconds after they are written.</Empty>
+                <Empty title="No seals yet">Events are sealed a few seconds after they are written.</Empty>
               }
             />
           )}

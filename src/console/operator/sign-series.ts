@@ -8,7 +8,7 @@ import { SignRequest_Status as Status } from "../../../gen/client/tss/v1/signing
 import { fillSteps } from "../format/fill-steps.ts";
 import type { ChartSeries } from "../ui/chart-table.tsx";
 
-/** The figures of a window as lines: a time step without a request has the count 0 and no duration. */
+/** Returns the figures of a window as lines of a chart. A step without a request has the count 0 and no duration. */
 export function signSeries(reply: SignStatistics): SignSeries {
   const { times, steps } = fillSteps(reply, reply.steps);
   const figures = steps.map((step) => step?.figures);
@@ -28,7 +28,7 @@ export function signSeries(reply: SignStatistics): SignSeries {
   };
 }
 
-/** The number of requests in a state. */
+/** Returns the number of requests in a state. */
 export function countOf(figures: Pick<SignFigures, "counts"> | undefined, status: Status): number {
   return figures?.counts.find((each) => each.status === status)?.count ?? 0;
 }
@@ -36,7 +36,7 @@ export function countOf(figures: Pick<SignFigures, "counts"> | undefined, status
 type SignStatistics = Pick<GetSignStatisticsResponse, "startTime" | "endTime" | "stepSeconds" | "steps">;
 
 interface SignSeries {
-  /** The beginnings of the steps, in seconds since 1970. */
+  /** The start times of the steps, in seconds since 1970. */
   readonly times: readonly number[];
   readonly counts: readonly ChartSeries[];
   /** In seconds. */

@@ -26,7 +26,7 @@ import { Time } from "../ui/time.tsx";
 import { countOf, signSeries } from "./sign-series.ts";
 import { SIGN_WINDOWS, windowStart } from "./sign-window.ts";
 
-/** Sign requests by state, and how long each stage takes. */
+/** Sign requests by state, and the duration of each stage. */
 export function SignaturesPage(): JSX.Element {
   const { operations } = useSession();
   const [seconds, setSeconds] = useState("3600");
@@ -38,7 +38,7 @@ export function SignaturesPage(): JSX.Element {
   return (
     <PageFrame
       title="Signatures"
-      lead="The requests that were created in the window, by the state that they have now."
+      lead="The requests created in the window, by their current state."
       actions={
         <SelectField label="Window" options={SIGN_WINDOWS} value={seconds} isInline onSelect={setSeconds} />
       }

@@ -6,7 +6,6 @@ import {
 import { enumName } from "../format/enum-name.ts";
 import { Badge, type Tone } from "../ui/badge.tsx";
 
-/** A transaction's state in words. */
 export function TransactionBadge({ state }: { readonly state: State }): JSX.Element {
   return <Badge tone={TONES[state] ?? "none"}>{enumName(ChainTransaction_StateSchema, state)}</Badge>;
 }

@@ -23,7 +23,7 @@ import { Pager } from "../ui/pager.tsx";
 import { Time } from "../ui/time.tsx";
 import { TransactionBadge } from "./transaction-badge.tsx";
 
-/** The transactions that the service stored to send. */
+/** The transactions that the service has stored. */
 export function TransactionsPage(): JSX.Element {
   const { admin, network } = useSession();
   const [state, setState] = useState("");

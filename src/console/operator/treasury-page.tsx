@@ -20,7 +20,7 @@ import { PageFrame } from "../ui/page-frame.tsx";
 import { Panel } from "../ui/panel.tsx";
 import { BurnPanel } from "./burn-panel.tsx";
 
-/** The Treasury, the wallets and the lanes, as the chain has them. */
+/** The Treasury, the wallets and the lanes, as they are on the chain. */
 export function TreasuryPage(): JSX.Element {
   const { admin, network } = useSession();
   const treasury = useCall((signal) => admin.getTreasury({}, { signal }), [], { everyMs: 30_000 });
@@ -75,7 +75,7 @@ function TreasuryParts({ reply, network }: TreasuryPartsProps): JSX.Element {
           ]}
         />
       </Panel>
-      <Panel title="Lanes" note="Each sends one transaction at a time, with gas coins of its own.">
+      <Panel title="Lanes" note="Each lane sends one transaction at a time, with its own gas coins.">
         <DataTable
           caption="Lanes"
           columns={laneColumns(network)}
@@ -86,7 +86,7 @@ function TreasuryParts({ reply, network }: TreasuryPartsProps): JSX.Element {
       </Panel>
       <Panel
         title="Price ceilings"
-        note="The most that one operation may cost. One without a ceiling is refused."
+        note="The maximum cost of an operation. Operations without a ceiling are refused."
       >
         <DataTable
           caption="Price ceilings"

@@ -3,7 +3,9 @@ import { CurveSchema } from "../../../gen/client/tss/v1/types_pb.ts";
 import { addressesOfKey, type NamedAddress } from "../../protocol/addresses.ts";
 import { CURVES } from "../../protocol/algorithms.ts";
 
-/** The addresses of a dWallet's public key, computed in the page; none before it has a key, or for a malformed one. */
+/**
+ * Returns the addresses of a dWallet's public key, computed in the page. Empty without a key or for a malformed one.
+ */
 export function addressesOf({ curve, publicKey }: Pick<DWallet, "curve" | "publicKey">): NamedAddress[] {
   const name = CURVES.find((known) => known === CurveSchema.value[curve]?.name);
   if (publicKey === undefined || name === undefined) return [];
@@ -14,7 +16,7 @@ export function addressesOf({ curve, publicKey }: Pick<DWallet, "curve" | "publi
   }
 }
 
-/** The kinds of addresses for people. */
+/** The names of the kinds of addresses, for people. */
 export const addressNames: Readonly<Record<NamedAddress["kind"], string>> = {
   ethereum: "Ethereum",
   "bitcoin-p2wpkh": "Bitcoin P2WPKH",

@@ -7,7 +7,7 @@ import { PageFrame } from "../ui/page-frame.tsx";
 import { Stat, Stats } from "../ui/stat.tsx";
 import { LedgerPanel } from "./ledger-panel.tsx";
 
-/** The project's balance and every movement of its money. */
+/** The project's balance and ledger. */
 export function BalancePage(): JSX.Element {
   const { billing } = useSession();
   const balance = useCall((signal) => billing.getBalance({}, { signal }), [], { everyMs: 10_000 });

@@ -4,7 +4,7 @@ import { useSession } from "../api/session-context.ts";
 import { ActionDialog } from "../ui/action-dialog.tsx";
 import { TextField } from "../ui/field.tsx";
 
-/** Makes the service check a transaction for deposits now. */
+/** Requests an immediate check of a transaction for deposits. */
 export function DeclareDepositDialog({ onClose, onDeclared }: DeclareDepositDialogProps): JSX.Element {
   const { billing } = useSession();
   const [digest, setDigest] = useState("");

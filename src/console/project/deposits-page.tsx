@@ -14,7 +14,7 @@ import { Time } from "../ui/time.tsx";
 import { DepositsPanel } from "./deposits-panel.tsx";
 import { ReferencesPanel } from "./references-panel.tsx";
 
-/** The project's deposit address, and what was paid to its addresses. */
+/** The project's deposit address, and its deposits. */
 export function DepositsPage(): JSX.Element {
   const { billing } = useSession();
   const address = useCall((signal) => billing.getDepositAddress({}, { signal }), [], { everyMs: 30_000 });
@@ -32,7 +32,10 @@ export function DepositsPage(): JSX.Element {
 function Address({ reply }: { readonly reply: GetDepositAddressResponse }): JSX.Element {
   const { address, network, coins, minimumDepositMicroUsd, waitingMicroUsd } = reply;
   return (
-    <Panel title="Deposit address" note={`On ${network} alone: coins sent on another network are not seen.`}>
+    <Panel
+      title="Deposit address"
+      note={`Only on ${network}: the service does not see coins sent on another network.`}
+    >
       <div class="deposit">
         <QrCode text={address} label={`QR code of the deposit address ${address}`} />
         <div>
@@ -48,7 +51,7 @@ function Address({ reply }: { readonly reply: GetDepositAddressResponse }): JSX.
             columns={COIN_COLUMNS}
             rows={coins}
             rowKey={({ coinType }) => coinType}
-            empty={<Empty title="No coin is accepted">The operator has configured none.</Empty>}
+            empty={<Empty title="No coin is accepted">The operator has not configured any.</Empty>}
           />
         </div>
       </div>

@@ -18,7 +18,6 @@ import { Panel } from "../ui/panel.tsx";
 import { Time } from "../ui/time.tsx";
 import { DeclareDepositDialog } from "./declare-deposit-dialog.tsx";
 
-/** The deposits that the service has found. */
 export function DepositsPanel({ coins }: DepositsPanelProps): JSX.Element {
   const { billing, network } = useSession();
   const [isDeclaring, setIsDeclaring] = useState(false);
@@ -33,7 +32,7 @@ export function DepositsPanel({ coins }: DepositsPanelProps): JSX.Element {
   return (
     <Panel
       title="Deposits"
-      note="The service finds a deposit on its own; a declared transaction is checked at once."
+      note="The service finds deposits automatically, and checks a declared transaction at once."
       actions={
         <button type="button" class="button" onClick={() => setIsDeclaring(true)}>
           Declare a deposit
@@ -66,7 +65,7 @@ export function DepositsPanel({ coins }: DepositsPanelProps): JSX.Element {
 }
 
 interface DepositsPanelProps {
-  /** The accepted coins, whose decimals make amounts readable. */
+  /** The accepted coins, with the decimals of amounts. */
   readonly coins: readonly DepositCoin[];
 }
 
@@ -94,7 +93,7 @@ const columnsOn = (network: string, coins: readonly DepositCoin[]): readonly Dat
   },
 ];
 
-/** An amount in whole coins; in smallest units of a coin that is no longer accepted. */
+/** Formats an amount in whole coins, or in smallest units of a coin that is no longer accepted. */
 function amountText({ amount, coinType }: Deposit, coins: readonly DepositCoin[]): string {
   const coin = coins.find((each) => each.coinType === coinType);
   if (coin === undefined) return `${amount} of ${coinType.split("::").at(-1)}'s smallest unit`;

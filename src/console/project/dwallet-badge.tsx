@@ -3,7 +3,6 @@ import { DWallet_StateSchema, DWallet_State as State } from "../../../gen/client
 import { enumName } from "../format/enum-name.ts";
 import { Badge } from "../ui/badge.tsx";
 
-/** A dWallet's state in words. */
 export function DWalletBadge({ state }: { readonly state: State }): JSX.Element {
   switch (state) {
     case State.Active:

@@ -16,7 +16,6 @@ import { addressesOf, addressNames } from "./addresses-of.ts";
 import { DWalletBadge } from "./dwallet-badge.tsx";
 import { SignRequestsPanel } from "./sign-requests-panel.tsx";
 
-/** A dWallet with its addresses and its sign requests. */
 export function DWalletPage({ id }: PageProps): JSX.Element {
   const { onboarding } = useSession();
   const dwallet = useCall((signal) => onboarding.getDWallet({ dwalletId: id }, { signal }), [id]);

@@ -13,7 +13,6 @@ import { Pager } from "../ui/pager.tsx";
 import { addressesOf, addressNames } from "./addresses-of.ts";
 import { DWalletBadge } from "./dwallet-badge.tsx";
 
-/** The project's dWallets. */
 export function DWalletsPage(): JSX.Element {
   const { onboarding } = useSession();
   const dwallets = usePages(
@@ -25,10 +24,7 @@ export function DWalletsPage(): JSX.Element {
     { everyMs: 15_000 },
   );
   return (
-    <PageFrame
-      title="dWallets"
-      lead="Keys whose one half is the user's and whose other half is the network's."
-    >
+    <PageFrame title="dWallets" lead="Keys in two halves: one of the user, one of the network.">
       <section class="panel">
         <Loaded call={dwallets} lines={6}>
           {({ items }) => (
@@ -37,7 +33,7 @@ export function DWalletsPage(): JSX.Element {
               columns={COLUMNS}
               rows={items}
               rowKey={({ dwalletId, sessionDigest }) => dwalletId || sessionDigest.join()}
-              empty={<Empty title="No dWallets yet">The client's call `onboard` makes one.</Empty>}
+              empty={<Empty title="No dWallets yet">The client's `onboard` creates one.</Empty>}
             />
           )}
         </Loaded>

@@ -9,7 +9,6 @@ import { Loaded } from "../ui/loaded.tsx";
 import { PageFrame } from "../ui/page-frame.tsx";
 import { Pager } from "../ui/pager.tsx";
 
-/** The project's keys. */
 export function KeysPage(): JSX.Element {
   const { account, projectName } = useSession();
   const keys = usePages(async (pageToken, signal) => {
@@ -19,7 +18,7 @@ export function KeysPage(): JSX.Element {
   return (
     <PageFrame
       title="Keys"
-      lead={`The API keys of ${projectName}, the newest first. The operator creates, rotates and revokes them.`}
+      lead={`The API keys of ${projectName}, newest first. The operator creates, rotates and revokes them.`}
     >
       <section class="panel" aria-label="API keys">
         <Loaded call={keys}>

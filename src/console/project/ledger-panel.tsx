@@ -12,7 +12,7 @@ import { Pager } from "../ui/pager.tsx";
 import { Panel } from "../ui/panel.tsx";
 import { Time } from "../ui/time.tsx";
 
-/** The movements of the project's money, the newest first. */
+/** The entries of the project's ledger, newest first. */
 export function LedgerPanel(): JSX.Element {
   const { billing } = useSession();
   const entries = usePages(
@@ -24,7 +24,7 @@ export function LedgerPanel(): JSX.Element {
     { everyMs: 15_000 },
   );
   return (
-    <Panel title="Ledger" note="Every movement of money, the newest first. Entries are never changed.">
+    <Panel title="Ledger" note="Every movement of money, newest first. Entries never change.">
       <Loaded call={entries} lines={6}>
         {({ items }) => (
           <DataTable

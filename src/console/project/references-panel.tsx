@@ -12,7 +12,7 @@ import { Loaded } from "../ui/loaded.tsx";
 import { Pager } from "../ui/pager.tsx";
 import { Panel } from "../ui/panel.tsx";
 
-/** The addresses that the project gave a reference, such as its user's id. */
+/** The deposit addresses with a reference of the project, such as its user's id. */
 export function ReferencesPanel(): JSX.Element {
   const { billing, network } = useSession();
   const [prefix, setPrefix] = useState("");
@@ -26,7 +26,7 @@ export function ReferencesPanel(): JSX.Element {
     [wanted],
   );
   return (
-    <Panel title="Addresses with a reference" note="One for each reference that the project has asked for.">
+    <Panel title="Addresses with a reference" note="One for each reference that the project has requested.">
       <form
         class="filters"
         onSubmit={(event) => {
@@ -49,8 +49,8 @@ export function ReferencesPanel(): JSX.Element {
             empty={
               <Empty title="No addresses">
                 {wanted === ""
-                  ? "A call of GetDepositAddress with a reference makes one."
-                  : "No reference begins like this."}
+                  ? "A call of GetDepositAddress with a reference creates one."
+                  : "No reference begins with this text."}
               </Empty>
             }
           />

@@ -101,7 +101,7 @@ function Parts({ request }: { readonly request: SignRequest }): JSX.Element {
   );
 }
 
-/** A message as text if it is printable, or else in hex; a long one is cut. */
+/** Formats a message as text if it is printable, otherwise as hex. Truncates a long message. */
 function Message({ bytes }: { readonly bytes: Uint8Array }): JSX.Element {
   const shown = bytes.subarray(0, MESSAGE_SHOWN_BYTES);
   const isText = shown.every((byte) => byte >= 0x20 && byte < 0x7f);

@@ -23,7 +23,7 @@ import { Panel } from "../ui/panel.tsx";
 import { Time } from "../ui/time.tsx";
 import { SignState } from "./sign-state.tsx";
 
-/** Sign requests, live: the list is read again and again, and open requests are followed. */
+/** Live sign requests: polls the list, and follows open requests. */
 export function SignRequestsPanel({ dwalletId }: { readonly dwalletId?: string }): JSX.Element {
   const { signing } = useSession();
   const [status, setStatus] = useState("");
@@ -43,7 +43,7 @@ export function SignRequestsPanel({ dwalletId }: { readonly dwalletId?: string }
   return (
     <Panel
       title="Sign requests"
-      note="The newest first. Open requests are followed while they change."
+      note="Newest first. Open requests update live."
       actions={
         <SelectField
           label="State"
@@ -62,7 +62,7 @@ export function SignRequestsPanel({ dwalletId }: { readonly dwalletId?: string }
             columns={COLUMNS}
             rows={newest}
             rowKey={({ signRequestId }) => signRequestId}
-            empty={<Empty title="No sign requests">New ones appear here by themselves.</Empty>}
+            empty={<Empty title="No sign requests">New requests appear here automatically.</Empty>}
           />
         )}
       </Loaded>
@@ -73,7 +73,7 @@ export function SignRequestsPanel({ dwalletId }: { readonly dwalletId?: string }
 
 const LIST_MS = 3_000;
 
-/** Tells a screen reader which request has changed; the table itself stays silent. */
+/** Announces changed requests to a screen reader. The table itself is not announced. */
 function Announcer({ requests }: { readonly requests: readonly SignRequest[] }): JSX.Element {
   const known = useRef<ReadonlyMap<string, Status>>(new Map());
   const [text, setText] = useState("");

@@ -2,7 +2,7 @@ import type { JSX } from "preact";
 import { type SignRequest, SignRequest_Status as Status } from "../../../gen/client/tss/v1/signing_pb.ts";
 import { Badge } from "../ui/badge.tsx";
 
-/** A sign request's state in words, with the reason of a failure. */
+/** A sign request's state, with the reason of a failure. */
 export function SignState({ of: { status, failure } }: SignStateProps): JSX.Element {
   switch (status) {
     case Status.prepared:

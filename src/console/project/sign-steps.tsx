@@ -2,7 +2,7 @@ import type { JSX } from "preact";
 import { SignRequest_Status as Status } from "../../../gen/client/tss/v1/signing_pb.ts";
 import { Icon } from "../ui/icon.tsx";
 
-/** The way of a sign request: which states are behind it, and which one it is in. */
+/** The progress of a sign request: its past states and the current one. */
 export function SignSteps({ status }: { readonly status: Status }): JSX.Element {
   return (
     <ol class="steps">

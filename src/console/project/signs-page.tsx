@@ -2,7 +2,6 @@ import type { JSX } from "preact";
 import { PageFrame } from "../ui/page-frame.tsx";
 import { SignRequestsPanel } from "./sign-requests-panel.tsx";
 
-/** The project's sign requests. */
 export function SignsPage(): JSX.Element {
   return (
     <PageFrame title="Sign requests" lead="From the reservation of a presign to the verified signature.">

@@ -15,7 +15,7 @@ import { Loaded } from "../ui/loaded.tsx";
 import { PageFrame } from "../ui/page-frame.tsx";
 import { Stat, Stats } from "../ui/stat.tsx";
 
-/** What the project used and paid over time. */
+/** The project's usage and payments over time. */
 export function UsagePage(): JSX.Element {
   const { billing } = useSession();
   const [window, setWindow] = useState<keyof typeof STEPS>("days");
@@ -59,7 +59,7 @@ function Figures({ reply, stepSeconds }: FiguresProps): JSX.Element {
         { name: "Signatures", values: usages.map((each) => Number(each?.signCount ?? 0n)) },
         { name: "Refunded", values: usages.map((each) => Number(each?.signRefundCount ?? 0n)) },
       ],
-      // In micro-USD, of which a chart needs no more digits than a float has.
+      // In micro-USD. A chart needs no more precision than a float has.
       charges: [{ name: "Charged", values: usages.map((each) => Number(each?.chargedMicroUsd ?? 0n)) }],
     };
   }, [reply, stepSeconds]);

@@ -5,7 +5,7 @@ import { useSignOut } from "../api/session-context.ts";
 import { Dialog } from "./dialog.tsx";
 import { FailureNotice } from "./failure-notice.tsx";
 
-/** A dialog that asks before it makes a call, and stays open with the failure if the call fails. */
+/** A dialog that confirms a call, and stays open with the failure if the call fails. */
 export function ActionDialog(props: ActionDialogProps): JSX.Element {
   const { title, action, isDangerous = false, isReady = true, onAct, onClose, children } = props;
   const [isRunning, setIsRunning] = useState(false);
@@ -56,9 +56,9 @@ interface ActionDialogProps {
   /** The label of the button that acts. */
   readonly action: string;
   readonly isDangerous?: boolean;
-  /** Whether the input is complete. Default true. */
+  /** True if the input is complete. Default true. */
   readonly isReady?: boolean;
-  /** Makes the call. The dialog stays open if it rejects; if it resolves, the owner closes the dialog. */
+  /** Makes the call. If it rejects, the dialog stays open. If it resolves, the owner closes the dialog. */
   onAct(): Promise<void>;
   onClose(): void;
   readonly children: ComponentChildren;

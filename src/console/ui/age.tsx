@@ -2,7 +2,7 @@ import { type Timestamp, timestampMs } from "@bufbuild/protobuf/wkt";
 import type { JSX } from "preact";
 import { formatDuration } from "../format/duration.ts";
 
-/** How long ago something was when its data were read. */
+/** The age of something at the time when its data were read. */
 export function Age({ of, at }: AgeProps): JSX.Element {
   if (of === undefined) return <span class="muted">—</span>;
   const date = new Date(timestampMs(of));
@@ -16,6 +16,6 @@ export function Age({ of, at }: AgeProps): JSX.Element {
 
 interface AgeProps {
   readonly of: Timestamp | undefined;
-  /** The time of the reading, by the service's clock; this browser's clock without it. */
+  /** The time of the reading by the service's clock. Undefined: now, by the browser's clock. */
   readonly at: Timestamp | undefined;
 }

@@ -28,7 +28,7 @@ export function apiKeyColumns<Key extends ShownKey>(
   ];
 }
 
-/** Whether a key still opens anything. */
+/** The state of a key: valid, valid until a time, expired or revoked. */
 export function KeyState({ of: { expireTime, revokeTime } }: KeyStateProps): JSX.Element {
   if (revokeTime !== undefined) return <Badge tone="bad">revoked</Badge>;
   if (expireTime === undefined) return <Badge tone="good">valid</Badge>;
@@ -45,7 +45,7 @@ interface KeyTimes {
   readonly revokeTime?: Timestamp | undefined;
 }
 
-/** What an operator and a project see of a key. */
+/** The fields of a key that both an operator and a project see. */
 interface ShownKey extends KeyTimes {
   readonly name: string;
   readonly prefix: string;

@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 import { Icon, type IconName } from "./icon.tsx";
 
-/** A state in words, with an icon and a colour that say the same. */
+/** A state in words, with a matching icon and colour. */
 export function Badge({ tone, children }: BadgeProps): JSX.Element {
   return (
     <span class={`badge badge-${tone}`}>
@@ -16,7 +16,6 @@ interface BadgeProps {
   readonly children: string;
 }
 
-/** How good a state is. */
 export type Tone = "good" | "bad" | "warn" | "busy" | "none";
 
 const ICONS: Readonly<Record<Tone, IconName>> = {

@@ -2,7 +2,7 @@ import type { JSX } from "preact";
 import { formatPointTime } from "./chart-times.ts";
 import { DataTable } from "./data-table.tsx";
 
-/** The figures of a chart, the newest first, for those who do not see it. Times without a figure are left out. */
+/** The figures of a chart as a table, newest first, for readers who cannot see it. Omits times without a figure. */
 export function ChartTable({ title, times, series, format }: ChartTableProps): JSX.Element {
   const rows = times
     .map((time, index) => ({ time, index }))
@@ -31,7 +31,7 @@ export function ChartTable({ title, times, series, format }: ChartTableProps): J
   );
 }
 
-/** One line: a value for each time, or null where there is none. */
+/** A line of a chart: a value for each time, or null without one. */
 export interface ChartSeries {
   readonly name: string;
   readonly values: readonly (number | null)[];

@@ -1,10 +1,10 @@
-/** The label of a tick: the time of the day, or the date where the ticks are days apart. */
+/** Returns the label of a tick: the time of day, or the date if the ticks are days apart. */
 export function formatAxisTime(seconds: number, ticks: readonly number[]): string {
   const [first = 0, second = first] = ticks;
   return (second - first >= DAY_SECONDS ? DATE : TIME).format(seconds * 1_000);
 }
 
-/** The time of one point. */
+/** Formats the time of a point. */
 export function formatPointTime(seconds: number): string {
   return POINT.format(seconds * 1_000);
 }

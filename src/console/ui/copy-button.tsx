@@ -2,7 +2,7 @@ import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { Icon } from "./icon.tsx";
 
-/** Copies a text. Without a secure origin a browser has no clipboard for pages; the button then says so. */
+/** Copies a text. Without a secure origin, a page has no clipboard, and the button asks to copy by hand. */
 export function CopyButton({ text, label, isLarge = false }: CopyButtonProps): JSX.Element {
   const [outcome, setOutcome] = useState<"copied" | "failed">();
   async function copy(): Promise<void> {
@@ -36,9 +36,9 @@ export function CopyButton({ text, label, isLarge = false }: CopyButtonProps): J
 
 interface CopyButtonProps {
   readonly text: string;
-  /** What the button does, such as `Copy the address`. */
+  /** The action, such as `Copy the address`. */
   readonly label: string;
-  /** Whether the label is shown. */
+  /** True to show the label. */
   readonly isLarge?: boolean;
 }
 

@@ -1,8 +1,8 @@
 import type { ComponentChildren, JSX } from "preact";
 
 /**
- * A table that becomes a card for each row on a narrow screen. The roles are written out, because a browser forgets them
- * when the rows are no table rows for the layout any more.
+ * A table that becomes one card per row on a narrow screen. It sets ARIA roles explicitly, because a browser drops the
+ * implicit ones when the layout is no longer a table.
  */
 export function DataTable<Row>({ caption, columns, rows, rowKey, empty }: DataTableProps<Row>): JSX.Element {
   if (rows.length === 0) return <>{empty}</>;
@@ -35,10 +35,9 @@ export function DataTable<Row>({ caption, columns, rows, rowKey, empty }: DataTa
   );
 }
 
-/** One column of a table. */
 export interface DataColumn<Row> {
   readonly title: string;
-  /** Whether it holds numbers, which align at the end. */
+  /** True for a column of numbers, which are right-aligned. */
   readonly isNumber?: boolean;
   cell(row: Row): ComponentChildren;
 }
@@ -48,6 +47,6 @@ interface DataTableProps<Row> {
   readonly columns: readonly DataColumn<Row>[];
   readonly rows: readonly Row[];
   rowKey(row: Row): string;
-  /** Shown in place of a table without rows. */
+  /** Replaces a table without rows. */
   readonly empty: ComponentChildren;
 }

@@ -1,7 +1,7 @@
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useId, useRef } from "preact/hooks";
 
-/** A modal dialog. The browser keeps the focus inside, closes it on Esc, and gives the focus back. */
+/** A modal dialog. The browser traps the focus, closes it on Esc, and restores the focus. */
 export function Dialog({ title, onClose, isLocked = false, children }: DialogProps): JSX.Element {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
@@ -27,7 +27,7 @@ export function Dialog({ title, onClose, isLocked = false, children }: DialogPro
 interface DialogProps {
   readonly title: string;
   onClose(): void;
-  /** Whether Esc is ignored, while a call runs or a secret is shown that cannot be shown again. */
+  /** True to ignore Esc, while a call runs or a secret is shown that cannot be shown again. */
   readonly isLocked?: boolean;
   readonly children: ComponentChildren;
 }

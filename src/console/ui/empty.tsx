@@ -1,6 +1,6 @@
 import type { ComponentChildren, JSX } from "preact";
 
-/** Stands where a list has nothing, and says what would be there. */
+/** The placeholder of an empty list, which explains what would appear there. */
 export function Empty({ title, children }: EmptyProps): JSX.Element {
   return (
     <div class="empty">

@@ -1,6 +1,6 @@
 import type { DescEnum } from "@bufbuild/protobuf";
 
-/** The values of an enum with their names, for a choice; without the unspecified one. */
+/** Returns the values of an enum with their names, for a choice. Omits the unspecified one. */
 export function enumOptions(schema: DescEnum): (readonly [string, string])[] {
   return schema.values.filter(({ number }) => number !== 0).map(({ number, name }) => [`${number}`, name]);
 }

@@ -1,6 +1,6 @@
 import type { ComponentChildren, JSX } from "preact";
 
-/** A list of names with their values. Values that are undefined are left out. */
+/** A list of names with their values. Omits undefined values. */
 export function Facts({ facts }: FactsProps): JSX.Element {
   return (
     <dl class="facts">

@@ -2,7 +2,7 @@ import type { JSX } from "preact";
 import type { FailureText } from "../api/failure-text.ts";
 import { Icon } from "./icon.tsx";
 
-/** A failed call, and how to try it again. */
+/** A failed call, with a retry button. */
 export function FailureNotice({ failure, isLoading = false, onRetry }: FailureNoticeProps): JSX.Element {
   return (
     <div class="failure" role="alert">

@@ -1,7 +1,7 @@
 import type { ComponentChildren, JSX } from "preact";
 import { useId } from "preact/hooks";
 
-/** A labelled input of one line. */
+/** A labelled single-line input. */
 export function TextField({
   label,
   hint,
@@ -43,12 +43,12 @@ interface TextFieldProps {
   readonly maxLength?: number;
   readonly required?: boolean;
   readonly autofocus?: boolean;
-  /** Whether the browser hides what is typed. */
+  /** True to hide the typed text. */
   readonly isSecret?: boolean;
   readonly inputMode?: "decimal" | "numeric";
 }
 
-/** A labelled choice of one value. */
+/** A labelled select. */
 export function SelectField<Value extends string>(props: SelectFieldProps<Value>): JSX.Element {
   const { label, options, value, isInline = false, onSelect } = props;
   const id = useId();
@@ -71,7 +71,7 @@ interface SelectFieldProps<Value extends string> {
   /** Values with their names. */
   readonly options: readonly (readonly [Value, string])[];
   readonly value: Value;
-  /** Whether the label stands beside the choice. */
+  /** True to place the label beside the select. */
   readonly isInline?: boolean;
   onSelect(value: Value): void;
 }

@@ -1,11 +1,11 @@
-/** Goes to a page on a network in one step of the history. Links within the page, such as `#/money`, keep the network. */
+/** Navigates to a page on a network in one history step. Links within the page, such as `#/money`, keep the network. */
 export function goTo(network: string, hash: string): void {
   history.pushState(null, "", addressOn(network, hash));
-  // The history tells only of steps that the reader takes in it.
+  // The browser fires `popstate` only when the reader navigates, not for `pushState`.
   dispatchEvent(new PopStateEvent("popstate"));
 }
 
-/** The address of a page on a network. */
+/** Returns the address of a page on a network. */
 export function addressOn(network: string, hash: string): string {
   const address = new URL(location.href);
   address.searchParams.set(NETWORK_PARAMETER, network);
@@ -13,7 +13,7 @@ export function addressOn(network: string, hash: string): string {
   return `${address.pathname}${address.search}${address.hash}`;
 }
 
-/** The network that the address names. */
+/** Returns the network in the address; undefined if it names none. */
 export function networkInAddress(): string | undefined {
   return new URLSearchParams(location.search).get(NETWORK_PARAMETER) ?? undefined;
 }

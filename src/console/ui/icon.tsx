@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 
-/** A decorative line icon of the size of the text. */
+/** A decorative line icon in the size of the text. */
 export function Icon({ name }: { readonly name: keyof typeof PATHS }): JSX.Element {
   return (
     <svg class="icon" viewBox="0 0 16 16" aria-hidden="true" focusable="false">
@@ -25,5 +25,4 @@ const PATHS = {
   circle: "M8 4a4 4 0 1 0 0 8 4 4 0 0 0 0-8z",
 } as const;
 
-/** The names of the icons. */
 export type IconName = keyof typeof PATHS;

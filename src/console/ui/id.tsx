@@ -4,7 +4,7 @@ import { shortId } from "../format/short-id.ts";
 import { CopyButton } from "./copy-button.tsx";
 import { Icon } from "./icon.tsx";
 
-/** An id, shortened unless `isWhole`, with a button that copies all of it. */
+/** An id, shortened unless `isWhole`, with a button that copies the whole id. */
 export function Id({ id, what, href, isWhole = false }: IdProps): JSX.Element {
   const text = <code title={id}>{isWhole ? id : shortId(id)}</code>;
   return (
@@ -15,7 +15,7 @@ export function Id({ id, what, href, isWhole = false }: IdProps): JSX.Element {
   );
 }
 
-/** An id on the chain, with a link to an explorer where the network has one. */
+/** An id on the chain, with a link to an explorer if the network has one. */
 export function ChainId({ id, what, kind, network, isWhole = false }: ChainIdProps): JSX.Element {
   const url = explorerUrl(network, kind, id);
   return (
@@ -38,7 +38,7 @@ export function ChainId({ id, what, kind, network, isWhole = false }: ChainIdPro
 
 interface IdProps {
   readonly id: string;
-  /** What it identifies, such as `dWallet id`. */
+  /** The kind of id, such as `dWallet id`. */
   readonly what: string;
   /** The console's page about it. */
   readonly href?: string | undefined;

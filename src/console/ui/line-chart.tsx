@@ -5,7 +5,7 @@ import { type ChartSeries, ChartTable } from "./chart-table.tsx";
 import { formatAxisTime, formatPointTime } from "./chart-times.ts";
 import { THEME_CHANGE } from "./theme-choice.tsx";
 
-/** Lines over time, with a legend that has the values under the pointer, and the same figures as a table. */
+/** Lines over time, with a legend of the values under the pointer, and the same figures as a table. */
 export function LineChart(props: LineChartProps): JSX.Element {
   const { title, times, series, format } = props;
   const frame = useRef<HTMLDivElement>(null);
@@ -27,7 +27,7 @@ export function LineChart(props: LineChartProps): JSX.Element {
     );
     watcher.observe(element);
     const dark = matchMedia("(prefers-color-scheme: dark)");
-    // Canvas takes no custom properties, so a change of the colours draws again.
+    // A canvas cannot use CSS custom properties, so a theme change redraws the chart.
     dark.addEventListener("change", draw);
     addEventListener(THEME_CHANGE, draw);
     return () => {
@@ -65,7 +65,7 @@ interface LineChartProps {
   readonly title: string;
   /** Seconds since 1970, ascending. */
   readonly times: readonly number[];
-  /** The first and the last time of the axis, in seconds since 1970. Default: those of the lines. */
+  /** The start and end of the time axis, in seconds since 1970. Default: those of the lines. */
   readonly span?: readonly [number, number] | undefined;
   /** At most four. */
   readonly series: readonly ChartSeries[];
@@ -74,7 +74,7 @@ interface LineChartProps {
 
 const HEIGHT = 200;
 const POINTS_MAX_COUNT = 120;
-/** Lines differ by their dashes too, not by colour alone. */
+/** Lines differ by their dashes as well as their colour. */
 const DASHES: readonly (readonly number[])[] = [[], [7, 4], [2, 3], [10, 3, 2, 3]];
 
 const dataOf = ({ times, series }: LineChartProps): uPlot.AlignedData => [
@@ -82,7 +82,7 @@ const dataOf = ({ times, series }: LineChartProps): uPlot.AlignedData => [
   ...series.map(({ values }) => [...values]),
 ];
 
-/** The last time with a figure. */
+/** Returns the index of the last time with a figure. */
 function newestIndex({ times, series }: LineChartProps): number {
   const index = times.findLastIndex((_, at) => series.some(({ values }) => typeof values[at] === "number"));
   return index < 0 ? times.length - 1 : index;
@@ -129,7 +129,7 @@ function optionsFor(
         stroke: colourOf(element, `--series-${index + 1}`),
         width: 2,
         dash: [...(DASHES[index] ?? [])],
-        // A lone point between two gaps has no line.
+        // A single point between two gaps has no line, so it needs a dot.
         points: { show: latest.current.times.length <= POINTS_MAX_COUNT, size: 4 },
         spanGaps: false,
       })),
@@ -137,7 +137,7 @@ function optionsFor(
   };
 }
 
-/** The value of a colour of the theme, as a canvas takes it. */
+/** Resolves a CSS custom property to a colour that a canvas accepts. */
 function colourOf(element: HTMLElement, property: string): string {
   const probe = element.appendChild(document.createElement("span"));
   probe.style.color = `var(${property})`;

@@ -2,7 +2,7 @@ import type { ComponentChildren, JSX } from "preact";
 import type { LiveCall } from "../api/use-call.ts";
 import { FailureNotice } from "./failure-notice.tsx";
 
-/** Shows a call's data; a skeleton before the first ones; and a failure with a retry, beside the data if there are any. */
+/** Shows a skeleton until the first data, then the data. Shows a failure with a retry button above any data. */
 export function Loaded<Data>({ call, lines = 4, children }: LoadedProps<Data>): JSX.Element {
   const { data, failure, isLoading, reload } = call;
   return (
@@ -15,12 +15,12 @@ export function Loaded<Data>({ call, lines = 4, children }: LoadedProps<Data>): 
 
 interface LoadedProps<Data> {
   readonly call: LiveCall<Data>;
-  /** The height of the skeleton. */
+  /** The height of the skeleton in lines. Default 4. */
   readonly lines?: number;
   children(data: Data): ComponentChildren;
 }
 
-/** Stands where data will be. */
+/** The placeholder of data that is loading. */
 function Skeleton({ lines }: { readonly lines: number }): JSX.Element {
   return (
     <div class="skeleton" role="status">

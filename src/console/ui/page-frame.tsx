@@ -3,8 +3,8 @@ import { useEffect, useRef } from "preact/hooks";
 import { useSession } from "../api/session-context.ts";
 
 /**
- * A page with its heading, which takes the focus when the page opens, so that a screen reader begins there. The choice of
- * the network keeps the focus, so that the arrow keys go on choosing.
+ * A page with its heading, which takes the focus when the page opens, so that a screen reader starts there. The network
+ * select keeps the focus, so that the arrow keys keep working.
  */
 export function PageFrame({ title, lead, actions, children }: PageFrameProps): JSX.Element {
   const { network, networks } = useSession();

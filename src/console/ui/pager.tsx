@@ -2,7 +2,7 @@ import type { JSX } from "preact";
 import type { Pages } from "../api/use-pages.ts";
 import { Icon } from "./icon.tsx";
 
-/** The way to the other pages of a list. Absent while the list has one page. */
+/** Buttons for the next and previous page of a list. Absent while the list has one page. */
 export function Pager({ pages, of }: PagerProps): JSX.Element | null {
   const { pageNumber, toNext, toPrevious, isLoading } = pages;
   if (toNext === undefined && toPrevious === undefined) return null;

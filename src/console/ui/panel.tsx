@@ -1,7 +1,7 @@
 import type { ComponentChildren, JSX } from "preact";
 import { useId } from "preact/hooks";
 
-/** A titled part of a page. */
+/** A titled section of a page. */
 export function Panel({ title, note, actions, children }: PanelProps): JSX.Element {
   const id = useId();
   return (

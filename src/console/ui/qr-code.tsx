@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 import { encodeQR } from "qr";
 
-/** A QR code, dark on light in every theme, because many readers cannot read it the other way around. */
+/** A QR code, dark on light in every theme, because many scanners cannot read an inverted one. */
 export function QrCode({ text, label }: QrCodeProps): JSX.Element {
   const rows = encodeQR(text, "raw", { ecc: "medium", border: QUIET_ZONE });
   const size = rows.length;
@@ -24,9 +24,9 @@ export function QrCode({ text, label }: QrCodeProps): JSX.Element {
 
 interface QrCodeProps {
   readonly text: string;
-  /** What the code says, for those who cannot see it. */
+  /** The description of the code for a screen reader. */
   readonly label: string;
 }
 
-/** In modules. The standard asks for four. */
+/** In modules. The standard requires four. */
 const QUIET_ZONE = 4;

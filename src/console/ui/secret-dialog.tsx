@@ -2,7 +2,7 @@ import type { JSX } from "preact";
 import { CopyButton } from "./copy-button.tsx";
 import { Dialog } from "./dialog.tsx";
 
-/** Shows a new key once. Only the button closes it, so that no stray Esc loses the key. */
+/** Shows a new key once. Only the button closes the dialog, so that a stray Esc does not lose the key. */
 export function SecretDialog({ title, secret, onClose }: SecretDialogProps): JSX.Element {
   return (
     <Dialog title={title} onClose={onClose} isLocked>

@@ -1,6 +1,6 @@
 import type { ComponentChildren, JSX } from "preact";
 
-/** A figure with its name, in a row of figures. */
+/** A figure with its name, one of a row. */
 export function Stat({ name, value, note }: StatProps): JSX.Element {
   return (
     <div class="stat">

@@ -2,7 +2,7 @@ import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { SelectField } from "./field.tsx";
 
-/** Chooses the colours: the system's, light or dark. Like everything here, the choice is kept in the tab's memory. */
+/** Chooses the system, light or dark theme. Only the tab's memory keeps the choice, as all state of the console. */
 export function ThemeChoice(): JSX.Element {
   const [theme, setTheme] = useState<Theme>(chosen);
   useEffect(() => {
@@ -22,7 +22,7 @@ export function ThemeChoice(): JSX.Element {
   );
 }
 
-/** The event of the window that follows a choice. */
+/** The window event that follows a choice. */
 export const THEME_CHANGE = "themechange";
 
 type Theme = "system" | "light" | "dark";

@@ -1,7 +1,7 @@
 import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
 import type { JSX } from "preact";
 
-/** A time in the reader's own zone, to the second. */
+/** A time in the reader's time zone, to the second. */
 export function Time({ of, otherwise = "—" }: TimeProps): JSX.Element {
   if (of === undefined) return <span class="muted">{otherwise}</span>;
   const date = timestampDate(of);
@@ -14,7 +14,7 @@ export function Time({ of, otherwise = "—" }: TimeProps): JSX.Element {
 
 interface TimeProps {
   readonly of: Timestamp | undefined;
-  /** What stands in place of no time. */
+  /** Shown if there is no time. */
   readonly otherwise?: string;
 }
 

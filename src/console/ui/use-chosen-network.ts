@@ -2,8 +2,8 @@ import { useEffect, useState } from "preact/hooks";
 import { addressOn, networkInAddress } from "./go-to.ts";
 
 /**
- * The network that the address names, or the first one if it names none of them. Where there are several, the address
- * names it from then on, so that a reload, a link and the way back keep it.
+ * Returns the network in the address, or the first network if the address names none of them. With several networks,
+ * also writes it to the address, so that a reload, a link and the back button keep it.
  */
 export function useChosenNetwork(networks: readonly string[]): string {
   const [named, setNamed] = useState(networkInAddress);

@@ -1,6 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 
-/** The path after the `#` of the address, such as `/projects/…`, and the place that it names. */
+/** Returns the parts of the path after the `#` of the address, such as `/projects/…`. */
 export function useRoute(): readonly string[] {
   const [hash, setHash] = useState(location.hash);
   useEffect(() => {
@@ -17,7 +17,7 @@ export function useRoute(): readonly string[] {
     .map(decodeOr);
 }
 
-/** A link, and a step of the history to the page on another network. */
+/** Fired by a link, and by {@link goTo} or a history step to another network. */
 const EVENTS = ["hashchange", "popstate"] as const;
 
 function decodeOr(part: string): string {

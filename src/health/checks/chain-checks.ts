@@ -9,7 +9,7 @@ import { fetchInTime } from "../fetch-in-time.ts";
 import { type Finding, type HealthCheck, NotChecked, needed } from "./health-check.ts";
 import { type HealthChain, type NetworkSubject, reachable } from "./health-subject.ts";
 
-/** Checks the fullnode, and whether it serves the right chain. */
+/** Returns the checks of the fullnode and of its chain. */
 export function chainChecks(subject: NetworkSubject): HealthCheck[] {
   const { chain } = subject;
   return [
@@ -30,24 +30,23 @@ export function chainChecks(subject: NetworkSubject): HealthCheck[] {
     },
     {
       name: "ika",
-      advice:
-        "point the fullnode's URL at the network of NETWORKS; Ika's ids are those of this version's SDK",
+      advice: "point the fullnode's URL at the network in NETWORKS; Ika's ids come from this version's SDK",
       look: () => lookAtIka(chain),
     },
   ];
 }
 
-/** A fullnode that is slower than this for the smallest call delays every signature. */
+/** A fullnode that is slower than this for the cheapest call delays every signature. */
 const SLOW_MS = 1_000;
 
-/** Returns a client of a fullnode that answers. Throws {@link NotChecked} when it does not. */
+/** Returns the client of a fullnode that answers. Throws {@link NotChecked} if it does not. */
 export async function answering(chain: HealthChain): Promise<SuiGrpcClient> {
   const client = await needed(chain.client(), "no network is available");
   await needed(client.core.getChainIdentifier(), "the fullnode does not answer");
   return client;
 }
 
-/** Returns the ids of the objects that the fullnode does not have. */
+/** Returns the ids of the objects that the fullnode lacks. */
 export async function missingObjects(client: SuiGrpcClient, objectIds: readonly string[]): Promise<string[]> {
   const { objects } = await client.core.getObjects({ objectIds: [...objectIds] });
   return objectIds.filter((_, index) => objects[index] === undefined || objects[index] instanceof Error);
@@ -58,7 +57,7 @@ async function lookAtFullnode(chain: HealthChain): Promise<Finding> {
   const client = await chain.client();
   const { chainIdentifier } = await client.core.getChainIdentifier();
   const beganMs = performance.now();
-  // The client caches the identifier, so this call is the one that always reaches the fullnode.
+  // The client caches the chain identifier, so only this call always reaches the fullnode.
   await client.core.getReferenceGasPrice();
   const latencyMs = Math.round(performance.now() - beganMs);
   const urls = [fullnodeUrl, ...otherFullnodeUrls];
@@ -73,7 +72,7 @@ async function lookAtFullnode(chain: HealthChain): Promise<Finding> {
   return { status: "warn", found, advice: "use a fullnode that is nearer or less busy" };
 }
 
-/** Asks each fullnode for its chain, and says what is wrong with those that do not serve this one. */
+/** Asks each fullnode for its chain. Returns a description of each that does not answer or serves another chain. */
 async function faultsOf(name: string, urls: readonly Secret[], chain: string): Promise<string[]> {
   const faults = await Promise.all(
     urls.map(async (url) => {
@@ -130,7 +129,7 @@ async function lookAtIka(chain: HealthChain): Promise<Finding> {
   return { status: "ok", found };
 }
 
-/** Throws when the package does not exist or lacks the function. */
+/** Throws if the package does not exist or lacks the function. */
 export async function findFunction(
   client: SuiGrpcClient,
   packageId: string,

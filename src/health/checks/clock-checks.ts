@@ -7,7 +7,7 @@ import { answering } from "./chain-checks.ts";
 import { type HealthCheck, NotChecked, needed } from "./health-check.ts";
 import { type HealthSubject, type NetworkSubject, reachable } from "./health-subject.ts";
 
-/** Checks this machine's clock against the clock of the database. */
+/** Returns the check of this machine's clock against the clock of the database. */
 export function databaseClockChecks(subject: Pick<HealthSubject, "database">): HealthCheck[] {
   return [
     {
@@ -23,7 +23,7 @@ export function databaseClockChecks(subject: Pick<HealthSubject, "database">): H
   ];
 }
 
-/** Checks this machine's clock against the clock of a chain. */
+/** Returns the check of this machine's clock against the clock of a chain. */
 export function chainClockChecks({ chain }: Pick<NetworkSubject, "chain">): HealthCheck[] {
   return [
     {
@@ -47,7 +47,7 @@ export function chainClockChecks({ chain }: Pick<NetworkSubject, "chain">): Heal
   ];
 }
 
-/** Keys and reservations expire by clocks. Nobody notices a smaller difference between them. */
+/** Keys and reservations expire by these clocks. A smaller difference goes unnoticed. */
 const SKEW_MAX_MS = 2_000;
 /** A fullnode that lags by more than this reports signatures late. */
 const CHECKPOINT_AGE_MAX_MS = 60_000;

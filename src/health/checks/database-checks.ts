@@ -9,7 +9,7 @@ import { readRows } from "../../store/statements.ts";
 import type { Finding, HealthCheck } from "./health-check.ts";
 import { type HealthDatabase, type HealthSubject, reachable } from "./health-subject.ts";
 
-/** Checks the database and its migrations. */
+/** Returns the checks of the database and its migrations. */
 export function databaseChecks(subject: HealthSubject): HealthCheck[] {
   return [
     {
@@ -55,7 +55,7 @@ async function lookAtServer({ databaseUrl }: Config, database: HealthDatabase): 
 
 async function lookAtMigrations(db: Queryable, isRunning: boolean): Promise<Finding> {
   const known = await readMigrations();
-  // The service migrates at its start, so afterwards nothing is missing.
+  // The service migrates at startup, so a running one lacks nothing.
   const missing = isRunning ? "fail" : "warn";
   const applied = await readApplied(db);
   if (applied === undefined) return { status: missing, found: "the database is empty", advice: MIGRATE };

@@ -7,7 +7,7 @@ import { answering } from "./chain-checks.ts";
 import { type Finding, type HealthCheck, needed } from "./health-check.ts";
 import type { HealthChain } from "./health-subject.ts";
 
-/** Checks how long the operators last, who governs the Treasury, and what its administrator has announced. */
+/** Returns the checks of the operators' expiry and limits, of the Treasury's governance, and of announcements. */
 export function governanceChecks(chain: HealthChain): HealthCheck[] {
   const advice = "check that the fullnode responds, then run the doctor again";
   return [

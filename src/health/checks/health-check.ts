@@ -4,19 +4,18 @@ import { systemClock } from "../../lifecycle/clock.ts";
 /** A check of one dependency. */
 export interface HealthCheck {
   readonly name: string;
-  /** The operator's next step when `look` throws. */
+  /** The operator's next step if `look` throws. */
   readonly advice: string;
-  /** Set if the check also decides whether a running replica is ready. */
+  /** Set if the check also counts for a running replica's readiness. */
   readonly readiness?: ReadinessPart | undefined;
-  /** Looks and changes nothing. Throws {@link NotChecked} to skip; any other error is a failure. */
+  /** Runs the check, which changes nothing. Throws {@link NotChecked} to skip; any other error is a failure. */
   look(): Promise<Finding>;
 }
 
-/** The result of a check. `info` needs no action. `skip` was not checked, for a reason that another check gives. */
+/** The result of a check. `info` needs no action. `skip` was not checked, for a reason that another check reports. */
 export interface Finding {
   readonly status: "ok" | "info" | "warn" | "fail" | "skip";
   readonly found: string;
-  /** The operator's next step. */
   readonly advice?: string;
 }
 
@@ -29,16 +28,16 @@ export interface NamedFinding extends Finding {
 export interface ReadinessPart {
   /** True if a replica without this dependency serves nobody, while other replicas may have it. */
   readonly isVital: boolean;
-  /** The fault and the remedy, for everyone to read. It quotes nothing that the dependency returned. */
+  /** The fault and the remedy, readable by anyone. It quotes nothing that the dependency returned. */
   readonly reason: string;
 }
 
-/** Thrown by a check that is impossible for a reason that another check gives. */
+/** Thrown by a check that is impossible for a reason that another check reports. */
 export class NotChecked extends Error {
   override readonly name = "NotChecked";
 }
 
-/** Runs all checks at once, each with this time limit, and returns their findings in order. Never throws. */
+/** Runs all checks concurrently, each with this time limit, and returns their findings in order. Never throws. */
 export function runChecks(checks: readonly HealthCheck[], timeoutMs: number): Promise<NamedFinding[]> {
   return Promise.all(
     checks.map(async ({ name, advice, look }) => {
@@ -53,7 +52,7 @@ export function runChecks(checks: readonly HealthCheck[], timeoutMs: number): Pr
   );
 }
 
-/** Returns a function that calls `make` at its first call and always returns that promise. */
+/** Returns a function that calls `make` on its first call, and returns the same promise on every call. */
 export function once<T>(make: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | undefined;
   return () => {

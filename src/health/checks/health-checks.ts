@@ -11,8 +11,8 @@ import { redisCheck } from "./redis-check.ts";
 import { treasuryChecks } from "./treasury-checks.ts";
 
 /**
- * The one list of checks: `tss doctor` runs all of them, and readiness those with a `readiness`. With several networks,
- * the name of a network's check begins with the network.
+ * Returns all checks. `tss doctor` runs all of them, and readiness runs those with a `readiness`. With several
+ * networks, the name of a network's check begins with the network.
  */
 export function healthChecks(subject: HealthSubject): HealthCheck[] {
   return [

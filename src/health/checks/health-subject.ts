@@ -5,12 +5,12 @@ import type { NetworkConfig } from "../../config/networks.ts";
 import type { Queryable } from "../../store/database.ts";
 import { type Finding, NotChecked, needed } from "./health-check.ts";
 
-/** The service that the checks look at: the running one, or a configured one that the doctor opens part by part. */
+/** The service under check: the running one, or a configured one that the doctor opens part by part. */
 export interface HealthSubject {
   readonly config: Config;
   /** True in the running service, which has already migrated its database. */
   readonly isRunning: boolean;
-  /** Opens the database at the first call. */
+  /** Opens the database on the first call. */
   database(): Promise<HealthDatabase>;
   readonly networks: readonly HealthNetwork[];
   /** Asks the Redis at `REDIS_URL`. */
@@ -21,7 +21,7 @@ export interface HealthSubject {
 export interface HealthNetwork {
   readonly config: NetworkConfig;
   readonly chain: HealthChain;
-  /** Returns whether this replica has opened the network. Default: the subject is no running replica. */
+  /** Returns true if this replica has opened the network. Absent if the subject is not a running replica. */
   isOpen?(): boolean;
 }
 
@@ -31,20 +31,20 @@ export type NetworkSubject = HealthNetwork & Pick<HealthSubject, "database">;
 /** The database, as far as the checks can reach it. */
 export type HealthDatabase =
   | { readonly kind: "postgres" | "pglite"; readonly db: Queryable }
-  /** The embedded database does not exist yet, or another process uses it. */
+  /** The reason: the embedded database does not exist yet, or another process uses it. */
   | { readonly kind: "out of reach"; readonly why: string };
 
-/** The chain. Each part is opened at its first call. */
+/** The chain. Opens each part on its first call. */
 export interface HealthChain {
   /** Throws {@link NotChecked} for an embedded network that runs only inside the service. */
   access(): Promise<NetworkAccess>;
-  /** A client that sends nothing by itself. */
+  /** A client, which sends nothing until it is called. */
   client(): Promise<SuiGrpcClient>;
   /** The network with Ika's objects and the Treasury. */
   network(): Promise<ChainNetwork>;
 }
 
-/** Returns the database's connection. Throws {@link NotChecked} when it is out of reach. */
+/** Returns the database's connection. Throws {@link NotChecked} if it is out of reach. */
 export async function reachable({ database }: Pick<HealthSubject, "database">): Promise<Queryable> {
   const opened = await needed(database(), "the database does not answer");
   if (opened.kind === "out of reach") throw new NotChecked(`the database is ${opened.why}`);

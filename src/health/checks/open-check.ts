@@ -1,7 +1,10 @@
 import type { HealthCheck } from "./health-check.ts";
 import type { HealthNetwork } from "./health-subject.ts";
 
-/** Checks whether a running replica has opened a network. The doctor opens networks itself and has no such check. */
+/**
+ * Returns the check whether a running replica has opened a network. The doctor, which opens networks itself, has no
+ * such check.
+ */
 export function openCheck({ isOpen }: HealthNetwork): HealthCheck[] {
   if (isOpen === undefined) return [];
   return [

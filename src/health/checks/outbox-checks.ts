@@ -6,7 +6,7 @@ import { isSchemaMissing } from "../../store/sql-errors.ts";
 import { type Finding, type HealthCheck, NotChecked } from "./health-check.ts";
 import { type NetworkSubject, reachable } from "./health-subject.ts";
 
-/** Checks that workers take queued operations, and that nothing else sends from the hot wallet. */
+/** Returns the checks that workers take queued operations, and that no other process sends from the hot wallet. */
 export function outboxChecks(subject: NetworkSubject, processType: Config["processType"]): HealthCheck[] {
   return [
     {

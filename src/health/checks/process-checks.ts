@@ -6,7 +6,7 @@ import { createSecureContext } from "node:tls";
 import type { Config } from "../../config/config.ts";
 import type { Finding, HealthCheck } from "./health-check.ts";
 
-/** Checks the process's machine: its folder, its port and its certificate. */
+/** Returns the checks of the process's data folder, port and certificate. */
 export function processChecks(config: Config): HealthCheck[] {
   return [
     {
@@ -30,7 +30,7 @@ export function processChecks(config: Config): HealthCheck[] {
 
 const HEALTH_TIMEOUT_MS = 3_000;
 const MS_PER_DAY = 86_400_000;
-/** Certificates are usually renewed a month before they expire, so by now the renewal has failed. */
+/** Certificates are usually renewed a month before they expire, so by this time the renewal has failed. */
 const CERTIFICATE_WARN_DAYS = 14;
 
 function lookAtFolder(dataDirectory: string): Finding {
@@ -81,7 +81,7 @@ function lookAtCertificate(tls: Config["tls"]): Finding {
   if (tls === undefined) return { status: "info", found: "none; a proxy must terminate TLS" };
   const cert = readFileSync(tls.certificateFile);
   const key = readFileSync(tls.keyFile);
-  // Throws when the two do not belong together.
+  // Throws if the certificate and the key do not match.
   createSecureContext({ cert, key });
   const { validTo } = new X509Certificate(cert);
   const days = Math.floor((Date.parse(validTo) - Date.now()) / MS_PER_DAY);

@@ -1,7 +1,7 @@
 import type { HealthCheck } from "./health-check.ts";
 import type { HealthSubject } from "./health-subject.ts";
 
-/** Checks Redis, through which replicas share wake-ups and rate limits. */
+/** Returns the check of Redis, through which replicas share wake-ups and rate limits. */
 export function redisCheck({ config, askRedis }: Pick<HealthSubject, "config" | "askRedis">): HealthCheck {
   const isConfigured = config.redisUrl !== undefined;
   return {

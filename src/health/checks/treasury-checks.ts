@@ -10,7 +10,7 @@ import { answering, findFunction, missingObjects } from "./chain-checks.ts";
 import { type Finding, type HealthCheck, needed } from "./health-check.ts";
 import { type HealthChain, type NetworkSubject, reachable } from "./health-subject.ts";
 
-/** Checks the Treasury, the caps that spend from it, and the coins that pay for gas. */
+/** Returns the checks of the Treasury, the caps that spend from it, and the coins that pay for gas. */
 export function treasuryChecks(subject: NetworkSubject): HealthCheck[] {
   const { chain } = subject;
   return [
@@ -37,9 +37,9 @@ export function treasuryChecks(subject: NetworkSubject): HealthCheck[] {
   ];
 }
 
-/** `VERSION` of `move/treasury`. Its functions abort for a Treasury of another version. */
+/** `VERSION` of `move/treasury`. Its functions abort for a Treasury with another version. */
 const TREASURY_VERSION = 1n;
-/** The doctor warns when the Treasury can pay for fewer signatures. */
+/** Warns if the Treasury can pay for fewer signatures than this. */
 const FEW_SIGNS_COUNT = 1_000;
 const UNITS_PER_COIN = 1e9;
 
@@ -101,7 +101,7 @@ async function lookAtBalance(chain: HealthChain): Promise<Finding> {
   const state = await readTreasury(chain);
   const count = affordableSigns(state, await createTreasuryReader(await connected(chain)).signPrices());
   const found = `${inCoins(state.ika)} IKA and ${inCoins(state.sui)} SUI, enough for ${count} signatures`;
-  const advice = "put IKA and SUI into it with `tss treasury fund`, which anyone may do";
+  const advice = "deposit IKA and SUI with `tss treasury fund`, which anyone can do";
   if (count === 0) return { status: "fail", found, advice };
   return count < FEW_SIGNS_COUNT ? { status: "warn", found, advice } : { status: "ok", found };
 }
@@ -127,7 +127,7 @@ async function lookAtGas(subject: NetworkSubject): Promise<Finding> {
   return isLow || isSpread ? { status: "warn", found, advice } : { status: "ok", found };
 }
 
-/** Ignores that the database is not migrated: it then has no lanes. */
+/** Ignores a database that is not migrated, because it has no lanes yet. */
 function ignoreMissingSchema(error: unknown): undefined {
   if (!isSchemaMissing(error)) throw error;
 }

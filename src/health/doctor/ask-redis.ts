@@ -2,7 +2,7 @@ import { Redis } from "ioredis";
 import type { Secret } from "../../telemetry/secret.ts";
 import type { Finding } from "../checks/health-check.ts";
 
-/** Connects to Redis and judges its version and its eviction policy. */
+/** Connects to Redis and checks its version and its eviction policy. */
 export async function askRedis(url: Secret): Promise<Finding> {
   const client = new Redis(url.reveal(), {
     lazyConnect: true,
@@ -18,7 +18,7 @@ export async function askRedis(url: Secret): Promise<Finding> {
     await client.connect();
     return judgeRedis(await client.info());
   } catch (error) {
-    // The error of the connection says more than that it is closed.
+    // The connection's own error is more specific than "closed".
     throw broken ?? error;
   } finally {
     client.disconnect();

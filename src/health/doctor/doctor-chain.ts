@@ -7,7 +7,7 @@ import { NotChecked, once } from "../checks/health-check.ts";
 import type { HealthChain } from "../checks/health-subject.ts";
 import { fetchInTime } from "../fetch-in-time.ts";
 
-/** Opens a configured chain for the checks. Starts nothing: looks for an embedded localnet at its port. */
+/** Opens a configured chain for the checks. Does not start an embedded localnet, but looks for one at its port. */
 export function openDoctorChain(
   network: NetworkConfig,
   openAccess: () => Promise<NetworkAccess> = () => findAccess(network),

@@ -7,7 +7,7 @@ import type { Queryable } from "../../store/database.ts";
 import { openPglite } from "../../store/open-pglite.ts";
 import type { HealthDatabase } from "../checks/health-subject.ts";
 
-/** Opens the database and changes nothing. Throws when PostgreSQL does not answer or refuses. */
+/** Opens the database and changes nothing. Throws if PostgreSQL does not answer or refuses. */
 export async function openDoctorDatabase({
   databaseUrl,
   dataDirectory,
@@ -21,7 +21,7 @@ export async function openDoctorDatabase({
     application_name: "tss doctor",
     types: columnTypes,
   });
-  // The statement that runs on a broken connection reports the failure.
+  // The statement on a broken connection reports the failure.
   pool.on("error", () => {});
   await pool.query("SELECT 1").catch(async (error: unknown) => {
     await pool.end();
@@ -38,7 +38,7 @@ export async function openDoctorDatabase({
 export type DoctorDatabase = HealthDatabase & { close(): Promise<void> };
 
 const TIMEOUT_MS = 5_000;
-/** A service that runs on the same server needs the rest. */
+/** Leaves the other connections to a service on the same server. */
 const CONNECTIONS_MAX_COUNT = 2;
 
 async function openEmbedded(dataDirectory: string): Promise<DoctorDatabase> {

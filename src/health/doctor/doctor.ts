@@ -7,8 +7,8 @@ import { openDoctorChain } from "./doctor-chain.ts";
 import { openDoctorDatabase } from "./doctor-database.ts";
 
 /**
- * Checks everything that the service needs, and changes nothing. It works beside a running service and without one. If
- * the configuration is wrong, it returns only the faults of the configuration.
+ * Checks everything that the service needs, and changes nothing. Works with or without a running service. If the
+ * configuration is invalid, returns only its faults.
  */
 export async function runDoctor(
   environment?: NodeJS.ProcessEnv,

@@ -7,8 +7,8 @@ import { treasuryChecks } from "../checks/treasury-checks.ts";
 import { openDoctorChain } from "./doctor-chain.ts";
 
 /**
- * Returns the error for a start that could not use its chain, with what `tss doctor` says of fullnode, chain and Treasury.
- * Returns the cause itself if the doctor finds nothing wrong with them.
+ * Returns the error for a startup that could not use its chain, with the findings of `tss doctor` about fullnode, chain
+ * and Treasury. Returns the cause itself if the doctor finds nothing wrong with them.
  */
 export async function explainChainFailure(
   cause: unknown,
@@ -30,7 +30,6 @@ export async function explainChainFailure(
   return new Error(`the chain cannot be used: ${why}\n${lines.join("\n")}`, { cause });
 }
 
-/** The parts of a failed start. */
 export interface FailedChain {
   readonly network: NetworkConfig;
   /** Default: the configured access. */

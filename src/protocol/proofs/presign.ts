@@ -24,6 +24,7 @@ export function readPresign(curve: CurveArithmetic, family: PresignFamily, bytes
 /** The two shapes of presign: ECDSA's, and the one that Taproot, EdDSA and Schnorrkel share. */
 export type PresignFamily = "ecdsa" | "schnorr";
 
+/** The public part of a presign. */
 export interface PublicPresign {
   readonly sessionId: Uint8Array;
   /** ECDSA: encryptions of g, g*x0, g*x1, g*k0, g*k1. Schnorr: of k0, k1. */

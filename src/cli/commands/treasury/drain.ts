@@ -3,7 +3,6 @@ import { defaulted, required } from "../../option.ts";
 import { changeCommand, oneCall } from "../../treasury/change-command.ts";
 import { coins, fullAddress } from "../../treasury/change-options.ts";
 
-/** `tss treasury drain`. */
 export const drainCommand = changeCommand({
   summary: "take IKA and SUI out of the Treasury",
   options: {

@@ -6,7 +6,7 @@ import { findConsent } from "../../treasury/find-consent.ts";
 
 const AUTHORIZATION = optional(
   "<file>",
-  "what `signLeave` or `signRefusal` of the client returned, as JSON",
+  "the result of the client's `signLeave` or `signRefusal`, as JSON",
   nonEmptyText,
 );
 const SIGNING_OPTIONS = {
@@ -23,9 +23,8 @@ const SIGNING_OPTIONS = {
   ),
 };
 const DETAILS =
-  "It needs no service and no project key: the owner's signature decides, and whoever submits it pays for the gas.";
+  "Needs neither a service nor a project key: the owner's signature suffices, and the sender pays for the gas.";
 
-/** `tss treasury exit`. */
 export const exitCommand = changeCommand({
   summary: "take a user's dWallet out of the Treasury, with the user's authorization or seed",
   details: DETAILS,
@@ -45,14 +44,15 @@ export const exitCommand = changeCommand({
     return {
       caller: "anyone",
       add: (call) => call("leave", { dwallet, recipient, ...signed }),
-      next: () => [`${recipient} has the dWallet's capability now, and signs with Ika alone.`],
+      next: () => [
+        `${recipient} now has the dWallet's capability, and can sign with Ika without this service.`,
+      ],
     };
   },
 });
 
-/** `tss treasury refuse`. */
 export const refuseCommand = changeCommand({
-  summary: "forbid for good that the administrator hands a user's dWallet out, for its user",
+  summary: "forbid permanently, for a user, that the administrator releases the user's dWallet",
   details: DETAILS,
   options: { authorization: AUTHORIZATION, ...SIGNING_OPTIONS },
   async plan(values, treasury): Promise<PlannedChange> {
@@ -66,7 +66,7 @@ export const refuseCommand = changeCommand({
     return {
       caller: "anyone",
       add: (call) => call("refuse_release", { dwallet, ...signed }),
-      next: () => ["Only the owner can take the dWallet out now."],
+      next: () => ["Now only the owner can take the dWallet out."],
     };
   },
 });

@@ -3,12 +3,11 @@ import { defaulted } from "../../option.ts";
 import { changeCommand } from "../../treasury/change-command.ts";
 import { coins } from "../../treasury/change-options.ts";
 
-/** `tss treasury fund`. */
 export const fundCommand = changeCommand({
-  summary: "put IKA and SUI of the sender into the Treasury; anyone may",
+  summary: "deposit IKA and SUI of the sender into the Treasury; anyone can",
   options: {
     ika: defaulted("<ika>", "how much IKA", coins, "0"),
-    sui: defaulted("<sui>", "how much SUI, beside the gas", coins, "0"),
+    sui: defaulted("<sui>", "how much SUI, in addition to the gas", coins, "0"),
   },
   plan({ ika, sui }, treasury) {
     if (ika === 0n && sui === 0n) throw new UsageError("--ika or --sui is missing");

@@ -9,29 +9,28 @@ import { formatCeilings, proposeCeilings } from "../../treasury/price-ceilings.t
 import { describeEpoch, readEpoch } from "../../treasury/sui-epoch.ts";
 import { MARGIN_OPTION, setCeiling } from "./set-ceiling.ts";
 
-/** `tss treasury init`. */
 export const initCommand = changeCommand({
-  summary: "make a new Treasury ready in one transaction: ceilings, operators, roles, and a deposit",
+  summary: "set up a new Treasury in one transaction: ceilings, operators, roles, and a deposit",
   details:
-    "Ceilings are Ika's current prices and a margin. Each operator may do twice its even share of what you expect\n" +
-    "in an epoch, and spend what that costs at the ceilings.",
+    "Ceilings are Ika's current prices plus a margin. Each operator may do twice its even share of the operations\n" +
+    "that you expect in an epoch, and spend their cost at the ceilings.",
   options: {
     holder: required("<address>", "the hot wallet, which holds the OperatorCaps", fullAddress),
     operators: defaulted("<count>", "OperatorCaps, one for each lane", count(1, 32), "4"),
-    expires: defaulted("<epochs>", "for how many epochs from now they work", count(1, 3_650), "90"),
+    expires: defaulted("<epochs>", "the number of epochs from now until they expire", count(1, 3_650), "90"),
     signs: defaulted("<count>", "signatures that you expect in an epoch", count(1, 100_000_000), "5000"),
     dkgs: defaulted("<count>", "new dWallets that you expect in an epoch", count(1, 100_000_000), "500"),
     margin: MARGIN_OPTION,
     pauser: optional("<address>", "may pause the Treasury, and nothing else", fullAddress),
     recovery: optional("<address>", "may replace a lost AdminCap, after 7 epochs", fullAddress),
-    ika: defaulted("<ika>", "also put this much IKA of the sender into it", coins, "0"),
-    sui: defaulted("<sui>", "also put this much SUI of the sender into it", coins, "0"),
+    ika: defaulted("<ika>", "also deposit this much IKA of the sender", coins, "0"),
+    sui: defaulted("<sui>", "also deposit this much SUI of the sender", coins, "0"),
   },
   async plan(values, treasury, { print, note }) {
     const { operators, ...roles } = treasury.treasury;
     if (operators.length > 0)
       throw new Error(
-        "the Treasury has operators already: use mint-operator, set-ceiling, set-roles and fund one by one",
+        "the Treasury already has operators: use mint-operator, set-ceiling, set-roles and fund one by one",
       );
     const { ika, sui, holder } = values;
     const { prices } = await readPrices(
@@ -39,13 +38,13 @@ export const initCommand = changeCommand({
       treasury.ikaConfig.objects.ikaDWalletCoordinator.objectID,
     );
     const ceilings = proposeCeilings(prices, values.margin);
-    if (ceilings.length === 0) throw new Error("Ika has no prices that a ceiling could follow");
+    if (ceilings.length === 0) throw new Error("Ika has no prices to propose ceilings from");
     const limits = proposeLimits(ceilings, shareOf(values, values.operators));
     const now = await readEpoch(treasury);
     const expiresEpoch = now.epoch + BigInt(values.expires);
     print(formatCeilings(ceilings));
     print(
-      `\n${values.operators} OperatorCaps of ${holder}, which expire after ${describeEpoch(expiresEpoch, now)}.`,
+      `\n${values.operators} OperatorCaps for ${holder}, which expire after ${describeEpoch(expiresEpoch, now)}.`,
     );
     print(`In one epoch each may spend ${describeLimits(limits)}.\n`);
     if (values.recovery === undefined)
@@ -71,7 +70,7 @@ export const initCommand = changeCommand({
         return [
           ...configurationLines(name, { packageId, treasuryId, operatorCapIds: caps.join(",") }),
           ...(ika === 0n || sui === 0n ? ["\nNext, `tss treasury fund` puts IKA and SUI into it."] : []),
-          `\n\`tss doctor --network ${treasury.name}\` checks all of it.`,
+          `\n\`tss doctor --network ${treasury.name}\` checks the result.`,
         ];
       },
     };

@@ -1,9 +1,8 @@
 import { changeCommand, oneCall } from "../../treasury/change-command.ts";
 
-/** `tss treasury migrate`. */
 export const migrateTreasuryCommand = changeCommand({
   summary: "move the Treasury to the newest version of its package, after an upgrade",
-  details: "--package is the id of the new version. From then on every call of the version before aborts.",
+  details: "--package is the id of the new version. Afterwards every call of the previous version aborts.",
   options: {},
   plan: (_values, { name, packageId }) =>
     oneCall(

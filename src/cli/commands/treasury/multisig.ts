@@ -5,10 +5,9 @@ import { formatPairs } from "../../table.ts";
 import { MULTISIG_OPTIONS, multisigOf } from "../../treasury/multisig.ts";
 import { readKeyFile } from "../../treasury/read-key-file.ts";
 
-/** `tss treasury multisig`. */
 export const multisigCommand = command({
   summary: "show the address of a multisig, which can hold an AdminCap or an UpgradeCap",
-  details: "Reads no chain. The order of the keys is part of the address.",
+  details: "Does not read the chain. The order of the keys is part of the address.",
   options: {
     keyFile: optional("<file>", "only show the public key of the key in this file", nonEmptyText),
     ...MULTISIG_OPTIONS,

@@ -17,15 +17,14 @@ const LIMITS = {
   signs: optional("<count>", "the signatures that it may pay in an epoch", count(0, MOST)),
 };
 const EXPIRES = {
-  expires: defaulted("<epochs>", "for how many epochs from now, each about a day", count(1, 3_650), "90"),
+  expires: defaulted("<epochs>", "the number of epochs from now, each about a day", count(1, 3_650), "90"),
 };
-/** What one operator does in an epoch if nothing else is said. */
+/** The default limits of one operator in an epoch. */
 const ONE_SHARE = shareOf({ dkgs: 500, signs: 5_000 }, 1);
 
-/** `tss treasury mint-operator`. */
 export const mintOperatorCommand = changeCommand({
   summary: "create an OperatorCap for one lane of the hot wallet, with an expiry and limits",
-  details: "Limits that are not given are proposed: coins for all its operations at the price ceilings.",
+  details: "Omitted limits are proposed: coins for all its operations at the price ceilings.",
   options: { holder: required("<address>", "the hot wallet", fullAddress), ...EXPIRES, ...LIMITS },
   async plan(values, treasury, { print }) {
     const { expiresEpoch, shown } = await expiryOf(treasury, values.expires);
@@ -42,25 +41,25 @@ export const mintOperatorCommand = changeCommand({
   },
 });
 
-/** `tss treasury renew-operator`. */
 export const renewOperatorCommand = changeCommand({
   summary: "give an OperatorCap a later expiry, and other limits",
-  details: "Limits that are not given stay as they are. What it has spent in this epoch still counts.",
+  details: "Omitted limits stay unchanged. Its spending in this epoch still counts.",
   options: { operator: operand("<cap-id>", "the OperatorCap", objectId), ...EXPIRES, ...LIMITS },
   async plan({ operator: operatorCap, expires, ...values }, treasury, { print }) {
     const known = treasury.treasury.operators.find(({ capId }) => capId === operatorCap);
     if (known === undefined) throw new Error(`the Treasury has no OperatorCap ${operatorCap}`);
     const { expiresEpoch, shown } = await expiryOf(treasury, expires);
     const limits = mergeLimits(values, known.limits);
-    print(`The OperatorCap expires after ${shown}, so far after epoch ${known.expiresEpoch}.`);
-    print(`In one epoch it may spend ${describeLimits(limits)};\nso far ${describeLimits(known.limits)}.\n`);
+    print(`The OperatorCap expires after ${shown}, currently after epoch ${known.expiresEpoch}.`);
+    print(
+      `In one epoch it may spend ${describeLimits(limits)};\ncurrently ${describeLimits(known.limits)}.\n`,
+    );
     return oneCall("renew_operator", { operatorCap, expiresEpoch, ...limits });
   },
 });
 
-/** `tss treasury revoke-operator`. */
 export const revokeOperatorCommand = changeCommand({
-  summary: "revoke an OperatorCap: it spends nothing more, and queued operations of its lane wait",
+  summary: "revoke an OperatorCap: it can spend nothing more, and queued operations of its lane wait",
   options: { operator: operand("<cap-id>", "the OperatorCap", objectId) },
   plan: ({ operator: operatorCap }) =>
     oneCall("revoke_operator", { operatorCap }, "Remove the OperatorCap from the service's configuration."),
@@ -74,7 +73,7 @@ async function expiryOf(treasury: OpenTreasury, epochs: number) {
 
 type LimitValues = Pick<Values<typeof LIMITS>, keyof typeof LIMITS>;
 
-/** What is given; coins that are not given suffice for the operations. */
+/** Returns the given limits. Omitted limits of coins suffice for the operations at the price ceilings. */
 async function limitsOf(
   treasury: OpenTreasury,
   values: LimitValues,

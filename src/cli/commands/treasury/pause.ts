@@ -2,7 +2,6 @@ import { optional } from "../../option.ts";
 import { choiceOf } from "../../option-values.ts";
 import { changeCommand, oneCall } from "../../treasury/change-command.ts";
 
-/** `tss treasury pause`. */
 export const pauseCommand = changeCommand({
   summary: "stop all payments of the Treasury at once; users can still leave",
   options: {
@@ -15,7 +14,7 @@ export const pauseCommand = changeCommand({
   plan({ as }, { treasury }) {
     const role = as ?? (treasury.pauser === undefined ? "admin" : "pauser");
     const next = () => [
-      "`tss treasury unpause` of the administrator ends the pause. Queued operations wait.",
+      "The administrator ends the pause with `tss treasury unpause`. Queued operations wait until then.",
     ];
     return role === "pauser"
       ? { caller: "pauser", add: (call) => call("pause", {}), next }
@@ -23,7 +22,6 @@ export const pauseCommand = changeCommand({
   },
 });
 
-/** `tss treasury unpause`. */
 export const unpauseCommand = changeCommand({
   summary: "let the Treasury pay again",
   options: {},

@@ -7,11 +7,10 @@ import { configurationLines } from "../../treasury/configuration-lines.ts";
 
 const { treasury: _treasury, package: _package, adminCap: _adminCap, ...OPTIONS } = CHANGE_OPTIONS;
 
-/** `tss treasury publish`. */
 export const publishCommand = command({
   summary: "publish the Treasury's package, which creates a Treasury and gives you its AdminCap",
   details:
-    "The compiled modules are part of this version of tss; `npm run move:check` proves that they are the sources.\n" +
+    "The compiled modules are part of this version of tss; `npm run move:check` proves that they match the sources.\n" +
     "The sender receives the AdminCap. The UpgradeCap decides who can change the code: see docs/treasury.md.",
   options: {
     upgradeCapTo: optional("<address>", "who receives the UpgradeCap; default the sender", fullAddress),
@@ -55,7 +54,7 @@ export const publishCommand = command({
           ...configurationLines(name, {
             packageId,
             treasuryId,
-            operatorCapIds: "what `tss treasury init` prints",
+            operatorCapIds: "<printed by `tss treasury init`>",
           }),
           `\nNext: tss treasury init --network ${name} --treasury ${treasuryId} --holder <hot wallet>`,
         ];

@@ -4,29 +4,26 @@ import { objectId } from "../../option-values.ts";
 import { changeCommand, oneCall } from "../../treasury/change-command.ts";
 import { fullAddress } from "../../treasury/change-options.ts";
 
-/** `tss treasury announce-release`. */
 export const announceReleaseCommand = changeCommand({
   summary: "announce that a dWallet's capability goes to an address after 14 epochs",
   options: {
     dwallet: operand("<dwallet-id>", "the dWallet", objectId),
-    to: required("<address>", "who is to receive the capability", fullAddress),
+    to: required("<address>", "the recipient of the capability", fullAddress),
   },
   plan: ({ dwallet, to: recipient }) =>
     oneCall(
       "announce_release",
       { dwallet, recipient },
-      "After 14 epochs, and for 14 more, `tss treasury release` hands it out, unless its owner forbids it. Monitors see the announcement.",
+      "After 14 epochs, and for 14 more, `tss treasury release` sends it, unless its owner forbids it. Monitors see the announcement.",
     ),
 });
 
-/** `tss treasury withdraw-release`. */
 export const withdrawReleaseCommand = changeCommand({
   summary: "withdraw the announced release of a dWallet's capability",
   options: { dwallet: operand("<dwallet-id>", "the dWallet", objectId) },
   plan: ({ dwallet }) => oneCall("withdraw_release", { dwallet }),
 });
 
-/** `tss treasury release`. */
 export const releaseCommand = changeCommand({
   summary: "send a dWallet's capability to the announced recipient, or a presign's to an address",
   options: {

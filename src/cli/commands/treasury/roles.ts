@@ -7,15 +7,14 @@ import { fullAddress } from "../../treasury/change-options.ts";
 const NOBODY = `0x${"0".repeat(64)}`;
 const STEPS = ["offer", "accept", "withdraw", "recover"] as const;
 
-/** `tss treasury set-roles`. */
 export const setRolesCommand = changeCommand({
   summary: "set who may pause the Treasury, and who may replace a lost AdminCap",
-  details: "A role that is not given stays as it is.",
+  details: "Omitted roles stay unchanged.",
   options: {
     pauser: optional("<address>", "may pause, and nothing else; `nobody` removes the role", roleHolder),
     recovery: optional(
       "<address>",
-      "may offer the administration anew, after 7 epochs; or `nobody`",
+      "may replace a lost AdminCap, after 7 epochs; `nobody` removes the role",
       roleHolder,
     ),
   },
@@ -29,12 +28,11 @@ export const setRolesCommand = changeCommand({
   },
 });
 
-/** `tss treasury rotate-admin`. */
 export const rotateAdminCommand = changeCommand({
   summary: "hand the administration over: offer, accept or withdraw it, or recover it",
   details:
-    "offer: the administrator offers it to --to. accept: that address takes it; the AdminCap before counts no more.\n" +
-    "withdraw: the administrator withdraws an offer, also one of the recovery holder.\n" +
+    "offer: the administrator offers it to --to. accept: that address takes it; the previous AdminCap becomes invalid.\n" +
+    "withdraw: the administrator withdraws an offer, including one of the recovery holder.\n" +
     "recover: the recovery holder offers it to --to, who can accept after 7 epochs.",
   options: {
     step: operand("<step>", STEPS.join(", "), choiceOf(STEPS)),

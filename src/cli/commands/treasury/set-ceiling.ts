@@ -8,15 +8,14 @@ import { coins } from "../../treasury/change-options.ts";
 import { nameOperation } from "../../treasury/parameter-kinds.ts";
 import { findOperation, formatCeilings, proposeCeilings, suffices } from "../../treasury/price-ceilings.ts";
 
-/** How far above the current price a ceiling is proposed. */
+/** The option for the margin of proposed ceilings, in percent. */
 export const MARGIN_OPTION = defaulted(
   "<percent>",
-  "how far above Ika's current price a ceiling is proposed",
+  "the margin of a proposed ceiling above Ika's current price",
   count(0, 10_000),
   "25",
 );
 
-/** `tss treasury set-ceiling`. */
 export const setCeilingCommand = changeCommand({
   summary: "set the most that an operation may cost; proposed from Ika's current prices",
   details:
@@ -43,7 +42,7 @@ export const setCeilingCommand = changeCommand({
     print(`${formatCeilings(chosen)}\n`);
     for (const ceiling of chosen)
       if (ceiling.price !== undefined && !suffices(ceiling, ceiling.price))
-        note(`warning: ${nameOperation(ceiling)} costs more than this ceiling; the service cannot do it`);
+        note(`warning: ${nameOperation(ceiling)} costs more than this ceiling; the service cannot run it`);
     return {
       caller: "admin",
       add(call) {
@@ -64,13 +63,12 @@ export const setCeilingCommand = changeCommand({
 
 type OperationId = Pick<OperationPrice, "operation" | "curve" | "signatureAlgorithm">;
 
-/** The call that sets a ceiling. */
 export function setCeiling({ operation, curve, signatureAlgorithm, ika, sui }: OperationPrice) {
   const number = PRICED_OPERATIONS.indexOf(operation);
   return ["set_ceiling", { operation: number, curve, algorithm: signatureAlgorithm, ika, sui }] as const;
 }
 
-/** `dkg:CURVE`, `presign:CURVE/ALGORITHM` or `sign:CURVE/ALGORITHM`. */
+/** Parses `dkg:CURVE`, `presign:CURVE/ALGORITHM` or `sign:CURVE/ALGORITHM`. */
 function operationName(text: string): OperationId {
   const [name, of = ""] = text.split(":");
   const operation = PRICED_OPERATIONS.find((one) => one === name);

@@ -9,14 +9,13 @@ import { readKeyFile } from "../../treasury/read-key-file.ts";
 import { reviewTransaction } from "../../treasury/review-transaction.ts";
 import { readTransactionFile } from "../../treasury/transaction-file.ts";
 
-/** `tss treasury sign`. */
 export const signCommand = command({
   summary: "show unsigned bytes, and sign them with a key file, as one key of a multisig",
   details: "Refuses bytes that do anything but call this Treasury, or publish or upgrade its package.",
   options: {
     bytes: required("<file>", "the unsigned bytes", nonEmptyText),
     keyFile: optional("<file>", "the key: suiprivkey1... or 64 hex digits, mode 0600", nonEmptyText),
-    yes: flag("sign without a question"),
+    yes: flag("sign without asking"),
     ...TARGET_OPTIONS,
   },
   async run(values, context) {

@@ -2,11 +2,10 @@ import { command, EXIT } from "../../command.ts";
 import { flag } from "../../option.ts";
 import { TARGET_OPTIONS } from "../../treasury/open-treasury-chain.ts";
 
-/** `tss treasury status`. */
 export const treasuryStatusCommand = command({
   summary: "show the Treasury on the chain: balances, ceilings, operators, roles, announcements",
   details:
-    "Asks a fullnode alone, neither the service nor its database. Warnings do not change the exit code.",
+    "Queries only a fullnode, neither the service nor its database. Warnings do not change the exit code.",
   options: { ...TARGET_OPTIONS, json: flag("print a JSON object") },
   async run({ json, ...target }, context) {
     const { openTreasury } = await import("../../treasury/open-treasury.ts");

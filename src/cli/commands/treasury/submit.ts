@@ -12,21 +12,20 @@ import { TARGET_OPTIONS } from "../../treasury/open-treasury-chain.ts";
 import { reviewTransaction } from "../../treasury/review-transaction.ts";
 import { readTransactionFile, signatureList } from "../../treasury/transaction-file.ts";
 
-/** `tss treasury submit`. */
 export const submitCommand = command({
-  summary: "send bytes that were signed elsewhere, after another look at them",
+  summary: "review and send bytes that were signed elsewhere",
   details:
     "Refuses bytes that do anything but call this Treasury, or publish or upgrade its package, and signatures that\n" +
     "are not the sender's. With --public-keys and --threshold it combines the signatures of a multisig's keys.",
   options: {
-    bytes: required("<file>", "the bytes, as --unsigned wrote them", nonEmptyText),
+    bytes: required("<file>", "the file that --unsigned wrote", nonEmptyText),
     signature: required(
       "<base64>",
       "the sender's signature; several, separated by commas, for a multisig",
       signatureList,
     ),
     ...MULTISIG_OPTIONS,
-    yes: flag("send without a question"),
+    yes: flag("send without asking"),
     dryRun: flag("only show what would happen"),
     ...TARGET_OPTIONS,
   },
@@ -36,7 +35,7 @@ export const submitCommand = command({
     const review = reviewTransaction(bytes, subject);
     context.print(review.text);
     if (review.gasOwner !== review.sender)
-      throw new Error("somebody else pays for the gas, which takes a signature more");
+      throw new Error("another address pays for the gas, and its signature is missing");
     const signature = await signatureOf(bytes, review.sender, values);
     context.print(`\nThe signature is the sender's. The dry run succeeds. ${await dryRun(chain, bytes)}`);
     if (values.dryRun) return;
@@ -46,7 +45,7 @@ export const submitCommand = command({
   },
 });
 
-/** Combines the signatures of a multisig, and checks that the result is the sender's signature of these bytes. */
+/** Combines the signatures of a multisig, and verifies the result as the sender's signature of these bytes. */
 async function signatureOf(
   bytes: Uint8Array,
   sender: string,

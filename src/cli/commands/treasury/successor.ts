@@ -8,17 +8,18 @@ import { objectId } from "../../option-values.ts";
 import { changeCommand, oneCall } from "../../treasury/change-command.ts";
 import type { OpenTreasury } from "../../treasury/open-treasury.ts";
 
-/** The most capabilities that one transaction moves: the chain's limit on dynamic fields is reached soon after. */
+/**
+ * The maximum number of dWallets, and of presigns, in one transaction: close to the chain's limit on dynamic fields.
+ */
 export const MAX_MOVED = 100;
 const MAX_LISTED = 1_000_000;
 
-/** `tss treasury announce-successor`. */
 export const announceSuccessorCommand = changeCommand({
   summary: "announce that the capabilities go to another Treasury after 14 epochs",
   options: { successor: operand("<treasury-id>", "the other Treasury", objectId) },
   async plan({ successor }, { client, treasury }) {
     if (successor === treasury.id) throw new UsageError("a Treasury cannot succeed itself");
-    // Capabilities that are sent to anything else are lost.
+    // Throws unless it is a Treasury, because capabilities sent to anything else are lost.
     await readTreasuryObject(client, successor);
     return oneCall(
       "announce_successor",
@@ -28,21 +29,19 @@ export const announceSuccessorCommand = changeCommand({
   },
 });
 
-/** `tss treasury withdraw-successor`. */
 export const withdrawSuccessorCommand = changeCommand({
   summary: "withdraw the announced successor",
   options: {},
   plan: () => oneCall("withdraw_successor", {}),
 });
 
-/** `tss treasury move`. */
 export const moveCommand = changeCommand({
   summary: "send capabilities of dWallets and presigns to the announced successor",
   details: `One transaction moves up to ${MAX_MOVED} dWallets and ${MAX_MOVED} presigns. Run it again until nothing is left.`,
   options: {
     dwallets: optional("<ids>", "these dWallets, separated by commas", objectIds),
     presigns: optional("<ids>", "these presigns, separated by commas", objectIds),
-    all: flag("the next of all, except dWallets whose owners forbid it"),
+    all: flag("the next batch of all, except dWallets whose owners forbid it"),
   },
   async plan({ dwallets, presigns, all }, treasury, { print }) {
     if (all === (dwallets !== undefined || presigns !== undefined))

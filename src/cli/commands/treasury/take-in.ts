@@ -6,14 +6,13 @@ import { changeCommand } from "../../treasury/change-command.ts";
 import { fullAddress } from "../../treasury/change-options.ts";
 import { findSent, readSent } from "../../treasury/sent-capabilities.ts";
 
-/** `tss treasury take-in`. */
 export const takeInCommand = changeCommand({
   summary: "take in capabilities that another Treasury has sent to this one",
   details:
     "With --from, the curve and the owner of each dWallet come from the events of that Treasury.\n" +
-    "With --capability, you say them: both are public, in the events of the Treasury that held the dWallet before.",
+    "With --capability, you specify them: both are public, in the events of the Treasury that held the dWallet before.",
   options: {
-    from: optional("<treasury-id>", "take in the next of all that this Treasury has moved here", objectId),
+    from: optional("<treasury-id>", "take in the next batch that this Treasury has moved here", objectId),
     capability: optional("<id>", "take in this one capability", objectId),
     curve: optional("<curve>", "with --capability of a dWallet: its curve", choiceOf(CURVES)),
     owner: optional("<address>", "with --capability of a dWallet: the user's address", fullAddress),
@@ -26,7 +25,7 @@ export const takeInCommand = changeCommand({
       capability === undefined
         ? await findSent(treasury, from ?? "")
         : [await readSent(treasury, capability, terms)];
-    if (sent.length === 0) throw new Error("nothing that this Treasury was sent is left to take in");
+    if (sent.length === 0) throw new Error("no capability that was sent to this Treasury is left to take in");
     print(`${sent.length} capabilities\n`);
     return {
       caller: "admin",

@@ -3,7 +3,7 @@ import { type Finding, type HealthCheck, needed } from "../../checks/health-chec
 import type { NetworkTarget } from "./network-target.ts";
 import type { NetworkView } from "./network-view.ts";
 
-/** Checks the fullnode, its chain, and Ika's coordinator. */
+/** Returns the checks of the fullnode, its chain, and Ika's coordinator. */
 export function coordinatorChecks(target: NetworkTarget, view: NetworkView): HealthCheck[] {
   return [
     {

@@ -12,7 +12,7 @@ import { type Finding, type HealthCheck, NotChecked, once } from "../../checks/h
 import type { NetworkTarget } from "./network-target.ts";
 import type { NetworkView } from "./network-view.ts";
 
-/** Dry-runs each call that the service makes. Nothing is signed or paid. */
+/** Returns the checks that dry-run each call of the service. They sign and pay nothing. */
 export function dryRunChecks(target: NetworkTarget, view: NetworkView): HealthCheck[] {
   const network = once(async () => {
     await view.reader();

@@ -6,7 +6,7 @@ import { readKeyOutputs } from "../../../protocol/read-key-outputs.ts";
 import { type Finding, type HealthCheck, needed, once } from "../../checks/health-check.ts";
 import type { NetworkView } from "./network-view.ts";
 
-/** Checks whether this version can read the outputs of the network's encryption keys. */
+/** Returns the checks that this version can read the outputs of the network's encryption keys. */
 export function keyChecks(view: NetworkView): HealthCheck[] {
   const keys = once(() => readKeys(view));
   return [
@@ -32,7 +32,7 @@ interface FoundKey {
   readonly id: string;
   /** The versions of its outputs, the newest output first. */
   readonly versions: readonly number[];
-  /** The common content of all readable outputs. */
+  /** The content that all readable outputs share. */
   readonly output: Uint8Array;
 }
 

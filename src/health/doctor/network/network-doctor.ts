@@ -8,8 +8,8 @@ import { openNetworkView } from "./network-view.ts";
 import { sessionChecks } from "./session-checks.ts";
 
 /**
- * Checks, step by step, what a first run on a network needs: fullnode, chain, coordinator, network keys, prices,
- * presigns, and a dry run of each call. Only the dry runs need a configuration. Signs and pays nothing.
+ * Checks step by step everything that a first run on a network needs: fullnode, chain, coordinator, network keys,
+ * prices, presigns, and a dry run of each call. Only the dry runs need a configuration. Signs and pays nothing.
  */
 export async function runNetworkDoctor(
   options: TargetOptions,
@@ -34,5 +34,5 @@ export async function runNetworkDoctor(
   return findings.map((finding) => ({ ...finding, found: redact(finding.found) }));
 }
 
-/** A large key is read in many parts, and parameters take a second or two of one core. */
+/** Leaves time to read a large key in many parts, and to compute parameters for a second or two on one core. */
 const TIMEOUT_MS = 60_000;

@@ -8,11 +8,11 @@ import { NotChecked } from "../../checks/health-check.ts";
 import { fetchInTime } from "../../fetch-in-time.ts";
 import { findAccess } from "../doctor-chain.ts";
 
-/** A network before the first call to it. */
+/** The known facts about a network before the first call to it. */
 export interface NetworkTarget {
   readonly name: TargetNetwork;
   readonly fullnodeUrl: Secret;
-  /** The digest of the genesis checkpoint; undefined for a localnet, where every chain is right. */
+  /** The digest of the genesis checkpoint; undefined for a localnet, where any chain is valid. */
   readonly chainIdentifier: string | undefined;
   /** Ika's ids in this version's SDK. */
   readonly ikaConfig: IkaConfig;
@@ -24,7 +24,6 @@ export interface NetworkTarget {
 
 /** The networks that the doctor can check. */
 export const TARGET_NETWORKS = ["localnet", "testnet", "mainnet"] as const;
-/** A network that the doctor can check. */
 export type TargetNetwork = (typeof TARGET_NETWORKS)[number];
 
 /** Options of {@link findTarget}. */
@@ -34,7 +33,7 @@ export interface TargetOptions {
   readonly fullnodeUrl?: string | undefined;
 }
 
-/** Collects the known facts about a network, also from the configuration if it serves that network. */
+/** Collects the known facts about a network, including those of the configuration if it serves the network. */
 export async function findTarget(
   { name, fullnodeUrl: given }: TargetOptions,
   environment?: NodeJS.ProcessEnv,

@@ -10,7 +10,7 @@ import { NotChecked, needed, once } from "../../checks/health-check.ts";
 import { fetchInTime } from "../../fetch-in-time.ts";
 import type { NetworkTarget } from "./network-target.ts";
 
-/** Opens the view. It sends nothing yet. */
+/** Opens the view without sending anything. */
 export function openNetworkView({
   name,
   fullnodeUrl,
@@ -65,18 +65,18 @@ export function openNetworkView({
 }
 
 /**
- * A network as the checks see it. Each part is read at its first use. All parts throw {@link NotChecked} after a failed
+ * A network as the checks see it. Reads each part on its first use. All parts throw {@link NotChecked} after a failed
  * step.
  */
 export interface NetworkView {
   readonly client: SuiGrpcClient;
-  /** Returns a reader of objects, if the chain is the right one. */
+  /** Returns a reader of objects. Throws {@link NotChecked} if the fullnode serves another chain. */
   reader(): Promise<ChainReader>;
   coordinator(): Promise<CoordinatorHead>;
   /** The bytes of the coordinator's state. */
   innerContent(): Promise<Uint8Array>;
   state(): Promise<CoordinatorState>;
-  /** The keys of a table's entries on its first page, which are ids. */
+  /** Returns the keys of the entries on a table's first page, for a table with ids as keys. */
   idsIn(tableId: string): Promise<string[]>;
 }
 

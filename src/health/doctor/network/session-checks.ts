@@ -10,7 +10,7 @@ import { PRESIGN_VERSION, presignVersion } from "../../../protocol/presign-versi
 import type { Finding, HealthCheck } from "../../checks/health-check.ts";
 import type { CoordinatorState, NetworkView } from "./network-view.ts";
 
-/** Checks the network's session prices and its presigns. */
+/** Returns the checks of the network's session prices and its presigns. */
 export function sessionChecks(view: NetworkView): HealthCheck[] {
   return [
     {
@@ -26,7 +26,7 @@ export function sessionChecks(view: NetworkView): HealthCheck[] {
   ];
 }
 
-/** The numbers of protocols in the coordinator's prices. */
+/** The protocols' numbers in the coordinator's prices. */
 const DKG = 9;
 const PRESIGN = 5;
 const SIGN = 6;
