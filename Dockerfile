@@ -1,19 +1,19 @@
 # The image of the service. docs/operations/deploy.md says how to build and run it, and what is in it.
-# The bases are arguments, so that the image also builds where no registry is reached: deploy/image/make-bases.sh makes both
-# from Debian's packages. A build that must be repeatable names them by digest.
-# BUILD_BASE has Node, npm and a shell. BASE needs glibc and libstdc++ only: it gets the Node of BUILD_BASE.
+# The base images are arguments, so that the image also builds without a registry: deploy/image/make-bases.sh makes both
+# from Debian's packages. For a reproducible build, name them by digest.
+# BUILD_BASE has Node, npm and a shell. BASE needs only glibc and libstdc++: it gets its Node from BUILD_BASE.
 ARG BUILD_BASE=docker.io/library/node:22.21.1-bookworm-slim
 ARG BASE=gcr.io/distroless/cc-debian12:nonroot
 
 FROM ${BUILD_BASE} AS locked
-# For a network whose own authority signs the certificates of its registry: the path of a mounted file.
+# The path of a mounted file, for a network whose own authority signs the certificates of its registry.
 ARG NODE_EXTRA_CA_CERTS=""
 ENV NODE_EXTRA_CA_CERTS=${NODE_EXTRA_CA_CERTS}
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 
 FROM locked AS production
-# Without --omit=optional npm keeps Prisma's command line and more, which is twice the size.
+# Without --omit=optional, npm keeps Prisma's command line and more, which doubles the size.
 RUN --mount=type=cache,target=/root/.npm \
   npm ci --omit=dev --omit=optional --ignore-scripts --no-audit --no-fund \
   && find node_modules -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' \) -delete

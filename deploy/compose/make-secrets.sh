@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes the secrets of compose.yaml in ./secrets at random. It never changes a file that is there.
+# Makes the secrets of compose.yaml in ./secrets at random. It never changes an existing file.
 # With the argument `mainnet` it also makes those that compose.two-networks.yaml adds.
 # Put your own fullnode's URL into fullnode_url. Back up hot_wallet and deposit_seed: without them their coins are lost.
 set -eu
@@ -7,7 +7,7 @@ set -eu
 mkdir -p secrets
 chmod 700 secrets
 
-# Containers read the files as another user, so the folder is what keeps them private.
+# Containers read the files as another user, so only the folder's mode keeps them private.
 keep() {
   [ -e "secrets/$1" ] && return
   printf '%s\n' "$2" >"secrets/$1"

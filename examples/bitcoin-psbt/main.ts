@@ -1,4 +1,4 @@
-/** Signs a PSBT with a dWallet. README.md beside it says how to run it. */
+/** Signs a PSBT with a dWallet. README.md says how to run it. */
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { Address, OutScript, TEST_NETWORK, Transaction } from "@scure/btc-signer";
@@ -20,7 +20,7 @@ const publicKey = Buffer.from(publicKeyHex, "hex");
 const addresses = [bitcoinP2wpkhAddress(publicKey, "tb"), bitcoinP2trAddress(publicKey, "tb")];
 console.log("addresses", ...addresses);
 
-// What a wallet would find for these addresses on the chain; here it is made up.
+// A wallet reads the outputs of these addresses from the chain; here they are made up.
 const transaction = new Transaction();
 for (const [index, address] of addresses.entries()) {
   const script = OutScript.encode(Address(TEST_NETWORK).decode(address));

@@ -1,10 +1,10 @@
 #!/bin/sh
-# What a project's key can do over REST. README.md beside it says how to run it.
+# Calls the service over REST with a project's key. README.md says how to run it.
 set -eu
 url=$(jq -r .baseUrl .data/dev.json)
 key=$(jq -r .apiKey .data/dev.json)
 
-# The key goes to curl by its standard input, so that it is not among the arguments that other users can see.
+# Passes the key to curl on standard input, because other users can see a command's arguments.
 call() {
   printf 'header = "authorization: Bearer %s"\n' "$key" |
     curl --config - --fail-with-body --silent --show-error "$@"
@@ -23,5 +23,5 @@ while :; do
   [ -n "$token" ] || break
 done
 
-# Every failure has a reason for programs.
+# Every error has a machine-readable reason.
 call "$url/v1/sign/00000000-0000-7000-8000-000000000000" | jq -r '"error \(.details[0].reason)"'

@@ -1,4 +1,4 @@
-"""Follows what a project signs, over gRPC. README.md beside it says how to run it."""
+"""Follows the signatures of a project over gRPC. README.md says how to run it."""
 import json
 import sys
 
@@ -30,7 +30,7 @@ with grpc.insecure_channel(access["baseUrl"].removeprefix("http://")) as channel
         if not token:
             break
 
-    # The newest request, until its signature is there.
+    # Follow the newest request until it ends.
     for newest in signing.ListSigns(signing_pb2.ListSignsRequest(page_size=1), metadata=key, timeout=10).sign_requests:
         watch = signing_pb2.WatchSignRequest(sign_request_id=newest.sign_request_id)
         for event in signing.WatchSign(watch, metadata=key):
@@ -38,7 +38,7 @@ with grpc.insecure_channel(access["baseUrl"].removeprefix("http://")) as channel
                 state = event.sign_request
                 print(signing_pb2.SignRequest.Status.Name(state.status), state.signature.hex())
 
-    # Every failure has a reason for programs.
+    # Every error has a machine-readable reason.
     try:
         unknown = signing_pb2.GetSignRequest(sign_request_id="00000000-0000-7000-8000-000000000000")
         signing.GetSign(unknown, metadata=key, timeout=10)

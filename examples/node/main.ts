@@ -1,4 +1,4 @@
-/** Makes a named key, signs with it, and survives being stopped. README.md beside it says how to run it. */
+/** Creates a named key, signs with it, and resumes after being stopped. README.md says how to run it. */
 import { randomBytes } from "node:crypto";
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { Curve, createClient, Hash, SignatureAlgorithm, TssError } from "threshold-signing-service/sdk";
@@ -34,19 +34,19 @@ async function sign() {
   );
 }
 
-/** An earlier run was stopped before it had its signature. */
+/** Resumes the signature of an earlier run that was stopped. */
 async function goOn() {
   try {
     const resumed = await client.resume(readFileSync("resume-token", "utf8"), { seed, message });
     if (resumed.kind === "sign") return resumed;
   } catch (error) {
-    // It was about another message.
+    // Otherwise the token belongs to a signature of another message.
     if (!(error instanceof TssError) || error.metadata["field"] !== "message") throw error;
   }
   return await sign();
 }
 
-/** Whole, or not at all. */
+/** Stores the token atomically. */
 function keep(token: string): void {
   writeFileSync("resume-token.new", token);
   renameSync("resume-token.new", "resume-token");

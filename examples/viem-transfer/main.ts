@@ -1,4 +1,4 @@
-/** Sends ether from a dWallet with viem. README.md beside it says how to run it. */
+/** Sends ether from a dWallet with viem. README.md says how to run it. */
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { Curve, createClient } from "threshold-signing-service/sdk";
@@ -24,7 +24,7 @@ console.log("from", account.address);
 const common = { chain: foundry, transport: http(process.argv[2] ?? "http://127.0.0.1:8545") };
 const node = createPublicClient(common);
 const wallet = createWalletClient({ ...common, account });
-// A development node gives its ether away.
+// A development node sets any balance on request.
 await createTestClient({ ...common, mode: "anvil" }).setBalance({
   address: account.address,
   value: parseEther("10"),

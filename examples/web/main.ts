@@ -1,4 +1,4 @@
-/** Makes a key, signs with it, and goes on after a reload. README.md beside it says how to run it. */
+/** Creates a key, signs with it, and resumes after a reload. README.md says how to run it. */
 import {
   type NamedAddress,
   type OnboardStage,
@@ -17,7 +17,7 @@ const SIGN_STAGES: readonly SignStage[] = [
   ...(["submit", "queued", "submitted", "verify"] as const),
 ];
 
-/** Where the browser keeps a task. */
+/** The storage key of the task. */
 const TASK = "threshold-signing-task";
 
 const form = element("form", HTMLFormElement);
@@ -100,7 +100,7 @@ async function run(task: Task): Promise<void> {
     showFacts([...addressFacts(addresses), ["signature", toHex(signature)]]);
     element("result-heading", HTMLElement).focus();
   } catch (error) {
-    // A new action that failed for good leaves nothing to resume.
+    // A new action that failed permanently leaves nothing to resume.
     const isFinal = !(error instanceof TssError) || error.resumeToken === undefined;
     if (isFinal && task.token === undefined) keepTask(undefined);
     status.textContent = "Stopped.";
@@ -111,7 +111,7 @@ async function run(task: Task): Promise<void> {
   }
 }
 
-/** What is kept over a reload is public: the token, the service, and a message that the chain will have. */
+/** Stores the task across reloads. It is public: the token, the service, and a message that the chain will store. */
 function keepTask(task: Task | undefined): void {
   if (task === undefined) localStorage.removeItem(TASK);
   else localStorage.setItem(TASK, JSON.stringify(task));

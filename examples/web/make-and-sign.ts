@@ -10,7 +10,7 @@ import {
 } from "threshold-signing-service/sdk";
 import { createWorkerEngine } from "threshold-signing-service/web-worker";
 
-/** What the page offers: each combination that the network signs with. */
+/** The combinations that the page offers: all that the network supports. */
 export const ALGORITHMS = [
   { curve: Curve.ED25519, signatureAlgorithm: SignatureAlgorithm.EdDSA, hashScheme: Hash.SHA512 },
   {
@@ -29,34 +29,34 @@ export const ALGORITHMS = [
   { curve: Curve.RISTRETTO, signatureAlgorithm: SignatureAlgorithm.Schnorrkel, hashScheme: Hash.Merlin },
 ] as const;
 
-/** The two steps, and a stage of either. */
+/** The steps of a task. */
 export type Step = "key" | "signature";
-/** See the SDK's guide for what each stage is. */
+/** A stage of either step; docs/sdk.md describes them. */
 export type Stage = OnboardStage | SignStage | "done";
 
-/** What was asked for, without its secrets. With a token it can be resumed. */
+/** The user's request, without its secrets. With a token it can be resumed. */
 export interface Task {
   readonly baseUrl: string;
-  /** A place in {@link ALGORITHMS}. */
+  /** An index into {@link ALGORITHMS}. */
   readonly algorithm: number;
   readonly message: string;
   readonly token?: string;
-  /** What the token is of. */
+  /** The step that the token resumes. */
   readonly step?: Step;
 }
 
-/** The secrets of a task. The seed is 64 hex digits; a signature that was submitted is resumed without it. */
+/** The secrets of a task. The seed is 64 hex digits. It can be empty to resume a submitted signature. */
 export interface Secrets {
   readonly apiKey: string;
   readonly seedHex: string;
 }
 
-/** What the page shows and keeps on the way. */
+/** Cancels the action, and gets its progress. */
 export interface Watcher {
   readonly signal: AbortSignal;
   onStage(step: Step, stage: Stage): void;
   onKey(addresses: readonly NamedAddress[]): void;
-  /** The same task with the token that goes on with it. */
+  /** The same task with the token that resumes it. */
   onTask(task: Task): void;
 }
 
@@ -66,10 +66,10 @@ export interface Made {
   readonly signature: Uint8Array;
 }
 
-/** Computes on workers, so that the page stays smooth. */
+/** Computes on workers, so that the page stays responsive. */
 const engine = createWorkerEngine();
 
-/** Makes the seed's key, or finds it, and signs with it; or goes on with what was interrupted. Throws a TssError. */
+/** Creates or finds the seed's key and signs with it, or resumes an interrupted task. Throws a TssError. */
 export async function makeAndSign(task: Task, secrets: Secrets, watcher: Watcher): Promise<Made> {
   const { signal } = watcher;
   const { apiKey, seedHex } = secrets;
@@ -102,7 +102,7 @@ export async function makeAndSign(task: Task, secrets: Secrets, watcher: Watcher
   return { addresses: key.addresses, signature };
 }
 
-/** A name that follows from the seed and is no secret: the service knows this address of the user's anyway. */
+/** Derives a name from the seed. It is public: the service knows this address of the user anyway. */
 async function nameOf(seed: Uint8Array, curve: Curve): Promise<string> {
   const keys = await engine.deriveUserKeys({ curve, seed });
   keys.destroy();

@@ -1,4 +1,4 @@
-/// What tests need of Ika beside the coordinator's own calls, here of the fake coordinator.
+/// The parts of Ika that tests need besides the coordinator's own calls, here of the fake coordinator.
 #[test_only]
 module treasury::network;
 
@@ -26,12 +26,12 @@ public fun next(self: &mut Network, number: u64) {
     self.ctx = new_from_hint(self.sender, number, self.epoch, 0, 0, self.gas_price);
 }
 
-/// The sender of the transactions from the next one on.
+/// Sets the sender from the next transaction on.
 public fun act_as(self: &mut Network, sender: address) {
     self.sender = sender;
 }
 
-/// This many epochs pass.
+/// Lets this many epochs pass.
 public fun pass(self: &mut Network, epochs: u64) {
     self.epoch = self.epoch + epochs;
 }
@@ -40,7 +40,7 @@ public fun ctx(self: &mut Network): &mut TxContext {
     &mut self.ctx
 }
 
-/// What every session costs, in IKA and SUI.
+/// The price of every session, in IKA and SUI.
 public fun price(): (u64, u64) {
     price_for_testing()
 }
@@ -54,12 +54,12 @@ public fun register_user(_self: &mut Network, coordinator: &mut DWalletCoordinat
     coordinator.register_for_testing(user, curve);
 }
 
-/// The network makes the presign.
+/// Completes the presign, as the network does.
 public fun complete_presign(_self: &mut Network, coordinator: &mut DWalletCoordinator, presign_id: ID) {
     coordinator.complete_presign_for_testing(presign_id);
 }
 
-/// The network makes the dWallet, and its user accepts it.
+/// Completes the dWallet, as the network and then its user do.
 public fun activate_dwallet(_self: &mut Network, coordinator: &mut DWalletCoordinator, dwallet_id: ID) {
     coordinator.activate_dwallet_for_testing(dwallet_id);
 }
@@ -69,17 +69,17 @@ public fun pause_curve(_self: &mut Network, coordinator: &mut DWalletCoordinator
     coordinator.pause_curve_for_testing(curve);
 }
 
-/// Ika moves its coordinator to the next version of its package.
+/// Moves the coordinator to the next version of Ika's package.
 public fun move_on(_self: &mut Network, coordinator: &mut DWalletCoordinator) {
     coordinator.move_on_for_testing();
 }
 
-/// The capability of a dWallet, which the Treasury has sent to somebody.
+/// The capability of a dWallet that the Treasury has sent away.
 public fun dwallet_cap(self: &mut Network, coordinator: &DWalletCoordinator, dwallet_id: ID): DWalletCap {
     coordinator.dwallet_cap_for_testing(dwallet_id, &mut self.ctx)
 }
 
-/// The capability of a presign, which the Treasury has sent to somebody.
+/// The capability of a presign that the Treasury has sent away.
 public fun presign_cap(self: &mut Network, coordinator: &mut DWalletCoordinator, presign_id: ID): UnverifiedPresignCap {
     coordinator.presign_cap_for_testing(presign_id, &mut self.ctx)
 }

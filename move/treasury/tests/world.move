@@ -51,7 +51,7 @@ const FUNDED_SESSIONS: u64 = 1_000;
 /// More than any operator of a scenario spends.
 const AMPLE: u64 = 1_000_000;
 
-// The transactions have numbers, from which the ids of their objects follow.
+// Transactions are numbered, and the ids of their objects follow from the numbers.
 const TREASURY_TRANSACTION: u64 = 2;
 /// The DKG of the first dWallet; the next ones follow.
 const FIRST_DKG: u64 = 100;

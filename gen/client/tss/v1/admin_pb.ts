@@ -35,8 +35,8 @@ export type GetPresignHealthRequest = Message<"tss.v1.GetPresignHealthRequest"> 
   curve?: number | undefined;
 
   /**
-   * An alias of `signature_algorithm_name`: the number in `SignatureAlgorithm`, or the chain's integer of the algorithm,
-   * counted per curve.
+   * An alias of `signature_algorithm_name`: the number in `SignatureAlgorithm`, or the chain's integer of the
+   * algorithm, counted per curve.
    *
    * @generated from field: optional uint32 signature_algorithm = 2;
    */
@@ -197,8 +197,8 @@ export type RefillPresignsRequest = Message<"tss.v1.RefillPresignsRequest"> & {
   curve?: number | undefined;
 
   /**
-   * An alias of `signature_algorithm_name`: the number in `SignatureAlgorithm`, or the chain's integer of the algorithm,
-   * counted per curve. The chain's integer needs the curve beside it.
+   * An alias of `signature_algorithm_name`: the number in `SignatureAlgorithm`, or the chain's integer of the
+   * algorithm, counted per curve. The chain's integer needs the curve beside it.
    *
    * @generated from field: optional uint32 signature_algorithm = 2;
    */
@@ -255,7 +255,7 @@ export const RefillPresignsResponseSchema: GenMessage<RefillPresignsResponse> = 
   messageDesc(file_tss_v1_admin, 4);
 
 /**
- * The state of a network, and what is under way on it.
+ * The state of a network, and its work in progress.
  *
  * @generated from message tss.v1.NetworkWork
  */
@@ -268,7 +268,7 @@ export type NetworkWork = Message<"tss.v1.NetworkWork"> & {
   network: string;
 
   /**
-   * Since when the network takes no new work. Unset while it takes some.
+   * When the network was closed to new work. Absent while it is open.
    *
    * @generated from field: google.protobuf.Timestamp drain_time = 2;
    */
@@ -282,21 +282,21 @@ export type NetworkWork = Message<"tss.v1.NetworkWork"> & {
   openReservations: number;
 
   /**
-   * Signatures that the network is making.
+   * Signatures that the network is creating.
    *
    * @generated from field: uint32 open_signatures = 4;
    */
   openSignatures: number;
 
   /**
-   * dWallets that the network is making.
+   * dWallets that the network is creating.
    *
    * @generated from field: uint32 open_dwallets = 5;
    */
   openDwallets: number;
 
   /**
-   * Presigns that the network is making.
+   * Presigns that the network is creating.
    *
    * @generated from field: uint32 open_presigns = 6;
    */
@@ -317,14 +317,14 @@ export type NetworkWork = Message<"tss.v1.NetworkWork"> & {
   unresolvedTransactions: number;
 
   /**
-   * Deposits that are seen and not credited.
+   * Deposits that are found and not credited yet.
    *
    * @generated from field: uint32 waiting_deposits = 9;
    */
   waitingDeposits: number;
 
   /**
-   * Whether nothing is under way: all of these numbers are 0.
+   * Whether no work is in progress: all of these numbers are 0.
    *
    * @generated from field: bool idle = 10;
    */
@@ -360,7 +360,7 @@ export const DrainNetworkRequestSchema: GenMessage<DrainNetworkRequest> = /*@__P
  */
 export type DrainNetworkResponse = Message<"tss.v1.DrainNetworkResponse"> & {
   /**
-   * What is under way, without what concurrent calls added last.
+   * The work in progress. It may lack the newest work of concurrent calls.
    *
    * @generated from field: tss.v1.NetworkWork work = 1;
    */
@@ -396,7 +396,7 @@ export const ResumeNetworkRequestSchema: GenMessage<ResumeNetworkRequest> = /*@_
  */
 export type ResumeNetworkResponse = Message<"tss.v1.ResumeNetworkResponse"> & {
   /**
-   * What is under way.
+   * The work in progress.
    *
    * @generated from field: tss.v1.NetworkWork work = 1;
    */
@@ -411,7 +411,7 @@ export const ResumeNetworkResponseSchema: GenMessage<ResumeNetworkResponse> = /*
   messageDesc(file_tss_v1_admin, 9);
 
 /**
- * Asks for a network's state.
+ * Reads the state of a network.
  *
  * @generated from message tss.v1.GetNetworkWorkRequest
  */
@@ -432,7 +432,7 @@ export const GetNetworkWorkRequestSchema: GenMessage<GetNetworkWorkRequest> = /*
  */
 export type GetNetworkWorkResponse = Message<"tss.v1.GetNetworkWorkResponse"> & {
   /**
-   * What is under way.
+   * The work in progress.
    *
    * @generated from field: tss.v1.NetworkWork work = 1;
    */
@@ -958,8 +958,8 @@ export type RotateApiKeyRequest = Message<"tss.v1.RotateApiKeyRequest"> & {
   overlapSeconds?: number | undefined;
 
   /**
-   * When the new key expires; absent means the expiry of the old key before its rotation. It must be in the future, with
-   * millisecond precision.
+   * When the new key expires; absent means the expiry of the old key before its rotation. It must be in the future,
+   * with millisecond precision.
    *
    * @generated from field: google.protobuf.Timestamp expire_time = 3;
    */
@@ -1290,8 +1290,8 @@ export type AdjustCreditRequest = Message<"tss.v1.AdjustCreditRequest"> & {
   projectId: string;
 
   /**
-   * The amount added to the balance, in millionths of a US dollar; a negative amount removes credit. It is not 0, and at
-   * most ten million dollars in either direction.
+   * The amount added to the balance, in millionths of a US dollar; a negative amount removes credit. It is not 0, and
+   * at most ten million dollars in either direction.
    *
    * @generated from field: int64 amount_micro_usd = 2;
    */
@@ -1425,8 +1425,8 @@ export type AuditEvent = Message<"tss.v1.AuditEvent"> & {
   createTime?: Timestamp | undefined;
 
   /**
-   * The actor: `key:<id>` for a project's key, `admin:<name>` for a named admin key, `admin` for ADMIN_API_KEY, `system`
-   * for the service, and `system:<user>` for a command on its database by that user of the machine.
+   * The actor: `key:<id>` for a project's key, `admin:<name>` for a named admin key, `admin` for ADMIN_API_KEY,
+   * `system` for the service, and `system:<user>` for a command on its database by that user of the machine.
    *
    * @generated from field: string actor = 3;
    */
@@ -2183,7 +2183,7 @@ export const ChainOperation_Kind = {
   sweep: 6,
 
   /**
-   * Using what the owner of a dWallet has signed: an exit, or the refusal of a release.
+   * Submitting an authorization of a dWallet's owner: an exit, or the refusal of a release.
    *
    * @generated from enum value: consent = 7;
    */
@@ -2231,7 +2231,7 @@ export const Admin: GenService<{
   },
   /**
    * Closes the network to new work on every replica: registrations, dWallets, reservations and requests for presigns
-   * are refused with NETWORK_DRAINING. What is under way ends; submits, acceptances, deposits and sweeps go on.
+   * are refused with NETWORK_DRAINING. Work in progress completes; submits, acceptances, deposits and sweeps continue.
    *
    * @generated from rpc tss.v1.Admin.DrainNetwork
    */
@@ -2251,7 +2251,7 @@ export const Admin: GenService<{
     output: typeof ResumeNetworkResponseSchema;
   },
   /**
-   * Shows whether the network takes new work, and what is under way on it. When nothing is, a drained network can be
+   * Reads whether the network accepts new work, and counts its work in progress. A drained network without any can be
    * removed from the service's configuration.
    *
    * @generated from rpc tss.v1.Admin.GetNetworkWork
@@ -2284,8 +2284,8 @@ export const Admin: GenService<{
   },
   /**
    * Creates a key for a project. Only the first reply contains the key itself: a repeat with the same `idempotency-key`
-   * creates nothing and returns the key's details and an empty `plaintext`. If you lose the first reply, revoke that key
-   * and create another one.
+   * creates nothing and returns the key's details and an empty `plaintext`. If you lose the first reply, revoke that
+   * key and create another one.
    *
    * @generated from rpc tss.v1.Admin.CreateApiKey
    */
@@ -2340,8 +2340,8 @@ export const Admin: GenService<{
   },
   /**
    * Creates a named admin key. It can do everything that ADMIN_API_KEY can do, except this call, which needs
-   * ADMIN_API_KEY itself. Only the first reply contains the key itself: a repeat with the same `idempotency-key` creates
-   * nothing and returns an empty `plaintext`.
+   * ADMIN_API_KEY itself. Only the first reply contains the key itself: a repeat with the same `idempotency-key`
+   * creates nothing and returns an empty `plaintext`.
    *
    * @generated from rpc tss.v1.Admin.CreateAdminKey
    */

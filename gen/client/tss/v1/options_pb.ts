@@ -69,7 +69,7 @@ export const IdempotencySchema: GenEnum<Idempotency> = /*@__PURE__*/
  */
 export const Networks = {
   /**
-   * One network: that of the caller's key, or the one that the header `x-network` names. Most calls are such.
+   * The default. One network: that of the caller's key, or the one that the header `x-network` names.
    *
    * @generated from enum value: NETWORKS_UNSPECIFIED = 0;
    */

@@ -60,7 +60,7 @@ export const ReserveSignRequestSchema: GenMessage<ReserveSignRequest> = /*@__PUR
   messageDesc(file_tss_v1_signing, 0);
 
 /**
- * What the client needs to compute its half.
+ * The data that the client needs to compute its half.
  *
  * @generated from message tss.v1.ReserveSignResponse
  */
@@ -397,7 +397,7 @@ export type SignRequest = Message<"tss.v1.SignRequest"> & {
   expireTime?: Timestamp | undefined;
 
   /**
-   * The digest of the transaction that asked the network to sign.
+   * The digest of the transaction that requested the signature from the network.
    *
    * @generated from field: optional string tx_digest = 13;
    */

@@ -236,7 +236,7 @@ export const AccountKeySchema: GenMessage<AccountKey> = /*@__PURE__*/
   messageDesc(file_tss_v1_account, 4);
 
 /**
- * What a key may know of itself and its project.
+ * Shows a key its own permissions, and its project.
  *
  * @generated from service tss.v1.Account
  */
@@ -252,8 +252,8 @@ export const Account: GenService<{
     output: typeof GetAccountResponseSchema;
   },
   /**
-   * Lists the keys of the project, the newest first, including revoked and expired ones. The service knows only the hash
-   * of a key.
+   * Lists the keys of the project, the newest first, including revoked and expired ones. The service knows only the
+   * hash of a key.
    *
    * @generated from rpc tss.v1.Account.ListAccountKeys
    */

@@ -79,8 +79,8 @@ export const GetPricingRequestSchema: GenMessage<GetPricingRequest> = /*@__PURE_
 
 /**
  * The service's prices, in millionths of a US dollar. Nothing else has a price: a daily quota limits
- * RegisterEncryptionKey, and the price of a dWallet includes AcceptDWallet. The service charges the price at the time of
- * ReserveSign or CreateDWallet.
+ * RegisterEncryptionKey, and the price of a dWallet includes AcceptDWallet. The service charges the price at the time
+ * of ReserveSign or CreateDWallet.
  *
  * @generated from message tss.v1.GetPricingResponse
  */
@@ -529,7 +529,7 @@ export type DepositAddress = Message<"tss.v1.DepositAddress"> & {
   reference: string;
 
   /**
-   * When the project first asked for it.
+   * When the project first requested it.
    *
    * @generated from field: google.protobuf.Timestamp create_time = 3;
    */
@@ -543,7 +543,7 @@ export type DepositAddress = Message<"tss.v1.DepositAddress"> & {
   creditedCount: bigint;
 
   /**
-   * What these deposits added to the balance, in millionths of a US dollar.
+   * The amount that these deposits added to the balance, in millionths of a US dollar.
    *
    * @generated from field: int64 credited_micro_usd = 5;
    */
@@ -907,8 +907,8 @@ export type GetUsageRequest = Message<"tss.v1.GetUsageRequest"> & {
   step: GetUsageRequest_Step;
 
   /**
-   * The beginning of the window, which begins with its first whole step; absent means a day before its end for hours, and
-   * 30 days for days.
+   * The beginning of the window, which begins with its first whole step; absent means a day before its end for hours,
+   * and 30 days for days.
    *
    * @generated from field: google.protobuf.Timestamp start_time = 2;
    */
@@ -1026,7 +1026,7 @@ export type UsageStep = Message<"tss.v1.UsageStep"> & {
   startTime?: Timestamp | undefined;
 
   /**
-   * What was used and paid.
+   * The usage and the payments.
    *
    * @generated from field: tss.v1.Usage usage = 2;
    */
@@ -1041,7 +1041,8 @@ export const UsageStepSchema: GenMessage<UsageStep> = /*@__PURE__*/
   messageDesc(file_tss_v1_billing, 22);
 
 /**
- * What was used and paid. Each booking counts where the ledger has it: a refund may be in a later step than its charge.
+ * The usage and the payments. Each booking counts at the time of its ledger entry, so a refund may be in a later step
+ * than its charge.
  *
  * @generated from message tss.v1.Usage
  */
@@ -1089,7 +1090,7 @@ export type Usage = Message<"tss.v1.Usage"> & {
   depositCount: bigint;
 
   /**
-   * What these deposits added to the balance, in millionths of a US dollar.
+   * The amount that these deposits added to the balance, in millionths of a US dollar.
    *
    * @generated from field: int64 deposited_micro_usd = 7;
    */

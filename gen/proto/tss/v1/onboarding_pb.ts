@@ -675,7 +675,7 @@ export const DWallet_State = {
   Leaving: 6,
 
   /**
-   * The Treasury does not hold the capability: its owner has taken it out, or the administrator has handed it over.
+   * The Treasury does not hold the capability: its owner has taken it out, or the administrator has handed it out.
    * Only the holder of the capability can request signatures.
    *
    * @generated from enum value: Left = 7;
@@ -732,7 +732,7 @@ export const AcceptDWalletRequestSchema: GenMessage<AcceptDWalletRequest> = /*@_
   messageDesc(file_tss_v1_onboarding, 12);
 
 /**
- * Takes a dWallet's capability out of the Treasury: what its owner has signed, and the signature.
+ * Takes a dWallet's capability out of the Treasury, with the owner's signed authorization.
  *
  * @generated from message tss.v1.LeaveDWalletRequest
  */
@@ -844,7 +844,7 @@ export const LeaveDWalletResponseSchema: GenMessage<LeaveDWalletResponse> = /*@_
   messageDesc(file_tss_v1_onboarding, 14);
 
 /**
- * Refuses a release: what the dWallet's owner has signed, and the signature.
+ * Refuses a release, with the owner's signed authorization.
  *
  * @generated from message tss.v1.RefuseReleaseRequest
  */
@@ -907,7 +907,7 @@ export const RefuseReleaseRequestSchema: GenMessage<RefuseReleaseRequest> = /*@_
   messageDesc(file_tss_v1_onboarding, 15);
 
 /**
- * A dWallet whose release is refused for good.
+ * A dWallet whose release is permanently refused.
  *
  * @generated from message tss.v1.RefuseReleaseResponse
  */
@@ -983,7 +983,7 @@ export type ListDWalletsRequest = Message<"tss.v1.ListDWalletsRequest"> & {
   name?: string | undefined;
 
   /**
-   * Only the dWallets in this state, a name of `DWallet.State`; `awaiting_user_share` is another name of
+   * Only the dWallets in this state, a name of `DWallet.State`; `awaiting_user_share` is an alias of
    * `AwaitingKeyHolderSignature`. Absent means all.
    *
    * @generated from field: optional string state = 4;
@@ -1073,8 +1073,8 @@ export const Onboarding: GenService<{
     output: typeof ListEncryptionKeysResponseSchema;
   },
   /**
-   * Requests the DKG of a dWallet; replies when the transaction is final. Idempotent on the session identifier. If several
-   * calls have one name and different sessions, only one of them creates a dWallet.
+   * Requests the DKG of a dWallet; replies when the transaction is final. Idempotent on the session identifier. If
+   * several calls have one name and different sessions, only one of them creates a dWallet.
    *
    * @generated from rpc tss.v1.Onboarding.CreateDWallet
    */
@@ -1128,7 +1128,7 @@ export const Onboarding: GenService<{
     output: typeof LeaveDWalletResponseSchema;
   },
   /**
-   * Forbids for good that the Treasury's administrator hands the dWallet's capability out or moves it. The owner's
+   * Permanently forbids the Treasury's administrator to hand out or move the dWallet's capability. The owner's
    * signature decides, not the caller. Replies when the transaction is final.
    *
    * @generated from rpc tss.v1.Onboarding.RefuseRelease

@@ -68,14 +68,15 @@ export type GetReadinessResponse = Message<"tss.v1.GetReadinessResponse"> & {
   version: string;
 
   /**
-   * The git commit of the build, in hex; `-dirty` follows if the build had uncommitted changes. Empty if it is not known.
+   * The git commit of the build, in hex; `-dirty` follows if the build had uncommitted changes. Empty if it is not
+   * known.
    *
    * @generated from field: string commit = 4;
    */
   commit: string;
 
   /**
-   * What the process does: `api`, `worker` or `all`.
+   * The role of the process: `api`, `worker` or `all`.
    *
    * @generated from field: string process_type = 5;
    */
@@ -96,8 +97,8 @@ export type GetReadinessResponse = Message<"tss.v1.GetReadinessResponse"> & {
   readTime?: Timestamp | undefined;
 
   /**
-   * The networks that the replica serves, in the order of `NETWORKS`. A call about one of several names it in the header
-   * `x-network`.
+   * The networks that the replica serves, in the order of `NETWORKS`. A call about one of several names it in the
+   * header `x-network`.
    *
    * @generated from field: repeated string networks = 8;
    */
@@ -132,7 +133,7 @@ export const GetReadinessResponse_Status = {
   ready: 1,
 
   /**
-   * A check fails without which the replica can still serve calls.
+   * A check fails, but the replica can still serve calls.
    *
    * @generated from enum value: degraded = 2;
    */
@@ -180,7 +181,7 @@ export type ReadinessCheck = Message<"tss.v1.ReadinessCheck"> & {
   ok: boolean;
 
   /**
-   * Whether the replica serves nobody while it fails.
+   * Whether the replica is unavailable while it fails.
    *
    * @generated from field: bool vital = 3;
    */
@@ -222,7 +223,8 @@ export type GetSignStatisticsRequest = Message<"tss.v1.GetSignStatisticsRequest"
   endTime?: Timestamp | undefined;
 
   /**
-   * The length of a time step: 0 means a sixtieth of the window, but at least a minute. The window has at most 500 steps.
+   * The length of a time step: 0 means a sixtieth of the window, but at least a minute. The window has at most 500
+   * steps.
    *
    * @generated from field: int32 step_seconds = 3;
    */
@@ -264,15 +266,15 @@ export type GetSignStatisticsResponse = Message<"tss.v1.GetSignStatisticsRespons
   stepSeconds: number;
 
   /**
-   * The number of requests that the figures are made from: all that were created in the window, at most 10,000.
+   * The number of requests that the figures cover: all that were created in the window, at most the newest 10,000.
    *
    * @generated from field: int32 request_count = 4;
    */
   requestCount: number;
 
   /**
-   * The creation of the oldest of them, if the window has more than 10,000 requests: nothing is known of older ones.
-   * Absent if the figures cover the whole window.
+   * The creation time of the oldest of them, if the window has more than 10,000 requests. Absent if the figures cover
+   * the whole window.
    *
    * @generated from field: google.protobuf.Timestamp covered_start_time = 5;
    */
@@ -406,14 +408,14 @@ export type SignStageFigures = Message<"tss.v1.SignStageFigures"> & {
   count: number;
 
   /**
-   * Half of them took at most this long, in seconds.
+   * The median duration, in seconds.
    *
    * @generated from field: double p50_seconds = 3;
    */
   p50Seconds: number;
 
   /**
-   * 99 of a hundred of them took at most this long, in seconds.
+   * The 99th percentile of the durations, in seconds.
    *
    * @generated from field: double p99_seconds = 4;
    */
@@ -533,7 +535,7 @@ export const GetLanesResponseSchema: GenMessage<GetLanesResponse> = /*@__PURE__*
   messageDesc(file_tss_v1_operations, 10);
 
 /**
- * What a lane is doing.
+ * The state of a lane.
  *
  * @generated from message tss.v1.LaneStatus
  */
@@ -546,7 +548,7 @@ export type LaneStatus = Message<"tss.v1.LaneStatus"> & {
   operatorCapId: string;
 
   /**
-   * Whether the configuration of the replica that answered names the lane. No process works on others.
+   * Whether the configuration of the replica that answered names the lane. A process uses only configured lanes.
    *
    * @generated from field: bool configured = 2;
    */
@@ -819,7 +821,8 @@ export type GetPresignHistoryRequest = Message<"tss.v1.GetPresignHistoryRequest"
   endTime?: Timestamp | undefined;
 
   /**
-   * The length of a time step: 0 means a sixtieth of the window, but at least a minute. The window has at most 500 steps.
+   * The length of a time step: 0 means a sixtieth of the window, but at least a minute. The window has at most 500
+   * steps.
    *
    * @generated from field: int32 step_seconds = 3;
    */
@@ -868,7 +871,7 @@ export type GetPresignHistoryResponse = Message<"tss.v1.GetPresignHistoryRespons
   stepSeconds: number;
 
   /**
-   * One entry for each bucket with a noted level.
+   * One entry for each bucket with a recorded level.
    *
    * @generated from field: repeated tss.v1.PresignBucketHistory buckets = 4;
    */
@@ -910,7 +913,7 @@ export type PresignBucketHistory = Message<"tss.v1.PresignBucketHistory"> & {
   networkEncryptionKeyId: string;
 
   /**
-   * The time steps with a noted level, the oldest first.
+   * The time steps with a recorded level, the oldest first.
    *
    * @generated from field: repeated tss.v1.PresignLevels steps = 4;
    */
@@ -938,7 +941,7 @@ export type PresignLevels = Message<"tss.v1.PresignLevels"> & {
   startTime?: Timestamp | undefined;
 
   /**
-   * The number of minutes whose levels were noted.
+   * The number of minutes whose levels were recorded.
    *
    * @generated from field: int32 sample_count = 2;
    */
@@ -959,35 +962,35 @@ export type PresignLevels = Message<"tss.v1.PresignLevels"> & {
   readyMin: number;
 
   /**
-   * The ready presigns at the last noted minute.
+   * The ready presigns at the last recorded minute.
    *
    * @generated from field: int32 ready_last = 5;
    */
   readyLast: number;
 
   /**
-   * The requested presigns that were not available yet, at the last noted minute.
+   * The requested presigns that were not available yet, at the last recorded minute.
    *
    * @generated from field: int32 pending_last = 6;
    */
   pendingLast: number;
 
   /**
-   * The presigns that open reservations held, at the last noted minute.
+   * The presigns that open reservations held, at the last recorded minute.
    *
    * @generated from field: int32 held_last = 7;
    */
   heldLast: number;
 
   /**
-   * The presigns that became ready in the noted minutes.
+   * The presigns that became ready in the recorded minutes.
    *
    * @generated from field: int64 made_count = 8;
    */
   madeCount: bigint;
 
   /**
-   * The presigns that requests took in the noted minutes. A presign is counted again if its reservation expired.
+   * The presigns that requests took in the recorded minutes. A presign is counted again if its reservation expired.
    *
    * @generated from field: int64 taken_count = 9;
    */
@@ -1065,7 +1068,7 @@ export type GetTreasuryHistoryResponse = Message<"tss.v1.GetTreasuryHistoryRespo
   stepSeconds: number;
 
   /**
-   * The last noted balances of each time step that has any, the oldest first.
+   * The last recorded balances of each time step that has any, the oldest first.
    *
    * @generated from field: repeated tss.v1.TreasuryBalances steps = 4;
    */
@@ -1107,7 +1110,7 @@ export const GetTreasuryHistoryResponseSchema: GenMessage<GetTreasuryHistoryResp
  */
 export type TreasuryBalances = Message<"tss.v1.TreasuryBalances"> & {
   /**
-   * When they were noted.
+   * When they were recorded.
    *
    * @generated from field: google.protobuf.Timestamp time = 1;
    */
@@ -1143,21 +1146,21 @@ export const TreasuryBalancesSchema: GenMessage<TreasuryBalances> = /*@__PURE__*
   messageDesc(file_tss_v1_operations, 23);
 
 /**
- * What a balance loses. Only decreases between two noted balances count, so a deposit hides what was spent in its ten
- * minutes.
+ * How fast a balance decreases. Only decreases between two recorded balances count, so a deposit hides the spending of
+ * its ten minutes.
  *
  * @generated from message tss.v1.BalanceBurn
  */
 export type BalanceBurn = Message<"tss.v1.BalanceBurn"> & {
   /**
-   * The last noted balance of the window.
+   * The last recorded balance of the window.
    *
    * @generated from field: uint64 balance = 1;
    */
   balance: bigint;
 
   /**
-   * The sum of its decreases in the window, for each day between the first and the last noted balance. Absent if less
+   * The sum of its decreases in the window, per day between the first and the last recorded balance. Absent if less
    * than an hour lies between them.
    *
    * @generated from field: optional uint64 burn_per_day = 2;
@@ -1327,7 +1330,7 @@ export type SweepCount = Message<"tss.v1.SweepCount"> & {
   count: bigint;
 
   /**
-   * When the oldest of them was made.
+   * When the oldest of them was created.
    *
    * @generated from field: google.protobuf.Timestamp oldest_create_time = 3;
    */
@@ -1390,7 +1393,7 @@ export const SweepCount_StateSchema: GenEnum<SweepCount_State> = /*@__PURE__*/
   enumDesc(file_tss_v1_operations, 28, 0);
 
 /**
- * A verification of the whole ledger: each amount is computed again from the entries and from what they are for.
+ * A verification of the whole ledger, which recomputes each amount from the entries and from their subjects.
  *
  * @generated from message tss.v1.LedgerVerification
  */
@@ -1431,7 +1434,7 @@ export const LedgerVerificationSchema: GenMessage<LedgerVerification> = /*@__PUR
  */
 export type LedgerDifference = Message<"tss.v1.LedgerDifference"> & {
   /**
-   * What differs: `balance`, `held`, `reservations`, `charge`, `refund`, `deposit` or `orphan`.
+   * The kind of the amount: `balance`, `held`, `reservations`, `charge`, `refund`, `deposit` or `orphan`.
    *
    * @generated from field: string kind = 1;
    */
@@ -1467,15 +1470,15 @@ export const LedgerDifferenceSchema: GenMessage<LedgerDifference> = /*@__PURE__*
   messageDesc(file_tss_v1_operations, 30);
 
 /**
- * What an operator looks at: the state of the service on the network of the call. No call changes anything. Figures may
- * be some seconds old, because a replica keeps each reply for callers who ask the same again.
+ * Shows operators the state of the service on the network of the call. No call changes anything. Figures may be some
+ * seconds old, because a replica reuses a reply for equal calls.
  *
  * @generated from service tss.v1.Operations
  */
 export const Operations: GenService<{
   /**
-   * Reads the readiness of the replica that answers, with the reason of every failing check. It is the answer of
-   * `GET /v1/ready` for a caller with an admin key.
+   * Reads the readiness of the replica that answers, with the reason of every failing check: the same as
+   * `GET /v1/ready`, for callers with an admin key.
    *
    * @generated from rpc tss.v1.Operations.GetReadiness
    */
@@ -1517,7 +1520,7 @@ export const Operations: GenService<{
     output: typeof GetOutboxResponseSchema;
   },
   /**
-   * Reads the presign pool over time: the level of each bucket, and how often it was found empty. A worker notes the
+   * Reads the presign pool over time: the level of each bucket, and how often it was found empty. A worker records the
    * levels once a minute and keeps them for 14 days. Minutes in which no worker ran are missing.
    *
    * @generated from rpc tss.v1.Operations.GetPresignHistory
@@ -1528,8 +1531,8 @@ export const Operations: GenService<{
     output: typeof GetPresignHistoryResponseSchema;
   },
   /**
-   * Reads the Treasury's balances and the gas over time, what they lose a day, and for how long they last. A worker notes
-   * the balances every ten minutes and keeps them for 30 days.
+   * Reads the Treasury's balances and the gas over time, their decrease per day, and how many days they last. A worker
+   * records the balances every ten minutes and keeps them for 30 days.
    *
    * @generated from rpc tss.v1.Operations.GetTreasuryHistory
    */
@@ -1540,7 +1543,7 @@ export const Operations: GenService<{
   },
   /**
    * Adds up the money of all projects of the network: balances, deposits, sweeps and the last day's ledger entries. The
-   * result of the last ledger verification is that of the whole database.
+   * result of the last ledger verification covers the whole database.
    *
    * @generated from rpc tss.v1.Operations.GetMoney
    */

@@ -208,7 +208,7 @@ export const IdempotencySchema: GenEnum<Idempotency> = /*@__PURE__*/
   enumDesc(file_tss_v1_options, 2);
 
 /**
- * Whether a call leaves a trace for auditors.
+ * Whether a call writes audit events.
  *
  * @generated from enum tss.v1.Audit
  */
@@ -236,7 +236,7 @@ export const Audit = {
 } as const;
 
 /**
- * Whether a call leaves a trace for auditors.
+ * Whether a call writes audit events.
  *
  * @generated from enum tss.v1.Audit
  */
@@ -255,7 +255,7 @@ export const AuditSchema: GenEnum<Audit> = /*@__PURE__*/
  */
 export const Networks = {
   /**
-   * One network: that of the caller's key, or the one that the header `x-network` names. Most calls are such.
+   * The default. One network: that of the caller's key, or the one that the header `x-network` names.
    *
    * @generated from enum value: NETWORKS_UNSPECIFIED = 0;
    */
@@ -307,7 +307,7 @@ export const idempotency: GenExtension<MethodOptions, Idempotency> = /*@__PURE__
   extDesc(file_tss_v1_options, 2);
 
 /**
- * Whether a call leaves a trace for auditors.
+ * Whether a call writes audit events.
  *
  * @generated from extension: tss.v1.Audit audit = 50004;
  */

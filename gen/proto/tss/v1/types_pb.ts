@@ -15,8 +15,8 @@ export const file_tss_v1_types: GenFile = /*@__PURE__*/
   fileDesc("ChJ0c3MvdjEvdHlwZXMucHJvdG8SBnRzcy52MSpYCgVDdXJ2ZRIVChFDVVJWRV9VTlNQRUNJRklFRBAAEg0KCVNFQ1AyNTZLMRALEg0KCVNFQ1AyNTZSMRAMEgsKB0VEMjU1MTkQDRINCglSSVNUUkVUVE8QDiqJAQoSU2lnbmF0dXJlQWxnb3JpdGhtEiMKH1NJR05BVFVSRV9BTEdPUklUSE1fVU5TUEVDSUZJRUQQABISCg5FQ0RTQVNlY3AyNTZrMRAVEgsKB1RhcHJvb3QQFhISCg5FQ0RTQVNlY3AyNTZyMRAXEgkKBUVkRFNBEBgSDgoKU2Nobm9ycmtlbBAZKmEKBEhhc2gSFAoQSEFTSF9VTlNQRUNJRklFRBAAEg0KCUtFQ0NBSzI1NhAfEgoKBlNIQTI1NhAgEhAKDERvdWJsZVNIQTI1NhAhEgoKBlNIQTUxMhAiEgoKBk1lcmxpbhAjYgZwcm90bzM");
 
 /**
- * The curve of a dWallet. Calls take the name or its number here. The numbers avoid the chain's own (0 to 3), because JSON
- * accepts enum numbers and a chain number must never select another curve.
+ * The curve of a dWallet. Calls take the name or its number here. The numbers avoid the chain's own (0 to 3), because
+ * JSON accepts enum numbers, and a chain number must never select another curve.
  *
  * @generated from enum tss.v1.Curve
  */
@@ -58,8 +58,8 @@ export const Curve = {
 } as const;
 
 /**
- * The curve of a dWallet. Calls take the name or its number here. The numbers avoid the chain's own (0 to 3), because JSON
- * accepts enum numbers and a chain number must never select another curve.
+ * The curve of a dWallet. Calls take the name or its number here. The numbers avoid the chain's own (0 to 3), because
+ * JSON accepts enum numbers, and a chain number must never select another curve.
  *
  * @generated from enum tss.v1.Curve
  */

@@ -1,4 +1,4 @@
-/// What the Treasury calls of Ika's coordinator, with the coordinator's own signatures.
+/// The calls of Ika's coordinator that the Treasury makes, with the coordinator's own signatures.
 module ika_dwallet_2pc_mpc::coordinator;
 
 use ika::ika::IKA;
@@ -154,7 +154,7 @@ public fun pause_curve_for_testing(self: &mut DWalletCoordinator, curve: u32) {
     self.inner.pause_curve(curve);
 }
 
-/// Ika moves its coordinator to the next version of its package.
+/// Moves the coordinator to the next version of Ika's package.
 #[test_only]
 public fun move_on_for_testing(self: &mut DWalletCoordinator) {
     self.version = self.version + 1;

@@ -16,7 +16,7 @@ const EIncorrectCap: u64 = 10;
 const EUnverifiedCap: u64 = 11;
 const EMismatchCurve: u64 = 17;
 
-// What a session costs.
+// The price of a session.
 const IKA_PRICE: u64 = 20;
 const SUI_PRICE: u64 = 4;
 

@@ -1,4 +1,4 @@
-/// Session identifiers, and what sessions cost.
+/// Session identifiers, and the price of sessions.
 module ika_dwallet_2pc_mpc::sessions_manager;
 
 use ika::ika::IKA;
@@ -50,7 +50,7 @@ public(package) fun register_session_identifier(
     SessionIdentifier { id, identifier_preimage }
 }
 
-/// Takes the exact price out of the coins, and uses the identifier up.
+/// Takes exactly the price out of the coins, and uses up the identifier.
 public(package) fun initiate_user_session(
     self: &mut SessionsManager,
     identifier: SessionIdentifier,

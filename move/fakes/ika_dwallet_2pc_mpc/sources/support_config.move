@@ -1,4 +1,4 @@
-/// The fake supports the curves 0 and 2, each with the algorithm 0 and the hash 0; curve 0 has algorithm 1 too.
+/// The fake supports the curves 0 and 2, each with the algorithm 0 and the hash 0; curve 0 also has algorithm 1.
 module ika_dwallet_2pc_mpc::support_config;
 
 const EInvalidHashScheme: u64 = 1;

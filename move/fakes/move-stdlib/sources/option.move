@@ -1,4 +1,4 @@
-/// What the Treasury and its tests use of Move's options.
+/// The part of Move's options that the Treasury and its tests use.
 module std::option;
 
 const EOptionIsSet: u64 = 0x40000;

@@ -1,6 +1,6 @@
-/// The compiler wants this module in every test.
+/// The compiler requires this module in every test.
 #[test_only]
 module std::unit_test;
 
-/// Keeps code of tests off the chain: no machine but the test's has it.
+/// Keeps test code off the chain: only the test's virtual machine has this function.
 public native fun poison();

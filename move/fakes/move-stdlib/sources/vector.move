@@ -1,4 +1,4 @@
-/// What the Treasury and its tests use of Move's vectors.
+/// The part of Move's vectors that the Treasury and its tests use.
 #[defines_primitive(vector)]
 module std::vector;
 

@@ -31,7 +31,7 @@ public fun id_from_address(bytes: address): ID {
     ID { bytes }
 }
 
-/// The id of a field, which the machine derives.
+/// The id of a field, which the virtual machine derives.
 public(package) fun new_uid_from_hash(bytes: address): UID {
     record_new_uid(bytes);
     UID { id: ID { bytes } }

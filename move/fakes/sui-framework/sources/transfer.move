@@ -1,6 +1,6 @@
 module sui::transfer;
 
-/// Names an object that somebody has sent to another object.
+/// Names an object that was sent to another object.
 #[allow(unused_field)]
 public struct Receiving<phantom T: key> has drop { id: ID, version: u64 }
 

@@ -1,6 +1,6 @@
 module sui::tx_context;
 
-/// The machine reads the fields of a transaction by itself; the struct only stands for them.
+/// The virtual machine reads the fields of a transaction natively; the struct only stands for them.
 #[allow(unused_field)]
 public struct TxContext has drop {
     sender: address,
@@ -29,13 +29,13 @@ native fun fresh_id(): address;
 #[test_only]
 const GAS_BUDGET: u64 = 1_000_000_000;
 
-/// The gas price of the transaction. Sui computes nothing with it in these tests, so it tells which test runs.
+/// The gas price of the transaction. Sui does not use it in these tests, so it can identify the running test.
 #[test_only]
 public fun gas_price_for_testing(): u64 {
     native_gas_price()
 }
 
-/// Starts a transaction of a sender in an epoch. `number` tells it from others of the test.
+/// Starts a transaction of a sender in an epoch. `number` distinguishes it from others of the test.
 #[test_only]
 public fun new_from_hint(
     sender: address,
