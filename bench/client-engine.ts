@@ -1,4 +1,4 @@
-/** What `bench/client.ts` runs in a process of its own, once for each engine: one step at each message. */
+/** The worker process of `bench/client.ts`, one for each engine. It runs one step for each message. */
 import { readdirSync, readFileSync } from "node:fs";
 import { type Curve, createClassGroupsKeypair, prepareDKG } from "@ika.xyz/sdk";
 import { createDkgMessage } from "../src/crypto/create-dkg-message.ts";
@@ -15,7 +15,6 @@ import { curveByNumber } from "../src/protocol/proofs/curve.ts";
 import { runSteps } from "../src/protocol/steps.ts";
 import { decodeUserShare } from "../src/protocol/user-share.ts";
 
-/** One step and what it takes. */
 export interface EngineTask {
   readonly engine: "typescript" | "wasm" | "workers";
   readonly step: "keys" | "DKG" | "share encryption" | "share decryption" | "half";
@@ -27,20 +26,19 @@ export interface EngineTask {
   readonly request: SignRequest;
 }
 
-/** What one run of a step took, in this process alone. */
+/** The cost of one run of a step in this process. */
 export interface EngineResult {
-  /** Of all threads, garbage collection among them. */
+  /** All threads, including garbage collection. */
   readonly processorMs: number;
-  /** Of the thread that computed longest: on an idle machine with a core for each thread, the time that passes. */
+  /** The thread that computed longest: the elapsed time on an idle machine with a core for each thread. */
   readonly busiestThreadMs: number;
-  /** The most memory that the process has had until now. */
+  /** Peak memory of the process so far. */
   readonly peakMebibytes: number;
 }
 
-/** Its workers start in the process that uses them alone. */
 const workers = createWorkerEngine({ workerCount: 2 });
 
-/** A client keeps its parameters, and what it computed from them. */
+/** Parameters by curve. A client also keeps its parameters, and what it computed from them. */
 const parametersOf = new Map<string, Uint8Array>();
 
 process.on("message", (sent: EngineTask) => {
@@ -67,7 +65,7 @@ async function measure(task: EngineTask): Promise<EngineResult> {
   return { processorMs: (user + system) / 1000, busiestThreadMs, peakMebibytes };
 }
 
-/** What each thread of this process has computed, as Linux counts it (proc(5): nanoseconds, the first of three numbers). */
+/** The processor time of each thread of this process. Linux: proc(5), the first of three numbers, in nanoseconds. */
 function threadTimesMs(): Map<string, number> {
   const folder = "/proc/self/task";
   return new Map(

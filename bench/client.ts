@@ -1,10 +1,10 @@
 /**
- * The user's half in this project's TypeScript and in Ika's WebAssembly, side by side:
- * `npx tsx bench/client.ts [--rounds 3]`. Each engine has a process of its own, and they take turns at every step, so
- * that a busy machine is busy for all. They get the same compact parameters. The first two use no second thread for the
- * work; the third is the engine on two workers. All figures are processor time, which has the garbage collector's in it;
- * that of two workers is the time of the one that computed longer. The first call in TypeScript builds what later ones
- * keep. Needs Linux, which counts the time of each thread.
+ * The user's half in this project's TypeScript and in Ika's WebAssembly, side by side: `npx tsx bench/client.ts
+ * [--rounds 3]`. Each engine has its own process, and the engines take turns at every step, so that a busy machine
+ * slows all of them. They get the same compact parameters. The first two do the work on one thread; the third is the
+ * engine on two workers. All figures are processor time, including garbage collection; the figure for two workers is
+ * that of the busier one. The first call in TypeScript builds caches that later calls use. Needs Linux, which counts
+ * the time of each thread.
  */
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
@@ -67,7 +67,7 @@ for (const [name, step, triple] of STEPS) {
   const [wasm, here] = [median(results.wasm, "processorMs"), median(results.typescript, "processorMs")];
   const first = results.typescript[0]!.processorMs;
   const cells = [wasm, here, first].map((ms) => ms.toFixed(0)).concat((wasm / here).toFixed(1));
-  // The engine encrypts a share with the DKG's message only.
+  // The engine encrypts a share only together with the DKG's message.
   if (step === "share encryption") cells.push("", "");
   else {
     const busiest = median(results.workers, "busiestThreadMs");

@@ -4,7 +4,6 @@ import path from "node:path";
 import type { IkaConfig } from "@ika.xyz/sdk";
 import type { CurveName } from "../src/protocol/algorithms.ts";
 
-/** What a process is to do. */
 export interface ColdOnboardTask {
   readonly who: "client" | "upstream";
   readonly baseUrl: string;
@@ -12,11 +11,10 @@ export interface ColdOnboardTask {
   readonly curve: CurveName;
 }
 
-/** What it took. */
 export interface ColdOnboardResult {
-  /** For the user's part: parameters, keys and DKG message. */
+  /** The user's part: parameters, keys and DKG message. */
   readonly ownSeconds: number;
-  /** In all, the imports among it. */
+  /** The whole onboarding, including imports. */
   readonly seconds: number;
   readonly cpuSeconds: number;
   readonly peakMebibytes: number;
@@ -38,11 +36,11 @@ async function run(task: ColdOnboardTask): Promise<void> {
   process.send?.(result);
 }
 
-/** The stages in which the client computes: what the Ika SDK's functions do. */
+/** The client's stages that correspond to the Ika SDK's functions. */
 const OWN_STAGES = new Set(["parameters", "keys", "prepare"]);
 
 async function withClient({ baseUrl, apiKey, curve }: ColdOnboardTask): Promise<number> {
-  // As it is shipped, which is compiled.
+  // The compiled client, as published.
   const entry = path.join(import.meta.dirname, "../dist/src/sdk/index.js");
   const { createClient } = (await import(entry)) as typeof import("../src/sdk/index.ts");
   const client = createClient({ baseUrl, apiKey, network: "localnet" });

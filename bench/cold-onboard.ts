@@ -1,8 +1,8 @@
 /**
- * What a cold onboarding costs: the first one of a new process. This project's client goes the whole way, against a
- * service with a local network. The Ika SDK's own functions only compute the user's part of it, on the same network:
- * parameters, keys and DKG message, without a registration, the network's half, or the acceptance. Each runs in a
- * process of its own, and they take turns. `npx tsx bench/cold-onboard.ts [--rounds 3] [--curve SECP256K1]`
+ * The cost of a cold onboarding, the first one of a new process. This project's client does the whole onboarding,
+ * against a service with a local network. The Ika SDK's own functions only compute the user's part of it on the same
+ * network: parameters, keys and DKG message, without a registration, the network's half, or the acceptance. Each runs
+ * in its own process, and they take turns. `npx tsx bench/cold-onboard.ts [--rounds 3] [--curve SECP256K1]`
  */
 import { execFileSync, fork } from "node:child_process";
 import { once } from "node:events";

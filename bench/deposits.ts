@@ -1,8 +1,8 @@
 /**
- * What quiet deposit addresses cost the fullnode: calls a second when each address is scanned on its own, and when
- * checkpoints announce payments. A local network makes four checkpoints a second and pays one of the addresses now and
- * then. `npx tsx bench/deposits.ts [--addresses 10000] [--seconds 60]`; PostgreSQL as in TEST_DATABASE_URL, else
- * 127.0.0.1.
+ * The load that quiet deposit addresses put on the fullnode: calls per second when each address is scanned separately,
+ * and when checkpoints announce payments. A local network makes four checkpoints a second and occasionally pays one of
+ * the addresses. `npx tsx bench/deposits.ts [--addresses 10000] [--seconds 60]`; PostgreSQL as in TEST_DATABASE_URL,
+ * else 127.0.0.1.
  */
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -33,12 +33,12 @@ const { values } = parseArgs({
 });
 const ADDRESSES = Number(values.addresses);
 const SECONDS = Number(values.seconds);
-/** The interval between scans of an active address, by default. */
+/** The default interval between scans of an active address. */
 const POLL_MS = 10_000;
 const OWN_PACE_SECONDS = 100;
 const SWEEP_SECONDS = 7_200;
 const CHECKPOINTS_PER_SECOND = 4;
-/** One in so many transactions of the network pays one of the addresses. */
+/** One in 40 transactions of the network pays one of the addresses. */
 const DEPOSIT_EVERY = 40;
 
 const scratch = await testDatabase();
@@ -107,7 +107,7 @@ try {
   console.log(`| ratio | ${(before.rate / after.rate).toFixed(1)} | | | | | |`);
   await measurePublicCheckpoints(coinTypes);
 
-  /** Counts the calls of one way while the network makes checkpoints. */
+  /** Counts the calls that one way makes while the network makes checkpoints. */
   async function measure({ deposits, paceSeconds, reader }: Way) {
     await database.query("DELETE FROM checkpoint_follower", []);
     await database.query(
@@ -181,13 +181,13 @@ try {
 /** One way to find deposits. */
 interface Way {
   readonly deposits: Deposits;
-  /** The time in which each quiet address is due once. */
+  /** The time in which each quiet address is scanned once. */
   readonly paceSeconds: number;
-  /** The checkpoints to follow; undefined for none. */
+  /** The checkpoints to follow; undefined: none. */
   readonly reader: CheckpointReader | undefined;
 }
 
-/** A project with one address each, as if all of them were quiet for a day. */
+/** Creates projects with one address each, all quiet for a day. */
 async function fillAddresses(db: Database): Promise<void> {
   const projectIds = Array.from({ length: ADDRESSES }, () => newId());
   await db.query(

@@ -2,7 +2,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import { startLocalnet } from "../src/localnet/localnet.ts";
 import { createSimMpc } from "../test/sim/sim-mpc.ts";
 
-/** A localnet on a thread of its own, whose cryptography costs nothing: says where it is, and closes at a word. */
+/** A localnet on its own thread, with free stand-in cryptography. Posts its address, and closes on any message. */
 const localnet = await startLocalnet({
   mpc: createSimMpc(),
   operatorCount: (workerData as { operatorCount: number }).operatorCount,

@@ -1,8 +1,8 @@
 /**
- * Sign operations that land on the chain in a second, against a fullnode that takes 400 ms to execute a transaction: one
- * lane without batches, one with, four and eight with. `npx tsx bench/lanes.ts [--signs 1200] [--latency-ms 400]`.
- * This measures the submitter alone: an operation is done when its transaction is final and written to the database, and
- * the network, which is a stand-in, begins to work on none. PostgreSQL as in TEST_DATABASE_URL, else 127.0.0.1.
+ * Sign operations that land on the chain per second, against a fullnode that takes 400 ms to execute a transaction: one
+ * lane without batches, one with, four and eight with. `npx tsx bench/lanes.ts [--signs 1200] [--latency-ms 400]`. This
+ * measures only the submitter: an operation is done when its transaction is final and written to the database. The
+ * network is a stand-in that does no work. PostgreSQL as in TEST_DATABASE_URL, else 127.0.0.1.
  */
 
 import { randomUUID } from "node:crypto";
@@ -36,7 +36,7 @@ const LATENCY_MS = Number(values["latency-ms"]);
 const SIGNS = Number(values.signs);
 const PRICE = 10_000n;
 const HALF_BYTES = 66;
-/** So many signatures are enough to see what one transaction each costs. */
+/** Enough signatures to show the cost of one transaction each. */
 const UNBATCHED_SIGNS = 12;
 
 const VARIANTS = [
@@ -157,7 +157,7 @@ async function run(
     const { id } = await reserve(deps, caller, input, time);
     await submit(deps, caller, { signRequestId: id, userSignMessage: layoutOfSignMessage() });
   }
-  // As short as the half of an EdDSA or Taproot signature; an ECDSA one, of 7 kB, fills a block with thirteen.
+  // As short as the half of an EdDSA or Taproot signature. An ECDSA half has 7 kB, so thirteen of them fill a block.
   await database.query("UPDATE sign_request SET user_sign_message = $1", [new Uint8Array(HALF_BYTES)]);
   const faults = JSON.stringify({ executeLatencyMs: LATENCY_MS, paused: true });
   await fetch(`${localnet.url}/localnet/faults`, { method: "POST", body: faults });

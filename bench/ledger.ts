@@ -1,7 +1,7 @@
 /**
- * Reservations and submits in a second on a real PostgreSQL, as the service makes them (one prepared statement each)
- * and as the same steps in Prisma's interactive transactions. `npx tsx bench/ledger.ts [--count 2000] [--callers 16]
- * [--projects 100]`; PostgreSQL as in TEST_DATABASE_URL, else 127.0.0.1. Both ways end with a ledger that adds up.
+ * Reservations and submits per second on a real PostgreSQL, as the service makes them (one prepared statement each) and
+ * as the same steps in Prisma's interactive transactions. `npx tsx bench/ledger.ts [--count 2000] [--callers 16]
+ * [--projects 100]`; PostgreSQL as in TEST_DATABASE_URL, else 127.0.0.1. At the end the ledger must add up.
  */
 
 import { parseArgs } from "node:util";
@@ -62,7 +62,7 @@ const bucket = {
 };
 await readyPresigns(database, bucket, 2 * (COUNT + WARM_UP));
 
-/** One call each of a way to do it. */
+/** One way to reserve and submit; each function makes one call. */
 interface Way {
   readonly name: string;
   reserve(payer: Payer): Promise<string>;
@@ -193,7 +193,7 @@ await database.close();
 interface Rates {
   readonly reserves: number;
   readonly submits: number;
-  /** Requests that were reserved and submitted. */
+  /** Requests that were both reserved and submitted. */
   readonly both: number;
 }
 
@@ -211,7 +211,7 @@ async function measure(way: Way): Promise<Rates> {
   return { reserves, submits, both };
 }
 
-/** Runs the work so many times, some at a time; returns how many a second. */
+/** Runs the work `count` times on `CALLERS` concurrent callers. Returns the runs per second. */
 async function each(count: number, work: (payer: Payer, index: number) => Promise<void>): Promise<number> {
   let next = 0;
   const startedMs = performance.now();

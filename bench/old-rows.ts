@@ -1,7 +1,7 @@
 /**
- * What old rows cost: fills a throw-away database with a year of signatures and prints the size of each table that grows.
- * `npx tsx bench/old-rows.ts [--rows 1000000] [--projects 1000]`; PostgreSQL as in TEST_DATABASE_URL, else 127.0.0.1,
- * by a superuser.
+ * The storage cost of old rows: fills a throw-away database with a year of signatures and prints the size of each table
+ * that grows. `npx tsx bench/old-rows.ts [--rows 1000000] [--projects 1000]`; PostgreSQL as in TEST_DATABASE_URL, else
+ * 127.0.0.1, as a superuser.
  */
 import { parseArgs } from "node:util";
 import { migrate } from "../src/store/migrate.ts";

@@ -1,7 +1,7 @@
 /**
- * The planner of the presign pool against a fixed low water, over one day of demand that is made from a seed: quiet
- * hours, a busy afternoon, and bursts. `npx tsx bench/presign-plan.ts [--seed 1] [--hours 24]`. Nothing but the planner
- * runs: time is counted in seconds, a presign takes 4 to 20 of them.
+ * The planner of the presign pool against a fixed low water, over one day of seeded random demand: quiet hours, a busy
+ * afternoon, and bursts. `npx tsx bench/presign-plan.ts [--seed 1] [--hours 24]`. Only the planner runs: time is
+ * simulated in seconds, and a presign takes 4 to 20 of them.
  */
 import { parseArgs } from "node:util";
 import { planRefill } from "../src/presigns/plan-refill.ts";
@@ -12,13 +12,13 @@ const { values } = parseArgs({
 });
 const SECONDS = 3_600 * Number(values.hours);
 const HIGH_WATER = 100;
-/** The windows over which the service counts what was taken, as in `src/presigns/read-demand.ts`. */
+/** The windows over which the service counts taken presigns, as in `src/presigns/read-demand.ts`. */
 const LATELY_SECONDS = 30;
 const JUST_NOW_SECONDS = 5;
-/** How many of the last minting times the 90 % quantile is of. */
+/** The number of last minting times whose 90 % quantile counts. */
 const MINTED_COUNT = 500;
 
-/** What a policy sees of the pool. */
+/** The state of the pool, as a policy sees it. */
 interface Pool {
   readonly ready: number;
   readonly pending: number;
@@ -58,7 +58,7 @@ replay("fixed low water 20", fixed(20));
 replay("fixed low water 100", fixed(100));
 replay("from demand, low water 5", planned(5));
 
-/** Signatures asked for in each second: Poisson around a rate that follows the day, with bursts of a minute. */
+/** Requested signatures in each second: Poisson around a rate that follows the day, with bursts of a minute. */
 function demandOf(random: Random): number[] {
   let burstUntil = 0;
   let burst = 0;
@@ -81,7 +81,7 @@ function poisson(random: Random, mean: number): number {
 
 function replay(name: string, policy: Policy): void {
   const random = createRandom(7);
-  /** When each pending presign becomes ready. */
+  /** The moment at which each pending presign becomes ready. */
   const pending: { readonly readyAt: number; readonly seconds: number }[] = [];
   const waitingSince: number[] = [];
   const minted: number[] = [];

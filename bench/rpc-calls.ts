@@ -14,7 +14,7 @@ import { dkgOfForm } from "../test/support/dkg-form.ts";
 import { layoutOfSignMessage } from "../test/support/rows.ts";
 import { makeSigner } from "./support/make-signer.ts";
 
-/** Makes a call `count` times, then waits for `over`, and notes what that cost. */
+/** Makes a call `count` times, waits for `over`, and records the cost. */
 export type Meter = <T>(
   name: string,
   call: (index: number) => Promise<T>,
@@ -46,7 +46,7 @@ export async function measureCalls(
   const each = <T>(name: string, call: (index: number) => Promise<T>) => cost(name, call, callCount);
 
   const signs = { dwalletId, signatureAlgorithm: SignatureAlgorithm.ECDSASecp256k1, hashScheme: Hash.SHA256 };
-  // The pool fills, and what runs for the first time is compiled.
+  // Fills the pool, and warms up the code.
   while ((await operator.getPresignHealth({}, admin())).buckets.every(({ ready }) => ready < 2 * callCount))
     await sleep(300);
   const warm = await signing.reserveSign({ ...signs, message: MESSAGE }, user());

@@ -1,10 +1,10 @@
 /**
- * What each call of the contract costs the service's event loop: processor time of its main thread a call, over gRPC, on
- * a real PostgreSQL, with GetSign as the baseline. What the loop does by itself meanwhile is measured while nobody calls
- * and taken off. Calls that lead to a transaction include the work on the chain that they cause.
+ * The cost of each call of the contract for the service's event loop: processor time of its main thread per call, over
+ * gRPC, on a real PostgreSQL, with GetSign as the baseline. The idle work of the loop is measured while nobody calls,
+ * and subtracted. Calls that lead to a transaction include the work on the chain that they cause.
  *
- * `npx tsx bench/rpc-cpu.ts [--calls 200] [--profile FOLDER]`; PostgreSQL as in TEST_DATABASE_URL, else on 127.0.0.1. Linux
- * only. GetProtocolParameters is left out: the stand-in network has no parameters.
+ * `npx tsx bench/rpc-cpu.ts [--calls 200] [--profile FOLDER]`; PostgreSQL as in TEST_DATABASE_URL, else on 127.0.0.1.
+ * Linux only. GetProtocolParameters is left out: the stand-in network has no parameters.
  */
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -63,7 +63,7 @@ async function measure(): Promise<void> {
     RATE_LIMIT_VERIFY_PER_SECOND: "0",
     RATE_LIMIT_STREAM_PER_SECOND: "0",
     RATE_LIMIT_OPEN_PER_SECOND: "0",
-    // The stand-in's network key has no parameters to build, which the service would go on about.
+    // The stand-in's network key has no parameters to build, which the service would log repeatedly.
     LOG_LEVEL: "silent",
     PORT: "0",
   };

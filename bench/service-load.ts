@@ -1,7 +1,7 @@
 /**
- * The load of `bench/service.ts`, a process of its own: signatures over gRPC, each by ReserveSign, SubmitSign and
+ * The load of `bench/service.ts`, in its own process: signatures over gRPC, each by ReserveSign, SubmitSign and
  * WatchSign until it is completed. It speaks HTTP/2 directly, because a client library would take more processor time
- * than the service that is measured.
+ * than the measured service.
  */
 import { randomUUID } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
@@ -18,32 +18,32 @@ import {
 } from "../gen/proto/tss/v1/signing_pb.ts";
 import { Hash, SignatureAlgorithm } from "../gen/proto/tss/v1/types_pb.ts";
 
-/** Who signs. */
 export interface Signer {
   readonly apiKey: string;
   readonly dwalletId: string;
 }
 
-/** What to send. */
 export interface LoadTask {
-  /** The service's processes; signatures go to them in turn. */
+  /** The service's processes; signatures are spread over them in turn. */
   readonly urls: readonly string[];
   readonly signers: readonly Signer[];
-  /** The user's half of every signature: the network at hand does not look into it. */
+  /** The user's half of every signature: the stand-in network does not check it. */
   readonly userSignMessage: readonly number[];
-  /** So many callers at once, each beginning anew when it is done; or so many signatures begun in a second. */
+  /**
+   * A number of concurrent callers, each of which starts its next signature when one ends; or signatures started per
+   * second.
+   */
   readonly pace: { readonly callers: number } | { readonly perSecond: number };
   readonly seconds: number;
 }
 
-/** What came of it. */
 export interface LoadResult {
   readonly completed: number;
-  /** Every other end, by its name. */
+  /** Signatures that failed, by the name of the failure. */
   readonly failures: Readonly<Record<string, number>>;
-  /** From the first call to the last answer. */
+  /** From the first call to the last reply. */
   readonly seconds: number;
-  /** From the moment at which a signature was due to the moment at which its caller has it. */
+  /** Latency from the moment at which a signature was due until its caller has it. */
   readonly p50Ms: number;
   readonly p99Ms: number;
   readonly cpuMs: number;
@@ -71,7 +71,7 @@ async function run({ urls, signers, userSignMessage, pace, seconds }: LoadTask):
   let begun = 0;
   const signOnce = async (dueMs: number): Promise<void> => {
     const index = begun++;
-    // A session for each process in turn, then the next of each.
+    // One session for each process in turn, then the next one of each.
     const at =
       (index % urls.length) * SESSIONS_PER_PROCESS + (Math.floor(index / urls.length) % SESSIONS_PER_PROCESS);
     try {
@@ -91,7 +91,7 @@ async function run({ urls, signers, userSignMessage, pace, seconds }: LoadTask):
     };
     await Promise.all(Array.from({ length: pace.callers }, caller));
   } else {
-    // Open: a signature is begun when it is due, whether or not those before it are done.
+    // Open loop: starts each signature when it is due, whether or not earlier ones are done.
     const open: Promise<void>[] = [];
     for (let due = startedMs; due < endMs; due += 1000 / pace.perSecond) {
       const waitMs = due - performance.now();
@@ -115,7 +115,7 @@ async function run({ urls, signers, userSignMessage, pace, seconds }: LoadTask):
   };
 }
 
-/** One signature to its end. Rejects with a short name of what went wrong. */
+/** Runs one signature to its end. Rejects with a short name of the failure. */
 async function sign(
   session: ClientHttp2Session,
   { apiKey, dwalletId }: Signer,
@@ -172,7 +172,7 @@ async function unary<I extends DescMessage, O extends DescMessage>(
 
 const PREFIX_BYTES = 5;
 
-/** One gRPC call; `take` gets each message. */
+/** Makes one gRPC call; `take` gets each message. */
 function call(
   session: ClientHttp2Session,
   apiKey: string,

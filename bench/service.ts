@@ -1,13 +1,13 @@
 /**
- * The whole service under load: how many signatures a second it completes on this machine, how long its callers wait at
- * half of that, and what one signature costs. PostgreSQL, the local network, the load and the service share the machine.
- * The network's cryptography is a stand-in that costs next to nothing, because this measures the service: a real
- * network makes presigns and signatures elsewhere.
+ * The whole service under load: signatures completed per second on this machine, the callers' latency at half of that
+ * rate, and the cost of one signature. PostgreSQL, the local network, the load and the service share the machine. The
+ * network's cryptography is a stand-in that costs next to nothing, because this measures the service: a real network
+ * makes presigns and signatures elsewhere.
  *
  * `npx tsx bench/service.ts [--processes 1,2] [--seconds 10] [--callers 64] [--projects 8] [--old-rows 0]
  * [--old-projects 1000] [--profile FOLDER]`; PostgreSQL as in TEST_DATABASE_URL and Redis as in TEST_REDIS_URL, else on
- * 127.0.0.1. `--old-rows` adds a run on a database that so many old rows were written to. `--profile` keeps a processor
- * profile of each service process.
+ * 127.0.0.1. `--old-rows` adds a run on a database with that many old rows. `--profile` keeps a processor profile of
+ * each service process.
  */
 import { type ChildProcess, execFileSync, fork } from "node:child_process";
 import { once } from "node:events";
@@ -45,17 +45,16 @@ const SECONDS = Number(values.seconds);
 const WARM_UP_SECONDS = 5;
 const ADMIN_API_KEY = "bench-bench-bench-bench-bench-bench";
 const BUCKET = "SECP256K1/ECDSASecp256k1";
-/** The pool has to hold what is signed while a refill is under way. */
+/** The pool must cover the signatures that are made during a refill. */
 const POOL = { PRESIGN_POOL_LOW_WATER: "500", PRESIGN_POOL_HIGH_WATER: "2000", PRESIGN_BATCH_SIZE: "32" };
 
 execFileSync(process.execPath, ["--import", "tsx", "tools/build.ts"], { cwd: ROOT });
 
-/** One line of the table. */
 interface Row {
   readonly name: string;
   readonly perSecond: number;
   readonly half: LoadResult;
-  /** Milliseconds of processor time a signature, by who used it. */
+  /** Processor time of one signature in milliseconds, by process. */
   readonly cpuMs: { readonly service: number; readonly postgres: number; readonly rest: number };
   readonly statements: number;
   readonly transactions: number;
@@ -112,9 +111,8 @@ async function measure(processCount: number, oldRows: number): Promise<Row> {
       RATE_LIMIT_CHAIN_PER_SECOND: "0",
       RATE_LIMIT_READ_PER_SECOND: "0",
       RATE_LIMIT_STREAM_PER_SECOND: "0",
-      // The stand-in's network key has no parameters to build, which the service would go on about.
+      // The stand-in's network key has no parameters to build, which the service would log repeatedly.
       LOG_LEVEL: "silent",
-      // Old rows stay as they are.
       RETENTION_DAYS: "0",
       PORT: "0",
     };
@@ -196,7 +194,7 @@ async function run(load: ChildProcess, task: LoadTask): Promise<LoadResult> {
   return (await answer)[0];
 }
 
-/** The server processes that work for this database, where they run on this machine. */
+/** The server processes that work for this database, if they run on this machine. */
 async function backendsOf(client: pg.Client): Promise<number[]> {
   const { rows: found } = await client.query<{ pid: number }>(
     "SELECT pid FROM pg_stat_activity WHERE datname = current_database()",

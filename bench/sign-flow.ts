@@ -1,7 +1,7 @@
 /**
- * Stage times and requests of warm signatures. `npx tsx bench/sign-flow.ts [--count 10] [--curve ED25519]
- * [--algorithm EdDSA] [--hash SHA512]` starts a service of its own; with `--base-url --api-key [--network]` it measures
- * one that runs. Warm: parameters, dWallet and share are there, the pool is full, and one signature went before.
+ * Stage times and request counts of warm signatures. `npx tsx bench/sign-flow.ts [--count 10] [--curve ED25519]
+ * [--algorithm EdDSA] [--hash SHA512]` starts its own service; `--base-url --api-key [--network]` measures a running
+ * one. Warm means: parameters, dWallet and share are loaded, the pool is full, and one signature was made before.
  */
 import { parseArgs } from "node:util";
 import { chooseTriple } from "../src/cli/demo-arguments.ts";
@@ -80,7 +80,7 @@ async function measure(
   console.log(`requests per sign: ${service / count} to the service, ${fullnode / count} to the fullnode`);
 }
 
-/** Counts what goes through fetch, which both the service's and the fullnode's client use. */
+/** Counts the calls of fetch, which the clients of both the service and the fullnode use. */
 function countRequests(serviceUrl: string): { reset(): void; read(): { service: number; fullnode: number } } {
   const original = globalThis.fetch;
   let service = 0;
@@ -100,7 +100,6 @@ function countRequests(serviceUrl: string): { reset(): void; read(): { service: 
   };
 }
 
-/** The nearest-rank quantile. */
 function quantile(samples: readonly number[], fraction: number): number {
   const sorted = [...samples].sort((left, right) => left - right);
   return sorted[Math.max(0, Math.ceil(fraction * sorted.length) - 1)] ?? Number.NaN;

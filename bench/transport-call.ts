@@ -1,5 +1,5 @@
-/** The key that every server of `bench/transport.ts` takes. */
+/** The key that every server of `bench/transport.ts` accepts. */
 export const API_KEY = `tss_local_${"k".repeat(32)}`;
 
-/** The request that every one of them answers. */
+/** The request that every one of these servers answers. */
 export const SIGN_REQUEST_ID = "018f6b1c-7a1e-7bbb-8ccc-1234567890ab";

@@ -1,18 +1,16 @@
-/** The load of `bench/transport.ts`: keeps a fixed number of requests under way and notes how long each takes. */
+/** The load of `bench/transport.ts`: keeps a fixed number of requests in flight and records the latency of each. */
 import { connect as connectHttp2 } from "node:http2";
 import { connect as connectTcp } from "node:net";
 import { create, toBinary, toJsonString } from "@bufbuild/protobuf";
 import { GetSignRequestSchema } from "../gen/proto/tss/v1/signing_pb.ts";
 import { API_KEY, SIGN_REQUEST_ID } from "./transport-call.ts";
 
-/** What to send and for how long. */
 export interface LoadTask {
   readonly kind: "grpc" | "connect" | "rest";
   readonly port: number;
   readonly seconds: number;
 }
 
-/** What came of it. */
 export interface LoadResult {
   readonly count: number;
   readonly seconds: number;
@@ -44,7 +42,7 @@ async function run({ kind, port, seconds }: LoadTask): Promise<LoadResult> {
     latenciesMs.push(nowMs - beganMs);
     return nowMs < endMs;
   };
-  // Never sleeps while it runs: waking it would be charged to the server that it waits for.
+  // Never sleeps while it runs: the server would be charged for waking it.
   let isRunning = true;
   const spin = () => {
     if (isRunning) setImmediate(spin);

@@ -1,4 +1,7 @@
-/** One of the servers of `bench/transport.ts`, by its argument. Each answers GetSign to one key, after the same checks. */
+/**
+ * One of the servers of `bench/transport.ts`, chosen by its argument. Each answers GetSign to one key, after the same
+ * checks.
+ */
 import { createHash } from "node:crypto";
 import { createServer as createHttp1 } from "node:http";
 import { createServer as createHttp2 } from "node:http2";
@@ -68,7 +71,7 @@ const keys = new Map([[hashOf(API_KEY), key]]);
 const gate = createAccessGate({
   lookup: { find: async (text) => keys.get(hashOf(text)), recall: (text) => keys.get(hashOf(text)) },
   adminLookup: { find: async () => undefined },
-  // The others count nothing.
+  // The other servers have no rate limit either.
   limiter: { take: () => undefined },
   adminApiKey: undefined,
   networks: ["localnet"],
@@ -79,7 +82,7 @@ const errors = createErrorMapping(() => {});
 const interceptors = [createErrorInterceptor(errors), createWarmValidateInterceptor([Signing])];
 const implementation = { getSign: async () => encodeSignRequest(row) };
 
-/** What the other ways do by hand: the same gate, over the headers as they are, and the rules of the message. */
+/** The work that the other ways do by hand: the same gate over the raw headers, and the rules of the message. */
 async function answer(authorization: string | undefined, request: GetSignRequest) {
   await gate({
     method: Signing.method.getSign,

@@ -1,7 +1,8 @@
 /**
- * What one authenticated GetSign costs a server, by way of serving it: processor time of the server for each request,
- * and the time that callers wait. The database's row is in memory. Server and load have a core each, every way gets
- * the same load in turn, round by round. `npx tsx bench/transport.ts [--seconds 2] [--rounds 3] [--only grpc-js,...]`.
+ * The cost of one authenticated GetSign for a server, for several ways to serve it: processor time of the server per
+ * request, and the callers' latency. The database's row is in memory. Server and load have one core each; every way
+ * gets the same load in turn, round by round. `npx tsx bench/transport.ts [--seconds 2] [--rounds 3] [--only
+ * grpc-js,...]`.
  */
 import { type ChildProcess, execFileSync, fork } from "node:child_process";
 import { once } from "node:events";
@@ -17,7 +18,7 @@ const { values } = parseArgs({
   },
 });
 
-/** Name, which server serves it, and what kind of request it is. */
+/** Name, server, and kind of request. */
 const WAYS = [
   ["this service, gRPC", "ours", "grpc"],
   ["@grpc/grpc-js", "grpc-js", "grpc"],
@@ -29,7 +30,7 @@ const WAYS = [
   ["node:http and protobuf-es, JSON", "bare", "rest"],
 ] as const;
 
-// Compiled as it is shipped: what runs TypeScript directly names each closure at run time, which is no part of it.
+// Compiled, as published: tsx would add the cost of naming each closure at run time.
 const ROOT = path.resolve(import.meta.dirname, "..");
 const COMPILED = path.join(ROOT, "node_modules/.cache/bench-transport");
 execFileSync(
@@ -106,7 +107,7 @@ async function ask<T>(child: ChildProcess, question: unknown): Promise<T> {
   return (await answer)[0] as T;
 }
 
-/** Each on a core of its own where the system can pin. */
+/** Pins each process to its own core where the system can. */
 function start(file: string, args: string[], core: number): ChildProcess {
   const script = path.join(COMPILED, "bench", file);
   const pinned = { execPath: "taskset", execArgv: ["-c", String(core), process.execPath] };

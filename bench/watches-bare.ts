@@ -1,4 +1,4 @@
-/** The yardstick of `bench/watches.ts`: takes each stream, answers one message, and leaves it open. */
+/** The baseline of `bench/watches.ts`: accepts each stream, answers one message, and leaves it open. */
 import { createServer } from "node:http2";
 import type { AddressInfo } from "node:net";
 

@@ -1,4 +1,4 @@
-/** The load of `bench/watches.ts`: holds streams of `WatchSign` open. Each task takes the place of the one before. */
+/** The load of `bench/watches.ts`: holds streams of `WatchSign` open. Each task replaces the one before. */
 import { type ClientHttp2Session, connect } from "node:http2";
 import { create, toBinary } from "@bufbuild/protobuf";
 import { WatchSignRequestSchema } from "../gen/proto/tss/v1/signing_pb.ts";
@@ -6,13 +6,13 @@ import { WatchSignRequestSchema } from "../gen/proto/tss/v1/signing_pb.ts";
 /** The protocols over which a watch is measured. */
 export type WatchProtocol = "grpc" | "connect" | "rest";
 
-/** A stream for each of these requests. */
+/** Opens one stream for each of these requests. */
 export interface WatchTask {
   readonly url: string;
   readonly apiKey: string;
   readonly signRequestIds: readonly string[];
   readonly protocol: WatchProtocol;
-  /** So many wait for their first message at a time. */
+  /** Number of streams that wait for their first message at a time. */
   readonly openingCount: number;
 }
 
@@ -29,7 +29,7 @@ process.on("message", (task: WatchTask) => {
 });
 process.on("disconnect", () => process.exit());
 
-/** Resolves once each stream has got its first message. */
+/** Resolves once each stream has its first message. */
 async function open({ url, apiKey, signRequestIds, protocol, openingCount }: WatchTask): Promise<void> {
   await Promise.all(sessions.map(closed));
   sessions = [];

@@ -1,11 +1,12 @@
 /**
- * What an idle `WatchSign` costs the service over each protocol on HTTP/2: resident memory and heap of each watch, and the processor time
- * that all of them take while nothing happens but heartbeats and looks at the database. Each watches a request of its
- * own. A bare HTTP/2 server of Node that holds as many idle streams is the yardstick of the same run. Garbage is
- * collected before each reading.
+ * The cost of an idle `WatchSign` for the service over each protocol on HTTP/2: resident memory and heap of each watch,
+ * and the processor time of all of them while nothing happens except heartbeats and reads of the database. Each watches
+ * its own request. The baseline of the same run is a bare HTTP/2 server of Node that holds as many idle streams.
+ * Garbage is collected before each reading.
  *
- * `npx tsx bench/watches.ts [--watches 10000] [--seconds 30] [--opening 16] [--protocols grpc,connect,rest]`; `--opening`
- * says how many streams wait for their first message at a time. PostgreSQL as in TEST_DATABASE_URL, else on 127.0.0.1.
+ * `npx tsx bench/watches.ts [--watches 10000] [--seconds 30] [--opening 16] [--protocols grpc,connect,rest]`;
+ * `--opening` sets how many streams wait for their first message at a time. PostgreSQL as in TEST_DATABASE_URL, else on
+ * 127.0.0.1.
  */
 import { type ChildProcess, execFileSync, fork } from "node:child_process";
 import { once } from "node:events";
@@ -39,7 +40,7 @@ const { values } = parseArgs({
 const WATCH_COUNT = Number(values.watches);
 const SECONDS = Number(values.seconds);
 const OPENING_COUNT = Number(values.opening);
-/** Opened and closed before the first reading, so that what is made once is in it. */
+/** Watches opened and closed before the first reading, so that it includes everything that is built once. */
 const WARM_UP_COUNT = Math.min(WATCH_COUNT, 200);
 const ADMIN_API_KEY = "bench-bench-bench-bench-bench-bench";
 const PROTOCOLS = values.protocols.split(",") as WatchProtocol[];
@@ -63,7 +64,7 @@ interface Cost {
   readonly name: string;
   readonly rssBytes: number;
   readonly heapBytes: number;
-  /** Processor time in a second, in milliseconds. */
+  /** Milliseconds of processor time per second. */
   readonly cpuMs: number;
 }
 
@@ -135,7 +136,9 @@ async function measureService(protocol: WatchProtocol): Promise<Cost> {
   }
 }
 
-/** Holds as many streams as there are requests, each until it has got its first message and then until the end. */
+/**
+ * Holds as many streams as there are requests. Waits for the first message of each, and keeps them open until the end.
+ */
 async function measure(name: string, server: ChildProcess, task: WatchTask): Promise<Cost> {
   const say = (what: string) => process.stderr.write(`${name}: ${what}\n`);
   const load = fork(path.join(import.meta.dirname, "watches-load.ts"), { execArgv: ["--import", "tsx"] });
@@ -170,7 +173,7 @@ async function ask<T>(child: ChildProcess, question: unknown): Promise<T> {
   return (await answer)[0] as T;
 }
 
-/** One request that is reserved by a call, and copies of its row and of its presign's. */
+/** Reserves one request by a call, and copies its row and its presign's row. */
 async function openRequests(databaseUrl: string, baseUrl: string, signer: Signer): Promise<string[]> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();

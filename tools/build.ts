@@ -1,7 +1,7 @@
 /**
- * Builds the published package into `dist/`, or into the folder that is named: the compiled sources, and beside them the
- * files that they read, at the same place relative to `dist/src` as in the repository relative to `src`. The console is
- * bundled into `console`. `build.json` has the commit, from `SOURCE_COMMIT` or from git.
+ * Builds the published package into `dist/`, or into the given folder: the compiled sources, and the files that they
+ * read, at the same place relative to `dist/src` as in the repository relative to `src`. The console is bundled into
+ * `console`. `build.json` has the commit, from `SOURCE_COMMIT` or from git.
  */
 import { spawnSync } from "node:child_process";
 import { chmodSync, cpSync, rmSync, writeFileSync } from "node:fs";
@@ -31,7 +31,7 @@ for (const place of ["prisma/migrations", "gen/openapi.json", "move/treasury/com
 writeFileSync(path.join(DIST, "build.json"), `${JSON.stringify({ commit })}\n`);
 chmodSync(path.join(DIST, "src/cli/main.js"), 0o755);
 
-/** Writes the worker's program, with all that it imports, into the module that the entry for any bundler takes it from. */
+/** Bundles the worker's program into the module that the bundler-independent entry imports. */
 async function writeWorkerText(): Promise<void> {
   const { outputFiles } = await build({
     entryPoints: [path.join(DIST, "src/crypto/engine-worker.js")],

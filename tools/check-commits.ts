@@ -1,7 +1,8 @@
 /**
- * Warns of commits from whose subject no version follows: `npm run check:commits -- main..HEAD`. It refuses nothing,
- * because such a commit lands and stays out of the changelog. `--title` is the title of a pull request, which is the subject
- * when it is squashed; `--annotate` prints the warnings as GitHub shows them beside a pull request.
+ * Warns about commits whose subject does not determine a version: `npm run check:commits -- main..HEAD`. It refuses
+ * nothing, because such a commit lands and stays out of the changelog. `--title` checks the title of a pull request,
+ * which becomes the subject of a squashed commit; `--annotate` prints the warnings in the form that GitHub shows on a
+ * pull request.
  */
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -23,7 +24,7 @@ const kinds = sections.map(({ type }) => type);
 const log = execFileSync("git", ["log", "--no-merges", "--format=%s", "--end-of-options", range]).toString();
 for (const subject of [...(values.title === undefined ? [] : [values.title]), ...log.split("\n")]) {
   const fault = subject === "" ? undefined : faultOfSubject(subject, kinds);
-  // A title is another person's text: nothing of it may begin a line, where GitHub looks for commands.
+  // A title is untrusted text: it must not begin a line, where GitHub looks for commands.
   const shown = JSON.stringify(subject);
   if (fault !== undefined) console.log(`${values.annotate ? "::warning::" : "warning: "}${shown}: ${fault}`);
 }

@@ -1,5 +1,5 @@
 /**
- * `npm run check:deploy`: checks every file that operators deploy with, each with the strictest checker that npm or Debian
+ * `npm run check:deploy`: checks every file that operators deploy, each with the strictest checker that npm or Debian
  * has. Exit code 1, with every fault, if one of them is wrong.
  */
 import { readdirSync } from "node:fs";

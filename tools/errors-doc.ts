@@ -69,7 +69,7 @@ function retryHint({
   return retryAfterSeconds === 0 ? "at once" : `${retryAfterSeconds} s`;
 }
 
-/** `InvalidArgument` as the wire spells it: `INVALID_ARGUMENT`. */
+/** Converts `InvalidArgument` to the wire's spelling, `INVALID_ARGUMENT`. */
 function rpcName(code: Code): string {
   return Code[code].replace(/(?<=[a-z])(?=[A-Z])/g, "_").toUpperCase();
 }

@@ -1,8 +1,8 @@
 /**
- * Makes everything that is generated: `third_party` from npm packages, `gen/proto` and `gen/client` from the protos,
- * `gen/prisma` from the Prisma schema, `docs/errors.md` from the error catalogue, `.env.example` from the table of the configuration and `gen/openapi.json`
- * from protos and catalogue. With `--check` it makes them in a throw-away folder instead and fails if they differ from
- * those in the tree, committed or not.
+ * Generates everything that is generated: `third_party` from npm packages, `gen/proto` and `gen/client` from the
+ * protos, `gen/prisma` from the Prisma schema, `docs/errors.md` from the error catalogue, `.env.example` from the table
+ * of the configuration and `gen/openapi.json` from protos and catalogue. With `--check` it generates into a throw-away
+ * folder instead, and fails if the result differs from the tree, committed or not.
  */
 import { execFileSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -50,20 +50,20 @@ function generate(root: string): void {
   writeFileSync(path.join(root, OPENAPI), openApiText());
 }
 
-/** Comments are not in the generated descriptors, so the document is made from an image that has them. */
+/** Generated descriptors have no comments, so the document is made from an image that has them. */
 function openApiText(): string {
   const image = run("buf", "build", "proto", "-o", "-#format=binpb");
   const manifest = JSON.parse(readFileSync(path.join(ROOT, "package.json"), "utf8")) as ServiceManifest;
   return `${JSON.stringify(serviceDocument(image, manifest), null, 2)}\n`;
 }
 
-/** Runs a program of `node_modules/.bin` and returns its output. What it says is shown only when it fails. */
+/** Runs a program of `node_modules/.bin` and returns its output. Its error output is shown only if it fails. */
 function run(program: string, ...args: string[]): Buffer {
   const options = { cwd: ROOT, stdio: "pipe", maxBuffer: MAX_OUTPUT_BYTES } as const;
   return execFileSync(path.join(ROOT, "node_modules/.bin", program), args, options);
 }
 
-/** What is made now, and what was made before and may have gone. */
+/** The files that are generated now, and those that exist from before and may be obsolete. */
 function generatedFiles(fresh: string): string[] {
   const inFolders = FOLDERS.flatMap((folder) => [...filesBelow(fresh, folder), ...filesBelow(ROOT, folder)]);
   return [...new Set([...inFolders, ...Object.keys(DOCUMENTS), OPENAPI])];

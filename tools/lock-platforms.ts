@@ -1,7 +1,7 @@
 /**
- * Completes `package-lock.json` with the native packages of every platform. A registry may serve only some of them;
- * npm then leaves the others out of the lock file, and `npm ci` refuses it, or installs no binary on that platform. What
- * npm would have recorded follows from their names, but for the checksum.
+ * Completes `package-lock.json` with the native packages of every platform. A registry may serve only some of them; npm
+ * then omits the others from the lock file, and `npm ci` refuses it, or installs no binary on that platform. The
+ * entries that npm would have recorded follow from the packages' names, except for the checksum.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
@@ -37,7 +37,7 @@ lock.packages = { "": root!, ...Object.fromEntries(all) };
 writeFileSync(FILE, `${JSON.stringify(lock, null, 2)}\n`);
 console.log(`${missing.length} packages added`);
 
-/** `@oxlint/binding-linux-arm64-musl` is for Linux on arm64 with the C library musl. */
+/** Reads a platform from a name: `@oxlint/binding-linux-arm64-musl` is for Linux on arm64 with the C library musl. */
 function lockedPlatform(name: string, version: string, parent: LockedPackage): LockedPackage {
   const words = (name.split("/").pop() ?? "").split("-").map((word) => PROCESSORS[word] ?? word);
   const os = words.filter((word) => SYSTEMS.includes(word));

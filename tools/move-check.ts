@@ -1,8 +1,8 @@
 /**
  * `npm run move:check [-- --write]`: compiles the Treasury for every network against the fakes, without a warning, and
- * compares the digests and the compiled modules with the pinned ones; `--write` pins them. `tss treasury publish` publishes
- * the pinned modules. `--sources FOLDER` compiles against what the networks run,
- * from a folder with checkouts of Sui (`sui`) and of Ika (`ika`). Exit code 1 if anything differs.
+ * compares the digests and the compiled modules with the pinned ones; `--write` pins them. `tss treasury publish`
+ * publishes the pinned modules. `--sources FOLDER` compiles against the networks' own code, from a folder with
+ * checkouts of Sui (`sui`) and of Ika (`ika`). Exit code 1 if anything differs.
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";

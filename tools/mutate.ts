@@ -1,7 +1,7 @@
 /**
- * Changes one deciding line at a time in a copy of the sources and runs the tests that must notice:
- * `npm run mutate [-- --only TEXT --only TEXT] [--jobs 1]`. A mutant that survives, or tests that fail without any, end the
- * run with 1. Mutants are in `tools/mutate/mutants.ts`. Tests of races want PostgreSQL.
+ * Changes one deciding line at a time in a copy of the sources and runs the tests that must fail:
+ * `npm run mutate [-- --only TEXT --only TEXT] [--jobs 1]`. Exits with 1 if a mutant survives, or if tests fail without
+ * a mutant. Mutants are in `tools/mutate/mutants.ts`. Race tests need PostgreSQL.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -19,7 +19,7 @@ const { values } = parseArgs({
     jobs: { type: "string", default: "1" },
   },
 });
-/** A mutant may make a test wait for ever; that counts as noticed. */
+/** A mutant may make a test hang; that counts as detected. */
 const TIMEOUT_MS = 300_000;
 
 const waiting = MUTANTS.filter(({ name, file }) =>
@@ -65,7 +65,7 @@ async function withCopy(use: (folder: string) => Promise<void>): Promise<void> {
 }
 
 /**
- * The first test that fails, with its file; undefined if all pass. A run that finds no test file throws, because it
+ * Returns the first failing test with its file; undefined if all pass. Throws if a run finds no test file, because that
  * would look like a kill.
  */
 async function firstFailure(folder: string, tests: readonly string[]): Promise<string | undefined> {

@@ -1,7 +1,7 @@
 /**
- * Packs the client as a package of its own, `threshold-signing-client`: its compiled entries and the modules that they
- * import, and nothing of the server. `npm run pack:client [-- --to FOLDER]` builds first, writes the tarball to the folder,
- * which is this one by default, and prints its path on the last line.
+ * Packs the client as a separate package, `threshold-signing-client`: its compiled entries and the modules that they
+ * import, and nothing of the server. `npm run pack:client [-- --to FOLDER]` builds first, writes the tarball to the
+ * folder, by default the current one, and prints its path on the last line.
  */
 import { execFileSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -10,7 +10,7 @@ import path from "node:path";
 import { parseArgs } from "node:util";
 import { moduleClosure } from "./pack-client/module-closure.ts";
 
-/** The package's entries, and the module that each one is, without its ending. */
+/** The package's entries, and the module of each one, without its extension. */
 const ENTRIES: Readonly<Record<string, string>> = {
   ".": "src/sdk/index",
   "./web-worker": "src/sdk/web-worker",
@@ -68,7 +68,7 @@ function stage(dist: string, staged: string): { name: string; version: string } 
     if (version === undefined) throw new Error(`${name} is imported and is no dependency`);
     return [name, version];
   };
-  // What a package is imported for by an entry of its own is the choice of who imports that entry.
+  // A package that only one entry imports is an optional peer: whoever imports that entry installs it.
   const peers = [...closure.packages].filter((name) => service.peerDependencies[name] !== undefined);
   const needed = [...closure.packages].filter((name) => !peers.includes(name)).sort();
   const optional = [...closure.optionalPackages, ...peers].sort();

@@ -4,8 +4,8 @@ import type { DescriptorProto, EnumDescriptorProto, FieldDescriptorProto } from 
 import { Edition, FieldDescriptorProto_Label, FieldDescriptorProto_Type } from "@bufbuild/protobuf/wkt";
 
 /**
- * Prints a file descriptor as `.proto` source: messages, enums, oneofs, maps, extensions, defaults and reserved
- * names. Comments and custom options are left out, so the result is for importing, not for reading.
+ * Prints a file descriptor as `.proto` source: messages, enums, oneofs, maps, extensions, defaults and reserved names.
+ * Comments and custom options are omitted, so the result is for importing, not for reading.
  */
 export function printProto(file: DescFile): string {
   const proto3 = file.edition === Edition.EDITION_PROTO3;
@@ -33,7 +33,7 @@ class ProtoPrinter {
     return `${this.#lines.join("\n")}\n`;
   }
 
-  /** Where the other languages put what they generate. */
+  /** The options that say where other languages put their generated code. */
   fileOptions({ proto: { options } }: DescFile): void {
     if (options?.goPackage) this.line(`option go_package = ${JSON.stringify(options.goPackage)};`);
     if (options?.javaPackage) this.line(`option java_package = ${JSON.stringify(options.javaPackage)};`);

@@ -1,7 +1,7 @@
 /**
  * Tags the release whose Release PR was merged, and opens or updates the next Release PR, on GitHub. The workflow
- * `release.yml` runs it: `npm run release -- --repository OWNER/NAME < TOKEN`. Its standard output has the lines `tag=TAG`
- * and `branch=BRANCH`, each only where there is one, for the steps that follow.
+ * `release.yml` runs it: `npm run release -- --repository OWNER/NAME < TOKEN`. Its standard output has the lines
+ * `tag=TAG` and `branch=BRANCH`, each only if there is one, for the steps that follow.
  */
 import { text } from "node:stream/consumers";
 import { parseArgs } from "node:util";
@@ -13,7 +13,7 @@ const [owner, repo] = values.repository.split("/");
 if (!owner || !repo) throw new Error("--repository takes OWNER/NAME");
 const token = (await text(process.stdin)).trim();
 if (token === "") throw new Error("standard input is a GitHub token");
-// Standard output is for the outcome alone.
+// Standard output is only for the outcome.
 const say = (...message: unknown[]): void => console.error(...message);
 setLogger({ error: say, warn: say, info: say, debug: () => {}, trace: () => {} });
 const github = await GitHub.create({ owner, repo, token });

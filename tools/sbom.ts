@@ -1,8 +1,8 @@
 /**
- * `node --import tsx tools/sbom.ts INSTALLED`: prints the bill of materials of the packages that are installed, in
- * CycloneDX's JSON. INSTALLED is the lock file that npm leaves in their `node_modules`. The bill is npm's own, cut to those
- * packages: npm's `--omit` also leaves out packages that are needed if another one wants them optionally. It has no serial
- * number and no time, so that the same lock file always gives the same text.
+ * `node --import tsx tools/sbom.ts INSTALLED`: prints the bill of materials of the installed packages, in CycloneDX's
+ * JSON. INSTALLED is the lock file that npm leaves in their `node_modules`. The bill is npm's own, reduced to those
+ * packages: npm's `--omit` also omits needed packages that another package wants optionally. It has no serial number
+ * and no time, so that the same lock file always makes the same text.
  */
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";

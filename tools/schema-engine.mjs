@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// What `PRISMA_SCHEMA_ENGINE_BINARY` points at (see prisma.config.ts). The Prisma command line starts it as a program,
-// so it must be a file that can be executed; the engine itself is TypeScript.
+// The target of `PRISMA_SCHEMA_ENGINE_BINARY` (see prisma.config.ts). The Prisma command line starts it as a program,
+// so it must be an executable file; the engine itself is TypeScript.
 import { register } from "tsx/esm/api";
 
 register();

@@ -5,9 +5,9 @@ import { realpathSync } from "node:fs";
 const COMMIT = /^[0-9a-f]{40}(-dirty)?$/;
 
 /**
- * The git commit of the sources in a folder. Undefined if nobody gives it and the folder is not itself a git checkout: a
- * folder of sources inside another project's checkout does not have that project's commit.
- * @param given the commit, where the build has the sources without git, as in an image; empty is the same as absent
+ * Returns the git commit of the sources in a folder. Undefined if no commit is given and the folder is not itself a git
+ * checkout: a folder of sources inside another project's checkout does not have that project's commit.
+ * @param given the commit, if the build has the sources without git, as in an image; empty is the same as absent
  */
 export function sourceCommit(root: string, given: string | undefined): string | undefined {
   if (given !== undefined && given !== "") {
@@ -19,7 +19,7 @@ export function sourceCommit(root: string, given: string | undefined): string | 
   return git(root, "describe", "--always", "--exclude=*", "--abbrev=40", "--dirty");
 }
 
-/** What git prints, or undefined where there is no git, no checkout or no commit. */
+/** Returns git's output; undefined without git, a checkout or a commit. */
 function git(folder: string, ...args: string[]): string | undefined {
   try {
     return execFileSync("git", args, { cwd: folder, stdio: ["ignore", "pipe", "ignore"] })

@@ -8,7 +8,7 @@ const { resolve } = createRequire(import.meta.url);
 const GOOGLE = path.dirname(resolve("google-proto-files/package.json"));
 const GRPC_HEALTH = path.join(path.dirname(resolve("grpc-health-check/package.json")), "proto");
 const GRPC_REFLECTION = path.join(path.dirname(resolve("@grpc/reflection")), "../proto");
-/** Where each file comes from, by its name in imports. */
+/** The source of each file, by its import path. */
 const COPIED = {
   "google/api/annotations.proto": GOOGLE,
   "google/api/http.proto": GOOGLE,
@@ -16,7 +16,7 @@ const COPIED = {
   "google/rpc/code.proto": GOOGLE,
   "google/rpc/error_details.proto": GOOGLE,
   "google/rpc/status.proto": GOOGLE,
-  // The package lays it out without the first folder of its name.
+  // The package omits the first folder of the import path.
   "grpc/health/v1/health.proto": path.join(GRPC_HEALTH, "health/v1/health.proto"),
   "grpc/reflection/v1/reflection.proto": GRPC_REFLECTION,
   "grpc/reflection/v1alpha/reflection.proto": GRPC_REFLECTION,
@@ -30,8 +30,8 @@ without its comments. All are under the Apache License 2.0.
 `;
 
 /**
- * Lays out the protos that ours import in a folder, which is emptied first: Google's and gRPC's are copied from npm
- * packages, and `buf/validate/validate.proto`, which no npm package ships as text, is printed from the descriptor inside
+ * Writes the protos that ours import into a folder, which is emptied first: Google's and gRPC's are copied from npm
+ * packages, and `buf/validate/validate.proto`, which no npm package ships as text, is printed from the descriptor in
  * `@bufbuild/protovalidate`.
  */
 export function layOutThirdPartyProtos(folder: string): void {

@@ -5,10 +5,9 @@ import { createInterface } from "node:readline";
 import { programEnvironment } from "../../test/support/environment.ts";
 import { ROOT } from "../../test/support/source-files.ts";
 
-/** The command, as `npm run build` makes it. */
+/** The command that `npm run build` makes. */
 export const TSS = path.join(ROOT, "dist/src/cli/main.js");
 
-/** A service in a process of its own. */
 export interface BenchService {
   readonly url: string;
   readonly pid: number;
@@ -16,12 +15,12 @@ export interface BenchService {
   stop(): Promise<void>;
 }
 
-/** Arguments of Node that have a process keep a profile of its processor time, where a folder for it is given. */
+/** Node arguments that write a processor profile into the folder; none without a folder. */
 export function profileArguments(folder: string | undefined): string[] {
   return folder === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${path.resolve(folder)}`];
 }
 
-/** Starts it as it is shipped, which is compiled, with these arguments for Node, and waits until it is ready. */
+/** Starts the compiled service with these Node arguments, and resolves when it is ready. */
 export async function startBenchService(
   environment: Record<string, string>,
   nodeArguments: readonly string[] = [],

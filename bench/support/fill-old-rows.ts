@@ -3,34 +3,34 @@ import pg from "pg";
 import { type FillStatement, fillStatements, type OldRowParameters } from "./old-row-statements.ts";
 import { sealOldEvents } from "./seal-old-events.ts";
 
-/** What {@link fillOldRows} makes. */
+/** The rows that {@link fillOldRows} writes. */
 export interface FillOptions {
-  /** How many projects the rows are spread over. A fifth of all is the first one's. */
+  /** Number of projects that share the rows. The first one has a fifth of all rows. */
   readonly projects: number;
-  /** How many rows there are afterwards, about, in all tables that grow together: eleven for each signature. */
+  /** Approximate number of rows afterwards in all growing tables together: eleven for each signature. */
   readonly rows: number;
   /** Default `localnet`. */
   readonly network?: "localnet" | "testnet" | "mainnet";
   /**
-   * The key that the old presigns and dWallets are of. With the one that the chain has, new requests search among them.
-   * By default a made-up one, and dWallets that failed: workers then want no presigns for them.
+   * The network key of the old presigns and dWallets. If it is the chain's key, new requests search among them.
+   * Default: a made-up key, with failed dWallets, so that workers request no presigns for them.
    */
   readonly networkEncryptionKeyId?: string;
 }
 
 const ROWS_PER_REQUEST = 11;
-/** Requests repeat after so many: there are no pieces of that. */
+/** The pattern of requests repeats after this number, and must not be cut. */
 const PATTERN_COUNT = 50;
 const REQUESTS_PER_DWALLET = 2;
-/** So many numbers in one statement, which bounds what a transaction writes at once. */
+/** Rows per statement, which bounds the size of a transaction. */
 const PIECE_COUNT = 100_000;
 
 /**
- * Fills a database that is up to date with what a year of signatures leaves behind: presigns, sign requests, ledger
- * entries, operations, transactions, sealed audit events and idempotency keys of the last day. The ledger adds up; the
- * seals' hashes are made up. Then it has the planner's statistics taken. Nothing else may use the database
- * meanwhile, and its user has to be a superuser, since triggers and foreign keys are switched off. Returns the
- * ids of the projects, each of which has credit. Ten million rows take some minutes and about 5 GB.
+ * Fills an up-to-date database with the rows that a year of signatures leaves: presigns, sign requests, ledger entries,
+ * operations, transactions, sealed audit events and idempotency keys of the last day. The ledger adds up; the seals'
+ * hashes are made up. Then it updates the planner's statistics. Nothing else may use the database meanwhile, and its
+ * user must be a superuser, because triggers and foreign keys are switched off. Returns the ids of the projects, each
+ * of which has credit. Ten million rows take some minutes and about 5 GB.
  */
 export async function fillOldRows(databaseUrl: string, options: FillOptions): Promise<string[]> {
   const projectCount = Math.max(1, Math.round(options.projects));
@@ -73,7 +73,7 @@ async function fill(
     await client.query(db, [first, Math.min(first + PIECE_COUNT, counts[of]) - 1]);
 }
 
-/** The projects of a run have the only ledger entries with its tag. */
+/** A run's projects: only they have ledger entries with its tag. */
 const PROJECTS = `SELECT project_id AS id FROM ledger_entry WHERE starts_with(key, 'credit:' || $1) ORDER BY id`;
 
 const BALANCES = `

@@ -8,7 +8,7 @@ import type { Signer } from "../service-load.ts";
 
 const CREDIT_MICRO_USD = 1_000_000_000_000n;
 
-/** Makes a project with credit, a key and a dWallet. `index` tells it apart. */
+/** Creates a project with credit, a key and a dWallet. `index` distinguishes it from others. */
 export async function makeSigner(baseUrl: string, adminApiKey: string, index: number): Promise<Signer> {
   const admin = createClient(Admin, createGrpcTransport({ baseUrl }));
   const headers = { authorization: `Bearer ${adminApiKey}`, "x-network": "localnet" };

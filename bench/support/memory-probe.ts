@@ -1,14 +1,14 @@
-/** What a process with {@link MEMORY_PROBE} answers to the message `read`. */
+/** The reply of a process with {@link MEMORY_PROBE} to the message `read`. */
 export interface ProbeReading {
   readonly rssBytes: number;
-  /** With what lies outside of the heap for its objects. */
+  /** Includes objects' memory outside the heap. */
   readonly heapBytes: number;
-  /** Processor time of the process so far, before its garbage was collected for the reading, and after. */
+  /** Processor time of the process so far, before and after the garbage collection of this reading. */
   readonly cpuMsBefore: number;
   readonly cpuMsAfter: number;
 }
 
-// Collected more than once: what a finalizer lets go of is garbage only then.
+// Collects several times, because finalizers release more garbage.
 const SCRIPT = `
 const cpuMs = () => { const { user, system } = process.cpuUsage(); return (user + system) / 1000; };
 const rest = () => new Promise((resolve) => setTimeout(resolve, 200));
@@ -21,7 +21,7 @@ process.on("message", async (question) => {
 });
 process.channel.unref();`;
 
-/** Arguments of Node that have a forked process collect its garbage and tell its memory when it is asked. */
+/** Node arguments that make a forked process collect its garbage and report its memory on request. */
 export const MEMORY_PROBE: readonly string[] = [
   "--expose-gc",
   "--import",

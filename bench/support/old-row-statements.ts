@@ -1,33 +1,33 @@
-/** What one run of {@link fillStatements} makes, as it is bound to them. */
+/** The parameters of one run of {@link fillStatements}. */
 export interface OldRowParameters {
-  /** Makes the ids of one run differ from those of another. */
+  /** Distinguishes the ids of one run from those of another. */
   readonly tag: string;
-  /** Rows end a day before this moment. */
+  /** Rows end one day before this moment. */
   readonly now: Date;
   readonly network: string;
   readonly networkEncryptionKeyId: string;
-  /** The state of the dWallets: `Active`, or one that keeps workers from filling a pool for them. */
+  /** The state of the dWallets: `Active`, or one for which workers fill no pool. */
   readonly dwalletState: string;
   readonly projectCount: number;
   readonly dwalletCount: number;
-  /** Sign requests; every other table follows from them. */
+  /** Number of sign requests, from which the size of every other table follows. */
   readonly requestCount: number;
 }
 
 const DAYS = 365;
 const DAY_MS = 86_400_000;
-/** Signatures in one transaction. */
 const BATCH_COUNT = 10;
 const PRICE_MICRO_USD = 10_000;
 
 /**
- * SQL that fills every table which grows, in an order that foreign keys would allow. Each statement takes the first and
- * the last number of what it makes, so that a caller can make many rows in pieces, and says of what.
+ * Returns the SQL that fills every growing table, in an order that satisfies foreign keys. Each statement takes the
+ * first and the last number of a range, so that a caller can insert many rows in pieces; `of` names what the numbers
+ * count.
  *
- * One request in fifty expired, one was rejected and refunded, all others are completed. A fifth of all is one
- * project's. Rows are spread over the last year and end a day ago. Bytes that are long in earnest are 64 here: a real
- * user's half of 7,144 bytes lies out of line, where nothing reads it once the request has ended, so that short rows
- * lie no more densely than real ones.
+ * One request in fifty expired, one was rejected and refunded, and all others are completed. One project has a fifth of
+ * all rows. Rows are spread over the last year and end a day ago. Long values have only 64 bytes here: a real user's
+ * half of 7,144 bytes is stored out of line and is not read once the request has ended, so these rows are no denser
+ * than real ones.
  */
 export function fillStatements(options: OldRowParameters): readonly FillStatement[] {
   const { tag, network, networkEncryptionKeyId, dwalletState } = options;
@@ -36,7 +36,7 @@ export function fillStatements(options: OldRowParameters): readonly FillStatemen
   const nowMs = options.now.getTime();
   const now = `timestamptz '${options.now.toISOString()}'`;
   const yearAgo = String(nowMs - (DAYS + 1) * DAY_MS);
-  /** The moment of request `n`, which is also that of its rows elsewhere, in milliseconds since the epoch. */
+  /** The time of request `n` and of its rows in other tables, in milliseconds since the epoch. */
   const momentMs = (n: string) =>
     `(${nowMs - DAY_MS} - (${requestCount} - (${n})) * ${Math.floor((DAYS * DAY_MS) / requestCount)}::bigint)`;
   const at = (ms: string) => `to_timestamp(${ms} / 1000.0)`;
@@ -46,14 +46,17 @@ export function fillStatements(options: OldRowParameters): readonly FillStatemen
   const long = (kind: string, n: string) => `${bytes(kind, n)} || ${bytes(`${kind}++`, n)}`;
   const object = (kind: string, n: string) => `'0x' || ${hash(kind, n)} || ${hash(`${kind}+`, n)}`;
   const digest = (kind: string, n: string) => `substr(${hash(kind, n)} || ${hash(`${kind}+`, n)}, 1, 44)`;
-  /** A UUID of version 7 of that moment. */
+  /** A version 7 UUID of that time. */
   const id = (kind: string, n: string, ms = momentMs(n)) =>
     `(lpad(to_hex(${ms}), 12, '0') || '7' || substr(${hash(kind, n)}, 1, 3)
       || '8' || substr(${hash(kind, n)}, 4, 15))::uuid`;
   const projectId = (n: string) => id("project", n, yearAgo);
   const projectOf = (n: string) =>
     projectId(`CASE WHEN (${n}) % 5 = 0 THEN 0 ELSE (${n}) % ${projectCount} END`);
-  /** A dWallet's number leaves the same rest as its project's, so that a request finds one of its own project. */
+  /**
+   * The numbers of a dWallet and its project are equal modulo the project count, so a request finds a dWallet of its
+   * own project.
+   */
   const dwalletOf = (n: string) =>
     `CASE WHEN (${n}) % 5 = 0 THEN (${n}) % ${dwalletCount / projectCount} * ${projectCount}
       ELSE (${n}) % ${dwalletCount} END`;
@@ -170,7 +173,7 @@ export function fillStatements(options: OldRowParameters): readonly FillStatemen
   ];
 }
 
-/** One statement, and what its first and last number count. */
+/** One statement, and what its range of numbers counts. */
 export interface FillStatement {
   readonly of: "projects" | "dwallets" | "requests";
   readonly db: string;

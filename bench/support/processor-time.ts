@@ -4,8 +4,8 @@ import { readFileSync } from "node:fs";
 let ticksPerSecond: number | undefined;
 
 /**
- * The processor time that processes of this machine have used so far, children of theirs that ended not included, in
- * milliseconds. A process that has ended counts nothing. Linux only; elsewhere the sum is NaN.
+ * Returns the processor time that these processes of this machine have used so far, in milliseconds, without their
+ * ended children. A process that has ended counts 0. Linux only; elsewhere the sum is NaN.
  */
 export function processorTimeMs(pids: readonly number[]): number {
   if (process.platform !== "linux") return Number.NaN;
@@ -15,7 +15,7 @@ export function processorTimeMs(pids: readonly number[]): number {
   return (ticks / ticksPerSecond) * 1000;
 }
 
-/** User and system time, which come 14th and 15th; the second field, a name in brackets, may hold anything. */
+/** User and system time are fields 14 and 15. The second field, a name in brackets, may contain anything. */
 function ticksOf(pid: number): number {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "latin1");

@@ -5,7 +5,7 @@ import { boundMessages } from "../../src/chain/bound-messages.ts";
 import { createCheckpointReader } from "../../src/chain/checkpoint-reader.ts";
 import { systemClock } from "../../src/lifecycle/clock.ts";
 
-/** Prints what the stream of a public network costs this process: octets and processor time of one checkpoint. */
+/** Prints the cost of a public network's stream for this process: octets and processor time per checkpoint. */
 export async function measurePublicCheckpoints(coinTypes: readonly string[]): Promise<void> {
   const { transactions, changesEach } = PUBLIC_CHECKPOINT;
   const change = () => ({

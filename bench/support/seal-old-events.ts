@@ -2,8 +2,8 @@ import type pg from "pg";
 import { SEAL_MAX_COUNT } from "../../src/seals/audit-seal.ts";
 
 /**
- * Puts leaves and seals behind the audit events that have none, with hashes that are made up. It continues from the
- * newest seal, so that a sealer goes on from here. Triggers have to be off.
+ * Adds leaves and seals with made-up hashes to the audit events that have none. It continues from the newest seal, and
+ * a sealer can continue from there. Triggers must be off.
  */
 export async function sealOldEvents(client: pg.Client): Promise<void> {
   await client.query(LEAVES);

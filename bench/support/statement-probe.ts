@@ -3,7 +3,7 @@ import { once } from "node:events";
 import path from "node:path";
 import { ROOT } from "../../test/support/source-files.ts";
 
-// `query` of a client is what pools, transactions and Prisma all come down to.
+// Pools, transactions and Prisma all call a client's `query`.
 const SCRIPT = `
 import { createRequire } from "node:module";
 import { isMainThread } from "node:worker_threads";
@@ -16,13 +16,16 @@ if (isMainThread) {
   process.channel.unref();
 }`;
 
-/** Arguments of Node that have a forked process count what it sends to PostgreSQL. */
+/** Node arguments that make a forked process count its statements to PostgreSQL. */
 export const STATEMENT_PROBE: readonly string[] = [
   "--import",
   `data:text/javascript,${encodeURIComponent(SCRIPT)}`,
 ];
 
-/** How many statements a process with {@link STATEMENT_PROBE} has sent so far. Several sent at once are one. */
+/**
+ * Returns how many statements a process with {@link STATEMENT_PROBE} has sent so far. Several statements sent at once
+ * count as one.
+ */
 export async function statementsOf(child: ChildProcess): Promise<number> {
   const answer = once(child, "message") as Promise<[{ statements: number }]>;
   child.send("statements");

@@ -5,17 +5,18 @@ interface TraceEvent {
   readonly ph: string;
   readonly pid: number;
   readonly tid: number;
-  /** What the thread itself computed, in microseconds: not what it waited for a processor. */
+  /** Processor time of the thread in microseconds, without its waits for a processor. */
   readonly tdur?: number;
   readonly args: { readonly name?: string };
 }
 
-/** A task that takes longer delays what the user sees. */
+/** A longer task visibly delays the page. */
 const LONG_MS = 50;
 
 /**
- * Does something in a page, and returns its total blocking time: what the tasks of its main thread computed beyond 50 ms
- * each, in milliseconds. A task on a busy machine may take longer than it should, so a sum says more than the longest one.
+ * Runs an action in a page and returns its total blocking time: for each task of the main thread, its processor time
+ * beyond 50 ms, summed, in milliseconds. One task may run long on a busy machine, so the sum is more reliable than the
+ * maximum.
  */
 export async function blockingTime<T>(
   browser: Browser,
@@ -28,7 +29,7 @@ export async function blockingTime<T>(
   let trace: string;
   try {
     result = await act();
-    // The task that sent the result is recorded when it ends, and it has ended when the page answers again.
+    // The task that sent the result is recorded only when it ends; the next reply of the page proves that it has ended.
     await page.evaluate("0");
   } finally {
     trace = (await browser.stopTracing()).toString();

@@ -1,4 +1,4 @@
-/** The client's package in a page of Chromium, built by three bundlers that are given no configuration. */
+/** The client's package in a page of Chromium, built by three bundlers without configuration. */
 import { existsSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -15,12 +15,11 @@ import { blockingTime } from "./blocking-time.ts";
 import { BUNDLERS, layOutPage } from "./bundle-page.ts";
 import { serveFolder } from "./serve-folder.ts";
 
-/** Debian's. */
 const CHROMIUM = "/usr/bin/chromium";
-/** Far more than the 0 ms of a quiet machine, and half of what the ECDSA half alone computes on the fastest one. */
+/** Far above the 0 ms of a quiet machine, and half of the ECDSA half's time on the fastest machine. */
 const MOST_BLOCKED_MS = 500;
 
-/** What the page's functions give. */
+/** The result of a function of the page. */
 interface Outcome<Result> {
   readonly result?: Result;
   readonly failure?: string;
@@ -103,8 +102,8 @@ else {
       },
     );
 
-    test("is found out if it blocks its thread", async () => {
-      // Each step needs the one before it, so even a processor of 5 GHz takes more than a second.
+    test("is measured as blocking while it computes on its own thread", async () => {
+      // Each step depends on the one before, so even a processor of 5 GHz takes more than a second.
       const busy =
         "let x = 1; for (let i = 0; i < 2 ** 31 - 1; i++) x = (Math.imul(x, 31) + i) | 0; return x;";
       const { blockedMs } = await blockingTime(browser, page, () => page.evaluate(`(() => { ${busy} })()`));
@@ -117,7 +116,7 @@ else {
       expect(outcome.failure).toBeUndefined();
       const { signerAddress, fallback } = outcome.result!;
       expect(signerAddress).toBe(deriveUserKeys(new Uint8Array(32), "ED25519").signerAddress);
-      // esbuild leaves a worker's module where it is.
+      // esbuild does not bundle a worker's module.
       expect(fallback !== "").toBe(bundler === "esbuild");
     });
   });

@@ -4,10 +4,10 @@ import * as esbuild from "esbuild";
 import * as vite from "vite";
 import webpack from "webpack";
 
-/** A bundler, as somebody uses it who configures nothing: an entry, and where the result goes. */
+/** A bundler without configuration: takes an entry and an output folder. */
 export type Bundle = (folder: string) => Promise<void>;
 
-/** Each bundler makes `page.js` for `index.html`, in the folder `out` below the one that it is given. */
+/** Each bundler makes `page.js` for `index.html`, in the folder `out` of the given folder. */
 export const BUNDLERS: Readonly<Record<string, Bundle>> = {
   async vite(folder) {
     await vite.build({ root: folder, configFile: false, logLevel: "error", build: { outDir: "out" } });

@@ -15,10 +15,9 @@ import {
 } from "../support/two-networks.ts";
 import { signIn, visit } from "./console/tour.ts";
 
-/** Debian's. */
 const CHROMIUM = "/usr/bin/chromium";
 const PHONE = { width: 390, height: 844 };
-/** The operator's pages of which each call is about one network. */
+/** The operator's pages whose calls are each about one network. */
 const PAGES_OF_ONE = ["signatures", "presigns", "lanes", "treasury", "transactions", "money"];
 
 if (!existsSync(CHROMIUM)) programMissing("Chromium (Debian: chromium)", "the console");
@@ -74,7 +73,7 @@ describe.skipIf(!existsSync(CHROMIUM) || database === undefined)(
     const choice = () => page.getByLabel("Network", { exact: true });
     const networkInAddress = () => new URL(page.url()).searchParams.get("network");
 
-    it("sends every call about one network to the chosen one, and calls about all without a name", async () => {
+    it("sends calls about one network to the chosen network, and calls about all networks without a name", async () => {
       await signIn(page, access, "operator");
       await visit(page, { path: "" });
       expect(await choice().inputValue()).toBe("testnet");
@@ -105,7 +104,7 @@ describe.skipIf(!existsSync(CHROMIUM) || database === undefined)(
       await page.getByRole("heading", { name: "Health of all networks" }).waitFor();
     });
 
-    it("keeps the network in the address, over links, a reload and the way back", async () => {
+    it("keeps the network in the address through links, a reload and the back button", async () => {
       await signIn(page, access, "operator");
       await page.waitForURL(/\?network=testnet/);
       await choice().selectOption("mainnet");
@@ -127,14 +126,14 @@ describe.skipIf(!existsSync(CHROMIUM) || database === undefined)(
       await page.goto(link);
       await enterKey();
       await treasuryOf(1).waitFor();
-      // A name that the service does not serve is corrected where everybody sees it.
+      // The page replaces a network that the service does not serve, visibly in the address.
       await page.goto(`${service.url}/console?network=elsewhere#/treasury`);
       await enterKey();
       await treasuryOf(0).waitFor();
       expect(networkInAddress()).toBe("testnet");
     });
 
-    it("lets the arrow keys choose, and changes nothing of the focus", async () => {
+    it("lets the arrow keys choose a network, and keeps the focus", async () => {
       await signIn(page, access, "operator");
       await visit(page, { path: "money" });
       await choice().focus();
@@ -218,7 +217,7 @@ describe.skipIf(!existsSync(CHROMIUM) || database === undefined)(
   },
 );
 
-/** The calls of the contract that a request of the page makes: one or none. */
+/** The contract's calls in one request of the page: one or none. */
 function calls(request: Request) {
   const call = /\/tss\.v1\.\w+\/(\w+)/.exec(new URL(request.url()).pathname)?.[1];
   return call === undefined ? [] : [{ call, network: request.headers()["x-network"] }];

@@ -1,4 +1,4 @@
-/** The console in Chromium, over a service with signatures going through. */
+/** The console in Chromium, against a service that makes signatures. */
 import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
@@ -16,7 +16,6 @@ import { type ServiceProcess, serviceFolder, startService } from "../support/ser
 import { fillService, type Stage } from "./console/stage.ts";
 import { signIn, tourOf, visit } from "./console/tour.ts";
 
-/** Debian's. */
 const CHROMIUM = "/usr/bin/chromium";
 const FIRST_LOAD_MAX_BYTES = 200_000;
 const PHONE = { width: 390, height: 844 };
@@ -64,7 +63,7 @@ describe.skipIf(!existsSync(CHROMIUM))("the console", () => {
       expect(seenUrls.filter((url) => url.includes(key))).toEqual([]);
     expect(await context.cookies()).toEqual([]);
     await context.close();
-    // A policy's violation, a failed load and an exception of the page all are lines of the browser's log.
+    // A policy violation, a failed load and an uncaught exception of the page are all lines of the browser's log.
     expect(faults).toEqual([]);
   });
 
@@ -72,7 +71,7 @@ describe.skipIf(!existsSync(CHROMIUM))("the console", () => {
     const stops = () => tourOf(stage).filter((stop) => stop.role === role);
 
     it.each(["light", "dark"] as const)(
-      "has no fault that axe finds on any page, in the %s theme",
+      "has no fault that axe reports on any page, in the %s theme",
       async (colorScheme) => {
         await page.emulateMedia({ colorScheme });
         await signIn(page, service.access, role);
@@ -83,7 +82,7 @@ describe.skipIf(!existsSync(CHROMIUM))("the console", () => {
       },
     );
 
-    it("fits a phone on every page, without a fault that axe finds there", async () => {
+    it("fits a phone on every page, without a fault that axe reports", async () => {
       await page.setViewportSize(PHONE);
       await signIn(page, service.access, role);
       for (const stop of stops()) {
@@ -96,7 +95,7 @@ describe.skipIf(!existsSync(CHROMIUM))("the console", () => {
     it("marks the open page in the menu, and gives its heading the focus", async () => {
       await signIn(page, service.access, role);
       const links = await page.getByRole("navigation", { name: "Pages" }).getByRole("link").all();
-      // The first page is open already.
+      // The first page is already open.
       for (const link of [...links.slice(1), ...links.slice(0, 1)]) {
         await link.click();
         await page.locator("main h1:focus").waitFor();
@@ -134,7 +133,7 @@ describe.skipIf(!existsSync(CHROMIUM))("the console", () => {
     });
   });
 
-  it("says that a key is wrong, and takes the right one after that", async () => {
+  it("reports a wrong key, and accepts the right one afterwards", async () => {
     await page.goto(`${service.access.baseUrl}/console`);
     await page.getByLabel("Key", { exact: true }).fill(`${service.access.apiKey.slice(0, -4)}aaaa`);
     await page.getByRole("button", { name: "Sign in as project" }).click();
@@ -163,7 +162,7 @@ describe.skipIf(!existsSync(CHROMIUM))("the console", () => {
     await page.getByText("You are signed out.").waitFor();
   });
 
-  it("shows a signature while it is made, from the list to its completion, and says so to a screen reader", async () => {
+  it("shows the progress of a signature from the list to its completion, and announces it to a screen reader", async () => {
     await signIn(page, service.access, "project");
     await visit(page, { path: "signs" });
     const signRequestId = await stage.sign("made while the page is open");
@@ -193,13 +192,13 @@ describe.skipIf(!existsSync(CHROMIUM))("the console", () => {
     );
     const row = page.getByRole("row").filter({ has: page.locator(`a[href="#/signs/${signRequestId}"]`) });
     await row.getByText("prepared").waitFor();
-    // From now on only the stream can bring news: the list is asked for and never answered.
+    // From here on only the stream can deliver news: the list is requested, but never answered.
     await page.route("**/tss.v1.Signing/ListSigns*", () => {});
     expect(await stage.sign(message, idempotencyKey)).toBe(signRequestId);
     await row.getByText("completed").waitFor();
   });
 
-  it("verifies the proof of an event, and finds a changed event out", async () => {
+  it("verifies the proof of an event, and detects a changed event", async () => {
     await signIn(page, service.access, "operator");
     await visit(page, { path: "audit/1" });
     await page.getByText("The proof is valid", { exact: true }).waitFor();
@@ -214,7 +213,7 @@ describe.skipIf(!existsSync(CHROMIUM))("the console", () => {
     await page.getByText("The proof is invalid", { exact: true }).waitFor();
   });
 
-  it("shows an operator the figures of signatures that were made", async () => {
+  it("shows an operator the statistics of completed signatures", async () => {
     await signIn(page, service.access, "operator");
     await visit(page, { path: "signatures" });
     const completed = page.locator(".stat", { hasText: "completed" }).locator(".stat-value");
@@ -286,7 +285,7 @@ describe.skipIf(!existsSync(CHROMIUM))("the console", () => {
     await page.getByText("The project now has $248.75.").waitFor();
   });
 
-  it("shows a failed call with its reason, and the data after another try", async () => {
+  it("shows the reason of a failed call, and the data after a retry", async () => {
     await signIn(page, service.access, "project");
     const prices = "**/tss.v1.Billing/GetPricing*";
     await page.route(prices, (route) => route.abort());
@@ -322,14 +321,14 @@ describe.skipIf(!existsSync(CHROMIUM))("the console", () => {
   });
 });
 
-/** Faults of WCAG and of good practice in the page as it is now, each with the elements that have it. */
+/** WCAG and best-practice violations in the current page, each with its elements. */
 async function axeFaults(): Promise<string[]> {
   await page.evaluate(axe.source);
   const { violations } = await page.evaluate<AxeResults>("axe.run()");
   return violations.flatMap(({ id, nodes }) => nodes.map((node) => `${id}: ${node.html}`));
 }
 
-/** How much the page keeps in the browser. */
+/** The number of entries that the page has stored in the browser. */
 function keptByBrowser(): Promise<unknown> {
   return page.evaluate(async () => ({
     local: localStorage.length,
@@ -340,7 +339,7 @@ function keptByBrowser(): Promise<unknown> {
   }));
 }
 
-/** The HTTP status of a call with a key. */
+/** Returns the HTTP status of a call with a key. */
 async function balanceStatus(key: string): Promise<number> {
   const { status } = await fetch(`${service.access.baseUrl}/v1/billing/balance`, {
     headers: { authorization: `Bearer ${key}` },

@@ -1,4 +1,4 @@
-/** The page of `examples/web`, built and served as its README says, and used in Chromium as a person uses it. */
+/** The page of `examples/web`, built and served as its README says, and used in Chromium as a person would. */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
@@ -14,7 +14,6 @@ import { programEnvironment, programMissing } from "../support/environment.ts";
 import { judge } from "../support/judges.ts";
 import { ROOT } from "../support/source-files.ts";
 
-/** Debian's. */
 const CHROMIUM = "/usr/bin/chromium";
 const EDDSA = { signatureAlgorithm: "EdDSA", hash: "SHA512" } as const;
 let service: ThrowawayService;
@@ -88,7 +87,7 @@ describe.skipIf(!existsSync(CHROMIUM))("the example web", () => {
     const seed = await page.getByLabel("Seed", { exact: true }).inputValue();
     await page.getByLabel("Message").fill("resumed in the example");
     const submit = "**/tss.v1.Signing/SubmitSign";
-    // The request is held, and never let go.
+    // The request is held and never continues.
     const held = new Promise<void>((resolve) => void page.route(submit, () => resolve()));
     await page.getByRole("button", { name: "Make a key and sign" }).click();
     await held;
@@ -126,7 +125,7 @@ describe.skipIf(!existsSync(CHROMIUM))("the example web", () => {
   });
 });
 
-/** The page shows a signature of the message that OpenSSL accepts under the key of the page's address. */
+/** Expects a signature on the page that OpenSSL accepts for the message under the key of the page's address. */
 async function expectSigned(text: string): Promise<void> {
   const signature = Buffer.from(await fact("signature"), "hex");
   const publicKey = fromBase58(await fact("solana address"));
@@ -134,7 +133,7 @@ async function expectSigned(text: string): Promise<void> {
   expect(judge({ ...EDDSA, publicKey, message, signature })).toBe(true);
 }
 
-/** Waits until the page shows a value by this name, or an error. */
+/** Waits until the page shows a value under this name, or an error. */
 async function fact(name: string): Promise<string> {
   const value = page.locator(`dt:text-is("${name}") + dd`);
   const alert = page.getByRole("alert").filter({ hasText: /./ });
@@ -143,7 +142,7 @@ async function fact(name: string): Promise<string> {
   return (await value.textContent()) ?? "";
 }
 
-/** The project's sign requests, as the service knows them. */
+/** Returns the project's sign requests from the service. */
 async function signRequestIds(): Promise<string[]> {
   const { baseUrl, apiKey, network } = service.access;
   const ids: string[] = [];
@@ -152,7 +151,7 @@ async function signRequestIds(): Promise<string[]> {
   return ids;
 }
 
-/** The URL that the program says that it serves. Rejects when it ends before. */
+/** Returns the URL that the program prints. Rejects if the program ends first. */
 async function printedUrl(program: ChildProcess): Promise<string> {
   const exited = once(program, "exit").then(([code]) => {
     throw new Error(`the preview ended with ${code}`);

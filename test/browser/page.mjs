@@ -1,10 +1,10 @@
-// What a page of somebody else's does with the client's package. The test gives it options and reads `window.outcome`.
+// A user's page that uses the client's package. The test gives it options and reads `window.outcome`.
 import { createClient, createWorkerEngine } from "threshold-signing-client";
 import { createWorkerEngine as createTextWorkerEngine } from "threshold-signing-client/web-worker";
 
 const WAYS = { module: createWorkerEngine, text: createTextWorkerEngine };
 
-/** What came of a flow, in a form that a test can be handed. */
+/** The outcome of a flow, in a form that can be passed to the test. */
 async function outcomeOf(flow) {
   try {
     return { result: await flow() };
@@ -13,7 +13,7 @@ async function outcomeOf(flow) {
   }
 }
 
-/** A key of the engine's, and whether it was made on a worker. */
+/** Derives a key with the engine. The result says whether it fell back from the worker. */
 window.deriveAddress = (way) =>
   outcomeOf(async () => {
     let fallback = "";

@@ -9,7 +9,7 @@ const TYPES: Readonly<Record<string, string>> = {
   ".js": "text/javascript",
 };
 
-/** Files of a folder on a port of its own: an origin that is not the service's. */
+/** Serves the files of a folder on its own port: another origin than the service's. */
 export async function serveFolder(folder: string): Promise<{ readonly url: string; close(): void }> {
   const server = createServer((request, response) => {
     const { pathname } = new URL(request.url ?? "/", "http://localhost");

@@ -20,10 +20,10 @@ describe("the README, the SDK's guide and the examples", () => {
     );
     expect(snippets.length).toBeGreaterThan(DOCUMENTS.length);
     snippets.forEach((snippet, index) => {
-      // A snippet that exports nothing is still a module of its own.
+      // `export {}` makes a snippet without exports a module.
       writeFileSync(path.join(folder, `snippet-${index}.ts`), `${snippet}export {};\n`);
     });
-    // Programs that stand beside the documents, and import the package as its users do.
+    // The example programs import the package as its users do.
     cpSync(path.join(ROOT, "examples"), path.join(folder, "examples"), { recursive: true });
     symlinkSync(path.join(ROOT, "node_modules"), path.join(folder, "node_modules"));
     writeFileSync(path.join(folder, "package.json"), '{ "type": "module" }');
@@ -36,7 +36,7 @@ describe("the README, the SDK's guide and the examples", () => {
   });
 });
 
-/** The project's own strictness, with the package's name standing for its sources. */
+/** The project's own strictness, with the package's name resolved to its sources. */
 function compilerConfig(): object {
   return {
     extends: path.join(ROOT, "tsconfig.json"),

@@ -34,7 +34,7 @@ interface Table {
   readonly entries: readonly Form[];
 }
 
-/** Takes the tables out of protocol parameters: what is left, and the tables. */
+/** Splits protocol parameters into their tables and the rest. */
 function withoutTables(curve: number, parameters: Uint8Array): { rest: Uint8Array; tables: Table[] } {
   const group = classGroupOfCurve(curve);
   const reader = byteReader(parameters, "protocol parameters");
@@ -110,7 +110,7 @@ describe.each([
     expect(compact.rest).toEqual(full.rest);
     expect(full.tables.map(({ degree }) => degree)).toEqual(Array(14).fill(12));
     expect(compact.tables.map(({ degree }) => degree)).toEqual(Array(12).fill(8));
-    // Each compact table stands for the wasm's table of the same base, and is at least as long.
+    // Each compact table replaces the wasm's table of the same base, and is at least as long.
     const longEnough = full.tables.filter(({ rowBits }) => rowBits * 12 < 1500);
     compact.tables.forEach((table, index) => {
       expect(equalForms(table.base, longEnough[index]!.base)).toBe(true);
@@ -118,7 +118,7 @@ describe.each([
     });
   });
 
-  it("have compact tables with the right powers", () => {
+  it("have compact tables with correct powers", () => {
     const group = classGroupOfCurve(curve);
     const { tables } = withoutTables(curve, buildProtocolParameters(curve, networkOutput));
     for (const { base, rowBits, entries } of tables) {

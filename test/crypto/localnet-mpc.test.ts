@@ -29,7 +29,7 @@ import { ECDSA_PARTS } from "../support/ecdsa-parts.ts";
 import { environment } from "../support/environment.ts";
 import { judge } from "../support/judges.ts";
 
-/** The unmodified SDK's functions as the user, the localnet's MPC as the network, no chain between them. */
+/** The unmodified SDK acts as the user and the localnet's MPC as the network, without a chain. */
 
 let directory: string;
 let mpc: NetworkMpc;
@@ -57,7 +57,7 @@ function flip(bytes: Uint8Array, index: number): Uint8Array {
   return bytes.with(index, bytes[index]! ^ 1);
 }
 
-/** A DKG as the SDK prepares it, and how it looks to the network. */
+/** A DKG as the SDK prepares it, and as the network receives it. */
 async function prepare(curve: number, parameters: Uint8Array, encryptionKey: Uint8Array) {
   const identifier = crypto.getRandomValues(new Uint8Array(32));
   const sender = new Uint8Array(32).fill(0x11);
@@ -80,7 +80,7 @@ async function prepare(curve: number, parameters: Uint8Array, encryptionKey: Uin
   return { request, input };
 }
 
-/** The SDK's types tie the hash to the algorithm and that to the curve; here they come from a table. */
+/** The SDK's types tie the hash to the algorithm, and the algorithm to the curve; here they come from a table. */
 const createSdkSignMessage = createUserSignMessageWithPublicOutput as (
   parameters: Uint8Array,
   dwalletOutput: Uint8Array,
@@ -112,7 +112,7 @@ describe.each([0, 1, 2, 3])("on curve %i", (curve) => {
   const presignOf = async ({ signatureAlgorithmNumber }: AlgorithmTriple, sessionId = randomSession()) =>
     completed(await mpc.presign({ curve, signatureAlgorithm: signatureAlgorithmNumber, sessionId }));
 
-  /** Creates the user's half with the SDK, but an ECDSA half, for which the SDK takes ten seconds, only on request. */
+  /** Creates the user's half with the SDK; an ECDSA half, which takes the SDK ten seconds, only in reference runs. */
   const createHalf = async (triple: AlgorithmTriple, presign: Uint8Array, message: Uint8Array) => {
     const userSecretKeyShare = Uint8Array.from(first.request.userSecretKeyShare);
     if (isEcdsa(triple.signatureAlgorithm) && !environment.isReference)
@@ -127,7 +127,7 @@ describe.each([0, 1, 2, 3])("on curve %i", (curve) => {
     );
   };
 
-  /** What the user sends for a message, and the network gets. */
+  /** The network's input for a signature, with the user's half. */
   const prepareSign = async (triple: AlgorithmTriple): Promise<NetworkSignInput> => {
     const presign = await presignOf(triple);
     const message = new TextEncoder().encode(`${triple.curve} ${triple.signatureAlgorithm} ${triple.hash}`);

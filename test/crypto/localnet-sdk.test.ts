@@ -49,7 +49,7 @@ afterAll(async () => {
   await rm(dataDirectory, { recursive: true, force: true });
 });
 
-/** Each curve with its algorithms, and the hashes that they are signed with here. */
+/** Each curve with its algorithms, and the hash that each is signed with here. */
 const CASES = [
   {
     curve: Curve.SECP256K1,
@@ -74,7 +74,7 @@ const CASES = [
   },
 ] as const;
 
-// The SDK takes twenty seconds on this curve, which other runs sign on with this project's client.
+// The SDK takes twenty seconds on this curve. Other runs cover it with this project's client.
 const SHOWN = CASES.filter(({ curve }) => curve !== Curve.SECP256R1 || environment.isReference);
 
 describe.each(SHOWN)("$curve", ({ curve, number, signs }) => {
@@ -92,7 +92,7 @@ describe.each(SHOWN)("$curve", ({ curve, number, signs }) => {
       for (const hash of hashes) {
         const presign = await sdk.readyPresign(curve, algorithm);
         const presignOutput = Uint8Array.from(presign.state.Completed.presign);
-        // One half of each algorithm is the SDK's, because an ECDSA half takes it ten seconds.
+        // The SDK makes only one half of each algorithm, because an ECDSA half takes it ten seconds.
         const userMessage =
           hash === hashes[0] || environment.isReference
             ? await createUserSignMessageWithPublicOutput(
@@ -125,7 +125,7 @@ describe.each(SHOWN)("$curve", ({ curve, number, signs }) => {
         spent ??= userMessage;
       }
     }
-    // A message that was made for another presign is rejected by the network, not by a crash.
+    // The network rejects a message for another presign, and does not crash.
     const [{ algorithm, hashes }] = signs;
     const presign = await sdk.readyPresign(curve, algorithm);
     const signId = await sdk.requestSign(
@@ -141,7 +141,7 @@ describe.each(SHOWN)("$curve", ({ curve, number, signs }) => {
   });
 });
 
-describe("ED25519, all the way through IkaClient and IkaTransaction", () => {
+describe("ED25519, entirely through IkaClient and IkaTransaction", () => {
   const curve = Curve.ED25519;
   const algorithm = SignatureAlgorithm.EdDSA;
   const hash = Hash.SHA512;
@@ -294,13 +294,13 @@ describe("ED25519, all the way through IkaClient and IkaTransaction", () => {
   });
 });
 
-/** The SDK's keys on a curve, which must be those that this project derives from the same seed. */
+/** The SDK's keys on a curve. Expects that this project derives the same from the seed. */
 async function sdkKeys(number: number, curve: Curve): Promise<UserShareEncryptionKeys> {
   const keys = await UserShareEncryptionKeys.fromRootSeedKey(seedOf(number), curve);
   const own = deriveUserKeys(seedOf(number), CURVES[number]!);
   expect(bytesToHex(own.encryptionKey)).toBe(bytesToHex(keys.encryptionKey));
   expect(bytesToHex(own.decryptionKey.reveal())).toBe(bytesToHex(keys.decryptionKey));
-  // The WebAssembly has blocked the thread for seconds. One turn of the event loop lets `fetch` see which idle
+  // The WebAssembly has blocked the thread for seconds. One turn of the event loop lets `fetch` notice which idle
   // connections the localnet has closed meanwhile, before it sends a request on one of them.
   await new Promise((resolve) => setImmediate(resolve));
   return keys;

@@ -1,4 +1,7 @@
-/** `tss doctor --network` on a network with real keys: what a first run there needs, and what differs, step by step. */
+/**
+ * `tss doctor --network` on a network with real keys: the requirements of a first run there, and any differences, step
+ * by step.
+ */
 import { SuiGrpcClient } from "@mysten/sui/grpc";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { NamedFinding } from "../../src/health/checks/health-check.ts";
@@ -19,7 +22,7 @@ const namesWith = (findings: readonly NamedFinding[], status: NamedFinding["stat
   findings.filter((one) => one.status === status).map(({ name }) => name);
 
 describe("the doctor of a network", () => {
-  it("finds what a first run needs, and reads the reconfiguration if the DKG output has version 1", async () => {
+  it("reports the requirements of a first run, and reads the reconfiguration if the DKG output has version 1", async () => {
     const findings = await look();
     expect(findings.filter(({ status }) => status === "fail" || status === "skip")).toEqual([]);
     expect(find(findings, "network keys")?.found).toMatch(

@@ -1,4 +1,4 @@
-/** The DKG message of this project's own, against the unmodified Ika SDK and the localnet's half of the protocol. */
+/** This project's own DKG message, against the unmodified Ika SDK and the localnet's half of the protocol. */
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -83,11 +83,11 @@ describe.each([0, 1, 2, 3])("on curve %i", (number) => {
     output = completed(await mpc.dkg(inputOf(first)));
   });
 
-  it("the network completes it with the output that the user computed", () => {
+  it("the network completes a DKG with the output that the user computed", () => {
     expect(userPublicOutputFromDWalletOutput(curve, output)).toEqual(first.userPublicOutput);
   });
 
-  it("two for one share and session differ in everything else, and both encode the share", async () => {
+  it("two messages for one share and session differ in everything else, and both encode the share", async () => {
     expect(second.userDkgMessage).not.toEqual(first.userDkgMessage);
     expect(second.userPublicOutput).not.toEqual(first.userPublicOutput);
     const other = completed(await mpc.dkg(inputOf(second)));
@@ -107,16 +107,16 @@ describe.each([0, 1, 2, 3])("on curve %i", (number) => {
     expect(isOutputOfShare(curve, otherParameters, share, output)).toBe(false);
   });
 
-  it("the network rejects it in another session, and with another output", async () => {
+  it("the network rejects the message in another session, and with another output", async () => {
     const input = inputOf(first);
     expect(await mpc.dkg({ ...input, sessionId: new Uint8Array(32).fill(9) })).toEqual(REJECTED);
     expect(await mpc.dkg({ ...input, userPublicOutput: second.userPublicOutput })).toEqual(REJECTED);
   });
 
-  // The wasm takes up to half a minute for these on each curve.
+  // The wasm takes up to half a minute per curve for these.
   if (number !== 0 && !environment.isReference) return;
 
-  it("it has the lengths of the wasm's message", async () => {
+  it("the message has the lengths of the wasm's message", async () => {
     const wasm = await prepareDKG(parameters, curve as Curve, encryptionKey, sessionIdentifier, sender);
     const lengths = (dkg: { readonly [key: string]: unknown }, names: readonly string[]): unknown[] =>
       names.map((name) => (dkg[name] as Uint8Array).length);

@@ -41,7 +41,7 @@ const session = (byte: number) => new Uint8Array(32).fill(byte);
 const ECDSA_TRIPLES = ALGORITHM_TRIPLES.filter(({ signatureAlgorithm }) => isEcdsa(signatureAlgorithm));
 const requestOf = (triple: AlgorithmTriple) =>
   DWALLETS[triple.curveNumber]!.request(triple, session(1), text("a message"));
-/** The half of the same message and presign under each hash, with the number of pauses while it was made. */
+/** The half of the same message and presign under each hash, with the number of pauses during its computation. */
 const HALVES = new Map(ECDSA_TRIPLES.map((triple) => [triple, makeCounting(requestOf(triple))]));
 
 describe.each(ECDSA_TRIPLES)("a half of $signatureAlgorithm with $hash", (triple) => {
@@ -60,7 +60,7 @@ describe.each(ECDSA_TRIPLES)("a half of $signatureAlgorithm with $hash", (triple
     expect(encodeEcdsaSignMessage(curve, message)).toEqual(half);
   });
 
-  test("is the same octets each time, and other octets for the same message under another hash", () => {
+  test("is deterministic, and differs for the same message under another hash", () => {
     expect(runSteps(createSignMessage(request))).toEqual(half);
     const ofAlgorithm = ECDSA_TRIPLES.filter(
       (other) => other.signatureAlgorithm === triple.signatureAlgorithm,
@@ -70,11 +70,11 @@ describe.each(ECDSA_TRIPLES)("a half of $signatureAlgorithm with $hash", (triple
   });
 
   test("offers a pause every few milliseconds of its work", () => {
-    // Twelve thousand products of forms and 32 steps of the Fischlin proof.
+    // Twelve thousand products of forms, and 32 steps of the Fischlin proof.
     expect(pauses).toBeGreaterThan(180);
   });
 
-  // The hash decides nothing about the proofs, so one is enough for each curve.
+  // The hash does not affect the proofs, so one hash is enough for each curve.
   test.each(triple.hash === "SHA256" ? ECDSA_PARTS : [])(
     "is refused by the network and by its own check with one bit flipped in %s",
     (_, at) => {
@@ -102,8 +102,8 @@ describe("the masks of an ECDSA half", () => {
   ]);
   const longest = (responses: readonly bigint[]) => Math.max(...responses.map(bitLength));
 
-  // A response is as long as its mask: 64 bits longer than challenge times secret. That the masks of all responses
-  // begin with 24 zero bits happens once in 2^144 runs or less.
+  // A response is as long as its mask: 64 bits longer than challenge times secret. The masks of all responses begin
+  // with 24 zero bits only once in 2^144 runs or less.
   test("for coefficients have 1198 bits, 192 more than the blinded coefficients' 1006", () => {
     const length = longest(proofs.flatMap(({ coefficientResponses }) => coefficientResponses));
     expect(length).toBeGreaterThan(1198 - 24);
@@ -213,7 +213,7 @@ function makeCounting(request: SignRequest): { readonly half: Uint8Array; readon
   }
 }
 
-/** The prover's own check, on the derived ciphertexts as the network computes them and without ladders. */
+/** The prover's own check, on the derived ciphertexts as the network computes them, without ladders. */
 function runCheck(context: SignContext, encryptionKey: Form, bytes: Uint8Array, digest: bigint): void {
   const { curve } = context;
   const maskedKeyShare = combineCiphertexts(curve, maskedKeyShareTerms(context));

@@ -1,4 +1,4 @@
-/** What becomes of a half when the computation goes wrong somewhere. */
+/** A half whose computation goes wrong is never returned. */
 import { beforeAll, describe, expect, test, vi } from "vitest";
 import { createSignMessage } from "../../src/crypto/create-sign-message.ts";
 import { encryptShare } from "../../src/crypto/encrypt-share.ts";
@@ -10,7 +10,7 @@ import { runSteps } from "../../src/protocol/steps.ts";
 import { environment } from "../support/environment.ts";
 import { makeOwnDWallet, ownNetwork } from "../support/own-dwallet.ts";
 
-/** Which square, and which product of forms, is a wrong one; they are counted from zero. */
+/** The index of the wrong square and of the wrong product of forms, from zero. */
 const fault = vi.hoisted(() => ({ square: -1, product: -1, squares: 0, products: 0 }));
 
 vi.mock("../../src/protocol/class-groups/forms.ts", async (importOriginal) => {
@@ -47,12 +47,12 @@ beforeAll(() => {
   counts = { squares: fault.squares, products: fault.products };
 });
 
-/** Every second place. The run with Ika's own code tries all of them. */
+/** Every second place; all of them in the reference run with Ika's own code. */
 const someOf = (places: readonly number[]): readonly number[] =>
   places.filter((_, index) => environment.isReference || index % 2 === 0);
 
 describe("an ECDSA half", () => {
-  // Squares: the derived ciphertexts, six ladders of 1198 rungs, four products, then the check's own.
+  // The squares are those of the derived ciphertexts, of six ladders of 1198 rungs, of four products, and of the check.
   test.each(someOf([0, 0.02, 0.1, 0.1251, 0.13, 0.2, 0.27, 0.4, 0.55, 0.7, 0.85, 0.95]))(
     "is not returned after a wrong squaring at %d of the way",
     (part) => {
@@ -61,7 +61,7 @@ describe("an ECDSA half", () => {
     },
   );
 
-  test("is right again after a wrong one", () => {
+  test("is correct again after a failed one", () => {
     inject({ square: Math.floor(counts.squares / 2) });
     expect(make).toThrow(EngineError);
     inject({});
@@ -79,7 +79,7 @@ describe("an ECDSA half", () => {
   test("is not returned after a wrong rung of a cached ladder, and the ladder is dropped", () => {
     const other = makeOwnDWallet(ownNetwork(12), 1);
     const fresh = other.request(triple, new Uint8Array(32).fill(1), request.message);
-    // The ladders of h and of the encryption key are built first after the derived ciphertexts; h's is known.
+    // After the derived ciphertexts, the ladders of h and of the encryption key are built first; h's is cached.
     inject({ square: 1_100 + 500 });
     expect(() => runSteps(createSignMessage(fresh))).toThrow(EngineError);
     inject({});
@@ -87,7 +87,7 @@ describe("an ECDSA half", () => {
   });
 });
 
-test("an encrypted share is not returned after a wrong squaring, and the next one is right", () => {
+test("an encrypted share is not returned after a wrong squaring, and the next one is correct", () => {
   const encrypt = () => runSteps(encryptShare(curveByNumber(1), dwallet.keypair.encryptionKey, 5n));
   inject({ square: 100 });
   expect(encrypt).toThrow(EngineError);

@@ -1,4 +1,4 @@
-/** Parameters with full tables from a real network key, which are those of ika-wasm 0.2.1 octet for octet. */
+/** Parameters with full tables from a real network key equal those of ika-wasm 0.2.1 octet for octet. */
 import { createHash } from "node:crypto";
 import { expect, it } from "vitest";
 import {

@@ -1,4 +1,4 @@
-/** Makes the folder behind `bakedFolder` when the first test of a run asks for it, and removes it when the run ends. */
+/** Prepares the folder behind `bakedFolder` at the first request of a run, and removes it when the run ends. */
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import http from "node:http";
@@ -14,7 +14,7 @@ const BUCKETS = [
   ...new Set(ALGORITHM_TRIPLES.map((triple) => `${triple.curve}/${triple.signatureAlgorithm}`)),
 ];
 
-/** Starts the bakery; returns what ends it. */
+/** Starts the bakery. Returns the function that stops it. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const { folder, remove } = serviceFolder();
   let baked: Promise<BakedOrigin> | undefined;

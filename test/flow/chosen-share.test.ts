@@ -1,6 +1,6 @@
 /**
- * Somebody who may onboard for a project makes a dWallet with a share of his own, encrypted to a user's public key, on
- * an honest network. Whoever gets the user to take it could sign without the user.
+ * An attacker who may onboard for a project makes a dWallet with a share of their own, encrypted to a user's public
+ * key, on an honest network. If the user accepted it, the attacker could sign without the user.
  */
 
 import { randomBytes } from "node:crypto";
@@ -93,7 +93,7 @@ function connect(interceptor?: Interceptor): TssClient {
   });
 }
 
-/** Puts another session into every dWallet that the service describes. */
+/** Replaces the session of every dWallet that the service describes. */
 function answeringWith(sessionDigest: Uint8Array): Interceptor {
   return (next) => async (request) => {
     const reply = await next(request);
@@ -102,7 +102,7 @@ function answeringWith(sessionDigest: Uint8Array): Interceptor {
   };
 }
 
-/** Takes nothing of the user's but public keys. */
+/** Creates the attacker's dWallet from the user's public keys alone. */
 async function makeChosenShare(): Promise<void> {
   const { encryptionKey, signerPublicKey } = user;
   const network = await client.raw.onboarding.getNetwork({});
@@ -123,7 +123,7 @@ async function makeChosenShare(): Promise<void> {
     userPublicOutput: Uint8Array.from(dkg.userPublicOutput),
     signerPublicKey,
   });
-  // The network has to be done with it before anyone can take it.
+  // The share can be accepted only after the network has completed the DKG.
   await poll(
     async () => {
       const { state } = await client.raw.onboarding.getDWallet({ dwalletId: chosen.dwalletId });

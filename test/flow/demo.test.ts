@@ -13,7 +13,7 @@ import { bakedFolder } from "../support/baked-folder.ts";
 import { judge } from "../support/judges.ts";
 import { runTss, type ServiceProcess, startService } from "../support/service.ts";
 
-/** The demo's temporary folders go here, so that what it leaves behind can be seen. */
+/** The demo's temporary folders are created here, so that the tests see any leftovers. */
 let folder: string;
 beforeAll(() => {
   folder = mkdtempSync(path.join(tmpdir(), "tss-demo-test-"));
@@ -85,7 +85,7 @@ test("a combination that does not exist is refused before anything starts", asyn
   expect(demo.stdout()).toBe("");
 });
 
-/** The report is of this combination, and an outside library takes its signature. */
+/** Expects a report of this combination, with a signature that an outside library accepts. */
 function expectVerified(report: DemoReport, { curve, signatureAlgorithm, hash }: AlgorithmTriple): void {
   expect(report).toMatchObject({ curve, algorithm: signatureAlgorithm, hash, verified: true });
   const claim = {

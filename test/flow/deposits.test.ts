@@ -1,4 +1,4 @@
-/** Coins that are sent with the Sui SDK to a service in a process of its own, which is killed in between. */
+/** Coins that are sent with the Sui SDK to a service in a separate process, which is killed in between. */
 import { SuiGrpcClient } from "@mysten/sui/grpc";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { fundedPayer, type Payer } from "../support/deposits.ts";
@@ -85,7 +85,7 @@ describe("a deposit of SUI and IKA on the localnet", () => {
     expect(again).toEqual(replies[0]);
     expect(await balance()).toBe(before + 8_000_000n);
 
-    // One that nobody declares arrives while nobody watches, and is found at the price of then.
+    // A payment that is not declared arrives while the service is down, and is credited at the later price.
     await service.crash();
     const undeclared = await payer.pay(target.address, { sui: 1_000_000_000n, ika: 0n });
     await start("SUI=7,IKA=0.02");
@@ -95,7 +95,7 @@ describe("a deposit of SUI and IKA on the localnet", () => {
   });
 });
 
-/** Asks as a client would until the list has this deposit as credited. The test's time-out bounds it. */
+/** Polls like a client until the list shows this deposit as credited. The test's time-out bounds it. */
 async function credited(txDigest: string): Promise<void> {
   const isCredited = async () =>
     (await listed()).some((deposit) => deposit.txDigest === txDigest && deposit.state === "credited");

@@ -1,4 +1,4 @@
-/** The embedded database on its thread behaves as a PostgreSQL server does, and keeps what it has committed. */
+/** The embedded database on its thread behaves like a PostgreSQL server, and keeps committed rows. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -17,7 +17,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-it("the embedded database reports errors with their codes, continues after them, and keeps its rows over a restart", {
+it("the embedded database reports errors with their codes, continues after them, and keeps its rows across a restart", {
   timeout: 60_000,
 }, async () => {
   database = await openPglite(folder);

@@ -1,4 +1,4 @@
-/** The guide's examples and the programs of `examples/`, each run as it stands against one service. */
+/** The guide's examples and the programs of `examples/`, each run unchanged against one service. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -35,7 +35,7 @@ const guide = async (section: string, substitutes?: Substitutes) =>
   (await guideExamples("docs/sdk.md", section, substitutes)) as Guide;
 
 beforeAll(async () => {
-  // The guide's examples say what they do.
+  // The guide's examples print their results.
   vi.spyOn(console, "log").mockReturnValue();
   service = await startService(baked.folder, {
     PRESIGN_BUCKETS: "SECP256K1/ECDSASecp256k1,ED25519/EdDSA",
@@ -76,7 +76,7 @@ describe("an example of the guide", () => {
     expect(await recover!(client, seed, key.dwallet.id)).toBe(key.userSecretKeyShareHex);
   });
 
-  it("signs when the first try ends early, for one charge", async () => {
+  it("signs for one charge even if the first attempt is interrupted", async () => {
     const { signPatiently } = await guide("Interrupted actions");
     const before = await client.balance();
     const { curve, signatureAlgorithm, hash: hashScheme } = ECDSA;
@@ -119,7 +119,7 @@ describe("an example of the guide", () => {
     expect(await follow!(client, lines.at(-1))).toBe(true);
   });
 
-  it("opens an account whose key works", async () => {
+  it("opens an account with a working key", async () => {
     const { openAccount } = await guide("Operators");
     const { baseUrl, adminApiKey, network } = service.access;
     const apiKey = (await openAccount!(baseUrl, adminApiKey, "a shop")) as string;
@@ -130,7 +130,7 @@ describe("an example of the guide", () => {
     await expect(shop.balance()).rejects.toMatchObject({ reason: "SCOPE_MISSING" });
   });
 
-  it("computes on a worker of its own, and closes it", async () => {
+  it("computes on its own worker, and closes it", async () => {
     const { baseUrl, apiKey } = service.access;
     const made: unknown = await guide("Engines", { "http://127.0.0.1:3000": baseUrl, "tss_local_…": apiKey });
     const { client: working, engine } = made as { client: TssClient; engine: { close(): Promise<void> } };
@@ -141,14 +141,14 @@ describe("an example of the guide", () => {
     await expect(working.sign({ ...keyArgs(), ...ECDSA_NAMES, message })).rejects.toThrow();
   });
 
-  it("makes a key in a page's code", async () => {
+  it("makes a key in the code of a page", async () => {
     const { baseUrl, apiKey } = service.access;
     const { makeKey } = await guide("Browsers", { "http://127.0.0.1:3000": baseUrl });
     const dwalletId = await makeKey!(globalThis.crypto.getRandomValues(new Uint8Array(32)), apiKey);
     expect(dwalletId).toMatch(/^0x[0-9a-f]{64}$/);
   });
 
-  it("makes a client and sends nothing", async () => {
+  it("makes a client and sends no request", async () => {
     for (const section of ["Make a client", "Which chain the client trusts"])
       expect(Object.keys(await guide(section))).toEqual(["client"]);
   });
@@ -217,7 +217,7 @@ describe("the example", () => {
 
 const script = (name: string) => path.join(ROOT, "examples", name);
 
-/** Runs in a folder that has what a service leaves for its developers. */
+/** Runs an example in a folder with the files that a service leaves for its developers. */
 async function inFolder<T>(run: (folder: string) => Promise<T>): Promise<T> {
   const folder = mkdtempSync(path.join(tmpdir(), "example-"));
   try {
@@ -229,7 +229,7 @@ async function inFolder<T>(run: (folder: string) => Promise<T>): Promise<T> {
   }
 }
 
-/** A Python that has grpc, where protoc and gRPC's plugin are there too. */
+/** A Python with grpc, if protoc and gRPC's plugin are also installed. */
 async function pythonWithCodeGenerators(): Promise<string | undefined> {
   const runs = async (program: string, argv: readonly string[]) =>
     (await runProgram(program, argv).catch(() => undefined))?.code === 0;

@@ -1,4 +1,4 @@
-/** A user leaves with their dWallet, with the service and without it, and signs with Ika alone; real cryptography. */
+/** A user leaves with their dWallet, with and without the service, and signs with Ika alone; real cryptography. */
 import { randomBytes } from "node:crypto";
 import { chmodSync, writeFileSync } from "node:fs";
 import path from "node:path";
@@ -52,7 +52,7 @@ afterAll(async () => {
   remove();
 });
 
-/** A key of the user with SUI and IKA. */
+/** Returns a key of the user with SUI and IKA. */
 async function funded(): Promise<Ed25519Keypair> {
   const keypair = Ed25519Keypair.generate();
   const body = JSON.stringify({ FixedAmountRequest: { recipient: keypair.toSuiAddress() } });
@@ -61,7 +61,7 @@ async function funded(): Promise<Ed25519Keypair> {
   return keypair;
 }
 
-/** Signs with Ika's SDK, the capability, coins and the seed of the user. No service takes part. */
+/** Signs with Ika's SDK, the user's capability, coins and seed, without any service. */
 async function signWithIka(owner: Ed25519Keypair, seed: Uint8Array, dwallet: OnboardResult, capId: string) {
   const ikaCoinType = `${localnet.ikaConfig.packages.ikaPackage}::ika::IKA`;
   const sdk = await connectSdk({ url: localnet.url, ikaConfig: localnet.ikaConfig, ikaCoinType }, owner);
@@ -93,7 +93,7 @@ async function signWithIka(owner: Ed25519Keypair, seed: Uint8Array, dwallet: Onb
 }
 
 describe("a user who leaves", { timeout: 180_000 }, () => {
-  it("through the service signs with Ika alone, and a repeat of the exit says so again", async () => {
+  it("through the service signs with Ika alone, and a repeat of the exit returns the same result", async () => {
     const [seed, dwallet, owner] = [seeds[0]!, made[0]!, await funded()];
     const dwalletId = dwallet.dwallet.id;
     await client.sign({ seed, dwalletId, message, ...ED25519 });
@@ -119,12 +119,11 @@ describe("a user who leaves", { timeout: 180_000 }, () => {
     const args = { seed, dwalletId: dwallet.dwallet.id };
     const fullnode = localnet.url;
     const refusal = await client.signRefusal(args);
-    await submitRefusal({ authorization: refusal, fullnode, signer: await funded() });
-    await expect(
-      submitRefusal({ authorization: refusal, fullnode, signer: await funded() }),
-    ).rejects.toMatchObject({
-      ...{ reason: "AUTHORIZATION_REFUSED", metadata: { abort: "custody:9" } },
-    });
+    const refused = await submitRefusal({ authorization: refusal, fullnode, signer: await funded() });
+    expect(refused).toEqual({ dwalletId: args.dwalletId });
+    expect(await submitRefusal({ authorization: refusal, fullnode, signer: await funded() })).toEqual(
+      refused,
+    );
     const authorization = await client.signLeave({ ...args, recipient: owner.toSuiAddress() });
     const stolen = { ...authorization, recipient: `0x${"e".repeat(64)}` };
     await expect(
@@ -135,6 +134,11 @@ describe("a user who leaves", { timeout: 180_000 }, () => {
     const copy = JSON.parse(JSON.stringify(authorization)) as typeof authorization;
     const left = await submitLeave({ authorization: copy, fullnode, signer: await funded() });
     expect(await submitLeave({ authorization: copy, fullnode, signer: await funded() })).toEqual(left);
+    await expect(
+      submitRefusal({ authorization: refusal, fullnode, signer: await funded() }),
+    ).rejects.toMatchObject({
+      ...{ reason: "AUTHORIZATION_REFUSED", metadata: { abort: "custody:1" } },
+    });
     expect(
       await ownerOf(
         { client: new SuiGrpcClient({ network: "localnet", baseUrl: localnet.url }) },
@@ -143,7 +147,7 @@ describe("a user who leaves", { timeout: 180_000 }, () => {
     ).toBe(owner.toSuiAddress());
   });
 
-  it("uses the command with an authorization or with the seed alone", async () => {
+  it("uses the command with an authorization or with only the seed", async () => {
     const [seed, dwallet, owner] = [seeds[2]!, made[2]!, await funded()];
     const dwalletId = dwallet.dwallet.id;
     const files = Object.fromEntries(
@@ -160,8 +164,8 @@ describe("a user who leaves", { timeout: 180_000 }, () => {
       return { out, error };
     };
     const refuse = () => run("refuse", "--authorization", files["refusal"]!);
-    expect((await refuse()).out).toContain("Only the owner can take the dWallet out now.");
-    expect((await refuse()).error).toContain("has been used");
+    expect((await refuse()).out).toContain("Now only the owner can take the dWallet out.");
+    expect((await refuse()).error).toContain("was already used");
     const signed = [
       "--seed-file",
       files["seed"]!,
@@ -174,7 +178,7 @@ describe("a user who leaves", { timeout: 180_000 }, () => {
     chmodSync(files["seed"]!, 0o644);
     expect((await exit()).error).toContain("chmod 600");
     chmodSync(files["seed"]!, 0o600);
-    expect((await exit()).out).toContain("has the dWallet's capability now");
+    expect((await exit()).out).toContain("now has the dWallet's capability");
     expect((await exit()).error).toContain("does not hold the dWallet");
   });
 });

@@ -1,6 +1,6 @@
 /**
- * The network makes a new encryption key, and hands its keys over to other committees, while a service runs. Its keys look
- * as on the live networks: a DKG output of version 1, and one of version 4 for each epoch.
+ * The network makes a new encryption key, and hands its keys over to other committees, while a service runs. Its keys
+ * look like those of the live networks: a DKG output of version 1, and one of version 4 for each epoch.
  */
 import { randomBytes } from "node:crypto";
 import path from "node:path";
@@ -45,7 +45,7 @@ it("old and new dWallets sign after a rotation, each under its own key", { timeo
     >;
   const keyOf = async (dwalletId: string) =>
     (await read(`/v1/dwallets/${dwalletId}`))["networkEncryptionKeyId"];
-  // The service looks for newer keys now and then.
+  // The service checks for newer keys periodically.
   await vi.waitUntil(
     async () => (await read("/v1/network"))["networkEncryptionKeyId"] === networkEncryptionKeyId,
     { timeout: 30_000, interval: 200 },

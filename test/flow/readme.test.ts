@@ -1,4 +1,4 @@
-/** The README, followed to the letter by a newcomer: its commands and programs, in a copy of the checkout. */
+/** Follows the README to the letter, like a newcomer: its commands and programs, in a copy of the checkout. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -13,11 +13,11 @@ import { installClient } from "../support/install-client.ts";
 import { readSource } from "../support/source-files.ts";
 
 const README = readSource("README.md").text;
-/** What this test does not run, and where it is run or why it is not. */
+/** Commands that this test does not run, with the place where they run or the reason. */
 const NOT_RUN: Readonly<Record<string, string>> = {
   "npm ci && npm run demo": "test/flow/demo.test.ts; what npm ci does last is run here",
 };
-/** A program that hangs is ended; how fast a busy machine is decides nothing. */
+/** Ends only a program that hangs, however slow the machine is. */
 const PATIENT = { timeoutMs: 300_000 };
 const python = await pythonWithCodeGenerators();
 
@@ -37,7 +37,7 @@ describe("the README", () => {
     rmSync(folder, { recursive: true });
   });
 
-  it("has a first program that runs as it stands and prints a signature", async () => {
+  it("has a first program that runs unchanged and prints a signature", async () => {
     writeFileSync(path.join(folder, "hello.ts"), firstProgram());
     expect(README).toContain("`npx tsx hello.ts`");
     expect(await succeeds("npx tsx hello.ts")).toMatch(/^[0-9a-f]{130}\n$/);
@@ -64,7 +64,7 @@ describe("the README", () => {
     }
   });
 
-  it("has commands for REST that are answered", async () => {
+  it("has REST commands that get a successful reply", async () => {
     const { apiKey } = JSON.parse(readFileSync(path.join(folder, ".data/dev.json"), "utf8")) as {
       apiKey: string;
     };
@@ -94,7 +94,7 @@ describe("the README", () => {
     },
   );
 
-  it("has no command that these tests leave out", () => {
+  it("has no command that these tests omit", () => {
     const tried = ["npm start", "curl ", "npx buf generate"];
     const untried = shellLines("").filter((line) => !tried.some((start) => line.startsWith(start)));
     expect(untried).toEqual(Object.keys(NOT_RUN));
@@ -119,7 +119,7 @@ describe("the README", () => {
     return program;
   }
 
-  /** The lines of the README's blocks of shell that begin with a text. */
+  /** The lines of the README's shell blocks that begin with a text. */
   function shellLines(start: string): string[] {
     return [...README.matchAll(/^```bash\n([\s\S]*?)^```$/gm)]
       .flatMap(([, block = ""]) => block.trim().split("\n"))
@@ -130,7 +130,7 @@ describe("the README", () => {
     return text.replaceAll("http://127.0.0.1:3000", url).replaceAll("127.0.0.1:3000", new URL(url).host);
   }
 
-  /** Runs a line of shell in the copy and returns what it prints; fails with what it says. */
+  /** Runs a line of shell in the copy and returns its output. Throws with the error output if it fails. */
   async function succeeds(line: string): Promise<string> {
     const options = { ...PATIENT, folder };
     const { code, out, err } = await runProgram("sh", ["-c", atService(line)], "", values, options);
@@ -138,7 +138,7 @@ describe("the README", () => {
     return out.toString();
   }
 
-  /** `npm start` as a newcomer would, in a process group of its own, on free ports. */
+  /** Runs `npm start` in its own process group, on free ports. */
   async function startService(): Promise<{ service: ChildProcess; url: string }> {
     const child = spawn("npm", ["start"], {
       cwd: folder,
@@ -170,7 +170,7 @@ async function stop(
   return (await exited)[0];
 }
 
-/** A Python that has grpc, where protoc and gRPC's plugin are there too. */
+/** A Python with grpc, if protoc and gRPC's plugin are also installed. */
 async function pythonWithCodeGenerators(): Promise<string | undefined> {
   const runs = async (program: string, argv: readonly string[]) =>
     (await runProgram(program, argv).catch(() => undefined))?.code === 0;

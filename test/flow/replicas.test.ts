@@ -26,11 +26,11 @@ import { type ServiceProcess, serviceFolder, startService } from "../support/ser
 import { base64, signEnd } from "../support/user.ts";
 import { type Watched, watchToEnd } from "../support/watch-to-end.ts";
 
-/** A database of Redis that no other test uses, so that it can be flushed. */
+/** A database number of Redis that no other test uses, so that it can be flushed. */
 const REDIS_DATABASE = "5";
 const SLOTS = ["api", "worker", "api", "worker"] as const;
 const SIGNERS_AT_ONCE = 4;
-/** A bound for what must go on; a lease of a killed worker alone lasts ten seconds. */
+/** A time-out for anything that must make progress. The lease of a killed worker alone lasts ten seconds. */
 const PROGRESS_MS = 180_000;
 
 const postgres = await testDatabase();
@@ -65,7 +65,7 @@ describe.skipIf(!postgres || !redisUrl)("two api and two worker replicas", () =>
 
   beforeAll(async () => {
     [redis, localnet] = await Promise.all([startRedisProxy(redisUrl!), startSimLocalnet()]);
-    // No real tables can be built from this network's key, so that there is nothing to spend time on.
+    // Real tables cannot be built from this network's key, so the service spends no time on them.
     for (const index of SLOTS.keys()) {
       const data = path.join(folder, String(index));
       mkdirSync(data);
@@ -113,7 +113,7 @@ describe.skipIf(!postgres || !redisUrl)("two api and two worker replicas", () =>
     }
   });
 
-  it("divide the work: only workers drive lanes, and only api replicas serve callers", () => {
+  it("divide the work: only workers drive lanes, and only api replicas build parameters", () => {
     for (const [index, replica] of replicas.entries()) {
       const parts = replica!.log.flatMap((line) => /"part":"([^"]+)".*"started"/.exec(line)?.[1] ?? []);
       const actsOnChain = ["submitter", "settler", "gas keeper", "expiry"].map((part) =>
@@ -156,7 +156,7 @@ describe.skipIf(!postgres || !redisUrl)("two api and two worker replicas", () =>
     };
     const killAndStart = async (index: number) => {
       const url = replicas[index]!.access.baseUrl;
-      // Streams are to break, too, and transactions whose outcome nobody has written yet.
+      // A kill must also break streams, and transactions whose outcome is not yet recorded.
       const isBusy =
         SLOTS[index] === "api" ? () => (openStreams.get(url) ?? 0) > 0 : () => hasStored(database);
       await vi.waitUntil(isBusy, { timeout: PROGRESS_MS, interval: 1 });
@@ -186,7 +186,7 @@ describe.skipIf(!postgres || !redisUrl)("two api and two worker replicas", () =>
     for (const { states } of watched.values()) {
       const statuses = states.map(({ status }) => status);
       expect(statuses.at(-1)).toBe(Status.completed);
-      // Each state is newer than the one before it, across replicas too.
+      // Each state is newer than the one before it, also across replicas.
       expect(statuses).toEqual([...new Set(statuses)].sort((a, b) => a - b));
     }
     const rows = await database.query<{ id: string; status: string; charges: number }>(
@@ -212,12 +212,12 @@ describe.skipIf(!postgres || !redisUrl)("two api and two worker replicas", () =>
     expect(await signEnd(face, id)).toMatchObject({ status: "completed" });
   });
 
-  it("end with no open or unpaid request and no presign used twice, and stop cleanly", async () => {
+  it("leave no open or unpaid request and no presign used twice, and stop cleanly", async () => {
     for (const replica of replicas.splice(0)) if (replica) expect(await replica.stop()).toBe(0);
     expect(await checkRest(database, localnet, TEST_TRIPLE)).toEqual([]);
   });
 
-  /** A dWallet that is there already. */
+  /** Returns the id of an existing dWallet. */
   async function onboarded(): Promise<string> {
     const [row] = await database.query<{ id: string }>("SELECT object_id AS id FROM dwallet LIMIT 1");
     return row!.id;
@@ -243,12 +243,12 @@ describe.skipIf(!postgres || !redisUrl)("two api and two worker replicas", () =>
   }
 });
 
-/** Whether a transaction is on its way to the chain now. */
+/** Whether a transaction is currently on its way to the chain. */
 async function hasStored(db: Queryable): Promise<boolean> {
   return (await db.query("SELECT 1 FROM chain_transaction WHERE state = 'stored'", [])).length > 0;
 }
 
-/** A unary call with an empty request: the reply's bytes, or the error. */
+/** Makes a unary call with an empty request. Returns the reply's bytes, or the error. */
 function grpcCall(baseUrl: string, method: string): Promise<Buffer | grpc.ServiceError> {
   const client = new grpc.Client(new URL(baseUrl).host, grpc.credentials.createInsecure());
   const bytes = (value: Buffer) => value;
@@ -259,7 +259,7 @@ function grpcCall(baseUrl: string, method: string): Promise<Buffer | grpc.Servic
   }).finally(() => client.close());
 }
 
-/** Empties the database and forgets all scripts. */
+/** Empties the database and the script cache. */
 async function flush(url: string): Promise<void> {
   const client = new Redis(url);
   await client.flushdb();

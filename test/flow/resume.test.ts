@@ -1,7 +1,7 @@
 /**
- * Actions that are interrupted at every step and resumed by their token, with real cryptography, on one service: the
- * connection is cut, the client's process is gone, the service is killed. Each time there is one dWallet, one charge and one
- * signature.
+ * Actions that are interrupted at every step and resumed by their token, with real cryptography, on one service. The
+ * interruptions are a cut connection, a dead client process and a killed service. Each time there is one dWallet, one
+ * charge and one signature.
  */
 import { randomBytes } from "node:crypto";
 import { Code, ConnectError, type Transport } from "@connectrpc/connect";
@@ -73,7 +73,7 @@ describe("an onboarding makes one dWallet for one charge", () => {
     },
   );
 
-  /** Twice, as two tabs would at once. */
+  /** Resumes twice at once, like two tabs. */
   async function resumesOnboarding(token: string, seed: Uint8Array, money: Money): Promise<OnboardResult> {
     const results = await Promise.all([1, 2].map(() => newClient().resume(token, { seed })));
     const [first, second] = results;
@@ -105,7 +105,7 @@ describe("a name makes one dWallet for one charge", () => {
     await signs(seed, again);
   });
 
-  it("and belongs to one seed", async () => {
+  it("and refuses another seed", async () => {
     const other = newClient().getOrCreate({ seed: newSeed(), curve, name });
     await expect(other).rejects.toMatchObject({ reason: "SHARE_UNVERIFIED" });
   });
@@ -130,7 +130,7 @@ describe("signing makes one signature for one charge", () => {
     async (stage) => {
       const args = signArgs();
       const money = await moneyOf("sign");
-      // The network holds the session back, so that the client sees the request submitted.
+      // The network holds the session back, so that the client sees the request as submitted.
       await pauseSessions(true);
       const token = await tokenOfKilled(stage, (options) => newClient().sign(args, options));
       await pauseSessions(false);
@@ -143,14 +143,14 @@ describe("signing makes one signature for one charge", () => {
     async (stage) => {
       const args = signArgs();
       const money = await moneyOf("sign");
-      // The localnet ends with the service, and starts again without a pause.
+      // The localnet ends together with the service, and would continue without a pause after the restart.
       await pauseSessions(true);
       const token = await tokenOfCrashed(stage, (options) => newClient().sign(args, options));
       await resumesSignature(token, args, money);
     },
   );
 
-  it("even if the service is killed at verify: the client returns it, and resumes after the restart", async () => {
+  it("even if the service is killed at verify: the client returns the signature, and resumes after the restart", async () => {
     const args = signArgs();
     const money = await moneyOf("sign");
     let token = "";
@@ -183,18 +183,21 @@ describe("signing makes one signature for one charge", () => {
       expect(Buffer.from(request.message)).toEqual(Buffer.from(message));
       break;
     }
-    // What was submitted needs no secret, however it was interrupted.
+    // A submitted request can be resumed without a secret, however it was interrupted.
     expect(await newClient().resume(token, { seed, message })).toMatchObject({ signature: first.signature });
   }
 });
 
-/** A client object that knows nothing of any other one. */
+/** A client object without state from any other. */
 function newClient(transport?: Transport): TssClient {
   const { baseUrl, apiKey } = service.access;
   return createClient({ baseUrl, apiKey, network: "localnet", transport });
 }
 
-/** A connection that is cut for good at the first call of a method: before the service has it, or before its reply is back. */
+/**
+ * A connection that is cut permanently at the first call of a method: before the service gets it, or before its reply
+ * arrives.
+ */
 function cuttingAt(method: string, when: "before" | "after"): Transport {
   const inner = createConnectTransport({ baseUrl: service.access.baseUrl, useBinaryFormat: true });
   let isCut = false;
@@ -219,7 +222,7 @@ type Begin = (options: {
   readonly signal: AbortSignal;
 }) => Promise<unknown>;
 
-/** Begins an action, ends it when a stage begins, and returns the newest token that it gave out. */
+/** Starts an action, aborts it when a stage begins, and returns the newest token that it issued. */
 async function tokenOfKilled(stage: string, begin: Begin): Promise<string> {
   const kill = new AbortController();
   let newest = "";
@@ -240,8 +243,8 @@ async function tokenOfKilled(stage: string, begin: Begin): Promise<string> {
 }
 
 /**
- * Begins an action, kills the service when a stage begins, and starts it again. Returns the newest token that the action
- * gave out. The client gives up once the service is gone.
+ * Starts an action, kills the service when a stage begins, and restarts it. Returns the newest token that the action
+ * issued. The client gives up once the service is gone.
  */
 async function tokenOfCrashed(stage: string, begin: Begin): Promise<string> {
   const giveUp = new AbortController();
@@ -266,7 +269,7 @@ async function tokenOfCrashed(stage: string, begin: Begin): Promise<string> {
   return newest;
 }
 
-/** Makes the localnet hold every session back, or lets all of them go on. */
+/** Makes the localnet hold all sessions back, or releases them. */
 async function pauseSessions(paused: boolean): Promise<void> {
   const { fullnodeUrl } = service.access;
   const reply = await fetch(new URL("/localnet/faults", fullnodeUrl), {
@@ -295,7 +298,7 @@ function signArgs(): SignArgs {
   return { ...algorithm, seed, dwalletId: key.dwallet.id, sessionDigestHex: key.sessionDigestHex, message };
 }
 
-/** The dWallet is the seed's own, and works. */
+/** Expects that the dWallet belongs to the seed and signs. */
 async function signs(seed: Uint8Array, { dwallet, publicKeyHex }: OnboardResult): Promise<void> {
   const message = new Uint8Array(randomBytes(20));
   const { signature } = await newClient().sign({ ...algorithm, seed, dwalletId: dwallet.id, message });
@@ -311,7 +314,7 @@ interface Money {
   readonly chargeCount: number;
 }
 
-/** How many dWallets the project has, and how many charges of one kind, less those that were given back. */
+/** Counts the project's dWallets, and its charges of one kind less the refunded ones. */
 async function moneyOf(kind: "dkg" | "sign"): Promise<Money> {
   const back = kind === "dkg" ? LedgerEntryKind.dkg_refund : LedgerEntryKind.refund;
   let chargeCount = 0;
@@ -322,7 +325,7 @@ async function moneyOf(kind: "dkg" | "sign"): Promise<Money> {
   return { dwalletCount: (await recent((client) => client.listDWallets(), 0)).length, chargeCount };
 }
 
-/** What is new in a list, the newest first. */
+/** The new items of a list, the newest first. */
 async function recent<T>(list: (client: TssClient) => AsyncIterable<T>, knownCount: number): Promise<T[]> {
   const items: T[] = [];
   for await (const item of list(newClient())) items.push(item);

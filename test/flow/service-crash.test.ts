@@ -1,4 +1,7 @@
-/** The service is killed between submit and completion; what it acknowledged goes on after the restart, charged once. */
+/**
+ * The service is killed between submit and completion. Acknowledged work continues after the restart and is charged
+ * once.
+ */
 import { randomBytes } from "node:crypto";
 import { afterAll, describe, expect, it } from "vitest";
 import { createInlineEngine } from "../../src/crypto/inline-engine.ts";

@@ -1,6 +1,6 @@
 /**
- * One service, five kinds of client: each onboards and signs step by step on its own protocol, and every signature is
- * judged by OpenSSL. The user's crypto is shared; only the calls differ.
+ * One service, five kinds of client: each onboards and signs step by step on its own protocol, and OpenSSL verifies
+ * every signature. The user's crypto is shared; only the calls differ.
  */
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

@@ -1,4 +1,4 @@
-/** What onboarding promises beside the good case: repeats are the same, and each refusal comes before gas is spent. */
+/** Onboarding beyond the successful case: repeats return the same, and each refusal comes before gas is spent. */
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { deriveUserShare } from "../../src/crypto/derive-user-share.ts";
@@ -179,7 +179,7 @@ function acceptRequest(dwallet: Json, signature: Uint8Array): Json {
   };
 }
 
-/** Reads the dWallet until the network has spoken; the test's own time-out bounds it. */
+/** Reads the dWallet until the network has decided. The test's time-out bounds it. */
 async function stateEnd(dwalletId: string): Promise<Json> {
   for (;;) {
     const { json } = await call("GET", `/v1/dwallets/${dwalletId}`);

@@ -28,7 +28,7 @@ const { folder, remove } = serviceFolder();
 let service: ServiceProcess | undefined;
 let apiKey = "";
 const log = { info: () => {}, warn: () => {}, error: () => {} };
-/** The sign request that was completed. */
+/** The completed sign request. */
 let signed: Awaited<ReturnType<typeof signEnd>> | undefined;
 
 describe.skipIf(!postgres || !redisUrl)("a service on PostgreSQL and Redis", () => {
@@ -73,7 +73,7 @@ describe.skipIf(!postgres || !redisUrl)("a service on PostgreSQL and Redis", () 
       const [project] = await database.query<{ balance: bigint; held: bigint }>(
         "SELECT balance_micro_usd AS balance, held_micro_usd AS held FROM project",
       );
-      // One dWallet for $0.02, one signature for $0.01.
+      // One dWallet costs $0.02, one signature $0.01.
       expect(project).toEqual({ balance: 970_000n, held: 0n });
     } finally {
       await database.close();
@@ -103,7 +103,7 @@ describe.skipIf(!postgres || !redisUrl)("a service on PostgreSQL and Redis", () 
   it("catches up with the chain when the database is an older copy", { timeout: 120_000 }, async () => {
     expect(await service!.stop()).toBe(0);
     const database = await openDatabase({ databaseUrl: postgres!.url, dataDirectory: folder, log });
-    // As it was when the signature, the dWallet and its presign had been asked for, and nothing had been sent.
+    // Restores the state after the signature, the dWallet and its presign were requested and before anything was sent.
     await database.query("UPDATE project SET balance_micro_usd = balance_micro_usd - 5", []);
     await database.query(
       `UPDATE sign_request SET status = 'queued', signature = NULL, sign_session_id = NULL, tx_digest = NULL
@@ -129,7 +129,7 @@ describe.skipIf(!postgres || !redisUrl)("a service on PostgreSQL and Redis", () 
       [],
     );
     expect(before!.ids.length).toBeGreaterThan(0);
-    // The copy knows none of the transactions that were sent since, and the lanes as they were at the beginning.
+    // The copy knows none of the transactions sent since, and has the lanes in their initial state.
     await database.query("UPDATE chain_operation SET tx_digest = NULL", []);
     await database.query("DELETE FROM chain_transaction", []);
     await database.query("UPDATE lane SET version = '1'", []);
@@ -137,8 +137,7 @@ describe.skipIf(!postgres || !redisUrl)("a service on PostgreSQL and Redis", () 
     await database.close();
 
     service = await startService(folder, environment);
-    const alarm = () =>
-      service!.log.find((line) => line.includes("something else sends from the hot wallet"));
+    const alarm = () => service!.log.find((line) => line.includes("another sender uses the hot wallet"));
     await vi.waitUntil(alarm, { timeout: 10_000 });
     expect(alarm()).toContain("--after-restore");
     expect(await service.stop()).toBe(0);

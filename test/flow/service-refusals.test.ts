@@ -1,4 +1,4 @@
-/** Every bad input gets its error from the catalogue, through REST and gRPC, and the process lives. */
+/** Every invalid input gets its error from the catalogue, through REST and gRPC, and the process keeps running. */
 import http2 from "node:http2";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { bakedFolder } from "../support/baked-folder.ts";
@@ -164,7 +164,7 @@ describe("a refusal over gRPC", () => {
   });
 });
 
-it("leaves the service running", async () => {
+it("the service still runs after every refusal", async () => {
   const reply = await fetch(`${service.access.baseUrl}/v1/health`);
   expect(reply.status).toBe(200);
   expect(service.log.join("\n")).not.toContain(service.access.apiKey);

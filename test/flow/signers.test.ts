@@ -1,4 +1,4 @@
-/** dWallets as signers of other libraries: what they sign is taken by engines that know nothing of this project. */
+/** dWallets as signers of other libraries: independent engines accept what they sign. */
 import { SuiGrpcClient } from "@mysten/sui/grpc";
 import { Transaction as SuiTransaction } from "@mysten/sui/transactions";
 import {
@@ -58,14 +58,13 @@ const baked = await bakedFolder();
 let service: ServiceProcess;
 let client: TssClient;
 const keys = new Map<Curve, KnownKey>();
-/** The functions of the guide's examples. */
 let guide: Record<
   "ethereumAddressOf" | "payWithViem" | "payWithEthers" | "signWithSolana" | "payWithSui" | "signWithBitcoin",
   (...args: unknown[]) => Promise<unknown>
 >;
 
 beforeAll(async () => {
-  // The guide's examples say what they do.
+  // The guide's examples print their results.
   vi.spyOn(console, "log").mockReturnValue();
   service = await startService(baked.folder, { PRESIGN_BUCKETS: BUCKETS });
   const { baseUrl, apiKey, network } = service.access;
@@ -154,7 +153,7 @@ describe("on an Ethereum node", () => {
       nonce: 0n,
       deadline: 2n ** 64n,
     };
-    // The account knows its public key beforehand here.
+    // Here the account knows its public key from the start.
     const known = dwalletAccount(client, keys.get("SECP256K1")!);
     const signature = await known.signTypedData({
       domain: { name: "Uniswap V2", version: "1", chainId: foundry.id, verifyingContract: contractAddress! },
@@ -208,7 +207,7 @@ describe("on an Ethereum node", () => {
     expect(await reader.getBalance({ address: recipient })).toBe(before + parseEther("0.2"));
   });
 
-  it("the example viem-transfer prints the hash of a transfer that the node has", async () => {
+  it("the example viem-transfer prints the hash of a transfer that the node knows", async () => {
     const printed = await runExample("viem-transfer", service.access, [anvil.url]);
     const [, hash] = /^hash (0x[0-9a-f]{64}) success$/m.exec(printed) ?? [];
     const { from, value } = await connect().reader.getTransaction({ hash: hash as Hex });
@@ -278,7 +277,7 @@ it("Solana's runtime accepts a transfer, and refuses it with another signature",
 });
 
 it.each(["ED25519", "SECP256K1", "SECP256R1"] as const)(
-  "a Sui fullnode takes a transfer that is signed on %s",
+  "a Sui fullnode accepts a transfer that is signed on %s",
   async (curve) => {
     const { fullnodeUrl } = service.access;
     const sui = new SuiGrpcClient({ network: "localnet", baseUrl: fullnodeUrl, format: "binary" });

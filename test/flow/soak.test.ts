@@ -1,4 +1,4 @@
-/** Two replicas in real processes, one killed at random again and again, for ten seconds or more. */
+/** Two replicas in real processes, one of which is killed at random, repeatedly, for at least ten seconds. */
 import { expect, it } from "vitest";
 import { soak } from "../soak/soak.ts";
 
@@ -7,7 +7,7 @@ const LEAST_KILLS = 3;
 
 it("killed replicas lose nothing and do nothing twice", { timeout: 240_000 }, async ({ skip }) => {
   const report = await soak({ durationMs: DURATION_MS, leastKills: LEAST_KILLS, print: () => {} });
-  // The run says at its end what was left out.
+  // At its end the run prints what it left out.
   if (report === undefined) return skip();
   expect(report.faults).toEqual([]);
   expect(report.completedCount).toBeGreaterThan(0);

@@ -1,4 +1,7 @@
-/** A process that sweeps deposits is killed with a sweep stored and not sent, and again with it sent and not recorded. */
+/**
+ * A process that sweeps deposits is killed when a sweep is stored but not sent, and again when it is sent but not
+ * recorded.
+ */
 
 import { text } from "node:stream/consumers";
 import { SuiGrpcClient } from "@mysten/sui/grpc";
@@ -39,7 +42,7 @@ describe.skipIf(!postgres)("kill -9 in the middle of a sweep", () => {
       LOCALNET_URL: localnet.url,
       BILLING_DEPOSIT_MASTER_SEED_HEX: bytesToHex(SEED),
       BILLING_SWEEP_INTERVAL_SECONDS: "1",
-      // The waiting deposits stay below it.
+      // Below the value of the waiting deposits.
       BILLING_MIN_DEPOSIT_MICRO_USD: "1000000000000",
     };
     let service: ServiceProcess | undefined;
@@ -91,7 +94,7 @@ describe.skipIf(!postgres)("kill -9 in the middle of a sweep", () => {
 
     await setFaults(localnet.url, { executeLatencyMs: 0 });
     await database.transaction(async (db) => {
-      // Nobody can write down that a sweep landed.
+      // No process can record that a sweep landed.
       await db.query("SELECT id FROM sweep FOR UPDATE");
       await start(later);
       await vi.waitUntil(async () => {
@@ -125,7 +128,7 @@ async function sweepStates(database: Database): Promise<string[]> {
   return (await database.query<{ state: string }>("SELECT state FROM sweep")).map(({ state }) => state);
 }
 
-/** Gives the address a SUI and an IKA coin; returns IKA's coin type. */
+/** Pays a SUI and an IKA coin to the address. Returns IKA's coin type. */
 async function fund(url: string, recipient: string, client: SuiGrpcClient): Promise<string> {
   await post(url, "/v2/gas", { FixedAmountRequest: { recipient } });
   const { balances } = await client.listBalances({ owner: recipient });

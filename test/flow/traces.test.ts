@@ -1,4 +1,4 @@
-/** One trace from the caller through database, submitter and settlement, as a receiver of OTLP gets it. */
+/** One trace from the caller through database, submitter and settlement, as an OTLP receiver gets it. */
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createClient } from "../../src/sdk/index.ts";
@@ -17,7 +17,7 @@ let service: ServiceProcess;
 let spans: readonly ReceivedSpan[];
 let scraped: { readonly openMetrics: string; readonly text: string };
 
-// A service sends the spans that it still has when it stops, so the tests look at whole traces.
+// A service sends its remaining spans when it stops, so the tests look at whole traces.
 beforeAll(async () => {
   receiver = await startOtlpReceiver();
   service = await startService(folder, {
@@ -157,7 +157,7 @@ describe("a signature with a caller's traceparent", () => {
 });
 
 describe("an onboarding with a caller's traceparent", () => {
-  // Whether a reader or the settler is the first to see the network's word is chance.
+  // Either a reader or the settler may see the network's result first.
   it("is one trace, from its calls to the transactions that they cause", () => {
     const names = receiver.spans
       .filter(({ traceId }) => traceId === ONBOARDING_TRACE)
@@ -167,7 +167,7 @@ describe("an onboarding with a caller's traceparent", () => {
 });
 
 describe("traces", () => {
-  it("begin with a call that has no valid traceparent, and are not recorded when the caller does not record them", () => {
+  it("begin at a call that has no valid traceparent, and are not recorded when the caller does not record them", () => {
     const roots = receiver.spans.filter(({ name }) => name === "tss.v1.Billing/GetPricing");
     expect(roots.map(({ parentSpanId }) => parentSpanId)).toEqual([undefined, undefined]);
     expect(receiver.spans.map(({ traceId }) => traceId)).not.toContain(UNSAMPLED_TRACE);

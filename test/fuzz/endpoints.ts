@@ -19,7 +19,7 @@ export interface Endpoint {
   readonly kind: DescMethod["methodKind"];
   readonly json: JsonObject;
   readonly binary: Buffer;
-  /** Whether its calls last as long as the client wants. */
+  /** Whether a call lasts as long as the client wants. */
   readonly mayStay: boolean;
 }
 
@@ -40,7 +40,7 @@ const PARAMETERS = {
 };
 const STREAM = { responseParameters: [{ size: 3 }, { size: 2_000 }], payload: { body: "AAEC" } };
 
-/** Most of what the fuzzed server serves. */
+/** Covers most of what the fuzzed server serves. */
 export const ENDPOINTS: readonly Endpoint[] = [
   endpoint(Signing, "GetSign", { signRequestId: UUID }),
   endpoint(Signing, "SubmitSign", { signRequestId: UUID, userSignMessage: "AAEC".repeat(400) }),

@@ -1,12 +1,12 @@
-/** How the client leaves: it waits until the server closes, announces that it will send no more, closes, or resets. */
+/** How the client leaves: waits until the server closes, announces that it will send no more, closes, or resets. */
 export type Ending = "wait" | "finish" | "close" | "reset";
 
-/** One conversation of a client with the server. All of it follows from its seed. */
+/** One conversation of a client with the server. Everything in it follows from its seed. */
 export interface FuzzCase {
   /** Counted from 0. */
   readonly number: number;
   readonly kind: string;
-  /** The bytes to send, in the pieces in which they are written. */
+  /** The bytes to send, split into writes. */
   readonly writes: readonly Buffer[];
   readonly ending: Ending;
   /** The protocol that a client of a TLS port agrees on; undefined for bytes that go to the port without TLS. */

@@ -11,10 +11,10 @@ import { BODY_BYTES } from "./make-body.ts";
 
 /** A self-signed certificate of localhost. */
 export const CERTIFICATE_PEM: string = readPem("localhost.cert.pem");
-/** Streams that wait for their client wait this long. Nothing under way may take longer. */
+/** Time limit of streams that wait for their client, in milliseconds. Nothing in progress may take longer. */
 const STREAM_MS = 150;
 
-/** The server to fuzz. Its bounds are so small that a hang shows, and every kind of method has a fake. */
+/** Starts the server to fuzz. Its limits are so short that a hang is noticed, and every kind of method has a fake. */
 export function startFuzzTarget(isTls: boolean): Promise<FakeServer> {
   return startFakes({
     gate,
@@ -37,7 +37,7 @@ export function startFuzzTarget(isTls: boolean): Promise<FakeServer> {
   });
 }
 
-/** The faults in what the server saw of the cases; empty if there are none. */
+/** Returns the faults among the server's failures, calls and errors; empty if there are none. */
 export function faultsOf(server: FakeServer): string[] {
   const planned = plannedRequestIds(server);
   return [
@@ -73,7 +73,7 @@ function stackOf(error: unknown): string {
     : String(error);
 }
 
-/** Does what the request's `x-gate` asks for; otherwise what the application's gate does. */
+/** Does what the request's `x-gate` asks for, or else what the application's gate does. */
 async function refuseLater(): Promise<never> {
   await sleep(1);
   throw new ServiceError("INVALID_KEY", "the key is not known");
@@ -144,7 +144,7 @@ function testing() {
   };
 }
 
-/** The requests of a client that may not take its time. */
+/** Passes a client's requests on until {@link STREAM_MS} have passed, then throws. */
 async function* bounded<T>(requests: AsyncIterable<T>): AsyncGenerator<T> {
   const late = sleep(STREAM_MS).then(() => {
     throw new ConnectError("the stream takes too long", Code.DeadlineExceeded);

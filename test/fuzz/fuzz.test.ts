@@ -1,4 +1,4 @@
-/** Five thousand conversations with the transport. Most of them have something wrong. */
+/** Five thousand conversations with the transport. Most contain a fault. */
 import { expect, it } from "vitest";
 import { fuzz } from "./fuzz.ts";
 import { describeCase } from "./fuzz-case.ts";

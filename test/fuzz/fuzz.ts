@@ -4,10 +4,10 @@ import { runBatch } from "./run-batch.ts";
 
 /** The number of cases that share a server. */
 const BATCH_COUNT = 1_250;
-/** One batch of this many goes to a port with TLS. */
+/** Every batch with a number divisible by this goes to a port with TLS. */
 const TLS_EVERY = 4;
 
-/** A violated guarantee, and the cases that show it. */
+/** A violated guarantee, and the cases that reproduce it. */
 export interface FuzzFault {
   /** One case if it fails alone; several if only all of them together fail. */
   readonly cases: readonly FuzzCase[];
@@ -25,8 +25,7 @@ export interface FuzzOptions {
 }
 
 /**
- * Fuzzes the transport with the cases of a seed. Traces every fault back to its case where that is possible. @returns
- * the faults
+ * Fuzzes the transport with the cases of a seed. Traces each fault back to its case where possible. @returns the faults
  */
 export async function fuzz({ seed, from, count, onProgress = () => {} }: FuzzOptions): Promise<FuzzFault[]> {
   const found: FuzzFault[] = [];
@@ -43,7 +42,7 @@ export async function fuzz({ seed, from, count, onProgress = () => {} }: FuzzOpt
   return found;
 }
 
-/** Runs halves of the failed cases until single cases are left, or neither half fails alone. */
+/** Reruns halves of the failed cases until single cases are left, or neither half fails alone. */
 async function narrow(fault: FuzzFault, isTls: boolean): Promise<FuzzFault[]> {
   const { cases } = fault;
   if (cases.length === 1) return [fault];

@@ -25,7 +25,7 @@ const ODD_FIELDS: readonly (readonly [string, string])[] = [
 ];
 const AUTHORITIES = ["", "a b", "[", "a:99999", "user@a", "\xff"];
 
-/** An HTTP/2 connection: requests, and control frames between them, some of them wrong. */
+/** An HTTP/2 connection: requests with control frames between them, some of them wrong. */
 export function http2Bytes(random: Random): { bytes: Buffer; mayStay: boolean } {
   // The windows are so large that no reply waits for the client.
   const start = [PREFACE, settings([[4, LARGEST_WINDOW]]), windowUpdate(0, LARGEST_WINDOW - 65_535)];
@@ -59,7 +59,7 @@ function encode(random: Random, id: number, { method, target, headers, body }: F
     [":authority", random.happens(0.97) ? "test" : random.pick(AUTHORITIES)],
   ];
   if (random.happens(0.03)) pseudo.splice(random.integer(0, 3), 1);
-  // Names that are valid only in HTTP/1.1 end the stream at once.
+  // HTTP/1.1-only header names end the stream at once.
   const own = headers.filter(
     ([name]) => !/^(?:transfer-encoding|upgrade|host)$/.test(name) || random.happens(0.1),
   );
@@ -116,7 +116,7 @@ function bodyFrames(random: Random, id: number, body: Buffer): Buffer[] {
 
 function controlFrame(random: Random, id: number): { bytes: Buffer; mayStay: boolean } {
   const odd = random.happens(0.2) ? random.integer(0, 70_000) : undefined;
-  // A frame that may leave a stream without a window may also let it stay open.
+  // A frame that may leave a stream without a window may also keep it open.
   const starving = { mayStay: true };
   const fine = { mayStay: false };
   return random.pick([

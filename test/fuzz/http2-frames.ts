@@ -36,14 +36,13 @@ export function frame(
   return Buffer.concat([head, payload]);
 }
 
-/** Four bytes. */
 export function word(value: number): Buffer {
   const bytes = Buffer.alloc(4);
   bytes.writeUInt32BE(value >>> 0);
   return bytes;
 }
 
-/** SETTINGS: pairs of a two-byte name and a four-byte value. */
+/** SETTINGS: pairs of a two-byte identifier and a four-byte value. */
 export function settings(pairs: readonly (readonly [name: number, value: number])[]): Buffer {
   const payload = pairs.map(([name, value]) =>
     Buffer.concat([Buffer.from([name >> 8, name & 0xff]), word(value)]),

@@ -43,7 +43,7 @@ const NASTY_KEYS = [
   "stringValue",
 ];
 const NASTY_TEXTS = ["", " ", "{", "[]", "null", '"', "{}{}", '{"a":1,"a":2}', "\ufeff{}", '{"a":01}', "NaN"];
-/** Far more levels than any message of the contract has. */
+/** Far deeper than any message of the contract. */
 const DEEP = 3_000;
 
 /** A JSON body for a method: well formed, or with changed members, or with changed text. */

@@ -13,7 +13,7 @@ export function makeCase(seed: number, number: number): FuzzCase {
   const kind = random.pick(["http1", "http1", "http1", "http2", "http2", "http2", "first bytes"] as const);
   const made = MAKERS[kind](random);
   const isMutated = random.happens(0.25);
-  // The first bytes decide the protocol. A kind of its own has faults in them.
+  // The first bytes decide the protocol. One kind of case has faults in them.
   const keptBytes = kind === "http2" ? PREFACE.length : 0;
   const bytes = isMutated
     ? Buffer.concat([made.bytes.subarray(0, keptBytes), mutateBytes(random, made.bytes.subarray(keptBytes))])
@@ -25,7 +25,7 @@ export function makeCase(seed: number, number: number): FuzzCase {
     writes: splitBytes(random, bytes),
     ending: random.pick(ENDINGS),
     alpn: random.happens(0.03) ? random.pick([undefined, "h2", "http/1.1"]) : alpn,
-    // A mutation may take away an HTTP/2 window.
+    // A mutation may remove an HTTP/2 window.
     mayStay: made.mayStay || (isMutated && kind === "http2"),
   };
 }

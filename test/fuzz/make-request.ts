@@ -181,7 +181,7 @@ const HEADERS: Readonly<Record<string, readonly string[]>> = {
   upgrade: ["h2c", "websocket"],
 };
 
-/** A request in any protocol for something that the server serves. Often something in it is wrong. */
+/** A request in any protocol for something that the server serves, often with a fault. */
 export function makeRequest(random: Random): FuzzRequest {
   const request = random.happens(0.45) ? makeRest(random) : makeRpc(random);
   const headers = [...request.headers];
@@ -279,7 +279,7 @@ function changeTarget(random: Random, target: string): string {
   return target.slice(0, at) + random.pick(NASTY_PIECES) + target.slice(at + random.integer(0, 2));
 }
 
-/** A content-length for a body. Usually it is the right one. */
+/** A content-length for a body, usually the right one. */
 export function toldLength(random: Random, sizeBytes: number): string {
   if (random.happens(0.9)) return String(sizeBytes);
   return random.pick([

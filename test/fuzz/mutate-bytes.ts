@@ -3,7 +3,7 @@ import type { Random } from "../sim/random.ts";
 const NASTY_BYTES = [0, 1, 0x7f, 0x80, 0xff, 10, 13, 32, 37, 43, 47, 58, 0x2e];
 const MOST_CHANGES = 4;
 
-/** Changes the bytes up to four times: bits, bytes, lengths, or parts that are cut out, doubled or moved. */
+/** Mutates the bytes up to four times: bits, bytes, lengths, or parts that are removed, duplicated or moved. */
 export function mutateBytes(random: Random, bytes: Buffer): Buffer {
   let out = Buffer.from(bytes);
   for (let count = random.integer(1, MOST_CHANGES); count > 0 && out.length > 0; count--) {

@@ -5,7 +5,7 @@ import { type FuzzOutcome, runCase } from "./run-case.ts";
 
 /** The number of simultaneous connections. */
 const AT_ONCE_COUNT = 256;
-/** Far longer than every bound of the server. */
+/** Milliseconds, far longer than every limit of the server. */
 const DRAIN_TIMEOUT_MS = 20_000;
 
 /** Runs the cases against one server, many at a time. @returns the violated guarantees */

@@ -6,15 +6,15 @@ import { CERTIFICATE_PEM } from "./fuzz-target.ts";
 /** The outcome of a case. */
 export interface FuzzOutcome {
   readonly case: FuzzCase;
-  /** Whether the server closed the connection, or the client closed it as the case wants. */
+  /** Whether the server closed the connection, or the client closed it as the case asks. */
   readonly hasEnded: boolean;
   /** Everything that the server sent, byte for byte. */
   readonly reply: string;
 }
 
-/** Far longer than every bound of the server. A case that lasts longer hangs. */
+/** Far longer than every limit of the server. A case that lasts longer hangs. */
 const WATCHDOG_MS = 20_000;
-/** A client that may stay leaves after this time. It is long enough for everything that ends by itself. */
+/** A client that may stay leaves after this time. It is long enough for everything that ends on its own. */
 const STAY_MS = 1_500;
 /** No reply of the target is larger, so the check sees every reply in full. */
 const KEPT_CHARS = 64 * 1024;
@@ -35,7 +35,7 @@ export function runCase(fuzzCase: FuzzCase, port: number, isTls: boolean): Promi
     socket.on("data", (chunk) => {
       if (reply.length < KEPT_CHARS) reply += chunk.toString("latin1");
     });
-    // A cut connection is one of the possible ends.
+    // A cut connection is one possible end.
     socket.on("error", () => {});
     socket.on("close", () => {
       clearTimeout(timer);

@@ -5,8 +5,8 @@ import type { ContainerStore } from "./container-store.ts";
 import { runCommand } from "./run-command.ts";
 
 /**
- * The bases of the Dockerfile. Undefined: those that `deploy/image/make-bases.sh` makes, or without the program that it
- * needs the Dockerfile's own, from a registry.
+ * The bases of the Dockerfile. If undefined: those that `deploy/image/make-bases.sh` makes, or, if its tool is missing,
+ * the Dockerfile's own, from a registry.
  */
 export interface Bases {
   readonly buildBase: string | undefined;
@@ -41,7 +41,7 @@ async function hasMmdebstrap({ environment }: ContainerStore): Promise<boolean> 
   );
 }
 
-/** Makes both bases from Debian's packages, unless the store has them. */
+/** Makes both bases from Debian's packages, unless the store already has them. */
 async function makeBases(store: ContainerStore): Promise<Bases> {
   const bases = { base: "localhost/tss-base", buildBase: "localhost/tss-build-base" };
   const images = await store.buildah(["images", "--format", "{{.Name}}"]);

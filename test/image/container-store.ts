@@ -4,9 +4,9 @@ import path from "node:path";
 import { programEnvironment } from "../support/environment.ts";
 import { runCommand } from "./run-command.ts";
 
-/** Images and containers in a folder of their own, apart from those of this machine. */
+/** Images and containers in a separate folder, apart from those of this machine. */
 export interface ContainerStore {
-  /** The options of buildah and podman that name it. */
+  /** The options of buildah and podman that select it. */
   readonly options: readonly string[];
   /** Where the container tools find their configuration. */
   readonly environment: Readonly<Record<string, string | undefined>>;
@@ -14,10 +14,10 @@ export interface ContainerStore {
   podman(argv: readonly string[]): Promise<string>;
 }
 
-/** What containers need that run with no more than the rights of this machine's own containers. */
+/** The settings with which containers run inside a container, with no more rights than that one. */
 const CONFIGURATION = '[network]\nnetwork_backend = "netavark"\n[engine]\nruntime = "runc"\n';
 
-/** Opens the store, which stays from one run to the next, so that an unchanged layer is not built again. */
+/** Opens the store. It persists between runs, so that an unchanged layer is not built again. */
 export function openContainerStore(): ContainerStore {
   const folder = path.join(tmpdir(), "tss-image");
   mkdirSync(folder, { recursive: true });

@@ -8,22 +8,22 @@ import type { ContainerStore } from "./container-store.ts";
 /** A running container of the image. */
 export interface Container {
   readonly name: string;
-  /** Runs a line of JavaScript in it and resolves with what that printed. */
+  /** Runs a line of JavaScript in the container. Resolves with its output. */
   evaluate(line: string): Promise<string>;
   /** Waits for a line of its output. */
   said(line: RegExp, timeoutMs: number): Promise<string>;
-  /** SIGTERM, then the exit code. */
+  /** Sends SIGTERM, and resolves with the exit code. */
   stop(): Promise<number>;
 }
 
-/** Containers of one image, each with no more rights than the documents give it. */
+/** Containers of one image, each with only the rights that the documents give it. */
 export interface Containers {
   start(
     argv: readonly string[],
     environment: Record<string, string>,
     secrets?: Record<string, string>,
   ): Promise<Container>;
-  /** Runs one command of `tss` to its end and resolves with what it printed. */
+  /** Runs one command of `tss` to its end. Resolves with its output. */
   run(
     argv: readonly string[],
     environment: Record<string, string>,
@@ -32,7 +32,7 @@ export interface Containers {
   close(): Promise<void>;
 }
 
-/** As the compose file and the manifests run it. The limits are those of a machine that is a container itself. */
+/** Restrictions of the compose file and the manifests. The limits are those of a machine that is itself a container. */
 export const CONFINED = [
   ...["--network", "host", "--read-only", "--tmpfs", "/tmp", "--cap-drop", "all"],
   ...["--security-opt", "no-new-privileges", "--memory", "2g"],
@@ -46,7 +46,7 @@ export function openContainers(store: ContainerStore, image: string): Containers
   chmodSync(folder, 0o755);
   const names: string[] = [];
 
-  /** The options that set variables, and those that give each secret as a file. */
+  /** The options that set variables, and those that mount each secret as a file. */
   function options(environment: Record<string, string>, secrets: Record<string, string>): string[] {
     const own = path.join(folder, randomUUID());
     mkdirSync(own);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { ContainerStore } from "./container-store.ts";
 import { CONFINED, type Containers } from "./containers.ts";
 
-/** Decimal megabytes, as registries count. */
+/** 320 MB, decimal as registries count. */
 const SIZE_MAX_BYTES = 320e6;
 
 interface Inspected {
@@ -16,7 +16,7 @@ interface Inspected {
   };
 }
 
-/** What the image is: its size, its settings, and the packages that it holds. */
+/** Checks the image's size, its settings, and its packages. */
 export async function judgeImage(
   store: ContainerStore,
   containers: Containers,

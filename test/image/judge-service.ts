@@ -85,7 +85,7 @@ export async function judgeService(
   }
 }
 
-/** It runs as nobody in particular, cannot change itself, and its own health check passes. */
+/** Checks that the container runs as an unprivileged user, cannot modify itself, and passes its own health check. */
 async function judgeConfinement(store: ContainerStore, { name, evaluate }: Container): Promise<void> {
   assert.equal((await evaluate("console.log(process.getuid())")).trim(), "65532");
   const write = 'try { require("fs").writeFileSync("/app/x", "") } catch (error) { console.log(error.code) }';

@@ -1,7 +1,7 @@
 /**
- * `npm run test:image -- [--base IMAGE --build-base IMAGE | --image IMAGE]`: builds the image unless one is
- * named, runs it as the documents say on a real PostgreSQL and Redis, and signs with it. Needs buildah and podman, which
- * Debian has; without them it says so and ends.
+ * `npm run test:image -- [--base IMAGE --build-base IMAGE | --image IMAGE]`: builds the image unless one is named, runs
+ * it as the documents say on a real PostgreSQL and Redis, and signs with it. Needs buildah and podman, which Debian
+ * has; without them it says so and ends.
  */
 import { parseArgs } from "node:util";
 import { programMissing } from "../support/environment.ts";

@@ -3,7 +3,7 @@ import { once } from "node:events";
 
 /** How a command is run. */
 export interface CommandOptions {
-  /** Whether its output is shown as it comes, beside being kept. */
+  /** Whether its output is also shown as it arrives. */
   readonly shown?: boolean;
   readonly environment?: Readonly<Record<string, string | undefined>>;
 }

@@ -1,4 +1,4 @@
-/** Compares the files for Prometheus and Grafana with the metrics that the service really exports. */
+/** Compares the files for Prometheus and Grafana with the metrics that the service exports. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -19,7 +19,7 @@ const promtool = await findPromtool();
 const folder = mkdtempSync(path.join(tmpdir(), "promtool-"));
 let app: AppInProcess | undefined;
 let served: string;
-/** The embedded database is created from nothing. */
+/** Allows for the creation of the embedded database. */
 const START_TIMEOUT_MS = 180_000;
 
 beforeAll(async () => {
@@ -37,7 +37,7 @@ describe("the alerts", () => {
     expect(namesNotServed(alerts)).toEqual([]);
   });
 
-  it("each link to an entry of their own in the runbook, which has no other entries", () => {
+  it("each link to their own entry in the runbook, which has no other entries", () => {
     const headings = [...readSource("docs/runbook.md").text.matchAll(/^## (\w+)$/gm)].map(([, name]) => name);
     expect(headings.toSorted()).toEqual(alertNames.toSorted());
     const pointers = [...alerts.matchAll(/runbook_url: docs\/runbook\.md#(\w+)$/gm)].map(([, name]) => name);
@@ -54,7 +54,7 @@ describe("the alerts", () => {
     expect(counts).toEqual(alertNames.map((name) => [name, 1, 1]));
   });
 
-  it("about a network name it", () => {
+  it("name the network if they are about one", () => {
     const { groups } = parse(alerts) as {
       readonly groups: readonly { readonly rules: readonly AlertRule[] }[];
     };
@@ -66,7 +66,7 @@ describe("the alerts", () => {
     }
   });
 
-  it("are pages or tickets", () => {
+  it("have the severity page or ticket", () => {
     const severities = [...alerts.matchAll(/severity: (\w+)$/gm)].map(([, severity]) => severity);
     expect(severities).toHaveLength(alertNames.length);
     expect(new Set(severities)).toEqual(new Set(["page", "ticket"]));
@@ -80,7 +80,7 @@ describe.each(dashboards)("the dashboard $path", ({ text }) => {
     expect(namesNotServed(expressionsOf(board).join("\n"))).toEqual([]);
   });
 
-  it("names the network of each panel about one, which shows the chosen network or each by its name", () => {
+  it("names the network in each panel about one: the chosen network, or each network by its name", () => {
     const panels = board.panels.filter(({ targets = [] }) =>
       targets.some(({ expr }) => isAboutNetwork(expr)),
     );
@@ -128,7 +128,7 @@ describe.skipIf(promtool === undefined)("promtool", () => {
     await check(["test", "rules", path.join(ROOT, CASES)]);
   });
 
-  it("confirms that each alert about a network fires for the ill one while another one is well", async () => {
+  it("confirms that each alert about a network fires for the failing one while another one is healthy", async () => {
     const tests = cases.filter(isFiringForNetwork).map((ill) => {
       const [{ alertname, exp_alerts }] = ill.alert_rule_test;
       const well = cases.find(
@@ -169,7 +169,7 @@ async function check(argv: readonly string[], input = ""): Promise<string> {
   return err;
 }
 
-/** The metrics that a text names and the service does not export. */
+/** The metrics that a text names but the service does not export. */
 function namesNotServed(text: string): string[] {
   const types = new Map(
     [...served.matchAll(/^# TYPE (\w+) (\w+)$/gm)].map(([, name = "", type]) => [name, type]),
@@ -193,7 +193,7 @@ function isFiringForNetwork({ alert_rule_test: [{ exp_alerts }] }: AlertCase): b
   return exp_alerts.some(({ exp_labels }) => "network" in exp_labels);
 }
 
-/** What an alert says in the case in which it fires. */
+/** The text of an alert in the case in which it fires. */
 function firingCaseOf(name: string): ExpectedAlert {
   return cases
     .flatMap(({ alert_rule_test: [{ alertname, exp_alerts }] }) => (alertname === name ? exp_alerts : []))
@@ -217,7 +217,7 @@ interface ExpectedAlert {
   readonly exp_labels: Readonly<Record<string, string>>;
 }
 
-/** Whether a panel shows the network that the reader chose. */
+/** Whether a panel shows the network that the reader has chosen. */
 const isOfChosen = ({ title }: Panel): boolean => title?.endsWith(" · $network") === true;
 
 function expressionsOf(board: Dashboard): string[] {

@@ -27,7 +27,7 @@ function bufCurl(options: readonly string[], where: string, request?: object): P
 
 const SERVICE = "/tss.testing.v1.TestService";
 const H2 = "--http2-prior-knowledge";
-/** The upper bits of the exit code are the status of the call. */
+/** The upper bits of the exit code are the call's status. */
 const exitCodeOf = (code: number) => code << 3;
 
 const ways = (): [string, string[]][] => [
@@ -40,7 +40,7 @@ const ways = (): [string, string[]][] => [
 ];
 
 describe.each(ways())("%s", (_name, options) => {
-  it("sends and gets messages whole", async () => {
+  it("sends and gets complete messages", async () => {
     const payload = { body: Buffer.from(payloadOf(10_000).body).toString("base64") };
     const { out, err } = await bufCurl(options, `${SERVICE}/UnaryCall`, {
       responseSize: LARGE_REPLY_BYTES,

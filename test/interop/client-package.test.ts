@@ -26,7 +26,7 @@ describe("the client's package", () => {
   });
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  it("contains no server, and installs few packages of little size", () => {
+  it("contains no server, and installs few and small packages", () => {
     const { packages } = installed;
     expect(packages.filter((name) => SERVER_PACKAGES.test(name))).toEqual([]);
     expect(packages.length).toBeLessThanOrEqual(PACKAGES_MAX);
@@ -117,9 +117,9 @@ describe("the client's package", () => {
     expect({ code, out: out.toString() }).toEqual({ code: 0, out: "" });
   });
 
-  // The measured size: the chunk of the page's program and every chunk that it imports statically, plus, for an action,
-  // the chunks that the action imports on demand. esbuild minifies them, and each is compressed with gzip -9.
-  /** The code that onboards and signs, and the code that computes the user's half where no worker can start. */
+  // The measured size is the chunk of the page's program with every chunk that it imports statically. For an action,
+  // the chunks that it imports on demand are added. esbuild minifies the chunks, and each is compressed with gzip -9.
+  /** The modules that onboard and sign, and the module that computes the user's half if no worker can start. */
   const ACTIONS = ["src/sdk/flows.js", "src/sdk/fullnode.js"];
   const COMPUTATIONS = "src/crypto/plain-calls.js";
   it.each([

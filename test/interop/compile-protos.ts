@@ -1,6 +1,6 @@
 /**
- * Before the tests of this folder: copies their protos into the layout of a client of the service, and compiles them
- * into an image (a serialized `FileDescriptorSet`), in a temporary folder.
+ * Runs before the tests of this folder: copies their protos into the layout of a client of the service, and compiles
+ * them into an image (a serialized `FileDescriptorSet`), in a temporary folder.
  */
 import { execFileSync } from "node:child_process";
 import { cpSync, mkdtempSync, rmSync } from "node:fs";

@@ -1,4 +1,4 @@
-/** Cases of the Connect conformance suite for servers, over both paths through the transport. */
+/** Cases of the Connect conformance suite for servers, on both implementations in the transport. */
 import { type ClientHttp2Session, connect, type IncomingHttpHeaders } from "node:http2";
 import { gzipSync } from "node:zlib";
 import { create, createRegistry, fromBinary, toBinary } from "@bufbuild/protobuf";
@@ -100,7 +100,7 @@ describe.each([
     });
   });
 
-  it("with a head that arrives byte by byte is checked for its flags too", async () => {
+  it("with a head that arrives byte by byte is also checked for its flags", async () => {
     const headers = { "content-type": "application/grpc" };
     const stream = session.request({ ":method": "POST", ":path": `${SERVICE}/UnaryCall`, ...headers });
     const response = new Promise<IncomingHttpHeaders>((resolve) => stream.resume().once("response", resolve));
@@ -186,7 +186,7 @@ describe.each([
       }
     });
 
-    it("of any type comes back unchanged in binary", async () => {
+    it("of any type is returned unchanged in binary", async () => {
       const request = create(messageNamed("SimpleRequest"), {
         echo: anyPack(ErrorInfoSchema, create(ErrorInfoSchema, { reason: "WHY" })),
       } as Record<string, unknown>);

@@ -85,13 +85,13 @@ describe.each(transports)("%s", (name, { streams, connect }) => {
     await client.emptyCall({});
   });
 
-  it("sends and gets a large message whole", async () => {
+  it("sends and gets a large message completely", async () => {
     const request = { responseSize: LARGE_REPLY_BYTES, payload: payloadOf(LARGE_REQUEST_BYTES) };
     const reply = await client.unaryCall({ ...request, expectCompressed: name.includes("gzip") });
     expect(sameBytes(reply, LARGE_REPLY_BYTES)).toBe(true);
   });
 
-  it("gets a stream in order and whole", async () => {
+  it("gets a complete stream in order", async () => {
     const sizes = [31_415, 9, 0, 2653, 58_979];
     const request = { responseParameters: sizes.map((size) => ({ size })), payload: payloadOf(1828) };
     const replies = await collect(
@@ -105,7 +105,7 @@ describe.each(transports)("%s", (name, { streams, connect }) => {
     expect(await collect(client.streamingOutputCall({}))).toEqual([]);
   });
 
-  it.each(["unary", "stream"])("gets its metadata back at both ends of a call: %s", async (kind) => {
+  it.each(["unary", "stream"])("gets its metadata back in head and trailers: %s", async (kind) => {
     const bytes = Uint8Array.of(0, 0xab, 0xff, 0x0a);
     const heard = { head: new Headers(), trailers: new Headers() };
     const options = {
@@ -168,7 +168,7 @@ describe.each(transports)("%s", (name, { streams, connect }) => {
     expect(method.code).toBe(Code.Unimplemented);
     const stranger = createTestClient(connect(server.url), UnimplementedService);
     const service = await failureOf(stranger.unimplementedCall({}));
-    // A path without a handler is 404 for clients that look at HTTP first. They take it for UNIMPLEMENTED.
+    // A path without a handler is 404 for clients that look at the HTTP status first. They treat it as UNIMPLEMENTED.
     expect(service.code).toBe(Code.Unimplemented);
   });
 
@@ -224,7 +224,7 @@ describe.each(transports)("%s", (name, { streams, connect }) => {
   });
 
   if (streams === "none") return;
-  describe("sending a stream", () => {
+  describe("a stream of requests", () => {
     it("is read to the end", async () => {
       const sizes = [27_182, 8, 1828, 45_904];
       const reply = await client.streamingInputCall(
@@ -234,7 +234,7 @@ describe.each(transports)("%s", (name, { streams, connect }) => {
       expect((await client.streamingInputCall(each([]))).aggregatedPayloadSize).toBe(0);
     });
 
-    it("aborts the handler when it leaves before it has sent anything", async () => {
+    it("aborts the handler when its client leaves before it has sent anything", async () => {
       const leave = new AbortController();
       const left = once(server.events, "left");
       const hanging = once(server.events, "hanging");

@@ -1,4 +1,4 @@
-/** `curl` over both HTTP versions: Connect and REST as scripts call them, and the errors that they see. */
+/** `curl` over both HTTP versions: Connect and REST calls as scripts make them, and their errors. */
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { runProgram } from "./run-program.ts";
@@ -77,7 +77,7 @@ describe.each([
       expect([refused.status, refused.headers.get("allow")]).toEqual([405, "POST"]);
     });
 
-    it("compresses for a caller that accepts it, and reads compressed requests", async () => {
+    it("compresses replies for a caller that accepts it, and reads compressed requests", async () => {
       const reply = await call({ responseSize: 10_000 }, "--compressed");
       expect(reply.headers.get("content-encoding")).toMatch(/^(gzip|br)$/);
       expect(reply.json()).toMatchObject({ payload: { body: base64(10_000) } });
@@ -225,7 +225,7 @@ describe("HTTP/1.1", () => {
     ]);
   });
 
-  it("is asked to continue before a large body, or refused", async () => {
+  it("tells curl to continue before a large body, or refuses it", async () => {
     const options = [...JSON_TYPE, ...header("expect: 100-continue")];
     expect((await curl(options, CALL, JSON.stringify({ responseSize: 1 }))).status).toBe(200);
   });

@@ -1,4 +1,4 @@
-/** Runs every command of the operators' documents, as it stands, against a service on PostgreSQL. */
+/** Runs every command of the operators' documents unchanged, against a service on PostgreSQL. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { isCommand } from "../../src/cli/command.ts";
 import { findCommand } from "../../src/cli/command-groups.ts";
@@ -31,10 +31,10 @@ const TREASURY = "docs/treasury.md";
 const SDK = "docs/sdk.md";
 const GO_ON = /^(?:\w+=\S+ )*(?:tss serve|tss localnet(?! faucet)|npm start)\b/;
 /**
- * Commands of other documents that also require every replica to be stopped. The restore guide contains each of them.
+ * Commands of other documents that also require all replicas to be stopped. The restore guide contains each of them.
  */
 const WANTS_ALONE = /^tss (?:reconcile|serve --after-restore)\b/;
-/** Commands that this test does not run, and where they are run. */
+/** Commands that this test does not run, with the place where they run or the reason. */
 const RUN_ELSEWHERE: Readonly<Record<string, string>> = {
   "tss demo": "a minute of real cryptography: test/flow/demo.test.ts",
   "tss localnet": "its own port may be taken: run with another one",
@@ -48,7 +48,7 @@ const RUN_ELSEWHERE: Readonly<Record<string, string>> = {
   "npm run check:deploy": "a step of .ci/run of its own",
   "promtool test rules deploy/prometheus/alerts.test.yml": "test/interop/alerts-and-dashboards.test.ts",
 };
-/** The commands whose exit code is not 0, as the document says. */
+/** Commands that the document describes as failing, with their exit code. */
 const ENDS: Readonly<Record<string, number | NodeJS.Signals>> = {
   "HOT_WALLET_SUI_SECRET_HEX_FILE=new-wallet.secret tss doctor": 1,
 };
@@ -61,7 +61,7 @@ for (const each of all) {
   if (Object.hasOwn(RUN_ELSEWHERE, each.text)) continue;
   ((await isName(each.text)) ? names : runnable).push(each);
 }
-/** The restore guide runs last, from its first command to its last, with every replica stopped. */
+/** The restore guide runs last, from its first command to its last, with all replicas stopped. */
 const alone = [
   ...new Map(
     runnable.filter(({ document }) => document === RESTORE).map((each) => [each.text, each]),
@@ -136,7 +136,7 @@ describe.skipIf(!postgres || !copy || missing.length > 0)(
       expect({ code, said: `${out.toString()}${err}` }).toMatchObject({ code: ENDS[text] ?? 0 });
     };
 
-    describe("beside other commands", { concurrent: true }, () => {
+    describe("next to other commands", { concurrent: true }, () => {
       describe.for(sections)("of %s", { concurrent: true }, (place) => {
         const here = together.filter((each) => placeOf(each) === place);
         it.for(here)("runs: $text", { concurrent: false }, runs);
@@ -160,7 +160,7 @@ function placeOf({ document, section }: DocumentedCommand): string {
   return document === RESTORE ? document : `${document} ${section}`;
 }
 
-/** Whether a text only names a command that needs arguments. A change of the Treasury needs a key file. */
+/** Whether a text only names a command that needs arguments. Commands that change the Treasury need a key file. */
 async function isName(text: string): Promise<boolean> {
   const [program, noun = "", verb = "", ...rest] = text.split(" ");
   if (program === "tss" && Object.keys(TREASURY_SUBCOMMANDS).includes(verb) && noun === "treasury")

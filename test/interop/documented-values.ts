@@ -10,8 +10,8 @@ const [SEAL_SECRET, NEXT_SEAL_SECRET] = ["3a".repeat(32), "4b".repeat(32)] as co
 export const OPERATOR_SECRETS = { ADMIN_API_KEY, AUDIT_SEAL_SECRET_HEX: SEAL_SECRET };
 
 /**
- * Creates the things that the documented commands name, on a running service. Returns them by the names that the
- * documents use.
+ * Creates the objects that the documented commands name, on a running service. Returns their values by the names that
+ * the documents use.
  */
 export async function makeValues(url: string, localnetUrl: string): Promise<Record<string, string>> {
   const asOperator = { TSS_URL: url, ADMIN_API_KEY };
@@ -48,7 +48,7 @@ export async function makeValues(url: string, localnetUrl: string): Promise<Reco
   };
 }
 
-/** Lets the localnet's faucet pay an address. Returns the transaction's digest. */
+/** Has the localnet's faucet pay an address. Returns the transaction's digest. */
 async function pay(localnetUrl: string, recipient: string): Promise<string> {
   const body = JSON.stringify({ FixedAmountRequest: { recipient } });
   const reply = await fetch(`${localnetUrl}/v2/gas`, { method: "POST", body });
@@ -62,7 +62,7 @@ async function oldestEvent(environment: Record<string, string>): Promise<string>
   return (JSON.parse(rows.split("\n").at(-1)!) as { auditEventId: string }).auditEventId;
 }
 
-/** In hex; undefined while nothing is sealed. */
+/** The newest seal's hash in hex; undefined while nothing is sealed. */
 async function newestSeal(url: string): Promise<string | undefined> {
   const reply = await fetch(`${url}/v1/admin/audit-seals?pageSize=1`, {
     headers: { authorization: `Bearer ${ADMIN_API_KEY}` },

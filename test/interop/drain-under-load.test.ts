@@ -18,7 +18,7 @@ import type { DrainReport } from "./drained-service.ts";
 
 const CALLERS_PER_PROTOCOL = 50;
 
-/** Makes one call. Resolves with whether it got a reply, or with how it ended without one. */
+/** Makes one call. Resolves with whether it got a reply, or with the error that ended it. */
 type Call = () => Promise<"answered" | Error>;
 
 function connectCall(transport: Transport): Call {
@@ -62,7 +62,7 @@ function grpcJsCall(client: Client): Call {
     });
 }
 
-it("SIGTERM breaks no open call while fifty callers of each protocol keep calling", async () => {
+it("SIGTERM breaks no open call while fifty callers of each protocol continue to call", async () => {
   const child: ChildProcess = fork(path.join(import.meta.dirname, "drained-service.ts"), [], {
     execArgv: ["--import", "tsx"],
     env: programEnvironment,
@@ -105,7 +105,7 @@ it("SIGTERM breaks no open call while fifty callers of each protocol keep callin
   agent.destroy();
   grpcJs.close();
   expect(isClean).toBe(true);
-  // Every call that the server began got its reply. Callers may repeat the others elsewhere.
+  // Every call that the server started got its reply. Callers may retry the others elsewhere.
   const answeredCount = Object.values(answered).reduce((sum, count) => sum + count);
   expect({ begunCount, ended: tally(ended) }).toMatchObject({ begunCount: answeredCount });
 });

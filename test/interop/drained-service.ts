@@ -11,7 +11,7 @@ export interface DrainReport {
 const DELAY_MS = 700;
 let begunCount = 0;
 const server = await startFakes({
-  // Long enough that calls are running at every moment.
+  // Long enough that calls are always in progress.
   getSign: async ({ signRequestId }) => {
     begunCount++;
     await new Promise((resolve) => setTimeout(resolve, 20));

@@ -1,4 +1,4 @@
-/** Clients in other languages, generated with the README's commands where no npm package is installed. */
+/** Clients in other languages, generated with the README's commands in a folder without npm packages. */
 import { execFileSync } from "node:child_process";
 import {
   existsSync,
@@ -44,7 +44,7 @@ let folder: string;
 beforeAll(() => {
   folder = mkdtempSync(path.join(tmpdir(), "generated-"));
   copyCheckout(path.join(folder, "clone"));
-  // A fresh clone has none.
+  // A fresh clone has no npm packages.
   rmSync(path.join(folder, "clone/node_modules"));
   execFileSync("npm", ["pack", "--ignore-scripts", "--silent", "--pack-destination", folder], {
     cwd: ROOT,
@@ -81,7 +81,7 @@ describe.each(["clone", "package"])("in a fresh %s", (place) => {
     });
   });
 
-  it("a client in Rust is requested from its plugins with every service, and without the service's own rules", () => {
+  it("a client in Rust is requested from its plugins with every service, and without the validation rules", () => {
     const plugins = path.join(folder, place, "plugins");
     mkdirSync(plugins);
     for (const name of ["protoc-gen-prost", "protoc-gen-tonic"])

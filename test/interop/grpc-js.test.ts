@@ -43,7 +43,7 @@ function method<In, Out>(name: string, service = "tss.testing.v1.TestService"): 
   return found as unknown as Method<In, Out>;
 }
 
-/** The outcome of a call, as a caller sees it. */
+/** The outcome of a call from the caller's view. */
 interface Outcome<Out> {
   readonly replies: Out[];
   readonly head: grpc.Metadata | undefined;
@@ -163,7 +163,7 @@ describe("a unary call", () => {
     expect(Buffer.from(reply?.payload?.body ?? []).equals(payloadOf(LARGE_REPLY_BYTES).body)).toBe(true);
   });
 
-  it("gets its metadata back at both ends", async () => {
+  it("gets its metadata back in the head and the trailers", async () => {
     const { head, status } = await unaryCall({ responseSize: 1 }, {}, echoed());
     expect(head?.get(ECHO_INITIAL)).toEqual(["test_initial_metadata_value"]);
     expect(status.metadata.get(ECHO_TRAILING)).toEqual([Buffer.of(0, 0xab, 0xff, 0x0a)]);
@@ -252,7 +252,7 @@ describe("a stream", () => {
     expect(reply?.aggregatedPayloadSize).toBe(74_922);
   });
 
-  it("of both plays ping-pong", async () => {
+  it("in both directions plays ping-pong", async () => {
     const call = duplex();
     const end = ended(call);
     const pongs: number[] = [];
@@ -271,7 +271,7 @@ describe("a stream", () => {
     expect((await end).status.code).toBe(Status.OK);
   });
 
-  it("without messages ends well", async () => {
+  it("without messages ends with OK", async () => {
     const call = duplex();
     const end = collected(call);
     call.end();

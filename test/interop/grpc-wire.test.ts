@@ -21,7 +21,7 @@ afterAll(async () => {
 
 interface Reply {
   readonly head: IncomingHttpHeaders;
-  /** The status is in the head if the reply has only a head. */
+  /** The status is in the head if the reply consists only of a head. */
   readonly trailers: IncomingHttpHeaders;
   readonly code: number;
   readonly body: Buffer;
@@ -31,7 +31,7 @@ interface Sent {
   readonly method?: string;
   readonly path?: string;
   readonly headers?: Record<string, string>;
-  /** Each is sent in a frame of its own. */
+  /** Each piece is sent in its own frame. */
   readonly frames?: readonly Uint8Array[];
 }
 
@@ -157,7 +157,7 @@ describe("a request", () => {
   it("in a codec of gRPC other than protobuf is refused", async () => {
     const headers = { "content-type": "application/grpc+thrift" };
     const { head, code } = await call({ headers, frames: [envelope(request({}))] });
-    // gRPC does not say whether the status is HTTP's or its own.
+    // gRPC does not specify whether the status is HTTP's or its own.
     expect(Number(head[":status"]) === 415 || code > 0).toBe(true);
   });
 
@@ -185,7 +185,7 @@ describe("a reply", () => {
     expect(replySize(body.subarray(5))).toBe(10_000);
   });
 
-  it("percent-encodes a message that HTTP cannot hold", async () => {
+  it("percent-encodes a message that a header cannot hold", async () => {
     const responseStatus = { code: 2, message: "é %\n" };
     const { head, trailers } = await call({ frames: [envelope(request({ responseStatus }))] });
     const text = String(trailers["grpc-message"]);
@@ -193,7 +193,7 @@ describe("a reply", () => {
     expect(text).toMatch(/^[ -~]+$/);
   });
 
-  it("for an unknown path is a status too", async () => {
+  it("for an unknown path also has a gRPC status", async () => {
     const { head, code } = await call({ path: "Nothing" });
     expect([head[":status"], code]).toEqual([200, Code.Unimplemented]);
     expect(head["content-type"]).toMatch(/^application\/grpc/);

@@ -4,8 +4,8 @@ import { build, type Metafile } from "esbuild";
 /** A page's bundle, in chunks. */
 export interface PageBundle {
   /**
-   * The size in kB of what a page loads to run its entry and the modules that it imports on demand: these chunks and
-   * all their static imports, each compressed with `gzip -9`.
+   * The size in kB of everything that a page loads to run its entry and the modules that it imports on demand: these
+   * chunks and all their static imports, each compressed with `gzip -9`.
    */
   kilobytes(...onDemand: readonly string[]): number;
 }

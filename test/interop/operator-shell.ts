@@ -10,21 +10,23 @@ import { type ProgramRun, runProgram } from "./run-program.ts";
 
 /** An operator's shell. `tss` is the built package's command, and the folder resembles a checkout. */
 export interface OperatorShell {
-  /** Runs a command to its end in the folder of this name. */
+  /** Runs a command to its end in the folder with this name. */
   run(folder: string, command: string, environment: Environment): Promise<ProgramRun>;
-  /** Starts a command that does not end by itself, stops it with SIGTERM once it is ready, and reports how it ended. */
+  /**
+   * Starts a command that runs until it is stopped, stops it with SIGTERM once it is ready, and returns its exit code
+   * or signal.
+   */
   runUntilReady(folder: string, command: string, environment: Environment): Promise<number | NodeJS.Signals>;
-  /** Removes everything. */
   close(): void;
 }
 
 type Environment = Readonly<Record<string, string>>;
 
-/** The output of a service and of a localnet once they serve. */
+/** The line that a service and a localnet print once they serve. */
 const READY = /^(?:ready at|fullnode and faucet) /;
 /** Processes start slowly while many tests run. */
 const TIMEOUT_MS = 120_000;
-/** What belongs to this checkout only. */
+/** Entries of a checkout that are not copied. */
 const LEFT_OUT = [".git", ".data", "dist"];
 
 /** Opens a shell. The setup of the run has compiled the program. */
@@ -38,7 +40,7 @@ export function openOperatorShell(): OperatorShell {
   writeFileSync(path.join(bin, "tss"), script, { mode: 0o755 });
   const PATH = `${bin}:${programEnvironment.PATH}`;
 
-  /** Resembles a checkout, but keeps the files that commands write. */
+  /** Creates a folder that resembles a checkout and keeps the files that commands write. */
   function folderOf(name: string): string {
     const folder = path.join(top, name.replaceAll(/\W+/g, "-"));
     if (mkdirSync(folder, { recursive: true }) === undefined) return folder;
@@ -57,14 +59,14 @@ export function openOperatorShell(): OperatorShell {
         { folder: folderOf(folder), timeoutMs: TIMEOUT_MS },
       ),
     async runUntilReady(folder, command, environment) {
-      // The shell is replaced by the program that it starts, so that the signal reaches the program.
+      // `exec` replaces the shell with the program, so that the signal reaches the program.
       const line = command.replace(/^((?:\w+=\S+ )*)/, "$1exec ");
       const child = spawn("sh", ["-c", line], {
         cwd: folderOf(folder),
         env: { ...programEnvironment, ...environment, PATH },
         stdio: ["ignore", "pipe", "pipe"],
         timeout: TIMEOUT_MS,
-        // A process group of its own, so that the test can also end what npm starts.
+        // Its own process group, so that the test can also end the processes that npm starts.
         detached: true,
       });
       const exited = once(child, "exit") as Promise<[number | null, NodeJS.Signals]>;

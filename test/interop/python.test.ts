@@ -1,4 +1,4 @@
-/** gRPC's C core through Python. Most other languages' clients use this implementation. */
+/** gRPC's C core through Python. Clients in most other languages use this implementation. */
 import path from "node:path";
 import { describe, expect, inject, it } from "vitest";
 import { programMissing } from "../support/environment.ts";
@@ -42,7 +42,7 @@ describe.skipIf(python === undefined)("gRPC's C core", async () => {
   });
 });
 
-/** All cases run in one process, because Python takes longer to start than to run any of them. */
+/** Runs all cases in one process, because Python takes longer to start than to run any of them. */
 async function runCases(program: string): Promise<Record<string, string | null>> {
   const server = await startTestServer();
   try {
@@ -55,7 +55,7 @@ async function runCases(program: string): Promise<Record<string, string | null>>
   }
 }
 
-/** A Python with grpc: the distribution's, which has a package for it, or the first one on the path. */
+/** A Python with grpc: the distribution's, which packages it, or the first one on the path. */
 async function pythonWithGrpc(): Promise<string | undefined> {
   for (const program of ["/usr/bin/python3", "python3"]) {
     const found = await runProgram(program, ["-c", "import grpc, google.protobuf"]).catch(() => undefined);

@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 const CALL = "/tss.testing.v1.TestService/UnaryCall";
-/** Whether the reply is lost depends on what arrives first. */
+/** Whether the reply is lost depends on the order of arrival. */
 const TRIES = 10;
 
 const TEXT = ["content-type: text/plain"];
@@ -52,7 +52,7 @@ describe("a call with an unknown compression", () => {
       "grpc-encoding": "snappy",
       te: "trailers",
     });
-    // A reply without messages may have its status in its only head.
+    // A reply without messages may have its status in its only header block.
     const heard = once(stream, "response") as Promise<[IncomingHttpHeaders]>;
     stream.end(Buffer.of(1, 0, 0, 0, 0));
     stream.resume();

@@ -3,7 +3,6 @@ import { programEnvironment } from "../support/environment.ts";
 
 /** The output of a program, and how it ended. */
 export interface ProgramRun {
-  /** Its exit code. */
   readonly code: number;
   readonly out: Buffer;
   readonly err: string;
@@ -16,7 +15,7 @@ const OUTPUT_MAX_BYTES = 16 * 1024 * 1024;
 export interface RunOptions {
   /** Default: this process's. */
   readonly folder?: string;
-  /** A hanging program is ended before its test is, so that its output is visible. Default 30 s. */
+  /** Ends a hanging program before its test ends, so that its output is visible. Default 30 s. */
   readonly timeoutMs?: number;
 }
 

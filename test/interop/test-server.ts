@@ -121,7 +121,7 @@ function* replies({ responseParameters = [] }: StreamRequest) {
   for (const { size } of responseParameters) yield { payload: payloadOf(size) };
 }
 
-/** The bytes differ, so that a wrongly assembled reply shows. */
+/** The bytes differ, so that a wrongly assembled reply is noticed. */
 export function payloadOf(size: number): Payload {
   return { body: Uint8Array.from({ length: size }, (_, index) => index % 251) };
 }

@@ -1,4 +1,4 @@
-/** `testing.proto` as TypeScript sees it. No code is generated from it. */
+/** TypeScript types and descriptors of `testing.proto`, from which no code is generated. */
 import { readFileSync } from "node:fs";
 import { createFileRegistry, type DescMessage, type DescService, fromBinary } from "@bufbuild/protobuf";
 import { type Any, FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";

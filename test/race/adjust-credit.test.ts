@@ -14,7 +14,7 @@ import { dwalletOf, keyed, moneyOf, projectWith, readyPresigns, TEST_OPERATOR } 
 import { signSteps } from "../support/sign-steps.ts";
 
 const CALLS = 32;
-/** What {@link signSteps} charges. */
+/** The price that {@link signSteps} charges. */
 const PRICE = 10n;
 const test = await testDatabase();
 const pools: Database[] = [];
@@ -70,7 +70,7 @@ describe.skipIf(test === undefined)("credit that two replicas adjust at once", (
     ]);
     const successes = (results: readonly PromiseSettledResult<unknown>[]) =>
       BigInt(results.filter(({ status }) => status === "fulfilled").length);
-    // The credit sufficed for half of them, and all of it is spent in one way or the other.
+    // The credit suffices for half of the calls, and all of it is spent in one way or the other.
     expect(successes(taken) + successes(reserved)).toBe(BigInt(CALLS));
     expect(await moneyOf(one, projectId)).toEqual({
       balance: PRICE * (BigInt(CALLS) - successes(taken)),

@@ -1,4 +1,4 @@
-/** Writers with overlapping transactions, and sealers at the same time, on a real PostgreSQL. */
+/** Concurrent sealers and writers with overlapping transactions, on a real PostgreSQL. */
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -47,7 +47,7 @@ describe.skipIf(test === undefined)("the sealer", () => {
     const writing = Array.from({ length: WRITERS }, async (_, writer) => {
       const pool = pools[writer % 2]!;
       for (let n = 0; n < EACH; n++) {
-        // Each event's transaction has another one within it that begins later and commits first.
+        // Each event's transaction contains another one that begins later and commits first.
         await pool
           .transaction(async (db) => {
             await write(db, `${writer}.${n}.outer`);
@@ -73,7 +73,7 @@ describe.skipIf(test === undefined)("the sealer", () => {
     ).flat(2);
     expect(sealed.map(({ subject }) => subject).sort()).toEqual(committed.sort());
     expect(sealed.map(({ sequence }) => sequence)).toEqual(sealed.map((_, index) => BigInt(index + 1)));
-    // Events that a writer committed before it began this one stand before this one.
+    // The events of each writer are in the order in which it committed them.
     for (let writer = 0; writer < WRITERS; writer++) {
       const own = sealed.flatMap(({ subject }) =>
         subject.startsWith(`${writer}.`) ? [Number(subject.split(".")[1])] : [],
@@ -83,7 +83,7 @@ describe.skipIf(test === undefined)("the sealer", () => {
     expect((await verified(await exported(pools[0]!))).faults).toEqual([]);
   }, 120_000);
 
-  it("seals the events of a long transaction after its commit, behind the events that it sealed before", async () => {
+  it("seals the events of a long transaction after its commit, after the events that it sealed before", async () => {
     const [one, other] = pools as [Database, Database];
     const before = (await sealedSubjects(one)).length;
     await one.transaction(async (db) => {
@@ -100,14 +100,14 @@ describe.skipIf(test === undefined)("the sealer", () => {
     ]);
   });
 
-  it("leaves nothing half done when it is killed between any two of its statements", async () => {
+  it("leaves no partial seal when it is killed between any two of its statements", async () => {
     const [one, other] = pools as [Database, Database];
     await write(one, "survivor");
     const before = (await sealedSubjects(one)).length;
     let statementCount = 0;
     for (let dieAt = 1; ; dieAt++) {
       statementCount = 0;
-      // The server ends the session, as it does when the process dies.
+      // The server ends the session, as it does when a process dies.
       const mortal: Database = {
         ...other,
         transaction: (work) =>

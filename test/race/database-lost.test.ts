@@ -1,4 +1,4 @@
-/** Calls while a real PostgreSQL ends connections, refuses them or is not there. */
+/** Calls while a real PostgreSQL ends connections, refuses them or cannot be reached. */
 import { once } from "node:events";
 import { setImmediate } from "node:timers/promises";
 import { Code } from "@connectrpc/connect";
@@ -22,7 +22,7 @@ afterAll(async () => {
 
 const CALL = { requestId: "r-1", method: "tss.v1.Signing/ReserveSign" };
 
-/** What the caller learns of a failure, and what the log says. */
+/** The caller's error for a failure, and the level of the log record. */
 function told(failure: unknown) {
   const records: FailureRecord[] = [];
   const error = createErrorMapping((record) => records.push(record)).toConnectError(failure, CALL);
@@ -80,7 +80,7 @@ describe.skipIf(test === undefined)("a caller may repeat a call that failed beca
     });
   });
 
-  it("is not there", async () => {
+  it("cannot be reached", async () => {
     const pool = new pg.Pool({ connectionString: "postgresql://nobody@127.0.0.1:1/none" });
     const database = createPoolDatabase({ kind: "postgres", pool });
     expect(told(await failureOf(database.query("SELECT 1", [])))).toEqual(UNAVAILABLE);
@@ -89,7 +89,7 @@ describe.skipIf(test === undefined)("a caller may repeat a call that failed beca
   });
 
   it.each(["53300", "53200", "57P01", "57P02", "57P03", "57P05", "57014", "55P03", "25P03", "08006"])(
-    "says %s, of a statement of ours or of Prisma's",
+    "reports %s for a statement of ours or of Prisma's",
     async (state) => {
       await opened(async (database) => {
         const raise = `DO $$ BEGIN RAISE EXCEPTION 'no' USING ERRCODE = '${state}'; END $$`;
@@ -119,7 +119,7 @@ describe.skipIf(test === undefined)("a caller may repeat a call that failed beca
     }
   });
 
-  it("is slow: a statement, of ours or of Prisma's, is ended by the server", async () => {
+  it("is slow, so that the server ends a statement of ours or of Prisma's", async () => {
     await opened(
       async (database) => {
         expect(told(await failureOf(database.query("SELECT pg_sleep(60)", [])))).toEqual(UNAVAILABLE);
@@ -132,10 +132,10 @@ describe.skipIf(test === undefined)("a caller may repeat a call that failed beca
     );
   });
 
-  it("has all its connections in use, after a wait, and at once where too many wait", async () => {
+  it("has all its connections in use: after a wait, or at once if too many calls wait", async () => {
     await opened(
       async (database) => {
-        // Prisma's first call prepares what its later ones use, and takes longer than anyone waits here.
+        // Prisma's first call prepares its later ones, and takes longer than any call waits here.
         await failureOf(database.prisma.apiKey.findFirst());
         const held = new AbortController();
         const busy = database.transaction(() => once(held.signal, "abort"));

@@ -121,7 +121,7 @@ describe.skipIf(test === undefined)("deposits that checkpoints announce", { time
     }
   });
 
-  it("are credited once, even if scans and declarations see them at the same moment", async () => {
+  it("are credited once, even if scans and declarations see them at the same time", async () => {
     const { projectId, address } = await quietProject();
     const watches = [watch(0), watch(1)];
     await Promise.race(watches.map((one) => one.following()));
@@ -132,7 +132,7 @@ describe.skipIf(test === undefined)("deposits that checkpoints announce", { time
         ...replicas.map((replica) => declareDeposit(replica, declarer, digest)),
         db.query("UPDATE deposit_address SET due_at = now() WHERE address = $1", [address]),
       ]);
-      // The checkpoint has announced the payment, and the scan is complete.
+      // Waits until the checkpoint has announced the payment, and the scan is complete.
       const { next } = (await follower())!;
       await vi.waitUntil(async () => (await follower())!.next > next, PATIENCE);
       await vi.waitUntil(async () => (await secondsToScan(address)) > 0, PATIENCE);
@@ -140,7 +140,7 @@ describe.skipIf(test === undefined)("deposits that checkpoints announce", { time
     }
   });
 
-  it("are found when they were paid while no process followed", async () => {
+  it("are found if they were paid while no process followed", async () => {
     const { projectId, address } = await quietProject();
     const first = watch();
     await first.following();
@@ -180,7 +180,7 @@ describe.skipIf(test === undefined)("deposits that checkpoints announce", { time
     await expectCredited(projectId);
   });
 
-  it("are due before or with the new position, whatever fails", async () => {
+  it("make their addresses due before or with the new position, whatever fails", async () => {
     const { address } = await quietProject();
     const lease = (await leaseFollower(db, "localnet", undefined))!;
     const move = (next: bigint) =>
@@ -203,7 +203,7 @@ describe.skipIf(test === undefined)("deposits that checkpoints announce", { time
     expect(await follower()).toMatchObject({ next: null, isFollowing: false });
     expect(await move(8n)).toBe(1);
     expect(await follower()).toMatchObject({ next: 8n, isFollowing: true });
-    // The column has milliseconds, so the time of the statement may be rounded up.
+    // The column has millisecond precision, so the statement's time may be rounded up.
     expect(await secondsToScan(address)).toBeLessThan(1);
   });
 
@@ -233,8 +233,8 @@ describe.skipIf(test === undefined)("deposits that checkpoints announce", { time
     await expectCredited(projectId);
   });
 
-  describe("by a fullnode that lies", () => {
-    /** A fullnode whose stream and newest checkpoint come from the test. */
+  describe("by a lying fullnode", () => {
+    /** A checkpoint reader whose stream and newest checkpoint come from the test. */
     function lyingReader() {
       let latest = 100n;
       let send: ((gains: CheckpointGains | undefined) => void) | undefined;
@@ -286,13 +286,13 @@ describe.skipIf(test === undefined)("deposits that checkpoints announce", { time
       expect(await db.query("SELECT 1 FROM deposit WHERE project_id = $1", [projectId])).toEqual([]);
     });
 
-    it("about the end of the chain are found by scans, and the position comes back", async () => {
+    it("about the end of the chain are found by scans, and the position is corrected", async () => {
       const { projectId, address } = await quietProject();
       const liar = lyingReader();
       const watching = watch(0, liar.reader);
       await watching.following();
       await payer.pay(address, ONE_SUI);
-      // One gap that is too large to read and hides the payment.
+      // The payment is hidden in one gap that is too large to read.
       liar.say(101n);
       await vi.waitUntil(async () => (await follower())!.next === 102n, PATIENCE);
       liar.say(2n ** 59n);

@@ -90,7 +90,7 @@ describe.skipIf(test === undefined)("deposits that two replicas see at once", ()
     }
   });
 
-  it("go to one address for each reference, of which many first calls at once make no more than allowed", async () => {
+  it("go to one address for each reference, and many simultaneous first calls create no more than allowed", async () => {
     const projectId = await projectWith(pools[0]!, 0n);
     const calls = Array.from({ length: 32 }, (_, index) =>
       depositAddress(replicas[index % 2]!, { projectId, reference: `user-${index % 5}` }),
@@ -168,7 +168,7 @@ describe.skipIf(test === undefined)("deposits that two replicas see at once", ()
     expect({ balance, differences }).toEqual({ balance: 7_000_000n, differences: [] });
   });
 
-  it("are credited once by many that credit waiting deposits", async () => {
+  it("are credited once by many simultaneous passes over waiting deposits", async () => {
     const watched = await project();
     prices.SUI = undefined;
     await payer.pay(watched.address, { sui: 1_000_000_000n, ika: 0n });
@@ -226,7 +226,7 @@ describe.skipIf(test === undefined)("deposits that two replicas see at once", ()
     });
     await payer.pay(watched.address, { sui: 5_000_000_000n, ika: 0n });
     await scanAddress(replicas[0]!, watched);
-    // The payer pays for gas and, from the gas coin, more than the address spends. In total the address gains.
+    // From the gas coin the payer pays for gas and more than the address spends, so in total the address gains.
     const { objects } = await network.client.core.listCoins({ owner: watched.address });
     const transaction = new Transaction();
     transaction.setSender(watched.address);
@@ -251,7 +251,7 @@ describe.skipIf(test === undefined)("deposits that two replicas see at once", ()
   });
 });
 
-/** Resolves when a watcher says that it credited the project. */
+/** Resolves when a watcher logs that it credited the project. */
 function whenCredited(projectId: string) {
   let resolve: () => void = () => {};
   const promise = new Promise<void>((done) => {

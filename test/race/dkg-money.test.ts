@@ -27,7 +27,7 @@ describe.skipIf(database === undefined)("a dWallet", () => {
     expect(await entriesOf(projectId)).toEqual([`dkg:${rows[0]!.id}`]);
   });
 
-  it("is made as often as the credit allows, and a refused request stores nothing", async () => {
+  it("is created as often as the credit allows, and a refused request stores nothing", async () => {
     const projectId = await projectWith(db, 3n * PRICE + PRICE - 1n);
     const key = await calls.registeredKey(projectId);
     const made = await Promise.all(
@@ -49,7 +49,7 @@ describe.skipIf(database === undefined)("a dWallet", () => {
   });
 
   it.each(["userDkgMessage", "encryptedUserShareAndProof", "userPublicOutput"] as const)(
-    "is not charged for when its %s has not the form",
+    "is not charged if its %s is malformed",
     async (part) => {
       const projectId = await projectWith(db, PRICE);
       const key = await calls.registeredKey(projectId);
@@ -80,7 +80,7 @@ describe.skipIf(database === undefined)("a dWallet", () => {
     );
     const refunded = BigInt(REFUNDS_PER_DAY) * PRICE;
     expect(await moneyOf(db, projectId)).toEqual({ balance: refunded, held: 0n, differences: [] });
-    // The day's budget for signatures is spent.
+    // The day's budget for signatures is used up.
     await failSignRequest(db, await chargedRequest(projectId), {
       ...{ from: "submitted", reason: "NETWORK_REJECTED", message: "no" },
       refundsPerDay: REFUNDS_PER_DAY,
@@ -88,7 +88,7 @@ describe.skipIf(database === undefined)("a dWallet", () => {
     expect(await moneyOf(db, projectId)).toEqual({ balance: refunded - PRICE, held: 0n, differences: [] });
   });
 
-  it("whose charge or refund differs from its row is found by the verification of the ledger", async () => {
+  it("whose charge or refund differs from its row is reported by the verification of the ledger", async () => {
     const projectId = await projectWith(db, 2n * PRICE);
     const [first, second] = await submitting(projectId, 2);
     await db.query("UPDATE dwallet SET price_micro_usd = price_micro_usd - 1 WHERE id = $1", [first]);
@@ -103,7 +103,7 @@ describe.skipIf(database === undefined)("a dWallet", () => {
     ]);
   });
 
-  /** Rows of dWallets that are charged for and whose DKGs are under way. */
+  /** Creates rows of charged dWallets whose DKGs are in progress. */
   async function submitting(projectId: string, count: number): Promise<string[]> {
     const key = await calls.registeredKey(projectId);
     const ids: string[] = [];
@@ -113,7 +113,7 @@ describe.skipIf(database === undefined)("a dWallet", () => {
     return ids;
   }
 
-  /** A sign request that is charged for and that the network has. */
+  /** Creates a charged sign request that the network has received. */
   async function chargedRequest(projectId: string): Promise<string> {
     const { rowId, bucket } = await dwalletOf(db, projectId);
     const [row] = await db.query<{ id: string }>(

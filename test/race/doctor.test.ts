@@ -55,7 +55,7 @@ describe.skipIf(postgres === undefined)("the doctor on PostgreSQL", () => {
     expect(findings.find(({ name }) => name === "database")?.found).toMatch(/^PostgreSQL \d+.* at 127.0.0.1/);
   });
 
-  it("finds a missing, a newer, an edited and a failed migration", async () => {
+  it("reports a missing, a newer, an edited and a failed migration", async () => {
     const rows = "_prisma_migrations WHERE migration_name =";
     const [last] = await database.query<{ name: string }>(
       "SELECT max(migration_name) AS name FROM _prisma_migrations",
@@ -77,12 +77,12 @@ describe.skipIf(postgres === undefined)("the doctor on PostgreSQL", () => {
     expect(await find("migrations")).toMatchObject({ status: "fail", found: "migration z failed" });
   });
 
-  it("finds a database that belongs to another chain", async () => {
+  it("reports a database that belongs to another chain", async () => {
     await database.query("INSERT INTO known_network (name, chain_id) VALUES ('localnet', 'another')");
     expect(await find("chain")).toMatchObject({ status: "fail", found: expect.stringContaining("another") });
   });
 
-  it("finds a hot wallet that another process uses", async () => {
+  it("reports a hot wallet that another process uses", async () => {
     await addLane(database, "localnet", { objectId: "0xlane", version: "1", digest: "d" });
     expect(await find("lanes")).toMatchObject({ status: "ok" });
     await markForeignUse(database, { laneId: "0xlane", digest: "foreign" });
@@ -93,7 +93,7 @@ describe.skipIf(postgres === undefined)("the doctor on PostgreSQL", () => {
     });
   });
 
-  it("finds an operation that no worker takes", async () => {
+  it("reports an operation that no worker takes", async () => {
     expect(await find("outbox")).toMatchObject({ status: "ok" });
     await database.query(
       `INSERT INTO chain_operation (id, network, kind, subject_id, priority, not_before)
@@ -107,7 +107,7 @@ describe.skipIf(postgres === undefined)("the doctor on PostgreSQL", () => {
     });
   });
 
-  it("finds a clock that differs from the database's", async () => {
+  it("reports a clock that differs from the database's", async () => {
     vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 60_000 });
     try {
       expect(await find("clock and database")).toMatchObject({

@@ -48,7 +48,7 @@ describe.skipIf(database === undefined)("a name", () => {
   });
 
   it.each(["Failed", "NetworkRejectedDKGVerification"] as const)(
-    "is free again when its dWallet is %s, once",
+    "is free again, for one dWallet, when its dWallet is %s",
     async (to) => {
       const projectId = await projectWith(db, 9n * PRICE);
       const key = await calls.registeredKey(projectId);

@@ -1,4 +1,4 @@
-/** Exits of dWallets while requests are under way, on a real PostgreSQL and a chain with a Treasury. */
+/** Exits of dWallets while requests are in progress, on a real PostgreSQL and a chain with a Treasury. */
 import { randomBytes } from "node:crypto";
 import type { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
@@ -96,7 +96,7 @@ describe.skipIf(test === undefined)("an exit", () => {
       return (row?.status === "completed" || row?.status === "failed") && row;
     }, PATIENCE);
 
-  it("completes what was submitted, gives back what was reserved, and then hands out the capability", async () => {
+  it("completes submitted signatures, releases reservations, and then hands out the capability", async () => {
     const user = await newUser();
     const [open, submitted] = [await reserveOne(user), await reserveOne(user)];
     await submitOne(user, submitted);
@@ -122,7 +122,7 @@ describe.skipIf(test === undefined)("an exit", () => {
     expect(await refusalOf(reserveOne(user))).toBe("DWALLET_LEFT");
   });
 
-  it("happens once, however often and at the same time it is asked for", async () => {
+  it("happens once, however many simultaneous calls request it", async () => {
     const user = await newUser();
     const consent = await sign(user);
     const other = await sign(user, { recipient: objectId() });
@@ -148,7 +148,7 @@ describe.skipIf(test === undefined)("an exit", () => {
     expect((await use(user, winner)).txDigest).toBe(digests[0]);
   });
 
-  it("leaves no reservation behind that began at the same time, and charges none", async () => {
+  it("leaves no simultaneous reservation open, and charges none", async () => {
     const user = await newUser();
     const consent = await sign(user);
     const [left, ...reserved] = await Promise.allSettled([
@@ -198,12 +198,12 @@ describe.skipIf(test === undefined)("an exit", () => {
     expect(await refusalOf(use({ ...user, projectId: other.projectId }, good))).toBe("DWALLET_NOT_FOUND");
   });
 
-  it("past the service refunds the signature that the chain then refuses, and the service signs no more", async () => {
+  it("past the service refunds the signature that the chain then refuses, and the service stops signing", async () => {
     const user = await newUser();
     const request = await reserveOne(user);
     const sent = await sendConsent(chain(), localnet.url, await sign(user));
     expect(sent).toHaveProperty("digest");
-    // The service may have seen it by now, and then it charges nothing at all.
+    // If the service has already seen the exit, it charges nothing at all.
     const isCharged = (await refusalOf(submitOne(user, request))) === undefined;
     if (isCharged) expect(await endOf(user, request)).toMatchObject({ status: "failed", refunded: true });
     await vi.waitUntil(async () => (await stateOf(user)) === "Left", PATIENCE);
@@ -213,7 +213,7 @@ describe.skipIf(test === undefined)("an exit", () => {
     expect([balance, differences]).toEqual([CREDIT - DKG_PRICE, []]);
   });
 
-  it("that the owner's other consent has overtaken fails, and the dWallet signs again", async () => {
+  it("fails if the owner's refusal overtakes it, and the dWallet signs again", async () => {
     const user = await newUser();
     const consent = await sign(user);
     await replica.stop();
@@ -235,7 +235,7 @@ describe.skipIf(test === undefined)("an exit", () => {
     expect(await capOwner(user)).toBe(user.keypair.toSuiAddress());
   });
 
-  it("that somebody else has submitted is the service's own, if it waits for the same", async () => {
+  it("that somebody else has submitted completes the service's own pending exit", async () => {
     const user = await newUser();
     const consent = await sign(user);
     await replica.stop();

@@ -1,4 +1,4 @@
-/** Figures for operators and projects, on a real PostgreSQL that holds many old rows. */
+/** Statistics for operators and projects, on a real PostgreSQL with many old rows. */
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { fillOldRows } from "../../bench/support/fill-old-rows.ts";
@@ -23,11 +23,10 @@ import { type RecordedStatement, recordingClient } from "../support/recorded-sta
 const NETWORK = "localnet";
 const ROWS = 60_000;
 const PROJECTS = 20;
-/** A table with more rows than this is never read whole. */
+/** A table with more rows than this must never be read whole. */
 const LARGE_COUNT = 400;
-/** The requests that the statistics of a window may measure; each has a row in three tables. */
+/** The maximum number of requests that the statistics of a window read; each has a row in three tables. */
 const MEASURED_MAX_COUNT = 500;
-/** A week of minutes has more samples, of one bucket, than a window of a day may read. */
 const DAY_MS = 86_400_000;
 
 const test = await testDatabase();
@@ -47,7 +46,7 @@ describe.skipIf(test === undefined)("on a database with a year of old rows", () 
     database = createPoolDatabase({ kind: "postgres", pool });
     await migrate(database, silentLog);
     [projectId = ""] = await fillOldRows(test!.url, { projects: PROJECTS, rows: ROWS });
-    // The rows were made without triggers.
+    // The filled rows bypassed the triggers.
     await database.query(
       `INSERT INTO ledger_hour SELECT project_id, date_trunc('hour', created_at, 'UTC'), kind, count(*),
          sum(amount_micro_usd) FROM ledger_entry GROUP BY 1, 2, 3`,
@@ -78,7 +77,7 @@ describe.skipIf(test === undefined)("on a database with a year of old rows", () 
   const daysAgo = (days: number) => new Date(now.getTime() - days * DAY_MS);
   const window = (days: number) => ({ start: daysAgo(days), end: now, stepSeconds: 3_600 });
 
-  /** Runs the reading and returns what its statements read of large tables. */
+  /** Runs a read, and returns what its statements read from large tables. */
   async function readsOf(read: () => Promise<unknown>) {
     recorded.clear();
     await read();
@@ -103,7 +102,7 @@ describe.skipIf(test === undefined)("on a database with a year of old rows", () 
     ["the lanes", 10, () => readLaneStatuses(database, NETWORK)],
     ["the outbox", 10, () => readOutboxFigures(database, NETWORK)],
     ["the money", 3 * 25 * PROJECTS, () => readMoney(database, NETWORK)],
-    // A year has 8,760 hours.
+    // A year would have 8,760 hours.
     [
       "a project's usage of 92 days",
       92 * 24 * 2,
@@ -123,7 +122,7 @@ describe.skipIf(test === undefined)("on a database with a year of old rows", () 
     expect(reads.filter(({ rows = 0 }) => rows > mostRows)).toEqual([]);
   });
 
-  it("the figures that are judged here have large tables to read", () => {
+  it("the statements have large tables to read", () => {
     expect([...largeTables]).toEqual(
       expect.arrayContaining([
         ...["sign_request", "chain_operation", "chain_transaction", "presign", "ledger_hour"],

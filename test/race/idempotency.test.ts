@@ -51,7 +51,7 @@ describe.skipIf(test === undefined)("calls with one key, of two replicas", () =>
     network: "localnet",
     idempotency: { ...keyed(key, request), method: "tss.v1.Admin/Test" },
   });
-  /** Creates a project, which is the remembered result. */
+  /** Creates a project as the result that the key remembers. */
   const creation = {
     effect: (db: Queryable) => projectIn(db),
     keep: (subjectId: string) => ({ subjectId }),
@@ -66,14 +66,14 @@ describe.skipIf(test === undefined)("calls with one key, of two replicas", () =>
     (await one.query<{ id: string }>("SELECT id FROM project WHERE name = $1", [key])).map(({ id }) => id);
   const expire = () => one.query("UPDATE idempotency_key SET expires_at = now() WHERE key = $1", [key]);
 
-  it("make one row, which all of them return", async () => {
+  it("create one row, which all of them return", async () => {
     const ids = await Promise.all(
       Array.from({ length: CALLS }, (_, index) => runOnce(replica(index), admin(), creation)),
     );
     expect(await projectsMade()).toEqual([...new Set(ids)]);
   });
 
-  it("succeed for one call only when their requests differ", async () => {
+  it("succeed for only one call if their requests differ", async () => {
     const results = await Promise.allSettled(
       Array.from({ length: CALLS }, (_, index) => runOnce(replica(index), admin(index), creation)),
     );
@@ -139,7 +139,7 @@ describe.skipIf(test === undefined)("calls with one key, of two replicas", () =>
         { timeoutMs: 30_000, signal: new AbortController().signal },
       );
 
-    it("make one row and one hold, even if the credit covers only one", async () => {
+    it("create one row and one hold, even if the credit covers only one", async () => {
       const projectId = await projectWith(one, PRICE);
       const dwallet = await dwalletOf(one, projectId);
       await readyPresigns(one, dwallet.bucket, CALLS);
@@ -155,7 +155,7 @@ describe.skipIf(test === undefined)("calls with one key, of two replicas", () =>
       expect(held).toHaveLength(1);
     });
 
-    it("succeed for one request only when their contents differ", async () => {
+    it("succeed for only one request if their contents differ", async () => {
       const projectId = await projectWith(one, 100n * PRICE);
       const dwallet = await dwalletOf(one, projectId);
       await readyPresigns(one, dwallet.bucket, CALLS);

@@ -1,4 +1,7 @@
-/** One process and one database serve two networks. The fullnode of one of them is ill, and the other one notices nothing. */
+/**
+ * One process and one database serve two networks. The fullnode of one of them fails, which must not affect the other
+ * one.
+ */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { openPostgres } from "../../src/store/open-postgres.ts";
 import { onboardOverSim } from "../sim/onboard-over.ts";
@@ -23,7 +26,7 @@ const COUNT = 6;
 const test = await testDatabase();
 afterAll(() => test?.drop());
 
-describe.skipIf(test === undefined)("a network beside an ill one", () => {
+describe.skipIf(test === undefined)("a network next to a failing one", () => {
   let networks: readonly [PosingNetwork, PosingNetwork];
   let front: FullnodeFront;
   let lyingFront: FullnodeFront;
@@ -107,9 +110,9 @@ describe.skipIf(test === undefined)("a network beside an ill one", () => {
     ["refuses", "answers 429"],
     ["breaks", "closes every connection"],
     ["lies", "answers with bytes that mean nothing"],
-  ])("signs all that it is asked for while the other's fullnode %s, which then goes on", async (state) => {
+  ])("completes its signatures while the other's fullnode %s, and the other then recovers", async (state) => {
     const before = { testnet: await balanceOf("testnet"), mainnet: await balanceOf("mainnet") };
-    // The reservation waits until the pool has a presign, which an ill fullnode could not give it.
+    // The reservation waits until the pool has a presign, which a failing fullnode could not deliver.
     const stuck = await reserve(face("testnet"), dwalletIds.testnet, `stuck while it ${state}`);
     front.become(state);
     await submit(face("testnet"), stuck);
@@ -140,7 +143,7 @@ describe.skipIf(test === undefined)("a network beside an ill one", () => {
     expect(await signAll("testnet", "with its own fullnode again")).toEqual(Array(COUNT).fill("completed"));
   });
 
-  it("keeps its money, whatever calls with keys of the other one name", async () => {
+  it("lets no key of the other network spend its credit", async () => {
     const before = { testnet: await balanceOf("testnet"), mainnet: await balanceOf("mainnet") };
     const [own, stranger] = [face("mainnet"), face("testnet")];
     const open = await Promise.all(

@@ -1,4 +1,4 @@
-/** A replica whose clock is wrong, or changes: keys expire by the database's clock alone, on a real PostgreSQL. */
+/** A replica whose clock is wrong, or changes: keys expire only by the database's clock, on a real PostgreSQL. */
 import { createContextValues } from "@connectrpc/connect";
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { Admin } from "../../gen/proto/tss/v1/admin_pb.ts";

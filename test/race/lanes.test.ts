@@ -54,11 +54,11 @@ describe.skipIf(database === undefined)("processes at the same time", () => {
     }
   });
 
-  it("give a gas coin to one lane, and a coin of the same id on another network to a lane of its own", async () => {
+  it("give a gas coin to one lane, and a coin with the same id on another network to a lane of that network", async () => {
     const coin = { objectId: "0xcoin", version: "1", digest: "d" };
     const other = { objectId: "0xother", version: "1", digest: "d" };
     await addLane(db, "testnet", other);
-    // What a lying fullnode of the other network says of this network's coin.
+    // A lying fullnode of the other network may name this network's coin.
     expect(await addGasCoin(db, other.objectId, coin)).toBe(true);
     const added = await Promise.all(lanes.map((laneId) => addGasCoin(db, laneId, coin)));
     expect(added.filter(Boolean)).toEqual([true]);
@@ -82,7 +82,7 @@ describe.skipIf(database === undefined)("processes at the same time", () => {
             digests.push(digest);
             await db.query("UPDATE chain_transaction SET state = 'landed' WHERE digest = $1", [digest]);
           } catch (error) {
-            // Two claims crossed: the later one wins, and the earlier one stores nothing.
+            // If two claims cross, the later one wins, and the earlier one stores nothing.
             if (!(error instanceof LeaseLostError)) throw error;
           }
         }
@@ -109,7 +109,7 @@ describe.skipIf(database === undefined)("processes at the same time", () => {
             (error: unknown) => error,
           );
       const [late, taken] = await Promise.all([store(old, `old-${round}`), leaseLane(db, laneId, 60_000)]);
-      // Whichever locked the lane's row first: a lease with a successor never stores again.
+      // Whichever locked the lane's row first, a lease with a successor must not store again.
       expect(await store(old, `older-${round}`)).toBeInstanceOf(LeaseLostError);
       const [row] = await db.query<{ n: number }>(
         "SELECT count(*)::int AS n FROM chain_transaction WHERE lane = $1 AND state = 'stored'",

@@ -24,7 +24,7 @@ import {
 
 const PRICE = 10_000n;
 const OPEN_MAX = 50;
-/** Half a dollar pays for as many as may be open. */
+/** Half a dollar, which pays for the maximum number of open reservations. */
 const CREDIT = BigInt(OPEN_MAX) * PRICE;
 const database = await openRaceDatabase();
 afterAll(() => database?.close());
@@ -73,7 +73,7 @@ describe.skipIf(database === undefined)("a project that lets its reservations ex
   it("may hold one more for each reservation that it submits", async () => {
     await reserveAtOnce(project, dwallet, OPEN_MAX);
     await expireAll(project);
-    // 50 have expired: five may be open until more than five of the 50 are made up for.
+    // 50 have expired, so five may be open until submits make up for more than five of them.
     await db.query("UPDATE project SET lapsed_reservations = 44 WHERE id = $1", [project]);
     const rows = await reserveAtOnce(project, dwallet, OPEN_MAX);
     expect(rows).toHaveLength(6);
@@ -88,7 +88,7 @@ describe.skipIf(database === undefined)("a project that lets its reservations ex
     expect(await reserveAtOnce(project, dwallet, OPEN_MAX)).toHaveLength(OPEN_MAX / 10);
     await db.query("UPDATE project SET lapsed_at = now() - interval '61 minutes' WHERE id = $1", [project]);
     expect(await reserveAtOnce(project, dwallet, OPEN_MAX)).toHaveLength(OPEN_MAX - OPEN_MAX / 10);
-    // Later expiries count anew.
+    // Later expiries count from zero.
     await db.query(
       `UPDATE sign_request SET expires_at = now() WHERE id = (
          SELECT id FROM sign_request WHERE project_id = $1 AND status = 'prepared' LIMIT 1)`,

@@ -1,4 +1,4 @@
-/** Migrations beside a backup, which reads every table in one long transaction, on a real PostgreSQL. */
+/** Migrations next to a backup, which reads every table in one long transaction, on a real PostgreSQL. */
 import pg from "pg";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import type { Database } from "../../src/store/database.ts";
@@ -59,7 +59,7 @@ describe.skipIf(test === undefined)("a migration that wants a table which a back
       },
     });
     await untilItWaits();
-    // It waits for the migration, which waits for the backup.
+    // The call waits for the migration, which waits for the backup.
     await call();
     expect(await migrating).toEqual(["2_add"]);
     expect(pauseCount).toBe(2);
@@ -71,7 +71,7 @@ describe.skipIf(test === undefined)("a migration that wants a table which a back
     let pauseCount = 0;
     const pause = async () => pauseCount++;
     await expect(run({ pause, pauseMs: 100, lockWaitMs: 1_000 })).rejects.toThrow(
-      /^migration 2_add got no lock within 1 s, and nothing of it is in the database; .* \(pg_dump\), open for \d+ s/,
+      /^migration 2_add got no lock within 1 s and was not applied; .* \(pg_dump\), open for \d+ s/,
     );
     expect(pauseCount).toBe(5);
     expect(await database.query("SELECT 1 FROM _prisma_migrations", [])).toEqual([]);

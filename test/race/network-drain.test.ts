@@ -1,4 +1,4 @@
-/** A network that takes no new work beside one that does, in services on one real PostgreSQL. */
+/** A network that accepts no new work next to one that does, in services on one real PostgreSQL. */
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { printed } from "../component/cli/run-cli.ts";
 import { onboardOverSim } from "../sim/onboard-over.ts";
@@ -72,7 +72,7 @@ describe.skipIf(test === undefined)("a drained network", () => {
     await Promise.all((networks ?? []).map(({ localnet }) => localnet.close()));
   });
 
-  it("refuses new work on every replica, ends what is under way, and leaves the other network alone", async () => {
+  it("refuses new work on every replica, completes work in progress, and does not affect the other network", async () => {
     const signRequestId = String((await reserve("testnet"))["signRequestId"]);
     expect(await operate("drain", "testnet")).toMatchObject({
       drainTime: expect.any(String),
@@ -97,7 +97,7 @@ describe.skipIf(test === undefined)("a drained network", () => {
     expect((await operate("status", "mainnet")).drainTime).toBeUndefined();
   });
 
-  it("has nothing under way in the end, because no presign is requested any more", async () => {
+  it("ends without work in progress, because it requests no more presigns", async () => {
     await vi.waitUntil(async () => (await operate("status", "testnet")).idle, {
       timeout: 60_000,
       interval: 50,
@@ -110,7 +110,7 @@ describe.skipIf(test === undefined)("a drained network", () => {
     expect(shown).toContain("can be removed from NETWORKS");
   });
 
-  it("keeps the time of its first drain, and takes new work after it is resumed", async () => {
+  it("keeps the time of its first drain, and accepts new work after it is resumed", async () => {
     const { drainTime } = await operate("status", "testnet");
     expect((await operate("drain", "testnet")).drainTime).toBe(drainTime);
     expect((await operate("resume", "testnet")).drainTime).toBeUndefined();
@@ -119,7 +119,7 @@ describe.skipIf(test === undefined)("a drained network", () => {
     });
   });
 
-  it("is removed from the configuration without harm to the other one", async () => {
+  it("is removed from the configuration without effect on the other network", async () => {
     await operate("drain", "testnet");
     for (const service of services.splice(0)) await service.stop();
     const { url } = await start(networks.filter(({ name }) => name === "mainnet"));

@@ -1,4 +1,4 @@
-/** Frequent statements on a real PostgreSQL that holds many old rows. */
+/** Frequent statements on a real PostgreSQL with many old rows. */
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { fillOldRows } from "../../bench/support/fill-old-rows.ts";
@@ -14,7 +14,7 @@ import { type RecordedStatement, recordingClient } from "../support/recorded-sta
 
 const ROWS = 60_000;
 const PROJECTS = 20;
-/** A table with more rows than this is never read whole. */
+/** A table with more rows than this must never be read whole. */
 const LARGE_COUNT = 400;
 /** The most rows that one statement may read of one table: a page has 20, and a transaction has ten operations. */
 const READ_MAX_COUNT = 600;

@@ -1,4 +1,4 @@
-/** Who pays when the network rejects a user's half, or the chain a request, on a real PostgreSQL. */
+/** Who pays when the network rejects a user's half, or the chain refuses a request, on a real PostgreSQL. */
 
 import { afterAll, describe, expect, it } from "vitest";
 import { createLocalSignals } from "../../src/coordination/local-signals.ts";
@@ -31,7 +31,7 @@ const REFUNDS_PER_DAY = 20;
 const database = await openRaceDatabase();
 afterAll(() => database?.close());
 
-/** A user's half with all of its inputs. */
+/** A user's half with all its inputs. */
 interface Half {
   readonly triple: AlgorithmTriple;
   readonly message: Uint8Array;
@@ -63,7 +63,7 @@ describe.skipIf(database === undefined)("a request that is rejected", () => {
   });
 
   it.each(["Taproot", "EdDSA", "Schnorrkel"] as const)(
-    "is always refunded for %s, whose halves the service verifies, and once",
+    "is always refunded, once, for %s, whose halves the service verifies",
     async (algorithm) => {
       const { triple, message, dwalletOutput, presign, userSignMessage } = vectorOf(algorithm);
       const half = {
@@ -71,7 +71,7 @@ describe.skipIf(database === undefined)("a request that is rejected", () => {
         ...{ presign: presign!, userSignMessage: userSignMessage! },
       };
       const { projectId, requests, submitOne } = await reserveAll(half);
-      // "Verified" means that no other half is ever charged for.
+      // The service charges only for a verified half.
       const [first] = requests;
       const forged = flipBit(half.userSignMessage, 8 * (half.userSignMessage.length - 4));
       await expect(submitOne(first!.id, forged)).rejects.toMatchObject({ reason: "MALFORMED_SIGN_MESSAGE" });
@@ -108,7 +108,9 @@ describe.skipIf(database === undefined)("a request that is rejected", () => {
     expect(await balanceAfter({ module: "custody", code: 2 })).toBe(BigInt(COUNT) * PRICE);
   });
 
-  /** The balance after the chain has refused all of a project's requests, of an algorithm whose halves are verified. */
+  /**
+   * Returns the balance after the chain has refused all requests of a project. Their algorithm's halves are verified.
+   */
   async function balanceAfter(abort: {
     readonly module: string;
     readonly code: number;
@@ -116,7 +118,7 @@ describe.skipIf(database === undefined)("a request that is rejected", () => {
     const { triple, message, dwalletOutput, presign, userSignMessage } = vectorOf("EdDSA");
     const half = { triple, message, dwalletOutput, presign: presign!, userSignMessage: userSignMessage! };
     const { projectId, requests, submitOne } = await reserveAll(half);
-    // The first failure tells that the dWallet has left, and from then on nothing is charged.
+    // The first failure reveals that the dWallet has left, and from then on nothing is charged.
     for (const { id } of requests) await submitOne(id, half.userSignMessage);
     for (const { id } of requests) {
       const subject = (await operation.load(db, [id])).get(id)!;
@@ -149,7 +151,7 @@ describe.skipIf(database === undefined)("a request that is rejected", () => {
     return { projectId, requests, submitOne };
   }
 
-  /** Submits all of them. The network rejects each one, and several replicas see that at the same time. */
+  /** Submits all requests. The network rejects each one, and several replicas see each rejection at the same time. */
   async function rejectAll(
     requests: readonly { readonly id: string }[],
     submitOne: (id: string, half: Uint8Array) => Promise<unknown>,

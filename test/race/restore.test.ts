@@ -1,4 +1,4 @@
-/** A restored pg_dump while the chain has moved on, with a network that makes real signatures cheaply. */
+/** A restored pg_dump after the chain has moved on, with a network that makes real signatures cheaply. */
 import { execFile } from "node:child_process";
 import { randomBytes, randomUUID } from "node:crypto";
 import { readFileSync, rmSync, statSync } from "node:fs";
@@ -71,21 +71,21 @@ describe.skipIf(!lost || !copy || !redisUrl)("a database that lost its last minu
   let after: Database;
   let replica: Replica;
   let projectId = "";
-  /** The actions of each user in the order of the calls. */
+  /** The requests of the users, in the order of the calls. */
   const signed = { known: "", reserved: "", unknown: "", newWallet: "", stranger: "" };
   let first: { dwalletId: string };
   let stranger: { dwalletId: string };
-  /** A user whose dWallet the copy has, and who has left since. */
+  /** A user whose dWallet is in the copy, and who has left since. */
   let leaver: SimUser;
-  /** A transaction that was stored when the copy was made, with an unknown outcome. */
+  /** A transaction that the copy stores without an outcome. */
   let underWay: string;
-  /** The parts that drive the lanes after a reconciliation that died. */
+  /** The lanes' leases after a reconciliation that died. */
   let leases: (LaneLease | undefined)[];
   let report: NetworkReconciliation;
   let revoked: CreatedApiKey;
 
   const caller = () => ({ projectId, network: "localnet", origin: TEST_ORIGIN });
-  /** Each uses keys and channels of its own on Redis, which are empty. */
+  /** Each replica has its own, initially empty keys and channels on Redis. */
   const start = async (database: Database) => {
     const coordination = createRedisCoordination({
       url: redisUrl!,
@@ -105,7 +105,7 @@ describe.skipIf(!lost || !copy || !redisUrl)("a database that lost its last minu
       },
     });
   };
-  /** A user whose random bytes all follow from a seed. A second one with the same seed makes the same calls. */
+  /** A user whose random bytes all follow from a seed, so that a second one with the same seed makes the same calls. */
   const onboard = (seed: number, beforeCall: (index: number) => Promise<void> = async () => {}) => {
     const random = createRandom(seed);
     const bytes = (length: number) => Uint8Array.from({ length }, () => random.integer(0, 255));
@@ -137,7 +137,7 @@ describe.skipIf(!lost || !copy || !redisUrl)("a database that lost its last minu
     await submit(replica.deps, caller(), { signRequestId, userSignMessage: layoutOfSignMessage() });
     await completed(replica.deps.database, signRequestId);
   };
-  /** A deposit that is credited and swept, and one that is left where it arrived. */
+  /** Makes a deposit that is credited and swept, and one that stays where it arrived. */
   const depositAndSweep = async (): Promise<void> => {
     const { network } = replica;
     const ika = acceptedCoin("IKA", `${localnet.ikaConfig.packages.ikaPackage}::ika::IKA`);
@@ -201,7 +201,7 @@ describe.skipIf(!lost || !copy || !redisUrl)("a database that lost its last minu
       await after.query(statement, [digest]);
     return digest;
   };
-  /** Reconciles until a signature is to be entered, and then dies. */
+  /** Reconciles until a signature is about to be stored, and then dies. */
   const dieHalfWay = async () => {
     const { network } = replica;
     const reader = createNetworkReader(network);
@@ -251,14 +251,14 @@ describe.skipIf(!lost || !copy || !redisUrl)("a database that lost its last minu
     leaver = await onboard(4);
     signed.known = await signOne(first.dwalletId);
     signed.reserved = await reserveOne(first.dwalletId);
-    // The copy is made when this user's encryption key exists and its dWallet does not.
+    // The copy is made when this user's encryption key exists and the dWallet does not.
     const second = await onboard(2, async (index) => {
       if (index === 1)
         await run("pg_dump", ["--format=custom", `--file=${dumpFile}`, `--dbname=${lost!.url}`]);
     });
     await revokeApiKey({ db: before, lookup: { forget: () => {} } }, TEST_OPERATOR, revoked.id);
     await submitOne(signed.reserved);
-    // The credit that pays for the other signatures.
+    // The credit for the other signatures.
     await depositAndSweep();
     signed.unknown = await signOne(first.dwalletId);
     signed.newWallet = await signOne(second.dwalletId);
@@ -273,7 +273,7 @@ describe.skipIf(!lost || !copy || !redisUrl)("a database that lost its last minu
     after = await openPostgres(copy!.url, silentLog);
     underWay = await forgetOutcome();
     await expect(dieHalfWay()).rejects.toThrow("death");
-    // Whoever starts the service now as if nothing had happened.
+    // A service that is started now without a reconciliation must lease no lane.
     const { network } = replica;
     const reader = createNetworkReader(network);
     await prepareLanes({ database: after, network, reader, afterRestore: false, log: silentLog });
@@ -306,7 +306,7 @@ describe.skipIf(!lost || !copy || !redisUrl)("a database that lost its last minu
   });
 
   it("has a report of the restored rows and of those that cannot be restored", () => {
-    // The reconciliation that died had already restored the dWallet of the second user, and maybe the sweep.
+    // The reconciliation that died had already restored the second user's dWallet, and maybe the sweep.
     expect(report.counts).toMatchObject({ register: 0, dkg: 0, accept: 0, sign: 3 });
     expect(report.unrecoverable.map(({ what }) => what)).toEqual([
       "encryption key",
@@ -332,14 +332,14 @@ describe.skipIf(!lost || !copy || !redisUrl)("a database that lost its last minu
       const essence = (row: SignRequestRow) => [row.signature, row.txDigest, row.signSessionId, row.message];
       expect([id, essence(is)]).toEqual([id, essence(was)]);
     }
-    // Nobody could be charged for the stranger's dWallet and signature.
+    // No project could be charged for the stranger's dWallet and signature.
     expect(await balanceOf(after)).toBe((await balanceOf(before))! + DKG_PRICE + PRICE);
     await signOne(first.dwalletId);
     expect(await verifyLedger(after)).toEqual([]);
     expect(alarms).toEqual([]);
   });
 
-  it("signs no more for a user who has left since, and charges nothing", { timeout: 120_000 }, async () => {
+  it("refuses to sign for a user who has left since, and charges nothing", { timeout: 120_000 }, async () => {
     const state = async () => (await findDWallet(after, projectId, leaver.dwalletId)).state;
     await vi.waitUntil(async () => (await state()) === "Left", PATIENCE);
     const balance = await balanceOf(after);

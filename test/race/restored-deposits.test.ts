@@ -104,7 +104,7 @@ describe.skipIf(!lost || !copy)("a database that forgot deposits, references and
       await first.credited(projects.get(name)!);
     }
     await first.stop();
-    // Paid while nothing runs.
+    // This is paid while no service runs.
     for (const name of NAMES) await payer.pay(addresses[name], ONE_SUI);
 
     await after?.close();
@@ -125,7 +125,7 @@ describe.skipIf(!lost || !copy)("a database that forgot deposits, references and
 
     localnet.faults.set({ keptCheckpoints: kept });
     const second = watchDeposits(on(after), checkpoints);
-    // The project asks for the lost reference again, and the follower meets all of its payments, too.
+    // The project requests the lost reference again, and the follower also meets all of its payments.
     expect(await addressOn(after, "new")).toBe(addresses.new);
     for (const name of NAMES) await payer.pay(addresses[name], ONE_SUI);
     const deposits = { own: 4n, known: 4n, new: 3n };

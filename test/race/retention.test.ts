@@ -1,4 +1,4 @@
-/** Retention by several replicas beside signing, on a real PostgreSQL. */
+/** Retention by several replicas while signatures are made, on a real PostgreSQL. */
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { emptyTransactions } from "../../src/chain/submit/empty-transactions.ts";
 import { createLocalSignals } from "../../src/coordination/local-signals.ts";

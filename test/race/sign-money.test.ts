@@ -102,7 +102,7 @@ describe.skipIf(database === undefined)("calls at the same time", () => {
     expect(await statesOf(dwallet)).toEqual({ held: 19, ready: 45 });
   });
 
-  it("make one row and one hold for one idempotency key", async () => {
+  it("create one row and one hold for one idempotency key", async () => {
     const projectId = await projectWith(db, 100n * PRICE);
     const dwallet = await dwalletOf(db, projectId);
     await readyPresigns(db, dwallet.bucket, 32);
@@ -153,7 +153,7 @@ describe.skipIf(database === undefined)("calls at the same time", () => {
     expect(await statesOf(dwallet)).toEqual({ burnt: 1 });
   });
 
-  it("refund rejected requests up to the project's budget, and every failure that is not its fault", async () => {
+  it("refund rejected requests up to the project's budget, and every failure that the project did not cause", async () => {
     const projectId = await projectWith(db, 10n * PRICE);
     const dwallet = await dwalletOf(db, projectId);
     await readyPresigns(db, dwallet.bucket, 10);
@@ -181,7 +181,7 @@ describe.skipIf(database === undefined)("calls at the same time", () => {
     expect(await statesOf(dwallet)).toEqual({ burnt: 10 });
   });
 
-  it("open at most a project's limit of reservations, and as many again after these are submitted", async () => {
+  it("open at most the project's limit of reservations, and as many again after these are submitted", async () => {
     const projectId = await projectWith(db, 100n * PRICE);
     const dwallet = await dwalletOf(db, projectId);
     await readyPresigns(db, dwallet.bucket, 32);
@@ -204,7 +204,7 @@ describe.skipIf(database === undefined)("calls at the same time", () => {
     await expect(reserve(bounded, caller(projectId), input(dwallet), time())).rejects.toThrow(/open/);
   });
 
-  it("create at most a day's quota, and store nothing of a refused call", async () => {
+  it("create at most a day's quota of dWallets, and store nothing for a refused call", async () => {
     const projectId = await projectWith(db, 0n);
     const create = () =>
       db.transaction(async (db) => {
@@ -237,7 +237,7 @@ describe.skipIf(database === undefined)("calls at the same time", () => {
     const rows = await Promise.all(
       Array.from({ length: 40 }, () => reserve(deps, caller(projectId), input(dwallet), time())),
     );
-    // They expire one after another while the submits run.
+    // The reservations expire one after another while the submits run.
     await db.query(
       `UPDATE sign_request SET expires_at = clock_timestamp() + random() * interval '60 milliseconds'
        WHERE project_id = $1`,

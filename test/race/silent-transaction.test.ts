@@ -1,4 +1,4 @@
-/** A process that falls silent within a transaction, like one whose machine is lost, on a real PostgreSQL. */
+/** A process that falls silent within a transaction, as if its machine were lost, on a real PostgreSQL. */
 import { afterAll, describe, expect, it } from "vitest";
 import type { Database } from "../../src/store/database.ts";
 import { migrate } from "../../src/store/migrate.ts";

@@ -21,7 +21,7 @@ afterAll(async () => {
 });
 
 describe.skipIf(test === undefined)("a service on a database", () => {
-  it("asks callers to retry while its role has no connection left, and then answers", async () => {
+  it("asks callers to retry while its role has no connection left, and serves them afterwards", async () => {
     await admin.query(`CREATE ROLE ${role} LOGIN`);
     await admin.query(`ALTER DATABASE ${name} OWNER TO ${role}`);
     const url = new URL(test!.url);

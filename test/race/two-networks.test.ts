@@ -1,4 +1,4 @@
-/** One process and one database serve two networks, each with a chain of its own, on a real PostgreSQL. */
+/** One process and one database serve two networks, each with its own chain, on a real PostgreSQL. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { NO_FAULTS } from "../../src/localnet/faults/fault-settings.ts";
 import { printed, runCli } from "../component/cli/run-cli.ts";
@@ -72,7 +72,7 @@ describe.skipIf(test === undefined)("a process that serves two networks", () => 
     ["Connect", (key: string, network?: string) => connectWebFace(service.url, key, "connect", network)],
     ["gRPC-web", (key: string, network?: string) => connectWebFace(service.url, key, "grpc-web", network)],
     ["REST", (key: string, network?: string) => curlFace(service.url, key, network)],
-  ])("answers over %s for the network that the header names, or for that of the key", async (_, open) => {
+  ])("answers over %s for the network in the header, or else for the key's network", async (_, open) => {
     const described = async (key: string, network?: string) =>
       (await keep(open(key, network)).call("GetNetwork", {}))["network"];
     const { testnet, mainnet } = projects;
@@ -95,7 +95,7 @@ describe.skipIf(test === undefined)("a process that serves two networks", () => 
     expect(await refused.json()).toMatchObject({ details: [{ reason: "NETWORK_MISMATCH" }] });
   });
 
-  it("lists over both networks for an operator, and asks for the header where a call is about one", async () => {
+  it("lists both networks for an operator, and requires the header if a call is about one", async () => {
     const listed = async (network?: string) => {
       const { reply } = await operatorCall(service.url, "/v1/admin/projects", network ? { network } : {});
       return (reply["projects"] as { network: string }[]).map((project) => project.network).sort();
@@ -115,7 +115,7 @@ describe.skipIf(test === undefined)("a process that serves two networks", () => 
     ]);
   });
 
-  it("lets `tss` name the network, and asks for it if the command needs one", async () => {
+  it("lets `tss` name the network, and requires it if the command needs one", async () => {
     const asOperator = { TSS_URL: service.url, ADMIN_API_KEY: ADMIN_KEY };
     const projectsOf = async (...argv: string[]) =>
       (await printed(["project", "list", ...argv, "--json"], asOperator))
@@ -132,14 +132,14 @@ describe.skipIf(test === undefined)("a process that serves two networks", () => 
     expect(refused.err).toContain("x-network");
   });
 
-  it("signs on both at each network's own price, and every signature of one goes on while the other hangs", async () => {
+  it("signs on both at each network's own price, and completes every signature on one while the other hangs", async () => {
     const [onTestnet, onMainnet] = [face("testnet"), face("mainnet")];
     const [testnetId, mainnetId] = await Promise.all([onboardOverSim(onTestnet), onboardOverSim(onMainnet)]);
     const [testnetBefore, mainnetBefore] = [await balanceOf("testnet"), await balanceOf("mainnet")];
     const first = await submitSign(onTestnet, testnetId, "before");
     expect(await signEnd(onTestnet, first)).toMatchObject({ status: "completed" });
 
-    // Every call to the fullnode waits until its client gives up.
+    // Every call to the fullnode hangs until its client gives up.
     networks.testnet.localnet.faults.set({ ...NO_FAULTS, timeout: 1 });
     const stuck = await submitSign(onTestnet, testnetId, "stuck");
     const load = Array.from({ length: 40 }, () =>

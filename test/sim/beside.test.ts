@@ -9,9 +9,9 @@ await probe?.drop();
 const server = probe && (await openSimServer(2));
 afterAll(() => server?.close());
 
-describe.skipIf(server === undefined)("a network beside an ill one", () => {
+describe.skipIf(server === undefined)("a network next to a failing one", () => {
   it.each([1, 2, 3, 4, 5])(
-    "gives its clients every right outcome while the other fails, with seed %d",
+    "gives its clients only right outcomes while the other fails, with seed %d",
     { timeout: 120_000 },
     async (seed) => {
       const { faults, healthy, ill, illEndedEarlyCount } = await simulateBeside(seed, server!);
@@ -23,7 +23,7 @@ describe.skipIf(server === undefined)("a network beside an ill one", () => {
           ended.map(({ id }) => ({ id, status: spoiled.has(id) ? "failed" : "completed" })),
         );
       }
-      // Otherwise the faults showed nothing.
+      // Otherwise the faults had no effect.
       expect(illEndedEarlyCount).toBeLessThan(SIGN_COUNTS.ill);
     },
   );

@@ -24,8 +24,8 @@ interface Executed {
 }
 
 /**
- * Checks everything that must hold when no work is open, and returns the violations as sentences. It reads the chain
- * or chains, from their checkpoints, verifies signatures with outside libraries, and recomputes the money.
+ * Checks everything that must hold when no work is open, and returns the violations as sentences. It reads the chains
+ * from their checkpoints, verifies signatures with outside libraries, and recomputes the money.
  */
 export async function checkRest(
   database: Database,
@@ -128,7 +128,7 @@ interface ExitRow {
   readonly recipient: string | null;
 }
 
-/** A dWallet has left if and only if its owner's address has the capability, and nobody else ever has it. */
+/** A dWallet has left if and only if its owner's address has the capability, and no other address ever has it. */
 async function checkExits(
   database: Database,
   { url, fetch, network = "localnet" }: FullnodeOfWallet,

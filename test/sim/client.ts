@@ -26,18 +26,17 @@ export interface ClientReport {
   readonly abandoned: Set<string>;
 }
 
-/** What a client does. */
 export interface ClientPlan {
   readonly clock: Clock;
   readonly projectId: string;
   readonly signCount: number;
-  /** Whether it takes its dWallet out: while it signs, afterwards, or not at all. */
+  /** Whether and when it takes its dWallet out of the service. */
   readonly leaves: "meanwhile" | "afterwards" | "never";
-  /** That of the project; default localnet. */
+  /** The network of the project; default localnet. */
   readonly network?: string;
 }
 
-/** Thrown for an error that a retry cannot repair. */
+/** Thrown for an error that a retry cannot fix. */
 class Refused extends Error {
   override readonly name = "Refused";
 }

@@ -19,7 +19,7 @@ export interface Cluster {
 export interface ClusterOptions {
   /** The replicas' common environment. */
   readonly replica: Omit<ReplicaOptions, "database" | "life" | "clock"> & { readonly clock: Clock };
-  /** Of each replica. */
+  /** One for each replica. */
   readonly databases: readonly ReplicaOptions["database"][];
   /** The number of steps of a life, or infinity. The lives of a replica are counted from 0. */
   readonly lifeSteps: (replica: number, life: number) => number;

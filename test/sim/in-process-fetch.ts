@@ -19,7 +19,7 @@ export function inProcessFetch({ answerCall }: Pick<LocalChain, "answerCall">): 
   };
 }
 
-/** Ends like a call over a socket: with the answer, with the caller's abort, or with the connection. */
+/** Ends like a call over a socket: with the reply, with the caller's abort, or with the connection. */
 function untilGone(signal: AbortSignal | undefined, call: () => Promise<Buffer>): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason);

@@ -1,12 +1,12 @@
-/** Kills a replica at each of its calls and answers, on a real PostgreSQL. */
+/** Kills a replica at each of its calls and replies, on a real PostgreSQL. */
 import { describe, expect, it } from "vitest";
 import { testDatabase } from "../support/postgres.ts";
 import { describeReport, killsFrom, runSimulations } from "./run-seeds.ts";
 import type { SimulationReport } from "./simulate.ts";
 
-/** The number of kills in this test. `npm run sim -- --kills` tries all. */
+/** The number of kills in this test. `npm run sim -- --kills` covers all. */
 const COUNT = 40;
-/** Odd, and not a divisor of the period of recurring calls, so that it meets all kinds of calls. */
+/** An odd stride that does not divide the period of recurring calls, so that it covers all kinds of calls. */
 const STRIDE = 17;
 
 const probe = await testDatabase();

@@ -1,7 +1,7 @@
 import type { Signals } from "../../src/coordination/signals.ts";
 import type { Database, Queryable } from "../../src/store/database.ts";
 
-/** The result of every call of a killed replica. None of its calls has an effect any more. */
+/** Thrown by every call of a killed replica. None of its calls has an effect afterwards. */
 export class Died extends Error {
   override readonly name = "Died";
 }
@@ -18,7 +18,7 @@ export interface Life {
   step(): void;
 }
 
-/** Creates a life that ends at its `lastStep`-th step. Only `onDeath` learns of it. */
+/** Creates a life that ends at its `lastStep`-th step. Only `onDeath` is told. */
 export function createLife(lastStep: number, onDeath: () => void): Life {
   let steps = 0;
   let isOver = false;

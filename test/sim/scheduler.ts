@@ -33,9 +33,9 @@ export interface SchedulerOptions {
 const QUIET_TURNS = 3;
 
 /**
- * One event at a time. The scheduler calls the next timer (any of those of the same moment), lets this process finish
- * everything that follows, and lets the database execute a due statement before the next timer. A run therefore follows
- * from its seed, except for what the database itself leaves open: see {@link createStatements}.
+ * Runs one event at a time. The scheduler calls the next timer (any of those of the same moment), lets this process
+ * finish everything that follows, and lets the database execute a due statement before the next timer. A run therefore
+ * follows from its seed, except for choices of the database itself: see {@link createStatements}.
  */
 export function createScheduler(options: SchedulerOptions): Scheduler {
   const { random, stepMaxCount } = options;

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import type { Localnet } from "../../src/localnet/localnet.ts";
 import { programEnvironment } from "../support/environment.ts";
 
-/** A localnet with {@link createSimMpc} in its own process. Replicas come and go beside it. */
+/** A localnet with {@link createSimMpc} in its own process, which outlives replicas. */
 export interface SimLocalnet extends Pick<Localnet, "url" | "hotWalletAddress" | "networkEncryptionKeyId"> {
   readonly pid: number;
   stop(): Promise<void>;

@@ -15,21 +15,22 @@ import { createSimMpc } from "./sim-mpc.ts";
 import type { SimServer } from "./sim-server.ts";
 import { BEGIN_MS, isUnderWay, SIM_PACE, SIM_TIMES } from "./simulate.ts";
 
-/** What a simulation of two networks shows. */
+/** The report of a simulation of two networks. */
 export interface BesideReport {
   /** The violated guarantees, as sentences; empty if all hold. */
   readonly faults: readonly string[];
-  /** What the clients of the healthy network saw. */
+  /** The reports of the healthy network's clients. */
   readonly healthy: readonly ClientReport[];
-  /** What the client of the ill network saw, in the end. */
+  /** The final report of the failing network's client. */
   readonly ill: ClientReport;
-  /** The signatures of the ill network that were complete when the clients of the healthy one had their answers. */
+  /** The failing network's signatures that were complete when the healthy one's clients had their answers. */
   readonly illEndedEarlyCount: number;
 }
 
 /**
- * Runs two networks on one database, all choices from the seed. The fullnode of one fails in every way, often, until all
- * clients of the other one have their answers. Then it recovers, its own client gets its answers, and everything is checked.
+ * Runs two networks on one database, with all choices from the seed. The fullnode of one fails often and in every way,
+ * until all clients of the other one have their answers. Then it recovers, its own client gets its answers, and
+ * everything is checked.
  */
 export async function simulateBeside(seed: number, server: SimServer): Promise<BesideReport> {
   const scheduler = createScheduler({
@@ -128,5 +129,5 @@ interface Network {
 
 const STEP_MAX_COUNT = 200_000;
 const LOOK_MS = 200;
-/** What the ill fullnode does with its calls: nearly none of them comes through. */
+/** The failing fullnode's behaviour: almost no call succeeds. */
 const ILL = { dropReply: 0.5, rateLimit: 0.5, timeout: 0.4, staleRead: 0.5, cutSubscription: 0.5 } as const;

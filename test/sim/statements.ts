@@ -1,8 +1,8 @@
-/** The server's functions for statements beside their own connections. */
+/** The server's functions for statements, besides their own connections. */
 export interface StatementServer {
   /** Sets the time of the database's functions. */
   setTime(ms: number): Promise<void>;
-  /** Returns those of these sessions that wait for another session's lock. */
+  /** Returns the ones of these sessions that wait for another session's lock. */
   blockedPids(pids: readonly number[]): Promise<ReadonlySet<number>>;
 }
 
@@ -27,13 +27,13 @@ interface Statement {
   handOver: (() => void) | undefined;
 }
 
-/** The time after which a statement is checked for a lock. It only decides when to check. */
+/** The time after which a statement is checked for a lock. It affects only the time of the check. */
 const ASK_AFTER_MS = 10;
 
 /**
- * A statement that waits for a lock continues by itself when another session releases the lock. After each statement
- * the scheduler therefore asks which ones wait, and delivers no result before every statement is known to have ended or
- * to wait. Only the server decides who gets a contested lock, and who loses a deadlock.
+ * A statement that waits for a lock continues automatically when another session releases the lock. After each
+ * statement the scheduler therefore checks which ones wait, and delivers no result before every statement is known to
+ * have ended or to wait. Only the server decides who gets a contested lock, and who loses a deadlock.
  */
 export function createStatements(server: StatementServer): Statements {
   const statements = new Set<Statement>();

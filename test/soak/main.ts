@@ -3,8 +3,8 @@ import { soak } from "./soak.ts";
 import { soakTransport } from "./soak-transport.ts";
 
 /**
- * `npm run soak -- [--seconds 600] [--only chain|transport]`: both soaks, so long each. Exit code 1 when something was
- * lost, doubled or leaked.
+ * `npm run soak -- [--seconds 600] [--only chain|transport]`: runs both soaks for this time each. Exit code 1 if
+ * anything was lost, duplicated or leaked.
  */
 const { values } = parseArgs({
   options: { seconds: { type: "string", default: "600" }, only: { type: "string" } },

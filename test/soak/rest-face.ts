@@ -18,12 +18,12 @@ const ROUTES: Readonly<Record<MethodName, Route>> = {
 
 const PAUSE_MS = 100;
 const CALL_TIMEOUT_MS = 20_000;
-/** What a client may repeat: the answers of a service that goes away, and of a pool that is being filled. */
+/** The statuses that a client may retry: those of a service that shuts down, and of a pool that is being filled. */
 const TRY_AGAIN = [408, 425, 429, 502, 503, 504];
 
 /**
- * The service over REST as a careful client uses several replicas: when one does not answer, the same call goes to
- * another, with the same idempotency key, until there is an answer. `baseUrls` gives those that run now.
+ * A client of several replicas over REST. If one replica does not answer, it sends the same call to another one with
+ * the same idempotency key, until it gets an answer. `baseUrls` returns the running replicas.
  */
 export function restFace(baseUrls: () => readonly string[], apiKey: string): Face {
   return {

@@ -22,19 +22,19 @@ export interface TransportSoakOptions {
   readonly durationMs: number;
 }
 
-/** Caches, pools and compiled code grow at first. */
+/** Caches, pools and compiled code grow during the warm-up. */
 const WARM_UP_SHARE = 0.3;
 const GROWTH_SHARE = 0.1;
 /** The normal variation of the heap. */
 const GROWTH_FLOOR_BYTES = 4 * 1024 * 1024;
 const CLIENTS_PER_ACTIVITY = 2;
-/** Longer than all time-outs of the server together. Anything left afterwards is a leak. */
+/** Longer than all time-outs of the server together. Anything left after it is a leak. */
 const SETTLE_TIMEOUT_MS = 15_000;
 const SETTLE_INTERVAL_MS = 250;
 
 /**
- * Good and bad traffic of all protocols against a server in a process of its own; then all clients leave, and the server
- * must hold what it held before: as much memory as after the warm-up, no connection, no timer.
+ * Sends good and bad traffic of all protocols to a server in its own process. After all clients have left, the server
+ * must hold only its earlier resources: the memory of the warm-up, no connection, no timer.
  */
 export async function soakTransport({ durationMs }: TransportSoakOptions): Promise<TransportSoakReport> {
   const child = fork(path.join(import.meta.dirname, "transport-process.ts"), {

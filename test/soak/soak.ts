@@ -44,8 +44,9 @@ const CREDIT_USD = "1000";
 const PROGRESS_MS = 5_000;
 
 /**
- * Two replicas in processes of their own on one PostgreSQL and one localnet with real cryptography. Clients sign through
- * both while one at random is killed with SIGKILL, again and again. Undefined where there is no PostgreSQL.
+ * Runs two replicas in their own processes on one PostgreSQL and one localnet with real cryptography. Clients sign
+ * through both while one of them, chosen at random, is repeatedly killed with SIGKILL. Returns undefined without a
+ * PostgreSQL.
  */
 export async function soak({
   durationMs,

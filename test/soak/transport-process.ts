@@ -1,4 +1,4 @@
-/** The server of the transport soak, in a process of its own: answers `measure` with what it holds. */
+/** The server of the transport soak, in its own process. It answers `measure` with its resources. */
 import { setTimeout as sleep, setImmediate as turn } from "node:timers/promises";
 import type { HandlerContext } from "@connectrpc/connect";
 import { registerService } from "../../src/transport/service-registration.ts";
@@ -7,11 +7,13 @@ import { TestService } from "../fuzz/endpoints.ts";
 
 /** The resources of the process. */
 export interface ProcessState {
-  /** The smallest of several sizes of the heap and of what it owns outside, each after a garbage collection. */
+  /** The smallest of several measurements of the heap and its external memory, each after a garbage collection. */
   readonly heapBytes: number;
   /** The number of resources that keep its event loop alive, by kind. */
   readonly resources: Readonly<Record<string, number>>;
-  /** Warnings, such as of too many listeners, failures of the server's own, and what it could tell nobody. */
+  /**
+   * Warnings, such as of too many listeners, internal failures of the server, and errors without a caller to report to.
+   */
   readonly complaints: readonly string[];
   readonly callCount: number;
 }
@@ -19,7 +21,7 @@ export interface ProcessState {
 const COLLECTIONS_COUNT = 6;
 const TICK_MS = 5;
 const FORGET_INTERVAL_MS = 200;
-/** The fakes fail like this on purpose. */
+/** The message of the fakes' intentional failures. */
 const PLANNED = "secret internals";
 
 const complaints: string[] = [];
@@ -28,7 +30,7 @@ const server = await startFakes({
   services: [registerService(TestService, testing() as never)],
   limits: {
     bodyBytes: 64 * 1024,
-    // Short, so that they pass many times, yet longer than a busy machine may keep an honest client waiting.
+    // Short, so that they pass many times, yet longer than a busy machine may delay an honest client.
     firstByteTimeoutMs: 2_500,
     headersTimeoutMs: 2_500,
     bodyTimeoutMs: 2_500,
@@ -37,7 +39,7 @@ const server = await startFakes({
   },
 });
 let callCount = 0;
-// The fakes record everything, which is not a leak of the transport.
+// The fakes record everything, which would look like a leak of the transport.
 const forgetting = setInterval(() => forget(server), FORGET_INTERVAL_MS);
 process.on("message", () => void measure().then((state) => process.send?.(state)));
 process.on("disconnect", () => process.exit());

@@ -14,7 +14,6 @@ import { TestService } from "../fuzz/endpoints.ts";
 import { makeCase } from "../fuzz/make-case.ts";
 import { runCase } from "../fuzz/run-case.ts";
 
-/** The server's address. */
 export interface SoakedServer {
   readonly url: string;
   readonly port: number;

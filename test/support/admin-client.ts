@@ -8,7 +8,7 @@ import { wholeAdminService } from "./admin-service.ts";
 import { silentLog } from "./database.ts";
 import { clientOf } from "./service-client.ts";
 
-/** The operator's calls of one replica over one database, without a chain. */
+/** An operator's calls to one replica on one database, without a chain. */
 export interface AdminReplica {
   readonly admin: Client<typeof Admin>;
   readonly lookup: ApiKeyLookup;
@@ -18,7 +18,6 @@ export interface AdminReplica {
 /** The actor of {@link adminReplica}'s calls in the audit trail. */
 export const ADMIN_ORIGIN = { actor: "admin", requestId: "r-1", address: "192.0.2.1" } as const;
 
-/** Creates one. */
 export function adminReplica(database: Database, now?: () => number): AdminReplica {
   const lookup = createApiKeyLookup({ database, log: silentLog, now });
   const adminLookup = createAdminKeyLookup({ database, log: silentLog, now });

@@ -7,13 +7,13 @@ import type { Abi, Hex } from "viem";
 import { programEnvironment } from "./environment.ts";
 import { ROOT } from "./source-files.ts";
 
-/** An Ethereum node in a process of its own, with funded accounts. */
+/** An Ethereum node in its own process, with funded accounts. */
 export interface Anvil {
   readonly url: string;
   stop(): Promise<void>;
 }
 
-/** The private key of the first of the accounts that every anvil funds. */
+/** The private key of the first account that every anvil funds. */
 export const ANVIL_KEY: Hex = "0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80";
 
 /** Starts an anvil on a free port and waits until it listens. It has the rules of Ethereum's Prague fork. */
@@ -40,7 +40,9 @@ export async function startAnvil(): Promise<Anvil> {
   };
 }
 
-/** Uniswap's ERC-20 token with permits (EIP-2612), compiled. Its constructor takes the supply that the deployer gets. */
+/**
+ * Uniswap's ERC-20 token with permits (EIP-2612), compiled. Its constructor takes the supply, which the deployer gets.
+ */
 export function permitToken(): { readonly abi: Abi; readonly bytecode: Hex } {
   const file = path.join(ROOT, "node_modules/@uniswap/v2-core/build/ERC20.json");
   const { abi, bytecode } = JSON.parse(readFileSync(file, "utf8")) as { abi: Abi; bytecode: string };

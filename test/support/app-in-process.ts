@@ -18,7 +18,7 @@ export interface AppInProcess {
   stop(): Promise<void>;
 }
 
-/** Starts it on free ports in a folder of its own, on the embedded database unless DATABASE_URL is given. */
+/** Starts it on free ports in its own folder, on the embedded database unless DATABASE_URL is given. */
 export async function startAppInProcess(overrides: Record<string, string> = {}): Promise<AppInProcess> {
   const folder = mkdtempSync(path.join(tmpdir(), "tss-app-"));
   const localnet = await startLocalnet({ mpc: createCheapMpc() });

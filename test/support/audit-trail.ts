@@ -4,7 +4,7 @@ import type { SealKey } from "../../src/audit/seal-key.ts";
 import { type VerifyExportOptions, verifyExport } from "../../src/audit/verify-export.ts";
 import type { Database, Queryable } from "../../src/store/database.ts";
 
-/** Writes different events, with and without their optional parts, in the form that the service gives them. */
+/** Writes different events, with and without their optional parts, as the service writes them. */
 export async function writeEvents(db: Queryable, count: number, actor = "admin"): Promise<void> {
   await db.query(
     `INSERT INTO audit_event (actor, action, subject, request_id, address)
@@ -35,7 +35,7 @@ export async function exported(
   return lines;
 }
 
-/** The result of verifying these lines. */
+/** Verifies these lines, and returns the result. */
 export function verified(lines: readonly Uint8Array[], options?: VerifyExportOptions) {
   return verifyExport(
     (async function* () {

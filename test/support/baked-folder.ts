@@ -9,14 +9,14 @@ export interface BakedKey {
   readonly onboarded: OnboardResult;
 }
 
-/** A service's folder that another service has worked in. */
+/** A service's folder in which another service has already worked. */
 export interface BakedFolder {
   readonly folder: string;
   readonly keys: Readonly<Record<Curve, BakedKey>>;
   remove(): void;
 }
 
-/** The bakery's reply: a folder that nobody may change, and its keys. */
+/** The bakery's reply: a folder that must not be changed, and its keys. */
 export interface BakedOrigin {
   readonly folder: string;
   readonly keys: Readonly<Record<Curve, { readonly seedHex: string; readonly onboarded: OnboardResult }>>;
@@ -30,9 +30,9 @@ declare module "vitest" {
 }
 
 /**
- * A folder for `startService`, copied from one that is made once per run: its localnet and its embedded database exist, the
- * protocol parameters are built, and the development project has an Active dWallet on each curve. For tests whose subject is
- * neither a first start nor an onboarding. `remove` deletes the copy.
+ * Copies a folder for `startService` from one that is made once per run: its localnet and its embedded database exist,
+ * the protocol parameters are built, and the development project has an Active dWallet on each curve. For tests that
+ * are about neither a first start nor an onboarding. `remove` deletes the copy.
  */
 export async function bakedFolder(): Promise<BakedFolder> {
   const reply = await fetch(inject("bakeryUrl"));

@@ -1,6 +1,6 @@
 import { createRequire } from "node:module";
 
-/** The part of bitcore-lib that judges. The library has no types. */
+/** The part of bitcore-lib that verifies scripts. The library has no types. */
 interface Bitcore {
   readonly Script: {
     (hex: string): unknown;
@@ -30,7 +30,7 @@ const { Script, Transaction } = createRequire(import.meta.url)("bitcore-lib") as
   Transaction: { Output: new (output: { script: unknown; satoshis: number }) => unknown };
 };
 
-/** Returns true if bitcore-lib's script interpreter lets an input of a whole transaction spend its output. */
+/** Whether bitcore-lib's script interpreter accepts that an input of a whole transaction spends its output. */
 export function judgeBitcoinInput(
   transaction: Uint8Array,
   index: number,

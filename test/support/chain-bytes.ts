@@ -24,7 +24,7 @@ export function presignRequested(preimage: Uint8Array, presignId: string): Chain
   });
 }
 
-/** The event of a signature that was requested for this subject. */
+/** The event of a signature request for this subject. */
 export function signRequested(subject: Omit<SignSubject, "id">, signId: string): ChainEvent {
   return sessionEvent("SignRequestEvent", CoordinatorInnerModule.SignRequestEvent, new Uint8Array(32), {
     sign_id: signId,

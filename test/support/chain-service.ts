@@ -16,7 +16,7 @@ import { inlineVerifier } from "./inline-verifier.ts";
 import { flatPrices } from "./prices.ts";
 import { TEST_TRIPLE } from "./rows.ts";
 
-/** The service's work on the chain, with a localnet in this process. */
+/** The service's work on the chain, on a localnet in this process. */
 export interface ChainService {
   readonly network: ChainNetwork;
   readonly reader: NetworkReader;
@@ -31,20 +31,19 @@ export interface ChainService {
 export interface ChainServiceOptions {
   /** Default: the localnet's Treasury with all its OperatorCaps. */
   readonly hotWallet?: { readonly secret: Uint8Array; readonly operatorCapIds: readonly string[] };
-  /** Default false. */
   readonly afterRestore?: boolean;
   readonly gasStationSecret?: Uint8Array;
   /** The fetch function for the fullnode. */
   readonly fetch?: typeof fetch;
   /** Default: the localnet's own. */
   readonly fullnodeUrls?: readonly [string, ...string[]];
-  /** Default 0: the pool requests no presigns by itself. */
+  /** Default 0: the pool requests no presigns on its own. */
   readonly presignLowWaterCount?: number;
   /** The seed of deposit addresses and the destination of sweeps. Default: no sweeps. */
   readonly sweeps?: { readonly signerOf: DepositSigner; readonly destination: string };
 }
 
-/** Starts it with short intervals for tests. */
+/** Starts the work with short intervals for tests. */
 export async function startChainService(
   database: Database,
   localnet: Localnet,

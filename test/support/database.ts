@@ -10,7 +10,7 @@ import { openPostgres } from "../../src/store/open-postgres.ts";
 import { testDatabase } from "./postgres.ts";
 import { ROOT } from "./source-files.ts";
 
-/** A log that says nothing. */
+/** A log without output. */
 export const silentLog = { info() {}, warn() {}, error() {} };
 
 /** The first database of a schema version runs initdb. Later ones load its snapshot. */

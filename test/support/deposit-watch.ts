@@ -53,7 +53,7 @@ export async function quietAddresses(database: Database): Promise<void> {
   );
 }
 
-/** Named events. Each is delivered once, whether somebody waits for it already or not. */
+/** Named events. Each is delivered once, even if it occurs before anyone waits for it. */
 function createEvents() {
   const untold = new Map<string, number>();
   const waiting = new Map<string, () => void>();

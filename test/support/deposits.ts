@@ -103,7 +103,7 @@ export interface Payer {
   pay(address: string, amounts: { readonly sui: bigint; readonly ika: bigint }): Promise<string>;
 }
 
-/** Makes an account, has the localnet's faucet fill it, and pays from it with the Sui SDK alone. */
+/** Creates an account that the localnet's faucet fills, and pays from it only with the Sui SDK. */
 export async function fundedPayer(client: SuiGrpcClient, url: string, ikaCoinType: string): Promise<Payer> {
   const signer = Ed25519Keypair.generate();
   const owner = signer.toSuiAddress();

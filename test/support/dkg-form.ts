@@ -4,7 +4,7 @@ import { encodeVector } from "../../src/protocol/bytes.ts";
 import type { DkgParts } from "../../src/protocol/check-dkg-message.ts";
 import { curveGroup, type GroupPoint } from "../../src/protocol/curve-group.ts";
 
-/** A well-formed DKG message of a user. Its proofs prove nothing. Each number gives another message. */
+/** A well-formed DKG message of a user with meaningless proofs. Each number makes a different message. */
 export function dkgOfForm(curve: CurveName = "SECP256K1", number = 7): DkgParts {
   const { base, isSecp } = curveGroup(curve);
   const point = (of: GroupPoint) => (isSecp ? encodeVector(of.toBytes()) : of.toBytes());

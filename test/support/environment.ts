@@ -10,7 +10,10 @@ export const compiledProgram = {
 export const environment = {
   /** True in CI, where a missing server is an error. */
   isCi: process.env["CI"] === "true",
-  /** True in `npm run test:reference`, which repeats with Ika's own code what other runs compare with recordings. */
+  /**
+   * True in `npm run test:reference`, which recomputes with Ika's own code the values that other runs compare with
+   * recordings.
+   */
   isReference: process.env["TEST_REFERENCE"] === "true",
   /** A PostgreSQL server to make throw-away databases on. */
   databaseUrl: process.env["TEST_DATABASE_URL"] ?? "postgresql://postgres@127.0.0.1:5432/postgres",
@@ -18,7 +21,7 @@ export const environment = {
   redisUrl: process.env["TEST_REDIS_URL"] ?? "redis://127.0.0.1:6379",
 } as const;
 
-/** The environment of programs that a test starts: paths of programs, and no configuration. */
+/** The environment of programs that a test starts: program paths, and no configuration. */
 export const programEnvironment = {
   PATH: process.env["PATH"],
   HOME: process.env["HOME"],
@@ -26,7 +29,7 @@ export const programEnvironment = {
 
 /**
  * Reports a missing server and the skipped tests. The run repeats the line at its end. In CI it throws instead, so that
- * nothing is skipped silently.
+ * no test is skipped silently.
  */
 export function serverMissing(server: string, url: string, untested: string): void {
   sayMissing(`${server} at ${new URL(url).host}`, untested);

@@ -39,7 +39,7 @@ export async function signConsent(
   };
 }
 
-/** Sends a consent with a key of its own, past any service. Returns the digest, or the abort as `module:code`. */
+/** Sends a consent with a separate key, without any service. Returns the digest, or the abort as `module:code`. */
 export async function sendConsent(
   chain: ExitChain,
   faucetUrl: string,

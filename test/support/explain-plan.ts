@@ -22,7 +22,7 @@ export interface TableRead {
 
 /**
  * Returns the tables that a statement reads: as planned for any parameters, which is the plan of a prepared statement,
- * and, for a statement that changes nothing, as executed with its own. `db` must be one session.
+ * and, if the statement changes nothing, as executed with its own parameters. `db` must be one session.
  */
 export async function explainReads(db: Queryable, { text, values }: RecordedStatement): Promise<TableRead[]> {
   await db.query(`PREPARE looked_at AS ${text}`);

@@ -125,7 +125,7 @@ const ROUTES: Record<MethodName, [verb: string, path: string]> = {
   GetSign: ["GET", "/v1/sign/{signRequestId}"],
 };
 
-/** Plain `curl` over HTTP/1.1 on the REST routes, written out by hand. */
+/** Plain `curl` over HTTP/1.1 on the REST routes, which are written out here. */
 export function curlFace(baseUrl: string, apiKey: string, network?: string): Face {
   const folder = mkdtempSync(path.join(tmpdir(), "curl-"));
   return {

@@ -2,12 +2,12 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** A fullnode behind a proxy that a test can make ill. */
+/** A fullnode behind a proxy that a test can make fail. */
 export interface FullnodeFront {
   readonly url: string;
-  /** What becomes of each call. The first value passes it on. */
+  /** Sets how calls are answered. At first they are passed on. */
   become(state: FrontState): void;
-  /** The number of calls in the present state. */
+  /** The number of calls in the current state. */
   readonly callCount: () => number;
   close(): Promise<void>;
 }
@@ -17,11 +17,11 @@ export interface FullnodeFront {
  * - `hangs`: never answers.
  * - `refuses`: answers 429.
  * - `breaks`: closes the connection.
- * - `lies`: answers every call with another node's answer to it, if there is one, and else with bytes that mean nothing.
+ * - `lies`: passes each call to another node, or answers with meaningless bytes if there is none.
  */
 export type FrontState = "honest" | "hangs" | "refuses" | "breaks" | "lies";
 
-/** Starts a proxy in front of a fullnode. It lies with the answers of `other`. */
+/** Starts a proxy in front of a fullnode. `lies` uses the answers of `other`. */
 export async function startFullnodeFront(target: string, other?: string): Promise<FullnodeFront> {
   let state: FrontState = "honest";
   let calls = 0;
@@ -60,7 +60,7 @@ export async function startFullnodeFront(target: string, other?: string): Promis
     become(next) {
       state = next;
       calls = 0;
-      // What hangs ends with the state that made it hang.
+      // Hanging calls end with their state.
       server.closeAllConnections();
     },
     callCount: () => calls,
@@ -73,10 +73,10 @@ export async function startFullnodeFront(target: string, other?: string): Promis
 }
 
 const CONTENT_TYPE = "application/grpc-web+proto";
-/** A frame of nine bytes that are no message. */
+/** A frame of nine bytes that decode to no message. */
 const NONSENSE = Buffer.from([0, 0, 0, 0, 9, 255, 254, 253, 252, 251, 250, 249, 248, 247]);
 
-/** Fires when the peer is gone. */
+/** Aborts when the peer has disconnected. */
 function closed(response: ServerResponse): AbortSignal {
   const gone = new AbortController();
   response.on("close", () => gone.abort());

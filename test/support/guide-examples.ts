@@ -4,7 +4,7 @@ import path from "node:path";
 import { packagePaths } from "./package-paths.ts";
 import { ROOT, readSource } from "./source-files.ts";
 
-/** The values that replace those in the document: a URL or a key. */
+/** The values that replace URLs and keys in the document. */
 export type Substitutes = Readonly<Record<string, string>>;
 
 /**

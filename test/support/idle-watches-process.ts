@@ -1,6 +1,6 @@
 /**
- * A server with endless watches in its own process, so that its memory is that of the watches. It has the service's
- * interceptors and its watch, over a database in which every request exists and none changes.
+ * A server with endless watches in its own process, so that its memory is only that of the watches. It has the
+ * service's interceptors and its watch, over a database in which every request exists and none changes.
  */
 import { Signing } from "../../gen/proto/tss/v1/signing_pb.ts";
 import { createStreamLeases } from "../../src/access/stream-leases.ts";
@@ -48,7 +48,7 @@ const { url } = await startServer({
 });
 process.send?.({ url });
 
-/** Created for each read, as by a database. */
+/** Created for each read, as a database would. */
 function rowOf(id: string): ShownSignRequest {
   const at = new Date(0);
   return {

@@ -9,7 +9,7 @@ export const inlineVerifier = verifierOf(
   async () => {},
 );
 
-/** Checks halves in place, without a bound on wrong ones that a test would meet. */
+/** Checks halves in place, with a limit on wrong ones that no test reaches. */
 export const checkHalfInline = createCheckHalf({
   verifier: inlineVerifier,
   wrongHalves: createMemoryBuckets({ burstCount: 1_000_000, perSecond: 1_000_000 }, () => performance.now()),

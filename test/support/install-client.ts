@@ -14,13 +14,13 @@ interface Manifest {
 /** An installed client package. */
 export interface InstalledClient {
   readonly tarball: string;
-  /** Its folder, and each package that came with it, relative to `node_modules`. */
+  /** The folder, and each package that came with it, relative to `node_modules`. */
   readonly packages: readonly string[];
 }
 
 /**
- * Packs the client and installs it in a folder without a registry: the package, its dependencies and theirs, as this
- * checkout has them installed, and nothing else.
+ * Packs the client and installs it in a folder without a registry: only the package, its dependencies and theirs, as
+ * this checkout has them installed.
  */
 export function installClient(folder: string): InstalledClient {
   const said = execFileSync("npm", ["run", "--silent", "pack:client", "--", "--to", folder], {
@@ -40,7 +40,7 @@ export function installClient(folder: string): InstalledClient {
     const at = path.relative(path.join(ROOT, "node_modules"), place);
     if (packages.includes(at)) continue;
     packages.push(at);
-    // A package that is nested in another one comes with its own copy.
+    // A package that is nested in another one is copied with it.
     cpSync(place, path.join(modules, at), {
       recursive: true,
       filter: (file) => !path.relative(place, file).split(path.sep).includes("node_modules"),
@@ -50,7 +50,7 @@ export function installClient(folder: string): InstalledClient {
   return { tarball, packages };
 }
 
-/** The packages that npm installs with one. */
+/** The packages that npm installs together with one. */
 function wantedBy(folder: string): string[] {
   const manifest = JSON.parse(readFileSync(path.join(folder, "package.json"), "utf8")) as Manifest;
   const peers = Object.keys(manifest.peerDependencies ?? {}).filter(
@@ -59,7 +59,7 @@ function wantedBy(folder: string): string[] {
   return [...Object.keys(manifest.dependencies ?? {}), ...peers];
 }
 
-/** The folder in which Node finds a package from a folder of this checkout. */
+/** The folder in which Node finds a package, from a folder of this checkout. */
 function findPackage(name: string, from: string): string {
   for (let folder = from; folder.startsWith(ROOT); folder = path.dirname(folder)) {
     const place = path.join(folder, "node_modules", name);

@@ -4,7 +4,7 @@ import { computeAddress, getBytes, keccak256, recoverAddress } from "ethers";
 import { recover, verifySchnorr, verify as verifySecp } from "tiny-secp256k1";
 import type { HashName, SignatureAlgorithmName } from "../../src/protocol/algorithms.ts";
 
-/** A signature, and what it claims to sign. */
+/** A signature, and the key and message that it claims. */
 export interface JudgedClaim {
   readonly signatureAlgorithm: SignatureAlgorithmName;
   readonly hash: HashName;
@@ -16,7 +16,7 @@ export interface JudgedClaim {
   readonly signature: Uint8Array;
 }
 
-/** The outside judge of each algorithm: a library that neither this project nor the Ika SDK signs or verifies with. */
+/** The verifier of each algorithm: a library with which neither this project nor the Ika SDK signs or verifies. */
 export const JUDGES: Readonly<Record<SignatureAlgorithmName, (claim: JudgedClaim) => boolean>> = {
   ECDSASecp256k1: judgeEcdsaSecp256k1,
   Taproot: judgeTaproot,
@@ -25,7 +25,7 @@ export const JUDGES: Readonly<Record<SignatureAlgorithmName, (claim: JudgedClaim
   Schnorrkel: judgeSchnorrkel,
 };
 
-/** Returns the verdict of the outside judge of the claim's algorithm. */
+/** Whether the outside library of the claim's algorithm accepts the signature. */
 export function judge(claim: JudgedClaim): boolean {
   return JUDGES[claim.signatureAlgorithm](claim);
 }
@@ -53,7 +53,7 @@ export function judgeTaproot({ publicKey, message, signature }: JudgedClaim): bo
   return signature.length === 64 && verifySchnorr(sha256(message), publicKey.subarray(1), signature);
 }
 
-/** OpenSSL; and s in the lower half of the order. */
+/** OpenSSL, with s in the lower half of the order. */
 export function judgeEcdsaSecp256r1({ publicKey, message, signature }: JudgedClaim): boolean {
   if (signature.length !== 65 || signature[64]! > 3) return false;
   if (BigInt(hex(signature.subarray(32, 64))) > P256_ORDER / 2n) return false;

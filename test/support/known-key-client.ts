@@ -18,15 +18,15 @@ interface AskedSignature {
 }
 
 /**
- * A client for tests of signers. It signs as the network does, with a private key that the test knows, and hashes its
+ * A client for tests of signers. It signs like the network, with a private key that the test knows, and hashes its
  * input by the scheme that it is given. A signer that sends a hash or names another scheme therefore gets a signature
- * of something else.
+ * of another message.
  */
 export interface KnownKeyClient extends SigningClient, Pick<TssClient, "prices"> {
   readonly key: KnownKey;
   /** The messages to sign, in order. */
   readonly asked: AskedSignature[];
-  /** The reads of the chain, in order. */
+  /** The arguments of reads of the public key, in order. */
   readonly read: ReadKeyArgs[];
   /** The public key on the chain. A test may change it. */
   chainKeyHex: string;

@@ -10,7 +10,7 @@ import { curveByNumber } from "../../src/protocol/proofs/curve.ts";
 import { readNetworkKeyParts } from "../../src/protocol/proofs/network-key-parts.ts";
 import { decodeUserShare } from "../../src/protocol/user-share.ts";
 
-/** An ED25519 dWallet whose whole key a test knows. It signs alone, without a protocol. */
+/** An ED25519 dWallet whose whole key a test knows. It signs without a protocol. */
 export interface MadeDWallet {
   readonly userSecretKeyShare: Uint8Array;
   /** The network's public output, 781 bytes. */

@@ -1,6 +1,6 @@
 import { GrpcTypes } from "@mysten/sui/grpc";
 
-/** A way in which a fullnode gives a wrong answer: it answers another question, or it changes its answer. */
+/** A wrong answer of a fullnode: it answers another request, or it changes its answer. */
 export interface MixUp {
   /** Changes the request in place. */
   question?(question: never): void;
@@ -33,7 +33,6 @@ const METHODS = {
 /** The methods of `sui.rpc.v2` whose answers can be mixed up. */
 export type Method = keyof typeof METHODS;
 
-/** Honest at first. */
 export function createMixingFullnode(): MixingFullnode {
   const mixUps = new Map<string, MixUp>();
   return {

@@ -56,7 +56,7 @@ export function onboardingCalls(database: Database, bounds: Partial<OnboardingDe
 
   return {
     deps,
-    /** From now on the chain refuses operations with these words; undefined: it accepts everything. */
+    /** Makes the chain refuse operations with this message from now on; undefined: makes it accept everything. */
     refuseWith(words: string | undefined): void {
       refusal = words;
     },
@@ -71,7 +71,7 @@ export function onboardingCalls(database: Database, bounds: Partial<OnboardingDe
       return (projectId: string) => registerEncryptionKey(deps, callerOf(projectId), request, time());
     },
     /**
-     * A key that the project has registered. It is the same object and signer if another project registered it before.
+     * A key that the project has registered. It has the same object and signer if another project registered it before.
      */
     async registeredKey(projectId: string, same?: TestEncryptionKey): Promise<TestEncryptionKey> {
       const { rowId: dwalletId } = await dwalletOf(database, projectId);
@@ -85,7 +85,7 @@ export function onboardingCalls(database: Database, bounds: Partial<OnboardingDe
       await database.query("DELETE FROM dwallet WHERE id = $1", [dwalletId]);
       return { ...row!, signerPublicKey };
     },
-    /** A request for a DKG in a session of its own. */
+    /** A request for a DKG in a new session. */
     dkgRequest(key: TestEncryptionKey, change: Partial<CreateDWalletRequest> = {}): CreateDWalletRequest {
       return create(CreateDWalletRequestSchema, {
         encryptionKeyId: key.objectId,

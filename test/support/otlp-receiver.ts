@@ -29,7 +29,7 @@ export interface OtlpReceiver {
   close(): Promise<void>;
 }
 
-/** Starts a receiver on a free port. It answers each request with the next of `statuses`, and then with 200. */
+/** Starts a receiver on a free port. It answers requests with `statuses` in turn, and then with 200. */
 export async function startOtlpReceiver(statuses: number[] = []): Promise<OtlpReceiver> {
   const spans: ReceivedSpan[] = [];
   const bodies: string[] = [];

@@ -98,7 +98,7 @@ export function networkSignInput(request: SignRequest, userSignMessage: Uint8Arr
   };
 }
 
-/** Returns true if an outside library accepts the network's signature of a message. */
+/** Whether an outside library accepts the network's signature of a message. */
 export function isSigned(network: NetworkParty, request: SignRequest, userSignMessage: Uint8Array): boolean {
   const signature = completed(network.sign(networkSignInput(request, userSignMessage)));
   const { signatureAlgorithm, hash, curve } = request.triple;

@@ -18,7 +18,7 @@ export async function testDatabase(): Promise<TestDatabase | undefined> {
   const name = `tss_test_${randomUUID().replaceAll("-", "")}`;
   try {
     await execute(server, `CREATE DATABASE ${name}`);
-    // The server itself does not crash in a test, so a commit need not wait for the disk.
+    // The server does not crash in a test, so commits need not wait for the disk.
     await execute(server, `ALTER DATABASE ${name} SET synchronous_commit = off`);
   } catch (error) {
     if (hasCode(error, NO_CONNECTION_LEFT))
@@ -50,7 +50,7 @@ const UNREACHABLE = ["ECONNREFUSED", "ENOTFOUND", "EHOSTUNREACH", "ENETUNREACH",
 /** The SQLSTATE of a server without a free connection. */
 const NO_CONNECTION_LEFT = ["53300"];
 
-/** True if nothing listens there. A server that refuses is an error, not a reason to skip. */
+/** Whether nothing listens there. A server that refuses is an error, not a reason to skip. */
 function isUnreachable(error: unknown): boolean {
   return hasCode(error, UNREACHABLE);
 }

@@ -9,7 +9,7 @@ export interface RecordedStatement {
 /** A class of connections for a pool. It records their statements, each text once. */
 export function recordingClient(recorded: Map<string, RecordedStatement>): typeof pg.Client {
   return class extends pg.Client {
-    // pg has many forms of this function. All of them pass a text, or a configuration with a text.
+    // pg has many overloads of this function. All of them pass a text, or a configuration with a text.
     override query(...parameters: unknown[]): never {
       const [first, second] = parameters as [string | { text?: string; values?: unknown[] }, unknown];
       const text = typeof first === "string" ? first : first.text;

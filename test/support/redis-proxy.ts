@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 
-/** A proxy to a Redis that a test can cut without effect on others. */
+/** A proxy to a Redis. A test can cut it without effect on others. */
 export interface RedisProxy {
   readonly url: string;
   /** Keeps connections but stops answering, like a server that hangs. */
@@ -12,7 +12,7 @@ export interface RedisProxy {
   revive(): Promise<void>;
 }
 
-/** Starts a proxy before the Redis at `url` on a free port. */
+/** Starts a proxy in front of the Redis at `url` on a free port. */
 export async function startRedisProxy(url: string): Promise<RedisProxy> {
   const { hostname, port } = new URL(url);
   const sockets = new Set<Socket>();
@@ -20,7 +20,7 @@ export async function startRedisProxy(url: string): Promise<RedisProxy> {
   const server = createServer((near) => {
     sockets.add(near);
     near.on("error", () => {});
-    // New connections to a server that hangs get no answer either.
+    // New connections to a hanging server get no answer either.
     if (isHanging) return;
     const far = connect(Number(port || 6379), hostname);
     sockets.add(far);

@@ -1,10 +1,7 @@
 import { Redis } from "ioredis";
 import { environment, serverMissing } from "./environment.ts";
 
-/**
- * Returns the URL of a Redis server, or undefined if none answers. `testDatabase` describes what a suite does in that
- * case.
- */
+/** Returns the URL of a Redis server, or undefined if none answers. See `testDatabase` for what a suite does then. */
 export async function testRedis(): Promise<string | undefined> {
   const url = environment.redisUrl;
   const client = new Redis(url, { lazyConnect: true, retryStrategy: () => null });

@@ -54,7 +54,7 @@ export async function projectWith(
   return projectId;
 }
 
-/** A dWallet in the database, with the whole secret key, which no single party of a real one has. */
+/** A dWallet in the database, with the whole secret key, which no single party of a real dWallet has. */
 export interface TestDWalletRow {
   readonly rowId: string;
   readonly objectId: string;

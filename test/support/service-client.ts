@@ -15,7 +15,7 @@ import { ServiceError } from "../../src/errors/service-error.ts";
 import { createWarmValidateInterceptor } from "../../src/errors/validate-interceptor.ts";
 import { createIdempotencyInterceptor } from "../../src/idempotency/idempotency-interceptor.ts";
 
-/** A client of one service without a network in between. `caller` makes all of its calls. */
+/** A client of one service, called without a network. All calls come from `caller`. */
 export function clientOf<S extends DescService>(
   service: S,
   implementation: ServiceImpl<S>,

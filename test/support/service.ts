@@ -12,7 +12,7 @@ export interface ServiceProcess {
   /** The keys and the fullnode are empty unless the service runs on embedded defaults. */
   readonly access: DevelopmentAccess;
   readonly folder: string;
-  /** The lines of its log, without what it prints for people. */
+  /** The lines of its log, without its output for people. */
   readonly log: readonly string[];
   /** SIGKILL, then waits until the process is gone. */
   crash(): Promise<void>;
@@ -109,7 +109,7 @@ export async function startLocalnetProcess(folder: string): Promise<LocalnetProc
   };
 }
 
-/** Runs one `tss` command: the program that this run has compiled, or else the sources. */
+/** Runs one `tss` command with the compiled program of this run, or else from the sources. */
 export function runTss(argv: readonly string[], environment: Record<string, string>): ChildProcess {
   const root = path.resolve(import.meta.dirname, "../..");
   const compiled = compiledProgram.read();

@@ -22,7 +22,7 @@ import {
 
 const message = new TextEncoder().encode("message");
 
-/** Moves sign requests with the service's own code, as a process does that notifies through these signals. */
+/** Moves sign requests with the service's own code, like a process that notifies through these signals. */
 export function signSteps(database: Database, signals: Signals, observer?: SignObserver) {
   const deps = {
     database,

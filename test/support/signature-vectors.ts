@@ -61,7 +61,6 @@ export function vectorOf(signatureAlgorithm: SignatureAlgorithmName): SignatureV
   return vector;
 }
 
-/** The bytes with one bit flipped. */
 export function flipBit(bytes: Uint8Array, bit: number): Uint8Array {
   const flipped = bytes.slice();
   flipped[bit >> 3]! ^= 1 << (bit & 7);

@@ -42,8 +42,8 @@ const STATEMENT =
   /^(?:import|export)\s+(?:(type\s)?\s*([^;"']*?)\s*from\s+)?"([^"]+)"|\b(?:import|createRequire)\(\s*"([^"]+)"/gm;
 
 /**
- * Finds a file's imports, re-exports and dynamic imports. Text is enough: the formatter fixes how they look. With
- * `types`, the names include those of types.
+ * Finds a file's imports, re-exports and dynamic imports. A text search is enough, because the formatter fixes their
+ * form. With `types`, the names include those of types.
  */
 export function importsOf(
   { path: from, text }: SourceFile,

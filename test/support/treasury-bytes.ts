@@ -2,7 +2,7 @@ import { bcs } from "@mysten/sui/bcs";
 import { custodyPlaces } from "../../src/protocol/treasury-custody.ts";
 import { TreasuryDWallet, TreasuryObject } from "../../src/protocol/treasury-objects.ts";
 
-/** The tables of a Treasury of tests. */
+/** The tables of the tests' Treasury. */
 const TABLES = {
   dwalletCaps: `0x${"d1".repeat(32)}`,
   presignCaps: `0x${"d2".repeat(32)}`,
@@ -41,7 +41,7 @@ export interface TestCustody {
   readonly nonce?: bigint;
 }
 
-/** The objects with which the Treasury says that it holds the dWallet, by their ids. */
+/** The objects that show that the Treasury holds the dWallet, by their ids. */
 export function custodyEntries(treasuryId: string, custody: TestCustody): Map<string, Uint8Array> {
   const { dwalletId, owner, capId = `0x${"00".repeat(32)}`, curveNumber = 0, nonce = 0n } = custody;
   const places = custodyPlaces(treasuryContent(treasuryId), dwalletId);
@@ -64,7 +64,7 @@ export function custodyEntries(treasuryId: string, custody: TestCustody): Map<st
   return entries;
 }
 
-/** The Treasury, and its entries of the dWallet unless it has no owner there. */
+/** The Treasury, and its entries of the dWallet unless it records no owner. */
 export function custodyObjects(
   treasuryId: string,
   { owner, ...custody }: Omit<TestCustody, "owner"> & { readonly owner: string | undefined },

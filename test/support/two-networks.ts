@@ -15,16 +15,16 @@ import { silentLog } from "./database.ts";
 /** The operator's key of the service. */
 export const ADMIN_KEY = randomBytes(24).toString("base64url");
 
-/** A localnet that poses as a network with value. */
+/** A localnet that poses as testnet or mainnet. */
 export interface PosingNetwork {
   readonly name: "testnet" | "mainnet";
   readonly localnet: Localnet;
   readonly hotWalletSecretHex: string;
-  /** The options with which the same chain starts again. */
+  /** The options with which the same chain restarts. */
   readonly options: LocalnetOptions;
 }
 
-/** Starts one with keys and objects of its own. Its signatures are real, without MPC. */
+/** Starts a localnet with its own keys and objects. Its signatures are real, without MPC. */
 export async function posingNetwork(
   name: PosingNetwork["name"],
   more: LocalnetOptions = {},
@@ -43,12 +43,12 @@ export async function posingNetwork(
 /** A service of two networks in this process. */
 export interface TwoNetworkService {
   readonly url: string;
-  /** Its environment, without the poses. */
+  /** Its environment, without the options that make the networks pose. */
   readonly environment: Readonly<Record<string, string>>;
   stop(): Promise<void>;
 }
 
-/** Starts it on a free port. The networks pose by an option that no environment reaches. */
+/** Starts the service on a free port. The networks pose through an option that no environment variable sets. */
 export async function startTwoNetworks(
   databaseUrl: string,
   networks: readonly PosingNetwork[],

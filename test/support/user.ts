@@ -22,7 +22,7 @@ export interface UserSteps {
   readonly triple: AlgorithmTriple;
 }
 
-/** Downloads the protocol parameters of a curve over REST, waiting until the service has built them. */
+/** Downloads the protocol parameters of a curve over REST, once the service has built them. */
 export async function downloadParameters(baseUrl: string, curve: string): Promise<Uint8Array> {
   for (;;) {
     const network = (await (await fetch(`${baseUrl}/v1/network`)).json()) as {
@@ -87,7 +87,7 @@ export async function onboardOver(face: Face, steps: UserSteps, seed: Uint8Array
   return { id, publicKey: fromBase64(active["publicKey"]), shareHex: hex(share) };
 }
 
-/** Reserves a presign; returns the reply of the service. */
+/** Reserves a presign. Returns the reply of the service. */
 export function reserveOver(
   face: Face,
   triple: AlgorithmTriple,
@@ -138,7 +138,7 @@ export function signEnd(face: Face, signRequestId: JsonValue): Promise<Record<st
   return until(face, { signRequestId }, "GetSign", "status", ["completed", "failed"]);
 }
 
-/** Base64 of bytes, as protobuf JSON wants it. */
+/** Base64 of bytes, as protobuf JSON requires it. */
 export const base64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString("base64");
 
 /** The bytes of a protobuf JSON bytes field. */

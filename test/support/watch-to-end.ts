@@ -6,24 +6,24 @@ import {
   SignRequest_Status as Status,
 } from "../../gen/proto/tss/v1/signing_pb.ts";
 
-/** Answers calls, and may learn of each message of a stream. */
+/** Makes calls, and may observe each message of a stream. */
 export interface WatchOptions {
   /** The running replicas. */
   readonly baseUrls: () => readonly string[];
   readonly apiKey: string;
-  /** Called when a stream to the replica begins, and when it ends. */
+  /** Called when a stream to the replica begins or ends. */
   readonly onStream: (baseUrl: string, isOpen: boolean) => void;
 }
 
-/** What a watcher saw. */
+/** The observations of one watch. */
 export interface Watched {
-  /** The last one is final. */
+  /** The states, of which the last one is final. */
   readonly states: readonly SignRequest[];
-  /** How often a stream broke and the watcher resumed it by its cursor. */
+  /** How often a stream broke and was resumed by its cursor. */
   readonly resumeCount: number;
 }
 
-/** Watches a request as a careful client does: if a stream ends too early, it resumes elsewhere by its cursor. */
+/** Watches a request like a careful client: if a stream ends early, it resumes on another replica by its cursor. */
 export async function watchToEnd(signRequestId: string, options: WatchOptions): Promise<Watched> {
   const headers = { authorization: `Bearer ${options.apiKey}` };
   const states: SignRequest[] = [];
@@ -47,7 +47,7 @@ export async function watchToEnd(signRequestId: string, options: WatchOptions): 
         if (isFinal(message.signRequest)) return { states, resumeCount };
       }
     } catch {
-      // The replica is gone, or announces that it stops. The cursor is valid on another one.
+      // The replica is gone, or announces its shutdown. The cursor is valid on another one.
     } finally {
       if (isOpen) options.onStream(baseUrl, false);
     }

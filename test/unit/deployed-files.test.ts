@@ -1,4 +1,4 @@
-/** What the Compose files and the manifests promise beside their form. */
+/** The guarantees of the Compose files and the manifests beyond their syntax. */
 import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -9,7 +9,7 @@ import { readConfig } from "../../src/config/config.ts";
 import { CONFIG_VARIABLES } from "../../src/config/variables.ts";
 import { readSource, sourcesBelow } from "../support/source-files.ts";
 
-/** The last step of a stop, beside the two times that are configured: src/main.ts. */
+/** The last step of a stop, in addition to the two configured times: src/main.ts. */
 const CLOSE_SECONDS = 5;
 
 interface Service {
@@ -89,7 +89,7 @@ describe("a deployment of two networks", () => {
   const secrets = mkdtempSync(path.join(tmpdir(), "tss-deployed-"));
   afterAll(() => rmSync(secrets, { recursive: true }));
 
-  /** Writes each secret once, so that two variables of one file have one value, as where it is deployed. */
+  /** Writes each secret once, so that two variables with the same file have the same value, as in a deployment. */
   const secretsIn = (environment: Environment): Environment => {
     const files = Object.entries(environment).filter(
       ([name, value]) => name.endsWith("_FILE") && value !== "",
@@ -119,7 +119,7 @@ describe("a deployment of two networks", () => {
   it.each([
     ["compose.two-networks.yaml", composeOfTwo()],
     ["deploy/kubernetes/overlays/two-networks", kubernetesOfTwo()],
-  ])("by %s has all that both networks need, and no key that they share", (_, environment) => {
+  ])("by %s has all settings of both networks, and no shared key", (_, environment) => {
     const { config, faults } = readConfig({
       ...environment,
       ...secretsIn(environment),
@@ -136,7 +136,7 @@ describe("a deployment of two networks", () => {
     expect(new Set(given.map((name) => environment[name])).size).toBe(4);
   });
 
-  it("by compose.two-networks.yaml keeps the keys of testnet, where coins lie already", () => {
+  it("by compose.two-networks.yaml keeps the keys of testnet, which hold coins already", () => {
     const before = { ...replicas[0]!.environment };
     const after = composeOfTwo();
     for (const name of ["HOT_WALLET_SUI_SECRET_HEX", "BILLING_DEPOSIT_MASTER_SEED_HEX"])
@@ -146,10 +146,10 @@ describe("a deployment of two networks", () => {
 
 type Environment = Readonly<Record<string, string>>;
 
-/** What an operator fills in beside the ids. */
+/** The settings that an operator fills in besides the ids. */
 const FILLED_IN = { BILLING_PRICE_SOURCES: "pyth" };
 
-/** Secrets that are no keys, by the beginning of their variable's name. */
+/** Secrets that are not keys, by the prefix of their variable. */
 const SECRETS: readonly (readonly [string, string])[] = [
   ["DATABASE_URL", "postgresql://tss@postgres:5432/tss"],
   ["REDIS_URL", "redis://redis:6379"],
@@ -201,7 +201,7 @@ function drainSeconds(variables: Readonly<Record<string, string>>): number {
   return (Number(DRAIN_DELAY_MS) + Number(DRAIN_TIMEOUT_MS)) / 1_000 + CLOSE_SECONDS;
 }
 
-/** The secrets among variables whose value stands in the open. */
+/** The secrets among the variables with a plain-text value. */
 function secretsGiven(names: readonly string[]): Set<string> {
   const secrets = CONFIG_VARIABLES.filter((variable) => "secret" in variable);
   return new Set(names.filter((name) => secrets.some((secret) => secret.name === name)));

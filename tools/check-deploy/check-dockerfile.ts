@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { validate } from "dockerfile-utils";
 
-/** The faults of a Dockerfile: unknown instructions, flags and forms, and what is deprecated. */
+/** Returns the faults of a Dockerfile: unknown instructions, flags and forms, and deprecated ones. */
 export function checkDockerfile(file: string): string[] {
   return validate(readFileSync(file, "utf8")).map(
     ({ range, message }) =>

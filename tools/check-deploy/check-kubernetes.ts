@@ -11,10 +11,13 @@ interface Manifest {
 }
 
 const ROOT = path.resolve(import.meta.dirname, "../..");
-/** Kinds of others, whose types no package has. Their API server checks them. */
+/** Third-party kinds, whose types no package has. The API server checks them. */
 const FOREIGN = ["external-secrets.io/v1 ExternalSecret"];
 
-/** The faults of one kustomize folder: what kustomize refuses, and fields, types and values that Kubernetes does not have. */
+/**
+ * Returns the faults of one kustomize folder: kustomize's own errors, and fields, types and values that Kubernetes does
+ * not have.
+ */
 export function checkKubernetes(folder: string): string[] {
   const orphans = notListed(folder);
   const { status, stdout, stderr } = spawnSync(kubectl(), ["kustomize", folder], { encoding: "utf8" });
@@ -24,7 +27,7 @@ export function checkKubernetes(folder: string): string[] {
   return [...orphans, ...typeFaults(folder, manifests)];
 }
 
-/** Files of the folder that its list leaves out, so that nothing checks or applies them. */
+/** Files of the folder that its list omits, so that nothing checks or applies them. */
 function notListed(folder: string): string[] {
   const list = readFileSync(path.join(folder, "kustomization.yaml"), "utf8");
   return readdirSync(folder)
@@ -32,7 +35,7 @@ function notListed(folder: string): string[] {
     .map((name) => `${path.join(folder, name)}: kustomization.yaml does not name it`);
 }
 
-/** Writes each manifest as a typed literal and compiles that: the compiler knows every field. */
+/** Writes each manifest as a typed literal and compiles it: the compiler knows every field. */
 function typeFaults(folder: string, manifests: readonly Manifest[]): string[] {
   const work = mkdtempSync(path.join(ROOT, "node_modules/.cache/check-deploy-"));
   try {

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { runChecker } from "./run-checker.ts";
 
-/** The faults of alert rules and of a configuration that stands beside them when it runs. */
+/** Returns the faults of alert rules and of a configuration that uses them. */
 export function checkPrometheus(configuration: string, rules: string): string[] {
   const folder = mkdtempSync(path.join(tmpdir(), "check-deploy-"));
   try {

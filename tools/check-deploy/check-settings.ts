@@ -11,7 +11,9 @@ const closed = (properties: object, required: readonly string[] = Object.keys(pr
 });
 const list = (items: object) => ({ type: "array", minItems: 1, items });
 
-/** What our files of programs without a checker of their own may say. A new setting is added here on purpose. */
+/**
+ * The settings that our files may contain, for programs without their own checker. A new setting must be added here.
+ */
 const SCHEMAS = {
   grafanaDatasources: closed({
     apiVersion: { const: 1 },
@@ -49,7 +51,7 @@ const SCHEMAS = {
   },
 } as const;
 
-/** The faults of a file of Grafana's, in YAML or JSON. */
+/** Returns the faults of a Grafana file, in YAML or JSON. */
 export function checkSettings(file: string, kind: keyof typeof SCHEMAS): string[] {
   const validate = new Ajv({ allErrors: true, allowUnionTypes: true }).compile(SCHEMAS[kind]);
   try {

@@ -1,5 +1,5 @@
 import { runChecker } from "./run-checker.ts";
 
-/** The faults of shell scripts. */
+/** Returns the faults of shell scripts. */
 export const checkShell = (files: readonly string[]): string[] =>
   runChecker("shellcheck", ["--severity=warning", ...files]);

@@ -1,6 +1,6 @@
 import { runChecker } from "./run-checker.ts";
 
-/** Two keys of one name, odd indentation and values that other readers take for booleans are faults. */
+/** Duplicate keys, odd indentation, and values that other parsers read as booleans are faults. */
 const RULES = `
 extends: default
 rules:
@@ -12,6 +12,6 @@ rules:
   truthy: { allowed-values: ["true", "false"] }
 `;
 
-/** The faults of YAML files as text, whatever they mean. */
+/** Returns the faults of YAML files as text, whatever their meaning. */
 export const checkYaml = (files: readonly string[]): string[] =>
   runChecker("yamllint", ["--strict", "--config-data", RULES, ...files]);

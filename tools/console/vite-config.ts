@@ -3,7 +3,7 @@ import type { InlineConfig } from "vite";
 
 const ROOT = path.resolve(import.meta.dirname, "../..");
 
-/** How the console is built into a folder. The names of all files but the page have a hash of their content. */
+/** Builds the console into a folder. The names of all files except the page contain a hash of their content. */
 export function consoleConfig(outDir: string): InlineConfig {
   return {
     root: path.join(ROOT, "src/console"),
@@ -12,11 +12,11 @@ export function consoleConfig(outDir: string): InlineConfig {
     logLevel: "warn",
     build: {
       ...{ outDir, emptyOutDir: true, target: "es2022" },
-      // Every file comes from the service's own origin, as the content security policy asks for.
+      // Every file comes from the service's own origin, as the content security policy requires.
       ...{ assetsInlineLimit: 0, modulePreload: { polyfill: false }, reportCompressedSize: false },
-      // The licences of the bundled packages ask to be kept with every copy.
+      // The licences of the bundled packages must be kept with every copy.
       license: { fileName: "licenses.md" },
-      // What most pages need comes in one file; each page, and what only few need, in another.
+      // Modules that most pages need are in one file; each page, and rarely needed modules, are in separate files.
       rolldownOptions: { output: { codeSplitting: { groups: [{ name: "common", test: COMMON }] } } },
     },
   };

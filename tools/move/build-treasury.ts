@@ -5,7 +5,7 @@ import { createDiskFetcher } from "./fetcher.ts";
 import type { MoveFiles } from "./move-files.ts";
 import { MOVE_PACKAGES, type MoveNetwork, publishedIds } from "./published-packages.ts";
 
-/** Compiles the Treasury for a network. Throws at an error, a warning, a lint or a package of another network. */
+/** Compiles the Treasury for a network. Throws for an error, a warning, a lint or a package of another network. */
 export async function buildTreasury(
   files: MoveFiles,
   network: MoveNetwork,
@@ -29,13 +29,13 @@ export async function buildTreasury(
   };
 }
 
-/** What `sui move build --dump-bytecode-as-base64` prints. */
+/** The output of `sui move build --dump-bytecode-as-base64`. */
 export interface CompiledTreasury {
   /** The package digest in hex: Blake2b-256 over the modules and over the ids of the dependencies. */
   readonly digest: string;
-  /** The ids of the packages that it is linked to. */
+  /** The ids of the linked packages. */
   readonly dependencies: readonly string[];
-  /** In base64. */
+  /** The compiled modules in base64. */
   readonly modules: readonly string[];
 }
 

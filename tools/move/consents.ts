@@ -3,7 +3,7 @@ import { ed25519 } from "@noble/curves/ed25519.js";
 import { type TreasuryConsent, treasuryConsentBytes } from "../../src/protocol/treasury-consent.ts";
 import type { Consented } from "./scenario.ts";
 
-/** The user whose encryption key is of this curve: its Ed25519 key and the address of that key. */
+/** The user with an encryption key on this curve: the Ed25519 key and its address. */
 export function userOf(curve: number): {
   readonly secretKey: Uint8Array;
   readonly publicKey: Uint8Array;
@@ -19,7 +19,7 @@ const OTHER = `0x${"07".repeat(32)}`;
 /** The digest of the first checkpoint of the scenarios' chain. */
 export const SCENARIO_CHAIN = new Uint8Array(32).fill(0xc4);
 
-/** The arguments of a consent of the user with the curve 0, whose signature may have a flaw. */
+/** The arguments of a consent by the user of curve 0, whose signature may have a flaw. */
 export function signConsent(
   step: Consented,
   of: Pick<TreasuryConsent, "action" | "treasuryId" | "dwalletId"> & { readonly recipient: string },
@@ -40,7 +40,7 @@ export function signConsent(
   };
 }
 
-/** What the Treasury gets beside the dWallet and the recipient. */
+/** The arguments of a consent, besides the dWallet and the recipient. */
 export interface SignedConsent {
   readonly chain: Uint8Array;
   readonly nonce: bigint;
@@ -49,7 +49,7 @@ export interface SignedConsent {
   readonly signature: Uint8Array;
 }
 
-/** What was signed in place of what the Treasury is told. */
+/** The signed values that differ from those that the Treasury gets. */
 const FLAWS: Readonly<Record<NonNullable<Consented["flaw"]>, Partial<TreasuryConsent>>> = {
   "of another key": {},
   short: {},

@@ -6,7 +6,7 @@ import { type MoveNetwork, type MovePackage, publishedIds, publishedManifest } f
 /** Reads the sources of a dependency. */
 export type ReadDependency = (name: MovePackage) => MoveFiles;
 
-/** The fakes of this repository: the same signatures as Sui and Ika, so the same bytecode of the Treasury. */
+/** The fakes of this repository: they have the signatures of Sui and Ika, so the Treasury's bytecode is the same. */
 export function readFake(name: MovePackage): MoveFiles {
   return readMoveFiles(path.join(FAKES, name));
 }
@@ -14,8 +14,8 @@ export function readFake(name: MovePackage): MoveFiles {
 const FAKES = path.resolve(import.meta.dirname, "../../move/fakes");
 
 /**
- * Reads what a network runs from a folder with checkouts of Sui (`sui`) and of Ika (`ika`). Throws if the lock file of an
- * Ika package names another network, or another package of that network.
+ * Reads the networks' own code from a folder with checkouts of Sui (`sui`) and of Ika (`ika`). Throws if the lock file
+ * of an Ika package names another network, or another package of that network.
  */
 export function readDeployed(checkouts: string, network: MoveNetwork): ReadDependency {
   return (name) => {
@@ -40,7 +40,7 @@ export function assertLockedId(lock: string, name: MovePackage, network: MoveNet
     );
 }
 
-/** Replaces the manifest of a dependency by that of a network. */
+/** Replaces the manifest of a dependency with that of a network. */
 export function asPublished(read: ReadDependency, network: MoveNetwork): ReadDependency {
   return (name) => ({ ...read(name), "Move.toml": publishedManifest(name, publishedIds(name, network)) });
 }

@@ -3,7 +3,7 @@ import type { MovePackageInput } from "@zktx.io/sui-move-builder/full";
 import type { ReadDependency } from "./dependencies.ts";
 import { MOVE_PACKAGES } from "./published-packages.ts";
 
-/** Gives the builder its dependencies from disk alone. The builder's own fetcher would ask GitHub. */
+/** Gives the builder its dependencies from disk. The builder's own fetcher would call GitHub. */
 export function createDiskFetcher(read: ReadDependency): NonNullable<MovePackageInput["fetcher"]> {
   const load = async (folder: string): Promise<Record<string, string>> => {
     const name = MOVE_PACKAGES.find((known) => known === path.basename(folder));

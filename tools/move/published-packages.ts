@@ -14,13 +14,13 @@ export const MOVE_PACKAGES = [
 ] as const;
 export type MovePackage = (typeof MOVE_PACKAGES)[number];
 
-/** The ids of a package: of its first version, which names its types, and of the version that runs. */
+/** The ids of a package: of its first version, which names its types, and of the current version. */
 export interface PublishedIds {
   readonly originalId: string;
   readonly publishedAt: string;
 }
 
-/** Returns where a network has a package, by the SDK's table. */
+/** Returns the ids of a package on a network, from the SDK's table. */
 export function publishedIds(name: MovePackage, network: MoveNetwork): PublishedIds {
   const { packages } = getNetworkConfig(network);
   switch (name) {
@@ -45,8 +45,8 @@ function neverUpgraded(id: string): PublishedIds {
 }
 
 /**
- * Returns the manifest of a package as a network has it. The manifests of Ika's repository have the address zero, and a
- * build would take any mixture of networks without a word, so no manifest of a dependency is ever read.
+ * Returns the manifest of a package on a network. The manifests in Ika's repository have the address zero, and a build
+ * would silently accept any mixture of networks, so the manifests of dependencies are never read.
  */
 export function publishedManifest(name: MovePackage, ids: PublishedIds): string {
   const { title, address, needs } = MANIFESTS[name];

@@ -13,7 +13,7 @@ import {
   unitsOf,
 } from "./scenario.ts";
 
-/** What a session costs in the Move tests: the constants of the fake coordinator. */
+/** The price of a session in the Move tests: the constants of the fake coordinator. */
 const PRICE = { ika: 20n, sui: 4n } as const;
 
 /** Returns a Move module with one test for each scenario, over `treasury::world`. */
@@ -32,12 +32,12 @@ export function scenarioTests(scenarios: readonly ScenarioRun[]): string {
   );
 }
 
-/** A scenario, and the gas price by which the tested code can tell it from others. */
+/** A scenario, and the gas price by which the tested code can recognise it. */
 export interface ScenarioRun extends Scenario {
   readonly gasPrice?: number;
 }
 
-/** Returns the name of a scenario as Move writes it. */
+/** Returns the name of a scenario as a Move identifier. */
 export function testName(name: string): string {
   return name.toLowerCase().replaceAll(/[^a-z0-9]+/g, "_");
 }
@@ -47,7 +47,7 @@ function expectation(fails: Failure): string {
   return `abort_code = ${code}, location = ${LOCATIONS[module] ?? "ika_dwallet_2pc_mpc"}::${module}`;
 }
 
-/** Where modules are that are not of Ika's package. */
+/** The package of each module outside Ika's package. */
 const LOCATIONS: Readonly<Record<string, string>> = {
   treasury: "treasury",
   operators: "treasury",
@@ -56,10 +56,10 @@ const LOCATIONS: Readonly<Record<string, string>> = {
   dynamic_field: "sui",
 };
 
-/** Whether the caller uses what is this Treasury's own. */
+/** Whether the caller uses this Treasury's own object. */
 const isOwn = (which: string | undefined) => which === undefined || which === "own" || which === "last";
 
-/** A step as a call of the world. `dwalletsCount` is how many dWallets there are. */
+/** A step as a call of the world. `dwalletsCount` is the current number of dWallets. */
 function lineOf(step: Step, dwalletsCount: number): string {
   switch (step.do) {
     case "presigns": {
@@ -156,7 +156,7 @@ function sessionLine(sessions: "fresh" | "repeated" | "short" = "fresh"): string
   return `let s = ${SESSIONS[sessions]};`;
 }
 
-/** Session identifiers; the repeated one is that of the first session. */
+/** Session identifiers. The repeated one is that of the first session. */
 const SESSIONS = { fresh: "w.fresh_session()", repeated: "world::session_of(1)", short: 'b"short"' } as const;
 
 const ADMINS = ["own", "foreign", "first"] as const;
@@ -200,14 +200,14 @@ function consentOf(action: "leave" | "refuse", step: Consented, dwalletsCount: n
   return [...args, hex(publicKey), hex(signature)].join(", ");
 }
 
-// The numbers of transactions in `world.move`.
+// The transaction numbers in `world.move`.
 const TREASURY_TRANSACTION = 2;
 const FIRST_DKG = 100;
 /** A DKG creates two coins and a session before its dWallet. */
 const DWALLETS_PLACE = 3;
 const UNKNOWN = "0xdead";
 
-/** The id of an object, by the number of its transaction and its place among the objects that this creates. */
+/** The id of an object, from the number of its transaction and its index among the created objects. */
 function objectId(transaction: number, place: number): string {
   const digest = new Uint8Array(32);
   digest.set(u64Bytes(BigInt(transaction)));

@@ -1,13 +1,13 @@
-/** A course of calls to a Treasury, in Move and in the localnet's model. Only its last step may fail. */
+/** A sequence of calls to a Treasury, in Move and in the localnet's model. Only its last step may fail. */
 export interface Scenario {
-  /** What holds, as a sentence. */
+  /** The guarantee, as a sentence. */
   readonly name: string;
   readonly steps: readonly Step[];
-  /** How the last step fails; undefined if all steps succeed. */
+  /** The failure of the last step; undefined if all steps succeed. */
   readonly fails?: Failure;
 }
 
-/** The abort of a module. */
+/** A module and an abort code. */
 export type Failure = `${AbortModule} ${number}`;
 
 /** The modules whose aborts callers of the Treasury see. */
@@ -22,7 +22,7 @@ export type AbortModule =
   | "support_config"
   | "dynamic_field";
 
-/** One step. What is left out is the Treasury's own, the curve 0 and the algorithm 0. */
+/** One step. Defaults: the Treasury's own objects, curve 0, algorithm 0. */
 export type Step =
   | (Paid & {
       readonly do: "presigns";
@@ -44,7 +44,7 @@ export type Step =
       readonly algorithm?: number;
       readonly hash?: number;
     })
-  /** The network makes the last presign, or the last dWallet, which its user accepts. */
+  /** The network makes the last presign, or makes the last dWallet, which its user accepts. */
   | { readonly do: "complete presign" | "activate dwallet" }
   | { readonly do: "pause curve"; readonly curve: number }
   /** Ika moves its coordinator to the next version of its package. */
@@ -56,7 +56,7 @@ export type Step =
   | (Admin & Limited & { readonly do: "renew operator"; readonly operator?: Known })
   | (Admin & { readonly do: "revoke operator"; readonly operator?: Known })
   | { readonly do: "epochs pass"; readonly count: number }
-  /** The sender of the next steps. */
+  /** Sets the sender of the next steps. */
   | { readonly do: "act as"; readonly who: Actor }
   | (Admin & {
       readonly do: "ceiling";
@@ -86,16 +86,16 @@ export type Step =
   | (Admin & { readonly do: "take in dwallet" | "take in presign" })
   /** Withdraws nothing. */
   | (Admin & { readonly do: "drain nothing" })
-  /** Withdraws all but this. */
+  /** Withdraws all except this amount. */
   | { readonly do: "keep"; readonly op: Operation; readonly amount: Amount }
-  /** Withdraws one unit more than there is. */
+  /** Withdraws one unit more than the balance. */
   | { readonly do: "overdraw"; readonly coin: "ika" | "sui" };
 
-/** The Treasury's operations; the position is the number. */
+/** The Treasury's operations, indexed by their number. */
 export const OPERATIONS = ["dkg", "presign", "sign"] as const;
 export type Operation = (typeof OPERATIONS)[number];
 
-/** An amount of IKA and one of SUI, as a number of prices and some units more or less, or the greatest one. */
+/** An amount of IKA and one of SUI: a number of prices plus some units, or the greatest amount. */
 export interface Amount {
   readonly ika: Units;
   readonly sui: Units;
@@ -108,7 +108,7 @@ export type Known = "last" | "unknown";
 interface Paid {
   readonly cap?: "own" | "foreign";
   readonly networkKey?: "own" | "unknown";
-  /** Identifiers that nothing has used, the one that the last step used, or one that is too short. */
+  /** Unused identifiers, the one of the last step, or one that is too short. */
   readonly sessions?: "fresh" | "repeated" | "short";
 }
 
@@ -123,22 +123,22 @@ export type Actor = "hot wallet" | "stranger";
 interface Limited {
   /** The last epoch of the operator; the scenarios start in epoch 0. */
   readonly expiresEpoch?: number;
-  /** What the operator may spend in an epoch: coins in prices, and numbers of operations. */
+  /** The operator's limits per epoch: coins in prices, and numbers of operations. */
   readonly limits?: { readonly [kind in LimitKind]?: Units };
 }
 
-/** What an operator's limits count. Operations have no price: their units are numbers. */
+/** The kinds of an operator's limits. Operations have no price: their units are numbers. */
 export const LIMIT_KINDS = ["ika", "sui", "dkgs", "presigns", "signs"] as const;
 export type LimitKind = (typeof LIMIT_KINDS)[number];
 
 /** A consent of the owner of a dWallet. */
 export interface Consented {
   readonly dwallet?: Known;
-  /** The consents that the owner has used before; default 0. */
+  /** The number of consents that the owner has used before; default 0. */
   readonly nonce?: number;
   /** The last epoch of the consent; default 0. */
   readonly expiresEpoch?: number;
-  /** What is wrong with the signature. */
+  /** The flaw of the signature. */
   readonly flaw?:
     | "of another key"
     | "for another recipient"
@@ -151,7 +151,7 @@ export interface Consented {
     | "short";
 }
 
-/** Returns an amount in units of a coin whose price this is. */
+/** Returns an amount in units of a coin with this price. */
 export function unitsOf(units: Units, price: bigint): bigint {
   return units === "greatest" ? 2n ** 64n - 1n : BigInt(units.prices) * price + BigInt(units.plus ?? 0);
 }

@@ -8,9 +8,9 @@ import { RELEASE_SCENARIOS } from "./scenarios/release-scenarios.ts";
 import { ROLE_SCENARIOS } from "./scenarios/role-scenarios.ts";
 
 /**
- * What the Treasury does, for the Move package and for the localnet's model. A Treasury starts with ample funds, one
- * operator without limits that matter, and ceilings of exactly the network's price for the curve 0 and the algorithm 0.
- * The scenarios name every function that changes something, and every abort code.
+ * The Treasury's behaviour, for the Move package and for the localnet's model. A Treasury starts with ample funds, one
+ * operator without effective limits, and ceilings of exactly the network's price for curve 0 and algorithm 0. The
+ * scenarios cover every function that changes something, and every abort code.
  */
 export const SCENARIOS: readonly Scenario[] = [
   ...PAYMENT_SCENARIOS,

@@ -11,8 +11,8 @@ export interface MoveTestReport {
 }
 
 /**
- * Runs the Treasury's Move tests in Sui's own machine: the hand-written ones and one for each scenario. `network` is the
- * module that plays Ika. Throws if a module does not compile.
+ * Runs the Treasury's Move tests in Sui's own virtual machine: the hand-written ones and one for each scenario.
+ * `network` is the module that acts as Ika. Throws if a module does not compile.
  */
 export async function testTreasury(options: {
   readonly treasury: MoveFiles;

@@ -4,7 +4,7 @@ const OUTBOX = ["test/component/chain/submit/outbox.test.ts"];
 const SUBMITTER = ["test/component/chain/submit/submitter.test.ts"];
 const MIXED_UP = ["test/component/chain/mixed-up-fullnode.test.ts"];
 
-/** Lines that decide what is sent, how often, and what the chain's answer means. */
+/** Lines that decide what is sent, how often, and how the chain's answer is interpreted. */
 export const CHAIN_MUTANTS: readonly Mutant[] = [
   {
     name: "the database serves another chain than it belongs to",
@@ -21,7 +21,7 @@ export const CHAIN_MUTANTS: readonly Mutant[] = [
     tests: SUBMITTER,
   },
   {
-    name: "an operation fails whose transaction is stored",
+    name: "an operation whose transaction is stored fails",
     file: "src/chain/submit/outbox.ts",
     find: "WHERE id = ${id} AND state = 'queued' RETURNING id",
     replace: "WHERE id = ${id} RETURNING id",
@@ -35,7 +35,7 @@ export const CHAIN_MUTANTS: readonly Mutant[] = [
     tests: OUTBOX,
   },
   {
-    name: "an operation is stored that another lane has taken",
+    name: "an operation that another lane has taken is stored",
     file: "src/chain/submit/outbox.ts",
     find: "AND state = 'queued' AND claimed_fence = ${lease.fence} RETURNING",
     replace: "AND state = 'queued' RETURNING",
@@ -49,14 +49,14 @@ export const CHAIN_MUTANTS: readonly Mutant[] = [
     tests: OUTBOX,
   },
   {
-    name: "two processes have the same lane",
+    name: "two processes hold the same lane",
     file: "src/chain/submit/lane-table.ts",
     find: "WHERE id = ${laneId} AND leased_until <= now() AND NOT EXISTS",
     replace: "WHERE id = ${laneId} AND NOT EXISTS",
     tests: OUTBOX,
   },
   {
-    name: "lanes go on while something else sends from the hot wallet",
+    name: "lanes continue while another sender uses the hot wallet",
     file: "src/chain/submit/lane-table.ts",
     find: "other.network = lane.network AND other.foreign_digest IS NOT NULL",
     replace: "other.network = lane.network AND false",
@@ -70,7 +70,7 @@ export const CHAIN_MUTANTS: readonly Mutant[] = [
     tests: OUTBOX,
   },
   {
-    name: "an operation that the chain has done is failed",
+    name: "an operation that landed on the chain is marked as failed",
     file: "src/chain/submit/refuse-operations.ts",
     find: "if (!(await adopt(only, failure))) {",
     replace: "if (failure !== undefined) {",
@@ -91,21 +91,21 @@ export const CHAIN_MUTANTS: readonly Mutant[] = [
     tests: SUBMITTER,
   },
   {
-    name: "an object is taken for the one that was asked for",
+    name: "another object is accepted as the requested one",
     file: "src/protocol/bind-answers.ts",
     find: "for (const found of [addressOf(object?.objectId), contentId ?? wanted]) {",
     replace: "for (const found of [wanted]) {",
     tests: MIXED_UP,
   },
   {
-    name: "a transaction is taken for the one that was asked for",
+    name: "another transaction is accepted as the requested one",
     file: "src/protocol/bind-answers.ts",
     find: "].find((one) => one !== undefined && one !== digest);",
     replace: "].find(() => false);",
     tests: MIXED_UP,
   },
   {
-    name: "another user's coin is taken for the lane's",
+    name: "another user's coin is accepted as the lane's",
     file: "src/protocol/bind-answers.ts",
     find: "if (addressOf(object.owner?.address) !== addressOf(owner))",
     replace: "if (object.owner === undefined)",

@@ -6,7 +6,7 @@ const FAULTS = ["test/crypto/own-half-faults.test.ts"];
 const WORKERS = ["test/isolated/crypto/worker-engine.test.ts"];
 const SHARE = ["test/component/crypto/encrypted-share.test.ts"];
 
-/** Lines by which a half of the client's gives nothing away and is right. */
+/** Lines that keep a client's half correct and free of leaks. */
 export const HALF_MUTANTS: readonly Mutant[] = [
   {
     name: "a half's nonces do not depend on the message",
@@ -37,7 +37,7 @@ export const HALF_MUTANTS: readonly Mutant[] = [
     tests: [...HALF, ...ECDSA],
   },
   {
-    name: "a secret that is longer than its mask hides is answered for",
+    name: "a response is computed for a secret that is too long for its mask",
     file: "src/crypto/mask-lengths.ts",
     find: "if (!isInBounds) throw",
     replace: "if (bits < 0) throw",
@@ -51,14 +51,14 @@ export const HALF_MUTANTS: readonly Mutant[] = [
     tests: ECDSA,
   },
   {
-    name: "an ECDSA half leaves unchecked in the class group",
+    name: "an ECDSA half is returned without its check in the class group",
     file: "src/crypto/check-ecdsa-message.ts",
     find: "const isNeutral = equalForms(product, curve.group.identity);",
     replace: "const isNeutral = product.a > 0n;",
     tests: FAULTS,
   },
   {
-    name: "an ECDSA half leaves unchecked on the curve",
+    name: "an ECDSA half is returned without its check on the curve",
     file: "src/crypto/check-ecdsa-message.ts",
     find: "if (isNeutral && pointSum(curve, combination.points).equals(curve.zero)) return;",
     replace: "if (isNeutral) return;",
@@ -100,14 +100,14 @@ export const HALF_MUTANTS: readonly Mutant[] = [
     tests: HALF,
   },
   {
-    name: "a half leaves though two workers made different ones",
+    name: "a half is returned although two workers made different ones",
     file: "src/crypto/thread-call.ts",
     find: "    if (!areEqual(outputs)) {",
     replace: "    if (outputs.length > 2) {",
     tests: WORKERS,
   },
   {
-    name: "a worker sends its own part of a ciphertext for the other's",
+    name: "a worker sends its own part of a ciphertext as the other's",
     file: "src/crypto/part-split.ts",
     find: "return wholeOf(part === 0 ? [own[0], other.form] : [other.form, own[1]]);",
     replace: "return wholeOf([own[part], other.form]);",

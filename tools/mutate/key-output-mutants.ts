@@ -3,10 +3,10 @@ import type { Mutant } from "./mutant.ts";
 const OUTPUT = ["test/component/protocol/parameters/network-key-output.test.ts"];
 const READ = ["test/unit/protocol/read-key-outputs.test.ts"];
 
-/** Lines that decide which of a network key's outputs are believed, and which presigns are used. */
+/** Lines that decide which of a network key's outputs are trusted, and which presigns are used. */
 export const KEY_OUTPUT_MUTANTS: readonly Mutant[] = [
   {
-    name: "outputs with different keys are taken for one key's",
+    name: "outputs with different keys are accepted as one key's",
     file: "src/protocol/parameters/choose-key-output.ts",
     find: "chosen !== undefined && !equalBytes(chosen, found)",
     replace: "chosen !== undefined && !equalBytes(chosen, chosen)",

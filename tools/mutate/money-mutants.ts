@@ -4,7 +4,7 @@ const LIFECYCLE = ["test/component/signing/sign-lifecycle.test.ts"];
 const POSTINGS = ["test/component/ledger/postings.test.ts"];
 const DEPOSITS = ["test/component/billing/deposits/credit.test.ts"];
 
-/** Lines that move credit, or say what a deposit is worth. */
+/** Lines that move credit, or determine the value of a deposit. */
 export const MONEY_MUTANTS: readonly Mutant[] = [
   {
     name: "a reservation holds nothing",
@@ -21,14 +21,14 @@ export const MONEY_MUTANTS: readonly Mutant[] = [
     tests: LIFECYCLE,
   },
   {
-    name: "what was charged stays held",
+    name: "the charged amount stays held",
     file: "src/ledger/postings.ts",
     find: "                           held_micro_usd = p.held_micro_usd - s.price_micro_usd,\n",
     replace: "",
     tests: LIFECYCLE,
   },
   {
-    name: "a reservation that expires stays held",
+    name: "the amount of an expired reservation stays held",
     file: "src/ledger/postings.ts",
     find: "- s.price_micro_usd,\n                           open_reservations = p.open_reservations - 1,\n                           lapsed_reservations = $",
     replace:
@@ -43,14 +43,14 @@ export const MONEY_MUTANTS: readonly Mutant[] = [
     tests: POSTINGS,
   },
   {
-    name: "what is held for others is charged",
+    name: "the amount that is held for other requests is charged",
     file: "src/ledger/postings.ts",
     find: ">= s.price_micro_usd\n      RETURNING s.id\n    ), charge_entry",
     replace: "IS NOT NULL\n      RETURNING s.id\n    ), charge_entry",
     tests: POSTINGS,
   },
   {
-    name: "a refund gives nothing back",
+    name: "a refund returns nothing",
     file: "src/ledger/postings.ts",
     find: "balance_micro_usd = p.balance_micro_usd + s.price_micro_usd,",
     replace: "balance_micro_usd = p.balance_micro_usd,",
@@ -71,7 +71,7 @@ export const MONEY_MUTANTS: readonly Mutant[] = [
     tests: POSTINGS,
   },
   {
-    name: "an expired reservation does not lower how many a project may hold",
+    name: "an expired reservation does not lower the project's limit of reservations",
     file: "src/ledger/postings.ts",
     find: "(sql`p`)} + 1,",
     replace: "(sql`p`)} + 0,",
@@ -92,14 +92,14 @@ export const MONEY_MUTANTS: readonly Mutant[] = [
     tests: ["test/race/dkg-money.test.ts"],
   },
   {
-    name: "a dWallet that is there is refunded",
+    name: "an existing dWallet is refunded",
     file: "src/onboarding/fail-dwallet.ts",
     find: " AND state = ${from} FOR UPDATE",
     replace: " FOR UPDATE",
     tests: ["test/race/dkg-money.test.ts"],
   },
   {
-    name: "the key of an entry is not its request's, so that it may be booked twice",
+    name: "the key of an entry does not follow from its request, so that it may be booked twice",
     file: "src/ledger/postings.ts",
     find: ":' || s.id, ",
     replace: ":' || gen_random_uuid(), ",
@@ -127,14 +127,14 @@ export const MONEY_MUTANTS: readonly Mutant[] = [
     tests: DEPOSITS,
   },
   {
-    name: "two who credit at once both count the same deposits",
+    name: "two simultaneous passes both count the same deposits",
     file: "src/billing/deposits/credit-deposits.ts",
     find: "ORDER BY d.id FOR UPDATE OF d",
     replace: "ORDER BY d.id",
     tests: ["test/race/deposits.test.ts"],
   },
   {
-    name: "payments in skipped checkpoints are not scanned for",
+    name: "skipped checkpoints do not cause a scan",
     file: "src/billing/deposits/follow-checkpoints.ts",
     find: "        await hastenScans(database, { network, pollMs });",
     replace: "",
@@ -155,7 +155,7 @@ export const MONEY_MUTANTS: readonly Mutant[] = [
     tests: ["test/race/deposit-checkpoints.test.ts"],
   },
   {
-    name: "a payment to anybody is the project's deposit",
+    name: "a payment to any address is the project's deposit",
     file: "src/billing/deposits/record-payment.ts",
     find: "payments.filter((payment) => payment.address === address)",
     replace: "payments.filter(() => address.length > 0)",
@@ -169,7 +169,7 @@ export const MONEY_MUTANTS: readonly Mutant[] = [
     tests: ["test/component/billing/prices/price-feed.test.ts"],
   },
   {
-    name: "a price that jumps is believed",
+    name: "a price that jumps is accepted",
     file: "src/billing/prices/check-price.ts",
     find: "return step * 100n <= from.picoUsd * BigInt(maxStepPercent);",
     replace: "return step >= 0n;",

@@ -1,18 +1,18 @@
-/** One line changed for the worse, and the tests that must notice. */
+/** One line changed for the worse, and the tests that must detect it. */
 export interface Mutant {
-  /** What the service or its client would do, as a sentence. */
+  /** The resulting behaviour of the service or its client, as a sentence. */
   readonly name: string;
-  /** The file, from the repository's root. */
+  /** The file's path from the repository's root. */
   readonly file: string;
-  /** The text that decides, which the file has exactly once. */
+  /** The deciding text, which occurs exactly once in the file. */
   readonly find: string;
-  /** What stands there instead. */
+  /** The replacement. */
   readonly replace: string;
   /** Test files, of which at least one must fail. */
   readonly tests: readonly string[];
 }
 
-/** The file's text with the mutant's change. Throws where the text to change is not there exactly once. */
+/** Returns the file's text with the mutant's change. Throws unless the text to change occurs exactly once. */
 export function mutate(text: string, { file, find, replace }: Mutant): string {
   const [before, after, ...others] = text.split(find);
   if (before === undefined || after === undefined || others.length > 0) {

@@ -3,7 +3,7 @@ import type { Mutant } from "./mutant.ts";
 const CREATE = ["test/component/onboarding/create-dwallet.test.ts"];
 const UNSIGNED = ["test/component/onboarding/bad-signature.test.ts"];
 
-/** Lines that decide whose dWallet and key it is, and what onboarding may cost the service. */
+/** Lines that decide who owns a dWallet and a key, and what onboarding may cost the service. */
 export const ONBOARDING_MUTANTS: readonly Mutant[] = [
   {
     name: "a project creates dWallets beyond its quota",
@@ -20,7 +20,7 @@ export const ONBOARDING_MUTANTS: readonly Mutant[] = [
     tests: CREATE,
   },
   {
-    name: "a session is answered for another request",
+    name: "a session is returned for another request",
     file: "src/onboarding/create-dwallet.ts",
     find: "|| !equalBytes(row.requestHash, hash)) {",
     replace: "|| hash.length === 0) {",
@@ -34,21 +34,21 @@ export const ONBOARDING_MUTANTS: readonly Mutant[] = [
     tests: CREATE,
   },
   {
-    name: "a registration that the chain refuses is tried for ever",
+    name: "a registration that the chain refuses is retried forever",
     file: "src/onboarding/register-encryption-key.ts",
     find: "tries < TRIES_PER_DAY",
     replace: "tries < 1_000",
     tests: ["test/component/onboarding/registration-tries.test.ts"],
   },
   {
-    name: "a try to register does not count against the quota",
+    name: "an attempt to register does not count against the quota",
     file: "src/onboarding/register-encryption-key.ts",
     find: '    if (!isRegistered) await checkQuota(db, "encryption_key", projectId, deps.dkgsPerDay);\n',
     replace: "",
     tests: ["test/component/onboarding/registration-tries.test.ts"],
   },
   {
-    name: "a key is registered that its signer did not sign",
+    name: "a key that its signer did not sign is registered",
     file: "src/onboarding/register-encryption-key.ts",
     find: "if (!verifyUserSignature(signerPublicKey, encryptionKey, signature)) {",
     replace: "if (signature.length === 0) {",

@@ -5,7 +5,7 @@ const TOKEN = ["test/unit/sdk/resume-token.test.ts"];
 const NAME = ["test/unit/sdk/get-or-create.test.ts"];
 const NAME_RACE = ["test/race/dwallet-names.test.ts"];
 
-/** Lines by which an action that is resumed, or a dWallet that is named, is one and the caller's own. */
+/** Lines that keep a resumed action, or a named dWallet, unique and the caller's own. */
 export const RESUME_MUTANTS: readonly Mutant[] = [
   {
     name: "a resumed signature may be of another message than the token's",
@@ -15,7 +15,7 @@ export const RESUME_MUTANTS: readonly Mutant[] = [
     tests: RESUME,
   },
   {
-    name: "the message that is given again is not compared with the token's",
+    name: "the caller's message is not compared with the token's",
     file: "src/sdk/resume-within.ts",
     find: "    if (!equalBytes(sha256(message), point.messageDigest))\n",
     replace: "    if (message.length === 0)\n",
@@ -30,7 +30,7 @@ export const RESUME_MUTANTS: readonly Mutant[] = [
     tests: RESUME,
   },
   {
-    name: "a token is given out after the step that it stands for",
+    name: "a token is given to the caller after its step",
     file: "src/sdk/action.ts",
     find: "      await options.onResumeToken?.(resumeToken);\n",
     replace: "      void options.onResumeToken?.(resumeToken);\n",
@@ -44,28 +44,28 @@ export const RESUME_MUTANTS: readonly Mutant[] = [
     tests: RESUME,
   },
   {
-    name: "a token that was changed is read",
+    name: "a changed token is accepted",
     file: "src/sdk/resume-token.ts",
     find: "  if (!equalBytes(checksumOf(versioned), bytes.subarray(-CHECKSUM_BYTES))) throw malformed();\n",
     replace: "",
     tests: TOKEN,
   },
   {
-    name: "a token of another network is read",
+    name: "a token of another network is accepted",
     file: "src/sdk/resume-token.ts",
     find: "  if (point.network !== network) throw",
     replace: '  if (point.network === undefined && network !== "mainnet") throw',
     tests: TOKEN,
   },
   {
-    name: "a dWallet of another name is taken",
+    name: "a dWallet of another name is returned",
     file: "src/sdk/get-or-make.ts",
     find: "found !== undefined && found.name !== name",
     replace: 'found !== undefined && found.name === ""',
     tests: NAME,
   },
   {
-    name: "a name that is taken ends getOrCreate",
+    name: "getOrCreate fails for a name that is in use",
     file: "src/sdk/get-or-make.ts",
     find: '|| error.reason !== "DWALLET_NAME_TAKEN") throw error;',
     replace: '|| error.reason !== "") throw error;',

@@ -3,17 +3,17 @@ import type { Mutant } from "./mutant.ts";
 const LOOP = ["test/component/app/retention-loop.test.ts"];
 const RACE = ["test/race/retention.test.ts"];
 
-/** Lines that keep retention from what is still needed. */
+/** Lines that keep retention from deleting needed data. */
 export const RETENTION_MUTANTS: readonly Mutant[] = [
   {
-    name: "a request under way loses its half",
+    name: "a request in progress loses its half",
     file: "src/signing/empty-requests.ts",
     find: "r.status IN ('completed', 'failed') AND ",
     replace: "",
     tests: LOOP,
   },
   {
-    name: "a request loses its half while its operation is not over",
+    name: "a request loses its half before its operation has ended",
     file: "src/signing/empty-requests.ts",
     find: "o.state IN ('landed', 'failed')",
     replace: "true",

@@ -4,17 +4,17 @@ const TRUST = ["test/unit/sdk/share-trust.test.ts"];
 const ONBOARD = ["test/unit/sdk/onboard.test.ts"];
 const DERIVE = ["test/unit/crypto/derive-user-share.test.ts"];
 
-/** Lines by which a client takes no share, key or output but its own user's. */
+/** Lines that keep a client from accepting a share, key or output that is not its own user's. */
 export const SHARE_MUTANTS: readonly Mutant[] = [
   {
-    name: "a share that does not lead to the output is taken as the seed's",
+    name: "a share that does not lead to the output is accepted as the seed's",
     file: "src/sdk/seed-share.ts",
     find: "isOwn = await context.engine.isOutputOfShare({ ...claim, signal });",
     replace: "isOwn = true;",
     tests: TRUST,
   },
   {
-    name: "the chain is not asked for the session",
+    name: "the session is not read from the chain",
     file: "src/sdk/seed-share.ts",
     find: "if (onChain !== undefined) yield onChain;",
     replace: "",
@@ -28,7 +28,7 @@ export const SHARE_MUTANTS: readonly Mutant[] = [
     tests: TRUST,
   },
   {
-    name: "the user's public output is not compared whole",
+    name: "only a part of the user's public output is compared",
     file: "src/crypto/user-output.ts",
     find: "return equalBytes(own, userPublicOutputFromDWalletOutput(curveName, dwalletOutput));",
     replace:
@@ -43,56 +43,56 @@ export const SHARE_MUTANTS: readonly Mutant[] = [
     tests: [...ONBOARD, ...TRUST],
   },
   {
-    name: "a share is accepted that does not lead to the output",
+    name: "a share that does not lead to the output is accepted",
     file: "src/sdk/finish-onboard.ts",
     find: "if (!(await engine.isOutputOfShare(claim))) {",
     replace: "if (publicOutput.length === 0) {",
     tests: ONBOARD,
   },
   {
-    name: "openShare without the comparison of the output",
+    name: "openShare does not compare the output",
     file: "src/sdk/open-share.ts",
     find: "isFit = await context.engine.isOutputOfShare({ ...claim, signal: action.signal });",
     replace: "isFit = true;",
     tests: TRUST,
   },
   {
-    name: "openShare without the signer's own signature",
+    name: "openShare does not require the signer's own signature",
     file: "src/sdk/open-share.ts",
     find: "!verifyEd25519(keys.signerPublicKey, publicOutput, state.userOutputSignature)",
     replace: "state.userOutputSignature.length === 0",
     tests: TRUST,
   },
   {
-    name: "openShare takes a share that nobody signed for",
+    name: "openShare accepts a share without a signature",
     file: "src/sdk/open-share.ts",
     find: 'state.kind !== "KeyHolderSigned" ||',
     replace: 'state.kind === "KeyHolderSigned" &&',
     tests: TRUST,
   },
   {
-    name: "openShare takes a share that is encrypted to another signer",
+    name: "openShare accepts a share that is encrypted to another signer",
     file: "src/sdk/open-share.ts",
     find: "encrypted.encryptionKeyAddress !== keys.signerAddress",
     replace: "false",
     tests: TRUST,
   },
   {
-    name: "openShare takes another dWallet's share",
+    name: "openShare accepts another dWallet's share",
     file: "src/sdk/open-share.ts",
     find: "encrypted.dwalletId !== dwallet.id ||",
     replace: "",
     tests: TRUST,
   },
   {
-    name: "a key that was registered for another signer is taken by the client",
+    name: "the client accepts a key that was registered for another signer",
     file: "src/sdk/make-dwallet.ts",
     find: "if (registered.signerAddress !== keys.signerAddress) {",
     replace: 'if (registered.signerAddress === "") {',
     tests: TRUST,
   },
   {
-    name: "a key that was registered for another signer is taken by the service",
+    name: "the service accepts a key that was registered for another signer",
     file: "src/onboarding/is-registered-key.ts",
     find: "onChain.signerAddress === key.signerAddress &&",
     replace: "",
@@ -106,14 +106,14 @@ export const SHARE_MUTANTS: readonly Mutant[] = [
     tests: ["test/component/onboarding/create-dwallet.test.ts"],
   },
   {
-    name: "a fullnode's other dWallet is taken for the one asked for",
+    name: "another dWallet from a fullnode is accepted as the requested one",
     file: "src/sdk/read-dwallet.ts",
     find: "if (dwallet.id === dwalletId) return dwallet;",
     replace: "if (dwalletId.length > 0) return dwallet;",
     tests: TRUST,
   },
   {
-    name: "sign takes a given share that does not fit",
+    name: "sign accepts a given share that does not match",
     file: "src/sdk/fitting-share.ts",
     find: "!(await fits(context.engine, claim))",
     replace: "parameters.length === 0",

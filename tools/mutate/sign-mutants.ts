@@ -14,7 +14,7 @@ export const SIGN_MUTANTS: readonly Mutant[] = [
     tests: ["test/component/signing/submit-expiry.test.ts"],
   },
   {
-    name: "a half that is wrong is charged",
+    name: "a wrong half is charged",
     file: "src/signing/submit.ts",
     find: "  await checkHalf(projectId, claimOf(row, userSignMessage));\n",
     replace: "",
@@ -35,7 +35,7 @@ export const SIGN_MUTANTS: readonly Mutant[] = [
     tests: LIFECYCLE,
   },
   {
-    name: "a presign is reserved that is not ready",
+    name: "a presign that is not ready is reserved",
     file: "src/signing/take-reservation.ts",
     find: "AND state = 'ready' AND",
     replace: "AND",
@@ -63,7 +63,7 @@ export const SIGN_MUTANTS: readonly Mutant[] = [
     tests: RACE,
   },
   {
-    name: "reservations of one project are not decided one after the other",
+    name: "reservations of one project are not serialized",
     file: "src/signing/take-reservation.ts",
     find: "WHERE id = ${projectId}::uuid FOR UPDATE",
     replace: "WHERE id = ${projectId}::uuid",
@@ -77,14 +77,14 @@ export const SIGN_MUTANTS: readonly Mutant[] = [
     tests: RACE,
   },
   {
-    name: "an idempotency key that is another call's reserves once more",
+    name: "the idempotency key of another call makes a second reservation",
     file: "src/signing/take-reservation.ts",
     find: "WHERE ${idempotency === undefined} OR EXISTS (SELECT 1 FROM keyed)",
     replace: "WHERE true",
     tests: RACE,
   },
   {
-    name: "a reservation is ended before its time",
+    name: "a reservation ends before its expiry",
     file: "src/signing/expire-loop.ts",
     find: "WHERE status = 'prepared' AND expires_at <= statement_timestamp()",
     replace: "WHERE status = 'prepared'",
@@ -98,7 +98,7 @@ export const SIGN_MUTANTS: readonly Mutant[] = [
     tests: MIXED_UP,
   },
   {
-    name: "a session that signs another message is taken for the request's",
+    name: "a session that signs another message is accepted as the request's",
     file: "src/signing/sign-operation.ts",
     find: "    equalBytes(Uint8Array.from(session.message), subject.message) &&\n",
     replace: "",
@@ -133,7 +133,7 @@ export const SIGN_MUTANTS: readonly Mutant[] = [
     tests: LIFECYCLE,
   },
   {
-    name: "a presign of a stored transaction serves another request",
+    name: "a presign of a stored transaction is used for another request",
     file: "src/presigns/presign-moves.ts",
     find: "move(sql`'burnt'`",
     replace: "move(sql`'ready'`",
@@ -147,7 +147,7 @@ export const SIGN_MUTANTS: readonly Mutant[] = [
     tests: ["test/race/refunds.test.ts"],
   },
   {
-    name: "a project that sends wrong halves has them verified for ever",
+    name: "a project's wrong halves are verified without a limit",
     file: "src/signing/check-half.ts",
     find: "if (leftMs > 0) throw tooManyWrong(leftMs);",
     replace: "",
@@ -161,7 +161,7 @@ export const SIGN_MUTANTS: readonly Mutant[] = [
     tests: ["test/component/signing/mixed-up-session.test.ts"],
   },
   {
-    name: "a request waits for ever for a valid signature",
+    name: "a request waits forever for a valid signature",
     file: "src/signing/sign-session.ts",
     find: "if (doubted?.isOver !== true)",
     replace: "if (doubted !== null)",

@@ -6,7 +6,7 @@ const SOLANA = ["test/unit/signers/solana.test.ts"];
 const SUI = ["test/unit/signers/sui.test.ts"];
 const BITCOIN = ["test/component/signers/bitcoin.test.ts"];
 
-/** Lines that decide what the signers of other libraries have signed, and for whom. */
+/** Lines that decide what the signers of other libraries sign, and for whom. */
 export const SIGNER_MUTANTS: readonly Mutant[] = [
   {
     name: "a public key is not proven with the seed",
@@ -23,14 +23,14 @@ export const SIGNER_MUTANTS: readonly Mutant[] = [
     tests: VIEM,
   },
   {
-    name: "a public key that is not the chain's is taken for one signature",
+    name: "a public key that differs from the chain's is accepted for one signature",
     file: "src/signers/message-signer.ts",
     find: "      await checkKey(client, key, algorithm.curve, options);\n",
     replace: "",
     tests: VIEM,
   },
   {
-    name: "a public key that is not the chain's is taken for several signatures",
+    name: "a public key that differs from the chain's is accepted for several signatures",
     file: "src/signers/message-signer.ts",
     find: "  await checkKey(client, key, first.algorithm.curve, { signal, traceparent });\n",
     replace: "",
@@ -44,7 +44,7 @@ export const SIGNER_MUTANTS: readonly Mutant[] = [
     tests: SOLANA,
   },
   {
-    name: "one of several messages fails and nobody hears of it",
+    name: "the failure of one of several messages is not reported",
     file: "src/signers/message-signer.ts",
     find: 'if (result.status === "rejected") throw result.reason;\n    return result.value.signature;',
     replace: 'return result.status === "rejected" ? new Uint8Array(64) : result.value.signature;',
@@ -72,7 +72,7 @@ export const SIGNER_MUTANTS: readonly Mutant[] = [
     tests: VIEM,
   },
   {
-    name: "the client's error reaches viem as it is",
+    name: "the client's error reaches viem unconverted",
     file: "src/signers/viem/dwallet-signing-error.ts",
     find: "error instanceof TssError ? new DWalletSigningError(error) : error",
     replace: "error",
@@ -86,7 +86,7 @@ export const SIGNER_MUTANTS: readonly Mutant[] = [
     tests: VIEM,
   },
   {
-    name: "a domain alone is signed with a struct behind it",
+    name: "a domain alone is signed with a struct after it",
     file: "src/signers/viem/pre-images.ts",
     find: 'if (primaryType === "EIP712Domain")',
     replace: 'if (primaryType === "")',
@@ -100,7 +100,7 @@ export const SIGNER_MUTANTS: readonly Mutant[] = [
     tests: ETHERS,
   },
   {
-    name: "the recovery id is lost on the way to ethers",
+    name: "the recovery id does not reach ethers",
     file: "src/signers/ethers/dwallet-signer.ts",
     find: "signature[64] === 0 ? 0 : 1",
     replace: "0",
@@ -114,7 +114,7 @@ export const SIGNER_MUTANTS: readonly Mutant[] = [
     tests: SOLANA,
   },
   {
-    name: "Solana Kit's abort signal is not heard",
+    name: "Solana Kit's abort signal is ignored",
     file: "src/signers/solana/dwallet-solana-signer.ts",
     find: "abortSignal && { signal: abortSignal }",
     replace: "{}",
@@ -128,21 +128,21 @@ export const SIGNER_MUTANTS: readonly Mutant[] = [
     tests: SUI,
   },
   {
-    name: "a signature that others can use is made without leave",
+    name: "a signature that others can reuse is made without permission",
     file: "src/signers/bitcoin/plan-inputs.ts",
     find: "if (!allowed.includes(byte))",
     replace: "if (allowed.length === 0)",
     tests: BITCOIN,
   },
   {
-    name: "an input that is signed already is signed and charged again",
+    name: "a signed input is signed and charged again",
     file: "src/signers/bitcoin/plan-inputs.ts",
     find: "!transaction.inputs[index]!.isSignedBy(publicKey)",
     replace: "transaction.inputs[index] !== undefined",
     tests: BITCOIN,
   },
   {
-    name: "an input of somebody else is signed",
+    name: "another owner's input is signed",
     file: "src/signers/bitcoin/plan-inputs.ts",
     find: "spent && kinds.get(bytesToHex(spent.script))",
     replace: 'spent && (kinds.get(bytesToHex(spent.script)) ?? "p2wpkh")',
@@ -170,7 +170,7 @@ export const SIGNER_MUTANTS: readonly Mutant[] = [
     tests: BITCOIN,
   },
   {
-    name: "a quote leaves out that an algorithm has a price of its own",
+    name: "a quote ignores that an algorithm has its own price",
     file: "src/signers/bitcoin/quote-psbt.ts",
     find: "own?.priceMicroUsd ?? prices.signPriceMicroUsd",
     replace: "prices.signPriceMicroUsd",

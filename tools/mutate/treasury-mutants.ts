@@ -14,7 +14,7 @@ export const TREASURY_MUTANTS: readonly Mutant[] = [
     tests: REVIEW,
   },
   {
-    name: "objects that are given away pass the review",
+    name: "commands that give objects away pass the review",
     file: "src/cli/treasury/review-commands.ts",
     find: "bytes === undefined || !objects.every(isUpgradeCap)",
     replace: "bytes === undefined",
@@ -28,7 +28,7 @@ export const TREASURY_MUTANTS: readonly Mutant[] = [
     tests: REVIEW,
   },
   {
-    name: "a transaction with something behind it passes the review",
+    name: "a transaction with trailing bytes passes the review",
     file: "src/cli/treasury/review-transaction.ts",
     find: "data === undefined || !equalBytes(again, bytes)",
     replace: "data === undefined",
@@ -49,21 +49,21 @@ export const TREASURY_MUTANTS: readonly Mutant[] = [
     tests: ["test/unit/cli/treasury/read-key-file.test.ts"],
   },
   {
-    name: "a fullnode of any chain is taken for the network's",
+    name: "a fullnode of any chain is accepted as the network's",
     file: "src/cli/treasury/open-treasury-chain.ts",
     find: "found !== wanted",
     replace: "found === ''",
     tests: COMMANDS,
   },
   {
-    name: "a signature of anybody is taken for the sender's",
+    name: "anybody's signature is accepted as the sender's",
     file: "src/cli/commands/treasury/submit.ts",
     find: "{ address: sender }",
     replace: "{}",
     tests: COMMANDS,
   },
   {
-    name: "any answer lets a transaction go on",
+    name: "any answer confirms a transaction",
     file: "src/cli/confirm.ts",
     find: '=== "yes"',
     replace: '!== ""',

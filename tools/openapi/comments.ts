@@ -19,8 +19,8 @@ const AT = {
 type Commented = Exclude<AnyDesc, { kind: "file" | "extension" }>;
 
 /**
- * The comment that belongs to a declaration: the one before it, else the one behind it; empty for none. Descriptors
- * made without source info have none.
+ * Returns the comment of a declaration: the one before it, or else the one after it; empty for none. Descriptors
+ * without source info have none.
  */
 export function commentOf(desc: Commented): string {
   return commentAt(fileOf(desc).proto, pathOf(desc));
@@ -47,7 +47,7 @@ function commentAt(file: FileDescriptorProto, path: readonly number[]): string {
   return index.get(path.join(".")) ?? "";
 }
 
-/** Without the space behind each slash, and without instructions to linters. */
+/** Removes the space after each slash, and instructions to linters. */
 function tidy(comment: string): string {
   return comment
     .split("\n")

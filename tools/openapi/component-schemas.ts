@@ -5,18 +5,18 @@ import { messageSchema } from "./message-schema.ts";
 import { isFirstName } from "./value-rules.ts";
 import { wellKnownSchema } from "./well-known.ts";
 
-/** The schemas under `components`, made as they are referred to. */
+/** The schemas under `components`, created when they are first referred to. */
 export interface ComponentSchemas extends TypeSchemas {
-  /** Adds a schema of this name. @returns a reference to it. @throws Error when the name is taken by another one */
+  /** Adds a schema with this name. @returns a reference to it. @throws Error if another schema has the name */
   add(name: string, schema: JsonObject): JsonObject;
   /** All schemas so far, sorted by name. */
   all(): JsonObject;
 }
 
 /**
- * Names are without the package for messages of these packages. A message that is in requests and in replies has two
- * schemas, the one for requests with `Input` behind its name.
- * @param replies the messages that methods answer with
+ * Names omit the package for messages of these packages. A message that is in requests and in replies has two schemas,
+ * the one for requests with the suffix `Input`.
+ * @param replies the messages that methods reply with
  */
 export function createComponentSchemas(
   packages: ReadonlySet<string>,
@@ -33,7 +33,7 @@ export function createComponentSchemas(
     const known = schemas.get(name);
     if (known !== undefined && known.of !== of) throw new Error(`two schemas have the name ${name}`);
     if (known === undefined) {
-      // Entered before it is made, because a message may hold itself.
+      // Registered before it is built, because a message may contain itself.
       const entry = { of, schema: {} };
       schemas.set(name, entry);
       entry.schema = make();
@@ -63,7 +63,7 @@ export function createComponentSchemas(
   return types;
 }
 
-/** Values are given by name. A second name of a number is left out. */
+/** Values are listed by name. A second name of a number is omitted. */
 function enumSchema(enumeration: DescEnum): JsonObject {
   const values = enumeration.values.filter(isFirstName);
   const comments = values

@@ -11,16 +11,16 @@ import { commentOf } from "./comments.ts";
 import { ruleKeywords, rulesOf } from "./rule-keywords.ts";
 import { mapKeySchema, scalarSchema } from "./scalar-schema.ts";
 
-/** Whether a schema is for what the server takes or for what it gives. Rules hold for what it takes. */
+/** Whether a schema describes the server's input or output. Rules apply to input. */
 export type Direction = "input" | "output";
 
-/** Where the schemas of messages and enums are found. */
+/** Finds the schemas of messages and enums. */
 export interface TypeSchemas {
   ofMessage(message: DescMessage, direction: Direction): JsonObject;
   ofEnum(enumeration: DescEnum): JsonObject;
 }
 
-/** The schema of a field in its message's JSON, with its comment and its rules. */
+/** Returns the schema of a field in its message's JSON, with its comment and its rules. */
 export function fieldSchema(field: DescField, direction: Direction, types: TypeSchemas): JsonObject {
   const rules = direction === "input" ? rulesOf(field) : undefined;
   const { schema, notes } = ruled(shapeOf(field, direction, types, rules), field, rules);
@@ -32,7 +32,7 @@ export function fieldSchema(field: DescField, direction: Direction, types: TypeS
   };
 }
 
-/** A field, or what a list or map has as its items. */
+/** The schema of a field, or of the items of a list or map. */
 interface Value {
   readonly scalar?: ScalarType | undefined;
   readonly message?: DescMessage | undefined;
@@ -71,7 +71,7 @@ function valueSchema(value: Value, direction: Direction, types: TypeSchemas): Js
   return scalarSchema(value.scalar ?? ScalarType.STRING);
 }
 
-/** Adds rules to a schema. @param isItem the rules are those of the field's items */
+/** Adds rules to a schema. @param isItem whether the rules are those of the field's items */
 function ruled(
   schema: JsonObject,
   field: DescField,
@@ -91,7 +91,7 @@ function ruled(
   return { schema: joined, notes };
 }
 
-/** A floating-point number may be a word such as NaN, but no word keeps a rule. */
+/** A floating-point number may be a word such as NaN, but no word satisfies a rule. */
 function withoutWords(schema: JsonObject): JsonObject {
   const { anyOf, ...rest } = schema;
   const [number] = Array.isArray(anyOf) ? anyOf : [];
@@ -102,7 +102,7 @@ function isObject(value: JsonValue | undefined): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The JSON of the value that a field without presence has when it is left out. */
+/** The JSON of the value that an omitted field without presence has. */
 function zeroOf(field: DescField, isItem: boolean): JsonValue {
   if (!isItem && field.fieldKind === "list") return [];
   if (!isItem && field.fieldKind === "map") return {};

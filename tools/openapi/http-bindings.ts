@@ -6,24 +6,24 @@ import { findField } from "../../src/transport/rest/field-path.ts";
 /** One way to reach a method over HTTP. */
 export interface HttpBinding {
   readonly method: DescMethod;
-  /** In lower case, as OpenAPI's path items have it. */
+  /** In lower case, as in OpenAPI's path items. */
   readonly verb: string;
   /** The path template of google.api.HttpRule. */
   readonly template: string;
-  /** `"message"`: the whole request but what the path gives; a field: that part; `"none"`: no body. */
+  /** `"message"`: the whole request except the path's fields; a field: that part; `"none"`: no body. */
   readonly body: "none" | "message" | DescField;
-  /** The field of the reply that is the reply's body; the whole message when there is none. */
+  /** The field of the reply that becomes the body; undefined: the whole message. */
   readonly replyField: DescField | undefined;
   /** 0 for the method's own binding, then the additional ones. */
   readonly index: number;
 }
 
-/** What a path item of OpenAPI 3.1 can hold. */
+/** The verbs of a path item in OpenAPI 3.1. */
 const VERBS = ["get", "put", "post", "delete", "options", "head", "patch", "trace"];
 
 /**
- * The bindings of a method's google.api.http annotation, additional ones included.
- * @throws Error for a rule that OpenAPI cannot say or that does not fit its method
+ * Returns the bindings of a method's google.api.http annotation, including additional ones.
+ * @throws Error for a rule that OpenAPI cannot express or that does not fit its method
  */
 export function httpBindings(method: DescMethod): HttpBinding[] {
   if (!hasOption(method, http)) return [];
@@ -55,7 +55,6 @@ function fieldNamed(method: DescMethod, message: DescMessage, name: string): Des
   return field;
 }
 
-/** An annotation that cannot be described. */
 export function misfit(method: DescMethod, why: string): Error {
   return new Error(`the google.api.http rule of ${method.parent.typeName}.${method.name}: ${why}`);
 }

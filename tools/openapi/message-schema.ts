@@ -14,9 +14,9 @@ import { type GivenPaths, isGiven, pathsBelow } from "./given-paths.ts";
 import { requiredIn } from "./required-fields.ts";
 
 /**
- * The schema of a message as an object of its fields. A reply always has its fields without presence; a request may
- * leave out what its rules do not ask for, and must have no others.
- * @param given dotted paths in proto names that come from elsewhere, from the path: allowed, but never required
+ * Returns the schema of a message as an object of its fields. A reply always has its fields without presence. A request
+ * may omit fields that its rules do not require, and may have no unknown ones.
+ * @param given dotted paths in proto names that come from the path: allowed, but never required
  */
 export function messageSchema(
   message: DescMessage,
@@ -52,12 +52,12 @@ function propertySchema(
 ): JsonObject {
   const inside = pathsBelow(field, given);
   if (field.fieldKind !== "message" || inside.size === 0) return fieldSchema(field, direction, types);
-  // The message with less required is this property's alone, so it has no name of its own.
+  // The relaxed message belongs only to this property, so it has no name.
   const ofMessage = () => messageSchema(field.message, direction, types, inside);
   return fieldSchema(field, direction, { ...types, ofMessage });
 }
 
-/** Replies have implicit fields written out. */
+/** Whether a reply writes the field out even if it is unset. */
 function alwaysIn(message: DescMessage): ReadonlySet<DescField | DescOneof> {
   const { IMPLICIT, LEGACY_REQUIRED } = FeatureSet_FieldPresence;
   return new Set(
@@ -65,7 +65,7 @@ function alwaysIn(message: DescMessage): ReadonlySet<DescField | DescOneof> {
   );
 }
 
-/** At most one field of a oneof is there, and one at least where a rule says so. */
+/** At most one field of a oneof is set, and at least one if a rule requires it. */
 function alternatives(
   message: DescMessage,
   direction: Direction,

@@ -3,7 +3,7 @@ import { HttpBodySchema } from "../../gen/proto/google/api/httpbody_pb.ts";
 import type { HttpBinding } from "./http-bindings.ts";
 import { headerRefs } from "./reply-headers.ts";
 
-/** The content of a body that is octets. `format` is for generators of clients; to OpenAPI the media type says it all. */
+/** The content of a body of octets. `format` is for client generators; for OpenAPI the media type is enough. */
 export const OCTETS_CONTENT: JsonObject = {
   "application/octet-stream": { schema: { type: "string", format: "binary" } },
 };
@@ -19,12 +19,12 @@ export function givesOctets({ method, replyField }: HttpBinding): boolean {
   return isHttpBody(replyField === undefined ? method.output : replyField.message);
 }
 
-/** Whether the octets can be asked for in parts, and only if they changed. */
+/** Whether callers can request the octets in parts, and conditionally. */
 export function isCached(binding: HttpBinding): boolean {
   return givesOctets(binding) && binding.verb === "get";
 }
 
-/** The replies of a method that answers with octets, by status. */
+/** Returns the replies of a method that returns octets, by status. */
 export function octetReplies(binding: HttpBinding): JsonObject {
   const content = OCTETS_CONTENT;
   if (!isCached(binding)) {
@@ -42,7 +42,7 @@ export function octetReplies(binding: HttpBinding): JsonObject {
   };
 }
 
-/** Request headers that go with octets. */
+/** The request headers for octets. */
 export function octetParameters(binding: HttpBinding): JsonObject[] {
   if (!isCached(binding)) return [];
   return [

@@ -10,18 +10,18 @@ import { REPLY_HEADERS } from "./reply-headers.ts";
 export interface DocumentFrame {
   readonly info: JsonObject;
   readonly servers: readonly JsonObject[];
-  /** Paths beside those of the services. */
+  /** Paths in addition to those of the services. */
   readonly paths: JsonObject;
   readonly tags: readonly JsonObject[];
-  /** Components beside those that the services need. They must have the schema `google.rpc.Status`. */
+  /** Components in addition to those of the services. They must include the schema `google.rpc.Status`. */
   readonly components: Readonly<Record<string, JsonObject>>;
   readonly policyOf: (binding: HttpBinding) => OperationPolicy;
 }
 
 /**
- * Describes the google.api.http bindings of services as an OpenAPI 3.1 document. Same input, same document: paths,
- * schemas and other maps are sorted by name.
- * @param services made from a descriptor set with source info, which has the comments
+ * Describes the google.api.http bindings of services as an OpenAPI 3.1 document. The same input makes the same
+ * document: paths, schemas and other maps are sorted by name.
+ * @param services from a descriptor set with source info, which contains the comments
  * @throws Error for a binding that cannot be described
  */
 export function openApiDocument(services: readonly DescService[], frame: DocumentFrame): JsonObject {
@@ -75,7 +75,10 @@ function servicePaths(
   return paths;
 }
 
-/** The method's name, with its service's before it where two have it; a number behind it for additional bindings. */
+/**
+ * Returns the method's name, with a prefix of the service's name if two services have the method, and a number as the
+ * suffix for additional bindings.
+ */
 function operationIds(bindings: readonly HttpBinding[]): (binding: HttpBinding) => string {
   const methods = new Map<string, Set<DescMethod>>();
   for (const { method } of bindings) {

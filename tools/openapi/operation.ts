@@ -9,26 +9,26 @@ import { requestBody } from "./request-body.ts";
 import { streamParameters } from "./streams.ts";
 import { successReplies } from "./success-replies.ts";
 
-/** What an application adds to an operation: what no descriptor says in general. */
+/** The additions of an application to an operation, which do not follow from descriptors. */
 export interface OperationPolicy {
   /** Paragraphs for the description. */
   readonly notes: readonly string[];
   readonly security: readonly JsonValue[];
   readonly parameters: readonly JsonObject[];
-  /** Replies of calls that failed, by status or `default`. */
+  /** Replies of failed calls, by status or `default`. */
   readonly errors: Readonly<Record<string, NamedReply>>;
   /** Members whose names begin with `x-`. */
   readonly extensions: JsonObject;
 }
 
-/** A reply that several operations may share. Replies of one name are the same. */
+/** A reply that several operations may share. Replies with the same name are equal. */
 export interface NamedReply {
-  /** Its name under `components`. */
+  /** The name under `components`. */
   readonly name: string;
   readonly reply: JsonObject;
 }
 
-/** An operation object for one binding of a method. */
+/** Returns the operation object of one binding of a method. */
 export function operation(
   binding: HttpBinding,
   { given, parameters }: DocumentedPath,
@@ -67,7 +67,7 @@ export function operation(
   };
 }
 
-/** The first sentence of the comment, in one line. */
+/** Returns the first sentence of the comment, in one line. */
 function summaryOf(method: DescMethod, comment: string): string {
   const [first = ""] = comment.split(/\n\n|(?<=[.!?])\s/);
   return first.replaceAll("\n", " ").replace(/\.$/, "") || method.name;

@@ -13,16 +13,16 @@ import { type HttpBinding, misfit } from "./http-bindings.ts";
 export interface DocumentedPath {
   /** Such as `/v1/dwallets/{dwallet_id}/accept`. */
   readonly path: string;
-  /** What is the same for all paths that OpenAPI cannot tell apart: the path without its parameters' names. */
+  /** The path without its parameters' names, which is equal for all paths that OpenAPI cannot distinguish. */
   readonly shape: string;
   readonly parameters: readonly (JsonObject & { readonly name: string })[];
   readonly given: GivenPaths;
 }
 
 /**
- * Turns a template into a path with parameters. A parameter of OpenAPI is one segment, so a variable of several has
- * one for each of its wildcards, and its literals are part of the path.
- * @param namesOf the names in an earlier path of the same shape, which this one takes over
+ * Converts a template to a path with parameters. A parameter of OpenAPI is one segment, so a variable with several
+ * segments has one parameter for each of its wildcards, and its literals are part of the path.
+ * @param namesOf the names in an earlier path of the same shape, which this one reuses
  */
 export function documentedPath(
   binding: HttpBinding,

@@ -6,8 +6,8 @@ import { requiredIn } from "./required-fields.ts";
 import { isTextMessage, wellKnownSchema } from "./well-known.ts";
 
 /**
- * The query parameters of a binding: every field that neither path nor body gives, those of nested messages by dotted
- * names. A repeated field is a repeated parameter. Maps and repeated messages have no form in a query.
+ * Returns the query parameters of a binding: every field that is neither in the path nor in the body, those of nested
+ * messages by dotted names. A repeated field is a repeated parameter. Maps and repeated messages cannot be parameters.
  */
 export function queryParameters(
   { method, body }: HttpBinding,
@@ -24,11 +24,11 @@ export function queryParameters(
   );
 }
 
-/** How a message is reached. */
+/** The path from the request to a message. */
 interface Way {
   readonly names: readonly string[];
   readonly jsonNames: readonly string[];
-  /** The messages on the way, none of which is entered again. */
+  /** The messages on the path, which are not entered again. */
   readonly messages: readonly DescMessage[];
   readonly isRequired: boolean;
 }
@@ -54,7 +54,7 @@ function parametersIn(
   });
 }
 
-/** Whether text can give the field, or one item of it. */
+/** Whether a parameter's text can set the field, or one item of it. */
 function isText(field: DescField): boolean {
   if (field.fieldKind === "map") return false;
   return field.message === undefined || isTextMessage(field.message);

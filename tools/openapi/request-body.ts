@@ -8,8 +8,8 @@ import { OCTETS_CONTENT, takesOctets } from "./octets.ts";
 import { requiredIn } from "./required-fields.ts";
 
 /**
- * The body of a request; `undefined` where the binding has none. What the path gives may be left out of the body, which
- * then has a schema of its own, named after the operation.
+ * Returns the body of a request; undefined if the binding has none. The body may omit the fields of the path. It then
+ * has its own schema, named after the operation.
  * @param given dotted paths in proto names
  */
 export function requestBody(
@@ -35,7 +35,7 @@ export function requestBody(
   return content(requiredIn(method.input).has(body), fieldSchema(body, "input", schemas));
 }
 
-/** Whether a body is needed at all. Without one the message has what the path gives. */
+/** Whether a body is required. Without one the message has only the fields of the path. */
 function needsAny(message: DescMessage, given: GivenPaths): boolean {
   return [...requiredIn(message)].some((member) => !isGiven(member, given));
 }

@@ -4,8 +4,8 @@ import { createValidator } from "@bufbuild/protovalidate";
 const validator = createValidator();
 
 /**
- * What a request may not leave out: its fields and oneofs whose absence breaks a rule. protovalidate itself decides, as
- * it does in the server: an absent field without presence is its zero value, and its rules hold for that too.
+ * Returns the fields and oneofs that a request must have, because their absence violates a rule. protovalidate itself
+ * decides, as in the server: an absent field without presence is its zero value, to which its rules apply.
  */
 export function requiredIn(message: DescMessage): ReadonlySet<DescField | DescOneof> {
   const { violations = [] } = validator.validate(message, create(message));

@@ -9,30 +9,30 @@ import {
 import { type KeywordsOfRule, keywordsOfBytes, keywordsOfItems, keywordsOfString } from "./text-rules.ts";
 import { keywordsOfEnum, keywordsOfNumber, keywordsOfNumberText } from "./value-rules.ts";
 
-/** Rules of protovalidate in the words of JSON Schema. */
+/** The rules of protovalidate as JSON Schema. */
 export interface RuleKeywords {
   readonly keywords: JsonObject;
-  /** Sentences for what JSON Schema has no word for. */
+  /** Sentences for rules that JSON Schema cannot express. */
   readonly notes: readonly string[];
 }
 
-/** What rules are about, beside its type. */
+/** The kind of value that rules apply to, in addition to its type. */
 export interface RuledValue {
   readonly enumeration?: DescEnum | undefined;
-  /** It is the key of a map, which is always text in JSON. */
+  /** Whether it is the key of a map, which is always text in JSON. */
   readonly isKey?: boolean;
 }
 
-/** The field's `buf.validate.field` rules, if it has any. */
+/** Returns the field's `buf.validate.field` rules, if it has any. */
 export function rulesOf(field: DescField): FieldRules | undefined {
   return hasOption(field, fieldRulesOption) ? getOption(field, fieldRulesOption) : undefined;
 }
 
-/** Rules that need no keyword: JSON by name has only defined enum values, and `required` is said by the parent. */
+/** Rules without a keyword: JSON by name has only defined enum values, and the parent expresses `required`. */
 const SILENT = ["enum.defined_only", "repeated.items", "map.keys", "map.values", "string.strict"];
 const WIDE = ["int64", "uint64", "sint64", "fixed64", "sfixed64"];
 
-/** Says the rules of one value as keywords. Rules on items and entries belong to those and are left out. */
+/** Converts the rules of one value to keywords. Rules on items and entries belong to those and are omitted. */
 export function ruleKeywords(rules: FieldRules, { enumeration, isKey }: RuledValue = {}): RuleKeywords {
   const { case: kind } = rules.type;
   const say = isKey && kind !== "string" ? keywordsOfNumberText : sayerOf(kind, enumeration);
@@ -56,7 +56,7 @@ function sayerOf(kind: FieldRules["type"]["case"], enumeration: DescEnum | undef
   return kind !== undefined && WIDE.includes(kind) ? keywordsOfNumberText : keywordsOfNumber;
 }
 
-/** The rules that are set, by name, for the type that they are for. */
+/** Returns the rules that are set for the value's type, by name. */
 function setRules({ type }: FieldRules): [string, unknown][] {
   const member = FieldRulesSchema.fields.find((field) => field.localName === type.case);
   if (type.value === undefined || member?.fieldKind !== "message") return [];
@@ -64,7 +64,7 @@ function setRules({ type }: FieldRules): [string, unknown][] {
   return at.fields.filter((field) => at.isSet(field)).map((field) => [field.name, at.get(field)]);
 }
 
-/** Two rules may need the same keyword, a pattern and a prefix for instance; the second one goes into `allOf`. */
+/** Two rules may need the same keyword, such as a pattern and a prefix; the second one goes into `allOf`. */
 function merge(parts: readonly JsonObject[]): JsonObject {
   const merged: JsonObject = {};
   const others: JsonValue[] = [];

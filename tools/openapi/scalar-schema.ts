@@ -2,7 +2,7 @@ import { type JsonObject, ScalarType } from "@bufbuild/protobuf";
 
 const INT32: JsonObject = { type: "integer", format: "int32" };
 const UINT32: JsonObject = { type: "integer", format: "uint32", minimum: 0, maximum: 0xffff_ffff };
-/** 64 bits are text, because the numbers of many JSON parsers end at 53. */
+/** 64-bit integers are text, because many JSON parsers have only 53 bits. */
 const INT64: JsonObject = { type: "string", format: "int64", pattern: "^-?[0-9]+$" };
 const UINT64: JsonObject = { type: "string", format: "uint64", pattern: "^[0-9]+$" };
 const NOT_NUMBERS: JsonObject = { type: "string", enum: ["NaN", "Infinity", "-Infinity"] };
@@ -25,12 +25,12 @@ const SCHEMAS: Readonly<Record<ScalarType, JsonObject>> = {
   [ScalarType.FIXED64]: UINT64,
 };
 
-/** The JSON Schema of a scalar by protobuf's JSON mapping. */
+/** Returns the JSON Schema of a scalar by protobuf's JSON mapping. */
 export function scalarSchema(scalar: ScalarType): JsonObject {
   return { ...SCHEMAS[scalar] };
 }
 
-/** The JSON Schema of a map's key, which JSON has as text. */
+/** Returns the JSON Schema of a map's key, which is text in JSON. */
 export function mapKeySchema(scalar: ScalarType): JsonObject {
   if (scalar === ScalarType.BOOL) return { enum: ["true", "false"] };
   if (scalar === ScalarType.STRING) return {};

@@ -2,12 +2,12 @@ import { type JsonObject, ScalarType } from "@bufbuild/protobuf";
 import type { HttpBinding } from "./http-bindings.ts";
 import { headerRefs } from "./reply-headers.ts";
 
-/** The schema of google.rpc.Status, which errors are and a stream may end with. */
+/** The schema of google.rpc.Status, the body of errors and the possible end of a stream. */
 export const STATUS_REF: JsonObject = { $ref: "#/components/schemas/google.rpc.Status" };
 
 /**
- * The replies of a server stream, by status. OpenAPI 3.1 has no word for the items of a stream; to JSON Schema it is a
- * text whose content is a list.
+ * Returns the replies of a server stream, by status. OpenAPI 3.1 cannot describe the items of a stream; for JSON Schema
+ * it is a text whose content is a list.
  * @param message the schema of one message
  */
 export function streamReplies(message: JsonObject): JsonObject {
@@ -43,7 +43,7 @@ export function streamReplies(message: JsonObject): JsonObject {
   };
 }
 
-/** Request headers that go with streams: an EventSource that connects again says where it was. */
+/** The request headers for streams: a reconnecting EventSource sends its last position. */
 export function streamParameters({ method }: HttpBinding): JsonObject[] {
   const hasCursor = method.input.fields.some(
     (field) => field.name === "cursor" && field.scalar === ScalarType.STRING,

@@ -6,7 +6,7 @@ import { givesOctets, octetReplies } from "./octets.ts";
 import { headerRefs } from "./reply-headers.ts";
 import { streamReplies } from "./streams.ts";
 
-/** The replies of a call that did not fail, by status. */
+/** Returns the replies of a successful call, by status. */
 export function successReplies(binding: HttpBinding, types: TypeSchemas): JsonObject {
   if (givesOctets(binding)) return octetReplies(binding);
   const schema = replySchema(binding, types);
@@ -20,11 +20,11 @@ export function successReplies(binding: HttpBinding, types: TypeSchemas): JsonOb
   };
 }
 
-/** What the method answers with, once or with each message of a stream. */
+/** The schema of the method's reply, or of each message of its stream. */
 function replySchema({ method, replyField }: HttpBinding, types: TypeSchemas): JsonObject {
   if (replyField === undefined) return types.ofMessage(method.output, "output");
   const schema = fieldSchema(replyField, "output", types);
-  // A part that is not set has no JSON, and a body must have some.
+  // An unset part has no JSON, but a body needs some.
   const isAlways = replyField.presence === FeatureSet_FieldPresence.IMPLICIT;
   return isAlways ? schema : { anyOf: [schema, { type: "null" }] };
 }

@@ -1,10 +1,10 @@
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { isReflectList } from "@bufbuild/protobuf/reflect";
 
-/** Says one rule as keywords, or as a sentence; `undefined` when it can say neither. */
+/** Converts one rule to keywords, or to a sentence; undefined if it can do neither. */
 export type KeywordsOfRule = (name: string, value: unknown) => JsonObject | string | undefined;
 
-/** What a rule may hold once, or as a list. */
+/** Returns a rule's value, which may be single or a list, as a list. */
 export function listOf(value: unknown): readonly unknown[] {
   return isReflectList(value) ? [...value] : [value];
 }
@@ -22,7 +22,7 @@ const STRING_FORMATS: Readonly<Record<string, JsonObject>> = {
   ulid: { pattern: "^[0-7][0-9A-HJKMNP-TV-Za-hjkmnp-tv-z]{25}$" },
 };
 
-/** Rules on strings. Both sides count code points. */
+/** Rules on strings. Both protovalidate and JSON Schema count code points. */
 export const keywordsOfString: KeywordsOfRule = (name, value) => {
   const format = STRING_FORMATS[name];
   if (format !== undefined) return value === true ? format : {};
@@ -56,7 +56,7 @@ export const keywordsOfString: KeywordsOfRule = (name, value) => {
   }
 };
 
-/** Rules on bytes, which are counted in base64, with or without its padding. */
+/** Rules on bytes, whose length is that of their base64, with or without padding. */
 export const keywordsOfBytes: KeywordsOfRule = (name, value) => {
   const unpadded = Math.ceil((Number(value) * 4) / 3);
   const padded = Math.ceil(Number(value) / 3) * 4;
@@ -88,7 +88,7 @@ const ITEM_KEYWORDS: Readonly<Record<string, string>> = {
   max_pairs: "maxProperties",
 };
 
-/** Patterns are RE2's. What ECMAScript reads otherwise, or not at all, is told in words. */
+/** Patterns are RE2's. A pattern that ECMAScript reads differently, or not at all, becomes a sentence. */
 function patternOf(text: string): JsonObject | string {
   try {
     new RegExp(text, "u");

@@ -1,7 +1,7 @@
 import type { DescEnum, DescEnumValue } from "@bufbuild/protobuf";
 import { type KeywordsOfRule, listOf } from "./text-rules.ts";
 
-/** Rules on booleans and on numbers that JSON has as numbers. */
+/** Rules on booleans, and on numbers that are numbers in JSON. */
 export const keywordsOfNumber: KeywordsOfRule = (name, value) => {
   switch (name) {
     case "const":
@@ -27,7 +27,7 @@ export const keywordsOfNumber: KeywordsOfRule = (name, value) => {
   }
 };
 
-/** Rules on numbers that are text in JSON, which has no bounds there: integers of 64 bits, and keys of maps. */
+/** Rules on numbers that are text in JSON, which cannot be bounded there: 64-bit integers, and keys of maps. */
 export const keywordsOfNumberText: KeywordsOfRule = (name, value) => {
   const bound = WIDE_BOUNDS[name];
   if (bound !== undefined) return `${bound} ${String(value)}.`;
@@ -52,12 +52,12 @@ const WIDE_BOUNDS: Readonly<Record<string, string>> = {
   gte: "At least",
 };
 
-/** Whether the value is not another name of a number that has one. */
+/** Whether the value is the first name of its number. */
 export function isFirstName(value: DescEnumValue): boolean {
   return value.parent.value[value.number] === value;
 }
 
-/** Rules on an enum, whose values JSON has by name. */
+/** Rules on an enum, whose values are names in JSON. */
 export function keywordsOfEnum({ values }: DescEnum): KeywordsOfRule {
   const names = (value: unknown) => {
     const numbers = listOf(value);

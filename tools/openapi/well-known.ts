@@ -2,7 +2,7 @@ import type { DescMessage, JsonObject } from "@bufbuild/protobuf";
 import { isWrapperDesc } from "@bufbuild/protobuf/wkt";
 import { scalarSchema } from "./scalar-schema.ts";
 
-/** Messages that need no schema of their own, most because their JSON is not an object of their fields. */
+/** Messages without their own schema, in most cases because their JSON is not an object of their fields. */
 const SCHEMAS: Readonly<Record<string, JsonObject>> = {
   "google.protobuf.Timestamp": { type: "string", format: "date-time" },
   "google.protobuf.Duration": {
@@ -29,15 +29,15 @@ const SCHEMAS: Readonly<Record<string, JsonObject>> = {
   },
 };
 
-/** Of these, the ones that the text of a parameter can give. */
+/** Of these, the ones that a parameter's text can express. */
 const TEXTS = ["google.protobuf.Timestamp", "google.protobuf.Duration", "google.protobuf.FieldMask"];
 
-/** The schema of such a message in place; `undefined` for all others. */
+/** Returns the inline schema of such a message; undefined for all others. */
 export function wellKnownSchema(message: DescMessage): JsonObject | undefined {
   return isWrapperDesc(message) ? scalarSchema(message.fields[0].scalar) : SCHEMAS[message.typeName];
 }
 
-/** Whether the message can be given as the text of a path or query parameter. */
+/** Whether the text of a path or query parameter can express the message. */
 export function isTextMessage(message: DescMessage): boolean {
   return isWrapperDesc(message) || TEXTS.includes(message.typeName);
 }

@@ -1,25 +1,25 @@
 import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 
-/** What a program is made of. */
+/** The files and packages of a program. */
 export interface ModuleClosure {
   /** The files of this project, sorted; each module with its declarations. */
   readonly files: readonly string[];
   /** The packages that are imported when the program starts. */
   readonly packages: ReadonlySet<string>;
-  /** The packages that are imported on demand alone. */
+  /** The packages that are imported only on demand. */
   readonly optionalPackages: ReadonlySet<string>;
 }
 
 const BLOCK_COMMENTS = /\/\*[\s\S]*?\*\//g;
 const STATIC = /(?:^|[\s;}])(?:from|import)\s*"([^"]+)"/g;
-/** A worker's module, in the form that bundlers know. */
+/** The URL of a worker's module, in the form that bundlers recognise. */
 const WORKER = /new Worker\(\s*new URL\(\s*"([^"]+)",\s*import\.meta\.url\s*\)/g;
 const DYNAMIC = /\bimport\(\s*"([^"]+)"\s*\)/g;
 
 /**
- * Follows the imports of compiled modules and of their declarations, from several entries on, and the workers that they
- * start. Throws where a module imports one of Node's: the client's code runs in browsers too.
+ * Follows the imports of compiled modules and their declarations from several entries, and the workers that they start.
+ * Throws if a module imports one of Node's modules, because the client's code also runs in browsers.
  */
 export function moduleClosure(entries: readonly string[]): ModuleClosure {
   const files = new Set<string>();
@@ -32,7 +32,7 @@ export function moduleClosure(entries: readonly string[]): ModuleClosure {
     const declarations = file.replace(/\.js$/, ".d.ts");
     if (declarations !== file && existsSync(declarations)) waiting.push(declarations);
     const text = readFileSync(file, "utf8").replaceAll(BLOCK_COMMENTS, "");
-    // A type may be imported with `import("...")`, which is never run.
+    // A type may be imported with `import("...")`, which never runs.
     const isDeclaration = file.endsWith(".d.ts");
     for (const [pattern, found] of [
       [STATIC, packages],
@@ -54,7 +54,7 @@ export function moduleClosure(entries: readonly string[]): ModuleClosure {
   };
 }
 
-/** A module of ours as a specifier names it: compiled, declared, or both. Data is a module too. */
+/** The files of one of our modules, from its specifier: compiled, declaration, or both. Data is also a module. */
 function modulesAt(file: string): string[] {
   const candidates = [file, file.replace(/\.js$/, ".d.ts"), file.replace(/\.ts$/, ".d.ts")];
   const found = [...new Set(candidates)].filter((candidate) => existsSync(candidate));

@@ -2,8 +2,8 @@ const FORM = /^(?<kind>[a-z]+)(?:\([^()\s]+\))?!?: \S/;
 const MAX_LENGTH = 72;
 
 /**
- * Says why no version follows from the subject of a commit, or why it is hard to read. Undefined if it is fine.
- * @param kinds what a subject may begin with, such as `feat`
+ * Returns why the subject of a commit determines no version, or why it is hard to read. Undefined if it is fine.
+ * @param kinds the allowed prefixes of a subject, such as `feat`
  */
 export function faultOfSubject(subject: string, kinds: readonly string[]): string | undefined {
   const kind = FORM.exec(subject)?.groups?.["kind"];

@@ -1,18 +1,18 @@
 import { Manifest } from "release-please";
 
-/** What release-please sees of the repository: GitHub, or a repository that a test made. */
+/** The repository as release-please sees it: GitHub, or a test's repository. */
 export type Repository = Parameters<typeof Manifest.fromManifest>[0];
 
-/** What changed on GitHub. */
+/** The changes on GitHub. */
 export interface ReleaseOutcome {
-  /** The tag of the release whose Release PR was merged. Undefined if none waited. */
+  /** The tag of the release whose Release PR was merged; undefined if none was waiting. */
   readonly tag: string | undefined;
-  /** The branch of the open Release PR. Undefined if no commit since the last release shows in the changelog. */
+  /** The branch of the open Release PR; undefined if no commit since the last release is shown in the changelog. */
   readonly branch: string | undefined;
 }
 
 /**
- * Tags the release whose Release PR was merged, then opens or updates the Release PR of what follows. The rules are in
+ * Tags the release whose Release PR was merged, then opens or updates the next Release PR. The rules are in
  * `release-please-config.json`.
  */
 export async function runRelease(repository: Repository, targetBranch: string): Promise<ReleaseOutcome> {

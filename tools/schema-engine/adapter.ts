@@ -9,12 +9,12 @@ import pg from "pg";
 import { createDatabase, dropDatabase, withDatabase } from "./database.ts";
 
 /**
- * Prisma's own Postgres adapter, mended where it was made for queries and not for migrations:
+ * Prisma's own Postgres adapter, which is made for queries, fixed for migrations:
  *
- * - a script is sent whole. The adapter cuts it at every `;`, which breaks function bodies and leaves half of a failed
- *   migration behind; sent whole it is one implicit transaction.
- * - the catalogue's `"char"` columns, which the adapter refuses to read, are read as the characters they are.
- * - the shadow database is made here. The adapter connects to the main one instead when it was given a URL.
+ * - A script is sent whole. The adapter splits it at every `;`, which breaks function bodies and leaves half of a
+ *   failed migration behind; sent whole it is one implicit transaction.
+ * - The catalogue's `"char"` columns, which the adapter refuses to read, are read as characters.
+ * - The shadow database is created here. The adapter connects to the main one instead if it was given a URL.
  */
 export function migrationAdapterFactory(url: string): SqlMigrationAwareDriverAdapterFactory {
   return {
@@ -59,12 +59,15 @@ async function connect(url: string): Promise<SqlDriverAdapter> {
 const CHAR_OID = 18;
 const TEXT_OID = 25;
 
-/** Passes `"char"` columns off as text, so that the adapter reads them, and notes by rows which ones they were. */
+/**
+ * Declares `"char"` columns as text, so that the adapter reads them, and records which columns they were for each
+ * result.
+ */
 function hideCharColumns(pool: pg.Pool, charColumns: WeakMap<object, readonly number[]>): pg.Pool {
   const query = pool.query.bind(pool) as (...args: unknown[]) => Promise<pg.QueryResult>;
   const patched = async (...args: unknown[]): Promise<pg.QueryResult> => {
     const result = await query(...args);
-    // A script of several statements gives an array of results, whose columns nobody reads.
+    // A script of several statements returns an array of results, whose columns are never read.
     const fields = result.fields ?? [];
     charColumns.set(
       result.rows ?? result,

@@ -1,21 +1,20 @@
 import pg from "pg";
 
-/** Makes the database that a connection URL names. */
+/** Creates the database that a connection URL names. */
 export async function createDatabase(url: string): Promise<void> {
   await onServer(url, `CREATE DATABASE ${quoted(databaseName(url))}`);
 }
 
-/** Removes the database that a connection URL names, with whoever is still connected. */
+/** Drops the database that a connection URL names, even with open connections. */
 export async function dropDatabase(url: string): Promise<void> {
   await onServer(url, `DROP DATABASE IF EXISTS ${quoted(databaseName(url))} WITH (FORCE)`);
 }
 
-/** Connects once, to see whether the database is there and lets us in. */
+/** Connects once, to check that the database exists and accepts the credentials. */
 export async function checkConnection(url: string): Promise<void> {
   await withClient(url, (client) => client.query("SELECT 1"));
 }
 
-/** The same server, another database. */
 export function withDatabase(url: string, name: string): string {
   const changed = new URL(url);
   changed.pathname = `/${encodeURIComponent(name)}`;
@@ -26,7 +25,7 @@ const databaseName = (url: string): string => decodeURIComponent(new URL(url).pa
 
 const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
-/** A database can be made and removed only from another one: every server has `postgres`. */
+/** A database can be created and dropped only from another one: every server has `postgres`. */
 async function onServer(url: string, statement: string): Promise<void> {
   await withClient(withDatabase(url, "postgres"), (client) => client.query(statement));
 }

@@ -5,7 +5,7 @@ import * as bindings from "@prisma/schema-engine-wasm/schema_engine_bg";
 /** The engine's methods, by the names under which the Prisma command line calls them. */
 export type SchemaEngine = Record<string, (params: object) => Promise<Record<string, unknown> | undefined>>;
 
-/** What the engine's WebAssembly module exports to its start-up. */
+/** The exports of the engine's WebAssembly module that its start-up uses. */
 interface EngineModule {
   readonly SchemaEngine: {
     new: (
@@ -19,7 +19,7 @@ interface EngineModule {
 
 /**
  * Loads Prisma's schema engine from its WebAssembly package. The package's own entry imports the `.wasm` file as a
- * module, which Node does only behind a flag, so the instance is made by hand.
+ * module, which Node supports only behind a flag, so the instance is created here.
  */
 export async function loadEngine(): Promise<EngineModule> {
   const glue = createRequire(import.meta.url).resolve("@prisma/schema-engine-wasm/schema_engine_bg");

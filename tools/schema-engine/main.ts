@@ -1,8 +1,8 @@
 /**
  * Prisma's schema engine as the Prisma command line expects it: a program with the flags `--datasource` and
- * `--datamodels`, the sub-commands `cli can-connect-to-database` and `cli create-database`, and otherwise JSON-RPC, a
- * message a line, on standard input and output. The command line would download that program; this one is the same
- * engine from npm, as WebAssembly, so that migrations work where only npm can be reached.
+ * `--datamodels`, the sub-commands `cli can-connect-to-database` and `cli create-database`, and otherwise JSON-RPC, one
+ * message per line, on standard input and output. The command line would download that program. This one is the same
+ * engine from npm, as WebAssembly, so that migrations work with access to npm alone.
  */
 import { readFileSync } from "node:fs";
 import path from "node:path";
@@ -15,7 +15,7 @@ import { loadEngine, type SchemaEngine } from "./load-engine.ts";
 
 interface Request {
   readonly id: number;
-  /** Absent on the command line's acknowledgements of `print`, which need no answer. */
+  /** Absent in the command line's acknowledgements of `print`, which need no reply. */
   readonly method?: string;
   readonly params?: object;
 }
@@ -30,9 +30,9 @@ const { values: flags, positionals } = parseArgs({
   strict: false,
 });
 const datasource = JSON.parse(String(flags.datasource)) as { url?: string };
-/** Keeps the ids of our own requests apart from the ids of the command line's. */
+/** Separates the ids of our own requests from those of the command line. */
 const PRINT_ID_OFFSET = 1_000_000;
-// Some commands need no database; the engine asks for an address all the same and never connects.
+// Some commands need no database, but the engine requires an address, to which it never connects.
 const url = datasource.url ?? "postgresql://127.0.0.1:1/none";
 
 if (flags.version) {
@@ -56,7 +56,7 @@ async function runCommand(command: (url: string) => Promise<void>): Promise<void
   }
 }
 
-/** Prisma's names for what Postgres, or the connection to it, answered. */
+/** Maps the error of Postgres or of the connection to Prisma's code. */
 function prismaCode(code: string | undefined): string {
   switch (code) {
     case "28P01":
@@ -77,12 +77,12 @@ async function serve(): Promise<void> {
   const datamodels = files.length > 0 ? files : undefined;
   const { SchemaEngine } = await loadEngine();
   let engine: SchemaEngine | undefined;
-  // One at a time, in the order they came: the engine is not re-entrant.
+  // One request at a time, in order of arrival: the engine is not re-entrant.
   for await (const line of createInterface({ input: process.stdin })) {
     const request: Request = line.trim() === "" ? undefined : JSON.parse(line);
     if (request?.method === undefined) continue;
     try {
-      // Making the engine connects to the database: a failure is the answer to the request that needed it.
+      // Creating the engine connects to the database. A failure is the reply to the request that needed the engine.
       engine ??= await SchemaEngine.new({ datamodels }, () => {}, adapterFactory);
       send({ id: request.id, result: await call(engine, request.method, request) });
     } catch (error) {
@@ -96,7 +96,7 @@ async function call(engine: SchemaEngine, method: string, { id, params }: Reques
   const run = engine[method === "getDatabaseVersion" ? "version" : method];
   if (run === undefined) throw new Error(`The schema engine has no method ${method}.`);
   const result = (await run.call(engine, params ?? {})) ?? {};
-  // The program prints a diff while it makes it; the WebAssembly engine hands it back.
+  // The native program prints a diff while it makes it; the WebAssembly engine returns it.
   if (method === "diff" && typeof result["stdout"] === "string") {
     const content = result["stdout"].replace(/\n$/, "");
     send({ id: PRINT_ID_OFFSET + id, method: "print", params: { content } });
@@ -106,7 +106,9 @@ async function call(engine: SchemaEngine, method: string, { id, params }: Reques
 
 type ErrorRegistry = ReturnType<typeof bindMigrationAwareSqlAdapterFactory>["errorRegistry"];
 
-/** An error in the form the command line reads; what a driver threw is kept aside by number, and is better. */
+/**
+ * Converts an error to the form that the command line reads. A driver's own error is kept by number, and is preferred.
+ */
 function describe(thrown: unknown, errors: ErrorRegistry): object {
   const error = thrown as { id?: number; code?: string; message?: string; meta?: unknown };
   const kept = error.id === undefined ? undefined : errors.consumeError(error.id)?.error;

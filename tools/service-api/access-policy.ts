@@ -1,7 +1,7 @@
 import type { DescMethod, JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { methodPolicy } from "../../src/access/method-policy.ts";
 
-/** How keys are sent. Either header serves; `authorization` wins where both are there. */
+/** How keys are sent: in either header; `authorization` wins if both are present. */
 export const SECURITY_SCHEMES: JsonObject = {
   adminKey: { type: "http", scheme: "bearer", description: "An operator's admin key." },
   adminKeyHeader: {
@@ -24,7 +24,7 @@ export const SECURITY_SCHEMES: JsonObject = {
   },
 };
 
-/** Headers that requests may have, for `components`. */
+/** Request headers, for `components`. */
 export const HEADER_PARAMETERS: JsonObject = {
   "idempotency-key": {
     name: "idempotency-key",
@@ -42,7 +42,7 @@ export const HEADER_PARAMETERS: JsonObject = {
   },
 };
 
-/** Who may call the method, as OpenAPI's security requirements; a key's scope is a role. */
+/** The callers that may call the method, as OpenAPI's security requirements; a key's scope is a role. */
 export function securityOf(method: DescMethod): JsonValue[] {
   const required = methodPolicy(method);
   switch (required.access) {

@@ -4,9 +4,8 @@ import { commentOf } from "../openapi/comments.ts";
 
 /** One of the options that every method declares. */
 export interface DeclaredOption {
-  /** `sign` for `ACCESS_SIGN`. */
+  /** Such as `sign` for `ACCESS_SIGN`. */
   readonly value: string;
-  /** The comment of the value. */
   readonly meaning: string;
 }
 
@@ -19,9 +18,9 @@ export interface DeclaredOptions {
 }
 
 /**
- * What the method declares.
- * @param enumOf finds an enum that has its comments
- * @throws Error when it leaves an option out
+ * Returns the options that the method declares.
+ * @param enumOf finds an enum with its comments
+ * @throws Error if the method omits an option
  */
 export function declaredOptions(
   method: DescMethod,

@@ -10,13 +10,13 @@ import { canOccur, type OperationFacts } from "./error-rules.ts";
 const STATUS_BODY: JsonObject = { content: { "application/json": { schema: STATUS_REF } } };
 const RANGE_NOT_SATISFIABLE = 416;
 
-/** The replies of failed calls by status, each with the reasons that the operation can have. */
+/** Returns the replies of failed calls by status, each with the reasons that the operation can have. */
 export function errorReplies(facts: OperationFacts): Record<string, NamedReply> {
   const byStatus = new Map<number, [ErrorReason, ErrorKind][]>();
   const catalogue = Object.entries(ERROR_CATALOGUE) as [ErrorReason, ErrorKind][];
   for (const [reason, kind] of catalogue) {
     const status = kind.httpStatus ?? httpStatusOfCode(kind.code);
-    // A range is refused only where there are ranges, whatever the reason is called.
+    // A range is refused only for operations with ranges, whatever the name of the reason.
     if (status === RANGE_NOT_SATISFIABLE ? !isCached(facts.binding) : !canOccur(reason, facts)) continue;
     byStatus.set(status, [...(byStatus.get(status) ?? []), [reason, kind]]);
   }
@@ -27,7 +27,7 @@ export function errorReplies(facts: OperationFacts): Record<string, NamedReply> 
   };
 }
 
-/** For a catalogue that has no reason of its own for it. */
+/** Used if the catalogue has no reason for it. */
 const RANGE_REFUSED: NamedReply = {
   name: "RangeNotSatisfiable",
   reply: {
@@ -37,7 +37,7 @@ const RANGE_REFUSED: NamedReply = {
   },
 };
 
-/** Also what the routes beside the RPCs fail with. */
+/** The failure of all other kinds, also of the routes that are not RPCs. */
 export const OTHER_FAILURE: NamedReply = {
   name: "Error",
   reply: {
@@ -47,7 +47,7 @@ export const OTHER_FAILURE: NamedReply = {
   },
 };
 
-/** Named after its reasons. */
+/** The reply's name consists of its reasons. */
 function replyWith(status: number, reasons: readonly [ErrorReason, ErrorKind][]): NamedReply {
   const canRetry = reasons.some(([, { retryAfterSeconds }]) => retryAfterSeconds !== undefined);
   return {

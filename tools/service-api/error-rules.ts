@@ -4,7 +4,7 @@ import type { DeclaredOptions } from "./declared-options.ts";
 
 const HTTP_BODY = "google.api.HttpBody";
 
-/** What decides which failures an operation may have. */
+/** The facts that decide which failures an operation may have. */
 export interface OperationFacts {
   readonly binding: HttpBinding;
   readonly options: DeclaredOptions;
@@ -20,7 +20,7 @@ const isProject: Rule = (facts) => needsKey(facts) && !isAdmin(facts);
 const isKeyed: Rule = ({ options }) => options.idempotency.value === "keyed";
 const isRead: Rule = ({ options }) => options.idempotency.value === "read";
 const hasBody: Rule = ({ binding }) => binding.body !== "none";
-/** The request has a field of one of these names. */
+/** Whether the request has a field with one of these names. */
 const has =
   (...names: readonly string[]): Rule =>
   ({ binding }) =>
@@ -32,8 +32,8 @@ const isOfDeposits: Rule = ({ binding }) => /^(GetDepositAddress|DeclareDeposit)
 const reservesSignature = has("hash_scheme");
 
 /**
- * Where a reason can occur. Most follow from the part of the request that they are about; what has no rule can occur
- * anywhere.
+ * Where a reason can occur. Most reasons follow from the part of the request that they concern; a reason without a rule
+ * can occur anywhere.
  */
 const RULES: Partial<Record<ErrorReason, Rule>> = {
   MISSING_KEY: needsKey,
@@ -88,7 +88,7 @@ const RULES: Partial<Record<ErrorReason, Rule>> = {
   CHAIN_REJECTED: ({ options }) => options.access.value === "onboard" && options.costClass.value === "chain",
 };
 
-/** Whether calls of the operation can fail with this reason. `X_NOT_FOUND` is about a field `x_id`. */
+/** Whether calls of the operation can fail with this reason. `X_NOT_FOUND` concerns a field `x_id`. */
 export function canOccur(reason: ErrorReason, facts: OperationFacts): boolean {
   const rule = RULES[reason];
   if (rule !== undefined) return rule(facts);

@@ -2,12 +2,12 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import { headerRefs } from "../openapi/reply-headers.ts";
 import { OTHER_FAILURE } from "./error-replies.ts";
 
-/** The tag of routes that are no RPCs. */
+/** The tag of routes that are not RPCs. */
 export const PLAIN_TAG: JsonObject = { name: "Service", description: "The service itself." };
 
 const TEXT: JsonObject = { type: "string" };
 
-/** Routes beside the RPCs. */
+/** The routes that are not RPCs. */
 export const PLAIN_PATHS: JsonObject = {
   "/v1/health": plainGet("getHealth", "Tells that the process lives", {
     200: jsonReply(
@@ -64,7 +64,7 @@ export const PLAIN_PATHS: JsonObject = {
   ),
 };
 
-/** Its checks are for people and dashboards, so more may be said about each than is fixed here. */
+/** Its checks are for people and dashboards, so each may have more fields than are fixed here. */
 function readiness(description: string): JsonObject {
   return {
     type: "object",

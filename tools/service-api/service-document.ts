@@ -10,7 +10,7 @@ import { errorReplies } from "./error-replies.ts";
 import { ERROR_SCHEMAS } from "./error-schemas.ts";
 import { PLAIN_PATHS, PLAIN_TAG } from "./plain-paths.ts";
 
-/** What package.json says of the service. */
+/** The fields of package.json that describe the service. */
 export interface ServiceManifest {
   readonly name: string;
   readonly version: string;
@@ -20,8 +20,8 @@ export interface ServiceManifest {
 const PACKAGE = "tss.v1";
 
 /**
- * The OpenAPI document of the service.
- * @param descriptorSet a google.protobuf.FileDescriptorSet of the contract, imports and source info included
+ * Returns the OpenAPI document of the service.
+ * @param descriptorSet a google.protobuf.FileDescriptorSet of the contract, with imports and source info
  */
 export function serviceDocument(descriptorSet: Uint8Array, manifest: ServiceManifest): JsonObject {
   const registry = createFileRegistry(fromBinary(FileDescriptorSetSchema, descriptorSet));

@@ -4,14 +4,14 @@ import { type AdminClient, ApiKeyScope, createAdminClient } from "../../../src/s
 import { createClient, type TssClient } from "../../../src/sdk/index.ts";
 import { fundedPayer } from "../../support/deposits.ts";
 
-/** A service with something to see on every page of the console. */
+/** A service with data for every page of the console. */
 export interface Stage {
   readonly client: TssClient;
-  /** A project with keys of every state. */
+  /** A project with keys in every state. */
   readonly projectId: string;
   /** A dWallet on Ed25519. */
   readonly dwalletId: string;
-  /** A completed request of it. */
+  /** A completed sign request of that dWallet. */
   readonly signRequestId: string;
   /** Makes one more signature with the dWallet and returns its sign request's id. */
   sign(message: string, idempotencyKey?: string): Promise<string>;

@@ -4,7 +4,7 @@ import type { DevelopmentAccess } from "../../../src/cli/development-file.ts";
 import type { Stage } from "./stage.ts";
 import { signIn, tourOf, visit } from "./tour.ts";
 
-/** Writes a PNG file of each page in each look, and returns their number. */
+/** Writes a PNG file of each page in each look, and returns the number of files. */
 export async function takeScreenshots({
   browser,
   access,
@@ -40,7 +40,7 @@ interface ScreenshotOptions {
   readonly folder: string;
 }
 
-/** The width of a desk and of a phone. */
+/** The widths of a desktop and of a phone. */
 const LOOKS = {
   light: { colorScheme: "light", viewport: { width: 1280, height: 800 } },
   dark: { colorScheme: "dark", viewport: { width: 1280, height: 800 } },

@@ -2,7 +2,7 @@ import type { Page } from "playwright-core";
 import type { DevelopmentAccess } from "../../../src/cli/development-file.ts";
 import type { Stage } from "./stage.ts";
 
-/** Every page of the console by the role that sees it, with a name for files. */
+/** Every page of the console by the role that sees it, with a file name. */
 export function tourOf(stage: Pick<Stage, "projectId" | "dwalletId" | "signRequestId">): readonly Stop[] {
   return [
     { role: "operator", name: "overview", path: "" },
@@ -30,7 +30,6 @@ export function tourOf(stage: Pick<Stage, "projectId" | "dwalletId" | "signReque
   ];
 }
 
-/** One page of the console. */
 export interface Stop {
   readonly role: "operator" | "project";
   readonly name: string;
@@ -49,11 +48,11 @@ export async function signIn(
     .getByLabel("Key", { exact: true })
     .fill(role === "operator" ? access.adminApiKey : access.apiKey);
   await page.getByRole("button", { name: /^Sign in/ }).click();
-  // On a phone the menu is folded.
+  // On a phone the menu is collapsed.
   await page.locator("#navigation").waitFor({ state: "attached" });
 }
 
-/** Goes to a page as a link would, and waits until its data are there. */
+/** Goes to a page as a link would, and waits until its data are loaded. */
 export async function visit(page: Page, { path }: Pick<Stop, "path">): Promise<void> {
   await page.evaluate((hash) => {
     location.hash = hash;

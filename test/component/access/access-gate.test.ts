@@ -36,7 +36,7 @@ beforeAll(async () => {
 }, DATABASE_TIMEOUT_MS);
 afterAll(() => database.close());
 
-/** The database with a clock that the test can advance, while the process's clock stays. */
+/** The database with a clock that the test can advance, independently of the process's clock. */
 let aheadMs = 0;
 const later = ({ query }: Database) => ({
   query: <Row>(statement: string, parameters?: readonly unknown[]) =>
@@ -203,7 +203,7 @@ describe("the gate", () => {
     expect(own.recall(key.plaintext)).toBeUndefined();
   });
 
-  it("does not remember a key that was read before it was revoked", async () => {
+  it("does not cache a key that was read before it was revoked", async () => {
     const key = await newKey();
     const reading = lookup.find(key.plaintext);
     lookup.forget(key.id);
@@ -220,7 +220,7 @@ describe("the gate", () => {
     await expect(knock(reserveSign, bearer(key.plaintext))).rejects.toMatchObject({ reason: "REVOKED_KEY" });
   });
 
-  it("refuses a key from the moment it expires, remembered or not", async () => {
+  it("refuses a key from the moment it expires, cached or not", async () => {
     const key = await newKey(SCOPES, new Date(Date.now() + aheadMs + 1_000));
     await knock(reserveSign, bearer(key.plaintext));
     passed(1_000);
@@ -337,7 +337,7 @@ describe("the rate of calls", () => {
     const limited = { reason: "RATE_LIMITED", retryAfterSeconds: 500 };
     await expect(enter(getSign, wrong)).rejects.toMatchObject(limited);
     await expect(enter(getSign, {})).rejects.toMatchObject(limited);
-    // Right keys of any kind are accepted from the same address, used before or not and cached or not.
+    // Any right key is accepted from the same address, whether used before or not, cached or not.
     for (const right of [inUse, fresh]) await enter(getSign, right);
     for (const right of [adminFresh, bearer(ADMIN_KEY)]) await enter(getPresignHealth, right);
     nowMs += 6_000;

@@ -32,7 +32,7 @@ beforeEach(() => {
 const made = (allowedAddresses: string[] = []) =>
   replica.admin.createApiKey({ projectId, name: "web", scopes: [Scope.sign], allowedAddresses });
 
-/** Calls with the key from an address, through proxies if any are given. */
+/** Calls with the key from an address, optionally through proxies. */
 async function call(key: string, peer: string, at = replica, forwardedFor?: string): Promise<string> {
   const limits = {
     perSecond: { read: 0, write: 0, chain: 0, verify: 0, stream: 0, refusedKey: 0, open: 0 },
@@ -104,7 +104,7 @@ describe("a key with allowed addresses", () => {
     ]);
   });
 
-  it("of no project is not found", async () => {
+  it("that does not exist is not found", async () => {
     expect(await refusalOf(replica.admin.setAllowedAddresses({ apiKeyId: newId() }))).toBe(
       "API_KEY_NOT_FOUND",
     );

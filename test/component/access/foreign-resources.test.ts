@@ -73,7 +73,7 @@ const consent = () => ({
   ...{ nonce: 0n, expiresEpoch: 1n, publicKey: new Uint8Array(32), signature: new Uint8Array(64) },
 });
 
-/** A good request of each method, which the owner could send. */
+/** A valid request of each method, as the owner could send it. */
 const REQUESTS: Record<string, () => Record<string, unknown>> = {
   CreateDWallet: () => ({
     encryptionKeyId: ids["encryption_key_id"],
@@ -102,7 +102,7 @@ const REQUESTS: Record<string, () => Record<string, unknown>> = {
   ListSigns: () => ({ dwalletId: ids["dwallet_id"] }),
 };
 
-/** The services as this project reaches them. No case here reaches the chain. */
+/** The services as this project's caller reaches them. No case here reaches the chain. */
 function clientsOf(projectId: string) {
   const signals = createLocalSignals();
   const presigns = createPresignQueue({ clock: systemClock, signals });
@@ -141,7 +141,7 @@ async function call(projectId: string, method: DescMethod): Promise<unknown> {
   >;
   const reply = client[method.localName]!(create(method.input, request()));
   if (method.methodKind === "unary") return reply;
-  // The first message of a stream is an answer.
+  // The first message of a stream counts as the reply.
   for await (const message of reply as AsyncIterable<unknown>) return message;
   return undefined;
 }

@@ -1,4 +1,4 @@
-/** The load that key look-ups put on the database, whatever keys callers try. */
+/** The load that key look-ups put on the database, whichever keys callers try. */
 import { describe, expect, it } from "vitest";
 import { createKeyLookup, type KeyStanding } from "../../../src/access/key-lookup.ts";
 import { silentLog } from "../../support/database.ts";
@@ -9,7 +9,7 @@ interface TestKey extends KeyStanding {
 
 const GOOD = { isRevoked: false, isExpired: false, leftMs: null, expiresAt: null } as const;
 
-/** A lookup of keys whose plaintexts begin with `good`; queries wait until they are released. */
+/** A key lookup for which only keys that begin with `good` exist; queries wait until they are released. */
 function lookupOf(standing: Partial<KeyStanding> = {}) {
   let nowMs = 1_000;
   const queries: { readonly hashes: readonly string[]; release(): void }[] = [];
@@ -89,7 +89,7 @@ describe("looking up keys", () => {
     expect(await first).toBeUndefined();
   });
 
-  it("reads a previously good key alone and before unknown keys when its cache entry expires", async () => {
+  it("reads a previously valid key alone and before unknown keys when its cache entry expires", async () => {
     const { lookup, queries, query, ask, make, pass } = lookupOf();
     await make("good");
     expect(await ask("good")).toMatchObject({ id: "good" });

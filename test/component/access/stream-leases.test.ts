@@ -1,4 +1,4 @@
-/** The bounds on open streams, and their end with their key, over the wire. */
+/** The limits on open streams, and the end of a stream together with its key, over the wire. */
 import { Code, ConnectError, createClient } from "@connectrpc/connect";
 import { createGrpcTransport, Http2SessionManager } from "@connectrpc/connect-node";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
@@ -70,7 +70,7 @@ afterEach(async () => {
   await server.close();
 });
 
-/** Sends one message and then waits for its end. */
+/** Sends one message and then waits until it is ended. */
 async function* watchSign(_request: object, { signal }: { readonly signal: AbortSignal }) {
   yield { cursor: "first" };
   await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
@@ -119,7 +119,7 @@ describe("an open stream", () => {
       "allowed_addresses = '{203.0.113.7}'",
       /^PermissionDenied ADDRESS_NOT_ALLOWED/,
     ],
-  ])("ends at the next look when its key %s", async (_, change, reason) => {
+  ])("ends at the next check if its key %s", async (_, change, reason) => {
     const key = await newKey();
     const watch = await open(key.plaintext);
     await database.query(`UPDATE api_key SET ${change} WHERE id = $1`, [key.id]);

@@ -166,7 +166,7 @@ describe("a key", () => {
     expect(await refusalOf(made({ projectId: UNKNOWN }, under(key)))).toBe("PROJECT_NOT_FOUND");
     expect(await refusalOf(made({ projectId: await foreignProject() }))).toBe("PROJECT_NOT_FOUND");
     expect(await trail()).toEqual([]);
-    // A failed call is not remembered.
+    // A failed call is not stored under its key.
     expect((await made({}, under(key))).plaintext).not.toBe("");
   });
 
@@ -267,7 +267,7 @@ describe("credit", () => {
     expect(await trail()).toEqual([]);
     await adjust(-90n);
     expect(await moneyOf(database, projectId)).toEqual({ balance: 10n, held: 10n, differences: [] });
-    // The refusal was not remembered.
+    // The refusal was not stored under the key.
     await adjust(91n);
     await adjust(-91n, under(key));
     expect(await moneyOf(database, projectId)).toEqual({ balance: 10n, held: 10n, differences: [] });

@@ -19,7 +19,7 @@ const subjects: string[] = [];
 beforeAll(async () => {
   database = await openTestDatabase();
   ({ admin } = adminReplica(database));
-  // Two of the same millisecond, so that a page ends between them.
+  // Two rows have the same millisecond, so that a page ends between them.
   await store("A", { lane: ONE, second: 1, state: "landed", kind: "presign", operations: 2 });
   await store("B", { lane: OTHER, second: 1, state: "landed", kind: "sign", operations: 1 });
   await store("C", { lane: ONE, second: 2, state: "aborted", kind: "sign", operations: 0 });
@@ -73,7 +73,7 @@ async function digests(filter: object, pageSize = 2): Promise<string> {
 }
 
 describe("the chain's transactions", () => {
-  it("are listed once each on whatever page, the newest first, and only those of the network", async () => {
+  it("are each listed once across all pages, the newest first, without those of other networks", async () => {
     for (const pageSize of [1, 2, 3, 200]) expect(await digests({}, pageSize)).toBe("DCBA");
   });
 

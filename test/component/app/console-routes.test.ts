@@ -32,7 +32,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** A request whose path no URL parser has tidied. */
+/** Sends a request with the path as it is, without normalization by a URL parser. */
 function ask(target: string, { method = "GET", headers = {} } = {}) {
   const { hostname, port } = new URL(server.url);
   return new Promise<{ status: number; headers: Record<string, unknown>; body: Buffer }>(
@@ -50,7 +50,7 @@ function ask(target: string, { method = "GET", headers = {} } = {}) {
   );
 }
 
-it("serves the page at /console, with and without a slash, to be asked for again each time", async () => {
+it("serves the page at /console, with and without a slash, and has caches revalidate it", async () => {
   for (const target of ["/console", "/console/"]) {
     const reply = await ask(target);
     expect([reply.status, reply.body.toString()]).toEqual([200, PAGE]);
@@ -59,7 +59,7 @@ it("serves the page at /console, with and without a slash, to be asked for again
   }
 });
 
-it("serves scripts and styles with their types, to be kept for good", async () => {
+it("serves scripts and styles with their types, and lets caches keep them for a year", async () => {
   const script = await ask("/console/assets/index-a1b2.js");
   expect(script.body.toString()).toBe(SCRIPT);
   expect(script.headers["content-type"]).toBe("text/javascript; charset=utf-8");
@@ -83,7 +83,7 @@ it("forbids inline scripts, other origins and frames on every file", async () =>
   }
 });
 
-it("packs a file for callers that take gzip, and for no other", async () => {
+it("compresses a file for callers that accept gzip, and for no others", async () => {
   const target = "/console/assets/index-a1b2.js";
   const packed = await ask(target, { headers: { "accept-encoding": "br, gzip;q=0.5" } });
   expect(packed.headers["content-encoding"]).toBe("gzip");
@@ -97,7 +97,7 @@ it("packs a file for callers that take gzip, and for no other", async () => {
   }
 });
 
-it("answers 304 while the entity tag holds, and HEAD with the head alone", async () => {
+it("answers 304 while the entity tag matches, and answers HEAD without a body", async () => {
   const { headers } = await ask("/console");
   const again = await ask("/console", { headers: { "if-none-match": String(headers["etag"]) } });
   expect([again.status, again.body.length]).toEqual([304, 0]);
@@ -106,7 +106,7 @@ it("answers 304 while the entity tag holds, and HEAD with the head alone", async
   expect([head.status, head.headers["content-length"], head.body.length]).toEqual([200, "34", 0]);
 });
 
-it("serves no file beside the page and its assets, whatever the path looks like", async () => {
+it("serves no file except the page and its assets, whatever the path looks like", async () => {
   const targets = [
     "/console/secret.js",
     "/console/assets/../secret.js",

@@ -31,7 +31,7 @@ let database: Database;
 let localnet: Localnet;
 let service: ChainService;
 let deposits: Deposits;
-/** Answers a read of a transaction in the fullnode's place; undefined passes the read to the fullnode. */
+/** Answers a read of a transaction instead of the fullnode; undefined passes the read on. */
 let answerRead: () => Promise<Response> | undefined = () => undefined;
 let transactionReads = 0;
 
@@ -88,7 +88,7 @@ async function declareMadeUp(projectId: string, count: number): Promise<Record<s
 /** Waits between two polls of an unfinished condition. */
 const pause = () => new Promise((resolve) => setTimeout(resolve, 20));
 
-/** Creates a dWallet and a signature with it, and resolves when the signature is verified. */
+/** Creates a dWallet and signs with it. Resolves when the signature is verified. */
 async function signOnce(): Promise<void> {
   const { network, reader, signals, presigns } = service;
   const caller = { projectId: await projectWith(database, 10n), network: "localnet", origin: TEST_ORIGIN };

@@ -72,7 +72,7 @@ describe("a call that needs no key", () => {
   });
 });
 
-describe("a reply to a key", () => {
+describe("a reply to a call", () => {
   const path = "/tss.v1.Signing/GetSign";
   const post = (contentType: string, body: string | Uint8Array<ArrayBuffer>): RequestInit => ({
     method: "POST",
@@ -85,7 +85,7 @@ describe("a reply to a key", () => {
     ["Connect", path, post("application/json", "{}")],
     ["Connect by GET", `${path}?connect=v1&encoding=json&message=%7B%7D`, {}],
     ["gRPC-web", path, post("application/grpc-web+proto", new Uint8Array(5))],
-  ])("over %s is kept by no cache, and says what it depends on", async (_, url, init) => {
+  ])("over %s is not cached, and its Vary header lists what it depends on", async (_, url, init) => {
     const reply = await fetch(`${server.url}${url}`, init);
     expect(reply.status).toBe(200);
     expect(reply.headers.get("cache-control")).toBe("no-store");

@@ -14,7 +14,7 @@ import { type Harness, startHarness } from "../localnet/harness.ts";
 
 const CHAIN_CHECKS = ["fullnode", "chain", "ika", "treasury", "operator caps", "treasury balance", "gas"];
 
-describe("a start on a fullnode that does not fit", () => {
+describe("a start on an unsuitable fullnode", () => {
   let harness: Harness;
   let folder: string;
   let environment: Record<string, string>;
@@ -26,7 +26,7 @@ describe("a start on a fullnode that does not fit", () => {
       DATA_DIR: folder,
       PORT: "0",
       NETWORKS: "testnet",
-      // A localnet's fullnode, which has none of testnet's objects.
+      // A localnet's fullnode has none of testnet's objects.
       SUI_GRPC_URL_TESTNET: harness.net.url,
       SERVICECORE_TESTNET_PACKAGE_ID: packageId,
       SERVICECORE_TESTNET_TREASURY_ID: `0x${"9".repeat(64)}`,

@@ -17,7 +17,6 @@ import { jsonDkg, registration, userOf } from "../errors/provocations/onboarding
 
 /** A call that changes something. */
 export interface AuditedCall {
-  /** Its expected event, or events. */
   readonly action: string | readonly string[];
   /** Prepares what the call needs, and returns the key that makes the call. */
   prepare(stack: ErrorStack): Promise<{ readonly key: string; readonly request: JsonObject }>;
@@ -31,7 +30,7 @@ async function newKeyId({ database, ...stack }: ErrorStack): Promise<string> {
   return (await insertApiKey(database, TEST_ORIGIN, { projectId, name: "web", scopes: SCOPES })).id;
 }
 
-/** What the owner of an Active dWallet has signed. */
+/** The message that the owner of an Active dWallet has signed. */
 async function consent(stack: ErrorStack, action: "leave" | "refuse") {
   const { projectId, key } = await stack.newProject();
   const { objectId: dwalletId } = await dwalletOf(stack.database, projectId);

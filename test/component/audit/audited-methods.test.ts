@@ -1,4 +1,4 @@
-/** Every call that the contract declares `AUDIT_ENTRY` for, and every change that the service makes by itself. */
+/** Every call that the contract declares `AUDIT_ENTRY` for, and every change that the service makes on its own. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { methodPolicy } from "../../../src/access/method-policy.ts";
 import type { Queryable } from "../../../src/store/database.ts";
@@ -43,7 +43,7 @@ const auditFails = () =>
     `CREATE TRIGGER audit_fails BEFORE INSERT ON audit_event FOR EACH STATEMENT EXECUTE FUNCTION refuse_change()`,
   );
 
-/** Everything in the database except the times at which keys were last used. */
+/** Returns everything in the database except the times at which keys were last used. */
 async function contents(db: Queryable): Promise<Map<string, unknown>> {
   const tables = await db.query<{ name: string }>(
     "SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public' ORDER BY 1",
@@ -70,7 +70,7 @@ describe.each(audited.map((method) => ({ name: method.name, method })))(
     it("leaves one event with the actor, the address, the subject and the request id", async () => {
       const call = { method, ...(await prepare(stack)) };
       const before = await newestEvent();
-      // Calls that wait for the chain are refused by it at once; the change and its event are written before that.
+      // Calls that wait for the chain fail at once here; the change and its event are written before that.
       const reply = await refusing(stack, "no", () => face.call(call));
       expect(["", "CHAIN_REJECTED"]).toContain(reply.reason ?? "");
       const event = {

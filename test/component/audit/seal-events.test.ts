@@ -58,7 +58,7 @@ describe("sealing", () => {
     ]);
   });
 
-  it("runs in the loop, and the count and the age show what waits", async () => {
+  it("runs in the loop, and brings the count and the age of unsealed events to zero", async () => {
     expect([await countUnsealed(database), await readUnsealedAgeMs(database)]).toEqual([0, 0]);
     await database.query(
       `INSERT INTO audit_event (actor, action, subject, created_at)

@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => database.close());
 
 const faultsOf = async (changed: readonly Uint8Array[]) => (await verified(changed)).faults;
-/** The line of an entry: it follows the head, and one seal for each earlier stretch. */
+/** The index of an entry's line: the head, the earlier entries and one seal for each earlier range come before it. */
 const lineOf = (sequence: number) => sequence + SIZES.filter((_, i) => sum(i) < sequence).length;
 const sum = (count: number) => SIZES.slice(0, count).reduce((a, b) => a + b, 0);
 const sealLines = () => lines.flatMap((line, index) => (decodeLine(line)?.kind === "seal" ? [index] : []));
@@ -35,7 +35,7 @@ const flipped = (line: Buffer, bit: number) => {
   copy[bit >> 3]! ^= 1 << (bit & 7);
   return copy;
 };
-/** Splits the bytes as a reader of the file does: a bit that makes or breaks a line feed moves the lines. */
+/** Splits the bytes as a reader of the file does: a flipped bit that makes or breaks a line feed moves the lines. */
 const reread = (changed: readonly Uint8Array[]) =>
   verifyExport(
     splitLines(
@@ -51,7 +51,7 @@ describe("an export", () => {
     expect((await reread(lines)).faults).toEqual([]);
   });
 
-  it("of a range of seals verifies by itself", async () => {
+  it("of a range of seals verifies without the others", async () => {
     const part = await exported(database, { fromSeal: 2n, toSeal: 3n });
     expect(await verified(part)).toMatchObject({ faults: [], sealCount: 2n, entryCount: 8n });
     await expect(exported(database, { fromSeal: 5n })).rejects.toThrow(
@@ -151,7 +151,7 @@ describe("a fault names", () => {
       const content = { ...line.seal, [field]: new Uint8Array(32) };
       const seal = { ...content, sealHash: sealHash(content) };
       expect(await faultsOf(lines.with(at, encodeLine({ kind: "seal", seal })))).toMatchObject([
-        { kind: "seal", seal: 4n, message: "seal 4 does not fit its entries 14 to 25" },
+        { kind: "seal", seal: 4n, message: "seal 4 does not match its entries 14 to 25" },
       ]);
     },
   );
@@ -203,7 +203,7 @@ describe("a rewritten entry", () => {
   it("is found by the next seal if all hashes up to its own seal's were rewritten too", async () => {
     const changed = forgeSeal(2, "nobody");
     expect(await faultsOf(changed)).toMatchObject([
-      { kind: "seal", seal: 3n, message: "seal 3 was not made behind seal 2 as it stands here" },
+      { kind: "seal", seal: 3n, message: "seal 3 does not continue seal 2 of this export" },
       { kind: "changed", sequence: 7n },
     ]);
   });

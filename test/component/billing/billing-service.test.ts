@@ -49,7 +49,7 @@ const credit = (amountMicroUsd: bigint, reference: string) =>
     description: "test",
   });
 
-/** Signs and is refunded, at a price of 10. */
+/** Reserves and submits a signature at a price of 10, and has it refunded. Returns the request's id. */
 async function refundedSign(): Promise<string> {
   const steps = signSteps(database, createLocalSignals());
   const dwallet = await dwalletOf(database, projectId);

@@ -43,7 +43,7 @@ async function signTwice(): Promise<void> {
   await steps.refuse(second);
 }
 
-/** Books an entry at a moment of the past. */
+/** Books an entry at a time in the past. */
 const book = (kind: string, amount: number, at: string) =>
   database.query(
     `INSERT INTO ledger_entry (project_id, kind, amount_micro_usd, key, description, created_at)
@@ -53,7 +53,7 @@ const book = (kind: string, amount: number, at: string) =>
 
 const from = (time: string) => timestampFromDate(new Date(time));
 
-it("usage is what the project's calls booked", async () => {
+it("usage equals the sum of what the project's calls booked", async () => {
   await signTwice();
   const dwallet = await dwalletOf(database, projectId);
   const dkg = { dwalletId: dwallet.rowId, operationId: newId(), priority: 0, traceParent: undefined };
@@ -97,7 +97,7 @@ it("another project's bookings are not shown", async () => {
   expect(steps).toEqual([]);
 });
 
-it("the hours add up to the ledger, whatever was booked together", async () => {
+it("the hours add up to the ledger, even if one statement books several entries", async () => {
   await signTwice();
   await database.query(
     `INSERT INTO ledger_entry (project_id, kind, amount_micro_usd, key, description)
@@ -113,7 +113,7 @@ it("the hours add up to the ledger, whatever was booked together", async () => {
   expect(await sumOf("ledger_hour", "sum(entry_count)")).toEqual(await sumOf("ledger_entry", "count(*)"));
 });
 
-it("a booking that is rolled back is not in the hour either", async () => {
+it("a rolled-back booking does not count in its hour", async () => {
   const rolledBack = database.transaction(async (db) => {
     await db.query(
       `INSERT INTO ledger_entry (project_id, kind, amount_micro_usd, key, description)

@@ -17,7 +17,7 @@ function fullnodeOf(chainIdentifier: string, name: ChainNetwork["name"] = "local
 }
 
 describe("a database", () => {
-  it("belongs to the chain that it was first used with, and refuses every other one each time", async () => {
+  it("belongs to the chain that it was first used with, and refuses every other chain each time", async () => {
     await checkChain(database, fullnodeOf("chain-1"));
     await checkChain(database, fullnodeOf("chain-1"));
     for (let attempt = 0; attempt < 2; attempt++) {

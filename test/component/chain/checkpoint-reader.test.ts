@@ -56,7 +56,7 @@ async function follow(reader: ReturnType<typeof readerOf>) {
 }
 
 describe("a stream of checkpoints", () => {
-  it("names the addresses that gained accepted coins, as does a single checkpoint", async () => {
+  it("names the addresses that gained accepted coins, and so does a read of one checkpoint", async () => {
     const reader = readerOf(harness.net.url, [SUI.coinType]);
     const stream = await follow(reader);
     const latest = await reader.latest();
@@ -113,7 +113,7 @@ describe("a fullnode that lies", () => {
     ...(amount === undefined ? {} : { amount }),
   });
 
-  it("names no address with malformed changes, and every good one between them", async () => {
+  it("names no address with malformed changes, and every valid one between them", async () => {
     const address = Ed25519Keypair.generate().toSuiAddress();
     const balanceChanges = [
       change(),
@@ -143,7 +143,7 @@ describe("a fullnode that lies", () => {
     await expect((await follow(lyingReader())).next()).rejects.toThrow("the limit is 1000000");
   });
 
-  it("is not believed when it answers with another checkpoint", async () => {
+  it("is caught if it answers with another checkpoint", async () => {
     const response = GrpcTypes.GetCheckpointResponse.toBinary({
       checkpoint: { sequenceNumber: 8n, transactions: [] },
     });

@@ -25,11 +25,11 @@ export class FakeChain {
   onEnded: ((subjectId: string) => void) | undefined;
   missing: string | undefined;
   hasMark = false;
-  /** The error that a look-up of a mark throws, while it is set. */
+  /** While set, a look-up of a mark throws this error. */
   mixUp: Error | undefined;
   sizeBytes = 100;
   written = new Map<string, OwnedRef>();
-  /** The chain's versions of the objects, where they differ from those that the lane expects. */
+  /** The objects whose version on the chain differs from the one that the lane expects. */
   objects: { version: string; lastChange: string } | undefined;
   readonly #subjectsOf = new Map<string, readonly string[]>();
 

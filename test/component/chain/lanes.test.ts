@@ -128,7 +128,7 @@ describe("the lanes", () => {
     expect(service.alarms).toEqual([]);
   });
 
-  it("stop and say so if another program has used the wallet", async () => {
+  it("stop and report it if another program has used the wallet", async () => {
     service = await startChainService(database, harness.net);
     await requestPresigns(database, bucket(), 1);
     await until("presign WHERE state = 'ready'", 1);
@@ -142,7 +142,7 @@ describe("the lanes", () => {
     expect(await count("lane WHERE foreign_digest IS NOT NULL")).toBe(1);
     expect(await count("chain_operation WHERE state = 'queued'")).toBe(1);
     await service.stop();
-    // No process can lease the lane that was used, or any other.
+    // No process can lease the used lane or any other.
     const lanes = await database.query<{ id: string }>("SELECT id FROM lane");
     expect(lanes.length).toBeGreaterThan(1);
     for (const { id } of lanes) expect(await leaseLane(database, id, 60_000)).toBeUndefined();

@@ -1,6 +1,4 @@
-/**
- * How the service handles a fullnode that answers with something other than the request, for each read, on a localnet.
- */
+/** How each of the service's reads handles a fullnode that returns the answer to another request, on a localnet. */
 
 import { bcs } from "@mysten/sui/bcs";
 import type { GrpcTypes } from "@mysten/sui/grpc";
@@ -58,7 +56,8 @@ afterAll(() => harness.close());
 beforeEach(() => void reported.splice(0));
 
 /**
- * The read is refused twice, because reads are tried twice, and reported; honest answers are accepted again afterwards.
+ * Expects that the read fails twice, because reads are retried once, and is reported; and that honest answers are
+ * accepted again afterwards.
  */
 async function refuses(
   read: () => Promise<unknown>,
@@ -102,7 +101,7 @@ describe("objects", () => {
     await refuses(() => reader.getObjects([one]), "BatchGetObjects", mixUp, "object");
   });
 
-  it("are not taken as absent because the answer lacks others", async () => {
+  it("are not reported as absent when the answer lacks other ones", async () => {
     const [one, two] = (await twoPresigns()) as [string, string];
     const mixUp = { answer: ({ objects }: GrpcTypes.BatchGetObjectsResponse) => void objects.pop() };
     await refuses(() => reader.getObjects([one, two]), "BatchGetObjects", mixUp, "object");

@@ -9,7 +9,7 @@ import { type Harness, startHarness } from "../localnet/harness.ts";
 const FIRST = "http://first.example/key";
 const SECOND = "http://second.example";
 const EXECUTE = "/ExecuteTransaction";
-/** A fullnode that lags has caught up after as many calls. */
+/** A lagging fullnode catches up after this many calls. */
 const LATE_COUNT = 30;
 let harness: Harness;
 let database: Database;
@@ -30,7 +30,7 @@ type Fullnode = (route: string, init?: RequestInit) => Promise<Response>;
 
 const localnet: Fullnode = (route, init) => fetch(harness.net.url + route, init);
 
-/** Starts the work with what answers for the two fullnodes. Returns the calls as they come. */
+/** Starts the chain service with handlers for the two fullnodes. Returns the growing list of calls. */
 async function start(first: Fullnode, second = localnet): Promise<string[]> {
   const routes: string[] = [];
   service = await startChainService(database, harness.net, {
@@ -48,7 +48,9 @@ async function start(first: Fullnode, second = localnet): Promise<string[]> {
   return routes;
 }
 
-/** Requests a presign and resolves when `readyCount` are ready, with the number of transactions that the lanes sent. */
+/**
+ * Requests a presign and waits until `readyCount` are ready. Returns the number of transactions that the lanes sent.
+ */
 async function presignOnce(readyCount = 1): Promise<number> {
   const { networkEncryptionKeyId } = harness.net;
   const bucket = { network: "localnet", curve: 0, signatureAlgorithm: 0, networkEncryptionKeyId };
@@ -63,7 +65,7 @@ async function presignOnce(readyCount = 1): Promise<number> {
   return rows.length;
 }
 
-it("goes on with the second one while the first one cannot be reached", async () => {
+it("the chain service uses the second fullnode while the first one cannot be reached", async () => {
   const routes = await start(() => Promise.reject(new TypeError("fetch failed")));
   expect(await presignOnce()).toBe(1);
   expect(routes).toContain("second ExecuteTransaction");
@@ -74,7 +76,7 @@ it("goes on with the second one while the first one cannot be reached", async ()
   expect(service!.alarms).toEqual([]);
 });
 
-it("has a transaction once that the first one executes without an answer", async () => {
+it("a transaction lands once if the first fullnode executes it but never answers", async () => {
   let executedCount = 0;
   const routes = await start(async (route, init) => {
     const response = await fetch(harness.net.url + route, init);
@@ -89,7 +91,7 @@ it("has a transaction once that the first one executes without an answer", async
   expect(service!.alarms).toEqual([]);
 });
 
-it("has a transaction once that the first one executes before it fails, and that the second one learns of late", async () => {
+it("a transaction lands once if the first fullnode executes it and fails, and the second one lags behind", async () => {
   let isFirstDown = false;
   let executedCount = 0;
   let lateCount = 0;
@@ -110,7 +112,7 @@ it("has a transaction once that the first one executes before it fails, and that
   );
   expect(await presignOnce()).toBe(1);
   isFirstDown = true;
-  // The second one shows the chain as it was before the first presign.
+  // The second fullnode shows the chain as it was before the first presign.
   faults.set({ staleRead: 1, staleCommits: 10 });
   expect(await presignOnce(2)).toBe(2);
   expect(lateCount).toBeGreaterThan(LATE_COUNT);
@@ -118,13 +120,13 @@ it("has a transaction once that the first one executes before it fails, and that
     expect(alarm).toMatchObject({ cause: { message: expect.stringContaining("no outcome yet") } });
 });
 
-it("sends nothing to a first one of another chain", async () => {
+it("nothing is sent to a first fullnode that serves another chain", async () => {
   const other = await startHarness({ seed: new Uint8Array(32).fill(5) });
   try {
     const { chainIdentifier } = await harness.client.core.getChainIdentifier();
     const { chainIdentifier: foreign } = await other.client.core.getChainIdentifier();
     expect(foreign).not.toBe(chainIdentifier);
-    // The first answer decides which chain it is, and the first one fails once.
+    // The first fullnode fails once, because the first answer decides which chain the service is on.
     let hasFailed = false;
     const routes = await start((route, init) => {
       if (hasFailed) return fetch(other.net.url + route, init);

@@ -78,7 +78,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-it("show the Treasury, its ceilings, the wallets and the lanes", async () => {
+it("tss treasury shows the Treasury, its ceilings, the wallets and the lanes", async () => {
   expect(await printed(["treasury"], environment)).toBe(
     [
       `treasury    ${id("a")}`,
@@ -102,7 +102,7 @@ it("show the Treasury, its ceilings, the wallets and the lanes", async () => {
   });
 });
 
-it("list transactions with their operations, without control characters", async () => {
+it("tss transaction list shows transactions with their operations, without control characters", async () => {
   expect(await printed(["transaction", "list"], environment)).toBe(
     [
       `CREATED               TRANSACTION  STATE    SENT               GAS  OPERATIONS         LANE${" ".repeat(64)}ERROR`,
@@ -112,7 +112,7 @@ it("list transactions with their operations, without control characters", async 
   );
 });
 
-it("list the transactions of one lane, state and kind", async () => {
+it("tss transaction list filters transactions by lane, state and kind", async () => {
   const filter = ["--lane", id("d"), "--state", "aborted", "--kind", "sign", "--limit", "2", "--json"];
   const out = await printed(["transaction", "list", ...filter], environment);
   expect(out.split("\n").map((line) => (JSON.parse(line) as { txDigest: string }).txDigest)).toEqual([

@@ -15,7 +15,7 @@ const OPTIONS = {
   count: defaulted("<count>", "how many", count(1, 9), "3"),
   json: flag("print JSON"),
 };
-// Help loads every command.
+// Help loads the modules of every command.
 beforeAll(() => runCli(["help"]), 60_000);
 
 const parse = (...argv: string[]) => parseCommandLine(argv, OPTIONS);
@@ -135,7 +135,7 @@ describe("help", () => {
     expect((await runCli(["key", "--help"])).out).toContain("usage: tss key <create|list|");
   });
 
-  it("lists every command on a line of its own, and describes every option", async () => {
+  it("lists every command on its own line, and has help for each", async () => {
     const { out } = await runCli(["help"]);
     const words = out.split("\n").flatMap((line) => /^ {2}(\S+(?: \S+)?) {2,}\S/.exec(line)?.[1] ?? []);
     const nouns = COMMAND_GROUPS.flatMap(({ commands }) => Object.keys(commands));
@@ -148,7 +148,7 @@ describe("help", () => {
     }
   });
 
-  it("and docs/operations/deploy.md have the same commands", async () => {
+  it("has the same commands as docs/operations/deploy.md", async () => {
     const { out } = await runCli(["help"]);
     const inHelp = out.split("\n").flatMap((line) => /^ {2}(\S+(?: \S+)?) {2,}\S/.exec(line)?.[1] ?? []);
     const [, section = ""] = readSource("docs/operations/deploy.md").text.split("## The command\n");
@@ -161,7 +161,7 @@ describe("help", () => {
     expect(inDocument.sort()).toEqual(inHelp.sort());
   });
 
-  it("says for each command that calls the service where the key comes from, and no option takes a key", async () => {
+  it("says for each command that calls the service where the key comes from, and has no option that takes a key", async () => {
     for (const noun of ["project", "key", "admin-key", "credit", "audit"]) {
       const tree = (await findCommand(noun)) as Record<string, Command>;
       const calling = Object.entries(tree).filter(([, { options }]) => Object.hasOwn(options, "url"));
@@ -174,7 +174,7 @@ describe("help", () => {
 });
 
 describe("a wrong command line", () => {
-  it("exits with 2 and reports the fault and the usage on standard error alone", async () => {
+  it("exits with 2 and reports the fault and the usage only on standard error", async () => {
     expect(await runCli(["credit", "adjust", "--project", "acme"])).toEqual({
       exitCode: 2,
       out: "",

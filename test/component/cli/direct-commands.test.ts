@@ -24,7 +24,7 @@ beforeAll(async () => {
 }, DATABASE_TIMEOUT_MS);
 afterAll(() => database.close());
 
-/** Gives each command the suite's database, and closes nothing. */
+/** Gives each command the suite's database, and never closes it. */
 const openDatabase: OpenDatabase = async () => ({ ...database, close: async () => {} });
 const tss = (...argv: string[]) => runCli(argv, {}, openDatabase);
 const done = (...argv: string[]) => printed(argv, {}, openDatabase);
@@ -174,7 +174,7 @@ describe("an embedded database", { timeout: 3 * DATABASE_TIMEOUT_MS }, () => {
     }
   });
 
-  it("that a service has open is not touched: commands call the service, and --direct names its process", async () => {
+  it("that a service has open is not opened again: commands call the service, and --direct names its process", async () => {
     const folder = newFolder();
     const access = { baseUrl: "http://127.0.0.1:1", adminApiKey: "x" };
     writeFileSync(path.join(folder, "dev.json"), JSON.stringify(access));

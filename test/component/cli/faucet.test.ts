@@ -42,7 +42,7 @@ describe("tss localnet faucet", () => {
     for (const address of ["0xa1", "0xa2"]) expect(await balancesOf(address)).toHaveLength(2);
   });
 
-  it("reports a fault of the address, of the network, or of the server that answers", async () => {
+  it("reports an invalid address and a network that does not respond, and accepts a URL with a path", async () => {
     const ask = (...argv: string[]) => runCli(["localnet", "faucet", ...argv]);
     expect(await ask("nobody")).toMatchObject({
       exitCode: 2,

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** A fullnode between the command and the real one: it changes a reply, or loses one. */
+/** A proxy between the command and the real fullnode, which changes or loses one reply. */
 export async function startLyingFullnode(url: string, lie: Lie): Promise<LyingFullnode> {
   const server = createServer((request, response) => void answer(request, response));
   server.listen(0, "127.0.0.1");
@@ -42,7 +42,7 @@ export async function startLyingFullnode(url: string, lie: Lie): Promise<LyingFu
   }
 }
 
-/** What the fullnode does wrong. */
+/** The fault of the fullnode. */
 export interface Lie {
   /** Changes the message of the replies to a call. */
   readonly changes?: { readonly call: string; readonly message: (message: Uint8Array) => Uint8Array };
@@ -52,7 +52,6 @@ export interface Lie {
   readonly arrives?: boolean;
 }
 
-/** A server that lies. */
 export interface LyingFullnode {
   readonly url: string;
   close(): void;
@@ -64,7 +63,7 @@ async function bytesOf(request: IncomingMessage): Promise<Buffer<ArrayBuffer>> {
   return Buffer.concat(parts);
 }
 
-/** Changes the first frame of gRPC-web: a byte of flags, the length in four bytes, and the message. */
+/** Changes the first frame of a gRPC-web body: a flags byte, the length in four bytes, and the message. */
 function changed(
   bytes: Buffer<ArrayBuffer>,
   change: (message: Uint8Array) => Uint8Array,

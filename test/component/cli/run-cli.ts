@@ -8,7 +8,7 @@ export interface CliResult {
   readonly err: string;
 }
 
-/** Runs `tss` in this process, with only the given environment. `answer` is what a person types at every question. */
+/** Runs `tss` in this process with only the given environment. `answer` is typed at every prompt. */
 export async function runCli(
   argv: readonly string[],
   environment: Readonly<Record<string, string>> = {},
@@ -26,7 +26,7 @@ export async function runCli(
   return { exitCode, out: out.join("\n"), err: err.join("\n") };
 }
 
-/** The same for a command that must succeed; returns its output. */
+/** Runs a command that must succeed, and returns its output. */
 export async function printed(...run: Parameters<typeof runCli>): Promise<string> {
   const [argv] = run;
   const { exitCode, out, err } = await runCli(...run);
@@ -34,7 +34,7 @@ export async function printed(...run: Parameters<typeof runCli>): Promise<string
   return out;
 }
 
-/** A text with the parts that differ between runs replaced: ids, times and keys. */
+/** Replaces the parts of a text that differ between runs: ids, times and keys. */
 export function masked(text: string): string {
   return text
     .replace(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, "00000000-0000-0000-0000-000000000000")

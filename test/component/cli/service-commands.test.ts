@@ -353,9 +353,7 @@ describe("a service that does not answer", () => {
     expect(unknown).toMatchObject({ exitCode: 3, err: expect.stringMatching(/ENOTFOUND|EAI_AGAIN/) });
     const { err, exitCode } = await runCli(["project", "create", "--name", "a"], nobody);
     expect(exitCode).toBe(3);
-    expect(err).toMatch(
-      /^no reply; retry with --idempotency-key [0-9a-f-]{36}, so that it is done only once\n/,
-    );
+    expect(err).toMatch(/^no reply; retry with --idempotency-key [0-9a-f-]{36}, so that it runs only once\n/);
   });
 
   it("is reported with its cause, down to the system's message", async () => {
@@ -374,7 +372,7 @@ describe("a service that does not answer", () => {
     );
     expect(exitCode).toBe(1);
     expect(err).toMatch(
-      /^tss project list: UNIMPLEMENTED: HTTP 404; check that the URL is that of a service with this call \(request [^,]+\)$/,
+      /^tss project list: UNIMPLEMENTED: HTTP 404; check that the URL points to a service with this call \(request [^,]+\)$/,
     );
   });
 

@@ -66,7 +66,7 @@ it("lanes shows the open transaction of each lane, and since when", async () => 
   expect(out).toMatch(new RegExp(`^${LANE} +yes +- +2 +8YrU +2026-11-21T17:06:44Z +- +-$`, "m"));
 });
 
-it("outbox shows what waits, and the oldest of it", async () => {
+it("outbox shows the waiting operations, and the age of the oldest", async () => {
   const { out } = await runCli(["outbox"], environment);
   expect(out).toMatch(/^sign +queued +3 +2026-11-21T17:06:44Z$/m);
 });

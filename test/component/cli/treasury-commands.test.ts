@@ -1,4 +1,7 @@
-/** A Treasury's whole life through the command line, on a local network whose fullnode executes and refuses as Sui does. */
+/**
+ * A Treasury's whole life cycle through the command line, on a local network whose fullnode executes and refuses like
+ * Sui.
+ */
 import { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
 import { Secp256k1Keypair } from "@mysten/sui/keypairs/secp256k1";
 import { Transaction } from "@mysten/sui/transactions";
@@ -24,7 +27,6 @@ const [admin, pauser, recovery, next] = [1, 2, 3, 4].map(() => new Ed25519Keypai
 ];
 let harness: Harness;
 let shell: TreasuryOperatorShell;
-/** The Treasury that the command publishes. */
 let treasury: string;
 let packageId: string;
 const keys: Record<"admin" | "pauser" | "recovery" | "next" | "hot", string> = {
@@ -56,7 +58,7 @@ async function passEpochs(count: number): Promise<void> {
 }
 
 describe("a new Treasury", () => {
-  it("comes from a publication, and its UpgradeCap goes to whom the operator says", async () => {
+  it("is published, and its UpgradeCap goes to the address that the operator names", async () => {
     const to = pauser.toSuiAddress();
     const out = await shell.done("publish", "--upgrade-cap-to", to, "--key-file", keys.hot, "--yes");
     expect(shownAs(out, "new package")).not.toBe(packageId);
@@ -102,10 +104,10 @@ describe("a new Treasury", () => {
     expect(shown).toContain("holds         19.995000000 IKA, 9.997000000 SUI");
     expect(shown).toContain("0.005000000 IKA of 5.375000000 IKA");
     expect(shown).toContain("1 of 600 presigns");
-    expect(await shell.refused(...words, ...as("admin"))).toContain("has operators already");
+    expect(await shell.refused(...words, ...as("admin"))).toContain("already has operators");
   });
 
-  it("gives operators, renews them and takes them back", async () => {
+  it("creates, renews and revokes operators", async () => {
     const minted = await shell.done("mint-operator", "--holder", hot, "--signs", "7", ...as("admin"));
     const cap = shownAs(minted, "new OperatorCap");
     await shell.done("renew-operator", cap, "--expires", "3", "--ika", "1.5", ...as("admin"));
@@ -128,7 +130,7 @@ describe("a new Treasury", () => {
     expect(shown).toMatch(/sign SECP256K1\/Taproot +0.010000000 IKA +0.015000000 IKA/);
   });
 
-  it("takes coins from anybody, and gives them to whom the administrator says", async () => {
+  it("accepts coins from anybody, and pays out to the address that the administrator names", async () => {
     await shell.done("fund", "--ika", "1.25", ...as("next"));
     expect(await status()).toContain("21.245000000 IKA");
     expect(await shell.refused("fund", "--ika", "1500", ...as("next"))).toContain(
@@ -142,12 +144,12 @@ describe("a new Treasury", () => {
     await shell.done("drain", "--ika", "1", "--sui", "0.5", "--to", to, ...as("admin"));
     expect((await harness.client.getBalance({ owner: to })).balance.balance).toBe("500000000");
     const tooMuch = await shell.refused("drain", "--ika", "1000", "--to", to, ...as("admin"));
-    expect(tooMuch).toContain("does not hold as much");
+    expect(tooMuch).toContain("balance is too low");
   });
 
-  it("is paused by the pauser, and only the administrator ends that", async () => {
+  it("is paused by the pauser, and unpaused only by the administrator", async () => {
     await shell.done("pause", ...as("pauser"));
-    expect(await status()).toContain("YES: it pays for nothing");
+    expect(await status()).toContain("YES: all payments are stopped");
     expect(await shell.refused("unpause", ...as("pauser"))).toContain("the holder of the AdminCap is");
     await shell.done("unpause", ...as("admin"));
     expect(await status()).toMatch(/paused +no/);
@@ -155,7 +157,7 @@ describe("a new Treasury", () => {
 });
 
 describe("the administration", () => {
-  it("goes to a multisig of 2 of 3 keys, which signs bytes that each signer has seen", async () => {
+  it("goes to a multisig of 2 of 3 keys, whose signers each review the bytes that they sign", async () => {
     const signers = [new Ed25519Keypair(), new Secp256k1Keypair(), new Ed25519Keypair()];
     const files = signers.map((key) => shell.keyFile(key));
     const publicKeys = signers.map((key) => key.getPublicKey().toSuiPublicKey()).join(",");
@@ -183,7 +185,7 @@ describe("the administration", () => {
     );
     expect(alone).toContain("the signature is not the sender's");
     await shell.done("submit", ...bytes, "--signature", signatures.join(","), ...multisig, "--yes");
-    expect(await status()).toMatch(new RegExp(`AdminCap .* of ${address}`));
+    expect(await status()).toMatch(new RegExp(`AdminCap .* held by ${address}`));
 
     const replaced = await shell.refused("drain", "--ika", "1", "--to", hot, ...as("admin"));
     expect(replaced).toContain(`the holder of the AdminCap is ${address}`);
@@ -209,7 +211,7 @@ describe("the administration", () => {
     const submitted = ["submit", "--bytes", shell.file("offer.tx"), "--treasury", treasury];
     await shell.done(...submitted, "--signature", signed.join(","), ...multisig, "--yes");
     await shell.done("rotate-admin", "accept", ...as("admin"));
-    expect(await status()).toMatch(new RegExp(`AdminCap .* of ${admin.toSuiAddress()}`));
+    expect(await status()).toMatch(new RegExp(`AdminCap .* held by ${admin.toSuiAddress()}`));
   });
 
   it("is recovered after seven epochs, unless the administrator withdraws the offer", async () => {
@@ -229,15 +231,15 @@ describe("the administration", () => {
     await shell.done("rotate-admin", "accept", ...as("admin"));
   });
 
-  it("refuses to migrate a Treasury that is of this version", async () => {
-    expect(await shell.refused("migrate", ...as("admin"))).toContain("of this version already");
+  it("refuses to migrate a Treasury that has this version already", async () => {
+    expect(await shell.refused("migrate", ...as("admin"))).toContain("already has this version");
   });
 });
 
 describe("capabilities", () => {
   const key = () => ["--key-file", keys.hot, "--yes"];
 
-  it("leave by an announced release after fourteen epochs, and a presign at once", async () => {
+  it("of dWallets leave by an announced release after fourteen epochs, and those of presigns at once", async () => {
     const { dwalletId } = await activeDwallet(harness);
     const [presignId] = await readyPresigns(harness);
     const to = new Ed25519Keypair().toSuiAddress();
@@ -260,7 +262,7 @@ describe("capabilities", () => {
     expect((await harness.client.listOwnedObjects({ owner: to })).objects).toHaveLength(2);
   });
 
-  it("move to a successor, which takes them in by what the events say", async () => {
+  it("move to a successor, which takes them in as the events record", async () => {
     const { dwalletId, user } = await activeDwallet(harness);
     await readyPresigns(harness, { count: 2 });
     const from = harness.net.treasury.treasuryId;
@@ -317,7 +319,7 @@ describe("a transaction is refused", () => {
     expect((await submit(file)).exitCode).toBe(0);
   });
 
-  it("if its bytes do anything else than call the Treasury", async () => {
+  it("if its bytes do anything other than call the Treasury", async () => {
     const tx = new Transaction();
     tx.setSender(admin.toSuiAddress());
     tx.transferObjects([tx.splitCoins(tx.gas, [1_000_000_000n])], next.toSuiAddress());
@@ -326,15 +328,15 @@ describe("a transaction is refused", () => {
     writeFileSync(shell.file("theft.tx"), Buffer.from(bytes).toString("base64"));
     const words = ["--bytes", shell.file("theft.tx"), "--treasury", treasury];
     expect(await shell.refused("sign", ...words, "--key-file", keys.admin, "--yes")).toContain(
-      "gives objects away",
+      "transfers objects other",
     );
     const { signature } = await admin.signTransaction(bytes);
     expect(await shell.refused("submit", ...words, "--signature", signature, "--yes")).toContain(
-      "gives objects away",
+      "transfers objects other",
     );
   });
 
-  it("if the operator does not say yes, or only looks", async () => {
+  it("if the operator does not answer yes, or only requests a dry run", async () => {
     const { runCli } = await import("./run-cli.ts");
     const words = ["treasury", "pause", "--as", "admin", "--treasury", treasury, "--key-file", keys.admin];
     const no = await runCli(words, shell.environment, undefined, "y");

@@ -1,4 +1,4 @@
-/** The Treasury's commands against a fullnode that lies, or that stops answering. */
+/** The Treasury's commands against a fullnode that lies or stops answering. */
 import { GrpcTypes } from "@mysten/sui/grpc";
 import { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
 import { toHex } from "@mysten/sui/utils";
@@ -24,7 +24,6 @@ afterAll(async () => {
   shell.remove();
 });
 
-/** Runs a command against a fullnode that lies. */
 async function against(lie: Lie, ...words: readonly string[]) {
   const fullnode = await startLyingFullnode(harness.net.url, lie);
   try {
@@ -36,7 +35,7 @@ async function against(lie: Lie, ...words: readonly string[]) {
 
 const coinsOf = async (owner: string) => (await harness.client.getBalance({ owner })).balance.balance;
 
-it("a fullnode that wants too much for gas gets nothing, unless the operator sets the budget", async () => {
+it("a fullnode that asks for too much gas gets nothing, unless the operator sets the budget", async () => {
   const message = (bytes: Uint8Array): Uint8Array => {
     const reply = GrpcTypes.SimulateTransactionResponse.fromBinary(bytes);
     const gas = reply.transaction?.transaction?.gasPayment;
@@ -84,7 +83,7 @@ it("a fullnode that does not answer is unreachable, and its URL's key is not sho
   expect(err).not.toContain("secret-key");
 });
 
-it("a gas budget bounds the gas, and too small a one is explained", async () => {
+it("a gas budget limits the gas, and the error explains a budget that is too small", async () => {
   const drain = ["drain", "--sui", "1", "--to", friend, "--key-file", key, "--yes"];
   const out = await shell.done(...drain, "--gas-budget", "0.25");
   expect(out).toContain("at most 0.250000000 SUI (250000000)");

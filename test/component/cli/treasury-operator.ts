@@ -4,7 +4,7 @@ import path from "node:path";
 import type { Keypair } from "@mysten/sui/cryptography";
 import { type CliResult, runCli } from "./run-cli.ts";
 
-/** Runs `tss treasury` as an operator does: with key files in a folder of its own, against one local network. */
+/** Runs `tss treasury` as an operator does: with key files in its own folder, against one local network. */
 export function treasuryOperator(fullnodeUrl: string): TreasuryOperatorShell {
   const folder = mkdtempSync(path.join(tmpdir(), "treasury-"));
   const environment = { LOCALNET_URL: fullnodeUrl };
@@ -35,21 +35,20 @@ export function treasuryOperator(fullnodeUrl: string): TreasuryOperatorShell {
   };
 }
 
-/** A folder with keys, and the command. */
 export interface TreasuryOperatorShell {
   readonly environment: Readonly<Record<string, string>>;
   file(name: string): string;
-  /** Writes a private key that only its owner can read. @param text default: Sui's own form */
+  /** Writes a private key to a file that only its owner can read. @param text default: Sui's own format */
   keyFile(key: Keypair, text?: string): string;
   tss(...words: readonly string[]): Promise<CliResult>;
   /** Runs a command that must succeed and returns its output. */
   done(...words: readonly string[]): Promise<string>;
-  /** Runs a command that must be refused and returns what it says about that. */
+  /** Runs a command that must be refused, and returns its error. */
   refused(...words: readonly string[]): Promise<string>;
   remove(): void;
 }
 
-/** The value behind a name in the output. */
+/** Returns the value after a name in the output. */
 export function shownAs(out: string, name: string): string {
   const found = new RegExp(`^\\s*${name}[ =]+(\\S+?),?$|^\\s*${name}[ =]+(\\S+?),? `, "m").exec(out);
   if (found === null) throw new Error(`the output has no ${name}:\n${out}`);

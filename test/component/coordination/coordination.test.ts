@@ -10,7 +10,7 @@ import { silentLog } from "../../support/database.ts";
 import { testRedis } from "../../support/redis.ts";
 
 const redisUrl = await testRedis();
-/** A bucket of five, with a token every 100 seconds: no test is long enough to see a refill. */
+/** A bucket of five, with a token every 100 seconds: no test runs long enough to see a refill. */
 const SIZE = { burstCount: 5, perSecond: 0.01 };
 const TOKEN_MS = 100_000;
 const closers: (() => Promise<unknown>)[] = [];
@@ -20,7 +20,7 @@ afterEach(async () => {
 
 interface Shared {
   readonly coordination: Coordination;
-  /** Lets time pass for all buckets. */
+  /** Advances the time of all buckets. */
   advance(ms: number): Promise<void>;
 }
 
@@ -38,7 +38,7 @@ async function inProcess(): Promise<Shared> {
 
 async function overRedis(): Promise<Shared> {
   const prefix = `tss-test-${crypto.randomUUID()}:`;
-  // The time-out is for a server that does not answer, not for a busy machine.
+  // The time-out is long enough for a busy machine.
   const coordination = createRedisCoordination({
     url: redisUrl!,
     log: silentLog,
@@ -84,7 +84,7 @@ describe.each([
       expect(heard).toEqual(["first", "second"]);
     });
 
-    it("give a listener of a kind of topics the topic", async () => {
+    it("tell a listener of a kind of topics which topic it was", async () => {
       const { signals } = (await make()).coordination;
       const heard: string[] = [];
       const leave = signals.subscribeKind("kind", (subject) => heard.push(subject));
@@ -98,7 +98,7 @@ describe.each([
       expect(heard).toEqual(["a", "b:c"]);
     });
 
-    it("do not call a listener inside notify, nor after it left", async () => {
+    it("call no listener inside notify, and none after it has unsubscribed", async () => {
       const { signals } = (await make()).coordination;
       let count = 0;
       const leave = signals.subscribe("kind:a", () => count++);
@@ -117,7 +117,7 @@ describe.each([
       await heardOnce(signals, "kind:a");
     });
 
-    it("are not sent once closed", async () => {
+    it("are not sent after close", async () => {
       const { coordination } = await make();
       let count = 0;
       coordination.signals.subscribe("kind:a", () => count++);

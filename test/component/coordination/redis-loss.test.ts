@@ -73,7 +73,7 @@ describe.skipIf(redisUrl === undefined)("two replicas over one Redis", () => {
     expect(ownCount).toBe(1);
   });
 
-  it("start again when Redis was emptied and lost its scripts", async () => {
+  it("continue after Redis was emptied and lost its scripts", async () => {
     const { buckets, prefix } = await replicas();
     expect(await takenOf(buckets[0], 6)).toBe(5);
     const redis = new Redis(redisUrl!);
@@ -101,7 +101,7 @@ describe.skipIf(redisUrl === undefined)("two replicas over one Redis", () => {
     for (const each of buckets) expect(await takenOf(each, 6)).toBe(5);
   });
 
-  it("leave a server that became a read-only copy for the one that takes writes", async () => {
+  it("leave a server that became a read-only replica for the one that accepts writes", async () => {
     const outage = createRedisOutage(hearing().log, "");
     const client = connectRedis({ url: redisUrl!, outage });
     closers.push(async () => client.disconnect());
@@ -141,7 +141,7 @@ describe.skipIf(redisUrl === undefined)("two replicas over one Redis", () => {
   );
 });
 
-describe("a Redis that is not there", () => {
+describe("a Redis that cannot be reached", () => {
   it("leaves each process its own wake-ups and counts, and fails its check", async () => {
     const heard = hearing();
     const alone = createRedisCoordination({ url: "redis://127.0.0.1:1", log: heard.log });
@@ -153,7 +153,7 @@ describe("a Redis that is not there", () => {
     await expect(alone.check()).rejects.toThrow();
     await heard.until((lines) => lines.length > 0);
     expect(heard.lines).toEqual([
-      "Redis does not answer; each replica counts calls for itself, and finds what others did by looking, a little later",
+      "Redis does not answer; each replica counts calls alone, and polls for the changes of others, a little later",
     ]);
   });
 });
@@ -175,7 +175,10 @@ function notified({ signals }: Coordination, topic: string): Promise<void> {
   });
 }
 
-/** The replica shares its counts again once it reports so, and wakes others again once its check passes. */
+/**
+ * Waits until the replica reports that it shares counts again, and until its check passes, so that it wakes others
+ * again.
+ */
 async function togetherAgain({ heard, check }: Replica): Promise<void> {
   await heard.until((lines) => countOf("answers again", lines) > 0);
   const isThere = () =>

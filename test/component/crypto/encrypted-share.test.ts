@@ -21,7 +21,7 @@ describe.each([
   ["RISTRETTO", 3],
 ] as const)("a share on %s", (name, number) => {
   const curve = curveByNumber(number);
-  // The network has completed this DKG, and therefore accepted the encryption and its proof.
+  // The network has completed this DKG, so it accepted the encryption and its proof.
   const { share, output, keypair, encryptedShareAndProof } = makeOwnDWallet(network, number);
   const decrypt = (encrypted: Uint8Array, key = keypair.decryptionKey, of = output) =>
     runSteps(decryptShare(curve, key, of, encrypted));
@@ -62,8 +62,8 @@ describe.each([
     for (const message of messages) verifyEncryptedShare(curve, key, publicShare, message);
     expect(new Set(messages.map(({ ciphertext }) => ciphertext[0].a)).size).toBe(3);
     expect(new Set(messages.map(({ maskCiphertext }) => maskCiphertext[0].a)).size).toBe(3);
-    // A response is as long as its mask, which is 192 bits longer than the secret. That all three masks begin with
-    // 24 zero bits happens once in 2^72 runs.
+    // A response is as long as its mask, which is 192 bits longer than the secret. All three masks begin with 24 zero
+    // bits only once in 2^72 runs.
     const lengths = messages.map(({ randomnessResponse }) => bitLength(randomnessResponse));
     expect(Math.max(...lengths)).toBeGreaterThan(RANDOMNESS_BITS + 192 - 24);
     expect(Math.max(...lengths)).toBeLessThanOrEqual(RANDOMNESS_BITS + 192 + 1);

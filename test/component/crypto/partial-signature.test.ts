@@ -33,7 +33,7 @@ describe.each(ALGORITHM_TRIPLES.filter((triple) => !isEcdsa(triple.signatureAlgo
     const half = runSteps(createSignMessage(request));
 
     test("makes a signature that an outside library accepts", () => {
-      // Both parities of the joint nonce, which BIP-340 treats differently.
+      // Covers both parities of the joint nonce, which BIP-340 treats differently.
       for (const message of ["a", "b", "c", "d", "e", "f"].map(text)) {
         const other = { ...request, message };
         expect(isSigned(network, other, runSteps(createSignMessage(other)))).toBe(true);
@@ -44,7 +44,7 @@ describe.each(ALGORITHM_TRIPLES.filter((triple) => !isEcdsa(triple.signatureAlgo
       expect(half).toHaveLength(vectorOf(triple.signatureAlgorithm).userSignMessage!.length);
     });
 
-    test("has the same octets each time", () => {
+    test("is deterministic", () => {
       expect(runSteps(createSignMessage(request))).toEqual(half);
     });
 
@@ -55,7 +55,7 @@ describe.each(ALGORITHM_TRIPLES.filter((triple) => !isEcdsa(triple.signatureAlgo
         { ...request, message: text("") },
         dwallet.request(triple, session(2), request.message),
         { ...otherDWallet.request(triple, session(1), request.message), presign: request.presign },
-        // A DKG has fresh randomness each time: another output for the same share.
+        // A DKG is random: another run has another output for the same share.
         { ...makeOwnDWallet(network, triple.curveNumber).request(triple, session(1), request.message) },
       ];
       const nonces = [request, ...others].map((one) =>

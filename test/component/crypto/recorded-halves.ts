@@ -14,7 +14,7 @@ export { recorded };
 /** One half of each algorithm and hash. */
 export type RecordedHalf = (typeof recorded.vectors)[number];
 
-/** The network that holds the other halves. */
+/** The network that holds the other half of each key. */
 export const recordedNetwork = ownNetwork(hexToBytes(recorded.networkSeedHex)[0]!);
 
 const parameters = [0, 1, 2, 3].map((curve) =>

@@ -56,11 +56,11 @@ import { projectWith, TEST_OPERATOR, TEST_ORIGIN } from "../../support/rows.ts";
 import { createFakeFullnode, type FakeFullnode } from "./fake-fullnode.ts";
 
 export const ADMIN_KEY = "an-admin-key-of-thirty-two-characters";
-/** The message of an unexpected failure. */
+/** The message of the unexpected failure. */
 export const INTERNAL_FAILURE = "ENOSPC: no space left, write '/var/lib/parameters'";
-/** The message of a statement's failure after the server has ended its connection. */
+/** The message of a statement that fails because the server has ended its connection. */
 export const DATABASE_FAILURE = "Connection terminated unexpectedly";
-/** Bounds that are small enough for a test to reach. */
+/** Limits that are small enough for a test to reach. */
 export const BOUNDS = { dkgsPerDay: 2, openMaxCount: 2, priceMicroUsd: 10n, wrongHalvesCount: 1 } as const;
 const PRICES = flatPrices(BOUNDS.priceMicroUsd, BOUNDS.priceMicroUsd);
 
@@ -70,17 +70,17 @@ export interface StackProject {
   readonly key: string;
 }
 
-/** The parts of a server that may differ from the first one. */
+/** Parts of a server that may differ from the default. */
 export interface ServeOptions {
   readonly limits?: RateLimits;
   readonly takesDeposits?: false;
-  /** The number of streams that may be open at once. Default: more than a test opens. */
+  /** The maximum number of open streams. Default: more than a test opens. */
   readonly streams?: StreamBounds;
   /** The fullnode's reads for calls of one project. Default: more than any case needs. */
   readonly readsPerSecond?: number;
   /** False while the replica has not reached its network. Default true. */
   readonly isNetworkOpen?: false;
-  /** Replaces the verifier, which by default verifies at once. */
+  /** Replaces the verifier. Default: verifies at once. */
   readonly verifier?: Pick<Verifier, "checkHalf">;
   /** Replaces methods of the real signing service. */
   readonly signing?: (real: ServiceImpl<typeof Signing>) => Partial<ServiceImpl<typeof Signing>>;
@@ -92,14 +92,13 @@ export interface ErrorStack {
   readonly database: Database;
   readonly signals: Signals;
   readonly fullnode: FakeFullnode;
-  /** The address of deposits. There are no prices at first. */
+  /** The deposit address. It has no prices at first. */
   readonly chain: FakePayments;
   readonly deposits: Deposits;
   /** The prices at which deposits are credited. */
   readonly prices: TestPrices;
   /** The digest of the only protocol parameters. */
   readonly parametersSha256: string;
-  /** The failures in the log. */
   readonly failures: readonly FailureRecord[];
   /** The plaintext of every created key. */
   readonly keys: readonly string[];
@@ -107,9 +106,9 @@ export interface ErrorStack {
   /** A named admin key. */
   newAdminKey(name: string): Promise<string>;
   newKey(key: Partial<NewApiKey> & { projectId: string; isRevoked?: boolean }): Promise<string>;
-  /** Runs `during` while the dependency of a call fails with these words. Default: an unexpected failure. */
+  /** Runs `during` while a dependency of each call fails with this message. Default: an unexpected failure. */
   broken<T>(during: () => Promise<T>, failure?: string): Promise<T>;
-  /** Starts another server of the same parts, which closes with the stack. */
+  /** Starts another server on the same parts; it closes with the stack. */
   serve(options?: ServeOptions): Promise<TransportServer>;
   close(): Promise<void>;
 }

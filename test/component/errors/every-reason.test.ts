@@ -29,7 +29,7 @@ const TABLES = [
   PROCESS_PROVOCATIONS,
 ];
 
-/** The reasons that only one protocol can give. Each provocation says why the other cannot. */
+/** The reasons that only one protocol can return. Each provocation says why the other cannot. */
 const ONE_PROTOCOL: Readonly<Partial<Record<ErrorReason, Face["name"]>>> = {
   MALFORMED_FRAME: "grpc",
   METHOD_NOT_ALLOWED: "rest",
@@ -119,7 +119,7 @@ it("the log has the details that callers do not see, under the reply's request i
   });
 });
 
-/** The face, with each refusal recorded by operation. */
+/** Wraps a protocol's client, and records each refusal by operation. */
 function noting(face: Face): Face {
   return {
     ...face,
@@ -141,7 +141,7 @@ function expectStatus(
   const httpStatus = kind.httpStatus ?? httpStatusOfCode(kind.code);
   expect({ code: reply.code, http: reply.httpStatus }).toEqual({
     code: kind.code,
-    // gRPC puts everything into its own status.
+    // gRPC carries everything in its own status.
     http: face === "grpc" || isInStream ? 200 : httpStatus,
   });
   expect(Object.fromEntries(reply.headers)).toMatchObject(headers);

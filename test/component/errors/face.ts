@@ -1,7 +1,7 @@
 import type { DescMethod, JsonObject } from "@bufbuild/protobuf";
 import type { WireReply } from "./wire-reply.ts";
 
-/** A call of the contract, whichever protocol carries it. */
+/** A call of the contract, independent of the protocol that carries it. */
 export interface WireCall {
   readonly method: DescMethod;
   /** In protobuf's JSON, with JSON names. Default: empty. */
@@ -11,14 +11,14 @@ export interface WireCall {
   readonly headers?: Readonly<Record<string, string>>;
   /** The caller's deadline. Default: none. */
   readonly timeoutMs?: number;
-  /** A server other than the face's own. */
+  /** A server other than the client's own. */
   readonly url?: string;
 }
 
 /** A client of one protocol. */
 export interface Face {
   readonly name: "rest" | "grpc";
-  /** Resolves for a refusal too. */
+  /** Resolves for a refusal as well. */
   call(call: WireCall): Promise<WireReply>;
   close(): void;
 }

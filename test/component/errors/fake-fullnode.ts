@@ -7,13 +7,13 @@ import { encodeNetworkKey } from "../../support/network-key.ts";
 import { objectId } from "../../support/rows.ts";
 import { custodyEntries, type TestCustody, treasuryContent } from "../../support/treasury-bytes.ts";
 
-/** The fake fullnode's failure: it contains names that no caller may see. */
+/** The message of the fake fullnode's failure. It contains names that no caller may see. */
 export const FULLNODE_FAILURE = "connect ECONNREFUSED 10.20.30.40:9000";
 
 /** The digest of the first checkpoint of its chain. */
 export const CHAIN = new Uint8Array(32).fill(1);
 
-/** A fullnode that knows one network encryption key, and the Treasury with the dWallets that it is given. */
+/** A fullnode that knows one network encryption key, and a Treasury with the dWallets that it is given. */
 export interface FakeFullnode {
   readonly network: Parameters<typeof createNetworkReader>[0];
   /** The service's own reader, over the fake clients. */
@@ -85,7 +85,7 @@ export function createFakeFullnode(): FakeFullnode {
       answering = async () => {};
     }
   };
-  // Each reading of the clock is a minute after the previous one, so that nothing stays cached.
+  // The clock advances by a minute with each reading, so that nothing stays cached.
   let minutes = 0;
   return {
     network,

@@ -12,7 +12,7 @@ export interface GrpcRequest {
   readonly body: Uint8Array;
 }
 
-/** A client of gRPC, made of plain HTTP/2. */
+/** A gRPC client on plain HTTP/2. */
 export interface GrpcFace extends Face {
   send(request: GrpcRequest, url?: string): Promise<WireReply>;
 }
@@ -24,7 +24,7 @@ export function createGrpcFace(baseUrl: string): GrpcFace {
     const known = sessions.get(url);
     if (known !== undefined && !known.closed) return known;
     const session = http2.connect(url);
-    // A server that ends takes its sessions with it.
+    // A server that ends closes its sessions.
     session.on("error", () => {});
     sessions.set(url, session);
     return session;

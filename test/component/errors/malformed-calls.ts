@@ -170,7 +170,7 @@ const frames: fc.Arbitrary<(message: Uint8Array) => Uint8Array> = mostly(
   fc.nat().map((at) => (message: Uint8Array) => cut([grpcFrame(message), at])),
 );
 
-/** Values of the field that JSON cannot express are left out. */
+/** Leaves out values of the field that JSON cannot express. */
 function encode(method: DescMethod, json: JsonObject): Uint8Array {
   const kept = Object.entries(json).filter(([name, value]) => isTaken(method, { [name]: value }));
   return toBinary(method.input, fromJson(method.input, Object.fromEntries(kept)));

@@ -14,7 +14,7 @@ import { runDoctor } from "../../../src/health/doctor/doctor.ts";
 import { localnetHotWalletSecret } from "../../../src/localnet/seed.ts";
 import { type Harness, hotWallet, payPresigns, startHarness } from "../localnet/harness.ts";
 
-/** Each one reads a fullnode over the wire. */
+/** Each run reads a fullnode over the wire. */
 const TIMEOUT_MS = 30_000;
 const NOBODY = "127.0.0.1:1";
 const PASSWORD = "correct-horse-battery";
@@ -43,7 +43,7 @@ const finding = (findings: readonly NamedFinding[], name: string) =>
   findings.find((one) => one.name === name);
 
 describe("the doctor", { timeout: TIMEOUT_MS }, () => {
-  it("finds nothing wrong if nothing is wrong", async () => {
+  it("reports no fault on a healthy installation", async () => {
     const findings = await look();
     expect([...namesWith(findings, "fail"), ...namesWith(findings, "warn")]).toEqual([]);
     expect(namesWith(findings, "ok")).toEqual([
@@ -106,7 +106,7 @@ describe("the doctor", { timeout: TIMEOUT_MS }, () => {
       "port",
       () => ({ HOST: "203.0.113.1", PORT: "4321", ALLOW_PUBLIC_PLAINTEXT: "true" }),
     ],
-  ])("finds %s, and continues", async (_what, name, wrong) => {
+  ])("reports %s, and continues", async (_what, name, wrong) => {
     const findings = await look(wrong());
     expect(namesWith(findings, "fail")).toEqual([name]);
     expect(finding(findings, name)?.advice).toMatch(/\w+ \w+/);
@@ -135,7 +135,7 @@ describe("the doctor", { timeout: TIMEOUT_MS }, () => {
     silent.close();
   });
 
-  it("finds ids of another network", async () => {
+  it("reports ids of another network", async () => {
     const { packageId, operatorCapIds } = harness.net.treasury;
     const findings = await look({
       NETWORKS: "testnet",
@@ -180,14 +180,14 @@ describe("the doctor", { timeout: TIMEOUT_MS }, () => {
     );
   });
 
-  it("finds a hot wallet that owns neither the caps nor any gas", async () => {
+  it("reports a hot wallet that owns neither the caps nor any gas", async () => {
     const findings = await look({ HOT_WALLET_SUI_SECRET_HEX: "22".repeat(32) });
     expect(namesWith(findings, "fail")).toEqual(["operator caps", "gas"]);
     expect(finding(findings, "operator caps")?.found).toContain(harness.net.treasury.operatorCapIds[0]);
     expect(JSON.stringify(findings)).not.toContain("22".repeat(32));
   });
 
-  it("finds a paused and an empty Treasury", async () => {
+  it("reports a paused and an empty Treasury", async () => {
     await setPaused(true);
     expect(finding(await look(), "treasury")).toMatchObject({
       status: "fail",
@@ -202,7 +202,7 @@ describe("the doctor", { timeout: TIMEOUT_MS }, () => {
     await harness.net.controls.setTreasury({ ika: 10n ** 15n, sui: 10n ** 15n });
   });
 
-  it("finds an operator that expires soon, has used most of a limit or has expired", async () => {
+  it("reports an operator that expires soon, has used most of a limit or has expired", async () => {
     const [capId = ""] = harness.net.treasury.operatorCapIds;
     const { epoch } = (await harness.client.core.getCurrentSystemState()).systemState;
     const renew = (epochs: number, presigns: number) =>
@@ -229,7 +229,7 @@ describe("the doctor", { timeout: TIMEOUT_MS }, () => {
     await renew(3_650, 1_000_000);
   });
 
-  it("finds what the administrator has announced, and to whom the administration is offered", async () => {
+  it("reports the administrator's announcements, and the address to which the administration is offered", async () => {
     const to = `0x${"7".repeat(64)}`;
     await harness.run((tx) => administrate(tx, "announce_successor", [tx.pure.address(to)]));
     await harness.run((tx) => administrate(tx, "offer_admin", [tx.pure.address(to)]));
@@ -243,7 +243,7 @@ describe("the doctor", { timeout: TIMEOUT_MS }, () => {
     expect(finding(await look(), "treasury announcements")?.status).toBe("ok");
   });
 
-  it("finds an expired certificate, and a clock that differs from the chain's", async () => {
+  it("reports an expired certificate, and a clock that differs from the chain's", async () => {
     vi.useFakeTimers({ toFake: ["Date"], now: Date.UTC(2199, 0, 1) });
     try {
       const findings = await look({ TLS_CERT_FILE: CERTIFICATE, TLS_KEY_FILE: KEY });

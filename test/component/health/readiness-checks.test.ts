@@ -64,7 +64,7 @@ const queueOperation = (ageSeconds: number) =>
   );
 
 describe("the readiness of a process", () => {
-  it("has the same checks for all types, and the lanes for those that act on the chain", async () => {
+  it("has the same checks for every process type, and also the lanes' check for types that act on the chain", async () => {
     const shared = ["database", "migrations", "fullnode", "outbox"];
     const api = await readinessOf("api");
     expect(api).toEqual({ status: "ready", names: [...shared, "redis"], failing: [] });

@@ -76,7 +76,7 @@ describe("a call under a key", () => {
     expect(effects).toBe(1);
   });
 
-  it("has its key in its own scope and network", async () => {
+  it("keeps its key separate from other scopes and networks", async () => {
     const calls = [{}, { network: "testnet" }, { scope: await projectWith(database, 0n) }].map(call);
     const replies = [];
     for (const one of calls) replies.push(await runOnce(database, one, balance));

@@ -1,5 +1,5 @@
 import sql, { raw } from "sql-template-tag";
-/** The movements of money by themselves: what each one posts, and when it posts nothing. */
+/** Each movement of money: what it posts, and when it posts nothing. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { postings } from "../../../src/ledger/postings.ts";
 import type { Database } from "../../../src/store/database.ts";

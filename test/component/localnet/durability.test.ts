@@ -96,7 +96,7 @@ test("after kill -9 while transactions run, everything that was acknowledged is 
       expect(found.Transaction?.effects.status.success).toBe(true);
     }
     const { objects } = await again.listCoins({ owner: RECIPIENT, limit: 1_000 });
-    // One more may have landed without its answer.
+    // One more may have landed without its reply.
     expect([answered.length, answered.length + 1]).toContain(objects.length);
     await transfer(again);
   } finally {
@@ -125,7 +125,7 @@ test("a session that was open when the process ended is completed by the next pr
   expect(last.asked).toEqual([]);
 });
 
-test("the chain is the same after a restart: id, objects, versions, transactions, time", async () => {
+test("the chain has the same id, objects, versions, transactions and time after a restart", async () => {
   let now = 5_000_000;
   const first = await startHarness({ dataDirectory, clock: () => now });
   const [presignId] = await readyPresigns(first);
@@ -133,7 +133,7 @@ test("the chain is the same after a restart: id, objects, versions, transactions
   const digest = before.object.previousTransaction;
   const info = (await first.client.ledgerService.getServiceInfo({})).response;
   await first.close();
-  // A clock that is set back must not set the chain back.
+  // A clock that is set back must not set the chain's time back.
   now -= 1_000_000;
   const second = await startHarness({ dataDirectory, clock: () => now });
   const after = await second.client.getObject({ objectId: presignId as string, include: { content: true } });

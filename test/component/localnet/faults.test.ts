@@ -1,4 +1,4 @@
-/** Each fault does what its name says, through the unmodified client, and nothing once it is off again. */
+/** Each fault has its documented effect on the unmodified client, and none once it is off again. */
 import { CoordinatorInnerModule, IkaClient } from "@ika.xyz/sdk";
 import { Transaction } from "@mysten/sui/transactions";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";

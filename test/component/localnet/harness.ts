@@ -21,16 +21,16 @@ export type Executed = SuiClientTypes.Transaction<typeof INCLUDE>;
 /** The default hot wallet's key. */
 export const hotWallet = Ed25519Keypair.fromSecretKey(localnetHotWalletSecret());
 
-/** A localnet with a cheap MPC, its client, and the transactions that the tests build from. */
+/** A localnet with a cheap MPC, its client, and the tests' building blocks for transactions. */
 export interface Harness {
   readonly net: Localnet;
   readonly client: SuiGrpcClient;
   readonly config: IkaConfig;
   coordinator(tx: Transaction): TransactionArgument;
   treasury(tx: Transaction): TransactionArgument;
-  /** Executes as the hot wallet; throws with the abort's text when it fails. */
+  /** Executes as the hot wallet. Throws with the abort's text on failure. */
   run(build: (tx: Transaction) => void): Promise<Executed>;
-  /** Executes as the hot wallet with a set budget, so that a failing transaction also reaches the chain. */
+  /** Executes as the hot wallet with a fixed budget, so that a failing transaction also reaches the chain. */
   runToFailure(build: (tx: Transaction) => void): Promise<Executed>;
   treasuryCall(
     tx: Transaction,
@@ -91,7 +91,7 @@ export async function startHarness(options: LocalnetOptions = {}): Promise<Harne
   return harness;
 }
 
-/** Resolves owned inputs without a simulation, which would refuse a transaction that is meant to fail. */
+/** Resolves owned inputs without a simulation, which would refuse an intentionally failing transaction. */
 async function withReferences(tx: Transaction, client: SuiGrpcClient): Promise<Transaction> {
   const data = tx.getData();
   for (const input of data.inputs) {

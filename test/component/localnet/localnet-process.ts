@@ -3,7 +3,7 @@ import { createCheapMpc } from "../../unit/localnet/cheap-mpc.ts";
 
 /**
  * A localnet in its own process: `<data folder> [real]`, with a cheap MPC unless `real` is given. Prints a line of JSON
- * with its addresses, then a dot repeatedly while it lives.
+ * with its addresses, then a dot repeatedly as long as it runs.
  */
 const [dataDirectory, kind] = process.argv.slice(2);
 const net = await startLocalnet({

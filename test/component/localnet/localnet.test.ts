@@ -147,7 +147,7 @@ test("closing does not wait for an MPC that never answers", async () => {
   await harness.close();
 });
 
-test("the SDK's executors run on it, serial and parallel", async () => {
+test("the SDK's serial and parallel executors run on the localnet", async () => {
   const harness = await startHarness();
   const { client } = harness;
   const work = () => {

@@ -23,10 +23,10 @@ const DkgEvent = SessionsManagerModule.DWalletSessionEvent(DWalletDKGRequestEven
 const PresignEvent = SessionsManagerModule.DWalletSessionEvent(PresignRequestEvent);
 const SignEvent = SessionsManagerModule.DWalletSessionEvent(SignRequestEvent);
 
-/** The interval of the SDK's own waiters. */
+/** The polling interval of the SDK's own waiters, in milliseconds. */
 export const POLL = { interval: 25, maxInterval: 100, timeout: 120_000 } as const;
 
-/** The address that all transactions are sent from. */
+/** The sender of all transactions. */
 const sender = Ed25519Keypair.fromSecretKey(localnetHotWalletSecret());
 export const me = sender.toSuiAddress();
 
@@ -35,9 +35,9 @@ export type Coins = { ikaCoin: never; suiCoin: never };
 export type SdkDriver = Awaited<ReturnType<typeof connectSdk>>;
 
 /**
- * The steps of the user and the payer on a network, through the Ika and Sui SDKs alone.
+ * The steps of the user and the payer on a network, only through the Ika and Sui SDKs.
  *
- * @param signer who sends and pays for all transactions; default the hot wallet
+ * @param signer sends and pays for all transactions; default the hot wallet
  */
 export async function connectSdk(network: Omit<LocalnetChild, "child">, signer = sender) {
   const me = signer.toSuiAddress();
@@ -158,7 +158,7 @@ export async function connectSdk(network: Omit<LocalnetChild, "child">, signer =
     return ika.getPresignInParticularState(presign_id, "Completed", POLL);
   }
 
-  /** Requests a signature with a message that was computed before; returns the sign id. */
+  /** Requests a signature with a message that was computed earlier. Returns the sign id. */
   async function requestSign(
     dwallet: ActiveDwallet,
     presignCapId: string,
@@ -193,8 +193,8 @@ export async function connectSdk(network: Omit<LocalnetChild, "child">, signer =
   }
 
   /**
-   * The signature as the chain has it. ECDSA is converted from v, r, s to r, s, v, because the SDK's own reader drops
-   * v.
+   * Returns the signature from the chain. ECDSA is converted from v, r, s to r, s, v, because the SDK's own reader
+   * drops v.
    */
   async function signatureOf(signId: string): Promise<Uint8Array> {
     const settled = await settledSign(signId);

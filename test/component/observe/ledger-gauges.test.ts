@@ -41,7 +41,7 @@ it("the ledger's differences are counted by kind, and logged", {
   await database.close();
 });
 
-/** A deposit that is called credited, though the ledger has nothing of it. Returns its id. */
+/** Creates a deposit in the state credited without a ledger entry. Returns its id. */
 async function creditWithoutEntry(db: Queryable, projectId: string): Promise<string> {
   const [id, address] = [newId(), objectId()];
   await recordAddress(db, { projectId, address });

@@ -41,7 +41,7 @@ async function samples(name: string): Promise<Record<string, number>> {
   return Object.fromEntries(lines.map(([, labels = "", value]) => [labels, Number(value)]));
 }
 
-describe("the figures of the database", { timeout: DATABASE_TIMEOUT_MS }, () => {
+describe("the gauges of the database", { timeout: DATABASE_TIMEOUT_MS }, () => {
   it("count open rows by kind and state, with the age of the oldest", async () => {
     const { signing, ids } = await fiveSigns();
     await signing.submit(ids.project, ids.signs[1]!);
@@ -116,7 +116,7 @@ describe("the figures of the database", { timeout: DATABASE_TIMEOUT_MS }, () => 
 });
 
 describe("ended sign requests", () => {
-  it("are counted once each, and completed ones with the time in each state", async () => {
+  it("are each counted once, and completed ones with the time in each state", async () => {
     const { signing, ids } = await fiveSigns();
     const [completed, rejected, refused] = ids.signs as [string, string, string];
     for (const id of [completed, rejected, refused]) await signing.submit(ids.project, id);
@@ -184,7 +184,7 @@ it("calls that found a bucket empty are counted by the outcome of their wait", a
   });
 });
 
-it("a failed reading does not change the gauges, and its age grows", async () => {
+it("a failed reading does not change the gauges, and the age of the last one grows", async () => {
   const gauge = metrics.gauge("things", "Things.");
   let times = 0;
   let failedTwice: () => void = () => {};
@@ -213,7 +213,7 @@ it("a failed reading does not change the gauges, and its age grows", async () =>
 describe("the signatures that a Treasury can pay for", () => {
   const price = (ika: bigint, sui: bigint) => ({ curve: 0, signatureAlgorithm: 0, ika, sui });
 
-  it("are counted by the scarcer coin, at the highest price", () => {
+  it("are counted in the scarcer coin, at the highest price", () => {
     expect(affordableSigns({ ika: 100n, sui: 1_000n }, [price(10n, 10n), price(25n, 1n)])).toBe(4);
     expect(affordableSigns({ ika: 100n, sui: 19n }, [price(10n, 10n), price(25n, 1n)])).toBe(1);
     expect(affordableSigns({ ika: 9n, sui: 0n }, [price(10n, 0n)])).toBe(0);
@@ -224,7 +224,7 @@ describe("the signatures that a Treasury can pay for", () => {
   });
 });
 
-/** Five reservations of one project, and two presigns that are left. */
+/** Makes five reservations of one project, and leaves two presigns. */
 async function fiveSigns() {
   const project = await projectWith(database, 1_000n);
   const dwallet = await dwalletOf(database, project);

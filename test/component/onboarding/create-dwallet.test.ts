@@ -96,7 +96,7 @@ describe("a dWallet", () => {
   });
 });
 
-/** The number of DKGs of the project that were ever queued. */
+/** The number of DKGs that were ever queued for the project. */
 async function dkgCount(project: string): Promise<number> {
   const rows = await database.query(
     "SELECT 1 FROM chain_operation o JOIN dwallet d ON d.id = o.subject_id WHERE o.kind = 'dkg' AND d.project_id = $1",

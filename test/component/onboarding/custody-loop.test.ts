@@ -1,4 +1,4 @@
-/** The background loop that compares dWallets with the Treasury, over a fullnode whose answers the test decides. */
+/** The background loop that compares dWallets with the Treasury, over a fullnode whose answers the test controls. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { OwnedObject } from "../../../src/chain/reader.ts";
 import type { Clock } from "../../../src/lifecycle/clock.ts";
@@ -12,7 +12,7 @@ import { dwalletOf, objectId, projectWith } from "../../support/rows.ts";
 
 const TREASURY_ID = objectId();
 const TREASURY = treasuryContent();
-/** As many as one pass compares. */
+/** The number of dWallets that one pass compares. */
 const PAGE_COUNT = 24;
 
 describe("the custody check", () => {
@@ -28,7 +28,7 @@ describe("the custody check", () => {
   const write = (id: string, version: bigint) =>
     chain.set(id, { objectId: id, version: String(version), digest: "digest", lastChange: undefined });
   const entryOf = (dwalletId: string) => custodyPlaces(TREASURY, dwalletId).dwalletEntryId;
-  /** A dWallet that the Treasury holds since a version. */
+  /** A dWallet that the Treasury has held since a version. */
   const held = async (version: bigint) => {
     const { rowId, objectId: id } = await dwalletOf(database, projectId);
     write(id, version);
@@ -47,7 +47,7 @@ describe("the custody check", () => {
     );
     return row;
   };
-  /** Runs passes one after another. Each is one more look at the chain. */
+  /** Runs passes one after another. Each reads the chain once. */
   const passes = async (count: number) => {
     const steps = createSteps();
     let largest = 0;
@@ -72,7 +72,7 @@ describe("the custody check", () => {
     return largest;
   };
 
-  it("writes that a capability is gone, once", async () => {
+  it("records once that a capability has left", async () => {
     write(TREASURY_ID, 10n);
     const [gone, stays] = [await held(5n), await held(5n)];
     takeOut(gone.id, 11n);
@@ -87,7 +87,7 @@ describe("the custody check", () => {
     expect(await stateOf(rowId)).toEqual({ state: "Active", events: [] });
   });
 
-  it("writes that a capability came back, and that it left again", async () => {
+  it("records that a capability came back, and that it left again", async () => {
     const { rowId, id } = await held(20n);
     takeOut(id, 21n);
     await passes(1);
@@ -103,7 +103,7 @@ describe("the custody check", () => {
   it.each([
     ["an exit that the service sent", { version: 31n }],
     ["an exit past the service that a refused signature told of", {}],
-  ])("does not take a fullnode that is behind %s for a return", async (_, leaving) => {
+  ])("does not mistake a fullnode that is behind %s for a capability's return", async (_, leaving) => {
     const { rowId, id } = await held(30n);
     await markDWalletLeft(database, rowId, leaving);
     takeOut(id, 31n);
@@ -118,7 +118,7 @@ describe("the custody check", () => {
     expect(await stateOf(rowId)).toMatchObject({ state: "Active" });
   });
 
-  it("reaches every dWallet page by page, and asks for at most 50 objects at a time", async () => {
+  it("reaches every dWallet page by page, and requests at most 50 objects at a time", async () => {
     const all = await Promise.all(Array.from({ length: 2 * PAGE_COUNT + 1 }, () => held(40n)));
     for (const { id } of all) takeOut(id, 41n);
     expect(await passes(3)).toBeLessThanOrEqual(50);
@@ -146,7 +146,6 @@ function createSteps() {
       return () => {};
     },
   };
-  /** Waits for the end of a pass. */
   const paused = () =>
     new Promise<void>((resolve) => {
       if (end !== undefined) resolve();
@@ -155,7 +154,7 @@ function createSteps() {
   return {
     clock,
     paused,
-    /** Waits for the end of a pass, and begins the next one. */
+    /** Waits for the end of a pass, and starts the next one. */
     async next() {
       await paused();
       const call = end;

@@ -28,7 +28,7 @@ afterAll(() => database.close());
 
 type Fields = Parameters<typeof DWallet.serialize>[0];
 
-/** The row's dWallet as the chain shows it, with some changes. */
+/** The row's dWallet as the chain shows it, optionally changed. */
 function onChain(change: Partial<Fields>): Uint8Array {
   const table = { id: objectId(), size: 0 };
   return DWallet.serialize({

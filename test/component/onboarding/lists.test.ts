@@ -72,7 +72,7 @@ it("dWallets are listed by state, and the state in which the user must accept ha
   expect(await refusalOf(idsIn({ state: "Failed" }))).toBe("VALIDATION");
 });
 
-it("a dWallet in submission is listed without an id, and one that never landed is not listed", async () => {
+it("a dWallet with a pending transaction is listed without an id, and one that never landed is not listed", async () => {
   const [failed, submitting] = await dwallets(2);
   await database.query("UPDATE dwallet SET state = 'Failed', object_id = NULL WHERE id = $1", [
     failed!.rowId,

@@ -19,7 +19,7 @@ const encryptionKey = new Uint8Array(261).fill(5);
 const signer = new Ed25519Keypair();
 const signerAddress = signer.toSuiAddress();
 
-/** What a fullnode may answer when it is asked for the signer's key: the same bytes on the same curve. */
+/** A possible answer of a fullnode to a read of the signer's key: the same bytes on the same curve. */
 const onChain = (address: string): ChainEncryptionKey => ({
   id: objectId(),
   curveNumber: 0,

@@ -1,4 +1,4 @@
-/** Registrations that the chain refuses: what they count towards, and when they are not tried again. */
+/** Registrations that the chain refuses: what they count towards, and when they are not retried. */
 import { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Database } from "../../../src/store/database.ts";
@@ -45,7 +45,7 @@ describe("a registration that the chain refuses", { timeout: DATABASE_TIMEOUT_MS
     const another = await calls.registration();
     expect(await refusalOf(another(projectId))).toBe("QUOTA_EXCEEDED");
     expect((await triesOf(projectId)).toSorted()).toEqual([2, 2]);
-    // Other projects have quotas of their own.
+    // Other projects have their own quotas.
     const other = await projectWith(database, 0n);
     expect((await another(other)).objectId).toMatch(/^0x/);
   });

@@ -23,7 +23,7 @@ beforeAll(async () => {
 }, DATABASE_TIMEOUT_MS);
 afterAll(() => database.close());
 
-/** A client of the service, as an operator. No figure is kept from one call of this to the next. */
+/** An operator's client of the service. Its figures are not cached between calls. */
 function operator() {
   const network = { senderAddress: objectId(), laneIds: [] };
   const service = createOperationsService({

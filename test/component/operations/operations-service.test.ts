@@ -35,7 +35,7 @@ afterEach(async () => {
   );
 });
 
-/** A client of the service, as an operator. No figure is kept from one test to the next. */
+/** An operator's client of the service. Its figures are not cached between tests. */
 function operator({ laneIds = [] as string[], readiness = checkReadiness([]) } = {}) {
   const network = { senderAddress: SENDER, laneIds };
   const service = createOperationsService({
@@ -59,7 +59,7 @@ async function queuedSigns(count: number): Promise<string[]> {
   return ids;
 }
 
-/** Sends the most urgent operations by a lane, as a worker does. */
+/** Sends the most urgent operations on a lane, as a worker does. */
 async function send(laneId: string, digest: string, count: number): Promise<void> {
   const lease = (await leaseLane(database, laneId, 60_000))!;
   const claimed = await outbox.claimOperations(database, NETWORK, lease, { sign: count });
@@ -129,7 +129,7 @@ it("a lane is shown with its lease, its open transaction and its last outcome", 
   expect(lanes[1]!.leaseEndTime).toBeUndefined();
 });
 
-it("a lane that another sender used names that transaction", async () => {
+it("a lane that another sender used names that sender's transaction", async () => {
   const laneId = objectId();
   await addLane(database, NETWORK, { objectId: laneId, version: "1", digest: "d" });
   await markForeignUse(database, { laneId, digest: "stranger" });
@@ -137,7 +137,7 @@ it("a lane that another sender used names that transaction", async () => {
   expect(lanes.map(({ foreignTxDigest }) => foreignTxDigest)).toEqual(["stranger"]);
 });
 
-it("the outbox counts what waits and what was sent, with the age of the oldest", async () => {
+it("the outbox counts waiting and sent operations, with the age of the oldest", async () => {
   const laneId = objectId();
   await addLane(database, NETWORK, { objectId: laneId, version: "1", digest: "d" });
   const [oldest] = await queuedSigns(3);
@@ -182,7 +182,7 @@ it("the history of the pool names each bucket, and takes an algorithm by name", 
   expect(await names({ signatureAlgorithmName: SignatureAlgorithm.Taproot })).toEqual(["SECP256K1/Taproot"]);
 });
 
-it("the history of the Treasury has the last balances of each step, and the burn of all of them", async () => {
+it("the history of the Treasury has the last balances of each step, and the burn rate over all of them", async () => {
   const balances: readonly (readonly [minutesAgo: number, ika: bigint])[] = [
     [125, 1_000n],
     [65, 900n],

@@ -31,7 +31,7 @@ const around = () => ({
   stepSeconds: (2 * DAY_MS) / 1_000,
 });
 
-/** Makes the noted minutes lie so many minutes further back. */
+/** Moves the recorded minutes this many minutes into the past. */
 const age = (minutes: number) =>
   database.query("UPDATE presign_sample SET minute = minute - $1 * interval '1 minute'", [minutes]);
 
@@ -41,7 +41,7 @@ const historyOf = (bucket: PresignBucket, window = around()) =>
   );
 
 describe("the levels of the pool", () => {
-  it("are noted for each bucket: what is ready, pending and held, and what a minute made and took", async () => {
+  it("are recorded for each bucket: ready, pending and held presigns, and those made and taken per minute", async () => {
     const projectId = await projectWith(database, 1_000n);
     const dwallet = await dwalletOf(database, projectId);
     await readyPresigns(database, dwallet.bucket, 5);
@@ -52,7 +52,7 @@ describe("the levels of the pool", () => {
     await database.query(
       "UPDATE presign SET state = 'pending' WHERE id = (SELECT id FROM presign WHERE state = 'ready' LIMIT 1)",
     );
-    // In one transaction, so that no minute ends between the rows and their sample.
+    // One transaction, so that no minute ends between the rows and their sample.
     await database.transaction(async (db) => {
       const lastMinute = "date_trunc('minute', now()) - interval '30 seconds'";
       await db.query(`UPDATE presign SET ready_at = ${lastMinute} WHERE state = 'ready'`);
@@ -70,7 +70,7 @@ describe("the levels of the pool", () => {
     ]);
   });
 
-  it("are noted once a minute, whatever number of workers note them", async () => {
+  it("are recorded once a minute, however many workers record them", async () => {
     const dwallet = await dwalletOf(database, await projectWith(database, 0n));
     await readyPresigns(database, dwallet.bucket, 1);
     let askedCount = 0;
@@ -101,7 +101,7 @@ describe("the levels of the pool", () => {
   it("are in the step of their minute, and only those of the window and the algorithm are read", async () => {
     const { bucket } = await dwalletOf(database, await projectWith(database, 0n));
     const other = { ...bucket, signatureAlgorithm: 1 };
-    // Noted 90, 95 and 100 minutes before a minute that stands still.
+    // Samples from 90, 95 and 100 minutes before a fixed minute.
     const steps = await database.transaction(async (db) => {
       for (const back of [5, 5, 90]) {
         await samplePresigns(db, NETWORK, async () => [bucket, other]);
@@ -120,7 +120,7 @@ describe("the levels of the pool", () => {
     ]);
   });
 
-  it("are forgotten after 14 days", async () => {
+  it("are deleted after 14 days", async () => {
     const { bucket } = await dwalletOf(database, await projectWith(database, 0n));
     await samplePresigns(database, NETWORK, async () => [bucket]);
     await age(14 * 24 * 60 - 10);
@@ -139,7 +139,7 @@ describe("the balances", () => {
   const noted = async () =>
     (await readTreasuryHistory(database, NETWORK, around())).map(({ ika, sui, gas }) => [ika, sui, gas]);
 
-  it("are noted once in ten minutes, exactly, and the chain is not asked in between", async () => {
+  it("are recorded exactly, once in ten minutes, and the chain is not queried in between", async () => {
     const largest = 18_446_744_073_709_551_615n;
     await database.transaction(async (db) => {
       await sampleTreasury(db, NETWORK, async () => funds(largest));
@@ -148,7 +148,7 @@ describe("the balances", () => {
     expect(await noted()).toEqual([[largest, 2n, 3n]]);
   });
 
-  it("are read in the order in which they were noted", async () => {
+  it("are read in the order in which they were recorded", async () => {
     await sampleTreasury(database, NETWORK, async () => funds(9n));
     await ageBalances(10);
     await sampleTreasury(database, NETWORK, async () => funds(8n));
@@ -158,7 +158,7 @@ describe("the balances", () => {
     ]);
   });
 
-  it("are forgotten after 30 days", async () => {
+  it("are deleted after 30 days", async () => {
     await sampleTreasury(database, NETWORK, async () => funds(1n));
     await ageBalances(30 * 24 * 60 + 20);
     await sampleTreasury(database, NETWORK, async () => funds(2n));

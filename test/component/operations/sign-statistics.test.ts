@@ -20,7 +20,7 @@ beforeAll(async () => {
   dwallet = await dwalletOf(database, projectId);
   await readyPresigns(database, dwallet.bucket, 20);
   signing = signSteps(database, createLocalSignals());
-  // Reserved, submitted, landed and completed after so many seconds.
+  // The creation in seconds after the start, then the seconds until the request is queued, lands and completes.
   await complete({ createdAt: 0, preparedS: 1, queuedS: 2, submittedS: 3 });
   await complete({ createdAt: 60, preparedS: 2, queuedS: 4, submittedS: 6 });
   await complete({ createdAt: 120, preparedS: 90, queuedS: 80, submittedS: 70 });
@@ -52,7 +52,7 @@ interface Times {
   readonly submittedS: number;
 }
 
-/** Signs once, then moves the moments that the service recorded. */
+/** Signs once, then moves the recorded times. */
 async function complete({ createdAt, preparedS, queuedS, submittedS }: Times): Promise<void> {
   const id = await submitted(createdAt);
   await signing.land(id);
@@ -113,7 +113,7 @@ it("a request belongs to the step in which it was created", async () => {
   expect(steps[1]!.stages).toContainEqual({ stage: "submitted", count: 1, p50Seconds: 7, p99Seconds: 7 });
 });
 
-it("a window with too many requests is measured by its newest ones, and says from when on", async () => {
+it("a window with too many requests is measured by its newest ones, and the reply says from which time on", async () => {
   const { requestCount, coveredFrom, total } = await readSignStatistics(database, NETWORK, window, 3);
   expect(requestCount).toBe(3);
   expect(coveredFrom).toEqual(after(1_200));

@@ -129,7 +129,7 @@ describe("the refill", () => {
     const subjects = await operation.load(database, [row!.id]);
     await operation.failed(database, subjects.get(row!.id)!, { reason: "CHAIN_REJECTED", message: "no" });
     expect(await health()).toMatchObject([{ pending: 2, burnt: 1 }]);
-    // The other bucket shows that the pass took place.
+    // The refill of the other bucket shows that the pass took place.
     await refillOnce([ecdsa!, eddsa!]);
     expect(await health([ecdsa!, eddsa!])).toMatchObject([{ pending: 2, burnt: 1 }, { pending: 3 }]);
   });
@@ -262,7 +262,7 @@ const bucketOfTest = () => ({
   networkEncryptionKeyId: newest,
 });
 
-/** Lands the rows' transaction, its events backwards. */
+/** Lands the rows' transaction with its events in reverse order. */
 async function land(rows: { id: string; sessionBytes: Uint8Array }[], ids: string[]): Promise<void> {
   const events = rows
     .map((row, i) => presignRequested(sessionIdentifierPreimage(row.sessionBytes, sender), ids[i]!))

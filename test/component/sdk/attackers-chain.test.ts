@@ -44,7 +44,7 @@ const announce = (ids: IkaIds): MessageInitShape<typeof GetNetworkResponseSchema
   },
 });
 
-/** A client of a service that answers GetNetwork with this. It has all defaults unless a test changes them. */
+/** A client of a service that returns this from GetNetwork. It has all defaults unless a test changes them. */
 function connect(
   answer: MessageInitShape<typeof GetNetworkResponseSchema>,
   options: Partial<ClientOptions> = {},
@@ -87,7 +87,7 @@ function hijack(): string[] {
   return urls;
 }
 
-describe("a service that poses as testnet with a chain of its own", () => {
+describe("a service that poses as testnet with its own chain", () => {
   test("is refused because of its ids, and its fullnode is never called", async () => {
     const urls = hijack();
     const client = connect(announce(idsOf(attacker)));
@@ -131,7 +131,7 @@ describe("a service that poses as testnet with a chain of its own", () => {
         },
       };
       await expect(actions[name]()).rejects.toMatchObject({ reason: "NETWORK_MISMATCH" });
-      // Only the questions: values that follow from the seed are sent with other calls.
+      // Only reads were sent: other calls carry values that follow from the seed.
       expect(["getNetwork", "getDWallet"]).toEqual(expect.arrayContaining(called));
     },
   );
@@ -222,7 +222,7 @@ describe("options", () => {
     ["a URL that is none", { fullnodeUrl: "fullnode" }],
     ["another scheme", { fullnodeUrl: "ftp://a.invalid" }],
     ["credentials in a URL", { fullnodeUrl: "https://user:secret@a.invalid" }],
-  ])("with %s are refused when the client is made", (_, options) => {
+  ])("with %s are refused when the client is created", (_, options) => {
     let error: unknown;
     try {
       connect({}, options);

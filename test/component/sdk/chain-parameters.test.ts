@@ -131,7 +131,7 @@ describe("parameters", () => {
       }
     });
 
-    test("do not need a readable DKG output, for the first key or a later one", async () => {
+    test("need no readable DKG output, for the first key or a later one", async () => {
       const { network, read } = await started(NETWORK_OUTPUT, { hasVersion1Dkg: true });
       const newer = await network.controls.rotateNetworkKey();
       for (const keyId of [network.networkEncryptionKeyId, newer])
@@ -219,7 +219,8 @@ describe("parameters", () => {
 });
 
 test("parameters of the service with one bit of randomness are never used to encrypt", SLOW, async () => {
-  // Bits of the group's order, bits sampled, bits of a proof's response: the second is what hides the share.
+  // Bits of the group's order, of a sample, and of a proof's response: the second number is the one that hides the
+  // share.
   const forged = Buffer.from(buildProtocolParameters(2, NETWORK_OUTPUT));
   const space = Buffer.from(hexToBytes("00060000ed020000fe040000"));
   expect(forged.includes(space)).toBe(true);

@@ -7,7 +7,7 @@ import { fromConnectError, isTransportFailure } from "../../../src/sdk/errors.ts
 import { createClient } from "../../../src/sdk/index.ts";
 import { serviceError } from "../../unit/sdk/fake-service.ts";
 
-test("reason, metadata, request id and retry hint arrive", () => {
+test("an error of the service has its reason, metadata, request id and retry hint", () => {
   const error = serviceError(Code.Unavailable, "PRESIGN_POOL_EMPTY", {
     metadata: { bucket: "0/1" },
     retryAfterMs: 250,
@@ -23,7 +23,7 @@ test("reason, metadata, request id and retry hint arrive", () => {
   expect(isTransportFailure(error)).toBe(false);
 });
 
-test("a plain retry-after header is a retry hint too", () => {
+test("a plain retry-after header is also a retry hint", () => {
   const error = new ConnectError("slow down", Code.ResourceExhausted, { "retry-after": "3" });
   expect(fromConnectError(error)).toMatchObject({ reason: "RESOURCE_EXHAUSTED", retryAfterMs: 3000 });
 });

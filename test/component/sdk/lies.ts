@@ -8,11 +8,11 @@ import {
 } from "@bufbuild/protobuf";
 import { type ReflectMessage, reflect } from "@bufbuild/protobuf/reflect";
 
-/** A false field in a reply: which field, and what happens to it. */
+/** A false field in a reply. */
 export interface Lie {
-  /** Where the field is, such as `failure.reason`. */
+  /** The path of the field, such as `failure.reason`. */
   readonly path: string;
-  /** What happens to it. */
+  /** The change to the field. */
   readonly how: string;
   /** Changes the field of a reply in place. */
   tell(reply: Message): void;
@@ -24,8 +24,8 @@ const HUGE_COUNT = 10_000;
 
 /**
  * Returns every lie about every field of a message, including nested messages, by the message's descriptor. A field
- * that is added to the contract is covered without any change here. `others` are values of the same kind that belong to
- * somebody else: object ids, digests and names.
+ * that is added to the contract is covered automatically. `others` are values of the same kind that belong to other
+ * users: object ids, digests and names.
  */
 export function liesAbout(desc: DescMessage, others: readonly string[]): Lie[] {
   return desc.fields.flatMap((field) => liesAboutField(field, others));
@@ -130,7 +130,7 @@ function falseScalars(type: ScalarType, others: readonly string[]): [how: string
   }
 }
 
-/** Replaces the last character by another digit, so that an id stays an id. */
+/** Replaces the last character with another digit, so that an id stays an id. */
 function changedText(value: string): string {
   return value === "" ? "x" : value.slice(0, -1) + (value.endsWith("0") ? "1" : "0");
 }

@@ -1,6 +1,6 @@
 /**
  * Every lie about every field of every reply that the client uses. After each one the action ends with a TssError that
- * says what was wrong, or with the right outcome, and nothing that was sent contains the seed or the share.
+ * names the fault, or with the right outcome, and no request contains the seed or the share.
  */
 
 import type { DescMethod } from "@bufbuild/protobuf";
@@ -38,7 +38,7 @@ const PATIENCE_COUNT = 14;
 const TEST_TIMEOUT_MS = 300_000;
 const AT_ONCE_COUNT = 256;
 const ERROR_MAX_CHARACTERS = 4_000;
-/** Ids that the service knows beside the right ones: of other objects, requests and networks. */
+/** Ids that the service knows besides the right ones: of other objects, requests and networks. */
 const OTHERS = [`0x${"9".repeat(64)}`, SHARE_ID, "01890a5d-ac96-774b-bcce-000000000000", "testnet"];
 const METHODS = new Map<string, DescMethod>(
   [...Onboarding.methods, ...Signing.methods].map((method) => [method.localName, method]),
@@ -162,7 +162,7 @@ function begin({ prepare }: Scene): FakeService {
   return service;
 }
 
-/** The service with a caller who gives up when it keeps the client waiting. */
+/** The service, with a caller who gives up when it keeps the client waiting. */
 function impatient(service: FakeService): { service: FakeService; signal: AbortSignal } {
   const patience = new AbortController();
   let count = 0;
@@ -186,7 +186,7 @@ function impatient(service: FakeService): { service: FakeService; signal: AbortS
   return { service: { ...service, context: { ...context, chainReader, engine } }, signal: patience.signal };
 }
 
-/** Returns what the client does wrong when every reply of a method contains the lie. */
+/** Returns the client's mistakes when every reply of a method contains the lie. */
 async function tell(scene: Scene, method: string, lie: Lie): Promise<string | undefined> {
   const { service, signal } = impatient(begin(scene));
   service.script.lie = (called, reply) => {
@@ -207,7 +207,7 @@ async function tell(scene: Scene, method: string, lie: Lie): Promise<string | un
     : undefined;
 }
 
-/** Whether anything that was sent contains these bytes, raw or as hex or base64. */
+/** Whether any request contains these bytes, raw or as hex or base64. */
 function holds(call: { readonly headers: Headers; readonly request: unknown }, secret: Uint8Array): boolean {
   const bytes = Buffer.from(secret);
   const texts = [bytes.toString("hex"), bytes.toString("base64").replace(/=+$/, "")];

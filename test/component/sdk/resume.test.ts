@@ -41,12 +41,12 @@ beforeEach(() => {
   service = createFakeService();
 });
 
-/** A client that knows nothing of another one's actions. */
+/** A client without state from another one's actions. */
 function anew(): ClientContext {
   return { ...service.context, madeHalves: createMadeHalves(), activeDWallets: new Map() };
 }
 
-/** Returns the token of an action that ended because no call of a method got through any more. */
+/** Runs an action while every call from the first one of `method` on fails. Returns the token of its error. */
 async function tokenOfCut(method: string, begin: () => Promise<unknown>): Promise<string> {
   const { before } = service.script;
   let isCut = false;
@@ -74,7 +74,7 @@ describe("a token", () => {
       { seed: SEED, curve },
       {
         async onResumeToken(token) {
-          // A caller who does not wait for this continues meanwhile.
+          // An action that did not wait for the caller would continue meanwhile.
           for (let turn = 0; turn < 10; turn++) await new Promise(setImmediate);
           const point = readResumeToken(token, "localnet");
           if (point.kind !== "onboard") throw new Error("of another kind");
@@ -219,7 +219,7 @@ describe("a signature that is resumed", () => {
     expect(service.counts()["reserveSign"]).toBeUndefined();
   });
 
-  test("is for the token's own message and dWallet, whatever the service answers", async () => {
+  test("is for the token's own message and dWallet, whatever the service replies", async () => {
     const triple = findTriple(curve, "EdDSA", "SHA512")!;
     const point = { kind: "sign", network: "localnet", dwalletId: DWALLET_ID, triple } as const;
     const signRequestId = SIGN_REQUEST_ID;

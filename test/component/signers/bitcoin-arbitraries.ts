@@ -1,10 +1,9 @@
 import { p2pkh, p2tr, p2wpkh, RawTx, Transaction } from "@scure/btc-signer";
 import fc from "fast-check";
 
-/** Who an input pays to. */
+/** The owner of the output that an input spends. */
 export type InputKind = "own p2wpkh" | "own p2tr" | "other p2wpkh" | "other p2pkh";
 
-/** A PSBT to sign, and what it was made of. */
 export interface MadePsbt {
   readonly transaction: Transaction;
   readonly kinds: readonly InputKind[];
@@ -14,18 +13,18 @@ export interface MadePsbt {
 const bytes = (length: number) => fc.uint8Array({ minLength: length, maxLength: length });
 const amount = fc.bigInt({ min: 546n, max: 2_100_000_000_000_000n });
 const EVERYTHING = [1, 2, 3, 0x81, 0x82, 0x83];
-/** Its owner signs elsewhere. */
+/** Owned by another key, which signs elsewhere. */
 const OTHER_KEY = Uint8Array.from(
   Buffer.from("0279be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798", "hex"),
 );
 
-/** Outputs of the key, and of somebody else. */
+/** Returns an output script of the key, or of another owner. */
 export function scriptOf(kind: InputKind, publicKey: Uint8Array): Uint8Array {
   switch (kind) {
     case "own p2wpkh":
       return p2wpkh(publicKey).script;
     case "own p2tr":
-      // Without a tweak, which the library has no word for.
+      // Without a tweak, which the library does not offer.
       return Uint8Array.of(0x51, 32, ...publicKey.subarray(1));
     case "other p2wpkh":
       return p2wpkh(OTHER_KEY).script;
@@ -75,7 +74,7 @@ export function psbt(
         };
         if (kind !== "other p2pkh") transaction.addInput({ txid, witnessUtxo: spent, ...common });
         else {
-          // Others' old outputs come with the whole transaction.
+          // The inputs of others that are not SegWit carry the whole previous transaction.
           const previous = previousTransaction(txid, index, spent);
           transaction.addInput({ txid: previous.id, nonWitnessUtxo: previous.raw, ...common });
         }
@@ -89,7 +88,7 @@ export function psbt(
     });
 }
 
-/** Options with which the library takes what others write. */
+/** Options that make the library accept other writers' PSBTs. */
 export const LENIENT = {
   allowUnknownInputs: true,
   allowUnknownOutputs: true,

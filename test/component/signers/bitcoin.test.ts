@@ -51,7 +51,7 @@ describe("a PSBT that a dWallet signs", () => {
       RUNS,
     ));
 
-  it("spends its outputs by another library's rules, and only with its own transaction", () =>
+  it("spends its outputs by another library's rules, and only in its own transaction", () =>
     fc.assert(
       fc.asyncProperty(psbt(PUBLIC_KEY, { sighashTypes: [1] }), async (made) => {
         const client = known();
@@ -86,7 +86,7 @@ describe("signing a PSBT", () => {
       ["ECDSASecp256k1", "DoubleSHA256", { idempotencyKey: "payout-7/0", signal: undefined }],
       ["Taproot", "SHA256", { idempotencyKey: "payout-7/2", signal: undefined }],
     ]);
-    // 182 octets by BIP-143; by BIP-341 two tags, the epoch and 174 octets.
+    // BIP-143: 182 octets. BIP-341: two tags, the epoch and 174 octets.
     expect(client.asked.map(({ args }) => args.message.length)).toEqual([182, 2 * 32 + 1 + 174]);
   });
 
@@ -135,7 +135,7 @@ describe("signing a PSBT", () => {
     transaction.addOutput({ script: p2pkh(PUBLIC_KEY).script, amount: 1_000n });
     const bytes = transaction.toPSBT();
     expect(await quotePsbt(client, client.key, bytes)).toMatchObject({ feeSats: 9_000n });
-    // 10,000 satoshis are 0x2710; more of them would be given to the miners.
+    // 10,000 satoshis are 0x2710. A larger amount would hide a fee for the miners.
     const at = Buffer.from(bytes).indexOf(Buffer.from("1027000000000000", "hex"));
     bytes[at + 1]! ^= 1;
     await expect(signPsbt(client, client.key, bytes)).rejects.toMatchObject({
@@ -193,7 +193,7 @@ describe("signing a PSBT", () => {
   });
 });
 
-/** A PSBT of 10,000 satoshis an input and 1,000 out; the last input may be special. */
+/** A PSBT of 10,000 satoshis per input and 1,000 per output; the last input may be special. */
 function pay(
   kinds: MadePsbt["kinds"],
   { sighashType, isBlind = false }: { sighashType?: number; isBlind?: boolean } = {},

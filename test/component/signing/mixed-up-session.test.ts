@@ -1,4 +1,4 @@
-/** Answers of the fullnode that belong to another request: none of them moves a request, or its money. */
+/** Answers of the fullnode that belong to another request change neither a request nor its money. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createLocalSignals } from "../../../src/coordination/local-signals.ts";
 import { createSignOperation } from "../../../src/signing/sign-operation.ts";
@@ -19,7 +19,7 @@ import {
 } from "../../support/rows.ts";
 import { signSteps } from "../../support/sign-steps.ts";
 
-/** What the steps sign, and for how much. */
+/** The message and the price of the steps' signatures. */
 const message = new TextEncoder().encode("message");
 const PRICE = 10n;
 const signals = createLocalSignals();
@@ -72,7 +72,7 @@ describe("a queued signature", () => {
     expect(await read(id)).toMatchObject({ status: "queued", signSessionId: null });
   });
 
-  it("that failed is not changed by a transaction that landed later, and neither is the money", async () => {
+  it("that failed is not changed, nor is the money, by a transaction that landed later", async () => {
     const { id } = await queued();
     const subject = (await operation.load(database, [id])).get(id)!;
     await operation.failed(database, subject, { reason: "CHAIN_REJECTED", message: "the chain said no" });
@@ -178,7 +178,7 @@ function settle(id: string, signId: string, state: TestSessionState): Promise<bo
   );
 }
 
-/** As if the first wrong signature had come earlier. */
+/** Moves the time of the first wrong signature into the past. */
 async function shiftDoubt(id: string, by: string): Promise<void> {
   await database.query(
     "UPDATE sign_request SET invalid_signature_at = invalid_signature_at - $2::interval WHERE id = $1",
@@ -186,7 +186,7 @@ async function shiftDoubt(id: string, by: string): Promise<void> {
   );
 }
 
-/** Charged, and still waiting for the network. */
+/** Expects a request that was charged and still waits for the network. */
 async function expectOpen(id: string): Promise<void> {
   expect(await read(id)).toMatchObject({ status: "submitted", signature: null, refunded: false });
   expect(await money()).toEqual({ balance: 2n * PRICE, held: 0n, differences: [] });

@@ -37,7 +37,7 @@ const PRICE = 10n;
 const message = new TextEncoder().encode("message");
 const signals = createLocalSignals();
 const presigns = createPresignQueue({ clock: systemClock, signals, pollMs: 5 });
-/** The transactions that asked for sessions, by the hex of the preimage. */
+/** The transactions that requested sessions, by the hex of the preimage. */
 const requests = new Map<string, LandedTransaction>();
 const senderAddress = objectId();
 const operation = createSignOperation({

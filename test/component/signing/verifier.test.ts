@@ -19,7 +19,7 @@ function halfOf(algorithm: Parameters<typeof vectorOf>[0]): SignMessageClaim {
 const half = halfOf("EdDSA");
 const junk = { ...half, message: Uint8Array.of(1, 2, 3) };
 
-/** Counts the turns of the event loop while something goes on. */
+/** Counts the turns of the event loop until a promise settles. */
 async function turnsDuring(work: Promise<unknown>): Promise<number> {
   let turns = 0;
   let isOver = false;
@@ -35,7 +35,7 @@ async function turnsDuring(work: Promise<unknown>): Promise<number> {
 
 describe("the verifier", { timeout: 60_000 }, () => {
   it.each(["ECDSASecp256k1", "ECDSASecp256r1", "Taproot", "EdDSA", "Schnorrkel"] as const)(
-    "accepts a right half of %s, and reports the fault of another",
+    "accepts a right half of %s, and names the fault of a wrong one",
     async (algorithm) => {
       const claim = halfOf(algorithm);
       expect(await verifier.checkHalf("p", claim)).toBeUndefined();
@@ -78,7 +78,7 @@ describe("the verifier", { timeout: 60_000 }, () => {
     const refused = await Promise.allSettled(flood).then((all) =>
       all.flatMap((one) => (one.status === "rejected" ? [one.reason as Error] : [])),
     );
-    // What is refused ends at once, what is looked at in this order.
+    // Refused halves end at once; the others are verified in this order.
     const looks = ended.slice(refused.length);
     expect(looks.slice(0, 4)).toEqual(["hostile", "settler", "hostile", "honest"]);
     expect(answered + refused.length).toBe(300);

@@ -40,7 +40,7 @@ let sessions: Http2SessionManager;
 let listenerCount = 0;
 let onCount: () => void = () => {};
 
-/** Resolves when so many watches listen. */
+/** Resolves when this many watches listen. */
 const listening = (count: number) =>
   new Promise<void>((resolve) => {
     onCount = () => {
@@ -130,7 +130,7 @@ describe.each(transports)("a watch over %s", (_, transport) => {
     const watching = createClient(Signing, transport()).watchSign({ signRequestId });
     const end = failureOf(watching);
     await listening(1);
-    // It does not hold up the drain, which is clean.
+    // It does not delay the drain, which ends cleanly.
     expect(await server.drain({ delayMs: 0, timeoutMs: 60_000 })).toBe(true);
     const error = await end;
     expect(error.code).toBe(Code.Unavailable);
@@ -194,7 +194,7 @@ describe("a watch as server-sent events", () => {
       }
     }
     expect(states).toEqual(["prepared", "queued", "failed"]);
-    // An EventSource that comes back with the last id is told to stay away.
+    // An EventSource that reconnects with the last id is told to stop.
     expect((await watch(signRequestId, { "last-event-id": ids.at(-1) ?? "" })).status).toBe(204);
     await listening(0);
   });

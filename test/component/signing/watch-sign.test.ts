@@ -39,7 +39,7 @@ afterEach(async () => {
   await Promise.all(open.splice(0).map((signals) => signals.close()));
 });
 
-/** The watching replica and the one that acts, as ends of the same signals. */
+/** The signals of the watching replica and of the acting one. */
 async function localEnds(): Promise<[Signals, Signals]> {
   const signals = createLocalSignals();
   open.push(signals);
@@ -55,7 +55,7 @@ async function redisEnds(): Promise<[Signals, Signals]> {
   return [ends[0].signals, ends[1].signals];
 }
 
-/** The dependencies of watches of which the test knows how many listen, and when they have looked. */
+/** Dependencies of watches that tell the test how many watches listen, and when they have read the database. */
 function observed(
   signals: Pick<Signals, "subscribe">,
   { lookAgainMs = NEVER_MS, ...watchPace }: Partial<WatchPace> & { lookAgainMs?: number } = {},
@@ -68,7 +68,7 @@ function observed(
     async query<Row>(statement: string, parameters: readonly unknown[] = []) {
       const rows = await database.query<Row>(statement, parameters);
       queryCount++;
-      // One query may look for many of them.
+      // One query may look for the rows of many watches.
       const [looked] = parameters;
       if (rows.length === 0) idleCount += Array.isArray(looked) ? looked.length : 1;
       check();
@@ -95,7 +95,7 @@ function observed(
     deps,
     listenerCount: () => listenerCount,
     queryCount: () => queryCount,
-    /** Resolves when so many watches listen and have found nothing new. To be called in the turn of their `next`. */
+    /** Resolves when this many watches listen and have found nothing new. Call it in the turn of their `next`. */
     idle: (count = 1) =>
       new Promise<void>((resolve) => {
         idleCount = 0;
@@ -148,7 +148,7 @@ describe.each([
       const seen = [];
       for (const step of steps) {
         const next = watching.next();
-        // It waits for a signal alone by then, and for ever.
+        // By then it waits only for a signal, without a time-out.
         await idle();
         await act[step]();
         seen.push(await statusOf(next));
@@ -170,7 +170,7 @@ describe("a watch", () => {
     });
   const deaf = { subscribe: () => () => {} };
 
-  it("finds a change by itself if its signal was lost", async () => {
+  it("finds a change without a signal by polling", async () => {
     const id = await acting().reserve(projectId, dwallet);
     const { deps, idle } = observed(deaf, { lookAgainMs: 1 });
     const watching = watch(deps, id);
@@ -181,7 +181,7 @@ describe("a watch", () => {
     expect(await statusOf(next)).toBe("queued");
   });
 
-  it("reads again once it listens, so that no change between reading and listening is lost", async () => {
+  it("reads again once it is subscribed, so that no change between the read and the subscription is lost", async () => {
     const id = await acting().reserve(projectId, dwallet);
     const watching = watch(observed(deaf).deps, id);
     await watching.next();
@@ -189,7 +189,7 @@ describe("a watch", () => {
     expect(await statusOf(watching.next())).toBe("queued");
   });
 
-  it("gives a slow reader the newest state, and queues none", async () => {
+  it("sends a slow reader only the newest state, and queues none", async () => {
     const id = await completed();
     const signals = createLocalSignals();
     open.push(signals);
@@ -258,7 +258,7 @@ describe("a watch", () => {
     expect(await statusOf(watching.next())).toBe("queued");
   });
 
-  it("ends with WATCH_ENDED after its time, and resumes with the error's cursor", async () => {
+  it("ends with WATCH_ENDED after its maximum duration, and resumes with the error's cursor", async () => {
     const id = await acting().reserve(projectId, dwallet);
     const watching = watch(observed(deaf, { lifetimeMs: 0 }).deps, id);
     const { cursor } = await message(watching.next());
@@ -295,7 +295,7 @@ describe("a watch", () => {
     const before = queryCount();
     const nexts = watches.map((watching) => watching.next());
     await idle(COUNT);
-    // They look together.
+    // The watches read the database together.
     expect(queryCount() - before).toBe(1);
     await steps.expire(id);
     expect(new Set(await Promise.all(nexts.map(statusOf)))).toEqual(new Set(["failed"]));

@@ -24,7 +24,7 @@ describe.each([
     (await database.query("SELECT 1 FROM project WHERE id = $1", [id])).length === 1;
 
   describe.skipIf(missing)("", () => {
-    it("gives bigint as bigint and bytea as bytes, through SQL and through Prisma", async () => {
+    it("returns bigint as bigint and bytea as bytes, through SQL and through Prisma", async () => {
       const id = newId();
       await add(id, 2n ** 60n + 1n);
       const [row] = await database.query<Record<string, unknown>>(
@@ -40,7 +40,7 @@ describe.each([
       expect(project.balanceMicroUsd).toBe(2n ** 60n + 1n);
     });
 
-    it("keeps a transaction whole", async () => {
+    it("commits a transaction as a whole, or rolls it back", async () => {
       const [kept, lost] = [newId(), newId()];
       await database.transaction(async (db) => {
         await db.query("INSERT INTO project (id, name, network) VALUES ($1, 'p', 'localnet')", [kept]);

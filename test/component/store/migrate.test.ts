@@ -6,7 +6,7 @@ import { DATABASE_TIMEOUT_MS, openTestDatabase, silentLog } from "../../support/
 
 let database: Database;
 beforeEach(async () => {
-  // A database of its own, for nothing here may lean on the real migrations.
+  // Its own database: these tests must not depend on the real migrations.
   database = await openTestDatabase();
   await database.query("DROP SCHEMA public CASCADE; CREATE SCHEMA public");
 }, DATABASE_TIMEOUT_MS);
@@ -20,7 +20,7 @@ const functions = migration(
 );
 const broken = migration("3_broken", "CREATE TABLE c (id int); CREATE TABLE a (id int);");
 
-it("applies what is missing, in order, and nothing twice", async () => {
+it("applies missing migrations in order, and none twice", async () => {
   expect(await migrate(database, silentLog, { migrations: [first] })).toEqual(["1_first"]);
   expect(await migrate(database, silentLog, { migrations: [first, functions] })).toEqual(["2_functions"]);
   expect(await migrate(database, silentLog, { migrations: [first, functions] })).toEqual([]);

@@ -14,7 +14,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true }));
 
-it("has one holder at a time, and is free after its release", async () => {
+it("a lock has one holder at a time, and is free after its release", async () => {
   const lock = await takePidLock(file);
   await expect(takePidLock(file)).rejects.toThrow(`process ${process.pid} uses the embedded database`);
   await lock.release();
@@ -23,7 +23,7 @@ it("has one holder at a time, and is free after its release", async () => {
   expect(await readdir(folder)).toEqual([]);
 });
 
-it("names the living process that holds it", async () => {
+it("a refused lock names the running process that holds it", async () => {
   const child = spawn(process.execPath, ["-e", "setInterval(() => {}, 1e6)"]);
   await once(child, "spawn");
   try {
@@ -36,17 +36,17 @@ it("names the living process that holds it", async () => {
   await (await takePidLock(file)).release();
 });
 
-it("is taken over from an earlier process with the same id", async () => {
+it("a lock is taken over from an earlier process with the same id", async () => {
   await writeFile(file, JSON.stringify({ pid: process.pid, token: "before the restart" }));
   await (await takePidLock(file)).release();
 });
 
-it.runIf(process.platform === "linux")("is not kept by a later process that got the same id", async () => {
+it.runIf(process.platform === "linux")("a lock is not kept by a later process with its id", async () => {
   await writeFile(file, JSON.stringify({ pid: process.ppid, startTicks: "1", token: "before the reboot" }));
   await (await takePidLock(file)).release();
 });
 
-it("goes to one of many processes that find the same old file", async () => {
+it("a lock of a dead process goes to exactly one of the many processes that find it", async () => {
   await writeFile(file, JSON.stringify({ pid: process.pid, token: "before the restart" }));
   const results = await Promise.allSettled(Array.from({ length: 16 }, () => takePidLock(file)));
   const taken = results.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
@@ -55,7 +55,7 @@ it("goes to one of many processes that find the same old file", async () => {
   await taken[0]!.release();
 });
 
-it("is not taken from a file that is not a lock", async () => {
+it("a file that is not a lock is never taken over", async () => {
   await writeFile(file, "something else");
   await expect(takePidLock(file)).rejects.toThrow("not a lock file");
 });

@@ -23,7 +23,7 @@ beforeAll(async () => {
 afterAll(() => database?.close());
 
 describe("a statement", () => {
-  it("binds the values of nested fragments in the order in which its text has them", async () => {
+  it("binds the values of nested fragments in the order of its text", async () => {
     const inner = sql`SELECT ${"b"}::text AS second`;
     const statement = sql`SELECT ${"a"}::text AS first, second, ${3}::integer AS third FROM (${inner}) AS nested`;
     expect(statement.text).toContain("$1");

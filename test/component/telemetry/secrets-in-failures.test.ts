@@ -1,4 +1,4 @@
-/** Wherever something fails, the log says why, and never a secret that the failure's text holds. */
+/** Whatever fails, the log says why, and never contains a secret from the failure's text. */
 
 import { afterEach, describe, expect, it } from "vitest";
 import { Signing } from "../../../gen/proto/tss/v1/signing_pb.ts";
@@ -23,7 +23,7 @@ const API_KEY = `tss_test_${"k9".repeat(16)}`;
 const OWN_SECRET = "the hot wallet's very own secret";
 const TRACE_ID = "0af7651916cd43dd8448eb211c80319c";
 
-/** A failure that says what it must not, in every place that a failure has. */
+/** A failure that contains secrets in every place that a failure has. */
 const indiscreet = (): Error =>
   Object.assign(new Error(`refused ${API_KEY}`, { cause: new Error(`with ${OWN_SECRET}`) }), {
     detail: `x-api-key: ${API_KEY}`,
@@ -114,7 +114,7 @@ describe("a failure that holds secrets", () => {
         },
       },
     ],
-  ])("shows none of them where it comes from %s: not in log, reply or metrics", async (_name, fail) => {
+  ])("shows none of them in log, reply or metrics if it comes from %s", async (_name, fail) => {
     const answered = await serve(fail);
     expectDiscretion(answered);
     expectDiscretion(lines.join("\n"));
@@ -169,7 +169,7 @@ describe("a failure that holds secrets", () => {
         return () => {};
       },
     ],
-  ])("shows none of them where it comes from %s", async (_name, begin) => {
+  ])("shows none of them in the log if it comes from %s", async (_name, begin) => {
     const told = nextLine();
     const end = begin() as () => unknown;
     await told;

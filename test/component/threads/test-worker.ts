@@ -1,6 +1,5 @@
 import { parentPort } from "node:worker_threads";
 
-/** A test's request to its thread. */
 export type TestJob =
   | { readonly kind: "answer"; readonly value: string }
   | { readonly kind: "refuse" }

@@ -1,4 +1,4 @@
-/** Each checker of what operators deploy accepts our files and refuses a planted fault. */
+/** Each checker of the files that operators deploy accepts our files and refuses a planted fault. */
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -26,7 +26,7 @@ interface Case {
   /** The text in our file, and a mistake that replaces it. */
   readonly plant: readonly [from: string, to: string];
   readonly check: (file: string) => string[];
-  /** The words that the fault must contain. */
+  /** The text that the reported fault must contain. */
   readonly names: RegExp;
 }
 

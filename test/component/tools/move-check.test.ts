@@ -41,7 +41,7 @@ describe("the Treasury's Move package", () => {
     }
   });
 
-  it("is published on a local network with the ids of that network's Ika alone", () => {
+  it("is published on a local network with only the ids of that network's Ika", () => {
     const local = getNetworkConfig("mainnet").packages;
     const { modules, dependencies } = localTreasuryPackage(local);
     const foreign = Object.values(getNetworkConfig("testnet").packages).map((id) => id.slice(2));

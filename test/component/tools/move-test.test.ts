@@ -1,4 +1,4 @@
-/** The Move tests of the Treasury pass, and notice every check that is taken out of it. */
+/** The Treasury's Move tests pass, and fail for every check that is removed from it. */
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -17,17 +17,17 @@ function run(changed: MoveFiles, scenarios: readonly ScenarioRun[] = SCENARIOS):
   return testTreasury({ treasury: { ...treasury, ...changed }, network, scenarios, read: readFake });
 }
 
-/** A statement that refuses something. */
+/** An assertion in the Treasury. */
 interface Check {
   readonly module: string;
   readonly text: string;
-  /** How scenarios see it refuse: `custody 1`. */
+  /** The failure that scenarios expect from it, such as `custody 1`. */
   readonly failure: string;
-  /** The gas price of the transactions in which it refuses nothing. */
+  /** The gas price of the transactions in which it is disabled. */
   readonly gasPrice: number;
 }
 
-/** A fault: what goes wrong, in which module, the expression that something else replaces, and the scenario that notices. */
+/** Faults: the defect, the module, the expression, its replacement, and the scenario that detects it. */
 const FAULTS = [
   {
     what: "an event names another sum",
@@ -44,7 +44,7 @@ const FAULTS = [
     noticed: "A batch counts once for each presign against the operator's limit",
   },
   {
-    what: "the order of a batch turns",
+    what: "the order of a batch is reversed",
     module: "treasury",
     right: "sessions.reverse()",
     wrong: "()",
@@ -76,7 +76,7 @@ const FAULTS = [
     module: "roles",
     right: "self.admin_cap_id = object::id(&cap)",
     wrong: "()",
-    noticed: "A former administrator governs no more",
+    noticed: "A former administrator has no rights",
   },
   {
     what: "a replaced recovery holder's offer stays",
@@ -97,7 +97,7 @@ const FAULTS = [
     module: "custody",
     right: "*nonce = *nonce + 1",
     wrong: "()",
-    noticed: "A consent serves once",
+    noticed: "A consent is valid only once",
   },
   {
     what: "a refusal forgets the release",
@@ -109,7 +109,7 @@ const FAULTS = [
 ] as const;
 
 const CHECKS: Check[] = [];
-/** The sources, in which each check holds for one gas price less than the others. */
+/** The sources, with each check disabled at one gas price. */
 const WITHOUT_CHECKS: MoveFiles = Object.fromEntries(
   sources.map(([file, source]) => {
     const module = path.basename(file, ".move");
@@ -126,7 +126,7 @@ const WITHOUT_CHECKS: MoveFiles = Object.fromEntries(
   }),
 );
 
-/** The same sources, in which each fault is also there at one gas price. */
+/** The same sources, with each fault also present at one gas price. */
 const FAULTY: MoveFiles = Object.fromEntries(
   Object.entries(WITHOUT_CHECKS).map(([file, source]) => {
     const ofFile = FAULTS.map((fault, index) => ({ ...fault, gasPrice: faultPrice(index) }));
@@ -141,20 +141,19 @@ const FAULTY: MoveFiles = Object.fromEntries(
   }),
 );
 
-/** A gas price at which nothing is changed. */
+/** A gas price at which the sources are unchanged. */
 const NO_CHANGE_PRICE = 999;
 
-/** The gas price of a fault. */
 function faultPrice(index: number): number {
   return 2_000 + index;
 }
 
-/** A condition in Move that holds in transactions of this gas price. */
+/** A Move condition that holds in transactions with this gas price. */
 function isAt(gasPrice: number): string {
   return `sui::tx_context::gas_price_for_testing() == ${gasPrice}`;
 }
 
-/** The scenarios at a gas price, which begins their names. */
+/** Returns the scenarios at a gas price, with names that begin with the price. */
 function scenariosAt(gasPrice: number, scenarios: readonly ScenarioRun[] = SCENARIOS): ScenarioRun[] {
   return scenarios.map((scenario) => ({ ...scenario, name: `at ${gasPrice} ${scenario.name}`, gasPrice }));
 }
@@ -173,13 +172,13 @@ function codesOf(source: string): ReadonlyMap<string, string> {
 }
 
 describe("the Move tests", () => {
-  it("pass, one for each scenario", async () => {
+  it("pass, with one test for each scenario", async () => {
     const { isPassed, output } = await run({});
     expect(output).toContain(`Total tests: ${SCENARIOS.length}; passed: ${SCENARIOS.length}; failed: 0`);
     expect(isPassed).toBe(true);
   });
 
-  it("meet every abort code of the Treasury", () => {
+  it("reach every abort code of the Treasury", () => {
     const codes = sources.flatMap(([file, source]) =>
       [...codesOf(source).values()].map((code) => `${path.basename(file, ".move")} ${code}`),
     );

@@ -57,20 +57,20 @@ describe("the workflows", () => {
     }
   });
 
-  it("pin every foreign action by its digest, with its version beside it", () => {
+  it("pin every third-party action by its digest, with its version in a comment", () => {
     const uses = [...workflows, ...actions].flatMap(({ path: file, text }) =>
       [...text.matchAll(/^\s*-? ?uses: (.+)$/gm)].map(([, action = ""]) => `${file}: ${action}`),
     );
     expect(uses.length).toBeGreaterThan(5);
     expect(uses.filter((use) => !/: (?:\.\/\S+|\S+@[0-9a-f]{40} # v\d+\.\d+\.\d+)$/.test(use))).toEqual([]);
-    // One action has one version.
+    // Each action has one version everywhere.
     const versions = new Map(
       uses.map((use) => use.split(/: |@/).slice(1)).map(([name, rest]) => [name, rest]),
     );
     expect(uses.filter((use) => !use.endsWith(versions.get(use.split(/: |@/)[1]) ?? ""))).toEqual([]);
   });
 
-  it("give each job its own permissions and a time limit, and more than reading only for a reason", () => {
+  it("give each job its own permissions and a time limit, and write permissions only where needed", () => {
     const writes = jobs.flatMap(({ name, job }) =>
       Object.entries(job.permissions ?? {})
         .filter(([, access]) => access === "write")
@@ -93,7 +93,7 @@ describe("the workflows", () => {
     ]);
   });
 
-  it("put no foreign text into a script, and run every script with bash", () => {
+  it("interpolate no expression into a script, and run every script with bash", () => {
     const scripts = steps.filter(({ step }) => step.run !== undefined);
     expect(scripts.length).toBeGreaterThan(10);
     for (const { name, step } of scripts) {

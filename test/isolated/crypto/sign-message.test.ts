@@ -1,4 +1,4 @@
-/** Halves from fixed vectors: their octets never change as long as the derivation's label stays the same. */
+/** Halves from fixed vectors: their octets never change while the derivation's label stays the same. */
 import { createHash, hkdfSync } from "node:crypto";
 import { describe, expect, test, vi } from "vitest";
 import { createSignMessage } from "../../../src/crypto/create-sign-message.ts";
@@ -49,7 +49,7 @@ describe.each(recorded.vectors)("$signatureAlgorithm with $hash", (vector) => {
     return BigInt(`0x${bytes.toString("hex")}`);
   }
 
-  test("derives the vector's numbers, like another library", () => {
+  test("derives the vector's numbers, and so does another library", () => {
     const randomness = deriveSignRandomness(curve, { ...request, share, commitment });
     for (const [name, hex] of Object.entries(vector.scalars)) {
       const wide = expand(name, new Uint8Array(), 64);

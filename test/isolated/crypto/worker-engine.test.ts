@@ -79,7 +79,7 @@ describe("an engine on workers", () => {
     setImmediate(count);
     await engine.createSignMessage(inputOf(ecdsa));
     isMaking = false;
-    // An engine on this thread lets the event loop turn about every 20 ms, which is 50 times.
+    // An engine on this thread would let the event loop turn about every 20 ms, which is 50 times.
     expect(turns).toBeGreaterThan(1000);
   });
 
@@ -198,7 +198,7 @@ describe("without a worker, the engine works on the caller's thread and reports 
   });
 });
 
-/** Workers whose part the test plays. */
+/** Workers that the test impersonates. */
 function played(): {
   readonly start: StartEngineThread;
   readonly threads: {
@@ -257,7 +257,7 @@ describe("an ECDSA half", () => {
     }
   });
 
-  test("is given up by both workers when one ends", async () => {
+  test("is abandoned by both workers when one ends", async () => {
     const { start, threads } = played();
     const engine = createWorkerEngineOn(start, { workerCount: 2 });
     const half = begin(engine);

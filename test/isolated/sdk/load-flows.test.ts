@@ -16,7 +16,7 @@ test.each<[string, (context: ClientContext) => Promise<unknown>]>([
   ["onboard", (context) => onboard(context, { seed: SEED, curve: "ED25519" })],
   ["sign", (context) => sign(context, { ...EDDSA, seed: SEED, dwalletId: DWALLET_ID, message: MESSAGE })],
 ])(
-  "%s is CODE_UNAVAILABLE where its code cannot be loaded, and nothing reaches the service",
+  "%s fails with CODE_UNAVAILABLE if its code cannot be loaded, and nothing reaches the service",
   async (_, act) => {
     const { context, seen } = createFakeService();
     const error = await act(context).catch((thrown: unknown) => thrown);

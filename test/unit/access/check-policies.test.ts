@@ -30,7 +30,7 @@ interface Declared {
   level?: MethodOptions_IdempotencyLevel;
 }
 
-/** The method with these declarations alone. */
+/** The method with only these declarations. */
 function declaring(method: DescMethod, declared: Declared): DescMethod {
   const options = create(MethodOptionsSchema);
   if (declared.access !== undefined) setExtension(options, access, declared.access);
@@ -65,7 +65,7 @@ describe("the contract", () => {
     expect(() => checkPolicies([Onboarding, Signing, Billing, Account, Admin, Operations])).not.toThrow();
   });
 
-  it("is read as it is written", () => {
+  it("has the policy that the proto declares", () => {
     expect(methodPolicy(reserveSign)).toEqual({
       access: "project",
       scope: "sign",

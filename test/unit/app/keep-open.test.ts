@@ -4,7 +4,7 @@ import { createManualClock } from "../../support/manual-clock.ts";
 
 const silent = { info() {}, error() {} };
 
-it("a network that cannot be opened is tried again, with pauses that double up to a minute", async () => {
+it("opening a network is retried, with pauses that double up to a minute", async () => {
   const clock = createManualClock();
   const triedAtMs: number[] = [];
   const kept = keepOpen({
@@ -26,7 +26,7 @@ it("a network that cannot be opened is tried again, with pauses that double up t
   await kept.stop();
 });
 
-it("a network that is the only one is tried once", async () => {
+it("opening the only network is not retried", async () => {
   const clock = createManualClock();
   let tries = 0;
   const kept = keepOpen<string>({
@@ -55,10 +55,10 @@ it("a failed attempt stops the parts that it had started", async () => {
   expect(stopped).toEqual(["pool"]);
 });
 
-it.each([true, false])("a stop tells whether its parts stopped by themselves: %s", async (isClean) => {
+it.each([true, false])("a stop reports whether its parts stopped without force: %s", async (isClean) => {
   const kept = keepOpen({
     async open(lifecycle) {
-      // A part says so when it used force.
+      // A part reports false if it used force.
       lifecycle.onStop("pool", () => isClean);
       return "open";
     },
@@ -95,7 +95,7 @@ it("a stop during an attempt leaves nothing running, even if the attempt ends la
   expect(clock.timerCount).toBe(0);
 });
 
-/** Lets every promise that is resolved run on. */
+/** Runs all callbacks of resolved promises. */
 async function settled(): Promise<void> {
   for (let turn = 0; turn < 20; turn++) await Promise.resolve();
 }

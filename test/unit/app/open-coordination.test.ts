@@ -9,7 +9,7 @@ afterEach(async () => {
   await Promise.all(open.splice(0).map((coordination) => coordination.close()));
 });
 
-/** What is logged when it is opened. */
+/** The messages that opening it logs. */
 function linesOf(config: Parameters<typeof openCoordination>[0]): string[] {
   const lines: string[] = [];
   const log = createLogger({ level: "info", stream: { write: (line: string) => void lines.push(line) } });
@@ -20,11 +20,11 @@ function linesOf(config: Parameters<typeof openCoordination>[0]): string[] {
 describe("a replica's coordination", () => {
   const databaseUrl = new Secret("postgresql://db/tss");
 
-  it("logs at start what is local without Redis if there may be other replicas", () => {
+  it("logs at start what Redis would share if there may be other replicas", () => {
     const [line, ...others] = linesOf({ databaseUrl, redisUrl: undefined });
     expect(others).toEqual([]);
     expect(line).toContain("REDIS_URL is not set");
-    for (const what of ["rate limits", "revoked", "looking"]) expect(line).toContain(what);
+    for (const what of ["rate limits", "revoked", "polling"]) expect(line).toContain(what);
   });
 
   it("logs nothing for a single process or with Redis", () => {

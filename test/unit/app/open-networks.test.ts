@@ -7,7 +7,7 @@ import { Lifecycle } from "../../../src/lifecycle/lifecycle.ts";
 import { createMetrics } from "../../../src/telemetry/metrics.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 
-it("a stop is not clean if a part of one network had to be forced, and the others stop all the same", async () => {
+it("a stop is not clean if a part of one network had to be forced, and the other networks still stop", async () => {
   const log = pino({ level: "silent" });
   const lifecycle = new Lifecycle({ log });
   const stopped: string[] = [];

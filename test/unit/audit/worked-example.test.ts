@@ -28,11 +28,11 @@ const bytesOf = (entry: typeof one) =>
   optional(entry.requestId) +
   optional(entry.address);
 
-it("has the canonical bytes of its second entry", () => {
+it("the documented example has the canonical bytes of its second entry", () => {
   expect(bytesOf(two)).toBe(fence("text").replaceAll("\n", ""));
 });
 
-it("has the leaf hashes and the chain of its entries", () => {
+it("the documented example has the leaf hashes and the chain of its entries", () => {
   let chain = "00".repeat(32);
   for (const entry of [one, two, three]) {
     const leaf = sha(`00${bytesOf(entry)}`);
@@ -42,7 +42,7 @@ it("has the leaf hashes and the chain of its entries", () => {
   expect(seal.chainHash).toBe(chain);
 });
 
-it("has the seal's root, hash and signature", () => {
+it("the documented example has the seal's root, hash and signature", () => {
   const root = sha(`01${sha(`01${one.leafHash}${two.leafHash}`)}${three.leafHash}`);
   expect(seal.merkleRoot).toBe(root);
   const hash = sha(
@@ -62,7 +62,7 @@ it("has the seal's root, hash and signature", () => {
   expect(ed25519.verify(Buffer.from(seal.signature, "hex"), signed, publicKey)).toBe(true);
 });
 
-it("verifies", async () => {
+it("the documented example verifies", async () => {
   const report = await verified(lines.map((line) => Buffer.from(`${line}\n`)));
   expect(report).toMatchObject({ faults: [], entryCount: 3n, sealCount: 1n });
 });

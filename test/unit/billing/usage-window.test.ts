@@ -17,7 +17,7 @@ function faultOf(wanted: Wanted): readonly unknown[] {
 }
 
 describe("the window of a project's usage", () => {
-  it("is the last thirty days, or the last 24 hours, with the one under way", () => {
+  it("is the last thirty days, or the last 24 hours, including the current one", () => {
     expect(usageWindow({ ...open, step: "day" }, now)).toEqual({
       ...{ step: "day", start: at("2026-10-23T00:00"), end: at("2026-11-22T00:00") },
     });

@@ -14,7 +14,7 @@ describe("back-off", () => {
     vi.restoreAllMocks();
   });
 
-  /** How long a call that comes now is kept back, found by a caller who goes away at once. */
+  /** Whether a call is delayed now, tested with a caller that has already left. */
   async function isKeptBack(backOff: BackOff): Promise<boolean> {
     let ran = false;
     const gone = AbortSignal.abort();

@@ -30,7 +30,7 @@ async function chunksOf(chunks: readonly Uint8Array<ArrayBuffer>[], url = STREAM
 }
 
 describe("an answer about checkpoints", () => {
-  it("passes with the same octets, one whole message at a time, however it was cut", async () => {
+  it("passes with the same octets, one whole message at a time, however it was split into chunks", async () => {
     const sent = Buffer.concat([frame(0), frame(100), frame(3), frame(1)]);
     for (const size of [1, 3, 7, sent.length]) {
       const chunks = Array.from({ length: Math.ceil(sent.length / size) }, (_, index) =>
@@ -47,7 +47,7 @@ describe("an answer about checkpoints", () => {
       await expect(chunksOf([frame(3), frame(101, 0)], url)).rejects.toThrow("101 bytes; the limit is 100");
   });
 
-  it("passes truncated as it is, so that its reader reports it", async () => {
+  it("passes unchanged if it is truncated, so that its reader reports it", async () => {
     const read = await chunksOf([frame(3), frame(50, 10)]);
     expect(read.map(({ length }) => length)).toEqual([8, 15]);
   });

@@ -33,7 +33,7 @@ function setUp({ projectPerSecond = 1_000, totalPerSecond = 1_000 } = {}) {
   };
 }
 
-/** A call that ends when it is told to. */
+/** A call that ends when `release` is called. */
 function held() {
   let release: () => void = () => {};
   const released = new Promise<void>((resolve) => {
@@ -77,7 +77,7 @@ describe("reads for calls", () => {
     expect(await read("0")).toBe("read");
   });
 
-  it("count each attempt, and a failed read gives its place back", async () => {
+  it("count each attempt, and a failed read releases its slot", async () => {
     const { read, reads } = setUp({ projectPerSecond: 20 });
     const fails = () => Promise.reject(new Error("fetch failed"));
     for (let count = 0; count < 20; count++) expect(await read("p", fails)).toBe("CHAIN_UNAVAILABLE");

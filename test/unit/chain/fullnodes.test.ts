@@ -58,7 +58,7 @@ function create(chains: Record<string, string> = {}) {
 }
 
 describe("several fullnodes", () => {
-  it("get each call in their order, so that only the first one is asked while it answers", async () => {
+  it("are called in their order, so that only the first one gets calls while it answers", async () => {
     const { read, calls, asked, fullnodes } = create();
     expect(await read()).toEqual(MESSAGE);
     await read();
@@ -104,7 +104,7 @@ describe("several fullnodes", () => {
     }
   });
 
-  it("return to the first one when its time is over, which doubles with each failure", async () => {
+  it("return to the first one after a pause that doubles with each failure", async () => {
     const { read, calls, set, clock } = create();
     set("a", () => new TypeError("fetch failed"));
     await read();
@@ -128,13 +128,13 @@ describe("several fullnodes", () => {
     expect(calls).toEqual([`a${READ}`]);
   });
 
-  it("pass on the last one's refusal, so that callers pause", async () => {
+  it("pass on the last one's refusal, so that callers back off", async () => {
     const { fullnodes, set } = create();
     for (const host of ["a", "b"] as const) set(host, () => new Response("", { status: 429 }));
     expect((await fullnodes.fetch(`${A}${READ}`)).status).toBe(429);
   });
 
-  it("give no call to a node of another chain, name it, and ask it again later", async () => {
+  it("skip a node of another chain, name it, and check it again later", async () => {
     const { read, calls, asked, fullnodes, clock } = create({ a: "another" });
     expect(await read()).toEqual(MESSAGE);
     expect(calls).toEqual([`b${READ}`]);
@@ -147,7 +147,7 @@ describe("several fullnodes", () => {
     expect(asked).toEqual(["a", "b", "a"]);
   });
 
-  it("check a node's chain again after it was away", async () => {
+  it("check a node's chain again after it was unreachable", async () => {
     const { read, asked, set, clock } = create();
     await read();
     set("a", () => new TypeError("fetch failed"));
@@ -158,7 +158,7 @@ describe("several fullnodes", () => {
     expect(asked).toEqual(["a", "b", "a"]);
   });
 
-  it("leave a caller alone who gives up, and blame no node for it", async () => {
+  it("end the call of a caller that gives up, and count it against no node", async () => {
     const { read, set, fullnodes, calls, hangs } = create();
     set("a", () => "never");
     const caller = new AbortController();
@@ -170,7 +170,7 @@ describe("several fullnodes", () => {
     expect(fullnodes.statuses()[0]!.isSkipped).toBe(false);
   });
 
-  it("pass over a node whose answer breaks in the middle", async () => {
+  it("skip a node whose answer breaks in the middle", async () => {
     const { read, set, fullnodes } = create();
     set("a", () => {
       let pulls = 0;
@@ -188,7 +188,7 @@ describe("several fullnodes", () => {
     expect(await read()).toEqual(MESSAGE);
   });
 
-  it("count failures of calls at the same time as one", async () => {
+  it("count simultaneous failures as one", async () => {
     const { read, set, clock, calls } = create();
     set("a", () => new TypeError("fetch failed"));
     await Promise.all(Array.from({ length: 8 }, async () => read()));
@@ -198,7 +198,7 @@ describe("several fullnodes", () => {
     expect(calls.at(-1)).toBe(`a${READ}`);
   });
 
-  it("blame no node when the caller gives up in the middle of an answer", async () => {
+  it("count no failure when the caller gives up in the middle of an answer", async () => {
     const { set, fullnodes } = create();
     const caller = new AbortController();
     set("a", () => {
@@ -246,7 +246,7 @@ describe("several fullnodes", () => {
     expect(calls).toEqual([`a${STREAM}`, `b${STREAM}`]);
   });
 
-  it("show hosts alone, because a URL may hold a key", async () => {
+  it("show only hosts, because a URL may contain a key", async () => {
     const { read, set, fullnodes } = create();
     set("a", () => new Response("", { status: 500 }));
     await read();

@@ -6,7 +6,7 @@ import { objectId } from "../../support/rows.ts";
 
 const read: Read = (call) => call(new AbortController().signal);
 
-/** A chain whose list of keys has these pages; a page names the one that follows it. */
+/** A chain whose list of keys has these pages; each page names the next one. */
 function chainOf(pages: readonly (readonly string[])[], contents: ReadonlyMap<string, Uint8Array>) {
   const listDynamicFields = async ({ cursor }: { cursor: string | null }) => {
     const index = Number(cursor ?? 0);
@@ -37,7 +37,7 @@ it("a network key is left out while its DKG runs", async () => {
   expect(await chainOf([[made.id, awaited.id]], contentsOf(made, awaited))()).toEqual([made]);
 });
 
-it("a list that names a network key without an object is CHAIN_UNAVAILABLE, and no shorter list", async () => {
+it("a list that names a network key without an object is CHAIN_UNAVAILABLE, not a shorter list", async () => {
   const key = { id: objectId(), epoch: 1 };
   const keys = chainOf([[key.id, objectId()]], contentsOf(key));
   await expect(keys()).rejects.toMatchObject({ reason: "CHAIN_UNAVAILABLE" });

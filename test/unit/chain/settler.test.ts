@@ -9,7 +9,7 @@ let settler: Settler | undefined;
 afterEach(() => settler?.stop());
 
 describe("the settler", () => {
-  it("delivers the others if one session cannot be settled", async () => {
+  it("delivers the other sessions if one cannot be settled", async () => {
     const delivered = await settle({
       sessions: ["0xbad", "0xgood"],
       present: ["0xbad", "0xgood"],
@@ -114,7 +114,7 @@ describe("the settler", () => {
             },
           },
         ],
-        // All but the newest stay open for ever.
+        // All sessions except the newest stay open.
         reader: { getObjects: async (ids) => new Map(ids.map((id) => [id, new Uint8Array()])) },
       });
       settler.start();
@@ -125,9 +125,9 @@ describe("the settler", () => {
 interface Scene {
   readonly sessions: readonly string[];
   readonly present: readonly string[];
-  /** From this read on every object is there. */
+  /** The read from which on every object exists. */
   readonly appearsAtRead?: number;
-  /** How many deliveries to wait for. */
+  /** The number of deliveries to wait for. */
   readonly wanted: number;
   readonly reads?: (readonly string[])[];
 }

@@ -68,7 +68,7 @@ describe("the configuration", () => {
     expect(faultsOf({ PRESIGN_BUCKETS: "ED25519/EdDSAVSS" }).join()).toContain("EdDSAVSS is not supported");
   });
 
-  it("has one process for everything, and accepts api and worker only with shared stores", () => {
+  it("has one process for everything by default, and accepts api and worker only with shared stores", () => {
     expect(loadConfig({})).toMatchObject({ processType: "all", metricsPort: undefined });
     expect(loadConfig({ METRICS_PORT: "0" }).metricsPort).toBe(0);
     expect(faultsOf({ PROCESS_TYPE: "both", ...SHARED })).toEqual([
@@ -127,7 +127,7 @@ describe("the configuration", () => {
     expect(loadConfig({ DATABASE_URL: socket }).databaseUrl?.reveal()).toBe(socket);
   });
 
-  it("requires nothing of a network that is not served", () => {
+  it("requires no settings of a network that is not served", () => {
     expect(faultsOf({ NETWORKS: "testnt" })).toEqual([
       'NETWORKS: expected one of localnet, testnet, mainnet, found "testnt"',
     ]);
@@ -172,7 +172,7 @@ describe("the configuration", () => {
     expect(reading.secrets.map((read) => read.reveal())).toEqual([`${secret}deadbeef`]);
   });
 
-  it("redacts a text like a secret in other variables, in faults and the table", () => {
+  it("redacts a text that looks like a secret in other variables, in faults and the table", () => {
     const key = `tss_live_${"k".repeat(32)}`;
     const reading = readConfig({ PORT: key, LOCALNET_URL: "http://user:password@host" });
     const text = toText(reading);
@@ -257,7 +257,7 @@ describe("on a network with value", () => {
     CORS_ORIGINS: "https://app.example",
   };
 
-  it("good secrets are accepted", () => {
+  it("strong secrets are accepted", () => {
     const more = {
       ADMIN_API_KEY: randomBytes(24).toString("base64url"),
       GAS_STATION_MAINNET_SECRET_HEX: secret,
@@ -302,7 +302,7 @@ describe("on a network with value", () => {
     }
   });
 
-  it("a warning reports that any page may call", () => {
+  it("a warning reports that any page may call the service", () => {
     expect(readConfig({ ...MAINNET, CORS_ORIGINS: "*" }).warnings.join()).toContain("CORS_ORIGINS");
   });
 });

@@ -65,5 +65,5 @@ describe("a URL", () => {
   });
 });
 
-/** JSON has no whole numbers of this type. */
+/** JSON has no bigint. */
 const jsonOf = (_name: string, value: unknown) => (typeof value === "bigint" ? String(value) : value);

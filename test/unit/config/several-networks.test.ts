@@ -22,7 +22,7 @@ const BOTH = {
 const faultsOf = (more: NodeJS.ProcessEnv) => readConfig({ ...BOTH, ...more }).faults;
 
 describe("several networks", () => {
-  it("are read in their order, each with what is its own and with what all share", () => {
+  it("are read in their order, each with its own settings and the shared ones", () => {
     const { networks } = loadConfig({
       ...BOTH,
       PRESIGN_POOL_HIGH_WATER: "60",
@@ -34,7 +34,7 @@ describe("several networks", () => {
     expect(networks.map(({ prices }) => prices.signMicroUsd)).toEqual([0n, 10_000n]);
   });
 
-  it("have keys of their own, which are never shared", () => {
+  it("have their own keys, which are never shared", () => {
     expect(faultsOf({})).toEqual([]);
     expect(faultsOf({ HOT_WALLET_SUI_SECRET_HEX: hex() }).join()).toMatch(
       /^HOT_WALLET_SUI_SECRET_HEX: expected HOT_WALLET_SUI_SECRET_HEX_<NETWORK> for each network instead/,
@@ -52,7 +52,7 @@ describe("several networks", () => {
       ]);
   });
 
-  it("never stand beside the localnet, and each stands once", () => {
+  it("exclude the localnet, and each may be listed only once", () => {
     expect(faultsOf({ NETWORKS: "localnet,mainnet" }).join()).toContain(
       "localnet alone, or testnet and mainnet",
     );
@@ -64,14 +64,14 @@ describe("several networks", () => {
     expect(faultsOf({ DATABASE_URL: "" }).join()).toMatch(/^DATABASE_URL: .*with several networks/);
   });
 
-  it("tell a fault of a shared variable once, and one of a network's own by its name", () => {
+  it("report a fault of a shared variable once, and name a network's own variable", () => {
     expect(faultsOf({ PRESIGN_BATCH_SIZE: "33" })).toHaveLength(1);
     expect(faultsOf({ PRESIGN_BATCH_SIZE_MAINNET: "33" })).toEqual([
       'PRESIGN_BATCH_SIZE_MAINNET: expected a whole number from 1 to 32, found "33"',
     ]);
   });
 
-  it("show the variables of one network that are set, and warn of those that no network has", () => {
+  it("show the variables of one network that are set, and warn about those that belong to no network", () => {
     const { settings, warnings } = readConfig({
       ...BOTH,
       VERIFY_THREADS_MAINNET: "4",

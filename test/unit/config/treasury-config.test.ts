@@ -3,7 +3,7 @@ import { loadTreasuryConfig } from "../../../src/config/config.ts";
 
 const id = (digit: string): string => `0x${digit.repeat(64)}`;
 
-it("the administration of a Treasury reads its own settings, and no fault of another one", () => {
+it("the Treasury's configuration reads its own settings, and ignores faults of others", () => {
   const config = loadTreasuryConfig("mainnet", {
     SUI_GRPC_URL_MAINNET: "https://node.example/key",
     SERVICECORE_MAINNET_PACKAGE_ID: id("a"),
@@ -15,7 +15,7 @@ it("the administration of a Treasury reads its own settings, and no fault of ano
   expect(config).toMatchObject({ name: "mainnet", packageId: id("a"), treasuryId: id("b") });
 });
 
-it("without settings the local network is meant, and nothing is configured for a public one", () => {
+it("without settings the network is the localnet, and public networks have no configuration", () => {
   expect(loadTreasuryConfig(undefined, {})).toEqual({
     ...{ name: "localnet", fullnodeUrl: undefined, packageId: undefined, treasuryId: undefined },
   });

@@ -12,7 +12,7 @@ import { followSignRequest } from "../../../src/console/api/follow-sign-request.
 const message = (cursor: string, status?: Status): WatchSignResponse =>
   create(WatchSignResponseSchema, { cursor, ...(status !== undefined && { signRequest: { status } }) });
 
-/** Follows through streams that each give messages and then end, or break. */
+/** Follows a request through streams that each yield messages and then end or break. */
 async function follow(streams: readonly (WatchSignResponse | ConnectError)[][], signal?: AbortSignal) {
   const cursors: (string | undefined)[] = [];
   const pausesMs: number[] = [];
@@ -46,7 +46,7 @@ async function follow(streams: readonly (WatchSignResponse | ConnectError)[][], 
   return { cursors, pausesMs, told, failure };
 }
 
-it("tells every state until the final one, and nothing for a heartbeat", async () => {
+it("following a request reports every state until the final one, and nothing for a heartbeat", async () => {
   const { told, failure, cursors } = await follow([
     [
       message("a", Status.prepared),
@@ -59,7 +59,7 @@ it("tells every state until the final one, and nothing for a heartbeat", async (
   expect([failure, cursors]).toEqual([undefined, [""]]);
 });
 
-it("goes on from the cursor after a break, and pauses longer after each failure in a row", async () => {
+it("following a request resumes at the cursor after a break, and backs off longer after each failure", async () => {
   const broken = new ConnectError("gone", Code.Unavailable);
   const { told, pausesMs, cursors } = await follow([
     [message("a", Status.queued), broken],
@@ -73,13 +73,13 @@ it("goes on from the cursor after a break, and pauses longer after each failure 
   expect(pausesMs).toEqual([1_000, 2_000, 4_000, 500]);
 });
 
-it("gives up on a refusal", async () => {
+it("following a request ends at a refusal", async () => {
   const refusal = new ConnectError("no such request", Code.NotFound);
   const { failure, pausesMs } = await follow([[refusal]]);
   expect([failure, pausesMs]).toEqual([refusal, []]);
 });
 
-it("ends when it is aborted", async () => {
+it("following a request ends when it is aborted", async () => {
   const reason = new Error("the page is gone");
   const { failure } = await follow(
     [[new ConnectError("canceled", Code.Canceled)]],

@@ -20,7 +20,7 @@ describe("money", () => {
     expect(formatMoney(9_007_199_254_740_993_000_001n)).toBe("$9,007,199,254,740,993.000001");
   });
 
-  it("is read as a person writes it, and anything else is refused", () => {
+  it("is parsed as a person writes it, and anything else is refused", () => {
     expect(parseMoney("12.5")).toBe(12_500_000n);
     expect(parseMoney(" -$1,000 ")).toBe(-1_000_000_000n);
     expect(parseMoney("0.000001")).toBe(1n);
@@ -28,7 +28,7 @@ describe("money", () => {
       expect([text, parseMoney(text)]).toEqual([text, undefined]);
   });
 
-  it("is read back from what is shown", () => {
+  it("is parsed back from its own format", () => {
     fc.assert(
       fc.property(fc.bigInt({ min: -(10n ** 17n), max: 10n ** 17n }), (amount) => {
         expect(parseMoney(formatMoney(amount))).toBe(amount);
@@ -71,7 +71,7 @@ it("explorers are linked on testnet and mainnet, and the localnet has none", () 
   expect(explorerUrl("localnet", "tx", "abc")).toBeUndefined();
 });
 
-it("a project's keys are told from an operator's by their form", () => {
+it("a project's keys and an operator's are distinguished by their form", () => {
   expect(roleOfKey("tss_live_abc")).toBe("project");
   expect(roleOfKey("tss_local_abc")).toBe("project");
   expect(roleOfKey("tss_admin_abc")).toBe("operator");

@@ -6,7 +6,6 @@ const sizes = fc.record({
   perSecond: fc.integer({ min: 1, max: 2_000 }),
   burstCount: fc.integer({ min: 1, max: 5_000 }),
 });
-/** Milliseconds from one call to the next. */
 const gaps = fc.array(fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 2_000 })), { maxLength: 200 });
 
 describe("a bucket of tokens", () => {

@@ -5,7 +5,7 @@ import { systemClock } from "../../../src/lifecycle/clock.ts";
 
 const NEVER_MS = 1_000_000;
 
-it("returns at once if the value is there", async () => {
+it("a wait returns at once if the value is there", async () => {
   const found = await waitForSignal(
     createLocalSignals(),
     "a",
@@ -15,7 +15,7 @@ it("returns at once if the value is there", async () => {
   expect(found).toBe(7);
 });
 
-it("sees a notification that arrives while it reads", async () => {
+it("a wait sees a notification that arrives while it reads", async () => {
   const signals = createLocalSignals();
   const found = await waitForSignal(signals, "a", { clock: systemClock, timeoutMs: NEVER_MS }, async () => {
     signals.notify("a");
@@ -25,7 +25,7 @@ it("sees a notification that arrives while it reads", async () => {
   expect(found).toBeUndefined();
 });
 
-it("ends at the deadline, and when the caller leaves", async () => {
+it("a wait ends at the deadline, and when the caller leaves", async () => {
   const signals = createLocalSignals();
   await waitForSignal(signals, "a", { clock: systemClock, timeoutMs: 1 }, async () => undefined);
   const caller = new AbortController();
@@ -39,7 +39,7 @@ it("ends at the deadline, and when the caller leaves", async () => {
   await waiting;
 });
 
-it("leaves no listener", async () => {
+it("a wait leaves no listener", async () => {
   let listenerCount = 0;
   const signals = {
     subscribe() {

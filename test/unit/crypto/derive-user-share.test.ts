@@ -47,7 +47,7 @@ describe.each(vectors)("on $curve", (vector) => {
     expect(bytesToHex(point.toBytes())).toBe(vector.publicShareHex);
   });
 
-  test("another library's HKDF, used as the document says, gives the same share", () => {
+  test("another library's HKDF, used as the document says, derives the same share", () => {
     const info = Buffer.concat([
       Buffer.of(CURVES.indexOf(curve)),
       Buffer.from(networkEncryptionKeyId.slice(2), "hex"),

@@ -63,7 +63,7 @@ test.each([
   expect(inspect(error, { depth: 9 })).not.toContain("abababab");
 });
 
-test("a closed engine refuses", async () => {
+test("a closed engine refuses calls", async () => {
   const engine = createInlineEngine();
   await engine.close();
   await expect(engine.ready()).rejects.toBeInstanceOf(EngineError);
@@ -72,7 +72,7 @@ test("a closed engine refuses", async () => {
   );
 });
 
-test("secret bytes print as redacted in every way, and are gone after destroy", () => {
+test("secret bytes are redacted however they are printed, and are gone after destroy", () => {
   const bytes = Uint8Array.of(222, 173, 190, 239);
   const secret = new SecretBytes(bytes);
   for (const text of [String(secret), JSON.stringify({ secret }), inspect(secret)]) {

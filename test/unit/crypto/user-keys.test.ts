@@ -10,7 +10,10 @@ import type { CurveName } from "../../../src/protocol/algorithms.ts";
 import { hexToBytes } from "../../../src/protocol/bytes.ts";
 import { judgeEdDsa } from "../../support/judges.ts";
 
-/** Made with `UserShareEncryptionKeys.fromRootSeedKey` of @ika.xyz/sdk 0.4.1; `npm run test:reference` asks it afresh. */
+/**
+ * Recorded from `UserShareEncryptionKeys.fromRootSeedKey` of @ika.xyz/sdk 0.4.1; `npm run test:reference` computes it
+ * again.
+ */
 const vectors = JSON.parse(readFileSync(new URL("./user-keys.vectors.json", import.meta.url), "utf8")) as {
   curve: CurveName;
   seedHex: string;

@@ -11,7 +11,7 @@ function validate<D extends DescMessage>(desc: D, init: MessageInitShape<D>) {
   return validator.validate(desc, create(desc, init));
 }
 
-/** How often a run reads an item of `items`, whoever reads it. */
+/** Counts the reads of items of `items`. */
 function countReads<T>(items: T[]): { items: T[]; readCount: () => number } {
   let count = 0;
   const counting = new Proxy(items, {

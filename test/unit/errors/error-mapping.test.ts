@@ -121,7 +121,7 @@ describe("a failure of the transport", () => {
 });
 
 describe("the interceptor", () => {
-  it("maps broken rules of the contract, each field by its proto name", async () => {
+  it("maps violated rules of the contract, each field by its proto name", async () => {
     const { errors } = mapping();
     const transport = createRouterTransport(({ service }) => service(Signing, {}), {
       router: { interceptors: [createErrorInterceptor(errors), createWarmValidateInterceptor([Signing])] },

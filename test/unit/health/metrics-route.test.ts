@@ -75,7 +75,7 @@ describe("the metrics", () => {
           });
     const { body } = await metrics.render();
     const series = [...body.matchAll(/^service_request_duration_seconds_count\{(.*)\}/gm)];
-    // Each method with success and the five kinds of failure that are not the caller's, and eleven refusals.
+    // For each method: success, the five kinds of failure that the caller did not cause, and eleven refusals.
     expect(series).toHaveLength(Object.keys(Signing.method).length * 6 + 11);
     expect(series.map(([, labels]) => labels)).toContain('method="refused",code="unauthenticated"');
   });

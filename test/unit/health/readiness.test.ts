@@ -50,7 +50,7 @@ it.each([
   ]);
 });
 
-it("a dependency that all replicas lack makes none of them unready", async () => {
+it("a dependency that all replicas have lost makes none of them unready", async () => {
   const { status, body } = await ask([{ ...parts.fullnode, look: broken }]);
   expect([status, body.status]).toEqual([200, "degraded"]);
 });

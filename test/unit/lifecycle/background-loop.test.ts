@@ -5,7 +5,7 @@ import { systemClock } from "../../../src/lifecycle/clock.ts";
 const NEVER_MS = 1_000_000;
 const silent = { error() {} };
 
-it("runs a pass at once, and one for each wake-up", async () => {
+it("a loop runs a pass at once, and one for each wake-up", async () => {
   const passes = countedPasses();
   const loop = createBackgroundLoop({
     clock: systemClock,
@@ -22,7 +22,7 @@ it("runs a pass at once, and one for each wake-up", async () => {
   expect(passes.count()).toBe(2);
 });
 
-it("runs without a pause while there is more to do", async () => {
+it("a loop runs without a pause while there is more to do", async () => {
   const passes = countedPasses((count) => count < 5);
   const loop = createBackgroundLoop({
     clock: systemClock,
@@ -36,7 +36,7 @@ it("runs without a pause while there is more to do", async () => {
   await loop.stop();
 });
 
-it("does not lose a wake-up during a pass", async () => {
+it("a loop does not lose a wake-up during a pass", async () => {
   let release: () => void = () => {};
   const passes = countedPasses(undefined, (count) =>
     count === 1
@@ -60,7 +60,7 @@ it("does not lose a wake-up during a pass", async () => {
   await loop.stop();
 });
 
-it("logs a failed pass and continues", async () => {
+it("a loop logs a failed pass and continues", async () => {
   const errors: object[] = [];
   const passes = countedPasses(undefined, async (count) => {
     if (count === 1) throw new Error("no");
@@ -78,7 +78,7 @@ it("logs a failed pass and continues", async () => {
   expect(errors).toMatchObject([{ loop: "t", failedCount: 1 }]);
 });
 
-it("waits for the running pass when it stops, and starts no other", async () => {
+it("a loop that stops waits for the running pass, and starts no other", async () => {
   let isDone = false;
   let end: () => void = () => {};
   const passes = countedPasses(
@@ -106,7 +106,7 @@ it("waits for the running pass when it stops, and starts no other", async () => 
   expect(passes.count()).toBe(1);
 });
 
-it("stops even if it never ran", async () => {
+it("a loop stops even if it never ran", async () => {
   await createBackgroundLoop({
     clock: systemClock,
     name: "t",

@@ -26,7 +26,7 @@ it("a sleep ends with the signal's reason once it fires, and leaves no timer", a
   expect(clock.timerCount).toBe(0);
 });
 
-it("a deadline fires when its time is over, unless it was cleared before", () => {
+it("a deadline fires when its time has passed, unless it was cleared before", () => {
   const clock = createManualClock();
   const [kept, cleared] = [startDeadline(clock, 100), startDeadline(clock, 100)];
   cleared.clear();
@@ -35,11 +35,11 @@ it("a deadline fires when its time is over, unless it was cleared before", () =>
   expect((kept.signal.reason as Error).name).toBe("TimeoutError");
 });
 
-it("the system's clock calls after the time, unless the call was cancelled", async () => {
+it("the system's clock makes a call after the time, unless the call was cancelled", async () => {
   const calls: string[] = [];
   const beganMs = systemClock.now();
   await new Promise<void>((resolve) => {
-    // Timers of one duration are called in the order in which they were set.
+    // Timers with the same duration fire in the order in which they were set.
     const cancel = systemClock.after(2, () => calls.push("cancelled"));
     systemClock.after(2, () => {
       calls.push("called");
@@ -51,7 +51,7 @@ it("the system's clock calls after the time, unless the call was cancelled", asy
   expect(systemClock.now()).toBeGreaterThan(beganMs);
 });
 
-it("a repeated call is repeated until it is cancelled, even by itself", () => {
+it("a repeated call runs until it is cancelled, even if it cancels itself", () => {
   const clock = createManualClock();
   const atMs: number[] = [];
   const cancel = every(clock, 10, () => {

@@ -76,7 +76,7 @@ describe("a lifecycle", () => {
 
 describe("a process that runs until a signal", () => {
   it.each(["SIGTERM", "SIGINT"] as const)(
-    "stops on %s with code 0 if every part stopped by itself",
+    "stops on %s with code 0 if every part stopped without force",
     async (signal) => {
       const signals = new EventEmitter();
       const code = runUntilSignal({ signals, log, stop: async () => true, exit: () => {} });

@@ -1,6 +1,8 @@
 import type { MpcOutcome, NetworkMpc } from "../../../src/localnet/mpc/engine.ts";
 
-/** An MPC that answers at once: outputs name what they are, and a first byte 0xff in the user's part is rejected. */
+/**
+ * An MPC that answers at once: outputs contain their own names, and a first byte 0xff in the user's part is rejected.
+ */
 export function createCheapMpc(overrides: Partial<NetworkMpc> = {}): NetworkMpc {
   const completed = (...parts: Uint8Array[]): MpcOutcome => ({
     kind: "completed",

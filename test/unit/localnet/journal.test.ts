@@ -33,7 +33,7 @@ test("appended records are read back in order after reopenings", async () => {
   expect((await read()).records).toEqual([text("one"), new Uint8Array(), text("two"), text("three")]);
 });
 
-test("a file that is cut at any byte gives a prefix of whole records, and accepts new ones", async () => {
+test("a file that is cut at any byte yields a prefix of whole records, and accepts new ones", async () => {
   const records = [text("first"), text("second record"), text("third")];
   await write(records);
   const whole = await readFile(path);

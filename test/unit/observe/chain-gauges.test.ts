@@ -28,7 +28,7 @@ const figures: ChainFigures = {
   ...{ newestNetworkEncryptionKeyId: "0xk", checkpointMs: 0 },
 };
 
-it("the gauges show what is announced, and the time and the budget that each lane has left in this epoch", async () => {
+it("the gauges show announcements, and the time and the budget that each lane has left in this epoch", async () => {
   createChainGauges(metrics, ["0xfirst", "0xsecond"])(figures);
   const { body } = await metrics.render();
   const shown = body.split("\n").filter((line) => /^service_(treasury_(rel|adm|suc)|operator)/.test(line));

@@ -6,7 +6,7 @@ import { createMetrics } from "../../../src/telemetry/metrics.ts";
 const metrics = createMetrics();
 afterEach(() => metrics.close());
 
-it("the gauges show which fullnode answers and which ones are passed over, by their places", async () => {
+it("the gauges show, by position, which fullnode answers and which ones are skipped", async () => {
   let statuses: FullnodeStatus[] = [];
   createFullnodeGauges(metrics, () => statuses);
   const shown = async () =>

@@ -6,7 +6,7 @@ import { Secret } from "../../../src/telemetry/secret.ts";
 
 const KEY = { id: "0x1", epoch: "1" };
 
-/** What GetNetwork answers where the operator names this fullnode to clients. */
+/** The reply of GetNetwork if the operator names this fullnode to clients. */
 function answerWith(publicFullnodeUrl: string | undefined) {
   const network = {
     name: "testnet",

@@ -45,18 +45,18 @@ it("a result is read again only when it is no longer fresh", async () => {
   expect(await read("lanes")).toBe(2);
 });
 
-it("callers who ask the same at once share a reading, and others get their own", async () => {
+it("simultaneous callers with the same arguments share a reading, and others get their own", async () => {
   const { read } = setUp();
   expect(await Promise.all([read("a"), read("a"), read("b")])).toEqual([1, 1, 2]);
 });
 
-it("readings run one after another, however many are asked for", async () => {
+it("readings run one after another, however many are requested", async () => {
   const { read, mostOpen } = setUp();
   await Promise.all(Array.from({ length: 20 }, (_, index) => read(String(index))));
   expect(mostOpen()).toBe(1);
 });
 
-it("a failed reading is not kept, and does not hold up others", async () => {
+it("a failed reading is not cached, and does not delay others", async () => {
   const { reads, read } = setUp();
   const failing = reads.read("a", () => Promise.reject(new Error("no")));
   const other = read("b");

@@ -21,21 +21,21 @@ function faultOf(window: Partial<WantedWindow>): readonly unknown[] {
 }
 
 describe("a window", () => {
-  it("without bounds ends with the step under way, and is an hour of sixty steps", () => {
+  it("without bounds ends with the current step, and is an hour of sixty steps", () => {
     expect(wanted()).toEqual({ start: at("09:31:00"), end: at("10:31:00"), stepSeconds: 60 });
   });
 
-  it("is exactly what the request says, if it says both bounds", () => {
+  it("is exactly the requested one, if the request has both bounds", () => {
     const window = { start: at("09:00:01"), end: at("09:07:03"), stepSeconds: 100 };
     expect(wanted(window)).toEqual(window);
   });
 
-  it("takes a sixtieth of its length as its step", () => {
+  it("has steps of a sixtieth of its length", () => {
     expect(wanted({ start: at("00:00:00"), end: at("10:00:00") }).stepSeconds).toBe(600);
     expect(wanted({ start: at("00:00:00"), end: at("00:01:00") }).stepSeconds).toBe(60);
   });
 
-  it("may begin the longest time before now, although its last step is under way", () => {
+  it("may begin the maximum time before now, although its last step has not ended", () => {
     expect(wanted({ start: new Date(now.getTime() - 24 * HOUR_MS) }).start).toEqual(
       new Date("2026-11-20T10:30:17.250Z"),
     );

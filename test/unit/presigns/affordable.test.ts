@@ -13,18 +13,18 @@ const treasuryOf = (ika: bigint, sui: bigint) => ({
     session === "presign" ? { ika: 5n, sui: 2n } : { ika: 10n, sui: 1n },
 });
 
-it("counts presigns that the scarcer coin can pay for together with their signatures", async () => {
+it("counts the presigns that the scarcer coin can pay for, together with their signatures", async () => {
   expect(await createAffordable(treasuryOf(150n, 1_000n), systemClock)(bucket)).toBe(10);
   expect(await createAffordable(treasuryOf(1_000n, 29n), systemClock)(bucket)).toBe(9);
   expect(await createAffordable(treasuryOf(14n, 1_000n), systemClock)(bucket)).toBe(0);
 });
 
-it("leaves an operation without a price to the chain", async () => {
+it("treats an operation without a price as affordable", async () => {
   const treasury = { ...treasuryOf(0n, 0n), price: async () => undefined };
   expect(await createAffordable(treasury, systemClock)(bucket)).toBe(Number.MAX_SAFE_INTEGER);
 });
 
-it("reads again only after some time, and at once after a failure", async () => {
+it("caches a reading for some time, but not a failure", async () => {
   let nowMs = 0;
   const treasury = treasuryOf(150n, 1_000n);
   const affordable = createAffordable(treasury, { now: () => nowMs }, 100);

@@ -19,7 +19,7 @@ import {
 const bytes = fc.uint8Array({ maxLength: 300 });
 
 describe("bytes", () => {
-  it("are read back from hex, in Buffer's digits", () => {
+  it("are read back from hex that equals Buffer's", () => {
     fc.assert(
       fc.property(bytes, (value) => {
         const hex = bytesToHex(value);
@@ -29,7 +29,7 @@ describe("bytes", () => {
     );
   });
 
-  it.each(["0", "0x00", "zz", " 00", "00 "])("refuse %j as hex", (text) => {
+  it.each(["0", "0x00", "zz", " 00", "00 "])("are not read from %j", (text) => {
     expect(() => hexToBytes(text)).toThrow(MalformedBytesError);
   });
 });
@@ -101,7 +101,7 @@ describe("a byte reader", () => {
     expect(() => byteReader(Uint8Array.from(value), "value").uleb128()).toThrow(MalformedBytesError);
   });
 
-  it("refuses a vector of a wrong length, and bytes left at the end", () => {
+  it("refuses a vector of a wrong length, and trailing bytes", () => {
     expect(() => byteReader(Uint8Array.of(2, 1, 1), "value").vector(3)).toThrow(
       "expected a vector of 3 bytes",
     );

@@ -13,7 +13,7 @@ import {
 const id = (digit: string): string => `0x${digit.repeat(64)}`;
 const table = (digit: string) => ({ id: id(digit), size: "7" });
 
-/** What the Ika SDK writes, this project reads. */
+/** Objects that the Ika SDK encodes and this project reads. */
 const dwallet = (state: Parameters<typeof CoordinatorInnerModule.DWalletState.serialize>[0]): Uint8Array =>
   CoordinatorInnerModule.DWallet.serialize({
     id: id("1"),
@@ -29,7 +29,7 @@ const dwallet = (state: Parameters<typeof CoordinatorInnerModule.DWalletState.se
   }).toBytes();
 
 describe("a dWallet", () => {
-  test("has every state of the chain by its name", () => {
+  test("is read in every state, by the state's name", () => {
     const plain = [
       "DKGRequested",
       "NetworkRejectedDKGRequest",

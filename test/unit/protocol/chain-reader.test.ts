@@ -11,7 +11,7 @@ const objectOf = (objectId: string) => ({ objectId, type: "0x2::a::B", content: 
 
 type Objects = Awaited<ReturnType<SuiObjectSource["getObjects"]>>["objects"];
 
-/** A reader of a fullnode that answers each request with what `answer` makes of the asked ids. */
+/** A reader of a fullnode that answers each request with the result of `answer` for the requested ids. */
 function readerOf(answer: (ids: string[]) => Objects, batches: number[] = []) {
   return createChainReader({
     async getObjects({ objectIds }) {
@@ -21,7 +21,7 @@ function readerOf(answer: (ids: string[]) => Objects, batches: number[] = []) {
   });
 }
 
-test("objects are read by id, 50 in a request; one that does not exist is absent", async () => {
+test("objects are read by id, 50 per request, and one that does not exist is absent", async () => {
   const batches: number[] = [];
   const absent = new ObjectError("notExists", "no such object", { reason: "notFound", objectId: A });
   const reader = readerOf((asked) => asked.map((id) => (id === A ? absent : objectOf(id))), batches);
@@ -39,6 +39,6 @@ test.each<[string, (asked: string[]) => Objects]>([
     "cannot say whether an object exists",
     ([a]) => [objectOf(a!), new ObjectError("UNAVAILABLE", "shard is down", { reason: "unknown" })],
   ],
-])("a fullnode that %s has not answered", async (_, answer) => {
+])("a read fails if the fullnode %s", async (_, answer) => {
   await expect(readerOf(answer).getObjects([A, B])).rejects.toThrow();
 });

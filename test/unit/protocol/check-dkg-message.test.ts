@@ -23,13 +23,13 @@ describe.each(CURVES)("a DKG message on %s", (curve) => {
   const changed = (bytes: Uint8Array, at: number, to: number) =>
     bytes.with(at < 0 ? bytes.length + at : at, to) as Uint8Array;
 
-  it("of ika-wasm has the right form, and so does one of the tests", () => {
+  it("of ika-wasm is well-formed, and so is the tests' own", () => {
     expect(faultOf({})).toBe("none");
     expect(() => checkDkgMessage(curve, dkgOfForm(curve))).not.toThrow();
   });
 
   it.each(["userDkgMessage", "encryptedUserShareAndProof", "userPublicOutput"] as const)(
-    "is refused if its %s is cut, longer, of another version or of wrong lengths inside",
+    "is refused if its %s is cut, longer, of another version or has wrong inner lengths",
     (part) => {
       const bytes = parts[part];
       for (const wrong of [
@@ -51,7 +51,7 @@ describe.each(CURVES)("a DKG message on %s", (curve) => {
     const { userPublicOutput } = dkgOfForm(curve, 8);
     expect(faultOf({ userPublicOutput })).toBe("userPublicOutput");
     const pointBytes = curve.startsWith("SECP") ? 34 : 32;
-    // 01, two bytes of length, 01: the user's share; behind it the key.
+    // 01, two bytes of length, 01: the user's share, followed by the key.
     const output = parts.userPublicOutput;
     const [share, key] = [4, 4 + pointBytes].map((at) => output.subarray(at, at + pointBytes));
     const swapped = output.slice();

@@ -6,7 +6,7 @@ import { isDkgRequestEvent, parseDkgRequestEvent } from "../../../src/protocol/d
 const id = (digit: string): string => `0x${digit.repeat(64)}`;
 const preimage = Array.from({ length: 32 }, (_, index) => index);
 
-/** What the Ika SDK writes. */
+/** An event as the Ika SDK encodes it. */
 const written = SessionsManagerModule.DWalletSessionEvent(CoordinatorInnerModule.DWalletDKGRequestEvent)
   .serialize({
     epoch: "9",
@@ -27,12 +27,12 @@ const written = SessionsManagerModule.DWalletSessionEvent(CoordinatorInnerModule
   } as never)
   .toBytes();
 
-test("a DKG's request event gives the session's preimage and the dWallet", () => {
+test("a DKG's request event has the session's preimage and the dWallet", () => {
   expect(parseDkgRequestEvent(written)).toEqual({ preimage: Uint8Array.from(preimage), dwalletId: id("1") });
   expect(() => parseDkgRequestEvent(written.subarray(0, 100))).toThrow(MalformedBytesError);
 });
 
-test("it is recognised by the package and the name of its type", () => {
+test("a DKG's request event is recognised by the package and the name of its type", () => {
   const type = (session: string, request: string): string =>
     `${id("a")}::sessions_manager::${session}<${id("a")}::coordinator_inner::${request}>`;
   expect(isDkgRequestEvent(type("DWalletSessionEvent", "DWalletDKGRequestEvent"))).toBe(true);

@@ -9,7 +9,7 @@ test("the transcript equals merlin's own test vector", () => {
   );
 });
 
-test("a challenge depends on the label, the message and where one message ends", () => {
+test("a challenge depends on the label, the message and the border between messages", () => {
   const draw = (...messages: readonly (readonly [string, string])[]): string => {
     const transcript = createTranscript("t");
     for (const [label, message] of messages) transcript.append(label, message);

@@ -11,7 +11,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** The times at which it looked, in milliseconds from the start. */
+/** The times of the attempts, in milliseconds from the start. */
 function record<T>(answers: readonly (T | undefined | Error)[]): {
   at: number[];
   look: () => Promise<T | undefined>;

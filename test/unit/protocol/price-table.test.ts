@@ -16,7 +16,7 @@ it.each([
   [2_048, 16_000n],
   [2_049, 22_000n],
   [16_381, 100_000n],
-])("a message of %i bytes costs what the chain stores of it", (length, price) => {
+])("a message of %i bytes costs its size as stored on the chain", (length, price) => {
   expect(messageSignPrice(table, "ECDSASecp256k1", length)).toBe(price);
   expect(messageSignPrice(table, "EdDSA", length)).toBe(price - 2_000n);
 });

@@ -18,7 +18,7 @@ const key = (chunkCount: bigint): ChainNetworkEncryptionKey => ({
   stateKind: "NetworkDKGCompleted",
 });
 
-/** A chain of a key's objects, and how many were asked for in each call. */
+/** A chain with a key's objects, and the number of objects that each call requested. */
 function chainOf() {
   const objects = new Map<string, Uint8Array>();
   const asked: [string, number][] = [];

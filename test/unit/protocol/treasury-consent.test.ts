@@ -8,7 +8,7 @@ const CONSENT: TreasuryConsent = {
   ...{ recipient: id("00"), nonce: 0n, expiresEpoch: 0n },
 };
 
-it("A consent is nothing else that the same key signs: a key or an output of Ika, or a digest of Sui", () => {
+it("A consent cannot be mistaken for another message of the same key: a key or an output of Ika, or a digest of Sui", () => {
   const [ENCRYPTION_KEY_TAG, OUTPUT_TAG, DIGEST_BYTES] = [0, 1, 32];
   for (const chain of [new Uint8Array(0), new Uint8Array(32)]) {
     const message = treasuryConsentBytes({ ...CONSENT, chain });

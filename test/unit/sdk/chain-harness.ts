@@ -7,10 +7,10 @@ import type { IkaIds } from "../../../src/sdk/chain-pins.ts";
 import type { Fullnode } from "../../../src/sdk/fullnode.ts";
 import { createCheapMpc } from "../localnet/cheap-mpc.ts";
 
-/** The output of a network key that was really made; everything else about this network is cheap. */
+/** The output of a real network key; everything else about this network is a cheap stand-in. */
 export const NETWORK_OUTPUT = networkParty(new Uint8Array(32).fill(7), undefined).networkDkgPublicOutput();
 
-/** A localnet whose network keys have this output, and those of reconfigurations. */
+/** A localnet whose network keys have this output, and reconfigured outputs. */
 export function startChain(
   output = NETWORK_OUTPUT,
   { reconfigured = output, ...options }: LocalnetOptions & { readonly reconfigured?: Uint8Array } = {},
@@ -40,7 +40,7 @@ export function idsOf({ ikaConfig }: Pick<Localnet, "ikaConfig">): IkaIds {
   };
 }
 
-/** The same fullnode, with every object as `change` makes it; undefined: it is not there. */
+/** The same fullnode, with every object passed through `change`; undefined: the object does not exist. */
 export function lying(
   fullnode: Fullnode,
   change: (object: FullnodeObject, objectId: string) => FullnodeObject | undefined,
@@ -59,7 +59,7 @@ export function lying(
   };
 }
 
-/** Runs a step as an action does, so that its errors are those that a caller sees. */
+/** Runs a step as an action does, so that it throws the errors that a caller sees. */
 export function act<R>(body: (action: Action) => Promise<R>, timeoutMs = 120_000): Promise<R> {
   return runAction(timeoutMs, {}, body);
 }

@@ -6,10 +6,10 @@ import { makeDWallet } from "../../support/made-dwallet.ts";
 import { vectorOf } from "../../support/signature-vectors.ts";
 import type { Script } from "./fake-service.ts";
 
-/** The user's half of a signature, which the fake service takes as it is. */
+/** The user's half of a signature, which the fake service accepts unchecked. */
 const VECTOR = vectorOf("EdDSA");
 
-/** An engine that puts the dWallet on the chain which the DKG makes. */
+/** An engine that puts the dWallet of its DKG on the chain. */
 export function fakeEngine(calls: string[], script: Script, seed: Uint8Array): CryptoEngine {
   return {
     ...createInlineEngine(),

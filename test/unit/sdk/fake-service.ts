@@ -26,7 +26,7 @@ import { vectorOf } from "../../support/signature-vectors.ts";
 import { custodyObjects, treasuryContent } from "../../support/treasury-bytes.ts";
 import { fakeEngine } from "./fake-engine.ts";
 
-/** A signature whose presign and curve the service has. */
+/** A signature with a presign and a curve that the service has. */
 const VECTOR = vectorOf("EdDSA");
 export const SEED = new Uint8Array(32).fill(21);
 export const DWALLET_ID = `0x${"d".repeat(64)}`;
@@ -43,10 +43,10 @@ const SENDER = `0x${"a".repeat(64)}`;
 const KEYS = deriveUserKeys(SEED, "ED25519");
 const OTHER_KEYS = deriveUserKeys(new Uint8Array(32).fill(22), "ED25519");
 export const SESSION_DIGEST = new Uint8Array(32).fill(4);
-/** The dWallet that there is before an onboarding makes another: derived from the seed, as every one should be. */
+/** The existing dWallet until an onboarding makes another. Its share is derived from the seed. */
 export const DWALLET: MadeDWallet = makeDWallet(shareOf(SEED, SESSION_DIGEST));
 
-/** As the chain numbers them. */
+/** By the chain's numbers. */
 export const EDDSA = {
   curve: VECTOR.triple.curveNumber,
   signatureAlgorithm: VECTOR.triple.signatureAlgorithmNumber,
@@ -59,47 +59,46 @@ export interface SeenCall {
   readonly request: unknown;
 }
 
-/** What a test may change before or while a client runs. Each function may throw a ConnectError. */
+/** The settings that a test may change before or while a client runs. Each function may throw a ConnectError. */
 export interface Script {
   network: string;
-  /** The dWallet's state on the chain; undefined: it is not there. */
+  /** The dWallet's state on the chain; undefined: it does not exist. */
   dwalletState: () => Parameters<typeof DWallet.serialize>[0]["state"] | undefined;
-  /** The dWallet on the chain: an onboarding puts its own here. */
+  /** The dWallet on the chain. An onboarding replaces it. */
   made: MadeDWallet;
-  /** What the service says of the DKG's session, and what the chain does. */
+  /** The DKG's session as the service reports it, and as the chain has it. */
   sessionDigest: Uint8Array;
   chainSession: Uint8Array | undefined;
-  /** What the engine decrypts. */
+  /** The result of the engine's decryption. */
   decryptedShare: Uint8Array;
   /** The share object on the chain. Default: signed by the seed's signer over the output. */
   shareState: () => ShareState;
-  /** What the service has under any name; each is the dWallet but for these fields. */
+  /** The dWallets that the service lists for any name. Each one is the dWallet with these fields. */
   named: () => { readonly name: string; readonly dwalletId?: string }[];
   encryptionKeyAddress: string;
-  /** The dWallet that the share object names, and the id that the dWallet object has. */
+  /** The dWallet that the share object names, and the id in the dWallet object. */
   shareDWalletId: string;
   dwalletObjectId: string;
   registeredSigner: string;
-  /** Whom the Treasury records as the dWallet's owner; undefined: it does not hold the capability. */
+  /** The owner of the dWallet in the Treasury's records; undefined: the Treasury does not hold the capability. */
   custodyOwner: string | undefined;
-  /** What the service does with an authorization. Default: the recipient gets the capability. */
+  /** How the service handles an authorization. Default: the recipient gets the capability. */
   leave: (recipient: string) => void;
-  /** Whom Sui records as the owner of the capability. */
+  /** The owner of the capability on Sui. */
   capHolder: () => string | undefined;
-  /** Changes a reply before the client has it. */
+  /** Changes a reply before the client receives it. */
   lie: (method: string, reply: Message) => void;
   /** Runs before each call is answered. */
   before: (method: string, context: HandlerContext) => void;
-  /** What the service hands out, and what the chain has; undefined: nothing. */
+  /** The presign that the service hands out, and the one on the chain; undefined: none. */
   presign: Uint8Array;
   chainPresign: () => Uint8Array | undefined;
   reservedStatus: SignRequest_Status;
   reservedOutput: () => Uint8Array;
-  /** Comes before each message of a watch, which ends as it does. */
+  /** Runs before each message of a watch. A watch ends with its error. */
   watching: (cursor: string) => void | Promise<void>;
-  /** Whether a watch sends nothing but heartbeats. */
   onlyHeartbeats: boolean;
-  /** The sign request's states, one for each reading; the last one stays. */
+  /** The sign request's states, one per read; the last one stays. */
   signStatuses: SignRequest_Status[];
   signature: () => Uint8Array;
   failureReason: string;
@@ -112,13 +111,13 @@ export interface FakeService {
   readonly context: ClientContext;
   readonly script: Script;
   readonly seen: SeenCall[];
-  /** How often each method was called, in the order of first calls. */
+  /** The number of calls of each method, in the order of first calls. */
   counts(): Record<string, number>;
-  /** What the engine was asked for. */
+  /** The calls of the engine, in order. */
   readonly engineCalls: string[];
 }
 
-/** Makes one. Without changes to the script every action succeeds. */
+/** Creates a fake service. Without changes to the script every action succeeds. */
 export function createFakeService(): FakeService {
   const seen: SeenCall[] = [];
   const engineCalls: string[] = [];
@@ -277,7 +276,7 @@ export function createFakeService(): FakeService {
             yield { signRequest: state, cursor: `cursor ${state.status}` };
             if (state.status === SignRequest_Status.completed || state.status === SignRequest_Status.failed)
               return;
-            // A stream that is read for ever is a call made for ever.
+            // A stream that keeps sending counts like a call that is repeated forever.
             script.before("watchSign", context);
           }
         },
@@ -390,11 +389,11 @@ function encodeShare(script: Script): Uint8Array {
   }).toBytes();
 }
 
-/** The share that the seed implies in a session, as bytes. */
+/** The bytes of the share that the seed implies in a session. */
 export function shareOf(seed: Uint8Array, sessionDigest: Uint8Array): Uint8Array {
   const networkEncryptionKeyId = NETWORK_KEY_ID;
   return deriveUserShare({ seed, curve: "ED25519", networkEncryptionKeyId, sessionDigest }).reveal();
 }
 
-/** The keys of the seed's signer, and of somebody else. */
+/** The keys of the seed's signer, and of another user. */
 export const SIGNERS = { own: KEYS, other: OTHER_KEYS } as const;

@@ -57,7 +57,7 @@ describe("a name", () => {
     expect(service.counts()).toMatchObject({ listDWallets: 3, createDWallet: 1, acceptDWallet: 1 });
   });
 
-  test("leads to no dWallet of another seed, curve or name", async () => {
+  test("never returns a dWallet of another seed, curve or name", async () => {
     service.script.named = () => NAMED;
     const other = makeDWallet(shareOf(new Uint8Array(32).fill(66), SESSION_DIGEST));
     service.script.dwalletState = () => ({ Active: other.output });
@@ -71,7 +71,7 @@ describe("a name", () => {
     expect(service.counts()["acceptDWallet"]).toBeUndefined();
   });
 
-  test("is in the token, so that a resumed action has it too", async () => {
+  test("is in the token, so that a resumed action also has it", async () => {
     service.script.before = (method) => {
       if (method === "getNetwork") throw serviceError(Code.Internal, "INTERNAL");
     };

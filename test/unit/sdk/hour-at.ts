@@ -1,6 +1,6 @@
 import { vi } from "vitest";
 
-/** A progress callback that lets an hour pass when a stage begins, and a way back. */
+/** A progress callback that advances the clock by an hour when a stage begins, and a function that restores it. */
 export function hourAt(stage: string): { onProgress: (begun: string) => void; restore: () => void } {
   const now = performance.now.bind(performance);
   let offsetMs = 0;

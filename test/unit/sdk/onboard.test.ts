@@ -17,7 +17,7 @@ import { hourAt } from "./hour-at.ts";
 
 const args = { seed: SEED, curve: "ED25519" } as const;
 
-/** The public key and its addresses, as libraries that the client does not use write them. */
+/** The public key and its addresses, computed with libraries that the client does not use. */
 const publicNames = (publicKey: Uint8Array) => ({
   publicKeyHex: Buffer.from(publicKey).toString("hex"),
   addresses: [

@@ -30,7 +30,7 @@ beforeEach(() => {
   seed = Uint8Array.from(SEED);
 });
 
-/** What an action gives whose caller overwrites the seed as soon as the call has returned. */
+/** The result of an action whose caller overwrites the seed as soon as the call has returned. */
 async function overwritten<T>(result: Promise<T>): Promise<T> {
   seed.fill(0);
   return await result;

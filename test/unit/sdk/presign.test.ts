@@ -1,4 +1,4 @@
-/** What the client makes of the presign that the service hands out. */
+/** How the client checks the presign that the service hands out. */
 import { beforeEach, describe, expect, it } from "vitest";
 import { SignRequest_Status } from "../../../gen/proto/tss/v1/signing_pb.ts";
 import { createMadeHalves, type HalfPurpose } from "../../../src/sdk/made-halves.ts";
@@ -147,14 +147,14 @@ describe("the halves of a client", () => {
     await expect(made.for(presign(1), purpose("b"), async () => Uint8Array.of(3))).rejects.toThrow(/twice/);
   });
 
-  it("are remembered up to a limit, without failed computations", async () => {
+  it("are cached up to a limit, without failed computations", async () => {
     const made = createMadeHalves(2);
     const failing = made.for(presign(1), purpose("a"), () => Promise.reject(new Error("no")));
     await expect(failing).rejects.toThrow("no");
     const make = async () => Uint8Array.of(1);
     for (const at of [1, 2, 3]) await made.for(presign(at), purpose("b"), make);
     await expect(made.for(presign(2), purpose("c"), make)).rejects.toThrow(/twice/);
-    // The oldest one is forgotten.
+    // The oldest half has been evicted.
     expect(await made.for(presign(1), purpose("c"), make)).toEqual(Uint8Array.of(1));
   });
 });

@@ -55,7 +55,7 @@ function refusalOf(token: unknown, of: "localnet" | "testnet" = "localnet"): str
   return "read";
 }
 
-/** The octets of a token with a checksum that is right. */
+/** The octets of a token with a valid checksum. */
 function sealed(octets: Uint8Array): string {
   return `resume_${toBase58(Uint8Array.from([...octets, ...sha256(octets).slice(0, 4)]))}`;
 }

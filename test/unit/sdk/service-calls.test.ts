@@ -18,7 +18,7 @@ interface SeenCall {
   readonly request: Readonly<Record<string, unknown>>;
 }
 
-/** A transport that notes every call and answers with what `answer` gives. */
+/** A transport that records every call and answers with the result of `answer`. */
 function recording(answer: (call: SeenCall) => object = () => ({})) {
   const seen: SeenCall[] = [];
   const transport: Transport = {
@@ -76,7 +76,7 @@ describe("every call of the contract", () => {
   test("for projects that reads, or declares a deposit, is one function of the client", async () => {
     const { seen, transport } = recording();
     await callEach(createProjectCalls(transport));
-    // What else there is: actions make these calls, and watchSign opens the one stream of a project.
+    // The other calls are made by actions, and watchSign opens a project's only stream.
     const byActions = [
       "RegisterEncryptionKey",
       "CreateDWallet",
@@ -100,7 +100,7 @@ describe("a list", () => {
   };
   const item = (number: number) => ({ signRequestId: String(number) });
 
-  test("gives the items of all pages in order, and keeps its filter", async () => {
+  test("yields the items of all pages in order, and keeps its filter", async () => {
     const { seen, transport } = recording(page);
     const found = await all(createProjectCalls(transport).listSigns({ dwalletId: "0x1", pageSize: 2 }));
     expect(found.map(({ signRequestId }) => signRequestId)).toEqual(["0", "1", "2", "3", "4", "5"]);
@@ -113,7 +113,7 @@ describe("a list", () => {
     ]);
   });
 
-  test("reads no page before one of its items is asked for", async () => {
+  test("reads no page before one of its items is requested", async () => {
     const { seen, transport } = recording(page);
     const items = createProjectCalls(transport).listSigns()[Symbol.asyncIterator]();
     expect(seen).toHaveLength(0);

@@ -1,4 +1,4 @@
-/** Whose share a dWallet has: the client takes one that its own seed implies, and no other, whoever hands it out. */
+/** Which share a client accepts: only the one that its own seed implies, whatever the service or the chain returns. */
 import { bytesToHex } from "@noble/hashes/utils.js";
 import { beforeEach, describe, expect, test } from "vitest";
 import { signDWalletOutput } from "../../../src/crypto/user-keys.ts";
@@ -28,7 +28,7 @@ const signature = {
   message: MESSAGE,
 } as const;
 const OTHER_DIGEST = new Uint8Array(32).fill(9);
-/** What somebody else makes for the user: a share of his own, encrypted to the user's key. */
+/** A dWallet that an attacker makes for the user: its share is the attacker's, encrypted to the user's key. */
 const CHOSEN = makeDWallet(shareOf(new Uint8Array(32).fill(66), SESSION_DIGEST));
 
 let service: FakeService;
@@ -107,7 +107,7 @@ describe("a dWallet with the user's share and a false network share", () => {
 describe("the digest of the session", () => {
   beforeEach(() => putOnChain(DWALLET, "Active"));
 
-  test("comes from the service, and from nowhere else if it is right", async () => {
+  test("comes from the service, and is read nowhere else if it is right", async () => {
     await recoverShare(service.context, dwallet);
     expect(service.counts()["chainSession"]).toBeUndefined();
   });
@@ -123,7 +123,7 @@ describe("the digest of the session", () => {
     expect(userSecretKeyShareHex).toBe(bytesToHex(DWALLET.userSecretKeyShare));
   });
 
-  test("is the caller's if it is given, and then nothing is read", async () => {
+  test("is the caller's if it is given, and then is not read", async () => {
     service.script.sessionDigest = OTHER_DIGEST;
     const args = { ...dwallet, encryptedUserSecretKeyShareId: SHARE_ID };
     const sessionDigestHex = bytesToHex(SESSION_DIGEST);

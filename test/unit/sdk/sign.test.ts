@@ -42,7 +42,7 @@ beforeEach(() => {
   service.script.dwalletState = () => ({ Active: DWALLET.output });
 });
 
-/** Fails the first calls of a method with these errors. */
+/** Makes the first calls of a method fail with these errors. */
 function failFirst(method: string, ...errors: Error[]): void {
   service.script.before = (called) => {
     if (called !== method) return;
@@ -96,7 +96,7 @@ describe("the request is followed", () => {
     const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === "Timeout").length;
     const before = timers();
     await sign(service.context, args);
-    // A timer of somebody else may end meanwhile.
+    // Another test's timer may end meanwhile.
     expect(timers()).toBeLessThanOrEqual(before);
   });
 
@@ -107,7 +107,7 @@ describe("the request is followed", () => {
     expect(service.counts()).toMatchObject({ submitSign: 1, watchSign: 3, getSign: 6 });
   });
 
-  test("by GetSign beside a stream that only sends heartbeats", async () => {
+  test("by GetSign in parallel with a stream that only sends heartbeats", async () => {
     service.script.onlyHeartbeats = true;
     service.script.signStatuses = [Status.queued, Status.submitted, Status.completed];
     await expect(sign(service.context, args)).resolves.toEqual(expected);
@@ -177,7 +177,7 @@ test("a missing share is derived from the seed, and nothing is decrypted", async
 });
 
 describe("nothing is reserved", () => {
-  test("if the share does not fit the dWallet", async () => {
+  test("if the share does not belong to the dWallet", async () => {
     for (const userSecretKeyShareHex of [vectorOf("Schnorrkel").userSecretKeyShareHex, "00", ""]) {
       await expect(sign(service.context, { ...args, userSecretKeyShareHex })).rejects.toMatchObject({
         reason: "SHARE_MISMATCH",

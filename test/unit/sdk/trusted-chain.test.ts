@@ -34,7 +34,7 @@ const dwallet = (state: Parameters<typeof DWallet.serialize>[0]["state"], signCo
   }).toBytes(),
 });
 
-/** A fullnode that gives these answers for the one object, the last of them for ever. An error is no answer. */
+/** A fullnode with these answers for the one object; the last answer repeats. An error is thrown. */
 function node(answers: readonly (FullnodeObject | undefined | Error)[], identifier = chainIdentifier) {
   const fullnode = {
     readCount: 0,
@@ -166,7 +166,7 @@ describe("fullnodes", () => {
   test.each([
     ["another object's", share(1).content.with(0, 7)],
     ["too few", new Uint8Array(3)],
-  ])("of which one gives contents that are %s count as unanswered", async (_, content) => {
+  ])("of which one returns contents that are %s count as unanswered", async (_, content) => {
     const mixing = node([{ ...share(1), content }]);
     await expect(read([node([share(1)]), mixing])).rejects.toMatchObject({
       reason: "CHAIN_UNAVAILABLE",

@@ -58,6 +58,6 @@ test("a watch that its reader leaves keeps no stream and no timer", async () => 
   for await (const { status } of watchSign(service.context, { signRequestId: SIGN_REQUEST_ID }))
     if (status === Status.queued) break;
   expect(isAborted).toBe(true);
-  // A timer of somebody else may end meanwhile.
+  // Another test's timer may end meanwhile.
   expect(timers()).toBeLessThanOrEqual(before);
 });

@@ -33,7 +33,7 @@ describe("the Merkle tree", () => {
     expect(leaves.map((_, index) => hex(merkleRoot(leaves.slice(0, index + 1))))).toEqual(ROOTS);
   });
 
-  it("leads from every leaf of every tree to its root, and from no other position", () => {
+  it("has a proof from every leaf to the root of every tree, which holds for no other position", () => {
     for (let leafCount = 1; leafCount <= leaves.length; leafCount++) {
       const tree = leaves.slice(0, leafCount);
       for (let index = 0; index < leafCount; index++) {
@@ -51,7 +51,7 @@ describe("the Merkle tree", () => {
     }
   });
 
-  it("has one leaf or more", () => {
+  it("has at least one leaf", () => {
     expect(() => merkleRoot([])).toThrow("one leaf or more");
     expect(() => auditPath(leaves, leaves.length)).toThrow("no such leaf");
   });

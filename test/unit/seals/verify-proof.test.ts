@@ -74,7 +74,7 @@ it("a proof fails with the path of another event, and without an event, a seal o
   expect(isProved({ ...proof, auditEvent: { ...proof.auditEvent!, sequence: undefined } })).toBe(false);
 });
 
-it("a seal's signature is absent, valid, or wrong if the hash, the key or the signature is another one", () => {
+it("a seal's signature is absent, valid, or wrong if the hash, the key or the signature differs", () => {
   const seal = proofOf(0).auditSeal!;
   const key = createSealKey(new Secret("11".repeat(32)));
   const signed = { ...seal, publicKey: key.publicKey, signature: key.signSeal(seal.sealHash) };

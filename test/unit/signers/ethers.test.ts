@@ -90,7 +90,7 @@ describe("ethers' signer of a dWallet", () => {
     ]);
   });
 
-  it("reads its public key from the chain, proves it with the seed, and remembers it", async () => {
+  it("reads its public key from the chain, proves it with the seed, and caches it", async () => {
     const client = known();
     const { publicKeyHex: _, ...key } = client.key;
     const failure = new TssError("CHAIN_UNAVAILABLE", "no answer");
@@ -175,7 +175,7 @@ describe("ethers' signer of a dWallet", () => {
 
 const TYPES = { legacy: 0, eip2930: 1, eip1559: 2, eip4844: 3, eip7702: 4 } as const;
 
-/** A transaction of viem in ethers' form. */
+/** Converts a transaction from viem's form to ethers'. */
 function requestOf(transaction: TransactionSerializable): TransactionRequest {
   const { type, gas, to, sidecars, blobVersionedHashes, authorizationList, ...fields } = transaction;
   const blobs = sidecars === false ? undefined : sidecars;

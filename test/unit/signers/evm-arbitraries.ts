@@ -1,13 +1,13 @@
 import fc from "fast-check";
 import type { Address, Hex, TransactionSerializable } from "viem";
 
-/** Random hex of so many bytes. */
+/** Random hex of this many bytes. */
 export const hex = (length: number): fc.Arbitrary<Hex> =>
   fc
     .uint8Array({ minLength: length, maxLength: length })
     .map((bytes): Hex => `0x${Buffer.from(bytes).toString("hex")}`);
 
-/** Random hex of at most so many bytes. */
+/** Random hex of at most this many bytes. */
 const hexUpTo = (length: number): fc.Arbitrary<Hex> => fc.integer({ min: 0, max: length }).chain(hex);
 
 /** A private key of secp256k1. */
@@ -41,7 +41,7 @@ const authorization = fc.record({
   s: hex(32).map((s): Hex => `0x1${s.slice(3)}`),
   yParity: fc.constantFrom(0, 1),
 });
-/** Short stand-ins for blobs: no library looks into what only travels beside the transaction. */
+/** Short stand-ins for blobs: no library checks the sidecars that accompany the transaction. */
 const sidecar = fc.record({ blob: hex(64), commitment: hex(48), proof: hex(48) });
 
 /** A transaction of any of the five types, in viem's form. */
@@ -97,7 +97,7 @@ const VALUES: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   string: fc.string({ maxLength: 40 }),
 };
 
-/** Typed data whose types are known only when the program runs. */
+/** Typed data with types that are known only at run time. */
 interface AnyTypedData {
   readonly domain: {
     readonly name: string;
@@ -111,7 +111,7 @@ interface AnyTypedData {
   readonly message: Record<string, unknown>;
 }
 
-/** Typed data with fields of random types, a struct inside, and lists of both; and a domain of random parts. */
+/** Typed data with fields of random types, a nested struct, and lists of both; and a domain of random parts. */
 export const typedData: fc.Arbitrary<AnyTypedData> = fc
   .tuple(
     fc.array(fc.constantFrom(...Object.keys(VALUES)), { minLength: 1, maxLength: 5 }),

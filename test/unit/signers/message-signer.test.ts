@@ -5,7 +5,7 @@ import { knownKeyClient } from "../../support/known-key-client.ts";
 const ALGORITHM = { curve: "ED25519", signatureAlgorithm: "EdDSA", hashScheme: "SHA512" } as const;
 const GIVEN = new TextEncoder().encode("pay 1");
 
-test("a message is signed as it was given, even if its buffer changes while the chain is read", async () => {
+test("a message is signed as it was passed, even if its buffer changes while the chain is read", async () => {
   const client = knownKeyClient("ED25519", new Uint8Array(32).fill(0x3c));
   const signer = createMessageSigner(client, client.key, ALGORITHM);
   const buffer = Uint8Array.from(GIVEN);

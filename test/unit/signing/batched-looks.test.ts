@@ -5,7 +5,7 @@ import type { Queryable } from "../../../src/store/database.ts";
 
 const NEVER_MS = 1_000_000_000;
 
-/** A database of which the test answers each query itself. */
+/** A database whose queries the test answers. */
 function asked() {
   const waiting: ((query: Query) => void)[] = [];
   const queries: Query[] = [];
@@ -30,7 +30,7 @@ function asked() {
 
 interface Query {
   readonly ids: readonly string[];
-  /** With the places of those that have changed. */
+  /** Answers with the positions of the changed requests. */
   answer(places: readonly number[]): void;
   reject(reason: unknown): void;
 }
@@ -76,7 +76,7 @@ describe("batched reads of watches", () => {
     expect(a.heard).toEqual([false]);
   });
 
-  it("are repeated for a follower that is signalled during a query", async () => {
+  it("are repeated for a follower that is notified during a query", async () => {
     const { db, next } = asked();
     const looks = createBatchedLooks(db, systemClock, NEVER_MS);
     const { one, heard, told } = follower("a");

@@ -36,7 +36,7 @@ describe.each(["Taproot", "EdDSA", "Schnorrkel"] as const)("%s", (algorithm) => 
     expect(() => checkSignMessage({ ...claim, message: flipBit(claim.message, 0) })).toThrow(
       MalformedBytesError,
     );
-    // The first byte of the session identifier: 01, two bytes of length, one of length.
+    // The first byte of the session identifier, after 01, two bytes of length and one of length.
     const presign = flipBit(claim.presign, 8 * 5);
     expect(() => checkSignMessage({ ...claim, presign })).toThrow("partial signature");
     const other = claimOf(algorithm === "Taproot" ? "ECDSASecp256k1" : "Taproot").dwalletOutput;

@@ -46,7 +46,7 @@ describe("exemplars", () => {
     const histogram = metrics.exemplified("wait_seconds", "Waits.", ["kind"], [1, 5]);
     histogram.observe({ kind: "a" }, 2, { trace_id: "t1" });
     histogram.observe({ kind: "a" }, 0.5);
-    // A scrape in one format must not change what the next one in the other sees.
+    // A scrape in one format must not change the next one in the other format.
     await metrics.render("application/openmetrics-text");
     return metrics.render(accept);
   };
@@ -113,7 +113,7 @@ describe("a finished call", () => {
 });
 
 describe("the loop monitor", () => {
-  it("reports the longest block, and forgets it when reset", async () => {
+  it("reports the longest block, and is reset", async () => {
     metrics = createMetrics();
     const monitor = startLoopMonitor(metrics);
     const turn = async () => {
@@ -122,7 +122,7 @@ describe("the loop monitor", () => {
     await turn();
     monitor.reset();
     await turn();
-    // By the processor's time: on a busy machine, other time passes too.
+    // Measures processor time, because other time also passes on a busy machine.
     const begin = process.cpuUsage();
     while (process.cpuUsage(begin).user < 120_000);
     await turn();

@@ -84,7 +84,7 @@ describe("a logger that knows the process's secrets", () => {
       (value) => (logger) => logger.error({ error: Object.assign(new Error("x"), { detail: value }) }, "x"),
     ],
     ["a child's bindings", (value) => (logger) => logger.child({ of: value }).warn("x")],
-  ])("lets none of them through in %s", (_name, write) => {
+  ])("shows none of them in %s", (_name, write) => {
     for (const value of values) {
       const line = logged(write(value));
       expect(line).toContain("[redacted]");
@@ -99,7 +99,7 @@ describe("a logger that knows the process's secrets", () => {
     ["in base64 of the bytes that it is the hex of", Buffer.from(hex, "hex").toString("base64")],
     ["in base64 for URLs", Buffer.from(hex, "hex").toString("base64url")],
     ["as it was written in its URL, with what had to be encoded", "wond@er%2Fland"],
-  ])("lets none of them through %s", (_name, form) => {
+  ])("shows none of them %s", (_name, form) => {
     const line = logged((logger) => logger.info({ form }, "x"));
     expect(line).not.toContain(form.replace(/=+$/, ""));
   });

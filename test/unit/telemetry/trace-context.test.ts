@@ -5,7 +5,7 @@ const TRACE = "0af7651916cd43dd8448eb211c80319c";
 const SPAN = "b7ad6b7169203331";
 
 describe("a traceparent", () => {
-  it("has trace, span and sampling flag, and is written as it was read", () => {
+  it("has trace, span and sampling flag, and is formatted as it was parsed", () => {
     const text = `00-${TRACE}-${SPAN}-01`;
     const context = parseTraceContext(text)!;
     expect(context).toEqual({ traceId: TRACE, spanId: SPAN, traceFlags: 1 });

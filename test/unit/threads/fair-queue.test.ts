@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createFairQueue } from "../../../src/threads/fair-queue.ts";
 
-/** Takes everything out of a queue, in order. */
+/** Takes all items out of a queue, in order. */
 function drained(queue: ReturnType<typeof createFairQueue<string>>): string[] {
   const items: string[] = [];
   for (let item = queue.shift(); item !== undefined; item = queue.shift()) items.push(item);
@@ -36,7 +36,7 @@ describe("a fair queue", () => {
     const queue = createFairQueue<string>({ maxCount: 3, subjectMaxCount: 3 });
     for (const item of ["a1", "a2", "b1"]) expect(queue.push(item[0]!, item)).toBeUndefined();
     expect(queue.push("c", "c1")).toBe("a2");
-    // All have one, so the newcomer is refused and nobody is left out again and again.
+    // Each subject has one item, so the newcomer is refused, and no subject loses its item.
     expect(queue.push("d", "d1")).toBe("d1");
     expect(drained(queue)).toEqual(["a1", "b1", "c1"]);
   });

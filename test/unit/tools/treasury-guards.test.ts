@@ -1,6 +1,6 @@
 /**
- * Every function of the Treasury that changes something looks at the version, and at who calls, before anything else. The
- * Move tests cannot call those that send or receive objects, and call copies of them.
+ * Every function of the Treasury that changes something checks the version and the caller before anything else. The
+ * Move tests cannot call the functions that send or receive objects, and call copies of them.
  */
 import { readFileSync } from "node:fs";
 import path from "node:path";
@@ -13,10 +13,10 @@ const CHANGING = [
   ...CODE.matchAll(/^public fun (\w+)\(\s*self: &mut Treasury,?([^)]*)\)[^{]*\{\s*([^;]*;)/gm),
 ].map(([, name, parameters, first]) => ({ name: name!, parameters: parameters!, first: first! }));
 
-/** It moves the Treasury from an older version to this one, and compares the versions itself. */
+/** Moves the Treasury from an older version to this one, and compares the versions itself. */
 const MIGRATION = "migrate";
 
-it("There are as many changing functions as the source says", () => {
+it("The test finds every function that changes the Treasury", () => {
   expect(CHANGING.map(({ name }) => name)).toContain(MIGRATION);
   expect(CHANGING).toHaveLength(CODE.match(/^public fun \w+\(\s*self: &mut Treasury/gm)!.length);
 });

@@ -1,7 +1,7 @@
 import type { Scenario, Step } from "../scenario.ts";
 import { ceilings, OLD_VERSION, price, readyToSign, withIka } from "./common-steps.ts";
 
-/** One call of each function of the administrator. */
+/** One call of each administrator function. */
 const adminCalls: readonly (readonly [what: string, call: Step])[] = [
   ["create an operator", { do: "new operator" }],
   ["revoke an operator", { do: "revoke operator" }],
@@ -23,7 +23,7 @@ const adminCalls: readonly (readonly [what: string, call: Step])[] = [
   ["take a dWallet in", { do: "take in dwallet" }],
   ["take a presign in", { do: "take in presign" }],
 ];
-/** What the administrator may do: ceilings, funds, presigns and migrations. */
+/** The administrator's rights: ceilings, funds, presigns and migrations. */
 export const ADMIN_SCENARIOS: readonly Scenario[] = [
   ...adminCalls.map(
     ([what, call]): Scenario => ({
@@ -48,7 +48,7 @@ export const ADMIN_SCENARIOS: readonly Scenario[] = [
     fails: "treasury 1",
   },
   {
-    name: "A migrated Treasury serves the new package",
+    name: "A migrated Treasury works with the new package",
     steps: [
       ...readyToSign,
       { do: "treasury version", version: OLD_VERSION },
@@ -75,27 +75,27 @@ export const ADMIN_SCENARIOS: readonly Scenario[] = [
     fails: "roles 1",
   },
   {
-    name: "A released presign signs no more",
+    name: "A released presign cannot sign",
     steps: [...readyToSign, { do: "release presign" }, { do: "sign" }],
     fails: "custody 2",
   },
   {
-    name: "A presign that the network has not made can be released, once",
+    name: "An incomplete presign can be released, but only once",
     steps: [{ do: "presigns" }, { do: "release presign" }, { do: "release presign" }],
     fails: "custody 2",
   },
   {
-    name: "More IKA than there is cannot be withdrawn",
+    name: "More IKA than the balance cannot be withdrawn",
     steps: [{ do: "overdraw", coin: "ika" }],
     fails: "treasury 5",
   },
   {
-    name: "More SUI than there is cannot be withdrawn",
+    name: "More SUI than the balance cannot be withdrawn",
     steps: [{ do: "overdraw", coin: "sui" }],
     fails: "treasury 5",
   },
   {
-    name: "What anyone deposits can be spent",
+    name: "Anybody's deposit can be spent",
     steps: [
       { do: "keep", op: "presign", amount: { ika: { prices: 0 }, sui: { prices: 0 } } },
       { do: "deposit", amount: price },

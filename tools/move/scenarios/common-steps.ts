@@ -2,7 +2,7 @@ import type { Amount, Operation, Step } from "../scenario.ts";
 
 /** The price of the network. */
 export const price: Amount = { ika: { prices: 1 }, sui: { prices: 1 } };
-/** The price and some units of IKA more. */
+/** The price plus some units of IKA. */
 export const withIka = (plus: number): Amount => ({ ...price, ika: { prices: 1, plus } });
 
 /** Ceilings of exactly the price, for the curve and the algorithm. */
@@ -19,7 +19,7 @@ export const readyToSign: readonly Step[] = [
   { do: "presigns" },
   { do: "complete presign" },
 ];
-/** A version of the package before this one. */
+/** An older version of the package. */
 export const OLD_VERSION = 0;
-/** Another address sends the next steps. */
+/** Makes another address send the next steps. */
 export const toStranger: Step = { do: "act as", who: "stranger" };

@@ -1,7 +1,7 @@
 import type { Consented, Scenario } from "../scenario.ts";
 import { OLD_VERSION, readyToSign, toStranger } from "./common-steps.ts";
 
-/** Every way in which a consent may not be what its owner signed. */
+/** Every way in which a consent may differ from what its owner signed. */
 const flaws: readonly NonNullable<Consented["flaw"]>[] = [
   "of another key",
   "for another recipient",
@@ -13,11 +13,11 @@ const flaws: readonly NonNullable<Consented["flaw"]>[] = [
   "of another dWallet",
   "short",
 ];
-/** What the owner of a dWallet decides. */
+/** The decisions of a dWallet's owner. */
 export const CONSENT_SCENARIOS: readonly Scenario[] = [
   { name: "The owner of a dWallet leaves with it", steps: [{ do: "dkg" }, { do: "leave" }] },
   {
-    name: "Anybody submits what the owner of a dWallet has signed",
+    name: "Anybody can submit a consent that the owner of a dWallet has signed",
     steps: [{ do: "dkg" }, toStranger, { do: "leave" }],
   },
   {
@@ -33,12 +33,12 @@ export const CONSENT_SCENARIOS: readonly Scenario[] = [
     steps: [{ do: "dkg" }, { do: "dkg" }, { do: "leave" }],
   },
   {
-    name: "A dWallet that has left signs no more",
+    name: "A dWallet that has left cannot sign",
     steps: [...readyToSign, { do: "leave" }, { do: "sign" }],
     fails: "custody 1",
   },
   {
-    name: "A dWallet leaves once",
+    name: "A dWallet leaves only once",
     steps: [{ do: "dkg" }, { do: "leave" }, { do: "leave" }],
     fails: "custody 1",
   },
@@ -53,7 +53,7 @@ export const CONSENT_SCENARIOS: readonly Scenario[] = [
     fails: "treasury 1",
   },
   {
-    name: "A consent serves in its last epoch",
+    name: "A consent is valid in its last epoch",
     steps: [{ do: "dkg" }, { do: "epochs pass", count: 2 }, { do: "leave", expiresEpoch: 2 }],
   },
   {
@@ -78,12 +78,12 @@ export const CONSENT_SCENARIOS: readonly Scenario[] = [
       }),
     ),
   {
-    name: "A consent that comes too early is refused",
+    name: "A consent with a later nonce is refused",
     steps: [{ do: "dkg" }, { do: "leave", nonce: 1 }],
     fails: "custody 9",
   },
   {
-    name: "A consent serves once",
+    name: "A consent is valid only once",
     steps: [{ do: "dkg" }, { do: "refuse release" }, { do: "refuse release" }],
     fails: "custody 9",
   },
@@ -92,7 +92,7 @@ export const CONSENT_SCENARIOS: readonly Scenario[] = [
     steps: [{ do: "dkg" }, { do: "refuse release" }, { do: "leave", nonce: 1 }],
   },
   {
-    name: "A consent does not serve again when the dWallet comes back",
+    name: "A used consent stays used when the dWallet comes back",
     steps: [{ do: "dkg" }, { do: "leave" }, { do: "take in dwallet" }, { do: "leave" }],
     fails: "custody 9",
   },

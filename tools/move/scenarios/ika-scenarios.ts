@@ -1,7 +1,7 @@
 import type { Scenario } from "../scenario.ts";
 import { ceilings, readyToSign } from "./common-steps.ts";
 
-/** What Ika's coordinator refuses, as callers of the Treasury see it. */
+/** The refusals of Ika's coordinator, as callers of the Treasury see them. */
 export const IKA_SCENARIOS: readonly Scenario[] = [
   {
     name: "A dWallet needs a registered encryption key",
@@ -9,22 +9,22 @@ export const IKA_SCENARIOS: readonly Scenario[] = [
     fails: "dynamic_field 1",
   },
   {
-    name: "A dWallet is of the curve of its encryption key",
+    name: "A dWallet has the curve of its encryption key",
     steps: [{ do: "dkg", keyCurve: 2 }],
     fails: "coordinator_inner 17",
   },
   {
-    name: "A dWallet is of a curve that Ika supports",
+    name: "A dWallet needs a curve that Ika supports",
     steps: [...ceilings(9, 0, ["dkg"]), { do: "dkg", curve: 9, keyCurve: "none" }],
     fails: "support_config 2",
   },
   {
-    name: "A dWallet is of a network key that Ika has",
+    name: "A dWallet needs a network key that Ika has",
     steps: [{ do: "dkg", networkKey: "unknown" }],
     fails: "coordinator_inner 5",
   },
   {
-    name: "While Ika pauses a curve, no dWallet is made of it",
+    name: "While Ika pauses a curve, no dWallet is made on it",
     steps: [
       { do: "pause curve", curve: 0 },
       { do: "dkg", keyCurve: "none" },
@@ -32,22 +32,22 @@ export const IKA_SCENARIOS: readonly Scenario[] = [
     fails: "support_config 4",
   },
   {
-    name: "A presign is of a curve that Ika supports",
+    name: "A presign needs a curve that Ika supports",
     steps: [...ceilings(9), { do: "presigns", curve: 9 }],
     fails: "support_config 2",
   },
   {
-    name: "A presign is of an algorithm that its curve has",
+    name: "A presign needs an algorithm that its curve has",
     steps: [...ceilings(0, 7), { do: "presigns", algorithm: 7 }],
     fails: "support_config 3",
   },
   {
-    name: "A presign is of a network key that Ika has",
+    name: "A presign needs a network key that Ika has",
     steps: [{ do: "presigns", networkKey: "unknown" }],
     fails: "coordinator_inner 5",
   },
   {
-    name: "An unknown network key is told after an unsupported curve",
+    name: "An unsupported curve is reported before an unknown network key",
     steps: [...ceilings(9), { do: "presigns", curve: 9, networkKey: "unknown" }],
     fails: "support_config 2",
   },
@@ -63,7 +63,7 @@ export const IKA_SCENARIOS: readonly Scenario[] = [
     fails: "custody 2",
   },
   {
-    name: "A presign signs once",
+    name: "A presign signs only once",
     steps: [...readyToSign, { do: "sign" }, { do: "sign" }],
     fails: "custody 2",
   },

@@ -12,7 +12,7 @@ const limits: readonly { readonly kind: LimitKind; readonly what: string; readon
 const one: Units = { prices: 1 };
 const none: Units = { prices: 0 };
 const oneUnitShort: Units = { prices: 1, plus: -1 };
-/** What bounds an operator: its address, its last epoch and its limits. */
+/** The limits of an operator: its address, its last epoch and its amounts. */
 export const OPERATOR_SCENARIOS: readonly Scenario[] = [
   ...limits.flatMap(({ kind, what, call }): Scenario[] => [
     {
@@ -35,7 +35,7 @@ export const OPERATOR_SCENARIOS: readonly Scenario[] = [
       fails: "operators 4",
     },
     {
-      name: `What an operator spent before its limit of ${what} was set counts in the same epoch`,
+      name: `Spending before the limit of ${what} was set counts in the same epoch`,
       steps: [
         { do: "dkg" },
         { do: "activate dwallet" },
@@ -61,7 +61,7 @@ export const OPERATOR_SCENARIOS: readonly Scenario[] = [
     ],
   },
   {
-    name: "A second payment in the epoch counts, too",
+    name: "A second payment in the epoch also counts",
     steps: [{ do: "renew operator", limits: { presigns: one } }, { do: "presigns" }, { do: "presigns" }],
     fails: "operators 4",
   },
@@ -110,7 +110,7 @@ export const OPERATOR_SCENARIOS: readonly Scenario[] = [
     fails: "operators 1",
   },
   {
-    name: "Nobody but its holder pays with an OperatorCap",
+    name: "Only its holder pays with an OperatorCap",
     steps: [{ do: "new operator", holder: "stranger" }, { do: "presigns" }],
     fails: "operators 2",
   },
@@ -119,11 +119,11 @@ export const OPERATOR_SCENARIOS: readonly Scenario[] = [
     steps: [{ do: "new operator", holder: "stranger" }, toStranger, { do: "presigns" }],
   },
   {
-    name: "A Treasury has sixty-four operators",
+    name: "A Treasury can have sixty-four operators",
     steps: Array.from({ length: 63 }, (): Step => ({ do: "new operator" })),
   },
   {
-    name: "A Treasury has no more than sixty-four operators",
+    name: "A Treasury cannot have more than sixty-four operators",
     steps: Array.from({ length: 64 }, (): Step => ({ do: "new operator" })),
     fails: "operators 5",
   },

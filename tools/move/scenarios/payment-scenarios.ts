@@ -3,21 +3,21 @@ import { price, readyToSign, withIka } from "./common-steps.ts";
 
 const withSui = (plus: number): Amount => ({ ...price, sui: { prices: 1, plus } });
 const ample: Amount = { ika: { prices: 1, plus: 7 }, sui: { prices: 1, plus: 3 } };
-/** One call of each function that pays, from a state in which each would succeed. */
+/** One call of each paying function, from a state in which each would succeed. */
 const payments: readonly { readonly op: Operation; readonly thing: string; readonly call: Step }[] = [
   { op: "dkg", thing: "DKG", call: { do: "dkg" } },
   { op: "presign", thing: "presign", call: { do: "presigns" } },
   { op: "sign", thing: "signature", call: { do: "sign" } },
 ];
-/** What the operators' payments cost, and who may make them. */
+/** The cost of the operators' payments, and who may make them. */
 export const PAYMENT_SCENARIOS: readonly Scenario[] = [
   {
     name: "A DKG, a presign and a signature cost their price, and the events say so",
     steps: [...readyToSign, { do: "sign" }],
   },
   { name: "A batch has at most a hundred presigns", steps: [{ do: "presigns", count: 100 }] },
-  { name: "A batch of more is refused", steps: [{ do: "presigns", count: 101 }], fails: "treasury 6" },
-  { name: "A batch of none is refused", steps: [{ do: "presigns", count: 0 }], fails: "treasury 6" },
+  { name: "A batch of 101 is refused", steps: [{ do: "presigns", count: 101 }], fails: "treasury 6" },
+  { name: "An empty batch is refused", steps: [{ do: "presigns", count: 0 }], fails: "treasury 6" },
   {
     name: "A batch counts the ceiling once for each presign",
     steps: [
@@ -26,7 +26,7 @@ export const PAYMENT_SCENARIOS: readonly Scenario[] = [
     ],
   },
   {
-    name: "A batch that costs more than there is is refused",
+    name: "A batch that costs more than the balance is refused",
     steps: [
       { do: "keep", op: "presign", amount: { ika: { prices: 3, plus: -1 }, sui: { prices: 3 } } },
       { do: "presigns", count: 3 },
@@ -60,17 +60,17 @@ export const PAYMENT_SCENARIOS: readonly Scenario[] = [
       fails: "treasury 1",
     },
     {
-      name: `After Ika has moved its coordinator, the old package pays for no ${thing}`,
+      name: `After a new coordinator version, the old package pays for no ${thing}`,
       steps: [...readyToSign, { do: "coordinator moves" }, call],
       fails: "coordinator 0",
     },
     {
-      name: `A session identifier serves one ${thing} only`,
+      name: `A session identifier is used for only one ${thing}`,
       steps: [...readyToSign, { ...call, sessions: "repeated" } as Step],
       fails: "sessions_manager 3",
     },
     {
-      name: `A short session identifier serves no ${thing}`,
+      name: `A short session identifier is refused for a ${thing}`,
       steps: [...readyToSign, { ...call, sessions: "short" } as Step],
       fails: "sessions_manager 5",
     },
@@ -89,12 +89,12 @@ export const PAYMENT_SCENARIOS: readonly Scenario[] = [
       steps: [...readyToSign, { do: "ceiling", op, amount: ample }, call],
     },
     {
-      name: `One IKA unit too little in the Treasury refuses the ${thing}`,
+      name: `A balance that is one IKA unit too low refuses the ${thing}`,
       steps: [...readyToSign, { do: "keep", op, amount: withIka(-1) }, call],
       fails: "sessions_manager 1",
     },
     {
-      name: `One SUI unit too little in the Treasury refuses the ${thing}`,
+      name: `A balance that is one SUI unit too low refuses the ${thing}`,
       steps: [...readyToSign, { do: "keep", op, amount: withSui(-1) }, call],
       fails: "sessions_manager 2",
     },
@@ -104,7 +104,7 @@ export const PAYMENT_SCENARIOS: readonly Scenario[] = [
     },
   ]),
   {
-    name: "A session identifier serves once in one batch",
+    name: "A session identifier is used only once in a batch",
     steps: [{ do: "presigns", count: 2, sessions: "repeated" }],
     fails: "sessions_manager 3",
   },
@@ -113,7 +113,7 @@ export const PAYMENT_SCENARIOS: readonly Scenario[] = [
     steps: [{ do: "revoke operator" }, { do: "new operator" }, { do: "presigns" }],
   },
   {
-    name: "An operator is revoked once",
+    name: "An operator is revoked only once",
     steps: [{ do: "revoke operator" }, { do: "revoke operator" }],
     fails: "operators 1",
   },
@@ -124,7 +124,7 @@ export const PAYMENT_SCENARIOS: readonly Scenario[] = [
   },
 
   {
-    name: "The greatest ceiling bounds nothing, and costs the price",
+    name: "With the greatest ceiling, a payment costs the price",
     steps: [
       { do: "ceiling", op: "presign", amount: { ika: "greatest", sui: "greatest" } },
       { do: "presigns", count: 2 },

@@ -1,7 +1,7 @@
 import type { Scenario, Step } from "../scenario.ts";
 import { OLD_VERSION, readyToSign } from "./common-steps.ts";
 
-/** How the administrator hands capabilities out and moves them to a successor. */
+/** How the administrator releases capabilities and moves them to a successor. */
 export const RELEASE_SCENARIOS: readonly Scenario[] = [
   {
     name: "The administrator releases a dWallet fourteen epochs after the announcement",
@@ -13,7 +13,7 @@ export const RELEASE_SCENARIOS: readonly Scenario[] = [
     ],
   },
   {
-    name: "The administrator releases no dWallet before fourteen epochs",
+    name: "The administrator releases no dWallet before fourteen epochs have passed",
     steps: [
       { do: "dkg" },
       { do: "announce release" },
@@ -32,7 +32,7 @@ export const RELEASE_SCENARIOS: readonly Scenario[] = [
     ],
   },
   {
-    name: "An announced release that is older serves no more",
+    name: "An announced release expires",
     steps: [
       { do: "dkg" },
       { do: "announce release" },
@@ -51,7 +51,7 @@ export const RELEASE_SCENARIOS: readonly Scenario[] = [
     steps: [...readyToSign, { do: "announce release" }, { do: "sign" }],
   },
   {
-    name: "A released dWallet signs no more",
+    name: "A released dWallet cannot sign",
     steps: [
       ...readyToSign,
       { do: "announce release" },
@@ -67,11 +67,11 @@ export const RELEASE_SCENARIOS: readonly Scenario[] = [
     fails: "custody 5",
   },
   {
-    name: "Sixty-four releases are announced at the same time",
+    name: "Sixty-four releases can be announced at the same time",
     steps: Array.from({ length: 64 }, (): Step[] => [{ do: "dkg" }, { do: "announce release" }]).flat(),
   },
   {
-    name: "No more than sixty-four releases are announced at the same time",
+    name: "No more than sixty-four releases can be announced at the same time",
     steps: Array.from({ length: 65 }, (): Step[] => [{ do: "dkg" }, { do: "announce release" }]).flat(),
     fails: "custody 10",
   },

@@ -40,7 +40,7 @@ export const ROLE_SCENARIOS: readonly Scenario[] = [
     fails: "treasury 1",
   },
   {
-    name: "An address that accepts the administration governs",
+    name: "An address that accepts the administration has its rights",
     steps: [
       { do: "offer admin", to: "stranger" },
       toStranger,
@@ -49,7 +49,7 @@ export const ROLE_SCENARIOS: readonly Scenario[] = [
     ],
   },
   {
-    name: "A former administrator governs no more",
+    name: "A former administrator has no rights",
     steps: [
       { do: "offer admin", to: "stranger" },
       toStranger,
@@ -63,7 +63,7 @@ export const ROLE_SCENARIOS: readonly Scenario[] = [
     steps: [{ do: "offer admin", to: "stranger" }, { do: "new operator" }],
   },
   {
-    name: "Nobody but the address that it was offered to accepts the administration",
+    name: "Only the address that it was offered to accepts the administration",
     steps: [{ do: "offer admin", to: "stranger" }, { do: "accept admin" }],
     fails: "roles 4",
   },
@@ -73,7 +73,7 @@ export const ROLE_SCENARIOS: readonly Scenario[] = [
     fails: "roles 4",
   },
   {
-    name: "The administration is accepted once",
+    name: "The administration is accepted only once",
     steps: [{ do: "offer admin", to: "hot wallet" }, { do: "accept admin" }, { do: "accept admin" }],
     fails: "roles 4",
   },
@@ -162,12 +162,12 @@ export const ROLE_SCENARIOS: readonly Scenario[] = [
     ],
   },
   {
-    name: "Where nothing is offered, no offer is withdrawn",
+    name: "Without an offer, no offer is withdrawn",
     steps: [{ do: "withdraw admin offer" }],
     fails: "roles 4",
   },
   {
-    name: "Nobody but the recovery holder recovers the administration",
+    name: "Only the recovery holder recovers the administration",
     steps: [
       { do: "set roles", recovery: "stranger" },
       { do: "recover admin", to: "hot wallet" },

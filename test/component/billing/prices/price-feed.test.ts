@@ -82,7 +82,7 @@ describe("the price of one source", () => {
     expect(feed.priceOf(SUI.coinType)).toBeUndefined();
   });
 
-  it("does not count if it arrives too old or from the future", async () => {
+  it("is ignored if it is too old or from the future when it arrives", async () => {
     const one = source("feed");
     const feed = feedOf(one);
     for (const timeMs of [nowMs - MAX_AGE_MS - 1, nowMs + 120_000]) {
@@ -92,7 +92,7 @@ describe("the price of one source", () => {
     }
   });
 
-  it("does not count after a jump until it has held, even on a restarted or another replica", async () => {
+  it("is ignored after a jump until the new level has held, even on a restarted or another replica", async () => {
     const one = source("feed");
     one.says({ SUI: 3.5, IKA: 1 });
     await refresh(feedOf(one));
@@ -108,7 +108,7 @@ describe("the price of one source", () => {
     expect(usdOf(restarted)).toBe(35);
   });
 
-  it("stays at the last accepted one while the source fails, and the failure is reported", async () => {
+  it("stays at the last accepted value while the source fails, and the failure is reported", async () => {
     const one = source("feed");
     const feed = feedOf(one);
     one.says({ SUI: 3.5, IKA: 1 });

@@ -1,4 +1,4 @@
-/** The sources of prices, each against a server that answers in its documented form, or in a different one. */
+/** The sources of prices, each against a server that answers in its documented form, or in another one. */
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
@@ -165,7 +165,7 @@ describe("Coinbase Exchange", () => {
     expect(asked[0]!.headers["user-agent"]).toMatch(/./);
   });
 
-  it("counts a trade outside bid and ask as a bound", async () => {
+  it("widens the bounds to a trade outside bid and ask", async () => {
     json(ticker({ price: "3.6" }));
     expect((await read(reader())).get("SUI")?.highPicoUsd).toBe(3_600_000_000_000n);
     json(ticker({ price: "3.4" }));

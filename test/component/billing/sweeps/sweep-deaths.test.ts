@@ -56,7 +56,7 @@ it("a sweep is finished once, wherever its process was killed", { timeout: 600_0
   await prepareLanes({ database, network, reader, afterRestore: false, log: silentLog });
   await createGasKeeper({ clock: systemClock, database, network, reader, laneIds, log: silentLog }).assign();
 
-  /** Sweeps until everything is swept or the process is killed; false if it was killed. */
+  /** Sweeps until everything is swept; returns false if the process was killed first. */
   const sweep = async (lastStep: number): Promise<boolean> => {
     let isDead = false;
     const life = createLife(lastStep, () => {

@@ -102,7 +102,7 @@ describe("a sweep", { timeout: 60_000 }, () => {
     ).toBe(1);
   });
 
-  it("leaves an audit event of who moved what", async () => {
+  it("leaves an audit event that names the actor and the coins", async () => {
     await pay(5_000);
     await credited();
     await start();
@@ -203,7 +203,7 @@ async function moveByHand(coinId: string, recipient: string): Promise<{ readonly
   return (await sendByHand(tx)).Transaction!;
 }
 
-/** Touches the coin without effect: the transaction takes more from the coin than it holds, and fails. */
+/** Uses the coin without effect: the transaction takes more from the coin than it holds, and fails. */
 async function failByHand(coinId: string): Promise<void> {
   const { object } = await harness.client.getObject({ objectId: coinId });
   const tx = new Transaction();

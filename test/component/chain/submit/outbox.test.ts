@@ -41,7 +41,7 @@ describe("the outbox", () => {
   const store = (digest: string, ids: string[], of = lease) =>
     database.transaction((db) => storeTransaction(db, of, transaction(digest), ids));
 
-  it("gives the most urgent kind first, and an operation that must go alone by itself", async () => {
+  it("leases the most urgent kind first, and leases an operation alone if it must be sent alone", async () => {
     const presign = await queue("presign", 50);
     const sign = await queue("sign", 10);
     const alone = await queue("sign", 10);
@@ -98,7 +98,7 @@ describe("the outbox", () => {
     expect(await database.query("SELECT state FROM chain_transaction")).toEqual([{ state: "landed" }]);
   });
 
-  it("gives the operations of one lease to no other until that lease ends", async () => {
+  it("gives leased operations to no other lease until that lease ends", async () => {
     await addLane(database, NETWORK, { objectId: "0xother", version: "1", digest: "d" });
     const other = (await leaseLane(database, "0xother", 60_000))!;
     const taken = await queue();

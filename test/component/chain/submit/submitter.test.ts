@@ -16,7 +16,6 @@ const COIN = "0xc014";
 let database: Database;
 let submitter: Submitter | undefined;
 let chain: FakeChain;
-/** The errors in the log. */
 let alarms: object[] = [];
 let onAlarm = () => {};
 /** The problems that the submitter reported to the operator. */
@@ -133,7 +132,7 @@ describe("the submitter", () => {
     expect(states.map(({ state }) => state)).toEqual(["aborted", "aborted", "landed"]);
   });
 
-  it("keeps the queue while only the operator can help", async () => {
+  it("keeps operations queued while only the operator can fix the cause", async () => {
     const id = await queue();
     let refusals = 0;
     chain.refuse = () => (++refusals <= 2 ? abort("sessions_manager", 1) : undefined);
@@ -142,7 +141,7 @@ describe("the submitter", () => {
     expect(chain.landed).toEqual([id]);
   });
 
-  it("keeps a whole batch in the queue, and says so, until Ika's coordinator accepts the package again", async () => {
+  it("keeps a whole batch queued, and reports it, until Ika's coordinator accepts the package again", async () => {
     const ids = await Promise.all([queue(), queue(), queue()]);
     let refusals = 0;
     chain.refuse = () => (++refusals <= 2 ? abort("coordinator", 0) : undefined);
@@ -154,7 +153,7 @@ describe("the submitter", () => {
     expect(alarms).toContainEqual(expect.objectContaining({ cause: "coordinator_version" }));
   });
 
-  it("keeps the queue while the settings name another package", async () => {
+  it("keeps operations queued while the settings name another package", async () => {
     const id = await queue();
     let refusals = 0;
     const mismatch = { kind: "CommandArgumentError", message: "TypeMismatch" };
@@ -165,7 +164,7 @@ describe("the submitter", () => {
     expect(blocked).toEqual(["wrong_package", "wrong_package"]);
   });
 
-  it("keeps the queue when only the real execution meets the coordinator's new version", async () => {
+  it("keeps operations queued when only the real execution meets the coordinator's new version", async () => {
     const id = await queue();
     let refusals = 0;
     chain.abortOnExecution = () => (++refusals <= 1 ? abort("coordinator", 0) : undefined);
@@ -241,7 +240,7 @@ describe("the submitter", () => {
     expect(alarms).toEqual([]);
   });
 
-  it("stops and says why after a foreign transaction has used the lane's input", async () => {
+  it("stops and reports why after a foreign transaction has used the lane's input", async () => {
     const id = await queue();
     const alarmed = new Promise<void>((resolve) => {
       onAlarm = resolve;
@@ -331,7 +330,7 @@ describe("the submitter", () => {
     expect(await told).toBe("landed");
   });
 
-  it("limits a batch by its bytes, and sends an operation above the limit by itself", async () => {
+  it("limits a batch by its bytes, and sends an operation above the limit alone", async () => {
     const ids = await Promise.all([queue(), queue(), queue()]);
     chain.sizeBytes = 60 * 1024;
     await run(ids);
@@ -382,7 +381,6 @@ function start(): Submitter {
   return created;
 }
 
-/** Runs a single submitter until all these operations have ended. */
 async function run(subjectIds: readonly string[]): Promise<void> {
   const ended = subjectIds.map(
     (id) => new Promise<void>((resolve) => signals.subscribe(`operation:${id}`, () => resolve())),

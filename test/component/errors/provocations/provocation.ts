@@ -4,7 +4,7 @@ import type { WireReply } from "../wire-reply.ts";
 
 /** One way to provoke a reason. */
 export interface Provocation {
-  /** Follows "is refused:". */
+  /** The end of a sentence that begins with "is refused:". */
   readonly how: string;
   /** The only protocol that can give this refusal, and why the other cannot. */
   readonly only?: { readonly face: Face["name"]; readonly because: string };

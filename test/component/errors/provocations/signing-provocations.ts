@@ -282,7 +282,7 @@ export const SIGNING_PROVOCATIONS = {
 } as const satisfies Record<string, readonly Provocation[]>;
 
 /**
- * A KEYED call made once, over a database that reports the key's row as PostgreSQL does while another transaction holds
+ * A KEYED call over a database that reports the key's row as locked, as PostgreSQL does while another transaction holds
  * it. test/race/idempotency.test.ts checks that report on a real PostgreSQL.
  */
 function lockedOut({ database }: ErrorStack): ServiceImpl<typeof Signing>["reserveSign"] {

@@ -106,7 +106,7 @@ describe("session identifiers", () => {
     );
   });
 
-  test("a session identifier must be used or kept", async () => {
+  test("a transaction that drops a session identifier fails", async () => {
     const failed = await harness.runToFailure((tx) => {
       calls.registerSessionIdentifier(harness.config, harness.coordinator(tx) as never, session(), tx);
     });

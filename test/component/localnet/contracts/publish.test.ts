@@ -1,4 +1,4 @@
-/** A package that was published on the local network, which serves its model of the Treasury under the new id. */
+/** A package that is published on the local network, which serves its model of the Treasury under the new id. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -42,7 +42,7 @@ function setPaused(tx: Transaction, packageId: string, isPaused: boolean): void 
   });
 }
 
-it("it creates what the Move package creates: a shared Treasury, its AdminCap and the UpgradeCap", async () => {
+it("a publication creates a shared Treasury, its AdminCap and the UpgradeCap, like the Move package", async () => {
   expect(createdOf("::Treasury").outputOwner?.$kind).toBe("Shared");
   expect(createdOf("::AdminCap").outputOwner?.AddressOwner).toBe(me);
   expect(
@@ -52,7 +52,7 @@ it("it creates what the Move package creates: a shared Treasury, its AdminCap an
   expect(object.owner.$kind).toBe("Immutable");
 });
 
-it("its functions can be looked up and called, and those of a package that nobody published cannot", async () => {
+it("functions of a published package can be looked up and called, and those of an unknown package cannot", async () => {
   const moduleName = "treasury";
   const { function: found } = await harness.client.core.getMoveFunction({
     ...{ packageId: packageOf(), moduleName, name: "set_paused" },
@@ -69,7 +69,7 @@ it("its functions can be looked up and called, and those of a package that nobod
   );
 });
 
-it("it survives a restart of the network", async () => {
+it("a published package survives a restart of the network", async () => {
   await harness.close();
   harness = await startHarness({ dataDirectory });
   const executed = await harness.run((tx) => setPaused(tx, packageOf(), false));

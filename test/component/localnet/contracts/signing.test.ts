@@ -98,7 +98,7 @@ describe("presigns and signatures", () => {
     );
   });
 
-  test("presign, algorithm and hash scheme must fit the approval and the dWallet", async () => {
+  test("presign, algorithm and hash scheme must match the approval and the dWallet", async () => {
     const { dwalletId } = await activeDwallet(harness);
     const [ecdsa] = await readyPresigns(harness);
     const [eddsa] = await readyPresigns(harness, { curve: 2 });
@@ -113,7 +113,7 @@ describe("presigns and signatures", () => {
     expect(await sign(eddsa, {})).toBe("coordinator_inner 1");
   });
 
-  test("a signature is written under its dWallet, and its presign is gone for good", async () => {
+  test("a signature is written under its dWallet, and its presign is gone permanently", async () => {
     const { dwalletId } = await activeDwallet(harness);
     const [presignId] = await readyPresigns(harness);
     const ids = { dwalletId, presignId: presignId as string };
@@ -185,7 +185,7 @@ describe("presigns and signatures", () => {
   });
 });
 
-test("the exact price leaves the coins, and a coin that does not hold it aborts by currency", async () => {
+test("exactly the price is taken from the coins, and a coin below it aborts with its currency's code", async () => {
   const me = hotWallet.toSuiAddress();
   const [ika] = (await harness.client.listCoins({ owner: me, coinType: harness.net.ikaCoinType })).objects;
   const request = (tx: Transaction, ikaAmount: number, suiAmount: number) => {

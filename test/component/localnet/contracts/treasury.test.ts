@@ -58,7 +58,7 @@ async function balances(): Promise<[ika: bigint, sui: bigint]> {
   return [ika as bigint, sui as bigint];
 }
 
-test("a batch of presigns costs the Treasury exactly what its events say, in the order of its sessions", async () => {
+test("a batch of presigns costs the Treasury exactly the amounts in its events, in the order of its sessions", async () => {
   const [ikaBefore, suiBefore] = await balances();
   const executed = await harness.run((tx) => payPresigns(harness, tx, { count: 10 }));
   const paid = executed.events
@@ -101,7 +101,7 @@ test("a revoked operator cannot spend, and a new one can", async () => {
   expect(abortOf(again)).toBe("operators 1");
 });
 
-test("a paused Treasury pays for nothing until it is resumed", async () => {
+test("a paused Treasury makes no payment until it is resumed", async () => {
   await harness.run((tx) => admin(tx, "set_paused", [tx.pure.bool(true)]));
   expect(abortOf(await harness.runToFailure((tx) => payPresigns(harness, tx)))).toBe("treasury 2");
   await harness.run((tx) => admin(tx, "set_paused", [tx.pure.bool(false)]));
@@ -162,7 +162,7 @@ test("a deposit adds to the balances, and a drain takes at most the balance", as
   expect((await harness.client.getBalance({ owner: to })).balance.balance).toBe("700");
 });
 
-test("the Treasury signs only with caps that it holds, and no longer with a released one", async () => {
+test("the Treasury signs only with caps that it holds, and not with a released one", async () => {
   const { dwalletId } = await activeDwallet(harness);
   const [presignId] = await readyPresigns(harness);
   const unknown = `0x${"7".repeat(64)}`;

@@ -30,7 +30,7 @@ async function subscribe(readMask: { paths: string[] } | undefined, format: "bin
   const call = client.subscriptionService.subscribeCheckpoints(readMask ? { readMask } : {}, {
     abort: closing.signal,
   });
-  // The call's outcome is that of its messages.
+  // An error of the call arrives through its messages.
   for (const part of [call.headers, call.status, call.trailers]) part.catch(() => {});
   await call.headers;
   const messages = call.responses[Symbol.asyncIterator]();
@@ -70,7 +70,7 @@ describe("the subscription to checkpoints", () => {
     },
   );
 
-  it("has only the cursor without a read mask", async () => {
+  it("sends only the cursor without a read mask", async () => {
     const stream = await subscribe(undefined);
     await pay(1n);
     const { cursor, checkpoint } = await stream.next();

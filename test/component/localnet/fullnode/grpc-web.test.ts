@@ -61,7 +61,7 @@ describe("framing", () => {
   });
 });
 
-describe("the node answers with a status and still runs after", () => {
+describe("the node answers with a status, and continues to run, after", () => {
   test("no frame, a short frame, a long frame, two frames, compression, an unknown flag", async () => {
     const message = frame(new Uint8Array());
     expect(await call(SERVICE, new Uint8Array())).toBe("3");

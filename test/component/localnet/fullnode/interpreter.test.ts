@@ -100,7 +100,7 @@ describe("coins", () => {
 });
 
 describe("values", () => {
-  test("a value that was taken is gone", async () => {
+  test("a value that was taken cannot be used again", async () => {
     const result = await attempt((tx) => {
       const [coin] = tx.splitCoins(tx.gas, [5]);
       tx.transferObjects([coin as never], me);
@@ -117,7 +117,7 @@ describe("values", () => {
     expect(result).toEqual({ argument: 1, fault: "InvalidValueUsage" });
   });
 
-  test("an object that no command took fails the transaction, which names its place", async () => {
+  test("an object that no command takes fails the transaction, and the error names its place", async () => {
     const result = await attempt((tx) => tx.splitCoins(tx.gas, [1, 2]));
     expect(result.message).toContain(
       "Unused result without the drop ability. Command result 0, return value 0",
@@ -212,7 +212,7 @@ describe("functions", () => {
     expect((await call("0x2::coin::value", ["0x9::other::COIN"], 1)).fault).toBe("TypeMismatch");
   });
 
-  test("a function's description says how it takes its arguments", async () => {
+  test("a function's description says how it takes each argument", async () => {
     const { function: described } = await harness.client.getMoveFunction({
       packageId: harness.net.treasury.packageId,
       moduleName: "treasury",

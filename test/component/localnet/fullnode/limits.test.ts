@@ -24,7 +24,10 @@ async function send(build: (tx: Transaction) => void) {
   return harness.client.executeTransaction({ transaction: bytes, signatures: [signature] });
 }
 
-/** A command that uses a pure argument of this many bytes; the function does not exist, so it fails after the checks. */
+/**
+ * A command with a pure argument of this many bytes. The function does not exist, so the command fails after the
+ * checks.
+ */
 const withPure = (tx: Transaction, length: number) =>
   tx.moveCall({ target: "0x2::nowhere::nothing", arguments: [tx.pure(new Uint8Array(length))] });
 

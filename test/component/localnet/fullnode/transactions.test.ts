@@ -59,7 +59,7 @@ describe("versions", () => {
     }
   });
 
-  test("an owned object that was only read gets a new version too, and its old reference is spent", async () => {
+  test("an owned object that was only read also gets a new version, and its old reference is spent", async () => {
     const capId = harness.net.treasury.operatorCapIds[2] as string;
     const before = (await harness.client.getObject({ objectId: capId })).object;
     await harness.run((tx) => payPresigns(harness, tx, { capId }));

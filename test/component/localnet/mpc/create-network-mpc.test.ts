@@ -32,7 +32,7 @@ it("the worker gives the same answers as the party on the caller's thread", asyn
   expect(await mpc.dkg(badDkg)).toMatchObject({ kind: "rejected" });
 });
 
-it("presigns run after everything else", async () => {
+it("the worker runs presigns after everything else", async () => {
   mpc = await createNetworkMpc({ seed });
   const done: string[] = [];
   const note = (name: string) => () => void done.push(name);
@@ -44,7 +44,7 @@ it("presigns run after everything else", async () => {
   expect(done).toEqual(["first presign", "dkg", "second presign"]);
 });
 
-it("closing rejects the calls under way and all later ones, and may be done twice", async () => {
+it("closing the MPC rejects the calls under way and all later ones, and a second close has no effect", async () => {
   mpc = await createNetworkMpc({ seed });
   const open = [mpc.networkDkgPublicOutput(), mpc.presign(presign)].map((call) =>
     call.catch((error: unknown) => error),

@@ -31,12 +31,12 @@ function signInput({ curve, dkg }: RecordedSession, sign: RecordedSign): Network
   };
 }
 
-/** The chain has v before r and s, the judge after them. */
+/** The chain has v before r and s; the test's verifier has it after them. */
 function judgedForm(signature: Uint8Array): Uint8Array {
   return signature.length === 65 ? concatBytes(signature.subarray(1), signature.subarray(0, 1)) : signature;
 }
 
-/** Bytes that are unreadable in the ways in which a stranger's bytes are. */
+/** Damages bytes in ways that make a stranger's bytes unreadable. */
 const damage = (bytes: Uint8Array): fc.Arbitrary<Uint8Array> =>
   fc.oneof(
     fc.nat(bytes.length - 1).map((length) => bytes.slice(0, length)),
@@ -56,7 +56,7 @@ describe.each(SESSIONS)("on curve $curve the network", (session) => {
     expect(dwalletOutput.includes(Buffer.from(session.publicKey))).toBe(true);
   });
 
-  it("makes a signature that an outside library accepts, the same one each time", () => {
+  it("makes the same signature each time, which an outside library accepts", () => {
     const { algorithm, hash, message, signature } = sign;
     expect(output(party.sign(input))).toEqual(signature);
     const claim = { signatureAlgorithm: algorithm, hash, message, publicKey: session.publicKey };

@@ -25,7 +25,7 @@ function onlyFile(): string {
 }
 
 describe("a fixed base", () => {
-  it("gives right powers for exponents longer than its table", () => {
+  it("computes correct powers for exponents longer than its table", () => {
     const base = tableSource(undefined).fixedBase(group, group.h);
     for (const exponent of [0n, 5n, (1n << 749n) - 3n, (1n << 941n) - 7n]) {
       const { power, rest } = fixedBaseFactors(group, base, exponent);
@@ -36,7 +36,7 @@ describe("a fixed base", () => {
 });
 
 describe("tables kept in a directory", () => {
-  it("are written once, without temporary files, and read back unchanged", () => {
+  it("are written once, leave no temporary files, and are read back unchanged", () => {
     const built = tableSource(directory).fixedBase(group, group.h);
     const before = readFileSync(onlyFile());
     expect(tableSource(directory).fixedBase(group, group.h)).toEqual(built);

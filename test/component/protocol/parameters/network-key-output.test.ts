@@ -23,7 +23,7 @@ const { dkgVersion2, dkgVersion4, reconfigurationVersion4 } = REAL_OUTPUTS;
 const sha256 = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");
 
 describe("an output of a network key", () => {
-  it("without maps and a tail is encoded as it was read", () => {
+  it("without maps and a tail is encoded again to the bytes that were read", () => {
     expect(encodeNetworkKeyOutput(decodeNetworkKeyOutput(minimal))).toEqual(minimal);
   });
 

@@ -14,7 +14,7 @@ import { programEnvironment } from "../../../support/environment.ts";
 import { type OtlpReceiver, startOtlpReceiver } from "../../../support/otlp-receiver.ts";
 import { ROOT } from "../../../support/source-files.ts";
 
-// Loading OpenTelemetry takes its time on a busy machine.
+// Loading OpenTelemetry is slow on a busy machine.
 beforeAll(() => import("../../../../src/telemetry/otlp/otlp-tracing.ts"), 60_000);
 
 let receiver: OtlpReceiver | undefined;
@@ -49,7 +49,6 @@ const remote = (isSampled = true): SpanContext => ({
   traceFlags: isSampled ? TraceFlags.SAMPLED : TraceFlags.NONE,
 });
 
-/** Only a call may begin a trace. */
 const CALL = { kind: SpanKind.SERVER };
 
 describe("a traced process", () => {
@@ -72,7 +71,7 @@ describe("a traced process", () => {
     expect(receiver.header("authorization")).toBe("Bearer abc");
   });
 
-  it("starts no trace for work without a caller", async () => {
+  it("starts no trace for work outside a call", async () => {
     const { tracer } = await open();
     expect(tracer.startSpan("a look at the queue").isRecording()).toBe(false);
   });
@@ -91,7 +90,7 @@ describe("a traced process", () => {
     expect(isRecorded(none.tracer, true)).toBe(false);
   });
 
-  it("records the kind of a failure, never its text", async () => {
+  it("records the type of a failure, never its text", async () => {
     const { receiver, tracer } = await open();
     const failure = Object.assign(new Error("duplicate key (apple)"), { code: "23505" });
     const failing = inSpan(tracer, "x", CALL, () => Promise.reject(failure));
@@ -127,7 +126,7 @@ describe("a transaction for several calls", () => {
     traceParent: parent ? formatTraceParent(parent) : null,
   });
 
-  it("has a span in the trace of each, belongs to the first one's, and links to all", async () => {
+  it("is a span in the first call's trace, and links to the traces of all calls", async () => {
     const { receiver, tracer } = await open();
     const [first, second] = [remote(), remote()];
     const operations = [operation(), operation(first), operation(second), operation(remote(false))];
@@ -152,7 +151,7 @@ describe("a transaction for several calls", () => {
   });
 });
 
-describe("a statement's summary", () => {
+describe("the summary of a statement", () => {
   it.each([
     ["SELECT id FROM project WHERE id = $1", "SELECT project"],
     ["UPDATE sign_request SET status = 'queued' WHERE id = $1 RETURNING id", "UPDATE sign_request"],

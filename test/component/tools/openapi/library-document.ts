@@ -4,13 +4,13 @@ import { type DocumentFrame, openApiDocument } from "../../../../tools/openapi/o
 import { headerRefs } from "../../../../tools/openapi/reply-headers.ts";
 import { compileProto } from "./compile-proto.ts";
 
-/** A document's parts as tests look at them. */
+/** The parts of a document that tests read. */
 export interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly components: { readonly schemas: Readonly<Record<string, JsonObject>> };
 }
 
-/** An operation's parts as tests look at them. */
+/** The parts of an operation that tests read. */
 export interface Operation {
   readonly operationId: string;
   readonly summary: string;
@@ -40,7 +40,7 @@ const FRAME: DocumentFrame = {
   }),
 };
 
-/** Describes services of a proto, by default the library's. @param edit changes its text first */
+/** Describes the services of a proto, by default the library's. @param edit changes its text first */
 export function describeLibrary(edit: (proto: string) => string = (proto) => proto): Document {
   const text = readFileSync(new URL("library.proto", import.meta.url), "utf8");
   const registry = compileProto("library.proto", edit(text));

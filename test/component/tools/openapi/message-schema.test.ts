@@ -55,13 +55,13 @@ describe("the schema of a reply", () => {
     expect(property("Book", "name")).toEqual({ type: "string", description: "Its name." });
   });
 
-  it("excludes one field of a oneof beside another", () => {
+  it("allows at most one field of a oneof", () => {
     expect(schemas["Book"]).toMatchObject({
       dependentSchemas: { shelf: { properties: { reader: false } } },
     });
   });
 
-  it("has an enum's values by their first names", () => {
+  it("has each value of an enum under its first name", () => {
     expect(schemas["Binding"]).toMatchObject({
       enum: ["BINDING_UNSPECIFIED", "BINDING_PAPER", "BINDING_CLOTH"],
     });

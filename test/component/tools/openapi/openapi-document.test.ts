@@ -35,7 +35,7 @@ function replyOf(verb: string, path: string, type = "application/json"): JsonObj
 const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 
 describe("the document of a service", () => {
-  it("is valid for other projects' validators", async () => {
+  it("is valid according to other projects' validators", async () => {
     expect(await faultsOf(document)).toEqual([]);
   });
 
@@ -63,7 +63,7 @@ describe("the document of a service", () => {
       "post /v1/covers:watch cover2",
       "post /v1/rules take",
       "post /v1/rules/{anything} take2",
-      // The template says `{title}`, but OpenAPI would not tell that path from PATCH's.
+      // In the template it is `{title}`, but OpenAPI could not distinguish that path from PATCH's.
       "put /v1/books/{book.name} update2",
       "put /v1/covers/{path} cover",
     ]);
@@ -131,7 +131,7 @@ describe("a binding", () => {
     expect(whole).toMatchObject({ required: ["title"], properties: { book: { required: ["binding"] } } });
   });
 
-  it("answers with the message, or the field that the annotation names", () => {
+  it("returns the message, or the field that the annotation names", () => {
     expect(replyOf("get", "/v1/books")).toEqual(ref("FindResponse"));
     expect(replyOf("patch", "/v1/books/{book.name}")).toEqual({ anyOf: [ref("Book"), { type: "null" }] });
     expect(replyOf("put", "/v1/books/{book.name}")).toEqual({ type: "array", items: { type: "string" } });
@@ -164,7 +164,7 @@ describe("a binding", () => {
     expect(responses["200"]?.content).toEqual(octets);
   });
 
-  it("allows a GET for changed octets only, or for a range of them", () => {
+  it("allows a conditional GET for octets, and a GET for a range of them", () => {
     expect(replyOf("get", "/v1/covers/{path}", "application/octet-stream")).toMatchObject({
       format: "binary",
     });

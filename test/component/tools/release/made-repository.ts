@@ -22,7 +22,7 @@ export interface OpenedPullRequest {
 
 /**
  * A git repository in a temporary folder, with the project's configuration of release-please and the files that it
- * changes. Git is real. The releases and pull requests of GitHub are kept in memory.
+ * changes. Git is real. GitHub's releases and pull requests are kept in memory.
  */
 export class MadeRepository extends LocalGitHub {
   readonly folder: string;
@@ -46,7 +46,7 @@ export class MadeRepository extends LocalGitHub {
       .trim();
   }
 
-  /** Starts anew at a release; without a version, before the first one. */
+  /** Resets the repository to a release; without a version, to before the first one. */
   startAt(version: string | undefined): void {
     this.git("checkout", "--quiet", "-B", "main", "empty");
     this.opened.length = 0;
@@ -67,7 +67,7 @@ export class MadeRepository extends LocalGitHub {
     this.git("commit", "--quiet", "--allow-empty", "--message", message);
   }
 
-  /** Merges the Release PR as GitHub does when it squashes. */
+  /** Merges the Release PR like GitHub's squash. */
   mergeOpened(): string {
     const [opened] = this.opened.splice(0);
     if (opened === undefined) throw new Error("no Release PR is open");
@@ -77,7 +77,7 @@ export class MadeRepository extends LocalGitHub {
     return sha;
   }
 
-  /** Read from the working tree, which needs no process. It is the only checked-out branch. */
+  /** Reads from the working tree, without a process. Only this branch is checked out. */
   override async getFileContentsOnBranch(name: string): ReturnType<LocalGitHub["getFileContentsOnBranch"]> {
     const parsedContent = readFileSync(path.join(this.folder, name), "utf8");
     const content = Buffer.from(parsedContent).toString("base64");
@@ -110,7 +110,7 @@ export class MadeRepository extends LocalGitHub {
     const tracked = new Set(this.git("ls-files").split("\n"));
     const files = new Map<string, string>();
     for (const { path: name, updater } of updates) {
-      // Some updates concern files that only other projects have.
+      // Some updates concern files of other kinds of projects.
       if (!tracked.has(name)) continue;
       const before = files.get(name) ?? readFileSync(path.join(this.folder, name), "utf8");
       files.set(name, updater.updateContent(before));

@@ -46,7 +46,7 @@ describe("the next release", () => {
     expect([await nextAfter("1.2.3", message), await nextAfter("0.2.3", message)]).toEqual([stable, early]);
   });
 
-  it("depends on the greatest of several changes, and ignores a subject that matches nothing", async () => {
+  it("depends on the most significant of several changes, and ignores a subject that matches nothing", async () => {
     const messages = ["feat: one", "Make it work", "fix: two", "chore: three"];
     expect(await nextAfter("1.2.3", ...messages)).toBe("1.3.0");
     expect(await nextAfter("1.2.3", ...messages, "perf!: four")).toBe("2.0.0");
@@ -80,7 +80,7 @@ describe("the next release", () => {
     ]);
   });
 
-  it("writes its version into every file that has it, and changes nothing else", async () => {
+  it("writes its version into every file that contains it, and changes nothing else", async () => {
     await nextAfter("1.2.3", "feat: sign faster");
     const { files } = repository.opened[0] ?? { files: new Map<string, string>() };
     expect([...files.keys()].sort()).toEqual([

@@ -13,7 +13,7 @@ import {
 } from "../../transport/fake-services.ts";
 
 const TSC = path.resolve("node_modules/.bin/tsc");
-/** Generator and compiler are processes with megabytes of code. */
+/** Generator and compiler are processes that load megabytes of code. */
 const TIMEOUT_MS = 60_000;
 const FLAGS =
   "--noEmit --pretty false --strict --target es2023 --module esnext --moduleResolution bundler".split(" ");
@@ -31,7 +31,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** Checks lines of code that have a client called `api`. @returns the lines that do not type-check, with the reason */
+/** Type-checks lines of code that use a client `api`. @returns the lines with errors, with the reason */
 function refusedLines(lines: readonly string[]): { line: string; code: string }[] {
   const head =
     'import { Api, Curve, ErrorReason, Hash, SignatureAlgorithm } from "./client";\nconst api = new Api();';
@@ -48,7 +48,7 @@ const RESERVE =
   'dwalletId: "0x", signatureAlgorithm: SignatureAlgorithm.Taproot, hashScheme: Hash.SHA256, message: "AA=="';
 const ACCEPT = 'encryptedUserSecretKeyShareId: "0x", userOutputSignature: "AA=="';
 
-describe("a client that another tool makes from the document", { timeout: TIMEOUT_MS }, () => {
+describe("a client that another tool generates from the document", { timeout: TIMEOUT_MS }, () => {
   it("type-checks when it is used correctly", () => {
     expect(
       refusedLines([
@@ -86,7 +86,7 @@ describe("a client that another tool makes from the document", { timeout: TIMEOU
     expect([...new Set(refusedLines(wrong).map(({ line }) => line))]).toEqual(wrong);
   });
 
-  it("is understood by the server, and understands it", async () => {
+  it("exchanges calls and replies with the server", async () => {
     const { Api } = (await import(path.join(folder, "client.ts"))) as {
       Api: new (options: {
         baseUrl: string;

@@ -6,7 +6,7 @@ import { hexToBytes } from "../../../../src/protocol/bytes.ts";
 import { Secret } from "../../../../src/telemetry/secret.ts";
 import { readSource } from "../../../support/source-files.ts";
 
-// Made with Python's hmac and hashlib, and the Ed25519 of its `cryptography` package.
+// Computed with Python's hmac and hashlib, and the Ed25519 of its `cryptography` package.
 const vectors = JSON.parse(readFileSync(new URL("./deposit-key.vectors.json", import.meta.url), "utf8")) as {
   masterSeedHex: string;
   network: string;
@@ -32,7 +32,7 @@ test.each(vectors)(
 
 test("a cached deposit address belongs to its own seed, network and project", () => {
   const seeds = vectors.map(({ masterSeedHex }) => new Secret(hexToBytes(masterSeedHex)));
-  // Each is asked for twice, the second time among those of all others.
+  // Each address is requested twice, the second time among those of all others.
   for (let round = 0; round < 2; round++) {
     for (const [index, { network, address, ...owner }] of vectors.entries()) {
       expect(deriveDepositAddress(seeds[index]!, network, owner)).toBe(address);

@@ -12,12 +12,12 @@ describe("the follower of checkpoints", () => {
     });
   });
 
-  it("moves on with a stream that continues where it stands, or before", () => {
+  it("advances with a stream that starts at its position or before", () => {
     for (const first of [1_000n, 900n])
       expect(plan({ seen: { first, last: 1_004n } })).toEqual({ kind: "advance", to: 1_005n });
   });
 
-  it("rests when nothing is new, and when this replica of the fullnode is a little behind", () => {
+  it("rests if nothing is new, or if this replica of the fullnode is slightly behind", () => {
     expect(plan({})).toEqual({ kind: "rest" });
     expect(plan({ latest: 760n })).toEqual({ kind: "rest" });
     expect(plan({ seen: { first: 790n, last: 800n } })).toEqual({ kind: "rest" });

@@ -6,7 +6,7 @@ const price = (picoUsd: number, seconds: number) => ({
   picoUsd: BigInt(picoUsd),
   time: new Date(1_000 * seconds),
 });
-/** What is believed after each of the readings, given as price and second. */
+/** The accepted price after each reading, given as price and second. */
 function believed(...readings: readonly (readonly [number, number])[]): (number | undefined)[] {
   let state: PriceState = {};
   return readings.map(([picoUsd, seconds]) => {
@@ -20,15 +20,15 @@ describe("a price", () => {
     expect(believed([100, 0], [120, 1], [96, 2])).toEqual([100, 120, 96]);
   });
 
-  it("that jumps up or down is not accepted, and is forgotten when the feed returns", () => {
+  it("that jumps up or down is not accepted, and is dropped when the feed returns", () => {
     expect(believed([100, 0], [121, 1], [79, 2], [101, 3])).toEqual([100, 100, 100, 101]);
   });
 
-  it("that jumped is accepted once the feed has held it for the time", () => {
+  it("that jumped is accepted once the feed has held it for the required time", () => {
     expect(believed([100, 0], [200, 10], [210, 40], [205, 69], [206, 70])).toEqual([100, 100, 100, 100, 206]);
   });
 
-  it("that jumps again restarts the time", () => {
+  it("that jumps again restarts the required time", () => {
     expect(believed([100, 0], [200, 10], [400, 40], [400, 70], [400, 100])).toEqual([
       100, 100, 100, 100, 400,
     ]);

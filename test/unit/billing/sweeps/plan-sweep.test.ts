@@ -24,7 +24,7 @@ describe("a sweep", () => {
     expect(planSweep(coins, { minValueMicroUsd: 11n, maxCoinCount: 2 })).toEqual([]);
   });
 
-  it("leaves empty coins", () => {
+  it("leaves out empty coins", () => {
     expect(
       ids(planSweep([coin("a", 0n, 0n), coin("b", 1n, 0n)], { minValueMicroUsd: 0n, maxCoinCount: 5 })),
     ).toEqual(["b"]);

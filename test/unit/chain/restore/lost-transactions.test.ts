@@ -14,7 +14,7 @@ const ref = (id: string, version: string) => ({
   digest: toBase58(new Uint8Array(32)),
 });
 
-/** A transaction of the hot wallet that took cap and coin in a version and left them in the next one. */
+/** A transaction of the hot wallet that used the cap and the coin in a version and left them in the next one. */
 async function sent(digest: string, version: number, dependencies: string[]): Promise<PastTransaction> {
   const transaction = new Transaction();
   transaction.setSender(wallet);
@@ -36,7 +36,7 @@ async function sent(digest: string, version: number, dependencies: string[]): Pr
   };
 }
 
-/** What is found where the fullnode has these transactions, and the database knows these and the lane's version. */
+/** The transactions that are found if the fullnode has `kept`, and the database has `known` and the lane's version. */
 function find(kept: readonly PastTransaction[], known: readonly string[], laneVersion: string) {
   const byDigest = new Map(kept.map((each) => [each.digest, each]));
   const newest = kept.reduce((a, b) => (a.digest > b.digest ? a : b), kept[0]!);
@@ -78,9 +78,9 @@ describe("finding transactions that the database does not know", () => {
     expect(await find([t1, t2, t3], ["t1"], "2")).toEqual(["t2", "t3"]);
   });
 
-  it("reports that the fullnode has pruned too much, and leaves none out", async () => {
+  it("reports that the fullnode has pruned too much, and returns no partial result", async () => {
     const t3 = await sent("t3", 3, ["t2", "package"]);
-    await expect(find([t3], ["t1"], "2")).rejects.toThrow("has not kept what came before transaction t3");
+    await expect(find([t3], ["t1"], "2")).rejects.toThrow("has pruned the history before transaction t3");
     await expect(find([], ["t1"], "2")).rejects.toThrow("has pruned the transactions of object");
   });
 

@@ -53,7 +53,7 @@ it.each(["CommandArgumentError", "TypeArgumentError"])("leaves %s to the operato
   expect(isAboutAll(failure)).toBe(true);
 });
 
-it("gives a cause only for failures that the operator must resolve", () => {
+it("returns a cause only for failures that the operator must resolve", () => {
   expect(operatorCause({ kind: "InsufficientGas", message: "Insufficient gas" })).toBe("gas");
   expect(
     operatorCause({ kind: "MoveAbort", message: "", abort: { module: "coordinator_inner", code: 0 } }),

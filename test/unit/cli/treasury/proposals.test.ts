@@ -15,7 +15,7 @@ describe("proposed ceilings", () => {
     expect(proposeCeilings([price({})], 0)[0]).toMatchObject({ ika: 100n, sui: 3n });
   });
 
-  it("leave out what the service does not use", () => {
+  it("omit what the service does not use", () => {
     const others = [
       price({ curve: 9 }),
       price({ signatureAlgorithm: 2 }),
@@ -32,12 +32,12 @@ describe("proposed ceilings", () => {
 });
 
 describe("proposed limits", () => {
-  it("are twice an even share, and presigns in advance", () => {
+  it("are twice an even share, plus presigns in advance", () => {
     expect(shareOf({ dkgs: 10, signs: 100 }, 4)).toEqual({ dkgs: 5n, signs: 50n, presigns: 550n });
     expect(shareOf({ dkgs: 1, signs: 1 }, 3)).toEqual({ dkgs: 1n, signs: 1n, presigns: 501n });
   });
 
-  it("have coins for all of that at the ceiling of the most expensive curve", () => {
+  it("include coins for all operations at the ceiling of the most expensive curve", () => {
     const ceilings = [
       price({ ika: 7n, sui: 1n }),
       price({ curve: 1, ika: 5n, sui: 2n }),
@@ -50,7 +50,7 @@ describe("proposed limits", () => {
   });
 });
 
-it("an epoch is shown with about the day on which it begins", () => {
+it("an epoch is shown with the approximate day on which it begins", () => {
   const now = { epoch: 100n, startMs: Date.UTC(2026, 10, 23, 6) };
   expect(describeEpoch(114n, now)).toBe("epoch 114, about 2026-12-07");
   expect(describeEpoch(100n, now)).toBe("epoch 100, which has begun");

@@ -38,7 +38,7 @@ it.each([0o640, 0o604, 0o610, 0o644])("a key file that others may open is refuse
   expect(() => readKeyFile(fileWith("11".repeat(32), mode))).toThrow("chmod 600");
 });
 
-it("what is no key is refused, and never quoted", () => {
+it("a file without a key is refused, and its content is never quoted", () => {
   for (const text of ["", "secret-words", "11".repeat(31), "suiprivkey1qqqq", "x".repeat(2_000)]) {
     const refuse = () => readKeyFile(fileWith(text));
     expect(refuse).toThrow(/the key file/);

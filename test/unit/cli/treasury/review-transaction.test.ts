@@ -40,7 +40,7 @@ const review = async (add: (tx: Transaction) => void, subject = SUBJECT) =>
   reviewTransaction(await built(add), subject).text;
 
 describe("a review shows", () => {
-  it("the network, the Treasury, who sends, and the most that the gas may cost", async () => {
+  it("the network, the Treasury, the sender, and the maximum cost of the gas", async () => {
     const text = await review((tx) => addTreasuryCall(tx, TARGET, "migrate", {}));
     expect(text).toContain("network   mainnet, chain chain");
     expect(text).toContain(`treasury  ${TREASURY}`);
@@ -78,7 +78,7 @@ describe("a review shows", () => {
     );
   });
 
-  it("what a deposit is worth, also if it is a whole coin", async () => {
+  it("the amount of a deposit, even if it is a whole coin", async () => {
     const whole = { objectId: id("5"), version: "1", digest: DIGEST };
     const text = await review((tx) => {
       const [sui] = tx.splitCoins(tx.gas, [7n]);
@@ -88,7 +88,7 @@ describe("a review shows", () => {
     expect(text).toContain("sui  0.000000007 SUI (7)");
   });
 
-  it("the digest of the package that is published, and who gets the UpgradeCap", async () => {
+  it("the digest of the published package, and the recipient of the UpgradeCap", async () => {
     const text = await review(
       (tx) => {
         const cap = tx.publish({ modules: [...PINNED.modules], dependencies: [...PINNED.dependencies] });
@@ -100,7 +100,7 @@ describe("a review shows", () => {
     expect(text).toContain(`to  ${id("d")}`);
   });
 
-  it("loudly that an upgrade is to other code than this version's", async () => {
+  it("a prominent warning if an upgrade is not to this version's code", async () => {
     const upgradeTo = (modules: readonly string[]) =>
       review((tx) => {
         const cap = tx.objectRef({ objectId: id("6"), version: "1", digest: DIGEST });
@@ -136,13 +136,13 @@ describe("a review refuses", () => {
   it("calls of another Treasury, and of any if none is known", async () => {
     const migrate = (treasuryId: string) => (tx: Transaction) =>
       addTreasuryCall(tx, { ...TARGET, treasuryId }, "migrate", {});
-    await refused(migrate(id("f")), `on ${id("f")}, not on this one`);
-    await refused(migrate(TREASURY), "not on this one", { ...SUBJECT, treasuryId: undefined });
+    await refused(migrate(id("f")), `on ${id("f")}, not on this Treasury`);
+    await refused(migrate(TREASURY), "not on this Treasury", { ...SUBJECT, treasuryId: undefined });
   });
 
-  it("commands that give coins or objects away, and those that it does not know", async () => {
-    await refused((tx) => tx.transferObjects([tx.gas], id("a")), "gives objects away");
-    await refused((tx) => tx.transferObjects([tx.objectRef(TARGET.adminCap)], id("a")), "gives objects away");
+  it("commands that give coins or objects away, and unknown commands", async () => {
+    await refused((tx) => tx.transferObjects([tx.gas], id("a")), "transfers objects");
+    await refused((tx) => tx.transferObjects([tx.objectRef(TARGET.adminCap)], id("a")), "transfers objects");
     await refused((tx) => void tx.makeMoveVec({ elements: [tx.gas] }), "MakeMoveVec");
     await refused(() => {}, "does nothing");
   });
@@ -182,7 +182,7 @@ describe("a review refuses", () => {
     );
   });
 
-  it("bytes that are no transaction, and a transaction with something behind it", async () => {
+  it("bytes that are no transaction, and a transaction with trailing bytes", async () => {
     expect(() => reviewTransaction(Uint8Array.of(1, 2, 3), SUBJECT)).toThrow(
       "not the bytes of a transaction",
     );

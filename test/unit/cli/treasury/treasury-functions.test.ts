@@ -1,4 +1,4 @@
-/** The command's tables against the Move sources of the Treasury. */
+/** Compares the command's tables with the Move sources of the Treasury. */
 import { expect, it } from "vitest";
 import { explainFailure } from "../../../../src/cli/treasury/explain-abort.ts";
 import { TREASURY_FUNCTIONS } from "../../../../src/cli/treasury/treasury-functions.ts";
@@ -23,7 +23,7 @@ const TYPES: Readonly<Record<string, string>> = {
   ...{ ikaCoin: "Coin<IKA>", suiCoin: "Coin<SUI>", received: "Receiving" },
 };
 
-it.each(Object.entries(TREASURY_FUNCTIONS))("%s takes in Move what the table says", (name, known) => {
+it.each(Object.entries(TREASURY_FUNCTIONS))("%s has the table's parameters in Move", (name, known) => {
   const [, text = ""] =
     new RegExp(`public fun ${name}\\(([^)]*)\\)`).exec(sourceOf("treasury").replaceAll(/\s+/g, " ")) ?? [];
   const parameters = text
@@ -38,7 +38,7 @@ it.each(Object.entries(TREASURY_FUNCTIONS))("%s takes in Move what the table say
   expect(types).toEqual(Object.values(known.parameters).map((kind) => TYPES[kind]));
 });
 
-it.each(MODULES)("every abort of %s has an explanation that says what to do", (module) => {
+it.each(MODULES)("every abort of %s has an explanation", (module) => {
   const codes = [...sourceOf(module).matchAll(/^const E\w+: u64 = (\d+);/gm)].map(([, code]) => Number(code));
   expect(codes.length).toBeGreaterThan(3);
   for (const code of codes) {

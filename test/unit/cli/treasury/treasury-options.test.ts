@@ -1,4 +1,4 @@
-/** What the Treasury's commands make of their command lines, without a network. */
+/** How the Treasury's commands parse their command lines, without a network. */
 import { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
 import { Secp256k1Keypair } from "@mysten/sui/keypairs/secp256k1";
 import { MultiSigPublicKey } from "@mysten/sui/multisig";
@@ -39,7 +39,7 @@ describe("operations", () => {
   });
 
   it.each(["dkg", "dkg:SECP256K1/Taproot", "sign:SECP256K1", "sign:ED25519/Taproot", "burn:ED25519", ":"])(
-    "are refused if there is none of that name: %j",
+    "are refused if none has that name: %j",
     (text) => {
       expect(() => parse("set-ceiling", "--of", text)).toThrow("--of takes dkg:CURVE");
     },
@@ -47,12 +47,12 @@ describe("operations", () => {
 });
 
 describe("addresses and ids", () => {
-  it("get their long form, and nobody is the zero address", () => {
+  it("get their long form, and `nobody` is the zero address", () => {
     const parsed = parse("set-roles", "--pauser", "0x7", "--recovery", "nobody");
     expect(parsed).toMatchObject({ pauser: `0x${"7".padStart(64, "0")}`, recovery: id("0") });
   });
 
-  it("of many objects are each given once, and at most a hundred", () => {
+  it("of several objects must be distinct, and at most a hundred", () => {
     const list = (count: number) =>
       Array.from({ length: count }, (_, i) => `0x${String(i).padStart(64, "0")}`);
     const move = (ids: readonly string[]) => parse("move", "--dwallets", ids.join(","));
@@ -70,7 +70,7 @@ describe("a command line is refused before anything is read", () => {
     return err;
   };
 
-  it("if a multisig is half described, or has a key that is none", async () => {
+  it("if a multisig is incomplete, or has an invalid key", async () => {
     const [one, two] = [new Ed25519Keypair(), new Secp256k1Keypair()].map((key) =>
       key.getPublicKey().toSuiPublicKey(),
     ) as [string, string];
@@ -94,7 +94,7 @@ describe("a command line is refused before anything is read", () => {
     expect(weighted.out).toContain(judged.toSuiAddress());
   });
 
-  it("if it does not say how to sign, or says it twice", async () => {
+  it("if it does not say how to sign, or says it in two ways", async () => {
     expect(await refused("unpause")).toContain("--key-file, --unsigned or --dry-run is missing");
     expect(await refused("publish")).toContain("--key-file, --unsigned or --dry-run is missing");
     const file = ["unpause", "--key-file", "x"];

@@ -8,7 +8,7 @@ export function addressOf(who: Actor): string {
   return who === "stranger" ? STRANGER : SENDER;
 }
 
-/** The address that holds a role: nobody's if it is undefined. */
+/** The address that holds a role; the zero address if it is undefined. */
 export function roleOf(who: Actor | undefined): string {
   return who === undefined ? NOBODY : addressOf(who);
 }

@@ -30,7 +30,7 @@ export function createModelChain() {
 
   return { addresses, objects, transact, call, createForeignCap, passEpochs, actAs };
 
-  /** Runs one transaction, of which nothing stays if it throws. Objects that nobody gets go to the sender. */
+  /** Runs one transaction, which is rolled back if it throws. Objects without a recipient go to the sender. */
   function transact<T>(work: (state: ExecutionState) => T): { result: T; events: readonly EmittedEvent[] } {
     transactionsCount += 1n;
     const digest = toBase58(blake2b256(u64Bytes(transactionsCount)));

@@ -15,12 +15,12 @@ import { addObject, borrowObject, idName } from "../../../../src/localnet/fullno
 import { userOf } from "../../../../tools/move/consents.ts";
 import type { createModelChain } from "./model-chain.ts";
 
-/** Plays the Ika network and its users on a chain without a fullnode. */
+/** Acts as the Ika network and its users on a chain without a fullnode. */
 export function createModelNetwork(chain: ReturnType<typeof createModelChain>) {
   const { addresses, transact } = chain;
   return { complete, accept, registeredUser };
 
-  /** The network completes every open session of a kind. */
+  /** Completes every open session of a kind, as the network does. */
   function complete(kind: "presign" | "dkg"): void {
     for (const number of requestedSequenceNumbers(chain.objects, addresses)) {
       const open = requestedSession(chain.objects, addresses, number);
@@ -31,7 +31,7 @@ export function createModelNetwork(chain: ReturnType<typeof createModelChain>) {
     }
   }
 
-  /** The user accepts the dWallet. */
+  /** Accepts the dWallet, as its user does. */
   function accept(dwalletId: string): void {
     transact((state) => {
       const dwallet = borrowObject(state, readInner(state, addresses).dwallets, idName(dwalletId));

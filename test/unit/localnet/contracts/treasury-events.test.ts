@@ -1,11 +1,11 @@
-/** The events of the localnet's Treasury are those of the Move package. */
+/** Compares the events of the localnet's Treasury with those of the Move package. */
 import path from "node:path";
 import { expect, it } from "vitest";
 import { TREASURY_EVENTS } from "../../../../src/localnet/contracts/treasury/treasury-events.ts";
 import { readMoveFiles } from "../../../../tools/move/move-files.ts";
 import { ROOT } from "../../../support/source-files.ts";
 
-/** How many bytes a value of a Move type has at least. */
+/** The minimum number of bytes of a value of a Move type. */
 const WIDTHS: Readonly<Record<string, number>> = {
   ...{ ID: 32, address: 32, u64: 8, u32: 4, u8: 1, bool: 1 },
   ...{ "vector<u8>": 1, Amounts: 5 * 8 },

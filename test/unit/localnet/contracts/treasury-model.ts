@@ -27,15 +27,16 @@ import { addressOf, roleOf } from "./model-actors.ts";
 import { createModelChain, SENDER } from "./model-chain.ts";
 import { createModelNetwork } from "./model-network.ts";
 
-/** What nothing on the chain has as its id. */
+/** An id of no object on the chain. */
 const UNKNOWN = `0x${"de".repeat(32)}`;
 /** More than an operator spends in a scenario. */
 const AMPLE = 1_000_000;
 const PROTOCOLS = { dkg: Protocol.DwalletDkg, presign: Protocol.Presign, sign: Protocol.Sign } as const;
 
 /**
- * Creates a Treasury of the localnet as the scenarios start with it, and returns a function that takes one step. It throws
- * as the step's transaction fails, and checks that a payment costs the network's price and that its events say so.
+ * Creates a Treasury of the localnet in the scenarios' initial state, and returns a function that takes one step. It
+ * throws the error of the step's transaction, and checks that a payment costs the network's price and that its events
+ * say so.
  */
 export function createTreasuryModel(): (step: Step) => void {
   const chain = createModelChain();
@@ -209,7 +210,7 @@ export function createTreasuryModel(): (step: Step) => void {
     }
   }
 
-  /** Calls a function that pays, and returns its events. */
+  /** Calls a paying function, and returns its events. */
   function pay(
     op: Operation,
     name: string,
@@ -236,7 +237,7 @@ export function createTreasuryModel(): (step: Step) => void {
     return paid;
   }
 
-  /** Calls a function of the administrator. */
+  /** Calls a function as the administrator. */
   function administer(
     name: string,
     { admin = "own" }: { readonly admin?: "own" | "first" | "foreign" },
@@ -276,7 +277,7 @@ export function createTreasuryModel(): (step: Step) => void {
     ]);
   }
 
-  /** Sends a capability of this type to the Treasury, if it is not there, and has it taken in. */
+  /** Sends a capability of this type to the Treasury, if it is not there yet, and makes the Treasury take it in. */
   function takeIn(
     name: string,
     step: { readonly admin?: "own" | "foreign" | "first" },
@@ -349,7 +350,7 @@ export function createTreasuryModel(): (step: Step) => void {
     return { ika: BigInt(ika), sui: BigInt(sui) };
   }
 
-  /** An amount in units, by the coordinator's own prices. */
+  /** Converts an amount to units, with the coordinator's own prices. */
   function unitsFor(op: Operation, amount: Amount): Coins {
     const state = transact((working) => readInner(working, addresses)).result;
     const { contents } = state.pricing_and_fee_manager.current.pricing_map;
@@ -367,7 +368,7 @@ interface Coins {
 
 const REFERENCE = new TextEncoder().encode("reference");
 
-/** The names and contents of the events of each operation. */
+/** The name and the struct of the event of each operation. */
 const EVENTS = {
   dkg: { eventName: "treasury::DkgPaid", struct: DkgPaid },
   presign: { eventName: "treasury::PresignPaid", struct: PresignPaid },
@@ -378,7 +379,6 @@ function bytes(value: number): Uint8Array {
   return Uint8Array.of(value);
 }
 
-/** The identifier of a session, by its number from one. */
 function sessionOf(number: number): Uint8Array {
   return bcs.u256().serialize(number).toBytes();
 }

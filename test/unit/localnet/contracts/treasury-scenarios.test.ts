@@ -1,4 +1,4 @@
-/** The localnet's model of the Treasury does what the Move package does: both run the same scenarios. */
+/** Runs the same scenarios on the localnet's model of the Treasury as the Move tests run on the Move package. */
 import { expect, it } from "vitest";
 import { ExecutionError } from "../../../../src/localnet/fullnode/failures.ts";
 import type { Failure, Scenario } from "../../../../tools/move/scenario.ts";

@@ -79,7 +79,7 @@ test("field ids equal those of the SDK", () => {
   );
 });
 
-test("addresses and lengths are read back from their short forms", () => {
+test("addresses and lengths are parsed back from their short forms", () => {
   fc.assert(
     fc.property(anyAddress, fc.nat({ max: 5_000_000 }), (address, length) => {
       expect(addressOfBytes(addressBytes(address))).toBe(address);

@@ -25,7 +25,7 @@ test("no mask selects the defaults, and a star selects everything", () => {
   expect(project(["*"])).toBe(executed);
 });
 
-test("a path selects everything below it, even beside a longer path", () => {
+test("a path selects everything below it, even together with a longer path", () => {
   const whole = project(["effects"]);
   expect(whole.effects).toEqual(executed.effects);
   expect(project(["effects", "effects.status"]).effects).toEqual(executed.effects);

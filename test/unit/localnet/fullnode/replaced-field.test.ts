@@ -1,4 +1,4 @@
-/** What a transaction does to a dynamic field that it removes and adds again. */
+/** A dynamic field that one transaction removes and adds again. */
 import { toBase58 } from "@mysten/sui/utils";
 import { expect, it } from "vitest";
 import { addField, idName, removeField } from "../../../../src/localnet/fullnode/dynamic-fields.ts";
@@ -10,7 +10,7 @@ const ID = `0x${"01".repeat(32)}`;
 const name = idName(`0x${"02".repeat(32)}`);
 const DIGEST = toBase58(new Uint8Array(32));
 
-it("A dynamic field that a transaction replaces has the version before it and the one after", () => {
+it("A replaced dynamic field is reported with its version before the transaction and the one after", () => {
   const table = { id: ID, size: "0" };
   const first = createExecutionState(() => undefined, DIGEST);
   addField(first, table, name, "u64", Uint8Array.of(1));

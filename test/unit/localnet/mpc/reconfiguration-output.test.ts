@@ -10,7 +10,7 @@ import {
 } from "../../../../src/protocol/parameters/network-key-output.ts";
 
 const dkg = networkParty(new Uint8Array(32).fill(7), undefined).networkDkgPublicOutput();
-/** Where the first map begins: behind a tag, a length of three bytes, four forms, two points and a key. */
+/** The offset of the first map, after a tag, a length of three bytes, four forms, two points and a key. */
 const FIRST_MAP = 1 + 3 + 4 * 258 + 2 * 34 + 258;
 
 it("a reconfiguration output has version 4, the key's shares and keys, and a new committee each epoch", () => {

@@ -3,7 +3,7 @@ import type { HashName, SignatureAlgorithmName } from "../../../../src/protocol/
 import { hexToBytes } from "../../../../src/protocol/bytes.ts";
 import recorded from "./wasm-sessions.json" with { type: "json" };
 
-/** A sign that was recorded. */
+/** A recorded signature. */
 export interface RecordedSign {
   readonly algorithm: SignatureAlgorithmName;
   readonly hash: HashName;
@@ -16,7 +16,7 @@ export interface RecordedSign {
   readonly signature: Uint8Array;
 }
 
-/** One dWallet's life as a user of ika-wasm 0.2.1 lived it against the network of {@link NETWORK_SEED}. */
+/** One dWallet's sessions, recorded with ika-wasm 0.2.1 as the user and the network of {@link NETWORK_SEED}. */
 export interface RecordedSession {
   readonly curve: number;
   readonly publicKey: Uint8Array;

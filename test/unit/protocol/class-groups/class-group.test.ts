@@ -22,7 +22,7 @@ describe.each([0, 1, 2, 3])("the class group of curve %i", (curve) => {
   });
 
   it("refuses a form whose coefficients have a common divisor, because it is no class of this discriminant", () => {
-    // The principal form of the discriminant -p*q, times q.
+    // The principal form of the discriminant -p*q, multiplied by q.
     const { p, q } = group;
     const scaled = { a: q, b: q, c: (q * (1n + p * q)) / 4n };
     expect(scaled.b ** 2n - 4n * scaled.a * scaled.c).toBe(group.discriminant);

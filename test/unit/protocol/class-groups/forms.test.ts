@@ -13,7 +13,7 @@ import {
 } from "../../../../src/protocol/class-groups/forms.ts";
 import { extendedGcd } from "../../../../src/protocol/class-groups/integers.ts";
 
-/** All reduced primitive forms of a small discriminant: the whole class group, by definition. */
+/** All reduced primitive forms of a small discriminant, which are the whole class group by definition. */
 function allForms(discriminant: bigint): Form[] {
   const forms: Form[] = [];
   for (let a = 1n; 3n * a * a <= -discriminant; a++) {
@@ -56,7 +56,7 @@ describe.each([-23n, -47n, -84n, -420n, -1155n, -3299n, -5n * 7n ** 3n])(
       );
     });
 
-    it("has the same fast and plain composition for every pair", () => {
+    it("has equal fast and plain compositions for every pair", () => {
       for (const x of forms.slice(0, 40)) {
         for (const y of forms.slice(0, 40)) {
           expect(composeForms(group, x, y)).toEqual(composeFormsPlainly(group, x, y));
@@ -75,7 +75,7 @@ describe.each([0, 1, 2])("the class group of curve %i", (curve) => {
   const group = classGroupOfCurve(curve);
   const exponent = fc.bigInt({ min: 1n, max: (1n << 64n) - 1n });
 
-  it("has the same fast and plain composition and squaring", () => {
+  it("has equal fast and plain compositions and squares", () => {
     fc.assert(
       fc.property(exponent, exponent, (m, n) => {
         const x = powerForm(group, group.h, m);

@@ -10,7 +10,7 @@ import {
   encodeEncryptionKey,
 } from "../../../../src/protocol/class-groups/keypair.ts";
 
-/** SHA-256 of the keys that ika-wasm 0.2.1 makes of 32 equal bytes. Seeds 0 and 1 need a second draw. */
+/** SHA-256 of the keys that ika-wasm 0.2.1 makes from 32 equal bytes. Seeds 0 and 1 need a second draw. */
 const WASM_KEYS = [
   {
     curve: 0,

@@ -12,7 +12,7 @@ it("a transcript equals the merlin crate's published test", () => {
   );
 });
 
-it("a transcript's challenge depends on every label, message and order, across block boundaries", () => {
+it("a transcript's challenge depends on every label and message and on their order, across block boundaries", () => {
   const challenges = [
     [["a", "x"]],
     [["b", "x"]],

@@ -35,7 +35,7 @@ const document = JSON.parse(
   readFileSync(new URL("../../../../gen/openapi.json", import.meta.url), "utf8"),
 ) as Document;
 const SERVICES = [Account, Admin, Billing, Onboarding, Operations, Signing];
-/** Routes that are no RPCs. */
+/** Routes that are not RPCs. */
 const PLAIN = ["/openapi.json", "/v1/health", "/v1/ready"];
 
 const operations = Object.entries(document.paths).flatMap(([path, item]) =>
@@ -61,9 +61,9 @@ function reasonsOf(operationId: string): Record<string, readonly string[]> {
 }
 
 describe("the OpenAPI document", () => {
-  it("is valid for other projects' validators", async () => {
+  it("is valid according to other projects' validators", async () => {
     const faults = await faultsOf(document);
-    // Nothing that a caller can do is wrong for these.
+    // A caller of these routes cannot make a mistake, so they have no 4xx reply.
     const expected = PLAIN.map((path) => `operation-4xx-response at #/paths/${path.replaceAll("/", "~1")}/`);
     expect(faults.filter((fault) => !expected.some((start) => fault.startsWith(start)))).toEqual([]);
   });

@@ -149,8 +149,8 @@ describe("a router", () => {
 
   it("refuses a route that exists", () => {
     const { router } = routerOf("/a/{x}", "/b/**");
-    expect(() => router.add("GET", "/a/{y}", "")).toThrow("taken");
-    expect(() => router.add("GET", "/b/{y=**}", "")).toThrow("taken");
+    expect(() => router.add("GET", "/a/{y}", "")).toThrow("already exists");
+    expect(() => router.add("GET", "/b/{y=**}", "")).toThrow("already exists");
     router.add("POST", "/a/{x}", "");
     expect(router.methodsOf("/a/1")).toEqual(["GET", "POST"]);
   });
