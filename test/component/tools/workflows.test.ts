@@ -57,6 +57,14 @@ describe("the workflows", () => {
     }
   });
 
+  it("build the image with arguments that the Dockerfile takes, among them the commit", () => {
+    const commands = steps.map(({ step }) => step.run ?? "").filter((run) => run.includes("docker build"));
+    const given = commands.flatMap((run) => [...run.matchAll(/--build-arg (\w+)=/g)].map(([, name]) => name));
+    const taken = [...readSource("Dockerfile").text.matchAll(/^ARG (\w+)/gm)].map(([, name]) => name);
+    expect(given).toContain("SOURCE_COMMIT");
+    expect(given.filter((name) => !taken.includes(name))).toEqual([]);
+  });
+
   it("pin every third-party action by its digest, with its version in a comment", () => {
     const uses = [...workflows, ...actions].flatMap(({ path: file, text }) =>
       [...text.matchAll(/^\s*-? ?uses: (.+)$/gm)].map(([, action = ""]) => `${file}: ${action}`),
