@@ -64,7 +64,10 @@ export function networkOf({ values }: { readonly values: ContextValues }): strin
   return caller.network;
 }
 
-/** Describes the caller for the log line of a call. Empty if the gate admitted nobody. */
+/**
+ * Describes the caller for the log line of a call. Its network is always a served one, because the gate admits no other,
+ * or empty. Returns nothing if the gate did not get as far as the caller.
+ */
 export function describeCaller(values: ContextValues): Readonly<Record<string, string>> {
   const caller = values.get(callerKey);
   switch (caller?.kind) {
@@ -72,6 +75,8 @@ export function describeCaller(values: ContextValues): Readonly<Record<string, s
       return { network: caller.network, projectId: caller.projectId, apiKeyId: caller.apiKeyId };
     case "admin":
       return { network: caller.network, actor: caller.origin.actor };
+    case "anonymous":
+      return { network: caller.network };
     default:
       return {};
   }

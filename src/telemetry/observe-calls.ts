@@ -5,9 +5,9 @@ import type { Metrics } from "./metrics.ts";
 import { endCallSpan, traceIdOf } from "./trace-calls.ts";
 
 /**
- * Ends the span of each call, logs one line for it, and counts it in `service_request_duration_seconds` by method and
- * code, with the trace as exemplar if it is recorded. Methods come from the contract. Paths without a method share one
- * label. Calls that fail because of the caller share another, so that a caller cannot create a series for every method
+ * Ends the span of each call, logs one line for it, and counts it in `service_request_duration_seconds` by method, code
+ * and network, with the trace as exemplar if it is recorded. Methods come from the contract. Paths without a method share
+ * one label. Calls that fail because of the caller share another, so that a caller cannot create a series for every method
  * and code.
  * Pass the result to the server as `onCallEnd`: it then also sees calls that are rejected before any interceptor.
  */
@@ -19,7 +19,7 @@ export function observeCalls({
   const durations = metrics.exemplified(
     "request_duration_seconds",
     "Time from the head of a request to the end of its call.",
-    ["method", "code"] as const,
+    ["method", "code", "network"] as const,
     BUCKETS_SECONDS,
   );
   return (call) => {
@@ -27,7 +27,9 @@ export function observeCalls({
     const traceId = traceIdOf(values);
     const codeName = code === undefined ? "ok" : codeToLabel(code);
     const label = code === undefined || !REFUSALS.has(code) ? method : REFUSED;
-    durations.observe({ method: label, code: codeName }, durationMs / 1000, endCallSpan(call));
+    const described = describe?.(values);
+    const network = described?.["network"] ?? "";
+    durations.observe({ method: label, code: codeName, network }, durationMs / 1000, endCallSpan(call));
     const fields = {
       method,
       protocol,
@@ -36,7 +38,7 @@ export function observeCalls({
       requestId,
       ...(traceId !== undefined && { traceId }),
     };
-    logger.info({ ...fields, ...describe?.(values) }, "call");
+    logger.info({ ...fields, ...described }, "call");
   };
 }
 
@@ -44,7 +46,10 @@ export function observeCalls({
 export interface CallObserverOptions {
   readonly logger: Pick<Log, "info">;
   readonly metrics: Pick<Metrics, "exemplified">;
-  /** Returns more fields for the log line, such as the project id that the gate stores in the context. */
+  /**
+   * Returns more fields for the log line, such as the project id that the gate stores in the context. Its `network` is
+   * also a label: a served network, or nothing for a call that belongs to none.
+   */
   readonly describe?: (values: ContextValues) => Readonly<Record<string, string>>;
 }
 

@@ -64,6 +64,7 @@ async function knock(
   method: DescMethod,
   headers: Record<string, string>,
   networks: readonly string[] = ["localnet"],
+  values = createContextValues(),
 ) {
   const gate = createAccessGate({
     lookup,
@@ -74,7 +75,6 @@ async function knock(
     beginTrace: () => ({ requestId: "r-1", address: "192.0.2.1" }),
     now: () => nowMs,
   });
-  const values = createContextValues();
   await gate({ method, requestHeader: new Headers(headers), responseHeader: new Headers(), values });
   return { values };
 }
@@ -260,6 +260,29 @@ describe("the gate", () => {
     await expect(knock(getNetwork, {}, both)).rejects.toMatchObject({ reason: "VALIDATION" });
     const context = await knock(getNetwork, { "x-network": "mainnet" }, both);
     expect(callerOf(context, "anonymous").network).toBe("mainnet");
+    expect(describeCaller(context.values)).toEqual({ network: "mainnet" });
+  });
+
+  it("describes no network that is not served, whatever a caller names", async () => {
+    const served = ["localnet", "mainnet"];
+    const project = await insertProject(database, TEST_ORIGIN, { name: "unserved", network: "testnet" });
+    const unserved = await newKey(SCOPES, undefined, project);
+    const own = await newKey();
+    const invented = { "x-network": "invented" };
+    for (const [method, headers] of [
+      [getNetwork, invented],
+      [getNetwork, bearer(unserved.plaintext)],
+      [getPresignHealth, bearer(ADMIN_KEY, invented)],
+      [reserveSign, bearer(own.plaintext, invented)],
+      [reserveSign, bearer(unserved.plaintext)],
+      [reserveSign, bearer(unserved.plaintext, { "x-network": "testnet" })],
+    ] as const) {
+      const values = createContextValues();
+      await expect(knock(method, headers, served, values)).rejects.toMatchObject({
+        reason: expect.stringMatching(/^NETWORK_/),
+      });
+      expect(describeCaller(values)).toEqual({});
+    }
   });
 });
 

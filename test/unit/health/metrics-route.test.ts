@@ -77,6 +77,8 @@ describe("the metrics", () => {
     const series = [...body.matchAll(/^service_request_duration_seconds_count\{(.*)\}/gm)];
     // For each method: success, the five kinds of failure that the caller did not cause, and eleven refusals.
     expect(series).toHaveLength(Object.keys(Signing.method).length * 6 + 11);
-    expect(series.map(([, labels]) => labels)).toContain('method="refused",code="unauthenticated"');
+    expect(series.map(([, labels]) => labels)).toContain(
+      'method="refused",code="unauthenticated",network=""',
+    );
   });
 });

@@ -107,8 +107,35 @@ describe("a finished call", () => {
     ]);
     const { body } = await metrics.render();
     expect(body).toContain(
-      'service_request_duration_seconds_count{method="tss.v1.Signing/GetSign",code="ok"} 1',
+      'service_request_duration_seconds_count{method="tss.v1.Signing/GetSign",code="ok",network=""} 1',
     );
+  });
+
+  it("is counted for the network that it belongs to", async () => {
+    metrics = createMetrics();
+    const networkKey = createContextKey("");
+    const observe = observeCalls({
+      metrics,
+      logger: { info() {} },
+      describe: (values) => ({ network: values.get(networkKey) }),
+    });
+    const method = "tss.v1.Signing/GetSign";
+    for (const [network, code] of [
+      ["testnet"],
+      ["mainnet"],
+      ["mainnet"],
+      ["testnet", Code.NotFound],
+    ] as const)
+      observe({
+        ...{ method, protocol: "grpc", code, durationMs: 1, requestId: "r" },
+        values: createContextValues().set(networkKey, network),
+      });
+    const { body } = await metrics.render();
+    expect(body.match(/^service_request_duration_seconds_count.*/gm)).toEqual([
+      'service_request_duration_seconds_count{method="tss.v1.Signing/GetSign",code="ok",network="testnet"} 1',
+      'service_request_duration_seconds_count{method="tss.v1.Signing/GetSign",code="ok",network="mainnet"} 2',
+      'service_request_duration_seconds_count{method="refused",code="not_found",network="testnet"} 1',
+    ]);
   });
 });
 
