@@ -53,7 +53,7 @@ export async function openNetwork(options: OpenNetworkOptions): Promise<OpenNetw
     ...{ config: own.deposits, log },
   });
   await startLoopsTogether(lifecycle, taken.priceLoops);
-  const { deposits } = taken;
+  const { deposits, pricedCoins } = taken;
   const depositSigner = createDepositSigner(deposits?.masterSeed, network.name);
   const base = { database, signals, presigns, verifier, deposits, depositSigner, observe, tracer, log };
   const work = { ...base, network, reader, config: own };
@@ -64,7 +64,7 @@ export async function openNetwork(options: OpenNetworkOptions): Promise<OpenNetw
     const samplers = createSamplers({ ...shown, database, config: own, log });
     await startLoopsTogether(lifecycle, { ...taken.watchLoops, ...chainWork, ...samplers });
   }
-  const figures = createObservation({ ...shown, metrics, database, config: own, log });
+  const figures = createObservation({ ...shown, metrics, database, pricedCoins, config: own, log });
   await startLoopsTogether(lifecycle, figures);
   const parts = {
     config,

@@ -1,4 +1,4 @@
-import { acceptedCoins } from "../billing/deposits/accepted-coins.ts";
+import { type AcceptedCoin, acceptedCoins } from "../billing/deposits/accepted-coins.ts";
 import { createWaitingCredit } from "../billing/deposits/credit-waiting.ts";
 import { checkMasterSeed } from "../billing/deposits/deposit-address.ts";
 import type { Deposits } from "../billing/deposits/deposits.ts";
@@ -31,7 +31,8 @@ import { Secret } from "../telemetry/secret.ts";
 export async function takeDeposits(options: TakeDepositsOptions): Promise<TakenDeposits> {
   const { database, network, callerReads, config, log } = options;
   const masterSeed = masterSeedOf(network.name, config.masterSeedHex);
-  if (masterSeed === undefined) return { deposits: undefined, priceLoops: {}, watchLoops: {} };
+  if (masterSeed === undefined)
+    return { deposits: undefined, pricedCoins: [], priceLoops: {}, watchLoops: {} };
   await checkMasterSeed(database, { network: network.name, masterSeed });
   const reader = createPaymentReader(network);
   const readerFor = (projectId: string) => createPaymentReader({ ...network, ...callerReads(projectId) });
@@ -46,10 +47,11 @@ export async function takeDeposits(options: TakeDepositsOptions): Promise<TakenD
   );
   const base = { database, network: network.name, coins };
   const bounds = { minimumMicroUsd, maxReferences };
-  const { prices, priceLoops } = pricesOf(priced, { ...base, clock, log });
+  const { prices, pricedCoins, priceLoops } = pricesOf(priced, { ...base, clock, log });
   const deposits = { ...base, ...bounds, masterSeed, prices, reader, readerFor, recentRefusals };
   return {
     deposits,
+    pricedCoins,
     priceLoops,
     watchLoops: {
       deposits: createDepositWatcher(deposits, { pollMs, clock, log }),
@@ -71,6 +73,8 @@ export interface TakeDepositsOptions {
 export interface TakenDeposits {
   /** Undefined if the service takes no deposits. */
   readonly deposits: Deposits | undefined;
+  /** The accepted coins whose prices come from sources. */
+  readonly pricedCoins: readonly AcceptedCoin[];
   /** The loops that keep the prices fresh. */
   readonly priceLoops: Loops;
   /** The loops that find and credit deposits. */
@@ -82,16 +86,17 @@ type Loops = Readonly<Record<string, Loop>>;
 function pricesOf(
   { fixed, sources }: DepositsConfig["prices"],
   options: Pick<PriceFeedOptions, "database" | "network" | "coins" | "clock" | "log">,
-): { prices: PriceSource; priceLoops: Loops } {
+): { prices: PriceSource } & Pick<TakenDeposits, "pricedCoins" | "priceLoops"> {
   const unchanging = fixedPrices(options.coins, fixed);
-  const coins = options.coins.filter(({ name }) => !fixed.has(name));
-  if (sources === undefined || coins.length === 0) return { prices: unchanging, priceLoops: {} };
-  const feed = createPriceFeed({ ...sources, ...options, coins, readers: readersOf(sources) });
+  const pricedCoins = options.coins.filter(({ name }) => !fixed.has(name));
+  if (sources === undefined || pricedCoins.length === 0)
+    return { prices: unchanging, pricedCoins: [], priceLoops: {} };
+  const feed = createPriceFeed({ ...sources, ...options, coins: pricedCoins, readers: readersOf(sources) });
   const prices: PriceSource = {
     priceOf: (coinType) => unchanging.priceOf(coinType) ?? feed.priceOf(coinType),
     refresh: (signal) => feed.refresh(signal),
   };
-  return { prices, priceLoops: { "price feed": feed.loop } };
+  return { prices, pricedCoins, priceLoops: { "price feed": feed.loop } };
 }
 
 /** Returns the coins that at least one source prices. Deposits of any other coin would wait forever. */

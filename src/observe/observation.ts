@@ -9,7 +9,7 @@ import type { Log } from "../telemetry/log.ts";
 import type { MetricsMaker } from "../telemetry/network-metrics.ts";
 import { createChainGauges } from "./chain-gauges.ts";
 import { createDatabaseGauges } from "./database-gauges.ts";
-import { createDepositAges } from "./deposit-ages.ts";
+import { createDepositAges, type PricedCoin } from "./deposit-ages.ts";
 import { createFullnodeGauges } from "./fullnode-gauges.ts";
 import { readChainFigures } from "./read-chain-figures.ts";
 import { readDatabaseFigures } from "./read-database-figures.ts";
@@ -39,7 +39,8 @@ export function createObservation(options: ObservationOptions): Record<string, B
   const showDepositAges = createDepositAges(metrics, {
     database,
     network: network.name,
-    deposits: config.deposits,
+    pricedCoins: options.pricedCoins,
+    clock: network.clock,
   });
   const marks = metrics.gauge("presign_water_mark", "Configured bounds of a presign bucket.", ["mark"]);
   marks.set({ mark: "low" }, config.presignLowWaterCount);
@@ -89,10 +90,9 @@ export interface ObservationOptions {
   readonly database: Database;
   readonly network: ChainNetwork;
   readonly reader: NetworkReader;
-  readonly config: Pick<
-    NetworkConfig,
-    "presignBuckets" | "presignLowWaterCount" | "presignHighWaterCount" | "deposits"
-  >;
+  /** The coins whose prices come from sources. */
+  readonly pricedCoins: readonly PricedCoin[];
+  readonly config: Pick<NetworkConfig, "presignBuckets" | "presignLowWaterCount" | "presignHighWaterCount">;
   readonly log: Pick<Log, "error">;
 }
 

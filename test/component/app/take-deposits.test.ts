@@ -43,7 +43,12 @@ it("deposits work without a seed on the localnet, and on no other network", asyn
     "SUI",
     "IKA",
   ]);
-  expect(await take("testnet", undefined)).toEqual({ deposits: undefined, priceLoops: {}, watchLoops: {} });
+  expect(await take("testnet", undefined)).toEqual({
+    deposits: undefined,
+    pricedCoins: [],
+    priceLoops: {},
+    watchLoops: {},
+  });
 });
 
 it.each<[string, NodeJS.ProcessEnv, string[]]>([
@@ -57,6 +62,16 @@ it.each<[string, NodeJS.ProcessEnv, string[]]>([
 ])("the accepted coins are those that %s", async (_, prices, symbols) => {
   const { deposits } = await take("localnet", undefined, prices);
   expect(deposits?.coins.map(({ symbol }) => symbol).sort()).toEqual(symbols);
+});
+
+it.each([
+  ["", ["IKA", "SUI"]],
+  ["IKA=2", ["SUI"]],
+  ["IKA=2,SUI=1", []],
+])("the sources price the coins without a fixed price: with %j, %j", async (fixed, symbols) => {
+  const sources = { BILLING_PRICE_SOURCES: "coinbase,pyth", BILLING_USD_PRICES: fixed };
+  const { pricedCoins } = await take("localnet", undefined, sources);
+  expect(pricedCoins.map(({ symbol }) => symbol).sort()).toEqual(symbols);
 });
 
 it("a seed that did not derive the existing addresses is refused", async () => {
