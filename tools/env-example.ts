@@ -7,7 +7,7 @@ export function envExample(variables: readonly ConfigVariable[]): string {
 
 const HEAD = `# Generated from src/config/variables.ts by \`npm run generate\`. Do not edit.
 #
-# Nothing here needs to be set: without it the service runs by itself, with a database in a folder and a local network.
+# Nothing here needs to be set: the default is a service with an embedded database and a local network.
 # To use it, copy it to .env, set what you need, and start with:  set -a; . ./.env; set +a; npm start
 # A secret may also be given as the path of a file that holds it, in a variable of the same name that ends in _FILE.
 # "Each network" says that a variable of the same name that ends in _TESTNET or _MAINNET overrides it on that network.

@@ -68,7 +68,7 @@ function stage(dist: string, staged: string): { name: string; version: string } 
     if (version === undefined) throw new Error(`${name} is imported and is no dependency`);
     return [name, version];
   };
-  // A package that only one entry imports is an optional peer: whoever imports that entry installs it.
+  // A package that only one entry imports is an optional peer: users of that entry install it.
   const peers = [...closure.packages].filter((name) => service.peerDependencies[name] !== undefined);
   const needed = [...closure.packages].filter((name) => !peers.includes(name)).sort();
   const optional = [...closure.optionalPackages, ...peers].sort();

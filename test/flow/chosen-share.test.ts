@@ -44,7 +44,7 @@ afterAll(async () => {
   remove();
 });
 
-test("the user does not resume a dWallet whose share somebody else chose", async () => {
+test("the user does not resume a dWallet whose share another party chose", async () => {
   const resumed = client.resumeOnboard({ seed, curve, dwalletId: chosen.dwalletId });
   await expect(resumed).rejects.toMatchObject({ reason: "SHARE_UNVERIFIED" });
   const { state } = await client.raw.onboarding.getDWallet({ dwalletId: chosen.dwalletId });

@@ -179,7 +179,7 @@ describe("on an Ethereum node", () => {
     expect(await token.read["allowance"]!([owner, spender])).toBe(7n);
   });
 
-  it("viem's account delegates to a contract by an authorization that somebody else sends", async () => {
+  it("viem's account delegates to a contract by an authorization that another account sends", async () => {
     const { reader, relay, wallet } = connect();
     const delegate = "0x00000000000000000000000000000000000000bb";
     const authorization = await wallet.signAuthorization({ contractAddress: delegate });

@@ -235,7 +235,7 @@ describe.skipIf(test === undefined)("an exit", () => {
     expect(await capOwner(user)).toBe(user.keypair.toSuiAddress());
   });
 
-  it("that somebody else has submitted completes the service's own pending exit", async () => {
+  it("that another sender has submitted completes the service's own pending exit", async () => {
     const user = await newUser();
     const consent = await sign(user);
     await replica.stop();

@@ -18,7 +18,7 @@ export interface Life {
   step(): void;
 }
 
-/** Creates a life that ends at its `lastStep`-th step. Only `onDeath` is told. */
+/** Creates a life that ends at its `lastStep`-th step, and then calls `onDeath`. */
 export function createLife(lastStep: number, onDeath: () => void): Life {
   let steps = 0;
   let isOver = false;

@@ -77,7 +77,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
   async function step(): Promise<void> {
     if (++steps > stepMaxCount) throw new StuckError(`more than ${stepMaxCount} steps`);
     if (timers.callNext()) return;
-    if (statements.blockedCount === 0) throw new StuckError("nothing can go on any more");
+    if (statements.blockedCount === 0) throw new StuckError("nothing can continue");
     // PostgreSQL ends one of several deadlocked statements.
     await statements.untilOneEnds();
   }

@@ -47,20 +47,3 @@ function headingsOf(file: string): Set<string> {
     ),
   );
 }
-
-/** Folders whose text is free of these words. Add a folder once it is. */
-const PLAIN = ["docs", "deploy", "proto/tss", "examples"];
-const WORN = /\b(?:whoever|somebody|for so long)\b/i;
-
-it("documents, the contract and the alerts use no worn words", () => {
-  const texts = [...documents, ...sourcesBelow(PLAIN, [".md", ".proto", ".yml", ".json", ".ts", ".html"])];
-  expect(texts.length).toBeGreaterThan(50);
-  const found = texts.flatMap(({ path: file, text }) =>
-    text
-      .replaceAll(/`test\/[^`]+`: .*/g, "") // names of tests
-      .split("\n")
-      .filter((line) => WORN.test(line))
-      .map((line) => `${file}: ${line.trim()}`),
-  );
-  expect(found).toEqual([]);
-});

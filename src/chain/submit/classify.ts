@@ -17,7 +17,7 @@ export const INVALID_TRANSACTION = "InvalidTransaction";
  */
 export type Verdict = "retry" | "operator" | "used" | "fault";
 
-/** What the operator has to change before the chain accepts the operation. */
+/** The change that the operator must make before the chain accepts the operation. */
 export const OPERATOR_CAUSES = [
   // Ika has moved its coordinator to another version, and refuses the package that the Treasury and the service call.
   "coordinator_version",

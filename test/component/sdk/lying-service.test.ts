@@ -92,7 +92,7 @@ const SCENES: Readonly<Record<string, Scene>> = {
       sign(context, { seed: SEED, dwalletId: DWALLET_ID, ...algorithm, message: MESSAGE }, { signal }),
     right: () => signature,
   },
-  "sign that goes on with a submitted request": {
+  "sign that continues a submitted request": {
     prepare(service) {
       active(service);
       service.script.reservedStatus = SignRequest_Status.submitted;

@@ -154,7 +154,7 @@ describe("signing a PSBT", () => {
 
   it.each<[string, Transaction | Uint8Array, object, string]>([
     ["a PSBT without an input of this key", pay(["other p2wpkh"]), {}, "psbt"],
-    ["an input that pays to somebody else", pay(["own p2tr", "other p2wpkh"]), { inputs: [1] }, "inputs[1]"],
+    ["an input that another key owns", pay(["own p2tr", "other p2wpkh"]), { inputs: [1] }, "inputs[1]"],
     ["an input that is not there", pay(["own p2tr"]), { inputs: [7] }, "inputs[7]"],
     ["bytes that are no PSBT", new Uint8Array(40), {}, "psbt"],
     [

@@ -194,7 +194,7 @@ describe("a watch as server-sent events", () => {
       }
     }
     expect(states).toEqual(["prepared", "queued", "failed"]);
-    // An EventSource that reconnects with the last id is told to stop.
+    // The reply tells an EventSource that reconnects with the last id to stop.
     expect((await watch(signRequestId, { "last-event-id": ids.at(-1) ?? "" })).status).toBe(204);
     await listening(0);
   });

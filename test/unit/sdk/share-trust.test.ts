@@ -42,7 +42,7 @@ function putOnChain(made: typeof CHOSEN, state: "AwaitingKeyHolderSignature" | "
   if (state === "Active") service.script.dwalletState = () => ({ Active: made.output });
 }
 
-describe("a dWallet with a share that somebody else chose", () => {
+describe("a dWallet with a share that another party chose", () => {
   test.each([
     ["the session that it names", SESSION_DIGEST, undefined],
     ["another session on the chain", SESSION_DIGEST, OTHER_DIGEST],

@@ -152,7 +152,7 @@ describe("fullnodes", () => {
     await expect(result).rejects.toMatchObject({ reason: "FULLNODES_DISAGREE" });
   });
 
-  test("are read twice if one is down, and the others cannot replace its answer", async () => {
+  test("are retried if one is down, and the others cannot replace its answer", async () => {
     const down = node([new Error("connect ECONNREFUSED")]);
     await expect(read([node([share(1)]), down])).rejects.toMatchObject({
       reason: "CHAIN_UNAVAILABLE",

@@ -76,7 +76,7 @@ export const DIALECT: readonly DialectChoice[] = [
     differs: ["QueryParameterNotUnescapePlus /a?x=Hello+world&y=%2B+%20"],
   },
   {
-    choice: "no query parameter is passed over",
+    choice: "no query parameter is ignored",
     reason: "a parameter that is not known is refused, and credentials belong in headers",
     differs: [
       "VariableBindingsWithQueryParamsAndSystemParams /a/hello/b?y=world&api_key=secret",
