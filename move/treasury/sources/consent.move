@@ -1,5 +1,5 @@
-/// What the owner of a dWallet signs for the Treasury. The owner is the address of the user's encryption key: the Sui
-/// address of the Ed25519 key that also signs the encryption key and accepts the dWallet.
+/// The messages that the owner of a dWallet signs for the Treasury. The owner is the address of the user's encryption
+/// key: the Sui address of the Ed25519 key that also signs the encryption key and accepts the dWallet.
 module treasury::consent;
 
 use sui::address;
@@ -7,9 +7,9 @@ use sui::bcs;
 use sui::ed25519;
 use sui::hash::blake2b256;
 
-/// Keeps these signatures apart from all others of the same key. The message begins with the length of this text, 44. The
-/// key also signs the user's encryption key, which begins with 0, and the dWallet's output, which begins with 1. What the
-/// same key signs for Sui, a transaction or a personal message, is a digest of 32 bytes, and a consent is longer.
+/// Domain separation: no other signature of the same key is valid as a consent. The message begins with the length of
+/// this text, 44. The key also signs the user's encryption key, which begins with 0, and the dWallet's output, which
+/// begins with 1. For a Sui transaction or personal message, the key signs a digest of 32 bytes. A consent is longer.
 const DOMAIN: vector<u8> = b"threshold-signing-service/treasury/consent/1";
 /// The flag of Ed25519 before the public key, in the preimage of a Sui address.
 const ED25519_FLAG: u8 = 0;
@@ -19,7 +19,7 @@ const NOBODY: address = @0x0;
 
 /// The owner takes the dWallet's capability out. `recipient` receives it.
 const LEAVE: u8 = 0;
-/// The owner forbids that the administrator hands the capability out. `recipient` is the zero address.
+/// The owner forbids the administrator from handing out the capability. `recipient` is the zero address.
 const REFUSE: u8 = 1;
 
 /// The signed message, in BCS.
@@ -27,7 +27,7 @@ public struct Consent has copy, drop {
     domain: vector<u8>,
     action: u8,
     /// The digest of the chain's first checkpoint. It tells the signer which chain the consent is for. The Treasury
-    /// does not know its chain and cannot compare this; its own id exists on one chain only.
+    /// cannot check it, because a contract does not know its chain. The Treasury's id exists on one chain only.
     chain: vector<u8>,
     treasury_id: ID,
     dwallet_id: ID,
@@ -68,7 +68,7 @@ public(package) fun expires_epoch(self: &Consent): u64 {
     self.expires_epoch
 }
 
-/// Whether this is the owner's Ed25519 signature of the consent.
+/// Returns whether this is the owner's Ed25519 signature of the consent.
 public(package) fun is_signed_by(
     self: &Consent,
     owner: address,

@@ -1,9 +1,9 @@
-/// The capabilities that the Treasury keeps, and the ways in which they leave it.
+/// The capabilities that the Treasury holds, and the ways in which they leave it.
 ///
-/// The owner of a dWallet takes its capability out at any time, by a signature that anybody may submit. The administrator
-/// hands it to somebody, or moves it to a successor Treasury, only after a delay that an event announces, and only for as
-/// long again. The owner can forbid both for good. Presign capabilities belong to the operator of the service: a
-/// signature needs the user's share.
+/// The owner of a dWallet can take out its capability at any time, with a signature that anyone may submit. The
+/// administrator can release it to an address, or move it to a successor Treasury, but only in a window of 14 epochs
+/// that opens 14 epochs after an event announces it. The owner can forbid both permanently. Presign capabilities belong
+/// to the operator of the service, because a signature also needs the user's share.
 module treasury::custody;
 
 use ika_dwallet_2pc_mpc::coordinator_inner::{DWalletCap, UnverifiedPresignCap};
@@ -13,12 +13,13 @@ use sui::object_table::{Self, ObjectTable};
 use sui::table::{Self, Table};
 use treasury::consent;
 
-/// For how many epochs an announcement stands before the administrator may act on it. An epoch of Sui takes about a day.
+/// The number of epochs between an announcement and the first epoch in which the administrator may act on it. An epoch
+/// of Sui takes about a day.
 const DELAY: u64 = 14;
-/// For how many epochs the administrator may then act on it. An older announcement permits nothing, so that nobody is
-/// surprised by one that everybody has forgotten.
+/// The number of epochs in which the administrator may then act on it. Announcements expire so that the administrator
+/// cannot act on one that users have long forgotten.
 const WINDOW: u64 = 14;
-/// How many releases may be announced at the same time. They all stand in the Treasury's own object.
+/// The maximum number of releases that are announced at the same time. The Treasury object itself stores the list.
 const MAX_ANNOUNCED: u64 = 64;
 
 /// The Treasury holds no capability for this dWallet.
@@ -27,21 +28,21 @@ const EUnknownDWallet: u64 = 1;
 const EUnknownPresign: u64 = 2;
 /// The owner of the dWallet has forbidden this.
 const ERefused: u64 = 3;
-/// Nothing of this kind is announced.
+/// No such release or successor is announced.
 const ENotAnnounced: u64 = 4;
-/// It is announced already. Withdraw it first.
+/// A release of this dWallet, or a successor, is already announced. Withdraw it first.
 const EAnnounced: u64 = 5;
 /// The delay has not passed.
 const ETooEarly: u64 = 6;
-/// The signature is not the owner's, or is over another message.
+/// The signature is not the owner's, or signs another message.
 const EBadConsent: u64 = 7;
 /// The last epoch of the consent has passed.
 const EExpired: u64 = 8;
-/// The consent has been used, or another one comes first.
+/// The consent's nonce is not the dWallet's next one: the consent was already used, or an earlier one is missing.
 const EWrongNonce: u64 = 9;
 /// At most 64 releases are announced at the same time.
 const ETooManyAnnounced: u64 = 10;
-/// The announcement is too old. Withdraw it, and announce it again.
+/// The announcement has expired. Withdraw it and announce again.
 const ETooLate: u64 = 11;
 
 public struct Custody has store {
@@ -51,32 +52,32 @@ public struct Custody has store {
     presign_caps: ObjectTable<ID, UnverifiedPresignCap>,
     /// The dWallets whose capabilities the Treasury holds.
     dwallets: Table<ID, DWallet>,
-    /// How many consents each dWallet's owner has used. An entry stays when the dWallet leaves, so that no consent works
-    /// again if it comes back.
+    /// The number of consents that the Treasury has used for each dWallet. An entry stays when the dWallet leaves, so
+    /// that a used consent cannot be replayed if the dWallet comes back.
     nonces: Table<ID, u64>,
     /// The dWallets whose release is announced.
     announced: vector<ID>,
-    /// The Treasury that may take over.
+    /// The announced successor Treasury.
     successor: Option<Announcement>,
 }
 
 public struct DWallet has copy, drop, store {
-    /// Its signatures cost what this curve costs.
+    /// Selects the price ceiling of the dWallet's signatures.
     curve: u32,
     /// The address of the user's encryption key.
     owner: address,
-    /// Whether the owner has forbidden that the administrator hands the capability out, as long as it is here.
+    /// Whether the owner has forbidden the administrator to hand out the capability. Ends when the capability leaves.
     is_refused: bool,
     release: Option<Announcement>,
 }
 
-/// Who is to receive something, and the first epoch in which the administrator may send it.
+/// The announced recipient, and the first epoch in which the administrator may send to it.
 public struct Announcement has copy, drop, store {
     to: address,
     from_epoch: u64,
 }
 
-/// The owner has taken the capability out.
+/// The owner has taken out the capability.
 public struct DWalletLeft has copy, drop {
     treasury_id: ID,
     dwallet_id: ID,
@@ -97,7 +98,7 @@ public struct ReleaseAnnounced has copy, drop {
 
 public struct ReleaseWithdrawn has copy, drop { treasury_id: ID, dwallet_id: ID }
 
-/// The administrator has handed the capability out.
+/// The administrator has released the capability to the announced recipient.
 public struct DWalletReleased has copy, drop {
     treasury_id: ID,
     dwallet_id: ID,
@@ -112,7 +113,7 @@ public struct SuccessorAnnounced has copy, drop { treasury_id: ID, successor: ad
 
 public struct SuccessorWithdrawn has copy, drop { treasury_id: ID }
 
-/// The capability is on its way to the successor, which has to take it in.
+/// The capability has been sent to the successor, whose administrator must take it in.
 public struct DWalletMoved has copy, drop {
     treasury_id: ID,
     dwallet_id: ID,
@@ -124,7 +125,7 @@ public struct DWalletMoved has copy, drop {
 
 public struct PresignMoved has copy, drop { treasury_id: ID, presign_id: ID, presign_cap_id: ID, successor: address }
 
-/// The Treasury has taken a capability in that somebody has sent to it.
+/// The Treasury has taken in a capability that was sent to it.
 public struct DWalletTakenIn has copy, drop {
     treasury_id: ID,
     dwallet_id: ID,
@@ -156,7 +157,7 @@ public(package) fun has_presign(self: &Custody, presign_id: ID): bool {
     self.presign_caps.contains(presign_id)
 }
 
-/// The dWallet's curve and capability.
+/// Returns the dWallet's curve and capability.
 public(package) fun dwallet(self: &Custody, dwallet_id: ID): (u32, &DWalletCap) {
     assert!(self.has_dwallet(dwallet_id), EUnknownDWallet);
     (self.dwallets[dwallet_id].curve, &self.dwallet_caps[dwallet_id])
@@ -168,7 +169,7 @@ public(package) fun keep_dwallet(self: &mut Custody, cap: DWalletCap, curve: u32
     self.dwallets.add(dwallet_id, DWallet { curve, owner, is_refused: false, release: option::none() });
 }
 
-/// Keeps a presign's capability, and returns the presign's id.
+/// Stores a presign's capability, and returns the presign's id.
 public(package) fun keep_presign(self: &mut Custody, cap: UnverifiedPresignCap): ID {
     let presign_id = presign_id_of(&cap);
     self.presign_caps.add(presign_id, cap);
@@ -182,7 +183,7 @@ public(package) fun take_presign(self: &mut Custody, presign_id: ID): Unverified
 
 // === The owner ===
 
-/// Sends the dWallet's capability where its owner wants it.
+/// Sends the dWallet's capability to the recipient in the owner's consent.
 public(package) fun leave(
     self: &mut Custody,
     treasury_id: ID,
@@ -203,8 +204,8 @@ public(package) fun leave(
     event::emit(DWalletLeft { treasury_id, dwallet_id, dwallet_cap_id, owner, recipient });
 }
 
-/// Forbids for good that the administrator hands the dWallet's capability out or moves it. The owner can still leave, and
-/// if the capability then comes back, the owner has to forbid it again.
+/// Permanently forbids the administrator from releasing or moving the dWallet's capability. The owner can still leave.
+/// If the capability then comes back, the owner must forbid it again.
 public(package) fun refuse(
     self: &mut Custody,
     treasury_id: ID,
@@ -264,7 +265,8 @@ public(package) fun release(self: &mut Custody, treasury_id: ID, dwallet_id: ID,
     event::emit(DWalletReleased { treasury_id, dwallet_id, dwallet_cap_id, owner, recipient });
 }
 
-/// Sends a presign's capability to an address, for one that the network has rejected: nothing else takes it out.
+/// Sends a presign's capability to an address. Meant for a presign that the network has rejected, which no signature
+/// can use up.
 public(package) fun release_presign(self: &mut Custody, treasury_id: ID, presign_id: ID, recipient: address) {
     let cap = self.take_presign(presign_id);
     let presign_cap_id = object::id(&cap);
@@ -343,7 +345,7 @@ fun forget_announced(self: &mut Custody, dwallet_id: ID) {
     }
 }
 
-/// Who is to receive it, if the announced delay has passed, and the time to act on it has not.
+/// Returns the announced recipient. Aborts before the delay has passed, and after the window has closed.
 fun due(announced: &Option<Announcement>, ctx: &TxContext): address {
     assert!(announced.is_some(), ENotAnnounced);
     let Announcement { to, from_epoch } = *announced.borrow();
@@ -352,7 +354,7 @@ fun due(announced: &Option<Announcement>, ctx: &TxContext): address {
     to
 }
 
-/// Aborts unless the owner has signed the consent, it has not expired, and it is the next one of this dWallet.
+/// Aborts unless the owner has signed the consent, it has not expired, and its nonce is the next one of the dWallet.
 fun use_consent(
     self: &mut Custody,
     dwallet_id: ID,
@@ -371,7 +373,7 @@ fun use_consent(
     assert!(consent.is_signed_by(owner, &public_key, &signature), EBadConsent);
 }
 
-/// `UnverifiedPresignCap` has no public getter for its presign, so it is read from the BCS form:
+/// Returns the id of the cap's presign. `UnverifiedPresignCap` has no public getter for it, so this reads the BCS form:
 /// id, optional dWallet id, presign id.
 fun presign_id_of(cap: &UnverifiedPresignCap): ID {
     let mut reader = bcs::new(bcs::to_bytes(cap));

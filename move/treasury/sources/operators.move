@@ -1,23 +1,23 @@
-/// Who may spend from the Treasury, until when, and how much in an epoch. An operator whose key is stolen spends at most
-/// what is left of its limits until somebody revokes it.
+/// The operators that may spend from the Treasury, with their expiry and their limits per epoch. A stolen operator key
+/// can spend no more than the rest of each epoch's limits, until the administrator revokes the operator.
 module treasury::operators;
 
 use sui::event;
 
-/// Operations, as the ceilings and the limits number them.
+/// The numbers of the operations in the ceilings and in the limits.
 const OP_DKG: u8 = 0;
 const OP_PRESIGN: u8 = 1;
 
-/// More operators than a service has lanes; every payment reads them all.
+/// The maximum number of operators, because every payment reads them all. A service has fewer lanes.
 const MAX_OPERATORS: u64 = 64;
 
 /// The OperatorCap is not, or no longer, authorised by this Treasury.
 const EUnknownOperator: u64 = 1;
-/// The OperatorCap serves the transactions of another address.
+/// The sender is not the address that may use the OperatorCap.
 const EWrongHolder: u64 = 2;
 /// The last epoch of the OperatorCap has passed.
 const EExpired: u64 = 3;
-/// The payment is above what the operator may still spend in this epoch.
+/// The payment exceeds the operator's remaining limits of this epoch.
 const EOverLimit: u64 = 4;
 /// A Treasury has at most 64 operators.
 const ETooMany: u64 = 5;
@@ -31,9 +31,9 @@ public struct Operator has copy, drop, store {
     holder: address,
     /// The last epoch in which the cap may be used.
     expires_epoch: u64,
-    /// For one epoch.
+    /// The maximum amounts per epoch.
     limits: Amounts,
-    /// The epoch that `spent` counts.
+    /// The epoch to which `spent` refers.
     epoch: u64,
     spent: Amounts,
 }
@@ -47,7 +47,7 @@ public struct Amounts has copy, drop, store {
     signs: u64,
 }
 
-/// An operator is new, or has other limits.
+/// An operator was added, or its expiry and limits were set.
 public struct OperatorSet has copy, drop {
     treasury_id: ID,
     operator_cap_id: ID,
@@ -79,7 +79,7 @@ public(package) fun add(
     event::emit(OperatorSet { treasury_id, operator_cap_id: cap_id, holder, expires_epoch, limits });
 }
 
-/// Sets the expiry and the limits of an operator. What it has spent in this epoch still counts.
+/// Sets the expiry and the limits of an operator. Its spending in this epoch counts against the new limits.
 public(package) fun renew(self: &mut Operators, treasury_id: ID, cap_id: ID, expires_epoch: u64, limits: Amounts) {
     let operator = self.find(cap_id);
     operator.expires_epoch = expires_epoch;
@@ -102,7 +102,7 @@ public(package) fun check(self: &Operators, cap_id: ID, ctx: &TxContext) {
     assert!(ctx.epoch() <= operator.expires_epoch, EExpired);
 }
 
-/// Counts what an operator has spent. Aborts if it is more than the limits of this epoch.
+/// Adds amounts to an operator's spending. Aborts if the total exceeds the limits of this epoch.
 public(package) fun spend(
     self: &mut Operators,
     cap_id: ID,

@@ -1,17 +1,17 @@
 /// Pays the Ika network for dWallets, presigns and signatures out of one shared object, and keeps the capabilities
 /// that these calls return.
 ///
-/// - Operators (the service's hot wallet) spend through the `pay_*` functions: at most the ceiling that the administrator
-///   set for an operation, and at most their own limits in an epoch.
-/// - Whoever holds the AdminCap governs: ceilings, operators, pauses, withdrawals. The AdminCap takes no dWallet out
-///   before a delay that an event announces, and not at all if the owner forbids it.
-/// - The owner of a dWallet, a user, takes its capability out at any time: `leave`.
+/// - Operators (the service's hot wallet) spend through the `pay_*` functions. The administrator's ceiling bounds each
+///   operation, and the operator's own limits bound each epoch.
+/// - The administrator, who holds the AdminCap, governs ceilings, operators, pauses and withdrawals. It can take out a
+///   dWallet only after a delay that an event announces, and never if the owner forbids it.
+/// - The owner of a dWallet, a user, can take out its capability at any time with `leave`.
 ///
-/// A Treasury serves one version of the package. After an upgrade, every function that changes something aborts until
-/// the administrator calls `migrate` of the new package; then those of the old package abort.
+/// A Treasury works with one version of the package. After an upgrade, every function of the new package that changes
+/// the Treasury aborts until the administrator calls its `migrate`. From then on, those of the old package abort.
 ///
-/// The dWallet capability inside the Treasury approves messages; a signature still needs the user's own share, so
-/// neither operator nor administrator can sign alone.
+/// The dWallet capability inside the Treasury approves messages. A signature also needs the user's own share, so
+/// neither an operator nor the administrator can sign alone.
 module treasury::treasury;
 
 use ika::ika::IKA;
@@ -29,17 +29,17 @@ use treasury::roles::{Self, AdminCap, Roles};
 
 /// The version that a Treasury must carry to be used with this package.
 const VERSION: u64 = 1;
-/// The most sessions of one `pay_presigns`; the chain's limit on dynamic fields is reached soon after.
+/// The maximum number of sessions of one `pay_presigns`. The chain's limit on dynamic fields allows few more.
 const MAX_BATCH: u64 = 100;
 
-// Operations, as the ceilings and the operators' limits number them.
+// The numbers of the operations in the ceilings and in the operators' limits.
 const OP_DKG: u8 = 0;
 const OP_PRESIGN: u8 = 1;
 const OP_SIGN: u8 = 2;
 
-// Plain numbers, not `#[error]` constants: clients match them by module and code. `operators`, `roles` and `custody` have
-// codes of their own.
-/// The Treasury is of another version than the package.
+// Plain numbers, not `#[error]` constants: clients match them by module and code. `operators`, `roles` and `custody`
+// have their own codes.
+/// The Treasury's version is not the package's.
 const EWrongVersion: u64 = 1;
 /// The Treasury is paused.
 const EPaused: u64 = 2;
@@ -47,16 +47,16 @@ const EPaused: u64 = 2;
 const EWrongTreasury: u64 = 3;
 /// No price ceiling is set for this operation.
 const EPriceCeiling: u64 = 4;
-/// The Treasury does not hold what is to be withdrawn.
+/// The Treasury's balance is lower than the withdrawal.
 const EInsufficient: u64 = 5;
 /// A batch has 1 to 100 sessions.
 const EBadBatch: u64 = 6;
-/// The Treasury is of this version, or of a newer one, already.
+/// The Treasury already has this version or a newer one.
 const ENothingToMigrate: u64 = 7;
-/// The dWallet is of another curve than the ceiling that should bound its signature.
+/// The dWallet's curve is not the curve of the call, which selects the price ceiling of the signature.
 const EWrongCurve: u64 = 8;
 
-/// The most that one operation may cost.
+/// The maximum cost of one operation, in the smallest units.
 public struct Ceiling has copy, drop, store {
     ika: u64,
     sui: u64,
@@ -80,7 +80,7 @@ public struct Treasury has key {
     custody: Custody,
 }
 
-/// Spends from one Treasury, for one address. It cannot be transferred.
+/// Lets one address spend from one Treasury. It cannot be transferred.
 public struct OperatorCap has key {
     id: UID,
     treasury_id: ID,
@@ -124,14 +124,15 @@ public struct Migrated has copy, drop {
     to: u64,
 }
 
-/// `ika` and `sui` of the paid events are what was spent, `request_ref` is the service's own reference.
+/// A dWallet was requested and paid. `ika` and `sui` of the paid events are the amounts spent. `request_ref` is the
+/// service's own reference.
 public struct DkgPaid has copy, drop {
     treasury_id: ID,
     operator_cap_id: ID,
     dwallet_id: ID,
     dwallet_cap_id: ID,
     curve: u32,
-    /// The address of the user's encryption key, who can take the capability out.
+    /// The address of the user's encryption key. Its signature takes out the capability.
     owner: address,
     ika: u64,
     sui: u64,
@@ -211,10 +212,10 @@ public fun has_presign(self: &Treasury, presign_id: ID): bool {
 
 // === A user ===
 
-/// Sends the dWallet's capability to `recipient`. Anybody may submit this: the owner of the dWallet has signed it, with the
-/// Ed25519 key whose Sui address is the address of the user's encryption key. `treasury::consent` says which message. It
-/// works while the Treasury is paused, too. Presigns and requests of the dWallet stay where they are: what has been paid
-/// is signed, what has not been paid is not.
+/// Sends the dWallet's capability to `recipient`. Anyone may submit the call, because it carries the owner's signature.
+/// The owner signs with the Ed25519 key whose Sui address is the address of the user's encryption key.
+/// `treasury::consent` defines the message. The call also works while the Treasury is paused. It does not affect
+/// presigns and pending requests of the dWallet: paid signatures are still made, unpaid ones are not.
 public fun leave(
     self: &mut Treasury,
     dwallet_id: ID,
@@ -231,8 +232,8 @@ public fun leave(
     self.custody.leave(id, dwallet_id, chain, recipient, nonce, expires_epoch, public_key, signature, ctx);
 }
 
-/// Forbids for good that the administrator hands the dWallet's capability to anybody, or to a successor. Anybody may
-/// submit this: the owner has signed it. The owner can still leave.
+/// Permanently forbids the administrator from releasing the dWallet's capability or moving it to a successor. Anyone
+/// may submit the call, because it carries the owner's signature. The owner can still leave.
 public fun refuse_release(
     self: &mut Treasury,
     dwallet_id: ID,
@@ -352,8 +353,8 @@ public fun pay_presigns(
     presign_ids
 }
 
-/// Approves the message with the dWallet's capability, uses up the presign and requests the signature. The curve is the
-/// dWallet's: it names the ceiling.
+/// Approves the message with the dWallet's capability, uses up the presign and requests the signature. `curve` must be
+/// the dWallet's curve. It selects the price ceiling.
 public fun pay_sign(
     self: &mut Treasury,
     cap: &OperatorCap,
@@ -406,7 +407,7 @@ public fun pay_sign(
 
 // === Pauser ===
 
-/// Stops all payments. Only the administrator resumes them.
+/// Stops all payments. Only the administrator can resume them.
 public fun pause(self: &mut Treasury, ctx: &mut TxContext) {
     self.assert_version();
     self.roles.check_pauser(ctx);
@@ -415,8 +416,8 @@ public fun pause(self: &mut Treasury, ctx: &mut TxContext) {
 
 // === Administrator: operators, prices, funds ===
 
-/// Gives `holder` an OperatorCap that nobody else can use. `expires_epoch` is the last epoch in which it can be used; the
-/// other numbers are what it may spend in one epoch.
+/// Sends `holder` an OperatorCap that only `holder` can use. `expires_epoch` is the last epoch in which it can be used.
+/// The other numbers are its limits per epoch: coins in their smallest units, and numbers of operations.
 public fun new_operator(
     self: &mut Treasury,
     admin: &AdminCap,
@@ -434,7 +435,7 @@ public fun new_operator(
     transfer::transfer(self.make_operator(holder, expires_epoch, limits, ctx), holder);
 }
 
-/// Sets the expiry and the limits of an operator. What it has spent in this epoch still counts.
+/// Sets the expiry and the limits of an operator. Its spending in this epoch counts against the new limits.
 public fun renew_operator(
     self: &mut Treasury,
     admin: &AdminCap,
@@ -496,37 +497,38 @@ public fun drain(
 
 // === Administrator: roles ===
 
-/// Sets who may pause, and who may replace a lost AdminCap. The zero address is nobody. A pending offer of the recovery
-/// holder ends if another one follows.
+/// Sets the pauser, and the recovery holder, who may replace a lost AdminCap. The zero address leaves a role vacant. A
+/// change of the recovery holder withdraws a pending offer that the previous one has made.
 public fun set_roles(self: &mut Treasury, admin: &AdminCap, pauser: address, recovery: address) {
     self.assert_admin(admin);
     let treasury_id = object::id(self);
     self.roles.set(treasury_id, pauser, recovery);
 }
 
-/// Offers the administration to an address, which has to accept. A later offer replaces an earlier one.
+/// Offers the administration to an address, which must accept it. A later offer replaces an earlier one.
 public fun offer_admin(self: &mut Treasury, admin: &AdminCap, to: address, ctx: &mut TxContext) {
     self.assert_admin(admin);
     let treasury_id = object::id(self);
     self.roles.offer(treasury_id, to, ctx);
 }
 
-/// Withdraws the offer of the administration, also one of the recovery holder.
+/// Withdraws the offer of the administration, even if the recovery holder has made it.
 public fun withdraw_admin_offer(self: &mut Treasury, admin: &AdminCap) {
     self.assert_admin(admin);
     let treasury_id = object::id(self);
     self.roles.withdraw_offer(treasury_id);
 }
 
-/// Gives the sender, to whom the administration is offered, a new AdminCap. The old one counts no more.
+/// Accepts the administration that is offered to the sender. Sends a new AdminCap to the sender. The old one becomes
+/// invalid.
 public fun accept_admin(self: &mut Treasury, ctx: &mut TxContext) {
     self.assert_version();
     let treasury_id = object::id(self);
     roles::give(self.roles.accept(treasury_id, ctx), ctx.sender());
 }
 
-/// Offers the administration to an address because the AdminCap is lost. The sender is the recovery holder. The offer can
-/// be accepted after seven epochs; until somebody accepts it, the holder of the AdminCap can withdraw it.
+/// Offers the administration to an address because the AdminCap is lost. The sender is the recovery holder. The offer
+/// can be accepted after seven epochs. The holder of the AdminCap can withdraw it until it is accepted.
 public fun recover_admin(self: &mut Treasury, to: address, ctx: &mut TxContext) {
     self.assert_version();
     let treasury_id = object::id(self);
@@ -535,8 +537,8 @@ public fun recover_admin(self: &mut Treasury, to: address, ctx: &mut TxContext) 
 
 // === Administrator: capabilities ===
 
-/// Announces that a dWallet's capability goes to `recipient` after fourteen epochs, unless its owner forbids it. The
-/// announcement serves for the fourteen epochs after these.
+/// Announces that the administrator may send a dWallet's capability to `recipient` after fourteen epochs, unless its
+/// owner forbids it. The announcement is then valid for fourteen epochs.
 public fun announce_release(
     self: &mut Treasury,
     admin: &AdminCap,
@@ -555,23 +557,25 @@ public fun withdraw_release(self: &mut Treasury, admin: &AdminCap, dwallet_id: I
     self.custody.withdraw_release(treasury_id, dwallet_id);
 }
 
-/// Sends a dWallet's capability to the recipient that was announced at least fourteen epochs ago.
+/// Sends a dWallet's capability to the recipient that was announced at least fourteen, and less than twenty-eight,
+/// epochs ago.
 public fun release_dwallet(self: &mut Treasury, admin: &AdminCap, dwallet_id: ID, ctx: &mut TxContext) {
     self.assert_admin(admin);
     let treasury_id = object::id(self);
     self.custody.release(treasury_id, dwallet_id, ctx);
 }
 
-/// Sends a presign's capability to an address, for one that the network has rejected: nothing else takes it out.
+/// Sends a presign's capability to an address. Meant for a presign that the network has rejected, which no signature
+/// can use up.
 public fun release_presign(self: &mut Treasury, admin: &AdminCap, presign_id: ID, recipient: address) {
     self.assert_admin(admin);
     let treasury_id = object::id(self);
     self.custody.release_presign(treasury_id, presign_id, recipient);
 }
 
-/// Announces that the capabilities go to another Treasury, of this or of another package, after fourteen epochs. The
-/// announcement serves for the fourteen epochs after these. `successor` is the id of that Treasury as an address. Nothing
-/// here shows that a Treasury is there: whoever relies on this Treasury has to look.
+/// Announces that the administrator may move the capabilities to another Treasury, of this or another package, after
+/// fourteen epochs. The announcement is then valid for fourteen epochs. `successor` is the id of that Treasury as an
+/// address. The call does not verify that a Treasury exists there. Users of this Treasury must check that themselves.
 public fun announce_successor(self: &mut Treasury, admin: &AdminCap, successor: address, ctx: &mut TxContext) {
     self.assert_admin(admin);
     let treasury_id = object::id(self);
@@ -584,23 +588,23 @@ public fun withdraw_successor(self: &mut Treasury, admin: &AdminCap) {
     self.custody.withdraw_successor(treasury_id);
 }
 
-/// Sends the capabilities of these dWallets to the successor. Its administrator has to take them in.
+/// Sends the capabilities of these dWallets to the successor, whose administrator must take them in.
 public fun move_dwallets(self: &mut Treasury, admin: &AdminCap, dwallet_ids: vector<ID>, ctx: &mut TxContext) {
     self.assert_admin(admin);
     let treasury_id = object::id(self);
     self.custody.move_dwallets(treasury_id, dwallet_ids, ctx);
 }
 
-/// Sends the capabilities of these presigns to the successor. Its administrator has to take them in.
+/// Sends the capabilities of these presigns to the successor, whose administrator must take them in.
 public fun move_presigns(self: &mut Treasury, admin: &AdminCap, presign_ids: vector<ID>, ctx: &mut TxContext) {
     self.assert_admin(admin);
     let treasury_id = object::id(self);
     self.custody.move_presigns(treasury_id, presign_ids, ctx);
 }
 
-/// Takes in a dWallet's capability that somebody has sent to this Treasury. Neither Ika nor the sender's package says
-/// here which curve and which owner it has: both are public, in `DkgPaid` and `DWalletMoved`. So whoever sends a
-/// capability here relies on the administrator to name its owner.
+/// Takes in a dWallet's capability that was sent to this Treasury. Neither Ika nor the sender's package tells the
+/// Treasury the curve and the owner, but both are public, in `DkgPaid` and `DWalletMoved`. The sender of a capability
+/// therefore trusts the administrator to pass the right owner.
 public fun take_in_dwallet(
     self: &mut Treasury,
     admin: &AdminCap,
@@ -614,7 +618,7 @@ public fun take_in_dwallet(
     self.custody.take_in_dwallet(treasury_id, cap, curve, owner);
 }
 
-/// Takes in a presign's capability that somebody has sent to this Treasury.
+/// Takes in a presign's capability that was sent to this Treasury.
 public fun take_in_presign(self: &mut Treasury, admin: &AdminCap, sent: Receiving<UnverifiedPresignCap>) {
     self.assert_admin(admin);
     let treasury_id = object::id(self);
@@ -669,8 +673,8 @@ fun set_pause(self: &mut Treasury, paused: bool, ctx: &TxContext) {
     event::emit(PauseSet { treasury_id: object::id(self), paused, by: ctx.sender() });
 }
 
-/// Withdraws the ceiling `count` times, or all there is if that is less. Contracts cannot read Ika's prices: when the
-/// coins do not hold one, the coordinator aborts, and what is left over goes back.
+/// Withdraws `count` times the ceiling of an operation, or the whole balance if that is less. Contracts cannot read
+/// Ika's prices. The coordinator aborts if the coins do not cover the price. `give_back` returns the rest.
 fun take(
     self: &mut Treasury,
     op: u8,
@@ -687,7 +691,7 @@ fun take(
     (self.ika.split(ika).into_coin(ctx), self.sui.split(sui).into_coin(ctx))
 }
 
-/// `each` times `count`, which is at least one, or the balance if that is less; never overflows.
+/// Returns `each` times `count`, or the balance if that is less. Never overflows. `count` must be at least one.
 fun at_most(each: u64, count: u64, balance: u64): u64 {
     if (each > balance / count) balance else each * count
 }
@@ -698,7 +702,7 @@ fun give_back(self: &mut Treasury, ika: Coin<IKA>, sui: Coin<SUI>) {
 }
 
 // === Tests ===
-// What a transaction sends to somebody cannot be had in a test, so these return it.
+// A test cannot access an object that a transaction sends to an address, so these functions return it.
 
 #[test_only]
 public fun create_for_testing(ctx: &mut TxContext): (Treasury, AdminCap) {
