@@ -20,7 +20,12 @@ export async function startThrowawayService(
   const folder = await mkdtemp(join(tmpdir(), "tss-"));
   const log = join(folder, "service.log");
   const child = spawnServe(
-    { DATA_DIR: folder, PORT: "0", LOCALNET_PORT: "0", METRICS_PUBLIC: "true", ...environment },
+    {
+      ...{ DATA_DIR: folder, PORT: "0", LOCALNET_PORT: "0", METRICS_PUBLIC: "true" },
+      // The demo's client builds its own, and needs the processor.
+      PROTOCOL_PARAMETERS: "off",
+      ...environment,
+    },
     log,
   );
   // Kills the service if this process exits without stopping it.

@@ -24,6 +24,7 @@ export interface Config extends LimitsConfig {
   readonly isMetricsPublic: boolean;
   /** True if {@link Config.port} serves the web console. */
   readonly hasConsole: boolean;
+  readonly servesParameters: boolean;
   readonly processType: (typeof PROCESS_TYPES)[number];
   readonly dataDirectory: string;
   readonly databaseUrl: Secret | undefined;
@@ -90,6 +91,7 @@ export function readConfig(
       read.optional("METRICS_PORT") === undefined ? undefined : read.integer("METRICS_PORT", 0, 65_535),
     isMetricsPublic: read.boolean("METRICS_PUBLIC"),
     hasConsole: read.oneOf("CONSOLE", ["on", "off"]) === "on",
+    servesParameters: read.oneOf("PROTOCOL_PARAMETERS", ["on", "off"]) === "on",
     processType: read.oneOf("PROCESS_TYPE", PROCESS_TYPES),
     dataDirectory: read.text("DATA_DIR"),
     databaseUrl: read.secretUrl(

@@ -26,6 +26,12 @@ export const CONFIG_VARIABLES = [
     description: "Whether PORT serves the web console at /console: on or off",
   },
   {
+    name: "PROTOCOL_PARAMETERS",
+    default: "on",
+    description:
+      "Whether to build and serve protocol parameters, which other clients than this package's download: on or off",
+  },
+  {
     name: "PROCESS_TYPE",
     default: "all",
     description:

@@ -36,7 +36,10 @@ export default async function setup(project: TestProject): Promise<() => Promise
 }
 
 async function bake(folder: string): Promise<BakedOrigin> {
-  const service = await startService(folder, { PRESIGN_BUCKETS: BUCKETS.join() });
+  const service = await startService(folder, {
+    PRESIGN_BUCKETS: BUCKETS.join(),
+    PROTOCOL_PARAMETERS: "on",
+  });
   const { baseUrl, apiKey } = service.access;
   const client = createClient({ baseUrl, apiKey, network: "localnet" });
   const keyOn = async (curve: (typeof CURVES)[number]) => {

@@ -33,7 +33,7 @@ let chosenShareHex: string;
 let chosen: DWallet;
 
 beforeAll(async () => {
-  service = await startService(folder, { PRESIGN_BUCKETS: "ED25519/EdDSA" });
+  service = await startService(folder, { PRESIGN_BUCKETS: "ED25519/EdDSA", PROTOCOL_PARAMETERS: "on" });
   client = connect();
   user = deriveUserKeys(seed, curve);
   await makeChosenShare();

@@ -61,6 +61,11 @@ describe("a client of a running service", async () => {
     expect(before.balanceMicroUsd - after.balanceMicroUsd).toBe(10_000n);
   });
 
+  test("signs without the parameters that the service's folder holds, when the service serves none", async () => {
+    expect(isValid((await client.sign(signArgs())).signature)).toBe(true);
+    expect((await client.raw.onboarding.getNetwork({})).protocolParameters).toEqual([]);
+  });
+
   test("resumes an aborted request by its id", async () => {
     const abort = new AbortController();
     const interrupted = client.sign(signArgs(), {

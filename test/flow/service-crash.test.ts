@@ -15,7 +15,7 @@ import { downloadParameters, fromBase64, reserveOver, signEnd, submitOver } from
 
 const triple = findTriple("ED25519", "EdDSA", "SHA512")!;
 const { folder, keys, remove } = await bakedFolder();
-const environment = { PRESIGN_BUCKETS: "ED25519/EdDSA" };
+const environment = { PRESIGN_BUCKETS: "ED25519/EdDSA", PROTOCOL_PARAMETERS: "on" };
 let service: ServiceProcess | undefined;
 
 afterAll(async () => {

@@ -25,7 +25,7 @@ let service: ServiceProcess;
 let steps: UserSteps;
 
 beforeAll(async () => {
-  service = await startService(folder, { PRESIGN_BUCKETS: "ED25519/EdDSA" });
+  service = await startService(folder, { PRESIGN_BUCKETS: "ED25519/EdDSA", PROTOCOL_PARAMETERS: "on" });
   const parameters = await downloadParameters(service.access.baseUrl, "ED25519");
   steps = { engine: createInlineEngine(), parameters, triple };
 });

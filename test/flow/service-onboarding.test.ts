@@ -22,7 +22,7 @@ let registered: Json;
 type Json = Record<string, string>;
 
 beforeAll(async () => {
-  service = await startService(folder);
+  service = await startService(folder, { PROTOCOL_PARAMETERS: "on" });
   const parameters = await downloadParameters(service.access.baseUrl, "ED25519");
   const seed = new Uint8Array(randomBytes(32));
   keys = await engine.deriveUserKeys({ curve: "ED25519", seed });

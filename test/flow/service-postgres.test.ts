@@ -36,6 +36,7 @@ describe.skipIf(!postgres || !redisUrl)("a service on PostgreSQL and Redis", () 
     DATABASE_URL: postgres?.url ?? "",
     REDIS_URL: redisUrl ?? "",
     PRESIGN_BUCKETS: "ED25519/EdDSA",
+    PROTOCOL_PARAMETERS: "on",
   };
 
   beforeAll(async () => {

@@ -62,6 +62,7 @@ export async function soak({
     LOCALNET_URL: localnet.url,
     PRESIGN_BUCKETS: "ED25519/EdDSA",
     PRESIGN_POOL_LOW_WATER: "5",
+    PROTOCOL_PARAMETERS: "on",
     LOG_LEVEL: "warn",
   };
   const start = () => startService(folder, environment);

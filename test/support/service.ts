@@ -26,7 +26,10 @@ export function serviceFolder(): { folder: string; remove(): void } {
   return { folder, remove: () => rmSync(folder, { recursive: true, force: true }) };
 }
 
-/** Starts `tss serve` and waits until it is ready. Rejects with its log if it ends before that. */
+/**
+ * Starts `tss serve` and waits until it is ready. Rejects with its log if it ends before that. It builds no protocol
+ * parameters unless the environment says so, because this project's client builds its own.
+ */
 export async function startService(
   folder: string,
   environment: Record<string, string> = {},
@@ -37,6 +40,7 @@ export async function startService(
     PORT: "0",
     LOCALNET_PORT: "0",
     LOG_LEVEL: "debug",
+    PROTOCOL_PARAMETERS: "off",
     ...environment,
   });
   const log: string[] = [];

@@ -85,7 +85,7 @@ export type GetNetworkResponse = Message<"tss.v1.GetNetworkResponse"> & {
 
   /**
    * The available protocol parameters, one entry for each curve and network encryption key. The service is still
-   * preparing a missing entry.
+   * preparing a missing entry, or it serves none: its operator decides.
    *
    * @generated from field: repeated tss.v1.ProtocolParameters protocol_parameters = 7;
    */
