@@ -1,32 +1,26 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { Admin } from "../../gen/proto/tss/v1/admin_pb.ts";
 import { callerOf } from "../access/caller.ts";
-import type { AuditOrigin } from "../audit/audit-event.ts";
 import { invalidField, ServiceError } from "../errors/service-error.ts";
-import type { PresignBucket } from "../presigns/bucket.ts";
-import type { PresignCounts } from "../presigns/presign-health.ts";
-import {
-  CURVE_ALGORITHMS,
-  type CurveAlgorithm,
-  curveOfNumber,
-  signatureAlgorithmOfNumbers,
-} from "../protocol/algorithms.ts";
+import { type PresignHealthDeps, readPresignHealth } from "../presigns/presign-health.ts";
+import { type RefillBucketDeps, refillBucket } from "../presigns/refill-bucket.ts";
+import { CURVE_ALGORITHMS, curveOfNumber, signatureAlgorithmOfNumbers } from "../protocol/algorithms.ts";
 import type { Database } from "../store/database.ts";
 import type { AccountCalls } from "./account-calls.ts";
 import type { AdminKeyCalls } from "./admin-key-calls.ts";
-import { type ChainReads, createChainCalls } from "./chain-calls.ts";
+import { type ChainCallsDeps, createChainCalls } from "./chain-calls.ts";
 import { createNetworkCalls } from "./network-calls.ts";
 import { wantedBucket } from "./wanted-bucket.ts";
 
 /** Implements the calls of `tss.v1.Admin` about one network's chain and presigns. */
 export function createAdminService(deps: AdminServiceDeps): AdminNetworkCalls {
-  const { lowWaterCount: lowWater, highWaterCount: highWater } = deps;
+  const { database, presigns, lowWaterCount: lowWater, highWaterCount: highWater } = deps;
   return {
-    ...createChainCalls(deps.chain),
-    ...createNetworkCalls(deps.database),
+    ...createChainCalls(database, deps.chain),
+    ...createNetworkCalls(database),
     async getPresignHealth(request) {
       const { curve, signatureAlgorithm } = wantedBucket(request);
-      const buckets = (await deps.readPresignHealth())
+      const buckets = (await readPresignHealth({ ...presigns, db: database }))
         .filter((bucket) => curve === undefined || bucket.curve === curve)
         .filter(
           (bucket) => signatureAlgorithm === undefined || bucket.signatureAlgorithm === signatureAlgorithm,
@@ -51,7 +45,8 @@ export function createAdminService(deps: AdminServiceDeps): AdminNetworkCalls {
       if (algorithm === undefined) {
         throw new ServiceError("UNSUPPORTED_ALGORITHM", "the curve has no such signature algorithm");
       }
-      return { queued: await deps.refillBucket(origin, algorithm, request.count) };
+      const pool = { ...presigns, database, highWaterCount: highWater };
+      return { queued: await refillBucket(pool, origin, algorithm, request.count) };
     },
   };
 }
@@ -60,11 +55,9 @@ export function createAdminService(deps: AdminServiceDeps): AdminNetworkCalls {
 export type AdminNetworkCalls = Omit<ServiceImpl<typeof Admin>, keyof AccountCalls | keyof AdminKeyCalls>;
 
 export interface AdminServiceDeps {
-  readonly readPresignHealth: () => Promise<readonly (PresignBucket & PresignCounts)[]>;
-  /** Queues presigns, and returns their number. */
-  readonly refillBucket: (origin: AuditOrigin, algorithm: CurveAlgorithm, count: number) => Promise<number>;
-  readonly chain: ChainReads;
   readonly database: Database;
+  readonly chain: ChainCallsDeps;
+  readonly presigns: Omit<PresignHealthDeps, "db"> & Pick<RefillBucketDeps, "signals">;
   readonly lowWaterCount: number;
   readonly highWaterCount: number;
 }

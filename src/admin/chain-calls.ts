@@ -1,25 +1,25 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { Admin } from "../../gen/proto/tss/v1/admin_pb.ts";
 import { callerOf } from "../access/caller.ts";
-import type { TransactionFilter, TransactionRow } from "../chain/read-transactions.ts";
-import type { TreasuryOverview } from "../chain/treasury/read-treasury.ts";
-import type { Page, PageRequest } from "../paging/read-page.ts";
+import { type ReadTreasuryDeps, readTreasury } from "../chain/treasury/read-treasury.ts";
+import type { Queryable } from "../store/database.ts";
 import {
   decodeOperationKind,
   decodeTransactionState,
   encodeChainTransaction,
   encodeTreasury,
 } from "./encode-chain.ts";
+import { listChainTransactions } from "./list-chain-transactions.ts";
 
 /** Implements {@link AdminChainCalls}. */
-export function createChainCalls(reads: ChainReads): AdminChainCalls {
+export function createChainCalls(db: Queryable, chain: ChainCallsDeps): AdminChainCalls {
   return {
     async getTreasury() {
-      return encodeTreasury(await reads.readTreasury());
+      return encodeTreasury(await readTreasury({ ...chain, db }));
     },
     async listChainTransactions({ pageSize, pageToken, operatorCapId, state, kind }, context) {
       const { network } = callerOf(context, "admin");
-      const { rows, nextPageToken } = await reads.listChainTransactions(network, {
+      const { rows, nextPageToken } = await listChainTransactions(db, network, {
         ...{ pageSize, pageToken, lane: operatorCapId },
         state: decodeTransactionState(state),
         kind: decodeOperationKind(kind),
@@ -29,13 +29,8 @@ export function createChainCalls(reads: ChainReads): AdminChainCalls {
   };
 }
 
-export interface ChainReads {
-  readonly readTreasury: () => Promise<TreasuryOverview>;
-  readonly listChainTransactions: (
-    network: string,
-    input: PageRequest & TransactionFilter,
-  ) => Promise<Page<TransactionRow>>;
-}
+/** The network whose funds the operator reads. */
+export type ChainCallsDeps = Omit<ReadTreasuryDeps, "db">;
 
 /** The calls of `tss.v1.Admin` about the service's transactions and funds. */
 export type AdminChainCalls = Pick<ServiceImpl<typeof Admin>, "getTreasury" | "listChainTransactions">;

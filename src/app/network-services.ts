@@ -6,13 +6,11 @@ import type { Operations } from "../../gen/proto/tss/v1/operations_pb.ts";
 import type { Signing } from "../../gen/proto/tss/v1/signing_pb.ts";
 import { createAccountService } from "../access/account-service.ts";
 import { type AdminNetworkCalls, createAdminService } from "../admin/admin-service.ts";
-import { listChainTransactions } from "../admin/list-chain-transactions.ts";
 import { createBillingService } from "../billing/billing-service.ts";
 import type { Deposits } from "../billing/deposits/deposits.ts";
 import type { CallerReads } from "../chain/caller-reads.ts";
 import type { ChainNetwork } from "../chain/network.ts";
 import { createNetworkReader, type NetworkReader } from "../chain/reader.ts";
-import { readTreasury } from "../chain/treasury/read-treasury.ts";
 import { createTreasuryReader } from "../chain/treasury/treasury-reader.ts";
 import type { Config } from "../config/config.ts";
 import type { NetworkConfig } from "../config/networks.ts";
@@ -20,8 +18,6 @@ import type { Signals } from "../coordination/signals.ts";
 import type { Readiness } from "../health/readiness.ts";
 import { createOnboardingService, type OnboardingServiceDeps } from "../onboarding/onboarding-service.ts";
 import { createOperationsService } from "../operations/operations-service.ts";
-import { readPresignHealth } from "../presigns/presign-health.ts";
-import { refillBucket } from "../presigns/refill-bucket.ts";
 import type { CheckHalf } from "../signing/check-half.ts";
 import type { PresignTurns } from "../signing/reserve.ts";
 import { createSigningService } from "../signing/signing-service.ts";
@@ -59,12 +55,6 @@ export interface ServiceParts extends Pick<OnboardingServiceDeps, "parameters" |
 /** Implements the services of one network. */
 export function implementNetworkServices(parts: ServiceParts, config: NetworkConfig): NetworkServices {
   const { database, network, reader, signals, presigns, deposits } = parts;
-  const pool = {
-    network: network.name,
-    newestNetworkEncryptionKeyId: async () => (await reader.networkKey()).id,
-  };
-  const treasury = createTreasuryReader(network);
-  const highWaterCount = config.presignHighWaterCount;
   const onboarding = {
     dkgsPerDay: config.dkgsPerDay,
     dkgPriceMicroUsd: config.prices.dkgMicroUsd,
@@ -98,15 +88,15 @@ export function implementNetworkServices(parts: ServiceParts, config: NetworkCon
     }),
     admin: createAdminService({
       database,
-      chain: {
-        readTreasury: () => readTreasury({ db: database, network, reader, treasury }),
-        listChainTransactions: (...call) => listChainTransactions(database, ...call),
+      chain: { network, reader, treasury: createTreasuryReader(network) },
+      presigns: {
+        network: network.name,
+        configured: config.presignBuckets,
+        newestNetworkEncryptionKeyId: async () => (await reader.networkKey()).id,
+        signals,
       },
       lowWaterCount: config.presignLowWaterCount,
-      highWaterCount,
-      readPresignHealth: () =>
-        readPresignHealth({ ...pool, db: database, configured: config.presignBuckets }),
-      refillBucket: (...call) => refillBucket({ ...pool, database, highWaterCount, signals }, ...call),
+      highWaterCount: config.presignHighWaterCount,
     }),
   };
 }

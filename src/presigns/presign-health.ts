@@ -32,6 +32,7 @@ export interface PresignCounts {
   readonly burnt: number;
 }
 
+/** Dependencies of {@link readPresignHealth}. */
 export interface PresignHealthDeps {
   readonly db: Queryable;
   readonly network: string;

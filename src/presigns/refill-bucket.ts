@@ -33,6 +33,7 @@ export async function refillBucket(
   return queuedCount;
 }
 
+/** Dependencies of {@link refillBucket}. */
 export interface RefillBucketDeps {
   readonly database: Pick<Database, "transaction">;
   readonly network: string;

@@ -2,7 +2,7 @@ import type { Client } from "@connectrpc/connect";
 import { Admin } from "../../gen/proto/tss/v1/admin_pb.ts";
 import { type AdminKeyLookup, createAdminKeyLookup } from "../../src/access/admin-key-lookup.ts";
 import { type ApiKeyLookup, createApiKeyLookup } from "../../src/access/api-key-lookup.ts";
-import { listChainTransactions } from "../../src/admin/list-chain-transactions.ts";
+import { createLocalSignals } from "../../src/coordination/local-signals.ts";
 import type { Database } from "../../src/store/database.ts";
 import { wholeAdminService } from "./admin-service.ts";
 import { silentLog } from "./database.ts";
@@ -15,23 +15,39 @@ export interface AdminReplica {
   readonly adminLookup: AdminKeyLookup;
 }
 
+/** The pool of a replica. */
+export interface AdminPresigns {
+  readonly networkEncryptionKeyId?: string;
+  /** Default 1. */
+  readonly lowWaterCount?: number;
+  /** Default 2. */
+  readonly highWaterCount?: number;
+}
+
 /** The actor of {@link adminReplica}'s calls in the audit trail. */
 export const ADMIN_ORIGIN = { actor: "admin", requestId: "r-1", address: "192.0.2.1" } as const;
 
-export function adminReplica(database: Database, now?: () => number): AdminReplica {
+/** Creates one. */
+export function adminReplica(
+  database: Database,
+  now?: () => number,
+  { networkEncryptionKeyId = "", ...bounds }: AdminPresigns = {},
+): AdminReplica {
   const lookup = createApiKeyLookup({ database, log: silentLog, now });
   const adminLookup = createAdminKeyLookup({ database, log: silentLog, now });
   const service = wholeAdminService({
     accounts: { database, lookup },
     adminKeys: { database, lookup: adminLookup },
-    chain: {
-      readTreasury: () => Promise.reject(new Error("there is no chain")),
-      listChainTransactions: (...call) => listChainTransactions(database, ...call),
+    chain: {} as never,
+    presigns: {
+      network: "localnet",
+      configured: [],
+      newestNetworkEncryptionKeyId: async () => networkEncryptionKeyId,
+      signals: createLocalSignals(),
     },
-    readPresignHealth: async () => [],
-    refillBucket: async () => 0,
     lowWaterCount: 1,
     highWaterCount: 2,
+    ...bounds,
   });
   const admin = clientOf(Admin, service, () => ({
     kind: "admin",

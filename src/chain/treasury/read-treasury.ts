@@ -8,13 +8,12 @@ import type { PriceCeiling, TreasuryReader } from "./treasury-reader.ts";
 import type { TreasuryState } from "./treasury-state.ts";
 
 /** Reads the funds of a network from the chain and the database. Throws CHAIN_UNAVAILABLE. */
-export async function readTreasury(options: {
-  readonly db: Queryable;
-  readonly network: Pick<ChainNetwork, "name" | "treasury" | "senderAddress" | "gasOwnerAddress">;
-  readonly reader: Pick<NetworkReader, "gasCoins">;
-  readonly treasury: Pick<TreasuryReader, "state" | "ceilings">;
-}): Promise<TreasuryOverview> {
-  const { db, network, reader, treasury } = options;
+export async function readTreasury({
+  db,
+  network,
+  reader,
+  treasury,
+}: ReadTreasuryDeps): Promise<TreasuryOverview> {
   const { senderAddress, gasOwnerAddress } = network;
   const { packageId, treasuryId } = network.treasury;
   const hasGasStation = gasOwnerAddress !== senderAddress;
@@ -35,6 +34,14 @@ export async function readTreasury(options: {
       gasCoins: coinIds.map((objectId) => ({ objectId, balanceMist: balanceOf.get(objectId) })),
     })),
   };
+}
+
+/** Dependencies of {@link readTreasury}. */
+export interface ReadTreasuryDeps {
+  readonly db: Queryable;
+  readonly network: Pick<ChainNetwork, "name" | "treasury" | "senderAddress" | "gasOwnerAddress">;
+  readonly reader: Pick<NetworkReader, "gasCoins">;
+  readonly treasury: Pick<TreasuryReader, "state" | "ceilings">;
 }
 
 /** The funds of the service on a network. */

@@ -28,8 +28,7 @@ beforeAll(async () => {
     accounts: { database, lookup },
     adminKeys: {} as never,
     chain: {} as never,
-    readPresignHealth: async () => [],
-    refillBucket: async () => 0,
+    presigns: {} as never,
     lowWaterCount: 1,
     highWaterCount: 2,
   });

@@ -24,8 +24,7 @@ beforeAll(async () => {
     accounts: { database, lookup: { forget() {} } },
     adminKeys: {} as never,
     chain: {} as never,
-    readPresignHealth: async () => [],
-    refillBucket: async () => 0,
+    presigns: {} as never,
     lowWaterCount: 1,
     highWaterCount: 2,
   });

@@ -17,14 +17,13 @@ import { keyedMethods } from "../../../src/access/method-policy.ts";
 import { createRateLimiter, type RateLimits } from "../../../src/access/rate-limiter.ts";
 import { revokeApiKey } from "../../../src/access/revoke-api-key.ts";
 import { createStreamLeases, type StreamBounds } from "../../../src/access/stream-leases.ts";
-import { listChainTransactions } from "../../../src/admin/list-chain-transactions.ts";
 import { routeServices } from "../../../src/app/route-services.ts";
 import { createBillingService } from "../../../src/billing/billing-service.ts";
 import type { Deposits } from "../../../src/billing/deposits/deposits.ts";
 import { createBackOffs } from "../../../src/chain/back-off.ts";
 import { createCallerReads } from "../../../src/chain/caller-reads.ts";
 import { createNetworkReader } from "../../../src/chain/reader.ts";
-import type { TreasuryOverview } from "../../../src/chain/treasury/read-treasury.ts";
+import type { TreasuryState } from "../../../src/chain/treasury/treasury-state.ts";
 import { createLocalCoordination } from "../../../src/coordination/local-coordination.ts";
 import { createLocalSignals } from "../../../src/coordination/local-signals.ts";
 import type { Signals } from "../../../src/coordination/signals.ts";
@@ -35,9 +34,7 @@ import { createIdempotencyInterceptor } from "../../../src/idempotency/idempoten
 import { systemClock } from "../../../src/lifecycle/clock.ts";
 import { createOnboardingService } from "../../../src/onboarding/onboarding-service.ts";
 import { createParameterStore } from "../../../src/onboarding/parameter-store.ts";
-import { readPresignHealth } from "../../../src/presigns/presign-health.ts";
 import { createPresignQueue } from "../../../src/presigns/presign-queue.ts";
-import { refillBucket } from "../../../src/presigns/refill-bucket.ts";
 import { createCheckHalf } from "../../../src/signing/check-half.ts";
 import { createSigningService } from "../../../src/signing/signing-service.ts";
 import type { Verifier } from "../../../src/signing/verifier.ts";
@@ -116,18 +113,10 @@ export interface ErrorStack {
 const UNLIMITED = perSecond(0);
 
 /** The Treasury of a network without objects. */
-const NO_TREASURY: TreasuryOverview = {
-  packageId: "0x1",
-  treasuryId: "0x2",
-  state: {
-    ...{ ika: 0n, sui: 0n, version: 1n, isPaused: false, operators: [], adminCapId: "0x5" },
-    ...{ pauser: undefined, recovery: undefined, adminOffer: undefined, successor: undefined },
-    announcedDWalletIds: [],
-  },
-  ceilings: [],
-  hotWallet: { address: "0x3", balanceMist: 0n },
-  gasStation: undefined,
-  lanes: [],
+const NO_TREASURY: TreasuryState = {
+  ...{ ika: 0n, sui: 0n, version: 1n, isPaused: false, operators: [], adminCapId: "0x5" },
+  ...{ pauser: undefined, recovery: undefined, adminOffer: undefined, successor: undefined },
+  announcedDWalletIds: [],
 };
 
 /** The same rate for every class; 0 does not limit. */
@@ -160,11 +149,6 @@ export async function startErrorStack(): Promise<ErrorStack> {
   };
   const lookup = createApiKeyLookup({ database, log: silentLog });
   const adminLookup = createAdminKeyLookup({ database, log: silentLog });
-  const pool = {
-    network: "localnet",
-    newestNetworkEncryptionKeyId: async () => (await reader.networkKey()).id,
-  };
-  const bounds = { lowWaterCount: 1, highWaterCount: 2 };
   const errors = createErrorMapping((failure) => failures.push(failure));
   const onboardingWith = (readsPerSecond: number) => {
     const callerReads = createCallerReads({
@@ -203,15 +187,24 @@ export async function startErrorStack(): Promise<ErrorStack> {
   const admin = wholeAdminService({
     ...accounts,
     chain: {
-      readTreasury: async () => {
-        await reader.networkKey();
-        return NO_TREASURY;
+      network: { ...network, gasOwnerAddress: network.senderAddress },
+      reader: { gasCoins: async () => [] },
+      treasury: {
+        state: async () => {
+          await reader.networkKey();
+          return NO_TREASURY;
+        },
+        ceilings: async () => [],
       },
-      listChainTransactions: (...call) => listChainTransactions(database, ...call),
     },
-    ...bounds,
-    readPresignHealth: () => readPresignHealth({ ...pool, db: database, configured: [] }),
-    refillBucket: (...call) => refillBucket({ ...pool, ...bounds, database, signals }, ...call),
+    presigns: {
+      network: "localnet",
+      configured: [],
+      newestNetworkEncryptionKeyId: async () => (await reader.networkKey()).id,
+      signals,
+    },
+    lowWaterCount: 1,
+    highWaterCount: 2,
   });
   const services = [Onboarding, Signing, Billing, Admin];
   const keyed = keyedMethods(services);

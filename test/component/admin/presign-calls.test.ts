@@ -1,9 +1,10 @@
-import { expect, it } from "vitest";
-import { Admin } from "../../../gen/proto/tss/v1/admin_pb.ts";
+import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { Curve, SignatureAlgorithm } from "../../../gen/proto/tss/v1/types_pb.ts";
-import { wholeAdminService } from "../../support/admin-service.ts";
-import { objectId, TEST_ORIGIN } from "../../support/rows.ts";
-import { clientOf, refusalOf } from "../../support/service-client.ts";
+import type { Database } from "../../../src/store/database.ts";
+import { type AdminReplica, adminReplica } from "../../support/admin-client.ts";
+import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../support/database.ts";
+import { objectId, readyPresigns } from "../../support/rows.ts";
+import { refusalOf } from "../../support/service-client.ts";
 
 const networkEncryptionKeyId = objectId();
 const bucket = (curve: number, signatureAlgorithm: number) => ({
@@ -16,24 +17,28 @@ const bucket = (curve: number, signatureAlgorithm: number) => ({
   used: 4,
   burnt: 5,
 });
-const refills: unknown[] = [];
-const admin = clientOf(
-  Admin,
-  wholeAdminService({
-    accounts: {} as never,
-    adminKeys: {} as never,
-    chain: {} as never,
-    readPresignHealth: async () =>
-      [bucket(0, 0), bucket(0, 1), bucket(2, 0)].map((shown) => ({ ...shown, network: "localnet" })),
-    refillBucket: async (origin, { signatureAlgorithm }, count) => {
-      refills.push({ actor: origin.actor, signatureAlgorithm, count });
-      return count - 1;
-    },
+let database: Database;
+let admin: AdminReplica["admin"];
+
+beforeAll(async () => {
+  database = await openTestDatabase();
+  ({ admin } = adminReplica(database, undefined, {
+    networkEncryptionKeyId,
     lowWaterCount: 2,
     highWaterCount: 100,
-  }),
-  () => ({ kind: "admin", network: "localnet", networks: ["localnet"], origin: TEST_ORIGIN }),
-);
+  }));
+}, DATABASE_TIMEOUT_MS);
+afterAll(() => database.close());
+
+beforeEach(async () => {
+  await database.query("TRUNCATE presign, chain_operation CASCADE");
+  for (const shown of [bucket(0, 0), bucket(0, 1), bucket(2, 0)]) {
+    for (const state of ["ready", "pending", "held", "used", "burnt"] as const) {
+      const ids = await readyPresigns(database, { ...shown, network: "localnet" }, shown[state]);
+      await database.query("UPDATE presign SET state = $1 WHERE presign_id = ANY($2)", [state, ids]);
+    }
+  }
+});
 
 it("shows every bucket by the chain's integers and by name", async () => {
   const { buckets } = await admin.getPresignHealth({});
@@ -63,7 +68,6 @@ it("accepts a curve and an algorithm by name, by the contract's number and by th
     expect(await names(filter)).toEqual(["ECDSASecp256k1", "Taproot"]);
   for (const filter of [{ signatureAlgorithmName: SignatureAlgorithm.EdDSA }, { signatureAlgorithm: 24 }])
     expect(await names(filter)).toEqual(["EdDSA"]);
-  refills.length = 0;
   const taproot = { signatureAlgorithmName: SignatureAlgorithm.Taproot };
   for (const bucketOf of [
     taproot,
@@ -71,8 +75,8 @@ it("accepts a curve and an algorithm by name, by the contract's number and by th
     { curve: 11, signatureAlgorithm: 1 },
     { curveName: Curve.SECP256K1, signatureAlgorithm: 1, ...taproot },
   ])
-    await admin.refillPresigns({ ...bucketOf, count: 1 });
-  expect(refills).toEqual(Array(4).fill({ actor: "system", signatureAlgorithm: "Taproot", count: 1 }));
+    expect(await admin.refillPresigns({ ...bucketOf, count: 1 })).toMatchObject({ queued: 1 });
+  expect(await refills()).toEqual(Array(4).fill({ actor: "admin", subject: `${TAPROOT} 1` }));
 });
 
 it("refuses names and numbers that contradict each other", async () => {
@@ -86,12 +90,12 @@ it("refuses names and numbers that contradict each other", async () => {
   }
 });
 
-it("returns the number of queued presigns", async () => {
-  refills.length = 0;
+it("queues no more presigns than the high-water mark allows, and returns their number", async () => {
+  await readyPresigns(database, { ...bucket(0, 1), network: "localnet" }, 78);
   expect(await admin.refillPresigns({ curve: 0, signatureAlgorithm: 1, count: 20 })).toMatchObject({
     queued: 19,
   });
-  expect(refills).toEqual([{ actor: "system", signatureAlgorithm: "Taproot", count: 20 }]);
+  expect(await refills()).toEqual([{ actor: "admin", subject: `${TAPROOT} 19` }]);
 });
 
 it("refuses an algorithm that the curve does not have, and a missing bucket", async () => {
@@ -101,3 +105,16 @@ it("refuses an algorithm that the curve does not have, and a missing bucket", as
   expect(await refusalOf(admin.refillPresigns({ signatureAlgorithm: 0, count: 1 }))).toBe("VALIDATION");
   expect(await refusalOf(admin.refillPresigns({ curve: 0, count: 1 }))).toBe("VALIDATION");
 });
+
+const TAPROOT = `localnet/0/1/${networkEncryptionKeyId}`;
+
+/** Reads the refills since the last call from the audit trail. */
+async function refills() {
+  const events = await database.query<{ id: bigint; actor: string; subject: string }>(
+    "SELECT id, actor, subject FROM audit_event WHERE action = 'presign.refill' AND id > $1 ORDER BY id",
+    [lastRefill],
+  );
+  lastRefill = events.at(-1)?.id ?? lastRefill;
+  return events.map(({ actor, subject }) => ({ actor, subject }));
+}
+let lastRefill = 0n;
