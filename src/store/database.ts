@@ -1,9 +1,10 @@
 import type { PrismaClient } from "../../gen/prisma/client.ts";
 
 /**
- * The database, Postgres or the embedded PGlite, behind one pool. Ordinary reads and writes go through `prisma`;
- * decisions that must be atomic are single statements through `query`. Inside `transaction`, use only the handle that
- * it passes: the embedded database has one session, so the outer handle would deadlock.
+ * The database, Postgres or the embedded PGlite, behind one pool. `prisma` carries plain reads, and the few writes that
+ * decide nothing; every other statement is SQL through `query` (see docs/decisions/sql-beside-prisma.md). Inside
+ * `transaction` use only the handle that it passes: the embedded database has one session, and the outer handle would
+ * wait for itself.
  */
 export interface Database extends Queryable {
   readonly kind: "postgres" | "pglite";

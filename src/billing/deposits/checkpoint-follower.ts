@@ -1,6 +1,6 @@
 import sql from "sql-template-tag";
 import { bigint, boolean, nullable, number } from "../../store/columns.ts";
-import type { Queryable } from "../../store/database.ts";
+import type { Database, Queryable } from "../../store/database.ts";
 import { execute, readRows } from "../../store/statements.ts";
 
 /** The lease to follow a network's checkpoints. Its fence rejects writes after another process has taken over. */
@@ -19,16 +19,15 @@ export interface FollowerPosition extends FollowerLease {
 
 /** Takes or renews the lease. Returns undefined while another process holds it. */
 export async function leaseFollower(
-  db: Queryable,
+  db: Pick<Database, "prisma" | "query">,
   network: string,
   held: FollowerLease | undefined,
 ): Promise<FollowerPosition | undefined> {
   const fence = held?.fence ?? NO_FENCE;
-  await execute(
-    db,
-    sql`INSERT INTO checkpoint_follower (network, leased_until) VALUES (${network}, '-infinity')
-       ON CONFLICT (network) DO NOTHING`,
-  );
+  await db.prisma.checkpointFollower.createMany({
+    data: { network, leasedUntil: LONG_AGO },
+    skipDuplicates: true,
+  });
   const [row] = await readRows(
     db,
     sql`UPDATE checkpoint_follower SET fence = fence + CASE WHEN fence = ${fence}::bigint THEN 0 ELSE 1 END,
@@ -84,12 +83,12 @@ export interface FollowerMove {
   readonly addresses: readonly string[];
 }
 
-/** Records that checkpoints no longer announce payments. */
-export async function stopFollowing(db: Queryable, { network, fence }: FollowerLease): Promise<void> {
-  await execute(
-    db,
-    sql`UPDATE checkpoint_follower SET is_following = false WHERE network = ${network} AND fence = ${fence}`,
-  );
+/** Stores that checkpoints no longer announce payments. */
+export async function stopFollowing(
+  { prisma }: Pick<Database, "prisma">,
+  { network, fence }: FollowerLease,
+): Promise<void> {
+  await prisma.checkpointFollower.updateMany({ where: { network, fence }, data: { isFollowing: false } });
 }
 
 /** How long an address counts as active after a caller requested it or a payment arrived. */
@@ -101,5 +100,7 @@ export const IN_USE_MS = 3_600_000;
  */
 const ANNOUNCED_AGO_MS = IN_USE_MS - 60_000;
 const LEASE_MS = 30_000;
+/** The end of a lease that nobody ever held. */
+const LONG_AGO = new Date(0);
 /** No lease has this number. */
 const NO_FENCE = -1n;

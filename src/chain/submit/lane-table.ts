@@ -1,6 +1,6 @@
 import sql from "sql-template-tag";
 import { bigint, text } from "../../store/columns.ts";
-import type { Queryable } from "../../store/database.ts";
+import type { Database, Queryable } from "../../store/database.ts";
 import { execute, readRows } from "../../store/statements.ts";
 import type { ObjectChanges } from "../outcome.ts";
 import type { OwnedRef } from "../treasury/treasury-calls.ts";
@@ -145,8 +145,11 @@ export interface ForeignUse {
 }
 
 /** Stops all lanes of the network, because a transaction outside this database has used one of them. */
-export async function markForeignUse(db: Queryable, { laneId, digest }: ForeignUse): Promise<void> {
-  await execute(db, sql`UPDATE lane SET foreign_digest = ${digest} WHERE id = ${laneId}`);
+export async function markForeignUse(
+  { prisma }: Pick<Database, "prisma">,
+  { laneId, digest }: ForeignUse,
+): Promise<void> {
+  await prisma.lane.updateMany({ where: { id: laneId }, data: { foreignDigest: digest } });
 }
 
 /** Returns the lanes of the network that another sender has used. */
