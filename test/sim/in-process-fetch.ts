@@ -26,7 +26,7 @@ function untilGone(signal: AbortSignal | undefined, call: () => Promise<Buffer>)
     signal?.addEventListener("abort", () => reject(signal.reason), { once: true });
     call().then(resolve, (error: unknown) => {
       if (!(error instanceof NoAnswer)) reject(error);
-      else if (error.how === "and the connection breaks") reject(new TypeError("fetch failed"));
+      else if (error.how === "connection-breaks") reject(new TypeError("fetch failed"));
     });
   });
 }

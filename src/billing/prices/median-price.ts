@@ -10,9 +10,9 @@ import { compareAmounts } from "./usd-price.ts";
 export function medianPrice(
   readings: readonly PriceReading[],
   { minCount, maxSpreadPercent }: MedianBounds,
-): CoinPrice | "too few" | "too far apart" {
+): CoinPrice | "too-few" | "too-far-apart" {
   const [first, ...others] = readings;
-  if (first === undefined || readings.length < minCount) return "too few";
+  if (first === undefined || readings.length < minCount) return "too-few";
   const prices = readings.map(({ picoUsd }) => picoUsd).sort(compareAmounts);
   const upper = prices[Math.floor(prices.length / 2)] ?? first.picoUsd;
   const lower = prices[Math.floor((prices.length - 1) / 2)] ?? first.picoUsd;
@@ -23,7 +23,7 @@ export function medianPrice(
     if (reading.highPicoUsd > high) high = reading.highPicoUsd;
     if (reading.time < time) time = reading.time;
   }
-  if ((high - low) * 100n > picoUsd * BigInt(maxSpreadPercent)) return "too far apart";
+  if ((high - low) * 100n > picoUsd * BigInt(maxSpreadPercent)) return "too-far-apart";
   return { picoUsd, time };
 }
 

@@ -83,7 +83,7 @@ export function createPriceFeed(options: PriceFeedOptions): PriceFeed {
     const price = medianPrice(readings, { minCount, maxSpreadPercent });
     if (typeof price === "object") return price;
     const counts = { sourceCount: covering.length, readingCount: readings.length };
-    if (price === "too far apart") log.warn({ coinType, ...counts }, "the price sources are too far apart");
+    if (price === "too-far-apart") log.warn({ coinType, ...counts }, "the price sources are too far apart");
     else if (covering.length > 1)
       log.warn({ coinType, ...counts }, "too few price sources have a fresh price");
     return undefined;

@@ -39,7 +39,7 @@ const OLDEST_VERSION = 130_000;
 const MIGRATE = "run `tss migrate`, or start the service, which also migrates";
 
 async function lookAtServer({ databaseUrl }: Config, database: HealthDatabase): Promise<Finding> {
-  if (database.kind === "out of reach") return { status: "info", found: database.why };
+  if (database.kind === "out-of-reach") return { status: "info", found: database.why };
   const beganMs = performance.now();
   const [row] = await readRows(
     database.db,

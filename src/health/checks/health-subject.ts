@@ -31,8 +31,8 @@ export type NetworkSubject = HealthNetwork & Pick<HealthSubject, "database">;
 /** The database, as far as the checks can reach it. */
 export type HealthDatabase =
   | { readonly kind: "postgres" | "pglite"; readonly db: Queryable }
-  /** The reason: the embedded database does not exist yet, or another process uses it. */
-  | { readonly kind: "out of reach"; readonly why: string };
+  /** The embedded database does not exist yet, or another process uses it. */
+  | { readonly kind: "out-of-reach"; readonly why: string };
 
 /** The chain. Opens each part on its first call. */
 export interface HealthChain {
@@ -47,6 +47,6 @@ export interface HealthChain {
 /** Returns the database's connection. Throws {@link NotChecked} if it is out of reach. */
 export async function reachable({ database }: Pick<HealthSubject, "database">): Promise<Queryable> {
   const opened = await needed(database(), "the database does not answer");
-  if (opened.kind === "out of reach") throw new NotChecked(`the database is ${opened.why}`);
+  if (opened.kind === "out-of-reach") throw new NotChecked(`the database is ${opened.why}`);
   return opened.db;
 }

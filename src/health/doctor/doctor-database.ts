@@ -42,7 +42,7 @@ const TIMEOUT_MS = 5_000;
 const CONNECTIONS_MAX_COUNT = 2;
 
 async function openEmbedded(dataDirectory: string): Promise<DoctorDatabase> {
-  const outOfReach = (why: string): DoctorDatabase => ({ kind: "out of reach", why, close: async () => {} });
+  const outOfReach = (why: string): DoctorDatabase => ({ kind: "out-of-reach", why, close: async () => {} });
   if (!existsSync(path.join(dataDirectory, "pg"))) return outOfReach("embedded; created at the first start");
   try {
     const database = await openPglite(dataDirectory);

@@ -22,7 +22,7 @@ export function faultyMethods(
       if (delayMs > 0) await faults.pause(delayMs);
       if (faults.happens(settings.rateLimit))
         throw new RpcFailure(Status.ResourceExhausted, "too many requests");
-      if (faults.happens(settings.timeout)) throw new NoAnswer("until the client gives up");
+      if (faults.happens(settings.timeout)) throw new NoAnswer("silent");
       if (isExecute) return execute(method, request, faults);
       const late = behind.get(method.path);
       return late && faults.happens(settings.staleRead) ? late.handle(request) : method.handle(request);
@@ -37,6 +37,6 @@ async function execute(method: UnaryMethod, request: Uint8Array, faults: Faults)
   if (faults.happens(versionConflict))
     throw invalidInput("Object is not available for consumption, its current version is another one");
   const reply = await method.handle(request);
-  if (faults.happens(dropReply)) throw new NoAnswer("and the connection breaks");
+  if (faults.happens(dropReply)) throw new NoAnswer("connection-breaks");
   return reply;
 }

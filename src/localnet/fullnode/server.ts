@@ -95,7 +95,7 @@ export async function startFullnodeServer(options: FullnodeServerOptions): Promi
       body = await options.answerCall(path, readBody(request), format);
     } catch (error) {
       if (!(error instanceof NoAnswer)) throw error;
-      if (closing || error.how === "and the connection breaks") response.destroy();
+      if (closing || error.how === "connection-breaks") response.destroy();
       else await hold(response);
       return;
     }

@@ -10,13 +10,18 @@ export interface UnaryMethod {
 /** Thrown by a handler to send no answer: the connection stays silent until the caller closes it, or it breaks. */
 export class NoAnswer extends Error {
   override readonly name = "NoAnswer";
-  readonly how: "until the client gives up" | "and the connection breaks";
+  readonly how: "silent" | "connection-breaks";
 
   constructor(how: NoAnswer["how"]) {
-    super(`no answer, ${how}`);
+    super(`no answer, ${HOW[how]}`);
     this.how = how;
   }
 }
+
+const HOW: Readonly<Record<NoAnswer["how"], string>> = {
+  silent: "until the client gives up",
+  "connection-breaks": "and the connection breaks",
+};
 
 interface MessageType<T> {
   fromBinary(bytes: Uint8Array): T;

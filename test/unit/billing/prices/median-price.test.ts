@@ -28,19 +28,19 @@ it("a median is as old as the oldest price in it", () => {
 });
 
 it("there is no median of fewer sources than the minimum, or of none", () => {
-  expect(priceOf([], { ...BOUNDS, minCount: 0 })).toBe("too few");
-  expect(priceOf([reading(1000n)], { ...BOUNDS, minCount: 2 })).toBe("too few");
+  expect(priceOf([], { ...BOUNDS, minCount: 0 })).toBe("too-few");
+  expect(priceOf([reading(1000n)], { ...BOUNDS, minCount: 2 })).toBe("too-few");
 });
 
 it("there is no median of sources further apart than the maximum spread", () => {
   expect(priceOf([reading(1000n), reading(1050n)])).toBe(1025n);
-  expect(priceOf([reading(1000n), reading(1052n)])).toBe("too far apart");
-  // One source that is off by a unit stops the others; they do not outvote it.
-  expect(priceOf([reading(1000n), reading(1000n), reading(100_000n)])).toBe("too far apart");
+  expect(priceOf([reading(1000n), reading(1052n)])).toBe("too-far-apart");
+  // One source that is off by a unit stops the others rather than being outvoted.
+  expect(priceOf([reading(1000n), reading(1000n), reading(100_000n)])).toBe("too-far-apart");
 });
 
 it("a source's own bounds count towards the spread, even if it is the only one", () => {
   expect(priceOf([reading(1000n, { margin: 25n })])).toBe(1000n);
-  expect(priceOf([reading(1000n, { margin: 26n })])).toBe("too far apart");
-  expect(priceOf([reading(1000n, { margin: 20n }), reading(1040n)])).toBe("too far apart");
+  expect(priceOf([reading(1000n, { margin: 26n })])).toBe("too-far-apart");
+  expect(priceOf([reading(1000n, { margin: 20n }), reading(1040n)])).toBe("too-far-apart");
 });
