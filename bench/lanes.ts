@@ -14,6 +14,7 @@ import { createNetworkReader } from "../src/chain/reader.ts";
 import { createLocalSignals } from "../src/coordination/local-signals.ts";
 import { ServiceError } from "../src/errors/service-error.ts";
 import { systemClock } from "../src/lifecycle/clock.ts";
+import type { Loop, NamedLoop } from "../src/lifecycle/start-loops.ts";
 import type { Localnet } from "../src/localnet/localnet.ts";
 import { localnetHotWalletSecret } from "../src/localnet/seed.ts";
 import { createPresignQueue } from "../src/presigns/presign-queue.ts";
@@ -110,8 +111,8 @@ async function run(
       log: { debug() {}, info() {}, warn: console.error, error: console.error },
     });
   const work = await startWork();
-  work["submitter"]?.start();
-  work["settler"]?.start();
+  loopIn(work, "submitter").start();
+  loopIn(work, "settler").start();
   const projectId = await projectWith(database, BigInt(signCount) * PRICE);
   const caller = { projectId, network: "localnet", origin: TEST_ORIGIN };
   const deps = {
@@ -144,7 +145,7 @@ async function run(
   };
   await requestPresigns(database, bucket, signCount);
   await until(database, "SELECT count(*)::int AS n FROM presign WHERE state = 'ready'", signCount);
-  await work["submitter"]?.stop();
+  await loopIn(work, "submitter").stop();
 
   for (let sign = 0; sign < signCount; sign++) {
     const input = {
@@ -163,15 +164,21 @@ async function run(
   await fetch(`${localnet.url}/localnet/faults`, { method: "POST", body: faults });
   const again = await startWork();
   const startedMs = performance.now();
-  again["submitter"]?.start();
+  loopIn(again, "submitter").start();
   await until(database, "SELECT count(*)::int AS n FROM sign_request WHERE status = 'submitted'", signCount);
   const seconds = (performance.now() - startedMs) / 1000;
-  await again["submitter"]?.stop();
-  await work["settler"]?.stop();
+  await loopIn(again, "submitter").stop();
+  await loopIn(work, "settler").stop();
   const [blocks] = await database.query<{ n: number }>(
     "SELECT count(DISTINCT tx_digest)::int AS n FROM sign_request",
   );
   return { perSecond: signCount / seconds, perBlock: signCount / (blocks?.n ?? 1) };
+}
+
+function loopIn(loops: readonly NamedLoop[], wanted: string): Loop {
+  const found = loops.find(({ name }) => name === wanted);
+  if (found === undefined) throw new Error(`there is no loop ${wanted}`);
+  return found.loop;
 }
 
 async function until(database: Database, statement: string, count: number): Promise<void> {

@@ -121,7 +121,11 @@ export async function startApp(config: Config, options: AppOptions): Promise<App
       observe,
       observerOf,
     });
-    await startLoops(lifecycle, { keySweep, auditSealer, ...sharedWork });
+    await startLoops(lifecycle, [
+      { name: "keySweep", loop: keySweep },
+      { name: "auditSealer", loop: auditSealer },
+      ...sharedWork,
+    ]);
   }
   await startLoops(lifecycle, createSharedFigures({ metrics, database, clock, log }));
 

@@ -14,7 +14,7 @@ import { createTreasuryReader } from "../chain/treasury/treasury-reader.ts";
 import type { NetworkConfig } from "../config/networks.ts";
 import type { Signals } from "../coordination/signals.ts";
 import { topics } from "../coordination/topics.ts";
-import type { Loop } from "../lifecycle/start-loops.ts";
+import type { NamedLoop } from "../lifecycle/start-loops.ts";
 import type { ServiceMetrics } from "../observe/service-metrics.ts";
 import { createCustodyLoop } from "../onboarding/custody/custody-loop.ts";
 import { createDWalletSession } from "../onboarding/dwallet-session.ts";
@@ -32,8 +32,8 @@ import type { Tracer } from "../telemetry/tracer.ts";
 import { operationKinds } from "./operation-kinds.ts";
 import { createWarmRefill } from "./presign-refill.ts";
 
-/** Creates the loops that work between the database and one network, in the order in which they must start. */
-export async function createChainWork(options: ChainWorkOptions): Promise<Record<string, Loop>> {
+/** Creates the loops that work between the database and one network. Start them in this order. */
+export async function createChainWork(options: ChainWorkOptions): Promise<NamedLoop[]> {
   const { database, network, reader, signals, config, afterRestore, log, pace = {} } = options;
   const { clock } = network;
   const traced = options.tracer && { tracer: options.tracer };
@@ -74,43 +74,48 @@ export async function createChainWork(options: ChainWorkOptions): Promise<Record
     onBlocked: options.observe?.onBlocked,
     ...pace,
   });
-  return {
-    settler: createSettler({
-      database,
-      reader,
-      clock,
-      log,
-      onMixUp: options.observe?.onMixUp,
-      kinds: sessionKinds(options),
-      wakeOn: (wake) => signals.subscribe(topics.landed(network.name), wake),
-      ...traced,
-      ...pace,
-    }),
-    submitter,
-    "gas keeper": gasKeeper.loop(submitter.drivers),
-    refill: createWarmRefill(options, async (bucket) => (gasKeeper.isShort() ? 0 : affordable(bucket))),
-    exits: createExitLoop({ ...pace, database, network: network.name, signals, clock, log }),
-    custody: createCustodyLoop({
-      ...pace,
-      database,
-      network: network.name,
-      treasuryId: network.treasury.treasuryId,
-      reader: createNetworkReader(inBackground(network)),
-      clock,
-      log,
-    }),
-    sweeps: createSweepLoop({
-      ...pace,
-      ...config.sweeps,
-      database,
-      network: network.name,
-      reader,
-      signerOf: options.depositSigner,
-      signals,
-      clock,
-      log,
-    }),
-  };
+  const settler = createSettler({
+    database,
+    reader,
+    clock,
+    log,
+    onMixUp: options.observe?.onMixUp,
+    kinds: sessionKinds(options),
+    wakeOn: (wake) => signals.subscribe(topics.landed(network.name), wake),
+    ...traced,
+    ...pace,
+  });
+  const custody = createCustodyLoop({
+    ...pace,
+    database,
+    network: network.name,
+    treasuryId: network.treasury.treasuryId,
+    reader: createNetworkReader(inBackground(network)),
+    clock,
+    log,
+  });
+  const sweeps = createSweepLoop({
+    ...pace,
+    ...config.sweeps,
+    database,
+    network: network.name,
+    reader,
+    signerOf: options.depositSigner,
+    signals,
+    clock,
+    log,
+  });
+  const exits = createExitLoop({ ...pace, database, network: network.name, signals, clock, log });
+  const refill = createWarmRefill(options, async (bucket) => (gasKeeper.isShort() ? 0 : affordable(bucket)));
+  return [
+    { name: "settler", loop: settler },
+    { name: "submitter", loop: submitter },
+    { name: "gas keeper", loop: gasKeeper.loop(submitter.drivers) },
+    { name: "refill", loop: refill },
+    { name: "exits", loop: exits },
+    { name: "custody", loop: custody },
+    { name: "sweeps", loop: sweeps },
+  ];
 }
 
 export interface ChainWorkOptions {

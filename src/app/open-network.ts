@@ -58,11 +58,11 @@ export async function openNetwork(options: OpenNetworkOptions): Promise<OpenNetw
   const base = { database, signals, presigns, verifier, deposits, depositSigner, observe, tracer, log };
   const work = { ...base, network, reader, config: own };
   if (processType === "api") {
-    await startLoopsTogether(lifecycle, { refill: createCallersRefill(work) });
+    await startLoopsTogether(lifecycle, [{ name: "refill", loop: createCallersRefill(work) }]);
   } else {
     const chainWork = await createChainWork({ ...work, afterRestore });
     const samplers = createSamplers({ ...shown, database, config: own, log });
-    await startLoopsTogether(lifecycle, { ...taken.watchLoops, ...chainWork, ...samplers });
+    await startLoopsTogether(lifecycle, [...taken.watchLoops, ...chainWork, ...samplers]);
   }
   const figures = createObservation({ ...shown, metrics, database, pricedCoins, config: own, log });
   await startLoopsTogether(lifecycle, figures);

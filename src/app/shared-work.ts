@@ -1,7 +1,7 @@
 import type { Config } from "../config/config.ts";
 import type { Signals } from "../coordination/signals.ts";
 import type { Clock } from "../lifecycle/clock.ts";
-import type { Loop } from "../lifecycle/start-loops.ts";
+import type { NamedLoop } from "../lifecycle/start-loops.ts";
 import type { SharedMetrics } from "../observe/shared-metrics.ts";
 import { createExpireLoop } from "../signing/expire-loop.ts";
 import type { SignObserver } from "../signing/sign-observer.ts";
@@ -13,19 +13,16 @@ import { createRetentionLoop } from "./retention-loop.ts";
  * Creates the loops of a worker that need no chain. They also process rows of networks that are no longer served,
  * because an expired reservation must return its credit there too.
  */
-export function createSharedWork(options: SharedWorkOptions): Record<string, Loop> {
+export function createSharedWork(options: SharedWorkOptions): NamedLoop[] {
   const { database, signals, retentionDays, clock, log, pace = {} } = options;
-  return {
-    expiry: createExpireLoop({ database, signals, clock, log, observerOf: options.observerOf, ...pace }),
-    retention: createRetentionLoop({
-      ...pace,
-      database,
-      retentionDays,
-      clock,
-      log,
-      onRetained: options.observe?.onRetained,
-    }),
-  };
+  const { observerOf, observe } = options;
+  const expiry = createExpireLoop({ database, signals, clock, log, observerOf, ...pace });
+  const onRetained = observe?.onRetained;
+  const retention = createRetentionLoop({ ...pace, database, retentionDays, clock, log, onRetained });
+  return [
+    { name: "expiry", loop: expiry },
+    { name: "retention", loop: retention },
+  ];
 }
 
 export interface SharedWorkOptions extends Pick<Config, "retentionDays"> {

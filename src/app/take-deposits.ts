@@ -17,7 +17,7 @@ import type { ChainNetwork } from "../chain/network.ts";
 import { createPaymentReader } from "../chain/payment-reader.ts";
 import type { DepositsConfig } from "../config/deposits.ts";
 import type { PriceSourcesConfig } from "../config/price-sources.ts";
-import type { Loop } from "../lifecycle/start-loops.ts";
+import type { NamedLoop } from "../lifecycle/start-loops.ts";
 import { localnetDepositSeed } from "../localnet/seed.ts";
 import { hexToBytes } from "../protocol/bytes.ts";
 import type { Database } from "../store/database.ts";
@@ -31,8 +31,7 @@ import { Secret } from "../telemetry/secret.ts";
 export async function takeDeposits(options: TakeDepositsOptions): Promise<TakenDeposits> {
   const { database, network, callerReads, config, log } = options;
   const masterSeed = masterSeedOf(network.name, config.masterSeedHex);
-  if (masterSeed === undefined)
-    return { deposits: undefined, pricedCoins: [], priceLoops: {}, watchLoops: {} };
+  if (masterSeed === undefined) return { deposits: undefined, priceLoops: [], watchLoops: [] };
   await checkMasterSeed(database, { network: network.name, masterSeed });
   const reader = createPaymentReader(network);
   const readerFor = (projectId: string) => createPaymentReader({ ...network, ...callerReads(projectId) });
@@ -53,11 +52,14 @@ export async function takeDeposits(options: TakeDepositsOptions): Promise<TakenD
     deposits,
     pricedCoins,
     priceLoops,
-    watchLoops: {
-      deposits: createDepositWatcher(deposits, { pollMs, clock, log }),
-      "waiting deposits": createWaitingCredit(deposits, { clock, log }),
-      checkpoints: createCheckpointFollower(deposits, { reader: checkpoints, pollMs, clock, log }),
-    },
+    watchLoops: [
+      { name: "deposits", loop: createDepositWatcher(deposits, { pollMs, clock, log }) },
+      { name: "waiting deposits", loop: createWaitingCredit(deposits, { clock, log }) },
+      {
+        name: "checkpoints",
+        loop: createCheckpointFollower(deposits, { reader: checkpoints, pollMs, clock, log }),
+      },
+    ],
   };
 }
 
@@ -81,22 +83,21 @@ export interface TakenDeposits {
   readonly watchLoops: Loops;
 }
 
-type Loops = Readonly<Record<string, Loop>>;
+type Loops = readonly NamedLoop[];
 
 function pricesOf(
   { fixed, sources }: DepositsConfig["prices"],
   options: Pick<PriceFeedOptions, "database" | "network" | "coins" | "clock" | "log">,
 ): { prices: PriceSource } & Pick<TakenDeposits, "pricedCoins" | "priceLoops"> {
   const unchanging = fixedPrices(options.coins, fixed);
-  const pricedCoins = options.coins.filter(({ name }) => !fixed.has(name));
-  if (sources === undefined || pricedCoins.length === 0)
-    return { prices: unchanging, pricedCoins: [], priceLoops: {} };
-  const feed = createPriceFeed({ ...sources, ...options, coins: pricedCoins, readers: readersOf(sources) });
+  const coins = options.coins.filter(({ name }) => !fixed.has(name));
+  if (sources === undefined || coins.length === 0) return { prices: unchanging, priceLoops: [] };
+  const feed = createPriceFeed({ ...sources, ...options, coins, readers: readersOf(sources) });
   const prices: PriceSource = {
     priceOf: (coinType) => unchanging.priceOf(coinType) ?? feed.priceOf(coinType),
     refresh: (signal) => feed.refresh(signal),
   };
-  return { prices, pricedCoins, priceLoops: { "price feed": feed.loop } };
+  return { prices, priceLoops: [{ name: "price feed", loop: feed.loop }] };
 }
 
 /** Returns the coins that at least one source prices. Deposits of any other coin would wait forever. */

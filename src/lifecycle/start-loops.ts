@@ -3,9 +3,9 @@ import type { Lifecycle } from "./lifecycle.ts";
 /** Starts loops in order, each as a named part of the lifecycle. */
 export async function startLoops(
   lifecycle: Pick<Lifecycle, "start">,
-  loops: Readonly<Record<string, Loop>>,
+  loops: readonly NamedLoop[],
 ): Promise<void> {
-  for (const [name, loop] of Object.entries(loops)) {
+  for (const { name, loop } of loops) {
     await lifecycle.start(
       name,
       () => {
@@ -23,11 +23,17 @@ export async function startLoops(
  */
 export async function startLoopsTogether(
   lifecycle: Pick<Lifecycle, "start" | "onStopping">,
-  loops: Readonly<Record<string, Loop>>,
+  loops: readonly NamedLoop[],
 ): Promise<void> {
-  const stoppedOnce = Object.entries(loops).map(([name, loop]) => [name, stopsOnce(loop)] as const);
-  for (const [, loop] of stoppedOnce) lifecycle.onStopping(() => void loop.stop().catch(() => {}));
-  await startLoops(lifecycle, Object.fromEntries(stoppedOnce));
+  const stoppedOnce = loops.map(({ name, loop }) => ({ name, loop: stopsOnce(loop) }));
+  for (const { loop } of stoppedOnce) lifecycle.onStopping(() => void loop.stop().catch(() => {}));
+  await startLoops(lifecycle, stoppedOnce);
+}
+
+/** A loop under the name that the log has for it. */
+export interface NamedLoop {
+  readonly name: string;
+  readonly loop: Loop;
 }
 
 /** Background work that runs until it is stopped. */

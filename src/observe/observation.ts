@@ -2,7 +2,7 @@ import type { ChainNetwork } from "../chain/network.ts";
 import type { NetworkReader } from "../chain/reader.ts";
 import { createTreasuryReader } from "../chain/treasury/treasury-reader.ts";
 import type { NetworkConfig } from "../config/networks.ts";
-import type { BackgroundLoop } from "../lifecycle/background-loop.ts";
+import type { NamedLoop } from "../lifecycle/start-loops.ts";
 import { readWarmBuckets } from "../presigns/read-buckets.ts";
 import type { Database } from "../store/database.ts";
 import type { Log } from "../telemetry/log.ts";
@@ -20,7 +20,7 @@ import { createSnapshotLoops } from "./snapshot-loops.ts";
  * cheap. Every replica shows the same figures, with their age in `service_snapshot_age_seconds`. Aggregate them with
  * max.
  */
-export function createObservation(options: ObservationOptions): Record<string, BackgroundLoop> {
+export function createObservation(options: ObservationOptions): NamedLoop[] {
   const { metrics, database, network, reader, config } = options;
   const laneIds = network.treasury.operatorCapIds;
   const treasury = createTreasuryReader(network);
@@ -46,18 +46,18 @@ export function createObservation(options: ObservationOptions): Record<string, B
   marks.set({ mark: "low" }, config.presignLowWaterCount);
   marks.set({ mark: "high" }, config.presignHighWaterCount);
 
-  return {
-    "database figures": loopOf({
+  return [
+    loopOf({
       name: "database",
       intervalMs: DATABASE_INTERVAL_MS,
       read: () => tell("database", readDatabase),
     }),
-    "chain figures": loopOf({
+    loopOf({
       name: "chain",
       intervalMs: CHAIN_INTERVAL_MS,
       read: () => tell("fullnode", readChain),
     }),
-  };
+  ];
 
   async function readDatabase(): Promise<void> {
     const key = newestKeyId;

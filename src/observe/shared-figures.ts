@@ -1,13 +1,14 @@
 import { readUnsealedAgeMs } from "../audit/read-unsealed.ts";
-import { type BackgroundLoop, createBackgroundLoop } from "../lifecycle/background-loop.ts";
+import { createBackgroundLoop } from "../lifecycle/background-loop.ts";
 import type { Clock } from "../lifecycle/clock.ts";
+import type { NamedLoop } from "../lifecycle/start-loops.ts";
 import type { Database } from "../store/database.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import { createLedgerGauges } from "./ledger-gauges.ts";
 
 /** Creates loops that read figures of what all networks share: the ledger and the audit trail. */
-export function createSharedFigures(options: SharedFiguresOptions): Record<string, BackgroundLoop> {
+export function createSharedFigures(options: SharedFiguresOptions): NamedLoop[] {
   const { metrics, database, clock, log } = options;
   const unsealed = metrics.gauge(
     "audit_unsealed_age_seconds",
@@ -15,8 +16,9 @@ export function createSharedFigures(options: SharedFiguresOptions): Record<strin
   );
   // An age that was never read must not look healthy.
   unsealed.remove();
-  const loopOf = (name: string, intervalMs: number, read: () => Promise<void>) =>
-    createBackgroundLoop({
+  const loopOf = (name: string, intervalMs: number, read: () => Promise<void>): NamedLoop => ({
+    name,
+    loop: createBackgroundLoop({
       name,
       intervalMs,
       maxBackoffMs: intervalMs,
@@ -26,13 +28,14 @@ export function createSharedFigures(options: SharedFiguresOptions): Record<strin
         await read();
         return false;
       },
-    });
-  return {
-    "audit figures": loopOf("audit figures", AUDIT_INTERVAL_MS, async () =>
+    }),
+  });
+  return [
+    loopOf("audit figures", AUDIT_INTERVAL_MS, async () =>
       unsealed.set((await readUnsealedAgeMs(database)) / 1_000),
     ),
-    "ledger figures": loopOf("ledger figures", LEDGER_INTERVAL_MS, createLedgerGauges(options)),
-  };
+    loopOf("ledger figures", LEDGER_INTERVAL_MS, createLedgerGauges(options)),
+  ];
 }
 
 export interface SharedFiguresOptions {

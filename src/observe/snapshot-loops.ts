@@ -1,5 +1,6 @@
-import { type BackgroundLoop, createBackgroundLoop } from "../lifecycle/background-loop.ts";
+import { createBackgroundLoop } from "../lifecycle/background-loop.ts";
 import type { Clock } from "../lifecycle/clock.ts";
+import type { NamedLoop } from "../lifecycle/start-loops.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { MetricsMaker } from "../telemetry/network-metrics.ts";
 
@@ -16,8 +17,9 @@ export function createSnapshotLoops({ metrics, clock, log }: SnapshotLoopOptions
   );
   return ({ name, intervalMs, read }) => {
     readAtMs.set(name, 0);
-    return createBackgroundLoop({
-      name: `${name} figures`,
+    const title = `${name} figures`;
+    const loop = createBackgroundLoop({
+      name: title,
       intervalMs,
       maxBackoffMs: intervalMs,
       clock,
@@ -28,6 +30,7 @@ export function createSnapshotLoops({ metrics, clock, log }: SnapshotLoopOptions
         return false;
       },
     });
+    return { name: title, loop };
   };
 }
 
@@ -40,7 +43,7 @@ export interface SnapshotReading {
 }
 
 /** Creates loops that update gauges, and a gauge for the age of each reading. */
-export type SnapshotLoops = (reading: SnapshotReading) => BackgroundLoop;
+export type SnapshotLoops = (reading: SnapshotReading) => NamedLoop;
 
 export interface SnapshotLoopOptions {
   readonly metrics: Pick<MetricsMaker, "gauge">;

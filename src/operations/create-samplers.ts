@@ -2,42 +2,45 @@ import type { ChainNetwork } from "../chain/network.ts";
 import type { NetworkReader } from "../chain/reader.ts";
 import { createTreasuryReader } from "../chain/treasury/treasury-reader.ts";
 import type { NetworkConfig } from "../config/networks.ts";
-import { type BackgroundLoop, createBackgroundLoop } from "../lifecycle/background-loop.ts";
+import { createBackgroundLoop } from "../lifecycle/background-loop.ts";
+import type { NamedLoop } from "../lifecycle/start-loops.ts";
 import { readWarmBuckets } from "../presigns/read-buckets.ts";
 import type { Queryable } from "../store/database.ts";
 import type { Log } from "../telemetry/log.ts";
 import { samplePresigns } from "./sample-presigns.ts";
 import { sampleTreasury } from "./sample-treasury.ts";
 
-/** Creates the loops that record levels of the pool and balances of a network. Any number of workers may run them. */
-export function createSamplers(options: SamplersOptions): Record<string, BackgroundLoop> {
+/** Creates the loops that note levels of the pool and balances of a network. Any number of workers may run them. */
+export function createSamplers(options: SamplersOptions): NamedLoop[] {
   const { database, network, reader, config, log } = options;
   const { clock, gasOwnerAddress } = network;
   const treasury = createTreasuryReader(network);
   const newestKeyId = async () => (await reader.networkKey()).id;
-  return {
-    "presign samples": createBackgroundLoop({
-      name: "presign samples",
-      intervalMs: PRESIGN_INTERVAL_MS,
+  const loopOf = (name: string, intervalMs: number, read: () => Promise<void>): NamedLoop => ({
+    name,
+    loop: createBackgroundLoop({
+      name,
+      intervalMs,
       ...{ clock, log },
       async pass() {
-        const warm = () => readWarmBuckets(database, network.name, config.presignBuckets, newestKeyId);
-        await samplePresigns(database, network.name, warm);
+        await read();
+        return false;
       },
     }),
-    "treasury samples": createBackgroundLoop({
-      name: "treasury samples",
-      intervalMs: TREASURY_INTERVAL_MS,
-      ...{ clock, log },
-      async pass() {
-        await sampleTreasury(database, network.name, async () => {
-          const { ika, sui } = await treasury.balances();
-          const coins = await reader.gasCoins(gasOwnerAddress);
-          return { ika, sui, gas: coins.reduce((sum, { balanceMist }) => sum + balanceMist, 0n) };
-        });
-      },
+  });
+  return [
+    loopOf("presign samples", PRESIGN_INTERVAL_MS, async () => {
+      const warm = () => readWarmBuckets(database, network.name, config.presignBuckets, newestKeyId);
+      await samplePresigns(database, network.name, warm);
     }),
-  };
+    loopOf("treasury samples", TREASURY_INTERVAL_MS, async () => {
+      await sampleTreasury(database, network.name, async () => {
+        const { ika, sui } = await treasury.balances();
+        const coins = await reader.gasCoins(gasOwnerAddress);
+        return { ika, sui, gas: coins.reduce((sum, { balanceMist }) => sum + balanceMist, 0n) };
+      });
+    }),
+  ];
 }
 
 export interface SamplersOptions {

@@ -115,7 +115,7 @@ export async function startReplica({
     pace,
   });
   const shared = createSharedWork({ ...own, retentionDays: 0, clock, log: replicaLog, pace });
-  const loops: Loop[] = [...Object.values(work), ...Object.values(shared)];
+  const loops: Loop[] = [...work, ...shared].map(({ loop }) => loop);
   for (const loop of loops) loop.start();
   return {
     network,

@@ -99,7 +99,7 @@ export async function startChainService(
     ...{ database, signals, retentionDays: 0, clock: systemClock, log },
     pace: { intervalMs: 20 },
   });
-  const loops = [...Object.values(work), ...Object.values(shared)];
+  const loops = [...work, ...shared].map(({ loop }) => loop);
   for (const loop of loops) loop.start();
   return {
     network,

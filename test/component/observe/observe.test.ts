@@ -191,7 +191,7 @@ it("a failed reading does not change the gauges, and the age of the last one gro
   const failing = new Promise<void>((resolve) => {
     failedTwice = resolve;
   });
-  const loop = createSnapshotLoops({ clock: systemClock, metrics, log: silentLog })({
+  const { loop } = createSnapshotLoops({ clock: systemClock, metrics, log: silentLog })({
     name: "things",
     intervalMs: 1,
     async read() {

@@ -12,22 +12,24 @@ function linkedLoops() {
   const olderStopped = new Promise<void>((resolve) => {
     olderStops = resolve;
   });
-  const loops = {
-    older: {
-      start: () => void events.push("+older"),
-      async stop() {
-        olderStops();
-        events.push("-older");
-      },
-    },
-    newer: {
-      start: () => void events.push("+newer"),
-      async stop() {
-        await olderStopped;
-        events.push("-newer");
-      },
+  const older = {
+    start: () => void events.push("+older"),
+    async stop() {
+      olderStops();
+      events.push("-older");
     },
   };
+  const newer = {
+    start: () => void events.push("+newer"),
+    async stop() {
+      await olderStopped;
+      events.push("-newer");
+    },
+  };
+  const loops = [
+    { name: "older", loop: older },
+    { name: "newer", loop: newer },
+  ];
   return { events, told, life, loops };
 }
 
@@ -51,7 +53,8 @@ describe("loops", () => {
   it("that fail to stop are named, and the others stop", async () => {
     const { told, life, loops } = linkedLoops();
     const cause = new Error("broken");
-    await startLoopsTogether(life, { ...loops, bad: { start: () => {}, stop: () => Promise.reject(cause) } });
+    const bad = { start: () => {}, stop: () => Promise.reject(cause) };
+    await startLoopsTogether(life, [...loops, { name: "bad", loop: bad }]);
     expect(await life.stop()).toBe(false);
     expect(told).toEqual([{ part: "bad", cause }]);
   });
