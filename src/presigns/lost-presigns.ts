@@ -4,6 +4,7 @@ import type { Queryable } from "../store/database.ts";
 import { newId } from "../store/ids.ts";
 import { execute, readRows } from "../store/statements.ts";
 import type { PresignBucket } from "./bucket.ts";
+import { poolMoves } from "./presign-moves.ts";
 
 export interface ChainPresign {
   /** The id of the presign's object. */
@@ -27,7 +28,7 @@ export async function holdLostPresign(
           (id, network, curve, signature_algorithm, network_encryption_key_id, presign_id, presign, state)
         VALUES (${newId()}, ${network}, ${curve}, ${signatureAlgorithm}, ${networkEncryptionKeyId}, ${presignId},
                 ${presign}, 'held')
-        ON CONFLICT (network, presign_id) DO UPDATE SET state = 'held', presign = excluded.presign, updated_at = now()
+        ${poolMoves.holdLost}
         RETURNING id`,
     { id: text },
   );
@@ -37,9 +38,5 @@ export async function holdLostPresign(
 
 /** Removes presigns that no request holds from the pool. Returns their number. */
 export async function burnPooledPresigns(db: Queryable, ids: readonly string[]): Promise<number> {
-  return execute(
-    db,
-    sql`UPDATE presign SET state = 'burnt', updated_at = now()
-        WHERE id = ANY(${ids}::uuid[]) AND state IN ('pending', 'ready') RETURNING id`,
-  );
+  return execute(db, poolMoves.withdraw(ids));
 }

@@ -9,6 +9,7 @@ import { bytea, text } from "../store/columns.ts";
 import type { Queryable } from "../store/database.ts";
 import { execute, readRows } from "../store/statements.ts";
 import { BUCKET_COLUMNS, bucketKey, type PresignBucket } from "./bucket.ts";
+import { poolMoves } from "./presign-moves.ts";
 
 /**
  * Requests presigns: requested -> pending once landed, or burnt if it can never land. The mark on the chain is the
@@ -45,10 +46,7 @@ export function createPresignOperation({
     },
     landed,
     async failed(db, subject) {
-      await execute(
-        db,
-        sql`UPDATE presign SET state = 'burnt', updated_at = now() WHERE id = ${subject.id} AND state = 'requested'`,
-      );
+      await execute(db, poolMoves.giveUp(subject.id));
     },
     async adopt(db, subject) {
       const transaction = await reader.sessionRequest(preimageOf(subject));
@@ -71,13 +69,8 @@ export function createPresignOperation({
       throw new MixedUpAnswerError("transaction", message);
     });
     const ids = subjects.map(({ id }) => id);
-    await execute(
-      db,
-      sql`UPDATE presign p SET state = 'pending', presign_id = news.presign_id, tx_digest = ${transaction.digest},
-            updated_at = now()
-          FROM unnest(${ids}::uuid[], ${presignIds}::text[]) AS news (id, presign_id)
-          WHERE p.id = news.id AND p.state = 'requested'`,
-    );
+    const news = sql`unnest(${ids}::uuid[], ${presignIds}::text[]) AS news (id, presign_id)`;
+    await execute(db, poolMoves.land(news, transaction.digest));
   }
 }
 

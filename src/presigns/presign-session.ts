@@ -9,6 +9,7 @@ import { text } from "../store/columns.ts";
 import type { Queryable } from "../store/database.ts";
 import { execute, readRows } from "../store/statements.ts";
 import type { Log } from "../telemetry/log.ts";
+import { poolMoves } from "./presign-moves.ts";
 
 /**
  * Waits for presigns: pending -> ready with its bytes, or burnt if the network rejects it or makes a version that the
@@ -28,14 +29,16 @@ export function createPresignSession({ network, signals, log }: PresignSessionOp
       ),
     async settle(database, { subjectId, objectId }, content) {
       const session = parsePresignSession(content);
-      const { id: presignId, curveNumber, signatureAlgorithmNumber, dwalletId, state } = session;
+      const { id: presignId, dwalletId, state } = session;
       if (state.kind === "Requested") return false;
       if (presignId !== objectId || dwalletId !== undefined) throw anothers(objectId);
       const version = state.kind === "Completed" ? presignVersion(state.output) : undefined;
       const output = state.kind === "Completed" && version === PRESIGN_VERSION ? state.output : null;
-      const wanted = sql`WHERE id = ${subjectId} AND state = 'pending' AND curve = ${curveNumber}
-        AND signature_algorithm = ${signatureAlgorithmNumber} RETURNING id`;
-      const movedCount = await execute(database, sql`${output === null ? BURN : fill(output)} ${wanted}`);
+      const { fill, refuse } = poolMoves;
+      const movedCount = await execute(
+        database,
+        output === null ? refuse(subjectId, session) : fill(subjectId, session, output),
+      );
       if (movedCount === 0 && (await isPending(database, subjectId))) throw anothers(objectId);
       if (version !== undefined && output === null)
         log.warn({ presignId, version }, "the network created a presign of an unsupported version");
@@ -51,10 +54,6 @@ export interface PresignSessionOptions {
   readonly signals: Pick<Signals, "notify">;
   readonly log: Pick<Log, "warn">;
 }
-
-const fill = (presign: Uint8Array) =>
-  sql`UPDATE presign SET state = 'ready', presign = ${presign}, ready_at = now(), updated_at = now()`;
-const BURN = sql`UPDATE presign SET state = 'burnt', updated_at = now()`;
 
 async function isPending(db: Queryable, id: string): Promise<boolean> {
   return (await execute(db, sql`SELECT 1 FROM presign WHERE id = ${id} AND state = 'pending'`)) > 0;
