@@ -33,6 +33,22 @@ const REPEATING_FILES: Readonly<Record<string, string>> = {
   "src/sdk/web-worker.ts": "is a package entry, with the engine of the other entry and its program embedded",
 };
 
+/** Files outside config and localnet that compare the name of a network, each with the reason. */
+const COMPARING_NETWORKS: Readonly<Record<string, string>> = {
+  "src/app/chain-access.ts": "narrows the type of an address",
+  "src/cli/treasury/configuration-lines.ts": "names the variables of a network",
+  "src/cli/treasury/open-treasury-chain.ts": "finds the pins of a network, and no localnet has any",
+  "src/cli/treasury/open-treasury.ts": "finds the pins of a network, and no localnet has any",
+  "src/health/doctor/doctor-chain.ts": "narrows the type of an address",
+  "src/health/doctor/network/network-target.ts":
+    "narrows the type of an address, and finds the pins of a network",
+  "src/sdk/chain-pins.ts": "has the pins of the networks, and no localnet has any",
+};
+const NETWORK = '"(?:localnet|testnet|mainnet)"';
+const NETWORK_COMPARED = new RegExp(
+  `[!=]==?\\s*${NETWORK}|${NETWORK}\\s*[!=]==?|case ${NETWORK}|\\[[^\\]]*${NETWORK}[^\\]]*\\]\\.includes`,
+);
+
 const source = sourcesBelow(["src"], [".ts", ".tsx"]);
 const code = [...source, ...sourcesBelow(["test", "tools", "bench"], [".ts", ".mjs"])];
 const documents = [
@@ -94,6 +110,13 @@ describe("the sources", () => {
     expect(linesWith(others, /\$[1-9]/)).toEqual([]);
     const runners = others.filter(({ text }) => /\.query\s*[<(]/.test(text)).map((file) => file.path);
     expect(runners).toEqual(["src/health/doctor/doctor-database.ts"]);
+  });
+
+  it("ask for the traits of a network, and do not compare its name", () => {
+    const comparing = source
+      .filter((file) => !["config", "localnet"].includes(roomOf(file.path)))
+      .filter((file) => NETWORK_COMPARED.test(withoutComments(file)));
+    expect(comparing.map((file) => file.path)).toEqual(Object.keys(COMPARING_NETWORKS));
   });
 
   it("keep what a browser runs free of Node", () => {

@@ -6,6 +6,7 @@ import type { Config } from "../config/config.ts";
 import type { Coordination } from "../coordination/coordination.ts";
 import type { Lifecycle } from "../lifecycle/lifecycle.ts";
 import type { SharedMetrics } from "../observe/shared-metrics.ts";
+import { networkTraits } from "../protocol/network-traits.ts";
 import type { Database } from "../store/database.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { Tracer } from "../telemetry/tracer.ts";
@@ -23,7 +24,7 @@ export async function serveContract(
   const { signals } = coordination;
   const { dataDirectory } = config;
   const [first] = config.networks;
-  const isDevelopment = config.databaseUrl === undefined && first.name === "localnet";
+  const isDevelopment = config.databaseUrl === undefined && networkTraits(first.name).isDevelopment;
   const keys = isDevelopment
     ? await ensureDevelopmentKeys(database, dataDirectory, config.adminApiKey)
     : undefined;

@@ -15,14 +15,12 @@ import type { CallerReads } from "../chain/caller-reads.ts";
 import { createCheckpointReader } from "../chain/checkpoint-reader.ts";
 import type { ChainNetwork } from "../chain/network.ts";
 import { createPaymentReader } from "../chain/payment-reader.ts";
+import { readDepositSeed } from "../config/deposit-seed.ts";
 import type { DepositsConfig } from "../config/deposits.ts";
 import type { PriceSourcesConfig } from "../config/price-sources.ts";
 import type { NamedLoop } from "../lifecycle/start-loops.ts";
-import { localnetDepositSeed } from "../localnet/seed.ts";
-import { hexToBytes } from "../protocol/bytes.ts";
 import type { Database } from "../store/database.ts";
 import type { Log } from "../telemetry/log.ts";
-import { Secret } from "../telemetry/secret.ts";
 
 /**
  * Sets up deposits as configured. Throws if another network uses the localnet's public seed, or if the database's
@@ -30,7 +28,7 @@ import { Secret } from "../telemetry/secret.ts";
  */
 export async function takeDeposits(options: TakeDepositsOptions): Promise<TakenDeposits> {
   const { database, network, callerReads, config, log } = options;
-  const masterSeed = masterSeedOf(network.name, config.masterSeedHex);
+  const masterSeed = readDepositSeed(network.name, config);
   if (masterSeed === undefined) return { deposits: undefined, priceLoops: [], watchLoops: [] };
   await checkMasterSeed(database, { network: network.name, masterSeed });
   const reader = createPaymentReader(network);
@@ -113,10 +111,4 @@ function readersOf({ pyth, coinbase, feed }: PriceSourcesConfig): PriceReader[] 
   if (coinbase) readers.push(createCoinbaseReader(coinbase));
   if (feed) readers.push(createJsonFeedReader(feed.url.reveal()));
   return readers;
-}
-
-/** Returns the configured seed. The configuration refuses the public seed outside the localnet. */
-function masterSeedOf(network: string, hex: Secret | undefined): Secret<Uint8Array> | undefined {
-  if (hex !== undefined) return new Secret(hexToBytes(hex.reveal().toLowerCase()));
-  return network === "localnet" ? new Secret(localnetDepositSeed()) : undefined;
 }

@@ -1,9 +1,11 @@
-/** Returns the URL of a transaction, an object or an account in an explorer; undefined on a network without one. */
+import { networkTraits } from "../../protocol/network-traits.ts";
+
+/** A page of an explorer about a transaction, an object or an account; undefined on a network without an explorer. */
 export function explorerUrl(
   network: string,
   kind: "tx" | "object" | "account",
   id: string,
 ): string | undefined {
-  if (!["testnet", "mainnet"].includes(network)) return undefined;
-  return `https://suiscan.xyz/${network}/${kind}/${encodeURIComponent(id)}`;
+  const { explorerUrl: base } = networkTraits(network);
+  return base && `${base}/${kind}/${encodeURIComponent(id)}`;
 }

@@ -8,6 +8,7 @@ import {
   ChainTransaction_StateSchema,
   type ChainTransaction_State as State,
 } from "../../../gen/client/tss/v1/admin_pb.ts";
+import { networkTraits } from "../../protocol/network-traits.ts";
 import { useSession } from "../api/session-context.ts";
 import { usePages } from "../api/use-pages.ts";
 import { enumName } from "../format/enum-name.ts";
@@ -44,7 +45,7 @@ export function TransactionsPage(): JSX.Element {
     <PageFrame
       title="Transactions"
       lead={
-        network === "localnet"
+        networkTraits(network).explorerUrl === undefined
           ? "Every transaction is stored before it is sent. The localnet has no explorer to link to."
           : "Every transaction is stored before it is sent. Its digest links to an explorer."
       }

@@ -1,5 +1,6 @@
 import sql from "sql-template-tag";
 import { readCheckpointMs } from "../../observe/read-chain-figures.ts";
+import { networkTraits } from "../../protocol/network-traits.ts";
 import { number } from "../../store/columns.ts";
 import type { Queryable } from "../../store/database.ts";
 import { readRows } from "../../store/statements.ts";
@@ -38,8 +39,8 @@ export function chainClockChecks({ chain }: Pick<NetworkSubject, "chain">): Heal
           return { status: "fail", found, advice: SYNCHRONISE };
         }
         const found = `newest checkpoint ${seconds(Math.max(0, behindMs))} old`;
-        // A localnet makes checkpoints only when something happens.
-        if (behindMs <= CHECKPOINT_AGE_MAX_MS || network.name === "localnet") return { status: "ok", found };
+        const { hasIdleCheckpoints } = networkTraits(network.name);
+        if (behindMs <= CHECKPOINT_AGE_MAX_MS || !hasIdleCheckpoints) return { status: "ok", found };
         const advice = "use a fullnode that keeps up with the network, or set this machine's clock back";
         return { status: "warn", found, advice };
       },

@@ -3,6 +3,7 @@ import { FEW_EPOCHS, MUCH_USED_SHARE, operatorUse } from "../../chain/treasury/o
 import { readUpgradeCap } from "../../chain/treasury/read-upgrade-cap.ts";
 import { createTreasuryReader } from "../../chain/treasury/treasury-reader.ts";
 import type { TreasuryState } from "../../chain/treasury/treasury-state.ts";
+import { networkTraits } from "../../protocol/network-traits.ts";
 import { answering } from "./chain-checks.ts";
 import { type Finding, type HealthCheck, needed } from "./health-check.ts";
 import type { HealthChain } from "./health-subject.ts";
@@ -54,7 +55,7 @@ async function lookAtHolders(chain: HealthChain): Promise<Finding> {
         ? `unknown, ${upgrade.why}`
         : "nobody";
   const found = `AdminCap: ${admin ?? "nobody"}; UpgradeCap: ${upgradeHolder}`;
-  if (network.name === "localnet") return { status: "info", found };
+  if (networkTraits(network.name).isDevelopment) return { status: "info", found };
   const own = [network.senderAddress, network.gasOwnerAddress];
   if (own.some((address) => address === admin || address === upgradeHolder)) {
     const advice =
