@@ -4,9 +4,9 @@ import type { NetworkConfig } from "../config/networks.ts";
 import type { HealthNetwork } from "../health/checks/health-subject.ts";
 import { openDoctorChain } from "../health/doctor/doctor-chain.ts";
 import { type Clock, pause } from "../lifecycle/clock.ts";
+import { type KeptOpen, keepOpen } from "../lifecycle/keep-open.ts";
 import type { Lifecycle } from "../lifecycle/lifecycle.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
-import { type KeptOpen, keepOpen } from "./keep-open.ts";
 import type { OpenNetwork } from "./open-network.ts";
 
 /**

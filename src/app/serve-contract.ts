@@ -11,8 +11,8 @@ import type { Database } from "../store/database.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { Tracer } from "../telemetry/tracer.ts";
 import type { PlainRoute } from "../transport/plain-routes.ts";
+import { consoleRoutes } from "../web/console-routes.ts";
 import { startApiServer } from "./api-server.ts";
-import { consoleRoutes } from "./console-routes.ts";
 import { developmentBanner, ensureDevelopmentKeys, writeDevelopmentAccess } from "./development-access.ts";
 import type { Networks } from "./open-networks.ts";
 

@@ -4,10 +4,10 @@ import type { Clock } from "../lifecycle/clock.ts";
 import type { NamedLoop } from "../lifecycle/start-loops.ts";
 import type { SharedMetrics } from "../observe/shared-metrics.ts";
 import { createExpireLoop } from "../signing/expire-loop.ts";
+import { createRetentionLoop } from "../signing/retention-loop.ts";
 import type { SignObserver } from "../signing/sign-observer.ts";
 import type { Queryable } from "../store/database.ts";
 import type { Log } from "../telemetry/log.ts";
-import { createRetentionLoop } from "./retention-loop.ts";
 
 /**
  * Creates the loops of a worker that need no chain. They also process rows of networks that are no longer served,

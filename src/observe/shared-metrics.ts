@@ -1,3 +1,4 @@
+import { RETAINED_KINDS, type RetainedKind } from "../signing/retention-loop.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 
 /** Registers the metrics of what all networks share, with all their labels. */
@@ -20,12 +21,6 @@ export function createSharedMetrics(metrics: Pick<Metrics, "counter">): SharedMe
     onCache: (name, result) => cache.inc({ cache: name, result }),
   };
 }
-
-/** The kinds of data that retention removes: users' halves, bytes of transactions, and expired reservations. */
-export const RETAINED_KINDS = ["user_sign_message", "chain_transaction", "expired_reservation"] as const;
-
-/** One of {@link RETAINED_KINDS}. */
-export type RetainedKind = (typeof RETAINED_KINDS)[number];
 
 /** Counts events of the parts that all networks share. */
 export interface SharedMetrics {

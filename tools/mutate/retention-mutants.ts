@@ -1,6 +1,6 @@
 import type { Mutant } from "./mutant.ts";
 
-const LOOP = ["test/component/app/retention-loop.test.ts"];
+const LOOP = ["test/component/signing/retention-loop.test.ts"];
 const RACE = ["test/race/retention.test.ts"];
 
 /** Lines that keep retention from deleting needed data. */

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openApiRoute } from "../../../src/app/openapi-route.ts";
 import { createErrorMapping } from "../../../src/errors/error-mapping.ts";
 import { startServer, type TransportServer } from "../../../src/transport/start-server.ts";
+import { openApiRoute } from "../../../src/web/openapi-route.ts";
 
 let server: TransportServer;
 beforeAll(async () => {

@@ -1,10 +1,10 @@
 import type { HandlerContext } from "@connectrpc/connect";
-import { addressBlock } from "../access/address-block.ts";
-import { type ClientAddress, clientAddressKey } from "../access/client-address.ts";
-import { rateLimited } from "../access/limit-call.ts";
-import type { RateLimiter } from "../access/rate-limiter.ts";
 import { peerAddressKey } from "../transport/peer-address.ts";
 import type { LimitedRequest } from "../transport/plain-routes.ts";
+import { addressBlock } from "./address-block.ts";
+import { type ClientAddress, clientAddressKey } from "./client-address.ts";
+import { rateLimited } from "./limit-call.ts";
+import type { RateLimiter } from "./rate-limiter.ts";
 
 /** Creates the counter, which counts by address in the class `open`. */
 export function createOpenCalls(limiter: RateLimiter, clientAddress: ClientAddress): OpenCalls {

@@ -1,10 +1,9 @@
 import { emptyTransactions } from "../chain/submit/empty-transactions.ts";
 import { type BackgroundLoop, createBackgroundLoop } from "../lifecycle/background-loop.ts";
 import type { Clock } from "../lifecycle/clock.ts";
-import { RETAINED_KINDS, type RetainedKind } from "../observe/shared-metrics.ts";
-import { deleteLapsedReservations, emptyRequests } from "../signing/empty-requests.ts";
 import type { Queryable } from "../store/database.ts";
 import type { Log } from "../telemetry/log.ts";
+import { deleteLapsedReservations, emptyRequests } from "./empty-requests.ts";
 
 /**
  * Creates the loop that empties large columns of old rows. Any number of processes may run it at once, because each
@@ -35,6 +34,12 @@ export function createRetentionLoop(deps: RetentionLoopDeps): BackgroundLoop {
     },
   });
 }
+
+/** The kinds of data that retention removes: users' halves, bytes of transactions, and expired reservations. */
+export const RETAINED_KINDS = ["user_sign_message", "chain_transaction", "expired_reservation"] as const;
+
+/** One of {@link RETAINED_KINDS}. */
+export type RetainedKind = (typeof RETAINED_KINDS)[number];
 
 export interface RetentionLoopDeps {
   readonly database: Queryable;

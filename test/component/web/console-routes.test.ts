@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { consoleRoutes } from "../../../src/app/console-routes.ts";
 import { createErrorMapping } from "../../../src/errors/error-mapping.ts";
 import { startServer, type TransportServer } from "../../../src/transport/start-server.ts";
+import { consoleRoutes } from "../../../src/web/console-routes.ts";
 
 const PAGE = "<!doctype html><title>page</title>";
 const SCRIPT = "export const answer = 42;".repeat(100);

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { keepOpen } from "../../../src/app/keep-open.ts";
+import { keepOpen } from "../../../src/lifecycle/keep-open.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 
 const silent = { info() {}, error() {} };

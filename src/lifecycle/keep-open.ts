@@ -1,7 +1,7 @@
-import type { Clock } from "../lifecycle/clock.ts";
-import { pause } from "../lifecycle/clock.ts";
-import { Lifecycle } from "../lifecycle/lifecycle.ts";
 import type { Log } from "../telemetry/log.ts";
+import type { Clock } from "./clock.ts";
+import { pause } from "./clock.ts";
+import { Lifecycle } from "./lifecycle.ts";
 
 /**
  * Opens a network in the background, and retries after each failure with exponential back-off, up to a minute. Each

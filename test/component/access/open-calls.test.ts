@@ -5,14 +5,14 @@ import { Health } from "../../../gen/proto/grpc/health/v1/health_pb.ts";
 import { ServerReflection } from "../../../gen/proto/grpc/reflection/v1/reflection_pb.ts";
 import { Signing } from "../../../gen/proto/tss/v1/signing_pb.ts";
 import { createClientAddress } from "../../../src/access/client-address.ts";
+import { createOpenCalls } from "../../../src/access/open-calls.ts";
 import { keepPrivate } from "../../../src/access/private-replies.ts";
 import { createRateLimiter } from "../../../src/access/rate-limiter.ts";
-import { createOpenCalls } from "../../../src/app/open-calls.ts";
-import { openApiRoute } from "../../../src/app/openapi-route.ts";
 import { createErrorMapping } from "../../../src/errors/error-mapping.ts";
 import { healthRoute } from "../../../src/health/health-and-metrics.ts";
 import { registerService } from "../../../src/transport/service-registration.ts";
 import { startServer, type TransportServer } from "../../../src/transport/start-server.ts";
+import { openApiRoute } from "../../../src/web/openapi-route.ts";
 
 let server: TransportServer;
 let sessions: Http2SessionManager;
