@@ -1,52 +1,19 @@
-import { randomBytes } from "node:crypto";
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { SCOPES } from "../access/caller.ts";
-import { insertApiKey } from "../access/insert-api-key.ts";
-import { insertProject } from "../access/insert-project.ts";
-import { creditProject } from "../ledger/credit-project.ts";
+import { type DevelopmentKeys, ensureDevelopmentKeys } from "../access/development-keys.ts";
 import type { Database } from "../store/database.ts";
-import { Secret } from "../telemetry/secret.ts";
-
-/** The keys of a development service. Its data folder keeps them between starts. */
-export interface DevelopmentKeys {
-  readonly apiKey: Secret;
-  readonly adminApiKey: Secret;
-  /** True if the keys are new and should be printed. */
-  readonly areNew: boolean;
-}
-
-/** Fifty US dollars pay for five thousand signatures at the default price. */
-const CREDIT_MICRO_USD = 50_000_000n;
-const ORIGIN = { actor: "system" };
+import type { Secret } from "../telemetry/secret.ts";
 
 /**
- * Creates a project with credit and an API key at the first start on embedded defaults. Stores them in `dev.json`,
- * which only its owner can read.
+ * Returns the keys of the service at a start on embedded defaults. `dev.json` keeps them between starts and is readable
+ * only by its owner.
  */
-export async function ensureDevelopmentKeys(
+export function readDevelopmentKeys(
   database: Database,
   dataDirectory: string,
   adminApiKey: Secret | undefined,
 ): Promise<DevelopmentKeys> {
-  const known = readFileOrNothing(dataDirectory);
-  const admin = adminApiKey ?? new Secret(known?.adminApiKey ?? randomBytes(32).toString("base64url"));
-  if (known && (await database.prisma.project.count()) > 0) {
-    return { apiKey: new Secret(known.apiKey), adminApiKey: admin, areNew: false };
-  }
-  const projectId = await insertProject(database, ORIGIN, { name: "development", network: "localnet" });
-  await creditProject(database, ORIGIN, {
-    projectId,
-    amountMicroUsd: CREDIT_MICRO_USD,
-    reference: `development:${projectId}`,
-    description: "credit for development",
-  });
-  const { plaintext } = await insertApiKey(database, ORIGIN, {
-    projectId,
-    name: "development",
-    scopes: SCOPES,
-  });
-  return { apiKey: new Secret(plaintext), adminApiKey: admin, areNew: true };
+  return ensureDevelopmentKeys(database, readFileOrNothing(dataDirectory), adminApiKey);
 }
 
 /** Writes `dev.json` with the service's URL and keys, atomically. */

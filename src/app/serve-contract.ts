@@ -13,7 +13,7 @@ import type { Tracer } from "../telemetry/tracer.ts";
 import type { PlainRoute } from "../transport/plain-routes.ts";
 import { consoleRoutes } from "../web/console-routes.ts";
 import { startApiServer } from "./api-server.ts";
-import { developmentBanner, ensureDevelopmentKeys, writeDevelopmentAccess } from "./development-access.ts";
+import { developmentBanner, readDevelopmentKeys, writeDevelopmentAccess } from "./development-access.ts";
 import type { Networks } from "./open-networks.ts";
 
 /** Serves the contract of all networks on one port. */
@@ -26,7 +26,7 @@ export async function serveContract(
   const [first] = config.networks;
   const isDevelopment = config.databaseUrl === undefined && networkTraits(first.name).isDevelopment;
   const keys = isDevelopment
-    ? await ensureDevelopmentKeys(database, dataDirectory, config.adminApiKey)
+    ? await readDevelopmentKeys(database, dataDirectory, config.adminApiKey)
     : undefined;
   const onLookup = (result: "hit" | "miss") => options.observe.onCache("api_key", result);
   const lookup = createApiKeyLookup({ database, signals, log, onLookup });
