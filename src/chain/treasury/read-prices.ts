@@ -18,10 +18,8 @@ export async function readPrices(
       .flatMap(({ key, value }): OperationPrice[] => {
         const operation = PRICED_OPERATIONS.find((name) => PROTOCOLS[name] === key.protocol);
         if (operation === undefined) return [];
-        const sui =
-          BigInt(value.gas_fee_reimbursement_sui) + BigInt(value.gas_fee_reimbursement_sui_for_system_calls);
         const signatureAlgorithm = operation === "dkg" ? 0 : (key.signature_algorithm ?? 0);
-        return [{ operation, curve: key.curve, signatureAlgorithm, ika: BigInt(value.fee_ika), sui }];
+        return [{ operation, curve: key.curve, signatureAlgorithm, ...totalPrice(value) }];
       })
       .sort(byOperation),
   };
@@ -58,5 +56,18 @@ export function byOperation(a: OperationPrice, b: OperationPrice): number {
   );
 }
 
+/** Returns the price of one operation from an entry of the pricing map. */
+export function totalPrice(value: PriceEntry["value"]): Pick<OperationPrice, "ika" | "sui"> {
+  const { fee_ika, gas_fee_reimbursement_sui, gas_fee_reimbursement_sui_for_system_calls } = value;
+  return {
+    ika: BigInt(fee_ika),
+    sui: BigInt(gas_fee_reimbursement_sui) + BigInt(gas_fee_reimbursement_sui_for_system_calls),
+  };
+}
+
+/** An entry of the coordinator's pricing map. */
+export type PriceEntry =
+  (typeof CoordinatorInnerDynamicField.$inferType)["value"]["pricing_and_fee_manager"]["current"]["pricing_map"]["contents"][number];
+
 /** The protocol numbers of the coordinator's pricing map. */
-const PROTOCOLS: Readonly<Record<PricedOperation, number>> = { dkg: 9, presign: 5, sign: 6 };
+export const PROTOCOLS: Readonly<Record<PricedOperation, number>> = { dkg: 9, presign: 5, sign: 6 };

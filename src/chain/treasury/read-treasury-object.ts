@@ -2,6 +2,7 @@ import { bcs } from "@mysten/sui/bcs";
 import type { SuiGrpcClient } from "@mysten/sui/grpc";
 import { deriveDynamicFieldID, normalizeSuiAddress } from "@mysten/sui/utils";
 import { TreasuryDWallet, TreasuryObject } from "../../protocol/treasury-objects.ts";
+import type { Read } from "../retry-read.ts";
 import { listFields } from "./list-fields.ts";
 import { byOperation, type OperationPrice, PRICED_OPERATIONS } from "./read-prices.ts";
 import { type TreasuryAnnouncement, type TreasuryState, treasuryState } from "./treasury-state.ts";
@@ -43,12 +44,13 @@ export interface SharedTreasury extends TreasuryState {
   readonly initialSharedVersion: string;
 }
 
-/** Reads the price ceilings of a Treasury, in order. */
+/** Reads the price ceilings of a Treasury, in order. Runs each call with `read`, by default once. */
 export async function readPriceCeilings(
   client: Pick<SuiGrpcClient, "listDynamicFields">,
   { ceilingsId }: Pick<SharedTreasury, "ceilingsId">,
+  read?: Read,
 ): Promise<OperationPrice[]> {
-  const fields = await listFields(client, ceilingsId, MAX_CEILING_COUNT);
+  const fields = await listFields(client, ceilingsId, MAX_CEILING_COUNT, read);
   return fields
     .flatMap(({ name, value }): OperationPrice[] => {
       const { op, curve, signature_algorithm: signatureAlgorithm } = PriceKey.parse(name);

@@ -4,7 +4,8 @@ import type { Queryable } from "../../store/database.ts";
 import { readRows } from "../../store/statements.ts";
 import type { ChainNetwork } from "../network.ts";
 import type { GasCoin, NetworkReader } from "../reader.ts";
-import type { PriceCeiling, TreasuryReader } from "./treasury-reader.ts";
+import type { OperationPrice } from "./read-prices.ts";
+import type { TreasuryReader } from "./treasury-reader.ts";
 import type { TreasuryState } from "./treasury-state.ts";
 
 /** Reads the funds of a network from the chain and the database. Throws CHAIN_UNAVAILABLE. */
@@ -49,7 +50,7 @@ export interface TreasuryOverview {
   readonly packageId: string;
   readonly treasuryId: string;
   readonly state: TreasuryState;
-  readonly ceilings: readonly PriceCeiling[];
+  readonly ceilings: readonly OperationPrice[];
   readonly hotWallet: WalletBalance;
   /** Undefined if the hot wallet pays for itself. */
   readonly gasStation: WalletBalance | undefined;
