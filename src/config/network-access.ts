@@ -1,6 +1,5 @@
 import { getNetworkConfig } from "@ika.xyz/sdk";
 import type { NetworkAccess } from "../chain/network.ts";
-import { localnetHotWalletSecret } from "../localnet/seed.ts";
 import { hexToBytes } from "../protocol/bytes.ts";
 import { Secret } from "../telemetry/secret.ts";
 import type { NetworkConfig } from "./networks.ts";
@@ -10,23 +9,17 @@ const DESCRIBE_TIMEOUT_MS = 10_000;
 /** The keys that the service signs with. */
 export type ChainKeys = Pick<NetworkAccess, "hotWalletSecret" | "gasStationSecret">;
 
-/**
- * Returns the keys that the service signs with on the configured network. The default hot wallet of a localnet is its
- * public development key, which the configuration refuses on other networks. Throws if another network has no key.
- */
-export function readChainKeys({ name, hotWalletSecretHex, gasStationSecretHex }: NetworkConfig): ChainKeys {
-  const configured = secretOf(hotWalletSecretHex);
-  if (configured === undefined && name !== "localnet")
-    throw new Error(`HOT_WALLET_SUI_SECRET_HEX is not set, but ${name} needs it`);
+/** Returns the keys that the service signs with on the configured network. */
+export function readChainKeys({ hotWalletSecretHex, gasStationSecretHex }: NetworkConfig): ChainKeys {
   return {
-    hotWalletSecret: configured ?? new Secret(localnetHotWalletSecret()),
-    gasStationSecret: secretOf(gasStationSecretHex),
+    hotWalletSecret: secretOf(hotWalletSecretHex),
+    gasStationSecret: gasStationSecretHex && secretOf(gasStationSecretHex),
   };
 }
 
 /**
  * Returns the address of the configured chain and the service's keys. Undefined for an embedded localnet. Throws if no
- * localnet answers at `LOCALNET_URL`, and what {@link readChainKeys} throws.
+ * localnet answers at `LOCALNET_URL`.
  */
 export async function readNetworkAccess(network: NetworkConfig): Promise<NetworkAccess | undefined> {
   const { address } = network;
@@ -63,6 +56,6 @@ export async function describeLocalnet(url: string): Promise<Pick<NetworkAccess,
   }
 }
 
-function secretOf(hex: Secret | undefined): Secret<Uint8Array> | undefined {
-  return hex && new Secret(hexToBytes(hex.reveal().toLowerCase()));
+function secretOf(hex: Secret): Secret<Uint8Array> {
+  return new Secret(hexToBytes(hex.reveal().toLowerCase()));
 }

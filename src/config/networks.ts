@@ -1,7 +1,9 @@
+import { bytesToHex } from "@noble/hashes/utils.js";
 import type { CallerReadLimits } from "../chain/caller-reads.ts";
+import { localnetHotWalletSecret } from "../localnet/seed.ts";
 import type { CurveAlgorithm } from "../protocol/algorithms.ts";
 import type { PriceTable } from "../protocol/price-table.ts";
-import type { Secret } from "../telemetry/secret.ts";
+import { Secret } from "../telemetry/secret.ts";
 import { readPriceTable } from "./billing.ts";
 import { type DepositsConfig, readDepositsConfig } from "./deposits.ts";
 import { type NetworkAddress, type NetworkName, readNetworkAddress, readNetworkNames } from "./network.ts";
@@ -25,8 +27,8 @@ export function readNetworks(read: ConfigReader<VariableName>): readonly [Networ
 export interface NetworkConfig {
   readonly name: NetworkName;
   readonly address: NetworkAddress;
-  /** 64 hex digits. Undefined only on the localnet, which has a public development key. */
-  readonly hotWalletSecretHex: Secret | undefined;
+  /** 64 hex digits. Default on the localnet: its public development key, which other networks refuse. */
+  readonly hotWalletSecretHex: Secret;
   /** 64 hex digits. Undefined if the hot wallet pays for gas. */
   readonly gasStationSecretHex: Secret | undefined;
   readonly prices: PriceTable;
@@ -50,12 +52,10 @@ export interface NetworkConfig {
 function readNetwork(read: ConfigReader<VariableName>, name: NetworkName): NetworkConfig {
   const isLocalnet = name === "localnet";
   const address = readNetworkAddress(read, name);
-  const hotWalletSecretHex = read.secret(HOT_WALLET, /^[0-9a-f]{64}$/i, "64 hex digits");
-  if (!isLocalnet && !hotWalletSecretHex) read.fault(HOT_WALLET, undefined, `64 hex digits, on ${name}`);
   const network = {
     name,
     address,
-    hotWalletSecretHex,
+    hotWalletSecretHex: readHotWallet(read, name),
     gasStationSecretHex: read.secret(GAS_STATION[name], /^[0-9a-f]{64}$/i, "64 hex digits"),
     prices: readPriceTable(read),
     deposits: readDepositsConfig(read, isLocalnet),
@@ -79,6 +79,14 @@ function readNetwork(read: ConfigReader<VariableName>, name: NetworkName): Netwo
   if (low > high)
     read.fault("PRESIGN_POOL_LOW_WATER", String(low), `at most ${read.nameOf("PRESIGN_POOL_HIGH_WATER")}`);
   return Object.freeze(network);
+}
+
+function readHotWallet(read: ConfigReader<VariableName>, name: NetworkName): Secret {
+  const configured = read.secret(HOT_WALLET, /^[0-9a-f]{64}$/i, "64 hex digits");
+  if (configured !== undefined) return configured;
+  if (name === "localnet") return new Secret(bytesToHex(localnetHotWalletSecret()));
+  read.fault(HOT_WALLET, undefined, `64 hex digits, on ${name}`);
+  return new Secret("");
 }
 
 const HOT_WALLET = "HOT_WALLET_SUI_SECRET_HEX";
