@@ -5,7 +5,7 @@ import { lockDataDirectory } from "./data-lock.ts";
 import { type Commit, decodeCommit, encodeCommit } from "./fullnode/commit.ts";
 import type { CommitLog } from "./fullnode/ledger.ts";
 import { type Journal, type OpenedJournal, openJournal, replaceJournal } from "./journal.ts";
-import type { WriteLog } from "./network.ts";
+import type { WriteLog } from "./write-log.ts";
 
 /** The parameters of a data folder, which must not be opened with different ones. */
 export interface NetworkIdentity {

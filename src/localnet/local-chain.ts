@@ -31,10 +31,11 @@ import { SUI_TYPE } from "./fullnode/sui-types.ts";
 import { ikaConfigOf } from "./ika-config.ts";
 import type { NetworkMpc } from "./mpc/engine.ts";
 import { createKeyring } from "./mpc/keyring.ts";
-import { startNetwork, type WriteLog } from "./network.ts";
+import { startNetwork } from "./network.ts";
 import { networkRoute } from "./network-route.ts";
 import { epochDurationOf, firstOutputs, openHistory } from "./open-history.ts";
 import { LOCALNET_SEED, localnetHotWalletSecret } from "./seed.ts";
+import type { WriteLog } from "./write-log.ts";
 
 /** Creates an Ika network with a Sui fullnode in this process, without a listening socket. */
 export async function openLocalChain(options: LocalChainOptions = {}): Promise<LocalChain> {

@@ -10,6 +10,7 @@ import {
 import type { Ledger } from "./fullnode/ledger.ts";
 import { systemCommit } from "./fullnode/system-transaction.ts";
 import type { MpcOutcome, NetworkMpc } from "./mpc/engine.ts";
+import type { WriteLog } from "./write-log.ts";
 
 /** Completes every waiting session, including those from before a restart, and every one that is opened later. */
 export function startNetwork(options: IkaNetworkOptions): IkaNetwork {
@@ -95,8 +96,6 @@ export function startNetwork(options: IkaNetworkOptions): IkaNetwork {
     }
   }
 }
-
-export type WriteLog = (message: string, fields: Readonly<Record<string, unknown>>) => void;
 
 /** The Ika network's half: processes sessions in the order they were opened and writes the verdicts to the chain. */
 export interface IkaNetwork {

@@ -1,3 +1,4 @@
+import type { WriteLog } from "../write-log.ts";
 import { RpcFailure, Status } from "./failures.ts";
 import { decodeGrpcWebBody, encodeGrpcWebBody, type GrpcWebFormat } from "./grpc-web.ts";
 import { NoAnswer, type UnaryMethod } from "./unary-method.ts";
@@ -13,10 +14,7 @@ export type AnswerCall = (
 ) => Promise<Buffer>;
 
 /** Creates a function that answers calls with these methods. */
-export function createCallAnswerer(
-  unaryMethods: readonly UnaryMethod[],
-  log: (message: string, fields: Readonly<Record<string, unknown>>) => void,
-): AnswerCall {
+export function createCallAnswerer(unaryMethods: readonly UnaryMethod[], log: WriteLog): AnswerCall {
   const methods = new Map(unaryMethods.map((method) => [method.path, method]));
   return async (path, octets, format) => {
     try {

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import type { WriteLog } from "../write-log.ts";
 import type { AnswerCall } from "./answer-call.ts";
 import { RpcFailure, Status } from "./failures.ts";
 import {
@@ -125,7 +126,7 @@ export interface FullnodeServerOptions {
   readonly answerCall: AnswerCall;
   readonly streamingMethods: readonly StreamingMethod[];
   readonly routes: readonly JsonRoute[];
-  readonly log: (message: string, fields: Readonly<Record<string, unknown>>) => void;
+  readonly log: WriteLog;
 }
 
 export interface FullnodeServer {
