@@ -29,7 +29,8 @@ import type { Log } from "../telemetry/log.ts";
 export async function takeDeposits(options: TakeDepositsOptions): Promise<TakenDeposits> {
   const { database, network, callerReads, config, log } = options;
   const masterSeed = readDepositSeed(network.name, config);
-  if (masterSeed === undefined) return { deposits: undefined, priceLoops: [], watchLoops: [] };
+  if (masterSeed === undefined)
+    return { deposits: undefined, pricedCoins: [], priceLoops: [], watchLoops: [] };
   await checkMasterSeed(database, { network: network.name, masterSeed });
   const reader = createPaymentReader(network);
   const readerFor = (projectId: string) => createPaymentReader({ ...network, ...callerReads(projectId) });
@@ -88,14 +89,15 @@ function pricesOf(
   options: Pick<PriceFeedOptions, "database" | "network" | "coins" | "clock" | "log">,
 ): { prices: PriceSource } & Pick<TakenDeposits, "pricedCoins" | "priceLoops"> {
   const unchanging = fixedPrices(options.coins, fixed);
-  const coins = options.coins.filter(({ name }) => !fixed.has(name));
-  if (sources === undefined || coins.length === 0) return { prices: unchanging, priceLoops: [] };
-  const feed = createPriceFeed({ ...sources, ...options, coins, readers: readersOf(sources) });
+  const pricedCoins = options.coins.filter(({ name }) => !fixed.has(name));
+  if (sources === undefined || pricedCoins.length === 0)
+    return { prices: unchanging, pricedCoins: [], priceLoops: [] };
+  const feed = createPriceFeed({ ...sources, ...options, coins: pricedCoins, readers: readersOf(sources) });
   const prices: PriceSource = {
     priceOf: (coinType) => unchanging.priceOf(coinType) ?? feed.priceOf(coinType),
     refresh: (signal) => feed.refresh(signal),
   };
-  return { prices, priceLoops: [{ name: "price feed", loop: feed.loop }] };
+  return { prices, pricedCoins, priceLoops: [{ name: "price feed", loop: feed.loop }] };
 }
 
 /** Returns the coins that at least one source prices. Deposits of any other coin would wait forever. */

@@ -63,7 +63,7 @@ export function createTreasuryReader(network: ChainNetwork): TreasuryReader {
         const include = { previousTransaction: true } as const;
         const { objects } = await read((signal) => core.getObjects({ objectIds, include, signal }));
         const nameOf = new Map(page.map(({ fieldId, name }) => [fieldId, name]));
-        // An entry that has been used does not exist any more.
+        // A used entry no longer exists.
         for (const object of presentObjects(objects)) {
           const name = nameOf.get(object.objectId);
           if (!object.previousTransaction || name === undefined) continue;
