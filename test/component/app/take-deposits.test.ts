@@ -43,7 +43,12 @@ it("deposits work without a seed on the localnet, and on no other network", asyn
     "SUI",
     "IKA",
   ]);
-  expect(await take("testnet", undefined)).toEqual({ deposits: undefined, priceLoops: [], watchLoops: [] });
+  expect(await take("testnet", undefined)).toEqual({
+    deposits: undefined,
+    pricedCoins: [],
+    priceLoops: [],
+    watchLoops: [],
+  });
 });
 
 it.each<[string, NodeJS.ProcessEnv, string[]]>([
