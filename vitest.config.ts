@@ -56,6 +56,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: "sim",
+          isolate: false,
           include: ["test/sim/**/*.test.ts"],
         },
       },
@@ -74,6 +75,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: "fuzz",
+          isolate: false,
           include: ["test/fuzz/**/*.test.ts"],
           testTimeout: 600_000,
         },
@@ -82,6 +84,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: "crypto",
+          isolate: false,
           include: ["test/crypto/**/*.test.ts"],
           testTimeout: 600_000,
           hookTimeout: 600_000,
@@ -103,6 +106,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: "browser",
+          isolate: false,
           include: ["test/browser/**/*.test.ts"],
           globalSetup: "./test/support/compile-program.ts",
           testTimeout: 120_000,

@@ -20,7 +20,8 @@ export async function serveNetwork(
   const curves = [...new Set([...own.presignBuckets.map((bucket) => bucket.curveNumber), ...CURVES.keys()])];
   const { clock } = network;
   const parameters = createParameterBuilder({ reader, store: parameterStore, curves, clock, log });
-  await startLoopsTogether(lifecycle, [{ name: "parameters", loop: parameters }]);
+  if (parts.config.servesParameters)
+    await startLoopsTogether(lifecycle, [{ name: "parameters", loop: parameters }]);
   await warmUp(database);
   const checkHalf = createCheckHalf({ verifier, wrongHalves });
   return implementNetworkServices(
