@@ -11,6 +11,7 @@ import { startWorkerServer } from "./app/worker-server.ts";
 import { createAuditSealer } from "./audit/audit-sealer.ts";
 import { createSealKey } from "./audit/seal-key.ts";
 import type { NetworkAccess } from "./chain/network.ts";
+import { createNetworkFetch } from "./chain/network-fetch.ts";
 import type { Config } from "./config/config.ts";
 import type { NetworkConfig } from "./config/networks.ts";
 import { healthChecks } from "./health/checks/health-checks.ts";
@@ -82,11 +83,16 @@ export async function startApp(config: Config, options: AppOptions): Promise<App
     wrongHalves: coordination.buckets("wrong halves", { burstCount: perMinute, perSecond: perMinute / 60 }),
   };
   const metricsOf = createNetworkMetrics(metrics);
+  const connectionsOf = new Map(config.networks.map(({ name }) => [name, createNetworkFetch({ clock })]));
+  lifecycle.onStop("connections of the networks", () =>
+    Promise.all([...connectionsOf.values()].map((connections) => connections.close())),
+  );
   const access = async ({ name }: NetworkConfig): Promise<NetworkAccess> => {
     const found = accesses[config.networks.findIndex((network) => network.name === name)];
-    if (found === undefined) throw new Error(`${name} has no access`);
-    // Copied for each attempt to connect, because the Ika client completes its configuration in place.
-    return { ...found, ikaConfig: structuredClone(found.ikaConfig) };
+    const connections = connectionsOf.get(name);
+    if (found === undefined || connections === undefined) throw new Error(`${name} has no access`);
+    // The Ika client completes its configuration in place, and each attempt to connect begins anew.
+    return { ...found, ikaConfig: structuredClone(found.ikaConfig), fetch: connections.fetch };
   };
   const networks: Networks = await openNetworks({
     ...{ networks: config.networks, access, clock, lifecycle, metrics, log },

@@ -45,7 +45,7 @@ export async function takeDeposits(options: TakeDepositsOptions): Promise<TakenD
   );
   const base = { database, network: network.name, coins };
   const bounds = { minimumMicroUsd, maxReferences };
-  const { prices, pricedCoins, priceLoops } = pricesOf(priced, { ...base, clock, log });
+  const { prices, priceLoops } = pricesOf(priced, { ...base, clock, log, fetch: network.fetch });
   const deposits = { ...base, ...bounds, masterSeed, prices, reader, readerFor, recentRefusals };
   return {
     deposits,
@@ -86,13 +86,15 @@ type Loops = readonly NamedLoop[];
 
 function pricesOf(
   { fixed, sources }: DepositsConfig["prices"],
-  options: Pick<PriceFeedOptions, "database" | "network" | "coins" | "clock" | "log">,
-): { prices: PriceSource } & Pick<TakenDeposits, "pricedCoins" | "priceLoops"> {
+  {
+    fetch,
+    ...options
+  }: Pick<PriceFeedOptions, "database" | "network" | "coins" | "clock" | "log"> & Pick<ChainNetwork, "fetch">,
+): { prices: PriceSource; priceLoops: Loops } {
   const unchanging = fixedPrices(options.coins, fixed);
-  const pricedCoins = options.coins.filter(({ name }) => !fixed.has(name));
-  if (sources === undefined || pricedCoins.length === 0)
-    return { prices: unchanging, pricedCoins: [], priceLoops: [] };
-  const feed = createPriceFeed({ ...sources, ...options, coins: pricedCoins, readers: readersOf(sources) });
+  const coins = options.coins.filter(({ name }) => !fixed.has(name));
+  if (sources === undefined || coins.length === 0) return { prices: unchanging, priceLoops: {} };
+  const feed = createPriceFeed({ ...sources, ...options, coins, readers: readersOf(sources, fetch) });
   const prices: PriceSource = {
     priceOf: (coinType) => unchanging.priceOf(coinType) ?? feed.priceOf(coinType),
     refresh: (signal) => feed.refresh(signal),
@@ -106,11 +108,14 @@ function coveredBy({ pyth, coinbase, feed }: PriceSourcesConfig): string[] {
   return [...(pyth?.feedIds.keys() ?? []), ...(coinbase?.products.keys() ?? [])];
 }
 
-function readersOf({ pyth, coinbase, feed }: PriceSourcesConfig): PriceReader[] {
+function readersOf(
+  { pyth, coinbase, feed }: PriceSourcesConfig,
+  fetch: ChainNetwork["fetch"],
+): PriceReader[] {
   const readers: PriceReader[] = [];
   if (pyth)
-    readers.push(createPythReader({ ...pyth, url: pyth.url.reveal(), apiKey: pyth.apiKey?.reveal() }));
-  if (coinbase) readers.push(createCoinbaseReader(coinbase));
-  if (feed) readers.push(createJsonFeedReader(feed.url.reveal()));
+    readers.push(createPythReader({ ...pyth, url: pyth.url.reveal(), apiKey: pyth.apiKey?.reveal(), fetch }));
+  if (coinbase) readers.push(createCoinbaseReader({ ...coinbase, fetch }));
+  if (feed) readers.push(createJsonFeedReader(feed.url.reveal(), { fetch }));
   return readers;
 }

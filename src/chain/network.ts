@@ -35,6 +35,7 @@ export async function connectNetwork(options: NetworkOptions): Promise<ChainNetw
     publicFullnodeUrl,
     fullnodes: fullnodes.statuses,
     client,
+    fetch: options.fetch ?? fetch,
     onMixUp: options.onMixUp,
     backOff: backOffs.work,
     backOffs,
@@ -80,6 +81,8 @@ export interface NetworkAccess {
   readonly hotWalletSecret: Secret<Uint8Array>;
   /** The Ed25519 secret, 32 bytes, of a gas station that pays for the hot wallet's transactions. */
   readonly gasStationSecret?: Secret<Uint8Array> | undefined;
+  /** The fetch function for the hosts of the network's configuration. Default: the global one. */
+  readonly fetch?: typeof fetch;
 }
 
 /** Options of {@link connectNetwork}. */
@@ -87,9 +90,7 @@ export interface NetworkOptions extends NetworkAccess {
   /** The clock of the calls' time limits. */
   readonly clock: Clock;
   readonly times?: CallTimes;
-  /** The fetch function for the fullnode. Default: the global one. */
-  readonly fetch?: typeof fetch;
-  /** Called for each reply that belongs to another request. Default: none. */
+  /** Called for each answer that belongs to another request. Default: none. */
   readonly onMixUp?: MixUpReport | undefined;
   /** The identifier of the chain that the database belongs to. Default: the first fullnode that answers decides. */
   readonly chain?: string | undefined;
@@ -124,7 +125,9 @@ export interface ChainNetwork {
   readonly fullnodes: () => FullnodeStatus[];
   /** Rejects replies that belong to another request. */
   readonly client: SuiGrpcClient;
-  /** The back-off of every call to the fullnode: `work`, or `background` after {@link inBackground}. */
+  /** The fetch function for the hosts of the network's configuration. */
+  readonly fetch: typeof fetch;
+  /** The back-off of every call to the fullnode: that of `work`, or of `background` after {@link inBackground}. */
   readonly backOff: BackOff;
   /** Called for each reply that belongs to another request. */
   readonly onMixUp?: MixUpReport | undefined;

@@ -1,8 +1,7 @@
-/**
- * One process and one database serve two networks. The fullnode of one of them fails, which must not affect the other
- * one.
- */
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+/** One process and one database serve two networks. The fullnode of one of them is ill, and the other one notices nothing. */
+import dns from "node:dns/promises";
+import { syncBuiltinESMExports } from "node:module";
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { openPostgres } from "../../src/store/open-postgres.ts";
 import { onboardOverSim } from "../sim/onboard-over.ts";
 import { silentLog } from "../support/database.ts";
@@ -143,7 +142,28 @@ describe.skipIf(test === undefined)("a network next to a failing one", () => {
     expect(await signAll("testnet", "with its own fullnode again")).toEqual(Array(COUNT).fill("completed"));
   });
 
-  it("lets no key of the other network spend its credit", async () => {
+  it("starts and signs while no DNS server answers for the other's fullnode, whose name is asked for once", async () => {
+    await service.stop();
+    const asked: string[] = [];
+    const resolver = vi.spyOn(dns, "lookup").mockImplementation((hostname) => {
+      asked.push(hostname);
+      return new Promise(() => {});
+    });
+    syncBuiltinESMExports();
+    try {
+      await start("http://unanswered.test");
+      expect(await signAll("mainnet", "beside a name")).toEqual(Array(COUNT).fill("completed"));
+      expect(await illChecks()).toMatchObject({ status: "degraded", networks: ["testnet"] });
+      expect(asked).toEqual(["unanswered.test"]);
+      await service.stop();
+    } finally {
+      resolver.mockRestore();
+      syncBuiltinESMExports();
+      await start(front.url);
+    }
+  });
+
+  it("keeps its money, whatever calls with keys of the other one name", async () => {
     const before = { testnet: await balanceOf("testnet"), mainnet: await balanceOf("mainnet") };
     const [own, stranger] = [face("mainnet"), face("testnet")];
     const open = await Promise.all(

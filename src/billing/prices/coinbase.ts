@@ -6,7 +6,7 @@ import { compareAmounts, parseUsdPrice } from "./usd-price.ts";
  * Creates a reader of Coinbase Exchange's ticker of each product
  * (https://docs.cdp.coinbase.com/api-reference/exchange-api/rest-api/products/get-product-ticker).
  */
-export function createCoinbaseReader({ url, products, timeoutMs }: CoinbaseOptions): PriceReader {
+export function createCoinbaseReader({ url, products, ...call }: CoinbaseOptions): PriceReader {
   const base = url.replace(/\/+$/, "");
   return {
     name: "coinbase",
@@ -15,7 +15,7 @@ export function createCoinbaseReader({ url, products, timeoutMs }: CoinbaseOptio
       const readings = await Promise.all(
         [...products].map(async ([name, product]): Promise<[string, PriceReading][]> => {
           const place = `${base}/products/${product}/ticker`;
-          const reading = parseTicker(await fetchJson(place, signal, { timeoutMs }));
+          const reading = parseTicker(await fetchJson(place, signal, call));
           return reading === undefined ? [] : [[name, reading]];
         }),
       );
@@ -25,12 +25,11 @@ export function createCoinbaseReader({ url, products, timeoutMs }: CoinbaseOptio
 }
 
 /** Options of {@link createCoinbaseReader}. */
-export interface CoinbaseOptions {
+export interface CoinbaseOptions extends Pick<FetchJsonOptions, "timeoutMs" | "fetch"> {
   /** The REST API of Coinbase Exchange, without a path. */
   readonly url: string;
   /** The product that trades against US dollars, such as `SUI-USD`, by the name of the coin. */
   readonly products: ReadonlyMap<string, string>;
-  readonly timeoutMs?: FetchJsonOptions["timeoutMs"];
 }
 
 /** Returns the price of the last trade, bounded by the best bid and the best ask. Undefined for an invalid ticker. */

@@ -5,10 +5,10 @@
 export async function fetchJson(
   url: string,
   signal: AbortSignal,
-  { headers = {}, timeoutMs = TIMEOUT_MS }: FetchJsonOptions = {},
+  { headers = {}, timeoutMs = TIMEOUT_MS, fetch: send = fetch }: FetchJsonOptions = {},
 ): Promise<unknown> {
-  const response = await fetch(url, {
-    // Coinbase refuses requests without a user agent.
+  const response = await send(url, {
+    // Coinbase refuses a call without a user agent.
     headers: { accept: "application/json", "user-agent": "threshold-signing-service", ...headers },
     redirect: "error",
     signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
@@ -33,6 +33,8 @@ export interface FetchJsonOptions {
   readonly headers?: Readonly<Record<string, string>>;
   /** Default 10 s. */
   readonly timeoutMs?: number | undefined;
+  /** Default: the global one. */
+  readonly fetch?: typeof fetch;
 }
 
 async function boundedText({ body }: Response): Promise<string> {

@@ -7,7 +7,7 @@ import { FRACTION_DIGITS, isUsdPrice } from "./usd-price.ts";
  * (https://docs.pyth.network/api-reference/hermes/latest-price-updates). It does not verify Pyth's signatures: it
  * trusts the configured host over TLS.
  */
-export function createPythReader({ url, apiKey, feedIds, timeoutMs }: PythOptions): PriceReader {
+export function createPythReader({ url, apiKey, feedIds, ...call }: PythOptions): PriceReader {
   const query = new URLSearchParams({ parsed: "true" });
   for (const id of feedIds.values()) query.append("ids[]", id);
   const place = `${url.replace(/\/+$/, "")}/v2/updates/price/latest?${query}`;
@@ -16,7 +16,7 @@ export function createPythReader({ url, apiKey, feedIds, timeoutMs }: PythOption
     name: "pyth",
     covers: ({ name }) => feedIds.has(name),
     async read(signal) {
-      const byId = parsePyth(await fetchJson(place, signal, { headers, timeoutMs }));
+      const byId = parsePyth(await fetchJson(place, signal, { ...call, headers }));
       return new Map(
         [...feedIds].flatMap(([name, id]) => {
           const reading = byId.get(id);
@@ -28,13 +28,12 @@ export function createPythReader({ url, apiKey, feedIds, timeoutMs }: PythOption
 }
 
 /** Options of {@link createPythReader}. */
-export interface PythOptions {
+export interface PythOptions extends Pick<FetchJsonOptions, "timeoutMs" | "fetch"> {
   /** A Hermes service, without `/v2/…`. */
   readonly url: string;
   readonly apiKey: string | undefined;
   /** The id of the feed, 64 hex digits, by the name of the coin. */
   readonly feedIds: ReadonlyMap<string, string>;
-  readonly timeoutMs?: FetchJsonOptions["timeoutMs"];
 }
 
 /**

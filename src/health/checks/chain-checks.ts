@@ -1,5 +1,6 @@
 import { SuiGrpcClient } from "@mysten/sui/grpc";
 import sql from "sql-template-tag";
+import type { NetworkAccess } from "../../chain/network.ts";
 import { text } from "../../store/columns.ts";
 import type { Queryable } from "../../store/database.ts";
 import { isSchemaMissing } from "../../store/sql-errors.ts";
@@ -53,7 +54,8 @@ export async function missingObjects(client: SuiGrpcClient, objectIds: readonly 
 }
 
 async function lookAtFullnode(chain: HealthChain): Promise<Finding> {
-  const { name, fullnodeUrl, otherFullnodeUrls = [] } = await chain.access();
+  const access = await chain.access();
+  const { name, fullnodeUrl, otherFullnodeUrls = [] } = access;
   const client = await chain.client();
   const { chainIdentifier } = await client.core.getChainIdentifier();
   const beganMs = performance.now();
@@ -63,7 +65,7 @@ async function lookAtFullnode(chain: HealthChain): Promise<Finding> {
   const urls = [fullnodeUrl, ...otherFullnodeUrls];
   const hosts = urls.map((url) => new URL(url.reveal()).host).join(", ");
   const found = `${name}, chain ${chainIdentifier}, at ${hosts}, ${latencyMs} ms`;
-  const faults = urls.length > 1 ? await faultsOf(name, urls, chainIdentifier) : [];
+  const faults = urls.length > 1 ? await faultsOf(access, urls, chainIdentifier) : [];
   if (faults.length > 0) {
     const advice = "the other fullnodes serve meanwhile: check this one's URL, and that it runs";
     return { status: "warn", found: `${found}; ${faults.join("; ")}`, advice };
@@ -72,14 +74,19 @@ async function lookAtFullnode(chain: HealthChain): Promise<Finding> {
   return { status: "warn", found, advice: "use a fullnode that is nearer or less busy" };
 }
 
-/** Asks each fullnode for its chain. Returns a description of each that does not answer or serves another chain. */
-async function faultsOf(name: string, urls: readonly Secret[], chain: string): Promise<string[]> {
+/** Asks each fullnode for its chain, and says what is wrong with those that do not serve this one. */
+async function faultsOf(
+  { name, fetch }: NetworkAccess,
+  urls: readonly Secret[],
+  chain: string,
+): Promise<string[]> {
   const faults = await Promise.all(
     urls.map(async (url) => {
       const { host } = new URL(url.reveal());
-      const options = { network: name, baseUrl: url.reveal(), format: "binary", fetch: fetchInTime } as const;
+      const options = { network: name, baseUrl: url.reveal(), format: "binary" } as const;
       try {
-        const { chainIdentifier } = await new SuiGrpcClient(options).core.getChainIdentifier();
+        const client = new SuiGrpcClient({ ...options, fetch: fetchInTime(fetch) });
+        const { chainIdentifier } = await client.core.getChainIdentifier();
         return chainIdentifier === chain ? [] : [`${host} serves another chain, ${chainIdentifier}`];
       } catch {
         return [`${host} does not answer`];

@@ -16,19 +16,20 @@ export function openDoctorChain(
   return {
     access,
     client: once(async () => {
-      const { name, fullnodeUrl } = await access();
+      const { name, fullnodeUrl, fetch } = await access();
       const baseUrl = fullnodeUrl.reveal();
       return new SuiGrpcClient({
         network: name,
         baseUrl,
         format: "binary",
-        fetch: fetchInTime,
+        fetch: fetchInTime(fetch),
         clock: systemClock,
       });
     }),
-    network: once(async () =>
-      connectNetwork({ ...(await access()), fetch: fetchInTime, clock: systemClock }),
-    ),
+    network: once(async () => {
+      const found = await access();
+      return connectNetwork({ ...found, fetch: fetchInTime(found.fetch), clock: systemClock });
+    }),
   };
 }
 

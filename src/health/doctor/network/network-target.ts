@@ -68,7 +68,7 @@ export async function findTarget(
       if (access === undefined) throw new NotChecked(`no Treasury is configured for ${name}: ${missing}`);
       return connectNetwork({
         ...{ ...access, fullnodeUrl: url, otherFullnodeUrls: [] },
-        ...{ fetch: fetchInTime, clock: systemClock },
+        ...{ fetch: fetchInTime(), clock: systemClock },
       });
     },
   };

@@ -18,7 +18,7 @@ export function openNetworkView({
   ikaConfig,
 }: NetworkTarget): NetworkView {
   const baseUrl = fullnodeUrl.reveal();
-  const transport = new GrpcWebFetchTransport({ baseUrl, format: "binary", fetch: fetchInTime });
+  const transport = new GrpcWebFetchTransport({ baseUrl, format: "binary", fetch: fetchInTime() });
   const client = new SuiGrpcClient({ network: name, transport: bindAnswers(transport) });
   const objects = createChainReader(client.core);
   const { objectID: coordinatorId } = ikaConfig.objects.ikaDWalletCoordinator;
