@@ -66,12 +66,12 @@ export function createFullnodes(options: FullnodesOptions): Fullnodes {
   }
 
   async function attempt({ node, route, init, isLast, fail }: Attempt): Promise<Response> {
-    await verify(node);
-    // The last node has no limit but the caller's own.
+    // The last node has the time that the caller gives it.
     const deadline = isLast ? undefined : startDeadline(clock, timeFor(route));
-    const signals = [init?.signal, deadline?.signal].filter((signal) => signal != null);
+    const signal = AbortSignal.any([init?.signal, deadline?.signal].filter((one) => one != null));
     try {
-      const response = await send(node.url + route, { ...init, signal: AbortSignal.any(signals) });
+      await Promise.race([verify(node), aborted(signal)]);
+      const response = await send(node.url + route, { ...init, signal });
       const { status, whole } = isStream(route)
         ? watchStream(response, fail)
         : await peekStatus(response, fail);
@@ -88,11 +88,20 @@ export function createFullnodes(options: FullnodesOptions): Fullnodes {
   }
 
   async function verify(node: Node): Promise<void> {
-    node.verified ??= chainOf(node.url);
+    node.verified ??= askChain(node);
     const found = await node.verified;
     chain ??= found;
     if (found !== chain)
       throw new Error(`the fullnode ${node.host} serves another chain: ${found}, not ${chain}`);
+  }
+
+  /** Calls share the check, which goes on when one of them gives up. A failed check is not kept. */
+  function askChain(node: Node): Promise<string> {
+    const asked = chainOf(node.url);
+    asked.catch(() => {
+      if (node.verified === asked) node.verified = undefined;
+    });
+    return asked;
   }
 
   function serve(node: Node): void {
@@ -176,6 +185,15 @@ const NODE_STATUSES = new Set(["429", "500", "502", "503", "504", "grpc 4", "grp
 
 function timeFor(route: string): number {
   return route.endsWith("/ExecuteTransaction") ? EXECUTE_MS : READ_MS;
+}
+
+/** Rejects when the signal fires. */
+function aborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    const onAbort = () => reject(signal.reason as Error);
+    if (signal.aborted) onAbort();
+    else signal.addEventListener("abort", onAbort, { once: true });
+  });
 }
 
 function isStream(route: string): boolean {

@@ -5,7 +5,7 @@ import { type ChainNetwork, connectNetwork } from "../../src/chain/network.ts";
 import { createNetworkReader, type NetworkReader } from "../../src/chain/reader.ts";
 import { createLocalSignals } from "../../src/coordination/local-signals.ts";
 import type { Signals } from "../../src/coordination/signals.ts";
-import { systemClock } from "../../src/lifecycle/clock.ts";
+import { type Clock, systemClock } from "../../src/lifecycle/clock.ts";
 import type { Localnet } from "../../src/localnet/localnet.ts";
 import { localnetHotWalletSecret } from "../../src/localnet/seed.ts";
 import { createPresignQueue, type PresignQueue } from "../../src/presigns/presign-queue.ts";
@@ -35,6 +35,8 @@ export interface ChainServiceOptions {
   readonly gasStationSecret?: Uint8Array;
   /** The fetch function for the fullnode. */
   readonly fetch?: typeof fetch;
+  /** The clock of the work and of the calls' time limits. Default: the machine's. */
+  readonly clock?: Clock;
   /** Default: the localnet's own. */
   readonly fullnodeUrls?: readonly [string, ...string[]];
   /** Default 0: the pool requests no presigns on its own. */
@@ -52,13 +54,14 @@ export async function startChainService(
     afterRestore = false,
     gasStationSecret,
     fetch,
+    clock = systemClock,
     fullnodeUrls: [fullnodeUrl, ...otherFullnodeUrls] = [localnet.url],
     presignLowWaterCount = 0,
     sweeps,
   }: ChainServiceOptions = {},
 ): Promise<ChainService> {
   const network = await connectNetwork({
-    clock: systemClock,
+    clock,
     name: "localnet",
     fullnodeUrl: new Secret(fullnodeUrl),
     otherFullnodeUrls: otherFullnodeUrls.map((url) => new Secret(url)),

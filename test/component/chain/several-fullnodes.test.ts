@@ -1,5 +1,6 @@
 /** The service's work on a chain with two fullnodes, of which the first one fails. */
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { type Clock, systemClock } from "../../../src/lifecycle/clock.ts";
 import { requestPresigns } from "../../../src/presigns/request-presigns.ts";
 import type { Database } from "../../../src/store/database.ts";
 import { type ChainService, startChainService } from "../../support/chain-service.ts";
@@ -11,6 +12,8 @@ const SECOND = "http://second.example";
 const EXECUTE = "/ExecuteTransaction";
 /** A lagging fullnode catches up after this many calls. */
 const LATE_COUNT = 30;
+/** The time of an attempt to read while another fullnode can be asked. */
+const ATTEMPT_MS = 4_000;
 let harness: Harness;
 let database: Database;
 let service: ChainService | undefined;
@@ -30,11 +33,12 @@ type Fullnode = (route: string, init?: RequestInit) => Promise<Response>;
 
 const localnet: Fullnode = (route, init) => fetch(harness.net.url + route, init);
 
-/** Starts the chain service with handlers for the two fullnodes. Returns the growing list of calls. */
-async function start(first: Fullnode, second = localnet): Promise<string[]> {
+/** Starts the work with what answers for the two fullnodes. Returns the calls as they come. */
+async function start(first: Fullnode, second = localnet, clock = systemClock): Promise<string[]> {
   const routes: string[] = [];
   service = await startChainService(database, harness.net, {
     fullnodeUrls: [FIRST, SECOND],
+    clock,
     fetch(input, init) {
       const url = String(input);
       const [host, base] = url.startsWith(FIRST)
@@ -76,7 +80,37 @@ it("the chain service uses the second fullnode while the first one cannot be rea
   expect(service!.alarms).toEqual([]);
 });
 
-it("a transaction lands once if the first fullnode executes it but never answers", async () => {
+it("goes on with the second one while the first one never answers, from its first use", async () => {
+  const attempts = new Set<() => void>();
+  const clock: Clock = {
+    now: systemClock.now,
+    after(durationMs, call) {
+      if (durationMs !== ATTEMPT_MS) return systemClock.after(durationMs, call);
+      attempts.add(call);
+      return () => attempts.delete(call);
+    },
+  };
+  const routes = await start(
+    () => {
+      // The time of every attempt is over as soon as the first one is asked.
+      for (const end of attempts) end();
+      return new Promise(() => {});
+    },
+    localnet,
+    clock,
+  );
+  expect(await presignOnce()).toBe(1);
+  expect(new Set(routes.filter((route) => route.startsWith("first ")))).toEqual(
+    new Set(["first GetServiceInfo"]),
+  );
+  expect(service!.network.fullnodes()).toMatchObject([
+    { host: "first.example", fault: "the fullnode first.example does not answer in time" },
+    { host: "second.example", isServing: true },
+  ]);
+  expect(service!.alarms).toEqual([]);
+});
+
+it("has a transaction once that the first one executes without an answer", async () => {
   let executedCount = 0;
   const routes = await start(async (route, init) => {
     const response = await fetch(harness.net.url + route, init);

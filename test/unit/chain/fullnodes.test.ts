@@ -18,7 +18,7 @@ const trailers = (status: number) => {
 const message = () => new Response(MESSAGE);
 
 /** Nodes whose answers a test sets, and the calls that reached them. */
-function create(chains: Record<string, string> = {}) {
+function create(chains: Record<string, string | (() => Promise<string>)> = {}) {
   const clock = createManualClock();
   const calls: string[] = [];
   const switches: string[] = [];
@@ -47,7 +47,8 @@ function create(chains: Record<string, string> = {}) {
     async chainOf(url) {
       const host = url.startsWith(A) ? "a" : "b";
       asked.push(host);
-      return chains[host] ?? "chain";
+      const found = chains[host] ?? "chain";
+      return typeof found === "string" ? found : found();
     },
     onSwitch: (host) => switches.push(host),
   });
@@ -147,7 +148,57 @@ describe("several fullnodes", () => {
     expect(asked).toEqual(["a", "b", "a"]);
   });
 
-  it("check a node's chain again after it was unreachable", async () => {
+  it("replace one that does not tell its chain, after the time of an attempt", async () => {
+    for (const [route, afterMs] of [
+      [READ, 4_000],
+      [EXECUTE, 20_000],
+    ] as const) {
+      const { read, calls, clock, fullnodes } = create({ a: () => new Promise(() => {}) });
+      const reading = read(route);
+      clock.advance(afterMs - 1);
+      expect(fullnodes.statuses()[0]!.isSkipped).toBe(false);
+      clock.advance(1);
+      expect(await reading).toEqual(MESSAGE);
+      expect(calls).toEqual([`b${route}`]);
+      expect(fullnodes.statuses()[0]!.fault).toBe("the fullnode a.example does not answer in time");
+    }
+  });
+
+  it("leave a caller alone who gives up while a node is asked for its chain, and ask once for the others", async () => {
+    let tell = (_: string): void => {};
+    const chain = new Promise<string>((resolve) => {
+      tell = resolve;
+    });
+    const { read, calls, asked, fullnodes } = create({ a: () => chain });
+    const caller = new AbortController();
+    const [impatient, patient] = [read(READ, { signal: caller.signal }), read()];
+    caller.abort(new Error("enough"));
+    await expect(impatient).rejects.toThrow("enough");
+    await expect(read(READ, { signal: caller.signal })).rejects.toThrow("enough");
+    expect(fullnodes.statuses()[0]!.isSkipped).toBe(false);
+    tell("chain");
+    expect(await patient).toEqual(MESSAGE);
+    expect([asked, calls]).toEqual([["a"], [`a${READ}`]]);
+  });
+
+  it("ask a node again for its chain if the first answer fails after its caller gave up", async () => {
+    let fail = (_: Error): void => {};
+    const first = new Promise<string>((_, reject) => {
+      fail = reject;
+    });
+    const answers = [first, Promise.resolve("chain")];
+    const { read, calls, asked } = create({ a: () => answers.shift()! });
+    const caller = new AbortController();
+    const reading = read(READ, { signal: caller.signal });
+    caller.abort(new Error("enough"));
+    await expect(reading).rejects.toThrow("enough");
+    fail(new Error("no answer"));
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(await read()).toEqual(MESSAGE);
+    expect([asked, calls]).toEqual([["a", "a"], [`a${READ}`]]);
+  });
+
+  it("check a node's chain again after it was away", async () => {
     const { read, asked, set, clock } = create();
     await read();
     set("a", () => new TypeError("fetch failed"));
