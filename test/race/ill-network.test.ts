@@ -1,6 +1,8 @@
 /** One process and one database serve two networks. The fullnode of one of them is ill, and the other one notices nothing. */
+import { randomBytes } from "node:crypto";
 import dns from "node:dns/promises";
 import { syncBuiltinESMExports } from "node:module";
+import { toBase58 } from "@mysten/sui/utils";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { openPostgres } from "../../src/store/open-postgres.ts";
 import { onboardOverSim } from "../sim/onboard-over.ts";
@@ -22,16 +24,28 @@ type Name = "testnet" | "mainnet";
 const CREDIT = 10_000_000n;
 const PRICES = { testnet: 1_000n, mainnet: 50_000n };
 const COUNT = 6;
+const DEPOSIT_SEED = randomBytes(32).toString("hex");
+/** How calls of the ill network may end: those that read its chain, those that know it already, and reservations. */
+type Ends = Readonly<Record<"declared" | "described" | "reserved", readonly string[]>>;
+const UNREAD: Ends = {
+  declared: ["CHAIN_UNAVAILABLE", "CHAIN_READS_EXHAUSTED"],
+  described: ["done", "CHAIN_UNAVAILABLE"],
+  reserved: ["done", "PRESIGN_POOL_EMPTY"],
+};
+const READ: Ends = { ...UNREAD, declared: ["DEPOSIT_NOT_FOUND", "CHAIN_READS_EXHAUSTED"] };
 const test = await testDatabase();
 afterAll(() => test?.drop());
 
 describe.skipIf(test === undefined)("a network next to a failing one", () => {
   let networks: readonly [PosingNetwork, PosingNetwork];
   let front: FullnodeFront;
-  let lyingFront: FullnodeFront;
+  let posingFront: FullnodeFront;
   let service: TwoNetworkService;
   let projects: Record<Name, { projectId: string; apiKey: string }>;
   let dwalletIds: Record<Name, string>;
+  /** A project of the ill network that makes many calls. */
+  let noisy: { projectId: string; apiKey: string };
+  let noisyDWalletId: string;
   const faces: Face[] = [];
 
   const start = async (fullnodeUrl: string) => {
@@ -40,13 +54,16 @@ describe.skipIf(test === undefined)("a network next to a failing one", () => {
       BILLING_PRICE_SIGN_MICRO_USD: String(PRICES.testnet),
       BILLING_PRICE_SIGN_MICRO_USD_MAINNET: String(PRICES.mainnet),
       PRESIGN_POOL_LOW_WATER: "2",
+      MAX_OPEN_RESERVATIONS_PER_PROJECT: "1000",
+      BILLING_DEPOSIT_MASTER_SEED_HEX_TESTNET: DEPOSIT_SEED,
+      BILLING_USD_PRICES_TESTNET: "SUI=1",
     });
   };
-  const face = (name: Name): Face => {
-    const made = grpcJsFace(service.url, projects[name].apiKey);
+  const keep = (made: Face): Face => {
     faces.push(made);
     return made;
   };
+  const face = (name: Name) => keep(grpcJsFace(service.url, projects[name].apiKey));
   const reserve = async (over: Face, dwalletId: string, text: string) => {
     const { signatureAlgorithm, hash: hashScheme } = TEST_TRIPLE;
     const message = base64(new TextEncoder().encode(text));
@@ -71,6 +88,28 @@ describe.skipIf(test === undefined)("a network next to a failing one", () => {
     const reply = await fetch(`${service.url}/v1/billing/balance`, { headers });
     return BigInt(((await reply.json()) as { balanceMicroUsd: string }).balanceMicroUsd);
   };
+  const outcomeOf = async (route: string, body?: object) => {
+    const response = await fetch(`${service.url}${route}`, {
+      method: body === undefined ? "GET" : "POST",
+      headers: { authorization: `Bearer ${noisy.apiKey}`, "content-type": "application/json" },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    const { details } = (await response.json()) as { details?: { reason?: string }[] };
+    return response.ok ? "done" : String(details?.find(({ reason }) => reason !== undefined)?.reason);
+  };
+  /** Makes a hundred calls at once, which all need the ill network. Resolves with how each of them ends. */
+  const callIll = async () => {
+    const { signatureAlgorithm, hash: hashScheme } = TEST_TRIPLE;
+    const reservation = { dwalletId: noisyDWalletId, signatureAlgorithm, hashScheme, message: "bm9pc2U=" };
+    const some = (count: number, call: () => Promise<string>) =>
+      Promise.all(Array.from({ length: count }, call));
+    const [declared, described, reserved] = await Promise.all([
+      some(50, () => outcomeOf("/v1/billing/deposits", { txDigest: toBase58(randomBytes(32)) })),
+      some(40, () => outcomeOf("/v1/network")),
+      some(10, () => outcomeOf("/v1/sign", reservation)),
+    ]);
+    return { declared: new Set(declared), described: new Set(described), reserved: new Set(reserved) };
+  };
   const illChecks = async () => {
     const { status, checks } = (await (await fetch(`${service.url}/v1/ready`)).json()) as {
       status: string;
@@ -83,13 +122,15 @@ describe.skipIf(test === undefined)("a network next to a failing one", () => {
   beforeAll(async () => {
     networks = [await posingNetwork("testnet"), await posingNetwork("mainnet")];
     const [testnet, mainnet] = networks.map(({ localnet }) => localnet.url);
-    front = await startFullnodeFront(testnet!);
-    lyingFront = await startFullnodeFront(testnet!, mainnet!);
+    front = await startFullnodeFront(testnet!, mainnet!);
+    posingFront = await startFullnodeFront(testnet!, mainnet!);
     await start(front.url);
     projects = {
       testnet: await fundedProject(service.url, "testnet", String(CREDIT)),
       mainnet: await fundedProject(service.url, "mainnet", String(CREDIT)),
     };
+    noisy = await fundedProject(service.url, "testnet", String(CREDIT));
+    noisyDWalletId = await onboardOverSim(keep(grpcJsFace(service.url, noisy.apiKey)));
     dwalletIds = {
       testnet: await onboardOverSim(face("testnet")),
       mainnet: await onboardOverSim(face("mainnet")),
@@ -100,39 +141,55 @@ describe.skipIf(test === undefined)("a network next to a failing one", () => {
   });
   afterAll(async () => {
     await service?.stop();
-    await Promise.all([front?.close(), lyingFront?.close()]);
+    await Promise.all([front?.close(), posingFront?.close()]);
     await Promise.all((networks ?? []).map(({ localnet }) => localnet.close()));
   });
 
-  it.each<[FrontState, string]>([
-    ["hangs", "never answers"],
-    ["refuses", "answers 429"],
-    ["breaks", "closes every connection"],
-    ["lies", "answers with bytes that mean nothing"],
-  ])("completes its signatures while the other's fullnode %s, and the other then recovers", async (state) => {
-    const before = { testnet: await balanceOf("testnet"), mainnet: await balanceOf("mainnet") };
-    // The reservation waits until the pool has a presign, which a failing fullnode could not deliver.
-    const stuck = await reserve(face("testnet"), dwalletIds.testnet, `stuck while it ${state}`);
-    front.become(state);
-    await submit(face("testnet"), stuck);
-    expect(await signAll("mainnet", `beside one that ${state}`)).toEqual(Array(COUNT).fill("completed"));
-    expect(await face("testnet").call("GetSign", { signRequestId: stuck })).toMatchObject({
-      status: "queued",
-    });
-    expect(front.callCount()).toBeGreaterThan(0);
-    expect(await illChecks()).toEqual({ status: "degraded", networks: ["testnet"] });
-    front.become("honest");
-    expect(await signEnd(face("testnet"), stuck)).toMatchObject({ status: "completed" });
-    expect(before.testnet - (await balanceOf("testnet"))).toBe(PRICES.testnet);
-    expect(before.mainnet - (await balanceOf("mainnet"))).toBe(BigInt(COUNT) * PRICES.mainnet);
-  });
+  it.each<[FrontState, string, Ends]>([
+    ["hangs", "never answers", UNREAD],
+    ["slow", "answers late", { ...READ, declared: ["DEPOSIT_NOT_FOUND", ...UNREAD.declared] }],
+    ["refuses", "answers 429", UNREAD],
+    ["breaks", "closes every connection", UNREAD],
+    ["lies", "answers with bytes that mean nothing", UNREAD],
+    ["poses", "answers with what another chain holds", READ],
+  ])(
+    "signs all that it is asked for while the other's fullnode %s, which then goes on",
+    async (state, _, ends) => {
+      const before = { testnet: await balanceOf("testnet"), mainnet: await balanceOf("mainnet") };
+      // The reservation waits until the pool has a presign, which an ill fullnode could not give it.
+      const stuck = await reserve(face("testnet"), dwalletIds.testnet, `stuck while it ${state}`);
+      front.become(state);
+      const passedCount = front.passedCount();
+      await submit(face("testnet"), stuck);
+      const illEnds = callIll();
+      expect(await signAll("mainnet", `beside one that ${state}`)).toEqual(Array(COUNT).fill("completed"));
+      expect(await face("testnet").call("GetSign", { signRequestId: stuck })).toMatchObject({
+        status: "queued",
+      });
+      expect(front.callCount()).toBeGreaterThan(0);
+      if (state !== "poses") {
+        expect(await illChecks()).toEqual({ status: "degraded", networks: ["testnet"] });
+        // All of this took place before the fullnode answered any of the calls above with the truth.
+        expect(front.passedCount()).toBe(passedCount);
+      }
+      if (state === "slow") front.release();
+      const found = await illEnds;
+      for (const kind of ["declared", "described", "reserved"] as const)
+        expect([...found[kind]].filter((end) => !ends[kind].includes(end))).toEqual([]);
+      if (state !== "slow") expect(found.declared).toContain(ends.declared[0]);
+      front.become("honest");
+      expect(await signEnd(face("testnet"), stuck)).toMatchObject({ status: "completed" });
+      expect(before.testnet - (await balanceOf("testnet"))).toBe(PRICES.testnet);
+      expect(before.mainnet - (await balanceOf("mainnet"))).toBe(BigInt(COUNT) * PRICES.mainnet);
+    },
+  );
 
   it.each([
     ["cannot be reached", () => "http://127.0.0.1:9"],
-    ["is of another chain", () => lyingFront.url],
+    ["is of another chain", () => posingFront.url],
   ])("starts and signs while the other's fullnode %s", async (_, urlOf) => {
     await service.stop();
-    lyingFront.become("lies");
+    posingFront.become("poses");
     await start(urlOf());
     expect(await signAll("mainnet", "after the start")).toEqual(Array(COUNT).fill("completed"));
     await expect(sign("testnet", "refused")).rejects.toThrow("testnet is not open");

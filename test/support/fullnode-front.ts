@@ -7,8 +7,12 @@ export interface FullnodeFront {
   readonly url: string;
   /** Sets how calls are answered. At first they are passed on. */
   become(state: FrontState): void;
-  /** The number of calls in the current state. */
+  /** Ends the state `slow`: passes on the calls that wait, and becomes honest. */
+  release(): void;
+  /** The number of calls in the present state. */
   readonly callCount: () => number;
+  /** The number of calls that were passed on, in any state. */
+  readonly passedCount: () => number;
   close(): Promise<void>;
 }
 
@@ -17,14 +21,18 @@ export interface FullnodeFront {
  * - `hangs`: never answers.
  * - `refuses`: answers 429.
  * - `breaks`: closes the connection.
- * - `lies`: passes each call to another node, or answers with meaningless bytes if there is none.
+ * - `slow`: passes each call on when it is released, not before.
+ * - `lies`: answers every call with bytes that mean nothing.
+ * - `poses`: answers every call with another node's answer to it.
  */
-export type FrontState = "honest" | "hangs" | "refuses" | "breaks" | "lies";
+export type FrontState = "honest" | "hangs" | "refuses" | "breaks" | "slow" | "lies" | "poses";
 
-/** Starts a proxy in front of a fullnode. `lies` uses the answers of `other`. */
+/** Starts a proxy in front of a fullnode. It poses with the answers of `other`. */
 export async function startFullnodeFront(target: string, other?: string): Promise<FullnodeFront> {
   let state: FrontState = "honest";
   let calls = 0;
+  let passed = 0;
+  const waiting: (() => void)[] = [];
   const server: Server = createServer((request, response) => {
     calls += 1;
     if (state === "breaks") request.socket.destroy();
@@ -36,7 +44,8 @@ export async function startFullnodeFront(target: string, other?: string): Promis
   const { port } = server.address() as AddressInfo;
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const node = state === "honest" ? target : other;
+    if (state === "slow") await new Promise<void>((resolve) => waiting.push(resolve));
+    const node = { honest: target, poses: other }[String(state)];
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     if (node === undefined) {
@@ -44,6 +53,7 @@ export async function startFullnodeFront(target: string, other?: string): Promis
       response.end(NONSENSE);
       return;
     }
+    passed += 1;
     const reply = await fetch(new URL(request.url ?? "/", node), {
       method: request.method ?? "POST",
       headers: { "content-type": request.headers["content-type"] ?? CONTENT_TYPE },
@@ -63,7 +73,12 @@ export async function startFullnodeFront(target: string, other?: string): Promis
       // Hanging calls end with their state.
       server.closeAllConnections();
     },
+    release() {
+      state = "honest";
+      for (const pass of waiting.splice(0)) pass();
+    },
     callCount: () => calls,
+    passedCount: () => passed,
     async close() {
       server.closeAllConnections();
       server.close();
