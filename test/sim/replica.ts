@@ -52,6 +52,8 @@ export interface ReplicaOptions {
   readonly times?: CallTimes;
   /** The replica's signals, closed with it. Default: signals within the process. */
   readonly signals?: Signals;
+  /** Default true: the replica also runs the loops that the networks of a process share. */
+  readonly runsSharedWork?: boolean;
   /** Default: none, so that it cannot sweep. */
   readonly depositSigner?: DepositSigner;
 }
@@ -82,6 +84,7 @@ export async function startReplica({
   times = TIMES,
   depositSigner = () => undefined,
   signals = createLocalSignals(),
+  runsSharedWork = true,
 }: ReplicaOptions): Promise<Replica> {
   const own = { database: mortalDatabase(database, life), signals: mortalSignals(signals, life) };
   const network = await connectNetwork({
@@ -114,8 +117,10 @@ export async function startReplica({
     log: replicaLog,
     pace,
   });
-  const shared = createSharedWork({ ...own, retentionDays: 0, clock, log: replicaLog, pace });
-  const loops: Loop[] = [...work, ...shared].map(({ loop }) => loop);
+  const shared = runsSharedWork
+    ? createSharedWork({ ...own, retentionDays: 0, clock, log: replicaLog, pace })
+    : {};
+  const loops: Loop[] = [...Object.values(work), ...Object.values(shared)];
   for (const loop of loops) loop.start();
   return {
     network,

@@ -1,8 +1,12 @@
 import { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
+import { createSharedWork } from "../../src/app/shared-work.ts";
+import { createLocalSignals } from "../../src/coordination/local-signals.ts";
+import type { Signals } from "../../src/coordination/signals.ts";
 import { pause } from "../../src/lifecycle/clock.ts";
 import { NO_FAULTS } from "../../src/localnet/faults/fault-settings.ts";
 import { type LocalChain, openLocalChain } from "../../src/localnet/local-chain.ts";
 import { localnetHotWalletSecret } from "../../src/localnet/seed.ts";
+import { silentLog } from "../support/database.ts";
 import { projectWith, TEST_TRIPLE } from "../support/rows.ts";
 import { checkRest } from "./check-rest.ts";
 import { type ClientReport, runClient } from "./client.ts";
@@ -28,9 +32,9 @@ export interface BesideReport {
 }
 
 /**
- * Runs two networks on one database, with all choices from the seed. The fullnode of one fails often and in every way,
- * until all clients of the other one have their answers. Then it recovers, its own client gets its answers, and
- * everything is checked.
+ * Runs two networks as one process does, all choices from the seed: each with its own connections to one database, with
+ * common signals, and with common loops for what needs no chain. The fullnode of one fails in every way, often, until all
+ * clients of the other one have their answers. Then it recovers, its own client gets its answers, and everything is checked.
  */
 export async function simulateBeside(seed: number, server: SimServer): Promise<BesideReport> {
   const scheduler = createScheduler({
@@ -52,8 +56,13 @@ export async function simulateBeside(seed: number, server: SimServer): Promise<B
 
   async function run(): Promise<BesideReport> {
     const random = createRandom(seed);
-    const healthy = await network("testnet", 0);
-    const ill = await network("mainnet", 1);
+    const signals = createLocalSignals();
+    const healthy = await network("testnet", 0, signals);
+    const ill = await network("mainnet", 1, signals);
+    const shared = Object.values(
+      createSharedWork({ database, signals, retentionDays: 0, clock, log: silentLog, pace: SIM_PACE }),
+    );
+    for (const loop of shared) loop.start();
     ill.chain.faults.set({ ...NO_FAULTS, ...ILL, staleCommits: random.integer(1, 6) });
     const client = async (one: Network, signCount: number) => {
       const projectId = await projectWith(database, 110n * PRICE, one.name);
@@ -71,7 +80,7 @@ export async function simulateBeside(seed: number, server: SimServer): Promise<B
     ill.chain.faults.set(NO_FAULTS);
     const lateReport = await late;
     while (await isUnderWay(database)) await pause(clock, LOOK_MS);
-    await Promise.all([healthy, ill].map(({ cluster }) => cluster.stop()));
+    await Promise.all([...shared, healthy.cluster, ill.cluster].map((part) => part.stop()));
     const faults = await checkRest(
       database,
       [healthy, ill].map(({ name, where, chain: { hotWalletAddress } }) => ({
@@ -85,7 +94,7 @@ export async function simulateBeside(seed: number, server: SimServer): Promise<B
     return { faults, healthy: reports, ill: lateReport, illEndedEarlyCount };
   }
 
-  async function network(name: string, index: number): Promise<Network> {
+  async function network(name: string, index: number, signals: Signals): Promise<Network> {
     const chain = await openLocalChain({
       mpc: createSimMpc(),
       seed: new Uint8Array(32).fill(index + 1),
@@ -102,6 +111,7 @@ export async function simulateBeside(seed: number, server: SimServer): Promise<B
       random: createRandom(seed + index),
       replica: {
         ...{ name, clock, fetch: where.fetch, log: () => {}, pace: SIM_PACE, times: SIM_TIMES },
+        ...{ signals, runsSharedWork: false },
         localnet: { url: where.url, treasury: chain.treasury, ikaConfig: chain.ikaConfig },
       },
     });
