@@ -75,12 +75,10 @@ export async function startApp(config: Config, options: AppOptions): Promise<App
   const showPool = createPoolGauges(metrics);
   showPool("shared", database);
 
-  const perMinute = config.wrongHalvesPerMinute;
   const forCallers = {
-    signals,
+    coordination,
     parameterStore: createParameterStore(dataDirectory),
     readiness: () => readiness(),
-    wrongHalves: coordination.buckets("wrong halves", { burstCount: perMinute, perSecond: perMinute / 60 }),
   };
   const metricsOf = createNetworkMetrics(metrics);
   const connectionsOf = new Map(config.networks.map(({ name }) => [name, createNetworkFetch({ clock })]));

@@ -1,5 +1,4 @@
-import type { TokenBuckets } from "../coordination/coordination.ts";
-import type { Signals } from "../coordination/signals.ts";
+import type { Coordination } from "../coordination/coordination.ts";
 import type { Readiness } from "../health/readiness.ts";
 import { startLoopsTogether } from "../lifecycle/start-loops.ts";
 import { createParameterBuilder } from "../onboarding/build-parameters.ts";
@@ -16,18 +15,20 @@ export async function serveNetwork(
   shared: ServeNetworkOptions,
 ): Promise<NetworkServices> {
   const { own, database, network, reader, verifier, lifecycle, log } = parts;
-  const { parameterStore, signals, wrongHalves, readiness } = shared;
+  const { parameterStore, coordination, readiness } = shared;
   const curves = [...new Set([...own.presignBuckets.map((bucket) => bucket.curveNumber), ...CURVES.keys()])];
   const { clock } = network;
   const parameters = createParameterBuilder({ reader, store: parameterStore, curves, clock, log });
   if (parts.config.servesParameters)
     await startLoopsTogether(lifecycle, [{ name: "parameters", loop: parameters }]);
   await warmUp(database);
-  const checkHalf = createCheckHalf({ verifier, wrongHalves });
+  const perMinute = own.wrongHalvesPerMinute;
+  const size = { burstCount: perMinute, perSecond: perMinute / 60 };
+  const checkHalf = createCheckHalf({ verifier, wrongHalves: coordination.buckets("wrong halves", size) });
   return implementNetworkServices(
     {
       ...parts,
-      signals,
+      signals: coordination.signals,
       checkHalf,
       parameters,
       parameterStore,
@@ -43,9 +44,7 @@ export async function serveNetwork(
 export interface ServeNetworkOptions {
   /** Caches protocol parameters of all networks by their digest. */
   readonly parameterStore: ParameterStore;
-  readonly signals: Signals;
-  /** Counts the wrong halves of each project. */
-  readonly wrongHalves: TokenBuckets;
-  /** The readiness of the process with all its networks. */
+  readonly coordination: Pick<Coordination, "signals" | "buckets">;
+  /** Of the process, with all its networks. */
   readonly readiness: () => Promise<Readiness>;
 }

@@ -26,7 +26,6 @@ export function readLimits(read: ConfigReader<VariableName>): LimitsConfig {
       perProject: read.integer("MAX_STREAMS_PER_PROJECT", 1, 100_000),
       perAddress: read.integer("MAX_STREAMS_PER_ADDRESS", 1, 100_000),
     },
-    wrongHalvesPerMinute: read.integer("MAX_WRONG_HALVES_PER_PROJECT_PER_MINUTE", 1, 1_000_000),
   };
 }
 
@@ -43,8 +42,6 @@ export interface LimitsConfig {
   readonly connections: { readonly maxCount: number; readonly maxPerAddressCount: number };
   /** The maximum numbers of open streams in this process. */
   readonly streams: { readonly perKey: number; readonly perProject: number; readonly perAddress: number };
-  /** The number of one project's wrong halves that are verified per minute. */
-  readonly wrongHalvesPerMinute: number;
 }
 
 const MAX_PER_SECOND = 1_000_000;

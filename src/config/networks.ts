@@ -42,7 +42,9 @@ export interface NetworkConfig {
   readonly openReservationsMaxCount: number;
   readonly dkgsPerDay: number;
   readonly refundsPerDay: number;
-  /** The limits of fullnode reads that calls may cause. */
+  /** Wrong halves of one project that are verified. */
+  readonly wrongHalvesPerMinute: number;
+  /** Reads of the network's fullnode that calls may cause. */
   readonly callerReads: CallerReadLimits;
   /** The number of threads that verify halves and signatures. */
   readonly verifyThreads: number;
@@ -68,6 +70,7 @@ function readNetwork(read: ConfigReader<VariableName>, name: NetworkName): Netwo
     openReservationsMaxCount: read.integer("MAX_OPEN_RESERVATIONS_PER_PROJECT", 1, 10_000),
     dkgsPerDay: read.integer("MAX_DKGS_PER_PROJECT_PER_DAY", 0, 1_000_000),
     refundsPerDay: read.integer("MAX_REFUNDS_PER_PROJECT_PER_DAY", 0, 1_000_000),
+    wrongHalvesPerMinute: read.integer("MAX_WRONG_HALVES_PER_PROJECT_PER_MINUTE", 1, 1_000_000),
     callerReads: {
       projectPerSecond: read.integer("FULLNODE_PROJECT_READS_PER_SECOND", 1, 1_000_000),
       totalPerSecond: read.integer("FULLNODE_CALLER_READS_PER_SECOND", 1, 1_000_000),

@@ -63,27 +63,32 @@ export const PRICE_SOURCE_VARIABLES = [
     name: "BILLING_PYTH_URL",
     description: `Pyth's Hermes service, or a provider's; default ${PYTH_URL}`,
     secret: true,
+    perNetwork: "override",
   },
   {
     name: "BILLING_PYTH_API_KEY",
     description: "The key for Hermes, sent as a bearer token",
     secret: true,
+    perNetwork: "override",
   },
   {
     name: "BILLING_PYTH_FEEDS",
     default:
       "SUI=23d7315113f5b1d3ba7a83604c44b94d79f4fd69af77f804fc7f920a6dc65744,IKA=2b529621fa6e2c8429f623ba705572aa64175d7768365ef829df6a12c9f365f4",
     description: "The ids of Pyth's feeds in US dollars, by coin",
+    perNetwork: "override",
   },
   {
     name: "BILLING_COINBASE_URL",
     default: "https://api.exchange.coinbase.com",
     description: "The REST API of Coinbase Exchange",
+    perNetwork: "override",
   },
   {
     name: "BILLING_COINBASE_PRODUCTS",
     default: "SUI=SUI-USD",
     description: "Coinbase's products in US dollars, by coin",
+    perNetwork: "override",
   },
   {
     name: "BILLING_PRICE_FEED_URL",
@@ -95,23 +100,26 @@ export const PRICE_SOURCE_VARIABLES = [
     name: "BILLING_PRICE_REFRESH_SECONDS",
     default: "30",
     description: "Interval between reads of the price sources",
+    perNetwork: "override",
   },
   {
     name: "BILLING_PRICE_MAX_AGE_SECONDS",
     default: "300",
     description: "Maximum age of a price for crediting",
+    perNetwork: "override",
   },
   {
     name: "BILLING_PRICE_MAX_SPREAD_PERCENT",
     default: "5",
     description:
       "Maximum distance between the sources, with Pyth's confidence and Coinbase's bid and ask, in percent of the median",
+    perNetwork: "override",
   },
   {
     name: "BILLING_PRICE_MAX_STEP_PERCENT",
     default: "20",
-    description:
-      "Maximum step of a price, in percent; a price beyond it counts only after it has held for the maximum age",
+    description: "Maximum step of a price; a larger one counts only after it has held for the maximum age",
+    perNetwork: "override",
   },
 ] as const satisfies readonly ConfigVariable[];
 

@@ -1,4 +1,5 @@
-/** One process and one database serve two networks, each with its own chain, on a real PostgreSQL. */
+/** One process and one database serve two networks, each with a chain of its own, on a real PostgreSQL. */
+import { status } from "@grpc/grpc-js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { NO_FAULTS } from "../../src/localnet/faults/fault-settings.ts";
 import { printed, runCli } from "../component/cli/run-cli.ts";
@@ -35,6 +36,7 @@ describe.skipIf(test === undefined)("a process that serves two networks", () => 
       BILLING_PRICE_SIGN_MICRO_USD: String(PRICES.testnet),
       BILLING_PRICE_SIGN_MICRO_USD_MAINNET: String(PRICES.mainnet),
       PRESIGN_POOL_LOW_WATER: "2",
+      MAX_WRONG_HALVES_PER_PROJECT_PER_MINUTE_TESTNET: "1",
     });
     projects = {
       testnet: await fundedProject(service.url, "testnet", String(CREDIT)),
@@ -132,7 +134,36 @@ describe.skipIf(test === undefined)("a process that serves two networks", () => 
     expect(refused.err).toContain("x-network");
   });
 
-  it("signs on both at each network's own price, and completes every signature on one while the other hangs", async () => {
+  it("verifies as many wrong halves of a project as its own network allows", async () => {
+    const endsOn = async (network: "testnet" | "mainnet") => {
+      const { apiKey } = await fundedProject(service.url, network, String(CREDIT));
+      const over = keep(grpcJsFace(service.url, apiKey));
+      const { signatureAlgorithm, hash: hashScheme } = TEST_TRIPLE;
+      const request = {
+        dwalletId: await onboardOverSim(over),
+        signatureAlgorithm,
+        hashScheme,
+        message: "aGk=",
+      };
+      const { signRequestId } = await over.call("ReserveSign", request);
+      const ends: number[] = [];
+      for (let count = 0; count < 4; count++) {
+        const half = { signRequestId: signRequestId!, userSignMessage: base64(new Uint8Array(100)) };
+        ends.push(
+          await over.call("SubmitSign", half).then(
+            () => 0,
+            ({ code }: { code: number }) => code,
+          ),
+        );
+      }
+      return ends;
+    };
+    const [wrong, tooMany] = [status.INVALID_ARGUMENT, status.RESOURCE_EXHAUSTED];
+    expect(await endsOn("testnet")).toEqual([wrong, wrong, tooMany, tooMany]);
+    expect(await endsOn("mainnet")).toEqual([wrong, wrong, wrong, wrong]);
+  });
+
+  it("signs on both at each network's own price, and every signature of one goes on while the other hangs", async () => {
     const [onTestnet, onMainnet] = [face("testnet"), face("mainnet")];
     const [testnetId, mainnetId] = await Promise.all([onboardOverSim(onTestnet), onboardOverSim(onMainnet)]);
     const [testnetBefore, mainnetBefore] = [await balanceOf("testnet"), await balanceOf("mainnet")];
@@ -157,11 +188,11 @@ describe.skipIf(test === undefined)("a process that serves two networks", () => 
     expect(signed.map(({ status }) => status)).toEqual(texts.map(() => "completed"));
     expect(await onTestnet.call("GetSign", { signRequestId: stuck })).toMatchObject({ status: "queued" });
     const ready = await fetch(`${service.url}/v1/ready`);
-    const { status, checks } = (await ready.json()) as {
+    const { status: readiness, checks } = (await ready.json()) as {
       status: string;
       checks: { name: string; status: string }[];
     };
-    expect([ready.status, status]).toEqual([200, "degraded"]);
+    expect([ready.status, readiness]).toEqual([200, "degraded"]);
     expect(checks.filter((check) => check.status === "failing").map(({ name }) => name)).toEqual([
       "testnet fullnode",
     ]);

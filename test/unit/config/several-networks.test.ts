@@ -34,7 +34,48 @@ describe("several networks", () => {
     expect(networks.map(({ prices }) => prices.signMicroUsd)).toEqual([0n, 10_000n]);
   });
 
-  it("have their own keys, which are never shared", () => {
+  it("have their own price sources, bounds of prices and limit of wrong halves", () => {
+    const feed = (digit: string) => digit.repeat(64);
+    const { networks } = loadConfig({
+      ...BOTH,
+      BILLING_PRICE_SOURCES: "pyth,coinbase",
+      BILLING_PRICE_SOURCES_MAINNET: "pyth,coinbase,feed",
+      BILLING_PRICE_FEED_URL_MAINNET: "https://feed.example",
+      BILLING_PYTH_URL_TESTNET: "https://hermes-beta.example",
+      BILLING_PYTH_API_KEY: "shared",
+      BILLING_PYTH_API_KEY_MAINNET: "own",
+      BILLING_PYTH_FEEDS: `SUI=${feed("a")}`,
+      BILLING_PYTH_FEEDS_TESTNET: `SUI=${feed("b")}`,
+      BILLING_COINBASE_URL_MAINNET: "https://coinbase.example",
+      BILLING_COINBASE_PRODUCTS_TESTNET: "IKA=IKA-USD",
+      BILLING_PRICE_REFRESH_SECONDS_TESTNET: "60",
+      BILLING_PRICE_MAX_AGE_SECONDS_TESTNET: "600",
+      BILLING_PRICE_MAX_SPREAD_PERCENT_MAINNET: "2",
+      BILLING_PRICE_MAX_STEP_PERCENT_MAINNET: "10",
+      MAX_WRONG_HALVES_PER_PROJECT_PER_MINUTE_MAINNET: "6",
+    });
+    const found = networks.map(({ deposits: { prices }, wrongHalvesPerMinute }) => {
+      const { pyth, coinbase, feed: own, ...bounds } = prices.sources!;
+      const feeds = [pyth!.url.reveal(), pyth!.apiKey!.reveal(), pyth!.feedIds.get("SUI"), own?.url.reveal()];
+      return { feeds, coinbase: [coinbase!.url, ...coinbase!.products], bounds, wrongHalvesPerMinute };
+    });
+    expect(found).toEqual([
+      {
+        feeds: ["https://hermes-beta.example", "shared", feed("b"), undefined],
+        coinbase: ["https://api.exchange.coinbase.com", ["IKA", "IKA-USD"]],
+        bounds: { refreshMs: 60_000, maxAgeMs: 600_000, maxSpreadPercent: 5, maxStepPercent: 20 },
+        wrongHalvesPerMinute: 60,
+      },
+      {
+        feeds: ["https://pyth.dourolabs.app/hermes", "own", feed("a"), "https://feed.example"],
+        coinbase: ["https://coinbase.example", ["SUI", "SUI-USD"]],
+        bounds: { refreshMs: 30_000, maxAgeMs: 300_000, maxSpreadPercent: 2, maxStepPercent: 10 },
+        wrongHalvesPerMinute: 6,
+      },
+    ]);
+  });
+
+  it("have keys of their own, which are never shared", () => {
     expect(faultsOf({})).toEqual([]);
     expect(faultsOf({ HOT_WALLET_SUI_SECRET_HEX: hex() }).join()).toMatch(
       /^HOT_WALLET_SUI_SECRET_HEX: expected HOT_WALLET_SUI_SECRET_HEX_<NETWORK> for each network instead/,
