@@ -45,7 +45,7 @@ export async function takeDeposits(options: TakeDepositsOptions): Promise<TakenD
   );
   const base = { database, network: network.name, coins };
   const bounds = { minimumMicroUsd, maxReferences };
-  const { prices, priceLoops } = pricesOf(priced, { ...base, clock, log, fetch: network.fetch });
+  const { prices, pricedCoins, priceLoops } = pricesOf(priced, { ...base, clock, log, fetch: network.fetch });
   const deposits = { ...base, ...bounds, masterSeed, prices, reader, readerFor, recentRefusals };
   return {
     deposits,
@@ -90,11 +90,13 @@ function pricesOf(
     fetch,
     ...options
   }: Pick<PriceFeedOptions, "database" | "network" | "coins" | "clock" | "log"> & Pick<ChainNetwork, "fetch">,
-): { prices: PriceSource; priceLoops: Loops } {
+): { prices: PriceSource } & Pick<TakenDeposits, "pricedCoins" | "priceLoops"> {
   const unchanging = fixedPrices(options.coins, fixed);
-  const coins = options.coins.filter(({ name }) => !fixed.has(name));
-  if (sources === undefined || coins.length === 0) return { prices: unchanging, priceLoops: {} };
-  const feed = createPriceFeed({ ...sources, ...options, coins, readers: readersOf(sources, fetch) });
+  const pricedCoins = options.coins.filter(({ name }) => !fixed.has(name));
+  if (sources === undefined || pricedCoins.length === 0)
+    return { prices: unchanging, pricedCoins: [], priceLoops: [] };
+  const readers = readersOf(sources, fetch);
+  const feed = createPriceFeed({ ...sources, ...options, coins: pricedCoins, readers });
   const prices: PriceSource = {
     priceOf: (coinType) => unchanging.priceOf(coinType) ?? feed.priceOf(coinType),
     refresh: (signal) => feed.refresh(signal),

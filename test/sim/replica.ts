@@ -119,8 +119,8 @@ export async function startReplica({
   });
   const shared = runsSharedWork
     ? createSharedWork({ ...own, retentionDays: 0, clock, log: replicaLog, pace })
-    : {};
-  const loops: Loop[] = [...Object.values(work), ...Object.values(shared)];
+    : [];
+  const loops: Loop[] = [...work, ...shared].map(({ loop }) => loop);
   for (const loop of loops) loop.start();
   return {
     network,

@@ -59,9 +59,8 @@ export async function simulateBeside(seed: number, server: SimServer): Promise<B
     const signals = createLocalSignals();
     const healthy = await network("testnet", 0, signals);
     const ill = await network("mainnet", 1, signals);
-    const shared = Object.values(
-      createSharedWork({ database, signals, retentionDays: 0, clock, log: silentLog, pace: SIM_PACE }),
-    );
+    const work = { database, signals, retentionDays: 0, clock, log: silentLog, pace: SIM_PACE };
+    const shared = createSharedWork(work).map(({ loop }) => loop);
     for (const loop of shared) loop.start();
     ill.chain.faults.set({ ...NO_FAULTS, ...ILL, staleCommits: random.integer(1, 6) });
     const client = async (one: Network, signCount: number) => {
