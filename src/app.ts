@@ -89,7 +89,7 @@ export async function startApp(config: Config, options: AppOptions): Promise<App
     const found = accesses[config.networks.findIndex((network) => network.name === name)];
     const connections = connectionsOf.get(name);
     if (found === undefined || connections === undefined) throw new Error(`${name} has no access`);
-    // The Ika client completes its configuration in place, and each attempt to connect begins anew.
+    // Copied for each attempt to connect, because the Ika client completes its configuration in place.
     return { ...found, ikaConfig: structuredClone(found.ikaConfig), fetch: connections.fetch };
   };
   const networks: Networks = await openNetworks({

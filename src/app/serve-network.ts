@@ -45,6 +45,6 @@ export interface ServeNetworkOptions {
   /** Caches protocol parameters of all networks by their digest. */
   readonly parameterStore: ParameterStore;
   readonly coordination: Pick<Coordination, "signals" | "buckets">;
-  /** Of the process, with all its networks. */
+  /** The readiness of the process with all its networks. */
   readonly readiness: () => Promise<Readiness>;
 }

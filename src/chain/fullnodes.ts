@@ -66,7 +66,7 @@ export function createFullnodes(options: FullnodesOptions): Fullnodes {
   }
 
   async function attempt({ node, route, init, isLast, fail }: Attempt): Promise<Response> {
-    // The last node has the time that the caller gives it.
+    // The last node has no limit but the caller's own.
     const deadline = isLast ? undefined : startDeadline(clock, timeFor(route));
     const signal = AbortSignal.any([init?.signal, deadline?.signal].filter((one) => one != null));
     try {

@@ -90,7 +90,7 @@ export interface NetworkOptions extends NetworkAccess {
   /** The clock of the calls' time limits. */
   readonly clock: Clock;
   readonly times?: CallTimes;
-  /** Called for each answer that belongs to another request. Default: none. */
+  /** Called for each reply that belongs to another request. Default: none. */
   readonly onMixUp?: MixUpReport | undefined;
   /** The identifier of the chain that the database belongs to. Default: the first fullnode that answers decides. */
   readonly chain?: string | undefined;
@@ -127,7 +127,7 @@ export interface ChainNetwork {
   readonly client: SuiGrpcClient;
   /** The fetch function for the hosts of the network's configuration. */
   readonly fetch: typeof fetch;
-  /** The back-off of every call to the fullnode: that of `work`, or of `background` after {@link inBackground}. */
+  /** The back-off of every call to the fullnode: `work`, or `background` after {@link inBackground}. */
   readonly backOff: BackOff;
   /** Called for each reply that belongs to another request. */
   readonly onMixUp?: MixUpReport | undefined;

@@ -42,9 +42,9 @@ export interface NetworkConfig {
   readonly openReservationsMaxCount: number;
   readonly dkgsPerDay: number;
   readonly refundsPerDay: number;
-  /** Wrong halves of one project that are verified. */
+  /** The number of one project's wrong halves that are verified per minute. */
   readonly wrongHalvesPerMinute: number;
-  /** Reads of the network's fullnode that calls may cause. */
+  /** The limits of fullnode reads that calls may cause. */
   readonly callerReads: CallerReadLimits;
   /** The number of threads that verify halves and signatures. */
   readonly verifyThreads: number;

@@ -118,7 +118,8 @@ export const PRICE_SOURCE_VARIABLES = [
   {
     name: "BILLING_PRICE_MAX_STEP_PERCENT",
     default: "20",
-    description: "Maximum step of a price; a larger one counts only after it has held for the maximum age",
+    description:
+      "Maximum step of a price, in percent; a price beyond it counts only after it has held for the maximum age",
     perNetwork: "override",
   },
 ] as const satisfies readonly ConfigVariable[];

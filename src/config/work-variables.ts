@@ -56,7 +56,7 @@ export const WORK_VARIABLES = [
     name: "MAX_WRONG_HALVES_PER_PROJECT_PER_MINUTE",
     default: "60",
     description:
-      "Wrong users' halves that one project may send; beyond that the service verifies none of its halves",
+      "Wrong users' halves that one project may send per minute; beyond that, the service verifies none of its halves",
     perNetwork: "override",
   },
   {

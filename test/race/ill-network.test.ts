@@ -1,4 +1,4 @@
-/** One process and one database serve two networks. The fullnode of one of them is ill, and the other one notices nothing. */
+/** One process and one database serve two networks. The fullnode of one fails in every way, and the other is unaffected. */
 import { randomBytes } from "node:crypto";
 import dns from "node:dns/promises";
 import { syncBuiltinESMExports } from "node:module";
@@ -156,7 +156,7 @@ describe.skipIf(test === undefined)("a network next to a failing one", () => {
     "signs all that it is asked for while the other's fullnode %s, which then goes on",
     async (state, _, ends) => {
       const before = { testnet: await balanceOf("testnet"), mainnet: await balanceOf("mainnet") };
-      // The reservation waits until the pool has a presign, which an ill fullnode could not give it.
+      // The reservation waits until the pool has a presign, which a failing fullnode cannot provide.
       const stuck = await reserve(face("testnet"), dwalletIds.testnet, `stuck while it ${state}`);
       front.become(state);
       const passedCount = front.passedCount();
@@ -220,7 +220,7 @@ describe.skipIf(test === undefined)("a network next to a failing one", () => {
     }
   });
 
-  it("keeps its money, whatever calls with keys of the other one name", async () => {
+  it("lets no key of the other network spend its credit", async () => {
     const before = { testnet: await balanceOf("testnet"), mainnet: await balanceOf("mainnet") };
     const [own, stranger] = [face("mainnet"), face("testnet")];
     const open = await Promise.all(

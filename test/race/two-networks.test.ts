@@ -1,4 +1,4 @@
-/** One process and one database serve two networks, each with a chain of its own, on a real PostgreSQL. */
+/** One process and one database serve two networks, each with its own chain, on a real PostgreSQL. */
 import { status } from "@grpc/grpc-js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { NO_FAULTS } from "../../src/localnet/faults/fault-settings.ts";
@@ -163,7 +163,7 @@ describe.skipIf(test === undefined)("a process that serves two networks", () => 
     expect(await endsOn("mainnet")).toEqual([wrong, wrong, wrong, wrong]);
   });
 
-  it("signs on both at each network's own price, and every signature of one goes on while the other hangs", async () => {
+  it("signs on both at each network's own price, and completes every signature on one while the other hangs", async () => {
     const [onTestnet, onMainnet] = [face("testnet"), face("mainnet")];
     const [testnetId, mainnetId] = await Promise.all([onboardOverSim(onTestnet), onboardOverSim(onMainnet)]);
     const [testnetBefore, mainnetBefore] = [await balanceOf("testnet"), await balanceOf("mainnet")];

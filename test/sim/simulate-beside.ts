@@ -32,9 +32,10 @@ export interface BesideReport {
 }
 
 /**
- * Runs two networks as one process does, all choices from the seed: each with its own connections to one database, with
- * common signals, and with common loops for what needs no chain. The fullnode of one fails in every way, often, until all
- * clients of the other one have their answers. Then it recovers, its own client gets its answers, and everything is checked.
+ * Runs two networks as one process does, with all choices from the seed. Each has its own connections to one database.
+ * They share signals and the loops that need no chain. The fullnode of one fails often and in every way, until all
+ * clients of the other one have their answers. Then it recovers, its own client gets its answers, and everything is
+ * checked.
  */
 export async function simulateBeside(seed: number, server: SimServer): Promise<BesideReport> {
   const scheduler = createScheduler({

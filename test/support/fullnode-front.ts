@@ -7,11 +7,11 @@ export interface FullnodeFront {
   readonly url: string;
   /** Sets how calls are answered. At first they are passed on. */
   become(state: FrontState): void;
-  /** Ends the state `slow`: passes on the calls that wait, and becomes honest. */
+  /** Ends the state `slow`: forwards the waiting calls, and becomes honest. */
   release(): void;
-  /** The number of calls in the present state. */
+  /** The number of calls in the current state. */
   readonly callCount: () => number;
-  /** The number of calls that were passed on, in any state. */
+  /** The number of forwarded calls, in any state. */
   readonly passedCount: () => number;
   close(): Promise<void>;
 }
@@ -21,13 +21,13 @@ export interface FullnodeFront {
  * - `hangs`: never answers.
  * - `refuses`: answers 429.
  * - `breaks`: closes the connection.
- * - `slow`: passes each call on when it is released, not before.
- * - `lies`: answers every call with bytes that mean nothing.
- * - `poses`: answers every call with another node's answer to it.
+ * - `slow`: holds each call until it is released, then forwards it.
+ * - `lies`: answers every call with meaningless bytes.
+ * - `poses`: forwards every call to another node.
  */
 export type FrontState = "honest" | "hangs" | "refuses" | "breaks" | "slow" | "lies" | "poses";
 
-/** Starts a proxy in front of a fullnode. It poses with the answers of `other`. */
+/** Starts a proxy in front of a fullnode. In the state `poses` it forwards to `other`. */
 export async function startFullnodeFront(target: string, other?: string): Promise<FullnodeFront> {
   let state: FrontState = "honest";
   let calls = 0;

@@ -8,7 +8,7 @@ export async function fetchJson(
   { headers = {}, timeoutMs = TIMEOUT_MS, fetch: send = fetch }: FetchJsonOptions = {},
 ): Promise<unknown> {
   const response = await send(url, {
-    // Coinbase refuses a call without a user agent.
+    // Coinbase refuses requests without a user agent.
     headers: { accept: "application/json", "user-agent": "threshold-signing-service", ...headers },
     redirect: "error",
     signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),

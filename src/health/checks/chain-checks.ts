@@ -74,7 +74,7 @@ async function lookAtFullnode(chain: HealthChain): Promise<Finding> {
   return { status: "warn", found, advice: "use a fullnode that is nearer or less busy" };
 }
 
-/** Asks each fullnode for its chain, and says what is wrong with those that do not serve this one. */
+/** Asks each fullnode for its chain. Returns a description of each that does not answer or serves another chain. */
 async function faultsOf(
   { name, fetch }: NetworkAccess,
   urls: readonly Secret[],

@@ -33,7 +33,7 @@ type Fullnode = (route: string, init?: RequestInit) => Promise<Response>;
 
 const localnet: Fullnode = (route, init) => fetch(harness.net.url + route, init);
 
-/** Starts the work with what answers for the two fullnodes. Returns the calls as they come. */
+/** Starts the chain service with handlers for the two fullnodes. Returns the growing list of calls. */
 async function start(first: Fullnode, second = localnet, clock = systemClock): Promise<string[]> {
   const routes: string[] = [];
   service = await startChainService(database, harness.net, {
@@ -80,7 +80,7 @@ it("the chain service uses the second fullnode while the first one cannot be rea
   expect(service!.alarms).toEqual([]);
 });
 
-it("goes on with the second one while the first one never answers, from its first use", async () => {
+it("the chain service uses the second fullnode if the first one never answers, from its first use", async () => {
   const attempts = new Set<() => void>();
   const clock: Clock = {
     now: systemClock.now,
@@ -92,7 +92,7 @@ it("goes on with the second one while the first one never answers, from its firs
   };
   const routes = await start(
     () => {
-      // The time of every attempt is over as soon as the first one is asked.
+      // Every attempt times out as soon as the first fullnode gets a call.
       for (const end of attempts) end();
       return new Promise(() => {});
     },
@@ -110,7 +110,7 @@ it("goes on with the second one while the first one never answers, from its firs
   expect(service!.alarms).toEqual([]);
 });
 
-it("has a transaction once that the first one executes without an answer", async () => {
+it("a transaction lands once if the first fullnode executes it but never answers", async () => {
   let executedCount = 0;
   const routes = await start(async (route, init) => {
     const response = await fetch(harness.net.url + route, init);

@@ -198,7 +198,7 @@ describe("several fullnodes", () => {
     expect([asked, calls]).toEqual([["a", "a"], [`a${READ}`]]);
   });
 
-  it("check a node's chain again after it was away", async () => {
+  it("check a node's chain again after it was unreachable", async () => {
     const { read, asked, set, clock } = create();
     await read();
     set("a", () => new TypeError("fetch failed"));

@@ -75,7 +75,7 @@ describe("several networks", () => {
     ]);
   });
 
-  it("have keys of their own, which are never shared", () => {
+  it("have their own keys, which are never shared", () => {
     expect(faultsOf({})).toEqual([]);
     expect(faultsOf({ HOT_WALLET_SUI_SECRET_HEX: hex() }).join()).toMatch(
       /^HOT_WALLET_SUI_SECRET_HEX: expected HOT_WALLET_SUI_SECRET_HEX_<NETWORK> for each network instead/,

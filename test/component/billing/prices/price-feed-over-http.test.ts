@@ -114,7 +114,7 @@ const feedOf = (...sources: (keyof typeof PATHS)[]) =>
     ...{ refreshMs: 1_000, maxAgeMs: MAX_AGE_MS, maxStepPercent: 20, maxSpreadPercent: 5 },
     readers: sources.map(readerOf),
   });
-/** A source that fails alone rejects the refresh. What counts is the price. */
+/** A source that fails alone rejects the refresh. The price decides. */
 const refresh = (feed: ReturnType<typeof feedOf>) =>
   feed.refresh(new AbortController().signal).catch(() => undefined);
 const usdOf = (feed: ReturnType<typeof feedOf>) => {
