@@ -33,6 +33,15 @@ const REPEATING_FILES: Readonly<Record<string, string>> = {
   "src/sdk/web-worker.ts": "is a package entry, with the engine of the other entry and its program embedded",
 };
 
+/** Tests that open PostgreSQL, or may, without `openTestPool` and `openTestClient`, each with the reason. */
+const POSTGRES_OPENERS: Readonly<Record<string, string>> = {
+  "test/component/cli/audit.test.ts": "opens the embedded database",
+  "test/race/database-lost.test.ts": "opens pools that get no connection",
+  "test/race/start-on-database.test.ts": "counts the connections that the configuration allows",
+  "test/support/recorded-statements.ts": "is the helper for a pool that records its statements",
+  "test/support/test-pool.ts": "is the helper",
+};
+
 const source = sourcesBelow(["src"], [".ts", ".tsx"]);
 const code = [...source, ...sourcesBelow(["test", "tools", "bench"], [".ts", ".mjs"])];
 const documents = [
@@ -171,6 +180,16 @@ describe("the sources", () => {
     const replacing = linesWith(code, /\bvi\.(?:mock|doMock|hoisted)\(/);
     expect(replacing.length).toBeGreaterThan(0);
     expect(replacing.filter((line) => /^test\/(?:unit|component)\//.test(line))).toEqual([]);
+  });
+
+  it("open PostgreSQL in tests through the helper that takes few connections", () => {
+    const openers = code.filter(
+      (file) =>
+        file.path.startsWith("test/") &&
+        file.path !== "test/tidy.test.ts" &&
+        /\bopenPostgres\(|\bopenDatabase\(\{|new pg\.(?:Client|Pool)\(/.test(withoutComments(file)),
+    );
+    expect(openers.map((file) => file.path)).toEqual(Object.keys(POSTGRES_OPENERS).sort());
   });
 
   it("leave nothing for later and switch no test off", () => {

@@ -11,18 +11,17 @@ import { insertApiKey } from "../../src/access/insert-api-key.ts";
 import { createParameterStore } from "../../src/onboarding/parameter-store.ts";
 import type { Database, Queryable } from "../../src/store/database.ts";
 import { migrationNames } from "../../src/store/migrations.ts";
-import { openPostgres } from "../../src/store/open-postgres.ts";
 import { checkRest } from "../sim/check-rest.ts";
 import { onboardOverSim } from "../sim/onboard-over.ts";
 import { type SimLocalnet, startSimLocalnet } from "../sim/sim-localnet.ts";
 import { restFace } from "../soak/rest-face.ts";
-import { silentLog } from "../support/database.ts";
 import type { Face } from "../support/faces.ts";
 import { testDatabase } from "../support/postgres.ts";
 import { testRedis } from "../support/redis.ts";
 import { type RedisProxy, startRedisProxy } from "../support/redis-proxy.ts";
 import { layoutOfSignMessage, projectWith, TEST_ORIGIN, TEST_TRIPLE } from "../support/rows.ts";
 import { type ServiceProcess, serviceFolder, startService } from "../support/service.ts";
+import { openTestPool } from "../support/test-pool.ts";
 import { base64, signEnd } from "../support/user.ts";
 import { type Watched, watchToEnd } from "../support/watch-to-end.ts";
 
@@ -74,7 +73,7 @@ describe.skipIf(!postgres || !redisUrl)("two api and two worker replicas", () =>
         await store.put(localnet.networkEncryptionKeyId, curve, Uint8Array.of(curve));
     }
     await Promise.all(SLOTS.map((_, index) => start(index)));
-    database = await openPostgres(postgres!.url, silentLog);
+    database = await openTestPool(postgres!.url);
     const projectId = await projectWith(database, 1_000_000_000n);
     const key = await insertApiKey(database, TEST_ORIGIN, { projectId, name: "replicas", scopes: SCOPES });
     apiKey = key.plaintext;

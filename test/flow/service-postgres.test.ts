@@ -6,12 +6,12 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { createInlineEngine } from "../../src/crypto/inline-engine.ts";
 import { verifyLedger } from "../../src/ledger/verify-ledger.ts";
 import { findTriple } from "../../src/protocol/algorithms.ts";
-import { openDatabase } from "../../src/store/open-database.ts";
 import { grpcJsFace } from "../support/faces.ts";
 import { judge } from "../support/judges.ts";
 import { testDatabase } from "../support/postgres.ts";
 import { testRedis } from "../support/redis.ts";
 import { runTss, type ServiceProcess, serviceFolder, startService } from "../support/service.ts";
+import { openTestPool } from "../support/test-pool.ts";
 import {
   downloadParameters,
   fromBase64,
@@ -27,7 +27,6 @@ const redisUrl = await testRedis();
 const { folder, remove } = serviceFolder();
 let service: ServiceProcess | undefined;
 let apiKey = "";
-const log = { info: () => {}, warn: () => {}, error: () => {} };
 /** The sign request that was completed. */
 let signed: Awaited<ReturnType<typeof signEnd>> | undefined;
 
@@ -67,7 +66,7 @@ describe.skipIf(!postgres || !redisUrl)("a service on PostgreSQL and Redis", () 
     expect(judge({ ...triple, publicKey: dwallet.publicKey, message, signature })).toBe(true);
     signed = done;
 
-    const database = await openDatabase({ databaseUrl: postgres!.url, dataDirectory: folder, log });
+    const database = await openTestPool(postgres!.url);
     try {
       expect(await verifyLedger(database)).toEqual([]);
       const [project] = await database.query<{ balance: bigint; held: bigint }>(
@@ -88,7 +87,7 @@ describe.skipIf(!postgres || !redisUrl)("a service on PostgreSQL and Redis", () 
     };
     expect(await verify()).toEqual({ exitCode: 0, differences: [] });
 
-    const database = await openDatabase({ databaseUrl: postgres!.url, dataDirectory: folder, log });
+    const database = await openTestPool(postgres!.url);
     const [project] = await database.query<{ id: string }>(
       "UPDATE project SET balance_micro_usd = balance_micro_usd + 5 RETURNING id",
       [],
@@ -102,7 +101,7 @@ describe.skipIf(!postgres || !redisUrl)("a service on PostgreSQL and Redis", () 
 
   it("catches up with the chain when the database is an older copy", { timeout: 120_000 }, async () => {
     expect(await service!.stop()).toBe(0);
-    const database = await openDatabase({ databaseUrl: postgres!.url, dataDirectory: folder, log });
+    const database = await openTestPool(postgres!.url);
     // As it was when the signature, the dWallet and its presign had been asked for, and nothing had been sent.
     await database.query("UPDATE project SET balance_micro_usd = balance_micro_usd - 5", []);
     await database.query(
@@ -148,7 +147,7 @@ describe.skipIf(!postgres || !redisUrl)("a service on PostgreSQL and Redis", () 
     const again = await signEnd(face, signed!["signRequestId"]!);
     expect({ ...again, updateTime: signed!["updateTime"] }).toEqual(signed);
     face.close();
-    const after = await openDatabase({ databaseUrl: postgres!.url, dataDirectory: folder, log });
+    const after = await openTestPool(postgres!.url);
     try {
       await vi.waitUntil(
         async () => {

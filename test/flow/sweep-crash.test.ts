@@ -6,9 +6,7 @@ import { bytesToHex } from "@noble/hashes/utils.js";
 import { afterAll, describe, expect, it, vi } from "vitest";
 import { deriveDepositKey } from "../../src/billing/deposits/deposit-key.ts";
 import type { Database } from "../../src/store/database.ts";
-import { openDatabase } from "../../src/store/open-database.ts";
 import { Secret } from "../../src/telemetry/secret.ts";
-import { silentLog } from "../support/database.ts";
 import { type Coins, coinsOf, recordAddress, recordDeposits } from "../support/deposit-rows.ts";
 import { testDatabase } from "../support/postgres.ts";
 import { objectId } from "../support/rows.ts";
@@ -19,6 +17,7 @@ import {
   startLocalnetProcess,
   startService,
 } from "../support/service.ts";
+import { openTestPool } from "../support/test-pool.ts";
 
 const SEED = new Uint8Array(32).fill(3);
 const postgres = await testDatabase();
@@ -61,11 +60,7 @@ describe.skipIf(!postgres)("kill -9 in the middle of a sweep", () => {
       projectId: projectId,
       reference: "",
     }).toSuiAddress();
-    const database = await openDatabase({
-      databaseUrl: postgres!.url,
-      dataDirectory: folder,
-      log: silentLog,
-    });
+    const database = await openTestPool(postgres!.url);
     stops.push(() => database.close());
     await recordAddress(database, { projectId, address });
     const coinTypes = ["0x2::sui::SUI", await fund(localnet.url, address, client)];

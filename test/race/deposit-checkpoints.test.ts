@@ -16,20 +16,20 @@ import { type Localnet, startLocalnet } from "../../src/localnet/localnet.ts";
 import { localnetHotWalletSecret } from "../../src/localnet/seed.ts";
 import type { Database } from "../../src/store/database.ts";
 import { migrate } from "../../src/store/migrate.ts";
-import { openPostgres } from "../../src/store/open-postgres.ts";
 import { Secret } from "../../src/telemetry/secret.ts";
 import { silentLog } from "../support/database.ts";
 import { type DepositWatch, quietAddresses, watchDeposits } from "../support/deposit-watch.ts";
 import { acceptedCoin, fundedPayer, type Payer, SUI, testDeposits } from "../support/deposits.ts";
 import { testDatabase } from "../support/postgres.ts";
 import { moneyOf, objectId, projectWith, TEST_ORIGIN } from "../support/rows.ts";
+import { openTestPool } from "../support/test-pool.ts";
 import { createCheapMpc } from "../unit/localnet/cheap-mpc.ts";
 
 const PATIENCE = { timeout: 30_000, interval: 20 };
 const test = await testDatabase();
 const pools: Database[] = [];
 if (test !== undefined) {
-  for (let pool = 0; pool < 2; pool++) pools.push(await openPostgres(test.url, silentLog));
+  for (let pool = 0; pool < 2; pool++) pools.push(await openTestPool(test.url));
   await migrate(pools[0]!, silentLog);
 }
 afterAll(async () => {

@@ -13,7 +13,6 @@ import { readSignRequest } from "../../src/signing/sign-request.ts";
 import { submit } from "../../src/signing/submit.ts";
 import type { Database } from "../../src/store/database.ts";
 import { migrate } from "../../src/store/migrate.ts";
-import { openPostgres } from "../../src/store/open-postgres.ts";
 import { createLife } from "../sim/mortal.ts";
 import { onboardUser, type SimUser, time } from "../sim/onboard-user.ts";
 import { DKG_PRICE, PRICE, type Replica, startReplica } from "../sim/replica.ts";
@@ -29,6 +28,7 @@ import {
   TEST_ORIGIN,
   TEST_TRIPLE,
 } from "../support/rows.ts";
+import { openTestPool } from "../support/test-pool.ts";
 
 const PATIENCE = { timeout: 30_000, interval: 20 };
 const CREDIT = 100n * PRICE + DKG_PRICE;
@@ -48,7 +48,7 @@ describe.skipIf(test === undefined)("an exit", () => {
       log: () => {},
     });
   beforeAll(async () => {
-    database = await openPostgres(test!.url, silentLog);
+    database = await openTestPool(test!.url);
     await migrate(database, silentLog);
     localnet = await startLocalnet({ mpc: createSimMpc() });
     replica = await start();

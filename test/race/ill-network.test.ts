@@ -1,12 +1,11 @@
 /** One process and one database serve two networks. The fullnode of one of them is ill, and the other one notices nothing. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { openPostgres } from "../../src/store/open-postgres.ts";
 import { onboardOverSim } from "../sim/onboard-over.ts";
-import { silentLog } from "../support/database.ts";
 import { type Face, grpcJsFace } from "../support/faces.ts";
 import { type FrontState, type FullnodeFront, startFullnodeFront } from "../support/fullnode-front.ts";
 import { testDatabase } from "../support/postgres.ts";
 import { layoutOfSignMessage, moneyOf, TEST_TRIPLE } from "../support/rows.ts";
+import { openTestPool } from "../support/test-pool.ts";
 import {
   fundedProject,
   type PosingNetwork,
@@ -163,7 +162,7 @@ describe.skipIf(test === undefined)("a network beside an ill one", () => {
     const ends = await Promise.all(open.map((id) => signEnd(own, id)));
     expect(ends.map(({ status }) => status)).toEqual(open.map(() => "completed"));
     const after = { testnet: before.testnet, mainnet: before.mainnet - BigInt(COUNT) * PRICES.mainnet };
-    const database = await openPostgres(test!.url, silentLog, { poolSizeCount: 1 });
+    const database = await openTestPool(test!.url);
     try {
       for (const name of ["testnet", "mainnet"] as const) {
         const money = await moneyOf(database, projects[name].projectId);

@@ -35,7 +35,6 @@ import { readSignRequest, type SignRequestRow } from "../../src/signing/sign-req
 import { submit } from "../../src/signing/submit.ts";
 import type { Database } from "../../src/store/database.ts";
 import { migrate } from "../../src/store/migrate.ts";
-import { openPostgres } from "../../src/store/open-postgres.ts";
 import { Secret } from "../../src/telemetry/secret.ts";
 import { createLife } from "../sim/mortal.ts";
 import { onboardUser, type SimUser, time } from "../sim/onboard-user.ts";
@@ -56,6 +55,7 @@ import {
   TEST_TRIPLE,
 } from "../support/rows.ts";
 import { runTss } from "../support/service.ts";
+import { openTestPool } from "../support/test-pool.ts";
 
 const SEED = new Secret(localnetDepositSeed());
 const PATIENCE = { timeout: 60_000, interval: 20 };
@@ -242,7 +242,7 @@ describe.skipIf(!lost || !copy || !redisUrl)("a database that lost its last minu
 
   beforeAll(async () => {
     localnet = await startLocalnet({ mpc: createSimMpc(), epochDurationMs: 24 * 3_600_000 });
-    before = await openPostgres(lost!.url, silentLog);
+    before = await openTestPool(lost!.url);
     await migrate(before, silentLog);
     projectId = await projectWith(before, 2n * PRICE + 3n * DKG_PRICE);
     replica = await start(before);
@@ -270,7 +270,7 @@ describe.skipIf(!lost || !copy || !redisUrl)("a database that lost its last minu
     await replica.stop();
 
     await run("pg_restore", ["--exit-on-error", `--dbname=${copy!.url}`, dumpFile]);
-    after = await openPostgres(copy!.url, silentLog);
+    after = await openTestPool(copy!.url);
     underWay = await forgetOutcome();
     await expect(dieHalfWay()).rejects.toThrow("death");
     // Whoever starts the service now as if nothing had happened.

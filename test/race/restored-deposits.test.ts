@@ -18,7 +18,6 @@ import { localnetHotWalletSecret } from "../../src/localnet/seed.ts";
 import { reconcile } from "../../src/restore/reconcile.ts";
 import type { Database } from "../../src/store/database.ts";
 import { migrate } from "../../src/store/migrate.ts";
-import { openPostgres } from "../../src/store/open-postgres.ts";
 import { Secret } from "../../src/telemetry/secret.ts";
 import { silentLog } from "../support/database.ts";
 import { quietAddresses, watchDeposits } from "../support/deposit-watch.ts";
@@ -26,6 +25,7 @@ import { fundedPayer, SUI, testDeposits } from "../support/deposits.ts";
 import { testDatabase } from "../support/postgres.ts";
 import { flatPrices } from "../support/prices.ts";
 import { moneyOf, objectId, projectWith } from "../support/rows.ts";
+import { openTestPool } from "../support/test-pool.ts";
 import { createCheapMpc } from "../unit/localnet/cheap-mpc.ts";
 
 const run = promisify(execFile);
@@ -48,7 +48,7 @@ describe.skipIf(!lost || !copy)("a database that forgot deposits, references and
 
   beforeAll(async () => {
     localnet = await startLocalnet({ mpc: createCheapMpc() });
-    before = await openPostgres(lost!.url, silentLog);
+    before = await openTestPool(lost!.url);
     await migrate(before, silentLog);
   });
   afterAll(async () => {
@@ -112,7 +112,7 @@ describe.skipIf(!lost || !copy)("a database that forgot deposits, references and
       ...["--exit-on-error", "--clean", "--if-exists"],
       ...[`--dbname=${copy!.url}`, dumpFile],
     ]);
-    after = await openPostgres(copy!.url, silentLog);
+    after = await openTestPool(copy!.url);
     await quietAddresses(after);
     // The lease in the copy expires half a minute later.
     await after.query("UPDATE checkpoint_follower SET leased_until = now()", []);

@@ -109,7 +109,10 @@ export async function startLocalnetProcess(folder: string): Promise<LocalnetProc
   };
 }
 
-/** Runs one `tss` command: the program that this run has compiled, or else the sources. */
+/**
+ * Runs one `tss` command, with 2 connections to a PostgreSQL unless its environment has another number. Runs the program
+ * that this run has compiled, or else the sources.
+ */
 export function runTss(argv: readonly string[], environment: Record<string, string>): ChildProcess {
   const root = path.resolve(import.meta.dirname, "../..");
   const compiled = compiledProgram.read();
@@ -117,7 +120,11 @@ export function runTss(argv: readonly string[], environment: Record<string, stri
     compiled === undefined ? ["--import", "tsx", path.join(root, "src/cli/main.ts")] : [compiled];
   return spawn(process.execPath, [...program, ...argv], {
     cwd: root,
-    env: { ...programEnvironment, ...environment },
+    env: {
+      ...programEnvironment,
+      ...("DATABASE_URL" in environment && { DATABASE_POOL_SIZE: "2" }),
+      ...environment,
+    },
     stdio: ["ignore", "pipe", "pipe"],
   });
 }
