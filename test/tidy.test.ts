@@ -33,6 +33,25 @@ const REPEATING_FILES: Readonly<Record<string, string>> = {
   "src/sdk/web-worker.ts": "is a package entry, with the engine of the other entry and its program embedded",
 };
 
+/** Files of tests that use a timer, each with the reason. None of them waits for the outcome of a test. */
+const TIMED_TESTS: Readonly<Record<string, string>> = {
+  "test/component/billing/sweeps/sweep-deaths.test.ts": "waits for a process that may have been killed",
+  "test/component/localnet/localnet-process.ts": "is a process that lives until it is killed",
+  "test/component/store/pid-lock.test.ts": "starts a process that lives until it is killed",
+  "test/component/transport/slow-readers.test.ts": "plays a client that sends slowly",
+  "test/fuzz/run-case.ts": "bounds a case",
+  "test/interop/drained-service.ts": "plays a handler that takes a while",
+  "test/sim/sim-server.ts": "bounds the end of a stuck run",
+  "test/sim/statements.ts": "decides when to ask the server for its locks",
+  "test/soak/rest-face.ts": "is load of a soak, which runs for a time",
+  "test/soak/soak-transport.ts": "is load of a soak, which runs for a time",
+  "test/soak/soak.ts": "is load of a soak, which runs for a time",
+  "test/soak/transport-process.ts": "is load of a soak, which runs for a time",
+  "test/soak/transport-traffic.ts": "is load of a soak, which runs for a time",
+  "test/fuzz/fuzz-target.ts": "plays handlers that take a while",
+  "test/support/poll-until.ts": "is the helper",
+};
+
 /** Tests that open PostgreSQL, or may, without `openTestPool` and `openTestClient`, each with the reason. */
 const POSTGRES_OPENERS: Readonly<Record<string, string>> = {
   "test/component/cli/audit.test.ts": "opens the embedded database",
@@ -190,6 +209,14 @@ describe("the sources", () => {
         /\bopenPostgres\(|\bopenDatabase\(\{|new pg\.(?:Client|Pool)\(/.test(withoutComments(file)),
     );
     expect(openers.map((file) => file.path)).toEqual(Object.keys(POSTGRES_OPENERS).sort());
+  });
+
+  it("poll in tests with the one bounded helper alone", () => {
+    const tests = code.filter((file) => file.path.startsWith("test/") && file.path !== "test/tidy.test.ts");
+    const pollers = tests.filter((file) =>
+      /\bvi\.wait(?:For|Until)\(|\bset(?:Timeout|Interval)\(|setTimeout as \w+/.test(withoutComments(file)),
+    );
+    expect(pollers.map((file) => file.path)).toEqual(Object.keys(TIMED_TESTS).sort());
   });
 
   it("leave nothing for later and switch no test off", () => {

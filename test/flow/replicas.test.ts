@@ -4,7 +4,7 @@ import { mkdirSync } from "node:fs";
 import path from "node:path";
 import * as grpc from "@grpc/grpc-js";
 import { Redis } from "ioredis";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { SignRequest_Status as Status } from "../../gen/proto/tss/v1/signing_pb.ts";
 import { SCOPES } from "../../src/access/caller.ts";
 import { insertApiKey } from "../../src/access/insert-api-key.ts";
@@ -16,6 +16,7 @@ import { onboardOverSim } from "../sim/onboard-over.ts";
 import { type SimLocalnet, startSimLocalnet } from "../sim/sim-localnet.ts";
 import { restFace } from "../soak/rest-face.ts";
 import type { Face } from "../support/faces.ts";
+import { pollUntil } from "../support/poll-until.ts";
 import { testDatabase } from "../support/postgres.ts";
 import { testRedis } from "../support/redis.ts";
 import { type RedisProxy, startRedisProxy } from "../support/redis-proxy.ts";
@@ -101,14 +102,13 @@ describe.skipIf(!postgres || !redisUrl)("two api and two worker replicas", () =>
       const shared = ["database", "migrations", "fullnode", "outbox"];
       const names = [...shared, ...(SLOTS[index] === "worker" ? ["lanes"] : []), "redis"];
       // On a busy machine a check may be late once.
-      await vi.waitFor(
-        async () => {
-          const reply = await fetch(`${replica!.access.baseUrl}/v1/ready`);
-          const checks = names.map((name) => ({ name, status: "ok" }));
-          expect([reply.status, await reply.json()]).toEqual([200, { status: "ready", checks }]);
-        },
-        { timeout: 30_000, interval: 500 },
-      );
+      const ready = await pollUntil(async () => {
+        const reply = await fetch(`${replica!.access.baseUrl}/v1/ready`);
+        const body = (await reply.json()) as { status: string };
+        return body.status === "ready" && { status: reply.status, body };
+      });
+      const checks = names.map((name) => ({ name, status: "ok" }));
+      expect(ready).toEqual({ status: 200, body: { status: "ready", checks } });
     }
   });
 
@@ -150,7 +150,7 @@ describe.skipIf(!postgres || !redisUrl)("two api and two worker replicas", () =>
     );
     const more = (count: number) => {
       const wanted = watched.size + count;
-      const isThere = vi.waitUntil(() => watched.size >= wanted, { timeout: PROGRESS_MS });
+      const isThere = pollUntil(() => watched.size >= wanted, { timeoutMs: PROGRESS_MS });
       return Promise.race([isThere, signing]);
     };
     const killAndStart = async (index: number) => {
@@ -158,7 +158,7 @@ describe.skipIf(!postgres || !redisUrl)("two api and two worker replicas", () =>
       // Streams are to break, too, and transactions whose outcome nobody has written yet.
       const isBusy =
         SLOTS[index] === "api" ? () => (openStreams.get(url) ?? 0) > 0 : () => hasStored(database);
-      await vi.waitUntil(isBusy, { timeout: PROGRESS_MS, interval: 1 });
+      await pollUntil(isBusy, { timeoutMs: PROGRESS_MS, intervalMs: 1 });
       const victim = replicas[index]!;
       replicas[index] = undefined;
       await victim.crash();

@@ -2,12 +2,13 @@
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { text } from "node:stream/consumers";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createInlineEngine } from "../../src/crypto/inline-engine.ts";
 import { verifyLedger } from "../../src/ledger/verify-ledger.ts";
 import { findTriple } from "../../src/protocol/algorithms.ts";
 import { grpcJsFace } from "../support/faces.ts";
 import { judge } from "../support/judges.ts";
+import { pollUntil } from "../support/poll-until.ts";
 import { testDatabase } from "../support/postgres.ts";
 import { testRedis } from "../support/redis.ts";
 import { runTss, type ServiceProcess, serviceFolder, startService } from "../support/service.ts";
@@ -136,10 +137,8 @@ describe.skipIf(!postgres || !redisUrl)("a service on PostgreSQL and Redis", () 
     await database.close();
 
     service = await startService(folder, environment);
-    const alarm = () =>
-      service!.log.find((line) => line.includes("something else sends from the hot wallet"));
-    await vi.waitUntil(alarm, { timeout: 10_000 });
-    expect(alarm()).toContain("--after-restore");
+    const alarm = await service.logged("something else sends from the hot wallet");
+    expect(alarm).toContain("--after-restore");
     expect(await service.stop()).toBe(0);
 
     service = await startService(folder, environment, ["--after-restore"]);
@@ -149,16 +148,13 @@ describe.skipIf(!postgres || !redisUrl)("a service on PostgreSQL and Redis", () 
     face.close();
     const after = await openTestPool(postgres!.url);
     try {
-      await vi.waitUntil(
-        async () => {
-          const rows = await after.query(
-            "SELECT 1 FROM presign WHERE state = 'ready' AND id = ANY($1::uuid[])",
-            [before!.ids],
-          );
-          return rows.length === before!.ids.length;
-        },
-        { timeout: 60_000, interval: 100 },
-      );
+      await pollUntil(async () => {
+        const rows = await after.query(
+          "SELECT 1 FROM presign WHERE state = 'ready' AND id = ANY($1::uuid[])",
+          [before!.ids],
+        );
+        return rows.length === before!.ids.length;
+      });
       expect(await verifyLedger(after)).toEqual([]);
     } finally {
       await after.close();

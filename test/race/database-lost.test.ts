@@ -8,6 +8,7 @@ import { createErrorMapping, type FailureRecord, reasonOf } from "../../src/erro
 import type { Database } from "../../src/store/database.ts";
 import { createPoolDatabase } from "../../src/store/pool-database.ts";
 import { environment } from "../support/environment.ts";
+import { pollUntil } from "../support/poll-until.ts";
 import { testDatabase } from "../support/postgres.ts";
 import { openTestClient, openTestPool, type TestPoolOptions } from "../support/test-pool.ts";
 
@@ -45,7 +46,7 @@ describe.skipIf(test === undefined)("a caller may repeat a call that failed beca
     admin!.query("SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = $1", [name]);
   const asleep = async () => {
     const sleeping = "SELECT 1 FROM pg_stat_activity WHERE datname = $1 AND wait_event = 'PgSleep'";
-    while ((await admin!.query(sleeping, [name])).rowCount === 0);
+    await pollUntil(async () => (await admin!.query(sleeping, [name])).rowCount);
   };
   async function opened<T>(work: (database: Database) => Promise<T>, options?: TestPoolOptions): Promise<T> {
     const database = await openTestPool(test!.url, options);

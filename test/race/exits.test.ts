@@ -1,7 +1,7 @@
 /** Exits of dWallets while requests are under way, on a real PostgreSQL and a chain with a Treasury. */
 import { randomBytes } from "node:crypto";
 import type { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ServiceError } from "../../src/errors/service-error.ts";
 import { type Localnet, startLocalnet } from "../../src/localnet/localnet.ts";
 import type { SignedConsent } from "../../src/onboarding/custody/check-consent.ts";
@@ -19,6 +19,7 @@ import { DKG_PRICE, PRICE, type Replica, startReplica } from "../sim/replica.ts"
 import { createSimMpc } from "../sim/sim-mpc.ts";
 import { silentLog } from "../support/database.ts";
 import { ownerOf, sendConsent, signConsent } from "../support/exits.ts";
+import { type ObservedDatabase, observeDatabase } from "../support/observe-database.ts";
 import { testDatabase } from "../support/postgres.ts";
 import {
   layoutOfSignMessage,
@@ -30,12 +31,11 @@ import {
 } from "../support/rows.ts";
 import { openTestPool } from "../support/test-pool.ts";
 
-const PATIENCE = { timeout: 30_000, interval: 20 };
 const CREDIT = 100n * PRICE + DKG_PRICE;
 const test = await testDatabase();
 
 describe.skipIf(test === undefined)("an exit", () => {
-  let database: Database;
+  let database: ObservedDatabase;
   let localnet: Localnet;
   let replica: Replica;
 
@@ -48,7 +48,7 @@ describe.skipIf(test === undefined)("an exit", () => {
       log: () => {},
     });
   beforeAll(async () => {
-    database = await openTestPool(test!.url);
+    database = observeDatabase(await openTestPool(test!.url));
     await migrate(database, silentLog);
     localnet = await startLocalnet({ mpc: createSimMpc() });
     replica = await start();
@@ -65,7 +65,7 @@ describe.skipIf(test === undefined)("an exit", () => {
   async function newUser(): Promise<SimUser & { readonly projectId: string }> {
     const projectId = await projectWith(database, CREDIT);
     const user = await onboardUser(callerOf(projectId), (attempt) =>
-      vi.waitFor(() => attempt(replica.deps), PATIENCE),
+      database.retrying((db) => attempt({ ...replica.deps, database: db })),
     );
     return { ...user, projectId };
   }
@@ -81,8 +81,8 @@ describe.skipIf(test === undefined)("an exit", () => {
     useConsent(replica.deps, callerOf(projectId), consent, time(20_000));
   const sign = (user: User, consent: Parameters<typeof signConsent>[2] | object = {}, by?: Ed25519Keypair) =>
     signConsent(chain(), by ?? user.keypair, { dwalletId: user.dwalletId, ...consent });
-  const stateOf = async ({ projectId, dwalletId }: User) =>
-    (await findDWallet(database, projectId, dwalletId)).state;
+  const stateOf = async ({ projectId, dwalletId }: User, db: Database = database) =>
+    (await findDWallet(db, projectId, dwalletId)).state;
   const capOwner = async ({ projectId, dwalletId }: User) =>
     ownerOf(chain(), (await findDWallet(database, projectId, dwalletId)).capId!);
   const requestsOf = ({ projectId }: User) =>
@@ -91,10 +91,10 @@ describe.skipIf(test === undefined)("an exit", () => {
       [projectId],
     );
   const endOf = (user: User, id: string) =>
-    vi.waitUntil(async () => {
-      const row = await readSignRequest(database, { id, projectId: user.projectId });
+    database.until(async (db) => {
+      const row = await readSignRequest(db, { id, projectId: user.projectId });
       return (row?.status === "completed" || row?.status === "failed") && row;
-    }, PATIENCE);
+    });
 
   it("completes what was submitted, gives back what was reserved, and then hands out the capability", async () => {
     const user = await newUser();
@@ -206,7 +206,7 @@ describe.skipIf(test === undefined)("an exit", () => {
     // The service may have seen it by now, and then it charges nothing at all.
     const isCharged = (await refusalOf(submitOne(user, request))) === undefined;
     if (isCharged) expect(await endOf(user, request)).toMatchObject({ status: "failed", refunded: true });
-    await vi.waitUntil(async () => (await stateOf(user)) === "Left", PATIENCE);
+    await database.until(async (db) => (await stateOf(user, db)) === "Left");
     expect(await refusalOf(reserveOne(user))).toBe("DWALLET_LEFT");
     expect(await refusalOf(use(user, await sign(user)))).toBe("DWALLET_LEFT");
     const { balance, differences } = await moneyOf(database, user.projectId);
@@ -226,7 +226,7 @@ describe.skipIf(test === undefined)("an exit", () => {
       "digest",
     );
     replica = await start();
-    await vi.waitUntil(async () => (await stateOf(user)) === "Active", PATIENCE);
+    await database.until(async (db) => (await stateOf(user, db)) === "Active");
     const request = await reserveOne(user);
     await submitOne(user, request);
     expect(await endOf(user, request)).toMatchObject({ status: "completed" });

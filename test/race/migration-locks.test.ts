@@ -4,6 +4,7 @@ import type { Database } from "../../src/store/database.ts";
 import { type MigrateOptions, migrate } from "../../src/store/migrate.ts";
 import type { Migration } from "../../src/store/migrations.ts";
 import { silentLog } from "../support/database.ts";
+import { pollUntil } from "../support/poll-until.ts";
 import { testDatabase } from "../support/postgres.ts";
 import { openTestClient, openTestPool } from "../support/test-pool.ts";
 
@@ -44,9 +45,8 @@ describe.skipIf(test === undefined)("a migration that wants a table which a back
   const call = () => database.query("SELECT count(*) FROM hot", []);
   const WAITING = `FROM pg_locks WHERE relation = 'hot'::regclass AND NOT granted AND mode = 'AccessExclusiveLock'
     AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
-  const untilItWaits = async () => {
-    while ((await database.query(`SELECT 1 ${WAITING}`, [])).length === 0);
-  };
+  const untilItWaits = () =>
+    pollUntil(async () => (await database.query(`SELECT 1 ${WAITING}`, [])).length, { intervalMs: 1 });
 
   it("delays no call during the backup, and is applied after it", async () => {
     const backup = await openBackup();

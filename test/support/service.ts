@@ -14,6 +14,8 @@ export interface ServiceProcess {
   readonly folder: string;
   /** The lines of its log, without what it prints for people. */
   readonly log: readonly string[];
+  /** Resolves with the first line of its log that contains a text, once there is one. */
+  logged(text: string): Promise<string>;
   /** SIGKILL, then waits until the process is gone. */
   crash(): Promise<void>;
   /** SIGTERM; resolves with the exit code. */
@@ -40,7 +42,7 @@ export async function startService(
     ...environment,
   });
   const log: string[] = [];
-  createInterface({ input: child.stderr! }).on("line", (line) => log.push(line));
+  const logLines = createInterface({ input: child.stderr! }).on("line", (line) => log.push(line));
   const lines = createInterface({ input: child.stdout! });
   const exited = once(child, "exit") as Promise<[number | null]>;
   const baseUrl = await new Promise<string>((resolve, reject) => {
@@ -56,6 +58,12 @@ export async function startService(
     access: { ...readDevelopmentAccess(folder), baseUrl },
     folder,
     log,
+    logged: (text) =>
+      new Promise((resolve) => {
+        const find = (line: string) => line.includes(text) && resolve(line);
+        logLines.on("line", find);
+        log.forEach(find);
+      }),
     async crash() {
       child.kill("SIGKILL");
       await exited;

@@ -1,9 +1,9 @@
 /** The service's work on a chain with two fullnodes, of which the first one fails. */
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, expect, it } from "vitest";
 import { requestPresigns } from "../../../src/presigns/request-presigns.ts";
-import type { Database } from "../../../src/store/database.ts";
 import { type ChainService, startChainService } from "../../support/chain-service.ts";
 import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../support/database.ts";
+import { type ObservedDatabase, observeDatabase } from "../../support/observe-database.ts";
 import { type Harness, startHarness } from "../localnet/harness.ts";
 
 const FIRST = "http://first.example/key";
@@ -12,12 +12,12 @@ const EXECUTE = "/ExecuteTransaction";
 /** A fullnode that lags has caught up after as many calls. */
 const LATE_COUNT = 30;
 let harness: Harness;
-let database: Database;
+let database: ObservedDatabase;
 let service: ChainService | undefined;
 
 beforeEach(async () => {
   harness = await startHarness();
-  database = await openTestDatabase();
+  database = observeDatabase(await openTestDatabase());
 }, DATABASE_TIMEOUT_MS);
 afterEach(async () => {
   await service?.stop();
@@ -53,9 +53,8 @@ async function presignOnce(readyCount = 1): Promise<number> {
   const { networkEncryptionKeyId } = harness.net;
   const bucket = { network: "localnet", curve: 0, signatureAlgorithm: 0, networkEncryptionKeyId };
   await requestPresigns(database, bucket, 1);
-  await vi.waitUntil(
-    async () => (await database.query("SELECT 1 FROM presign WHERE state = 'ready'")).length === readyCount,
-    { timeout: DATABASE_TIMEOUT_MS, interval: 20 },
+  await database.until(
+    async (db) => (await db.query("SELECT 1 FROM presign WHERE state = 'ready'")).length === readyCount,
   );
   const sql = "SELECT t.state FROM chain_transaction t JOIN chain_operation o ON o.tx_digest = t.digest";
   const rows = await database.query<{ state: string }>(sql);
