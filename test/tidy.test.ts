@@ -35,7 +35,6 @@ const REPEATING_FILES: Readonly<Record<string, string>> = {
 
 /** Files of tests that use a timer, each with the reason. None of them waits for the outcome of a test. */
 const TIMED_TESTS: Readonly<Record<string, string>> = {
-  "test/component/billing/sweeps/sweep-deaths.test.ts": "waits for a process that may have been killed",
   "test/component/localnet/localnet-process.ts": "is a process that lives until it is killed",
   "test/component/store/pid-lock.test.ts": "starts a process that lives until it is killed",
   "test/component/transport/slow-readers.test.ts": "plays a client that sends slowly",

@@ -15,7 +15,7 @@ import type { Database } from "../../src/store/database.ts";
 import { migrate } from "../../src/store/migrate.ts";
 import { createLife } from "../sim/mortal.ts";
 import { onboardUser, type SimUser, time } from "../sim/onboard-user.ts";
-import { DKG_PRICE, PRICE, type Replica, startReplica } from "../sim/replica.ts";
+import { ALONE_PACE, DKG_PRICE, PRICE, type Replica, startReplica } from "../sim/replica.ts";
 import { createSimMpc } from "../sim/sim-mpc.ts";
 import { silentLog } from "../support/database.ts";
 import { ownerOf, sendConsent, signConsent } from "../support/exits.ts";
@@ -44,6 +44,7 @@ describe.skipIf(test === undefined)("an exit", () => {
       database,
       localnet,
       life: createLife(Number.POSITIVE_INFINITY, () => {}),
+      pace: ALONE_PACE,
       times: { readMs: 10_000, buildMs: 10_000, executeMs: 10_000 },
       log: () => {},
     });

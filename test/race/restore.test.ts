@@ -39,7 +39,7 @@ import { Secret } from "../../src/telemetry/secret.ts";
 import { createLife } from "../sim/mortal.ts";
 import { onboardUser, type SimUser, time } from "../sim/onboard-user.ts";
 import { createRandom } from "../sim/random.ts";
-import { DKG_PRICE, PRICE, type Replica, startReplica } from "../sim/replica.ts";
+import { ALONE_PACE, DKG_PRICE, PRICE, type Replica, startReplica } from "../sim/replica.ts";
 import { createSimMpc } from "../sim/sim-mpc.ts";
 import { silentLog } from "../support/database.ts";
 import { acceptedCoin, fundedPayer, SUI, testDeposits } from "../support/deposits.ts";
@@ -102,6 +102,7 @@ describe.skipIf(!lost || !copy || !redisUrl)("a database that lost its last minu
       signals: { ...coordination.signals, close: () => coordination.close() },
       life: createLife(Number.POSITIVE_INFINITY, () => {}),
       depositSigner: createDepositSigner(SEED, "localnet"),
+      pace: ALONE_PACE,
       times: { readMs: 10_000, buildMs: 10_000, executeMs: 10_000 },
       log: (level, fields, message) => {
         if (level === "error") alarms.push({ ...fields, message });
