@@ -121,6 +121,17 @@ describe("the sources", () => {
     expect(runners).toEqual(["src/health/doctor/doctor-database.ts"]);
   });
 
+  it("take the time from a Clock in the rooms that a simulation runs", () => {
+    const timed = source.filter(
+      (file) =>
+        ["chain", "presigns", "signing", "billing"].includes(roomOf(file.path)) &&
+        /\bDate\.now\b|\bnew Date\(\)|\bperformance\.now\b|\bset(?:Timeout|Interval)\b|\bAbortSignal\.timeout\b/.test(
+          withoutComments(file),
+        ),
+    );
+    expect(timed.map((file) => file.path)).toEqual([]);
+  });
+
   it("keep what a browser runs free of Node", () => {
     const browser = source.filter((file) => BROWSER_ROOMS.includes(roomOf(file.path)));
     const imports = browser.flatMap((file) =>

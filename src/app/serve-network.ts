@@ -22,7 +22,7 @@ export async function serveNetwork(
   const parameters = createParameterBuilder({ reader, store: parameterStore, curves, clock, log });
   await startLoopsTogether(lifecycle, { parameters });
   await warmUp(database);
-  const checkHalf = createCheckHalf({ verifier, wrongHalves });
+  const checkHalf = createCheckHalf({ clock, verifier, wrongHalves });
   return implementNetworkServices(
     {
       ...parts,

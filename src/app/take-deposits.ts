@@ -17,6 +17,7 @@ import type { ChainNetwork } from "../chain/network.ts";
 import { createPaymentReader } from "../chain/payment-reader.ts";
 import type { DepositsConfig } from "../config/deposits.ts";
 import type { PriceSourcesConfig } from "../config/price-sources.ts";
+import type { Clock } from "../lifecycle/clock.ts";
 import type { Loop } from "../lifecycle/start-loops.ts";
 import { localnetDepositSeed } from "../localnet/seed.ts";
 import { hexToBytes } from "../protocol/bytes.ts";
@@ -35,11 +36,11 @@ export async function takeDeposits(options: TakeDepositsOptions): Promise<TakenD
   await checkMasterSeed(database, { network: network.name, masterSeed });
   const reader = createPaymentReader(network);
   const readerFor = (projectId: string) => createPaymentReader({ ...network, ...callerReads(projectId) });
-  const recentRefusals = createRecentRefusals();
+  const { clock } = network;
+  const recentRefusals = createRecentRefusals(clock);
   const { prices: priced, minimumMicroUsd, maxReferences, pollMs } = config;
   const names = new Set([...priced.fixed.keys(), ...(priced.sources ? coveredBy(priced.sources) : [])]);
   const coins = await acceptedCoins(names, network.ikaConfig.packages.ikaPackage, reader);
-  const { clock } = network;
   const checkpoints = createCheckpointReader(
     network,
     coins.map(({ coinType }) => coinType),
@@ -83,10 +84,10 @@ function pricesOf(
   { fixed, sources }: DepositsConfig["prices"],
   options: Pick<PriceFeedOptions, "database" | "network" | "coins" | "clock" | "log">,
 ): { prices: PriceSource; priceLoops: Loops } {
-  const unchanging = fixedPrices(options.coins, fixed);
+  const unchanging = fixedPrices(options.coins, fixed, options.clock);
   const coins = options.coins.filter(({ name }) => !fixed.has(name));
   if (sources === undefined || coins.length === 0) return { prices: unchanging, priceLoops: {} };
-  const feed = createPriceFeed({ ...sources, ...options, coins, readers: readersOf(sources) });
+  const feed = createPriceFeed({ ...sources, ...options, coins, readers: readersOf(sources, options.clock) });
   const prices: PriceSource = {
     priceOf: (coinType) => unchanging.priceOf(coinType) ?? feed.priceOf(coinType),
     refresh: (signal) => feed.refresh(signal),
@@ -100,12 +101,12 @@ function coveredBy({ pyth, coinbase, feed }: PriceSourcesConfig): string[] {
   return [...(pyth?.feedIds.keys() ?? []), ...(coinbase?.products.keys() ?? [])];
 }
 
-function readersOf({ pyth, coinbase, feed }: PriceSourcesConfig): PriceReader[] {
+function readersOf({ pyth, coinbase, feed }: PriceSourcesConfig, clock: Clock): PriceReader[] {
   const readers: PriceReader[] = [];
   if (pyth)
-    readers.push(createPythReader({ ...pyth, url: pyth.url.reveal(), apiKey: pyth.apiKey?.reveal() }));
-  if (coinbase) readers.push(createCoinbaseReader(coinbase));
-  if (feed) readers.push(createJsonFeedReader(feed.url.reveal()));
+    readers.push(createPythReader({ ...pyth, clock, url: pyth.url.reveal(), apiKey: pyth.apiKey?.reveal() }));
+  if (coinbase) readers.push(createCoinbaseReader({ ...coinbase, clock }));
+  if (feed) readers.push(createJsonFeedReader(feed.url.reveal(), { clock }));
   return readers;
 }
 

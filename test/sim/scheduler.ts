@@ -53,6 +53,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
   const timers = createManualClock((count) => random.integer(0, count - 1));
   const clock: Clock = {
     now: timers.now,
+    wallMs: timers.wallMs,
     after: (durationMs, call) => timers.after(Math.ceil(durationMs / GRID_MS) * GRID_MS, call),
   };
   const statements: Statements = createStatements(options.server);

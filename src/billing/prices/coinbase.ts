@@ -6,7 +6,7 @@ import { compareAmounts, parseUsdPrice } from "./usd-price.ts";
  * Prices of Coinbase Exchange: the ticker of each product
  * (https://docs.cdp.coinbase.com/api-reference/exchange-api/rest-api/products/get-product-ticker).
  */
-export function createCoinbaseReader({ url, products, timeoutMs }: CoinbaseOptions): PriceReader {
+export function createCoinbaseReader({ url, products, clock, timeoutMs }: CoinbaseOptions): PriceReader {
   const base = url.replace(/\/+$/, "");
   return {
     name: "coinbase",
@@ -15,7 +15,7 @@ export function createCoinbaseReader({ url, products, timeoutMs }: CoinbaseOptio
       const readings = await Promise.all(
         [...products].map(async ([name, product]): Promise<[string, PriceReading][]> => {
           const place = `${base}/products/${product}/ticker`;
-          const reading = parseTicker(await fetchJson(place, signal, { timeoutMs }));
+          const reading = parseTicker(await fetchJson(place, signal, { clock, timeoutMs }));
           return reading === undefined ? [] : [[name, reading]];
         }),
       );
@@ -30,6 +30,7 @@ export interface CoinbaseOptions {
   readonly url: string;
   /** The product that trades against US dollars, such as `SUI-USD`, by the name of the coin. */
   readonly products: ReadonlyMap<string, string>;
+  readonly clock: FetchJsonOptions["clock"];
   readonly timeoutMs?: FetchJsonOptions["timeoutMs"];
 }
 

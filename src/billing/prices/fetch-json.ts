@@ -1,3 +1,5 @@
+import { type Clock, startDeadline } from "../../lifecycle/clock.ts";
+
 /**
  * Gets JSON from a source of prices. Rejects on a status other than 2xx, a redirect, more than 64 KiB, a time-out, and
  * text that is not JSON. The errors do not contain the URL, which may hold a key.
@@ -5,19 +7,12 @@
 export async function fetchJson(
   url: string,
   signal: AbortSignal,
-  { headers = {}, timeoutMs = TIMEOUT_MS }: FetchJsonOptions = {},
+  { clock, headers = {}, timeoutMs = TIMEOUT_MS }: FetchJsonOptions,
 ): Promise<unknown> {
-  const response = await fetch(url, {
-    // Coinbase refuses a call without a user agent.
-    headers: { accept: "application/json", "user-agent": "threshold-signing-service", ...headers },
-    redirect: "error",
-    signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
-  });
-  if (!response.ok) {
-    await response.body?.cancel();
-    throw new Error(`the source responds with ${response.status}`);
-  }
-  const text = await boundedText(response);
+  const deadline = startDeadline(clock, timeoutMs);
+  const text = await getText(url, headers, AbortSignal.any([signal, deadline.signal])).finally(
+    deadline.clear,
+  );
   try {
     return JSON.parse(text);
   } catch {
@@ -30,9 +25,28 @@ const TIMEOUT_MS = 10_000;
 
 /** Options of {@link fetchJson}. */
 export interface FetchJsonOptions {
+  readonly clock: Clock;
   readonly headers?: Readonly<Record<string, string>>;
   /** Default 10 s. */
   readonly timeoutMs?: number | undefined;
+}
+
+async function getText(
+  url: string,
+  headers: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+): Promise<string> {
+  const response = await fetch(url, {
+    // Coinbase refuses a call without a user agent.
+    headers: { accept: "application/json", "user-agent": "threshold-signing-service", ...headers },
+    redirect: "error",
+    signal,
+  });
+  if (!response.ok) {
+    await response.body?.cancel();
+    throw new Error(`the source responds with ${response.status}`);
+  }
+  return boundedText(response);
 }
 
 async function boundedText({ body }: Response): Promise<string> {

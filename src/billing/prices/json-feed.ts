@@ -6,7 +6,7 @@ import { parseUsdPrice } from "./usd-price.ts";
  * A price feed of the operator's own: `{"time": "2026-01-31T12:00:00Z", "prices": {"SUI": "3.5", "IKA": 0.02}}`, by
  * symbol or by coin type, in US dollars as decimal text or number. It should have every accepted coin.
  */
-export function createJsonFeedReader(url: string, options?: FetchJsonOptions): PriceReader {
+export function createJsonFeedReader(url: string, options: FetchJsonOptions): PriceReader {
   return {
     name: "feed",
     covers: () => true,

@@ -6,7 +6,7 @@ import { FRACTION_DIGITS, isUsdPrice } from "./usd-price.ts";
  * Prices of Pyth, from a Hermes service (https://docs.pyth.network/api-reference/hermes/latest-price-updates). Its
  * signatures are not verified: the service trusts the host that it is configured with, over TLS.
  */
-export function createPythReader({ url, apiKey, feedIds, timeoutMs }: PythOptions): PriceReader {
+export function createPythReader({ url, apiKey, feedIds, clock, timeoutMs }: PythOptions): PriceReader {
   const query = new URLSearchParams({ parsed: "true" });
   for (const id of feedIds.values()) query.append("ids[]", id);
   const place = `${url.replace(/\/+$/, "")}/v2/updates/price/latest?${query}`;
@@ -15,7 +15,7 @@ export function createPythReader({ url, apiKey, feedIds, timeoutMs }: PythOption
     name: "pyth",
     covers: ({ name }) => feedIds.has(name),
     async read(signal) {
-      const byId = parsePyth(await fetchJson(place, signal, { headers, timeoutMs }));
+      const byId = parsePyth(await fetchJson(place, signal, { clock, headers, timeoutMs }));
       return new Map(
         [...feedIds].flatMap(([name, id]) => {
           const reading = byId.get(id);
@@ -33,6 +33,7 @@ export interface PythOptions {
   readonly apiKey: string | undefined;
   /** The id of the feed, 64 hex digits, by the name of the coin. */
   readonly feedIds: ReadonlyMap<string, string>;
+  readonly clock: FetchJsonOptions["clock"];
   readonly timeoutMs?: FetchJsonOptions["timeoutMs"];
 }
 
