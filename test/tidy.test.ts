@@ -1,6 +1,15 @@
 import path from "node:path";
 import { describe, expect, it } from "vitest";
+import {
+  asCode,
+  exportedNames,
+  linesWith,
+  undocumentedExports,
+  withoutComments,
+  withoutReplacements,
+} from "./support/scan-source.ts";
 import { importsOf, readSource, type SourceFile, sourcesBelow } from "./support/source-files.ts";
+import { tablesWrittenIn } from "./support/written-tables.ts";
 
 const ANYTHING = "anything";
 
@@ -48,6 +57,33 @@ const NETWORK = '"(?:localnet|testnet|mainnet)"';
 const NETWORK_COMPARED = new RegExp(
   `[!=]==?\\s*${NETWORK}|${NETWORK}\\s*[!=]==?|case ${NETWORK}|\\[[^\\]]*${NETWORK}[^\\]]*\\]\\.includes`,
 );
+
+/** Files of tests that use a timer, each with the reason. None of them waits for the outcome of a test. */
+const TIMED_TESTS: Readonly<Record<string, string>> = {
+  "test/component/localnet/localnet-process.ts": "is a process that lives until it is killed",
+  "test/component/store/pid-lock.test.ts": "starts a process that lives until it is killed",
+  "test/component/transport/slow-readers.test.ts": "plays a client that sends slowly",
+  "test/fuzz/run-case.ts": "bounds a case",
+  "test/interop/drained-service.ts": "plays a handler that takes a while",
+  "test/sim/sim-server.ts": "bounds the end of a stuck run",
+  "test/sim/statements.ts": "decides when to ask the server for its locks",
+  "test/soak/rest-face.ts": "is load of a soak, which runs for a time",
+  "test/soak/soak-transport.ts": "is load of a soak, which runs for a time",
+  "test/soak/soak.ts": "is load of a soak, which runs for a time",
+  "test/soak/transport-process.ts": "is load of a soak, which runs for a time",
+  "test/soak/transport-traffic.ts": "is load of a soak, which runs for a time",
+  "test/fuzz/fuzz-target.ts": "plays handlers that take a while",
+  "test/support/poll-until.ts": "is the helper",
+};
+
+/** Tests that open PostgreSQL, or may, without `openTestPool` and `openTestClient`, each with the reason. */
+const POSTGRES_OPENERS: Readonly<Record<string, string>> = {
+  "test/component/cli/audit.test.ts": "opens the embedded database",
+  "test/race/database-lost.test.ts": "opens pools that get no connection",
+  "test/race/start-on-database.test.ts": "counts the connections that the configuration allows",
+  "test/support/recorded-statements.ts": "is the helper for a pool that records its statements",
+  "test/support/test-pool.ts": "is the helper",
+};
 
 const source = sourcesBelow(["src"], [".ts", ".tsx"]);
 const code = [...source, ...sourcesBelow(["test", "tools", "bench"], [".ts", ".mjs"])];
@@ -117,6 +153,17 @@ describe("the sources", () => {
       .filter((file) => !["config", "localnet"].includes(roomOf(file.path)))
       .filter((file) => NETWORK_COMPARED.test(withoutComments(file)));
     expect(comparing.map((file) => file.path)).toEqual(Object.keys(COMPARING_NETWORKS));
+  });
+
+  it("take the time from a Clock in the rooms that a simulation runs", () => {
+    const timed = source.filter(
+      (file) =>
+        ["chain", "presigns", "signing", "billing"].includes(roomOf(file.path)) &&
+        /\bDate\.now\b|\bnew Date\(\)|\bperformance\.now\b|\bset(?:Timeout|Interval)\b|\bAbortSignal\.timeout\b/.test(
+          withoutComments(file),
+        ),
+    );
+    expect(timed.map((file) => file.path)).toEqual([]);
   });
 
   it("keep what a browser runs free of Node", () => {
@@ -196,6 +243,24 @@ describe("the sources", () => {
     const replacing = linesWith(code, /\bvi\.(?:mock|doMock|hoisted)\(/);
     expect(replacing.length).toBeGreaterThan(0);
     expect(replacing.filter((line) => /^test\/(?:unit|component)\//.test(line))).toEqual([]);
+  });
+
+  it("open PostgreSQL in tests through the helper that takes few connections", () => {
+    const openers = code.filter(
+      (file) =>
+        file.path.startsWith("test/") &&
+        file.path !== "test/tidy.test.ts" &&
+        /\bopenPostgres\(|\bopenDatabase\(\{|new pg\.(?:Client|Pool)\(/.test(withoutComments(file)),
+    );
+    expect(openers.map((file) => file.path)).toEqual(Object.keys(POSTGRES_OPENERS).sort());
+  });
+
+  it("poll in tests with the one bounded helper alone", () => {
+    const tests = code.filter((file) => file.path.startsWith("test/") && file.path !== "test/tidy.test.ts");
+    const pollers = tests.filter((file) =>
+      /\bvi\.wait(?:For|Until)\(|\bset(?:Timeout|Interval)\(|setTimeout as \w+/.test(withoutComments(file)),
+    );
+    expect(pollers.map((file) => file.path)).toEqual(Object.keys(TIMED_TESTS).sort());
   });
 
   it("leave nothing for later and switch no test off", () => {
@@ -313,64 +378,3 @@ const TABLES_BY_NAME: Readonly<Record<string, readonly string[]>> = {
   "src/access/stored-keys.ts": ["api_key", "admin_key"],
 };
 const INTERPOLATED_WRITE = /\b(?:INSERT INTO|UPDATE|DELETE FROM) \$\{/;
-
-/** A statement that writes, in the capitals that SQL has here; `FOR UPDATE` and `DO UPDATE` are followed by no table. */
-const WRITE = /\b(INSERT INTO|UPDATE|DELETE FROM) (?!SET\b|OF\b|SKIP\b)([a-z_]+)\b/g;
-
-/** A write through the client of Prisma, such as `prisma.deposit.update(`. */
-const PRISMA_WRITE =
-  /\bprisma\s*\.\s*(\w+)\s*\.\s*(create|update|upsert|delete)(?:Many)?(?:AndReturn)?\s*\(/g;
-
-/** The tables of Prisma's models, by the names that the client has for them. */
-const TABLE_OF_MODEL: ReadonlyMap<string, string> = new Map(
-  [...readSource("prisma/schema.prisma").text.matchAll(/^model (\w)(\w*) \{[^}]*?@@map\("(\w+)"\)/gm)].map(
-    ([, initial = "", rest = "", table = ""]) => [initial.toLowerCase() + rest, table],
-  ),
-);
-
-/** The tables that a text writes, in SQL or through Prisma. An update of `project` writes its money. */
-function tablesWrittenIn(text: string): string[] {
-  const writes = [
-    ...[...text.matchAll(WRITE)].map(([, verb = "", table = ""]) => ({
-      table,
-      updates: verb === "UPDATE",
-    })),
-    ...[...text.matchAll(PRISMA_WRITE)].map(([, model = "", verb = ""]) => ({
-      table: TABLE_OF_MODEL.get(model) ?? model,
-      updates: verb === "update" || verb === "upsert",
-    })),
-  ];
-  return writes.map(({ table, updates }) => (table === "project" && updates ? "money of project" : table));
-}
-
-const EXPORT =
-  /^export (?:default |async |abstract |declare )*(?:function\*?|const|let|class|interface|type) (\w+)/;
-
-function exportedNames({ text }: SourceFile): string[] {
-  return text.split("\n").flatMap((line) => EXPORT.exec(line)?.[1] ?? []);
-}
-
-function undocumentedExports({ path: file, text }: SourceFile): string[] {
-  const lines = text.split("\n");
-  return lines.flatMap((line, index) => {
-    const name = EXPORT.exec(line)?.[1];
-    const before = lines[index - 1] ?? "";
-    const isOverload = name !== undefined && new RegExp(`^export .*\\b${name}\\b.*;$`).test(before);
-    return name === undefined || before.endsWith("*/") || isOverload ? [] : [`${file}: ${name}`];
-  });
-}
-
-function linesWith(files: readonly SourceFile[], pattern: RegExp): string[] {
-  return files.flatMap(({ path: file, text }) =>
-    text
-      .split("\n")
-      .flatMap((line, index) => (pattern.test(line) ? [`${file}:${index + 1}: ${line.trim()}`] : [])),
-  );
-}
-
-const asCode = (file: SourceFile): SourceFile => ({ path: file.path, text: withoutComments(file) });
-
-const withoutComments = ({ text }: SourceFile): string => text.replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, "");
-
-/** Drops the texts that replace the matches of a regular expression, where `$1` is a group of the match. */
-const withoutReplacements = (text: string): string => text.replace(/\/[dgimsuvy]*,\s*"[^"\n]*"/g, "/");

@@ -77,7 +77,7 @@ export function implementNetworkServices(parts: ServiceParts, config: NetworkCon
       openMaxCount: config.openReservationsMaxCount,
       untilClosing,
     }),
-    billing: createBillingService({ database, prices: config.prices, deposits }),
+    billing: createBillingService({ database, clock: network.clock, prices: config.prices, deposits }),
     account: createAccountService({ database }),
     operations: createOperationsService({
       database,

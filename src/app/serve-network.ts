@@ -24,7 +24,8 @@ export async function serveNetwork(
   await warmUp(database);
   const perMinute = own.wrongHalvesPerMinute;
   const size = { burstCount: perMinute, perSecond: perMinute / 60 };
-  const checkHalf = createCheckHalf({ verifier, wrongHalves: coordination.buckets("wrong halves", size) });
+  const wrongHalves = coordination.buckets("wrong halves", size);
+  const checkHalf = createCheckHalf({ clock, verifier, wrongHalves });
   return implementNetworkServices(
     {
       ...parts,

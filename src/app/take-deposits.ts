@@ -34,11 +34,11 @@ export async function takeDeposits(options: TakeDepositsOptions): Promise<TakenD
   await checkMasterSeed(database, { network: network.name, masterSeed });
   const reader = createPaymentReader(network);
   const readerFor = (projectId: string) => createPaymentReader({ ...network, ...callerReads(projectId) });
-  const recentRefusals = createRecentRefusals();
+  const { clock } = network;
+  const recentRefusals = createRecentRefusals(clock);
   const { prices: priced, minimumMicroUsd, maxReferences, pollMs } = config;
   const names = new Set([...priced.fixed.keys(), ...(priced.sources ? coveredBy(priced.sources) : [])]);
   const coins = await acceptedCoins(names, network.ikaConfig.packages.ikaPackage, reader);
-  const { clock } = network;
   const checkpoints = createCheckpointReader(
     network,
     coins.map(({ coinType }) => coinType),
@@ -91,11 +91,12 @@ function pricesOf(
     ...options
   }: Pick<PriceFeedOptions, "database" | "network" | "coins" | "clock" | "log"> & Pick<ChainNetwork, "fetch">,
 ): { prices: PriceSource } & Pick<TakenDeposits, "pricedCoins" | "priceLoops"> {
-  const unchanging = fixedPrices(options.coins, fixed);
+  const { clock } = options;
+  const unchanging = fixedPrices(options.coins, fixed, clock);
   const pricedCoins = options.coins.filter(({ name }) => !fixed.has(name));
   if (sources === undefined || pricedCoins.length === 0)
     return { prices: unchanging, pricedCoins: [], priceLoops: [] };
-  const readers = readersOf(sources, fetch);
+  const readers = readersOf(sources, { clock, fetch });
   const feed = createPriceFeed({ ...sources, ...options, coins: pricedCoins, readers });
   const prices: PriceSource = {
     priceOf: (coinType) => unchanging.priceOf(coinType) ?? feed.priceOf(coinType),
@@ -112,12 +113,14 @@ function coveredBy({ pyth, coinbase, feed }: PriceSourcesConfig): string[] {
 
 function readersOf(
   { pyth, coinbase, feed }: PriceSourcesConfig,
-  fetch: ChainNetwork["fetch"],
+  call: Pick<ChainNetwork, "clock" | "fetch">,
 ): PriceReader[] {
   const readers: PriceReader[] = [];
   if (pyth)
-    readers.push(createPythReader({ ...pyth, url: pyth.url.reveal(), apiKey: pyth.apiKey?.reveal(), fetch }));
-  if (coinbase) readers.push(createCoinbaseReader({ ...coinbase, fetch }));
-  if (feed) readers.push(createJsonFeedReader(feed.url.reveal(), { fetch }));
+    readers.push(
+      createPythReader({ ...pyth, ...call, url: pyth.url.reveal(), apiKey: pyth.apiKey?.reveal() }),
+    );
+  if (coinbase) readers.push(createCoinbaseReader({ ...coinbase, ...call }));
+  if (feed) readers.push(createJsonFeedReader(feed.url.reveal(), call));
   return readers;
 }

@@ -3,6 +3,7 @@ import type { ServiceImpl } from "@connectrpc/connect";
 import { type Billing, GetUsageRequest_Step } from "../../gen/proto/tss/v1/billing_pb.ts";
 import { callerOf } from "../access/caller.ts";
 import { ServiceError } from "../errors/service-error.ts";
+import type { Clock } from "../lifecycle/clock.ts";
 import type { PriceTable } from "../protocol/price-table.ts";
 import type { Database } from "../store/database.ts";
 import { waitingValue } from "./deposits/credit-deposits.ts";
@@ -20,7 +21,7 @@ import { readUsage, usageWindow } from "./read-usage.ts";
 
 /** Implements `tss.v1.Billing`. */
 export function createBillingService(deps: BillingServiceDeps): ServiceImpl<typeof Billing> {
-  const { database, prices } = deps;
+  const { database, prices, clock } = deps;
   const taken = (): Deposits => {
     if (deps.deposits !== undefined) return deps.deposits;
     throw new ServiceError("DEPOSITS_DISABLED", "this service accepts no deposits");
@@ -46,7 +47,7 @@ export function createBillingService(deps: BillingServiceDeps): ServiceImpl<type
       const start = startTime && timestampDate(startTime);
       const end = endTime && timestampDate(endTime);
       const name = step === GetUsageRequest_Step.hour ? "hour" : "day";
-      const window = usageWindow({ start, end, step: name }, new Date());
+      const window = usageWindow({ start, end, step: name }, new Date(clock.wallMs()));
       return encodeUsage(window, await readUsage(database, projectId, window));
     },
     async getDepositAddress({ reference }, context) {
@@ -83,6 +84,7 @@ export function createBillingService(deps: BillingServiceDeps): ServiceImpl<type
 export interface BillingServiceDeps {
   readonly database: Pick<Database, "prisma" | "query">;
   readonly prices: PriceTable;
+  readonly clock: Pick<Clock, "wallMs">;
   /** Undefined if the service accepts no deposits. */
   readonly deposits?: Deposits | undefined;
 }

@@ -14,6 +14,7 @@ import { type Config, loadConfig } from "../config/config.ts";
 import { createErrorInterceptor } from "../errors/error-interceptor.ts";
 import { createErrorMapping } from "../errors/error-mapping.ts";
 import { createIdempotencyInterceptor } from "../idempotency/idempotency-interceptor.ts";
+import { systemClock } from "../lifecycle/clock.ts";
 import type { Database } from "../store/database.ts";
 import { type CommandContext, UsageError } from "./command.ts";
 import type { Connection, Target } from "./connection.ts";
@@ -77,7 +78,10 @@ function serveInProcess(
     if (level === "error") onInternal(cause);
   });
   return createRouterTransport(
-    (router) => router.service(Admin, admin).service(Billing, createBillingService({ database, prices })),
+    (router) =>
+      router
+        .service(Admin, admin)
+        .service(Billing, createBillingService({ database, clock: systemClock, prices })),
     {
       router: {
         interceptors: [

@@ -5,6 +5,8 @@
 export interface Clock {
   /** A monotonic time in milliseconds, from any origin. */
   now(): number;
+  /** The time of day, in milliseconds since the epoch. It may jump. Measure durations with {@link now}. */
+  wallMs(): number;
   /** Calls `call` once after this time. The returned function cancels the call. */
   after(durationMs: number, call: () => void): () => void;
 }
@@ -12,6 +14,7 @@ export interface Clock {
 /** The machine's clock. Only the composition root passes it on. */
 export const systemClock: Clock = {
   now: () => performance.now(),
+  wallMs: () => Date.now(),
   after(durationMs, call) {
     const timer = setTimeout(call, durationMs);
     return () => clearTimeout(timer);

@@ -1,6 +1,7 @@
 import type { TokenBuckets } from "../coordination/coordination.ts";
 import { RecentMap } from "../coordination/recent-map.ts";
 import { ServiceError } from "../errors/service-error.ts";
+import type { Clock } from "../lifecycle/clock.ts";
 import { PoolFullError } from "../threads/worker-pool.ts";
 import type { SignMessageClaim } from "./check-sign-message.ts";
 import type { Verifier } from "./verifier.ts";
@@ -9,14 +10,10 @@ import type { Verifier } from "./verifier.ts";
  * Creates a check that allows each project a budget of wrong halves. It bounds their cost however much credit the
  * project has.
  */
-export function createCheckHalf({
-  verifier,
-  wrongHalves,
-  now = () => performance.now(),
-}: CheckHalfOptions): CheckHalf {
+export function createCheckHalf({ verifier, wrongHalves, clock }: CheckHalfOptions): CheckHalf {
   const pausedUntilMs = new RecentMap<string, number>(PROJECTS_MAX_COUNT);
   return async (projectId, claim) => {
-    const leftMs = (pausedUntilMs.get(projectId) ?? 0) - now();
+    const leftMs = (pausedUntilMs.get(projectId) ?? 0) - clock.now();
     if (leftMs > 0) throw tooManyWrong(leftMs);
     const wrong = await verifier.checkHalf(projectId, claim).catch((cause: unknown) => {
       if (!(cause instanceof PoolFullError)) throw cause;
@@ -24,7 +21,7 @@ export function createCheckHalf({
     });
     if (wrong === undefined) return;
     const { isAllowed, waitMs } = await wrongHalves.take(projectId);
-    if (!isAllowed) pausedUntilMs.set(projectId, now() + waitMs);
+    if (!isAllowed) pausedUntilMs.set(projectId, clock.now() + waitMs);
     throw new ServiceError("MALFORMED_SIGN_MESSAGE", wrong);
   };
 }
@@ -40,8 +37,7 @@ export interface CheckHalfOptions {
   readonly verifier: Pick<Verifier, "checkHalf">;
   /** Counts the wrong halves of each project. */
   readonly wrongHalves: TokenBuckets;
-  /** A monotonic time in milliseconds. Default: the clock of the process. */
-  readonly now?: () => number;
+  readonly clock: Pick<Clock, "now">;
 }
 
 const PROJECTS_MAX_COUNT = 10_000;

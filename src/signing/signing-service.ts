@@ -46,7 +46,7 @@ export function createSigningService(deps: SigningServiceDeps): ServiceImpl<type
         watchDeps,
         { signRequestId, projectId, cursor },
         (deps.untilClosing ?? signalOf)(context),
-        (message) => encodeWatched(message, new Date()),
+        (message) => encodeWatched(message, new Date(deps.clock.wallMs())),
       );
     },
     async listSigns({ dwalletId, status, pageSize, pageToken }, context) {

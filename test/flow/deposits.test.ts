@@ -2,6 +2,7 @@
 import { SuiGrpcClient } from "@mysten/sui/grpc";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { fundedPayer, type Payer } from "../support/deposits.ts";
+import { pollUntil } from "../support/poll-until.ts";
 import {
   type LocalnetProcess,
   type ServiceProcess,
@@ -95,9 +96,9 @@ describe("a deposit of SUI and IKA on the localnet", () => {
   });
 });
 
-/** Polls like a client until the list shows this deposit as credited. The test's time-out bounds it. */
+/** Polls like a client until the list shows this deposit as credited. */
 async function credited(txDigest: string): Promise<void> {
   const isCredited = async () =>
     (await listed()).some((deposit) => deposit.txDigest === txDigest && deposit.state === "credited");
-  while (!(await isCredited())) await new Promise((resolve) => setTimeout(resolve, 200));
+  await pollUntil(isCredited, { timeoutMs: 600_000, intervalMs: 200 });
 }

@@ -4,11 +4,12 @@
  */
 import { randomBytes } from "node:crypto";
 import path from "node:path";
-import { afterAll, expect, it, vi } from "vitest";
+import { afterAll, expect, it } from "vitest";
 import { startLocalnet } from "../../src/localnet/localnet.ts";
 import { findTriple } from "../../src/protocol/algorithms.ts";
 import { createClient } from "../../src/sdk/index.ts";
 import { judge } from "../support/judges.ts";
+import { pollUntil } from "../support/poll-until.ts";
 import { type ServiceProcess, serviceFolder, startService } from "../support/service.ts";
 import { fromBase64 } from "../support/user.ts";
 
@@ -46,9 +47,8 @@ it("old and new dWallets sign after a rotation, each under its own key", { timeo
   const keyOf = async (dwalletId: string) =>
     (await read(`/v1/dwallets/${dwalletId}`))["networkEncryptionKeyId"];
   // The service checks for newer keys periodically.
-  await vi.waitUntil(
+  await pollUntil(
     async () => (await read("/v1/network"))["networkEncryptionKeyId"] === networkEncryptionKeyId,
-    { timeout: 30_000, interval: 200 },
   );
   const oldKeyId = await keyOf(older.dwallet.id);
   expect((await read("/v1/network"))["networkEncryptionKeyIds"]).toEqual([oldKeyId, networkEncryptionKeyId]);
@@ -72,13 +72,10 @@ it("old and new dWallets sign after a rotation, each under its own key", { timeo
     expect(judge({ ...triple, publicKey, message, signature })).toBe(true);
   }
   // The service has read the same outputs.
-  await vi.waitUntil(
-    async () => {
-      const served = (await read("/v1/network"))["protocolParameters"] as {
-        networkEncryptionKeyId: string;
-      }[];
-      return new Set(served.map((parameters) => parameters.networkEncryptionKeyId)).size === 2;
-    },
-    { timeout: 60_000, interval: 200 },
-  );
+  await pollUntil(async () => {
+    const served = (await read("/v1/network"))["protocolParameters"] as {
+      networkEncryptionKeyId: string;
+    }[];
+    return new Set(served.map((parameters) => parameters.networkEncryptionKeyId)).size === 2;
+  });
 });

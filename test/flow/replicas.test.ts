@@ -4,25 +4,25 @@ import { mkdirSync } from "node:fs";
 import path from "node:path";
 import * as grpc from "@grpc/grpc-js";
 import { Redis } from "ioredis";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { SignRequest_Status as Status } from "../../gen/proto/tss/v1/signing_pb.ts";
 import { SCOPES } from "../../src/access/caller.ts";
 import { insertApiKey } from "../../src/access/insert-api-key.ts";
 import { createParameterStore } from "../../src/onboarding/parameter-store.ts";
 import type { Database, Queryable } from "../../src/store/database.ts";
 import { migrationNames } from "../../src/store/migrations.ts";
-import { openPostgres } from "../../src/store/open-postgres.ts";
 import { checkRest } from "../sim/check-rest.ts";
 import { onboardOverSim } from "../sim/onboard-over.ts";
 import { type SimLocalnet, startSimLocalnet } from "../sim/sim-localnet.ts";
 import { restFace } from "../soak/rest-face.ts";
-import { silentLog } from "../support/database.ts";
 import type { Face } from "../support/faces.ts";
+import { pollUntil } from "../support/poll-until.ts";
 import { testDatabase } from "../support/postgres.ts";
 import { testRedis } from "../support/redis.ts";
 import { type RedisProxy, startRedisProxy } from "../support/redis-proxy.ts";
 import { layoutOfSignMessage, projectWith, TEST_ORIGIN, TEST_TRIPLE } from "../support/rows.ts";
 import { type ServiceProcess, serviceFolder, startService } from "../support/service.ts";
+import { openTestPool } from "../support/test-pool.ts";
 import { base64, signEnd } from "../support/user.ts";
 import { type Watched, watchToEnd } from "../support/watch-to-end.ts";
 
@@ -74,7 +74,7 @@ describe.skipIf(!postgres || !redisUrl)("two api and two worker replicas", () =>
         await store.put(localnet.networkEncryptionKeyId, curve, Uint8Array.of(curve));
     }
     await Promise.all(SLOTS.map((_, index) => start(index)));
-    database = await openPostgres(postgres!.url, silentLog);
+    database = await openTestPool(postgres!.url);
     const projectId = await projectWith(database, 1_000_000_000n);
     const key = await insertApiKey(database, TEST_ORIGIN, { projectId, name: "replicas", scopes: SCOPES });
     apiKey = key.plaintext;
@@ -102,14 +102,13 @@ describe.skipIf(!postgres || !redisUrl)("two api and two worker replicas", () =>
       const shared = ["database", "migrations", "fullnode", "outbox"];
       const names = [...shared, ...(SLOTS[index] === "worker" ? ["lanes"] : []), "redis"];
       // On a busy machine a check may be late once.
-      await vi.waitFor(
-        async () => {
-          const reply = await fetch(`${replica!.access.baseUrl}/v1/ready`);
-          const checks = names.map((name) => ({ name, status: "ok" }));
-          expect([reply.status, await reply.json()]).toEqual([200, { status: "ready", checks }]);
-        },
-        { timeout: 30_000, interval: 500 },
-      );
+      const ready = await pollUntil(async () => {
+        const reply = await fetch(`${replica!.access.baseUrl}/v1/ready`);
+        const body = (await reply.json()) as { status: string };
+        return body.status === "ready" && { status: reply.status, body };
+      });
+      const checks = names.map((name) => ({ name, status: "ok" }));
+      expect(ready).toEqual({ status: 200, body: { status: "ready", checks } });
     }
   });
 
@@ -151,7 +150,7 @@ describe.skipIf(!postgres || !redisUrl)("two api and two worker replicas", () =>
     );
     const more = (count: number) => {
       const wanted = watched.size + count;
-      const isThere = vi.waitUntil(() => watched.size >= wanted, { timeout: PROGRESS_MS });
+      const isThere = pollUntil(() => watched.size >= wanted, { timeoutMs: PROGRESS_MS });
       return Promise.race([isThere, signing]);
     };
     const killAndStart = async (index: number) => {
@@ -159,7 +158,7 @@ describe.skipIf(!postgres || !redisUrl)("two api and two worker replicas", () =>
       // A kill must also break streams, and transactions whose outcome is not yet recorded.
       const isBusy =
         SLOTS[index] === "api" ? () => (openStreams.get(url) ?? 0) > 0 : () => hasStored(database);
-      await vi.waitUntil(isBusy, { timeout: PROGRESS_MS, interval: 1 });
+      await pollUntil(isBusy, { timeoutMs: PROGRESS_MS, intervalMs: 1 });
       const victim = replicas[index]!;
       replicas[index] = undefined;
       await victim.crash();

@@ -6,6 +6,7 @@ import type { PreparedDkg, UserKeys } from "../../src/crypto/engine.ts";
 import { createInlineEngine } from "../../src/crypto/inline-engine.ts";
 import { signDWalletOutput, signEncryptionKey } from "../../src/crypto/user-keys.ts";
 import { sessionIdentifierDigest } from "../../src/protocol/session-identifier.ts";
+import { pollUntil } from "../support/poll-until.ts";
 import { type ServiceProcess, serviceFolder, startService } from "../support/service.ts";
 import { base64, downloadParameters, fromBase64 } from "../support/user.ts";
 
@@ -179,13 +180,12 @@ function acceptRequest(dwallet: Json, signature: Uint8Array): Json {
   };
 }
 
-/** Reads the dWallet until the network has decided. The test's time-out bounds it. */
+/** Reads the dWallet until the network has decided. */
 async function stateEnd(dwalletId: string): Promise<Json> {
-  for (;;) {
+  return pollUntil(async () => {
     const { json } = await call("GET", `/v1/dwallets/${dwalletId}`);
-    if (json["state"] !== "AwaitingNetworkDKGVerification") return json;
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
+    return json["state"] !== "AwaitingNetworkDKGVerification" && json;
+  });
 }
 
 async function call(method: string, path: string, body?: Json): Promise<{ status: number; json: Json }> {

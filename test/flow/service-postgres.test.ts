@@ -2,16 +2,17 @@
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { text } from "node:stream/consumers";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createInlineEngine } from "../../src/crypto/inline-engine.ts";
 import { verifyLedger } from "../../src/ledger/verify-ledger.ts";
 import { findTriple } from "../../src/protocol/algorithms.ts";
-import { openDatabase } from "../../src/store/open-database.ts";
 import { grpcJsFace } from "../support/faces.ts";
 import { judge } from "../support/judges.ts";
+import { pollUntil } from "../support/poll-until.ts";
 import { testDatabase } from "../support/postgres.ts";
 import { testRedis } from "../support/redis.ts";
 import { runTss, type ServiceProcess, serviceFolder, startService } from "../support/service.ts";
+import { openTestPool } from "../support/test-pool.ts";
 import {
   downloadParameters,
   fromBase64,
@@ -27,7 +28,6 @@ const redisUrl = await testRedis();
 const { folder, remove } = serviceFolder();
 let service: ServiceProcess | undefined;
 let apiKey = "";
-const log = { info: () => {}, warn: () => {}, error: () => {} };
 /** The completed sign request. */
 let signed: Awaited<ReturnType<typeof signEnd>> | undefined;
 
@@ -68,7 +68,7 @@ describe.skipIf(!postgres || !redisUrl)("a service on PostgreSQL and Redis", () 
     expect(judge({ ...triple, publicKey: dwallet.publicKey, message, signature })).toBe(true);
     signed = done;
 
-    const database = await openDatabase({ databaseUrl: postgres!.url, dataDirectory: folder, log });
+    const database = await openTestPool(postgres!.url);
     try {
       expect(await verifyLedger(database)).toEqual([]);
       const [project] = await database.query<{ balance: bigint; held: bigint }>(
@@ -89,7 +89,7 @@ describe.skipIf(!postgres || !redisUrl)("a service on PostgreSQL and Redis", () 
     };
     expect(await verify()).toEqual({ exitCode: 0, differences: [] });
 
-    const database = await openDatabase({ databaseUrl: postgres!.url, dataDirectory: folder, log });
+    const database = await openTestPool(postgres!.url);
     const [project] = await database.query<{ id: string }>(
       "UPDATE project SET balance_micro_usd = balance_micro_usd + 5 RETURNING id",
       [],
@@ -103,7 +103,7 @@ describe.skipIf(!postgres || !redisUrl)("a service on PostgreSQL and Redis", () 
 
   it("catches up with the chain when the database is an older copy", { timeout: 120_000 }, async () => {
     expect(await service!.stop()).toBe(0);
-    const database = await openDatabase({ databaseUrl: postgres!.url, dataDirectory: folder, log });
+    const database = await openTestPool(postgres!.url);
     // Restores the state after the signature, the dWallet and its presign were requested and before anything was sent.
     await database.query("UPDATE project SET balance_micro_usd = balance_micro_usd - 5", []);
     await database.query(
@@ -138,9 +138,8 @@ describe.skipIf(!postgres || !redisUrl)("a service on PostgreSQL and Redis", () 
     await database.close();
 
     service = await startService(folder, environment);
-    const alarm = () => service!.log.find((line) => line.includes("another sender uses the hot wallet"));
-    await vi.waitUntil(alarm, { timeout: 10_000 });
-    expect(alarm()).toContain("--after-restore");
+    const alarm = await service.logged("another sender uses the hot wallet");
+    expect(alarm).toContain("--after-restore");
     expect(await service.stop()).toBe(0);
 
     service = await startService(folder, environment, ["--after-restore"]);
@@ -148,18 +147,15 @@ describe.skipIf(!postgres || !redisUrl)("a service on PostgreSQL and Redis", () 
     const again = await signEnd(face, signed!["signRequestId"]!);
     expect({ ...again, updateTime: signed!["updateTime"] }).toEqual(signed);
     face.close();
-    const after = await openDatabase({ databaseUrl: postgres!.url, dataDirectory: folder, log });
+    const after = await openTestPool(postgres!.url);
     try {
-      await vi.waitUntil(
-        async () => {
-          const rows = await after.query(
-            "SELECT 1 FROM presign WHERE state = 'ready' AND id = ANY($1::uuid[])",
-            [before!.ids],
-          );
-          return rows.length === before!.ids.length;
-        },
-        { timeout: 60_000, interval: 100 },
-      );
+      await pollUntil(async () => {
+        const rows = await after.query(
+          "SELECT 1 FROM presign WHERE state = 'ready' AND id = ANY($1::uuid[])",
+          [before!.ids],
+        );
+        return rows.length === before!.ids.length;
+      });
       expect(await verifyLedger(after)).toEqual([]);
     } finally {
       await after.close();

@@ -6,13 +6,12 @@
 import { text } from "node:stream/consumers";
 import { SuiGrpcClient } from "@mysten/sui/grpc";
 import { bytesToHex } from "@noble/hashes/utils.js";
-import { afterAll, describe, expect, it, vi } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { deriveDepositKey } from "../../src/billing/deposits/deposit-key.ts";
 import type { Database } from "../../src/store/database.ts";
-import { openDatabase } from "../../src/store/open-database.ts";
 import { Secret } from "../../src/telemetry/secret.ts";
-import { silentLog } from "../support/database.ts";
 import { type Coins, coinsOf, recordAddress, recordDeposits } from "../support/deposit-rows.ts";
+import { pollUntil } from "../support/poll-until.ts";
 import { testDatabase } from "../support/postgres.ts";
 import { objectId } from "../support/rows.ts";
 import {
@@ -22,6 +21,7 @@ import {
   startLocalnetProcess,
   startService,
 } from "../support/service.ts";
+import { openTestPool } from "../support/test-pool.ts";
 
 const SEED = new Uint8Array(32).fill(3);
 const postgres = await testDatabase();
@@ -64,11 +64,7 @@ describe.skipIf(!postgres)("kill -9 in the middle of a sweep", () => {
       projectId: projectId,
       reference: "",
     }).toSuiAddress();
-    const database = await openDatabase({
-      databaseUrl: postgres!.url,
-      dataDirectory: folder,
-      log: silentLog,
-    });
+    const database = await openTestPool(postgres!.url);
     stops.push(() => database.close());
     await recordAddress(database, { projectId, address });
     const coinTypes = ["0x2::sui::SUI", await fund(localnet.url, address, client)];
@@ -84,7 +80,7 @@ describe.skipIf(!postgres)("kill -9 in the middle of a sweep", () => {
     await setFaults(localnet.url, { executeLatencyMs: 3_600_000 });
     await start(destination);
     const stored = "SELECT 1 FROM chain_transaction WHERE sender = $1 AND state = 'stored'";
-    await vi.waitUntil(async () => (await database.query(stored, [address])).length === 2, WAIT);
+    await pollUntil(async () => (await database.query(stored, [address])).length === 2, WAIT);
     await crash();
     expect(await sweepStates(database)).toEqual(["queued", "queued"]);
     expect(await Promise.all(coinTypes.map((coinType) => coinsOf(client, destination, coinType)))).toEqual([
@@ -97,7 +93,7 @@ describe.skipIf(!postgres)("kill -9 in the middle of a sweep", () => {
       // No process can record that a sweep landed.
       await db.query("SELECT id FROM sweep FOR UPDATE");
       await start(later);
-      await vi.waitUntil(async () => {
+      await pollUntil(async () => {
         const arrived = await Promise.all(
           coinTypes.map((coinType) => coinsOf(client, destination, coinType)),
         );
@@ -108,7 +104,7 @@ describe.skipIf(!postgres)("kill -9 in the middle of a sweep", () => {
     expect(await sweepStates(database)).toEqual(["queued", "queued"]);
 
     await start(later);
-    await vi.waitUntil(async () => (await sweepStates(database)).join() === "landed,landed", WAIT);
+    await pollUntil(async () => (await sweepStates(database)).join() === "landed,landed", WAIT);
     const swept = await Promise.all(coinTypes.map((coinType) => coinsOf(client, destination, coinType)));
     expect(swept).toEqual(paid);
     const left = await Promise.all(coinTypes.map((coinType) => coinsOf(client, address, coinType)));
@@ -122,7 +118,7 @@ describe.skipIf(!postgres)("kill -9 in the middle of a sweep", () => {
   });
 });
 
-const WAIT = { timeout: 60_000, interval: 50 };
+const WAIT = { intervalMs: 50 };
 
 async function sweepStates(database: Database): Promise<string[]> {
   return (await database.query<{ state: string }>("SELECT state FROM sweep")).map(({ state }) => state);

@@ -1,7 +1,7 @@
-import { vi } from "vitest";
 import { createSealKey } from "../../src/audit/seal-key.ts";
 import { Secret } from "../../src/telemetry/secret.ts";
 import { printed } from "../component/cli/run-cli.ts";
+import { pollUntil } from "../support/poll-until.ts";
 
 const ADMIN_API_KEY = "an-operators-key-for-documented-commands-0123456789";
 const [SEAL_SECRET, NEXT_SEAL_SECRET] = ["3a".repeat(32), "4b".repeat(32)] as const;
@@ -42,7 +42,7 @@ export async function makeValues(url: string, localnetUrl: string): Promise<Reco
     DEPOSIT_ADDRESS: address,
     DEPOSIT_TX_DIGEST: await pay(localnetUrl, address),
     AUDIT_EVENT_ID: await oldestEvent(asOperator),
-    SEAL_HASH: await vi.waitUntil(() => newestSeal(url), { timeout: 30_000, interval: 200 }),
+    SEAL_HASH: await pollUntil(() => newestSeal(url), { intervalMs: 200 }),
     SEAL_PUBLIC_KEY: publicKeyOf(SEAL_SECRET),
     NEW_SEAL_PUBLIC_KEY: publicKeyOf(NEXT_SEAL_SECRET),
   };

@@ -8,18 +8,22 @@ import { sealEvents } from "../../src/audit/seal-events.ts";
 import { createLedgerGauges } from "../../src/observe/ledger-gauges.ts";
 import type { Database, Queryable } from "../../src/store/database.ts";
 import { migrate } from "../../src/store/migrate.ts";
-import { openPostgres } from "../../src/store/open-postgres.ts";
 import { createMetrics } from "../../src/telemetry/metrics.ts";
 import { exported, sealAll, verified, writeEvents } from "../support/audit-trail.ts";
 import { openRaceDatabase, silentLog } from "../support/database.ts";
 import { testDatabase } from "../support/postgres.ts";
+import { openTestPool } from "../support/test-pool.ts";
 
 const test = await testDatabase();
+const RACING = {
+  count: 9,
+  because: "four long transactions, four short ones and a sealer run at the same time on each replica",
+};
 const pools: Database[] = [];
 const closing: (() => Promise<void>)[] = [];
 beforeAll(async () => {
   if (test === undefined) return;
-  for (let pool = 0; pool < 2; pool++) pools.push(await openPostgres(test.url, silentLog));
+  for (let pool = 0; pool < 2; pool++) pools.push(await openTestPool(test.url, { connections: RACING }));
   await migrate(pools[0]!, silentLog);
 });
 afterAll(async () => {
@@ -164,7 +168,7 @@ describe.skipIf(test === undefined)("the sealer", () => {
     const psql = run("psql", ["--dbname", copy!.url, "--quiet", "--set", "ON_ERROR_STOP=1"]);
     psql.child.stdin?.end(dump.stdout);
     await psql;
-    const restored = await openPostgres(copy!.url, silentLog);
+    const restored = await openTestPool(copy!.url);
     closing.push(async () => {
       await restored.close();
       await copy!.drop();

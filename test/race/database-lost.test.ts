@@ -6,17 +6,16 @@ import pg from "pg";
 import { afterAll, describe, expect, it } from "vitest";
 import { createErrorMapping, type FailureRecord, reasonOf } from "../../src/errors/error-mapping.ts";
 import type { Database } from "../../src/store/database.ts";
-import { openPostgres, type PostgresOptions } from "../../src/store/open-postgres.ts";
 import { createPoolDatabase } from "../../src/store/pool-database.ts";
-import { silentLog } from "../support/database.ts";
 import { environment } from "../support/environment.ts";
+import { pollUntil } from "../support/poll-until.ts";
 import { testDatabase } from "../support/postgres.ts";
+import { openTestClient, openTestPool, type TestPoolOptions } from "../support/test-pool.ts";
 
 const test = await testDatabase();
-const admin = new pg.Client({ connectionString: environment.databaseUrl });
-if (test !== undefined) await admin.connect();
+const admin = test && (await openTestClient({ connectionString: environment.databaseUrl }));
 afterAll(async () => {
-  await admin.end();
+  await admin?.end();
   await test?.drop();
 });
 
@@ -44,13 +43,13 @@ const failureOf = (work: Promise<unknown>) =>
 describe.skipIf(test === undefined)("a caller may repeat a call that failed because the database", () => {
   const name = new URL(test?.url ?? "postgresql://x/x").pathname.slice(1);
   const endConnections = () =>
-    admin.query("SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = $1", [name]);
+    admin!.query("SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = $1", [name]);
   const asleep = async () => {
     const sleeping = "SELECT 1 FROM pg_stat_activity WHERE datname = $1 AND wait_event = 'PgSleep'";
-    while ((await admin.query(sleeping, [name])).rowCount === 0);
+    await pollUntil(async () => (await admin!.query(sleeping, [name])).rowCount);
   };
-  async function opened<T>(work: (database: Database) => Promise<T>, options?: PostgresOptions): Promise<T> {
-    const database = await openPostgres(test!.url, silentLog, options);
+  async function opened<T>(work: (database: Database) => Promise<T>, options?: TestPoolOptions): Promise<T> {
+    const database = await openTestPool(test!.url, options);
     try {
       return await work(database);
     } finally {
@@ -101,7 +100,7 @@ describe.skipIf(test === undefined)("a caller may repeat a call that failed beca
 
   it("has no connection left for the role", async () => {
     const role = `${name}_full`;
-    await admin.query(`CREATE ROLE ${role} LOGIN CONNECTION LIMIT 0`);
+    await admin!.query(`CREATE ROLE ${role} LOGIN CONNECTION LIMIT 0`);
     const url = new URL(test!.url);
     url.username = role;
     const pool = new pg.Pool({ connectionString: url.href });
@@ -115,7 +114,7 @@ describe.skipIf(test === undefined)("a caller may repeat a call that failed beca
       expect(told(await failureOf(database.prisma.$queryRaw`SELECT 1`))).toEqual(UNAVAILABLE);
     } finally {
       await database.close();
-      await admin.query(`DROP ROLE ${role}`);
+      await admin!.query(`DROP ROLE ${role}`);
     }
   });
 
@@ -156,7 +155,11 @@ describe.skipIf(test === undefined)("a caller may repeat a call that failed beca
         }
         expect(await database.query("SELECT 1 AS one", [])).toEqual([{ one: 1 }]);
       },
-      { poolSizeCount: 1, waitingMaxCount: 3, connectTimeoutMs: 3_000 },
+      {
+        connections: { count: 1, because: "one transaction takes all of them" },
+        waitingMaxCount: 3,
+        connectTimeoutMs: 3_000,
+      },
     );
   });
 

@@ -14,22 +14,28 @@ import { createPaymentReader } from "../../src/chain/payment-reader.ts";
 import { systemClock } from "../../src/lifecycle/clock.ts";
 import { type Localnet, startLocalnet } from "../../src/localnet/localnet.ts";
 import { localnetHotWalletSecret } from "../../src/localnet/seed.ts";
-import type { Database } from "../../src/store/database.ts";
+import type { Queryable } from "../../src/store/database.ts";
 import { migrate } from "../../src/store/migrate.ts";
-import { openPostgres } from "../../src/store/open-postgres.ts";
 import { Secret } from "../../src/telemetry/secret.ts";
 import { silentLog } from "../support/database.ts";
 import { type DepositWatch, quietAddresses, watchDeposits } from "../support/deposit-watch.ts";
 import { acceptedCoin, fundedPayer, type Payer, SUI, testDeposits } from "../support/deposits.ts";
+import {
+  createStatementEvents,
+  type ObservedDatabase,
+  observeDatabase,
+} from "../support/observe-database.ts";
 import { testDatabase } from "../support/postgres.ts";
 import { moneyOf, objectId, projectWith, TEST_ORIGIN } from "../support/rows.ts";
+import { openTestPool } from "../support/test-pool.ts";
 import { createCheapMpc } from "../unit/localnet/cheap-mpc.ts";
 
-const PATIENCE = { timeout: 30_000, interval: 20 };
 const test = await testDatabase();
-const pools: Database[] = [];
+const pools: ObservedDatabase[] = [];
+/** The statements of both pools. */
+const statements = createStatementEvents();
 if (test !== undefined) {
-  for (let pool = 0; pool < 2; pool++) pools.push(await openPostgres(test.url, silentLog));
+  for (let pool = 0; pool < 2; pool++) pools.push(observeDatabase(await openTestPool(test.url), statements));
   await migrate(pools[0]!, silentLog);
 }
 afterAll(async () => {
@@ -95,15 +101,15 @@ describe.skipIf(test === undefined)("deposits that checkpoints announce", { time
       ...{ balance: deposits * ONE_SUI_MICRO_USD, held: 0n, differences: [] },
     });
   };
-  const follower = async () => {
-    const [row] = await db.query<{ next: bigint; isFollowing: boolean; fence: bigint }>(
+  const follower = async (from: Queryable = db) => {
+    const [row] = await from.query<{ next: bigint; isFollowing: boolean; fence: bigint }>(
       `SELECT next_checkpoint AS next, is_following AS "isFollowing", fence FROM checkpoint_follower`,
       [],
     );
     return row;
   };
-  const secondsToScan = async (address: string) => {
-    const [row] = await db.query<{ seconds: number }>(
+  const secondsToScan = async (address: string, from: Queryable = db) => {
+    const [row] = await from.query<{ seconds: number }>(
       "SELECT extract(epoch FROM due_at - now())::float8 AS seconds FROM deposit_address WHERE address = $1",
       [address],
     );
@@ -134,8 +140,8 @@ describe.skipIf(test === undefined)("deposits that checkpoints announce", { time
       ]);
       // Waits until the checkpoint has announced the payment, and the scan is complete.
       const { next } = (await follower())!;
-      await vi.waitUntil(async () => (await follower())!.next > next, PATIENCE);
-      await vi.waitUntil(async () => (await secondsToScan(address)) > 0, PATIENCE);
+      await db.until(async (from) => (await follower(from))!.next > next);
+      await db.until(async (from) => (await secondsToScan(address, from)) > 0);
       await expectCredited(projectId, paid);
     }
   });
@@ -227,7 +233,7 @@ describe.skipIf(test === undefined)("deposits that checkpoints announce", { time
     );
     const { fence } = (await follower())!;
     await payer.pay(address, ONE_SUI);
-    await vi.waitUntil(async () => (await moneyOf(db, projectId)).balance! > 0n, PATIENCE);
+    await db.until(async (from) => (await moneyOf(from, projectId)).balance! > 0n);
     expect((await follower())!.fence).toBe(fence + 1n);
     expect(subscribed).toHaveLength(2);
     await expectCredited(projectId);
@@ -278,8 +284,8 @@ describe.skipIf(test === undefined)("deposits that checkpoints announce", { time
         return ownedCoins(owner, ...rest);
       });
       liar.say(101n, address, objectId());
-      await vi.waitUntil(() => scanned.length > 0, PATIENCE);
-      await vi.waitUntil(async () => (await secondsToScan(address)) > 0, PATIENCE);
+      await db.until(async () => scanned.length > 0);
+      await db.until(async (from) => (await secondsToScan(address, from)) > 0);
       spy.mockRestore();
       expect(new Set(scanned)).toEqual(new Set([address]));
       await expectCredited(projectId, 0n);
@@ -294,13 +300,13 @@ describe.skipIf(test === undefined)("deposits that checkpoints announce", { time
       await payer.pay(address, ONE_SUI);
       // The payment is hidden in one gap that is too large to read.
       liar.say(101n);
-      await vi.waitUntil(async () => (await follower())!.next === 102n, PATIENCE);
+      await db.until(async (from) => (await follower(from))!.next === 102n);
       liar.say(2n ** 59n);
-      await vi.waitUntil(async () => (await follower())!.next === 2n ** 59n + 1n, PATIENCE);
+      await db.until(async (from) => (await follower(from))!.next === 2n ** 59n + 1n);
       await watching.credited(projectId);
       await watching.stop();
       const honest = watch(1);
-      await vi.waitUntil(async () => (await follower())!.next < 1_000_000n, PATIENCE);
+      await db.until(async (from) => (await follower(from))!.next < 1_000_000n);
       await quietAddresses(db);
       await payer.pay(address, ONE_SUI);
       await honest.credited(projectId);
@@ -315,7 +321,7 @@ describe.skipIf(test === undefined)("deposits that checkpoints announce", { time
     await first.stop();
     localnet.faults.set({ noSubscriptions: true });
     const second = watch(1);
-    await vi.waitUntil(async () => (await follower())!.isFollowing === false, PATIENCE);
+    await db.until(async (from) => (await follower(from))!.isFollowing === false);
     for (let paid = 1n; paid <= 2n; paid++) {
       await payer.pay(address, ONE_SUI);
       await second.credited(projectId);

@@ -16,7 +16,6 @@ import { type Localnet, startLocalnet } from "../../src/localnet/localnet.ts";
 import { localnetHotWalletSecret } from "../../src/localnet/seed.ts";
 import type { Database } from "../../src/store/database.ts";
 import { migrate } from "../../src/store/migrate.ts";
-import { openPostgres } from "../../src/store/open-postgres.ts";
 import { Secret } from "../../src/telemetry/secret.ts";
 import { silentLog } from "../support/database.ts";
 import {
@@ -29,12 +28,14 @@ import {
 } from "../support/deposits.ts";
 import { testDatabase } from "../support/postgres.ts";
 import { moneyOf, projectWith, TEST_ORIGIN } from "../support/rows.ts";
+import { openTestPool } from "../support/test-pool.ts";
 import { createCheapMpc } from "../unit/localnet/cheap-mpc.ts";
 
 const test = await testDatabase();
+const RACING = { count: 8, because: "16 calls run at the same time, half of them on each replica" };
 const pools: Database[] = [];
 if (test !== undefined) {
-  for (let pool = 0; pool < 2; pool++) pools.push(await openPostgres(test.url, silentLog));
+  for (let pool = 0; pool < 2; pool++) pools.push(await openTestPool(test.url, { connections: RACING }));
   await migrate(pools[0]!, silentLog);
 }
 afterAll(async () => {

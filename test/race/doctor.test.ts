@@ -9,9 +9,9 @@ import { type Localnet, startLocalnet } from "../../src/localnet/localnet.ts";
 import type { Database } from "../../src/store/database.ts";
 import { newId } from "../../src/store/ids.ts";
 import { migrate } from "../../src/store/migrate.ts";
-import { openPostgres } from "../../src/store/open-postgres.ts";
 import { silentLog } from "../support/database.ts";
 import { testDatabase } from "../support/postgres.ts";
+import { openTestPool } from "../support/test-pool.ts";
 import { createCheapMpc } from "../unit/localnet/cheap-mpc.ts";
 
 const postgres = await testDatabase();
@@ -24,7 +24,7 @@ describe.skipIf(postgres === undefined)("the doctor on PostgreSQL", () => {
 
   beforeAll(async () => {
     localnet = await startLocalnet({ mpc: createCheapMpc() });
-    database = await openPostgres(postgres?.url ?? "", silentLog);
+    database = await openTestPool(postgres?.url ?? "");
     const url = new URL(postgres?.url ?? "");
     url.password = "a-password-that-is-not-asked-for";
     environment = { DATA_DIR: folder, PORT: "0", LOCALNET_URL: localnet.url, DATABASE_URL: url.href };

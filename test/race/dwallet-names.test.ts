@@ -9,7 +9,7 @@ import { refusalOf } from "../support/service-client.ts";
 
 const PRICE = 20_000n;
 const FIRST_PAGE = { pageSize: 0, pageToken: "" };
-const database = await openRaceDatabase();
+const database = await openRaceDatabase({ count: 16, because: "16 of the calls run at the same time" });
 afterAll(() => database?.close());
 
 describe.skipIf(database === undefined)("a name", () => {

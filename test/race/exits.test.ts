@@ -1,7 +1,7 @@
 /** Exits of dWallets while requests are in progress, on a real PostgreSQL and a chain with a Treasury. */
 import { randomBytes } from "node:crypto";
 import type { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ServiceError } from "../../src/errors/service-error.ts";
 import { type Localnet, startLocalnet } from "../../src/localnet/localnet.ts";
 import type { SignedConsent } from "../../src/onboarding/custody/check-consent.ts";
@@ -13,13 +13,13 @@ import { readSignRequest } from "../../src/signing/sign-request.ts";
 import { submit } from "../../src/signing/submit.ts";
 import type { Database } from "../../src/store/database.ts";
 import { migrate } from "../../src/store/migrate.ts";
-import { openPostgres } from "../../src/store/open-postgres.ts";
 import { createLife } from "../sim/mortal.ts";
 import { onboardUser, type SimUser, time } from "../sim/onboard-user.ts";
-import { DKG_PRICE, PRICE, type Replica, startReplica } from "../sim/replica.ts";
+import { ALONE_PACE, DKG_PRICE, PRICE, type Replica, startReplica } from "../sim/replica.ts";
 import { createSimMpc } from "../sim/sim-mpc.ts";
 import { silentLog } from "../support/database.ts";
 import { ownerOf, sendConsent, signConsent } from "../support/exits.ts";
+import { type ObservedDatabase, observeDatabase } from "../support/observe-database.ts";
 import { testDatabase } from "../support/postgres.ts";
 import {
   layoutOfSignMessage,
@@ -29,13 +29,13 @@ import {
   TEST_ORIGIN,
   TEST_TRIPLE,
 } from "../support/rows.ts";
+import { openTestPool } from "../support/test-pool.ts";
 
-const PATIENCE = { timeout: 30_000, interval: 20 };
 const CREDIT = 100n * PRICE + DKG_PRICE;
 const test = await testDatabase();
 
 describe.skipIf(test === undefined)("an exit", () => {
-  let database: Database;
+  let database: ObservedDatabase;
   let localnet: Localnet;
   let replica: Replica;
 
@@ -44,11 +44,12 @@ describe.skipIf(test === undefined)("an exit", () => {
       database,
       localnet,
       life: createLife(Number.POSITIVE_INFINITY, () => {}),
+      pace: ALONE_PACE,
       times: { readMs: 10_000, buildMs: 10_000, executeMs: 10_000 },
       log: () => {},
     });
   beforeAll(async () => {
-    database = await openPostgres(test!.url, silentLog);
+    database = observeDatabase(await openTestPool(test!.url));
     await migrate(database, silentLog);
     localnet = await startLocalnet({ mpc: createSimMpc() });
     replica = await start();
@@ -65,7 +66,7 @@ describe.skipIf(test === undefined)("an exit", () => {
   async function newUser(): Promise<SimUser & { readonly projectId: string }> {
     const projectId = await projectWith(database, CREDIT);
     const user = await onboardUser(callerOf(projectId), (attempt) =>
-      vi.waitFor(() => attempt(replica.deps), PATIENCE),
+      database.retrying((db) => attempt({ ...replica.deps, database: db })),
     );
     return { ...user, projectId };
   }
@@ -81,8 +82,8 @@ describe.skipIf(test === undefined)("an exit", () => {
     useConsent(replica.deps, callerOf(projectId), consent, time(20_000));
   const sign = (user: User, consent: Parameters<typeof signConsent>[2] | object = {}, by?: Ed25519Keypair) =>
     signConsent(chain(), by ?? user.keypair, { dwalletId: user.dwalletId, ...consent });
-  const stateOf = async ({ projectId, dwalletId }: User) =>
-    (await findDWallet(database, projectId, dwalletId)).state;
+  const stateOf = async ({ projectId, dwalletId }: User, db: Database = database) =>
+    (await findDWallet(db, projectId, dwalletId)).state;
   const capOwner = async ({ projectId, dwalletId }: User) =>
     ownerOf(chain(), (await findDWallet(database, projectId, dwalletId)).capId!);
   const requestsOf = ({ projectId }: User) =>
@@ -91,10 +92,10 @@ describe.skipIf(test === undefined)("an exit", () => {
       [projectId],
     );
   const endOf = (user: User, id: string) =>
-    vi.waitUntil(async () => {
-      const row = await readSignRequest(database, { id, projectId: user.projectId });
+    database.until(async (db) => {
+      const row = await readSignRequest(db, { id, projectId: user.projectId });
       return (row?.status === "completed" || row?.status === "failed") && row;
-    }, PATIENCE);
+    });
 
   it("completes submitted signatures, releases reservations, and then hands out the capability", async () => {
     const user = await newUser();
@@ -206,7 +207,7 @@ describe.skipIf(test === undefined)("an exit", () => {
     // If the service has already seen the exit, it charges nothing at all.
     const isCharged = (await refusalOf(submitOne(user, request))) === undefined;
     if (isCharged) expect(await endOf(user, request)).toMatchObject({ status: "failed", refunded: true });
-    await vi.waitUntil(async () => (await stateOf(user)) === "Left", PATIENCE);
+    await database.until(async (db) => (await stateOf(user, db)) === "Left");
     expect(await refusalOf(reserveOne(user))).toBe("DWALLET_LEFT");
     expect(await refusalOf(use(user, await sign(user)))).toBe("DWALLET_LEFT");
     const { balance, differences } = await moneyOf(database, user.projectId);
@@ -226,7 +227,7 @@ describe.skipIf(test === undefined)("an exit", () => {
       "digest",
     );
     replica = await start();
-    await vi.waitUntil(async () => (await stateOf(user)) === "Active", PATIENCE);
+    await database.until(async (db) => (await stateOf(user, db)) === "Active");
     const request = await reserveOne(user);
     await submitOne(user, request);
     expect(await endOf(user, request)).toMatchObject({ status: "completed" });

@@ -1,5 +1,4 @@
 /** Statistics for operators and projects, on a real PostgreSQL with many old rows. */
-import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { fillOldRows } from "../../bench/support/fill-old-rows.ts";
 import { readUsage } from "../../src/billing/read-usage.ts";
@@ -11,14 +10,12 @@ import { readSignStatistics } from "../../src/operations/read-sign-statistics.ts
 import { readTreasuryHistory } from "../../src/operations/read-treasury-history.ts";
 import { samplePresigns } from "../../src/operations/sample-presigns.ts";
 import { sampleTreasury } from "../../src/operations/sample-treasury.ts";
-import { columnTypes } from "../../src/store/column-types.ts";
 import type { Database } from "../../src/store/database.ts";
 import { migrate } from "../../src/store/migrate.ts";
-import { createPoolDatabase } from "../../src/store/pool-database.ts";
 import { silentLog } from "../support/database.ts";
 import { explainReads } from "../support/explain-plan.ts";
 import { testDatabase } from "../support/postgres.ts";
-import { type RecordedStatement, recordingClient } from "../support/recorded-statements.ts";
+import { openRecordedDatabase, type RecordedStatement } from "../support/recorded-statements.ts";
 
 const NETWORK = "localnet";
 const ROWS = 60_000;
@@ -38,12 +35,7 @@ describe.skipIf(test === undefined)("on a database with a year of old rows", () 
   let projectId: string;
 
   beforeAll(async () => {
-    const pool = new pg.Pool({
-      connectionString: test!.url,
-      Client: recordingClient(recorded),
-      types: columnTypes,
-    });
-    database = createPoolDatabase({ kind: "postgres", pool });
+    database = await openRecordedDatabase(test!.url, recorded);
     await migrate(database, silentLog);
     [projectId = ""] = await fillOldRows(test!.url, { projects: PROJECTS, rows: ROWS });
     // The filled rows bypassed the triggers.

@@ -11,7 +11,6 @@ import { reserve } from "../../src/signing/reserve.ts";
 import type { Database, Queryable } from "../../src/store/database.ts";
 import { newId } from "../../src/store/ids.ts";
 import { migrate } from "../../src/store/migrate.ts";
-import { openPostgres } from "../../src/store/open-postgres.ts";
 import { silentLog } from "../support/database.ts";
 import { testDatabase } from "../support/postgres.ts";
 import { flatPrices } from "../support/prices.ts";
@@ -24,13 +23,15 @@ import {
   TEST_ORIGIN,
   TEST_TRIPLE,
 } from "../support/rows.ts";
+import { openTestPool } from "../support/test-pool.ts";
 
 const PRICE = 10_000n;
 const CALLS = 64;
 const test = await testDatabase();
+const RACING = { count: 8, because: "16 of the calls run at the same time, half of them on each replica" };
 const pools: Database[] = [];
 if (test !== undefined) {
-  for (let pool = 0; pool < 2; pool++) pools.push(await openPostgres(test.url, silentLog));
+  for (let pool = 0; pool < 2; pool++) pools.push(await openTestPool(test.url, { connections: RACING }));
   await migrate(pools[0]!, silentLog);
 }
 afterAll(async () => {

@@ -4,13 +4,12 @@ import dns from "node:dns/promises";
 import { syncBuiltinESMExports } from "node:module";
 import { toBase58 } from "@mysten/sui/utils";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
-import { openPostgres } from "../../src/store/open-postgres.ts";
 import { onboardOverSim } from "../sim/onboard-over.ts";
-import { silentLog } from "../support/database.ts";
 import { type Face, grpcJsFace } from "../support/faces.ts";
 import { type FrontState, type FullnodeFront, startFullnodeFront } from "../support/fullnode-front.ts";
 import { testDatabase } from "../support/postgres.ts";
 import { layoutOfSignMessage, moneyOf, TEST_TRIPLE } from "../support/rows.ts";
+import { openTestPool } from "../support/test-pool.ts";
 import {
   fundedProject,
   type PosingNetwork,
@@ -243,7 +242,7 @@ describe.skipIf(test === undefined)("a network next to a failing one", () => {
     const ends = await Promise.all(open.map((id) => signEnd(own, id)));
     expect(ends.map(({ status }) => status)).toEqual(open.map(() => "completed"));
     const after = { testnet: before.testnet, mainnet: before.mainnet - BigInt(COUNT) * PRICES.mainnet };
-    const database = await openPostgres(test!.url, silentLog, { poolSizeCount: 1 });
+    const database = await openTestPool(test!.url);
     try {
       for (const name of ["testnet", "mainnet"] as const) {
         const money = await moneyOf(database, projects[name].projectId);

@@ -14,7 +14,10 @@ import { newId } from "../../src/store/ids.ts";
 import { openRaceDatabase } from "../support/database.ts";
 
 const NETWORK = "localnet";
-const database = await openRaceDatabase();
+const database = await openRaceDatabase({
+  count: 16,
+  because: "16 processes want one lease at the same time",
+});
 afterAll(() => database?.close());
 
 describe.skipIf(database === undefined)("processes at the same time", () => {

@@ -26,7 +26,7 @@ const PRICE = 10_000n;
 const OPEN_MAX = 50;
 /** Half a dollar, which pays for the maximum number of open reservations. */
 const CREDIT = BigInt(OPEN_MAX) * PRICE;
-const database = await openRaceDatabase();
+const database = await openRaceDatabase({ count: 16, because: "16 of the calls run at the same time" });
 afterAll(() => database?.close());
 
 describe.skipIf(database === undefined)("a project that lets its reservations expire", () => {

@@ -3,9 +3,9 @@ import { afterAll, describe, expect, it } from "vitest";
 import { newId } from "../../src/store/ids.ts";
 import { migrate } from "../../src/store/migrate.ts";
 import { readMigrations } from "../../src/store/migrations.ts";
-import { openPostgres } from "../../src/store/open-postgres.ts";
 import { silentLog } from "../support/database.ts";
 import { testDatabase } from "../support/postgres.ts";
+import { openTestPool } from "../support/test-pool.ts";
 
 const test = await testDatabase();
 const older = await testDatabase();
@@ -14,7 +14,7 @@ afterAll(() => Promise.all([test?.drop(), older?.drop()]));
 describe.skipIf(test === undefined)("four processes that migrate at once", () => {
   it("apply each migration once, and all of them continue", async () => {
     const names = (await readMigrations()).map(({ name }) => name);
-    const databases = await Promise.all(Array.from({ length: 4 }, () => openPostgres(test!.url, silentLog)));
+    const databases = await Promise.all(Array.from({ length: 4 }, () => openTestPool(test!.url)));
     try {
       const applied = await Promise.all(databases.map((database) => migrate(database, silentLog)));
       expect(applied.flat()).toEqual(names);
@@ -32,7 +32,7 @@ describe.skipIf(test === undefined)("four processes that migrate at once", () =>
 
 describe.skipIf(older === undefined)("a database of an older version", () => {
   it("keeps the idempotency keys of its last day", async () => {
-    const database = await openPostgres(older!.url, silentLog);
+    const database = await openTestPool(older!.url);
     try {
       const migrations = await readMigrations();
       const at = migrations.findIndex(({ name }) => name.endsWith("_idempotency_keys"));

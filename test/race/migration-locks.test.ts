@@ -1,16 +1,17 @@
 /** Migrations next to a backup, which reads every table in one long transaction, on a real PostgreSQL. */
-import pg from "pg";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import type { Database } from "../../src/store/database.ts";
 import { type MigrateOptions, migrate } from "../../src/store/migrate.ts";
 import type { Migration } from "../../src/store/migrations.ts";
-import { openPostgres } from "../../src/store/open-postgres.ts";
 import { silentLog } from "../support/database.ts";
+import { pollUntil } from "../support/poll-until.ts";
 import { testDatabase } from "../support/postgres.ts";
+import { openTestClient, openTestPool } from "../support/test-pool.ts";
 
 const test = await testDatabase();
+const BESIDE = { count: 4, because: "two migrations, a call and a look at the locks run at the same time" };
 let database: Database;
-if (test !== undefined) database = await openPostgres(test.url, silentLog);
+if (test !== undefined) database = await openTestPool(test.url, { connections: BESIDE });
 afterAll(async () => {
   await database?.close();
   await test?.drop();
@@ -26,8 +27,7 @@ describe.skipIf(test === undefined)("a migration that wants a table which a back
 
   /** Reads as pg_dump does until it is stopped. */
   async function openBackup() {
-    const backup = new pg.Client({ connectionString: test!.url, application_name: "pg_dump" });
-    await backup.connect();
+    const backup = await openTestClient({ connectionString: test!.url, application_name: "pg_dump" });
     await backup.query(
       "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY; LOCK TABLE hot IN ACCESS SHARE MODE",
     );
@@ -45,9 +45,8 @@ describe.skipIf(test === undefined)("a migration that wants a table which a back
   const call = () => database.query("SELECT count(*) FROM hot", []);
   const WAITING = `FROM pg_locks WHERE relation = 'hot'::regclass AND NOT granted AND mode = 'AccessExclusiveLock'
     AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
-  const untilItWaits = async () => {
-    while ((await database.query(`SELECT 1 ${WAITING}`, [])).length === 0);
-  };
+  const untilItWaits = () =>
+    pollUntil(async () => (await database.query(`SELECT 1 ${WAITING}`, [])).length, { intervalMs: 1 });
 
   it("delays no call during the backup, and is applied after it", async () => {
     const backup = await openBackup();
@@ -90,7 +89,7 @@ describe.skipIf(test === undefined)("a migration that wants a table which a back
   });
 
   it("may run longer than the statement of a call", async () => {
-    const hasty = await openPostgres(test!.url, silentLog, { statementTimeoutMs: 100 });
+    const hasty = await openTestPool(test!.url, { statementTimeoutMs: 100 });
     const slow = { name: "2_slow", script: "SELECT pg_sleep(0.3)", checksum: "slow" };
     try {
       await expect(hasty.query(slow.script, [])).rejects.toThrow("statement timeout");

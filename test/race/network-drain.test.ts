@@ -1,8 +1,9 @@
 /** A network that accepts no new work next to one that does, in services on one real PostgreSQL. */
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { printed } from "../component/cli/run-cli.ts";
 import { onboardOverSim } from "../sim/onboard-over.ts";
 import { type Face, grpcJsFace } from "../support/faces.ts";
+import { pollUntil } from "../support/poll-until.ts";
 import { testDatabase } from "../support/postgres.ts";
 import { layoutOfSignMessage, TEST_TRIPLE } from "../support/rows.ts";
 import {
@@ -98,10 +99,7 @@ describe.skipIf(test === undefined)("a drained network", () => {
   });
 
   it("ends without work in progress, because it requests no more presigns", async () => {
-    await vi.waitUntil(async () => (await operate("status", "testnet")).idle, {
-      timeout: 60_000,
-      interval: 50,
-    });
+    await pollUntil(async () => (await operate("status", "testnet")).idle);
     const shown = await printed(["network", "status", "--network", "testnet"], {
       TSS_URL: services[0]!.url,
       ADMIN_API_KEY: ADMIN_KEY,

@@ -1,16 +1,13 @@
 /** Frequent statements on a real PostgreSQL with many old rows. */
-import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { fillOldRows } from "../../bench/support/fill-old-rows.ts";
-import { columnTypes } from "../../src/store/column-types.ts";
 import type { Database } from "../../src/store/database.ts";
 import { migrate } from "../../src/store/migrate.ts";
-import { createPoolDatabase } from "../../src/store/pool-database.ts";
 import { silentLog } from "../support/database.ts";
 import { explainReads } from "../support/explain-plan.ts";
 import { callEverythingHot } from "../support/hot-calls.ts";
 import { testDatabase } from "../support/postgres.ts";
-import { type RecordedStatement, recordingClient } from "../support/recorded-statements.ts";
+import { openRecordedDatabase, type RecordedStatement } from "../support/recorded-statements.ts";
 
 const ROWS = 60_000;
 const PROJECTS = 20;
@@ -28,12 +25,7 @@ describe.skipIf(test === undefined)("a database with a year of old rows", () => 
   let largeTables: Set<string>;
 
   beforeAll(async () => {
-    const pool = new pg.Pool({
-      connectionString: test!.url,
-      Client: recordingClient(recorded),
-      types: columnTypes,
-    });
-    database = createPoolDatabase({ kind: "postgres", pool });
+    database = await openRecordedDatabase(test!.url, recorded);
     await migrate(database, silentLog);
     const projectIds = await fillOldRows(test!.url, {
       projects: PROJECTS,

@@ -28,7 +28,7 @@ import { flipBit, vectorOf } from "../support/signature-vectors.ts";
 const PRICE = 10_000n;
 const COUNT = 25;
 const REFUNDS_PER_DAY = 20;
-const database = await openRaceDatabase();
+const database = await openRaceDatabase({ count: 16, because: "16 of the calls run at the same time" });
 afterAll(() => database?.close());
 
 /** A user's half with all its inputs. */

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { text } from "node:stream/consumers";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createApiKeyLookup } from "../../src/access/api-key-lookup.ts";
 import { type CreatedApiKey, insertApiKey } from "../../src/access/insert-api-key.ts";
 import { revokeApiKey } from "../../src/access/revoke-api-key.ts";
@@ -35,16 +35,16 @@ import { readSignRequest, type SignRequestRow } from "../../src/signing/sign-req
 import { submit } from "../../src/signing/submit.ts";
 import type { Database } from "../../src/store/database.ts";
 import { migrate } from "../../src/store/migrate.ts";
-import { openPostgres } from "../../src/store/open-postgres.ts";
 import { Secret } from "../../src/telemetry/secret.ts";
 import { createLife } from "../sim/mortal.ts";
 import { onboardUser, type SimUser, time } from "../sim/onboard-user.ts";
 import { createRandom } from "../sim/random.ts";
-import { DKG_PRICE, PRICE, type Replica, startReplica } from "../sim/replica.ts";
+import { ALONE_PACE, DKG_PRICE, PRICE, type Replica, startReplica } from "../sim/replica.ts";
 import { createSimMpc } from "../sim/sim-mpc.ts";
 import { silentLog } from "../support/database.ts";
 import { acceptedCoin, fundedPayer, SUI, testDeposits } from "../support/deposits.ts";
 import { signConsent } from "../support/exits.ts";
+import { type ObservedDatabase, observeDatabase } from "../support/observe-database.ts";
 import { testDatabase } from "../support/postgres.ts";
 import { flatPrices } from "../support/prices.ts";
 import { testRedis } from "../support/redis.ts";
@@ -56,9 +56,9 @@ import {
   TEST_TRIPLE,
 } from "../support/rows.ts";
 import { runTss } from "../support/service.ts";
+import { openTestPool } from "../support/test-pool.ts";
 
 const SEED = new Secret(localnetDepositSeed());
-const PATIENCE = { timeout: 60_000, interval: 20 };
 const run = promisify(execFile);
 const dumpFile = path.join(tmpdir(), `tss-test-${process.pid}.dump`);
 const [lost, copy] = [await testDatabase(), await testDatabase()];
@@ -67,8 +67,10 @@ const redisUrl = await testRedis();
 describe.skipIf(!lost || !copy || !redisUrl)("a database that lost its last minutes", () => {
   const alarms: object[] = [];
   let localnet: Localnet;
-  let before: Database;
-  let after: Database;
+  let before: ObservedDatabase;
+  let after: ObservedDatabase;
+  /** The database of the running replica. */
+  let used: ObservedDatabase;
   let replica: Replica;
   let projectId = "";
   /** The requests of the users, in the order of the calls. */
@@ -86,7 +88,8 @@ describe.skipIf(!lost || !copy || !redisUrl)("a database that lost its last minu
 
   const caller = () => ({ projectId, network: "localnet", origin: TEST_ORIGIN });
   /** Each replica has its own, initially empty keys and channels on Redis. */
-  const start = async (database: Database) => {
+  const start = async (database: ObservedDatabase) => {
+    used = database;
     const coordination = createRedisCoordination({
       url: redisUrl!,
       log: silentLog,
@@ -99,6 +102,7 @@ describe.skipIf(!lost || !copy || !redisUrl)("a database that lost its last minu
       signals: { ...coordination.signals, close: () => coordination.close() },
       life: createLife(Number.POSITIVE_INFINITY, () => {}),
       depositSigner: createDepositSigner(SEED, "localnet"),
+      pace: ALONE_PACE,
       times: { readMs: 10_000, buildMs: 10_000, executeMs: 10_000 },
       log: (level, fields, message) => {
         if (level === "error") alarms.push({ ...fields, message });
@@ -114,28 +118,28 @@ describe.skipIf(!lost || !copy || !redisUrl)("a database that lost its last minu
       caller(),
       async (attempt) => {
         await beforeCall(index++);
-        return vi.waitFor(() => attempt(replica.deps), PATIENCE);
+        return used.retrying((db) => attempt({ ...replica.deps, database: db }));
       },
       bytes,
     );
   };
-  const tryReserve = (dwalletId: string) => {
+  const tryReserve = (dwalletId: string, database: Database = replica.deps.database) => {
     const message = new Uint8Array(randomBytes(32));
     const input = { dwalletId, triple: TEST_TRIPLE, message, idempotency: undefined };
-    return reserve({ ...replica.deps, reservationTtlMs: 600_000 }, caller(), input, time());
+    return reserve({ ...replica.deps, database, reservationTtlMs: 600_000 }, caller(), input, time());
   };
   const reserveOne = async (dwalletId: string): Promise<string> => {
-    const { id } = await vi.waitFor(() => tryReserve(dwalletId), PATIENCE);
+    const { id } = await used.retrying((db) => tryReserve(dwalletId, db));
     return id;
   };
-  const completed = (database: Database, id: string): Promise<SignRequestRow> =>
-    vi.waitUntil(async () => {
-      const row = await readSignRequest(database, { id, projectId });
+  const completed = (database: ObservedDatabase, id: string): Promise<SignRequestRow> =>
+    database.until(async (db) => {
+      const row = await readSignRequest(db, { id, projectId });
       return row?.status === "completed" && row;
-    }, PATIENCE) as Promise<SignRequestRow>;
+    });
   const submitOne = async (signRequestId: string): Promise<void> => {
     await submit(replica.deps, caller(), { signRequestId, userSignMessage: layoutOfSignMessage() });
-    await completed(replica.deps.database, signRequestId);
+    await completed(used, signRequestId);
   };
   /** Makes a deposit that is credited and swept, and one that stays where it arrived. */
   const depositAndSweep = async (): Promise<void> => {
@@ -160,9 +164,8 @@ describe.skipIf(!lost || !copy || !redisUrl)("a database that lost its last minu
       log: silentLog,
     });
     replica.deps.signals.notify(topics.outbox("localnet"));
-    await vi.waitUntil(
-      async () => (await before.query("SELECT 1 FROM sweep WHERE state = 'landed'", [])).length === 1,
-      PATIENCE,
+    await before.until(
+      async (db) => (await db.query("SELECT 1 FROM sweep WHERE state = 'landed'", [])).length === 1,
     );
     await payer.pay(address, { sui: 0n, ika: 100_000_000_000n });
     await scanAddress(deposits, { address, projectId });
@@ -242,7 +245,7 @@ describe.skipIf(!lost || !copy || !redisUrl)("a database that lost its last minu
 
   beforeAll(async () => {
     localnet = await startLocalnet({ mpc: createSimMpc(), epochDurationMs: 24 * 3_600_000 });
-    before = await openPostgres(lost!.url, silentLog);
+    before = observeDatabase(await openTestPool(lost!.url));
     await migrate(before, silentLog);
     projectId = await projectWith(before, 2n * PRICE + 3n * DKG_PRICE);
     replica = await start(before);
@@ -266,11 +269,11 @@ describe.skipIf(!lost || !copy || !redisUrl)("a database that lost its last minu
     signed.stranger = await signOne(stranger.dwalletId);
     const exit = { client: replica.network.client, treasury: localnet.treasury };
     const { keypair, dwalletId } = leaver;
-    await useConsent(replica.deps, caller(), await signConsent(exit, keypair, { dwalletId }), time());
+    await useConsent(replica.deps, caller(), await signConsent(exit, keypair, { dwalletId }), time(60_000));
     await replica.stop();
 
     await run("pg_restore", ["--exit-on-error", `--dbname=${copy!.url}`, dumpFile]);
-    after = await openPostgres(copy!.url, silentLog);
+    after = observeDatabase(await openTestPool(copy!.url));
     underWay = await forgetOutcome();
     await expect(dieHalfWay()).rejects.toThrow("death");
     // A service that is started now without a reconciliation must lease no lane.
@@ -340,8 +343,7 @@ describe.skipIf(!lost || !copy || !redisUrl)("a database that lost its last minu
   });
 
   it("refuses to sign for a user who has left since, and charges nothing", { timeout: 120_000 }, async () => {
-    const state = async () => (await findDWallet(after, projectId, leaver.dwalletId)).state;
-    await vi.waitUntil(async () => (await state()) === "Left", PATIENCE);
+    await after.until(async (db) => (await findDWallet(db, projectId, leaver.dwalletId)).state === "Left");
     const balance = await balanceOf(after);
     await expect(tryReserve(leaver.dwalletId)).rejects.toMatchObject({ reason: "DWALLET_LEFT" });
     expect(await balanceOf(after)).toBe(balance);

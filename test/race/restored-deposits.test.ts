@@ -4,7 +4,7 @@ import { rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { depositAddress } from "../../src/billing/deposits/deposit-address.ts";
 import type { Deposits } from "../../src/billing/deposits/deposits.ts";
 import { type CheckpointReader, createCheckpointReader } from "../../src/chain/checkpoint-reader.ts";
@@ -18,28 +18,28 @@ import { localnetHotWalletSecret } from "../../src/localnet/seed.ts";
 import { reconcile } from "../../src/restore/reconcile.ts";
 import type { Database } from "../../src/store/database.ts";
 import { migrate } from "../../src/store/migrate.ts";
-import { openPostgres } from "../../src/store/open-postgres.ts";
 import { Secret } from "../../src/telemetry/secret.ts";
 import { silentLog } from "../support/database.ts";
 import { quietAddresses, watchDeposits } from "../support/deposit-watch.ts";
 import { fundedPayer, SUI, testDeposits } from "../support/deposits.ts";
+import { type ObservedDatabase, observeDatabase } from "../support/observe-database.ts";
 import { testDatabase } from "../support/postgres.ts";
 import { flatPrices } from "../support/prices.ts";
 import { moneyOf, objectId, projectWith } from "../support/rows.ts";
+import { openTestPool } from "../support/test-pool.ts";
 import { createCheapMpc } from "../unit/localnet/cheap-mpc.ts";
 
 const run = promisify(execFile);
 const dumpFile = path.join(tmpdir(), `tss-deposits-${process.pid}.dump`);
 const [lost, copy] = [await testDatabase(), await testDatabase()];
 const ONE_SUI = { sui: 1_000_000_000n, ika: 0n };
-const PATIENCE = { timeout: 60_000, interval: 20 };
 const ONE_SUI_MICRO_USD = 3_500_000n;
 const NAMES = ["own", "known", "new"] as const;
 
 describe.skipIf(!lost || !copy)("a database that forgot deposits, references and checkpoints", () => {
   let localnet: Localnet;
   let before: Database;
-  let after: Database;
+  let after: ObservedDatabase;
   /**
    * The three projects are paid at their own address, at a reference, and at a reference that is created after the
    * copy.
@@ -48,7 +48,7 @@ describe.skipIf(!lost || !copy)("a database that forgot deposits, references and
 
   beforeAll(async () => {
     localnet = await startLocalnet({ mpc: createCheapMpc() });
-    before = await openPostgres(lost!.url, silentLog);
+    before = await openTestPool(lost!.url);
     await migrate(before, silentLog);
   });
   afterAll(async () => {
@@ -112,7 +112,7 @@ describe.skipIf(!lost || !copy)("a database that forgot deposits, references and
       ...["--exit-on-error", "--clean", "--if-exists"],
       ...[`--dbname=${copy!.url}`, dumpFile],
     ]);
-    after = await openPostgres(copy!.url, silentLog);
+    after = observeDatabase(await openTestPool(copy!.url));
     await quietAddresses(after);
     // The lease in the copy expires half a minute later.
     await after.query("UPDATE checkpoint_follower SET leased_until = now()", []);
@@ -129,20 +129,20 @@ describe.skipIf(!lost || !copy)("a database that forgot deposits, references and
     expect(await addressOn(after, "new")).toBe(addresses.new);
     for (const name of NAMES) await payer.pay(addresses[name], ONE_SUI);
     const deposits = { own: 4n, known: 4n, new: 3n };
-    const moneyIn = (name: (typeof NAMES)[number]) => moneyOf(after, projects.get(name)!);
+    const moneyIn = (name: (typeof NAMES)[number], db: Database = after) => moneyOf(db, projects.get(name)!);
     for (const name of NAMES)
-      await vi.waitUntil(async () => {
-        const { balance } = await moneyIn(name);
+      await after.until(async (db) => {
+        const { balance } = await moneyIn(name, db);
         return balance! >= deposits[name] * ONE_SUI_MICRO_USD;
-      }, PATIENCE);
+      });
     const latest = await checkpoints.latest();
-    await vi.waitUntil(async () => {
-      const [row] = await after.query<{ next: bigint }>(
+    await after.until(async (db) => {
+      const [row] = await db.query<{ next: bigint }>(
         "SELECT next_checkpoint AS next FROM checkpoint_follower",
         [],
       );
       return row!.next > latest;
-    }, PATIENCE);
+    });
     await second.stop();
     localnet.faults.set({ keptCheckpoints: 0 });
     for (const name of NAMES)

@@ -9,7 +9,10 @@ import { dwalletOf, moneyOf, projectWith, readyPresigns, type TestDWalletRow } f
 import { signSteps } from "../support/sign-steps.ts";
 
 const REPLICAS = 4;
-const database = await openRaceDatabase();
+const database = await openRaceDatabase({
+  count: 16,
+  because: "four replicas remove rows while many requests run",
+});
 afterAll(() => database?.close());
 
 describe.skipIf(database === undefined)("retention", () => {

@@ -10,16 +10,17 @@ import type { Idempotency } from "../../src/idempotency/idempotency.ts";
 import type { Database } from "../../src/store/database.ts";
 import { newId } from "../../src/store/ids.ts";
 import { migrate } from "../../src/store/migrate.ts";
-import { openPostgres } from "../../src/store/open-postgres.ts";
 import { silentLog } from "../support/database.ts";
 import { testDatabase } from "../support/postgres.ts";
 import { keyed, projectWith, TEST_OPERATOR, TEST_ORIGIN } from "../support/rows.ts";
+import { openTestPool } from "../support/test-pool.ts";
 
 const CALLS = 16;
 const test = await testDatabase();
+const RACING = { count: 8, because: "all 16 calls run at the same time, half of them on each replica" };
 const pools: Database[] = [];
 if (test !== undefined) {
-  for (let pool = 0; pool < 2; pool++) pools.push(await openPostgres(test.url, silentLog));
+  for (let pool = 0; pool < 2; pool++) pools.push(await openTestPool(test.url, { connections: RACING }));
   await migrate(pools[0]!, silentLog);
 }
 afterAll(async () => {

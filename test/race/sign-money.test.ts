@@ -28,7 +28,7 @@ import {
 } from "../support/rows.ts";
 
 const PRICE = 10_000n;
-const database = await openRaceDatabase();
+const database = await openRaceDatabase({ count: 16, because: "16 of the calls run at the same time" });
 afterAll(() => database?.close());
 
 describe.skipIf(database === undefined)("calls at the same time", () => {

@@ -2,16 +2,16 @@
 import { afterAll, describe, expect, it } from "vitest";
 import type { Database } from "../../src/store/database.ts";
 import { migrate } from "../../src/store/migrate.ts";
-import { openPostgres } from "../../src/store/open-postgres.ts";
 import { silentLog } from "../support/database.ts";
 import { testDatabase } from "../support/postgres.ts";
 import { moneyOf, projectWith } from "../support/rows.ts";
+import { openTestPool } from "../support/test-pool.ts";
 
 const test = await testDatabase();
 const pools: Database[] = [];
 if (test !== undefined) {
-  pools.push(await openPostgres(test.url, silentLog, { silentTransactionMs: 200 }));
-  pools.push(await openPostgres(test.url, silentLog));
+  pools.push(await openTestPool(test.url, { silentTransactionMs: 200 }));
+  pools.push(await openTestPool(test.url));
   await migrate(pools[0]!, silentLog);
 }
 afterAll(async () => {

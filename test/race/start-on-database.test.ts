@@ -1,5 +1,4 @@
 /** The whole service on a real PostgreSQL that belongs to another chain, or that has no free connection. */
-import pg from "pg";
 import { afterAll, describe, expect, it } from "vitest";
 import { generateApiKey } from "../../src/access/api-key.ts";
 import { loadConfig } from "../../src/config/config.ts";
@@ -8,40 +7,40 @@ import { startAppInProcess } from "../support/app-in-process.ts";
 import { silentLog } from "../support/database.ts";
 import { environment } from "../support/environment.ts";
 import { testDatabase } from "../support/postgres.ts";
+import { openTestClient } from "../support/test-pool.ts";
 
 const test = await testDatabase();
-const admin = new pg.Client({ connectionString: environment.databaseUrl });
-if (test !== undefined) await admin.connect();
+const admin = test && (await openTestClient({ connectionString: environment.databaseUrl }));
 const name = new URL(test?.url ?? "postgresql://x/x").pathname.slice(1);
 const role = `${name}_service`;
 afterAll(async () => {
   await test?.drop();
-  if (test !== undefined) await admin.query(`DROP ROLE IF EXISTS ${role}`);
-  await admin.end();
+  await admin?.query(`DROP ROLE IF EXISTS ${role}`);
+  await admin?.end();
 });
 
 describe.skipIf(test === undefined)("a service on a database", () => {
   it("asks callers to retry while its role has no connection left, and serves them afterwards", async () => {
-    await admin.query(`CREATE ROLE ${role} LOGIN`);
-    await admin.query(`ALTER DATABASE ${name} OWNER TO ${role}`);
+    await admin!.query(`CREATE ROLE ${role} LOGIN`);
+    await admin!.query(`ALTER DATABASE ${name} OWNER TO ${role}`);
     const url = new URL(test!.url);
     url.username = role;
-    const service = await startAppInProcess({ DATABASE_URL: url.href });
+    const service = await startAppInProcess({ DATABASE_URL: url.href, DATABASE_POOL_SIZE: "2" });
     try {
       const call = () =>
         fetch(`${service.url}/v1/billing/balance`, {
           headers: { authorization: `Bearer ${generateApiKey("localnet")}` },
         });
       expect((await call()).status).toBe(401);
-      await admin.query(`ALTER ROLE ${role} CONNECTION LIMIT 0`);
-      await admin.query("SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE usename = $1", [
+      await admin!.query(`ALTER ROLE ${role} CONNECTION LIMIT 0`);
+      await admin!.query("SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE usename = $1", [
         role,
       ]);
       const refused = await call();
       expect(refused.status).toBe(503);
       expect(refused.headers.get("retry-after")).toBe("1");
       expect(await refused.json()).toMatchObject({ details: [{ reason: "DATABASE_UNAVAILABLE" }, {}] });
-      await admin.query(`ALTER ROLE ${role} CONNECTION LIMIT -1`);
+      await admin!.query(`ALTER ROLE ${role} CONNECTION LIMIT -1`);
       expect((await call()).status).toBe(401);
     } finally {
       await service.stop();
@@ -67,11 +66,10 @@ describe.skipIf(test === undefined)("a service on a database", () => {
 
   it("does not start with a fullnode of another chain than the database's", async () => {
     const rows = "SELECT * FROM known_network";
-    const owner = new pg.Client({ connectionString: test!.url });
-    await owner.connect();
+    const owner = await openTestClient({ connectionString: test!.url });
     const { rows: known } = await owner.query<{ chain_id: string }>(rows);
     try {
-      await expect(startAppInProcess({ DATABASE_URL: test!.url })).rejects.toThrow(
+      await expect(startAppInProcess({ DATABASE_URL: test!.url, DATABASE_POOL_SIZE: "2" })).rejects.toThrow(
         `the database belongs to another localnet: chain ${known[0]?.chain_id}, and the fullnode serves `,
       );
       expect((await owner.query(rows)).rows).toEqual(known);

@@ -12,7 +12,7 @@ import { objectId, projectWith } from "../support/rows.ts";
 const SEED = new Secret(new Uint8Array(32).fill(3));
 const COIN_TYPES = ["0x2::sui::SUI", "0x5::ika::IKA"];
 const COIN_COUNT = 40;
-const database = await openRaceDatabase();
+const database = await openRaceDatabase({ count: 8, because: "eight replicas plan at the same time" });
 afterAll(() => database?.close());
 
 describe.skipIf(database === undefined)("replicas that plan at once", () => {

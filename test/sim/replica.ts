@@ -58,7 +58,10 @@ export interface ReplicaOptions {
   readonly depositSigner?: DepositSigner;
 }
 
+/** The default intervals, for a replica that shares its lanes with others. */
 const PACE = { intervalMs: 20, leaseMs: 150, retryBaseMs: 5, rememberedMs: 100, invalidSignatureMs: 200 };
+/** Intervals for a single replica in real time: no lease ends because the machine is busy. */
+export const ALONE_PACE: typeof PACE = { ...PACE, leaseMs: 5_000 };
 const TIMES = { readMs: 300, buildMs: 300, executeMs: 300 };
 const CONFIG = {
   submitBatchCount: 5,

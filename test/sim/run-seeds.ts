@@ -41,12 +41,32 @@ export function seedsFrom(from: number, count: number): Run[] {
   return Array.from({ length: count }, (_, index) => ({ seed: from + index }));
 }
 
-/**
- * Returns one simulation with the same seed for each of `count` calls and answers of a replica, which is killed there.
- */
-export function killsFrom(from: number, count: number, stride = 1): Run[] {
-  return Array.from({ length: count }, (_, index) => ({ seed: 1, killAt: from + index * stride }));
+/** Returns one simulation with the same seed for each of these places, at which a replica is killed. */
+export function killsAt(places: readonly number[]): Run[] {
+  return places.map((killAt) => ({ seed: KILLS_SEED, killAt }));
 }
+
+/**
+ * Returns the number of places of the replica that {@link killsAt} kills: its calls and answers, counted from 1, while
+ * nothing kills it. Returns undefined if there is no PostgreSQL.
+ */
+export async function countPlaces(): Promise<number | undefined> {
+  let placeCount: number | undefined;
+  await runSimulations(killsAt([Number.POSITIVE_INFINITY]), (report) => {
+    if (report.faults.length > 0) throw new Error(`without a kill: ${report.faults.join("; ")}`);
+    placeCount = report.awaitCount;
+  });
+  return placeCount;
+}
+
+/** Returns `count` of all places, or all if there are fewer, spread evenly from the first to the last. */
+export function spreadPlaces(placeCount: number, count: number): number[] {
+  if (count >= placeCount) return Array.from({ length: placeCount }, (_, index) => index + 1);
+  const gap = (placeCount - 1) / Math.max(1, count - 1);
+  return Array.from({ length: count }, (_, index) => 1 + Math.round(index * gap));
+}
+
+const KILLS_SEED = 1;
 
 /** Describes a report in a line, with the command that repeats a failure. */
 export function describeReport(report: SimulationReport): string {
@@ -57,6 +77,6 @@ export function describeReport(report: SimulationReport): string {
   return [
     `${name}: ${counts}; what does not hold:`,
     ...faults.map((fault) => `  ${fault}`),
-    `replay it: npm run sim -- ${killAt === undefined ? "" : "--kills "}--from ${killAt ?? seed} --count 1 --log`,
+    `replay it: npm run sim -- ${killAt === undefined ? `--from ${seed} --count 1` : `--kill-at ${killAt}`} --log`,
   ].join("\n");
 }

@@ -27,6 +27,17 @@ export interface SchedulerOptions {
   /** The maximum number of timers. */
   readonly stepMaxCount: number;
   readonly server: StatementServer;
+  /** Called when a session's statement begins, and when its session gets the result. */
+  readonly onEvent?: (event: SchedulerEvent) => void;
+}
+
+/** One event of a simulation. */
+export interface SchedulerEvent {
+  readonly ms: number;
+  /** The session, numbered from 0 in the order of the first statements. */
+  readonly session: number;
+  readonly what: "begins" | "ends" | "fails";
+  readonly text: string;
 }
 
 /** The number of idle turns of the event loop before the next step. Work in this process takes at most two. */
@@ -38,13 +49,15 @@ const QUIET_TURNS = 3;
  * follows from its seed, except for choices of the database itself: see {@link createStatements}.
  */
 export function createScheduler(options: SchedulerOptions): Scheduler {
-  const { random, stepMaxCount } = options;
+  const { random, stepMaxCount, onEvent = () => {} } = options;
   const timers = createManualClock((count) => random.integer(0, count - 1));
   const clock: Clock = {
     now: timers.now,
+    wallMs: timers.wallMs,
     after: (durationMs, call) => timers.after(Math.ceil(durationMs / GRID_MS) * GRID_MS, call),
   };
   const statements: Statements = createStatements(options.server);
+  const sessions = new Map<number, number>();
   let steps = 0;
   return {
     clock,
@@ -52,9 +65,17 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
       return steps;
     },
     async statement(pid, text, run) {
+      const tell = (what: SchedulerEvent["what"]) =>
+        onEvent({ ms: clock.now(), session: sessionOf(pid), what, text });
       await pause(clock, statementMs(random));
+      tell("begins");
       try {
-        return await statements.run(pid, ASKS_TIME.test(text) ? clock.now() : undefined, run);
+        const result = await statements.run(pid, ASKS_TIME.test(text) ? clock.now() : undefined, run);
+        tell("ends");
+        return result;
+      } catch (error) {
+        tell("fails");
+        throw error;
       } finally {
         if (random.happens(SLOW_REPLIES)) await pause(clock, random.integer(1, SLOW_REPLY_MS));
       }
@@ -73,6 +94,12 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
       }
     },
   };
+
+  function sessionOf(pid: number): number {
+    const session = sessions.get(pid) ?? sessions.size;
+    sessions.set(pid, session);
+    return session;
+  }
 
   async function step(): Promise<void> {
     if (++steps > stepMaxCount) throw new StuckError(`more than ${stepMaxCount} steps`);

@@ -2,11 +2,11 @@ import pg from "pg";
 import { columnTypes } from "../../src/store/column-types.ts";
 import type { Database } from "../../src/store/database.ts";
 import { migrate } from "../../src/store/migrate.ts";
-import { openPostgres } from "../../src/store/open-postgres.ts";
 import { createPoolDatabase } from "../../src/store/pool-database.ts";
 import { SingleSessionPool } from "../../src/store/single-session-pool.ts";
 import { silentLog } from "../support/database.ts";
 import { testDatabase } from "../support/postgres.ts";
+import { connecting, openTestClient, openTestPool } from "../support/test-pool.ts";
 import { installClock } from "./database-clock.ts";
 import type { Scheduler } from "./scheduler.ts";
 import type { StatementServer } from "./statements.ts";
@@ -25,34 +25,17 @@ export interface SimServer extends StatementServer {
 
 /** Few connections, so that many runs fit on one server. With two, a replica's calls and loops meet in the database. */
 const REPLICA_CONNECTIONS = 2;
-/** `too_many_connections` */
-const NO_CONNECTION = "53300";
-
-/** Opens a server. Returns undefined if no PostgreSQL answers. Throws with advice if it has no connection left. */
+/** Opens a server. Returns undefined if no PostgreSQL answers. */
 export async function openSimServer(replicaCount: number): Promise<SimServer | undefined> {
-  try {
-    return await open(replicaCount);
-  } catch (cause) {
-    if (!(cause instanceof Error && "code" in cause && cause.code === NO_CONNECTION)) throw cause;
-    const count = replicaCount * REPLICA_CONNECTIONS + 2;
-    throw new Error(
-      `PostgreSQL has no connection left for the simulations: each process that runs them takes ${count}; ` +
-        "end what else uses the server, or raise its max_connections",
-      { cause },
-    );
-  }
-}
-
-async function open(replicaCount: number): Promise<SimServer | undefined> {
   const test = await testDatabase();
   if (test === undefined) return undefined;
-  const whole = await openPostgres(test.url, silentLog, { poolSizeCount: 1 });
+  const whole = await openTestPool(test.url);
   await migrate(whole, silentLog);
   await installClock(whole);
   const [emptying] = await whole.query<{ statements: string }>(EMPTYING);
   await whole.close();
 
-  const control = new pg.Client({ connectionString: test.url });
+  const control = await openTestClient({ connectionString: test.url });
   control.on("error", () => {});
   let scheduler: Scheduler | undefined;
   const schedule: Schedule = (pid, text, run) =>
@@ -62,9 +45,8 @@ async function open(replicaCount: number): Promise<SimServer | undefined> {
   );
   const databases = pools.map((pool) => createPoolDatabase({ kind: "postgres", pool }));
   try {
-    await control.connect();
     // Opens connections and loads Prisma before time is simulated.
-    for (const pool of pools) await fill(pool);
+    for (const pool of pools) await connecting(test.url, () => fill(pool));
     for (const database of databases) await database.prisma.project.findFirst({ select: { id: true } });
   } catch (cause) {
     await test.drop();

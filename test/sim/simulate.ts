@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { pause } from "../../src/lifecycle/clock.ts";
 import type { ChainControls } from "../../src/localnet/faults/chain-controls.ts";
 import { NO_FAULTS } from "../../src/localnet/faults/fault-settings.ts";
@@ -32,6 +33,8 @@ export interface SimulationReport {
   readonly awaitCount: number;
   /** True if it did not end and still holds its connections. */
   readonly isStuck: boolean;
+  /** The SHA-256 of every statement and its end in their order, with the simulated time and the session. */
+  readonly eventsSha256Hex: string;
   readonly log: readonly string[];
 }
 
@@ -63,9 +66,11 @@ export async function simulate(seed: number, server: SimServer, killAt?: number)
     random: createRandom(seed ^ 0x5eed),
     stepMaxCount: STEP_MAX_COUNT,
     server: { ...server, setTime: (ms) => server.setTime(BEGIN_MS + ms) },
+    onEvent: ({ ms, session, what, text }) => events.update(`${ms} ${session} ${what} ${text}\n`),
   });
   const { clock } = scheduler;
   const { database } = server;
+  const events = createHash("sha256");
   const log: string[] = [];
   const write = (level: string, fields: object, message: string) => {
     const ms = Math.round(clock.now());
@@ -78,7 +83,16 @@ export async function simulate(seed: number, server: SimServer, killAt?: number)
   try {
     return await scheduler.drive(run());
   } catch (error) {
-    return { ...NOTHING, seed, killAt, faults: [String(error)], steps: scheduler.steps, isStuck: true, log };
+    return {
+      ...NOTHING,
+      seed,
+      killAt,
+      faults: [String(error)],
+      steps: scheduler.steps,
+      isStuck: true,
+      eventsSha256Hex: events.digest("hex"),
+      log,
+    };
   } finally {
     Math.random = chance;
   }
@@ -152,6 +166,7 @@ export async function simulate(seed: number, server: SimServer, killAt?: number)
       transactionCount: sent?.count ?? 0,
       steps: scheduler.steps,
       isStuck: false,
+      eventsSha256Hex: events.digest("hex"),
       log,
     };
   }

@@ -3,9 +3,7 @@ import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createInlineEngine } from "../../src/crypto/inline-engine.ts";
 import { findTriple } from "../../src/protocol/algorithms.ts";
-import { openPostgres } from "../../src/store/open-postgres.ts";
 import { checkRest } from "../sim/check-rest.ts";
-import { silentLog } from "../support/database.ts";
 import { testDatabase } from "../support/postgres.ts";
 import {
   runTss,
@@ -14,6 +12,7 @@ import {
   startLocalnetProcess,
   startService,
 } from "../support/service.ts";
+import { openTestPool } from "../support/test-pool.ts";
 import { downloadParameters, onboardOver, reserveOver, signEnd, submitOver } from "../support/user.ts";
 import { restFace } from "./rest-face.ts";
 
@@ -118,7 +117,7 @@ export async function soak({
     const network = (await (await fetch(`${localnet.url}/localnet/network`)).json()) as {
       hotWalletAddress: string;
     };
-    const database = await openPostgres(postgres.url, silentLog);
+    const database = await openTestPool(postgres.url);
     const faults = await checkRest(database, { url: localnet.url, ...network }, TRIPLE);
     await database.close();
     return { faults, completedCount, kills };

@@ -24,6 +24,8 @@ export interface ChainService {
   readonly presigns: PresignQueue;
   /** The logged errors. */
   readonly alarms: readonly object[];
+  /** Resolves with the first logged error, once there is one. */
+  firstAlarm(): Promise<object>;
   stop(): Promise<void>;
 }
 
@@ -75,7 +77,15 @@ export async function startChainService(
   const signals = createLocalSignals();
   const presigns = createPresignQueue({ clock: systemClock, signals });
   const alarms: object[] = [];
-  const log: Log = { debug() {}, info() {}, warn() {}, error: (fields) => void alarms.push(fields) };
+  let alarm: (fields: object) => void = () => {};
+  const first = new Promise<object>((resolve) => {
+    alarm = resolve;
+  });
+  const error = (fields: object) => {
+    alarms.push(fields);
+    alarm(fields);
+  };
+  const log: Log = { debug() {}, info() {}, warn() {}, error };
   const work = await createChainWork({
     database,
     network,
@@ -110,6 +120,7 @@ export async function startChainService(
     signals,
     presigns,
     alarms,
+    firstAlarm: () => first,
     async stop() {
       await Promise.all(loops.map((loop) => loop.stop()));
       await signals.close();

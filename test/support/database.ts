@@ -6,9 +6,9 @@ import type { Database } from "../../src/store/database.ts";
 import { migrate } from "../../src/store/migrate.ts";
 import { readMigrations } from "../../src/store/migrations.ts";
 import { databaseOnPglite } from "../../src/store/open-pglite.ts";
-import { openPostgres } from "../../src/store/open-postgres.ts";
 import { testDatabase } from "./postgres.ts";
 import { ROOT } from "./source-files.ts";
+import { type MoreConnections, openTestPool } from "./test-pool.ts";
 
 /** A log without output. */
 export const silentLog = { info() {}, warn() {}, error() {} };
@@ -22,11 +22,14 @@ export async function openTestDatabase(): Promise<Database> {
   return databaseOnPglite(await PGlite.create({ loadDataDir: snapshot }));
 }
 
-/** Opens a migrated database on a real PostgreSQL. `close` also drops it. Returns undefined if no server answers. */
-export async function openRaceDatabase(): Promise<Database | undefined> {
+/**
+ * Opens a migrated database on a real PostgreSQL, with two connections by default. `close` also drops it. Returns
+ * undefined if no server answers.
+ */
+export async function openRaceDatabase(connections?: MoreConnections): Promise<Database | undefined> {
   const test = await testDatabase();
   if (test === undefined) return undefined;
-  const database = await openPostgres(test.url, silentLog);
+  const database = await openTestPool(test.url, connections && { connections });
   await migrate(database, silentLog);
   return {
     ...database,

@@ -1,4 +1,5 @@
 import { createMemoryBuckets } from "../../src/coordination/memory-buckets.ts";
+import { systemClock } from "../../src/lifecycle/clock.ts";
 import { createCheckHalf } from "../../src/signing/check-half.ts";
 import { verifierOf } from "../../src/signing/verifier.ts";
 import { verifyWork } from "../../src/signing/verify-work.ts";
@@ -11,6 +12,7 @@ export const inlineVerifier = verifierOf(
 
 /** Checks halves in place, with a limit on wrong ones that no test reaches. */
 export const checkHalfInline = createCheckHalf({
+  clock: systemClock,
   verifier: inlineVerifier,
   wrongHalves: createMemoryBuckets({ burstCount: 1_000_000, perSecond: 1_000_000 }, () => performance.now()),
 });

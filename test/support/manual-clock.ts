@@ -19,6 +19,7 @@ export function createManualClock(pick: (count: number) => number = () => 0): Ma
   const nextMs = () => [...timers].reduce((ms, { dueMs }) => Math.min(ms, dueMs), Number.POSITIVE_INFINITY);
   return {
     now: () => nowMs,
+    wallMs: () => nowMs,
     after(durationMs, call) {
       const timer = { dueMs: nowMs + Math.max(0, durationMs), call };
       timers.add(timer);

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
-import pg from "pg";
 import { environment, serverMissing } from "./environment.ts";
+import { openTestClient } from "./test-pool.ts";
 
 /** A temporary database on a real PostgreSQL server. */
 export interface TestDatabase {
@@ -21,11 +21,6 @@ export async function testDatabase(): Promise<TestDatabase | undefined> {
     // The server does not crash in a test, so commits need not wait for the disk.
     await execute(server, `ALTER DATABASE ${name} SET synchronous_commit = off`);
   } catch (error) {
-    if (hasCode(error, NO_CONNECTION_LEFT))
-      throw new Error(
-        `PostgreSQL at ${new URL(server).host} has no connection left: end programs that use it, or raise max_connections`,
-        { cause: error },
-      );
     if (!isUnreachable(error)) throw error;
     serverMissing("PostgreSQL", server, "races");
     return undefined;
@@ -36,8 +31,7 @@ export async function testDatabase(): Promise<TestDatabase | undefined> {
 }
 
 async function execute(url: string, statement: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
-  await client.connect();
+  const client = await openTestClient({ connectionString: url, connectionTimeoutMillis: 5_000 });
   try {
     await client.query(statement);
   } finally {
@@ -47,14 +41,7 @@ async function execute(url: string, statement: string): Promise<void> {
 
 const UNREACHABLE = ["ECONNREFUSED", "ENOTFOUND", "EHOSTUNREACH", "ENETUNREACH", "ETIMEDOUT"];
 
-/** The SQLSTATE of a server without a free connection. */
-const NO_CONNECTION_LEFT = ["53300"];
-
 /** Whether nothing listens there. A server that refuses is an error, not a reason to skip. */
 function isUnreachable(error: unknown): boolean {
-  return hasCode(error, UNREACHABLE);
-}
-
-function hasCode(error: unknown, codes: readonly string[]): boolean {
-  return error instanceof Error && "code" in error && codes.includes(String(error.code));
+  return error instanceof Error && "code" in error && UNREACHABLE.includes(String(error.code));
 }

@@ -1,4 +1,20 @@
 import pg from "pg";
+import { columnTypes } from "../../src/store/column-types.ts";
+import type { Database } from "../../src/store/database.ts";
+import { createPoolDatabase } from "../../src/store/pool-database.ts";
+import { connecting } from "./test-pool.ts";
+
+/** Opens two connections to a PostgreSQL server, which record their statements, each text once. */
+export async function openRecordedDatabase(
+  url: string,
+  recorded: Map<string, RecordedStatement>,
+): Promise<Database> {
+  const options = { connectionString: url, max: 2, Client: recordingClient(recorded), types: columnTypes };
+  const pool = new pg.Pool(options);
+  const database = createPoolDatabase({ kind: "postgres", pool });
+  await connecting(url, () => Promise.all([1, 2].map(() => pool.query("SELECT 1"))));
+  return database;
+}
 
 /** A statement as the server received it. */
 export interface RecordedStatement {
@@ -7,7 +23,7 @@ export interface RecordedStatement {
 }
 
 /** A class of connections for a pool. It records their statements, each text once. */
-export function recordingClient(recorded: Map<string, RecordedStatement>): typeof pg.Client {
+function recordingClient(recorded: Map<string, RecordedStatement>): typeof pg.Client {
   return class extends pg.Client {
     // pg has many overloads of this function. All of them pass a text, or a configuration with a text.
     override query(...parameters: unknown[]): never {

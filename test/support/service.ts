@@ -14,6 +14,8 @@ export interface ServiceProcess {
   readonly folder: string;
   /** The lines of its log, without its output for people. */
   readonly log: readonly string[];
+  /** Resolves with the first line of its log that contains a text, once there is one. */
+  logged(text: string): Promise<string>;
   /** SIGKILL, then waits until the process is gone. */
   crash(): Promise<void>;
   /** SIGTERM; resolves with the exit code. */
@@ -44,7 +46,7 @@ export async function startService(
     ...environment,
   });
   const log: string[] = [];
-  createInterface({ input: child.stderr! }).on("line", (line) => log.push(line));
+  const logLines = createInterface({ input: child.stderr! }).on("line", (line) => log.push(line));
   const lines = createInterface({ input: child.stdout! });
   const exited = once(child, "exit") as Promise<[number | null]>;
   const baseUrl = await new Promise<string>((resolve, reject) => {
@@ -60,6 +62,12 @@ export async function startService(
     access: { ...readDevelopmentAccess(folder), baseUrl },
     folder,
     log,
+    logged: (text) =>
+      new Promise((resolve) => {
+        const find = (line: string) => line.includes(text) && resolve(line);
+        logLines.on("line", find);
+        log.forEach(find);
+      }),
     async crash() {
       child.kill("SIGKILL");
       await exited;
@@ -113,7 +121,10 @@ export async function startLocalnetProcess(folder: string): Promise<LocalnetProc
   };
 }
 
-/** Runs one `tss` command with the compiled program of this run, or else from the sources. */
+/**
+ * Runs one `tss` command with the compiled program of this run, or else from the sources. It takes 2 connections to
+ * PostgreSQL unless its environment says otherwise.
+ */
 export function runTss(argv: readonly string[], environment: Record<string, string>): ChildProcess {
   const root = path.resolve(import.meta.dirname, "../..");
   const compiled = compiledProgram.read();
@@ -121,7 +132,11 @@ export function runTss(argv: readonly string[], environment: Record<string, stri
     compiled === undefined ? ["--import", "tsx", path.join(root, "src/cli/main.ts")] : [compiled];
   return spawn(process.execPath, [...program, ...argv], {
     cwd: root,
-    env: { ...programEnvironment, ...environment },
+    env: {
+      ...programEnvironment,
+      ...("DATABASE_URL" in environment && { DATABASE_POOL_SIZE: "2" }),
+      ...environment,
+    },
     stdio: ["ignore", "pipe", "pipe"],
   });
 }

@@ -7,6 +7,7 @@ import { signDWalletOutput, signEncryptionKey } from "../../src/crypto/user-keys
 import type { AlgorithmTriple } from "../../src/protocol/algorithms.ts";
 import { sessionIdentifierDigest } from "../../src/protocol/session-identifier.ts";
 import type { Face } from "./faces.ts";
+import { pollUntil } from "./poll-until.ts";
 
 /** A test's dWallet with the user's share. */
 export interface TestDWallet {
@@ -24,21 +25,16 @@ export interface UserSteps {
 
 /** Downloads the protocol parameters of a curve over REST, once the service has built them. */
 export async function downloadParameters(baseUrl: string, curve: string): Promise<Uint8Array> {
-  for (;;) {
+  const { sha256 } = await pollUntil(async () => {
     const network = (await (await fetch(`${baseUrl}/v1/network`)).json()) as {
       protocolParameters: { curve: string; sha256: string; sizeBytes: string }[];
     };
-    const entry = network.protocolParameters.find((p) => p.curve === curve);
-    if (!entry) {
-      await new Promise((resolve) => setTimeout(resolve, 250));
-      continue;
-    }
-    const bytes = new Uint8Array(
-      await (await fetch(`${baseUrl}/v1/protocol-parameters/${entry.sha256}`)).arrayBuffer(),
-    );
-    if (createHash("sha256").update(bytes).digest("hex") !== entry.sha256) throw new Error("digest differs");
-    return bytes;
-  }
+    return network.protocolParameters.find((p) => p.curve === curve);
+  }, PATIENCE);
+  const reply = await fetch(`${baseUrl}/v1/protocol-parameters/${sha256}`);
+  const bytes = new Uint8Array(await reply.arrayBuffer());
+  if (createHash("sha256").update(bytes).digest("hex") !== sha256) throw new Error("digest differs");
+  return bytes;
 }
 
 /** Registers a key, makes a dWallet and accepts its share, call by call over one protocol. */
@@ -147,7 +143,7 @@ export const fromBase64 = (value: JsonValue | undefined): Uint8Array =>
 
 const hex = (secret: SecretBytes): string => Buffer.from(secret.reveal()).toString("hex");
 
-/** Polls like a client. The test's time-out bounds it. */
+/** Polls like a client. */
 async function until(
   face: Face,
   request: Record<string, JsonValue>,
@@ -155,12 +151,15 @@ async function until(
   field: "state" | "status",
   wanted: readonly string[],
 ): Promise<Record<string, JsonValue>> {
-  for (;;) {
+  return pollUntil(async () => {
     const reply = await face.call(method, request);
     const state = String(reply[field]);
     if (wanted.includes(state)) return reply;
     if (state.startsWith("NetworkRejected") || state === "failed")
       throw new Error(`ended as ${JSON.stringify(reply)}`);
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
+    return undefined;
+  }, PATIENCE);
 }
+
+/** Tables of real parameters take minutes. */
+const PATIENCE = { timeoutMs: 600_000, intervalMs: 100 };

@@ -164,7 +164,7 @@ export const MONEY_MUTANTS: readonly Mutant[] = [
   {
     name: "a price that is too old is used",
     file: "src/billing/prices/price-feed.ts",
-    find: "return price && now() - price.time.getTime() <= maxAgeMs ? price : undefined;",
+    find: "return price && clock.wallMs() - price.time.getTime() <= maxAgeMs ? price : undefined;",
     replace: "return price;",
     tests: ["test/component/billing/prices/price-feed.test.ts"],
   },

@@ -1,7 +1,8 @@
 import { RecentMap } from "../../coordination/recent-map.ts";
+import type { Clock } from "../../lifecycle/clock.ts";
 
-/** Creates an empty cache. `now` returns milliseconds of a monotonic clock. */
-export function createRecentRefusals(now: () => number = () => performance.now()): RecentRefusals {
+/** Creates an empty cache. */
+export function createRecentRefusals(clock: Pick<Clock, "now">): RecentRefusals {
   const known = new RecentMap<string, { readonly reason: RefusalReason; readonly untilMs: number }>(
     MAX_COUNT,
   );
@@ -9,10 +10,10 @@ export function createRecentRefusals(now: () => number = () => performance.now()
   return {
     find(projectId, txDigest) {
       const found = known.get(keyOf(projectId, txDigest));
-      return found !== undefined && found.untilMs > now() ? found.reason : undefined;
+      return found !== undefined && found.untilMs > clock.now() ? found.reason : undefined;
     },
     add(projectId, txDigest, reason) {
-      known.set(keyOf(projectId, txDigest), { reason, untilMs: now() + KEPT_MS });
+      known.set(keyOf(projectId, txDigest), { reason, untilMs: clock.now() + KEPT_MS });
     },
   };
 }

@@ -25,7 +25,7 @@ export function createCoinbaseReader({ url, products, ...call }: CoinbaseOptions
 }
 
 /** Options of {@link createCoinbaseReader}. */
-export interface CoinbaseOptions extends Pick<FetchJsonOptions, "timeoutMs" | "fetch"> {
+export interface CoinbaseOptions extends Pick<FetchJsonOptions, "clock" | "timeoutMs" | "fetch"> {
   /** The REST API of Coinbase Exchange, without a path. */
   readonly url: string;
   /** The product that trades against US dollars, such as `SUI-USD`, by the name of the coin. */

@@ -7,7 +7,7 @@ import { parseUsdPrice } from "./usd-price.ts";
  * `{"time": "2026-01-31T12:00:00Z", "prices": {"SUI": "3.5", "IKA": 0.02}}`, by symbol or by coin type, in US dollars
  * as decimal text or number. The feed should price every accepted coin.
  */
-export function createJsonFeedReader(url: string, options?: FetchJsonOptions): PriceReader {
+export function createJsonFeedReader(url: string, options: FetchJsonOptions): PriceReader {
   return {
     name: "feed",
     covers: () => true,

@@ -18,12 +18,12 @@ import type { CoinPrice, PriceSource } from "./price-source.ts";
  */
 export function createPriceFeed(options: PriceFeedOptions): PriceFeed {
   const { readers, coins, refreshMs, maxAgeMs, maxStepPercent, maxSpreadPercent } = options;
-  const { clock, log, now = Date.now } = options;
+  const { clock, log } = options;
   const states = new Map<string, PriceState>();
   const feed: PriceFeed = {
     priceOf(coinType) {
       const price = states.get(coinType)?.accepted;
-      return price && now() - price.time.getTime() <= maxAgeMs ? price : undefined;
+      return price && clock.wallMs() - price.time.getTime() <= maxAgeMs ? price : undefined;
     },
     async refresh(signal) {
       const answers = await readAll(signal);
@@ -90,7 +90,7 @@ export function createPriceFeed(options: PriceFeedOptions): PriceFeed {
   }
 
   function isFresh({ time }: PriceReading): boolean {
-    const ageMs = now() - time.getTime();
+    const ageMs = clock.wallMs() - time.getTime();
     return ageMs <= maxAgeMs && ageMs >= -MAX_SKEW_MS;
   }
 
@@ -125,7 +125,6 @@ export interface PriceFeedOptions {
   readonly database: Pick<Database, "prisma" | "query">;
   readonly clock: Clock;
   readonly log: Pick<Log, "warn" | "error">;
-  readonly now?: () => number;
 }
 
 /** A source of prices that a loop keeps fresh. */

@@ -1,3 +1,4 @@
+import type { Clock } from "../../lifecycle/clock.ts";
 import type { AcceptedCoin } from "../deposits/accepted-coins.ts";
 
 /** A source of prices. */
@@ -18,13 +19,13 @@ export interface CoinPrice {
 export function fixedPrices(
   coins: readonly AcceptedCoin[],
   picoUsdByName: ReadonlyMap<string, bigint>,
-  now: () => Date = () => new Date(),
+  clock: Pick<Clock, "wallMs">,
 ): PriceSource {
   return {
     priceOf(coinType) {
       const coin = coins.find((accepted) => accepted.coinType === coinType);
       const picoUsd = coin && picoUsdByName.get(coin.name);
-      return picoUsd === undefined ? undefined : { picoUsd, time: now() };
+      return picoUsd === undefined ? undefined : { picoUsd, time: new Date(clock.wallMs()) };
     },
   };
 }

@@ -28,7 +28,7 @@ export function createPythReader({ url, apiKey, feedIds, ...call }: PythOptions)
 }
 
 /** Options of {@link createPythReader}. */
-export interface PythOptions extends Pick<FetchJsonOptions, "timeoutMs" | "fetch"> {
+export interface PythOptions extends Pick<FetchJsonOptions, "clock" | "timeoutMs" | "fetch"> {
   /** A Hermes service, without `/v2/…`. */
   readonly url: string;
   readonly apiKey: string | undefined;

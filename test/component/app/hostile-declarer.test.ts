@@ -14,12 +14,12 @@ import { type Localnet, startLocalnet } from "../../../src/localnet/localnet.ts"
 import { reserve } from "../../../src/signing/reserve.ts";
 import { readSignRequest } from "../../../src/signing/sign-request.ts";
 import { submit } from "../../../src/signing/submit.ts";
-import type { Database } from "../../../src/store/database.ts";
 import { onboardUser } from "../../sim/onboard-user.ts";
 import { createSimMpc } from "../../sim/sim-mpc.ts";
 import { type ChainService, startChainService } from "../../support/chain-service.ts";
 import { DATABASE_TIMEOUT_MS, openTestDatabase, silentLog } from "../../support/database.ts";
 import { checkHalfInline } from "../../support/inline-verifier.ts";
+import { type ObservedDatabase, observeDatabase } from "../../support/observe-database.ts";
 import { flatPrices } from "../../support/prices.ts";
 import { layoutOfSignMessage, projectWith, TEST_ORIGIN, TEST_TRIPLE } from "../../support/rows.ts";
 
@@ -27,7 +27,7 @@ const READS_PER_SECOND = 5;
 /** The burst of the budget. Its clock stands still, so the budget is never refilled. */
 const BUDGET = 2 * READS_PER_SECOND;
 
-let database: Database;
+let database: ObservedDatabase;
 let localnet: Localnet;
 let service: ChainService;
 let deposits: Deposits;
@@ -38,7 +38,10 @@ let transactionReads = 0;
 beforeEach(async () => {
   transactionReads = 0;
   answerRead = () => undefined;
-  [database, localnet] = await Promise.all([openTestDatabase(), startLocalnet({ mpc: createSimMpc() })]);
+  [database, localnet] = await Promise.all([
+    openTestDatabase().then((opened) => observeDatabase(opened)),
+    startLocalnet({ mpc: createSimMpc() }),
+  ]);
   service = await startChainService(database, localnet, {
     presignLowWaterCount: 1,
     fetch(input, init) {
@@ -85,9 +88,6 @@ async function declareMadeUp(projectId: string, count: number): Promise<Record<s
   return reasons;
 }
 
-/** Waits between two polls of an unfinished condition. */
-const pause = () => new Promise((resolve) => setTimeout(resolve, 20));
-
 /** Creates a dWallet and signs with it. Resolves when the signature is verified. */
 async function signOnce(): Promise<void> {
   const { network, reader, signals, presigns } = service;
@@ -98,26 +98,18 @@ async function signOnce(): Promise<void> {
     ...{ reservationTtlMs: 600_000, openMaxCount: 1 },
     checkHalf: checkHalfInline,
   };
-  const { dwalletId } = await onboardUser(caller, async (attempt) => {
-    for (;;) {
-      try {
-        return await attempt(deps);
-      } catch (error) {
-        if (!(error instanceof ServiceError && error.reason === "DEADLINE")) throw error;
-        await pause();
-      }
-    }
-  });
+  const { dwalletId } = await onboardUser(caller, (attempt) =>
+    database.retrying((db) => attempt({ ...deps, database: db })),
+  );
   const input = { dwalletId, triple: TEST_TRIPLE, message: Uint8Array.of(1), idempotency: undefined };
   const time = { timeoutMs: 20_000, signal: new AbortController().signal };
   const { id } = await reserve(deps, caller, input, time);
   await submit(deps, caller, { signRequestId: id, userSignMessage: layoutOfSignMessage() });
-  for (;;) {
-    const row = await readSignRequest(database, { id });
-    if (row?.status === "completed") return;
+  await database.until(async (db) => {
+    const row = await readSignRequest(db, { id });
     if (row?.status === "failed") throw new Error("the signature failed");
-    await pause();
-  }
+    return row?.status === "completed";
+  });
 }
 
 describe("made-up deposits", { timeout: 120_000 }, () => {

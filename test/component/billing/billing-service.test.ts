@@ -5,6 +5,7 @@ import { SignatureAlgorithm } from "../../../gen/proto/tss/v1/types_pb.ts";
 import { createBillingService } from "../../../src/billing/billing-service.ts";
 import { createLocalSignals } from "../../../src/coordination/local-signals.ts";
 import { creditProject } from "../../../src/ledger/credit-project.ts";
+import { systemClock } from "../../../src/lifecycle/clock.ts";
 import { chargeDkg } from "../../../src/onboarding/charge-dkg.ts";
 import { failDWallet } from "../../../src/onboarding/fail-dwallet.ts";
 import type { PriceTable } from "../../../src/protocol/price-table.ts";
@@ -27,7 +28,7 @@ let billing: ReturnType<typeof clientOf<typeof Billing>>;
 
 beforeAll(async () => {
   database = await openTestDatabase();
-  billing = clientOf(Billing, createBillingService({ database, prices: PRICES }), () => ({
+  billing = clientOf(Billing, createBillingService({ database, clock: systemClock, prices: PRICES }), () => ({
     kind: "project",
     projectId,
     apiKeyId: "key",

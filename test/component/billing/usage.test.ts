@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { Billing, GetUsageRequest_Step as Step } from "../../../gen/proto/tss/v1/billing_pb.ts";
 import { createBillingService } from "../../../src/billing/billing-service.ts";
 import { createLocalSignals } from "../../../src/coordination/local-signals.ts";
+import { systemClock } from "../../../src/lifecycle/clock.ts";
 import { chargeDkg } from "../../../src/onboarding/charge-dkg.ts";
 import type { Database } from "../../../src/store/database.ts";
 import { newId } from "../../../src/store/ids.ts";
@@ -18,14 +19,18 @@ let billing: ReturnType<typeof clientOf<typeof Billing>>;
 
 beforeAll(async () => {
   database = await openTestDatabase();
-  billing = clientOf(Billing, createBillingService({ database, prices: flatPrices(10n) }), () => ({
-    kind: "project",
-    projectId,
-    apiKeyId: "key",
-    network: "localnet",
-    scopes: [],
-    origin: TEST_ORIGIN,
-  }));
+  billing = clientOf(
+    Billing,
+    createBillingService({ database, clock: systemClock, prices: flatPrices(10n) }),
+    () => ({
+      kind: "project",
+      projectId,
+      apiKeyId: "key",
+      network: "localnet",
+      scopes: [],
+      origin: TEST_ORIGIN,
+    }),
+  );
 }, DATABASE_TIMEOUT_MS);
 afterAll(() => database.close());
 beforeEach(async () => {

@@ -1,27 +1,27 @@
 /** The steps of docs/operations/keys.md for changing the keys that send and pay, against a localnet. */
 import { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { requestPresigns } from "../../../src/presigns/request-presigns.ts";
-import type { Database } from "../../../src/store/database.ts";
 import {
   type ChainService,
   type ChainServiceOptions,
   startChainService,
 } from "../../support/chain-service.ts";
 import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../support/database.ts";
+import { type ObservedDatabase, observeDatabase } from "../../support/observe-database.ts";
 import { type Harness, payPresigns, startHarness } from "../localnet/harness.ts";
 
 const [OLD_STATION, NEW_STATION, NEW_WALLET] = [7, 8, 9].map((byte) => new Uint8Array(32).fill(byte));
 const addressOf = (secret: Uint8Array) => Ed25519Keypair.fromSecretKey(secret).toSuiAddress();
 
 let harness: Harness;
-let database: Database;
+let database: ObservedDatabase;
 let service: ChainService | undefined;
 
 beforeEach(async () => {
   const accounts = [OLD_STATION, NEW_STATION, NEW_WALLET].map((secret) => addressOf(secret!));
   harness = await startHarness({ accounts });
-  database = await openTestDatabase();
+  database = observeDatabase(await openTestDatabase());
 }, DATABASE_TIMEOUT_MS);
 afterEach(async () => {
   await service?.stop();
@@ -44,9 +44,8 @@ const ready = async (count: number) => {
     { network: "localnet", curve: 0, signatureAlgorithm: 0, networkEncryptionKeyId },
     1,
   );
-  await vi.waitUntil(
-    async () => (await database.query("SELECT 1 FROM presign WHERE state = 'ready'")).length === count,
-    { timeout: DATABASE_TIMEOUT_MS, interval: 20 },
+  await database.until(
+    async (db) => (await db.query("SELECT 1 FROM presign WHERE state = 'ready'")).length === count,
   );
 };
 /** An OperatorCap that the new wallet owns, made with the AdminCap. */

@@ -1,26 +1,27 @@
 /** Lanes, their gas and the Treasury's presigns, against a localnet with a real fullnode. */
 import { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
 import { Transaction } from "@mysten/sui/transactions";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { leaseLane } from "../../../src/chain/submit/lane-table.ts";
 import { readTreasury } from "../../../src/chain/treasury/read-treasury.ts";
 import { createTreasuryReader } from "../../../src/chain/treasury/treasury-reader.ts";
 import { requestPresigns } from "../../../src/presigns/request-presigns.ts";
-import type { Database } from "../../../src/store/database.ts";
+import type { Queryable } from "../../../src/store/database.ts";
 import { type ChainService, startChainService } from "../../support/chain-service.ts";
 import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../support/database.ts";
+import { type ObservedDatabase, observeDatabase } from "../../support/observe-database.ts";
 import { type Harness, hotWallet, payPresigns, presignIdsOf, startHarness } from "../localnet/harness.ts";
 
 const SPONSOR = new Uint8Array(32).fill(7);
 const sponsorAddress = Ed25519Keypair.fromSecretKey(SPONSOR).toSuiAddress();
 
 let harness: Harness;
-let database: Database;
+let database: ObservedDatabase;
 let service: ChainService | undefined;
 
 beforeEach(async () => {
   harness = await startHarness({ accounts: [sponsorAddress] });
-  database = await openTestDatabase();
+  database = observeDatabase(await openTestDatabase());
 }, DATABASE_TIMEOUT_MS);
 afterEach(async () => {
   await service?.stop();
@@ -35,10 +36,10 @@ const bucket = () => ({
   signatureAlgorithm: 0,
   networkEncryptionKeyId: harness.net.networkEncryptionKeyId,
 });
-const count = async (statement: string): Promise<number> =>
-  (await database.query<{ n: number }>(`SELECT count(*)::int AS n FROM ${statement}`))[0]?.n ?? 0;
+const count = async (statement: string, db: Queryable = database): Promise<number> =>
+  (await db.query<{ n: number }>(`SELECT count(*)::int AS n FROM ${statement}`))[0]?.n ?? 0;
 const until = (statement: string, expected: number) =>
-  vi.waitUntil(async () => (await count(statement)) === expected, { timeout: 10_000, interval: 20 });
+  database.until(async (db) => (await count(statement, db)) === expected);
 
 describe("the lanes", () => {
   it("work in parallel, each with its own cap and coins", async () => {
@@ -78,8 +79,7 @@ describe("the lanes", () => {
       gasStationSecret: poor,
       presignLowWaterCount: 1,
     });
-    await vi.waitUntil(() => service!.alarms.length > 0, { timeout: 10_000 });
-    expect(service.alarms[0]).toMatchObject({
+    expect(await service.firstAlarm()).toMatchObject({
       gasOwner: Ed25519Keypair.fromSecretKey(poor).toSuiAddress(),
       lanes: harness.net.treasury.operatorCapIds,
     });

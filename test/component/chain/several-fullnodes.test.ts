@@ -1,10 +1,10 @@
 /** The service's work on a chain with two fullnodes, of which the first one fails. */
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, expect, it } from "vitest";
 import { type Clock, systemClock } from "../../../src/lifecycle/clock.ts";
 import { requestPresigns } from "../../../src/presigns/request-presigns.ts";
-import type { Database } from "../../../src/store/database.ts";
 import { type ChainService, startChainService } from "../../support/chain-service.ts";
 import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../support/database.ts";
+import { type ObservedDatabase, observeDatabase } from "../../support/observe-database.ts";
 import { type Harness, startHarness } from "../localnet/harness.ts";
 
 const FIRST = "http://first.example/key";
@@ -15,12 +15,12 @@ const LATE_COUNT = 30;
 /** The time of an attempt to read while another fullnode can be asked. */
 const ATTEMPT_MS = 4_000;
 let harness: Harness;
-let database: Database;
+let database: ObservedDatabase;
 let service: ChainService | undefined;
 
 beforeEach(async () => {
   harness = await startHarness();
-  database = await openTestDatabase();
+  database = observeDatabase(await openTestDatabase());
 }, DATABASE_TIMEOUT_MS);
 afterEach(async () => {
   await service?.stop();
@@ -59,9 +59,8 @@ async function presignOnce(readyCount = 1): Promise<number> {
   const { networkEncryptionKeyId } = harness.net;
   const bucket = { network: "localnet", curve: 0, signatureAlgorithm: 0, networkEncryptionKeyId };
   await requestPresigns(database, bucket, 1);
-  await vi.waitUntil(
-    async () => (await database.query("SELECT 1 FROM presign WHERE state = 'ready'")).length === readyCount,
-    { timeout: DATABASE_TIMEOUT_MS, interval: 20 },
+  await database.until(
+    async (db) => (await db.query("SELECT 1 FROM presign WHERE state = 'ready'")).length === readyCount,
   );
   const sql = "SELECT t.state FROM chain_transaction t JOIN chain_operation o ON o.tx_digest = t.digest";
   const rows = await database.query<{ state: string }>(sql);
@@ -83,7 +82,7 @@ it("the chain service uses the second fullnode while the first one cannot be rea
 it("the chain service uses the second fullnode if the first one never answers, from its first use", async () => {
   const attempts = new Set<() => void>();
   const clock: Clock = {
-    now: systemClock.now,
+    ...systemClock,
     after(durationMs, call) {
       if (durationMs !== ATTEMPT_MS) return systemClock.after(durationMs, call);
       attempts.add(call);

@@ -1,11 +1,12 @@
 /** The behaviour of two replicas when the Redis between them is emptied, killed or hangs. */
 import { once } from "node:events";
 import { Redis } from "ioredis";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import { connectRedis } from "../../../src/coordination/connect-redis.ts";
 import type { Coordination } from "../../../src/coordination/coordination.ts";
 import { createRedisCoordination } from "../../../src/coordination/redis-coordination.ts";
 import { createRedisOutage } from "../../../src/coordination/redis-outage.ts";
+import { pollUntil } from "../../support/poll-until.ts";
 import { testRedis } from "../../support/redis.ts";
 import { startRedisProxy } from "../../support/redis-proxy.ts";
 
@@ -186,5 +187,5 @@ async function togetherAgain({ heard, check }: Replica): Promise<void> {
       () => true,
       () => false,
     );
-  await vi.waitUntil(isThere, { timeout: 20_000, interval: 20 });
+  await pollUntil(isThere);
 }

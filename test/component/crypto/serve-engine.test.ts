@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { buffersOf, type FromWorker } from "../../../src/crypto/engine-messages.ts";
 import type { PlainUserKeys } from "../../../src/crypto/own-user-keys.ts";
 import { type EnginePort, serveEngine } from "../../../src/crypto/serve-engine.ts";
@@ -11,24 +11,35 @@ const vectorOf = (algorithm: string) =>
 /** A worker on this thread whose messages a test can inspect. */
 function serveHere() {
   const said: { message: FromWorker; transfer: ArrayBuffer[] }[] = [];
+  let wake: () => void = () => {};
   const port: EnginePort = {
     onmessage: null,
-    postMessage: (message, transfer = []) => void said.push({ message, transfer }),
+    postMessage(message, transfer = []) {
+      said.push({ message, transfer });
+      wake();
+    },
+  };
+  /** Resolves when the worker has said a message of this kind. */
+  const until = async (kind: FromWorker["kind"]) => {
+    while (!said.some(({ message }) => message.kind === kind))
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+      });
   };
   serveEngine(port);
   const tell = (data: Parameters<NonNullable<EnginePort["onmessage"]>>[0]["data"]) =>
     port.onmessage?.({ data } as MessageEvent);
-  return { said, tell, answered: () => vi.waitFor(() => expect(said.length).toBeGreaterThan(1)) };
+  return { said, tell, until };
 }
 
 test("a worker overwrites the share after it made the half, and transfers the half's buffer", async () => {
-  const { said, tell, answered } = serveHere();
+  const { said, tell, until } = serveHere();
   const vector = vectorOf("EdDSA");
   const request = requestOf(vector);
   const share = Uint8Array.from(request.userSecretKeyShare);
   const input = { ...request, userSecretKeyShare: share };
   tell({ kind: "call", id: 5, method: "createSignMessage", input });
-  await answered();
+  await until("result");
   expect(said[0]!.message).toEqual({ kind: "ready" });
   const { message, transfer } = said[1]!;
   if (message.kind !== "result" || !(message.output instanceof Uint8Array)) throw new Error(message.kind);
@@ -39,10 +50,10 @@ test("a worker overwrites the share after it made the half, and transfers the ha
 });
 
 test("a worker transfers the secrets that it derives, and overwrites the seed", async () => {
-  const { said, tell, answered } = serveHere();
+  const { said, tell, until } = serveHere();
   const seed = new Uint8Array(32).fill(3);
   tell({ kind: "call", id: 1, method: "deriveUserKeys", input: { curve: "ED25519", seed } });
-  await answered();
+  await until("result");
   const { message, transfer } = said[1]!;
   if (message.kind !== "result") throw new Error(message.kind);
   const { decryptionKey, signerSecretKey } = message.output as PlainUserKeys;
@@ -54,7 +65,7 @@ test("a worker transfers the secrets that it derives, and overwrites the seed", 
 });
 
 test.each(["cancel", "close"] as const)("a worker with the call %s overwrites the share", async (kind) => {
-  const { said, tell } = serveHere();
+  const { said, tell, until } = serveHere();
   const request = requestOf(vectorOf("ECDSASecp256k1"));
   const share = Uint8Array.from(request.userSecretKeyShare);
   tell({
@@ -65,7 +76,7 @@ test.each(["cancel", "close"] as const)("a worker with the call %s overwrites th
   });
   tell(kind === "cancel" ? { kind, id: 1 } : { kind });
   const last = kind === "cancel" ? "failed" : "closed";
-  await vi.waitFor(() => expect(said.at(-1)?.message.kind).toBe(last), { timeout: 10_000 });
+  await until(last);
   expect(said.map(({ message }) => message.kind)).not.toContain("result");
   expect(share).toEqual(new Uint8Array(share.length));
 });

@@ -172,7 +172,7 @@ export async function startErrorStack(): Promise<ErrorStack> {
     createSigningService({
       clock: systemClock,
       ...{ database, signals, prices: PRICES, openMaxCount: BOUNDS.openMaxCount },
-      checkHalf: createCheckHalf({ verifier, wrongHalves }),
+      checkHalf: createCheckHalf({ clock: systemClock, verifier, wrongHalves }),
       reservationTtlMs: 60_000,
       // Nothing fills the pool, so no call waits for it.
       presigns: createPresignQueue({ clock: systemClock, signals, waitingMaxCount: 0 }),
@@ -182,7 +182,7 @@ export async function startErrorStack(): Promise<ErrorStack> {
   const chain = fakePayments();
   const prices: TestPrices = { SUI: undefined, IKA: undefined };
   const deposits = testDeposits(database, prices, { reader: chain });
-  const priced = { database, prices: PRICES };
+  const priced = { database, clock: systemClock, prices: PRICES };
   const accounts = { accounts: { database, lookup }, adminKeys: { database, lookup: adminLookup } };
   const admin = wholeAdminService({
     ...accounts,

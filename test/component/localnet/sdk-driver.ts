@@ -1,4 +1,3 @@
-import { setTimeout as delay } from "node:timers/promises";
 import {
   CoordinatorInnerModule,
   type Curve,
@@ -16,6 +15,7 @@ import { SuiGrpcClient } from "@mysten/sui/grpc";
 import { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
 import { Transaction } from "@mysten/sui/transactions";
 import { localnetHotWalletSecret } from "../../../src/localnet/seed.ts";
+import { pollUntil } from "../../support/poll-until.ts";
 import type { LocalnetChild } from "./localnet-child.ts";
 
 const { DWalletDKGRequestEvent, PresignRequestEvent, SignRequestEvent } = CoordinatorInnerModule;
@@ -215,12 +215,14 @@ export async function connectSdk(network: Omit<LocalnetChild, "child">, signer =
     codec: { parse(bytes: Uint8Array): { state: { $kind: string } } },
     done: (kind: string) => boolean,
   ): Promise<string> {
-    for (;;) {
-      const { object } = await client.getObject({ objectId, include: { content: true } });
-      const kind = codec.parse(object.content).state.$kind;
-      if (done(kind)) return kind;
-      await delay(POLL.interval);
-    }
+    return pollUntil(
+      async () => {
+        const { object } = await client.getObject({ objectId, include: { content: true } });
+        const kind = codec.parse(object.content).state.$kind;
+        return done(kind) && kind;
+      },
+      { timeoutMs: POLL.timeout, intervalMs: POLL.interval },
+    );
   }
 }
 

@@ -140,6 +140,7 @@ function createSteps() {
   let tell = () => {};
   const clock: Clock = {
     now: () => 0,
+    wallMs: () => 0,
     after(_, call) {
       end = call;
       tell();

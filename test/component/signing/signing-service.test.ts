@@ -59,7 +59,11 @@ beforeAll(async () => {
     openMaxCount: 100,
   };
   signing = clientOf(Signing, createSigningService({ ...deps, clock: systemClock }), caller);
-  billing = clientOf(Billing, createBillingService({ database, prices: flatPrices(10n) }), caller);
+  billing = clientOf(
+    Billing,
+    createBillingService({ database, clock: systemClock, prices: flatPrices(10n) }),
+    caller,
+  );
 }, DATABASE_TIMEOUT_MS);
 afterAll(() => database.close());
 

@@ -68,19 +68,25 @@ describe("an engine on workers", () => {
     expect(here.squares).toBeGreaterThan(0);
   });
 
-  test("leaves the event loop free while it makes an ECDSA half", SLOW, async () => {
-    await engine.ready();
-    let isMaking = true;
-    let turns = 0;
-    const count = (): void => {
-      turns++;
-      if (isMaking) setImmediate(count);
-    };
-    setImmediate(count);
-    await engine.createSignMessage(inputOf(ecdsa));
-    isMaking = false;
-    // An engine on this thread would let the event loop turn about every 20 ms, which is 50 times.
-    expect(turns).toBeGreaterThan(1000);
+  test("needs one turn of the event loop for each worker's answer to an ECDSA half", SLOW, async () => {
+    const answers: string[] = [];
+    const start: StartEngineThread = (events) =>
+      startModuleThread({
+        ...events,
+        onMessage(message) {
+          answers.push(message.kind);
+          events.onMessage(message);
+        },
+      });
+    const heard = createWorkerEngineOn(start, { workerCount: 2 });
+    await heard.ready();
+    const input = inputOf(ecdsa);
+    answers.length = 0;
+    here.squares = 0;
+    const half = await heard.createSignMessage(input);
+    expect(sha256(half)).toBe(ecdsa.halfSha256Hex);
+    expect([answers, here.squares]).toEqual([["result", "result"], 0]);
+    await heard.close();
   });
 
   test("returns the same parameters, keys and share as the engine on the caller's thread", SLOW, async () => {
@@ -119,7 +125,9 @@ describe("an engine on workers", () => {
       engine.createSignMessage({ ...inputOf(ecdsa), signal: abort.signal }).catch((cause: unknown) => cause),
     );
     const others = [eddsa, eddsa].map((vector) => engine.createSignMessage(inputOf(vector)));
-    setTimeout(() => abort.abort(new Error("enough")), 50);
+    // The workers have the calls by then, and cannot have answered.
+    await Promise.resolve();
+    abort.abort(new Error("enough"));
     expect((await Promise.all(ended)).map(String)).toEqual(Array(3).fill("Error: enough"));
     for (const half of await Promise.all(others)) expect(sha256(half)).toBe(eddsa.halfSha256Hex);
   });
@@ -206,16 +214,28 @@ function played(): {
     sent: Parameters<Thread["post"]>[0][];
     ended: number;
   }[];
+  /** Resolves when each of so many threads has its first message. */
+  allSent(count: number): Promise<void>;
 } {
   const threads: ReturnType<typeof played>["threads"] = [];
+  let wake: () => void = () => {};
   return {
     threads,
+    async allSent(count) {
+      while (threads.length < count || threads.some(({ sent }) => sent.length === 0))
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+    },
     start(events) {
       const thread = { events, sent: [] as Parameters<Thread["post"]>[0][], ended: 0 };
       threads.push(thread);
       queueMicrotask(() => events.onMessage({ kind: "ready" }));
       return {
-        post: (message) => thread.sent.push(message),
+        post(message) {
+          thread.sent.push(message);
+          wake();
+        },
         hold: () => {},
         terminate() {
           thread.ended++;
@@ -240,10 +260,11 @@ describe("an ECDSA half", () => {
       [1, "EngineError: sign message: two workers computed different halves; nothing was sent"],
       [0, "9,0"],
     ] as const) {
-      const { start, threads } = played();
+      const { start, threads, allSent } = played();
       const engine = createWorkerEngineOn(start, { workerCount: 2 });
       const half = begin(engine);
-      await vi.waitFor(() => expect(threads.map(({ sent }) => sent.length)).toEqual([1, 1]));
+      await allSent(2);
+      expect(threads.map(({ sent }) => sent.length)).toEqual([1, 1]);
       for (const [index, { events, sent }] of threads.entries()) {
         const call = sent[0]!;
         if (call.kind !== "call") throw new Error("no call");
@@ -258,10 +279,11 @@ describe("an ECDSA half", () => {
   });
 
   test("is abandoned by both workers when one ends", async () => {
-    const { start, threads } = played();
+    const { start, threads, allSent } = played();
     const engine = createWorkerEngineOn(start, { workerCount: 2 });
     const half = begin(engine);
-    await vi.waitFor(() => expect(threads.map(({ sent }) => sent.length)).toEqual([1, 1]));
+    await allSent(2);
+    expect(threads.map(({ sent }) => sent.length)).toEqual([1, 1]);
     threads[1]!.events.onEnd(new Error("out of memory"));
     expect(String(await half)).toContain("ended during the call");
     expect(threads[0]!.sent.map(({ kind }) => kind)).toEqual(["call", "cancel"]);

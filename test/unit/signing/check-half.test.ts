@@ -15,7 +15,7 @@ function setUp(budgetCount: number) {
       },
     },
     wrongHalves: createMemoryBuckets({ burstCount: budgetCount, perSecond: 1 }, () => nowMs),
-    now: () => nowMs,
+    clock: { now: () => nowMs },
   });
   const reason = (project: string) =>
     checkHalf(project, claim).then(

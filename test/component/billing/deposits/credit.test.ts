@@ -40,14 +40,18 @@ beforeEach(async () => {
   deposits = testDeposits(database, prices, { reader: chain });
   projectId = await projectWith(database, 0n);
   address = await depositAddress(deposits, { projectId, reference: "" });
-  billing = clientOf(Billing, createBillingService({ database, prices: flatPrices(10n), deposits }), () => ({
-    kind: "project",
-    projectId,
-    apiKeyId: "key",
-    network: "localnet",
-    scopes: [],
-    origin: TEST_ORIGIN,
-  }));
+  billing = clientOf(
+    Billing,
+    createBillingService({ database, clock: systemClock, prices: flatPrices(10n), deposits }),
+    () => ({
+      kind: "project",
+      projectId,
+      apiKeyId: "key",
+      network: "localnet",
+      scopes: [],
+      origin: TEST_ORIGIN,
+    }),
+  );
 });
 
 const scan = () => scanAddress(deposits, { address, projectId });

@@ -27,14 +27,18 @@ beforeEach(async () => {
   chain = fakePayments();
   deposits = testDeposits(database, { SUI: "3.5", IKA: "0.02" }, { reader: chain, maxReferences: 5 });
   projectId = await projectWith(database, 0n);
-  billing = clientOf(Billing, createBillingService({ database, prices: flatPrices(10n), deposits }), () => ({
-    kind: "project",
-    projectId,
-    apiKeyId: "key",
-    network: "localnet",
-    scopes: [],
-    origin: TEST_ORIGIN,
-  }));
+  billing = clientOf(
+    Billing,
+    createBillingService({ database, clock: systemClock, prices: flatPrices(10n), deposits }),
+    () => ({
+      kind: "project",
+      projectId,
+      apiKeyId: "key",
+      network: "localnet",
+      scopes: [],
+      origin: TEST_ORIGIN,
+    }),
+  );
 });
 
 const ONE_SUI = 1_000_000_000n;

@@ -1,13 +1,13 @@
 /** The price feed with its real readers, against a server of which one source answers wrongly. */
 import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createCoinbaseReader } from "../../../../src/billing/prices/coinbase.ts";
 import { createJsonFeedReader } from "../../../../src/billing/prices/json-feed.ts";
 import { createPriceFeed } from "../../../../src/billing/prices/price-feed.ts";
 import type { PriceReader } from "../../../../src/billing/prices/price-reading.ts";
 import { createPythReader } from "../../../../src/billing/prices/pyth.ts";
-import { systemClock } from "../../../../src/lifecycle/clock.ts";
+import type { Clock } from "../../../../src/lifecycle/clock.ts";
 import type { Database } from "../../../../src/store/database.ts";
 import { newId } from "../../../../src/store/ids.ts";
 import { DATABASE_TIMEOUT_MS, openTestDatabase, silentLog } from "../../../support/database.ts";
@@ -25,8 +25,17 @@ let nowMs: number;
 let network: string;
 /** What each source answers, by the beginning of its path. */
 const answers = new Map<string, Answer>();
-/** The time limit of each call. */
-const limits: AbortController[] = [];
+/** Ends the time limit of each open call, the newest last. */
+const limits = new Set<() => void>();
+/** Time stands still. A test ends the limit of a call. */
+const clock: Clock = {
+  now: () => 0,
+  wallMs: () => nowMs,
+  after(_, call) {
+    limits.add(call);
+    return () => limits.delete(call);
+  },
+};
 
 beforeAll(async () => {
   database = await openTestDatabase();
@@ -48,15 +57,7 @@ beforeEach(() => {
   network = newId();
   nowMs = 1_790_000_000_000;
   answers.clear();
-  vi.spyOn(AbortSignal, "timeout").mockImplementation(() => {
-    const limit = new AbortController();
-    limits.push(limit);
-    return limit.signal;
-  });
-});
-afterEach(() => {
-  vi.restoreAllMocks();
-  limits.splice(0);
+  limits.clear();
 });
 
 const json =
@@ -96,21 +97,22 @@ const trickle: Answer = (response) => {
   response.writeHead(200, { "x-trickles": "yes" }).write('{"parsed": [');
 };
 const overHttp: typeof fetch = async (input, init) => {
-  const limit = limits.at(-1);
+  const end = [...limits].at(-1);
   const response = await fetch(input, init);
-  if (response.headers.has("x-trickles")) limit?.abort(new DOMException("late", "TimeoutError"));
+  if (response.headers.has("x-trickles")) end?.();
   return response;
 };
 
 const readerOf = (source: keyof typeof PATHS): PriceReader => {
-  if (source === "own") return createJsonFeedReader(`${url}/own`);
+  if (source === "own") return createJsonFeedReader(`${url}/own`, { clock });
   if (source === "coinbase")
-    return createCoinbaseReader({ url, products: new Map([["SUI", "SUI-USD"]]), fetch: overHttp });
-  return createPythReader({ url, apiKey: undefined, feedIds: new Map([["SUI", SUI_FEED]]), fetch: overHttp });
+    return createCoinbaseReader({ url, products: new Map([["SUI", "SUI-USD"]]), clock, fetch: overHttp });
+  const feedIds = new Map([["SUI", SUI_FEED]]);
+  return createPythReader({ url, apiKey: undefined, feedIds, clock, fetch: overHttp });
 };
 const feedOf = (...sources: (keyof typeof PATHS)[]) =>
   createPriceFeed({
-    ...{ clock: systemClock, log: silentLog, network, database, coins: [SUI], now: () => nowMs },
+    ...{ clock, log: silentLog, network, database, coins: [SUI] },
     ...{ refreshMs: 1_000, maxAgeMs: MAX_AGE_MS, maxStepPercent: 20, maxSpreadPercent: 5 },
     readers: sources.map(readerOf),
   });

@@ -53,10 +53,10 @@ let warned: object[] = [];
 const feedOf = (...readers: PriceReader[]) => {
   warned = [];
   return createPriceFeed({
-    clock: systemClock,
+    clock: { ...systemClock, wallMs: () => nowMs },
     log: { ...silentLog, warn: (fields: object) => warned.push(fields) },
     ...{ readers, network, database, coins: [SUI, IKA] },
-    ...{ refreshMs: 1_000, maxAgeMs: MAX_AGE_MS, maxStepPercent: 20, maxSpreadPercent: 5, now: () => nowMs },
+    ...{ refreshMs: 1_000, maxAgeMs: MAX_AGE_MS, maxStepPercent: 20, maxSpreadPercent: 5 },
   });
 };
 const refresh = (feed: ReturnType<typeof feedOf>) => feed.refresh(new AbortController().signal);

@@ -6,6 +6,7 @@ import { createCoinbaseReader } from "../../../../src/billing/prices/coinbase.ts
 import { createJsonFeedReader } from "../../../../src/billing/prices/json-feed.ts";
 import type { PriceReader } from "../../../../src/billing/prices/price-reading.ts";
 import { createPythReader } from "../../../../src/billing/prices/pyth.ts";
+import { systemClock } from "../../../../src/lifecycle/clock.ts";
 
 const SUI_FEED = "23d7315113f5b1d3ba7a83604c44b94d79f4fd69af77f804fc7f920a6dc65744";
 const IKA_FEED = "2b529621fa6e2c8429f623ba705572aa64175d7768365ef829df6a12c9f365f4";
@@ -42,6 +43,7 @@ const exact = (picoUsd: bigint) => ({ picoUsd, lowPicoUsd: picoUsd, highPicoUsd:
 describe("Pyth's Hermes", () => {
   const reader = (more: { apiKey?: string; timeoutMs?: number } = {}) =>
     createPythReader({
+      clock: systemClock,
       url: `${url}/hermes/`,
       apiKey: undefined,
       feedIds: new Map([
@@ -139,7 +141,8 @@ describe("Pyth's Hermes", () => {
 });
 
 describe("Coinbase Exchange", () => {
-  const reader = () => createCoinbaseReader({ url, products: new Map([["SUI", "SUI-USD"]]) });
+  const reader = () =>
+    createCoinbaseReader({ clock: systemClock, url, products: new Map([["SUI", "SUI-USD"]]) });
   const ticker = (more: object = {}) => ({
     ...{ trade_id: 1, price: "3.5", size: "10", bid: "3.499", ask: "3.502", volume: "1000" },
     time: TIME.toISOString(),
@@ -195,13 +198,24 @@ describe("Coinbase Exchange", () => {
 describe.each<[string, (timeoutMs?: number) => PriceReader]>([
   [
     "Pyth",
-    (timeoutMs) => createPythReader({ url, apiKey: "k", feedIds: new Map([["SUI", SUI_FEED]]), timeoutMs }),
+    (timeoutMs) =>
+      createPythReader({
+        clock: systemClock,
+        url,
+        apiKey: "k",
+        feedIds: new Map([["SUI", SUI_FEED]]),
+        timeoutMs,
+      }),
   ],
   [
     "Coinbase",
-    (timeoutMs) => createCoinbaseReader({ url, products: new Map([["SUI", "SUI-USD"]]), timeoutMs }),
+    (timeoutMs) =>
+      createCoinbaseReader({ clock: systemClock, url, products: new Map([["SUI", "SUI-USD"]]), timeoutMs }),
   ],
-  ["a feed", (timeoutMs) => createJsonFeedReader(`${url}/feed?key=hidden`, { timeoutMs })],
+  [
+    "a feed",
+    (timeoutMs) => createJsonFeedReader(`${url}/feed?key=hidden`, { clock: systemClock, timeoutMs }),
+  ],
 ])("%s fails", (_name, reader) => {
   it.each<[string, Exclude<typeof answer, string>]>([
     ["another status", { status: 429, body: "{}" }],
@@ -224,7 +238,7 @@ describe.each<[string, (timeoutMs?: number) => PriceReader]>([
 describe("a feed", () => {
   it("gives prices by symbol or coin type, exactly", async () => {
     json({ time: TIME.toISOString(), prices: { SUI: "3.5", "0x2::a::A": 0.02 } });
-    expect(await read(createJsonFeedReader(url))).toEqual(
+    expect(await read(createJsonFeedReader(url, { clock: systemClock }))).toEqual(
       new Map([
         ["SUI", exact(3_500_000_000_000n)],
         ["0x2::a::A", exact(20_000_000_000n)],
@@ -237,14 +251,16 @@ describe("a feed", () => {
     ["no prices", { time: "2026-01-01T00:00:00Z" }],
   ])("fails on an answer with %s", async (_, wrong) => {
     json(wrong);
-    await expect(read(createJsonFeedReader(url))).rejects.toThrow("the price feed has no");
+    await expect(read(createJsonFeedReader(url, { clock: systemClock }))).rejects.toThrow(
+      "the price feed has no",
+    );
   });
 
   it.each(["0", "-1", "1e-7", "", "Infinity", null, "1000001", "0.0000000000001"])(
     "has no price of a coin if it answers %j",
     async (value) => {
       json({ time: TIME.toISOString(), prices: { SUI: value } });
-      expect((await read(createJsonFeedReader(url))).size).toBe(0);
+      expect((await read(createJsonFeedReader(url, { clock: systemClock }))).size).toBe(0);
     },
   );
 });

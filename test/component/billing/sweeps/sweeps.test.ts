@@ -1,10 +1,10 @@
 /** Sweeps on a localnet with a real fullnode, which checks owners, versions and both signatures. */
 import { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
 import { Transaction } from "@mysten/sui/transactions";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { deriveDepositKey } from "../../../../src/billing/deposits/deposit-key.ts";
 import { createDepositSigner } from "../../../../src/billing/sweeps/sweep-signer.ts";
-import type { Database } from "../../../../src/store/database.ts";
+import type { Queryable } from "../../../../src/store/database.ts";
 import { Secret } from "../../../../src/telemetry/secret.ts";
 import {
   type ChainService,
@@ -13,6 +13,7 @@ import {
 } from "../../../support/chain-service.ts";
 import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../../support/database.ts";
 import { coinsOf, recordAddress, recordDeposits } from "../../../support/deposit-rows.ts";
+import { type ObservedDatabase, observeDatabase } from "../../../support/observe-database.ts";
 import { objectId, projectWith } from "../../../support/rows.ts";
 import { type Harness, startHarness } from "../../localnet/harness.ts";
 
@@ -22,7 +23,7 @@ const sponsorAddress = Ed25519Keypair.fromSecretKey(SPONSOR).toSuiAddress();
 const signerOf = createDepositSigner(SEED, "localnet");
 
 let harness: Harness;
-let database: Database;
+let database: ObservedDatabase;
 let service: ChainService | undefined;
 let owner: { projectId: string; reference: string; address: string };
 let depositKey: Ed25519Keypair;
@@ -30,7 +31,7 @@ let destination: string;
 
 beforeEach(async () => {
   harness = await startHarness({ accounts: [sponsorAddress] });
-  database = await openTestDatabase();
+  database = observeDatabase(await openTestDatabase());
   const projectId = await projectWith(database, 0n);
   const reference = "user-42";
   depositKey = deriveDepositKey(SEED, "localnet", { projectId, reference });
@@ -59,10 +60,10 @@ const pay = (...amounts: number[]) =>
   });
 const credited = (coinType?: string) =>
   recordDeposits(database, harness.client, owner, { state: "credited", ...(coinType ? { coinType } : {}) });
-const states = async () =>
-  (await database.query<{ state: string }>("SELECT state FROM sweep ORDER BY id")).map(({ state }) => state);
+const states = async (db: Queryable = database) =>
+  (await db.query<{ state: string }>("SELECT state FROM sweep ORDER BY id")).map(({ state }) => state);
 const until = (...expected: string[]) =>
-  vi.waitUntil(async () => (await states()).join() === expected.join(), { timeout: 20_000, interval: 20 });
+  database.until(async (db) => (await states(db)).join() === expected.join());
 
 describe("a sweep", { timeout: 60_000 }, () => {
   it("moves the credited coins of every type, and no others", async () => {
@@ -159,9 +160,8 @@ describe("a sweep", { timeout: 60_000 }, () => {
     const coins = await credited();
     harness.net.faults.set({ versionConflict: 1 });
     await start();
-    await vi.waitUntil(
-      async () => (await database.query("SELECT 1 FROM chain_transaction WHERE sends > 1")).length > 0,
-      { timeout: 20_000, interval: 10 },
+    await database.until(
+      async (db) => (await db.query("SELECT 1 FROM chain_transaction WHERE sends > 1")).length > 0,
     );
     expect(await states()).toEqual(["queued"]);
     harness.net.faults.set({ versionConflict: 0 });
@@ -178,8 +178,10 @@ describe("a sweep", { timeout: 60_000 }, () => {
         destination,
       },
     });
-    await vi.waitUntil(() => service!.alarms.length > 0, { timeout: 10_000 });
-    expect(service!.alarms[0]).toMatchObject({ reason: "DEPOSIT_SEED_CHANGED", projectId: owner.projectId });
+    expect(await service!.firstAlarm()).toMatchObject({
+      reason: "DEPOSIT_SEED_CHANGED",
+      projectId: owner.projectId,
+    });
     expect(await states()).toEqual([]);
     await service!.stop();
     await start();
@@ -191,7 +193,7 @@ describe("a sweep", { timeout: 60_000 }, () => {
     await pay(5_000);
     await credited();
     await start({ sweeps: { signerOf, destination: owner.address } });
-    await vi.waitUntil(() => service!.alarms.length > 0, { timeout: 10_000 });
+    await service!.firstAlarm();
     expect(await states()).toEqual([]);
   });
 });
