@@ -1,5 +1,6 @@
 import path from "node:path";
 import { describe, expect, it } from "vitest";
+import { ANYTHING, MAY_IMPORT, mayImport, roomOf } from "./support/import-table.ts";
 import {
   asCode,
   exportedNames,
@@ -10,14 +11,6 @@ import {
 } from "./support/scan-source.ts";
 import { importsOf, readSource, type SourceFile, sourcesBelow } from "./support/source-files.ts";
 import { tablesWrittenIn } from "./support/written-tables.ts";
-
-const ANYTHING = "anything";
-
-/**
- * The rooms that each room imports: the table of docs/architecture.md, from the lowest floor up. A room is a folder of
- * `src`, or a part of `gen`.
- */
-const MAY_IMPORT: ReadonlyMap<string, readonly string[] | typeof ANYTHING> = readImportTable();
 
 /** The modules that the packages export. */
 const PACKAGE_ENTRIES = Object.values(
@@ -40,6 +33,21 @@ const TOO_LONG = 400;
 const REPEATING_FILES: Readonly<Record<string, string>> = {
   "src/sdk/addresses.ts": "wraps the functions of protocol, so that a bundler loads them on demand",
   "src/sdk/web-worker.ts": "is a package entry, with the engine of the other entry and its program embedded",
+};
+
+/** The verbs that a function may put before the name of its file. */
+const NAMESAKE_VERBS = "create start open run derive encode decode parse read serve make".split(" ");
+/** Files in which another export comes first, each with the reason. */
+const NAMED_LATER: Readonly<Record<string, string>> = {
+  "src/billing/sweeps/lost-sweeps.ts": "the functions are about the sweep and its coins alike",
+  "src/chain/check-chain.ts": "the check reads the known chain",
+  "src/cli/commands/key.ts": "the commands need the options when the file is loaded",
+  "src/cli/commands/treasury/set-ceiling.ts": "the command needs the option when the file is loaded",
+  "src/cli/treasury/parameter-kinds.ts": "the type is made from the values",
+  "src/ledger/last-verification.ts": "the functions come before the type that they exchange",
+  "src/localnet/contracts/treasury/treasury-events.ts": "the table needs the events when the file is loaded",
+  "src/localnet/fullnode/sui-types.ts": "the types need the addresses when the file is loaded",
+  "src/protocol/treasury-objects.ts": "the codec needs those of its parts when the file is loaded",
 };
 
 /** Files outside config and localnet that compare the name of a network, each with the reason. */
@@ -223,6 +231,18 @@ describe("the sources", () => {
     expect([...new Set(repeating)].sort()).toEqual(Object.keys(REPEATING_FILES));
   });
 
+  it("export first what they are named after", () => {
+    const plain = (name: string) => name.toLowerCase().replace(/[^a-z0-9]/g, "");
+    const misplaced = source.filter((file) => {
+      const stem = plain(path.basename(file.path).replace(/\.tsx?$/, "")).replace(/s$/, "");
+      const isNamesake = (name: string) =>
+        new RegExp(`^(?:${NAMESAKE_VERBS.join("|")})?${stem}s?(?:commands?|functions)?$`).test(plain(name));
+      const [first = "", ...others] = exportedNames(file);
+      return others.some(isNamesake) && !plain(first).includes(stem);
+    });
+    expect(misplaced.map((file) => file.path)).toEqual(Object.keys(NAMED_LATER));
+  });
+
   it("are files of a size that one can read", () => {
     const lengths = new Map(code.map((file) => [file.path, file.text.split("\n").length - 1]));
     const long = [...lengths]
@@ -338,40 +358,7 @@ interface Manifest {
   readonly devDependencies: Readonly<Record<string, string>>;
 }
 
-/** `src/chain/reader.ts` is in `chain`, `src/app.ts` in `app`, `gen/proto/tss/v1/x_pb.ts` in `gen/tss`. */
-function roomOf(file: string): string {
-  if (file.startsWith("gen/"))
-    return file
-      .replace(/^gen\/proto\//, "gen/")
-      .split("/")
-      .slice(0, 2)
-      .join("/");
-  return file.split("/")[1]?.replace(/\.ts$/, "") ?? "";
-}
-
 const isEntry = (file: string): boolean => PACKAGE_ENTRIES.includes(file);
-
-function mayImport(from: string, to: string): boolean {
-  const room = roomOf(from);
-  const allowed = MAY_IMPORT.get(room);
-  return allowed === ANYTHING || room === roomOf(to) || (allowed?.includes(roomOf(to)) ?? false);
-}
-
-/** Reads the rows `| `room` | `room`, `room` |` below "Who may import whom". */
-function readImportTable(): Map<string, readonly string[] | typeof ANYTHING> {
-  const [, section = ""] = readSource("docs/architecture.md").text.split("## Who may import whom");
-  const rows = [...section.matchAll(/^\| (`.+?) \| (.+) \|$/gm)];
-  return new Map(
-    rows.flatMap(([, rooms = "", imports = ""]) => {
-      const allowed = imports === ANYTHING ? ANYTHING : namesIn(imports);
-      return namesIn(rooms).map((room) => [room, allowed] as const);
-    }),
-  );
-}
-
-function namesIn(text: string): string[] {
-  return [...text.matchAll(/`([^`]+)`/g)].map(([, name = ""]) => name);
-}
 
 /** Files that interpolate the name of the table that they write, with the tables that it can be. */
 const TABLES_BY_NAME: Readonly<Record<string, readonly string[]>> = {

@@ -2,14 +2,6 @@ import { Curve, SignatureAlgorithm } from "../../gen/proto/tss/v1/types_pb.ts";
 import { invalidField } from "../errors/service-error.ts";
 import { CURVE_ALGORITHMS, CURVES } from "../protocol/algorithms.ts";
 
-/** A curve and an algorithm in a call, by name or by number. */
-export interface NamedBucket {
-  readonly curve?: number | undefined;
-  readonly signatureAlgorithm?: number | undefined;
-  readonly curveName?: Curve | undefined;
-  readonly signatureAlgorithmName?: SignatureAlgorithm | undefined;
-}
-
 /**
  * Returns the chain's integers for a request, undefined for an omitted field. An algorithm implies its curve, by name
  * or by its number in the contract. Throws VALIDATION if names and numbers contradict each other.
@@ -31,6 +23,14 @@ export function wantedBucket(request: NamedBucket): {
     byNumber?.signatureAlgorithmNumber ?? request.signatureAlgorithm,
   ]);
   return { curve, signatureAlgorithm };
+}
+
+/** A curve and an algorithm in a call, by name or by number. */
+export interface NamedBucket {
+  readonly curve?: number | undefined;
+  readonly signatureAlgorithm?: number | undefined;
+  readonly curveName?: Curve | undefined;
+  readonly signatureAlgorithmName?: SignatureAlgorithm | undefined;
 }
 
 /** Returns the chain's integer of a number in the contract. Undefined for any other number. */

@@ -13,9 +13,6 @@ import { ServiceError } from "../errors/service-error.ts";
 import { registerService, type ServiceRegistration } from "../transport/service-registration.ts";
 import type { NetworkServices } from "./network-services.ts";
 
-/** All services of the contract. */
-export const SERVICES = [Onboarding, Signing, Billing, Account, Admin, Operations];
-
 /**
  * Implements {@link SERVICES}: each call goes to the implementation of its network. Calls about accounts and admin keys
  * need no chain and have one implementation. A call of a network that is not open throws NETWORK_UNAVAILABLE.
@@ -63,6 +60,9 @@ export function routeServices({ servicesOf, accounts, adminKeys }: RoutedParts):
     }),
   ];
 }
+
+/** All services of the contract. */
+export const SERVICES = [Onboarding, Signing, Billing, Account, Admin, Operations];
 
 /** Dependencies of {@link routeServices}. */
 export interface RoutedParts {

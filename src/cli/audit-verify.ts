@@ -5,8 +5,6 @@ import { command, EXIT } from "./command.ts";
 import { flag, operand, optional } from "./option.ts";
 import { hash, hashes, nonEmptyText } from "./option-values.ts";
 
-const SHOWN_COUNT = 20;
-
 export const auditVerify = command({
   summary: "verify an export, without a configuration or a database",
   details: "Lists every entry that was changed, removed or moved. Exits with 1 if there is one.",
@@ -29,6 +27,8 @@ export const auditVerify = command({
     return report.faults.length > 0 ? EXIT.failed : EXIT.done;
   },
 });
+
+const SHOWN_COUNT = 20;
 
 /** JSON has no 64-bit integers, so they are text, as in the contract. */
 function plain(report: ExportReport): object {

@@ -1,17 +1,5 @@
 import type { CommandTree } from "./command.ts";
 
-/** Loads the command of the first word. */
-export async function findCommand(name: string): Promise<CommandTree | undefined> {
-  const group = COMMAND_GROUPS.find(({ commands }) => Object.hasOwn(commands, name));
-  return await group?.commands[name]?.();
-}
-
-/** A group of related commands. Each command and its dependencies are loaded when it is called. */
-export interface CommandGroup {
-  readonly title: string;
-  readonly commands: Readonly<Record<string, () => Promise<CommandTree>>>;
-}
-
 /** All commands of `tss`, in the order of its help. */
 export const COMMAND_GROUPS: readonly CommandGroup[] = [
   {
@@ -58,3 +46,15 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
     },
   },
 ];
+
+/** Loads the command of the first word. */
+export async function findCommand(name: string): Promise<CommandTree | undefined> {
+  const group = COMMAND_GROUPS.find(({ commands }) => Object.hasOwn(commands, name));
+  return await group?.commands[name]?.();
+}
+
+/** A group of related commands. Each command and its dependencies are loaded when it is called. */
+export interface CommandGroup {
+  readonly title: string;
+  readonly commands: Readonly<Record<string, () => Promise<CommandTree>>>;
+}

@@ -4,19 +4,6 @@ import { hexToBytes } from "../protocol/bytes.ts";
 import { Secret } from "../telemetry/secret.ts";
 import type { NetworkConfig } from "./networks.ts";
 
-const DESCRIBE_TIMEOUT_MS = 10_000;
-
-/** The keys that the service signs with. */
-export type ChainKeys = Pick<NetworkAccess, "hotWalletSecret" | "gasStationSecret">;
-
-/** Returns the keys that the service signs with on the configured network. */
-export function readChainKeys({ hotWalletSecretHex, gasStationSecretHex }: NetworkConfig): ChainKeys {
-  return {
-    hotWalletSecret: secretOf(hotWalletSecretHex),
-    gasStationSecret: gasStationSecretHex && secretOf(gasStationSecretHex),
-  };
-}
-
 /**
  * Returns the address of the configured chain and the service's keys. Undefined for an embedded localnet. Throws if no
  * localnet answers at `LOCALNET_URL`.
@@ -28,6 +15,19 @@ export async function readNetworkAccess(network: NetworkConfig): Promise<Network
     return { ...address, ikaConfig: getNetworkConfig(address.name), ...keys };
   }
   return address.url === undefined ? undefined : readLocalnetAccess(address.url, keys);
+}
+
+const DESCRIBE_TIMEOUT_MS = 10_000;
+
+/** The keys that the service signs with. */
+export type ChainKeys = Pick<NetworkAccess, "hotWalletSecret" | "gasStationSecret">;
+
+/** Returns the keys that the service signs with on the configured network. */
+export function readChainKeys({ hotWalletSecretHex, gasStationSecretHex }: NetworkConfig): ChainKeys {
+  return {
+    hotWalletSecret: secretOf(hotWalletSecretHex),
+    gasStationSecret: gasStationSecretHex && secretOf(gasStationSecretHex),
+  };
 }
 
 /** Asks a localnet for the access that a service needs. Throws if none answers at the URL. */

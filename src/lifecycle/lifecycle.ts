@@ -1,21 +1,5 @@
 import type { Log } from "../telemetry/log.ts";
 
-export type LifecycleLog = Pick<Log, "info" | "error">;
-
-export interface LifecycleOptions {
-  readonly log: LifecycleLog;
-  /** The default time limit for stopping a part. Default 10 s. */
-  readonly stopTimeoutMs?: number;
-}
-
-interface Part {
-  readonly name: string;
-  readonly stop: () => unknown;
-  readonly timeoutMs: number;
-}
-
-const DEFAULT_STOP_TIMEOUT_MS = 10_000;
-
 /**
  * Starts parts in order and stops them in reverse. A part is registered for its stop as soon as it runs, so that a
  * failed start can be undone with {@link Lifecycle.stop}.
@@ -139,6 +123,22 @@ export class Lifecycle {
     if (this.#stopped !== undefined) throw new Error(`cannot start ${name}: the process is stopping`);
   }
 }
+
+export type LifecycleLog = Pick<Log, "info" | "error">;
+
+export interface LifecycleOptions {
+  readonly log: LifecycleLog;
+  /** The default time limit for stopping a part. Default 10 s. */
+  readonly stopTimeoutMs?: number;
+}
+
+interface Part {
+  readonly name: string;
+  readonly stop: () => unknown;
+  readonly timeoutMs: number;
+}
+
+const DEFAULT_STOP_TIMEOUT_MS = 10_000;
 
 /** Returns the result of a part's stop: `false` means that it used force. */
 async function withTimeout({ name, stop, timeoutMs }: Part): Promise<unknown> {

@@ -14,6 +14,14 @@ import { isDWalletName, isIdempotencyKey } from "./checks.ts";
 import { TssError } from "./errors.ts";
 import type { Network } from "./names.ts";
 
+/** Encodes a token: version, body and checksum, in Base58. The checksum detects typing errors but proves nothing. */
+export function encodeResumeToken(point: ResumePoint): string {
+  const network = NETWORKS.indexOf(point.network);
+  const body = Body.serialize({ network, point: encodePoint(point) }).toBytes();
+  const versioned = concatBytes(Uint8Array.of(VERSION), body);
+  return PREFIX + toBase58(concatBytes(versioned, checksumOf(versioned)));
+}
+
 /** The point of an onboarding. It has a session identifier, the dWallet's id, or both. */
 export interface OnboardPoint {
   readonly kind: "onboard";
@@ -74,14 +82,6 @@ const PREFIX = "resume_";
 const VERSION = 1;
 const CHECKSUM_BYTES = 4;
 const MAX_CHARACTERS = 1_000;
-
-/** Encodes a token: version, body and checksum, in Base58. The checksum detects typing errors but proves nothing. */
-export function encodeResumeToken(point: ResumePoint): string {
-  const network = NETWORKS.indexOf(point.network);
-  const body = Body.serialize({ network, point: encodePoint(point) }).toBytes();
-  const versioned = concatBytes(Uint8Array.of(VERSION), body);
-  return PREFIX + toBase58(concatBytes(versioned, checksumOf(versioned)));
-}
 
 /**
  * Reads a token for a client of one network. Its contents are not trusted: anyone can make a token. Throws VALIDATION,

@@ -1,21 +1,5 @@
 import { setTimeout } from "node:timers/promises";
 
-/** The time limits of a migration's wait for locks. */
-export interface LockWaitOptions {
-  /** The total wait of one start for all migrations. Default 5 min. */
-  readonly lockWaitMs?: number | undefined;
-  /** The longest time that one attempt blocks the statements queued behind it. Default 1 s. */
-  readonly lockTimeoutMs?: number | undefined;
-  /** The pause between attempts, in which other statements proceed. Default 3 s. */
-  readonly pauseMs?: number | undefined;
-  /** Replaces the pause in tests. */
-  readonly pause?: ((pauseMs: number) => Promise<unknown>) | undefined;
-}
-
-const LOCK_WAIT_MS = 300_000;
-const LOCK_TIMEOUT_MS = 1_000;
-const PAUSE_MS = 3_000;
-
 /** The budget of time for waiting. */
 export class LockWait {
   readonly totalMs: number;
@@ -40,3 +24,19 @@ export class LockWait {
     return true;
   }
 }
+
+/** The time limits of a migration's wait for locks. */
+export interface LockWaitOptions {
+  /** The total wait of one start for all migrations. Default 5 min. */
+  readonly lockWaitMs?: number | undefined;
+  /** The longest time that one attempt blocks the statements queued behind it. Default 1 s. */
+  readonly lockTimeoutMs?: number | undefined;
+  /** The pause between attempts, in which other statements proceed. Default 3 s. */
+  readonly pauseMs?: number | undefined;
+  /** Replaces the pause in tests. */
+  readonly pause?: ((pauseMs: number) => Promise<unknown>) | undefined;
+}
+
+const LOCK_WAIT_MS = 300_000;
+const LOCK_TIMEOUT_MS = 1_000;
+const PAUSE_MS = 3_000;

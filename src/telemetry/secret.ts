@@ -1,7 +1,5 @@
 import { inspect } from "node:util";
 
-const REDACTED = "[redacted]";
-
 /**
  * A secret value that prints as `[redacted]` in strings, JSON and `util.inspect`, so that it cannot leak into a log or
  * an error by accident. `reveal()` returns the value.
@@ -33,3 +31,5 @@ export class Secret<T = string> {
     return REDACTED;
   }
 }
+
+const REDACTED = "[redacted]";

@@ -1,9 +1,5 @@
 import { createTraceState, type SpanContext, TraceFlags } from "@opentelemetry/api";
 
-const FORM = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
-/** The longest `tracestate` that is passed on. */
-const STATE_MAX_CHARACTERS = 512;
-
 /**
  * Parses the W3C headers `traceparent` and `tracestate` (w3.org/TR/trace-context). Returns undefined for an invalid
  * `traceparent`, because the standard requires ignoring it. A later version may have more fields at its end.
@@ -20,6 +16,10 @@ export function parseTraceContext(traceparent: unknown, tracestate?: unknown): S
   const hasState = typeof tracestate === "string" && tracestate.length <= STATE_MAX_CHARACTERS;
   return hasState ? { ...context, traceState: createTraceState(tracestate) } : context;
 }
+
+const FORM = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
+/** The longest `tracestate` that is passed on. */
+const STATE_MAX_CHARACTERS = 512;
 
 /** Returns the `traceparent` of a span. */
 export function formatTraceParent({ traceId, spanId, traceFlags }: SpanContext): string {

@@ -6,9 +6,6 @@ import type { FinishedCall } from "./finished-call.ts";
 import { peerAddressKey } from "./peer-address.ts";
 import { requestIdKey } from "./request-id.ts";
 
-/** The method name of calls that match no method. */
-export const UNMATCHED = "unmatched";
-
 /** A running call, created for each request that no plain route answers. */
 export class Call implements FailedCall {
   readonly requestId: string;
@@ -53,6 +50,9 @@ export class Call implements FailedCall {
     });
   }
 }
+
+/** The method name of calls that match no method. */
+export const UNMATCHED = "unmatched";
 
 /** The facts about a call before its headers are read. */
 export interface CallOrigin {

@@ -5,9 +5,6 @@ import { untilAborted } from "./deadline.ts";
 import type { ErrorMapping } from "./error-mapping.ts";
 import { TransportError, type TransportFault } from "./transport-error.ts";
 
-/** Checks the headers of a call before its body is read. It refuses a call by throwing. */
-export type RequestGate = (context: HandlerContext) => void | Promise<void>;
-
 /**
  * Wraps the application's gate. Every call of every protocol passes here first, so here the context is linked to the
  * {@link Call}: the end of the context ends the call, and errors of the RPC library itself (malformed message, too
@@ -30,6 +27,9 @@ export function guardCalls(errors: ErrorMapping, gate: RequestGate | undefined):
     }
   };
 }
+
+/** Checks the headers of a call before its body is read. It refuses a call by throwing. */
+export type RequestGate = (context: HandlerContext) => void | Promise<void>;
 
 /**
  * Marks when the request's message has been read, to tell failures before and after it apart. It must be the outermost

@@ -1,7 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
 
-const NONE: IncomingHttpHeaders = {};
-
 /**
  * Web `Headers` over Node's headers. The conversion costs more than all other work for a small call, so it waits until
  * a caller needs more than `has` and `get`.
@@ -88,3 +86,5 @@ export class LazyHeaders implements Headers {
     return made;
   }
 }
+
+const NONE: IncomingHttpHeaders = {};

@@ -3,12 +3,6 @@ import { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
 import { RecentMap } from "../../coordination/recent-map.ts";
 import type { Secret } from "../../telemetry/secret.ts";
 
-/** Domain separation: distinguishes these keys from each other and from anything else derived from the same seed. */
-const SALT = "threshold-signing-service/deposit/v1";
-const REFERENCE_SALT = "threshold-signing-service/deposit-reference/v1";
-const SEED_BYTES = 32;
-const SECRET_BYTES = 32;
-
 /**
  * Derives the Ed25519 key that owns a project's deposit address on a network. Its secret (RFC 8032, 32 bytes) is
  * HKDF-SHA256 (RFC 5869) with the master seed (32 bytes) as input key, {@link SALT} as salt and
@@ -27,6 +21,12 @@ export function deriveDepositKey(
   const [salt, info] = reference === "" ? [SALT, own] : [REFERENCE_SALT, `${own}:${reference}`];
   return Ed25519Keypair.fromSecretKey(new Uint8Array(hkdfSync("sha256", seed, salt, info, SECRET_BYTES)));
 }
+
+/** Domain separation: distinguishes these keys from each other and from anything else derived from the same seed. */
+const SALT = "threshold-signing-service/deposit/v1";
+const REFERENCE_SALT = "threshold-signing-service/deposit-reference/v1";
+const SEED_BYTES = 32;
+const SECRET_BYTES = 32;
 
 /** The owner of a deposit address on a network. */
 export interface DepositOwner {

@@ -5,6 +5,20 @@ import { newId } from "../../store/ids.ts";
 import { execute } from "../../store/statements.ts";
 import type { Deposits } from "./deposits.ts";
 
+/** Stores the payments of a transaction to the address. */
+export async function recordPayments(
+  { database, network }: { readonly database: Pick<Database, "transaction">; readonly network: string },
+  { address, projectId }: WatchedAddress,
+  txDigest: string,
+  payments: readonly Payment[],
+): Promise<RecordedPayments> {
+  const ours = payments.filter((payment) => payment.address === address);
+  let hasNew = false;
+  for (const payment of ours)
+    if (await recordPayment(database, { network, projectId, txDigest }, payment)) hasNew = true;
+  return { count: ours.length, hasNew };
+}
+
 /** A deposit address and the project that its deposits are credited to. */
 export interface WatchedAddress {
   readonly address: string;
@@ -28,20 +42,6 @@ export interface RecordedPayments {
   readonly count: number;
   /** True if a payment or coin was new to the database. */
   readonly hasNew: boolean;
-}
-
-/** Stores the payments of a transaction to the address. */
-export async function recordPayments(
-  { database, network }: { readonly database: Pick<Database, "transaction">; readonly network: string },
-  { address, projectId }: WatchedAddress,
-  txDigest: string,
-  payments: readonly Payment[],
-): Promise<RecordedPayments> {
-  const ours = payments.filter((payment) => payment.address === address);
-  let hasNew = false;
-  for (const payment of ours)
-    if (await recordPayment(database, { network, projectId, txDigest }, payment)) hasNew = true;
-  return { count: ours.length, hasNew };
 }
 
 /**

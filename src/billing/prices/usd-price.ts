@@ -1,8 +1,3 @@
-/** Prices are integers of pico-USD (10^-12 US dollars), because cheap coins cost far less than a cent. */
-export const FRACTION_DIGITS = 12;
-/** A million US dollars. */
-const MAX_PICO_USD = 10n ** BigInt(FRACTION_DIGITS + 6);
-
 /**
  * Converts a price in US dollars, such as `3.5` or `0.000012`, exactly to pico-USD. Undefined for anything but a plain
  * decimal number above zero, with at most twelve decimals, and at most a million.
@@ -13,6 +8,11 @@ export function parseUsdPrice(text: string): bigint | undefined {
   const picoUsd = BigInt(whole + fraction.padEnd(FRACTION_DIGITS, "0"));
   return isUsdPrice(picoUsd) ? picoUsd : undefined;
 }
+
+/** Prices are integers of pico-USD (10^-12 US dollars), because cheap coins cost far less than a cent. */
+export const FRACTION_DIGITS = 12;
+/** A million US dollars. */
+const MAX_PICO_USD = 10n ** BigInt(FRACTION_DIGITS + 6);
 
 /** Returns true if a price is above zero and at most a million US dollars. */
 export function isUsdPrice(picoUsd: bigint): boolean {

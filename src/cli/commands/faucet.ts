@@ -6,20 +6,6 @@ import { flag, operand, optional } from "../option.ts";
 import { addressOnSui, httpUrl } from "../option-values.ts";
 import { formatTable } from "../table.ts";
 
-const TIMEOUT_MS = 30_000;
-
-/** The reply of the localnet's faucet. */
-interface FaucetReply {
-  readonly status: "Success" | { readonly Failure: { readonly internal: string } };
-  readonly coins_sent: readonly FaucetCoin[] | null;
-}
-interface FaucetCoin {
-  readonly amount: number;
-  readonly id: string;
-  readonly coinType: string;
-  readonly transferTxDigest: string;
-}
-
 export const faucetCommand = command({
   summary: "give an address SUI and IKA on the local network",
   details:
@@ -37,6 +23,20 @@ export const faucetCommand = command({
     context.print(json ? JSON.stringify(reply) : describe(coins));
   },
 });
+
+const TIMEOUT_MS = 30_000;
+
+/** The reply of the localnet's faucet. */
+interface FaucetReply {
+  readonly status: "Success" | { readonly Failure: { readonly internal: string } };
+  readonly coins_sent: readonly FaucetCoin[] | null;
+}
+interface FaucetCoin {
+  readonly amount: number;
+  readonly id: string;
+  readonly coinType: string;
+  readonly transferTxDigest: string;
+}
 
 async function askFaucet(url: string, recipient: string): Promise<FaucetReply> {
   let text: string;

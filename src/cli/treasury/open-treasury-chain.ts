@@ -11,22 +11,6 @@ import { findLocalnet } from "../find-localnet.ts";
 import { optional } from "../option.ts";
 import { choiceOf, httpUrl, objectId } from "../option-values.ts";
 
-/** The options that select a command's chain and Treasury. */
-export const TARGET_OPTIONS = {
-  network: optional("<network>", "the network; default the one of NETWORKS", choiceOf(NETWORK_NAMES)),
-  fullnode: optional("<url>", "the fullnode; default the configured one, else Sui's public one", httpUrl),
-  treasury: optional("<id>", "the Treasury; default the configured one", objectId),
-  package: optional("<id>", "the newest version of its package; default the configured one", objectId),
-};
-
-/** The values of {@link TARGET_OPTIONS}. */
-export interface TargetValues {
-  readonly network: NetworkName | undefined;
-  readonly fullnode: string | undefined;
-  readonly treasury: string | undefined;
-  readonly package: string | undefined;
-}
-
 /**
  * Connects to a fullnode, without the service and its database. Throws if the fullnode serves another network's chain.
  */
@@ -50,6 +34,22 @@ export async function openTreasuryChain(
     packageId: values.package ?? packageId,
     ikaCoinType: `${ikaConfig.packages.ikaPackage}::ika::IKA`,
   };
+}
+
+/** The options that select a command's chain and Treasury. */
+export const TARGET_OPTIONS = {
+  network: optional("<network>", "the network; default the one of NETWORKS", choiceOf(NETWORK_NAMES)),
+  fullnode: optional("<url>", "the fullnode; default the configured one, else Sui's public one", httpUrl),
+  treasury: optional("<id>", "the Treasury; default the configured one", objectId),
+  package: optional("<id>", "the newest version of its package; default the configured one", objectId),
+};
+
+/** The values of {@link TARGET_OPTIONS}. */
+export interface TargetValues {
+  readonly network: NetworkName | undefined;
+  readonly fullnode: string | undefined;
+  readonly treasury: string | undefined;
+  readonly package: string | undefined;
 }
 
 /** The chain of the administered Treasury. */

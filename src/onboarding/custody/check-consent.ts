@@ -5,24 +5,6 @@ import { type TreasuryConsent, treasuryConsentBytes } from "../../protocol/treas
 import type { HeldDWallet } from "../../protocol/treasury-custody.ts";
 import { verifyUserSignature } from "../verify-user-signature.ts";
 
-/** A consent of a dWallet's owner, with the owner's public key and signature. */
-export interface SignedConsent extends TreasuryConsent {
-  /** Ed25519, 32 bytes. */
-  readonly publicKey: Uint8Array;
-  readonly signature: Uint8Array;
-}
-
-/** The facts that a consent must match. */
-export interface ConsentFacts {
-  /** The digest of the chain's first checkpoint. */
-  readonly chain: Uint8Array;
-  readonly treasuryId: string;
-  readonly held: HeldDWallet;
-  readonly nextNonce: bigint;
-  /** Sui's current epoch. */
-  readonly epoch: bigint;
-}
-
 /**
  * Checks everything that the Treasury will check, so that the service pays no gas for a consent that the chain refuses.
  * Throws VALIDATION, which names the field, and BAD_SIGNATURE.
@@ -42,6 +24,24 @@ export function checkConsent(consent: SignedConsent, facts: ConsentFacts): void 
     throw invalidField("expires_epoch", `is ${expiresEpoch}, but the epoch is ${facts.epoch}`);
   if (verifyUserSignature(publicKey, treasuryConsentBytes(consent), signature)) return;
   throw new ServiceError("BAD_SIGNATURE", "signature: is not the owner's, or is over another authorization");
+}
+
+/** A consent of a dWallet's owner, with the owner's public key and signature. */
+export interface SignedConsent extends TreasuryConsent {
+  /** Ed25519, 32 bytes. */
+  readonly publicKey: Uint8Array;
+  readonly signature: Uint8Array;
+}
+
+/** The facts that a consent must match. */
+export interface ConsentFacts {
+  /** The digest of the chain's first checkpoint. */
+  readonly chain: Uint8Array;
+  readonly treasuryId: string;
+  readonly held: HeldDWallet;
+  readonly nextNonce: bigint;
+  /** Sui's current epoch. */
+  readonly epoch: bigint;
 }
 
 const ZERO_ADDRESS = `0x${"00".repeat(32)}`;

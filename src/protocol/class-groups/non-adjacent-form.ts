@@ -1,9 +1,3 @@
-/** The digit times 2^position. */
-export interface SignedDigit {
-  readonly position: number;
-  readonly digit: number;
-}
-
 /**
  * Returns the non-zero digits of `value` in width-w non-adjacent form: value is the sum of digit * 2^position. All
  * digits are odd and below 2^(width-1) in magnitude.
@@ -26,4 +20,10 @@ export function nonAdjacentForm(value: bigint, width: number): SignedDigit[] {
     position += width;
   }
   return digits;
+}
+
+/** The digit times 2^position. */
+export interface SignedDigit {
+  readonly position: number;
+  readonly digit: number;
 }

@@ -7,6 +7,30 @@ import { bitLength } from "./integers.ts";
  * integers once, which replaces about thirty divisions. A product of forms spends most of its time here.
  */
 
+/**
+ * Starts from the basis (modulus, 0), (root, 1) of the lattice {(r, y) : r = root*y mod modulus} and runs Euclid on
+ * the first coordinates until r2 <= bound. Near the square root of the modulus both vectors are short
+ * (Jacobson and van der Poorten, "Computational aspects of NUCOMP", section 3). r1*y2 - r2*y1 = +modulus or -modulus.
+ */
+export function partialEuclid(modulus: bigint, root: bigint, bound: bigint, boundBits: number): LatticeBasis {
+  let [r1, r2, y1, y2] = [modulus, root, 0n, 1n];
+  let bits = bitLength(r1);
+  while (r2 > bound) {
+    if (lehmer(r1, r2, bits, boundBits)) {
+      const [a, b, c, d] = [BigInt(stepA), BigInt(stepB), BigInt(stepC), BigInt(stepD)];
+      [r1, r2] = [a * r1 + b * r2, c * r1 + d * r2];
+      [y1, y2] = [a * y1 + b * y2, c * y1 + d * y2];
+      bits = stepBits;
+      continue;
+    }
+    const quotient = r1 / r2;
+    [r1, r2] = [r2, r1 - quotient * r2];
+    [y1, y2] = [y2, y1 - quotient * y2];
+    bits = bitLength(r1);
+  }
+  return { r1, r2, y1, y2 };
+}
+
 /** Returns [gcd(left, right), v] with v*right = gcd (mod left), for left > right > 0. */
 export function gcdWithCofactor(left: bigint, right: bigint): readonly [bigint, bigint] {
   let [r0, r1, v0, v1] = [left, right, 0n, 1n];
@@ -47,30 +71,6 @@ export interface LatticeBasis {
   readonly r2: bigint;
   readonly y1: bigint;
   readonly y2: bigint;
-}
-
-/**
- * Starts from the basis (modulus, 0), (root, 1) of the lattice {(r, y) : r = root*y mod modulus} and runs Euclid on
- * the first coordinates until r2 <= bound. Near the square root of the modulus both vectors are short
- * (Jacobson and van der Poorten, "Computational aspects of NUCOMP", section 3). r1*y2 - r2*y1 = +modulus or -modulus.
- */
-export function partialEuclid(modulus: bigint, root: bigint, bound: bigint, boundBits: number): LatticeBasis {
-  let [r1, r2, y1, y2] = [modulus, root, 0n, 1n];
-  let bits = bitLength(r1);
-  while (r2 > bound) {
-    if (lehmer(r1, r2, bits, boundBits)) {
-      const [a, b, c, d] = [BigInt(stepA), BigInt(stepB), BigInt(stepC), BigInt(stepD)];
-      [r1, r2] = [a * r1 + b * r2, c * r1 + d * r2];
-      [y1, y2] = [a * y1 + b * y2, c * y1 + d * y2];
-      bits = stepBits;
-      continue;
-    }
-    const quotient = r1 / r2;
-    [r1, r2] = [r2, r1 - quotient * r2];
-    [y1, y2] = [y2, y1 - quotient * y2];
-    bits = bitLength(r1);
-  }
-  return { r1, r2, y1, y2 };
 }
 
 // A step stores its matrix and a bound on the bits of its larger remainder in module variables, because allocating an

@@ -28,15 +28,6 @@ import { encodeVersion0, openVersion0, readRandomnessResponse } from "./message-
 import { rejectUnless } from "./rejected-input.ts";
 import { proofChallenge, transcript } from "./transcript.ts";
 
-/** The user's share encrypted to the user, with the proof that it is the discrete logarithm of the public share. */
-export interface EncryptedShareAndProof {
-  readonly maskCiphertext: Ciphertext;
-  readonly maskPoint: CurvePoint;
-  readonly scalarResponse: bigint;
-  readonly randomnessResponse: bigint;
-  readonly ciphertext: Ciphertext;
-}
-
 /** Decodes a versioned encrypted share with its proof. Throws RejectedInput if it is malformed. */
 export function decodeEncryptedShare(curve: CurveArithmetic, bytes: Uint8Array): EncryptedShareAndProof {
   const reader = openVersion0(bytes, "encrypted user share");
@@ -49,6 +40,15 @@ export function decodeEncryptedShare(curve: CurveArithmetic, bytes: Uint8Array):
   };
   reader.end();
   return message;
+}
+
+/** The user's share encrypted to the user, with the proof that it is the discrete logarithm of the public share. */
+export interface EncryptedShareAndProof {
+  readonly maskCiphertext: Ciphertext;
+  readonly maskPoint: CurvePoint;
+  readonly scalarResponse: bigint;
+  readonly randomnessResponse: bigint;
+  readonly ciphertext: Ciphertext;
 }
 
 /** Encodes a share for {@link decodeEncryptedShare}: 1,296 bytes on the secp curves, else 1,293. */

@@ -30,12 +30,6 @@ import type { SignOptions } from "../../sdk/index.ts";
 import { createMessageSigner, type MessageSigner, withPublicKey } from "../message-signer.ts";
 import type { KnownKey, SigningClient, SigningKey } from "../signing-key.ts";
 
-const ALGORITHM = {
-  curve: "SECP256K1",
-  signatureAlgorithm: "ECDSASecp256k1",
-  hashScheme: "KECCAK256",
-} as const;
-
 /**
  * An ethers signer for a dWallet on secp256k1. On first use it reads the public key from the chain and proves it with
  * the seed, unless the key contains it. It checks arguments like ethers' own wallet. Its methods reject with a TssError
@@ -171,6 +165,12 @@ export class DWalletSigner extends AbstractSigner {
     return address;
   }
 }
+
+const ALGORITHM = {
+  curve: "SECP256K1",
+  signatureAlgorithm: "ECDSASecp256k1",
+  hashScheme: "KECCAK256",
+} as const;
 
 function addressOf(signer: MessageSigner): string {
   return ethereumAddress(signer.publicKey);

@@ -13,35 +13,6 @@ import {
 import type { KnownKey, SigningClient, SigningKey } from "../signing-key.ts";
 
 /**
- * The algorithms of Sui's schemes. Each takes the 32-byte digest of an intent message as its message and hashes it
- * again.
- */
-const SCHEMES = {
-  ED25519: {
-    algorithm: { curve: "ED25519", signatureAlgorithm: "EdDSA", hashScheme: "SHA512" },
-    scheme: "ED25519",
-    publicKey: Ed25519PublicKey,
-  },
-  SECP256K1: {
-    algorithm: { curve: "SECP256K1", signatureAlgorithm: "ECDSASecp256k1", hashScheme: "SHA256" },
-    scheme: "Secp256k1",
-    publicKey: Secp256k1PublicKey,
-  },
-  SECP256R1: {
-    algorithm: { curve: "SECP256R1", signatureAlgorithm: "ECDSASecp256r1", hashScheme: "SHA256" },
-    scheme: "Secp256r1",
-    publicKey: Secp256r1PublicKey,
-  },
-} as const satisfies Record<
-  SuiScheme,
-  {
-    algorithm: MessageAlgorithm;
-    scheme: SignatureScheme;
-    publicKey: new (bytes: Uint8Array) => PublicKey;
-  }
->;
-
-/**
  * A Sui signer for a dWallet. Sui's SDK hashes transactions and personal messages before it calls the signer, as for
  * all of its signers. The signer does not check a transaction's sender; a fullnode does.
  *
@@ -96,6 +67,35 @@ export class DWalletSuiSigner extends Signer {
     return Uint8Array.from((await this.#signer.sign(bytes)).subarray(0, 64));
   }
 }
+
+/**
+ * The algorithms of Sui's schemes. Each takes the 32-byte digest of an intent message as its message and hashes it
+ * again.
+ */
+const SCHEMES = {
+  ED25519: {
+    algorithm: { curve: "ED25519", signatureAlgorithm: "EdDSA", hashScheme: "SHA512" },
+    scheme: "ED25519",
+    publicKey: Ed25519PublicKey,
+  },
+  SECP256K1: {
+    algorithm: { curve: "SECP256K1", signatureAlgorithm: "ECDSASecp256k1", hashScheme: "SHA256" },
+    scheme: "Secp256k1",
+    publicKey: Secp256k1PublicKey,
+  },
+  SECP256R1: {
+    algorithm: { curve: "SECP256R1", signatureAlgorithm: "ECDSASecp256r1", hashScheme: "SHA256" },
+    scheme: "Secp256r1",
+    publicKey: Secp256r1PublicKey,
+  },
+} as const satisfies Record<
+  SuiScheme,
+  {
+    algorithm: MessageAlgorithm;
+    scheme: SignatureScheme;
+    publicKey: new (bytes: Uint8Array) => PublicKey;
+  }
+>;
 
 /** A dWallet on one of the three curves that Sui supports. */
 export interface SuiKey extends SigningKey {

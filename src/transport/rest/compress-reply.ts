@@ -2,14 +2,6 @@ import { promisify } from "node:util";
 import { brotliCompress, gzip, constants as zlib } from "node:zlib";
 import { parsePreferences, weightFor } from "./preference-list.ts";
 
-/** Compression does not pay off for smaller replies. */
-const MIN_BYTES = 1024;
-/** The maximum is 11. Higher levels are far slower for little gain. */
-const BROTLI_QUALITY = 4;
-
-const toGzip = promisify(gzip);
-const toBrotli = promisify(brotliCompress);
-
 /**
  * Compresses a body of more than 1 KiB according to the caller's `accept-encoding`, and sets the headers. A strong
  * `etag` becomes weak, because the bytes are no longer those that it identifies.
@@ -32,6 +24,14 @@ export async function compressReply(
     ? await toBrotli(body, { params: { [zlib.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY } })
     : await toGzip(body);
 }
+
+/** Compression does not pay off for smaller replies. */
+const MIN_BYTES = 1024;
+/** The maximum is 11. Higher levels are far slower for little gain. */
+const BROTLI_QUALITY = 4;
+
+const toGzip = promisify(gzip);
+const toBrotli = promisify(brotliCompress);
 
 /** Whether compression of a body of this size pays off. */
 export function isWorthCompressing(sizeBytes: number): boolean {

@@ -12,9 +12,6 @@ import { expectedMessage, expectedValue } from "./expected-value.ts";
 import { findField } from "./field-path.ts";
 import { shorten } from "./shorten.ts";
 
-/** The types that a `google.protobuf.Any` may contain. */
-type JsonOptions = { readonly registry?: Registry };
-
 /**
  * Decodes a message from JSON and refuses unknown fields.
  * @throws TransportError VALIDATION that names the first field which does not decode, by its path in proto names, and
@@ -30,6 +27,9 @@ export function decodeJson(desc: DescMessage, json: JsonValue, options: JsonOpti
     );
   }
 }
+
+/** The types that a `google.protobuf.Any` may contain. */
+type JsonOptions = { readonly registry?: Registry };
 
 /**
  * Decodes member by member to find the failing one. Only failed requests pay for it.

@@ -2,16 +2,6 @@ import { TransportError } from "../transport-error.ts";
 import { parsePreferences, weightFor } from "./preference-list.ts";
 import type { RestRoute } from "./rest-routes.ts";
 
-/** The format of a reply's messages: one as JSON, several as lines of JSON or as server-sent events, or raw octets. */
-export type ReplyFormat = "json" | "ndjson" | "events" | "octets";
-
-/** The media types of the formats with a fixed one. */
-export const MEDIA_TYPES = {
-  json: "application/json",
-  ndjson: "application/x-ndjson",
-  events: "text/event-stream",
-} as const;
-
 /**
  * Chooses the format of a route's reply by the caller's `accept`. Default: JSON, or lines of it for a stream. Octets
  * have the type that their method sets, regardless of `accept`; see {@link checkOctets}.
@@ -31,6 +21,16 @@ export function negotiateReply(route: RestRoute, accept: string | undefined): Re
   const types = offers.map((format) => MEDIA_TYPES[format]).join(" or ");
   throw new TransportError("NOT_ACCEPTABLE", `this route replies with ${types}`);
 }
+
+/** The format of a reply's messages: one as JSON, several as lines of JSON or as server-sent events, or raw octets. */
+export type ReplyFormat = "json" | "ndjson" | "events" | "octets";
+
+/** The media types of the formats with a fixed one. */
+export const MEDIA_TYPES = {
+  json: "application/json",
+  ndjson: "application/x-ndjson",
+  events: "text/event-stream",
+} as const;
 
 /**
  * Sends octets to every caller that does not exclude their type explicitly (`;q=0`).

@@ -2,11 +2,6 @@ import { type DescField, type DescMessage, type JsonValue, ScalarType } from "@b
 import { isWrapperDesc } from "@bufbuild/protobuf/wkt";
 import { expectedValue } from "./expected-value.ts";
 
-/** The reason why a text is not a value of its field. */
-export class ParameterSyntaxError extends Error {
-  override readonly name = "ParameterSyntaxError";
-}
-
 /**
  * Converts the text of a path variable or query parameter to the JSON value of its field (of one item, if the field is
  * repeated). Integers are decimal digits only; enums are names or numbers; bytes are base64 in either alphabet, with or
@@ -18,6 +13,11 @@ export function parseParameter(field: DescField, text: string): JsonValue {
   const value = parseValue(field, text);
   if (value === undefined) throw new ParameterSyntaxError(expectedValue(field));
   return value;
+}
+
+/** The reason why a text is not a value of its field. */
+export class ParameterSyntaxError extends Error {
+  override readonly name = "ParameterSyntaxError";
 }
 
 /** Whether a text can express a value of the field: scalars, enums, and messages that are strings in JSON. */

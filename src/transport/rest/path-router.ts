@@ -1,5 +1,37 @@
 import { normalizeEscapes, type PathTemplate, parsePathTemplate } from "./path-template.ts";
 
+/**
+ * Creates a trie of path templates, one per HTTP method. Literals take precedence over `*`, and `*` over `**`; a verb
+ * takes precedence over a colon in a variable's text. `**` matches the rest of a path, even an empty one. An empty
+ * segment matches neither `*` nor a variable, so that no two paths bind the same values.
+ */
+export function createPathRouter<T>(): PathRouter<T> {
+  const roots = new Map<string, Branch<T>>();
+  const verbs = new Set<string>();
+  const matchIn = (root: Branch<T> | undefined, path: string): PathMatch<T> | undefined => {
+    if (root === undefined || !path.startsWith("/")) return undefined;
+    const segments = path === "/" ? [] : path.slice(1).split("/");
+    const { stem, verb } = splitVerb(segments, verbs);
+    const found = find(root, stem, 0, verb);
+    if (found !== undefined) return { value: found.value, bindings: bind(found.template, stem) };
+    const plain = verb === "" ? undefined : find(root, segments, 0, "");
+    return plain && { value: plain.value, bindings: bind(plain.template, segments) };
+  };
+  return {
+    match: (method, path) => matchIn(roots.get(method), path) ?? matchIn(roots.get(ANY_METHOD), path),
+    methodsOf: (path) => [...roots].filter(([, root]) => matchIn(root, path)).map(([method]) => method),
+    add(method, text, value) {
+      const template = parsePathTemplate(text);
+      if (template.verb !== "") verbs.add(template.verb);
+      const root = roots.get(method) ?? newBranch<T>();
+      roots.set(method, root);
+      const ends = endsOf(root, template);
+      if (ends.has(template.verb)) throw new Error(`the route ${method} ${text} already exists`);
+      ends.set(template.verb, { template, value });
+    },
+  };
+}
+
 /** A match: the registered value, and the text of each variable. */
 export interface PathMatch<T> {
   readonly value: T;
@@ -34,38 +66,6 @@ export interface PathRouter<T> {
 }
 
 const ANY_METHOD = "*";
-
-/**
- * Creates a trie of path templates, one per HTTP method. Literals take precedence over `*`, and `*` over `**`; a verb
- * takes precedence over a colon in a variable's text. `**` matches the rest of a path, even an empty one. An empty
- * segment matches neither `*` nor a variable, so that no two paths bind the same values.
- */
-export function createPathRouter<T>(): PathRouter<T> {
-  const roots = new Map<string, Branch<T>>();
-  const verbs = new Set<string>();
-  const matchIn = (root: Branch<T> | undefined, path: string): PathMatch<T> | undefined => {
-    if (root === undefined || !path.startsWith("/")) return undefined;
-    const segments = path === "/" ? [] : path.slice(1).split("/");
-    const { stem, verb } = splitVerb(segments, verbs);
-    const found = find(root, stem, 0, verb);
-    if (found !== undefined) return { value: found.value, bindings: bind(found.template, stem) };
-    const plain = verb === "" ? undefined : find(root, segments, 0, "");
-    return plain && { value: plain.value, bindings: bind(plain.template, segments) };
-  };
-  return {
-    match: (method, path) => matchIn(roots.get(method), path) ?? matchIn(roots.get(ANY_METHOD), path),
-    methodsOf: (path) => [...roots].filter(([, root]) => matchIn(root, path)).map(([method]) => method),
-    add(method, text, value) {
-      const template = parsePathTemplate(text);
-      if (template.verb !== "") verbs.add(template.verb);
-      const root = roots.get(method) ?? newBranch<T>();
-      roots.set(method, root);
-      const ends = endsOf(root, template);
-      if (ends.has(template.verb)) throw new Error(`the route ${method} ${text} already exists`);
-      ends.set(template.verb, { template, value });
-    },
-  };
-}
 
 function splitVerb(segments: readonly string[], verbs: ReadonlySet<string>) {
   const last = segments.at(-1) ?? "";

@@ -1,24 +1,3 @@
-/** One segment of a template. Literals keep their escapes, normalized by {@link normalizeEscapes}. */
-export type Segment =
-  | { readonly kind: "literal"; readonly text: string }
-  | { readonly kind: "one" }
-  | { readonly kind: "many" };
-
-/** A variable: the field path in proto names and the segments it covers. `end` is exclusive and counts `**` as one. */
-export interface Variable {
-  readonly fieldPath: string;
-  readonly start: number;
-  readonly end: number;
-}
-
-/** A parsed path template of google.api.HttpRule. */
-export interface PathTemplate {
-  readonly segments: readonly Segment[];
-  readonly variables: readonly Variable[];
-  /** The text after the last colon; empty for none. */
-  readonly verb: string;
-}
-
 /**
  * Parses a path template by the grammar and the comments in google/api/http.proto: `**` comes last, variables do not
  * nest or repeat. Beyond the grammar, `/` alone is the template of the root.
@@ -39,6 +18,27 @@ export function parsePathTemplate(text: string): PathTemplate {
     throw cursor.error("a segment after '**'");
   }
   return { segments, variables, verb };
+}
+
+/** One segment of a template. Literals keep their escapes, normalized by {@link normalizeEscapes}. */
+export type Segment =
+  | { readonly kind: "literal"; readonly text: string }
+  | { readonly kind: "one" }
+  | { readonly kind: "many" };
+
+/** A variable: the field path in proto names and the segments it covers. `end` is exclusive and counts `**` as one. */
+export interface Variable {
+  readonly fieldPath: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** A parsed path template of google.api.HttpRule. */
+export interface PathTemplate {
+  readonly segments: readonly Segment[];
+  readonly variables: readonly Variable[];
+  /** The text after the last colon; empty for none. */
+  readonly verb: string;
 }
 
 /**

@@ -4,12 +4,6 @@ import { bodyOf, type ServerRequest } from "../node-http.ts";
 import { receiveBody, UNINTERRUPTED } from "../receive-body.ts";
 import { TransportError } from "../transport-error.ts";
 
-/** Limits of {@link readOctets}. Byte limits apply before and after decompression. */
-export interface ReadOctetsLimits {
-  readonly bodyBytes: number;
-  readonly bodyTimeoutMs: number;
-}
-
 /**
  * Reads a whole body and decodes its content-encoding.
  * @throws TransportError BODY_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE for an encoding other than gzip and br, or VALIDATION
@@ -19,6 +13,12 @@ export async function readOctets(request: ServerRequest, limits: ReadOctetsLimit
   const encoding = encodingOf(request);
   const bytes = await readRaw(request, limits);
   return encoding === "identity" ? bytes : await decompress(bytes, encoding, limits.bodyBytes);
+}
+
+/** Limits of {@link readOctets}. Byte limits apply before and after decompression. */
+export interface ReadOctetsLimits {
+  readonly bodyBytes: number;
+  readonly bodyTimeoutMs: number;
 }
 
 /** Refuses a body with any content-encoding, for routes that pass octets on unchanged. */

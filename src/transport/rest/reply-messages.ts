@@ -9,9 +9,6 @@ import { beginBody, type ReplyTarget } from "./reply-head.ts";
 import { bodyText } from "./reply-json.ts";
 import type { RestRoute } from "./rest-routes.ts";
 
-/** The formats of a stream of JSON. */
-export type StreamFormat = "ndjson" | "events";
-
 /** Writes a stream's messages as JSON when they arrive, as lines or as server-sent events. */
 export async function replyMessages(
   target: ReplyTarget,
@@ -35,6 +32,9 @@ export async function replyMessages(
   }
   target.reply.end();
 }
+
+/** The formats of a stream of JSON. */
+export type StreamFormat = "ndjson" | "events";
 
 /**
  * Writes the head.

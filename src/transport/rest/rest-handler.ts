@@ -9,22 +9,6 @@ import { createRestRouter, type RestRoute } from "./rest-routes.ts";
 import { serveStream } from "./serve-stream.ts";
 import { serveUnary } from "./serve-unary.ts";
 
-/** Options of {@link createRestHandler}. */
-export interface RestHandlerOptions {
-  readonly services: readonly ServiceRegistration[];
-  readonly parts: CallParts;
-}
-
-/**
- * Handles one request, or returns `undefined` when no template matches its path. Rejects with any error, before the
- * head.
- */
-export type RestHandler = (
-  request: ServerRequest,
-  reply: ServerReply,
-  call: Call,
-) => Promise<void> | undefined;
-
 /**
  * Serves the methods with a google.api.http annotation as JSON over HTTP, with the same implementations, interceptors
  * and gate as the RPC protocols.
@@ -54,3 +38,19 @@ export function createRestHandler({ services, parts }: RestHandlerOptions): Rest
     return Promise.resolve();
   };
 }
+
+/** Options of {@link createRestHandler}. */
+export interface RestHandlerOptions {
+  readonly services: readonly ServiceRegistration[];
+  readonly parts: CallParts;
+}
+
+/**
+ * Handles one request, or returns `undefined` when no template matches its path. Rejects with any error, before the
+ * head.
+ */
+export type RestHandler = (
+  request: ServerRequest,
+  reply: ServerReply,
+  call: Call,
+) => Promise<void> | undefined;

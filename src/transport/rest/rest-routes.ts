@@ -17,12 +17,6 @@ import { isParameterField } from "./parse-parameter.ts";
 import { createPathRouter, type PathRouter } from "./path-router.ts";
 import { parsePathTemplate } from "./path-template.ts";
 
-/** The part of a message that is the HTTP body. */
-export type BodyRule =
-  | { readonly kind: "none" }
-  | { readonly kind: "message" }
-  | { readonly kind: "field"; readonly field: DescField };
-
 /** One HTTP binding of a method. */
 export interface RestRoute {
   readonly spec: OwnSpec;
@@ -37,6 +31,12 @@ export interface RestRoute {
   /** With the types that a `google.protobuf.Any` may contain. */
   readonly json: { readonly registry?: Registry };
 }
+
+/** The part of a message that is the HTTP body. */
+export type BodyRule =
+  | { readonly kind: "none" }
+  | { readonly kind: "message" }
+  | { readonly kind: "field"; readonly field: DescField };
 
 /**
  * Builds the routes of all methods with a google.api.http annotation, including additional bindings.

@@ -16,16 +16,6 @@ import { receiveEnveloped } from "../receive-enveloped.ts";
 import type { StreamSpec } from "./invoke-stream.ts";
 import { runStream, type StreamExchange } from "./run-stream.ts";
 
-/** Returns the codec of a streaming Connect call by its content type, or `undefined` for another type. */
-export function connectStreamCodecOf(
-  contentType: string | undefined,
-  json: MessageCodec,
-): MessageCodec | undefined {
-  const match = /^application\/connect\+(?:(json)(?:; ?charset=utf-?8)?|proto)$/i.exec(contentType ?? "");
-  if (match === null) return undefined;
-  return match[1] === undefined ? BINARY : json;
-}
-
 /** Serves one server-streaming call of the Connect protocol (connectrpc.com/docs/protocol). Never rejects. */
 export function serveConnectStream(
   spec: StreamSpec,
@@ -38,6 +28,16 @@ export function serveConnectStream(
   const { context, refusal } = openConnectCall(spec.method, request, reply, call, parts.limits);
   const exchange = new ConnectStreamExchange({ spec, codec, request, reply, context, refusal }, parts);
   return runStream(spec, context, exchange, parts);
+}
+
+/** Returns the codec of a streaming Connect call by its content type, or `undefined` for another type. */
+export function connectStreamCodecOf(
+  contentType: string | undefined,
+  json: MessageCodec,
+): MessageCodec | undefined {
+  const match = /^application\/connect\+(?:(json)(?:; ?charset=utf-?8)?|proto)$/i.exec(contentType ?? "");
+  if (match === null) return undefined;
+  return match[1] === undefined ? BINARY : json;
 }
 
 interface ConnectSource {

@@ -15,18 +15,6 @@ import { sendBody } from "../send-body.ts";
 import type { UnarySpec } from "./invoke-unary.ts";
 import { runUnary, type UnaryExchange } from "./run-unary.ts";
 
-/** Returns the codec of a unary Connect call by its content type, or `undefined` for another type. */
-export function connectCodecOf(
-  contentType: string | undefined,
-  json: MessageCodec,
-): MessageCodec | undefined {
-  if (contentType === "application/json") return json;
-  if (contentType === undefined) return undefined;
-  const match = /^application\/(?:(json)(?:; ?charset=utf-?8)?|proto)$/i.exec(contentType);
-  if (match === null) return undefined;
-  return match[1] === undefined ? BINARY : json;
-}
-
 /** Serves one unary call of the Connect protocol (connectrpc.com/docs/protocol) by POST. Never rejects. */
 export function serveConnectUnary(
   spec: UnarySpec,
@@ -39,6 +27,18 @@ export function serveConnectUnary(
   const { context, refusal } = openConnectCall(spec.method, request, reply, call, parts.limits);
   const exchange = new ConnectExchange(spec, codec, request, reply, context, refusal, parts);
   return runUnary(spec, context, exchange, parts);
+}
+
+/** Returns the codec of a unary Connect call by its content type, or `undefined` for another type. */
+export function connectCodecOf(
+  contentType: string | undefined,
+  json: MessageCodec,
+): MessageCodec | undefined {
+  if (contentType === "application/json") return json;
+  if (contentType === undefined) return undefined;
+  const match = /^application\/(?:(json)(?:; ?charset=utf-?8)?|proto)$/i.exec(contentType);
+  if (match === null) return undefined;
+  return match[1] === undefined ? BINARY : json;
 }
 
 class ConnectExchange implements UnaryExchange {

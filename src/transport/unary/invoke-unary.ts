@@ -3,9 +3,6 @@ import type { Interceptor, MethodImplSpec, UnaryRequest } from "@connectrpc/conn
 import type { CallContext } from "../call-context.ts";
 import { adoptHeaders, contextFor, intercepted, normalize } from "../interceptors.ts";
 
-/** A unary method and its implementation. */
-export type UnarySpec = Extract<MethodImplSpec, { kind: "unary" }>;
-
 /**
  * Runs the implementation of a unary method behind the interceptors, the first outermost, and returns its reply. When
  * the call is aborted, it rejects at once with the reason, even if the implementation ignores its signal, and in a way
@@ -35,6 +32,9 @@ export async function invokeUnary(
   }
   return response.message;
 }
+
+/** A unary method and its implementation. */
+export type UnarySpec = Extract<MethodImplSpec, { kind: "unary" }>;
 
 // Own properties, so that an interceptor's `{ ...request }` copies them. Only expensive ones are getters.
 function requestOf(context: CallContext, method: DescMethodUnary, message: Message): UnaryRequest {

@@ -5,16 +5,6 @@ import type { CallParts } from "../call-parts.ts";
 import { failCall } from "../fail-call.ts";
 import { invokeUnary, type UnarySpec } from "./invoke-unary.ts";
 
-/** A protocol's way to receive a request and to send a reply. */
-export interface UnaryExchange {
-  /** Reads the request message. Called once, after the gate. Rejects with the reason when the call is aborted. */
-  receive(): Message | Promise<Message>;
-  /** Writes the reply. Rejects only while nothing is written. */
-  reply(output: Message): void | Promise<void>;
-  /** Writes the error, if the caller is still connected. */
-  fail(error: ConnectError): void;
-}
-
 /** Serves one unary call: gate, request, interceptors, implementation, reply. Never rejects. */
 export async function runUnary(
   spec: UnarySpec,
@@ -40,4 +30,14 @@ export async function runUnary(
   } finally {
     parts.live.delete(context);
   }
+}
+
+/** A protocol's way to receive a request and to send a reply. */
+export interface UnaryExchange {
+  /** Reads the request message. Called once, after the gate. Rejects with the reason when the call is aborted. */
+  receive(): Message | Promise<Message>;
+  /** Writes the reply. Rejects only while nothing is written. */
+  reply(output: Message): void | Promise<void>;
+  /** Writes the error, if the caller is still connected. */
+  fail(error: ConnectError): void;
 }

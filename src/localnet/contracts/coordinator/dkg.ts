@@ -31,26 +31,6 @@ import { openSession } from "./sessions.ts";
 import { checkCurveSupport } from "./support.ts";
 
 const { DWalletCap, DWalletDKGRequestEvent } = CoordinatorInnerModule;
-const DkgSessionEvent = SessionsManagerModule.DWalletSessionEvent(DWalletDKGRequestEvent);
-const FUNCTION_NAME = "request_dwallet_dkg";
-
-/** The arguments of `request_dwallet_dkg`. */
-export interface DkgRequest {
-  readonly networkEncryptionKeyId: string;
-  readonly curve: number;
-  readonly userDkgMessage: Uint8Array;
-  readonly encryptedShareAndProof: Uint8Array;
-  readonly encryptionKeyAddress: string;
-  readonly userPublicOutput: Uint8Array;
-  readonly signerPublicKey: Uint8Array;
-  readonly sessionIdentifier: WorkingObject;
-}
-
-/** The new dWallet's id and its cap, which the transaction holds. */
-export interface RequestedDwallet {
-  readonly cap: WorkingObject;
-  readonly dwalletId: string;
-}
 
 /** Returns the call that creates a dWallet. */
 export function dkgFunctions(addresses: NetworkAddresses): readonly MoveFunction[] {
@@ -106,6 +86,27 @@ export function dkgFunctions(addresses: NetworkAddresses): readonly MoveFunction
       },
     }),
   ];
+}
+
+const DkgSessionEvent = SessionsManagerModule.DWalletSessionEvent(DWalletDKGRequestEvent);
+const FUNCTION_NAME = "request_dwallet_dkg";
+
+/** The arguments of `request_dwallet_dkg`. */
+export interface DkgRequest {
+  readonly networkEncryptionKeyId: string;
+  readonly curve: number;
+  readonly userDkgMessage: Uint8Array;
+  readonly encryptedShareAndProof: Uint8Array;
+  readonly encryptionKeyAddress: string;
+  readonly userPublicOutput: Uint8Array;
+  readonly signerPublicKey: Uint8Array;
+  readonly sessionIdentifier: WorkingObject;
+}
+
+/** The new dWallet's id and its cap, which the transaction holds. */
+export interface RequestedDwallet {
+  readonly cap: WorkingObject;
+  readonly dwalletId: string;
 }
 
 /** Creates the dWallet in AwaitingNetworkDKGVerification, pays and queues its session. */

@@ -31,7 +31,6 @@ import { openSession } from "./sessions.ts";
 import { checkAlgorithm, refuseDwalletPresign } from "./support.ts";
 
 const { PresignRequestEvent, UnverifiedPresignCap, VerifiedPresignCap } = CoordinatorInnerModule;
-const PresignSessionEvent = SessionsManagerModule.DWalletSessionEvent(PresignRequestEvent);
 
 export function presignFunctions(addresses: NetworkAddresses): readonly MoveFunction[] {
   const types = coordinatorTypes(addresses.dwalletPackageId);
@@ -95,6 +94,8 @@ export function presignFunctions(addresses: NetworkAddresses): readonly MoveFunc
     }),
   ];
 }
+
+const PresignSessionEvent = SessionsManagerModule.DWalletSessionEvent(PresignRequestEvent);
 
 /** The arguments of `request_global_presign`. */
 export interface GlobalPresignRequest {

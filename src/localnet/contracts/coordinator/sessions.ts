@@ -18,6 +18,57 @@ import { assertCoordinatorVersion, coordinatorTypes, readInner, updateInner } fr
 import type { Charge } from "./payment.ts";
 
 const { DWalletSession, SessionIdentifier, UserSessionIdentifierRegisteredEvent } = SessionsManagerModule;
+
+/** Consumes the identifier, queues the session for the network and emits its event. */
+export function openSession(
+  state: ExecutionState,
+  addresses: NetworkAddresses,
+  request: SessionRequest,
+): void {
+  const types = coordinatorTypes(addresses.dwalletPackageId);
+  const identifier = state.read(request.identifier, SessionIdentifier);
+  const inner = readInner(state, addresses);
+  const sequenceNumber = inner.sessions_manager.user_sessions_keeper.next_session_sequence_number;
+  const sessionId = state.newId();
+  const fields: SessionFields = {
+    epoch: inner.current_epoch,
+    session_object_id: sessionId,
+    session_type: { $kind: "User", User: true },
+    session_sequence_number: sequenceNumber,
+    session_identifier_preimage: identifier.identifier_preimage,
+  };
+  const eventType = types.sessions(`DWalletSessionEvent<${types.inner(request.eventName)}>`);
+  const event = request.encode(fields);
+  const session = state.create({
+    id: sessionId,
+    type: types.sessions("DWalletSession"),
+    contents: DWalletSession.serialize({
+      id: sessionId,
+      session_identifier: identifier,
+      session_sequence_number: sequenceNumber,
+      dwallet_network_encryption_key_id: request.networkEncryptionKeyId,
+      fee_charged_ika: { value: request.charge.ika },
+      gas_fee_reimbursement_sui: { value: request.charge.sui },
+    }).toBytes(),
+  });
+  // The identifier lives on inside the session.
+  state.remove(request.identifier);
+  updateInner(state, addresses, (changed) => {
+    const keeper = changed.sessions_manager.user_sessions_keeper;
+    addObject(state, keeper.sessions, u64Name(BigInt(sequenceNumber)), session);
+    addField(state, keeper.session_events, idName(sessionId), eventType, event);
+    keeper.started_sessions_count = increment(keeper.started_sessions_count);
+    keeper.next_session_sequence_number = increment(keeper.next_session_sequence_number);
+    updateLastSession(changed.sessions_manager);
+  });
+  state.emit({
+    packageId: addresses.dwalletPackageId,
+    module: "sessions_manager",
+    type: eventType,
+    contents: event,
+  });
+}
+
 const SESSION_IDENTIFIER_BYTES = 32;
 
 /**
@@ -77,56 +128,6 @@ export interface SessionFields {
   readonly session_type: { readonly $kind: "User"; readonly User: true };
   readonly session_sequence_number: string;
   readonly session_identifier_preimage: number[];
-}
-
-/** Consumes the identifier, queues the session for the network and emits its event. */
-export function openSession(
-  state: ExecutionState,
-  addresses: NetworkAddresses,
-  request: SessionRequest,
-): void {
-  const types = coordinatorTypes(addresses.dwalletPackageId);
-  const identifier = state.read(request.identifier, SessionIdentifier);
-  const inner = readInner(state, addresses);
-  const sequenceNumber = inner.sessions_manager.user_sessions_keeper.next_session_sequence_number;
-  const sessionId = state.newId();
-  const fields: SessionFields = {
-    epoch: inner.current_epoch,
-    session_object_id: sessionId,
-    session_type: { $kind: "User", User: true },
-    session_sequence_number: sequenceNumber,
-    session_identifier_preimage: identifier.identifier_preimage,
-  };
-  const eventType = types.sessions(`DWalletSessionEvent<${types.inner(request.eventName)}>`);
-  const event = request.encode(fields);
-  const session = state.create({
-    id: sessionId,
-    type: types.sessions("DWalletSession"),
-    contents: DWalletSession.serialize({
-      id: sessionId,
-      session_identifier: identifier,
-      session_sequence_number: sequenceNumber,
-      dwallet_network_encryption_key_id: request.networkEncryptionKeyId,
-      fee_charged_ika: { value: request.charge.ika },
-      gas_fee_reimbursement_sui: { value: request.charge.sui },
-    }).toBytes(),
-  });
-  // The identifier lives on inside the session.
-  state.remove(request.identifier);
-  updateInner(state, addresses, (changed) => {
-    const keeper = changed.sessions_manager.user_sessions_keeper;
-    addObject(state, keeper.sessions, u64Name(BigInt(sequenceNumber)), session);
-    addField(state, keeper.session_events, idName(sessionId), eventType, event);
-    keeper.started_sessions_count = increment(keeper.started_sessions_count);
-    keeper.next_session_sequence_number = increment(keeper.next_session_sequence_number);
-    updateLastSession(changed.sessions_manager);
-  });
-  state.emit({
-    packageId: addresses.dwalletPackageId,
-    module: "sessions_manager",
-    type: eventType,
-    contents: event,
-  });
 }
 
 /** Adds one to a u64 in its decoded form. */

@@ -31,11 +31,6 @@ import { openSession } from "./sessions.ts";
 import { checkHash } from "./support.ts";
 
 const { DWalletCap, MessageApproval, SignRequestEvent, VerifiedPresignCap } = CoordinatorInnerModule;
-const SignSessionEvent = SessionsManagerModule.DWalletSessionEvent(SignRequestEvent);
-const REQUEST_SIGN = "request_sign";
-
-/** `coordinator_inner::MessageApproval` as the SDK decodes it. */
-export type Approval = typeof CoordinatorInnerModule.MessageApproval.$inferType;
 
 /** Returns the calls that approve a message and request its signature. */
 export function signFunctions(addresses: NetworkAddresses): readonly MoveFunction[] {
@@ -96,6 +91,12 @@ export function signFunctions(addresses: NetworkAddresses): readonly MoveFunctio
     }),
   ];
 }
+
+const SignSessionEvent = SessionsManagerModule.DWalletSessionEvent(SignRequestEvent);
+const REQUEST_SIGN = "request_sign";
+
+/** `coordinator_inner::MessageApproval` as the SDK decodes it. */
+export type Approval = typeof CoordinatorInnerModule.MessageApproval.$inferType;
 
 /** Approves one signature over `message` by the dWallet of the cap, which must be active. */
 export function approveMessage(
