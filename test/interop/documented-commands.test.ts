@@ -48,6 +48,8 @@ const RUN_ELSEWHERE: Readonly<Record<string, string>> = {
   "npm run check:deploy": "a step of .ci/run of its own",
   "promtool test rules deploy/prometheus/alerts.test.yml": "test/interop/alerts-and-dashboards.test.ts",
 };
+/** A command without values, which does the same in every document and runs once. */
+const PLAIN = /^tss(?: [a-z-]+)*$/;
 /** Commands that the document describes as failing, with their exit code. */
 const ENDS: Readonly<Record<string, number | NodeJS.Signals>> = {
   "HOT_WALLET_SUI_SECRET_HEX_FILE=new-wallet.secret tss doctor": 1,
@@ -72,7 +74,7 @@ const together = [
   ...new Map(
     runnable
       .filter((each) => each.document !== RESTORE && !wantsAlone.includes(each))
-      .map((each) => [`${each.document} ${each.text}`, each]),
+      .map((each) => [PLAIN.test(each.text) ? each.text : `${each.document} ${each.text}`, each]),
   ).values(),
 ];
 const sections = [...new Set(together.map(placeOf))];

@@ -12,7 +12,7 @@ export const environment = {
   isCi: process.env["CI"] === "true",
   /**
    * True in `npm run test:reference`, which recomputes with Ika's own code the values that other runs compare with
-   * recordings.
+   * recordings, and in the nightly flows, which kill the service at more stages.
    */
   isReference: process.env["TEST_REFERENCE"] === "true",
   /** A PostgreSQL server to make throw-away databases on. */

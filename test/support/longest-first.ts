@@ -36,7 +36,6 @@ const LONGEST = [
   "flow/readme",
   "flow/replicas",
   "flow/deposits",
-  "flow/soak",
   "flow/examples",
   "flow/transport-soak",
   "crypto/localnet-sdk",
