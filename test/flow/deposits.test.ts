@@ -1,12 +1,12 @@
 /** Coins that are sent with the Sui SDK to a service in a separate process, which is killed in between. */
 import { SuiGrpcClient } from "@mysten/sui/grpc";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { bakedFolder } from "../support/baked-folder.ts";
 import { fundedPayer, type Payer } from "../support/deposits.ts";
 import { pollUntil } from "../support/poll-until.ts";
 import {
   type LocalnetProcess,
   type ServiceProcess,
-  serviceFolder,
   startLocalnetProcess,
   startService,
 } from "../support/service.ts";
@@ -22,7 +22,7 @@ interface Deposit {
   credit?: { priceUsd: string; valueMicroUsd: string };
 }
 
-const folder = serviceFolder();
+const folder = await bakedFolder();
 let localnet: LocalnetProcess;
 let service: ServiceProcess;
 let payer: Payer;

@@ -6,9 +6,10 @@ import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createInlineEngine } from "../../src/crypto/inline-engine.ts";
 import { findTriple } from "../../src/protocol/algorithms.ts";
+import { bakedFolder } from "../support/baked-folder.ts";
 import { bufCurlFace, connectWebFace, curlFace, type Face, grpcJsFace } from "../support/faces.ts";
 import { judge } from "../support/judges.ts";
-import { type ServiceProcess, serviceFolder, startService } from "../support/service.ts";
+import { type ServiceProcess, startService } from "../support/service.ts";
 import {
   downloadParameters,
   fromBase64,
@@ -20,7 +21,7 @@ import {
 } from "../support/user.ts";
 
 const triple = findTriple("ED25519", "EdDSA", "SHA512")!;
-const { folder, remove } = serviceFolder();
+const { folder, remove } = await bakedFolder();
 let service: ServiceProcess;
 let steps: UserSteps;
 

@@ -6,11 +6,12 @@ import type { PreparedDkg, UserKeys } from "../../src/crypto/engine.ts";
 import { createInlineEngine } from "../../src/crypto/inline-engine.ts";
 import { signDWalletOutput, signEncryptionKey } from "../../src/crypto/user-keys.ts";
 import { sessionIdentifierDigest } from "../../src/protocol/session-identifier.ts";
+import { bakedFolder } from "../support/baked-folder.ts";
 import { pollUntil } from "../support/poll-until.ts";
-import { type ServiceProcess, serviceFolder, startService } from "../support/service.ts";
+import { type ServiceProcess, startService } from "../support/service.ts";
 import { base64, downloadParameters, fromBase64 } from "../support/user.ts";
 
-const { folder, remove } = serviceFolder();
+const { folder, remove } = await bakedFolder();
 const engine = createInlineEngine();
 const sessionIdentifier = new Uint8Array(randomBytes(32));
 let service: ServiceProcess;
