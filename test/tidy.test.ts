@@ -75,7 +75,7 @@ const TIMED_TESTS: Readonly<Record<string, string>> = {
   "test/interop/drained-service.ts": "plays a handler that takes a while",
   "test/sim/sim-server.ts": "bounds the end of a stuck run",
   "test/sim/statements.ts": "decides when to ask the server for its locks",
-  "test/soak/rest-face.ts": "is load of a soak, which runs for a time",
+  "test/soak/rest-client.ts": "is load of a soak, which runs for a time",
   "test/soak/soak-transport.ts": "is load of a soak, which runs for a time",
   "test/soak/soak.ts": "is load of a soak, which runs for a time",
   "test/soak/transport-process.ts": "is load of a soak, which runs for a time",

@@ -3,7 +3,7 @@ import { createGrpcTransport } from "@connectrpc/connect-node";
 import { Admin } from "../../gen/proto/tss/v1/admin_pb.ts";
 import { ALL_SCOPES } from "../../src/cli/commands/key.ts";
 import { onboardOverSim } from "../../test/sim/onboard-over.ts";
-import { restFace } from "../../test/soak/rest-face.ts";
+import { restClient } from "../../test/soak/rest-client.ts";
 import type { Signer } from "../service-load.ts";
 
 const CREDIT_MICRO_USD = 1_000_000_000_000n;
@@ -21,6 +21,6 @@ export async function makeSigner(baseUrl: string, adminApiKey: string, index: nu
     { projectId, name: "bench", scopes: ALL_SCOPES },
     under("key"),
   );
-  const dwalletId = await onboardOverSim(restFace(() => [baseUrl], apiKey));
+  const dwalletId = await onboardOverSim(restClient(() => [baseUrl], apiKey));
   return { apiKey, dwalletId };
 }

@@ -80,7 +80,7 @@ function admitKnown(call: GatedCall, trace: CallTrace, keeper: Gatekeeper): Call
 
 /** Admits a call after looking up its key in the database. A refused key counts against the caller's address. */
 function admit(call: GatedCall, trace: CallTrace, keeper: Gatekeeper): Promise<Caller> {
-  return keeper.refusedKeys.guard(addressBlock(trace.address), () => judge(call, trace, keeper));
+  return keeper.refusedKeys.guard(addressBlock(trace.address), () => authorize(call, trace, keeper));
 }
 
 /** Stores how to check the key of a stream again: like that of a new call, but without counting against a limit. */
@@ -92,7 +92,7 @@ function noteStanding(caller: Caller, call: GatedCall, trace: CallTrace, keeper:
     keyId,
     projectId: caller.kind === "project" ? caller.projectId : undefined,
     async check() {
-      if (admitKnown(call, trace, keeper) === undefined) await judge(call, trace, keeper);
+      if (admitKnown(call, trace, keeper) === undefined) await authorize(call, trace, keeper);
     },
   });
 }
@@ -103,7 +103,7 @@ function tellsByKey(call: GatedCall, { networks }: Gatekeeper): boolean {
   return !methodPolicy(call.method).isOverNetworks && isApiKeyForm(sentKey(call.requestHeader) ?? "");
 }
 
-async function judge(call: GatedCall, trace: CallTrace, keeper: Gatekeeper): Promise<Caller> {
+async function authorize(call: GatedCall, trace: CallTrace, keeper: Gatekeeper): Promise<Caller> {
   const policy = methodPolicy(call.method);
   if (policy.access === "public") {
     const key = await keeper.lookup.find(keyOf(call.requestHeader), addressBlock(trace.address));

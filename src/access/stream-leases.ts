@@ -24,7 +24,7 @@ export function createStreamLeases({
   let timer: NodeJS.Timeout | undefined;
   const unsubscribe = KEY_KINDS.map((kind) =>
     signals?.subscribeKind(kind, (keyId) => {
-      for (const leases of groups.values()) if (standingIn(leases)?.keyId === keyId) void judge(leases);
+      for (const leases of groups.values()) if (standingIn(leases)?.keyId === keyId) void checkLeases(leases);
     }),
   );
 
@@ -60,7 +60,7 @@ export function createStreamLeases({
   const desk = { take, release };
 
   async function sweep(): Promise<void> {
-    await Promise.all([...groups.values()].map(judge));
+    await Promise.all([...groups.values()].map(checkLeases));
   }
 
   return {
@@ -121,7 +121,7 @@ function standingIn(leases: ReadonlySet<Lease>): StreamStanding | undefined {
 }
 
 /** Ends the streams of one key and address if the key is no longer valid. Never rejects. */
-async function judge(leases: ReadonlySet<Lease>): Promise<void> {
+async function checkLeases(leases: ReadonlySet<Lease>): Promise<void> {
   try {
     await standingIn(leases)?.check();
   } catch (reason) {

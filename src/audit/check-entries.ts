@@ -5,7 +5,7 @@ import type { ExportedEntry } from "./export-line.ts";
 import { outOfPlace } from "./out-of-place.ts";
 
 /** Checks the hashes and the order of entries. `chain` has the possible chain hashes of the previous entry. */
-export function checkEntries(group: EntryGroup, chain: readonly Uint8Array[] | undefined): EntryJudgement {
+export function checkEntries(group: EntryGroup, chain: readonly Uint8Array[] | undefined): EntryCheck {
   const faults = [...reordered(group), ...absent(group)];
   let candidates = chain;
   let next = group.firstSequence;
@@ -45,7 +45,7 @@ export interface EntryGroup {
 }
 
 /** The result of {@link checkEntries}. */
-export interface EntryJudgement {
+export interface EntryCheck {
   readonly faults: readonly AuditFault[];
   /** The possible chain hashes of the last entry. The next entry must continue one of them. Undefined if unknown. */
   readonly chain: readonly Uint8Array[] | undefined;

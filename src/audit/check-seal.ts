@@ -12,7 +12,7 @@ export function fitsEntries(seal: AuditSeal, entries: readonly HashedEntry[]): b
 }
 
 /** Whether a seal is signed: `none`, `wrong`, by a key that is `trusted`, or by one that is `unknown`. */
-export function judgeSignature(
+export function signatureStanding(
   { sealHash: hash, publicKey, signature }: AuditSeal,
   trusted: readonly Uint8Array[],
 ): "none" | "wrong" | "trusted" | "unknown" {

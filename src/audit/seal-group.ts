@@ -48,13 +48,13 @@ export function createSealGroup(
       const inFileOrder = [...entries.values()];
       const lastSequence = seal?.lastSequence ?? greatest(inFileOrder) ?? firstSequence - 1n;
       const range = { firstSequence, lastSequence, entries: inFileOrder, unreadable };
-      const judgement = checkEntries(range, chain);
-      judgement.faults.forEach(tell);
-      if (seal && judgement.faults.length === 0 && !fitsEntries(seal, inFileOrder)) {
+      const checked = checkEntries(range, chain);
+      checked.faults.forEach(tell);
+      if (seal && checked.faults.length === 0 && !fitsEntries(seal, inFileOrder)) {
         const message = `seal ${seal.number} does not match its entries ${firstSequence} to ${lastSequence}`;
         tell({ kind: "seal", seal: seal.number, message });
       }
-      const nextChain = seal ? [seal.chainHash, ...(judgement.chain ?? [])] : judgement.chain;
+      const nextChain = seal ? [seal.chainHash, ...(checked.chain ?? [])] : checked.chain;
       return { nextSequence: lastSequence + 1n, chain: nextChain };
     },
   };

@@ -1,7 +1,7 @@
 import type { AuditSeal } from "../seals/audit-seal.ts";
 import { type AuditFault, tidyFaults } from "./audit-fault.ts";
 import { unreadableLine } from "./check-entries.ts";
-import { judgeSignature } from "./check-seal.ts";
+import { signatureStanding } from "./check-seal.ts";
 import { decodeLine, type ExportLine } from "./export-line.ts";
 import { createSealsVerifier, type SealsVerifier } from "./verify-seals.ts";
 
@@ -29,7 +29,7 @@ export async function verifyExport(
     if (faults.length >= FAULTS_MAX_COUNT) return report(true);
   }
   seals?.end();
-  judgeEnd();
+  checkEnd();
   return report(false);
 
   function takeLine(line: ExportLine | undefined): void {
@@ -70,7 +70,7 @@ export async function verifyExport(
     sealCount++;
     newestSeal = seal;
     isExpected ||= Buffer.compare(seal.sealHash, expectedSealHash ?? new Uint8Array()) === 0;
-    const signature = judgeSignature(seal, publicKeys);
+    const signature = signatureStanding(seal, publicKeys);
     isSigned = signature === "trusted";
     if (signature === "wrong") {
       const message = `seal ${seal.number} has a signature that does not verify`;
@@ -78,7 +78,7 @@ export async function verifyExport(
     }
   }
 
-  function judgeEnd(): void {
+  function checkEnd(): void {
     if (!hasEnded) tell({ kind: "truncated", message: `the export ends early, after line ${lineCount}` });
     if (!isExpected) {
       const hash = Buffer.from(expectedSealHash ?? []).toString("hex");

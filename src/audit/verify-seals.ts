@@ -31,7 +31,7 @@ export function createSealsVerifier(
         beginUnsealed(nextSequence ?? seal.firstSequence, number);
         return;
       }
-      judgePlace(seal);
+      checkPlace(seal);
       skipTo(seal.firstSequence);
       group = createSealGroup(seal, seal.firstSequence, tell);
       [previous, nextNumber] = [seal, seal.number + 1n];
@@ -85,10 +85,10 @@ export function createSealsVerifier(
     chain = undefined;
   }
 
-  function judgePlace(seal: AuditSeal): void {
+  function checkPlace(seal: AuditSeal): void {
     const { number, previousSealHash } = seal;
     if (nextNumber === undefined) {
-      judgeFirst(seal);
+      checkFirst(seal);
     } else if (number > nextNumber) {
       const last = number - 1n;
       tellSeal(nextNumber, nextNumber === last ? "is missing" : `to seal ${last} are missing`);
@@ -102,7 +102,7 @@ export function createSealsVerifier(
   }
 
   /** The predecessor of the first seal is fixed. The export does not know the predecessor of a later one. */
-  function judgeFirst({ number, firstSequence, previousSealHash }: AuditSeal): void {
+  function checkFirst({ number, firstSequence, previousSealHash }: AuditSeal): void {
     if (number !== 1n) return;
     const before = [previousSealHash, ...(chain ?? [])];
     const isGenesis = before.every((hash) => Buffer.compare(hash, GENESIS_HASH) === 0);

@@ -9,8 +9,8 @@ import { findTriple } from "../../src/protocol/algorithms.ts";
 import { hexToBytes } from "../../src/protocol/bytes.ts";
 import { environment, programMissing } from "../support/environment.ts";
 import { installClient } from "../support/install-client.ts";
-import { judge } from "../support/judges.ts";
 import { type ServiceProcess, serviceFolder, startService } from "../support/service.ts";
+import { isValidSignature } from "../support/signature-verifiers.ts";
 import { blockingTime } from "./blocking-time.ts";
 import { BUNDLERS, layOutPage } from "./bundle-page.ts";
 import { serveFolder } from "./serve-folder.ts";
@@ -98,7 +98,7 @@ else {
           ...{ signatureAlgorithm, hash, publicKey: hexToBytes(publicKeyHex) },
           ...{ message: new TextEncoder().encode(message), signature: Uint8Array.from(signature) },
         };
-        expect(judge(claim)).toBe(true);
+        expect(isValidSignature(claim)).toBe(true);
         expect(fallback).toBe("");
         expect(tasks.taskCount).toBeGreaterThan(100);
         expect(tasks.blockedMs).toBeLessThan(MOST_BLOCKED_MS);

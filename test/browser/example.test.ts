@@ -11,7 +11,7 @@ import { startThrowawayService, type ThrowawayService } from "../../src/cli/thro
 import { createClient } from "../../src/sdk/index.ts";
 import { documentedCommands } from "../support/documented-commands.ts";
 import { programEnvironment, programMissing } from "../support/environment.ts";
-import { judge } from "../support/judges.ts";
+import { isValidSignature } from "../support/signature-verifiers.ts";
 import { ROOT } from "../support/source-files.ts";
 
 const CHROMIUM = "/usr/bin/chromium";
@@ -130,7 +130,7 @@ async function expectSigned(text: string): Promise<void> {
   const signature = Buffer.from(await fact("signature"), "hex");
   const publicKey = fromBase58(await fact("solana address"));
   const message = new TextEncoder().encode(text);
-  expect(judge({ ...EDDSA, publicKey, message, signature })).toBe(true);
+  expect(isValidSignature({ ...EDDSA, publicKey, message, signature })).toBe(true);
 }
 
 /** Waits until the page shows a value under this name, or an error. */

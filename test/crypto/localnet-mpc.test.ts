@@ -27,7 +27,7 @@ import { isEcdsa } from "../../src/protocol/signature-forms.ts";
 import { runSteps } from "../../src/protocol/steps.ts";
 import { ECDSA_PARTS } from "../support/ecdsa-parts.ts";
 import { environment } from "../support/environment.ts";
-import { judge } from "../support/judges.ts";
+import { isValidSignature } from "../support/signature-verifiers.ts";
 
 /** The unmodified SDK acts as the user and the localnet's MPC as the network, without a chain. */
 
@@ -203,14 +203,16 @@ describe.each([0, 1, 2, 3])("on curve %i", (curve) => {
 
     it("makes a signature that an outside library accepts", async () => {
       const signature = completed(await mpc.sign(sign));
-      const judged =
+      const encoded =
         signature.length === 65 ? concatBytes(signature.subarray(1), signature.subarray(0, 1)) : signature;
       const { signatureAlgorithm, hash } = triple;
-      expect(judge({ signatureAlgorithm, hash, publicKey, message: sign.message, signature: judged })).toBe(
-        true,
-      );
+      expect(
+        isValidSignature({ signatureAlgorithm, hash, publicKey, message: sign.message, signature: encoded }),
+      ).toBe(true);
       const message = flip(sign.message, 0);
-      expect(judge({ signatureAlgorithm, hash, publicKey, message, signature: judged })).toBe(false);
+      expect(isValidSignature({ signatureAlgorithm, hash, publicKey, message, signature: encoded })).toBe(
+        false,
+      );
     });
 
     it("is rejected for another message", async () => {

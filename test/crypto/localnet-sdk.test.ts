@@ -30,7 +30,7 @@ import {
   type SdkDriver,
 } from "../component/localnet/sdk-driver.ts";
 import { environment } from "../support/environment.ts";
-import { JUDGES } from "../support/judges.ts";
+import { SIGNATURE_VERIFIERS } from "../support/signature-verifiers.ts";
 
 const { DWallet, EncryptedUserSecretKeyShare } = CoordinatorInnerModule;
 const message = new TextEncoder().encode("signed on a local network through the SDK alone");
@@ -121,9 +121,9 @@ describe.each(SHOWN)("$curve", ({ curve, number, signs }) => {
           message,
         );
         const signature = await sdk.signatureOf(signId);
-        expect(judged(algorithm, hash, publicKey, signature)).toBe(true);
+        expect(isValid(algorithm, hash, publicKey, signature)).toBe(true);
         const flipped = signature.map((byte, index) => (index === 40 ? byte ^ 1 : byte));
-        expect(judged(algorithm, hash, publicKey, flipped)).toBe(false);
+        expect(isValid(algorithm, hash, publicKey, flipped)).toBe(false);
         spent ??= userMessage;
       }
     }
@@ -199,7 +199,7 @@ describe("ED25519, entirely through IkaClient and IkaTransaction", () => {
       curve,
       Uint8Array.from(dwallet.state.Active.public_output),
     );
-    expect(judged(algorithm, hash, publicKey, Uint8Array.from(sign.state.Completed.signature))).toBe(true);
+    expect(isValid(algorithm, hash, publicKey, Uint8Array.from(sign.state.Completed.signature))).toBe(true);
   });
 
   const rejectedDkg = async (change: (input: DKGRequestInput) => DKGRequestInput, otherSession = false) => {
@@ -316,12 +316,12 @@ function flipped(bytes: Uint8Array, at: number): Uint8Array {
   return bytes.map((byte, index) => (index === at ? byte ^ 1 : byte));
 }
 
-function judged(
+function isValid(
   algorithm: SignatureAlgorithm,
   hash: Hash,
   publicKey: Uint8Array,
   signature: Uint8Array,
 ): boolean {
   const signatureAlgorithm = algorithm === SignatureAlgorithm.SchnorrkelSubstrate ? "Schnorrkel" : algorithm;
-  return JUDGES[signatureAlgorithm]({ signatureAlgorithm, hash, publicKey, message, signature });
+  return SIGNATURE_VERIFIERS[signatureAlgorithm]({ signatureAlgorithm, hash, publicKey, message, signature });
 }

@@ -26,7 +26,7 @@ import { userPublicOutputFromDWalletOutput } from "../../src/protocol/dwallet-ou
 import { buildProtocolParameters } from "../../src/protocol/parameters/build-protocol-parameters.ts";
 import { sessionIdentifierDigest } from "../../src/protocol/session-identifier.ts";
 import { environment } from "../support/environment.ts";
-import { judge } from "../support/judges.ts";
+import { isValidSignature } from "../support/signature-verifiers.ts";
 
 const engine = createInlineEngine();
 const reference = createReferenceEngine();
@@ -168,10 +168,10 @@ describe.each([0, 1, 2, 3])("on curve %i", (number) => {
         userSignMessage,
       }),
     );
-    const judged =
+    const encoded =
       signature.length === 65 ? concatBytes(signature.subarray(1), signature.subarray(0, 1)) : signature;
     const publicKey = await publicKeyFromDWalletOutput(curve as Curve, output);
-    expect(judge({ signatureAlgorithm, hash, publicKey, message, signature: judged })).toBe(true);
+    expect(isValidSignature({ signatureAlgorithm, hash, publicKey, message, signature: encoded })).toBe(true);
   });
 });
 

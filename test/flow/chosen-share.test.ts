@@ -17,8 +17,8 @@ import { deriveUserKeys, signDWalletOutput } from "../../src/crypto/user-keys.ts
 import { poll } from "../../src/protocol/poll.ts";
 import { createClient, type TssClient } from "../../src/sdk/index.ts";
 import { bakedFolder } from "../support/baked-folder.ts";
-import { judge } from "../support/judges.ts";
 import { type ServiceProcess, startService } from "../support/service.ts";
+import { isValidSignature } from "../support/signature-verifiers.ts";
 import { downloadParameters } from "../support/user.ts";
 
 const curve = "ED25519";
@@ -68,7 +68,7 @@ test("the user neither recovers nor signs with a share that the signer accepted 
   const signed = await client.sign({ ...signature, ...accepting, message });
   const { signatureAlgorithm, hashScheme: hash } = signature;
   const claim = { signatureAlgorithm, hash, message, publicKey: publicKey! };
-  expect(judge({ ...claim, signature: signed.signature })).toBe(true);
+  expect(isValidSignature({ ...claim, signature: signed.signature })).toBe(true);
 });
 
 test("the user derives the share from the chain when the service names no session or a wrong one", async () => {

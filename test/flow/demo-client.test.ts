@@ -3,8 +3,8 @@ import { hexToBytes } from "../../src/protocol/bytes.ts";
 import { publicKeyFromUserOutput } from "../../src/protocol/dwallet-output.ts";
 import { createClient, type TssClient } from "../../src/sdk/index.ts";
 import { bakedFolder } from "../support/baked-folder.ts";
-import { judge } from "../support/judges.ts";
 import { type ServiceProcess, startService } from "../support/service.ts";
+import { isValidSignature } from "../support/signature-verifiers.ts";
 
 describe("a client of a running service", async () => {
   const { folder, keys, remove } = await bakedFolder();
@@ -30,7 +30,7 @@ describe("a client of a running service", async () => {
     userSecretKeyShareHex: onboarded.userSecretKeyShareHex,
   });
   const isValid = (signature: Uint8Array): boolean =>
-    judge({
+    isValidSignature({
       signatureAlgorithm: "EdDSA",
       hash: "SHA512",
       publicKey: publicKeyFromUserOutput("ED25519", hexToBytes(onboarded.userPublicOutputHex)),

@@ -10,8 +10,8 @@ import { createStageClock } from "../../src/cli/stage-clock.ts";
 import { ALGORITHM_TRIPLES, type AlgorithmTriple, findTriple } from "../../src/protocol/algorithms.ts";
 import { hexToBytes } from "../../src/protocol/bytes.ts";
 import { bakedFolder } from "../support/baked-folder.ts";
-import { judge } from "../support/judges.ts";
 import { runTss, type ServiceProcess, startService } from "../support/service.ts";
+import { isValidSignature } from "../support/signature-verifiers.ts";
 
 /** The demo's temporary folders are created here, so that the tests see any leftovers. */
 let folder: string;
@@ -95,7 +95,7 @@ function expectVerified(report: DemoReport, { curve, signatureAlgorithm, hash }:
     message: hexToBytes(report.messageHex),
     signature: hexToBytes(report.signatureHex),
   };
-  expect(judge(claim)).toBe(true);
+  expect(isValidSignature(claim)).toBe(true);
   expect(report.longestBlockMs).toEqual(expect.any(Number));
   expect(report.dwalletId).toMatch(/^0x[0-9a-f]{64}$/);
   expect(report.signSessionId).toMatch(/^0x[0-9a-f]{64}$/);

@@ -10,9 +10,9 @@ import { runProgram } from "../interop/run-program.ts";
 import { bakedFolder } from "../support/baked-folder.ts";
 import { programMissing } from "../support/environment.ts";
 import { guideExamples, type Substitutes } from "../support/guide-examples.ts";
-import { judge } from "../support/judges.ts";
 import { runExample } from "../support/run-example.ts";
 import { type ServiceProcess, startService } from "../support/service.ts";
+import { isValidSignature } from "../support/signature-verifiers.ts";
 import { ROOT } from "../support/source-files.ts";
 
 const ECDSA = findTriple("SECP256K1", "ECDSASecp256k1", "KECCAK256")!;
@@ -54,7 +54,7 @@ describe("an example of the guide", () => {
   const keyArgs = () => ({ seed, dwalletId: key.dwallet.id, sessionDigestHex: key.sessionDigestHex });
   const isSigned = (message: string, signature: Uint8Array) => {
     const publicKey = Buffer.from(key.publicKeyHex, "hex");
-    return judge({ ...ECDSA, publicKey, message: new TextEncoder().encode(message), signature });
+    return isValidSignature({ ...ECDSA, publicKey, message: new TextEncoder().encode(message), signature });
   };
 
   it("makes a key with a name, and finds it again", async () => {
@@ -161,7 +161,7 @@ describe("the example", () => {
     const [, hex = ""] = /^signature ([0-9a-f]{128})$/m.exec(printed) ?? [];
     const message = new TextEncoder().encode("a message");
     const signature = Buffer.from(hex, "hex");
-    expect(judge({ ...EDDSA, publicKey: fromBase58(address), message, signature })).toBe(true);
+    expect(isValidSignature({ ...EDDSA, publicKey: fromBase58(address), message, signature })).toBe(true);
     expect(printed).toMatch(/^balance [\d.]+ USD$/m);
   });
 

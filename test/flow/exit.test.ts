@@ -24,8 +24,8 @@ import {
 } from "../../src/sdk/index.ts";
 import { connectSdk, POLL } from "../component/localnet/sdk-driver.ts";
 import { ownerOf } from "../support/exits.ts";
-import { judge } from "../support/judges.ts";
 import { runTss, type ServiceProcess, serviceFolder, startService } from "../support/service.ts";
+import { isValidSignature } from "../support/signature-verifiers.ts";
 
 const triple = findTriple("ED25519", "EdDSA", "SHA512")!;
 const ED25519 = { curve: "ED25519", signatureAlgorithm: "EdDSA", hashScheme: "SHA512" } as const;
@@ -89,7 +89,12 @@ async function signWithIka(owner: Ed25519Keypair, seed: Uint8Array, dwallet: Onb
   );
   const output = Uint8Array.from(dWallet.state.Active.public_output);
   const publicKey = await publicKeyFromDWalletOutput(Curve.ED25519, output);
-  return judge({ ...triple, publicKey, message, signature: Uint8Array.from(state.Completed.signature) });
+  return isValidSignature({
+    ...triple,
+    publicKey,
+    message,
+    signature: Uint8Array.from(state.Completed.signature),
+  });
 }
 
 describe("a user who leaves", { timeout: 180_000 }, () => {

@@ -8,9 +8,9 @@ import { afterAll, expect, it } from "vitest";
 import { startLocalnet } from "../../src/localnet/localnet.ts";
 import { findTriple } from "../../src/protocol/algorithms.ts";
 import { createClient } from "../../src/sdk/index.ts";
-import { judge } from "../support/judges.ts";
 import { pollUntil } from "../support/poll-until.ts";
 import { type ServiceProcess, serviceFolder, startService } from "../support/service.ts";
+import { isValidSignature } from "../support/signature-verifiers.ts";
 import { fromBase64 } from "../support/user.ts";
 
 const triple = findTriple("ED25519", "EdDSA", "SHA512")!;
@@ -69,7 +69,7 @@ it("old and new dWallets sign after a rotation, each under its own key", { timeo
       userSecretKeyShareHex,
     });
     const publicKey = fromBase64((await read(`/v1/dwallets/${dwallet.id}`))["publicKey"] as string);
-    expect(judge({ ...triple, publicKey, message, signature })).toBe(true);
+    expect(isValidSignature({ ...triple, publicKey, message, signature })).toBe(true);
   }
   // The service has read the same outputs.
   await pollUntil(async () => {

@@ -14,10 +14,10 @@ import { migrationNames } from "../../src/store/migrations.ts";
 import { checkRest } from "../sim/check-rest.ts";
 import { onboardOverSim } from "../sim/onboard-over.ts";
 import { type SimLocalnet, startSimLocalnet } from "../sim/sim-localnet.ts";
-import { restFace } from "../soak/rest-face.ts";
-import type { Face } from "../support/faces.ts";
+import { restClient } from "../soak/rest-client.ts";
 import { pollUntil } from "../support/poll-until.ts";
 import { testDatabase } from "../support/postgres.ts";
+import type { ProtocolClient } from "../support/protocol-clients.ts";
 import { testRedis } from "../support/redis.ts";
 import { type RedisProxy, startRedisProxy } from "../support/redis-proxy.ts";
 import { layoutOfSignMessage, projectWith, TEST_ORIGIN, TEST_TRIPLE } from "../support/rows.ts";
@@ -45,7 +45,7 @@ describe.skipIf(!postgres || !redisUrl)("two api and two worker replicas", () =>
   let localnet: SimLocalnet;
   let database: Database;
   let apiKey = "";
-  let face: Face;
+  let protocolClient: ProtocolClient;
   const urlsOf = (type: (typeof SLOTS)[number]) =>
     SLOTS.flatMap((slot, index) => (slot === type ? (replicas[index]?.access.baseUrl ?? []) : []));
   const apis = () => urlsOf("api");
@@ -78,7 +78,7 @@ describe.skipIf(!postgres || !redisUrl)("two api and two worker replicas", () =>
     const projectId = await projectWith(database, 1_000_000_000n);
     const key = await insertApiKey(database, TEST_ORIGIN, { projectId, name: "replicas", scopes: SCOPES });
     apiKey = key.plaintext;
-    face = restFace(apis, apiKey);
+    protocolClient = restClient(apis, apiKey);
   });
 
   afterAll(async () => {
@@ -141,7 +141,7 @@ describe.skipIf(!postgres || !redisUrl)("two api and two worker replicas", () =>
   });
 
   it("lose nothing and charge once when any replica is killed or Redis is flushed or lost", async () => {
-    const dwallets = await Promise.all([onboardOverSim(face), onboardOverSim(face)]);
+    const dwallets = await Promise.all([onboardOverSim(protocolClient), onboardOverSim(protocolClient)]);
     let isOver = false;
     const signing = Promise.all(
       Array.from({ length: SIGNERS_AT_ONCE }, async (_, index) => {
@@ -208,7 +208,7 @@ describe.skipIf(!postgres || !redisUrl)("two api and two worker replicas", () =>
     expect(row).toEqual({ status: "queued" });
     expect(await fence()).toEqual(before);
     await start(1);
-    expect(await signEnd(face, id)).toMatchObject({ status: "completed" });
+    expect(await signEnd(protocolClient, id)).toMatchObject({ status: "completed" });
   });
 
   it("leave no open or unpaid request and no presign used twice, and stop cleanly", async () => {
@@ -230,14 +230,14 @@ describe.skipIf(!postgres || !redisUrl)("two api and two worker replicas", () =>
   }
 
   async function reserveAndSubmit(dwalletId: string): Promise<string> {
-    const { signRequestId } = await face.call("ReserveSign", {
+    const { signRequestId } = await protocolClient.call("ReserveSign", {
       dwalletId,
       signatureAlgorithm: TEST_TRIPLE.signatureAlgorithm,
       hashScheme: TEST_TRIPLE.hash,
       message: base64(randomBytes(32)),
     });
     const userSignMessage = base64(layoutOfSignMessage());
-    await face.call("SubmitSign", { signRequestId: signRequestId!, userSignMessage });
+    await protocolClient.call("SubmitSign", { signRequestId: signRequestId!, userSignMessage });
     return String(signRequestId);
   }
 });

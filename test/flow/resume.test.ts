@@ -18,8 +18,8 @@ import {
 } from "../../src/sdk/index.ts";
 import { bakedFolder } from "../support/baked-folder.ts";
 import { environment } from "../support/environment.ts";
-import { judge } from "../support/judges.ts";
 import { type ServiceProcess, startService } from "../support/service.ts";
+import { isValidSignature } from "../support/signature-verifiers.ts";
 
 const curve = "ED25519";
 const algorithm = { curve, signatureAlgorithm: "EdDSA", hashScheme: "SHA512" } as const;
@@ -315,7 +315,7 @@ async function signs(seed: Uint8Array, { dwallet, publicKeyHex }: OnboardResult)
 }
 
 function isSignature(publicKeyHex: string, message: Uint8Array, signature: Uint8Array): boolean {
-  return judge({ ...triple, publicKey: Buffer.from(publicKeyHex, "hex"), message, signature });
+  return isValidSignature({ ...triple, publicKey: Buffer.from(publicKeyHex, "hex"), message, signature });
 }
 
 interface Money {

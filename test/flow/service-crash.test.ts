@@ -8,9 +8,9 @@ import { createInlineEngine } from "../../src/crypto/inline-engine.ts";
 import { findTriple } from "../../src/protocol/algorithms.ts";
 import { hexToBytes } from "../../src/protocol/bytes.ts";
 import { bakedFolder } from "../support/baked-folder.ts";
-import { connectWebFace } from "../support/faces.ts";
-import { judge } from "../support/judges.ts";
+import { connectWebClient } from "../support/protocol-clients.ts";
 import { type ServiceProcess, startService } from "../support/service.ts";
+import { isValidSignature } from "../support/signature-verifiers.ts";
 import { downloadParameters, fromBase64, reserveOver, signEnd, submitOver } from "../support/user.ts";
 
 const triple = findTriple("ED25519", "EdDSA", "SHA512")!;
@@ -29,7 +29,7 @@ describe("kill -9 between submit and completion", () => {
     const parameters = await downloadParameters(service.access.baseUrl, "ED25519");
     await using engine = disposable(createInlineEngine());
     const steps = { engine: engine.value, parameters, triple };
-    const before = connectWebFace(service.access.baseUrl, service.access.apiKey, "connect");
+    const before = connectWebClient(service.access.baseUrl, service.access.apiKey, "connect");
     const { dwallet: made, publicKeyHex, userSecretKeyShareHex: shareHex } = keys.ED25519.onboarded;
     const dwallet = { id: made.id, publicKey: hexToBytes(publicKeyHex), shareHex };
     const start = await balance(service);
@@ -43,11 +43,16 @@ describe("kill -9 between submit and completion", () => {
     expect(submitted["status"]).not.toBe("completed");
 
     service = await startService(folder, environment);
-    const after = connectWebFace(service.access.baseUrl, service.access.apiKey, "connect");
+    const after = connectWebClient(service.access.baseUrl, service.access.apiKey, "connect");
     const done = await signEnd(after, reserved["signRequestId"]!);
     expect(done["status"]).toBe("completed");
     expect(
-      judge({ ...triple, publicKey: dwallet.publicKey, message, signature: fromBase64(done["signature"]) }),
+      isValidSignature({
+        ...triple,
+        publicKey: dwallet.publicKey,
+        message,
+        signature: fromBase64(done["signature"]),
+      }),
     ).toBe(true);
 
     const again = await submitOver(after, steps, dwallet, reserved, message);

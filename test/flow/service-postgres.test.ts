@@ -6,12 +6,12 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createInlineEngine } from "../../src/crypto/inline-engine.ts";
 import { verifyLedger } from "../../src/ledger/verify-ledger.ts";
 import { findTriple } from "../../src/protocol/algorithms.ts";
-import { grpcJsFace } from "../support/faces.ts";
-import { judge } from "../support/judges.ts";
 import { pollUntil } from "../support/poll-until.ts";
 import { testDatabase } from "../support/postgres.ts";
+import { grpcJsClient } from "../support/protocol-clients.ts";
 import { testRedis } from "../support/redis.ts";
 import { runTss, type ServiceProcess, serviceFolder, startService } from "../support/service.ts";
+import { isValidSignature } from "../support/signature-verifiers.ts";
 import { openTestPool } from "../support/test-pool.ts";
 import {
   downloadParameters,
@@ -56,16 +56,16 @@ describe.skipIf(!postgres || !redisUrl)("a service on PostgreSQL and Redis", () 
     const { baseUrl } = service!.access;
     const engine = createInlineEngine();
     const steps = { engine, parameters: await downloadParameters(baseUrl, "ED25519"), triple };
-    const face = grpcJsFace(baseUrl, apiKey);
-    const dwallet = await onboardOver(face, steps, new Uint8Array(randomBytes(32)));
+    const client = grpcJsClient(baseUrl, apiKey);
+    const dwallet = await onboardOver(client, steps, new Uint8Array(randomBytes(32)));
     const message = new Uint8Array(randomBytes(32));
-    const reserved = await reserveOver(face, triple, dwallet, message);
-    await submitOver(face, steps, dwallet, reserved, message);
-    const done = await signEnd(face, reserved["signRequestId"]!);
-    face.close();
+    const reserved = await reserveOver(client, triple, dwallet, message);
+    await submitOver(client, steps, dwallet, reserved, message);
+    const done = await signEnd(client, reserved["signRequestId"]!);
+    client.close();
     await engine.close();
     const signature = fromBase64(done["signature"]);
-    expect(judge({ ...triple, publicKey: dwallet.publicKey, message, signature })).toBe(true);
+    expect(isValidSignature({ ...triple, publicKey: dwallet.publicKey, message, signature })).toBe(true);
     signed = done;
 
     const database = await openTestPool(postgres!.url);
@@ -143,10 +143,10 @@ describe.skipIf(!postgres || !redisUrl)("a service on PostgreSQL and Redis", () 
     expect(await service.stop()).toBe(0);
 
     service = await startService(folder, environment, ["--after-restore"]);
-    const face = grpcJsFace(service.access.baseUrl, apiKey);
-    const again = await signEnd(face, signed!["signRequestId"]!);
+    const client = grpcJsClient(service.access.baseUrl, apiKey);
+    const again = await signEnd(client, signed!["signRequestId"]!);
     expect({ ...again, updateTime: signed!["updateTime"] }).toEqual(signed);
-    face.close();
+    client.close();
     const after = await openTestPool(postgres!.url);
     try {
       await pollUntil(async () => {

@@ -46,11 +46,11 @@ import { createDWalletSuiSigner, type SuiKey } from "../../src/signers/sui/index
 import { createDWalletAccount, type DWalletAccount, dwalletAccount } from "../../src/signers/viem/index.ts";
 import { ANVIL_KEY, type Anvil, permitToken, startAnvil } from "../support/anvil.ts";
 import { bakedFolder } from "../support/baked-folder.ts";
-import { judgeBitcoinInput } from "../support/bitcoin-judge.ts";
+import { verifyBitcoinInput } from "../support/bitcoin-verifier.ts";
 import { guideExamples } from "../support/guide-examples.ts";
-import { judge } from "../support/judges.ts";
 import { runExample } from "../support/run-example.ts";
 import { type ServiceProcess, startService } from "../support/service.ts";
+import { isValidSignature } from "../support/signature-verifiers.ts";
 
 const BUCKETS = "SECP256K1/ECDSASecp256k1,SECP256K1/Taproot,SECP256R1/ECDSASecp256r1,ED25519/EdDSA";
 const SIGN_PRICE_MICRO_USD = 10_000n;
@@ -299,7 +299,9 @@ it("the guide's examples for Solana, Sui and Bitcoin sign and pay", async () => 
   const publicKey = hexToBytes(publicKeyHex);
   const signature = (await guide.signWithSolana(client, key)) as Uint8Array;
   const message = new TextEncoder().encode("hello");
-  expect(judge({ signatureAlgorithm: "EdDSA", hash: "SHA512", publicKey, message, signature })).toBe(true);
+  expect(
+    isValidSignature({ signatureAlgorithm: "EdDSA", hash: "SHA512", publicKey, message, signature }),
+  ).toBe(true);
   const { fullnodeUrl } = service.access;
   await fund(fullnodeUrl, suiAddress("ED25519", publicKey));
   expect(await guide.payWithSui(client, key, fullnodeUrl)).toMatch(/^\w{43,44}$/);
@@ -319,7 +321,7 @@ it("the example bitcoin-psbt prints a transaction that spends both outputs", asy
   const transaction = BitcoinTransaction.fromRaw(hexToBytes(hex), { allowUnknownInputs: true });
   for (const index of spent.keys()) {
     const witness = transaction.getInput(index).finalScriptWitness!;
-    expect(judgeBitcoinInput(hexToBytes(hex), index, witness, spent)).toBe(true);
+    expect(verifyBitcoinInput(hexToBytes(hex), index, witness, spent)).toBe(true);
   }
 });
 
@@ -360,7 +362,7 @@ function expectSpent(psbt: Uint8Array, spent: readonly SpentOutput[]): void {
   signed.finalize();
   for (const index of spent.keys()) {
     const witness = signed.getInput(index).finalScriptWitness!;
-    expect(judgeBitcoinInput(signed.extract(), index, witness, spent)).toBe(true);
+    expect(verifyBitcoinInput(signed.extract(), index, witness, spent)).toBe(true);
   }
 }
 

@@ -8,10 +8,10 @@ import { programMissing } from "../support/environment.ts";
 import { testDatabase } from "../support/postgres.ts";
 import { testRedis } from "../support/redis.ts";
 import { buildImage } from "./build-image.ts";
+import { checkImage } from "./check-image.ts";
+import { checkService } from "./check-service.ts";
 import { openContainerStore } from "./container-store.ts";
 import { openContainers } from "./containers.ts";
-import { judgeImage } from "./judge-image.ts";
-import { judgeService } from "./judge-service.ts";
 import { runCommand } from "./run-command.ts";
 
 const name = { type: "string" } as const;
@@ -36,8 +36,8 @@ const image =
 console.log(`built after ${((performance.now() - startedAt) / 1_000).toFixed(0)} s`);
 const containers = openContainers(store, image);
 try {
-  await judgeImage(store, containers, print, image);
-  await judgeService(store, containers, print, { databaseUrl: postgres.url, redisUrl });
+  await checkImage(store, containers, print, image);
+  await checkService(store, containers, print, { databaseUrl: postgres.url, redisUrl });
   console.log(`passed after ${((performance.now() - startedAt) / 1_000).toFixed(0)} s`);
 } finally {
   await containers.close();

@@ -5,9 +5,9 @@ import { syncBuiltinESMExports } from "node:module";
 import { toBase58 } from "@mysten/sui/utils";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { onboardOverSim } from "../sim/onboard-over.ts";
-import { type Face, grpcJsFace } from "../support/faces.ts";
 import { type FrontState, type FullnodeFront, startFullnodeFront } from "../support/fullnode-front.ts";
 import { testDatabase } from "../support/postgres.ts";
+import { grpcJsClient, type ProtocolClient } from "../support/protocol-clients.ts";
 import { layoutOfSignMessage, moneyOf, TEST_TRIPLE } from "../support/rows.ts";
 import { openTestPool } from "../support/test-pool.ts";
 import {
@@ -45,7 +45,7 @@ describe.skipIf(test === undefined)("a network next to a failing one", () => {
   /** A project of the ill network that makes many calls. */
   let noisy: { projectId: string; apiKey: string };
   let noisyDWalletId: string;
-  const faces: Face[] = [];
+  const clients: ProtocolClient[] = [];
 
   const start = async (fullnodeUrl: string) => {
     service = await startTwoNetworks(test!.url, networks, {
@@ -58,28 +58,28 @@ describe.skipIf(test === undefined)("a network next to a failing one", () => {
       BILLING_USD_PRICES_TESTNET: "SUI=1",
     });
   };
-  const keep = (made: Face): Face => {
-    faces.push(made);
+  const keep = (made: ProtocolClient): ProtocolClient => {
+    clients.push(made);
     return made;
   };
-  const face = (name: Name) => keep(grpcJsFace(service.url, projects[name].apiKey));
-  const reserve = async (over: Face, dwalletId: string, text: string) => {
+  const client = (name: Name) => keep(grpcJsClient(service.url, projects[name].apiKey));
+  const reserve = async (over: ProtocolClient, dwalletId: string, text: string) => {
     const { signatureAlgorithm, hash: hashScheme } = TEST_TRIPLE;
     const message = base64(new TextEncoder().encode(text));
     const reply = await over.call("ReserveSign", { dwalletId, signatureAlgorithm, hashScheme, message });
     return String(reply["signRequestId"]);
   };
-  const submit = (over: Face, signRequestId: string) =>
+  const submit = (over: ProtocolClient, signRequestId: string) =>
     over.call("SubmitSign", { signRequestId, userSignMessage: base64(layoutOfSignMessage()) });
   const sign = async (name: Name, text: string) => {
-    const over = face(name);
+    const over = client(name);
     const signRequestId = await reserve(over, dwalletIds[name], text);
     await submit(over, signRequestId);
     return signRequestId;
   };
   const signAll = async (name: Name, what: string) => {
     const ids = await Promise.all(Array.from({ length: COUNT }, (_, at) => sign(name, `${what} ${at}`)));
-    const ends = await Promise.all(ids.map((id) => signEnd(face(name), id)));
+    const ends = await Promise.all(ids.map((id) => signEnd(client(name), id)));
     return ends.map(({ status }) => status);
   };
   const balanceOf = async (name: Name) => {
@@ -129,14 +129,14 @@ describe.skipIf(test === undefined)("a network next to a failing one", () => {
       mainnet: await fundedProject(service.url, "mainnet", String(CREDIT)),
     };
     noisy = await fundedProject(service.url, "testnet", String(CREDIT));
-    noisyDWalletId = await onboardOverSim(keep(grpcJsFace(service.url, noisy.apiKey)));
+    noisyDWalletId = await onboardOverSim(keep(grpcJsClient(service.url, noisy.apiKey)));
     dwalletIds = {
-      testnet: await onboardOverSim(face("testnet")),
-      mainnet: await onboardOverSim(face("mainnet")),
+      testnet: await onboardOverSim(client("testnet")),
+      mainnet: await onboardOverSim(client("mainnet")),
     };
   });
   afterEach(() => {
-    for (const one of faces.splice(0)) one.close();
+    for (const one of clients.splice(0)) one.close();
   });
   afterAll(async () => {
     await service?.stop();
@@ -156,13 +156,13 @@ describe.skipIf(test === undefined)("a network next to a failing one", () => {
     async (state, _, ends) => {
       const before = { testnet: await balanceOf("testnet"), mainnet: await balanceOf("mainnet") };
       // The reservation waits until the pool has a presign, which a failing fullnode cannot provide.
-      const stuck = await reserve(face("testnet"), dwalletIds.testnet, `stuck while it ${state}`);
+      const stuck = await reserve(client("testnet"), dwalletIds.testnet, `stuck while it ${state}`);
       front.become(state);
       const passedCount = front.passedCount();
-      await submit(face("testnet"), stuck);
+      await submit(client("testnet"), stuck);
       const illEnds = callIll();
       expect(await signAll("mainnet", `beside one that ${state}`)).toEqual(Array(COUNT).fill("completed"));
-      expect(await face("testnet").call("GetSign", { signRequestId: stuck })).toMatchObject({
+      expect(await client("testnet").call("GetSign", { signRequestId: stuck })).toMatchObject({
         status: "queued",
       });
       expect(front.callCount()).toBeGreaterThan(0);
@@ -177,7 +177,7 @@ describe.skipIf(test === undefined)("a network next to a failing one", () => {
         expect([...found[kind]].filter((end) => !ends[kind].includes(end))).toEqual([]);
       if (state !== "slow") expect(found.declared).toContain(ends.declared[0]);
       front.become("honest");
-      expect(await signEnd(face("testnet"), stuck)).toMatchObject({ status: "completed" });
+      expect(await signEnd(client("testnet"), stuck)).toMatchObject({ status: "completed" });
       expect(before.testnet - (await balanceOf("testnet"))).toBe(PRICES.testnet);
       expect(before.mainnet - (await balanceOf("mainnet"))).toBe(BigInt(COUNT) * PRICES.mainnet);
     },
@@ -221,7 +221,7 @@ describe.skipIf(test === undefined)("a network next to a failing one", () => {
 
   it("lets no key of the other network spend its credit", async () => {
     const before = { testnet: await balanceOf("testnet"), mainnet: await balanceOf("mainnet") };
-    const [own, stranger] = [face("mainnet"), face("testnet")];
+    const [own, stranger] = [client("mainnet"), client("testnet")];
     const open = await Promise.all(
       Array.from({ length: COUNT }, (_, at) => reserve(own, dwalletIds.mainnet, `race ${at}`)),
     );

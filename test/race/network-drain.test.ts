@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { printed } from "../component/cli/run-cli.ts";
 import { onboardOverSim } from "../sim/onboard-over.ts";
-import { type Face, grpcJsFace } from "../support/faces.ts";
 import { pollUntil } from "../support/poll-until.ts";
 import { testDatabase } from "../support/postgres.ts";
+import { grpcJsClient, type ProtocolClient } from "../support/protocol-clients.ts";
 import { layoutOfSignMessage, TEST_TRIPLE } from "../support/rows.ts";
 import {
   ADMIN_KEY,
@@ -24,7 +24,7 @@ afterAll(() => test?.drop());
 describe.skipIf(test === undefined)("a drained network", () => {
   let networks: PosingNetwork[];
   const services: TwoNetworkService[] = [];
-  const faces: Face[] = [];
+  const clients: ProtocolClient[] = [];
   let apiKeys: Record<Name, string>;
   const dwalletIds = new Map<Name, string>();
 
@@ -33,19 +33,19 @@ describe.skipIf(test === undefined)("a drained network", () => {
     services.push(service);
     return service;
   };
-  const face = (name: Name, at = 0): Face => {
-    const made = grpcJsFace(services[at]!.url, apiKeys[name]);
-    faces.push(made);
+  const client = (name: Name, at = 0): ProtocolClient => {
+    const made = grpcJsClient(services[at]!.url, apiKeys[name]);
+    clients.push(made);
     return made;
   };
   const reserve = (name: Name, at = 0) => {
     const { signatureAlgorithm, hash: hashScheme } = TEST_TRIPLE;
     const message = base64(new TextEncoder().encode("a message"));
     const request = { dwalletId: dwalletIds.get(name)!, signatureAlgorithm, hashScheme, message };
-    return face(name, at).call("ReserveSign", request);
+    return client(name, at).call("ReserveSign", request);
   };
   const submit = async (name: Name, signRequestId: string) => {
-    const over = face(name);
+    const over = client(name);
     await over.call("SubmitSign", { signRequestId, userSignMessage: base64(layoutOfSignMessage()) });
     return signEnd(over, signRequestId);
   };
@@ -65,10 +65,10 @@ describe.skipIf(test === undefined)("a drained network", () => {
       mainnet: (await fundedProject(url, "mainnet", "10000000")).apiKey,
     };
     for (const name of ["testnet", "mainnet"] as const)
-      dwalletIds.set(name, await onboardOverSim(face(name)));
+      dwalletIds.set(name, await onboardOverSim(client(name)));
   });
   afterAll(async () => {
-    for (const one of faces) one.close();
+    for (const one of clients) one.close();
     for (const service of services) await service.stop();
     await Promise.all((networks ?? []).map(({ localnet }) => localnet.close()));
   });
@@ -82,7 +82,7 @@ describe.skipIf(test === undefined)("a drained network", () => {
     await start();
     for (const at of [0, 1]) {
       await expect(reserve("testnet", at)).rejects.toThrow("testnet takes no new work");
-      await expect(onboardOverSim(face("testnet", at))).rejects.toThrow("testnet takes no new work");
+      await expect(onboardOverSim(client("testnet", at))).rejects.toThrow("testnet takes no new work");
     }
     const refill = { curveName: "SECP256K1", signatureAlgorithmName: "ECDSASecp256k1", count: 1 };
     const { reply } = await operatorCall(services[0]!.url, "/v1/admin/presigns/refill", {

@@ -4,8 +4,13 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { NO_FAULTS } from "../../src/localnet/faults/fault-settings.ts";
 import { printed, runCli } from "../component/cli/run-cli.ts";
 import { onboardOverSim } from "../sim/onboard-over.ts";
-import { connectWebFace, curlFace, type Face, grpcJsFace } from "../support/faces.ts";
 import { testDatabase } from "../support/postgres.ts";
+import {
+  connectWebClient,
+  curlClient,
+  grpcJsClient,
+  type ProtocolClient,
+} from "../support/protocol-clients.ts";
 import { layoutOfSignMessage, TEST_TRIPLE } from "../support/rows.ts";
 import {
   ADMIN_KEY,
@@ -27,7 +32,7 @@ describe.skipIf(test === undefined)("a process that serves two networks", () => 
   let networks: Record<"testnet" | "mainnet", PosingNetwork>;
   let service: TwoNetworkService;
   let projects: Record<"testnet" | "mainnet", { projectId: string; apiKey: string }>;
-  const faces: Face[] = [];
+  const protocolClients: ProtocolClient[] = [];
 
   beforeAll(async () => {
     const [testnet, mainnet] = await Promise.all([posingNetwork("testnet"), posingNetwork("mainnet")]);
@@ -44,22 +49,23 @@ describe.skipIf(test === undefined)("a process that serves two networks", () => 
     };
   });
   afterAll(async () => {
-    for (const face of faces) face.close();
+    for (const protocolClient of protocolClients) protocolClient.close();
     await service?.stop();
     await Promise.all(Object.values(networks ?? {}).map(({ localnet }) => localnet.close()));
   });
 
-  const keep = (face: Face): Face => {
-    faces.push(face);
-    return face;
+  const keep = (protocolClient: ProtocolClient): ProtocolClient => {
+    protocolClients.push(protocolClient);
+    return protocolClient;
   };
-  const face = (network: "testnet" | "mainnet") => keep(grpcJsFace(service.url, projects[network].apiKey));
+  const protocolClient = (network: "testnet" | "mainnet") =>
+    keep(grpcJsClient(service.url, projects[network].apiKey));
   const balanceOf = async (network: "testnet" | "mainnet") => {
     const headers = { authorization: `Bearer ${projects[network].apiKey}` };
     const reply = await fetch(`${service.url}/v1/billing/balance`, { headers });
     return BigInt(((await reply.json()) as { balanceMicroUsd: string }).balanceMicroUsd);
   };
-  const submitSign = async (over: Face, dwalletId: string, text: string) => {
+  const submitSign = async (over: ProtocolClient, dwalletId: string, text: string) => {
     const { signatureAlgorithm, hash: hashScheme } = TEST_TRIPLE;
     const message = base64(new TextEncoder().encode(text));
     const request = { dwalletId, signatureAlgorithm, hashScheme, message };
@@ -70,10 +76,10 @@ describe.skipIf(test === undefined)("a process that serves two networks", () => 
   };
 
   it.each([
-    ["gRPC", (key: string, network?: string) => grpcJsFace(service.url, key, network)],
-    ["Connect", (key: string, network?: string) => connectWebFace(service.url, key, "connect", network)],
-    ["gRPC-web", (key: string, network?: string) => connectWebFace(service.url, key, "grpc-web", network)],
-    ["REST", (key: string, network?: string) => curlFace(service.url, key, network)],
+    ["gRPC", (key: string, network?: string) => grpcJsClient(service.url, key, network)],
+    ["Connect", (key: string, network?: string) => connectWebClient(service.url, key, "connect", network)],
+    ["gRPC-web", (key: string, network?: string) => connectWebClient(service.url, key, "grpc-web", network)],
+    ["REST", (key: string, network?: string) => curlClient(service.url, key, network)],
   ])("answers over %s for the network in the header, or else for the key's network", async (_, open) => {
     const described = async (key: string, network?: string) =>
       (await keep(open(key, network)).call("GetNetwork", {}))["network"];
@@ -137,7 +143,7 @@ describe.skipIf(test === undefined)("a process that serves two networks", () => 
   it("verifies as many wrong halves of a project as its own network allows", async () => {
     const endsOn = async (network: "testnet" | "mainnet") => {
       const { apiKey } = await fundedProject(service.url, network, String(CREDIT));
-      const over = keep(grpcJsFace(service.url, apiKey));
+      const over = keep(grpcJsClient(service.url, apiKey));
       const { signatureAlgorithm, hash: hashScheme } = TEST_TRIPLE;
       const request = {
         dwalletId: await onboardOverSim(over),
@@ -164,7 +170,7 @@ describe.skipIf(test === undefined)("a process that serves two networks", () => 
   });
 
   it("signs on both at each network's own price, and completes every signature on one while the other hangs", async () => {
-    const [onTestnet, onMainnet] = [face("testnet"), face("mainnet")];
+    const [onTestnet, onMainnet] = [protocolClient("testnet"), protocolClient("mainnet")];
     const [testnetId, mainnetId] = await Promise.all([onboardOverSim(onTestnet), onboardOverSim(onMainnet)]);
     const [testnetBefore, mainnetBefore] = [await balanceOf("testnet"), await balanceOf("mainnet")];
     const first = await submitSign(onTestnet, testnetId, "before");
@@ -174,7 +180,7 @@ describe.skipIf(test === undefined)("a process that serves two networks", () => 
     networks.testnet.localnet.faults.set({ ...NO_FAULTS, timeout: 1 });
     const stuck = await submitSign(onTestnet, testnetId, "stuck");
     const load = Array.from({ length: 40 }, () =>
-      keep(face("testnet"))
+      keep(protocolClient("testnet"))
         .call("GetNetwork", {})
         .then(
           () => "answered",

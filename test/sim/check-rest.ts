@@ -4,7 +4,7 @@ import { verifyLedger } from "../../src/ledger/verify-ledger.ts";
 import type { AlgorithmTriple } from "../../src/protocol/algorithms.ts";
 import type { Database } from "../../src/store/database.ts";
 import { ownerOf } from "../support/exits.ts";
-import { judge } from "../support/judges.ts";
+import { isValidSignature } from "../support/signature-verifiers.ts";
 
 /** The chain to read, and the sender of its transactions. */
 interface FullnodeOfWallet {
@@ -74,7 +74,7 @@ async function checkRequests(database: Database, triple: AlgorithmTriple): Promi
   );
   return rows.flatMap(({ id, status, reason, message, signature, publicKey, price, booked }) => {
     if (status !== "completed" && status !== "failed") return [`request ${id} is still ${status}`];
-    const isValid = signature !== null && judge({ ...triple, publicKey, message, signature });
+    const isValid = signature !== null && isValidSignature({ ...triple, publicKey, message, signature });
     if (status === "completed" && !isValid) return [`request ${id} has a signature that does not verify`];
     const due = isValid ? -price : 0n;
     return booked === due ? [] : [`request ${id} (${status}, ${reason}) is booked at ${booked}, not ${due}`];

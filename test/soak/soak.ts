@@ -14,7 +14,7 @@ import {
 } from "../support/service.ts";
 import { openTestPool } from "../support/test-pool.ts";
 import { downloadParameters, onboardOver, reserveOver, signEnd, submitOver } from "../support/user.ts";
-import { restFace } from "./rest-face.ts";
+import { restClient } from "./rest-client.ts";
 
 /** The report of a soak. */
 export interface SoakReport {
@@ -76,9 +76,9 @@ export async function soak({
     print(`${REPLICA_COUNT} replicas run`);
 
     const engine = createInlineEngine();
-    const face = restFace(running, apiKey);
+    const protocolClient = restClient(running, apiKey);
     const steps = { engine, parameters: await downloadParameters(running()[0]!, "ED25519"), triple: TRIPLE };
-    const dwallet = await onboardOver(face, steps, new Uint8Array(randomBytes(32)));
+    const dwallet = await onboardOver(protocolClient, steps, new Uint8Array(randomBytes(32)));
     print("a dWallet is there; signing and killing begins");
 
     const endMs = performance.now() + durationMs;
@@ -88,9 +88,9 @@ export async function soak({
     const signing = Array.from({ length: SIGNERS_AT_ONCE }, async () => {
       while (!isOver()) {
         const message = new Uint8Array(randomBytes(32));
-        const reserved = await reserveOver(face, TRIPLE, dwallet, message);
-        await submitOver(face, steps, dwallet, reserved, message);
-        const { status } = await signEnd(face, reserved["signRequestId"]!);
+        const reserved = await reserveOver(protocolClient, TRIPLE, dwallet, message);
+        await submitOver(protocolClient, steps, dwallet, reserved, message);
+        const { status } = await signEnd(protocolClient, reserved["signRequestId"]!);
         if (status === "completed") completedCount++;
       }
     });

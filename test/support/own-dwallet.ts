@@ -12,7 +12,7 @@ import { buildProtocolParameters } from "../../src/protocol/parameters/build-pro
 import { curveByNumber } from "../../src/protocol/proofs/curve.ts";
 import { runSteps } from "../../src/protocol/steps.ts";
 import { decodeUserShare } from "../../src/protocol/user-share.ts";
-import { judge } from "./judges.ts";
+import { isValidSignature } from "./signature-verifiers.ts";
 
 /** A dWallet with this project's user half, and its network. */
 export interface OwnDWallet {
@@ -102,7 +102,7 @@ export function networkSignInput(request: SignRequest, userSignMessage: Uint8Arr
 export function isSigned(network: NetworkParty, request: SignRequest, userSignMessage: Uint8Array): boolean {
   const signature = completed(network.sign(networkSignInput(request, userSignMessage)));
   const { signatureAlgorithm, hash, curve } = request.triple;
-  return judge({
+  return isValidSignature({
     signatureAlgorithm,
     hash,
     publicKey: publicKeyFromDWalletOutput(curve, request.dwalletOutput),

@@ -6,8 +6,8 @@ import { SecretBytes } from "../../src/crypto/secret-bytes.ts";
 import { signDWalletOutput, signEncryptionKey } from "../../src/crypto/user-keys.ts";
 import type { AlgorithmTriple } from "../../src/protocol/algorithms.ts";
 import { sessionIdentifierDigest } from "../../src/protocol/session-identifier.ts";
-import type { Face } from "./faces.ts";
 import { pollUntil } from "./poll-until.ts";
+import type { ProtocolClient } from "./protocol-clients.ts";
 
 /** A test's dWallet with the user's share. */
 export interface TestDWallet {
@@ -38,12 +38,16 @@ export async function downloadParameters(baseUrl: string, curve: string): Promis
 }
 
 /** Registers a key, makes a dWallet and accepts its share, call by call over one protocol. */
-export async function onboardOver(face: Face, steps: UserSteps, seed: Uint8Array): Promise<TestDWallet> {
+export async function onboardOver(
+  protocolClient: ProtocolClient,
+  steps: UserSteps,
+  seed: Uint8Array,
+): Promise<TestDWallet> {
   const { engine, parameters, triple } = steps;
   using keys: UserKeys = await engine.deriveUserKeys({ curve: triple.curve, seed });
-  const network = await face.call("GetNetwork", {});
+  const network = await protocolClient.call("GetNetwork", {});
   const senderAddress = (network["senderAddresses"] as string[])[0]!;
-  const key = await face.call("RegisterEncryptionKey", {
+  const key = await protocolClient.call("RegisterEncryptionKey", {
     curve: triple.curve,
     encryptionKey: base64(keys.encryptionKey),
     signature: base64(signEncryptionKey(keys)),
@@ -61,7 +65,7 @@ export async function onboardOver(face: Face, steps: UserSteps, seed: Uint8Array
     parameters,
     encryptionKey: keys.encryptionKey,
   });
-  const created = await face.call("CreateDWallet", {
+  const created = await protocolClient.call("CreateDWallet", {
     encryptionKeyId: key["encryptionKeyId"]!,
     curve: triple.curve,
     networkEncryptionKeyId: network["networkEncryptionKeyId"]!,
@@ -73,24 +77,24 @@ export async function onboardOver(face: Face, steps: UserSteps, seed: Uint8Array
     signerPublicKey: base64(keys.signerPublicKey),
   });
   const id = String(created["dwalletId"]);
-  const waiting = await dwalletIn(face, id, "AwaitingKeyHolderSignature");
-  await face.call("AcceptDWallet", {
+  const waiting = await dwalletIn(protocolClient, id, "AwaitingKeyHolderSignature");
+  await protocolClient.call("AcceptDWallet", {
     dwalletId: id,
     encryptedUserSecretKeyShareId: waiting["encryptedUserSecretKeyShareId"]!,
     userOutputSignature: base64(signDWalletOutput(keys, fromBase64(waiting["publicOutput"]))),
   });
-  const active = await dwalletIn(face, id, "Active");
+  const active = await dwalletIn(protocolClient, id, "Active");
   return { id, publicKey: fromBase64(active["publicKey"]), shareHex: hex(share) };
 }
 
 /** Reserves a presign. Returns the reply of the service. */
 export function reserveOver(
-  face: Face,
+  protocolClient: ProtocolClient,
   triple: AlgorithmTriple,
   dwallet: TestDWallet,
   message: Uint8Array,
 ): Promise<Record<string, JsonValue>> {
-  return face.call("ReserveSign", {
+  return protocolClient.call("ReserveSign", {
     dwalletId: dwallet.id,
     signatureAlgorithm: triple.signatureAlgorithm,
     hashScheme: triple.hash,
@@ -100,7 +104,7 @@ export function reserveOver(
 
 /** Computes the user's half for a reservation and submits it. */
 export async function submitOver(
-  face: Face,
+  protocolClient: ProtocolClient,
   steps: UserSteps,
   dwallet: TestDWallet,
   reserved: Record<string, JsonValue>,
@@ -114,7 +118,7 @@ export async function submitOver(
     presign: fromBase64(reserved["presign"]),
     message,
   });
-  return face.call("SubmitSign", {
+  return protocolClient.call("SubmitSign", {
     signRequestId: reserved["signRequestId"]!,
     userSignMessage: base64(userSignMessage),
   });
@@ -122,16 +126,19 @@ export async function submitOver(
 
 /** Reads a dWallet until it is in this state. */
 export function dwalletIn(
-  face: Face,
+  protocolClient: ProtocolClient,
   dwalletId: JsonValue,
   state: string,
 ): Promise<Record<string, JsonValue>> {
-  return until(face, { dwalletId }, "GetDWallet", "state", [state]);
+  return until(protocolClient, { dwalletId }, "GetDWallet", "state", [state]);
 }
 
 /** Reads a sign request until it is final. */
-export function signEnd(face: Face, signRequestId: JsonValue): Promise<Record<string, JsonValue>> {
-  return until(face, { signRequestId }, "GetSign", "status", ["completed", "failed"]);
+export function signEnd(
+  protocolClient: ProtocolClient,
+  signRequestId: JsonValue,
+): Promise<Record<string, JsonValue>> {
+  return until(protocolClient, { signRequestId }, "GetSign", "status", ["completed", "failed"]);
 }
 
 /** Base64 of bytes, as protobuf JSON requires it. */
@@ -145,14 +152,14 @@ const hex = (secret: SecretBytes): string => Buffer.from(secret.reveal()).toStri
 
 /** Polls like a client. */
 async function until(
-  face: Face,
+  protocolClient: ProtocolClient,
   request: Record<string, JsonValue>,
   method: "GetDWallet" | "GetSign",
   field: "state" | "status",
   wanted: readonly string[],
 ): Promise<Record<string, JsonValue>> {
   return pollUntil(async () => {
-    const reply = await face.call(method, request);
+    const reply = await protocolClient.call(method, request);
     const state = String(reply[field]);
     if (wanted.includes(state)) return reply;
     if (state.startsWith("NetworkRejected") || state === "failed")

@@ -173,7 +173,7 @@ export const MONEY_MUTANTS: readonly Mutant[] = [
     file: "src/billing/prices/check-price.ts",
     find: "return step * 100n <= from.picoUsd * BigInt(maxStepPercent);",
     replace: "return step >= 0n;",
-    tests: ["test/unit/billing/prices/judge-price.test.ts"],
+    tests: ["test/unit/billing/prices/check-price.test.ts"],
   },
   {
     name: "the deposit address of a project is the same on every network",

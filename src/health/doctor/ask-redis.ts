@@ -16,7 +16,7 @@ export async function askRedis(url: Secret): Promise<Finding> {
   });
   try {
     await client.connect();
-    return judgeRedis(await client.info());
+    return checkRedis(await client.info());
   } catch (error) {
     // The connection's own error is more specific than "closed".
     throw broken ?? error;
@@ -29,7 +29,7 @@ const TIMEOUT_MS = 5_000;
 const OLDEST_MAJOR = 6;
 
 /** Returns the finding for a reply to `INFO`. */
-export function judgeRedis(info: string): Finding {
+export function checkRedis(info: string): Finding {
   const read = (name: string) => new RegExp(`^${name}:(.*?)\\r?$`, "m").exec(info)?.[1] ?? "";
   const version = read("redis_version");
   const policy = read("maxmemory_policy");

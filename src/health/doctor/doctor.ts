@@ -15,8 +15,8 @@ export async function runDoctor(
   { timeoutMs = DEFAULT_TIMEOUT_MS }: DoctorOptions = {},
 ): Promise<NamedFinding[]> {
   const reading = readConfig(environment);
-  const judged = judge(reading);
-  if (reading.faults.length > 0) return judged;
+  const evaluated = evaluate(reading);
+  if (reading.faults.length > 0) return evaluated;
   const { config } = reading;
   const database = once(() => openDoctorDatabase(config));
   const subject = {
@@ -30,7 +30,7 @@ export async function runDoctor(
     const findings = await runChecks(healthChecks(subject), timeoutMs);
     const redact = createRedact(reading.secrets);
     // A failure may quote a URL.
-    return [...judged, ...findings.map((finding) => ({ ...finding, found: redact(finding.found) }))];
+    return [...evaluated, ...findings.map((finding) => ({ ...finding, found: redact(finding.found) }))];
   } finally {
     await database().then(
       (opened) => opened.close(),
@@ -47,7 +47,7 @@ export interface DoctorOptions {
 
 const DEFAULT_TIMEOUT_MS = 15_000;
 
-function judge({ config, faults, warnings }: ConfigReading): NamedFinding[] {
+function evaluate({ config, faults, warnings }: ConfigReading): NamedFinding[] {
   const name = "configuration";
   if (faults.length > 0) {
     const advice = "set the variable; `tss config` prints the effective values";

@@ -86,34 +86,34 @@ function gateWith(limits: RateLimits) {
 const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
 const testnet = { "x-network": "testnet" };
 
-const faces = METHODS.flatMap((method) =>
-  (["rest", "grpc"] as const).map((face) => {
+const protocols = METHODS.flatMap((method) =>
+  (["rest", "grpc"] as const).map((protocol) => {
     const policy = methodPolicy(method);
-    return { name: `${method.parent.name}/${method.name}`, face, method, policy };
+    return { name: `${method.parent.name}/${method.name}`, protocol, method, policy };
   }),
 );
-const withKey = faces.filter(({ policy }) => policy.access !== "public");
-const ofProjects = faces.filter(({ policy }) => policy.access === "project");
+const withKey = protocols.filter(({ policy }) => policy.access !== "public");
+const ofProjects = protocols.filter(({ policy }) => policy.access === "project");
 const ofScopes = ofProjects.filter(({ policy }) => policy.scope !== "any");
 const ofEveryKey = ofProjects.filter(({ policy }) => policy.scope === "any");
-const ofAdmins = faces.filter(({ policy }) => policy.access === "admin");
-const ofAnyone = faces.filter(({ policy }) => policy.access === "public");
-type Face = (typeof faces)[number];
+const ofAdmins = protocols.filter(({ policy }) => policy.access === "admin");
+const ofAnyone = protocols.filter(({ policy }) => policy.access === "public");
+type ProtocolClient = (typeof protocols)[number];
 
-const goodKeyOf = ({ policy }: Face) =>
+const goodKeyOf = ({ policy }: ProtocolClient) =>
   policy.access === "public" ? {} : bearer(policy.access === "admin" ? ADMIN_KEY : keys.good);
 
 async function expectRefusal(
-  { face, method }: Face,
+  { protocol, method }: ProtocolClient,
   headers: Record<string, string>,
   reason: string,
 ): Promise<void> {
-  expect((await open[face](method, headers)).reason).toBe(reason);
+  expect((await open[protocol](method, headers)).reason).toBe(reason);
   expect(open.reached).toEqual([]);
 }
 
 describe("an unknown key", () => {
-  it.each(withKey)("is refused by $name over $face", async (call) => {
+  it.each(withKey)("is refused by $name over $protocol", async (call) => {
     await expectRefusal(call, {}, "MISSING_KEY");
     await expectRefusal(call, { authorization: "Basic YTpi" }, "MISSING_KEY");
     await expectRefusal(call, bearer(UNKNOWN_KEY), "INVALID_KEY");
@@ -124,73 +124,76 @@ describe("an unknown key", () => {
 });
 
 describe("a key of the wrong kind", () => {
-  it.each(ofProjects)("is refused by $name over $face, which is for projects", async (call) => {
+  it.each(ofProjects)("is refused by $name over $protocol, which is for projects", async (call) => {
     await expectRefusal(call, bearer(ADMIN_KEY), "INVALID_KEY");
     await expectRefusal(call, bearer(keys.named), "INVALID_KEY");
   });
 
-  it.each(ofScopes)("is refused by $name over $face, whose scope it lacks", async (call) => {
+  it.each(ofScopes)("is refused by $name over $protocol, whose scope it lacks", async (call) => {
     await expectRefusal(call, bearer(keys.scoped.get(call.policy.scope as Scope)!), "SCOPE_MISSING");
   });
 
-  it.each(ofAdmins)("is refused by $name over $face, which is for admins", async (call) => {
+  it.each(ofAdmins)("is refused by $name over $protocol, which is for admins", async (call) => {
     await expectRefusal(call, bearer(keys.good), "ADMIN_ONLY");
     await expectRefusal(call, bearer(`${ADMIN_KEY}x`), "INVALID_KEY");
   });
 });
 
 describe("a project's key of any scope", () => {
-  it.each(ofEveryKey)("may call $name over $face", async (call) => {
+  it.each(ofEveryKey)("may call $name over $protocol", async (call) => {
     for (const key of keys.scoped.values())
-      expect((await open[call.face](call.method, bearer(key))).reason).toBeUndefined();
+      expect((await open[call.protocol](call.method, bearer(key))).reason).toBeUndefined();
   });
 });
 
 describe("a named admin key", () => {
-  it.each(ofAdmins)("may call $name over $face unless it requires ADMIN_API_KEY", async (call) => {
-    const { reason } = await open[call.face](call.method, bearer(keys.named));
+  it.each(ofAdmins)("may call $name over $protocol unless it requires ADMIN_API_KEY", async (call) => {
+    const { reason } = await open[call.protocol](call.method, bearer(keys.named));
     const isRootOnly = call.method.name === "CreateAdminKey";
-    const hasBody = call.face === "rest" && reason !== undefined;
+    const hasBody = call.protocol === "rest" && reason !== undefined;
     expect(reason).toBe(isRootOnly ? "ROOT_KEY_ONLY" : hasBody ? "VALIDATION" : undefined);
   });
 });
 
 describe("a key from an address that it does not allow", () => {
-  it.each(ofProjects)("is refused by $name over $face before any other check", async (call) => {
+  it.each(ofProjects)("is refused by $name over $protocol before any other check", async (call) => {
     await expectRefusal(call, bearer(keys.elsewhere), "ADDRESS_NOT_ALLOWED");
     await expectRefusal(call, { ...bearer(keys.elsewhere), ...testnet }, "ADDRESS_NOT_ALLOWED");
   });
 });
 
 describe("another network", () => {
-  it.each(ofProjects)("than the key's is refused by $name over $face", async (call) => {
+  it.each(ofProjects)("than the key's is refused by $name over $protocol", async (call) => {
     await expectRefusal(call, { ...bearer(keys.good), ...testnet }, "NETWORK_MISMATCH");
     // The key is checked first.
     await expectRefusal(call, { ...bearer(UNKNOWN_KEY), ...testnet }, "INVALID_KEY");
   });
 
-  it.each(ofScopes)("than the key's is refused by $name over $face before the scope", async (call) => {
+  it.each(ofScopes)("than the key's is refused by $name over $protocol before the scope", async (call) => {
     const scopeless = bearer(keys.scoped.get(call.policy.scope as Scope)!);
     await expectRefusal(call, { ...scopeless, ...testnet }, "NETWORK_MISMATCH");
   });
 
-  it.each([...ofAdmins, ...ofAnyone])("than those served is refused by $name over $face", async (call) => {
-    await expectRefusal(call, { ...goodKeyOf(call), ...testnet }, "NETWORK_DISABLED");
-  });
+  it.each([...ofAdmins, ...ofAnyone])(
+    "than those served is refused by $name over $protocol",
+    async (call) => {
+      await expectRefusal(call, { ...goodKeyOf(call), ...testnet }, "NETWORK_DISABLED");
+    },
+  );
 });
 
 describe("too many calls", () => {
-  it.each(faces)("are refused by $name over $face", async (call) => {
+  it.each(protocols)("are refused by $name over $protocol", async (call) => {
     const limited = await serveContract(gateWith(ONE_CALL));
     try {
-      const first = await limited[call.face](call.method, goodKeyOf(call));
+      const first = await limited[call.protocol](call.method, goodKeyOf(call));
       expect(first.reason).not.toBe("RATE_LIMITED");
       if (first.reason === undefined) {
         expect(first.headers.get("ratelimit-limit")).toBe("1");
         expect(first.headers.get("ratelimit-remaining")).toBe("0");
         expect(first.headers.get("ratelimit-reset")).toBe("1000");
       }
-      const refusal = await limited[call.face](call.method, goodKeyOf(call));
+      const refusal = await limited[call.protocol](call.method, goodKeyOf(call));
       expect(refusal.reason).toBe("RATE_LIMITED");
       expect(refusal.headers.get("ratelimit-limit")).toBe("1");
       expect(refusal.headers.get("ratelimit-remaining")).toBe("0");
@@ -198,7 +201,7 @@ describe("too many calls", () => {
       expect(refusal.headers.get("ratelimit-reset")).toBe("1000");
       // Callers without permission do not use up the rate of others.
       if (call.policy.access !== "public") {
-        expect((await limited[call.face](call.method, {})).reason).toBe("MISSING_KEY");
+        expect((await limited[call.protocol](call.method, {})).reason).toBe("MISSING_KEY");
       }
     } finally {
       await limited.close();
@@ -207,10 +210,13 @@ describe("too many calls", () => {
 });
 
 describe("a permitted caller", () => {
-  it.each(faces)("may call $name over $face", async (call) => {
-    const { reason } = await open[call.face](call.method, { ...goodKeyOf(call), "x-network": "localnet" });
+  it.each(protocols)("may call $name over $protocol", async (call) => {
+    const { reason } = await open[call.protocol](call.method, {
+      ...goodKeyOf(call),
+      "x-network": "localnet",
+    });
     // The body of a REST call is not JSON, which the server notices only after the gate.
-    const hasBody = call.face === "rest" && reason !== undefined;
+    const hasBody = call.protocol === "rest" && reason !== undefined;
     expect(reason).toBe(hasBody ? "VALIDATION" : undefined);
     expect(open.reached).toEqual(hasBody ? [] : [call.method.name]);
   });

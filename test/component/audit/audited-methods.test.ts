@@ -7,16 +7,16 @@ import { dwalletOf, readyPresigns } from "../../support/rows.ts";
 import { signSteps } from "../../support/sign-steps.ts";
 import { METHODS } from "../access/contract-calls.ts";
 import { ADMIN_KEY, type ErrorStack, startErrorStack } from "../errors/error-stack.ts";
-import type { Face } from "../errors/face.ts";
+import type { ProtocolClient } from "../errors/protocol-client.ts";
 import { refusing } from "../errors/provocations/onboarding-provocations.ts";
-import { createRestFace } from "../errors/rest-face.ts";
+import { createRestClient } from "../errors/rest-client.ts";
 import { AUDITED_CALLS } from "./audited-calls.ts";
 
 let stack: ErrorStack;
-let face: Face;
+let protocolClient: ProtocolClient;
 beforeAll(async () => {
   stack = await startErrorStack();
-  face = createRestFace(stack.url);
+  protocolClient = createRestClient(stack.url);
 }, DATABASE_TIMEOUT_MS);
 afterAll(() => stack.close());
 afterEach(() => stack.database.query("DROP TRIGGER IF EXISTS audit_fails ON audit_event"));
@@ -71,7 +71,7 @@ describe.each(audited.map((method) => ({ name: method.name, method })))(
       const call = { method, ...(await prepare(stack)) };
       const before = await newestEvent();
       // Calls that wait for the chain fail at once here; the change and its event are written before that.
-      const reply = await refusing(stack, "no", () => face.call(call));
+      const reply = await refusing(stack, "no", () => protocolClient.call(call));
       expect(["", "CHAIN_REJECTED"]).toContain(reply.reason ?? "");
       const event = {
         actor: call.key === ADMIN_KEY ? "admin" : expect.stringMatching(/^key:[0-9a-f-]{36}$/),
@@ -86,7 +86,7 @@ describe.each(audited.map((method) => ({ name: method.name, method })))(
       const call = { method, ...(await prepare(stack)) };
       await auditFails();
       const before = await contents(stack.database);
-      expect((await face.call(call)).reason).toBe("INTERNAL");
+      expect((await protocolClient.call(call)).reason).toBe("INTERNAL");
       expect(await contents(stack.database)).toEqual(before);
     });
   },

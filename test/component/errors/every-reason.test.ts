@@ -5,9 +5,9 @@ import { httpStatusOfCode } from "../../../src/transport/http-status.ts";
 import { DATABASE_TIMEOUT_MS } from "../../support/database.ts";
 import { documentedReasons } from "./documented-reasons.ts";
 import { ADMIN_KEY, type ErrorStack, INTERNAL_FAILURE, startErrorStack } from "./error-stack.ts";
-import type { Face } from "./face.ts";
 import { FULLNODE_FAILURE } from "./fake-fullnode.ts";
-import { createGrpcFace } from "./grpc-face.ts";
+import { createGrpcClient } from "./grpc-client.ts";
+import type { ProtocolClient } from "./protocol-client.ts";
 import { ACCESS_PROVOCATIONS } from "./provocations/access-provocations.ts";
 import { ADMIN_PROVOCATIONS } from "./provocations/admin-provocations.ts";
 import { DEPOSIT_PROVOCATIONS } from "./provocations/deposit-provocations.ts";
@@ -16,7 +16,7 @@ import { PROCESS_PROVOCATIONS } from "./provocations/process-provocations.ts";
 import type { Provocation } from "./provocations/provocation.ts";
 import { REQUEST_PROVOCATIONS } from "./provocations/request-provocations.ts";
 import { SIGNING_PROVOCATIONS } from "./provocations/signing-provocations.ts";
-import { createRestFace } from "./rest-face.ts";
+import { createRestClient } from "./rest-client.ts";
 import type { WireReply } from "./wire-reply.ts";
 
 const TABLES = [
@@ -30,7 +30,7 @@ const TABLES = [
 ];
 
 /** The reasons that only one protocol can return. Each provocation says why the other cannot. */
-const ONE_PROTOCOL: Readonly<Partial<Record<ErrorReason, Face["name"]>>> = {
+const ONE_PROTOCOL: Readonly<Partial<Record<ErrorReason, ProtocolClient["name"]>>> = {
   MALFORMED_FRAME: "grpc",
   METHOD_NOT_ALLOWED: "rest",
   NOT_ACCEPTABLE: "rest",
@@ -43,51 +43,62 @@ const cases = TABLES.flatMap((table) => Object.entries<readonly Provocation[]>(t
   ([reason, provocations]) =>
     provocations.flatMap((provocation) =>
       (["rest", "grpc"] as const)
-        .filter((face) => provocation.only === undefined || provocation.only.face === face)
-        .map((face) => ({ reason: reason as ErrorReason, face, how: provocation.how, provocation })),
+        .filter(
+          (protocolClient) =>
+            provocation.only === undefined || provocation.only.protocolClient === protocolClient,
+        )
+        .map((protocolClient) => ({
+          reason: reason as ErrorReason,
+          protocolClient,
+          how: provocation.how,
+          provocation,
+        })),
     ),
 );
 
 let stack: ErrorStack;
-let faces: Record<Face["name"], Face>;
+let protocolClients: Record<ProtocolClient["name"], ProtocolClient>;
 const given = new Set<string>();
 const named = new Set<string>();
 const refusedOperations = new Map<string, Set<string>>();
 
 beforeAll(async () => {
   stack = await startErrorStack();
-  faces = { rest: noting(createRestFace(stack.url)), grpc: createGrpcFace(stack.url) };
+  protocolClients = { rest: noting(createRestClient(stack.url)), grpc: createGrpcClient(stack.url) };
 }, DATABASE_TIMEOUT_MS);
 afterAll(async () => {
-  faces.grpc.close();
+  protocolClients.grpc.close();
   await stack.close();
 });
 
 describe("a reply", () => {
-  it.each(cases)("over $face has $reason: $how", async ({ reason, face, provocation }) => {
-    const reply = await provocation.provoke(stack, faces[face]);
-    expect({ reason: reply.reason, domain: reply.domain, message: reply.message }).toEqual({
-      reason,
-      domain: "tss",
-      message: expect.stringMatching(/./),
-    });
-    given.add(`${reason} over ${face}`);
-    expectStatus(reply, ERROR_CATALOGUE[reason], face, provocation);
-    expectRetryHint(reply, ERROR_CATALOGUE[reason], face, provocation);
-    const requestId = reply.headers.get("x-request-id");
-    expect(requestId).toMatch(/./);
-    expect(reply.metadata).toEqual(reason === "INTERNAL" ? { requestId } : (provocation.metadata ?? {}));
-    for (const name of Object.keys(reply.metadata)) named.add(`${reason} names ${name}`);
-    expect(reply.fields).toEqual(provocation.fields ?? []);
-    expectNothingInternal(reply);
-  });
+  it.each(cases)(
+    "over $protocolClient has $reason: $how",
+    async ({ reason, protocolClient, provocation }) => {
+      const reply = await provocation.provoke(stack, protocolClients[protocolClient]);
+      expect({ reason: reply.reason, domain: reply.domain, message: reply.message }).toEqual({
+        reason,
+        domain: "tss",
+        message: expect.stringMatching(/./),
+      });
+      given.add(`${reason} over ${protocolClient}`);
+      expectStatus(reply, ERROR_CATALOGUE[reason], protocolClient, provocation);
+      expectRetryHint(reply, ERROR_CATALOGUE[reason], protocolClient, provocation);
+      const requestId = reply.headers.get("x-request-id");
+      expect(requestId).toMatch(/./);
+      expect(reply.metadata).toEqual(reason === "INTERNAL" ? { requestId } : (provocation.metadata ?? {}));
+      for (const name of Object.keys(reply.metadata)) named.add(`${reason} names ${name}`);
+      expect(reply.fields).toEqual(provocation.fields ?? []);
+      expectNothingInternal(reply);
+    },
+  );
 });
 
 it("every reason of the catalogue was seen over both protocols, or over the only one that can give it", () => {
   const wanted = (Object.keys(ERROR_CATALOGUE) as ErrorReason[]).flatMap((reason) =>
     (["rest", "grpc"] as const)
-      .filter((face) => (ONE_PROTOCOL[reason] ?? face) === face)
-      .map((face) => `${reason} over ${face}`),
+      .filter((protocolClient) => (ONE_PROTOCOL[reason] ?? protocolClient) === protocolClient)
+      .map((protocolClient) => `${reason} over ${protocolClient}`),
   );
   expect([...given].sort()).toEqual(wanted.sort());
 });
@@ -110,7 +121,9 @@ it("the metadata of the replies has exactly the keys that the catalogue lists", 
 });
 
 it("the log has the details that callers do not see, under the reply's request id", async () => {
-  const reply = await stack.broken(() => PROCESS_PROVOCATIONS.INTERNAL[0].provoke(stack, faces.grpc));
+  const reply = await stack.broken(() =>
+    PROCESS_PROVOCATIONS.INTERNAL[0].provoke(stack, protocolClients.grpc),
+  );
   expect(stack.failures.at(-1)).toMatchObject({
     level: "error",
     reason: "INTERNAL",
@@ -120,11 +133,11 @@ it("the log has the details that callers do not see, under the reply's request i
 });
 
 /** Wraps a protocol's client, and records each refusal by operation. */
-function noting(face: Face): Face {
+function noting(protocolClient: ProtocolClient): ProtocolClient {
   return {
-    ...face,
+    ...protocolClient,
     async call(call) {
-      const reply = await face.call(call);
+      const reply = await protocolClient.call(call);
       const reasons = refusedOperations.get(call.method.localName) ?? new Set();
       if (reply.reason !== undefined) refusedOperations.set(call.method.localName, reasons.add(reply.reason));
       return reply;
@@ -135,14 +148,14 @@ function noting(face: Face): Face {
 function expectStatus(
   reply: WireReply,
   kind: ErrorKind,
-  face: Face["name"],
+  protocolClient: ProtocolClient["name"],
   { isInStream = false, headers = {} }: Provocation,
 ): void {
   const httpStatus = kind.httpStatus ?? httpStatusOfCode(kind.code);
   expect({ code: reply.code, http: reply.httpStatus }).toEqual({
     code: kind.code,
     // gRPC carries everything in its own status.
-    http: face === "grpc" || isInStream ? 200 : httpStatus,
+    http: protocolClient === "grpc" || isInStream ? 200 : httpStatus,
   });
   expect(Object.fromEntries(reply.headers)).toMatchObject(headers);
 }
@@ -150,13 +163,13 @@ function expectStatus(
 function expectRetryHint(
   { retryDelaySeconds, headers }: WireReply,
   { retryAfterSeconds, isRetryComputed = false }: ErrorKind,
-  face: Face["name"],
+  protocolClient: ProtocolClient["name"],
   { isInStream = false }: Provocation,
 ): void {
   if (isRetryComputed) expect(retryDelaySeconds).toBeGreaterThan(0);
   else expect(retryDelaySeconds).toBe(retryAfterSeconds);
   // Over REST, the head of a stream is sent before there is a failure to retry.
-  const hasHeader = retryDelaySeconds !== undefined && !(face === "rest" && isInStream);
+  const hasHeader = retryDelaySeconds !== undefined && !(protocolClient === "rest" && isInStream);
   expect(headers.get("retry-after")).toBe(hasHeader ? String(Math.ceil(retryDelaySeconds)) : null);
 }
 

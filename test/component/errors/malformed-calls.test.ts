@@ -7,20 +7,20 @@ import { ERROR_CATALOGUE, type ErrorKind } from "../../../src/errors/catalogue.t
 import { DATABASE_TIMEOUT_MS } from "../../support/database.ts";
 import { METHODS } from "../access/contract-calls.ts";
 import { ADMIN_KEY, type ErrorStack, startErrorStack } from "./error-stack.ts";
-import { createGrpcFace, type GrpcFace } from "./grpc-face.ts";
+import { createGrpcClient, type GrpcClient } from "./grpc-client.ts";
 import { malformedGrpc, malformedRest } from "./malformed-calls.ts";
-import { sendRest } from "./rest-face.ts";
+import { sendRest } from "./rest-client.ts";
 import type { WireReply } from "./wire-reply.ts";
 
 const RUNS = { numRuns: 40 };
 
 let stack: ErrorStack;
-let grpc: GrpcFace;
+let grpc: GrpcClient;
 let projectKey: string;
 
 beforeAll(async () => {
   stack = await startErrorStack();
-  grpc = createGrpcFace(stack.url);
+  grpc = createGrpcClient(stack.url);
   projectKey = (await stack.newProject()).key;
 }, DATABASE_TIMEOUT_MS);
 afterAll(async () => {

@@ -8,8 +8,8 @@ import {
   toBinary,
 } from "@bufbuild/protobuf";
 import fc from "fast-check";
-import { type GrpcRequest, grpcFrame, grpcPathOf } from "./grpc-face.ts";
-import { type RestRequest, toRestRequest } from "./rest-face.ts";
+import { type GrpcRequest, grpcFrame, grpcPathOf } from "./grpc-client.ts";
+import { type RestRequest, toRestRequest } from "./rest-client.ts";
 
 /** The first value most of the time, otherwise one of the others. */
 const mostly = <T>(usual: fc.Arbitrary<T>, ...others: fc.Arbitrary<T>[]): fc.Arbitrary<T> =>

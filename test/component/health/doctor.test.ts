@@ -9,7 +9,7 @@ import path from "node:path";
 import type { Transaction, TransactionArgument } from "@mysten/sui/transactions";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import type { NamedFinding } from "../../../src/health/checks/health-check.ts";
-import { judgeRedis } from "../../../src/health/doctor/ask-redis.ts";
+import { checkRedis } from "../../../src/health/doctor/ask-redis.ts";
 import { runDoctor } from "../../../src/health/doctor/doctor.ts";
 import { localnetHotWalletSecret } from "../../../src/localnet/seed.ts";
 import { type Harness, hotWallet, payPresigns, startHarness } from "../localnet/harness.ts";
@@ -279,9 +279,9 @@ describe("Redis's description of itself", () => {
     [info("7.0.15", 1_000_000, "noeviction"), "warn", /volatile-ttl/],
     [info("5.0.3", 0, "noeviction"), "warn", /newer/],
   ])("%j means %s", (text, status, advice) => {
-    const judged = judgeRedis(text);
-    expect(judged.status).toBe(status);
-    expect(judged.advice ?? "").toMatch(advice ?? /^$/);
+    const finding = checkRedis(text);
+    expect(finding.status).toBe(status);
+    expect(finding.advice ?? "").toMatch(advice ?? /^$/);
   });
 });
 

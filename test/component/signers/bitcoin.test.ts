@@ -3,7 +3,7 @@ import { p2pkh, Transaction } from "@scure/btc-signer";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { quotePsbt, signPsbt } from "../../../src/signers/bitcoin/index.ts";
-import { judgeBitcoinInput } from "../../support/bitcoin-judge.ts";
+import { verifyBitcoinInput } from "../../support/bitcoin-verifier.ts";
 import { type KnownKeyClient, knownKeyClient } from "../../support/known-key-client.ts";
 import { LENIENT, type MadePsbt, previousTransaction, psbt, scriptOf } from "./bitcoin-arbitraries.ts";
 
@@ -67,8 +67,8 @@ describe("a PSBT that a dWallet signs", () => {
         for (const index of ownInputs(made)) {
           const { tapKeySig, partialSig = [] } = signed.getInput(index);
           const witness = tapKeySig ? [tapKeySig] : [partialSig[0]![1], partialSig[0]![0]];
-          expect(judgeBitcoinInput(signed.unsignedTx, index, witness, spent)).toBe(true);
-          expect(judgeBitcoinInput(other.unsignedTx, index, witness, spent)).toBe(false);
+          expect(verifyBitcoinInput(signed.unsignedTx, index, witness, spent)).toBe(true);
+          expect(verifyBitcoinInput(other.unsignedTx, index, witness, spent)).toBe(false);
         }
       }),
       RUNS,

@@ -164,8 +164,8 @@ describe("several fullnodes", () => {
     }
   });
 
-  it("leave a caller alone who gives up while a node is asked for its chain, and ask once for the others", async () => {
-    let tell = (_: string): void => {};
+  it("end a call that is aborted during the check of a chain, and check once for the other calls", async () => {
+    let tell: (chain: string) => void = () => {};
     const chain = new Promise<string>((resolve) => {
       tell = resolve;
     });
@@ -181,8 +181,8 @@ describe("several fullnodes", () => {
     expect([asked, calls]).toEqual([["a"], [`a${READ}`]]);
   });
 
-  it("ask a node again for its chain if the first answer fails after its caller gave up", async () => {
-    let fail = (_: Error): void => {};
+  it("check a node's chain again if the first check fails after its caller has given up", async () => {
+    let fail: (error: Error) => void = () => {};
     const first = new Promise<string>((_, reject) => {
       fail = reject;
     });

@@ -8,7 +8,7 @@ import { deriveEd25519SecretKey } from "../../../src/crypto/slip10.ts";
 import { deriveUserKeys, signDWalletOutput, signEncryptionKey } from "../../../src/crypto/user-keys.ts";
 import type { CurveName } from "../../../src/protocol/algorithms.ts";
 import { hexToBytes } from "../../../src/protocol/bytes.ts";
-import { judgeEdDsa } from "../../support/judges.ts";
+import { verifyEdDsa } from "../../support/signature-verifiers.ts";
 
 /**
  * Recorded from `UserShareEncryptionKeys.fromRootSeedKey` of @ika.xyz/sdk 0.4.1; `npm run test:reference` computes it
@@ -44,7 +44,7 @@ test("the signature over an output verifies under the signer", () => {
   const message = new TextEncoder().encode("an output");
   const signature = signDWalletOutput(keys, message);
   const { signerPublicKey: publicKey } = keys;
-  expect(judgeEdDsa({ signatureAlgorithm: "EdDSA", hash: "SHA512", publicKey, message, signature })).toBe(
+  expect(verifyEdDsa({ signatureAlgorithm: "EdDSA", hash: "SHA512", publicKey, message, signature })).toBe(
     true,
   );
 });

@@ -133,10 +133,10 @@ describe("the interceptor", () => {
     );
     const fields = error?.findDetails(BadRequestSchema)[0]?.fieldViolations.map(({ field }) => field);
     expect(fields?.sort()).toEqual(["sign_request_id", "user_sign_message"]);
-    const judged = createValidator().validate(
+    const checked = createValidator().validate(
       SubmitSignRequestSchema,
       create(SubmitSignRequestSchema, { signRequestId: "x" }),
     );
-    expect(judged.violations).toHaveLength(2);
+    expect(checked.violations).toHaveLength(2);
   });
 });

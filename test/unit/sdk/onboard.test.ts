@@ -10,8 +10,8 @@ import { SecretBytes } from "../../../src/crypto/secret-bytes.ts";
 import { onboard } from "../../../src/sdk/onboard.ts";
 import { recoverShare } from "../../../src/sdk/recover-share.ts";
 import { resumeOnboard } from "../../../src/sdk/resume-onboard.ts";
-import { judgeEdDsa } from "../../support/judges.ts";
 import { flipBit, vectorOf } from "../../support/signature-vectors.ts";
+import { verifyEdDsa } from "../../support/signature-verifiers.ts";
 import { createFakeService, DWALLET, DWALLET_ID, SEED, SHARE_ID } from "./fake-service.ts";
 import { hourAt } from "./hour-at.ts";
 
@@ -81,7 +81,7 @@ test("every call carries the key and the network, and the bodies verify", async 
   const find = (method: string) => service.seen.find((call) => call.method === method)!.request;
   const registered = find("registerEncryptionKey") as RegisterEncryptionKeyRequest;
   const { signerPublicKey: publicKey, encryptionKey: message, signature } = registered;
-  expect(judgeEdDsa({ signatureAlgorithm: "EdDSA", hash: "SHA512", publicKey, message, signature })).toBe(
+  expect(verifyEdDsa({ signatureAlgorithm: "EdDSA", hash: "SHA512", publicKey, message, signature })).toBe(
     true,
   );
   const created = find("createDWallet") as CreateDWalletRequest;
@@ -89,7 +89,7 @@ test("every call carries the key and the network, and the bodies verify", async 
   expect(created.senderAddress).toBe(`0x${"a".repeat(64)}`);
   const accepted = find("acceptDWallet") as { userOutputSignature: Uint8Array };
   expect(
-    judgeEdDsa({
+    verifyEdDsa({
       signatureAlgorithm: "EdDSA",
       hash: "SHA512",
       publicKey,

@@ -19,7 +19,7 @@ const unknownProject = (method: DescMethod, request: Record<string, string | str
   const projectId = newId();
   return {
     how: `a project that the network has not, of ${method.name}`,
-    provoke: (_stack, face) => face.call({ method, key: ADMIN_KEY, request: { projectId, ...request } }),
+    provoke: (_stack, client) => client.call({ method, key: ADMIN_KEY, request: { projectId, ...request } }),
     metadata: { projectId },
   };
 };
@@ -29,7 +29,8 @@ const unknownAdminKeyId = newId();
 
 const unknownApiKey = (method: DescMethod): Provocation => ({
   how: `a key that no project has, of ${method.name}`,
-  provoke: (_stack, face) => face.call({ method, key: ADMIN_KEY, request: { apiKeyId: unknownApiKeyId } }),
+  provoke: (_stack, client) =>
+    client.call({ method, key: ADMIN_KEY, request: { apiKeyId: unknownApiKeyId } }),
   metadata: { apiKeyId: unknownApiKeyId },
 });
 
@@ -49,17 +50,17 @@ export const ADMIN_PROVOCATIONS = {
   ADMIN_KEY_NOT_FOUND: [
     {
       how: "an admin key that there is not",
-      provoke: (_stack, face) =>
-        face.call({ method: revokeAdminKey, key: ADMIN_KEY, request: { adminKeyId: unknownAdminKeyId } }),
+      provoke: (_stack, client) =>
+        client.call({ method: revokeAdminKey, key: ADMIN_KEY, request: { adminKeyId: unknownAdminKeyId } }),
       metadata: { adminKeyId: unknownAdminKeyId },
     },
   ],
   ADMIN_KEY_NAME_TAKEN: [
     {
       how: "a second admin key of one name",
-      async provoke(stack, face) {
-        await stack.newAdminKey("taken").catch(() => "by the other face");
-        return face.call({ method: createAdminKey, key: ADMIN_KEY, request: { name: "taken" } });
+      async provoke(stack, client) {
+        await stack.newAdminKey("taken").catch(() => "by the other client");
+        return client.call({ method: createAdminKey, key: ADMIN_KEY, request: { name: "taken" } });
       },
       metadata: { name: "taken" },
     },
@@ -67,14 +68,14 @@ export const ADMIN_PROVOCATIONS = {
   WRONG_STATE: [
     {
       how: "a key that is to be rotated and was revoked",
-      async provoke(stack, face) {
+      async provoke(stack, client) {
         const { projectId } = await stack.newProject();
         await stack.newKey({ projectId, isRevoked: true });
         const [key] = await stack.database.query<{ apiKeyId: string }>(
           `SELECT id AS "apiKeyId" FROM api_key WHERE project_id = $1 AND revoked_at IS NOT NULL`,
           [projectId],
         );
-        return face.call({ method: rotateApiKey, key: ADMIN_KEY, request: { ...key } });
+        return client.call({ method: rotateApiKey, key: ADMIN_KEY, request: { ...key } });
       },
       metadata: { state: "revoked" },
     },
@@ -82,35 +83,36 @@ export const ADMIN_PROVOCATIONS = {
   CHAIN_UNAVAILABLE: [
     {
       how: "the Treasury while the fullnode does not answer",
-      provoke: (stack, face) => stack.fullnode.down(() => face.call({ method: getTreasury, key: ADMIN_KEY })),
+      provoke: (stack, client) =>
+        stack.fullnode.down(() => client.call({ method: getTreasury, key: ADMIN_KEY })),
     },
   ],
   AUDIT_EVENT_NOT_FOUND: [
     {
       how: "an event that there is not",
-      provoke: (_stack, face) =>
-        face.call({ method: getAuditProof, key: ADMIN_KEY, request: { auditEventId: "999999999" } }),
+      provoke: (_stack, client) =>
+        client.call({ method: getAuditProof, key: ADMIN_KEY, request: { auditEventId: "999999999" } }),
       metadata: { auditEventId: "999999999" },
     },
   ],
   INSUFFICIENT_CREDIT: [
     {
       how: "more taken away than a project has",
-      async provoke(stack, face) {
+      async provoke(stack, client) {
         const { projectId } = await stack.newProject(10n);
         const request = { projectId, amountMicroUsd: "-11", reason: "test" };
-        return face.call({ method: adjustCredit, key: ADMIN_KEY, request });
+        return client.call({ method: adjustCredit, key: ADMIN_KEY, request });
       },
     },
   ],
   IDEMPOTENCY_KEY_REUSED: [
     {
       how: "another project with the same idempotency key",
-      async provoke(_stack, face) {
+      async provoke(_stack, client) {
         const headers = { "idempotency-key": newId() };
         const call = { method: createProject, key: ADMIN_KEY, headers };
-        await face.call({ ...call, request: { name: "one" } });
-        return face.call({ ...call, request: { name: "another" } });
+        await client.call({ ...call, request: { name: "one" } });
+        return client.call({ ...call, request: { name: "another" } });
       },
       metadata: { method: "tss.v1.Admin/CreateProject" },
     },

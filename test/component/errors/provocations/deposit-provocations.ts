@@ -11,22 +11,22 @@ const { declareDeposit, getDepositAddress } = Billing.method;
 export const DEPOSIT_PROVOCATIONS = {
   DEPOSITS_DISABLED: [getDepositAddress, declareDeposit].map((method) => ({
     how: `${method.name} of a service without a master seed`,
-    async provoke(stack, face) {
+    async provoke(stack, client) {
       const { url } = await stack.serve({ takesDeposits: false });
       const { key } = await stack.newProject();
       const request = method === declareDeposit ? { txDigest: stack.chain.pay(objectId()) } : {};
-      return face.call({ method, key, request, url });
+      return client.call({ method, key, request, url });
     },
   })),
   TOO_MANY_DEPOSIT_REFERENCES: [
     {
       how: "one more reference than a project may have",
-      async provoke(stack, face) {
+      async provoke(stack, client) {
         const { projectId, key } = await stack.newProject();
         const { maxReferences } = stack.deposits;
         for (let count = 0; count < maxReferences; count++)
           await depositAddress(stack.deposits, { projectId, reference: `user-${count}` });
-        return face.call({ method: getDepositAddress, key, request: { reference: "one-more" } });
+        return client.call({ method: getDepositAddress, key, request: { reference: "one-more" } });
       },
       metadata: { maxCount: "3" },
     },
@@ -34,10 +34,10 @@ export const DEPOSIT_PROVOCATIONS = {
   DEPOSIT_NOT_FOUND: [
     {
       how: "a transaction that paid someone else",
-      async provoke(stack, face) {
+      async provoke(stack, client) {
         const { key } = await stack.newProject();
         const txDigest = stack.chain.pay(objectId(), [SUI, 1n]);
-        return face.call({ method: declareDeposit, key, request: { txDigest } });
+        return client.call({ method: declareDeposit, key, request: { txDigest } });
       },
       metadata: { txDigest: expect.stringMatching(/^\w{43,44}$/) },
     },
@@ -45,13 +45,13 @@ export const DEPOSIT_PROVOCATIONS = {
   DEPOSIT_TAKEN: [
     {
       how: "a transaction that paid another project",
-      async provoke(stack, face) {
+      async provoke(stack, client) {
         const [{ key }, other] = [await stack.newProject(), await stack.newProject()];
         const txDigest = stack.chain.pay(
           await depositAddress(stack.deposits, { projectId: other.projectId, reference: "" }),
           [SUI, 1n],
         );
-        return face.call({ method: declareDeposit, key, request: { txDigest } });
+        return client.call({ method: declareDeposit, key, request: { txDigest } });
       },
       metadata: { txDigest: expect.stringMatching(/^\w{43,44}$/) },
     },
@@ -59,13 +59,13 @@ export const DEPOSIT_PROVOCATIONS = {
   PRICE_FEED_STALE: [
     {
       how: "a deposit of a coin without a fresh price",
-      async provoke(stack, face) {
+      async provoke(stack, client) {
         const { key, projectId } = await stack.newProject();
         const txDigest = stack.chain.pay(await depositAddress(stack.deposits, { projectId, reference: "" }), [
           SUI,
           1n,
         ]);
-        return face.call({ method: declareDeposit, key, request: { txDigest } });
+        return client.call({ method: declareDeposit, key, request: { txDigest } });
       },
       metadata: { coinTypes: SUI.coinType },
     },

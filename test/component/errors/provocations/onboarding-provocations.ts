@@ -8,7 +8,7 @@ import { suiAddress } from "../../../../src/protocol/addresses.ts";
 import { dkgOfForm } from "../../../support/dkg-form.ts";
 import { dwalletOf, objectId } from "../../../support/rows.ts";
 import { BOUNDS, type ErrorStack } from "../error-stack.ts";
-import type { Face } from "../face.ts";
+import type { ProtocolClient } from "../protocol-client.ts";
 import type { WireReply } from "../wire-reply.ts";
 import type { Provocation } from "./provocation.ts";
 
@@ -58,7 +58,7 @@ export async function userOf({ database }: ErrorStack, dwalletRowId: string): Pr
 /** Creates a dWallet with one of the project's keys; `change` makes the request wrong. */
 async function create(
   stack: ErrorStack,
-  face: Face,
+  protocolClient: ProtocolClient,
   change: (user: KnownUser) => Record<string, string> | Promise<Record<string, string>>,
 ): Promise<WireReply> {
   const { projectId, key } = await stack.newProject();
@@ -73,7 +73,7 @@ async function create(
     signerPublicKey: base64(user.signerPublicKey),
     ...(await change(user)),
   };
-  return face.call({ method: createDWallet, key, request });
+  return protocolClient.call({ method: createDWallet, key, request });
 }
 
 /** Runs `during` while the chain refuses every queued operation. */
@@ -92,7 +92,7 @@ export async function refusing<T>(stack: ErrorStack, words: string, during: () =
 }
 
 /** Accepts the share of a dWallet in this state, without a signature. */
-async function accept(stack: ErrorStack, face: Face, state: string): Promise<WireReply> {
+async function accept(stack: ErrorStack, protocolClient: ProtocolClient, state: string): Promise<WireReply> {
   const { projectId, key } = await stack.newProject();
   const dwallet = await dwalletOf(stack.database, projectId, { state });
   const share = objectId();
@@ -105,7 +105,7 @@ async function accept(stack: ErrorStack, face: Face, state: string): Promise<Wir
     encryptedUserSecretKeyShareId: share,
     userOutputSignature: base64(new Uint8Array(64)),
   };
-  return face.call({ method: acceptDWallet, key, request });
+  return protocolClient.call({ method: acceptDWallet, key, request });
 }
 
 /** Refusals of a key, a DKG or a share. */
@@ -113,28 +113,28 @@ export const ONBOARDING_PROVOCATIONS = {
   BAD_SIGNATURE: [
     {
       how: "an encryption key that its signer has not signed",
-      async provoke(stack, face) {
+      async provoke(stack, protocolClient) {
         const { key } = await stack.newProject();
         const request = { ...registration().request, signature: base64(new Uint8Array(64)) };
-        return face.call({ method: registerEncryptionKey, key, request });
+        return protocolClient.call({ method: registerEncryptionKey, key, request });
       },
     },
     {
       how: "a share whose acceptance its signer has not signed",
-      provoke: (stack, face) => accept(stack, face, "AwaitingKeyHolderSignature"),
+      provoke: (stack, protocolClient) => accept(stack, protocolClient, "AwaitingKeyHolderSignature"),
     },
   ],
   WRONG_STATE: [
     {
       how: "a share of a dWallet that the network has rejected",
-      provoke: (stack, face) => accept(stack, face, "NetworkRejectedDKGVerification"),
+      provoke: (stack, protocolClient) => accept(stack, protocolClient, "NetworkRejectedDKGVerification"),
       metadata: { state: "NetworkRejectedDKGVerification" },
     },
   ],
   ENCRYPTION_KEY_CONFLICT: [
     {
       how: "another encryption key of a signer who has one",
-      async provoke(stack, face) {
+      async provoke(stack, protocolClient) {
         const { projectId, key } = await stack.newProject();
         const { signerAddress, request } = registration();
         await dwalletOf(stack.database, projectId);
@@ -142,17 +142,17 @@ export const ONBOARDING_PROVOCATIONS = {
           projectId,
           signerAddress,
         ]);
-        return face.call({ method: registerEncryptionKey, key, request });
+        return protocolClient.call({ method: registerEncryptionKey, key, request });
       },
     },
   ],
   QUOTA_EXCEEDED: [
     {
       how: "one encryption key more than a project may register in a day",
-      async provoke(stack, face) {
+      async provoke(stack, protocolClient) {
         const { projectId, key } = await stack.newProject();
         for (let count = 0; count < BOUNDS.dkgsPerDay; count++) await dwalletOf(stack.database, projectId);
-        return face.call({ method: registerEncryptionKey, key, request: registration().request });
+        return protocolClient.call({ method: registerEncryptionKey, key, request: registration().request });
       },
       metadata: { maxCount: String(BOUNDS.dkgsPerDay) },
     },
@@ -160,10 +160,10 @@ export const ONBOARDING_PROVOCATIONS = {
   CHAIN_REJECTED: [
     {
       how: "a registration that the chain refuses",
-      async provoke(stack, face) {
+      async provoke(stack, protocolClient) {
         const { key } = await stack.newProject();
         return refusing(stack, "MoveAbort 7 in coordinator", () =>
-          face.call({ method: registerEncryptionKey, key, request: registration().request }),
+          protocolClient.call({ method: registerEncryptionKey, key, request: registration().request }),
         );
       },
       metadata: { chainError: "MoveAbort 7 in coordinator" },
@@ -172,39 +172,42 @@ export const ONBOARDING_PROVOCATIONS = {
   DEADLINE: [
     {
       how: "a registration that does not land before the call's deadline",
-      async provoke(stack, face) {
+      async provoke(stack, protocolClient) {
         const { key } = await stack.newProject();
         const { request } = registration();
-        return face.call({ method: registerEncryptionKey, key, request, timeoutMs: 300 });
+        return protocolClient.call({ method: registerEncryptionKey, key, request, timeoutMs: 300 });
       },
     },
   ],
   ENCRYPTION_KEY_NOT_FOUND: [
     {
       how: "a DKG for an encryption key that the project has not",
-      provoke: (stack, face) => create(stack, face, () => ({ encryptionKeyId: objectId() })),
+      provoke: (stack, protocolClient) =>
+        create(stack, protocolClient, () => ({ encryptionKeyId: objectId() })),
       metadata: { encryptionKeyId: isText },
     },
   ],
   WRONG_SENDER: [
     {
       how: "a DKG for an address that the service does not send from",
-      provoke: (stack, face) => create(stack, face, () => ({ senderAddress: objectId() })),
+      provoke: (stack, protocolClient) =>
+        create(stack, protocolClient, () => ({ senderAddress: objectId() })),
       metadata: { senderAddresses: isText },
     },
   ],
   STALE_NETWORK_KEY: [
     {
       how: "a DKG under a network encryption key that is not the newest",
-      provoke: (stack, face) => create(stack, face, () => ({ networkEncryptionKeyId: objectId() })),
+      provoke: (stack, protocolClient) =>
+        create(stack, protocolClient, () => ({ networkEncryptionKeyId: objectId() })),
       metadata: { networkEncryptionKeyId: isText },
     },
   ],
   DWALLET_NAME_TAKEN: [
     {
       how: "another DKG with the name of an earlier one",
-      provoke: (stack, face) =>
-        create(stack, face, async ({ sessionIdentifier }) => {
+      provoke: (stack, protocolClient) =>
+        create(stack, protocolClient, async ({ sessionIdentifier }) => {
           const named = "UPDATE dwallet SET name = 'treasury' WHERE session_identifier = $1";
           await stack.database.query(named, [sessionIdentifier]);
           return { name: "treasury" };
@@ -215,8 +218,8 @@ export const ONBOARDING_PROVOCATIONS = {
   SESSION_REUSED: [
     {
       how: "another DKG with the session identifier of an earlier one",
-      provoke: (stack, face) =>
-        create(stack, face, ({ senderAddress, sessionIdentifier }) => ({
+      provoke: (stack, protocolClient) =>
+        create(stack, protocolClient, ({ senderAddress, sessionIdentifier }) => ({
           senderAddress,
           sessionIdentifier: base64(sessionIdentifier),
         })),
@@ -230,12 +233,12 @@ export const ONBOARDING_PROVOCATIONS = {
   CHAIN_READS_EXHAUSTED: [
     {
       how: "a third look at a dWallet that is being made, where two may come at once",
-      async provoke(stack, face) {
+      async provoke(stack, protocolClient) {
         const { url } = await stack.serve({ readsPerSecond: 1 });
         const { projectId, key } = await stack.newProject();
         const state = "AwaitingKeyHolderSignature";
         const { objectId: dwalletId } = await dwalletOf(stack.database, projectId, { state });
-        const look = () => face.call({ method: getDWallet, key, request: { dwalletId }, url });
+        const look = () => protocolClient.call({ method: getDWallet, key, request: { dwalletId }, url });
         for (let count = 0; count < 2; count++) await look();
         return look();
       },
@@ -245,9 +248,9 @@ export const ONBOARDING_PROVOCATIONS = {
   DWALLET_NOT_FOUND: [
     {
       how: "a dWallet that the project has not",
-      async provoke(stack, face) {
+      async provoke(stack, protocolClient) {
         const { key } = await stack.newProject();
-        return face.call({ method: getDWallet, key, request: { dwalletId: objectId() } });
+        return protocolClient.call({ method: getDWallet, key, request: { dwalletId: objectId() } });
       },
       metadata: { dwalletId: isText },
     },

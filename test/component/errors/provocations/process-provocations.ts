@@ -9,15 +9,15 @@ export const PROCESS_PROVOCATIONS = {
   CHAIN_UNAVAILABLE: [
     {
       how: "a read of the chain while the fullnode does not answer",
-      provoke: (stack, face) => stack.fullnode.down(() => face.call({ method: getNetwork })),
+      provoke: (stack, client) => stack.fullnode.down(() => client.call({ method: getNetwork })),
     },
   ],
   NETWORK_UNAVAILABLE: [
     {
       how: "a call to a replica that has not reached the network since its start",
-      async provoke(stack, face) {
+      async provoke(stack, client) {
         const { url } = await stack.serve({ isNetworkOpen: false });
-        return face.call({ method: getNetwork, url });
+        return client.call({ method: getNetwork, url });
       },
       metadata: { network: "localnet" },
     },
@@ -25,16 +25,16 @@ export const PROCESS_PROVOCATIONS = {
   DATABASE_UNAVAILABLE: [
     {
       how: "a call whose connection to the database was cut",
-      provoke: (stack, face) => stack.broken(() => face.call({ method: getNetwork }), DATABASE_FAILURE),
+      provoke: (stack, client) => stack.broken(() => client.call({ method: getNetwork }), DATABASE_FAILURE),
     },
   ],
   DRAINING: [
     {
       how: "a call that outlasts the time which a stopping process has for it",
-      async provoke(stack, face) {
+      async provoke(stack, client) {
         const server = await stack.serve();
         return stack.fullnode.held(async (asked) => {
-          const calling = face.call({ method: getNetwork, url: server.url });
+          const calling = client.call({ method: getNetwork, url: server.url });
           await asked;
           const drained = server.drain({ delayMs: 0, timeoutMs: 0 });
           const reply = await calling;
@@ -47,7 +47,7 @@ export const PROCESS_PROVOCATIONS = {
   INTERNAL: [
     {
       how: "a failure that nobody foresaw",
-      provoke: (stack, face) => stack.broken(() => face.call({ method: getNetwork })),
+      provoke: (stack, client) => stack.broken(() => client.call({ method: getNetwork })),
     },
   ],
 } as const satisfies Record<string, readonly Provocation[]>;

@@ -1,5 +1,5 @@
 import type { ErrorStack } from "../error-stack.ts";
-import type { Face } from "../face.ts";
+import type { ProtocolClient } from "../protocol-client.ts";
 import type { WireReply } from "../wire-reply.ts";
 
 /** One way to provoke a reason. */
@@ -7,8 +7,8 @@ export interface Provocation {
   /** The end of a sentence that begins with "is refused:". */
   readonly how: string;
   /** The only protocol that can give this refusal, and why the other cannot. */
-  readonly only?: { readonly face: Face["name"]; readonly because: string };
-  readonly provoke: (stack: ErrorStack, face: Face) => Promise<WireReply>;
+  readonly only?: { readonly protocolClient: ProtocolClient["name"]; readonly because: string };
+  readonly provoke: (stack: ErrorStack, protocolClient: ProtocolClient) => Promise<WireReply>;
   /** The whole metadata of the ErrorInfo, as values or matchers. Default: none. */
   readonly metadata?: Readonly<Record<string, unknown>>;
   /** All fields of the BadRequest. Default: none. */

@@ -3,8 +3,8 @@ import { Onboarding } from "../../../../gen/proto/tss/v1/onboarding_pb.ts";
 import { Signing } from "../../../../gen/proto/tss/v1/signing_pb.ts";
 import { objectId } from "../../../support/rows.ts";
 import type { ErrorStack } from "../error-stack.ts";
-import { createGrpcFace, grpcFrame, grpcPathOf } from "../grpc-face.ts";
-import { type RestRequest, sendRest } from "../rest-face.ts";
+import { createGrpcClient, grpcFrame, grpcPathOf } from "../grpc-client.ts";
+import { type RestRequest, sendRest } from "../rest-client.ts";
 import type { WireReply } from "../wire-reply.ts";
 import type { Provocation } from "./provocation.ts";
 
@@ -22,7 +22,8 @@ const sign = () => ({
 function byProject(
   call: Omit<Parameters<Parameters<Provocation["provoke"]>[1]["call"]>[0], "key">,
 ): Provocation["provoke"] {
-  return async (stack, face) => face.call({ ...call, key: (await stack.newProject()).key });
+  return async (stack, protocolClient) =>
+    protocolClient.call({ ...call, key: (await stack.newProject()).key });
 }
 
 /** A request that no client of the contract would send. */
@@ -37,13 +38,15 @@ async function rawGrpc(
   headers: Record<string, string>,
   body: Uint8Array,
 ): Promise<WireReply> {
-  const face = createGrpcFace(stack.url);
+  const protocolClient = createGrpcClient(stack.url);
   const authorization = `Bearer ${(await stack.newProject()).key}`;
-  return face.send({ path, headers: { authorization, ...headers }, body }).finally(face.close);
+  return protocolClient
+    .send({ path, headers: { authorization, ...headers }, body })
+    .finally(protocolClient.close);
 }
 
-const rest = (because: string) => ({ face: "rest", because }) as const;
-const grpc = (because: string) => ({ face: "grpc", because }) as const;
+const rest = (because: string) => ({ protocolClient: "rest", because }) as const;
+const grpc = (because: string) => ({ protocolClient: "grpc", because }) as const;
 
 /** Refusals of malformed requests, whatever their method. */
 export const REQUEST_PROVOCATIONS = {
@@ -117,8 +120,8 @@ export const REQUEST_PROVOCATIONS = {
   PARAMETERS_NOT_FOUND: [
     {
       how: "a digest of no parameters",
-      provoke: (_stack, face) =>
-        face.call({ method: getProtocolParameters, request: { sha256: "0".repeat(64) } }),
+      provoke: (_stack, protocolClient) =>
+        protocolClient.call({ method: getProtocolParameters, request: { sha256: "0".repeat(64) } }),
       metadata: { sha256: "0".repeat(64) },
     },
   ],
@@ -131,7 +134,8 @@ export const REQUEST_PROVOCATIONS = {
     {
       how: "the health of a service that is none",
       only: grpc("grpc.health.v1 has no REST routes"),
-      provoke: (_stack, face) => face.call({ method: Health.method.check, request: { service: "nothing" } }),
+      provoke: (_stack, protocolClient) =>
+        protocolClient.call({ method: Health.method.check, request: { service: "nothing" } }),
     },
   ],
   METHOD_NOT_ALLOWED: [

@@ -10,7 +10,7 @@ import { newId } from "../../../../src/store/ids.ts";
 import { PoolFullError } from "../../../../src/threads/worker-pool.ts";
 import { dwalletOf, layoutOfSignMessage, objectId, readyPresigns } from "../../../support/rows.ts";
 import { ADMIN_KEY, BOUNDS, type ErrorStack } from "../error-stack.ts";
-import type { Face } from "../face.ts";
+import type { ProtocolClient } from "../protocol-client.ts";
 import type { Provocation } from "./provocation.ts";
 
 const { reserveSign, submitSign, getSign, watchSign, listSigns } = Signing.method;
@@ -35,9 +35,9 @@ async function signer(stack: ErrorStack, presignCount: number, creditMicroUsd?: 
 }
 
 /** The only reservation of a project. */
-async function reserved(stack: ErrorStack, face: Face) {
+async function reserved(stack: ErrorStack, protocolClient: ProtocolClient) {
   const found = await signer(stack, 1);
-  const reply = await face.call({ method: reserveSign, key: found.key, request: found.request });
+  const reply = await protocolClient.call({ method: reserveSign, key: found.key, request: found.request });
   if (reply.code !== 0) throw new Error(`nothing was reserved: ${reply.message}`);
   const [row] = await stack.database.query<{ id: string }>(
     "SELECT id FROM sign_request WHERE project_id = $1",
@@ -48,17 +48,17 @@ async function reserved(stack: ErrorStack, face: Face) {
 
 const unknownRequest = (method: DescMethod, request: Record<string, string> = {}): Provocation => ({
   how: `a sign request that the project has not, of ${method.name}`,
-  async provoke(stack, face) {
+  async provoke(stack, protocolClient) {
     const { key } = await stack.newProject();
-    return face.call({ method, key, request: { signRequestId: newId(), ...request } });
+    return protocolClient.call({ method, key, request: { signRequestId: newId(), ...request } });
   },
   metadata: { signRequestId: isText },
 });
 
 const oddAlgorithm = (change: object): Provocation["provoke"] => {
-  return async (stack, face) => {
+  return async (stack, protocolClient) => {
     const { key, request } = await signer(stack, 0);
-    return face.call({ method: reserveSign, key, request: { ...request, ...change } });
+    return protocolClient.call({ method: reserveSign, key, request: { ...request, ...change } });
   };
 };
 
@@ -73,8 +73,8 @@ export const SIGNING_PROVOCATIONS = {
     },
     {
       how: "presigns of an algorithm that the curve has not",
-      provoke: (_stack, face) =>
-        face.call({
+      provoke: (_stack, protocolClient) =>
+        protocolClient.call({
           method: Admin.method.refillPresigns,
           key: ADMIN_KEY,
           request: { curve: 3, signatureAlgorithm: 1, count: 1 },
@@ -91,10 +91,10 @@ export const SIGNING_PROVOCATIONS = {
   DWALLET_NOT_ACTIVE: [
     {
       how: "a dWallet whose share is not accepted",
-      async provoke(stack, face) {
+      async provoke(stack, protocolClient) {
         const { projectId, key } = await stack.newProject();
         const dwallet = await dwalletOf(stack.database, projectId, { state: "AwaitingKeyHolderSignature" });
-        return face.call({ method: reserveSign, key, request: sign(dwallet.objectId) });
+        return protocolClient.call({ method: reserveSign, key, request: sign(dwallet.objectId) });
       },
       metadata: { dwalletId: isText, state: "AwaitingKeyHolderSignature" },
     },
@@ -102,13 +102,13 @@ export const SIGNING_PROVOCATIONS = {
   NETWORK_DRAINING: [
     {
       how: "a signature on a network that takes no new work",
-      async provoke(stack, face) {
+      async provoke(stack, protocolClient) {
         const { key, request } = await signer(stack, 1);
         const { database } = stack;
         await database.query(
           "INSERT INTO known_network (name, chain_id, draining_since) VALUES ('localnet', 'chain', now())",
         );
-        const reply = await face.call({ method: reserveSign, key, request });
+        const reply = await protocolClient.call({ method: reserveSign, key, request });
         await database.query("DELETE FROM known_network");
         return reply;
       },
@@ -118,11 +118,11 @@ export const SIGNING_PROVOCATIONS = {
   DWALLET_LEFT: [
     {
       how: "a dWallet that its owner has taken out",
-      async provoke(stack, face) {
+      async provoke(stack, protocolClient) {
         const { projectId, key } = await stack.newProject();
         const dwallet = await dwalletOf(stack.database, projectId);
         await stack.database.query("UPDATE dwallet SET state = 'Left' WHERE id = $1", [dwallet.rowId]);
-        return face.call({ method: reserveSign, key, request: sign(dwallet.objectId) });
+        return protocolClient.call({ method: reserveSign, key, request: sign(dwallet.objectId) });
       },
       metadata: { dwalletId: isText, state: "Left" },
     },
@@ -130,9 +130,9 @@ export const SIGNING_PROVOCATIONS = {
   INSUFFICIENT_CREDIT: [
     {
       how: "a project without credit",
-      async provoke(stack, face) {
+      async provoke(stack, protocolClient) {
         const { key, request } = await signer(stack, 1, 0n);
-        return face.call({ method: reserveSign, key, request });
+        return protocolClient.call({ method: reserveSign, key, request });
       },
       metadata: { priceMicroUsd: String(BOUNDS.priceMicroUsd) },
     },
@@ -140,12 +140,12 @@ export const SIGNING_PROVOCATIONS = {
   TOO_MANY_RESERVATIONS: [
     {
       how: "one reservation more than a project may hold",
-      async provoke(stack, face) {
+      async provoke(stack, protocolClient) {
         const { key, request } = await signer(stack, BOUNDS.openMaxCount + 1);
         for (let count = 0; count < BOUNDS.openMaxCount; count++) {
-          await face.call({ method: reserveSign, key, request });
+          await protocolClient.call({ method: reserveSign, key, request });
         }
-        return face.call({ method: reserveSign, key, request });
+        return protocolClient.call({ method: reserveSign, key, request });
       },
       metadata: { maxCount: String(BOUNDS.openMaxCount) },
     },
@@ -153,9 +153,9 @@ export const SIGNING_PROVOCATIONS = {
   PRESIGN_POOL_EMPTY: [
     {
       how: "a dWallet for which no presign is ready",
-      async provoke(stack, face) {
+      async provoke(stack, protocolClient) {
         const { key, request } = await signer(stack, 0);
-        return face.call({ method: reserveSign, key, request });
+        return protocolClient.call({ method: reserveSign, key, request });
       },
     },
   ],
@@ -167,20 +167,24 @@ export const SIGNING_PROVOCATIONS = {
   MALFORMED_SIGN_MESSAGE: [
     {
       how: "a user's half without the layout of its algorithm",
-      async provoke(stack, face) {
-        const { key, signRequestId } = await reserved(stack, face);
+      async provoke(stack, protocolClient) {
+        const { key, signRequestId } = await reserved(stack, protocolClient);
         const request = { signRequestId, userSignMessage: WRONG_HALF };
-        return face.call({ method: submitSign, key, request });
+        return protocolClient.call({ method: submitSign, key, request });
       },
     },
   ],
   TOO_MANY_WRONG_HALVES: [
     {
       how: "a half of a project that has sent too many wrong ones",
-      async provoke(stack, face) {
-        const { key, signRequestId } = await reserved(stack, face);
+      async provoke(stack, protocolClient) {
+        const { key, signRequestId } = await reserved(stack, protocolClient);
         const submit = () =>
-          face.call({ method: submitSign, key, request: { signRequestId, userSignMessage: WRONG_HALF } });
+          protocolClient.call({
+            method: submitSign,
+            key,
+            request: { signRequestId, userSignMessage: WRONG_HALF },
+          });
         for (let count = 0; count <= BOUNDS.wrongHalvesCount; count++) await submit();
         return submit();
       },
@@ -189,11 +193,11 @@ export const SIGNING_PROVOCATIONS = {
   VERIFICATION_BUSY: [
     {
       how: "a half while too many wait to be verified",
-      async provoke(stack, face) {
+      async provoke(stack, protocolClient) {
         const verifier = { checkHalf: () => Promise.reject(new PoolFullError("full")) };
         const { url } = await stack.serve({ verifier });
-        const { key, signRequestId } = await reserved(stack, face);
-        return face.call({
+        const { key, signRequestId } = await reserved(stack, protocolClient);
+        return protocolClient.call({
           method: submitSign,
           key,
           request: { signRequestId, userSignMessage: WRONG_HALF },
@@ -205,13 +209,13 @@ export const SIGNING_PROVOCATIONS = {
   WRONG_STATE: [
     {
       how: "a user's half for a reservation that is over",
-      async provoke(stack, face) {
-        const { key, signRequestId } = await reserved(stack, face);
+      async provoke(stack, protocolClient) {
+        const { key, signRequestId } = await reserved(stack, protocolClient);
         await stack.database.query("UPDATE sign_request SET expires_at = now() WHERE id = $1", [
           signRequestId,
         ]);
         const request = { signRequestId, userSignMessage: base64(layoutOfSignMessage()) };
-        return face.call({ method: submitSign, key, request });
+        return protocolClient.call({ method: submitSign, key, request });
       },
       metadata: { status: "prepared", expireTime: isText },
     },
@@ -219,12 +223,12 @@ export const SIGNING_PROVOCATIONS = {
   IDEMPOTENCY_KEY_REUSED: [
     {
       how: "another request with the same idempotency key",
-      async provoke(stack, face) {
+      async provoke(stack, protocolClient) {
         const { key, request } = await signer(stack, 1);
         const headers = { "idempotency-key": "one" };
-        await face.call({ method: reserveSign, key, headers, request });
+        await protocolClient.call({ method: reserveSign, key, headers, request });
         const other = { ...request, message: base64(Buffer.from("another")) };
-        return face.call({ method: reserveSign, key, headers, request: other });
+        return protocolClient.call({ method: reserveSign, key, headers, request: other });
       },
       metadata: { method: "tss.v1.Signing/ReserveSign" },
     },
@@ -232,20 +236,26 @@ export const SIGNING_PROVOCATIONS = {
   IDEMPOTENCY_IN_FLIGHT: [
     {
       how: "a call whose idempotency key another one holds locked",
-      async provoke(stack, face) {
+      async provoke(stack, protocolClient) {
         const { url } = await stack.serve({ signing: () => ({ reserveSign: lockedOut(stack) }) });
         const { key, request } = await signer(stack, 1);
-        return face.call({ method: reserveSign, key, headers: { "idempotency-key": "one" }, request, url });
+        return protocolClient.call({
+          method: reserveSign,
+          key,
+          headers: { "idempotency-key": "one" },
+          request,
+          url,
+        });
       },
     },
   ],
   TOO_MANY_STREAMS: [
     {
       how: "one watch more than a key may have open",
-      async provoke(stack, face) {
-        const { key, signRequestId } = await reserved(stack, face);
+      async provoke(stack, protocolClient) {
+        const { key, signRequestId } = await reserved(stack, protocolClient);
         const { url } = await stack.serve({ streams: { perKey: 0, perProject: 1, perAddress: 1 } });
-        return face.call({ method: watchSign, key, url, request: { signRequestId } });
+        return protocolClient.call({ method: watchSign, key, url, request: { signRequestId } });
       },
       metadata: { per: "key", maxCount: "0" },
     },
@@ -253,9 +263,9 @@ export const SIGNING_PROVOCATIONS = {
   WATCH_ENDED: [
     {
       how: "a watch that has lasted its time",
-      async provoke(stack, face) {
-        const { key, signRequestId } = await reserved(stack, face);
-        return face.call({ method: watchSign, key, request: { signRequestId } });
+      async provoke(stack, protocolClient) {
+        const { key, signRequestId } = await reserved(stack, protocolClient);
+        return protocolClient.call({ method: watchSign, key, request: { signRequestId } });
       },
       metadata: { cursor: isText },
       isInStream: true,
@@ -264,17 +274,17 @@ export const SIGNING_PROVOCATIONS = {
   DWALLET_NOT_FOUND: [
     {
       how: "a reservation for a dWallet that the project has not",
-      async provoke(stack, face) {
+      async provoke(stack, protocolClient) {
         const { key } = await stack.newProject();
-        return face.call({ method: reserveSign, key, request: sign(objectId()) });
+        return protocolClient.call({ method: reserveSign, key, request: sign(objectId()) });
       },
       metadata: { dwalletId: isText },
     },
     {
       how: "a list of the sign requests of a dWallet that the project has not",
-      async provoke(stack, face) {
+      async provoke(stack, protocolClient) {
         const { key } = await stack.newProject();
-        return face.call({ method: listSigns, key, request: { dwalletId: objectId() } });
+        return protocolClient.call({ method: listSigns, key, request: { dwalletId: objectId() } });
       },
       metadata: { dwalletId: isText },
     },

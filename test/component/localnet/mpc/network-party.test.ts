@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { MpcOutcome, NetworkSignInput } from "../../../../src/localnet/mpc/engine.ts";
 import { networkParty } from "../../../../src/localnet/mpc/network-party.ts";
-import { judge } from "../../../support/judges.ts";
+import { isValidSignature } from "../../../support/signature-verifiers.ts";
 import {
   NETWORK_SEED,
   type RecordedSession,
@@ -32,7 +32,7 @@ function signInput({ curve, dkg }: RecordedSession, sign: RecordedSign): Network
 }
 
 /** The chain has v before r and s; the test's verifier has it after them. */
-function judgedForm(signature: Uint8Array): Uint8Array {
+function verifiedForm(signature: Uint8Array): Uint8Array {
   return signature.length === 65 ? concatBytes(signature.subarray(1), signature.subarray(0, 1)) : signature;
 }
 
@@ -60,7 +60,7 @@ describe.each(SESSIONS)("on curve $curve the network", (session) => {
     const { algorithm, hash, message, signature } = sign;
     expect(output(party.sign(input))).toEqual(signature);
     const claim = { signatureAlgorithm: algorithm, hash, message, publicKey: session.publicKey };
-    expect(judge({ ...claim, signature: judgedForm(signature) })).toBe(true);
+    expect(isValidSignature({ ...claim, signature: verifiedForm(signature) })).toBe(true);
   });
 
   it.each([

@@ -84,14 +84,14 @@ describe("a command line is refused before anything is read", () => {
     expect(await refused("multisig", "--public-keys", "AAAA", "--threshold", "1")).toContain("base64");
     expect(await refused("multisig", "--public-keys", one, "--threshold", "2")).toContain("--public-keys");
     const weighted = await runCli(["treasury", ...both, "--weights", "2,1"]);
-    const judged = MultiSigPublicKey.fromPublicKeys({
+    const expected = MultiSigPublicKey.fromPublicKeys({
       threshold: 2,
       publicKeys: [
         { publicKey: new MultiSigPublicKey(keysOf(one, two)).getPublicKeys()[0]!.publicKey, weight: 2 },
         { publicKey: new MultiSigPublicKey(keysOf(one, two)).getPublicKeys()[1]!.publicKey, weight: 1 },
       ],
     });
-    expect(weighted.out).toContain(judged.toSuiAddress());
+    expect(weighted.out).toContain(expected.toSuiAddress());
   });
 
   it("if it does not say how to sign, or says it in two ways", async () => {

@@ -12,7 +12,7 @@ import { methodPolicy } from "../../../../src/access/method-policy.ts";
 import { ERROR_CATALOGUE } from "../../../../src/errors/catalogue.ts";
 import { createRestRouter } from "../../../../src/transport/rest/rest-routes.ts";
 import { registerService } from "../../../../src/transport/service-registration.ts";
-import { faultsOf } from "../../../support/judge-openapi.ts";
+import { faultsOf } from "../../../support/check-openapi.ts";
 
 interface Operation {
   readonly operationId: string;

@@ -7,9 +7,15 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createInlineEngine } from "../../src/crypto/inline-engine.ts";
 import { findTriple } from "../../src/protocol/algorithms.ts";
 import { bakedFolder } from "../support/baked-folder.ts";
-import { bufCurlFace, connectWebFace, curlFace, type Face, grpcJsFace } from "../support/faces.ts";
-import { judge } from "../support/judges.ts";
+import {
+  bufCurlClient,
+  connectWebClient,
+  curlClient,
+  grpcJsClient,
+  type ProtocolClient,
+} from "../support/protocol-clients.ts";
 import { type ServiceProcess, startService } from "../support/service.ts";
+import { isValidSignature } from "../support/signature-verifiers.ts";
 import {
   downloadParameters,
   fromBase64,
@@ -38,36 +44,36 @@ afterAll(async () => {
 });
 
 describe("a service on one port", () => {
-  const faces: [string, () => Face][] = [
-    ["grpc-js (gRPC over h2c)", () => grpcJsFace(service.access.baseUrl, service.access.apiKey)],
+  const protocolClients: [string, () => ProtocolClient][] = [
+    ["grpc-js (gRPC over h2c)", () => grpcJsClient(service.access.baseUrl, service.access.apiKey)],
     [
       "connect-web (Connect JSON)",
-      () => connectWebFace(service.access.baseUrl, service.access.apiKey, "connect"),
+      () => connectWebClient(service.access.baseUrl, service.access.apiKey, "connect"),
     ],
     [
       "connect-web (gRPC-web)",
-      () => connectWebFace(service.access.baseUrl, service.access.apiKey, "grpc-web"),
+      () => connectWebClient(service.access.baseUrl, service.access.apiKey, "grpc-web"),
     ],
-    ["buf curl (connect-go, gRPC)", () => bufCurlFace(service.access.baseUrl, service.access.apiKey)],
-    ["curl (REST over HTTP/1.1)", () => curlFace(service.access.baseUrl, service.access.apiKey)],
+    ["buf curl (connect-go, gRPC)", () => bufCurlClient(service.access.baseUrl, service.access.apiKey)],
+    ["curl (REST over HTTP/1.1)", () => curlClient(service.access.baseUrl, service.access.apiKey)],
   ];
 
-  it.each(faces)("onboards and signs for %s", { timeout: 120_000 }, async (_name, makeFace) => {
-    const face = makeFace();
+  it.each(protocolClients)("onboards and signs for %s", { timeout: 120_000 }, async (_name, makeClient) => {
+    const protocolClient = makeClient();
     try {
-      const dwallet = await onboardOver(face, steps, new Uint8Array(randomBytes(32)));
+      const dwallet = await onboardOver(protocolClient, steps, new Uint8Array(randomBytes(32)));
       const message = new Uint8Array(randomBytes(100));
-      const reserved = await reserveOver(face, triple, dwallet, message);
-      await submitOver(face, steps, dwallet, reserved, message);
-      const done = await signEnd(face, reserved["signRequestId"]!);
+      const reserved = await reserveOver(protocolClient, triple, dwallet, message);
+      await submitOver(protocolClient, steps, dwallet, reserved, message);
+      const done = await signEnd(protocolClient, reserved["signRequestId"]!);
       expect(done["status"]).toBe("completed");
       const signature = fromBase64(done["signature"]);
-      expect(judge({ ...triple, publicKey: dwallet.publicKey, message, signature })).toBe(true);
-      expect(judge({ ...triple, publicKey: dwallet.publicKey, message: message.slice(1), signature })).toBe(
-        false,
-      );
+      expect(isValidSignature({ ...triple, publicKey: dwallet.publicKey, message, signature })).toBe(true);
+      expect(
+        isValidSignature({ ...triple, publicKey: dwallet.publicKey, message: message.slice(1), signature }),
+      ).toBe(false);
     } finally {
-      face.close();
+      protocolClient.close();
     }
   });
 

@@ -16,7 +16,7 @@ export interface WireCall {
 }
 
 /** A client of one protocol. */
-export interface Face {
+export interface ProtocolClient {
   readonly name: "rest" | "grpc";
   /** Resolves for a refusal as well. */
   call(call: WireCall): Promise<WireReply>;

@@ -1,7 +1,7 @@
 import http2 from "node:http2";
 import { create, type DescMethod, fromJson, toBinary } from "@bufbuild/protobuf";
 import { StatusSchema } from "../../../gen/proto/google/rpc/status_pb.ts";
-import type { Face } from "./face.ts";
+import type { ProtocolClient } from "./protocol-client.ts";
 import { statusOfBinary, toWireReply, type WireReply } from "./wire-reply.ts";
 
 /** A request as it is sent over HTTP/2. */
@@ -13,12 +13,12 @@ export interface GrpcRequest {
 }
 
 /** A gRPC client on plain HTTP/2. */
-export interface GrpcFace extends Face {
+export interface GrpcClient extends ProtocolClient {
   send(request: GrpcRequest, url?: string): Promise<WireReply>;
 }
 
 /** Calls methods by their names. */
-export function createGrpcFace(baseUrl: string): GrpcFace {
+export function createGrpcClient(baseUrl: string): GrpcClient {
   const sessions = new Map<string, http2.ClientHttp2Session>();
   const sessionOf = (url: string) => {
     const known = sessions.get(url);

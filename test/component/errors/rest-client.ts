@@ -1,6 +1,6 @@
 import { type DescMethod, getOption, type JsonObject, type JsonValue } from "@bufbuild/protobuf";
 import { http } from "../../../gen/proto/google/api/annotations_pb.ts";
-import type { Face } from "./face.ts";
+import type { ProtocolClient } from "./protocol-client.ts";
 import { statusOfJson, toWireReply, type WireReply } from "./wire-reply.ts";
 
 /** A request as it is sent over HTTP. */
@@ -13,7 +13,7 @@ export interface RestRequest {
 }
 
 /** Calls methods by the routes that the contract declares for them. */
-export function createRestFace(baseUrl: string): Face {
+export function createRestClient(baseUrl: string): ProtocolClient {
   return {
     name: "rest",
     call({ method, request = {}, key, headers = {}, timeoutMs, url = baseUrl }) {

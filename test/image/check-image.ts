@@ -17,7 +17,7 @@ interface Inspected {
 }
 
 /** Checks the image's size, its settings, and its packages. */
-export async function judgeImage(
+export async function checkImage(
   store: ContainerStore,
   containers: Containers,
   print: (line: string) => void,

@@ -5,7 +5,7 @@ import { recover, verifySchnorr, verify as verifySecp } from "tiny-secp256k1";
 import type { HashName, SignatureAlgorithmName } from "../../src/protocol/algorithms.ts";
 
 /** A signature, and the key and message that it claims. */
-export interface JudgedClaim {
+export interface SignatureClaim {
   readonly signatureAlgorithm: SignatureAlgorithmName;
   readonly hash: HashName;
   /** The dWallet's public key: 33 bytes compressed for the secp curves, else 32. */
@@ -17,24 +17,26 @@ export interface JudgedClaim {
 }
 
 /** The verifier of each algorithm: a library with which neither this project nor the Ika SDK signs or verifies. */
-export const JUDGES: Readonly<Record<SignatureAlgorithmName, (claim: JudgedClaim) => boolean>> = {
-  ECDSASecp256k1: judgeEcdsaSecp256k1,
-  Taproot: judgeTaproot,
-  ECDSASecp256r1: judgeEcdsaSecp256r1,
-  EdDSA: judgeEdDsa,
-  Schnorrkel: judgeSchnorrkel,
+export const SIGNATURE_VERIFIERS: Readonly<
+  Record<SignatureAlgorithmName, (claim: SignatureClaim) => boolean>
+> = {
+  ECDSASecp256k1: verifyEcdsaSecp256k1,
+  Taproot: verifyTaproot,
+  ECDSASecp256r1: verifyEcdsaSecp256r1,
+  EdDSA: verifyEdDsa,
+  Schnorrkel: verifySchnorrkel,
 };
 
 /** Whether the outside library of the claim's algorithm accepts the signature. */
-export function judge(claim: JudgedClaim): boolean {
-  return JUDGES[claim.signatureAlgorithm](claim);
+export function isValidSignature(claim: SignatureClaim): boolean {
+  return SIGNATURE_VERIFIERS[claim.signatureAlgorithm](claim);
 }
 
 /**
  * libsecp256k1: the signature is valid, s is low, and r, s, v recover exactly this key. For Keccak-256 ethers must also
  * recover the key's address.
  */
-export function judgeEcdsaSecp256k1({ hash, publicKey, message, signature }: JudgedClaim): boolean {
+export function verifyEcdsaSecp256k1({ hash, publicKey, message, signature }: SignatureClaim): boolean {
   const v = signature[64];
   if (signature.length !== 65 || (v !== 0 && v !== 1 && v !== 2 && v !== 3)) return false;
   const digest = digestOf(hash, message);
@@ -49,12 +51,12 @@ export function judgeEcdsaSecp256k1({ hash, publicKey, message, signature }: Jud
 }
 
 /** libsecp256k1: BIP-340 over the SHA-256 of the message. */
-export function judgeTaproot({ publicKey, message, signature }: JudgedClaim): boolean {
+export function verifyTaproot({ publicKey, message, signature }: SignatureClaim): boolean {
   return signature.length === 64 && verifySchnorr(sha256(message), publicKey.subarray(1), signature);
 }
 
 /** OpenSSL, with s in the lower half of the order. */
-export function judgeEcdsaSecp256r1({ publicKey, message, signature }: JudgedClaim): boolean {
+export function verifyEcdsaSecp256r1({ publicKey, message, signature }: SignatureClaim): boolean {
   if (signature.length !== 65 || signature[64]! > 3) return false;
   if (BigInt(hex(signature.subarray(32, 64))) > P256_ORDER / 2n) return false;
   const key = openSslKey("3039301306072a8648ce3d020106082a8648ce3d030107032200", publicKey);
@@ -62,12 +64,12 @@ export function judgeEcdsaSecp256r1({ publicKey, message, signature }: JudgedCla
 }
 
 /** OpenSSL. */
-export function judgeEdDsa({ publicKey, message, signature }: JudgedClaim): boolean {
+export function verifyEdDsa({ publicKey, message, signature }: SignatureClaim): boolean {
   return verify(null, message, openSslKey("302a300506032b6570032100", publicKey), signature);
 }
 
 /** Polkadot's library, under the context "substrate". */
-export function judgeSchnorrkel({ publicKey, message, signature }: JudgedClaim): boolean {
+export function verifySchnorrkel({ publicKey, message, signature }: SignatureClaim): boolean {
   return signature.length === 64 && sr25519Verify(message, signature, publicKey);
 }
 

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { JsonValue } from "@bufbuild/protobuf";
-import type { Face, MethodName } from "../support/faces.ts";
+import type { MethodName, ProtocolClient } from "../support/protocol-clients.ts";
 
 type Route = (request: Record<string, JsonValue>) => readonly [method: "GET" | "POST", path: string];
 
@@ -25,7 +25,7 @@ const TRY_AGAIN = [408, 425, 429, 502, 503, 504];
  * A client of several replicas over REST. If one replica does not answer, it sends the same call to another one with
  * the same idempotency key, until it gets an answer. `baseUrls` returns the running replicas.
  */
-export function restFace(baseUrls: () => readonly string[], apiKey: string): Face {
+export function restClient(baseUrls: () => readonly string[], apiKey: string): ProtocolClient {
   return {
     name: "REST over replicas",
     async call(name, request) {

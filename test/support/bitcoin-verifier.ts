@@ -31,7 +31,7 @@ const { Script, Transaction } = createRequire(import.meta.url)("bitcore-lib") as
 };
 
 /** Whether bitcore-lib's script interpreter accepts that an input of a whole transaction spends its output. */
-export function judgeBitcoinInput(
+export function verifyBitcoinInput(
   transaction: Uint8Array,
   index: number,
   witness: readonly Uint8Array[],

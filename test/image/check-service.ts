@@ -13,7 +13,7 @@ const START_TIMEOUT_MS = 300_000;
 const READY = /ready at \S+/;
 
 /** Runs a localnet, an api and a worker from the image, signs through them, and stops them. */
-export async function judgeService(
+export async function checkService(
   store: ContainerStore,
   containers: Containers,
   print: (line: string) => void,
@@ -52,7 +52,7 @@ export async function judgeService(
   const startedAt = performance.now();
   for (const replica of [api, worker]) {
     await replica.said(READY, START_TIMEOUT_MS);
-    await judgeConfinement(store, replica);
+    await checkConfinement(store, replica);
   }
   print(`ready and healthy after ${((performance.now() - startedAt) / 1_000).toFixed(1)} s`);
 
@@ -86,7 +86,7 @@ export async function judgeService(
 }
 
 /** Checks that the container runs as an unprivileged user, cannot modify itself, and passes its own health check. */
-async function judgeConfinement(store: ContainerStore, { name, evaluate }: Container): Promise<void> {
+async function checkConfinement(store: ContainerStore, { name, evaluate }: Container): Promise<void> {
   assert.equal((await evaluate("console.log(process.getuid())")).trim(), "65532");
   const write = 'try { require("fs").writeFileSync("/app/x", "") } catch (error) { console.log(error.code) }';
   assert.equal((await evaluate(write)).trim(), "EROFS");

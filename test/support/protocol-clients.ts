@@ -28,14 +28,14 @@ export type MethodName =
   | "GetSign";
 
 /** A client of the service over one protocol, with protobuf JSON as input and output. */
-export interface Face {
+export interface ProtocolClient {
   readonly name: string;
   call(method: MethodName, request: Record<string, JsonValue>): Promise<Record<string, JsonValue>>;
   close(): void;
 }
 
 /** `@grpc/grpc-js` with protobuf-es as its codec: gRPC over clear-text HTTP/2. */
-export function grpcJsFace(baseUrl: string, apiKey: string, network?: string): Face {
+export function grpcJsClient(baseUrl: string, apiKey: string, network?: string): ProtocolClient {
   const client = new grpc.Client(new URL(baseUrl).host, grpc.credentials.createInsecure());
   return {
     name: "grpc-js",
@@ -63,12 +63,12 @@ export function grpcJsFace(baseUrl: string, apiKey: string, network?: string): F
 }
 
 /** Connect-Web: the Connect protocol or gRPC-web over `fetch`. */
-export function connectWebFace(
+export function connectWebClient(
   baseUrl: string,
   apiKey: string,
   protocol: "connect" | "grpc-web",
   network?: string,
-): Face {
+): ProtocolClient {
   const options = { baseUrl, useBinaryFormat: protocol === "grpc-web" };
   const transport =
     protocol === "connect" ? createConnectTransport(options) : createGrpcWebTransport(options);
@@ -90,7 +90,7 @@ export function connectWebFace(
 }
 
 /** `buf curl`: connect-go with the protos of this repository. */
-export function bufCurlFace(baseUrl: string, apiKey: string): Face {
+export function bufCurlClient(baseUrl: string, apiKey: string): ProtocolClient {
   const root = path.resolve(import.meta.dirname, "../..");
   return {
     name: "buf curl",
@@ -126,7 +126,7 @@ const ROUTES: Record<MethodName, [verb: string, path: string]> = {
 };
 
 /** Plain `curl` over HTTP/1.1 on the REST routes, which are written out here. */
-export function curlFace(baseUrl: string, apiKey: string, network?: string): Face {
+export function curlClient(baseUrl: string, apiKey: string, network?: string): ProtocolClient {
   const folder = mkdtempSync(path.join(tmpdir(), "curl-"));
   return {
     name: "curl",
