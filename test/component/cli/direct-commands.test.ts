@@ -168,7 +168,7 @@ describe("an embedded database", { timeout: 3 * DATABASE_TIMEOUT_MS }, () => {
     for (const { exitCode, err } of refusals) {
       expect(exitCode).toBe(3);
       expect(err).toMatch(
-        /^tss project list: cannot open the database: the embedded database in \S+\/pg does/,
+        /^tss project list: cannot open the database: cannot open the embedded database in \S+\/pg: /,
       );
       expect(err).not.toContain("[object");
     }

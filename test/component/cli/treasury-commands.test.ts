@@ -66,7 +66,7 @@ describe("a new Treasury", () => {
     expect(objects.map(({ objectId }) => objectId)).toContain(shownAs(out, "new UpgradeCap"));
     expect(shownAs(out, "new AdminCap")).not.toBe("");
     expect(out).toContain(`SERVICECORE_LOCALNET_PACKAGE_ID=${shownAs(out, "new package")}`);
-    expect(await status()).toContain(`of ${admin.toSuiAddress()}; any compatible change`);
+    expect(await status()).toContain(`held by ${admin.toSuiAddress()}; any compatible change`);
   });
 
   it("is ready after one transaction, and pays for a presign within the proposed limits", async () => {

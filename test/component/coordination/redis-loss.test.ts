@@ -181,7 +181,7 @@ function notified({ signals }: Coordination, topic: string): Promise<void> {
  * again.
  */
 async function togetherAgain({ heard, check }: Replica): Promise<void> {
-  await heard.until((lines) => countOf("answers again", lines) > 0);
+  await heard.until((lines) => countOf("is reachable again", lines) > 0);
   const isThere = () =>
     check().then(
       () => true,
