@@ -129,15 +129,16 @@ async function connect(
 ): Promise<ChainNetwork> {
   try {
     const chain = await knownChain(database, own.name);
+    const found = await access();
     const network = await connectNetwork({
-      ...(await access()),
+      ...found,
       ...{ clock: systemClock, chain, onMixUp: observe.onMixUp },
       onSwitch(fullnode) {
         observe.onFullnodeSwitch();
         log.warn({ fullnode }, "another fullnode answers");
       },
     });
-    await checkChain(database, network);
+    await checkChain(database, network, found);
     return network;
   } catch (cause) {
     throw await explainChainFailure(cause, { network: own, access, db: database });

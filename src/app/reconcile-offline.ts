@@ -58,11 +58,9 @@ async function reconcileNetwork(
   { dataDirectory }: Config,
   { database, lifecycle, log }: { readonly database: Database } & ReconcileOfflineOptions,
 ): Promise<Reconciliation> {
-  const network = await connectNetwork({
-    ...(await openChainAccess(own, { dataDirectory, lifecycle, log })),
-    clock: systemClock,
-  });
-  await checkChain(database, network);
+  const access = await openChainAccess(own, { dataDirectory, lifecycle, log });
+  const network = await connectNetwork({ ...access, clock: systemClock });
+  await checkChain(database, network, access);
   const reader = createNetworkReader(network);
   await prepareLanes({ database, network, reader, afterRestore: true, log });
   const { deposits } = await takeDeposits({

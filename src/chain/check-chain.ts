@@ -1,8 +1,10 @@
 import sql from "sql-template-tag";
+import { canBeChainOf } from "../protocol/network-traits.ts";
 import { text } from "../store/columns.ts";
 import type { Queryable } from "../store/database.ts";
 import { readRows } from "../store/statements.ts";
 import type { ChainNetwork } from "./network.ts";
+import { withDeadline } from "./with-deadline.ts";
 
 /** Returns the chain identifier that a network's rows in the database belong to; undefined before the first use. */
 export async function knownChain(db: Queryable, network: string): Promise<string | undefined> {
@@ -13,22 +15,28 @@ export async function knownChain(db: Queryable, network: string): Promise<string
 
 /**
  * Binds the database to the first chain that it is used with. Throws if the fullnode serves another chain, because
- * dWallets, presigns and stored transactions belong to one chain. A reset localnet is another chain.
+ * dWallets, presigns and stored transactions belong to one chain. A reset localnet is another chain. Throws without a
+ * trace in the database if the chain is not the public one of the network's name, unless a localnet poses as it.
  */
 export async function checkChain(
   db: Queryable,
-  network: Pick<ChainNetwork, "name" | "client">,
+  { name, client, clock, times }: Pick<ChainNetwork, "name" | "client" | "clock" | "times">,
+  { isPosing = false }: { readonly isPosing?: boolean | undefined } = {},
 ): Promise<void> {
-  const { chainIdentifier } = await network.client.core.getChainIdentifier();
+  const { chainIdentifier } = await withDeadline(clock, times.readMs, (signal) =>
+    client.core.getChainIdentifier({ signal }),
+  );
+  if (!isPosing && !canBeChainOf(name, chainIdentifier))
+    throw new Error(`the fullnode does not serve ${name}: its chain is ${chainIdentifier}`);
   const [known] = await readRows(
     db,
-    sql`INSERT INTO known_network (name, chain_id) VALUES (${network.name}, ${chainIdentifier})
+    sql`INSERT INTO known_network (name, chain_id) VALUES (${name}, ${chainIdentifier})
         ON CONFLICT (name) DO UPDATE SET name = excluded.name RETURNING chain_id AS "chainId"`,
     { chainId: text },
   );
   if (known?.chainId === chainIdentifier) return;
   throw new Error(
-    `the database belongs to another ${network.name}: chain ${known?.chainId}, and the fullnode serves ${chainIdentifier}. ` +
+    `the database belongs to another ${name}: chain ${known?.chainId}, and the fullnode serves ${chainIdentifier}. ` +
       "Keep or delete a localnet's folder and its database together.",
   );
 }

@@ -77,6 +77,8 @@ export interface NetworkAccess {
   /** The network takes ownership: the Ika client completes it in place. */
   readonly ikaConfig: IkaConfig;
   readonly treasury: TreasuryIds;
+  /** Only for tests: true if a localnet poses as this network. No setting reaches this field. Default false. */
+  readonly isPosing?: boolean;
   /** The hot wallet's Ed25519 secret, 32 bytes. */
   readonly hotWalletSecret: Secret<Uint8Array>;
   /** The Ed25519 secret, 32 bytes, of a gas station that pays for the hot wallet's transactions. */

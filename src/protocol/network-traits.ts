@@ -3,6 +3,19 @@ export function networkTraits(name: string): NetworkTraits {
   return TRAITS.get(name) ?? WITH_VALUE;
 }
 
+/** The digests of the first checkpoints of the public networks, in Base58, from Sui's `sui_types::digests`. */
+export const CHAIN_IDENTIFIERS = {
+  testnet: "69WiPg3DAQiwdxfncX6wYQ2siKwAe6L9BZthQea3JNMD",
+  mainnet: "4btiuiMPvEENsttpZC7CZ53DruC3MAgfznDbASZ7DR6S",
+} as const;
+
+/** Returns whether the chain can be that of the network. A localnet is any chain that is not a public network's. */
+export function canBeChainOf(name: string, chainIdentifier: string): boolean {
+  const pinned = new Map<string, string>(Object.entries(CHAIN_IDENTIFIERS));
+  const wanted = pinned.get(name);
+  return wanted === undefined ? ![...pinned.values()].includes(chainIdentifier) : wanted === chainIdentifier;
+}
+
 /** What differs between networks, apart from addresses. */
 export interface NetworkTraits {
   /** Whether its keys are public and its coins have no value. */

@@ -1,3 +1,4 @@
+import { CHAIN_IDENTIFIERS } from "../protocol/network-traits.ts";
 import type { Network } from "./names.ts";
 
 /** The constants of a public network that are built into the client, so that no service can name another chain. */
@@ -30,12 +31,12 @@ export interface IkaIds {
 export type PublicNetwork = Exclude<Network, "localnet">;
 
 /**
- * The public networks. The chain identifiers come from Sui's `sui_types::digests`, the fullnodes from the Sui SDK's
- * documentation, and the ids from the Ika SDK (`getNetworkConfig`); a test compares them.
+ * The public networks. The fullnodes come from the Sui SDK's documentation, and the ids from the Ika SDK
+ * (`getNetworkConfig`); a test compares them.
  */
 export const CHAIN_PINS: Readonly<Record<PublicNetwork, ChainPins>> = {
   testnet: {
-    chainIdentifier: "69WiPg3DAQiwdxfncX6wYQ2siKwAe6L9BZthQea3JNMD",
+    chainIdentifier: CHAIN_IDENTIFIERS.testnet,
     fullnodeUrls: ["https://fullnode.testnet.sui.io:443"],
     ika: {
       ikaPackage: "0x1f26bb2f711ff82dcda4d02c77d5123089cb7f8418751474b9fb744ce031526a",
@@ -52,7 +53,7 @@ export const CHAIN_PINS: Readonly<Record<PublicNetwork, ChainPins>> = {
     },
   },
   mainnet: {
-    chainIdentifier: "4btiuiMPvEENsttpZC7CZ53DruC3MAgfznDbASZ7DR6S",
+    chainIdentifier: CHAIN_IDENTIFIERS.mainnet,
     fullnodeUrls: ["https://fullnode.mainnet.sui.io:443"],
     ika: {
       ikaPackage: "0x7262fb2f7a3a14c888c438a3cd9b912469a58cf60f367352c46584262e8299aa",

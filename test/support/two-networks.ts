@@ -78,7 +78,7 @@ export async function startTwoNetworks(
         const access = await readNetworkAccess(network);
         const pose = networks.find(({ name }) => name === network.name);
         if (access === undefined || pose === undefined) throw new Error(`nothing poses as ${network.name}`);
-        return { ...access, ikaConfig: pose.localnet.ikaConfig };
+        return { ...access, ikaConfig: pose.localnet.ikaConfig, isPosing: true };
       },
     });
     return { url, environment, stop };

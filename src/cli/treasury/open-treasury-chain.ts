@@ -3,6 +3,7 @@ import { GrpcWebFetchTransport, SuiGrpcClient } from "@mysten/sui/grpc";
 import { loadTreasuryConfig } from "../../config/config.ts";
 import { NETWORK_NAMES, type NetworkName } from "../../config/network.ts";
 import { describeLocalnet } from "../../config/network-access.ts";
+import { canBeChainOf } from "../../protocol/network-traits.ts";
 import { CHAIN_PINS } from "../../sdk/chain-pins.ts";
 import type { Secret } from "../../telemetry/secret.ts";
 import type { CommandContext } from "../command.ts";
@@ -99,9 +100,7 @@ async function identify(client: SuiGrpcClient, name: NetworkName, url: string): 
   } catch (cause) {
     throw new UnreachableError(`the fullnode at ${host} does not answer: ${messageOf(cause)}`, { cause });
   }
-  const wanted = name === "localnet" ? undefined : CHAIN_PINS[name].chainIdentifier;
-  const isPublic = Object.values(CHAIN_PINS).some(({ chainIdentifier }) => chainIdentifier === found);
-  if (wanted === undefined ? isPublic : found !== wanted)
+  if (!canBeChainOf(name, found))
     throw new Error(`the fullnode at ${host} does not serve ${name}: its chain is ${found}`);
   return found;
 }
