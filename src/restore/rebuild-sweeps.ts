@@ -9,7 +9,7 @@ import {
 } from "../billing/sweeps/lost-sweeps.ts";
 import type { SweptAddress } from "../billing/sweeps/sweep-signer.ts";
 import type { NetworkReader } from "../chain/reader.ts";
-import type { Rebuilder } from "../chain/restore/replay.ts";
+import type { Rebuilder, Unrecoverable } from "../chain/restore/replay.ts";
 import type { PastTransaction } from "../chain/restore/transaction-history.ts";
 import { writerOf } from "../chain/submit/spent-input.ts";
 import type { OwnedRef } from "../chain/treasury/treasury-calls.ts";
@@ -17,15 +17,22 @@ import type { Queryable } from "../store/database.ts";
 
 /**
  * Restores the sweeps of lost transactions with the deposits that they moved. These deposits are credited like any
- * other.
+ * other. Reports a sweep from an address that the database does not know, because the chain does not record references.
  */
-export function createSweepRebuilder({ deposits, reader }: SweepRebuilderOptions): SweepRebuilder {
+export function createSweepRebuilder({
+  deposits,
+  reader,
+  ownAddresses,
+}: SweepRebuilderOptions): SweepRebuilder {
   const { network } = deposits;
   return {
     kind: "sweep",
     async rebuild(db, _transaction, sent) {
       const swept = await findSweptAddress(db, network, sent.sender);
-      if (swept === undefined) return { subjectIds: [], unrecoverable: [] };
+      if (swept === undefined) {
+        const isSweep = !ownAddresses.includes(sent.sender);
+        return { subjectIds: [], unrecoverable: isSweep ? [await forgottenSweep(sent)] : [] };
+      }
       await putBackDeposits(db, sent);
       const moved = ownedInputs(sent.bytes);
       const coins = await Promise.all(moved.map((coin) => findDepositCoin(db, network, coin)));
@@ -56,6 +63,19 @@ export function createSweepRebuilder({ deposits, reader }: SweepRebuilderOptions
     if (swept === undefined || sent.outcome.kind === "aborted") return;
     for (const coin of ownedInputs(sent.bytes))
       if ((await findDepositCoin(db, network, coin)) === undefined) await putBack(db, swept, coin, sent);
+  }
+
+  async function forgottenSweep({ digest, sender, bytes, outcome }: PastTransaction): Promise<Unrecoverable> {
+    const { dependencies } = outcome.changes;
+    const writers = await Promise.all(
+      ownedInputs(bytes).map(({ objectId, version }) => writerOf(reader, dependencies, objectId, version)),
+    );
+    const brought = [...new Set(writers.filter((writer) => writer !== undefined))];
+    const declared = brought.length === 0 ? "the transactions that paid it" : brought.join(", ");
+    return {
+      ...{ what: "deposit address", id: sender },
+      reason: `the copy does not know its reference, and transaction ${digest} swept it; its project requests the address of each reference again, and declares ${declared}`,
+    };
   }
 
   /** Stores the coin's deposit, and the coin as one that has left its address. */
@@ -95,6 +115,8 @@ export function createSweepRebuilder({ deposits, reader }: SweepRebuilderOptions
 export interface SweepRebuilderOptions {
   readonly deposits: Pick<Deposits, "network" | "coins" | "reader">;
   readonly reader: Pick<NetworkReader, "effects">;
+  /** The service's own senders. Every other sender of its transactions is a deposit address. */
+  readonly ownAddresses: readonly string[];
 }
 
 /** Restores sweeps, after the deposits that they moved. */

@@ -40,7 +40,8 @@ export async function reconcile(options: ReconcileOptions): Promise<Reconciliati
     throw new Error(
       "BILLING_DEPOSIT_MASTER_SEED_HEX: coins were swept since the copy was made; set the seed",
     );
-  const sweeps = deposits && createSweepRebuilder({ deposits, reader });
+  const ownAddresses = [network.senderAddress, network.gasOwnerAddress];
+  const sweeps = deposits && createSweepRebuilder({ deposits, reader, ownAddresses });
   // Later deposits may have paid for later signatures.
   if (sweeps) for (const transaction of lost) await sweeps.putBackDeposits(database, transaction);
   const creditedCount = deposits ? await scanEveryAddress(deposits, AbortSignal.timeout(PRICES_MS)) : 0;

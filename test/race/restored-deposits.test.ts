@@ -4,11 +4,15 @@ import { rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
+import type { Signer } from "@mysten/sui/cryptography";
+import { Transaction } from "@mysten/sui/transactions";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { declareDeposit } from "../../src/billing/deposits/declare-deposit.ts";
 import { depositAddress } from "../../src/billing/deposits/deposit-address.ts";
+import { deriveDepositKey } from "../../src/billing/deposits/deposit-key.ts";
 import type { Deposits } from "../../src/billing/deposits/deposits.ts";
-import { type CheckpointReader, createCheckpointReader } from "../../src/chain/checkpoint-reader.ts";
-import { connectNetwork } from "../../src/chain/network.ts";
+import { createCheckpointReader } from "../../src/chain/checkpoint-reader.ts";
+import { type ChainNetwork, connectNetwork } from "../../src/chain/network.ts";
 import { createPaymentReader } from "../../src/chain/payment-reader.ts";
 import { createNetworkReader } from "../../src/chain/reader.ts";
 import { prepareLanes } from "../../src/chain/submit/prepare-lanes.ts";
@@ -25,7 +29,7 @@ import { fundedPayer, SUI, testDeposits } from "../support/deposits.ts";
 import { type ObservedDatabase, observeDatabase } from "../support/observe-database.ts";
 import { testDatabase } from "../support/postgres.ts";
 import { flatPrices } from "../support/prices.ts";
-import { moneyOf, objectId, projectWith } from "../support/rows.ts";
+import { moneyOf, objectId, projectWith, TEST_ORIGIN } from "../support/rows.ts";
 import { openTestPool } from "../support/test-pool.ts";
 import { createCheapMpc } from "../unit/localnet/cheap-mpc.ts";
 
@@ -59,25 +63,46 @@ describe.skipIf(!lost || !copy)("a database that forgot deposits, references and
     rmSync(dumpFile, { force: true });
   });
 
-  it.each([
-    ["read one after another", 0],
-    ["skipped, because the fullnode has pruned them", 1],
-  ])("credits each coin once, with the missed checkpoints %s", { timeout: 120_000 }, async (_, kept) => {
+  async function connect() {
     const { url, ikaConfig, treasury } = localnet;
     const network = await connectNetwork({
       ...{ name: "localnet", clock: systemClock, ikaConfig, treasury },
       fullnodeUrl: new Secret(url),
       hotWalletSecret: new Secret(localnetHotWalletSecret()),
     });
-    const reader = createNetworkReader(network);
-    const checkpoints: CheckpointReader = createCheckpointReader(network, [SUI.coinType]);
-    const payer = await fundedPayer(network.client, url, `${ikaConfig.packages.ikaPackage}::ika::IKA`);
     const on = (database: Database): Deposits =>
       testDeposits(
         database,
         { SUI: "3.5", IKA: undefined },
         { coins: [SUI], reader: createPaymentReader(network) },
       );
+    return {
+      ...{ network, on },
+      reader: createNetworkReader(network),
+      checkpoints: createCheckpointReader(network, [SUI.coinType]),
+      payer: await fundedPayer(network.client, url, `${ikaConfig.packages.ikaPackage}::ika::IKA`),
+    };
+  }
+
+  async function dump(): Promise<void> {
+    await run("pg_dump", ["--format=custom", `--file=${dumpFile}`, `--dbname=${lost!.url}`]);
+  }
+
+  async function restoreCopy(): Promise<void> {
+    await after?.close();
+    await run("pg_restore", [
+      ...["--exit-on-error", "--clean", "--if-exists"],
+      ...[`--dbname=${copy!.url}`, dumpFile],
+    ]);
+    after = observeDatabase(await openTestPool(copy!.url));
+    await quietAddresses(after);
+  }
+
+  it.each([
+    ["read one after another", 0],
+    ["skipped, because the fullnode has pruned them", 1],
+  ])("credits each coin once, with the missed checkpoints %s", { timeout: 120_000 }, async (_, kept) => {
+    const { network, reader, checkpoints, payer, on } = await connect();
     const addressOn = (database: Database, name: (typeof NAMES)[number]) =>
       depositAddress(on(database), {
         projectId: projects.get(name)!,
@@ -97,7 +122,7 @@ describe.skipIf(!lost || !copy)("a database that forgot deposits, references and
       await payer.pay(addresses[name], ONE_SUI);
       await first.credited(projects.get(name)!);
     }
-    await run("pg_dump", ["--format=custom", `--file=${dumpFile}`, `--dbname=${lost!.url}`]);
+    await dump();
     addresses.new = await addressOn(before, "new");
     for (const name of NAMES) {
       await payer.pay(addresses[name], ONE_SUI);
@@ -107,13 +132,7 @@ describe.skipIf(!lost || !copy)("a database that forgot deposits, references and
     // This is paid while no service runs.
     for (const name of NAMES) await payer.pay(addresses[name], ONE_SUI);
 
-    await after?.close();
-    await run("pg_restore", [
-      ...["--exit-on-error", "--clean", "--if-exists"],
-      ...[`--dbname=${copy!.url}`, dumpFile],
-    ]);
-    after = observeDatabase(await openTestPool(copy!.url));
-    await quietAddresses(after);
+    await restoreCopy();
     // The lease in the copy expires half a minute later.
     await after.query("UPDATE checkpoint_follower SET leased_until = now()", []);
     const life = { database: after, network, reader, log: silentLog };
@@ -150,4 +169,65 @@ describe.skipIf(!lost || !copy)("a database that forgot deposits, references and
         ...{ balance: deposits[name] * ONE_SUI_MICRO_USD, held: 0n, differences: [] },
       });
   });
+
+  it("reports a swept deposit to a forgotten reference, which is credited once when it is declared", {
+    timeout: 120_000,
+  }, async () => {
+    const { network, reader, payer, on } = await connect();
+    const projectId = await projectWith(before, 0n);
+    await dump();
+    const owner = { projectId, reference: "forgotten" };
+    const address = await depositAddress(on(before), owner);
+    const paidIn = await payer.pay(address, ONE_SUI);
+    const sweptIn = await sweep(network, deriveDepositKey(on(before).masterSeed, "localnet", owner));
+
+    await restoreCopy();
+    const life = { database: after, network, reader, log: silentLog };
+    await prepareLanes({ ...life, afterRestore: true });
+    const restore = () =>
+      reconcile({ ...life, kinds: [], deposits: on(after), config: { prices: flatPrices(1n, 1n) } });
+    const { unrecoverable } = await restore();
+    expect(unrecoverable).toEqual([
+      {
+        what: "deposit address",
+        id: address,
+        reason: expect.stringContaining(`transaction ${sweptIn} swept`),
+      },
+    ]);
+    expect(unrecoverable[0]!.reason).toContain(`declares ${paidIn}`);
+    expect(await moneyOf(after, projectId)).toMatchObject({ balance: 0n });
+
+    expect(await depositAddress(on(after), owner)).toBe(address);
+    const declare = () => declareDeposit(on(after), { projectId, origin: TEST_ORIGIN }, paidIn);
+    await Promise.all([declare(), declare()]);
+    await declare();
+    expect((await restore()).unrecoverable).toEqual([]);
+    expect(await moneyOf(after, projectId)).toEqual({
+      balance: ONE_SUI_MICRO_USD,
+      held: 0n,
+      differences: [],
+    });
+  });
 });
+
+/** Moves every coin of a deposit address to the hot wallet, which pays the gas. Returns the digest. */
+async function sweep(network: ChainNetwork, signer: Signer): Promise<string> {
+  const { client, hotWallet, senderAddress } = network;
+  const owner = signer.toSuiAddress();
+  const { objects } = await client.core.listCoins({ owner, coinType: SUI.coinType });
+  const transaction = new Transaction();
+  transaction.setSender(owner);
+  transaction.setGasOwner(senderAddress);
+  transaction.transferObjects(
+    objects.map(({ objectId: coin }) => coin),
+    senderAddress,
+  );
+  const bytes = await transaction.build({ client });
+  const signed = await Promise.all([signer, hotWallet].map((one) => one.signTransaction(bytes)));
+  const result = await client.core.executeTransaction({
+    transaction: bytes,
+    signatures: signed.map(({ signature }) => signature),
+  });
+  if (result.$kind === "FailedTransaction") throw new Error("the sweep failed");
+  return result.Transaction.digest;
+}

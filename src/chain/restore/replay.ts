@@ -51,8 +51,8 @@ export async function replayTransaction(options: ReplayOptions, sent: PastTransa
 
 /** Something on the chain that cannot be restored, because the chain does not contain all of its data. */
 export interface Unrecoverable {
-  readonly what: "encryption key" | "dWallet" | "sign request";
-  /** The object's id on the chain. */
+  readonly what: "encryption key" | "dWallet" | "sign request" | "deposit address";
+  /** The object's id, or the address, on the chain. */
   readonly id: string;
   /** Why it cannot be restored, and the remedy. */
   readonly reason: string;
