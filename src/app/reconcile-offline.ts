@@ -1,8 +1,8 @@
-import sql from "sql-template-tag";
 import { createDepositSigner } from "../billing/sweeps/sweep-signer.ts";
 import { checkChain } from "../chain/check-chain.ts";
-import { connectNetwork } from "../chain/network.ts";
+import { connectNetwork, type NetworkAccess } from "../chain/network.ts";
 import { createNetworkReader } from "../chain/reader.ts";
+import { findLeasedLane } from "../chain/submit/lane-table.ts";
 import { prepareLanes } from "../chain/submit/prepare-lanes.ts";
 import type { Config } from "../config/config.ts";
 import type { NetworkConfig } from "../config/networks.ts";
@@ -11,11 +11,9 @@ import { systemClock } from "../lifecycle/clock.ts";
 import type { Lifecycle } from "../lifecycle/lifecycle.ts";
 import { type Reconciliation, reconcile } from "../restore/reconcile.ts";
 import { type ReissuedKey, reissueKeys } from "../restore/reissue-keys.ts";
-import { text } from "../store/columns.ts";
 import type { Database } from "../store/database.ts";
 import { migrate } from "../store/migrate.ts";
 import { openDatabase } from "../store/open-database.ts";
-import { readRows } from "../store/statements.ts";
 import type { Log } from "../telemetry/log.ts";
 import { openChainAccess } from "./chain-access.ts";
 import { operationKinds } from "./operation-kinds.ts";
@@ -23,13 +21,15 @@ import { takeDeposits } from "./take-deposits.ts";
 
 /**
  * Reconciles the configured database with these networks, one after another, as `tss serve --after-restore` does before
- * it serves. Throws if a replica holds a lane.
+ * it serves. Yields the result of each network when it ends, and goes on after a failure. Throws if a replica holds a
+ * lane.
  */
-export async function reconcileOffline(
+export async function* reconcileOffline(
   config: Config,
   networks: readonly NetworkConfig[],
-  { lifecycle, log, keepKey }: ReconcileOfflineOptions,
-): Promise<NetworkReconciliation[]> {
+  options: ReconcileOfflineOptions,
+): AsyncGenerator<ReconciliationResult> {
+  const { lifecycle, log, keepKey } = options;
   const databaseUrl = config.databaseUrl?.reveal();
   const database = await lifecycle.start(
     "database",
@@ -37,28 +37,33 @@ export async function reconcileOffline(
     (opened) => opened.close(),
   );
   await migrate(database, log, { lockWaitMs: config.database.migrationLockWaitMs });
-  const [leased] = await readRows(
-    database,
-    sql`SELECT id FROM lane WHERE leased_until > now() ORDER BY id LIMIT 1`,
-    { id: text },
-  );
+  const leased = await findLeasedLane(database);
   if (leased !== undefined)
-    throw new Error(`a replica holds lane ${leased.id}; stop every replica, and retry after ten seconds`);
-  const reports: NetworkReconciliation[] = [];
-  for (const network of networks) {
-    const report = await reconcileNetwork(network, config, { database, lifecycle, log });
-    const reissuedKeyCount = keepKey ? await reissueKeys(database, network.name, keepKey) : 0;
-    reports.push({ network: network.name, ...report, reissuedKeyCount });
+    throw new Error(`a replica holds lane ${leased}; stop every replica, and retry after ten seconds`);
+  for (const own of networks) {
+    const { name: network } = own;
+    let report: NetworkReconciliation | undefined;
+    let failure: unknown;
+    try {
+      report = {
+        network,
+        ...(await reconcileNetwork(own, config, { ...options, database })),
+        reissuedKeyCount: 0,
+      };
+      if (keepKey) report = { ...report, reissuedKeyCount: await reissueKeys(database, network, keepKey) };
+    } catch (error) {
+      failure = error;
+    }
+    yield { network, report, failure };
   }
-  return reports;
 }
 
 async function reconcileNetwork(
   own: NetworkConfig,
   { dataDirectory }: Config,
-  { database, lifecycle, log }: { readonly database: Database } & ReconcileOfflineOptions,
+  { database, lifecycle, log, openAccess }: { readonly database: Database } & ReconcileOfflineOptions,
 ): Promise<Reconciliation> {
-  const access = await openChainAccess(own, { dataDirectory, lifecycle, log });
+  const access = await (openAccess?.(own) ?? openChainAccess(own, { dataDirectory, lifecycle, log }));
   const network = await connectNetwork({ ...access, clock: systemClock });
   await checkChain(database, network, access);
   const reader = createNetworkReader(network);
@@ -79,6 +84,17 @@ export interface ReconcileOfflineOptions {
   readonly log: Pick<Log, "info" | "warn" | "error">;
   /** Receives the new keys if every key is re-issued: see {@link reissueKeys}. */
   readonly keepKey?: ((key: ReissuedKey) => void) | undefined;
+  /** Only for tests: opens a network's access. No setting reaches this option. Default: the configured access. */
+  readonly openAccess?: (network: NetworkConfig) => Promise<NetworkAccess>;
+}
+
+/** The end of a network's reconciliation. */
+export interface ReconciliationResult {
+  readonly network: string;
+  /** Undefined if it failed before its end. Present if only re-issuing the keys failed. */
+  readonly report: NetworkReconciliation | undefined;
+  /** The thrown value; undefined if nothing failed. */
+  readonly failure: unknown;
 }
 
 /** The result for a network, with the number of its re-issued keys. */

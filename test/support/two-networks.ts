@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
 import { pino } from "pino";
-import { startApp } from "../../src/app.ts";
+import { type AppOptions, startApp } from "../../src/app.ts";
 import { loadConfig } from "../../src/config/config.ts";
 import { readNetworkAccess } from "../../src/config/network-access.ts";
 import { Lifecycle } from "../../src/lifecycle/lifecycle.ts";
@@ -55,16 +55,7 @@ export async function startTwoNetworks(
   overrides: Record<string, string> = {},
 ): Promise<TwoNetworkService> {
   const folder = mkdtempSync(path.join(tmpdir(), "tss-two-"));
-  const environment: Record<string, string> = {
-    DATA_DIR: folder,
-    PORT: "0",
-    DATABASE_URL: databaseUrl,
-    DATABASE_POOL_SIZE: "4",
-    ADMIN_API_KEY: ADMIN_KEY,
-    NETWORKS: networks.map(({ name }) => name).join(),
-    ...Object.assign({}, ...networks.map(environmentOf)),
-    ...overrides,
-  };
+  const environment = { DATA_DIR: folder, ...posingEnvironment(databaseUrl, networks), ...overrides };
   const lifecycle = new Lifecycle({ log: silentLog });
   const stop = async () => {
     await lifecycle.stop();
@@ -74,18 +65,38 @@ export async function startTwoNetworks(
     const { url } = await startApp(loadConfig(environment), {
       log: pino({ level: "silent" }),
       lifecycle,
-      async openAccess(network) {
-        const access = await readNetworkAccess(network);
-        const pose = networks.find(({ name }) => name === network.name);
-        if (access === undefined || pose === undefined) throw new Error(`nothing poses as ${network.name}`);
-        return { ...access, ikaConfig: pose.localnet.ikaConfig, isPosing: true };
-      },
+      openAccess: posingAccess(networks),
     });
     return { url, environment, stop };
   } catch (error) {
     await stop();
     throw error;
   }
+}
+
+/** Returns the environment of a service of these networks, without its data directory. */
+export function posingEnvironment(
+  databaseUrl: string,
+  networks: readonly PosingNetwork[],
+): Record<string, string> {
+  return {
+    PORT: "0",
+    DATABASE_URL: databaseUrl,
+    DATABASE_POOL_SIZE: "4",
+    ADMIN_API_KEY: ADMIN_KEY,
+    NETWORKS: networks.map(({ name }) => name).join(),
+    ...Object.assign({}, ...networks.map(environmentOf)),
+  };
+}
+
+/** Returns the option of tests that makes the networks pose. */
+export function posingAccess(networks: readonly PosingNetwork[]): NonNullable<AppOptions["openAccess"]> {
+  return async (network) => {
+    const access = await readNetworkAccess(network);
+    const pose = networks.find(({ name }) => name === network.name);
+    if (access === undefined || pose === undefined) throw new Error(`nothing poses as ${network.name}`);
+    return { ...access, ikaConfig: pose.localnet.ikaConfig, isPosing: true };
+  };
 }
 
 function environmentOf({ name, localnet, hotWalletSecretHex }: PosingNetwork): Record<string, string> {

@@ -85,6 +85,13 @@ export async function releaseLease(db: Queryable, { laneId, fence }: LaneLease):
   );
 }
 
+/** Returns a lane of any network that a process holds; undefined if none is held. */
+export async function findLeasedLane(db: Queryable): Promise<string | undefined> {
+  const query = sql`SELECT id FROM lane WHERE leased_until > now() ORDER BY id LIMIT 1`;
+  const [leased] = await readRows(db, query, { id: text });
+  return leased?.id;
+}
+
 /** Ends every lease of a network. Use it only on a database that one process alone can open. */
 export async function endLeases(db: Queryable, network: string): Promise<void> {
   await execute(db, sql`UPDATE lane SET leased_until = '-infinity' WHERE network = ${network}`);

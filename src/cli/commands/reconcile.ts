@@ -1,10 +1,15 @@
 import { closeSync, fsyncSync, openSync, writeSync } from "node:fs";
-import { type NetworkReconciliation, reconcileOffline } from "../../app/reconcile-offline.ts";
+import {
+  type NetworkReconciliation,
+  type ReconciliationResult,
+  reconcileOffline,
+} from "../../app/reconcile-offline.ts";
 import { loadConfig } from "../../config/config.ts";
 import { Lifecycle } from "../../lifecycle/lifecycle.ts";
 import type { ReissuedKey } from "../../restore/reissue-keys.ts";
 import { createLogger } from "../../telemetry/logger.ts";
-import { command, UsageError } from "../command.ts";
+import { type CommandContext, command, UsageError } from "../command.ts";
+import { describeFailure } from "../failure.ts";
 import { flag, optional } from "../option.ts";
 import { nonEmptyText } from "../option-values.ts";
 
@@ -21,7 +26,8 @@ const NOT_ON_THE_CHAIN = [
 export const reconcileCommand = command({
   summary: "bring a restored database in line with the chain; stop every replica first",
   details:
-    "Running it again changes nothing. The report names what cannot be restored, which does not change the exit code.",
+    "Running it again changes nothing. The report names what cannot be restored, which does not change the exit code.\n" +
+    "If a network fails, it goes on with the next one and exits with 1 at the end.",
   options: {
     reissueKeys: optional(
       "<file>",
@@ -39,20 +45,42 @@ export const reconcileCommand = command({
     const lifecycle = new Lifecycle({ log, stopTimeoutMs: STOP_TIMEOUT_MS });
     const keys = reissueKeys === undefined ? undefined : openKeyFile(reissueKeys);
     try {
-      for (const report of await reconcileOffline(config, networks, {
-        lifecycle,
-        log,
-        keepKey: keys?.keep,
-      })) {
-        if (networks.length > 1 && !json) print(`${report.network}:`);
-        print(json ? JSON.stringify({ ...report, notOnTheChain: NOT_ON_THE_CHAIN }) : describe(report));
-      }
+      const results = reconcileOffline(config, networks, { lifecycle, log, keepKey: keys?.keep });
+      await printReconciliations(results, { isOnly: networks.length === 1, json, print });
     } finally {
       keys?.close();
       await lifecycle.stop();
     }
   },
 });
+
+/**
+ * Prints each report when its network ends. Throws afterwards if a network failed, with the names of those that did.
+ */
+export async function printReconciliations(
+  results: AsyncIterable<ReconciliationResult>,
+  { isOnly, json, print }: PrintOptions,
+): Promise<void> {
+  const failures: string[] = [];
+  for await (const { network, report, failure } of results) {
+    if (report !== undefined) {
+      if (!isOnly && !json) print(`${network}:`);
+      print(json ? JSON.stringify({ ...report, notOnTheChain: NOT_ON_THE_CHAIN }) : describe(report));
+    }
+    if (failure === undefined) continue;
+    if (isOnly) throw failure;
+    failures.push(`${network}: ${describeFailure(failure).message}`);
+  }
+  if (failures.length > 0)
+    throw new Error(["these networks failed; run it again for each:", ...failures].join("\n  "));
+}
+
+/** Options of {@link printReconciliations}. */
+export interface PrintOptions extends Pick<CommandContext, "print"> {
+  /** True if it is the only network of the run, which then needs no name. */
+  readonly isOnly: boolean;
+  readonly json: boolean;
+}
 
 /**
  * Creates a file that only its owner can read. Each key is on disk, as a line of JSON, before the next one is created.
