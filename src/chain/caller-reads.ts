@@ -30,7 +30,11 @@ export function createCallerReads({
         totalUnderWay++;
         try {
           await take(project, "project", projectId);
-          await take(total, "total", "all");
+          // The project's own bucket comes first, so that a project without tokens takes none of the others'.
+          await take(total, "total", "all").catch(async (refused: unknown) => {
+            await project.giveBack(projectId);
+            throw refused;
+          });
           return await backOffs.callers.run(call, signal);
         } finally {
           totalUnderWay--;

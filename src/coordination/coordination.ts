@@ -18,4 +18,6 @@ export interface Coordination {
 export interface TokenBuckets {
   /** Takes a token from the subject's bucket if there is one. Never rejects, and never waits long. */
   take(subject: string): Promise<BucketVerdict>;
+  /** Returns a token that was taken but not used. Never rejects. */
+  giveBack(subject: string): Promise<void>;
 }

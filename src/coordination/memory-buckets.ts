@@ -11,6 +11,10 @@ export function createMemoryBuckets(size: BucketSize, now: () => number): TokenB
       fullAtMs.set(subject, taken.fullAtMs);
       return taken;
     },
+    async giveBack(subject) {
+      const before = fullAtMs.get(subject);
+      if (before !== undefined) fullAtMs.set(subject, before - 1_000 / size.perSecond);
+    },
   };
 }
 

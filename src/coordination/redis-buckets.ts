@@ -5,6 +5,7 @@ import type { BucketSize } from "./token-bucket.ts";
 /** Creates token buckets that processes share through Redis. If Redis does not decide in time, this process decides. */
 export function createRedisBuckets({ client, size, prefix, insurance }: RedisBucketsOptions): TokenBuckets {
   client.defineCommand(COMMAND, { numberOfKeys: 1, lua: TAKE_TOKEN });
+  client.defineCommand(GIVE_BACK, { numberOfKeys: 1, lua: GIVE_BACK_TOKEN });
   const { burstCount, perSecond } = size;
   const fillSeconds = burstCount / perSecond;
   return {
@@ -24,6 +25,19 @@ export function createRedisBuckets({ client, size, prefix, insurance }: RedisBuc
         return insurance.take(subject);
       }
     },
+    async giveBack(subject) {
+      if (client.status !== "ready") return insurance.giveBack(subject);
+      try {
+        await (client as unknown as TokenClient)[GIVE_BACK].call(
+          client,
+          prefix + subject,
+          burstCount,
+          fillSeconds,
+        );
+      } catch {
+        // The bucket fills again with time.
+      }
+    },
   };
 }
 
@@ -37,12 +51,13 @@ export interface RedisBucketsOptions {
 }
 
 const COMMAND = "takeToken";
+const GIVE_BACK = "giveBackToken";
 
 /**
  * A client after `defineCommand`. It sends the script's digest, and the script itself only if Redis does not know it.
  */
 type TokenClient = Record<
-  typeof COMMAND,
+  typeof COMMAND | typeof GIVE_BACK,
   (key: string, burstCount: number, fillSeconds: number) => Promise<[number, number, number]>
 >;
 
@@ -66,3 +81,16 @@ end
 local wait = math.ceil((after - now) / 1e3)
 redis.call('SET', KEYS[1], string.format('%.0f', after), 'PX', wait)
 return {1, burst - math.ceil((after - now) / token - 1e-6), wait}`;
+
+/** The script of `giveBackToken`, with the arguments of {@link TAKE_TOKEN}. A bucket that is full again needs no key. */
+const GIVE_BACK_TOKEN = `
+local token = tonumber(ARGV[2]) * 1e6 / tonumber(ARGV[1])
+local time = redis.call('TIME')
+local now = time[1] * 1e6 + time[2]
+local after = tonumber(redis.call('GET', KEYS[1]) or now) - token
+if after <= now then
+  redis.call('DEL', KEYS[1])
+else
+  redis.call('SET', KEYS[1], string.format('%.0f', after), 'PX', math.ceil((after - now) / 1e3))
+end
+return {1, 0, 0}`;

@@ -155,7 +155,9 @@ function detail<T extends DescMessage>(desc: T, value: MessageInitShape<T>): Det
   return { desc, value };
 }
 
+const NANOS_PER_SECOND = 1_000_000_000n;
+
 function toDuration(seconds: number) {
-  const whole = Math.floor(seconds);
-  return { seconds: BigInt(whole), nanos: Math.round((seconds - whole) * 1e9) };
+  const nanos = BigInt(Math.round(seconds * 1e9));
+  return { seconds: nanos / NANOS_PER_SECOND, nanos: Number(nanos % NANOS_PER_SECOND) };
 }

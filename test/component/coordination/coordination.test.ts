@@ -157,6 +157,15 @@ describe.each([
       expect(await takenOf(buckets, "subject", 40)).toBe(5);
     });
 
+    it("take back a token that was not used, and never hold more than a burst", async () => {
+      const { coordination } = await make();
+      const buckets = coordination.buckets("a", SIZE);
+      await buckets.giveBack("subject");
+      expect(await takenOf(buckets, "subject", 6)).toBe(5);
+      await buckets.giveBack("subject");
+      expect(await takenOf(buckets, "subject", 2)).toBe(1);
+    });
+
     it("are separate for each name and subject", async () => {
       const { coordination } = await make();
       expect(await takenOf(coordination.buckets("a", SIZE), "subject", 6)).toBe(5);

@@ -62,6 +62,14 @@ describe("reads for calls", () => {
     expect(outcomes.filter((one) => one === "total")).toHaveLength(22);
   });
 
+  it("cost a project nothing if the budget of all projects refuses them", async () => {
+    const { read } = setUp({ projectPerSecond: 1, totalPerSecond: 1 });
+    expect([await read("others"), await read("others")]).toEqual(["read", "read"]);
+    const outcomes: string[] = [];
+    for (let count = 0; count < 10; count++) outcomes.push(await read("own"));
+    expect(outcomes).toEqual(Array(10).fill("total"));
+  });
+
   it("are bounded per project and in total while the fullnode does not answer", async () => {
     const { read, reads } = setUp();
     const { call, release } = held();

@@ -65,6 +65,13 @@ describe("an expected failure", () => {
     });
   });
 
+  it("carries a fraction of almost a second into a whole second, because a Duration has fewer nanos than that", () => {
+    const error = mapping().map(
+      new ServiceError("RATE_LIMITED", "slower", { retryAfterSeconds: 1.9999999999 }),
+    );
+    expect(error.findDetails(RetryInfoSchema)[0]?.retryDelay).toMatchObject({ seconds: 2n, nanos: 0 });
+  });
+
   it("replaces half a surrogate pair in a shortened text with the replacement character", () => {
     const cut = "\u{1f511}".slice(0, 1);
     const violations = [{ field: cut, description: `unknown ${cut}` }];
