@@ -12,7 +12,8 @@ export const doctorCommand = command({
     "Changes nothing. You can run it beside a running service. Exits with 1 if something is wrong.\n" +
     "With --network, it checks a network step by step instead, before a first run there:\n" +
     "fullnode, chain, coordinator, network keys, prices, presigns, and a dry run of each call\n" +
-    "if a Treasury is configured.",
+    "if a Treasury is configured.\n" +
+    "With --only, it leaves out the checks of the other networks of NETWORKS.",
   options: {
     network: optional(
       "<network>",
@@ -20,12 +21,19 @@ export const doctorCommand = command({
       choiceOf(TARGET_NETWORKS),
     ),
     fullnode: optional("<url>", "with --network: the fullnode to check", httpUrl),
+    only: optional(
+      "<network>",
+      "of the networks of NETWORKS, check only this one",
+      choiceOf(TARGET_NETWORKS),
+    ),
     json: flag("print a JSON object"),
   },
-  async run({ network: name, fullnode: fullnodeUrl, json }, { environment, print }) {
+  async run({ network: name, fullnode: fullnodeUrl, only, json }, { environment, print }) {
     if (name === undefined && fullnodeUrl !== undefined) throw new UsageError("--fullnode needs --network");
+    if (name !== undefined && only !== undefined)
+      throw new UsageError("--only and --network exclude each other");
     const findings = await (name === undefined
-      ? runDoctor(environment)
+      ? runDoctor(environment, { only })
       : runNetworkDoctor({ name, fullnodeUrl }, environment));
     const isHealthy = findings.every(({ status }) => status !== "fail");
     print(json ? JSON.stringify({ isHealthy, findings }, undefined, 2) : describe(findings));

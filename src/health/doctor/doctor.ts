@@ -8,22 +8,24 @@ import { openDoctorDatabase } from "./doctor-database.ts";
 
 /**
  * Checks everything that the service needs, and changes nothing. Works with or without a running service. If the
- * configuration is invalid, returns only its faults.
+ * configuration is invalid, returns only its faults. Throws if `only` is not a configured network.
  */
 export async function runDoctor(
   environment?: NodeJS.ProcessEnv,
-  { timeoutMs = DEFAULT_TIMEOUT_MS }: DoctorOptions = {},
+  { timeoutMs = DEFAULT_TIMEOUT_MS, only }: DoctorOptions = {},
 ): Promise<NamedFinding[]> {
   const reading = readConfig(environment);
   const evaluated = evaluate(reading);
   if (reading.faults.length > 0) return evaluated;
   const { config } = reading;
+  const networks = config.networks.filter(({ name }) => only === undefined || name === only);
+  if (networks.length === 0) throw new Error(`${only} is not a network of NETWORKS`);
   const database = once(() => openDoctorDatabase(config));
   const subject = {
     config,
     isRunning: false,
     database,
-    networks: config.networks.map((network) => ({ config: network, chain: openDoctorChain(network) })),
+    networks: networks.map((network) => ({ config: network, chain: openDoctorChain(network) })),
     askRedis: () => askRedis(config.redisUrl!),
   };
   try {
@@ -43,6 +45,8 @@ export async function runDoctor(
 export interface DoctorOptions {
   /** The time limit of each check. Default 15 s. */
   readonly timeoutMs?: number;
+  /** The only network to check, with everything that the networks share. Default: every network of NETWORKS. */
+  readonly only?: string | undefined;
 }
 
 const DEFAULT_TIMEOUT_MS = 15_000;
