@@ -27,7 +27,7 @@ export const reconcileCommand = command({
   summary: "bring a restored database in line with the chain; stop every replica first",
   details:
     "Running it again changes nothing. The report names what cannot be restored, which does not change the exit code.\n" +
-    "If a network fails, it goes on with the next one and exits with 1 at the end.",
+    "If a network fails, it continues with the next one and exits with 1 at the end.",
   options: {
     reissueKeys: optional(
       "<file>",
