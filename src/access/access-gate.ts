@@ -23,8 +23,8 @@ import { setStreamStanding } from "./stream-standing.ts";
  * and the call has none, and any error of `beginTrace`.
  */
 export function createAccessGate(options: AccessGateOptions): (call: GatedCall) => void | Promise<void> {
-  const { limiter, beginTrace, now = () => performance.now() } = options;
-  const keeper = { ...options, now, refusedKeys: createRefusedKeys(limiter, now) };
+  const { limiter, beginTrace, listedNetworks = options.networks, now = () => performance.now() } = options;
+  const keeper = { ...options, listedNetworks, now, refusedKeys: createRefusedKeys(limiter, now) };
   return (call) => {
     const trace = beginTrace(call);
     const admitted = admitKnown(call, trace, keeper);
@@ -56,6 +56,8 @@ export interface AccessGateOptions {
   readonly adminApiKey: Secret | undefined;
   /** The served networks, at least one. */
   readonly networks: readonly string[];
+  /** Networks that an operator's lists may name, even if they are no longer served. Default: the served ones. */
+  readonly listedNetworks?: readonly string[];
   /** Called once for each call, before any check. May add to the call's context, or throw to refuse the call. */
   readonly beginTrace: (call: GatedCall) => CallTrace;
   /** A monotonic clock in milliseconds. Default: the clock of the process. */
@@ -71,9 +73,7 @@ type Gatekeeper = Required<AccessGateOptions> & { readonly refusedKeys: RefusedK
 function admitKnown(call: GatedCall, trace: CallTrace, keeper: Gatekeeper): Caller | undefined {
   const { access } = methodPolicy(call.method);
   if (access === "public")
-    return tellsByKey(call, keeper)
-      ? undefined
-      : { kind: "anonymous", network: networkOf(call, keeper.networks) };
+    return tellsByKey(call, keeper) ? undefined : { kind: "anonymous", network: networkOf(call, keeper) };
   const key = access === "project" ? keeper.lookup.recall(sentKey(call.requestHeader) ?? "") : undefined;
   return key && ownerOf(key, call, trace, keeper);
 }
@@ -116,7 +116,7 @@ async function authorize(call: GatedCall, trace: CallTrace, keeper: Gatekeeper):
     if (policy.access === "admin" && policy.isRootOnly && found !== ROOT) {
       throw new ServiceError("ROOT_KEY_ONLY", "this call needs ADMIN_API_KEY itself");
     }
-    const network = networkOf(call, keeper.networks);
+    const network = networkOf(call, keeper);
     const networks = network === "" ? keeper.networks : [network];
     return { kind: "admin", network, networks, origin: { ...found, ...trace } };
   }
@@ -202,16 +202,18 @@ function usable<Key extends KeyStanding>(key: Key | undefined): Key {
 }
 
 /** Returns the call's network. Empty if the method covers all networks and the call names none. */
-function networkOf(call: GatedCall, networks: readonly string[]): string {
+function networkOf(call: GatedCall, { networks, listedNetworks }: Gatekeeper): string {
   const [only, ...others] = networks;
   if (only === undefined) throw new Error("no network is served");
   const named = networkNamed(call);
+  const { access, idempotency, isOverNetworks } = methodPolicy(call.method);
   if (named === undefined) {
     if (others.length === 0) return only;
-    if (methodPolicy(call.method).isOverNetworks) return "";
+    if (isOverNetworks) return "";
     throw invalidField("x-network", `this call needs the header: one of ${networks.join(", ")}`);
   }
-  if (!networks.includes(named)) throw networkDisabled(named);
+  const isList = access === "admin" && idempotency === "read" && isOverNetworks;
+  if (!(isList ? listedNetworks : networks).includes(named)) throw networkDisabled(named);
   return named;
 }
 

@@ -9,7 +9,7 @@ import type { Database } from "../store/database.ts";
 import type { AccountCalls } from "./account-calls.ts";
 import type { AdminKeyCalls } from "./admin-key-calls.ts";
 import { type ChainCallsDeps, createChainCalls } from "./chain-calls.ts";
-import { createNetworkCalls } from "./network-calls.ts";
+import type { AdminNetworkWorkCalls } from "./network-calls.ts";
 import { wantedBucket } from "./wanted-bucket.ts";
 
 /** Implements the calls of `tss.v1.Admin` about one network's chain and presigns. */
@@ -17,7 +17,6 @@ export function createAdminService(deps: AdminServiceDeps): AdminNetworkCalls {
   const { database, presigns, lowWaterCount: lowWater, highWaterCount: highWater } = deps;
   return {
     ...createChainCalls(database, deps.chain),
-    ...createNetworkCalls(database),
     async getPresignHealth(request) {
       const { curve, signatureAlgorithm } = wantedBucket(request);
       const buckets = (await readPresignHealth({ ...presigns, db: database }))
@@ -51,8 +50,14 @@ export function createAdminService(deps: AdminServiceDeps): AdminNetworkCalls {
   };
 }
 
-/** The other calls of `tss.v1.Admin` need only the database: see `AccountCalls` and `AdminKeyCalls`. */
-export type AdminNetworkCalls = Omit<ServiceImpl<typeof Admin>, keyof AccountCalls | keyof AdminKeyCalls>;
+/**
+ * The other calls of `tss.v1.Admin` need only the database: see `AccountCalls`, `AdminKeyCalls` and
+ * `AdminNetworkWorkCalls`.
+ */
+export type AdminNetworkCalls = Omit<
+  ServiceImpl<typeof Admin>,
+  keyof AccountCalls | keyof AdminKeyCalls | keyof AdminNetworkWorkCalls
+>;
 
 export interface AdminServiceDeps {
   readonly database: Database;

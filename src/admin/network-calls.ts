@@ -2,42 +2,45 @@ import { create } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { type Admin, type NetworkWork, NetworkWorkSchema } from "../../gen/proto/tss/v1/admin_pb.ts";
-import { callerOf } from "../access/caller.ts";
+import { type AdminCaller, callerOf } from "../access/caller.ts";
 import { writeAuditEvent } from "../audit/audit-event.ts";
+import type { SweepTerms } from "../billing/sweeps/unswept-coins.ts";
 import { drainingSince, setDraining } from "../chain/network-drain.ts";
 import type { Database } from "../store/database.ts";
-import { type OpenWork, readOpenWork } from "./read-open-work.ts";
+import { type FoundWork, readOpenWork } from "./read-open-work.ts";
 
-/** Implements the calls of `tss.v1.Admin` that close a network to new work and reopen it. */
-export function createNetworkCalls(database: Database): AdminNetworkWorkCalls {
+/**
+ * Implements the calls of `tss.v1.Admin` that close a network to new work and reopen it. They need only the database,
+ * so that an operator can close a network that no replica can open.
+ */
+export function createNetworkCalls({ database, sweepsOf }: NetworkCallsDeps): AdminNetworkWorkCalls {
   return {
     async drainNetwork(_request, context) {
-      const { network, origin } = callerOf(context, "admin");
-      await database.transaction(async (db) => {
-        await setDraining(db, network, true);
-        await writeAuditEvent(db, origin, { action: "network.drain", subject: network });
-      });
-      return { work: await readWork(network) };
+      return { work: await write(callerOf(context, "admin"), true) };
     },
     async resumeNetwork(_request, context) {
-      const { network, origin } = callerOf(context, "admin");
-      await database.transaction(async (db) => {
-        await setDraining(db, network, false);
-        await writeAuditEvent(db, origin, { action: "network.resume", subject: network });
-      });
-      return { work: await readWork(network) };
+      return { work: await write(callerOf(context, "admin"), false) };
     },
     async getNetworkWork(_request, context) {
       return { work: await readWork(callerOf(context, "admin").network) };
     },
   };
 
+  async function write({ network, origin }: AdminCaller, isDraining: boolean): Promise<NetworkWork> {
+    await database.transaction(async (db) => {
+      await setDraining(db, network, isDraining);
+      const action = isDraining ? "network.drain" : "network.resume";
+      await writeAuditEvent(db, origin, { action, subject: network });
+    });
+    return readWork(network);
+  }
+
   async function readWork(network: string): Promise<NetworkWork> {
-    const [since, open] = await Promise.all([
+    const [since, found] = await Promise.all([
       drainingSince(database, network),
-      readOpenWork(database, network),
+      readOpenWork(database, network, sweepsOf(network)),
     ]);
-    return encodeNetworkWork(network, since, open);
+    return encodeNetworkWork(network, since, found);
   }
 }
 
@@ -47,9 +50,16 @@ export type AdminNetworkWorkCalls = Pick<
   "drainNetwork" | "resumeNetwork" | "getNetworkWork"
 >;
 
-function encodeNetworkWork(network: string, since: Date | undefined, open: OpenWork): NetworkWork {
+/** Dependencies of {@link createNetworkCalls}. */
+export interface NetworkCallsDeps {
+  readonly database: Database;
+  /** How the coins of a served network are swept. */
+  readonly sweepsOf: (network: string) => SweepTerms;
+}
+
+function encodeNetworkWork(network: string, since: Date | undefined, { open, left }: FoundWork): NetworkWork {
   return create(NetworkWorkSchema, {
-    ...{ network, ...open },
+    ...{ network, ...open, ...left },
     ...(since && { drainTime: timestampFromDate(since) }),
     idle: Object.values(open).every((count) => count === 0),
   });

@@ -1,14 +1,16 @@
 import sql from "sql-template-tag";
+import { countUnsweptCoins, type SweepTerms } from "../billing/sweeps/unswept-coins.ts";
 import { number } from "../store/columns.ts";
 import type { Queryable } from "../store/database.ts";
 import { readRows } from "../store/statements.ts";
 
 /**
- * Counts the work under way on a network. Each count uses an index that holds only such rows. Counts queued work as
- * operations, and sent work as transactions until their outcome is known.
+ * Counts the work under way on a network, and what waits there for others. Each count uses an index that holds only
+ * such rows. Counts queued work as operations, and sent work as transactions until their outcome is known.
  */
-export async function readOpenWork(db: Queryable, network: string): Promise<OpenWork> {
-  const [open] = await readRows(
+export async function readOpenWork(db: Queryable, network: string, sweeps: SweepTerms): Promise<FoundWork> {
+  const { toSweepCount, leftCount } = await countUnsweptCoins(db, network, sweeps);
+  const [counts] = await readRows(
     db,
     sql`
 SELECT
@@ -21,6 +23,9 @@ SELECT
   (SELECT count(*)::int FROM chain_operation WHERE network = ${network} AND state = 'queued') AS "openOperations",
   (SELECT count(*)::int FROM chain_transaction WHERE network = ${network} AND state = 'stored')
     AS "unresolvedTransactions",
+  (SELECT count(*)::int FROM treasury_consent WHERE network = ${network} AND state = 'settling') AS "leavingDwallets",
+  (SELECT count(*)::int FROM project p JOIN dwallet w ON w.project_id = p.id AND w.state = 'AwaitingKeyHolderSignature'
+   WHERE p.network = ${network}) AS "unacceptedDwallets",
   (SELECT count(*)::int FROM deposit WHERE network = ${network} AND state = 'waiting') AS "waitingDeposits"`,
     {
       openReservations: number,
@@ -29,11 +34,25 @@ SELECT
       openPresigns: number,
       openOperations: number,
       unresolvedTransactions: number,
+      leavingDwallets: number,
+      unacceptedDwallets: number,
       waitingDeposits: number,
     },
   );
-  if (open === undefined) throw new Error("a count returns no row");
-  return open;
+  if (counts === undefined) throw new Error("a count returns no row");
+  const { unacceptedDwallets, ...open } = counts;
+  return {
+    open: { ...open, coinsToSweep: toSweepCount },
+    left: { unacceptedDwallets, coinsLeft: leftCount },
+  };
+}
+
+/** The work of a network. */
+export interface FoundWork {
+  /** How many of each the service has still to end. The network is idle when all are 0. */
+  readonly open: OpenWork;
+  /** How many of each may stay for good, because they wait for their owner or are worth too little. */
+  readonly left: LeftWork;
 }
 
 /** The numbers of rows under way. */
@@ -45,4 +64,12 @@ export interface OpenWork {
   readonly openOperations: number;
   readonly unresolvedTransactions: number;
   readonly waitingDeposits: number;
+  /** Exits that wait for the sign requests of their dWallet. */
+  readonly leavingDwallets: number;
+  readonly coinsToSweep: number;
+}
+
+export interface LeftWork {
+  readonly unacceptedDwallets: number;
+  readonly coinsLeft: number;
 }

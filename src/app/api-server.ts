@@ -12,6 +12,7 @@ import { keepPrivate } from "../access/private-replies.ts";
 import { createRateLimiter } from "../access/rate-limiter.ts";
 import { createStreamLeases } from "../access/stream-leases.ts";
 import type { Config } from "../config/config.ts";
+import { NETWORK_NAMES } from "../config/network.ts";
 import type { Coordination } from "../coordination/coordination.ts";
 import type { Signals } from "../coordination/signals.ts";
 import { createErrorInterceptor } from "../errors/error-interceptor.ts";
@@ -50,6 +51,7 @@ export function startApiServer(parts: RoutedParts, options: ApiServerOptions): P
     adminLookup: options.adminLookup,
     adminApiKey,
     networks: config.networks.map(({ name }) => name),
+    listedNetworks: NETWORK_NAMES,
     limiter,
     beginTrace: ({ values, requestHeader }) => {
       const address = clientAddress(values.get(peerAddressKey), requestHeader);

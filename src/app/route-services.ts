@@ -9,15 +9,17 @@ import { Signing } from "../../gen/proto/tss/v1/signing_pb.ts";
 import { networkOf } from "../access/caller.ts";
 import { type AccountCallsDeps, createAccountCalls } from "../admin/account-calls.ts";
 import { type AdminKeyCallsDeps, createAdminKeyCalls } from "../admin/admin-key-calls.ts";
+import { createNetworkCalls, type NetworkCallsDeps } from "../admin/network-calls.ts";
 import { ServiceError } from "../errors/service-error.ts";
 import { registerService, type ServiceRegistration } from "../transport/service-registration.ts";
 import type { NetworkServices } from "./network-services.ts";
 
 /**
- * Implements {@link SERVICES}: each call goes to the implementation of its network. Calls about accounts and admin keys
- * need no chain and have one implementation. A call of a network that is not open throws NETWORK_UNAVAILABLE.
+ * Implements {@link SERVICES}: each call goes to the implementation of its network. Calls about accounts, admin keys and
+ * the work of a network need no chain and have one implementation. Other calls of a network that is not open throw
+ * NETWORK_UNAVAILABLE.
  */
-export function routeServices({ servicesOf, accounts, adminKeys }: RoutedParts): ServiceRegistration[] {
+export function routeServices({ servicesOf, ...shared }: RoutedParts): ServiceRegistration[] {
   const of = (context: HandlerContext): NetworkServices => {
     const network = networkOf(context);
     const services = servicesOf(network);
@@ -55,8 +57,9 @@ export function routeServices({ servicesOf, accounts, adminKeys }: RoutedParts):
     ),
     registerService(Admin, {
       ...route<typeof Admin>(Admin, (context) => of(context).admin),
-      ...createAccountCalls(accounts),
-      ...createAdminKeyCalls(adminKeys),
+      ...createAccountCalls(shared.accounts),
+      ...createAdminKeyCalls(shared.adminKeys),
+      ...createNetworkCalls(shared.networkWork),
     }),
   ];
 }
@@ -70,6 +73,7 @@ export interface RoutedParts {
   readonly servicesOf: (network: string) => NetworkServices | undefined;
   readonly accounts: AccountCallsDeps;
   readonly adminKeys: AdminKeyCallsDeps;
+  readonly networkWork: NetworkCallsDeps;
 }
 
 type AnyImplementation = Readonly<Record<string, (request: never, context: HandlerContext) => unknown>>;

@@ -3,6 +3,7 @@ import { createAdminKeyLookup } from "../access/admin-key-lookup.ts";
 import { generateApiKey } from "../access/api-key.ts";
 import { createApiKeyLookup } from "../access/api-key-lookup.ts";
 import type { Config } from "../config/config.ts";
+import type { SweepConfig } from "../config/sweeps.ts";
 import type { Coordination } from "../coordination/coordination.ts";
 import type { Lifecycle } from "../lifecycle/lifecycle.ts";
 import type { SharedMetrics } from "../observe/shared-metrics.ts";
@@ -40,6 +41,7 @@ export async function serveContract(
       servicesOf: (name) => (name === "" ? networks.anyOpen() : networks.opened(name))?.services,
       accounts: { database, lookup },
       adminKeys: { database, lookup: adminLookup },
+      networkWork: { database, sweepsOf: (name) => sweepsOf(config, name) },
     },
     { ...options, pages, signals, lookup, adminLookup, adminApiKey: keys?.adminApiKey ?? config.adminApiKey },
   );
@@ -61,4 +63,11 @@ export interface ServeContractOptions {
   readonly observe: Pick<SharedMetrics, "onCache">;
   readonly tracer: Tracer;
   readonly log: Logger;
+}
+
+/** The gate admits only calls of configured networks. */
+function sweepsOf({ networks }: Config, name: string): SweepConfig {
+  const network = networks.find((one) => one.name === name);
+  if (network === undefined) throw new Error(`the gate let ${name} through`);
+  return network.sweeps;
 }

@@ -26,8 +26,18 @@ export function networkDraining(network: string): ServiceError {
   });
 }
 
-/** Starts or ends the drain of a network. Starting a drain again keeps the time of the first start. */
+/**
+ * Starts or ends the drain of a network. Starting a drain again keeps the time of the first start. Throws
+ * NETWORK_UNAVAILABLE for a network that this database was never used with: it has no work.
+ */
 export async function setDraining(db: Queryable, network: string, isDraining: boolean): Promise<void> {
   const since = isDraining ? sql`coalesce(draining_since, now())` : sql`NULL`;
-  await execute(db, sql`UPDATE known_network SET draining_since = ${since} WHERE name = ${network}`);
+  const count = await execute(
+    db,
+    sql`UPDATE known_network SET draining_since = ${since} WHERE name = ${network} RETURNING name`,
+  );
+  if (count > 0) return;
+  throw new ServiceError("NETWORK_UNAVAILABLE", `${network} has never been open on this database`, {
+    metadata: { network },
+  });
 }

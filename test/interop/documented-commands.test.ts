@@ -45,6 +45,7 @@ const RUN_ELSEWHERE: Readonly<Record<string, string>> = {
   "tss network drain --network testnet": "the same: test/race/network-drain.test.ts",
   "tss network status --network testnet": "the same",
   "tss network resume --network testnet": "the same",
+  "tss audit list --network testnet": "the same",
   "npm run check:deploy": "a step of .ci/run of its own",
   "promtool test rules deploy/prometheus/alerts.test.yml": "test/interop/alerts-and-dashboards.test.ts",
 };

@@ -1,11 +1,13 @@
 /** A network that accepts no new work next to one that does, in services on one real PostgreSQL. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Database } from "../../src/store/database.ts";
 import { printed } from "../component/cli/run-cli.ts";
 import { onboardOverSim } from "../sim/onboard-over.ts";
 import { pollUntil } from "../support/poll-until.ts";
 import { testDatabase } from "../support/postgres.ts";
 import { grpcJsClient, type ProtocolClient } from "../support/protocol-clients.ts";
-import { layoutOfSignMessage, TEST_TRIPLE } from "../support/rows.ts";
+import { layoutOfSignMessage, moneyOf, TEST_TRIPLE } from "../support/rows.ts";
+import { openTestPool } from "../support/test-pool.ts";
 import {
   ADMIN_KEY,
   fundedProject,
@@ -25,16 +27,17 @@ describe.skipIf(test === undefined)("a drained network", () => {
   let networks: PosingNetwork[];
   const services: TwoNetworkService[] = [];
   const clients: ProtocolClient[] = [];
-  let apiKeys: Record<Name, string>;
+  let projects: Record<Name, { projectId: string; apiKey: string }>;
+  let left: { signRequestId: string; rowCounts: object };
   const dwalletIds = new Map<Name, string>();
 
-  const start = async (served = networks): Promise<TwoNetworkService> => {
-    const service = await startTwoNetworks(test!.url, served, { PRESIGN_POOL_LOW_WATER: "2" });
+  const start = async (served = networks, more: Record<string, string> = {}): Promise<TwoNetworkService> => {
+    const service = await startTwoNetworks(test!.url, served, { PRESIGN_POOL_LOW_WATER: "2", ...more });
     services.push(service);
     return service;
   };
   const client = (name: Name, at = 0): ProtocolClient => {
-    const made = grpcJsClient(services[at]!.url, apiKeys[name]);
+    const made = grpcJsClient(services[at]!.url, projects[name].apiKey);
     clients.push(made);
     return made;
   };
@@ -56,13 +59,37 @@ describe.skipIf(test === undefined)("a drained network", () => {
     };
     return work;
   };
+  const restart = async (...how: Parameters<typeof start>) => {
+    for (const one of clients.splice(0)) one.close();
+    for (const service of services.splice(0)) await service.stop();
+    return start(...how);
+  };
+  const auditList = (...more: string[]) =>
+    printed(["audit", "list", ...more], { TSS_URL: services[0]!.url, ADMIN_API_KEY: ADMIN_KEY });
+  const onDatabase = async <T>(use: (database: Database) => Promise<T>): Promise<T> => {
+    const database = await openTestPool(test!.url);
+    try {
+      return await use(database);
+    } finally {
+      await database.close();
+    }
+  };
+  const rowCounts = async (database: Database): Promise<object> => {
+    const [counts] = await database.query<object>(
+      `SELECT (SELECT count(*)::int FROM project WHERE network = 'testnet') AS projects,
+              (SELECT count(*)::int FROM dwallet WHERE network = 'testnet') AS dwallets,
+              (SELECT count(*)::int FROM presign WHERE network = 'testnet') AS presigns,
+              (SELECT count(*)::int FROM sign_request WHERE network = 'testnet') AS signatures`,
+    );
+    return counts!;
+  };
 
   beforeAll(async () => {
     networks = await Promise.all([posingNetwork("testnet"), posingNetwork("mainnet")]);
     const { url } = await start();
-    apiKeys = {
-      testnet: (await fundedProject(url, "testnet", "10000000")).apiKey,
-      mainnet: (await fundedProject(url, "mainnet", "10000000")).apiKey,
+    projects = {
+      testnet: await fundedProject(url, "testnet", "10000000"),
+      mainnet: await fundedProject(url, "mainnet", "10000000"),
     };
     for (const name of ["testnet", "mainnet"] as const)
       dwalletIds.set(name, await onboardOverSim(client(name)));
@@ -117,17 +144,56 @@ describe.skipIf(test === undefined)("a drained network", () => {
     });
   });
 
+  it("is drained, shown and resumed while no replica can reach it", async () => {
+    await restart(networks, { SUI_GRPC_URL_TESTNET: "http://127.0.0.1:9" });
+    await expect(reserve("testnet")).rejects.toThrow("testnet is not open");
+    expect(await operate("drain", "testnet")).toMatchObject({ drainTime: expect.any(String) });
+    expect(await operate("status", "testnet")).toMatchObject({ drainTime: expect.any(String) });
+    expect((await operate("resume", "testnet")).drainTime).toBeUndefined();
+    await restart();
+  });
+
   it("is removed from the configuration without effect on the other network", async () => {
+    const signRequestId = String((await reserve("testnet"))["signRequestId"]);
     await operate("drain", "testnet");
-    for (const service of services.splice(0)) await service.stop();
-    const { url } = await start(networks.filter(({ name }) => name === "mainnet"));
+    const { url } = await restart(networks.filter(({ name }) => name === "mainnet"));
+    left = { signRequestId, rowCounts: await onDatabase(rowCounts) };
     expect(await submit("mainnet", String((await reserve("mainnet"))["signRequestId"]))).toMatchObject({
       status: "completed",
     });
     const refused = await fetch(`${url}/v1/billing/balance`, {
-      headers: { authorization: `Bearer ${apiKeys.testnet}` },
+      headers: { authorization: `Bearer ${projects.testnet.apiKey}` },
     });
     expect(refused.status).toBe(403);
     expect(await refused.json()).toMatchObject({ details: [{ reason: "NETWORK_DISABLED" }] });
+  });
+
+  it("ends a reservation that was left on it, and returns its credit", async () => {
+    const { signRequestId } = left;
+    const { projectId } = projects.testnet;
+    await onDatabase(async (database) => {
+      expect((await moneyOf(database, projectId)).held).toBeGreaterThan(0n);
+      await database.query("UPDATE sign_request SET expires_at = now() WHERE id = $1", [signRequestId]);
+      await pollUntil(async () => (await moneyOf(database, projectId)).held === 0n);
+      expect((await moneyOf(database, projectId)).differences).toEqual([]);
+    });
+  });
+
+  it("shows its audit events to an operator who names it", async () => {
+    expect(await auditList()).not.toContain(projects.testnet.projectId);
+    expect(await auditList("--network", "testnet")).toContain(projects.testnet.projectId);
+  });
+
+  it("has all its rows when it is added back, and takes new work once it is resumed", async () => {
+    await restart();
+    expect(await onDatabase(rowCounts)).toEqual(left.rowCounts);
+    expect(await client("testnet").call("GetSign", { signRequestId: left.signRequestId })).toMatchObject({
+      status: "failed",
+    });
+    await expect(reserve("testnet")).rejects.toThrow("testnet takes no new work");
+    await operate("resume", "testnet");
+    expect(await submit("testnet", String((await reserve("testnet"))["signRequestId"]))).toMatchObject({
+      status: "completed",
+    });
   });
 });

@@ -3,6 +3,7 @@ import type { Admin } from "../../gen/proto/tss/v1/admin_pb.ts";
 import { type AccountCallsDeps, createAccountCalls } from "../../src/admin/account-calls.ts";
 import { type AdminKeyCallsDeps, createAdminKeyCalls } from "../../src/admin/admin-key-calls.ts";
 import { type AdminServiceDeps, createAdminService } from "../../src/admin/admin-service.ts";
+import { createNetworkCalls } from "../../src/admin/network-calls.ts";
 
 /** All calls of `tss.v1.Admin` on one network. */
 export function wholeAdminService({
@@ -15,6 +16,10 @@ export function wholeAdminService({
 }): ServiceImpl<typeof Admin> {
   return {
     ...createAdminService({ ...network, database: accounts.database }),
+    ...createNetworkCalls({
+      database: accounts.database,
+      sweepsOf: () => ({ destination: undefined, minValueMicroUsd: 0n }),
+    }),
     ...createAccountCalls(accounts),
     ...createAdminKeyCalls(adminKeys),
   };

@@ -1,4 +1,4 @@
-import sql, { type Sql } from "sql-template-tag";
+import sql from "sql-template-tag";
 import { writeAuditEvent } from "../../audit/audit-event.ts";
 import { enqueueOperation } from "../../chain/operation.ts";
 import { bigint, text } from "../../store/columns.ts";
@@ -9,6 +9,7 @@ import type { Log } from "../../telemetry/log.ts";
 import { planSweep, type SweepBounds } from "./plan-sweep.ts";
 import { SWEEP_PRIORITY, SWEEPER } from "./sweep-operation.ts";
 import { type DepositSigner, type SweptAddress, signerObstacle } from "./sweep-signer.ts";
+import { unswept } from "./unswept-coins.ts";
 
 /**
  * Queues a sweep for every address and coin type whose credited coins are worth one. Returns the number of sweeps. Only
@@ -58,13 +59,6 @@ interface CoinGroup extends SweptAddress {
 /** Sorts before every address. */
 const FIRST = "";
 const PAGE_COUNT = 100;
-
-/** Selects the credited coins that no sweep has taken, each with its share of the credit. */
-const unswept = (network: string): Sql => sql`
-  SELECT d.address, d.project_id, a.reference, c.coin_type, c.object_id, c.version, c.digest, c.amount,
-         trunc(d.value_micro_usd * c.amount / d.amount)::bigint AS value
-  FROM deposit_coin c JOIN deposit d ON d.id = c.deposit_id JOIN deposit_address a ON a.address = d.address
-  WHERE d.network = ${network} AND d.state = 'credited' AND c.sweep_id IS NULL`;
 
 async function isDepositAddress({ prisma }: Pick<Database, "prisma">, address: string): Promise<boolean> {
   return (await prisma.depositAddress.count({ where: { address } })) > 0;

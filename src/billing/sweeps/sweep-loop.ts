@@ -5,6 +5,7 @@ import type { Clock } from "../../lifecycle/clock.ts";
 import type { CoinReader } from "./inspect-coins.ts";
 import { type QueueSweepsOptions, queueSweeps } from "./queue-sweeps.ts";
 import { releaseCoins } from "./release-coins.ts";
+import { MAX_COIN_COUNT } from "./unswept-coins.ts";
 
 /** Creates a loop that queues sweeps of credited coins, and frees the coins of refused sweeps. */
 export function createSweepLoop(options: SweepLoopOptions): BackgroundLoop {
@@ -29,6 +30,3 @@ export interface SweepLoopOptions extends Omit<QueueSweepsOptions, "destination"
   readonly intervalMs: number;
   readonly clock: Clock;
 }
-
-/** Far below the chain's limits of 512 arguments of a command and 2048 inputs of a transaction. */
-const MAX_COIN_COUNT = 100;

@@ -48,16 +48,26 @@ function showWork(work: NetworkWork | undefined): string {
     [work.openPresigns, "presigns"],
     [work.openOperations, "queued operations"],
     [work.unresolvedTransactions, "transactions without a known outcome"],
-    [work.waitingDeposits, "deposits that wait for a price"],
+    [work.waitingDeposits, "deposits that wait for their credit"],
+    [work.leavingDwallets, "dWallets that leave after their last signatures"],
+    [work.coinsToSweep, "coins to sweep"],
   ] as const;
-  const open = under.filter(([count]) => count > 0).map(([count, what]) => `  ${count} ${what}`);
+  const waiting = [
+    [work.unacceptedDwallets, "dWallets that their owners have not accepted"],
+    [work.coinsLeft, "credited coins below the minimum of a sweep, or without a destination"],
+  ] as const;
+  const open = shown(under);
+  const left = shown(waiting);
   return [
     since === undefined
       ? `${work.network} takes new work`
       : `${work.network} has taken no new work since ${since}`,
     ...(open.length === 0 ? ["nothing is under way"] : ["under way:", ...open]),
-    ...(since !== undefined && work.idle
-      ? [`${work.network} can be removed from NETWORKS once its deposits are swept`]
-      : []),
+    ...(left.length === 0 ? [] : ["left, and no obstacle to a removal:", ...left]),
+    ...(since !== undefined && work.idle ? [`${work.network} can be removed from NETWORKS`] : []),
   ].join("\n");
+}
+
+function shown(counts: readonly (readonly [count: number, what: string])[]): string[] {
+  return counts.filter(([count]) => count > 0).map(([count, what]) => `  ${count} ${what}`);
 }

@@ -30,6 +30,13 @@ async function newKeyId({ database, ...stack }: ErrorStack): Promise<string> {
   return (await insertApiKey(database, TEST_ORIGIN, { projectId, name: "web", scopes: SCOPES })).id;
 }
 
+/** Stores that the database was used with the network, as its first start does. */
+async function useNetwork({ database }: ErrorStack): Promise<void> {
+  await database.query(
+    "INSERT INTO known_network (name, chain_id) VALUES ('localnet', 'chain') ON CONFLICT DO NOTHING",
+  );
+}
+
 /** The message that the owner of an Active dWallet has signed. */
 async function consent(stack: ErrorStack, action: "leave" | "refuse") {
   const { projectId, key } = await stack.newProject();
@@ -118,11 +125,17 @@ export const AUDITED_CALLS: Readonly<Record<string, AuditedCall>> = {
   },
   DrainNetwork: {
     action: "network.drain",
-    prepare: async () => ({ key: ADMIN_KEY, request: {} }),
+    async prepare(stack) {
+      await useNetwork(stack);
+      return { key: ADMIN_KEY, request: {} };
+    },
   },
   ResumeNetwork: {
     action: "network.resume",
-    prepare: async () => ({ key: ADMIN_KEY, request: {} }),
+    async prepare(stack) {
+      await useNetwork(stack);
+      return { key: ADMIN_KEY, request: {} };
+    },
   },
   RegisterEncryptionKey: {
     action: "encryption-key.register",

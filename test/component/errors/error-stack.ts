@@ -184,6 +184,8 @@ export async function startErrorStack(): Promise<ErrorStack> {
   const deposits = testDeposits(database, prices, { reader: chain });
   const priced = { database, clock: systemClock, prices: PRICES };
   const accounts = { accounts: { database, lookup }, adminKeys: { database, lookup: adminLookup } };
+  const sweepsOf = () => ({ destination: undefined, minValueMicroUsd: 0n });
+  const networkWork = { database, sweepsOf };
   const admin = wholeAdminService({
     ...accounts,
     chain: {
@@ -227,7 +229,7 @@ export async function startErrorStack(): Promise<ErrorStack> {
       errors,
       services:
         options.isNetworkOpen === false
-          ? routeServices({ servicesOf: () => undefined, ...accounts })
+          ? routeServices({ servicesOf: () => undefined, ...accounts, networkWork })
           : [
               registerService(Onboarding, onboarding),
               registerService(Signing, { ...signing, ...replace?.(signing) }),
