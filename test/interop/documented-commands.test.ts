@@ -46,6 +46,7 @@ const RUN_ELSEWHERE: Readonly<Record<string, string>> = {
   "tss network status --network testnet": "the same",
   "tss network resume --network testnet": "the same",
   "tss audit list --network testnet": "the same",
+  "tss doctor --only mainnet": "the same: test/race/two-network-doctor.test.ts",
   "npm run check:deploy": "a step of .ci/run of its own",
   "promtool test rules deploy/prometheus/alerts.test.yml": "test/interop/alerts-and-dashboards.test.ts",
 };
