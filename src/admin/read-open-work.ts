@@ -49,9 +49,9 @@ SELECT
 
 /** The work of a network. */
 export interface FoundWork {
-  /** How many of each the service has still to end. The network is idle when all are 0. */
+  /** The work that the service still has to finish. The network is idle when all numbers are 0. */
   readonly open: OpenWork;
-  /** How many of each may stay for good, because they wait for their owner or are worth too little. */
+  /** What may stay, because it waits for its owner or is worth too little. */
   readonly left: LeftWork;
 }
 

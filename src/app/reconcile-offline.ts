@@ -21,7 +21,7 @@ import { takeDeposits } from "./take-deposits.ts";
 
 /**
  * Reconciles the configured database with these networks, one after another, as `tss serve --after-restore` does before
- * it serves. Yields the result of each network when it ends, and goes on after a failure. Throws if a replica holds a
+ * it serves. Yields the result of each network when it ends, and continues after a failure. Throws if a replica holds a
  * lane.
  */
 export async function* reconcileOffline(

@@ -65,7 +65,7 @@ export interface ServeContractOptions {
   readonly log: Logger;
 }
 
-/** The gate admits only calls of configured networks. */
+/** Returns how a configured network is swept. The gate admits only calls of configured networks. */
 function sweepsOf({ networks }: Config, name: string): SweepConfig {
   const network = networks.find((one) => one.name === name);
   if (network === undefined) throw new Error(`the gate let ${name} through`);

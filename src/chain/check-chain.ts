@@ -15,8 +15,8 @@ export async function knownChain(db: Queryable, network: string): Promise<string
 
 /**
  * Binds the database to the first chain that it is used with. Throws if the fullnode serves another chain, because
- * dWallets, presigns and stored transactions belong to one chain. A reset localnet is another chain. Throws without a
- * trace in the database if the chain is not the public one of the network's name, unless a localnet poses as it.
+ * dWallets, presigns and stored transactions belong to one chain. A reset localnet is another chain. Throws
+ * before it writes anything if the fullnode's chain is not the public chain of that name, unless a localnet poses as it.
  */
 export async function checkChain(
   db: Queryable,

@@ -95,7 +95,7 @@ export function createFullnodes(options: FullnodesOptions): Fullnodes {
       throw new Error(`the fullnode ${node.host} serves another chain: ${found}, not ${chain}`);
   }
 
-  /** Calls share the check, which goes on when one of them gives up. A failed check is not kept. */
+  /** Calls share the check, which continues when one of them is aborted. A failed check is not cached. */
   function askChain(node: Node): Promise<string> {
     const asked = chainOf(node.url);
     asked.catch(() => {

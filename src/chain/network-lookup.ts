@@ -65,7 +65,7 @@ interface Host {
 /** One lookup, from its request to its end. */
 interface Flight {
   readonly found: Promise<LookupAddress[]>;
-  /** Resolves when the callers' patience ends, also while the lookup waits for its turn. */
+  /** Resolves when the callers stop waiting, even if the lookup still waits for its turn. */
   readonly late: Promise<void>;
 }
 

@@ -10,7 +10,7 @@ import type { Log } from "../telemetry/log.ts";
 import { samplePresigns } from "./sample-presigns.ts";
 import { sampleTreasury } from "./sample-treasury.ts";
 
-/** Creates the loops that note levels of the pool and balances of a network. Any number of workers may run them. */
+/** Creates the loops that record levels of the pool and balances of a network. Any number of workers may run them. */
 export function createSamplers(options: SamplersOptions): NamedLoop[] {
   const { database, network, reader, config, log } = options;
   const { clock, gasOwnerAddress } = network;

@@ -83,7 +83,7 @@ export interface FollowerMove {
   readonly addresses: readonly string[];
 }
 
-/** Stores that checkpoints no longer announce payments. */
+/** Records that checkpoints no longer announce payments. */
 export async function stopFollowing(
   { prisma }: Pick<Database, "prisma">,
   { network, fence }: FollowerLease,
@@ -100,7 +100,7 @@ export const IN_USE_MS = 3_600_000;
  */
 const ANNOUNCED_AGO_MS = IN_USE_MS - 60_000;
 const LEASE_MS = 30_000;
-/** The end of a lease that nobody ever held. */
+/** The expiry of a lease that was never held. */
 const LONG_AGO = new Date(0);
 /** No lease has this number. */
 const NO_FENCE = -1n;

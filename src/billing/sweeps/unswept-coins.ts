@@ -5,8 +5,8 @@ import { readRows } from "../../store/statements.ts";
 import type { SweepBounds } from "./plan-sweep.ts";
 
 /**
- * Counts the credited coins that stand at a network's deposit addresses, by whether the sweeper still takes them. Coins
- * of a refused sweep wait for their inspection and count as coins that it takes.
+ * Counts the credited coins at a network's deposit addresses, by whether the sweeper will still take them. Coins of a
+ * refused sweep wait for their inspection and count as coins that it will take.
  */
 export async function countUnsweptCoins(
   db: Queryable,
@@ -40,19 +40,19 @@ export interface SweepTerms extends Pick<SweepBounds, "minValueMicroUsd"> {
   readonly destination: string | undefined;
 }
 
-/** How many coins of each kind. */
+/** The numbers of unswept coins. */
 export interface UnsweptCoins {
   readonly toSweepCount: number;
-  /** Worth less than the minimum together with the others of their address and type, or without a destination. */
+  /** Coins that stay: those of one address and type are worth less than the minimum, or there is no destination. */
   readonly leftCount: number;
 }
 
-/** Coins that were credited and that no sweep has taken, each with its part of the credit. */
+/** Selects the credited coins that no sweep has taken, each with its share of the credit. */
 export const unswept = (network: string): Sql => sql`
   SELECT d.address, d.project_id, a.reference, c.coin_type, c.object_id, c.version, c.digest, c.amount,
          trunc(d.value_micro_usd * c.amount / d.amount)::bigint AS value
   FROM deposit_coin c JOIN deposit d ON d.id = c.deposit_id JOIN deposit_address a ON a.address = d.address
   WHERE d.network = ${network} AND d.state = 'credited' AND c.sweep_id IS NULL`;
 
-/** Of one sweep. Far below the chain's limits of 512 arguments of a command and 2048 inputs of a transaction. */
+/** The maximum number of coins in one sweep. The chain allows 512 arguments of a command and 2048 inputs of a transaction. */
 export const MAX_COIN_COUNT = 100;

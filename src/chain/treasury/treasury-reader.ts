@@ -78,7 +78,7 @@ export function createTreasuryReader(network: ChainNetwork): TreasuryReader {
     return (await coordinatorInner()).pricing_and_fee_manager.current.pricing_map.contents;
   }
 
-  /** Reads it every time, because the Ika client caches the first one forever. */
+  /** Bypasses the Ika client, which caches the first result forever. */
   async function coordinatorInner() {
     const { objectId } = network.coordinatorRef;
     const innerId = coordinatorInnerId(objectId, await contentOf(objectId));
@@ -113,7 +113,7 @@ export interface TreasuryReader {
   balances(): Promise<TreasuryBalances>;
   state(): Promise<TreasuryState>;
   ceilings(): Promise<OperationPrice[]>;
-  /** The prices of every algorithm that the network prices. */
+  /** Returns the prices of all algorithms for which the network has a price. */
   signPrices(): Promise<SignPrice[]>;
   /** Returns undefined if the network has no price for the session. */
   price(curve: number, signatureAlgorithm: number, session: PricedSession): Promise<SessionPrice | undefined>;

@@ -1,6 +1,6 @@
 import { networkTraits } from "../../protocol/network-traits.ts";
 
-/** A page of an explorer about a transaction, an object or an account; undefined on a network without an explorer. */
+/** Returns the URL of a transaction, an object or an account in an explorer; undefined on a network without one. */
 export function explorerUrl(
   network: string,
   kind: "tx" | "object" | "account",
