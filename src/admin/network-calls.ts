@@ -1,12 +1,14 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
+import sql from "sql-template-tag";
 import { type Admin, type NetworkWork, NetworkWorkSchema } from "../../gen/proto/tss/v1/admin_pb.ts";
 import { type AdminCaller, callerOf } from "../access/caller.ts";
 import { writeAuditEvent } from "../audit/audit-event.ts";
 import type { SweepTerms } from "../billing/sweeps/unswept-coins.ts";
 import { drainingSince, setDraining } from "../chain/network-drain.ts";
 import type { Database } from "../store/database.ts";
+import { execute } from "../store/statements.ts";
 import { type FoundWork, readOpenWork } from "./read-open-work.ts";
 
 /**
@@ -35,12 +37,13 @@ export function createNetworkCalls({ database, sweepsOf }: NetworkCallsDeps): Ad
     return readWork(network);
   }
 
-  async function readWork(network: string): Promise<NetworkWork> {
-    const [since, found] = await Promise.all([
-      drainingSince(database, network),
-      readOpenWork(database, network, sweepsOf(network)),
-    ]);
-    return encodeNetworkWork(network, since, found);
+  function readWork(network: string): Promise<NetworkWork> {
+    return database.transaction(async (db) => {
+      // One snapshot, so that work that moves on between the statements is not missed by both.
+      await execute(db, sql`SET TRANSACTION ISOLATION LEVEL REPEATABLE READ`);
+      const since = await drainingSince(db, network);
+      return encodeNetworkWork(network, since, await readOpenWork(db, network, sweepsOf(network)));
+    });
   }
 }
 

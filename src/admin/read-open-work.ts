@@ -5,8 +5,8 @@ import type { Queryable } from "../store/database.ts";
 import { readRows } from "../store/statements.ts";
 
 /**
- * Counts the work under way on a network, and what waits there for others. Each count uses an index that holds only
- * such rows. Counts queued work as operations, and sent work as transactions until their outcome is known.
+ * Counts the work under way on a network, and what waits there for others. Counts queued work as operations, and
+ * sent work as transactions until their outcome is known. Call it in a transaction with one snapshot.
  */
 export async function readOpenWork(db: Queryable, network: string, sweeps: SweepTerms): Promise<FoundWork> {
   const { toSweepCount, leftCount } = await countUnsweptCoins(db, network, sweeps);

@@ -51,7 +51,7 @@ export const TREASURY_MUTANTS: readonly Mutant[] = [
   {
     name: "a fullnode of any chain is accepted as the network's",
     file: "src/cli/treasury/open-treasury-chain.ts",
-    find: "found !== wanted",
+    find: "!canBeChainOf(name, found)",
     replace: "found === ''",
     tests: COMMANDS,
   },
