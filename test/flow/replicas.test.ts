@@ -58,6 +58,7 @@ describe.skipIf(!postgres || !redisUrl)("two api and two worker replicas", () =>
       PROCESS_TYPE: SLOTS[index]!,
       PRESIGN_BUCKETS: "SECP256K1/ECDSASecp256k1",
       PRESIGN_POOL_LOW_WATER: "8",
+      PROTOCOL_PARAMETERS: "on",
       LOG_LEVEL: "info",
       ...(SLOTS[index] === "worker" && { METRICS_PORT: "0" }),
     });
