@@ -30,6 +30,7 @@ it("old and new dWallets sign after a rotation, each under its own key", { timeo
   const service: ServiceProcess = await startService(folder, {
     LOCALNET_URL: localnet.url,
     PRESIGN_BUCKETS: "ED25519/EdDSA",
+    PROTOCOL_PARAMETERS: "on",
   });
   stops.push(() => service.stop());
   const { baseUrl, apiKey } = service.access;

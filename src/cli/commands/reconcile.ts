@@ -68,7 +68,8 @@ export async function printReconciliations(
       print(json ? JSON.stringify({ ...report, notOnTheChain: NOT_ON_THE_CHAIN }) : describe(report));
     }
     if (failure === undefined) continue;
-    if (isOnly) throw failure;
+    if (isOnly)
+      throw failure instanceof Error ? failure : new Error("the reconciliation failed", { cause: failure });
     failures.push(`${network}: ${describeFailure(failure).message}`);
   }
   if (failures.length > 0)
