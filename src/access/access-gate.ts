@@ -10,7 +10,7 @@ import type { ApiKeyLookup, KnownApiKey } from "./api-key-lookup.ts";
 import { type Caller, setCaller } from "./caller.ts";
 import type { KeyStanding } from "./key-lookup.ts";
 import { limitCall } from "./limit-call.ts";
-import { methodPolicy } from "./method-policy.ts";
+import { type CostClassName, methodPolicy } from "./method-policy.ts";
 import type { RateLimiter } from "./rate-limiter.ts";
 import { createRefusedKeys, type RefusedKeys } from "./refused-keys.ts";
 import { setStreamStanding } from "./stream-standing.ts";
@@ -24,14 +24,17 @@ import { setStreamStanding } from "./stream-standing.ts";
  */
 export function createAccessGate(options: AccessGateOptions): (call: GatedCall) => void | Promise<void> {
   const { limiter, beginTrace, listedNetworks = options.networks, now = () => performance.now() } = options;
-  const keeper = { ...options, listedNetworks, now, refusedKeys: createRefusedKeys(limiter, now) };
+  const { networkLimiters = new Map<string, RateLimiter<CostClassName>>() } = options;
+  const refusedKeys = createRefusedKeys(limiter, now);
+  const keeper = { ...options, listedNetworks, networkLimiters, now, refusedKeys };
   return (call) => {
     const trace = beginTrace(call);
     const admitted = admitKnown(call, trace, keeper);
     const limit = (caller: Caller) => {
       setCaller(call.values, caller);
       if (call.method.methodKind !== "unary") noteStanding(caller, call, trace, keeper);
-      return limitCall(limiter, methodPolicy(call.method).costClass, caller, trace.address, call);
+      const own = caller.kind === "project" ? networkLimiters.get(caller.network) : undefined;
+      return limitCall(own ?? limiter, methodPolicy(call.method).costClass, caller, trace.address, call);
     };
     return admitted === undefined ? admit(call, trace, keeper).then(limit) : limit(admitted);
   };
@@ -52,6 +55,8 @@ export interface AccessGateOptions {
   readonly lookup: Pick<ApiKeyLookup, "find" | "recall">;
   readonly adminLookup: Pick<AdminKeyLookup, "find">;
   readonly limiter: RateLimiter;
+  /** The limiters of the calls with a project's key, by its network. Default: {@link limiter} for all of them. */
+  readonly networkLimiters?: ReadonlyMap<string, RateLimiter<CostClassName>>;
   /** If undefined, admin methods accept only named admin keys. */
   readonly adminApiKey: Secret | undefined;
   /** The served networks, at least one. */

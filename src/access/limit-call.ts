@@ -7,9 +7,9 @@ import type { RateClass, RateLimiter, RateVerdict } from "./rate-limiter.ts";
  * Counts a call by its caller's key, or by its address without a key, and sends the remaining budget in `ratelimit-*`.
  * Throws RATE_LIMITED with the same headers if no budget is left.
  */
-export function limitCall(
-  limiter: RateLimiter,
-  rateClass: RateClass,
+export function limitCall<Class extends RateClass>(
+  limiter: RateLimiter<Class>,
+  rateClass: NoInfer<Class>,
   caller: Caller,
   address: string,
   call: { readonly responseHeader: Headers },

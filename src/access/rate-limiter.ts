@@ -6,9 +6,12 @@ import type { CostClassName } from "./method-policy.ts";
 /**
  * Creates a rate limiter with a token bucket per subject and class, shared by the replicas that share `coordination`.
  */
-export function createRateLimiter(options: RateLimiterOptions): RateLimiter {
+export function createRateLimiter<Class extends RateClass>(
+  options: RateLimiterOptions<Class>,
+): RateLimiter<Class> {
   const { limits, coordination = createLocalCoordination() } = options;
-  const classes = Object.entries(limits.perSecond).filter(([, perSecond]) => perSecond > 0);
+  const rates = Object.entries(limits.perSecond) as [Class, number][];
+  const classes = rates.filter(([, perSecond]) => perSecond > 0);
   const limiters = new Map(
     classes.map(([name, perSecond]) => {
       const size = { perSecond, burstCount: Math.ceil(perSecond * limits.burstSeconds) };
@@ -29,10 +32,10 @@ export function createRateLimiter(options: RateLimiterOptions): RateLimiter {
  */
 export type RateClass = CostClassName | "refusedKey" | "open";
 
-/** The limits on the rate of calls. */
-export interface RateLimits {
+/** The limits on the rate of calls of some classes. Default: of all. */
+export interface RateLimits<Class extends RateClass = RateClass> {
   /** The sustained rate in calls per second, by class; 0 for no limit. */
-  readonly perSecond: Readonly<Record<RateClass, number>>;
+  readonly perSecond: Readonly<Record<Class, number>>;
   /** The burst, in seconds of the sustained rate; it allows at least one call. */
   readonly burstSeconds: number;
 }
@@ -51,13 +54,13 @@ export interface RateVerdict {
 }
 
 /** Limits the rate of calls. */
-export interface RateLimiter {
+export interface RateLimiter<Class extends RateClass = RateClass> {
   /** Counts a call of the subject, such as a key's id. Undefined if the class has no limit. Never rejects. */
-  take(rateClass: RateClass, subject: string): Promise<RateVerdict> | undefined;
+  take(rateClass: Class, subject: string): Promise<RateVerdict> | undefined;
 }
 
-export interface RateLimiterOptions {
-  readonly limits: RateLimits;
+export interface RateLimiterOptions<Class extends RateClass = RateClass> {
+  readonly limits: RateLimits<Class>;
   /** The shared counters. Default: each process counts separately. */
   readonly coordination?: Pick<Coordination, "buckets">;
 }

@@ -53,6 +53,12 @@ export function startApiServer(parts: RoutedParts, options: ApiServerOptions): P
     networks: config.networks.map(({ name }) => name),
     listedNetworks: NETWORK_NAMES,
     limiter,
+    networkLimiters: new Map(
+      config.networks.map(({ name, rateLimits: limits }) => [
+        name,
+        createRateLimiter({ limits, coordination }),
+      ]),
+    ),
     beginTrace: ({ values, requestHeader }) => {
       const address = clientAddress(values.get(peerAddressKey), requestHeader);
       values.set(clientAddressKey, address);

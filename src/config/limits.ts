@@ -1,21 +1,19 @@
+import type { CostClassName } from "../access/method-policy.ts";
+import type { RateLimits } from "../access/rate-limiter.ts";
 import type { ConfigReader } from "./reader.ts";
 import type { VariableName } from "./variables.ts";
 
 /** Reads the limits of callers. */
 export function readLimits(read: ConfigReader<VariableName>): LimitsConfig {
-  const perSecond = (name: VariableName) => read.integer(name, 0, MAX_PER_SECOND);
+  const { perSecond, burstSeconds } = readRateLimits(read);
   return {
     rateLimits: {
       perSecond: {
-        read: perSecond("RATE_LIMIT_READ_PER_SECOND"),
-        write: perSecond("RATE_LIMIT_WRITE_PER_SECOND"),
-        chain: perSecond("RATE_LIMIT_CHAIN_PER_SECOND"),
-        verify: perSecond("RATE_LIMIT_VERIFY_PER_SECOND"),
-        stream: perSecond("RATE_LIMIT_STREAM_PER_SECOND"),
-        refusedKey: perSecond("RATE_LIMIT_REFUSED_KEY_PER_SECOND"),
-        open: perSecond("RATE_LIMIT_OPEN_PER_SECOND"),
+        ...perSecond,
+        refusedKey: read.integer("RATE_LIMIT_REFUSED_KEY_PER_SECOND", 0, MAX_PER_SECOND),
+        open: read.integer("RATE_LIMIT_OPEN_PER_SECOND", 0, MAX_PER_SECOND),
       },
-      burstSeconds: read.integer("RATE_LIMIT_BURST_SECONDS", 1, 3_600),
+      burstSeconds,
     },
     connections: {
       maxCount: read.integer("MAX_CONNECTIONS", 0, 1_000_000),
@@ -29,15 +27,25 @@ export function readLimits(read: ConfigReader<VariableName>): LimitsConfig {
   };
 }
 
+/** Reads the limits of the cost classes: those of one network's keys if `read` is the reader for that network. */
+export function readRateLimits(read: ConfigReader<VariableName>): RateLimits<CostClassName> {
+  const perSecond = (name: VariableName) => read.integer(name, 0, MAX_PER_SECOND);
+  return {
+    perSecond: {
+      read: perSecond("RATE_LIMIT_READ_PER_SECOND"),
+      write: perSecond("RATE_LIMIT_WRITE_PER_SECOND"),
+      chain: perSecond("RATE_LIMIT_CHAIN_PER_SECOND"),
+      verify: perSecond("RATE_LIMIT_VERIFY_PER_SECOND"),
+      stream: perSecond("RATE_LIMIT_STREAM_PER_SECOND"),
+    },
+    burstSeconds: read.integer("RATE_LIMIT_BURST_SECONDS", 1, 3_600),
+  };
+}
+
 /** The limits of callers. */
 export interface LimitsConfig {
-  /** Calls per second by class, 0 for no limit, and the burst in seconds of that rate. */
-  readonly rateLimits: {
-    readonly perSecond: Readonly<
-      Record<"read" | "write" | "chain" | "verify" | "stream" | "refusedKey" | "open", number>
-    >;
-    readonly burstSeconds: number;
-  };
+  /** The limits of calls without a project's key. */
+  readonly rateLimits: RateLimits;
   /** The maximum numbers of open connections per port, in total and per address; 0 for no limit. */
   readonly connections: { readonly maxCount: number; readonly maxPerAddressCount: number };
   /** The maximum numbers of open streams in this process. */

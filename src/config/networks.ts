@@ -1,4 +1,6 @@
 import { bytesToHex } from "@noble/hashes/utils.js";
+import type { CostClassName } from "../access/method-policy.ts";
+import type { RateLimits } from "../access/rate-limiter.ts";
 import type { CallerReadLimits } from "../chain/caller-reads.ts";
 import { localnetHotWalletSecret } from "../localnet/seed.ts";
 import type { CurveAlgorithm } from "../protocol/algorithms.ts";
@@ -6,6 +8,7 @@ import type { PriceTable } from "../protocol/price-table.ts";
 import { Secret } from "../telemetry/secret.ts";
 import { readPriceTable } from "./billing.ts";
 import { type DepositsConfig, readDepositsConfig } from "./deposits.ts";
+import { readRateLimits } from "./limits.ts";
 import { type NetworkAddress, type NetworkName, readNetworkAddress, readNetworkNames } from "./network.ts";
 import { readBuckets } from "./read-buckets.ts";
 import type { ConfigReader } from "./reader.ts";
@@ -44,6 +47,8 @@ export interface NetworkConfig {
   readonly refundsPerDay: number;
   /** The number of one project's wrong halves that are verified per minute. */
   readonly wrongHalvesPerMinute: number;
+  /** The limits of calls with a key of the network. */
+  readonly rateLimits: RateLimits<CostClassName>;
   /** The limits of fullnode reads that calls may cause. */
   readonly callerReads: CallerReadLimits;
   /** The number of threads that verify halves and signatures. */
@@ -71,6 +76,7 @@ function readNetwork(read: ConfigReader<VariableName>, name: NetworkName): Netwo
     dkgsPerDay: read.integer("MAX_DKGS_PER_PROJECT_PER_DAY", 0, 1_000_000),
     refundsPerDay: read.integer("MAX_REFUNDS_PER_PROJECT_PER_DAY", 0, 1_000_000),
     wrongHalvesPerMinute: read.integer("MAX_WRONG_HALVES_PER_PROJECT_PER_MINUTE", 1, 1_000_000),
+    rateLimits: readRateLimits(read),
     callerReads: {
       projectPerSecond: read.integer("FULLNODE_PROJECT_READS_PER_SECOND", 1, 1_000_000),
       totalPerSecond: read.integer("FULLNODE_CALLER_READS_PER_SECOND", 1, 1_000_000),

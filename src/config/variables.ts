@@ -85,18 +85,31 @@ export const CONFIG_VARIABLES = [
     default: "1000",
     description:
       "Calls of the cost class READ per second and key, or per address for calls without a key; 0: no limit",
+    perNetwork: "override",
   },
-  { name: "RATE_LIMIT_WRITE_PER_SECOND", default: "300", description: "The same for the cost class WRITE" },
-  { name: "RATE_LIMIT_CHAIN_PER_SECOND", default: "300", description: "The same for the cost class CHAIN" },
+  {
+    name: "RATE_LIMIT_WRITE_PER_SECOND",
+    default: "300",
+    description: "The same for the cost class WRITE",
+    perNetwork: "override",
+  },
+  {
+    name: "RATE_LIMIT_CHAIN_PER_SECOND",
+    default: "300",
+    description: "The same for the cost class CHAIN",
+    perNetwork: "override",
+  },
   {
     name: "RATE_LIMIT_VERIFY_PER_SECOND",
     default: "100",
     description: "The same for the cost class VERIFY: users' halves",
+    perNetwork: "override",
   },
   {
     name: "RATE_LIMIT_STREAM_PER_SECOND",
     default: "100",
     description: "Streams opened per second and key or address",
+    perNetwork: "override",
   },
   {
     name: "RATE_LIMIT_REFUSED_KEY_PER_SECOND",
@@ -120,6 +133,7 @@ export const CONFIG_VARIABLES = [
     name: "RATE_LIMIT_BURST_SECONDS",
     default: "10",
     description: "Burst size, as seconds of calls at the rate limit, 1 to 3600",
+    perNetwork: "override",
   },
   { name: "MAX_CONNECTIONS", default: "10000", description: "Open connections per port; 0: no limit" },
   {

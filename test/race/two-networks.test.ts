@@ -42,6 +42,9 @@ describe.skipIf(test === undefined)("a process that serves two networks", () => 
       BILLING_PRICE_SIGN_MICRO_USD_MAINNET: String(PRICES.mainnet),
       PRESIGN_POOL_LOW_WATER: "2",
       MAX_WRONG_HALVES_PER_PROJECT_PER_MINUTE_TESTNET: "1",
+      RATE_LIMIT_READ_PER_SECOND: "500",
+      RATE_LIMIT_READ_PER_SECOND_MAINNET: "1",
+      RATE_LIMIT_BURST_SECONDS_MAINNET: "3600",
     });
     projects = {
       testnet: await fundedProject(service.url, "testnet", String(CREDIT)),
@@ -167,6 +170,18 @@ describe.skipIf(test === undefined)("a process that serves two networks", () => 
     const [wrong, tooMany] = [status.INVALID_ARGUMENT, status.RESOURCE_EXHAUSTED];
     expect(await endsOn("testnet")).toEqual([wrong, wrong, tooMany, tooMany]);
     expect(await endsOn("mainnet")).toEqual([wrong, wrong, wrong, wrong]);
+  });
+
+  it("limits the calls of a key as its own network says, and calls without a key as all networks say", async () => {
+    const limitOf = async (route: string, headers: Record<string, string>) =>
+      (await fetch(service.url + route, { headers })).headers.get("ratelimit-limit");
+    const limits = async (network: "testnet" | "mainnet") => [
+      await limitOf("/v1/billing/balance", { authorization: `Bearer ${projects[network].apiKey}` }),
+      await limitOf("/v1/network", { "x-network": network }),
+      await limitOf("/v1/admin/projects", { authorization: `Bearer ${ADMIN_KEY}`, "x-network": network }),
+    ];
+    expect(await limits("testnet")).toEqual(["5000", "5000", "5000"]);
+    expect(await limits("mainnet")).toEqual(["3600", "5000", "5000"]);
   });
 
   it("signs on both at each network's own price, and completes every signature on one while the other hangs", async () => {

@@ -11,7 +11,7 @@ import { callerOf, describeCaller, SCOPES, type Scope } from "../../../src/acces
 import { insertAdminKey } from "../../../src/access/insert-admin-key.ts";
 import { insertApiKey } from "../../../src/access/insert-api-key.ts";
 import { insertProject } from "../../../src/access/insert-project.ts";
-import { createRateLimiter, type RateLimits } from "../../../src/access/rate-limiter.ts";
+import { createRateLimiter } from "../../../src/access/rate-limiter.ts";
 import { revokeAdminKey } from "../../../src/access/revoke-admin-key.ts";
 import { revokeApiKey } from "../../../src/access/revoke-api-key.ts";
 import { createLocalCoordination } from "../../../src/coordination/local-coordination.ts";
@@ -283,92 +283,6 @@ describe("the gate", () => {
       });
       expect(describeCaller(values)).toEqual({});
     }
-  });
-});
-
-describe("the rate of calls", () => {
-  const limits = (perSecond: Partial<RateLimits["perSecond"]>) => ({
-    perSecond: { read: 0, write: 0, chain: 0, verify: 0, stream: 0, refusedKey: 0, open: 0, ...perSecond },
-    burstSeconds: 1_000,
-  });
-  /** A separate gate for callers at these addresses. */
-  function gateOf(perSecond: Partial<RateLimits["perSecond"]>) {
-    const clock = () => nowMs;
-    const gate = createAccessGate({
-      lookup,
-      adminLookup,
-      limiter: createRateLimiter({ limits: limits(perSecond), coordination: createLocalCoordination(clock) }),
-      adminApiKey: new Secret(ADMIN_KEY),
-      networks: ["localnet"],
-      beginTrace: ({ requestHeader }) => ({
-        requestId: "r-1",
-        address: requestHeader.get("x-address") ?? "192.0.2.1",
-      }),
-      now: clock,
-    });
-    return async (method: DescMethod, headers: Record<string, string>) => {
-      const responseHeader = new Headers();
-      const values = createContextValues();
-      await gate({ method, requestHeader: new Headers(headers), responseHeader, values });
-      return responseHeader;
-    };
-  }
-
-  it("is sent with every reply, and limited by the method's class", async () => {
-    const enter = gateOf({ read: 0.002, write: 0.001 });
-    const key = bearer((await newKey()).plaintext);
-    const first = await enter(getSign, key);
-    expect(Object.fromEntries(first)).toEqual({
-      "ratelimit-limit": "2",
-      "ratelimit-remaining": "1",
-      "ratelimit-reset": "500",
-    });
-    await enter(getSign, key);
-    await expect(enter(getSign, key)).rejects.toMatchObject({
-      reason: "RATE_LIMITED",
-      retryAfterSeconds: 500,
-      headers: { "ratelimit-limit": "2", "ratelimit-remaining": "0", "ratelimit-reset": "1000" },
-    });
-    expect((await enter(reserveSign, key)).get("ratelimit-remaining")).toBe("0");
-    nowMs += 500_000;
-    await enter(getSign, key);
-  });
-
-  it("is counted per key from any address, and per address without a key", async () => {
-    const enter = gateOf({ read: 0.001 });
-    const [one, other] = [bearer((await newKey()).plaintext), bearer((await newKey()).plaintext)];
-    await enter(getSign, one);
-    await enter(getSign, other);
-    await expect(enter(getSign, { ...one, "x-address": "192.0.2.2" })).rejects.toThrow(/too many/);
-
-    await enter(getNetwork, { "x-address": "2001:db8::1" });
-    await enter(getNetwork, { "x-address": "2001:db8:0:1::1" });
-    await expect(enter(getNetwork, { "x-address": "2001:db8::2" })).rejects.toThrow(/too many/);
-    // An admin key counts as a separate key.
-    await enter(getPresignHealth, bearer(ADMIN_KEY));
-    await expect(enter(getPresignHealth, bearer(ADMIN_KEY))).rejects.toThrow(/too many/);
-  });
-
-  it("with wrong keys is limited by address, and does not block right keys", async () => {
-    const enter = gateOf({ refusedKey: 0.002 });
-    const wrong = bearer(`tss_local_${"0".repeat(32)}`);
-    const [inUse, fresh] = [bearer((await newKey()).plaintext), bearer((await newKey()).plaintext)];
-    const adminFresh = bearer((await insertAdminKey(database, TEST_ORIGIN, { name: "eve" })).plaintext);
-    await enter(getSign, inUse);
-    await expect(enter(getSign, wrong)).rejects.toMatchObject({ reason: "INVALID_KEY" });
-    await expect(enter(getSign, {})).rejects.toMatchObject({ reason: "MISSING_KEY" });
-    const limited = { reason: "RATE_LIMITED", retryAfterSeconds: 500 };
-    await expect(enter(getSign, wrong)).rejects.toMatchObject(limited);
-    await expect(enter(getSign, {})).rejects.toMatchObject(limited);
-    // Any right key is accepted from the same address, whether used before or not, cached or not.
-    for (const right of [inUse, fresh]) await enter(getSign, right);
-    for (const right of [adminFresh, bearer(ADMIN_KEY)]) await enter(getPresignHealth, right);
-    nowMs += 6_000;
-    for (const right of [inUse, fresh]) await enter(getSign, right);
-    await expect(enter(getSign, wrong)).rejects.toMatchObject({ reason: "RATE_LIMITED" });
-    await expect(enter(getSign, { ...wrong, "x-address": "192.0.2.2" })).rejects.toMatchObject({
-      reason: "INVALID_KEY",
-    });
   });
 });
 

@@ -75,6 +75,25 @@ describe("several networks", () => {
     ]);
   });
 
+  it("have their own rate limits for their projects' keys, which leave those of other calls as they are", () => {
+    const rates = {
+      RATE_LIMIT_READ_PER_SECOND: "70",
+      RATE_LIMIT_READ_PER_SECOND_TESTNET: "7",
+      RATE_LIMIT_WRITE_PER_SECOND_MAINNET: "0",
+      RATE_LIMIT_BURST_SECONDS_MAINNET: "2",
+    };
+    const { networks, rateLimits } = loadConfig({ ...BOTH, ...rates });
+    const defaults = { read: 70, write: 300, chain: 300, verify: 100, stream: 100 };
+    expect(networks.map((network) => network.rateLimits)).toEqual([
+      { perSecond: { ...defaults, read: 7 }, burstSeconds: 10 },
+      { perSecond: { ...defaults, write: 0 }, burstSeconds: 2 },
+    ]);
+    expect(rateLimits).toEqual({
+      perSecond: { ...defaults, refusedKey: 10, open: 20 },
+      burstSeconds: 10,
+    });
+  });
+
   it("have their own keys, which are never shared", () => {
     expect(faultsOf({})).toEqual([]);
     expect(faultsOf({ HOT_WALLET_SUI_SECRET_HEX: hex() }).join()).toMatch(
