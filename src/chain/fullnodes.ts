@@ -1,5 +1,6 @@
 import { type Clock, startDeadline } from "../lifecycle/clock.ts";
 import { peekStatus, watchStream } from "./peek-status.ts";
+import { chainOfReply, isChainIdentifier, isReplyOfChain } from "./reply-chain.ts";
 
 /**
  * Creates a fetch function that fails over between fullnodes. It sends each call to the first node, and to the next one
@@ -7,22 +8,23 @@ import { peekStatus, watchStream } from "./peek-status.ts";
  * several nodes. That is safe: reads change nothing, and every node gets the same bytes of a signed transaction, which
  * executes once.
  *
- * A failed node is skipped for a while. Before its first use and after each failure, its chain is checked: a node of
- * another chain gets no calls. Without `options.chain`, the first node that responds decides which chain it is.
+ * A failed node is skipped for a while. If there are several, the chain of each is checked before its first use and after
+ * each failure: a node of another chain gets no calls. A reply that names another chain fails its call, even if there is
+ * only one node. Without `options.chain`, the first node that responds decides which chain it is.
  *
  * Nodes may lag behind each other. Callers already handle that, because providers balance one URL over many nodes: they
  * compare versions and retry.
  */
 export function createFullnodes(options: FullnodesOptions): Fullnodes {
-  const { send, chainOf, clock } = options;
+  const { chainOf, clock } = options;
   const nodes = options.urls.map((url): Node => {
     const { host } = new URL(url);
     return { url: url.replace(/\/+$/, ""), host, failures: 0, skippedUntilMs: 0 };
   });
   const base = nodes[0]?.url ?? "";
-  if (nodes.length === 1) return { fetch: send, statuses: () => [] };
   let chain = options.chain;
   let serving: Node | undefined;
+  if (nodes.length === 1) return { fetch: send, statuses: () => [] };
 
   return {
     async fetch(input, init) {
@@ -56,6 +58,18 @@ export function createFullnodes(options: FullnodesOptions): Fullnodes {
         fault: node.fault,
       })),
   };
+
+  /** Sends a call. Rejects if the reply names another chain. */
+  async function send(input: string | URL | Request, init?: RequestInit): Promise<Response> {
+    const response = await options.send(input, init);
+    const named = chainOfReply(response.headers);
+    if (named === undefined) return response;
+    if (isChainIdentifier(named)) chain ??= named;
+    if (chain === undefined || isReplyOfChain(named, chain)) return response;
+    await response.body?.cancel();
+    const { host } = new URL(input instanceof Request ? input.url : input);
+    throw new Error(`the fullnode ${host} serves another chain: ${named}, not ${chain}`);
+  }
 
   /** Returns the usable nodes in their order, then the skipped ones, those whose skip ends soonest first. */
   function inOrder(): Node[] {

@@ -11,7 +11,7 @@ export interface FullnodeFront {
   release(): void;
   /** The number of calls in the current state. */
   readonly callCount: () => number;
-  /** The number of forwarded calls, in any state. */
+  /** The number of calls forwarded to the fullnode, in any state. */
   readonly passedCount: () => number;
   close(): Promise<void>;
 }
@@ -23,11 +23,12 @@ export interface FullnodeFront {
  * - `breaks`: closes the connection.
  * - `slow`: holds each call until it is released, then forwards it.
  * - `lies`: answers every call with meaningless bytes.
- * - `poses`: forwards every call to another node.
+ * - `poses`: forwards every call to the node of another chain.
+ * - `disguises`: the same, and removes the header that names the chain.
  */
-export type FrontState = "honest" | "hangs" | "refuses" | "breaks" | "slow" | "lies" | "poses";
+export type FrontState = "honest" | "hangs" | "refuses" | "breaks" | "slow" | "lies" | "poses" | "disguises";
 
-/** Starts a proxy in front of a fullnode. In the state `poses` it forwards to `other`. */
+/** Starts a proxy in front of a fullnode. In the states `poses` and `disguises` it forwards to `other`. */
 export async function startFullnodeFront(target: string, other?: string): Promise<FullnodeFront> {
   let state: FrontState = "honest";
   let calls = 0;
@@ -45,7 +46,8 @@ export async function startFullnodeFront(target: string, other?: string): Promis
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (state === "slow") await new Promise<void>((resolve) => waiting.push(resolve));
-    const node = { honest: target, poses: other }[String(state)];
+    const node = { honest: target, poses: other, disguises: other }[String(state)];
+    const isDisguised = state === "disguises";
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     if (node === undefined) {
@@ -53,14 +55,16 @@ export async function startFullnodeFront(target: string, other?: string): Promis
       response.end(NONSENSE);
       return;
     }
-    passed += 1;
+    if (node === target) passed += 1;
     const reply = await fetch(new URL(request.url ?? "/", node), {
       method: request.method ?? "POST",
       headers: { "content-type": request.headers["content-type"] ?? CONTENT_TYPE },
       ...(chunks.length > 0 && { body: Buffer.concat(chunks) }),
       signal: closed(response),
     });
-    response.writeHead(reply.status, Object.fromEntries(reply.headers));
+    const headers = new Headers(reply.headers);
+    if (isDisguised) headers.delete("x-sui-chain-id");
+    response.writeHead(reply.status, Object.fromEntries(headers));
     if (reply.body) for await (const chunk of reply.body) response.write(chunk);
     response.end();
   }

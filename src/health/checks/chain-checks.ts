@@ -1,6 +1,7 @@
 import { SuiGrpcClient } from "@mysten/sui/grpc";
 import sql from "sql-template-tag";
 import type { NetworkAccess } from "../../chain/network.ts";
+import { canBeChainOf } from "../../protocol/network-traits.ts";
 import { text } from "../../store/columns.ts";
 import type { Queryable } from "../../store/database.ts";
 import { isSchemaMissing } from "../../store/sql-errors.ts";
@@ -20,14 +21,16 @@ export function chainChecks(subject: NetworkSubject): HealthCheck[] {
         "check that the fullnode runs and that SUI_GRPC_URL_<NETWORK> (LOCALNET_URL) names its gRPC port",
       readiness: {
         isVital: false,
-        reason: "the fullnode does not answer, and accepted requests wait: check its URL and that it runs",
+        reason:
+          "no fullnode answers for this chain, and accepted requests wait: check its URL and that it runs",
       },
       look: () => lookAtFullnode(chain),
     },
     {
       name: "chain",
-      advice: "check that the user of DATABASE_URL may read the table known_network",
-      look: async () => lookAtChain(chain, await reachable(subject)),
+      advice:
+        "check that SUI_GRPC_URL_<NETWORK> names a fullnode of that network, and that the user of DATABASE_URL may read the table known_network",
+      look: () => lookAtChain(subject),
     },
     {
       name: "ika",
@@ -65,7 +68,8 @@ async function lookAtFullnode(chain: HealthChain): Promise<Finding> {
   const urls = [fullnodeUrl, ...otherFullnodeUrls];
   const hosts = urls.map((url) => new URL(url.reveal()).host).join(", ");
   const found = `${name}, chain ${chainIdentifier}, at ${hosts}, ${latencyMs} ms`;
-  const faults = urls.length > 1 ? await faultsOf(access, urls, chainIdentifier) : [];
+  const faults = await faultsOf(access, urls, chainIdentifier);
+  if (faults.length === urls.length) throw new Error(faults.join("; "));
   if (faults.length > 0) {
     const advice = "the other fullnodes serve meanwhile: check this one's URL, and that it runs";
     return { status: "warn", found: `${found}; ${faults.join("; ")}`, advice };
@@ -74,7 +78,10 @@ async function lookAtFullnode(chain: HealthChain): Promise<Finding> {
   return { status: "warn", found, advice: "use a fullnode that is nearer or less busy" };
 }
 
-/** Asks each fullnode for its chain. Returns a description of each that does not answer or serves another chain. */
+/**
+ * Asks each fullnode for its chain, with a client that has not cached it. Returns a description of each that does not
+ * answer or serves another chain.
+ */
 async function faultsOf(
   { name, fetch }: NetworkAccess,
   urls: readonly Secret[],
@@ -96,11 +103,14 @@ async function faultsOf(
   return faults.flat();
 }
 
-async function lookAtChain(chain: HealthChain, db: Queryable): Promise<Finding> {
+async function lookAtChain(subject: NetworkSubject): Promise<Finding> {
+  const { chain } = subject;
   const client = await answering(chain);
-  const { name } = await chain.access();
+  const { name, isPosing = false } = await chain.access();
   const { chainIdentifier } = await client.core.getChainIdentifier();
-  const known = await readKnownChain(db, name);
+  if (!isPosing && !canBeChainOf(name, chainIdentifier))
+    throw new Error(`the fullnode does not serve ${name}: its chain is ${chainIdentifier}`);
+  const known = await readKnownChain(await reachable(subject), name);
   if (known === undefined)
     return { status: "info", found: "the first start will bind the database to a chain" };
   if (known === chainIdentifier) return { status: "ok", found: "the database's own" };

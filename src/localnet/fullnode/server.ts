@@ -65,7 +65,7 @@ export async function startFullnodeServer(options: FullnodeServerOptions): Promi
     request: IncomingMessage,
     response: ServerResponse,
   ): Promise<void> {
-    const headers = { "content-type": grpcWebContentType(format) };
+    const headers = replyHeaders(format);
     try {
       const message = decodeGrpcWebBody(await readBody(request), format);
       const stop = method.open(message, {
@@ -100,7 +100,12 @@ export async function startFullnodeServer(options: FullnodeServerOptions): Promi
       else await hold(response);
       return;
     }
-    end(response, 200, { "content-type": grpcWebContentType(format) }, body);
+    end(response, 200, replyHeaders(format), body);
+  }
+
+  /** Returns the headers of a gRPC-web reply. Like a real node, the localnet names its chain in each one. */
+  function replyHeaders(format: GrpcWebFormat): Record<string, string> {
+    return { "content-type": grpcWebContentType(format), "x-sui-chain-id": options.chainId };
   }
 
   /** Leaves the request unanswered until the caller or the node closes the connection. */
@@ -123,6 +128,8 @@ export interface FullnodeServerOptions {
   readonly host: string;
   /** 0 takes a free port. */
   readonly port: number;
+  /** The digest of the first checkpoint, in Base58. */
+  readonly chainId: string;
   readonly answerCall: AnswerCall;
   readonly streamingMethods: readonly StreamingMethod[];
   readonly routes: readonly JsonRoute[];

@@ -135,7 +135,7 @@ describe("the doctor", { timeout: TIMEOUT_MS }, () => {
     silent.close();
   });
 
-  it("reports ids of another network", async () => {
+  it("reports another chain, and ids of another network", async () => {
     const { packageId, operatorCapIds } = harness.net.treasury;
     const findings = await look({
       NETWORKS: "testnet",
@@ -145,7 +145,10 @@ describe("the doctor", { timeout: TIMEOUT_MS }, () => {
       SERVICECORE_TESTNET_OPERATOR_CAP_IDS: operatorCapIds.join(","),
       HOT_WALLET_SUI_SECRET_HEX: randomBytes(32).toString("hex"),
     });
-    expect(namesWith(findings, "fail")).toEqual(["ika", "treasury"]);
+    expect(namesWith(findings, "fail")).toEqual(["chain", "ika", "treasury"]);
+    expect(finding(findings, "chain")?.found).toMatch(
+      /^the fullnode does not serve testnet: its chain is \w+$/,
+    );
     expect(finding(findings, "treasury")?.found).toContain(`0x${"9".repeat(64)}`);
     expect(findings[0]).toMatchObject({ status: "warn", found: expect.stringContaining("CORS_ORIGINS") });
   });

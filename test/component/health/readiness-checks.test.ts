@@ -1,8 +1,10 @@
+import { GrpcTypes } from "@mysten/sui/grpc";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type Config, readConfig } from "../../../src/config/config.ts";
 import { healthChecks } from "../../../src/health/checks/health-checks.ts";
 import { checkReadiness } from "../../../src/health/readiness.ts";
 import { runningSubject } from "../../../src/health/running-subject.ts";
+import { encodeGrpcWebBody } from "../../../src/localnet/fullnode/grpc-web.ts";
 import type { Database } from "../../../src/store/database.ts";
 import { newId } from "../../../src/store/ids.ts";
 import { Secret } from "../../../src/telemetry/secret.ts";
@@ -22,7 +24,7 @@ beforeEach(async () => {
 /** A process that has everything it needs, except for the state of the database and the parts that a test breaks. */
 async function readinessOf(
   processType: Config["processType"],
-  broken: { fullnode?: boolean; redis?: boolean } = {},
+  broken: { fullnode?: boolean; redis?: boolean; chain?: boolean } = {},
 ) {
   const answer = (isBroken = false) =>
     isBroken ? Promise.reject(new Error("secret://")) : Promise.resolve();
@@ -32,7 +34,20 @@ async function readinessOf(
       getReferenceGasPrice: () => answer(broken.fullnode),
     },
   };
-  const access = { name: "localnet", fullnodeUrl: new Secret("http://127.0.0.1:1") };
+  const access = {
+    name: "localnet",
+    fullnodeUrl: new Secret("http://127.0.0.1:1"),
+    async fetch() {
+      const chainId = broken.chain ? "another" : "chain";
+      const reply = GrpcTypes.GetServiceInfoResponse.toBinary(
+        GrpcTypes.GetServiceInfoResponse.create({ chainId }),
+      );
+      const headers = { "content-type": "application/grpc-web+proto" };
+      return new Response(new Uint8Array(encodeGrpcWebBody(reply, { code: 0, message: "" }, "binary")), {
+        headers,
+      });
+    },
+  };
   const { config } = readConfig({ PROCESS_TYPE: processType, REDIS_URL: "redis://:secret@redis" });
   const chain = {
     access: async () => access as never,
@@ -80,6 +95,13 @@ describe("the readiness of a process", () => {
     expect(failing.map(({ name }) => name)).toEqual(["fullnode", "redis"]);
     expect(failing[1]!.reason).toMatch(/Redis at REDIS_URL does not answer/);
     expect(JSON.stringify(failing)).not.toContain("secret");
+  });
+
+  it("shows that the only fullnode serves another chain than the one that its client has cached", async () => {
+    const { status, failing } = await readinessOf("all", { chain: true });
+    expect(status).toBe("degraded");
+    expect(failing.map(({ name }) => name)).toEqual(["fullnode"]);
+    expect(failing[0]!.reason).toMatch(/no fullnode answers for this chain/);
   });
 
   it("includes a worker, and shows an operation that no worker takes for over a minute", async () => {

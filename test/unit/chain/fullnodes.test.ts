@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { createFullnodes } from "../../../src/chain/fullnodes.ts";
+import { createFullnodes, type FullnodesOptions } from "../../../src/chain/fullnodes.ts";
+import { CHAIN_IDENTIFIERS } from "../../../src/protocol/network-traits.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 
 type Answer = Response | Error | "never";
@@ -28,7 +29,7 @@ function create(chains: Record<string, string | (() => Promise<string>)> = {}) {
   const hangs = new Promise<void>((resolve) => {
     hang = resolve;
   });
-  const fullnodes = createFullnodes({
+  const options: FullnodesOptions = {
     urls: [A, `${B}/`],
     chain: "chain",
     clock,
@@ -51,12 +52,70 @@ function create(chains: Record<string, string | (() => Promise<string>)> = {}) {
       return typeof found === "string" ? found : found();
     },
     onSwitch: (host) => switches.push(host),
-  });
+  };
+  const fullnodes = createFullnodes(options);
+  /** The fullnode A alone, for a chain that is known or not. */
+  const only = (chain: string | undefined) => createFullnodes({ ...options, urls: [A], chain });
   const read = async (route = READ, init?: RequestInit) =>
     new Uint8Array(await (await fullnodes.fetch(`${A}${route}`, init)).arrayBuffer());
   const set = (host: "a" | "b", answer: () => Answer) => answers.set(host, answer);
-  return { fullnodes, clock, calls, switches, asked, read, set, hangs };
+  return { fullnodes, only, clock, calls, switches, asked, read, set, hangs };
 }
+
+describe("a reply that names another chain", () => {
+  const [own, other] = [CHAIN_IDENTIFIERS.testnet, CHAIN_IDENTIFIERS.mainnet];
+  const naming = (chainId: string) => () => new Response(MESSAGE, { headers: { "x-sui-chain-id": chainId } });
+
+  it.each([READ, EXECUTE, STREAM])("fails the call %s of the only fullnode", async (route) => {
+    const { only, set } = create();
+    const fullnode = only(own);
+    set("a", naming(other));
+    await expect(fullnode.fetch(A + route)).rejects.toThrow(
+      `the fullnode a.example serves another chain: ${other}, not ${own}`,
+    );
+    set("a", naming(own));
+    expect((await fullnode.fetch(A + route)).status).toBe(200);
+  });
+
+  it("fails the call if the first reply has named a chain and none was known before", async () => {
+    const { only, set } = create();
+    const fullnode = only(undefined);
+    set("a", message);
+    await fullnode.fetch(A + READ);
+    set("a", naming(own));
+    await fullnode.fetch(A + READ);
+    set("a", naming(other));
+    await expect(fullnode.fetch(A + READ)).rejects.toThrow("serves another chain");
+  });
+
+  it.each([
+    // The short identifiers of both chains, from Sui's documentation.
+    ["4c78adac", "passes"],
+    ["35834a8a", "fails"],
+    ["35834A8A", "passes"],
+    ["", "passes"],
+    ["testnet", "passes"],
+  ])("is compared in the form %j of older nodes: %s", async (named, outcome) => {
+    const { only, set } = create();
+    set("a", naming(named));
+    const end = await only(own)
+      .fetch(A + READ)
+      .then(
+        () => "passes",
+        () => "fails",
+      );
+    expect(end).toBe(outcome);
+  });
+
+  it("moves the call to the next fullnode, and the first one is skipped", async () => {
+    const { fullnodes, read, calls, set } = create();
+    await read();
+    set("a", naming(other));
+    expect(await read()).toEqual(MESSAGE);
+    expect(calls).toEqual([`a${READ}`, `a${READ}`, `b${READ}`]);
+    expect(fullnodes.statuses()[0]).toMatchObject({ isSkipped: true });
+  });
+});
 
 describe("several fullnodes", () => {
   it("are called in their order, so that only the first one gets calls while it answers", async () => {
