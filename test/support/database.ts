@@ -7,6 +7,7 @@ import { migrate } from "../../src/store/migrate.ts";
 import { readMigrations } from "../../src/store/migrations.ts";
 import { databaseOnPglite } from "../../src/store/open-pglite.ts";
 import { testDatabase } from "./postgres.ts";
+import { takePglite } from "./reused-pglite.ts";
 import { ROOT } from "./source-files.ts";
 import { type MoreConnections, openTestPool } from "./test-pool.ts";
 
@@ -18,8 +19,7 @@ export const DATABASE_TIMEOUT_MS = 60_000;
 
 /** Opens a migrated database in memory. Close it at the end of the suite. */
 export async function openTestDatabase(): Promise<Database> {
-  const snapshot = new Blob([readFileSync(await snapshotFile())]);
-  return databaseOnPglite(await PGlite.create({ loadDataDir: snapshot }));
+  return databaseOnPglite(await takePglite(async () => new Blob([readFileSync(await snapshotFile())])));
 }
 
 /**
