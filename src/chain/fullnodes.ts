@@ -9,8 +9,8 @@ import { chainOfReply, isChainIdentifier, isReplyOfChain } from "./reply-chain.t
  * executes once.
  *
  * A failed node is skipped for a while. If there are several, the chain of each is checked before its first use and after
- * each failure: a node of another chain gets no calls. A reply that names another chain fails its call, even if there is
- * only one node. Without `options.chain`, the first node that responds decides which chain it is.
+ * each failure: a node of another chain gets no calls. Without `options.chain`, the first node that responds decides which
+ * chain it is. An only node decides that with its first reply. A reply that names another chain fails its call.
  *
  * Nodes may lag behind each other. Callers already handle that, because providers balance one URL over many nodes: they
  * compare versions and retry.
@@ -22,7 +22,7 @@ export function createFullnodes(options: FullnodesOptions): Fullnodes {
     return { url: url.replace(/\/+$/, ""), host, failures: 0, skippedUntilMs: 0 };
   });
   const base = nodes[0]?.url ?? "";
-  let chain = options.chain;
+  let chain = nodes.length === 1 ? undefined : options.chain;
   let serving: Node | undefined;
   if (nodes.length === 1) return { fetch: send, statuses: () => [] };
 

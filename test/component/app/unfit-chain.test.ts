@@ -54,7 +54,7 @@ describe("a start on an unsuitable fullnode", () => {
       const faults = (await runDoctor(environment)).filter(
         ({ name, status }) => status === "fail" && CHAIN_CHECKS.includes(name),
       );
-      expect(faults.map(({ name }) => name)).toEqual(["ika", "treasury"]);
+      expect(faults.map(({ name }) => name)).toEqual(["chain", "ika", "treasury"]);
       const [first, ...lines] = failure?.message.split("\n") ?? [];
       expect(first).toContain("the chain cannot be used: ");
       expect(lines).toEqual(
