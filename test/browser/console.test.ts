@@ -12,14 +12,15 @@ import {
 } from "../../gen/client/tss/v1/operations_pb.ts";
 import { Hash, SignatureAlgorithm } from "../../gen/client/tss/v1/types_pb.ts";
 import { programMissing } from "../support/environment.ts";
-import { type ServiceProcess, serviceFolder, startService } from "../support/service.ts";
+import { migratedFolder } from "../support/migrated-folder.ts";
+import { type ServiceProcess, startService } from "../support/service.ts";
 import { fillService, type Stage } from "./console/stage.ts";
 import { signIn, tourOf, visit } from "./console/tour.ts";
 
 const CHROMIUM = "/usr/bin/chromium";
 const FIRST_LOAD_MAX_BYTES = 200_000;
 const PHONE = { width: 390, height: 844 };
-const { folder, remove } = serviceFolder();
+const { folder, remove } = await migratedFolder();
 let service: ServiceProcess;
 let stage: Stage;
 let browser: Browser;
@@ -73,7 +74,7 @@ describe.skipIf(!existsSync(CHROMIUM))("the console", () => {
     it.each([
       // The themes differ only in their colors.
       ["no fault", "light", {}],
-      ["no fault of colors", "dark", { runOnly: ["cat.color"] }],
+      ["no fault of colors", "dark", { runOnly: ["color-contrast", "link-in-text-block"] }],
     ] as const)("has %s that axe reports on any page, in the %s theme", async (_, colorScheme, options) => {
       await page.emulateMedia({ colorScheme });
       await signIn(page, service.access, role);

@@ -98,6 +98,7 @@ describe.each([0, 1, 2, 3])("on curve %i", (curve) => {
   let first: Awaited<ReturnType<typeof prepare>>;
   let second: Awaited<ReturnType<typeof prepare>>;
   let dwalletOutput: Uint8Array;
+  let otherOutput: Uint8Array;
   let publicKey: Uint8Array;
 
   beforeAll(async () => {
@@ -106,6 +107,7 @@ describe.each([0, 1, 2, 3])("on curve %i", (curve) => {
     first = await prepare(curve, parameters, encryptionKey);
     second = await prepare(curve, parameters, encryptionKey);
     dwalletOutput = completed(await mpc.dkg(first.input));
+    otherOutput = completed(await mpc.dkg(second.input));
     publicKey = await publicKeyFromDWalletOutput(CURVES[curve] as Curve, dwalletOutput);
   });
 
@@ -224,8 +226,7 @@ describe.each([0, 1, 2, 3])("on curve %i", (curve) => {
     });
 
     it("is rejected for another dWallet of the same network", async () => {
-      const dwalletPublicOutput = completed(await mpc.dkg(second.input));
-      expect(await mpc.sign({ ...sign, dwalletPublicOutput })).toEqual(REJECTED);
+      expect(await mpc.sign({ ...sign, dwalletPublicOutput: otherOutput })).toEqual(REJECTED);
     });
 
     if (triple.hash === "SHA256" && triple.signatureAlgorithm.startsWith("ECDSA")) {

@@ -24,13 +24,14 @@ import {
 } from "../../src/sdk/index.ts";
 import { connectSdk, POLL } from "../component/localnet/sdk-driver.ts";
 import { ownerOf } from "../support/exits.ts";
-import { runTss, type ServiceProcess, serviceFolder, startService } from "../support/service.ts";
+import { migratedFolder } from "../support/migrated-folder.ts";
+import { runTss, type ServiceProcess, startService } from "../support/service.ts";
 import { isValidSignature } from "../support/signature-verifiers.ts";
 
 const triple = findTriple("ED25519", "EdDSA", "SHA512")!;
 const ED25519 = { curve: "ED25519", signatureAlgorithm: "EdDSA", hashScheme: "SHA512" } as const;
 const message = new TextEncoder().encode("signed without the service");
-const { folder, remove } = serviceFolder();
+const { folder, remove } = await migratedFolder();
 const seeds = [1, 2, 3].map(() => new Uint8Array(randomBytes(32)));
 
 let localnet: Localnet;

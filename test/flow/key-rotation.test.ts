@@ -8,13 +8,14 @@ import { afterAll, expect, it } from "vitest";
 import { startLocalnet } from "../../src/localnet/localnet.ts";
 import { findTriple } from "../../src/protocol/algorithms.ts";
 import { createClient } from "../../src/sdk/index.ts";
+import { migratedFolder } from "../support/migrated-folder.ts";
 import { pollUntil } from "../support/poll-until.ts";
-import { type ServiceProcess, serviceFolder, startService } from "../support/service.ts";
+import { type ServiceProcess, startService } from "../support/service.ts";
 import { isValidSignature } from "../support/signature-verifiers.ts";
 import { fromBase64 } from "../support/user.ts";
 
 const triple = findTriple("ED25519", "EdDSA", "SHA512")!;
-const { folder, remove } = serviceFolder();
+const { folder, remove } = await migratedFolder();
 const stops: (() => Promise<unknown>)[] = [];
 afterAll(async () => {
   for (const stop of stops.reverse()) await stop();

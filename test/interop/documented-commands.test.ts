@@ -51,7 +51,7 @@ const RUN_ELSEWHERE: Readonly<Record<string, string>> = {
   "promtool test rules deploy/prometheus/alerts.test.yml": "test/interop/alerts-and-dashboards.test.ts",
 };
 /** A command without values, which does the same in every document and runs once. */
-const PLAIN = /^tss(?: [a-z-]+)*$/;
+const PLAIN = /^(?:tss(?: [a-z-]+)*|npm start)$/;
 /** Commands that the document describes as failing, with their exit code. */
 const ENDS: Readonly<Record<string, number | NodeJS.Signals>> = {
   "HOT_WALLET_SUI_SECRET_HEX_FILE=new-wallet.secret tss doctor": 1,

@@ -41,7 +41,7 @@ export async function openRaceDatabase(connections?: MoreConnections): Promise<D
 }
 
 /** Returns the data folder of a migrated database as a tar file, named after its migrations. */
-async function snapshotFile(): Promise<string> {
+export async function snapshotFile(): Promise<string> {
   const migrations = await readMigrations();
   const engine = readFileSync(path.join(ROOT, "node_modules/@electric-sql/pglite/package.json"), "utf8");
   const name = createHash("sha256")

@@ -6,10 +6,11 @@ import { migrate } from "../../../src/store/migrate.ts";
 import { openDatabase } from "../../../src/store/open-database.ts";
 import { sealAll, writeEvents } from "../../support/audit-trail.ts";
 import { silentLog } from "../../support/database.ts";
-import { runTss, serviceFolder } from "../../support/service.ts";
+import { migratedFolder } from "../../support/migrated-folder.ts";
+import { runTss } from "../../support/service.ts";
 import { runCli } from "./run-cli.ts";
 
-const { folder, remove } = serviceFolder();
+const { folder, remove } = await migratedFolder();
 const file = path.join(folder, "audit.ndjson");
 const TIMEOUT_MS = 120_000;
 beforeAll(async () => {

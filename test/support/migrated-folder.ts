@@ -1,0 +1,17 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync } from "node:fs";
+import path from "node:path";
+import { snapshotFile } from "./database.ts";
+import { serviceFolder } from "./service.ts";
+
+/**
+ * Makes a folder for `startService` whose embedded database exists, migrated and without rows. A first start would spend
+ * three seconds of processor time on it. For tests that are not about a first start.
+ */
+export async function migratedFolder(): Promise<ReturnType<typeof serviceFolder>> {
+  const made = serviceFolder();
+  const database = path.join(made.folder, "pg");
+  mkdirSync(database);
+  execFileSync("tar", ["-xf", await snapshotFile(), "-C", database], { stdio: "ignore" });
+  return made;
+}
