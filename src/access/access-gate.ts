@@ -10,7 +10,7 @@ import type { ApiKeyLookup, KnownApiKey } from "./api-key-lookup.ts";
 import { type Caller, setCaller } from "./caller.ts";
 import type { KeyStanding } from "./key-lookup.ts";
 import { limitCall } from "./limit-call.ts";
-import { type CostClassName, methodPolicy } from "./method-policy.ts";
+import { type CostClassName, listsAnyNetwork, methodPolicy } from "./method-policy.ts";
 import type { RateLimiter } from "./rate-limiter.ts";
 import { createRefusedKeys, type RefusedKeys } from "./refused-keys.ts";
 import { setStreamStanding } from "./stream-standing.ts";
@@ -211,14 +211,13 @@ function networkOf(call: GatedCall, { networks, listedNetworks }: Gatekeeper): s
   const [only, ...others] = networks;
   if (only === undefined) throw new Error("no network is served");
   const named = networkNamed(call);
-  const { access, idempotency, isOverNetworks } = methodPolicy(call.method);
+  const policy = methodPolicy(call.method);
   if (named === undefined) {
     if (others.length === 0) return only;
-    if (isOverNetworks) return "";
+    if (policy.isOverNetworks) return "";
     throw invalidField("x-network", `this call needs the header: one of ${networks.join(", ")}`);
   }
-  const isList = access === "admin" && idempotency === "read" && isOverNetworks;
-  if (!(isList ? listedNetworks : networks).includes(named)) throw networkDisabled(named);
+  if (!(listsAnyNetwork(policy) ? listedNetworks : networks).includes(named)) throw networkDisabled(named);
   return named;
 }
 

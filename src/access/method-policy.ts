@@ -34,6 +34,14 @@ export type MethodPolicy = MethodAccess & {
   readonly isOverNetworks: boolean;
 };
 
+/**
+ * Returns whether a method lists for operators what any network has, so that a call may name a network that is no longer
+ * served.
+ */
+export function listsAnyNetwork({ access, idempotency, isOverNetworks }: MethodPolicy): boolean {
+  return access === "admin" && idempotency === "read" && isOverNetworks;
+}
+
 /** Returns the methods that use the header `idempotency-key`. Throws if a method does not declare its policy. */
 export function keyedMethods(services: readonly DescService[]): ReadonlySet<DescMethod> {
   const methods = services.flatMap((service) => service.methods);

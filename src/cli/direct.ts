@@ -4,13 +4,14 @@ import { createValidateInterceptor } from "@connectrpc/validate";
 import { Admin } from "../../gen/proto/tss/v1/admin_pb.ts";
 import { Billing } from "../../gen/proto/tss/v1/billing_pb.ts";
 import { type Caller, SCOPES, setCaller } from "../access/caller.ts";
-import { methodPolicy } from "../access/method-policy.ts";
+import { listsAnyNetwork, type MethodPolicy, methodPolicy } from "../access/method-policy.ts";
 import { readProject } from "../access/read-project.ts";
 import { requireProject } from "../access/require-project.ts";
 import { createAccountCalls } from "../admin/account-calls.ts";
 import { createAdminKeyCalls } from "../admin/admin-key-calls.ts";
 import { createBillingService } from "../billing/billing-service.ts";
 import { type Config, loadConfig } from "../config/config.ts";
+import { NETWORK_NAMES } from "../config/network.ts";
 import { createErrorInterceptor } from "../errors/error-interceptor.ts";
 import { createErrorMapping } from "../errors/error-mapping.ts";
 import { createIdempotencyInterceptor } from "../idempotency/idempotency-interceptor.ts";
@@ -50,8 +51,10 @@ async function callerFor(
 ): Promise<Caller> {
   const origin = { actor: localActor() };
   const served = config.networks.map(({ name }) => name);
-  if (named !== undefined && !served.some((name) => name === named))
-    throw new UsageError(`--network takes a network of NETWORKS: ${served.join(", ")}`);
+  // An operator may still list what a removed network has left.
+  const known = projectId === undefined ? NETWORK_NAMES : served;
+  if (named !== undefined && !known.some((name) => name === named))
+    throw new UsageError(`--network takes one of ${known.join(", ")}`);
   const networks = named === undefined ? served : [named];
   if (projectId === undefined) {
     const [network = "", ...others] = networks;
@@ -90,13 +93,30 @@ function serveInProcess(
           createIdempotencyInterceptor((method) => methodPolicy(method).idempotency === "keyed"),
         ],
         requestGate({ values, method }) {
-          if (caller.network === "" && !methodPolicy(method).isOverNetworks)
-            throw new UsageError("--network is missing: the database has several networks");
+          const wrong = wrongNetwork(caller.network, methodPolicy(method), networks);
+          if (wrong !== undefined) {
+            // The reply would only call it an internal error.
+            onInternal(new UsageError(wrong));
+            throw new UsageError(wrong);
+          }
           setCaller(values, caller);
         },
       },
     },
   );
+}
+
+/** Returns what is wrong with the network of a call, which is empty if the command names none of several. */
+function wrongNetwork(
+  network: string,
+  policy: MethodPolicy,
+  networks: Config["networks"],
+): string | undefined {
+  if (network === "")
+    return policy.isOverNetworks ? undefined : "--network is missing: the database has several networks";
+  const served = networks.map(({ name }) => name as string);
+  if (served.includes(network) || listsAnyNetwork(policy)) return undefined;
+  return `--network takes a network of NETWORKS: ${served.join(", ")}`;
 }
 
 /** `system:<user>`, the machine's user name, which does not prove a person's identity. */

@@ -141,6 +141,11 @@ describe.skipIf(test === undefined)("a process that serves two networks", () => 
     const refused = await runCli(["treasury"], asOperator);
     expect(refused.exitCode).toBe(1);
     expect(refused.err).toContain("x-network");
+    const create = ["project", "create", "--name", "direct", "--direct"];
+    expect(await runCli(create, service.environment)).toMatchObject({
+      exitCode: 2,
+      err: expect.stringContaining("--network is missing: the database has several networks"),
+    });
   });
 
   it("verifies as many wrong halves of a project as its own network allows", async () => {

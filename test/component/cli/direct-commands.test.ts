@@ -5,6 +5,7 @@ import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { OpenDatabase } from "../../../src/cli/open-configured-database.ts";
 import type { Database } from "../../../src/store/database.ts";
+import { newId } from "../../../src/store/ids.ts";
 import { takePidLock } from "../../../src/store/pid-lock.ts";
 import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../support/database.ts";
 import { runTss as spawnTss } from "../../support/service.ts";
@@ -58,6 +59,23 @@ describe("a command on the database itself", { timeout: DATABASE_TIMEOUT_MS }, (
       out: "",
       err: "tss credit adjust: INSUFFICIENT_CREDIT: the balance would fall below the held amount",
     });
+  });
+
+  it("lists what a removed network has left, and creates nothing there", async () => {
+    const left = { name: "left", network: "testnet" };
+    const { id } = await database.prisma.project.create({ data: { id: newId(), ...left } });
+    const listed = await done("project", "list", "--network", "testnet", "--json");
+    expect(JSON.parse(listed)).toMatchObject({ projectId: id, ...left });
+    expect(await done("audit", "list", "--network", "testnet", "--json")).toBe("");
+    for (const command of [
+      ["project", "create", "--name", "more", "--network", "testnet"],
+      ["key", "create", "--project", id, "--name", "ci", "--network", "testnet"],
+    ])
+      expect(await tss(...command)).toMatchObject({
+        exitCode: 2,
+        err: expect.stringContaining("--network takes a network of NETWORKS: localnet"),
+      });
+    await database.prisma.project.delete({ where: { id } });
   });
 
   it("creates operators' keys without a key, so that the first one can be created", async () => {
