@@ -84,6 +84,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: "crypto",
+          isolate: false,
           include: ["test/crypto/**/*.test.ts"],
           testTimeout: 600_000,
           hookTimeout: 600_000,

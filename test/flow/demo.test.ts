@@ -10,6 +10,7 @@ import { createStageClock } from "../../src/cli/stage-clock.ts";
 import { ALGORITHM_TRIPLES, type AlgorithmTriple, findTriple } from "../../src/protocol/algorithms.ts";
 import { hexToBytes } from "../../src/protocol/bytes.ts";
 import { bakedFolder } from "../support/baked-folder.ts";
+import { environment } from "../support/environment.ts";
 import { runTss, type ServiceProcess, startService } from "../support/service.ts";
 import { isValidSignature } from "../support/signature-verifiers.ts";
 
@@ -52,7 +53,14 @@ describe("the demo on one running service", async () => {
     baked.remove();
   });
 
-  test.each(ALGORITHM_TRIPLES)("ends verified for $curve, $signatureAlgorithm, $hash", async (triple) => {
+  // What the demo does with an algorithm does not depend on the hash.
+  const shown = ALGORITHM_TRIPLES.filter(
+    ({ signatureAlgorithm }, at) =>
+      environment.isReference ||
+      at === ALGORITHM_TRIPLES.findIndex((other) => other.signatureAlgorithm === signatureAlgorithm),
+  );
+
+  test.each(shown)("ends verified for $curve, $signatureAlgorithm, $hash", async (triple) => {
     const { signal } = new AbortController();
     const message = new TextEncoder().encode("a message");
     const clock = createStageClock(() => {});

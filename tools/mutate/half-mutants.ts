@@ -2,7 +2,7 @@ import type { Mutant } from "./mutant.ts";
 
 const HALF = ["test/isolated/crypto/sign-message.test.ts"];
 const ECDSA = ["test/crypto/own-ecdsa-message.test.ts"];
-const FAULTS = ["test/crypto/own-half-faults.test.ts"];
+const FAULTS = ["test/isolated/crypto/own-half-faults.test.ts"];
 const WORKERS = ["test/isolated/crypto/worker-engine.test.ts"];
 const SHARE = ["test/component/crypto/encrypted-share.test.ts"];
 

@@ -1,20 +1,20 @@
 /** A half whose computation goes wrong is never returned. */
 import { beforeAll, describe, expect, test, vi } from "vitest";
-import { createSignMessage } from "../../src/crypto/create-sign-message.ts";
-import { encryptShare } from "../../src/crypto/encrypt-share.ts";
-import { EngineError } from "../../src/crypto/engine.ts";
-import { ALGORITHM_TRIPLES } from "../../src/protocol/algorithms.ts";
-import type { Form, FormGroup } from "../../src/protocol/class-groups/forms.ts";
-import { curveByNumber } from "../../src/protocol/proofs/curve.ts";
-import { runSteps } from "../../src/protocol/steps.ts";
-import { environment } from "../support/environment.ts";
-import { makeOwnDWallet, ownNetwork } from "../support/own-dwallet.ts";
+import { createSignMessage } from "../../../src/crypto/create-sign-message.ts";
+import { encryptShare } from "../../../src/crypto/encrypt-share.ts";
+import { EngineError } from "../../../src/crypto/engine.ts";
+import { ALGORITHM_TRIPLES } from "../../../src/protocol/algorithms.ts";
+import type { Form, FormGroup } from "../../../src/protocol/class-groups/forms.ts";
+import { curveByNumber } from "../../../src/protocol/proofs/curve.ts";
+import { runSteps } from "../../../src/protocol/steps.ts";
+import { environment } from "../../support/environment.ts";
+import { makeOwnDWallet, ownNetwork } from "../../support/own-dwallet.ts";
 
 /** The index of the wrong square and of the wrong product of forms, from zero. */
 const fault = vi.hoisted(() => ({ square: -1, product: -1, squares: 0, products: 0 }));
 
-vi.mock("../../src/protocol/class-groups/forms.ts", async (importOriginal) => {
-  const original = await importOriginal<typeof import("../../src/protocol/class-groups/forms.ts")>();
+vi.mock("../../../src/protocol/class-groups/forms.ts", async (importOriginal) => {
+  const original = await importOriginal<typeof import("../../../src/protocol/class-groups/forms.ts")>();
   return {
     ...original,
     squareForm: (group: FormGroup, form: Form) => {
