@@ -17,12 +17,14 @@ export async function knownChain(db: Queryable, network: string): Promise<string
  * Binds the database to the first chain that it is used with. Throws if the fullnode serves another chain, because
  * dWallets, presigns and stored transactions belong to one chain. A reset localnet is another chain. Throws
  * before it writes anything if the fullnode's chain is not the public chain of that name, unless a localnet poses as it.
+ * Afterwards a fullnode's reply that names another chain fails its call.
  */
 export async function checkChain(
   db: Queryable,
-  { name, client, clock, times }: Pick<ChainNetwork, "name" | "client" | "clock" | "times">,
+  network: Pick<ChainNetwork, "name" | "client" | "clock" | "times" | "pinChain">,
   { isPosing = false }: { readonly isPosing?: boolean | undefined } = {},
 ): Promise<void> {
+  const { name, client, clock, times, pinChain } = network;
   const { chainIdentifier } = await withDeadline(clock, times.readMs, (signal) =>
     client.core.getChainIdentifier({ signal }),
   );
@@ -34,7 +36,7 @@ export async function checkChain(
         ON CONFLICT (name) DO UPDATE SET name = excluded.name RETURNING chain_id AS "chainId"`,
     { chainId: text },
   );
-  if (known?.chainId === chainIdentifier) return;
+  if (known?.chainId === chainIdentifier) return pinChain(chainIdentifier);
   throw new Error(
     `the database belongs to another ${name}: chain ${known?.chainId}, and the fullnode serves ${chainIdentifier}. ` +
       "Keep or delete a localnet's folder and its database together.",

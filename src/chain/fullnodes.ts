@@ -1,6 +1,6 @@
 import { type Clock, startDeadline } from "../lifecycle/clock.ts";
 import { peekStatus, watchStream } from "./peek-status.ts";
-import { chainOfReply, isChainIdentifier, isReplyOfChain } from "./reply-chain.ts";
+import { chainOfReply, isReplyOfChain } from "./reply-chain.ts";
 
 /**
  * Creates a fetch function that fails over between fullnodes. It sends each call to the first node, and to the next one
@@ -10,7 +10,7 @@ import { chainOfReply, isChainIdentifier, isReplyOfChain } from "./reply-chain.t
  *
  * A failed node is skipped for a while. If there are several, the chain of each is checked before its first use and after
  * each failure: a node of another chain gets no calls. Without `options.chain`, the first node that responds decides which
- * chain it is. An only node decides that with its first reply. A reply that names another chain fails its call.
+ * chain it is. Once the chain is pinned, a reply that names another one fails its call, even if there is only one node.
  *
  * Nodes may lag behind each other. Callers already handle that, because providers balance one URL over many nodes: they
  * compare versions and retry.
@@ -22,11 +22,16 @@ export function createFullnodes(options: FullnodesOptions): Fullnodes {
     return { url: url.replace(/\/+$/, ""), host, failures: 0, skippedUntilMs: 0 };
   });
   const base = nodes[0]?.url ?? "";
+  // The start reports in its own words that an only node serves another chain.
   let chain = nodes.length === 1 ? undefined : options.chain;
   let serving: Node | undefined;
-  if (nodes.length === 1) return { fetch: send, statuses: () => [] };
+  const pinChain = (found: string): void => {
+    chain = found;
+  };
+  if (nodes.length === 1) return { fetch: send, pinChain, statuses: () => [] };
 
   return {
+    pinChain,
     async fetch(input, init) {
       const route = (input instanceof Request ? input.url : String(input)).slice(base.length);
       const order = inOrder();
@@ -63,10 +68,9 @@ export function createFullnodes(options: FullnodesOptions): Fullnodes {
   async function send(input: string | URL | Request, init?: RequestInit): Promise<Response> {
     const response = await options.send(input, init);
     const named = chainOfReply(response.headers);
-    if (named === undefined) return response;
-    if (isChainIdentifier(named)) chain ??= named;
-    if (chain === undefined || isReplyOfChain(named, chain)) return response;
-    await response.body?.cancel();
+    if (named === undefined || chain === undefined || isReplyOfChain(named, chain)) return response;
+    // Nothing may wait for a body that nobody reads.
+    response.body?.cancel().catch(() => {});
     const { host } = new URL(input instanceof Request ? input.url : input);
     throw new Error(`the fullnode ${host} serves another chain: ${named}, not ${chain}`);
   }
@@ -139,6 +143,8 @@ export function createFullnodes(options: FullnodesOptions): Fullnodes {
 export interface Fullnodes {
   /** Accepts calls whose URL begins with that of the first node. */
   readonly fetch: typeof fetch;
+  /** Sets the chain that replies must name, once its identifier has been checked. */
+  readonly pinChain: (chainIdentifier: string) => void;
   /** Returns the status of each node, in order; empty if there is only one node. */
   readonly statuses: () => FullnodeStatus[];
 }

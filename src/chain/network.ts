@@ -34,6 +34,7 @@ export async function connectNetwork(options: NetworkOptions): Promise<ChainNetw
     name,
     publicFullnodeUrl,
     fullnodes: fullnodes.statuses,
+    pinChain: fullnodes.pinChain,
     client,
     fetch: options.fetch ?? fetch,
     onMixUp: options.onMixUp,
@@ -125,6 +126,8 @@ export interface ChainNetwork {
   readonly publicFullnodeUrl: string | undefined;
   /** Returns the status of each of the service's own fullnodes; empty if there is only one. */
   readonly fullnodes: () => FullnodeStatus[];
+  /** Sets the chain that the fullnodes' replies must name, once its identifier has been checked. */
+  readonly pinChain: (chainIdentifier: string) => void;
   /** Rejects replies that belong to another request. */
   readonly client: SuiGrpcClient;
   /** The fetch function for the hosts of the network's configuration. */

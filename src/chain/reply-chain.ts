@@ -17,7 +17,9 @@ export function isReplyOfChain(named: string, chainIdentifier: string): boolean 
 }
 
 /** Returns whether the text is a chain identifier: the digest of the chain's first checkpoint, in Base58. */
-export function isChainIdentifier(text: string): boolean {
+function isChainIdentifier(text: string): boolean {
+  // Decoding a long text would take milliseconds.
+  if (text.length > DIGEST_MAX_CHARACTERS) return false;
   try {
     return fromBase58(text).length === DIGEST_BYTES;
   } catch {
@@ -27,5 +29,6 @@ export function isChainIdentifier(text: string): boolean {
 
 const HEADER = "x-sui-chain-id";
 const DIGEST_BYTES = 32;
+const DIGEST_MAX_CHARACTERS = 44;
 /** The display form of older nodes: the first four bytes of the digest in hex. */
 const SHORT_FORM = /^[0-9a-f]{8}$/;

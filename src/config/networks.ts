@@ -47,7 +47,7 @@ export interface NetworkConfig {
   readonly refundsPerDay: number;
   /** The number of one project's wrong halves that are verified per minute. */
   readonly wrongHalvesPerMinute: number;
-  /** The limits of calls with a key of the network. */
+  /** The limits of calls that need a project's key, for the keys of this network. */
   readonly rateLimits: RateLimits<CostClassName>;
   /** The limits of fullnode reads that calls may cause. */
   readonly callerReads: CallerReadLimits;

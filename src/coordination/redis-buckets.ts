@@ -44,7 +44,7 @@ export function createRedisBuckets({ client, size, prefix, insurance }: RedisBuc
 export interface RedisBucketsOptions {
   readonly client: Redis;
   readonly size: BucketSize;
-  /** The prefix of each key. Buckets of different sizes need different prefixes. */
+  /** The prefix of each key. With one prefix, a subject must always have buckets of the same size. */
   readonly prefix: string;
   /** Decides while Redis is unavailable. */
   readonly insurance: TokenBuckets;

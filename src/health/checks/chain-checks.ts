@@ -61,14 +61,10 @@ async function lookAtFullnode(chain: HealthChain): Promise<Finding> {
   const { name, fullnodeUrl, otherFullnodeUrls = [] } = access;
   const client = await chain.client();
   const { chainIdentifier } = await client.core.getChainIdentifier();
-  const beganMs = performance.now();
-  // The client caches the chain identifier, so only this call always reaches the fullnode.
-  await client.core.getReferenceGasPrice();
-  const latencyMs = Math.round(performance.now() - beganMs);
   const urls = [fullnodeUrl, ...otherFullnodeUrls];
+  const [latencyMs, faults] = await Promise.all([latencyOf(client), faultsOf(access, urls, chainIdentifier)]);
   const hosts = urls.map((url) => new URL(url.reveal()).host).join(", ");
   const found = `${name}, chain ${chainIdentifier}, at ${hosts}, ${latencyMs} ms`;
-  const faults = await faultsOf(access, urls, chainIdentifier);
   if (faults.length === urls.length) throw new Error(faults.join("; "));
   if (faults.length > 0) {
     const advice = "the other fullnodes serve meanwhile: check this one's URL, and that it runs";
@@ -76,6 +72,13 @@ async function lookAtFullnode(chain: HealthChain): Promise<Finding> {
   }
   if (latencyMs <= SLOW_MS) return { status: "ok", found };
   return { status: "warn", found, advice: "use a fullnode that is nearer or less busy" };
+}
+
+/** Resolves with the time of a call in milliseconds. The client caches the chain identifier, but not this answer. */
+async function latencyOf(client: SuiGrpcClient): Promise<number> {
+  const beganMs = performance.now();
+  await client.core.getReferenceGasPrice();
+  return Math.round(performance.now() - beganMs);
 }
 
 /**

@@ -16,11 +16,15 @@ beforeAll(async () => {
 }, DATABASE_TIMEOUT_MS);
 afterAll(() => database.close());
 
+/** The chains that networks were pinned to. */
+const pins: string[] = [];
+
 /** A network whose fullnode reports this chain. */
 function fullnodeOf(chainIdentifier: string | Promise<never>, name = "localnet") {
   const core = { getChainIdentifier: async () => ({ chainIdentifier: await chainIdentifier }) };
   const client = { core } as unknown as ChainNetwork["client"];
-  return { name, client, clock: systemClock, times: { readMs: 1, buildMs: 1, executeMs: 1 } };
+  const pinChain = (chain: string) => void pins.push(chain);
+  return { name, client, pinChain, clock: systemClock, times: { readMs: 1, buildMs: 1, executeMs: 1 } };
 }
 
 const id = `0x${"1".repeat(64)}`;
@@ -43,6 +47,7 @@ describe("a database", () => {
       );
     }
     await checkChain(database, fullnodeOf("chain-1"));
+    expect(pins).toEqual(["chain-1", "chain-1", "chain-1"]);
   });
 
   it("has one chain for each network", async () => {

@@ -19,7 +19,7 @@ const trailers = (status: number) => {
 const message = () => new Response(MESSAGE);
 
 /** Nodes whose answers a test sets, and the calls that reached them. */
-function create(chains: Record<string, string | (() => Promise<string>)> = {}) {
+function create(chains: Record<string, string | (() => Promise<string>)> = {}, chain = "chain") {
   const clock = createManualClock();
   const calls: string[] = [];
   const switches: string[] = [];
@@ -31,7 +31,7 @@ function create(chains: Record<string, string | (() => Promise<string>)> = {}) {
   });
   const options: FullnodesOptions = {
     urls: [A, `${B}/`],
-    chain: "chain",
+    chain,
     clock,
     async send(input, init) {
       const url = String(input);
@@ -48,7 +48,7 @@ function create(chains: Record<string, string | (() => Promise<string>)> = {}) {
     async chainOf(url) {
       const host = url.startsWith(A) ? "a" : "b";
       asked.push(host);
-      const found = chains[host] ?? "chain";
+      const found = chains[host] ?? chain;
       return typeof found === "string" ? found : found();
     },
     onSwitch: (host) => switches.push(host),
@@ -69,8 +69,7 @@ describe("a reply that names another chain", () => {
   it.each([READ, EXECUTE, STREAM])("fails the call %s of the only fullnode", async (route) => {
     const { only, set } = create();
     const fullnode = only();
-    set("a", naming(own));
-    await fullnode.fetch(A + READ);
+    fullnode.pinChain(own);
     set("a", naming(other));
     await expect(fullnode.fetch(A + route)).rejects.toThrow(
       `the fullnode a.example serves another chain: ${other}, not ${own}`,
@@ -79,18 +78,51 @@ describe("a reply that names another chain", () => {
     expect((await fullnode.fetch(A + route)).status).toBe(200);
   });
 
-  it.each([
-    // The short identifiers of both chains, from Sui's documentation.
-    ["4c78adac", "passes"],
-    ["35834a8a", "fails"],
-    ["35834A8A", "passes"],
-    ["", "passes"],
-    ["testnet", "passes"],
-  ])("is compared in the form %j of older nodes: %s", async (named, outcome) => {
+  it("is accepted from the only fullnode until its chain is pinned, and then never again", async () => {
     const { only, set } = create();
     const fullnode = only();
-    set("a", naming(own));
+    set("a", naming(other));
     await fullnode.fetch(A + READ);
+    fullnode.pinChain(own);
+    await expect(fullnode.fetch(A + READ)).rejects.toThrow("serves another chain");
+    set("a", naming(own));
+    expect((await fullnode.fetch(A + READ)).status).toBe(200);
+  });
+
+  it("is not read any further, whether its body can be cancelled or not", async () => {
+    const { only, set } = create();
+    const fullnode = only();
+    fullnode.pinChain(own);
+    let cancelCount = 0;
+    for (const cancel of [
+      () => {},
+      () => Promise.reject(new Error("broken")),
+      () => new Promise<void>(() => {}),
+    ]) {
+      const body = new ReadableStream({
+        cancel() {
+          cancelCount += 1;
+          return cancel();
+        },
+      });
+      set("a", () => new Response(body, { headers: { "x-sui-chain-id": other } }));
+      await expect(fullnode.fetch(A + READ)).rejects.toThrow("serves another chain");
+    }
+    expect(cancelCount).toBe(3);
+  });
+
+  it.each([
+    // The short identifiers of both chains are those of Sui's documentation. Older nodes send them.
+    ["its own short identifier", "passes", "4c78adac"],
+    ["the short identifier of another chain", "fails", "35834a8a"],
+    ["an identifier in capitals, which no node sends,", "passes", "35834A8A"],
+    ["no text", "passes", ""],
+    ["the name of a network", "passes", "testnet"],
+    ["a text of 8,000 characters", "passes", "1".repeat(8_000)],
+  ])("is found by its header: %s there %s", async (_, outcome, named) => {
+    const { only, set } = create();
+    const fullnode = only();
+    fullnode.pinChain(own);
     set("a", naming(named));
     const end = await fullnode.fetch(A + READ).then(
       () => "passes",
@@ -100,7 +132,8 @@ describe("a reply that names another chain", () => {
   });
 
   it("moves the call to the next fullnode, and the first one is skipped", async () => {
-    const { fullnodes, read, calls, set } = create();
+    const { fullnodes, read, calls, set } = create({ a: own, b: own }, own);
+    for (const host of ["a", "b"] as const) set(host, naming(own));
     await read();
     set("a", naming(other));
     expect(await read()).toEqual(MESSAGE);
