@@ -56,7 +56,8 @@ export async function snapshotFile(): Promise<string> {
   const dump = await pglite.dumpDataDir("none");
   await database.close();
   mkdirSync(folder, { recursive: true });
-  const older = readdirSync(folder).filter((other) => other.endsWith(".tar"));
+  // Another worker may already use the same snapshot.
+  const older = readdirSync(folder).filter((other) => other.endsWith(".tar") && other !== `${name}.tar`);
   for (const other of older) rmSync(path.join(folder, other), { force: true });
   // Suites that start together may all get here, so the file is moved into place atomically.
   const draft = path.join(folder, `${randomUUID()}.draft`);

@@ -46,7 +46,10 @@ const LONGEST = [
   "crypto/localnet-mpc",
   "interop/documented-commands",
   "interop/documented-treasury",
+  "race/ill-network",
+  "race/deposit-checkpoints",
   "sdk/lying-service",
+  "app/hostile-declarer",
 ];
 
 function placeOf({ project, moduleId }: TestSpecification): number {

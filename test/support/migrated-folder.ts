@@ -5,8 +5,8 @@ import { snapshotFile } from "./database.ts";
 import { serviceFolder } from "./service.ts";
 
 /**
- * Makes a folder for `startService` whose embedded database exists, migrated and without rows. A first start would spend
- * three seconds of processor time on it. For tests that are not about a first start.
+ * Makes a folder for `startService` whose embedded database is migrated and has no rows of the service. A first start
+ * would spend three seconds of processor time on that. For tests that are not about a first start.
  */
 export async function migratedFolder(): Promise<ReturnType<typeof serviceFolder>> {
   const made = serviceFolder();

@@ -19,7 +19,7 @@ export async function takePglite(snapshot: () => Promise<Blob>): Promise<ReusedP
   });
 }
 
-/** A PGlite that goes back to the worker's shelf when it is closed. */
+/** A PGlite that `close` puts back on the worker's shelf, if there is room and if it could be restored. */
 export type ReusedPglite = Pick<PGlite, "waitReady" | "execProtocolStream" | "close">;
 
 const shelf: ReusedPglite[] = [];
@@ -75,18 +75,24 @@ async function filledTables(pglite: PGlite): Promise<string[]> {
   return filled.map(({ name }) => name);
 }
 
-/** Returns a digest of everything that a statement other than a change of rows can have left behind. */
+/** Returns a digest of the schema, the functions, the roles and the settings, which must not outlive a test file. */
 async function schemaOf(pglite: PGlite): Promise<string> {
   const { rows } = await pglite.query<{ digest: string }>(`
     SELECT md5(string_agg(part, E'\\n' ORDER BY part)) AS digest FROM (
-      SELECT concat_ws(' ', 'class', oid, relname, relkind, reloptions, relacl) AS part FROM pg_class
-      WHERE oid >= 16384
-      UNION ALL SELECT concat_ws(' ', 'column', attrelid, attnum, attname, atttypid, attnotnull, atthasdef)
+      SELECT concat_ws(' ', 'class', oid, relname, relkind, reloptions, relacl, relrowsecurity) AS part
+      FROM pg_class WHERE oid >= 16384
+      UNION ALL SELECT concat_ws(' ', 'column', attrelid, attnum, attname, atttypid, attnotnull, attacl)
       FROM pg_attribute WHERE attrelid >= 16384
+      UNION ALL SELECT concat_ws(' ', 'default', adrelid, adnum, pg_get_expr(adbin, adrelid)) FROM pg_attrdef
+      UNION ALL SELECT concat_ws(' ', 'sequence', s) FROM pg_sequence s
+      UNION ALL SELECT concat_ws(' ', 'type', oid, typname) FROM pg_type WHERE oid >= 16384
       UNION ALL SELECT concat_ws(' ', 'trigger', oid, tgname, tgenabled) FROM pg_trigger
       UNION ALL SELECT concat_ws(' ', 'constraint', oid, conname, convalidated) FROM pg_constraint
-      UNION ALL SELECT concat_ws(' ', 'function', oid, proname, md5(prosrc)) FROM pg_proc WHERE oid >= 16384
-      UNION ALL SELECT concat_ws(' ', 'role', oid, rolname) FROM pg_roles
+      UNION ALL SELECT concat_ws(' ', 'function', oid, md5(pg_get_functiondef(oid)))
+      FROM pg_proc WHERE oid >= 16384 AND prokind IN ('f', 'p')
+      UNION ALL SELECT concat_ws(' ', 'view', schemaname, viewname, md5(definition)) FROM pg_views
+      UNION ALL SELECT concat_ws(' ', 'policy', p) FROM pg_policies p
+      UNION ALL SELECT concat_ws(' ', 'role', r) FROM pg_roles r
       UNION ALL SELECT concat_ws(' ', 'schema', oid, nspname) FROM pg_namespace WHERE nspname !~ '^pg_(toast_)?temp_'
       UNION ALL SELECT concat_ws(' ', 'setting', setdatabase, setrole, setconfig) FROM pg_db_role_setting
     ) AS parts`);

@@ -118,6 +118,11 @@ describe("the rate of calls", () => {
     expect(await limitOf(getNetwork, { "x-network": "testnet" })).toBe("2");
     expect(await limitOf(getPresignHealth, { ...bearer(ADMIN_KEY), "x-network": "testnet" })).toBe("2");
     await expect(limitOf(getSign, other)).rejects.toMatchObject({ reason: "RATE_LIMITED" });
+    const unlimited = await gateOf({ read: 0.001 }, { localnet: 0 })(
+      getSign,
+      bearer((await newKey()).plaintext),
+    );
+    expect(unlimited.get("ratelimit-limit")).toBeNull();
   });
 
   it("with wrong keys is limited by address, and does not block right keys", async () => {
