@@ -5,7 +5,7 @@ import { countPlaces, describeReport, killsAt, runSimulations, spreadPlaces } fr
 import type { SimulationReport } from "./simulate.ts";
 
 /** The number of kills in this test. `npm run sim -- --kills` covers all places. */
-const COUNT = 24;
+const COUNT = 16;
 
 const probe = await testDatabase();
 await probe?.drop();

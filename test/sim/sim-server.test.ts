@@ -36,14 +36,14 @@ describe.skipIf(probe === undefined)("a simulation's database", { timeout: 300_0
     const server = (await openSimServer(2))!;
     try {
       const orders = new Set<string>();
-      for (const seed of [4, 11, 23]) {
+      for (const seed of [4, 11]) {
         const [first, second] = [await simulate(seed, server), await simulate(seed, server)];
         // The log contains random ids.
         const told = (report: typeof first) => ({ ...report, log: [] });
         expect(told(second)).toEqual(told(first));
         orders.add(first.eventsSha256Hex);
       }
-      expect(orders.size).toBe(3);
+      expect(orders.size).toBe(2);
     } finally {
       await server.close();
     }

@@ -9,7 +9,7 @@ export const CHAIN_MUTANTS: readonly Mutant[] = [
   {
     name: "the database serves another chain than it belongs to",
     file: "src/chain/check-chain.ts",
-    find: "if (known?.chainId === chainIdentifier) return;",
+    find: "if (known?.chainId === chainIdentifier) return pinChain(chainIdentifier);",
     replace: "if (known !== undefined) return;",
     tests: ["test/component/chain/check-chain.test.ts"],
   },
