@@ -37,7 +37,6 @@ const LONGEST = [
   "flow/replicas",
   "flow/deposits",
   "flow/examples",
-  "flow/transport-soak",
   "flow/sweep-crash",
   "flow/key-rotation",
   "browser/example",
