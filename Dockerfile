@@ -14,12 +14,12 @@ COPY package.json package-lock.json .npmrc ./
 
 FROM locked AS production
 # Without --omit=optional, npm keeps Prisma's command line and more, which doubles the size.
-RUN --mount=type=cache,target=/root/.npm \
-  npm ci --omit=dev --omit=optional --ignore-scripts --no-audit --no-fund \
+RUN --mount=type=cache,target=/npm-cache \
+  npm ci --cache /npm-cache --omit=dev --omit=optional --ignore-scripts --no-audit --no-fund \
   && find node_modules -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' \) -delete
 
 FROM locked AS build
-RUN --mount=type=cache,target=/root/.npm npm ci --ignore-scripts --no-audit --no-fund
+RUN --mount=type=cache,target=/npm-cache npm ci --cache /npm-cache --ignore-scripts --no-audit --no-fund
 COPY tsconfig.json tsconfig.build.json ./
 COPY tools tools
 COPY prisma prisma
