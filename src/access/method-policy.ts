@@ -34,10 +34,7 @@ export type MethodPolicy = MethodAccess & {
   readonly isOverNetworks: boolean;
 };
 
-/**
- * Returns whether a method lists for operators what any network has, so that a call may name a network that is no longer
- * served.
- */
+/** Returns whether a method is a list for operators. Its calls may also name a network that is no longer served. */
 export function listsAnyNetwork({ access, idempotency, isOverNetworks }: MethodPolicy): boolean {
   return access === "admin" && idempotency === "read" && isOverNetworks;
 }

@@ -22,7 +22,7 @@ export function createFullnodes(options: FullnodesOptions): Fullnodes {
     return { url: url.replace(/\/+$/, ""), host, failures: 0, skippedUntilMs: 0 };
   });
   const base = nodes[0]?.url ?? "";
-  // The start reports in its own words that an only node serves another chain.
+  // With one node, the check at the start decides, because its message about a wrong chain is better.
   let chain = nodes.length === 1 ? undefined : options.chain;
   let serving: Node | undefined;
   const pinChain = (found: string): void => {

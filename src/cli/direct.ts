@@ -106,7 +106,7 @@ function serveInProcess(
   );
 }
 
-/** Returns what is wrong with the network of a call, which is empty if the command names none of several. */
+/** Returns what is wrong with a call's network, if anything. It is empty if there are several and the command names none. */
 function wrongNetwork(
   network: string,
   policy: MethodPolicy,

@@ -74,7 +74,7 @@ describe.skipIf(!existsSync(CHROMIUM))("the console", () => {
     it.each([
       // The themes differ only in their colors.
       ["no fault", "light", {}],
-      ["no fault of colors", "dark", { runOnly: ["color-contrast", "link-in-text-block"] }],
+      ["no color fault", "dark", { runOnly: ["color-contrast", "link-in-text-block"] }],
     ] as const)("has %s that axe reports on any page, in the %s theme", async (_, colorScheme, options) => {
       await page.emulateMedia({ colorScheme });
       await signIn(page, service.access, role);

@@ -177,7 +177,7 @@ describe.skipIf(test === undefined)("a process that serves two networks", () => 
     expect(await endsOn("mainnet")).toEqual([wrong, wrong, wrong, wrong]);
   });
 
-  it("limits the calls of a key as its own network says, and calls without a key as all networks say", async () => {
+  it("limits calls with a project's key by the limits of its network, and other calls by the common limits", async () => {
     const limitOf = async (route: string, headers: Record<string, string>) =>
       (await fetch(service.url + route, { headers })).headers.get("ratelimit-limit");
     const limits = async (network: "testnet" | "mainnet") => [

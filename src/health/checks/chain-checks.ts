@@ -22,7 +22,7 @@ export function chainChecks(subject: NetworkSubject): HealthCheck[] {
       readiness: {
         isVital: false,
         reason:
-          "no fullnode answers for this chain, and accepted requests wait: check its URL and that it runs",
+          "no fullnode of this chain answers, so accepted requests wait: check the fullnode's URL and that it runs",
       },
       look: () => lookAtFullnode(chain),
     },

@@ -106,7 +106,7 @@ describe("the rate of calls", () => {
     await expect(enter(getPresignHealth, bearer(ADMIN_KEY))).rejects.toThrow(/too many/);
   });
 
-  it("is limited by the key's network, or without a project's key by the limits of all networks", async () => {
+  it("is limited as configured for the key's network, or for all networks without a project's key", async () => {
     const reads = { localnet: 0.003, testnet: 0.001 };
     const enter = gateOf({ read: 0.002 }, reads);
     const elsewhere = await insertProject(database, TEST_ORIGIN, { name: "limited", network: "testnet" });

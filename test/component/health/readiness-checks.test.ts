@@ -101,7 +101,7 @@ describe("the readiness of a process", () => {
     const { status, failing } = await readinessOf("all", { chain: true });
     expect(status).toBe("degraded");
     expect(failing.map(({ name }) => name)).toEqual(["fullnode"]);
-    expect(failing[0]!.reason).toMatch(/no fullnode answers for this chain/);
+    expect(failing[0]!.reason).toMatch(/no fullnode of this chain answers/);
   });
 
   it("includes a worker, and shows an operation that no worker takes for over a minute", async () => {

@@ -113,13 +113,13 @@ describe("a reply that names another chain", () => {
 
   it.each([
     // The short identifiers of both chains are those of Sui's documentation. Older nodes send them.
-    ["its own short identifier", "passes", "4c78adac"],
-    ["the short identifier of another chain", "fails", "35834a8a"],
-    ["an identifier in capitals, which no node sends,", "passes", "35834A8A"],
-    ["no text", "passes", ""],
-    ["the name of a network", "passes", "testnet"],
-    ["a text of 8,000 characters", "passes", "1".repeat(8_000)],
-  ])("is found by its header: %s there %s", async (_, outcome, named) => {
+    ["passes", "the short identifier of its own chain", "4c78adac"],
+    ["fails", "the short identifier of another chain", "35834a8a"],
+    ["passes", "an identifier in capitals, which no node sends", "35834A8A"],
+    ["passes", "no text", ""],
+    ["passes", "the name of a network", "testnet"],
+    ["passes", "a text of 8,000 characters", "1".repeat(8_000)],
+  ])("is recognized by its header: a reply %s with %s", async (outcome, _, named) => {
     const { only, set } = create();
     const fullnode = only();
     fullnode.pinChain(own);

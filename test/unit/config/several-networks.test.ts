@@ -75,7 +75,7 @@ describe("several networks", () => {
     ]);
   });
 
-  it("have their own rate limits for their projects' keys, which leave those of other calls as they are", () => {
+  it("have their own rate limits for the keys of their projects, and share those of other calls", () => {
     const rates = {
       RATE_LIMIT_READ_PER_SECOND: "70",
       RATE_LIMIT_READ_PER_SECOND_TESTNET: "7",
