@@ -1,6 +1,7 @@
 import { type Clock, startDeadline } from "../lifecycle/clock.ts";
 import { peekStatus, watchStream } from "./peek-status.ts";
-import { chainOfReply, isReplyOfChain } from "./reply-chain.ts";
+import { createServedChain } from "./served-chain.ts";
+import { unlessAborted } from "./unless-aborted.ts";
 
 /**
  * Creates a fetch function that fails over between fullnodes. It sends each call to the first node, and to the next one
@@ -10,25 +11,27 @@ import { chainOfReply, isReplyOfChain } from "./reply-chain.ts";
  *
  * A failed node is skipped for a while. If there are several, the chain of each is checked before its first use and after
  * each failure: a node of another chain gets no calls. Without `options.chain`, the first node that responds decides which
- * chain it is. Once the chain is pinned, a reply that names another one fails its call, even if there is only one node.
+ * chain it is. Once the chain is pinned, a reply of another chain fails its call, even if there is only one node. Replies
+ * name their chain in a header. A node that does not do so is asked for its chain every few seconds.
  *
  * Nodes may lag behind each other. Callers already handle that, because providers balance one URL over many nodes: they
  * compare versions and retry.
  */
 export function createFullnodes(options: FullnodesOptions): Fullnodes {
-  const { chainOf, clock } = options;
+  const { clock } = options;
   const nodes = options.urls.map((url): Node => {
     const { host } = new URL(url);
     return { url: url.replace(/\/+$/, ""), host, failures: 0, skippedUntilMs: 0 };
   });
-  const base = nodes[0]?.url ?? "";
+  const [first] = nodes;
+  if (first === undefined) throw new Error("there is no fullnode");
+  const base = first.url;
   // With one node, the check at the start decides, because its message about a wrong chain is better.
-  let chain = nodes.length === 1 ? undefined : options.chain;
+  const chain = createServedChain({ ...options, chain: nodes.length === 1 ? undefined : options.chain });
+  const pinChain = chain.pin;
   let serving: Node | undefined;
-  const pinChain = (found: string): void => {
-    chain = found;
-  };
-  if (nodes.length === 1) return { fetch: send, pinChain, statuses: () => [] };
+  if (nodes.length === 1)
+    return { fetch: (input, init) => send(first, input, init), pinChain, statuses: () => [] };
 
   return {
     pinChain,
@@ -64,15 +67,21 @@ export function createFullnodes(options: FullnodesOptions): Fullnodes {
       })),
   };
 
-  /** Sends a call. Rejects if the reply names another chain. */
-  async function send(input: string | URL | Request, init?: RequestInit): Promise<Response> {
+  /** Sends a call. Rejects if the reply is of another chain. */
+  async function send(
+    node: Node,
+    input: string | URL | Request,
+    init: RequestInit | undefined,
+  ): Promise<Response> {
     const response = await options.send(input, init);
-    const named = chainOfReply(response.headers);
-    if (named === undefined || chain === undefined || isReplyOfChain(named, chain)) return response;
-    // Nothing may wait for a body that nobody reads.
-    response.body?.cancel().catch(() => {});
-    const { host } = new URL(input instanceof Request ? input.url : input);
-    throw new Error(`the fullnode ${host} serves another chain: ${named}, not ${chain}`);
+    try {
+      await chain.checkReply(node, response, init?.signal);
+      return response;
+    } catch (error) {
+      // Nothing may wait for a body that nobody reads.
+      response.body?.cancel().catch(() => {});
+      throw error;
+    }
   }
 
   /** Returns the usable nodes in their order, then the skipped ones, those whose skip ends soonest first. */
@@ -88,8 +97,8 @@ export function createFullnodes(options: FullnodesOptions): Fullnodes {
     const deadline = isLast ? undefined : startDeadline(clock, timeFor(route));
     const signal = AbortSignal.any([init?.signal, deadline?.signal].filter((one) => one != null));
     try {
-      await Promise.race([verify(node), aborted(signal)]);
-      const response = await send(node.url + route, { ...init, signal });
+      await unlessAborted(chain.verify(node), signal);
+      const response = await send(node, node.url + route, { ...init, signal });
       const { status, whole } = isStream(route)
         ? watchStream(response, fail)
         : await peekStatus(response, fail);
@@ -105,23 +114,6 @@ export function createFullnodes(options: FullnodesOptions): Fullnodes {
     }
   }
 
-  async function verify(node: Node): Promise<void> {
-    node.verified ??= askChain(node);
-    const found = await node.verified;
-    chain ??= found;
-    if (found !== chain)
-      throw new Error(`the fullnode ${node.host} serves another chain: ${found}, not ${chain}`);
-  }
-
-  /** Calls share the check, which continues when one of them is aborted. A failed check is not cached. */
-  function askChain(node: Node): Promise<string> {
-    const asked = chainOf(node.url);
-    asked.catch(() => {
-      if (node.verified === asked) node.verified = undefined;
-    });
-    return asked;
-  }
-
   function serve(node: Node): void {
     node.failures = 0;
     node.fault = undefined;
@@ -135,7 +127,7 @@ export function createFullnodes(options: FullnodesOptions): Fullnodes {
     node.skippedUntilMs = clock.now() + Math.min(SKIP_MS * 2 ** node.failures, SKIP_MAX_MS);
     node.failures += 1;
     node.fault = error instanceof Error ? error.message : String(error);
-    node.verified = undefined;
+    chain.forget(node);
   }
 }
 
@@ -189,7 +181,6 @@ interface Node {
   readonly host: string;
   failures: number;
   skippedUntilMs: number;
-  verified?: Promise<string> | undefined;
   fault?: string | undefined;
 }
 
@@ -205,15 +196,6 @@ const NODE_STATUSES = new Set(["429", "500", "502", "503", "504", "grpc 4", "grp
 
 function timeFor(route: string): number {
   return route.endsWith("/ExecuteTransaction") ? EXECUTE_MS : READ_MS;
-}
-
-/** Rejects when the signal fires. */
-function aborted(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    const onAbort = () => reject(signal.reason as Error);
-    if (signal.aborted) onAbort();
-    else signal.addEventListener("abort", onAbort, { once: true });
-  });
 }
 
 function isStream(route: string): boolean {

@@ -1,150 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { createFullnodes, type FullnodesOptions } from "../../../src/chain/fullnodes.ts";
-import { CHAIN_IDENTIFIERS } from "../../../src/protocol/network-traits.ts";
-import { createManualClock } from "../../support/manual-clock.ts";
-
-type Answer = Response | Error | "never";
-const A = "https://a.example/key-of-a";
-const B = "https://b.example";
-const READ = "/sui.rpc.v2.LedgerService/GetObject";
-const EXECUTE = "/sui.rpc.v2.TransactionExecutionService/ExecuteTransaction";
-const STREAM = "/sui.rpc.v2.SubscriptionService/SubscribeCheckpoints";
-const MESSAGE = Uint8Array.of(0, 0, 0, 0, 1, 7);
-
-/** A gRPC-web answer without a message, with the status in its body. */
-const trailers = (status: number) => {
-  const text = new TextEncoder().encode(`grpc-status: ${status}\r\n`);
-  return new Response(Uint8Array.from([0x80, 0, 0, 0, text.length, ...text]));
-};
-const message = () => new Response(MESSAGE);
-
-/** Nodes whose answers a test sets, and the calls that reached them. */
-function create(chains: Record<string, string | (() => Promise<string>)> = {}, chain = "chain") {
-  const clock = createManualClock();
-  const calls: string[] = [];
-  const switches: string[] = [];
-  const answers = new Map<string, () => Answer>();
-  const asked: string[] = [];
-  let hang = (): void => {};
-  const hangs = new Promise<void>((resolve) => {
-    hang = resolve;
-  });
-  const options: FullnodesOptions = {
-    urls: [A, `${B}/`],
-    chain,
-    clock,
-    async send(input, init) {
-      const url = String(input);
-      const host = url.startsWith(A) ? "a" : "b";
-      calls.push(`${host}${url.slice((host === "a" ? A : B).length)}`);
-      const answer = (answers.get(host) ?? message)();
-      if (answer instanceof Error) throw answer;
-      if (answer !== "never") return answer;
-      hang();
-      return new Promise((_, reject) => {
-        init?.signal?.addEventListener("abort", () => reject(init.signal!.reason as Error));
-      });
-    },
-    async chainOf(url) {
-      const host = url.startsWith(A) ? "a" : "b";
-      asked.push(host);
-      const found = chains[host] ?? chain;
-      return typeof found === "string" ? found : found();
-    },
-    onSwitch: (host) => switches.push(host),
-  };
-  const fullnodes = createFullnodes(options);
-  /** The fullnode A alone. */
-  const only = () => createFullnodes({ ...options, urls: [A] });
-  const read = async (route = READ, init?: RequestInit) =>
-    new Uint8Array(await (await fullnodes.fetch(`${A}${route}`, init)).arrayBuffer());
-  const set = (host: "a" | "b", answer: () => Answer) => answers.set(host, answer);
-  return { fullnodes, only, clock, calls, switches, asked, read, set, hangs };
-}
-
-describe("a reply that names another chain", () => {
-  const [own, other] = [CHAIN_IDENTIFIERS.testnet, CHAIN_IDENTIFIERS.mainnet];
-  const naming = (chainId: string) => () => new Response(MESSAGE, { headers: { "x-sui-chain-id": chainId } });
-
-  it.each([READ, EXECUTE, STREAM])("fails the call %s of the only fullnode", async (route) => {
-    const { only, set } = create();
-    const fullnode = only();
-    fullnode.pinChain(own);
-    set("a", naming(other));
-    await expect(fullnode.fetch(A + route)).rejects.toThrow(
-      `the fullnode a.example serves another chain: ${other}, not ${own}`,
-    );
-    set("a", naming(own));
-    expect((await fullnode.fetch(A + route)).status).toBe(200);
-  });
-
-  it("is accepted from the only fullnode until its chain is pinned, and then never again", async () => {
-    const { only, set } = create();
-    const fullnode = only();
-    set("a", naming(other));
-    await fullnode.fetch(A + READ);
-    fullnode.pinChain(own);
-    await expect(fullnode.fetch(A + READ)).rejects.toThrow("serves another chain");
-    set("a", naming(own));
-    expect((await fullnode.fetch(A + READ)).status).toBe(200);
-  });
-
-  it("is not read any further, whether its body can be cancelled or not", async () => {
-    const { only, set } = create();
-    const fullnode = only();
-    fullnode.pinChain(own);
-    let cancelCount = 0;
-    for (const cancel of [
-      () => {},
-      () => Promise.reject(new Error("broken")),
-      () => new Promise<void>(() => {}),
-    ]) {
-      const body = new ReadableStream({
-        cancel() {
-          cancelCount += 1;
-          return cancel();
-        },
-      });
-      set("a", () => new Response(body, { headers: { "x-sui-chain-id": other } }));
-      await expect(fullnode.fetch(A + READ)).rejects.toThrow("serves another chain");
-    }
-    expect(cancelCount).toBe(3);
-  });
-
-  it.each([
-    // The short identifiers of both chains are those of Sui's documentation. Older nodes send them.
-    ["passes", "the short identifier of its own chain", "4c78adac"],
-    ["fails", "the short identifier of another chain", "35834a8a"],
-    ["passes", "an identifier in capitals, which no node sends", "35834A8A"],
-    ["passes", "no text", ""],
-    ["passes", "the name of a network", "testnet"],
-    ["passes", "a text of 8,000 characters", "1".repeat(8_000)],
-  ])("is recognized by its header: a reply %s with %s", async (outcome, _, named) => {
-    const { only, set } = create();
-    const fullnode = only();
-    fullnode.pinChain(own);
-    set("a", naming(named));
-    const end = await fullnode.fetch(A + READ).then(
-      () => "passes",
-      () => "fails",
-    );
-    expect(end).toBe(outcome);
-  });
-
-  it("moves the call to the next fullnode, and the first one is skipped", async () => {
-    const { fullnodes, read, calls, set } = create({ a: own, b: own }, own);
-    for (const host of ["a", "b"] as const) set(host, naming(own));
-    await read();
-    set("a", naming(other));
-    expect(await read()).toEqual(MESSAGE);
-    expect(calls).toEqual([`a${READ}`, `a${READ}`, `b${READ}`]);
-    expect(fullnodes.statuses()[0]).toMatchObject({ isSkipped: true });
-  });
-});
+import { A, createFakes, EXECUTE, MESSAGE, message, READ, STREAM, trailers } from "./fake-fullnodes.ts";
 
 describe("several fullnodes", () => {
   it("are called in their order, so that only the first one gets calls while it answers", async () => {
-    const { read, calls, asked, fullnodes } = create();
+    const { read, calls, asked, fullnodes } = createFakes();
     expect(await read()).toEqual(MESSAGE);
     await read();
     expect(calls).toEqual([`a${READ}`, `a${READ}`]);
@@ -163,7 +22,7 @@ describe("several fullnodes", () => {
     ["answers UNAVAILABLE in the body", () => trailers(14)],
     ["answers DEADLINE_EXCEEDED in the body", () => trailers(4)],
   ])("replace one that %s, at once and for the next calls", async (_, answer) => {
-    const { read, calls, set, switches, fullnodes } = create();
+    const { read, calls, set, switches, fullnodes } = createFakes();
     await read();
     set("a", answer);
     expect(await read()).toEqual(MESSAGE);
@@ -178,7 +37,7 @@ describe("several fullnodes", () => {
       [READ, 4_000],
       [EXECUTE, 20_000],
     ] as const) {
-      const { read, set, clock, calls, hangs } = create();
+      const { read, set, clock, calls, hangs } = createFakes();
       set("a", () => "never");
       const reading = read(route);
       await hangs;
@@ -190,7 +49,7 @@ describe("several fullnodes", () => {
   });
 
   it("return to the first one after a pause that doubles with each failure", async () => {
-    const { read, calls, set, clock } = create();
+    const { read, calls, set, clock } = createFakes();
     set("a", () => new TypeError("fetch failed"));
     await read();
     clock.advance(1_000);
@@ -207,20 +66,20 @@ describe("several fullnodes", () => {
     ["an answer that is the caller's fault", () => trailers(3)],
     ["an answer that the chain lacks something", () => trailers(5)],
   ])("pass on %s", async (_, answer) => {
-    const { read, calls, set } = create();
+    const { read, calls, set } = createFakes();
     set("a", answer);
     await read();
     expect(calls).toEqual([`a${READ}`]);
   });
 
   it("pass on the last one's refusal, so that callers back off", async () => {
-    const { fullnodes, set } = create();
+    const { fullnodes, set } = createFakes();
     for (const host of ["a", "b"] as const) set(host, () => new Response("", { status: 429 }));
     expect((await fullnodes.fetch(`${A}${READ}`)).status).toBe(429);
   });
 
   it("skip a node of another chain, name it, and check it again later", async () => {
-    const { read, calls, asked, fullnodes, clock } = create({ a: "another" });
+    const { read, calls, asked, fullnodes, clock } = createFakes({ a: "another" });
     expect(await read()).toEqual(MESSAGE);
     expect(calls).toEqual([`b${READ}`]);
     expect(fullnodes.statuses()[0]!.fault).toBe(
@@ -237,7 +96,7 @@ describe("several fullnodes", () => {
       [READ, 4_000],
       [EXECUTE, 20_000],
     ] as const) {
-      const { read, calls, clock, fullnodes } = create({ a: () => new Promise(() => {}) });
+      const { read, calls, clock, fullnodes } = createFakes({ a: () => new Promise(() => {}) });
       const reading = read(route);
       clock.advance(afterMs - 1);
       expect(fullnodes.statuses()[0]!.isSkipped).toBe(false);
@@ -253,7 +112,7 @@ describe("several fullnodes", () => {
     const chain = new Promise<string>((resolve) => {
       tell = resolve;
     });
-    const { read, calls, asked, fullnodes } = create({ a: () => chain });
+    const { read, calls, asked, fullnodes } = createFakes({ a: () => chain });
     const caller = new AbortController();
     const [impatient, patient] = [read(READ, { signal: caller.signal }), read()];
     caller.abort(new Error("enough"));
@@ -271,7 +130,7 @@ describe("several fullnodes", () => {
       fail = reject;
     });
     const answers = [first, Promise.resolve("chain")];
-    const { read, calls, asked } = create({ a: () => answers.shift()! });
+    const { read, calls, asked } = createFakes({ a: () => answers.shift()! });
     const caller = new AbortController();
     const reading = read(READ, { signal: caller.signal });
     caller.abort(new Error("enough"));
@@ -283,7 +142,7 @@ describe("several fullnodes", () => {
   });
 
   it("check a node's chain again after it was unreachable", async () => {
-    const { read, asked, set, clock } = create();
+    const { read, asked, set, clock } = createFakes();
     await read();
     set("a", () => new TypeError("fetch failed"));
     await read();
@@ -294,7 +153,7 @@ describe("several fullnodes", () => {
   });
 
   it("end the call of a caller that gives up, and count it against no node", async () => {
-    const { read, set, fullnodes, calls, hangs } = create();
+    const { read, set, fullnodes, calls, hangs } = createFakes();
     set("a", () => "never");
     const caller = new AbortController();
     const reading = read(READ, { signal: caller.signal });
@@ -306,7 +165,7 @@ describe("several fullnodes", () => {
   });
 
   it("skip a node whose answer breaks in the middle", async () => {
-    const { read, set, fullnodes } = create();
+    const { read, set, fullnodes } = createFakes();
     set("a", () => {
       let pulls = 0;
       return new Response(
@@ -324,7 +183,7 @@ describe("several fullnodes", () => {
   });
 
   it("count simultaneous failures as one", async () => {
-    const { read, set, clock, calls } = create();
+    const { read, set, clock, calls } = createFakes();
     set("a", () => new TypeError("fetch failed"));
     await Promise.all(Array.from({ length: 8 }, async () => read()));
     set("a", message);
@@ -334,7 +193,7 @@ describe("several fullnodes", () => {
   });
 
   it("count no failure when the caller gives up in the middle of an answer", async () => {
-    const { set, fullnodes } = create();
+    const { set, fullnodes } = createFakes();
     const caller = new AbortController();
     set("a", () => {
       let pulls = 0;
@@ -357,7 +216,7 @@ describe("several fullnodes", () => {
     ["refuses it with 503", () => new Response("", { status: 503 })],
     ["refuses it in the head", () => new Response("", { headers: { "grpc-status": "14" } })],
   ])("send a stream to the next one if the first %s", async (_, answer) => {
-    const { read, set, calls } = create();
+    const { read, set, calls } = createFakes();
     set("a", answer);
     expect(await read(STREAM)).toEqual(MESSAGE);
     expect(calls).toEqual([`a${STREAM}`, `b${STREAM}`]);
@@ -367,7 +226,7 @@ describe("several fullnodes", () => {
     ["breaks", (controller: ReadableStreamDefaultController) => controller.error(new Error("it broke"))],
     ["ends", (controller: ReadableStreamDefaultController) => controller.close()],
   ])("send the next stream to another one after a stream %s", async (_, stop) => {
-    const { fullnodes, set, read, calls } = create();
+    const { fullnodes, set, read, calls } = createFakes();
     set("a", () => {
       let pulls = 0;
       const pull = (controller: ReadableStreamDefaultController) =>
@@ -382,7 +241,7 @@ describe("several fullnodes", () => {
   });
 
   it("show only hosts, because a URL may contain a key", async () => {
-    const { read, set, fullnodes } = create();
+    const { read, set, fullnodes } = createFakes();
     set("a", () => new Response("", { status: 500 }));
     await read();
     expect(JSON.stringify(fullnodes.statuses())).not.toContain("key-of-a");
