@@ -24,7 +24,7 @@ export interface History {
 
 const JOURNAL_FILE = "localnet.journal";
 /** Raised when contracts of this version cannot read the objects of an older one. */
-const FORMAT_VERSION = 3;
+const FORMAT_VERSION = 4;
 /** At start, a journal above this size is compacted if most of it is superseded object versions. */
 const COMPACT_ABOVE_BYTES = 32 * 1024 * 1024;
 const OBJECTS_PER_RECORD = 500;

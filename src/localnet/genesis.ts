@@ -12,6 +12,8 @@ import {
   type GenesisOptions,
 } from "./contracts/genesis-object.ts";
 import { treasuryGenesis } from "./contracts/treasury/treasury-genesis.ts";
+import { ROOT_ID, ROOT_TYPE } from "./fullnode/address-balance.ts";
+import { addressBytes } from "./fullnode/address-bytes.ts";
 import { blake2b256 } from "./fullnode/bytes.ts";
 import type { Commit } from "./fullnode/commit.ts";
 import { fieldParts, u64Name } from "./fullnode/dynamic-fields.ts";
@@ -29,6 +31,7 @@ export function genesisCommit(options: GenesisOptions): Commit {
   const objects = [
     ...coordinatorGenesis(options),
     ...systemGenesis(options.addresses),
+    { id: ROOT_ID, type: ROOT_TYPE, contents: addressBytes(ROOT_ID), owner: GENESIS_SHARED },
     ...treasuryGenesis(options),
     ...[options.hotWalletAddress, ...options.accounts].flatMap((address) => coins(options, address)),
   ];

@@ -7,6 +7,7 @@ import { encryptionKeyFunctions } from "./coordinator/encryption-keys.ts";
 import { presignFunctions } from "./coordinator/presign.ts";
 import { sessionAndViewFunctions } from "./coordinator/read.ts";
 import { signFunctions } from "./coordinator/sign.ts";
+import { balanceFunctions } from "./framework/balance-functions.ts";
 import { frameworkFunctions } from "./framework/framework-functions.ts";
 import { adminFunctions } from "./treasury/admin-functions.ts";
 import { custodyFunctions } from "./treasury/custody-functions.ts";
@@ -28,6 +29,7 @@ export function networkFunctions(addresses: NetworkAddresses): FunctionTable {
   return functionTable(
     [
       ...frameworkFunctions(),
+      ...balanceFunctions(),
       ...coordinator.map((called) => ofOneVersion(called, addresses)),
       ...treasuryFunctions(addresses),
     ],

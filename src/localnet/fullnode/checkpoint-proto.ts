@@ -6,7 +6,7 @@ import { applyReadMask } from "./read-mask.ts";
 
 /**
  * Returns the fields of a checkpoint that the mask names, in their sui.rpc.v2 form. Without a mask, `defaults` apply. A
- * checkpoint contains one transaction and has the same digest.
+ * checkpoint contains one transaction, has the same digest, and contains the settlement of that transaction.
  */
 export function checkpointProto(
   stored: LedgerTransaction,
@@ -14,6 +14,8 @@ export function checkpointProto(
   defaults: readonly string[],
 ): GrpcTypes.Checkpoint {
   const executed = decodeExecuted(stored.executed);
+  const transactions = [executed];
+  if (stored.settlement !== undefined) transactions.push(decodeExecuted(stored.settlement.executed));
   const checkpoint: GrpcTypes.Checkpoint = {
     sequenceNumber: stored.checkpoint,
     digest: stored.digest,
@@ -28,16 +30,14 @@ export function checkpointProto(
     contents: {
       digest: stored.digest,
       version: 1,
-      transactions: [
-        {
-          transaction: stored.digest,
-          ...(executed.effects?.digest === undefined ? {} : { effects: executed.effects.digest }),
-          signatures: [],
-          addressAliasesVersions: [],
-        },
-      ],
+      transactions: transactions.map(({ digest, effects }) => ({
+        ...(digest === undefined ? {} : { transaction: digest }),
+        ...(effects?.digest === undefined ? {} : { effects: effects.digest }),
+        signatures: [],
+        addressAliasesVersions: [],
+      })),
     },
-    transactions: [executed],
+    transactions,
   };
   return applyReadMask(GrpcTypes.Checkpoint, checkpoint, mask, defaults);
 }

@@ -1,17 +1,28 @@
 import { bcs } from "@mysten/sui/bcs";
 import { type ChainObject, type Owner, ownerBcs } from "./object.ts";
 
-/** One step of the ledger: a transaction in its client form, and every object that it wrote or deleted. */
+/**
+ * One step of the ledger: a transaction in its client form, and every object that it or its settlement wrote or
+ * deleted.
+ */
 export interface Commit {
   /** Base58 digest of the transaction. */
   readonly digest: string;
-  /** Sequence number of the checkpoint, which contains only this transaction. */
+  /** Sequence number of the checkpoint, which contains only this transaction and its settlement. */
   readonly checkpoint: bigint;
   readonly timestampMs: bigint;
   /** `sui.rpc.v2.ExecutedTransaction` in protobuf. */
   readonly executed: Uint8Array;
   readonly written: readonly ChainObject[];
   readonly deleted: readonly string[];
+  /** The transaction of the network that settled changes of address balances. */
+  readonly settlement?: Settlement | undefined;
+}
+
+/** A settlement: its digest in base58, and `sui.rpc.v2.ExecutedTransaction` in protobuf. */
+export interface Settlement {
+  readonly digest: string;
+  readonly executed: Uint8Array;
 }
 
 const FieldInfoBcs = bcs.struct("FieldInfo", {
@@ -40,6 +51,7 @@ const CommitBcs = bcs.struct("Commit", {
   executed: bcs.byteVector(),
   written: bcs.vector(ChainObjectBcs),
   deleted: bcs.vector(bcs.Address),
+  settlement: bcs.option(bcs.struct("Settlement", { digest: bcs.string(), executed: bcs.byteVector() })),
 });
 
 /** Encodes a commit for the journal. */
@@ -52,6 +64,7 @@ export function encodeCommit(commit: Commit): Uint8Array {
       field: object.field === undefined ? null : { ...object.field, childId: object.field.childId ?? null },
     })),
     deleted: [...commit.deleted],
+    settlement: commit.settlement ?? null,
   }).toBytes();
 }
 
@@ -72,6 +85,7 @@ export function decodeCommit(bytes: Uint8Array): Commit {
         object.field === null ? undefined : { ...object.field, childId: object.field.childId ?? undefined },
     })),
     deleted: commit.deleted,
+    settlement: commit.settlement ?? undefined,
   };
 }
 

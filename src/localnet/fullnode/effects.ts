@@ -2,12 +2,14 @@ import { bcs } from "@mysten/sui/bcs";
 import { GrpcTypes } from "@mysten/sui/grpc";
 import { toBase58 } from "@mysten/sui/utils";
 import { utf8ToBytes } from "@noble/hashes/utils.js";
+import { accumulatorId } from "./address-balance.ts";
 import { blake2b256 } from "./bytes.ts";
 import { failureBcs, failureProto } from "./effects-status.ts";
-import type { EmittedEvent } from "./execution-state.ts";
+import type { EmittedEvent, FundsChange } from "./execution-state.ts";
 import type { GasUsed } from "./gas.ts";
 import { type ChainObject, type Owner, ownerBcs, PACKAGE_TYPE } from "./object.ts";
 import type { CommandFailure } from "./program.ts";
+import { balanceType } from "./sui-types.ts";
 
 /** One object that a transaction created, changed or deleted. */
 export interface ObjectChange {
@@ -26,6 +28,7 @@ export interface EffectsInput {
   readonly gasObjectId: string | undefined;
   readonly failure: CommandFailure | undefined;
   readonly changes: readonly ObjectChange[];
+  readonly funds: readonly FundsChange[];
   readonly readOnlyShared: readonly ChainObject[];
   readonly dependencies: readonly string[];
   readonly events: readonly EmittedEvent[];
@@ -36,8 +39,10 @@ const { ChangedObject_IdOperation, ChangedObject_InputObjectState, ChangedObject
 
 /** Builds transaction effects in their sui.rpc.v2 form, with their BCS form and digest. */
 export function buildEffects(input: EffectsInput): GrpcTypes.TransactionEffects {
-  const changes = [...input.changes].sort((a, b) => (a.id < b.id ? -1 : 1));
-  const changedObjects = changes.map(changedObject);
+  const changes = [...input.changes.map(objectEntry), ...input.funds.map(fundsEntry)].sort((a, b) =>
+    a.id < b.id ? -1 : 1,
+  );
+  const changedObjects = changes.map(({ proto }) => proto);
   const gasIndex = changes.findIndex((change) => change.id === input.gasObjectId);
   const eventsDigest = input.events.length === 0 ? undefined : digestOfEvents(input.events);
   const encoded = encodeEffects(input, changes, gasIndex, eventsDigest);
@@ -83,6 +88,75 @@ export function ownerProto(owner: Owner): GrpcTypes.Owner {
   }
 }
 
+/** An entry of `changed_objects`, in both forms. */
+interface ChangeEntry {
+  readonly id: string;
+  readonly proto: GrpcTypes.ChangedObject;
+  readonly bcs: ChangeBcs;
+}
+
+type EffectsV2 = Extract<typeof bcs.TransactionEffects.$inferInput, { V2: unknown }>["V2"];
+type ChangeBcs = (EffectsV2["changedObjects"] extends Iterable<infer T> ? T : never) extends readonly [
+  unknown,
+  infer C,
+]
+  ? C
+  : never;
+
+function objectEntry(change: ObjectChange): ChangeEntry {
+  const { id, before, after } = change;
+  return {
+    id,
+    proto: changedObject(change),
+    bcs: {
+      inputState:
+        before === undefined
+          ? { NotExist: true }
+          : { Exist: [[before.version, before.digest], ownerBcs(before.owner)] },
+      outputState: outputState(after),
+      idOperation:
+        before === undefined ? { Created: true } : after === undefined ? { Deleted: true } : { None: true },
+    },
+  };
+}
+
+/** An accumulator write (`sui-types/src/effects/object_change.rs`). The object itself is written by the settlement. */
+function fundsEntry({ address, coinType, amount }: FundsChange): ChangeEntry {
+  const id = accumulatorId(address, coinType);
+  const type = balanceType(coinType);
+  const value = amount < 0n ? -amount : amount;
+  const { MERGE, SPLIT } = GrpcTypes.AccumulatorWrite_AccumulatorOperation;
+  return {
+    id,
+    proto: {
+      objectId: id,
+      inputState: ChangedObject_InputObjectState.DOES_NOT_EXIST,
+      outputState: ChangedObject_OutputObjectState.ACCUMULATOR_WRITE,
+      idOperation: ChangedObject_IdOperation.NONE,
+      accumulatorWrite: {
+        address,
+        accumulatorType: type,
+        operation: amount < 0n ? SPLIT : MERGE,
+        valueKind: GrpcTypes.AccumulatorWrite_AccumulatorValue.INTEGER,
+        integerValue: value,
+        integerTuple: [],
+        eventDigestValue: [],
+      },
+    },
+    bcs: {
+      inputState: { NotExist: true },
+      outputState: {
+        AccumulatorWriteV1: {
+          address: { address, ty: type },
+          operation: amount < 0n ? { Split: true } : { Merge: true },
+          value: { Integer: value },
+        },
+      },
+      idOperation: { None: true },
+    },
+  };
+}
+
 function changedObject(change: ObjectChange): GrpcTypes.ChangedObject {
   const { before, after } = change;
   return {
@@ -118,7 +192,7 @@ function idOperation(change: ObjectChange): GrpcTypes.ChangedObject_IdOperation 
 
 function encodeEffects(
   input: EffectsInput,
-  changes: readonly ObjectChange[],
+  changes: readonly ChangeEntry[],
   gasIndex: number,
   eventsDigest: string | undefined,
 ): Uint8Array {
@@ -135,22 +209,7 @@ function encodeEffects(
       eventsDigest: eventsDigest ?? null,
       dependencies: [...input.dependencies],
       lamportVersion: input.lamportVersion,
-      changedObjects: changes.map(({ id, before, after }) => [
-        id,
-        {
-          inputState:
-            before === undefined
-              ? { NotExist: true }
-              : { Exist: [[before.version, before.digest], ownerBcs(before.owner)] },
-          outputState: outputState(after),
-          idOperation:
-            before === undefined
-              ? { Created: true }
-              : after === undefined
-                ? { Deleted: true }
-                : { None: true },
-        },
-      ]),
+      changedObjects: changes.map((change) => [change.id, change.bcs]),
       unchangedConsensusObjects: input.readOnlyShared.map((object) => [
         object.id,
         { ReadOnlyRoot: [object.version, object.digest] },

@@ -72,6 +72,14 @@ function encodeInput(input: PtbInput): InputInput {
   switch (input.kind) {
     case "pure":
       return { Pure: { bytes: input.bytes } };
+    case "withdrawal":
+      return {
+        FundsWithdrawal: {
+          reservation: { MaxAmountU64: input.amount },
+          typeArg: { Balance: input.coinType },
+          withdrawFrom: input.from === "sender" ? { Sender: true } : { Sponsor: true },
+        },
+      };
     case "owned":
       return { Object: { ImmOrOwnedObject: { ...input.reference } } };
     case "receiving":

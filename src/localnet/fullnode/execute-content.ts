@@ -1,10 +1,14 @@
+import { bcs } from "@mysten/sui/bcs";
 import type { GrpcTypes } from "@mysten/sui/grpc";
+import { concatBytes } from "@noble/hashes/utils.js";
+import { addressBytes } from "./address-bytes.ts";
 import { balanceChanges } from "./balance-changes.ts";
 import { buildEffects } from "./effects.ts";
 import {
   createExecutionState,
   type EmittedEvent,
   type ExecutionState,
+  type FundsChange,
   setBalance,
   type WorkingObject,
 } from "./execution-state.ts";
@@ -13,10 +17,12 @@ import { chargedGas, type GasUsed, gasUsed, netGas, storageCostOf } from "./gas.
 import type { CheckedInputs } from "./input-checks.ts";
 import { runCommands } from "./interpreter.ts";
 import type { FunctionTable } from "./move-function.ts";
+import type { MoveValue } from "./move-value.ts";
 import { type ChainObject, coinBalance } from "./object.ts";
 import { CommandFailure, type Program } from "./program.ts";
 import { refuseLargeObjects, sealChanges } from "./seal-changes.ts";
 import type { Slot } from "./slots.ts";
+import { SUI_TYPE, withdrawalType } from "./sui-types.ts";
 import type { TransactionContent } from "./transaction-data.ts";
 
 /**
@@ -52,6 +58,7 @@ export interface ExecutionOutcome {
   readonly effects: GrpcTypes.TransactionEffects;
   readonly events: readonly EmittedEvent[];
   readonly balanceChanges: GrpcTypes.BalanceChange[];
+  readonly funds: readonly FundsChange[];
   readonly written: readonly ChainObject[];
   readonly deleted: readonly string[];
   readonly gasUsed: GasUsed;
@@ -70,7 +77,11 @@ function run(
   const state = createExecutionState(context.lookup, digest);
   const gasCoin = smashGas(state, inputs.gas, content.gas.budget);
   const slots = inputSlots(state, content, inputs);
-  const gasSlot: Slot = { value: { kind: "object", object: gasCoin }, origin: "gas", access: "owned" };
+  const gasSlot: Slot | undefined = gasCoin && {
+    value: { kind: "object", object: gasCoin },
+    origin: "gas",
+    access: "owned",
+  };
   const program: Program = {
     state,
     functions: context.functions,
@@ -88,13 +99,16 @@ function run(
     }
   }
   const lamportVersion = nextVersion(inputs);
-  const gasObject = state.find(gasCoin.id) as WorkingObject;
-  const remaining = BigInt(coinBalance(state.contents(gasObject))) + content.gas.budget;
-  const used = settleGas(state, gasObject, content, remaining);
+  const gasObject = gasCoin && (state.find(gasCoin.id) as WorkingObject);
+  const remaining = gasObject && BigInt(coinBalance(state.contents(gasObject))) + content.gas.budget;
+  if (gasObject !== undefined && remaining !== undefined) setBalance(state, gasObject, remaining);
+  const used = usedGas(state, content);
   if (failure === undefined && netGas(used) > content.gas.budget) {
     return new CommandFailure(new ExecutionError(FailureKind.INSUFFICIENT_GAS, "Insufficient Gas."), 0);
   }
-  setBalance(state, gasObject, remaining - chargedGas(used, content.gas.budget));
+  const charge = chargedGas(used, content.gas.budget);
+  if (gasObject !== undefined && remaining !== undefined) setBalance(state, gasObject, remaining - charge);
+  else state.changeFunds(content.gas.owner, SUI_TYPE, -charge);
   return finish(content, digest, inputs, context, {
     state,
     failure,
@@ -108,7 +122,8 @@ function run(
 interface Finished {
   readonly state: ExecutionState;
   readonly failure: CommandFailure | undefined;
-  readonly gasObject: WorkingObject;
+  /** Undefined if an address balance pays. */
+  readonly gasObject: WorkingObject | undefined;
   readonly lamportVersion: bigint;
   readonly used: GasUsed;
   readonly program: Program;
@@ -122,14 +137,16 @@ function finish(
   finished: Finished,
 ): ExecutionOutcome {
   const changes = sealChanges(finished.state, finished.lamportVersion, digest);
+  const funds = finished.state.funds();
   const effects = buildEffects({
     digest,
     epoch: context.epoch,
     lamportVersion: finished.lamportVersion,
     gasUsed: finished.used,
-    gasObjectId: finished.gasObject.id,
+    gasObjectId: finished.gasObject?.id,
     failure: finished.failure,
     changes,
+    funds,
     readOnlyShared: content.inputs.flatMap((input, index) =>
       input.kind === "shared" && !input.mutable ? [inputs.objects[index] as ChainObject] : [],
     ),
@@ -139,7 +156,8 @@ function finish(
   return {
     effects,
     events: finished.state.events,
-    balanceChanges: balanceChanges(changes),
+    balanceChanges: balanceChanges(changes, funds),
+    funds,
     written: changes.flatMap((change) => (change.after === undefined ? [] : [change.after])),
     deleted: changes.flatMap((change) => (change.after === undefined ? [change.id] : [])),
     gasUsed: finished.used,
@@ -149,8 +167,13 @@ function finish(
   };
 }
 
-/** Merges all gas coins into the first. The budget is set aside while the commands run. */
-function smashGas(state: ExecutionState, coins: readonly ChainObject[], budget: bigint): WorkingObject {
+/** Merges all gas coins into the first, if any. The budget is set aside while the commands run. */
+function smashGas(
+  state: ExecutionState,
+  coins: readonly ChainObject[],
+  budget: bigint,
+): WorkingObject | undefined {
+  if (coins.length === 0) return undefined;
   const [first, ...rest] = coins.map((coin) => state.find(coin.id) as WorkingObject);
   for (const coin of rest) state.remove(coin);
   const total = coins.reduce((sum, coin) => sum + coinBalance(coin.contents), 0n);
@@ -174,6 +197,10 @@ function inputSlots(state: ExecutionState, content: TransactionContent, inputs: 
       } as const;
       return { value, origin: "input", access: "free" };
     }
+    if (input.kind === "withdrawal") {
+      const owner = input.from === "sender" ? content.sender : content.gas.owner;
+      return { value: withdrawalValue(owner, input), origin: "input", access: "free" };
+    }
     const object = state.find((inputs.objects[index] as ChainObject).id) as WorkingObject;
     if (input.kind === "receiving")
       return { value: { kind: "receiving", object }, origin: "input", access: "free" };
@@ -181,6 +208,15 @@ function inputSlots(state: ExecutionState, content: TransactionContent, inputs: 
     if (access !== "sharedReadOnly") object.mutated = true;
     return { value: { kind: "object", object }, origin: "input", access };
   });
+}
+
+/** `0x2::funds_accumulator::Withdrawal`: the owner, and the limit as u256. It may be dropped. */
+function withdrawalValue(
+  owner: string,
+  { amount, coinType }: { readonly amount: bigint; readonly coinType: string },
+): MoveValue {
+  const bytes = concatBytes(addressBytes(owner), bcs.u256().serialize(amount).toBytes());
+  return { kind: "data", type: withdrawalType(coinType), bytes, copyable: false, droppable: true };
 }
 
 function nextVersion(inputs: CheckedInputs): bigint {
@@ -191,13 +227,7 @@ function nextVersion(inputs: CheckedInputs): bigint {
   return version + 1n;
 }
 
-function settleGas(
-  state: ExecutionState,
-  gasObject: WorkingObject,
-  content: TransactionContent,
-  remaining: bigint,
-): GasUsed {
-  setBalance(state, gasObject, remaining);
+function usedGas(state: ExecutionState, content: TransactionContent): GasUsed {
   const before: ChainObject[] = [];
   const after: { storageRebate: bigint }[] = [];
   for (const object of state.touched()) {

@@ -14,6 +14,7 @@ export function createExecutionState(
   const objects = new Map<string, WorkingObject>();
   const entries = new Map<WorkingObject, Entry>();
   const events: EmittedEvent[] = [];
+  const funds = new Map<string, FundsChange>();
   const digestBytes = fromBase58(transactionDigest);
   let newIds = 0n;
   const fieldIds = new Set<string>();
@@ -107,6 +108,11 @@ export function createExecutionState(
       }
     },
     touched: () => objects.values(),
+    changeFunds(address, coinType, amount) {
+      const key = `${address} ${coinType}`;
+      funds.set(key, { address, coinType, amount: (funds.get(key)?.amount ?? 0n) + amount });
+    },
+    funds: () => [...funds.values()].filter(({ amount }) => amount !== 0n),
   };
   return state;
 }
@@ -153,6 +159,17 @@ export interface ExecutionState {
   /** Counts a dynamic field, or the object in it, once. The protocol limits how many a transaction uses. */
   countField(id: string): void;
   touched(): Iterable<WorkingObject>;
+  /** Adds to the change of an address's balance outside of coins. The settlement applies it after the transaction. */
+  changeFunds(address: string, coinType: string, amount: bigint): void;
+  /** The changes that are not zero: one for each address and coin type, as in the effects on Sui. */
+  funds(): readonly FundsChange[];
+}
+
+/** The change of an address's balance of one coin type outside of coins; below zero for a withdrawal. */
+export interface FundsChange {
+  readonly address: string;
+  readonly coinType: string;
+  readonly amount: bigint;
 }
 
 /** An object to create. Without an owner, the transaction holds it. */

@@ -1,8 +1,10 @@
+import { accumulatorId, addressBalance } from "./address-balance.ts";
+import type { FundsChange } from "./execution-state.ts";
 import { invalidInput } from "./failures.ts";
 import { REFERENCE_GAS_PRICE } from "./gas.ts";
 import { LIMITS } from "./limits.ts";
 import { type ChainObject, coinBalance } from "./object.ts";
-import { SUI_COIN_TYPE } from "./sui-types.ts";
+import { SUI_COIN_TYPE, SUI_TYPE } from "./sui-types.ts";
 import type {
   Expiration,
   ObjectReference,
@@ -22,8 +24,9 @@ export interface CheckContext {
 
 /** The input objects of a checked transaction. */
 export interface CheckedInputs {
+  /** Empty if an address balance pays. */
   readonly gas: readonly ChainObject[];
-  /** One per input of the transaction; undefined for pure inputs. */
+  /** One per input of the transaction; undefined for inputs without one. */
   readonly objects: readonly (ChainObject | undefined)[];
 }
 
@@ -33,6 +36,8 @@ export function checkInputs(content: TransactionContent, context: CheckContext):
   checkExpiration(content.expiration, context);
   const objects = content.inputs.map((input) => checkInput(input, content.sender, context));
   const gas = checkGas(content, context);
+  checkReplay(content, [...objects, ...gas]);
+  if (context.checkOwners) checkWithdrawals(content, context);
   const seen = new Set<string>();
   for (const object of [...objects, ...gas]) {
     if (object === undefined) continue;
@@ -111,9 +116,64 @@ function checkExpiration(expiration: Expiration, context: CheckContext): void {
   if (early || late) throw invalidInput("The transaction has expired");
 }
 
+/**
+ * Refuses a transaction that could execute again. A version of an owned object is used once; without one, the validity
+ * must end, and the network keeps the digests of that time (`check_address_balance_replay_protection` in
+ * `sui-transaction-checks`).
+ */
+function checkReplay(
+  { expiration }: TransactionContent,
+  objects: readonly (ChainObject | undefined)[],
+): void {
+  if (objects.some((object) => object?.owner.kind === "address")) return;
+  if (expiration.kind === "during") {
+    const { minEpoch, maxEpoch } = expiration;
+    if (minEpoch !== undefined && maxEpoch !== undefined && maxEpoch <= minEpoch + 1n) return;
+  }
+  throw invalidInput(
+    "Invalid transaction expiration: Transactions must either have address-owned inputs, or a ValidDuring expiration with at most two epochs of validity",
+  );
+}
+
+/**
+ * Returns the most that a transaction may withdraw from each address balance. A transaction without gas coins also
+ * withdraws its gas budget (`process_funds_withdrawals_for_execution` in `sui-types/src/transaction.rs`).
+ */
+export function withdrawals({ inputs, sender, gas }: TransactionContent): readonly FundsChange[] {
+  const totals = new Map<string, FundsChange>();
+  const add = (address: string, coinType: string, amount: bigint) => {
+    const key = `${address} ${coinType}`;
+    totals.set(key, { address, coinType, amount: (totals.get(key)?.amount ?? 0n) + amount });
+  };
+  for (const input of inputs) {
+    if (input.kind === "withdrawal")
+      add(input.from === "sender" ? sender : gas.owner, input.coinType, input.amount);
+  }
+  if (gas.payment.length === 0) add(gas.owner, SUI_TYPE, gas.budget);
+  return [...totals.values()];
+}
+
+function checkWithdrawals(content: TransactionContent, context: CheckContext): void {
+  const requested = content.inputs.filter((input) => input.kind === "withdrawal");
+  if (requested.length > LIMITS.withdrawals)
+    throw invalidInput(
+      `Invalid withdraw reservation: Maximum number of balance withdraw reservations is ${LIMITS.withdrawals}`,
+    );
+  if (requested.some(({ amount }) => amount === 0n))
+    throw invalidInput("Invalid withdraw reservation: Balance withdraw reservation amount must be non-zero");
+  for (const { address, coinType, amount } of withdrawals(content)) {
+    const available = addressBalance(context.lookup, address, coinType);
+    if (available < amount)
+      throw invalidInput(
+        `Invalid withdraw reservation: Available amount in account for object id ${accumulatorId(address, coinType)} is less than requested: ${available} < ${amount}`,
+      );
+  }
+}
+
 function checkInput(input: PtbInput, sender: string, context: CheckContext): ChainObject | undefined {
   switch (input.kind) {
     case "pure":
+    case "withdrawal":
       return undefined;
     case "owned":
       return checkOwned(input.reference, sender, context);
@@ -166,7 +226,6 @@ function checkOwned(
 
 function checkGas(content: TransactionContent, context: CheckContext): ChainObject[] {
   const { payment, owner, price, budget } = content.gas;
-  if (payment.length === 0) throw invalidInput("Missing gas payment");
   if (price < REFERENCE_GAS_PRICE) {
     throw invalidInput(`Gas price ${price} under reference gas price (RGP) ${REFERENCE_GAS_PRICE}`);
   }
@@ -176,6 +235,8 @@ function checkGas(content: TransactionContent, context: CheckContext): ChainObje
   if (budget < LIMITS.minGasBudget) {
     throw invalidInput(`Gas budget: ${budget} is lower than min: ${LIMITS.minGasBudget}`);
   }
+  // Without gas coins, the payer's address balance pays.
+  if (payment.length === 0) return [];
   const coins = payment.map((reference) => checkOwned(reference, owner, context));
   for (const coin of coins) {
     if (coin.type !== SUI_COIN_TYPE) throw invalidInput(`Gas object ${coin.id} is not a gas coin`);

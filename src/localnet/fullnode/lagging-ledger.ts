@@ -15,11 +15,11 @@ export function createLaggingLedger(ledger: Ledger, history: Iterable<Commit>, b
   let latest = ledger.latestCheckpoint;
   ledger.onCommit((commit) => {
     waiting.push(commit);
-    unseen.add(commit.digest);
+    for (const digest of digestsOf(commit)) unseen.add(digest);
     while (waiting.length > behind()) {
       const next = waiting.shift() as Commit;
       objects.apply(next.written, next.deleted);
-      unseen.delete(next.digest);
+      for (const digest of digestsOf(next)) unseen.delete(digest);
       latest = next.checkpoint;
     }
   });
@@ -33,3 +33,6 @@ export function createLaggingLedger(ledger: Ledger, history: Iterable<Commit>, b
     },
   };
 }
+
+const digestsOf = ({ digest, settlement }: Commit): string[] =>
+  settlement === undefined ? [digest] : [digest, settlement.digest];

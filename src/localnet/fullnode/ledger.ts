@@ -1,4 +1,4 @@
-import type { Commit } from "./commit.ts";
+import type { Commit, Settlement } from "./commit.ts";
 import { RpcFailure, Status } from "./failures.ts";
 import { createObjectStore, type ObjectStore } from "./object-store.ts";
 
@@ -18,9 +18,11 @@ export function createLedger(history: Iterable<Commit>, options: LedgerOptions):
   function apply(commit: Commit): void {
     objects.apply(commit.written, commit.deleted);
     if (commit.executed.length === 0) return;
-    const { digest, checkpoint, timestampMs, executed } = commit;
-    const stored: LedgerTransaction = { digest, checkpoint, timestampMs, executed };
+    const { digest, checkpoint, timestampMs, executed, settlement } = commit;
+    const stored: LedgerTransaction = { digest, checkpoint, timestampMs, executed, settlement };
     transactions.set(digest, stored);
+    if (settlement !== undefined)
+      transactions.set(settlement.digest, { ...stored, ...settlement, settlement: undefined });
     checkpoints.push(stored);
   }
 
@@ -83,6 +85,8 @@ export interface LedgerTransaction {
   readonly checkpoint: bigint;
   readonly timestampMs: bigint;
   readonly executed: Uint8Array;
+  /** The settlement in the same checkpoint. */
+  readonly settlement: Settlement | undefined;
 }
 
 /** The time at which the next transaction executes. */

@@ -11,6 +11,8 @@ export const LIMITS = {
   commands: 1_024,
   inputObjects: 2_048,
   argumentsPerCommand: 512,
+  /** The maximum number of withdrawals from address balances, without the one that pays for gas. */
+  withdrawals: 10,
   gasObjects: 256,
   events: 1_024,
   eventBytes: 250 * 1024,

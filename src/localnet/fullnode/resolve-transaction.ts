@@ -1,12 +1,14 @@
 import { GrpcTypes } from "@mysten/sui/grpc";
+import { addressBalance } from "./address-balance.ts";
 import { expirationFromProto } from "./expiration-proto.ts";
 import { invalidInput, RpcFailure, Status } from "./failures.ts";
 import { REFERENCE_GAS_PRICE } from "./gas.ts";
+import { withdrawals } from "./input-checks.ts";
 import { LIMITS } from "./limits.ts";
 import { type FunctionTable, lookUpFunction } from "./move-function.ts";
 import { type ChainObject, coinBalance } from "./object.ts";
 import type { ObjectStore } from "./object-store.ts";
-import { parseAddress, SUI_COIN_TYPE } from "./sui-types.ts";
+import { parseAddress, parseStructType, SUI_COIN_TYPE, SUI_TYPE } from "./sui-types.ts";
 import type {
   ObjectReference,
   PtbArgument,
@@ -59,12 +61,18 @@ export function resolveInputs(
   };
 }
 
-/** Selects the coins that pay `budget`, largest first. Selects all coins if the commands use the gas coin. */
+/**
+ * Selects the coins that pay `budget`, largest first. Selects all coins if the commands use the gas coin. Otherwise, an
+ * address balance that suffices for the budget and the payer's withdrawals pays, and no coins are selected
+ * (`setGasPayment` of the Sui SDK's resolver).
+ */
 export function selectGas(
   content: TransactionContent,
   objects: ObjectStore,
   budget: bigint,
 ): ObjectReference[] {
+  const all = content.commands.some(usesGasCoin);
+  if (!all && canPayFromBalance(content, objects, budget)) return [];
   const taken = new Set(
     content.inputs.flatMap((input) => (input.kind === "owned" ? [input.reference.objectId] : [])),
   );
@@ -73,7 +81,6 @@ export function selectGas(
     .filter((coin) => !taken.has(coin.id))
     .sort((a, b) => compare(coinBalance(b.contents), coinBalance(a.contents)))
     .slice(0, LIMITS.gasObjects);
-  const all = content.commands.some(usesGasCoin);
   const selected: ChainObject[] = [];
   let total = 0n;
   for (const coin of coins) {
@@ -89,6 +96,14 @@ export function selectGas(
   return selected.map(referenceTo);
 }
 
+function canPayFromBalance(content: TransactionContent, objects: ObjectStore, budget: bigint): boolean {
+  const { owner } = content.gas;
+  const withdrawn = withdrawals({ ...content, gas: { ...content.gas, payment: [], budget } }).find(
+    ({ address, coinType }) => address === owner && coinType === SUI_TYPE,
+  );
+  return addressBalance(objects.get, owner, SUI_TYPE) >= (withdrawn?.amount ?? 0n);
+}
+
 /** Returns a reference to the current version of an object. */
 export function referenceTo(object: ChainObject): ObjectReference {
   return { objectId: object.id, version: object.version, digest: object.digest };
@@ -102,15 +117,13 @@ function resolveInput(
   if (input.kind === InputKind.PURE || (input.pure !== undefined && input.objectId === undefined)) {
     return { kind: "pure", bytes: input.pure ?? new Uint8Array() };
   }
+  if (input.kind === InputKind.FUNDS_WITHDRAWAL) return resolveWithdrawal(input.fundsWithdrawal);
   const objectId = parseAddress(input.objectId, "input.object_id");
   if (input.kind === InputKind.IMMUTABLE_OR_OWNED) {
     return { kind: "owned", reference: referenceFromProto({ ...input, objectId }) };
   }
   if (input.kind === InputKind.RECEIVING) {
     return { kind: "receiving", reference: referenceFromProto({ ...input, objectId }) };
-  }
-  if (input.kind === InputKind.FUNDS_WITHDRAWAL) {
-    throw new RpcFailure(Status.InvalidArgument, "this node does not support this kind of input");
   }
   const object = objects.get(objectId);
   if (input.kind === InputKind.SHARED && input.version !== undefined) {
@@ -135,6 +148,15 @@ function resolveInput(
       digest: input.digest ?? reference.digest,
     },
   };
+}
+
+function resolveWithdrawal(withdrawal: GrpcTypes.FundsWithdrawal | undefined): PtbInput {
+  const { amount = 0n, coinType = SUI_TYPE, source } = withdrawal ?? {};
+  const { SENDER, SPONSOR } = GrpcTypes.FundsWithdrawal_Source;
+  if (source !== SENDER && source !== SPONSOR)
+    throw new RpcFailure(Status.InvalidArgument, "this node does not support this source of a withdrawal");
+  const from = source === SENDER ? "sender" : "sponsor";
+  return { kind: "withdrawal", amount, coinType: parseStructType(coinType, "coin_type"), from };
 }
 
 /** Returns for each used input whether a command needs it to be mutable. */

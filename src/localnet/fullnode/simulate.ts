@@ -1,3 +1,4 @@
+import { randomInt } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
 import { GrpcTypes } from "@mysten/sui/grpc";
 import { encodeTransaction, transactionDigest } from "./encode-transaction.ts";
@@ -14,7 +15,7 @@ import type { MoveValue } from "./move-value.ts";
 import { type ChainObject, Coin, sealObject } from "./object.ts";
 import { type ResolvedTransaction, referenceTo, resolveInputs, selectGas } from "./resolve-transaction.ts";
 import { SUI_COIN_TYPE } from "./sui-types.ts";
-import { decodeTransaction, type TransactionContent } from "./transaction-data.ts";
+import { decodeTransaction, type Expiration, type TransactionContent } from "./transaction-data.ts";
 import { transactionProto } from "./transaction-proto.ts";
 
 /** Simulates a transaction on the current state: resolves it, selects gas on request, commits nothing. */
@@ -31,7 +32,9 @@ export async function simulate(
       : resolved.content;
   const bytes = encodeTransaction(content);
   checkTransactionSize(bytes.length);
-  const { outcome, timestampMs } = tryOut(ledger, functions, content, checkOwners);
+  // A simulation that was not asked to select gas may leave it out.
+  const isMocked = content.gas.payment.length === 0 && request.doGasSelection !== true;
+  const { outcome, timestampMs } = tryOut(ledger, functions, content, { checkOwners, isMocked });
   const digest = transactionDigest(bytes);
   const transaction = transactionProto(content, bytes, digest);
   const frame = { digest, sender: content.sender, transaction, signatures: [] };
@@ -81,7 +84,27 @@ async function withGas(
   if (!resolved.budgetGiven) await setImmediate();
   const withBudget = { ...content, gas: { ...content.gas, budget } };
   if (content.gas.payment.length > 0) return withBudget;
-  return { ...withBudget, gas: { ...withBudget.gas, payment: selectGas(content, ledger.objects, budget) } };
+  const payment = selectGas(content, ledger.objects, budget);
+  const { expiration } = content;
+  return {
+    ...withBudget,
+    gas: { ...withBudget.gas, payment },
+    expiration: payment.length > 0 || expiration.kind !== "none" ? expiration : validNow(ledger),
+  };
+}
+
+/** The expiration that a fullnode gives to a transaction whose gas an address balance pays. */
+function validNow(ledger: Ledger): Expiration {
+  const { epoch } = ledger.now();
+  return {
+    kind: "during",
+    minEpoch: epoch,
+    maxEpoch: epoch + 1n,
+    minTimestampMs: undefined,
+    maxTimestampMs: undefined,
+    chainId: ledger.chainId,
+    nonce: randomInt(2 ** 32),
+  };
 }
 
 function estimate(
@@ -91,7 +114,7 @@ function estimate(
   checkOwners: boolean,
 ): bigint {
   const mocked = { ...content, gas: { ...content.gas, payment: [], budget: LIMITS.maxGasBudget } };
-  const { gasUsed } = tryOut(ledger, functions, mocked, checkOwners).outcome;
+  const { gasUsed } = tryOut(ledger, functions, mocked, { checkOwners, isMocked: true }).outcome;
   // Ignores the rebate, so that the budget suffices even if an object grows in the meantime.
   const cost = gasUsed.computationCost + BUDGET_OVERHEAD_UNITS * content.gas.price + gasUsed.storageCost;
   if (cost < LIMITS.minGasBudget) return LIMITS.minGasBudget;
@@ -102,10 +125,10 @@ function tryOut(
   ledger: Ledger,
   functions: FunctionTable,
   content: TransactionContent,
-  checkOwners: boolean,
+  { checkOwners, isMocked }: { readonly checkOwners: boolean; readonly isMocked: boolean },
 ): { outcome: ExecutionOutcome; timestampMs: bigint } {
   const time = ledger.now();
-  const mock = content.gas.payment.length === 0 ? mockGas(ledger.chainId, content.gas.owner) : undefined;
+  const mock = isMocked ? mockGas(ledger.chainId, content.gas.owner) : undefined;
   const lookup = (id: string) => (id === mock?.id ? mock : ledger.objects.get(id));
   const paid =
     mock === undefined

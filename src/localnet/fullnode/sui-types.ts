@@ -17,6 +17,16 @@ export function coinObjectType(coinType: string): string {
   return `${SUI_FRAMEWORK}::coin::Coin<${coinType}>`;
 }
 
+/** `0x2::balance::Balance<coinType>` with long addresses. */
+export function balanceType(coinType: string): string {
+  return `${SUI_FRAMEWORK}::balance::Balance<${coinType}>`;
+}
+
+/** `0x2::funds_accumulator::Withdrawal` of a balance, with long addresses. */
+export function withdrawalType(coinType: string): string {
+  return `${SUI_FRAMEWORK}::funds_accumulator::Withdrawal<${balanceType(coinType)}>`;
+}
+
 /** Returns the coin type of a coin object's type, or undefined for any other object. */
 export function coinTypeOf(objectType: string): string | undefined {
   const prefix = `${SUI_FRAMEWORK}::coin::Coin<`;

@@ -33,6 +33,7 @@ export function systemCommit(
   }
   work(state);
   const changes = sealChanges(state, version + 1n, digest);
+  for (const { before } of changes) if (before !== undefined) dependencies.add(before.previousTransaction);
   const effects = buildEffects({
     digest,
     epoch: time.epoch,
@@ -41,12 +42,13 @@ export function systemCommit(
     gasObjectId: undefined,
     failure: undefined,
     changes,
+    funds: [],
     readOnlyShared: [],
     dependencies: [...dependencies],
     events: state.events,
   });
   const frame = { digest, sender: SYSTEM_SENDER, transaction: undefined, signatures: [] };
-  const outcome = { effects, events: state.events, balanceChanges: balanceChanges(changes) };
+  const outcome = { effects, events: state.events, balanceChanges: balanceChanges(changes, []) };
   return {
     digest,
     checkpoint: time.checkpoint,

@@ -1,6 +1,7 @@
 import { bcs } from "@mysten/sui/bcs";
 import { fromBase64 } from "@mysten/sui/utils";
 import { RpcFailure, Status } from "./failures.ts";
+import { parseStructType } from "./sui-types.ts";
 
 /** Decodes `TransactionData` in BCS. Throws INVALID_ARGUMENT for malformed bytes and unsupported features. */
 export function decodeTransaction(bytes: Uint8Array): TransactionContent {
@@ -70,6 +71,13 @@ export type PtbInput =
       readonly objectId: string;
       readonly initialVersion: bigint;
       readonly mutable: boolean;
+    }
+  /** A permission to withdraw at most `amount` from an address balance of the sender or of the payer of the gas. */
+  | {
+      readonly kind: "withdrawal";
+      readonly amount: bigint;
+      readonly coinType: string;
+      readonly from: "sender" | "sponsor";
     };
 
 /** The source of a command's value. */
@@ -154,7 +162,7 @@ function decodeDuring(during: NonNullable<BcsData["expiration"]["ValidDuring"]>)
 
 function decodeInput(input: BcsInput): PtbInput {
   if (input.$kind === "Pure") return { kind: "pure", bytes: fromBase64(input.Pure.bytes) };
-  if (input.$kind !== "Object") throw unsupported(`input ${input.$kind}`);
+  if (input.$kind === "FundsWithdrawal") return decodeWithdrawal(input.FundsWithdrawal);
   if (input.Object.$kind === "ImmOrOwnedObject") {
     return { kind: "owned", reference: reference(input.Object.ImmOrOwnedObject) };
   }
@@ -167,6 +175,20 @@ function decodeInput(input: BcsInput): PtbInput {
     objectId: shared.objectId,
     initialVersion: BigInt(shared.initialSharedVersion),
     mutable: shared.mutable,
+  };
+}
+
+function decodeWithdrawal({
+  reservation,
+  typeArg,
+  withdrawFrom,
+}: NonNullable<BcsInput["FundsWithdrawal"]>): PtbInput {
+  if (withdrawFrom.$kind === "SenderAllowance") throw unsupported("withdrawals under an allowance");
+  return {
+    kind: "withdrawal",
+    amount: BigInt(reservation.MaxAmountU64),
+    coinType: parseStructType(typeArg.Balance, "coin_type"),
+    from: withdrawFrom.$kind === "Sender" ? "sender" : "sponsor",
   };
 }
 

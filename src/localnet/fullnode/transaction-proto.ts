@@ -123,6 +123,18 @@ function inputProto(input: PtbInput): GrpcTypes.Input {
   switch (input.kind) {
     case "pure":
       return { kind: InputKind.PURE, pure: input.bytes };
+    case "withdrawal":
+      return {
+        kind: InputKind.FUNDS_WITHDRAWAL,
+        fundsWithdrawal: {
+          amount: input.amount,
+          coinType: input.coinType,
+          source:
+            input.from === "sender"
+              ? GrpcTypes.FundsWithdrawal_Source.SENDER
+              : GrpcTypes.FundsWithdrawal_Source.SPONSOR,
+        },
+      };
     case "owned":
       return { kind: InputKind.IMMUTABLE_OR_OWNED, ...input.reference };
     case "receiving":

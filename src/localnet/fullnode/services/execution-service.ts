@@ -8,6 +8,7 @@ import type { Ledger } from "../ledger.ts";
 import type { FunctionTable } from "../move-function.ts";
 import { applyReadMask } from "../read-mask.ts";
 import { resolveInputs } from "../resolve-transaction.ts";
+import { withSettlement } from "../settlement.ts";
 import { checkSignatures } from "../signatures.ts";
 import { simulate } from "../simulate.ts";
 import { decodeTransaction } from "../transaction-data.ts";
@@ -81,7 +82,9 @@ async function executeTransaction(
     const frame = { digest, sender: content.sender, transaction, signatures };
     const { checkpoint, timestampMs } = time;
     const executed = encodeExecuted(executedTransaction(frame, outcome, time));
-    return { digest, checkpoint, timestampMs, executed, written: outcome.written, deleted: outcome.deleted };
+    const { written, deleted, funds } = outcome;
+    const commit = { digest, checkpoint, timestampMs, executed, written, deleted };
+    return withSettlement(ledger, time, commit, funds);
   });
   const stored = ledger.transaction(digest);
   if (stored === undefined) throw new Error(`transaction ${digest} was not committed`);

@@ -166,7 +166,7 @@ function getCheckpoint(
   return checkpointProto(stored, request.readMask, ["sequence_number", "digest"]);
 }
 
-/** A checkpoint contains one transaction and has the same digest. */
+/** A checkpoint has the digest of its first transaction. The other one, if any, is a settlement. */
 function findCheckpoint(
   ledger: Ledger,
   id: GrpcTypes.GetCheckpointRequest["checkpointId"],

@@ -1,4 +1,5 @@
 import { GrpcTypes } from "@mysten/sui/grpc";
+import { addressBalance, addressBalances } from "../address-balance.ts";
 import { RpcFailure, Status } from "../failures.ts";
 import type { Ledger } from "../ledger.ts";
 import { type ChainObject, coinBalance } from "../object.ts";
@@ -42,7 +43,8 @@ export function stateService(
     unary(service, "GetBalance", GrpcTypes.GetBalanceRequest, GrpcTypes.GetBalanceResponse, (request) => {
       const owner = parseAddress(request.owner, "owner");
       const coinType = parseStructType(request.coinType ?? SUI_TYPE, "coin_type");
-      return { balance: balanceProto(coinType, ledger.objects.owned(owner, coinObjectType(coinType))) };
+      const coins = ledger.objects.owned(owner, coinObjectType(coinType));
+      return { balance: balanceProto(coinType, coins, addressBalance(ledger.objects.get, owner, coinType)) };
     }),
     unary(service, "ListBalances", GrpcTypes.ListBalancesRequest, GrpcTypes.ListBalancesResponse, (request) =>
       listBalances(ledger, request),
@@ -151,15 +153,18 @@ function listBalances(
     const coinType = coinTypeOf(object.type) ?? "";
     byType.set(coinType, [...(byType.get(coinType) ?? []), object]);
   }
-  const entries = [...byType].sort(([a], [b]) => (a < b ? -1 : 1));
-  const page = pageOf(entries, ([coinType]) => coinType, request.pageSize, request.pageToken);
+  const outside = addressBalances(ledger.objects, owner);
+  const coinTypes = [...new Set([...byType.keys(), ...outside.keys()])].sort();
+  const page = pageOf(coinTypes, (coinType) => coinType, request.pageSize, request.pageToken);
   return {
-    balances: page.items.map(([coinType, objects]) => balanceProto(coinType, objects)),
+    balances: page.items.map((coinType) =>
+      balanceProto(coinType, byType.get(coinType) ?? [], outside.get(coinType) ?? 0n),
+    ),
     ...(page.nextPageToken === undefined ? {} : { nextPageToken: page.nextPageToken }),
   };
 }
 
-function balanceProto(coinType: string, objects: readonly ChainObject[]): GrpcTypes.Balance {
-  const balance = objects.reduce((total, object) => total + coinBalance(object.contents), 0n);
-  return { coinType, balance, coinBalance: balance, addressBalance: 0n };
+function balanceProto(coinType: string, coins: readonly ChainObject[], outside: bigint): GrpcTypes.Balance {
+  const inCoins = coins.reduce((total, coin) => total + coinBalance(coin.contents), 0n);
+  return { coinType, balance: inCoins + outside, coinBalance: inCoins, addressBalance: outside };
 }
