@@ -41,9 +41,11 @@ const OWN_STAGES = new Set(["parameters", "keys", "prepare"]);
 
 async function withClient({ baseUrl, apiKey, curve }: ColdOnboardTask): Promise<number> {
   // The compiled client, as published.
-  const entry = path.join(import.meta.dirname, "../dist/src/sdk/index.js");
-  const { createClient } = (await import(entry)) as typeof import("../src/sdk/index.ts");
-  const client = createClient({ baseUrl, apiKey, network: "localnet" });
+  const entries = path.join(import.meta.dirname, "../dist/src/sdk");
+  const sdk = (await import(path.join(entries, "index.js"))) as typeof import("../src/sdk/index.ts");
+  const worker = (await import(path.join(entries, "worker.js"))) as typeof import("../src/sdk/worker.ts");
+  const engine = worker.createWorkerEngine();
+  const client = sdk.createClient({ baseUrl, apiKey, network: "localnet", engine });
   let stage = "";
   let beganMs = 0;
   let ownMs = 0;

@@ -6,6 +6,7 @@
 import { parseArgs } from "node:util";
 import { chooseTriple } from "../src/cli/demo-arguments.ts";
 import { startThrowawayService } from "../src/cli/throwaway-service.ts";
+import { createWorkerEngine } from "../src/crypto/worker-engine.ts";
 import { createClient, type Network } from "../src/sdk/index.ts";
 
 const { values } = parseArgs({
@@ -38,7 +39,8 @@ async function measure(
   count: number,
 ): Promise<void> {
   const requests = countRequests(access.baseUrl);
-  const client = createClient({ baseUrl: access.baseUrl, apiKey: access.apiKey, network: access.network });
+  const { baseUrl, apiKey, network } = access;
+  const client = createClient({ baseUrl, apiKey, network, engine: createWorkerEngine() });
   const seed = globalThis.crypto.getRandomValues(new Uint8Array(32));
   const { dwallet, userSecretKeyShareHex } = await client.onboard({ seed, curve: triple.curve });
   const times = new Map<string, number[]>();

@@ -28,7 +28,6 @@ const TOO_LONG = 400;
 /** Files that offer another file's function under its name, each with the reason. Every other name has one meaning. */
 const REPEATING_FILES: Readonly<Record<string, string>> = {
   "src/sdk/addresses.ts": "wraps the functions of protocol, so that a bundler loads them on demand",
-  "src/sdk/web-worker.ts": "is a package entry, with the engine of the other entry and its program embedded",
 };
 
 /** The verbs that a function may put before the name of its file. */

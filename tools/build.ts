@@ -23,7 +23,7 @@ const { status } = spawnSync(tsc, ["-p", "tsconfig.build.json", "--outDir", DIST
   stdio: "inherit",
 });
 if (status !== 0) process.exit(1);
-await writeWorkerText();
+await writeWorkerProgram();
 await vite.build(consoleConfig(path.join(DIST, "console")));
 for (const place of ["prisma/migrations", "gen/openapi.json", "move/treasury/compiled.json"]) {
   cpSync(path.join(ROOT, place), path.join(DIST, place), { recursive: true });
@@ -31,15 +31,16 @@ for (const place of ["prisma/migrations", "gen/openapi.json", "move/treasury/com
 writeFileSync(path.join(DIST, "build.json"), `${JSON.stringify({ commit })}\n`);
 chmodSync(path.join(DIST, "src/cli/main.js"), 0o755);
 
-/** Bundles the worker's program into the module that the bundler-independent entry imports. */
-async function writeWorkerText(): Promise<void> {
+/** Bundles the worker's program into one script, for the entry that contains it, and as a file that a site can serve. */
+async function writeWorkerProgram(): Promise<void> {
   const { outputFiles } = await build({
     entryPoints: [path.join(DIST, "src/crypto/engine-worker.js")],
     ...{ bundle: true, minify: true, write: false, format: "iife", platform: "browser", target: "es2022" },
     nodePaths: [path.join(ROOT, "node_modules")],
     legalComments: "inline",
   });
-  const text = JSON.stringify(outputFiles[0]?.text);
-  const module = path.join(DIST, "src/crypto/engine-worker-text.js");
-  writeFileSync(module, `export const ENGINE_WORKER_TEXT = ${text};\n`);
+  const text = outputFiles[0]?.text ?? "";
+  const module = path.join(DIST, "src/crypto/engine-worker-program.js");
+  writeFileSync(module, `export const ENGINE_WORKER_PROGRAM = ${JSON.stringify(text)};\n`);
+  writeFileSync(path.join(DIST, "worker-program.js"), text);
 }

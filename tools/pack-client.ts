@@ -13,7 +13,8 @@ import { moduleClosure } from "./pack-client/module-closure.ts";
 /** The package's entries, and the module of each one, without its extension. */
 const ENTRIES: Readonly<Record<string, string>> = {
   ".": "src/sdk/index",
-  "./web-worker": "src/sdk/web-worker",
+  "./worker": "src/sdk/worker",
+  "./reference": "src/sdk/reference",
   "./admin": "src/sdk/admin/index",
   "./viem": "src/signers/viem/index",
   "./ethers": "src/signers/ethers/index",
@@ -21,6 +22,8 @@ const ENTRIES: Readonly<Record<string, string>> = {
   "./sui": "src/signers/sui/index",
   "./bitcoin": "src/signers/bitcoin/index",
 };
+/** The program of the workers, for a site that serves it itself. */
+const WORKER_PROGRAM = "worker-program.js";
 
 const ROOT = path.resolve(import.meta.dirname, "..");
 const { values } = parseArgs({ options: { to: { type: "string", default: "." } } });
@@ -57,6 +60,7 @@ function stage(dist: string, staged: string): { name: string; version: string } 
   const closure = moduleClosure(Object.values(ENTRIES).map((module) => path.join(dist, `${module}.js`)));
   for (const file of closure.files)
     cpSync(file, path.join(staged, "dist", path.relative(dist, file)), { recursive: true });
+  cpSync(path.join(dist, WORKER_PROGRAM), path.join(staged, "dist", WORKER_PROGRAM));
   for (const [from, to] of [
     ["LICENSE", "LICENSE"],
     ["tools/pack-client/README.md", "README.md"],

@@ -9,9 +9,10 @@ import {
   signPsbt,
 } from "threshold-signing-service/bitcoin";
 import { Curve, createClient } from "threshold-signing-service/sdk";
+import { createWorkerEngine } from "threshold-signing-service/worker";
 
 const { baseUrl, apiKey } = JSON.parse(readFileSync(".data/dev.json", "utf8"));
-const client = createClient({ baseUrl, apiKey, network: "localnet" });
+const client = createClient({ baseUrl, apiKey, network: "localnet", engine: createWorkerEngine() });
 
 const seed = randomBytes(32); // keep it secret: anyone who has it can spend
 const { dwallet, publicKeyHex, sessionDigestHex } = await client.onboard({ seed, curve: Curve.SECP256K1 });

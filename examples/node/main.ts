@@ -2,9 +2,10 @@
 import { randomBytes } from "node:crypto";
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { Curve, createClient, Hash, SignatureAlgorithm, TssError } from "threshold-signing-service/sdk";
+import { createWorkerEngine } from "threshold-signing-service/worker";
 
 const { baseUrl, apiKey } = JSON.parse(readFileSync(".data/dev.json", "utf8"));
-const client = createClient({ baseUrl, apiKey, network: "localnet" });
+const client = createClient({ baseUrl, apiKey, network: "localnet", engine: createWorkerEngine() });
 
 // Keep the seed in a safer place than this: anyone who has it can sign.
 if (!existsSync("seed.hex")) writeFileSync("seed.hex", randomBytes(32).toString("hex"), { mode: 0o600 });

@@ -3,6 +3,7 @@ import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { Curve, createClient } from "threshold-signing-service/sdk";
 import { createDWalletAccount } from "threshold-signing-service/viem";
+import { createWorkerEngine } from "threshold-signing-service/worker";
 import {
   createPublicClient,
   createTestClient,
@@ -14,7 +15,7 @@ import {
 import { foundry } from "viem/chains";
 
 const { baseUrl, apiKey } = JSON.parse(readFileSync(".data/dev.json", "utf8"));
-const client = createClient({ baseUrl, apiKey, network: "localnet" });
+const client = createClient({ baseUrl, apiKey, network: "localnet", engine: createWorkerEngine() });
 
 const seed = randomBytes(32); // keep it secret: anyone who has it can spend
 const { dwallet, sessionDigestHex } = await client.onboard({ seed, curve: Curve.SECP256K1 });

@@ -8,7 +8,7 @@ import {
   type SignStage,
   TssError,
 } from "threshold-signing-service/sdk";
-import { createWorkerEngine } from "threshold-signing-service/web-worker";
+import { createWorkerEngine } from "threshold-signing-service/worker";
 
 /** The combinations that the page offers: all that the network supports. */
 export const ALGORITHMS = [
@@ -66,7 +66,7 @@ export interface Made {
   readonly signature: Uint8Array;
 }
 
-/** Computes on workers, so that the page stays responsive. */
+/** Computes on workers: the page stays responsive, and two workers share the half of an ECDSA signature. */
 const engine = createWorkerEngine();
 
 /** Creates or finds the seed's key and signs with it, or resumes an interrupted task. Throws a TssError. */

@@ -1,4 +1,5 @@
 import { bytesToHex } from "@noble/hashes/utils.js";
+import { createWorkerEngine } from "../crypto/worker-engine.ts";
 import { addressOfKey } from "../protocol/addresses.ts";
 import type { AlgorithmTriple } from "../protocol/algorithms.ts";
 import { hexToBytes } from "../protocol/bytes.ts";
@@ -87,7 +88,7 @@ export async function demonstrate(
 ): Promise<DemoReport> {
   const { curve, signatureAlgorithm, hash } = triple;
   const { baseUrl, apiKey, network } = access;
-  const client = createClient({ baseUrl, apiKey, network });
+  const client = createClient({ baseUrl, apiKey, network, engine: createWorkerEngine() });
   const seed = globalThis.crypto.getRandomValues(new Uint8Array(32));
   const onProgress = (action: string) => (stage: string) => {
     if (stage === "done") clock.end();

@@ -1,5 +1,7 @@
 import type { CryptoEngine } from "./engine.ts";
-import { startModuleThread } from "./start-module-thread.ts";
+import { nodeEngineThread, type StartEngineThread, webEngineThread } from "./engine-thread.ts";
+import { ENGINE_WORKER_PROGRAM } from "./engine-worker-program.ts";
+import { nodeThreads } from "./node-threads.ts";
 import { createWorkerEngineOn, type WorkerEngineOptions } from "./worker-engine-on.ts";
 
 /**
@@ -11,6 +13,9 @@ import { createWorkerEngineOn, type WorkerEngineOptions } from "./worker-engine-
  * and the next call gets a new worker. Idle workers do not keep a Node process alive. If no worker can be started (an
  * old runtime, a content security policy), the engine works on the caller's thread.
  *
+ * A page starts the workers from a `blob:` URL, which a content security policy allows with `worker-src blob:`. With
+ * `programUrl` it starts them from a file of its own site instead.
+ *
  * The engine copies a secret and transfers the copy to the worker, which overwrites it when the call ends. It does not
  * overwrite numbers that the computation derived from the secret, nor the memory of a crashed or terminated worker.
  *
@@ -20,6 +25,33 @@ import { createWorkerEngineOn, type WorkerEngineOptions } from "./worker-engine-
  * const engine = createWorkerEngine({ workerCount: 4 });
  * const client = createClient({ baseUrl, apiKey, network, engine });
  */
-export function createWorkerEngine(options: WorkerEngineOptions = {}): CryptoEngine {
-  return createWorkerEngineOn(startModuleThread, options);
+export function createWorkerEngine(
+  options: WorkerEngineOptions & {
+    /**
+     * The URL of the workers' program, the package's file `worker-program.js`, for a page that forbids `blob:`. Default:
+     * the text of the program, which is a part of this entry.
+     */
+    readonly programUrl?: string | URL | undefined;
+  } = {},
+): CryptoEngine {
+  const { programUrl } = options;
+  const program = programUrl === undefined ? ENGINE_WORKER_PROGRAM : absoluteUrl(programUrl);
+  return createWorkerEngineOn(startEngineThread(program), options);
+}
+
+/** Starts workers from the URL of a module or from the text of a script. Nothing is started before the first call. */
+export function startEngineThread(program: URL | string): StartEngineThread {
+  let url = typeof program === "string" ? undefined : program.href;
+  return (events) => {
+    const threads = nodeThreads();
+    if (threads !== undefined) return nodeEngineThread(threads, program, events);
+    url ??= URL.createObjectURL(new Blob([program as string], { type: "text/javascript" }));
+    const place = url;
+    return webEngineThread(() => new Worker(place), events);
+  };
+}
+
+/** A page may give a path of its own site. Throws a TypeError for a text that is no URL. */
+function absoluteUrl(url: string | URL): URL {
+  return new URL(url, globalThis.location?.href);
 }

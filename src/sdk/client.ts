@@ -1,10 +1,11 @@
 import type { Transport } from "@connectrpc/connect";
 import type { CryptoEngine } from "../crypto/engine.ts";
+import { createInlineEngine } from "../crypto/inline-engine.ts";
 import { chooseChain } from "./choose-chain.ts";
-import { chooseEngine } from "./choose-engine.ts";
 import { type ClientContext, createRawClients } from "./context.ts";
 import { createCustodyActions } from "./custody-actions.ts";
 import { deferredParts } from "./deferred-parts.ts";
+import { TssError } from "./errors.ts";
 import { getOrCreate } from "./get-or-create.ts";
 import type { Network } from "./names.ts";
 import { createNetworkSource } from "./network.ts";
@@ -63,11 +64,11 @@ export interface ClientOptions {
   /** Another Connect transport. The client adds its headers to it. Default: Connect over fetch with binary messages. */
   readonly transport?: Transport | undefined;
   /**
-   * The engine that computes the user's half. Default: this package's TypeScript engine, on workers that all clients of
-   * the process share. `reference` selects Ika's WebAssembly, which takes about ten seconds for an ECDSA half and
-   * blocks the thread. The caller closes an engine that it passes.
+   * The engine that computes the user's half. Default: this package's TypeScript engine on the caller's thread, in slices
+   * of about 20 ms. `createWorkerEngine` of the entry `/worker` computes on workers, and `createReferenceEngine` of the
+   * entry `/reference` in Ika's WebAssembly. The caller closes an engine that it passes.
    */
-  readonly engine?: CryptoEngine | "reference" | undefined;
+  readonly engine?: CryptoEngine | undefined;
   /**
    * The fullnode that the client reads the chain from, or up to eight, which must all answer and agree. Default on
    * testnet and mainnet: Sui's public fullnode. Default on a localnet: the fullnode that the service names.
@@ -90,7 +91,7 @@ function createContext(options: ClientOptions, transport: Transport): ClientCont
   const raw = createRawClients(transport);
   const source = createNetworkSource(raw.onboarding, network);
   const chosen = chooseChain(options);
-  const engine = chooseEngine(options.engine);
+  const engine = checkedEngine(options.engine) ?? createInlineEngine();
   return {
     network,
     raw,
@@ -99,4 +100,12 @@ function createContext(options: ClientOptions, transport: Transport): ClientCont
     ...deferredParts({ chosen, source, engine }),
     activeDWallets: new Map(),
   };
+}
+
+function checkedEngine(engine: CryptoEngine | undefined): CryptoEngine | undefined {
+  if (engine === undefined || (typeof engine === "object" && engine !== null)) return engine;
+  throw new TssError(
+    "VALIDATION",
+    "engine: must be an engine, such as createWorkerEngine() of the entry /worker",
+  );
 }

@@ -29,8 +29,6 @@ export {
 } from "../../gen/client/tss/v1/signing_pb.ts";
 export type { CryptoEngine } from "../crypto/engine.ts";
 export { createInlineEngine } from "../crypto/inline-engine.ts";
-export { createWorkerEngine } from "../crypto/worker-engine.ts";
-export type { WorkerEngineOptions } from "../crypto/worker-engine-on.ts";
 export type { ActionOptions } from "./action.ts";
 export {
   addressesOfKey,

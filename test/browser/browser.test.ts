@@ -1,5 +1,5 @@
 /** The client's package in a page of Chromium, built by three bundlers without configuration. */
-import { existsSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
+import { cpSync, existsSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { type Browser, chromium, type Page } from "playwright-core";
@@ -114,14 +114,15 @@ else {
       expect(blockedMs).toBeGreaterThan(MOST_BLOCKED_MS);
     });
 
-    test("starts the default engine's worker, or computes on the page's thread and reports it", async () => {
-      const outcome: Outcome<{ signerAddress: string; fallback: string }> =
-        await page.evaluate('deriveAddress("module")');
-      expect(outcome.failure).toBeUndefined();
-      const { signerAddress, fallback } = outcome.result!;
-      expect(signerAddress).toBe(deriveUserKeys(new Uint8Array(32), "ED25519").signerAddress);
-      // esbuild does not bundle a worker's module.
-      expect(fallback !== "").toBe(bundler === "esbuild");
+    test("starts workers from a file of its site, and reports a file that is missing", async () => {
+      const program = path.join(place, "out/worker-program.js");
+      const derive = (): Promise<Outcome<{ signerAddress: string; fallback: string }>> =>
+        page.evaluate('deriveAddress("file")');
+      const { signerAddress } = deriveUserKeys(new Uint8Array(32), "ED25519");
+      cpSync(path.join(pages, "node_modules/threshold-signing-client/dist/worker-program.js"), program);
+      expect(await derive()).toEqual({ result: { signerAddress, fallback: "" } });
+      rmSync(program);
+      expect(await derive()).toEqual({ result: { signerAddress, fallback: expect.stringMatching(/./) } });
     });
   });
 }

@@ -1,8 +1,12 @@
 // A user's page that uses the client's package. The test gives it options and reads `window.outcome`.
-import { createClient, createWorkerEngine } from "threshold-signing-client";
-import { createWorkerEngine as createTextWorkerEngine } from "threshold-signing-client/web-worker";
+import { createClient } from "threshold-signing-client";
+import { createWorkerEngine } from "threshold-signing-client/worker";
 
-const WAYS = { module: createWorkerEngine, text: createTextWorkerEngine };
+/** The workers' program is a part of the page, or a file that the page's site serves. */
+const WAYS = {
+  text: (options) => createWorkerEngine(options),
+  file: (options) => createWorkerEngine({ ...options, programUrl: "/worker-program.js" }),
+};
 
 /** The outcome of a flow, in a form that can be passed to the test. */
 async function outcomeOf(flow) {

@@ -13,6 +13,8 @@ import { runProgram } from "./run-program.ts";
 
 const PACKAGES_MAX = 45;
 const MEGABYTES_MAX = 60;
+/** The libraries of the signers. */
+const LIBRARIES = ["viem", "ethers", "@solana/kit", "@scure/btc-signer"];
 /** Packages that only a server needs. */
 const SERVER_PACKAGES =
   /^(@prisma\/|@electric-sql\/|@ika\.xyz\/|ioredis$|pg$|pino$|prom-client$|@connectrpc\/connect-node$)/;
@@ -23,7 +25,8 @@ describe("the client's package", () => {
   beforeAll(() => {
     writeFileSync(path.join(folder, "package.json"), '{ "type": "module" }');
     installed = installClient(folder);
-  });
+    // It compiles the package first.
+  }, 300_000);
   afterAll(() => rmSync(folder, { recursive: true }));
 
   it("contains no server, and installs few and small packages", () => {
@@ -49,9 +52,8 @@ describe("the client's package", () => {
     const manifest = JSON.parse(
       readFileSync(path.join(folder, "node_modules/threshold-signing-client/package.json"), "utf8"),
     );
-    const libraries = ["viem", "ethers", "@solana/kit", "@scure/btc-signer"];
-    expect(Object.keys(manifest.peerDependencies)).toEqual(expect.arrayContaining(libraries));
-    for (const name of libraries) {
+    expect(Object.keys(manifest.peerDependencies)).toEqual(expect.arrayContaining(LIBRARIES));
+    for (const name of LIBRARIES) {
       expect(manifest.peerDependenciesMeta[name]).toEqual({ optional: true });
       expect(manifest.dependencies[name]).toBeUndefined();
       expect(installed.packages).not.toContain(name);
@@ -85,7 +87,7 @@ describe("the client's package", () => {
     writeFileSync(
       path.join(folder, "worker.js"),
       [
-        'import { createWorkerEngine } from "threshold-signing-client";',
+        'import { createWorkerEngine } from "threshold-signing-client/worker";',
         "const engine = createWorkerEngine({ onFallback: (cause) => console.error(cause) });",
         'const keys = await engine.deriveUserKeys({ curve: "ED25519", seed: new Uint8Array(32) });',
         "console.log(keys.signerAddress);",
@@ -124,9 +126,14 @@ describe("the client's package", () => {
   const COMPUTATIONS = "src/crypto/plain-calls.js";
   it.each([
     ["makes a client", 'import { createClient } from "threshold-signing-client";', [], 60],
-    ["onboards and signs", 'import { createClient } from "threshold-signing-client";', ACTIONS, 188],
     [
-      "onboards and signs without workers",
+      "onboards and signs on workers",
+      'import { createClient } from "threshold-signing-client";',
+      ACTIONS,
+      188,
+    ],
+    [
+      "onboards and signs on its own thread",
       'import { createClient } from "threshold-signing-client";',
       [...ACTIONS, COMPUTATIONS],
       208,
@@ -139,7 +146,7 @@ describe("the client's package", () => {
     ],
     [
       "makes an engine whose workers' program is part of the page",
-      'import { createWorkerEngine as createClient } from "threshold-signing-client/web-worker";',
+      'import { createWorkerEngine as createClient } from "threshold-signing-client/worker";',
       [],
       63,
     ],
@@ -161,6 +168,21 @@ describe("the client's package", () => {
     expect(outputFiles).toHaveLength(1);
     expect(gzipSync(outputFiles[0]!.contents).length / 1e3).toBeLessThan(kilobytesMax);
   });
+
+  it.each(["", "/admin", "/viem", "/ethers", "/solana", "/sui", "/bitcoin"])(
+    "has no worker, no `import.meta` and no WebAssembly in a bundle of its entry %s",
+    async (entry) => {
+      const { outputFiles, warnings } = await build({
+        stdin: { contents: `export * from "threshold-signing-client${entry}";`, resolveDir: folder },
+        ...{ bundle: true, format: "esm", platform: "browser", write: false, logLevel: "silent" },
+        external: LIBRARIES,
+      });
+      expect(warnings).toEqual([]);
+      const { text } = outputFiles[0]!;
+      for (const found of ["import.meta", "new Worker", "worker_threads", "ika-wasm"])
+        expect(text.includes(found), found).toBe(false);
+    },
+  );
 
   it("passes publint and Are The Types Wrong", async () => {
     for (const [program, ...options] of [

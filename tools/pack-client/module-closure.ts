@@ -13,13 +13,11 @@ export interface ModuleClosure {
 
 const BLOCK_COMMENTS = /\/\*[\s\S]*?\*\//g;
 const STATIC = /(?:^|[\s;}])(?:from|import)\s*"([^"]+)"/g;
-/** The URL of a worker's module, in the form that bundlers recognise. */
-const WORKER = /new Worker\(\s*new URL\(\s*"([^"]+)",\s*import\.meta\.url\s*\)/g;
 const DYNAMIC = /\bimport\(\s*"([^"]+)"\s*\)/g;
 
 /**
- * Follows the imports of compiled modules and their declarations from several entries, and the workers that they start.
- * Throws if a module imports one of Node's modules, because the client's code also runs in browsers.
+ * Follows the imports of compiled modules and their declarations from several entries. Throws if a module
+ * imports one of Node's modules, because the client's code also runs in browsers.
  */
 export function moduleClosure(entries: readonly string[]): ModuleClosure {
   const files = new Set<string>();
@@ -36,7 +34,6 @@ export function moduleClosure(entries: readonly string[]): ModuleClosure {
     const isDeclaration = file.endsWith(".d.ts");
     for (const [pattern, found] of [
       [STATIC, packages],
-      [WORKER, packages],
       [DYNAMIC, isDeclaration ? packages : dynamicPackages],
     ] as const) {
       for (const [, specifier = ""] of text.matchAll(pattern)) {

@@ -1,6 +1,5 @@
 import { expect, test, vi } from "vitest";
 import { callsHere } from "../../../src/crypto/calls-here.ts";
-import { deferredEngine } from "../../../src/crypto/deferred-engine.ts";
 import { createInlineEngine } from "../../../src/crypto/inline-engine.ts";
 import { loadPart, PartMissingError } from "../../../src/crypto/load-part.ts";
 
@@ -35,24 +34,4 @@ test("a call whose computation cannot be loaded overwrites its secrets", async (
   const call = callsHere().run("deriveUserKeys", { curve: "ED25519", seed }, undefined);
   await expect(call).rejects.toBeInstanceOf(PartMissingError);
   expect(seed).toEqual(new Uint8Array(32));
-});
-
-test("a deferred engine loads once, loads again after a failure, and closes the loaded engine", async () => {
-  const closed: string[] = [];
-  const load = vi
-    .fn<() => Promise<ReturnType<typeof createInlineEngine>>>()
-    .mockRejectedValueOnce(new Error("offline"))
-    .mockResolvedValue({
-      ...createInlineEngine(),
-      ready: async () => {},
-      close: async () => void closed.push("it"),
-    });
-  const engine = deferredEngine(load);
-  expect(load).not.toHaveBeenCalled();
-  await expect(engine.ready()).rejects.toBeInstanceOf(PartMissingError);
-  await engine.ready();
-  await engine.ready();
-  await engine.close();
-  expect(load).toHaveBeenCalledTimes(2);
-  expect(closed).toEqual(["it"]);
 });

@@ -6,10 +6,10 @@ import { callsHere } from "../../../src/crypto/calls-here.ts";
 import { callsOnThreads } from "../../../src/crypto/calls-on-threads.ts";
 import { type CreateSignMessageInput, type CryptoEngine, EngineError } from "../../../src/crypto/engine.ts";
 import type { StartEngineThread } from "../../../src/crypto/engine-thread.ts";
+import { ENGINE_WORKER_PROGRAM } from "../../../src/crypto/engine-worker-program.ts";
 import { createInlineEngine } from "../../../src/crypto/inline-engine.ts";
 import { SecretBytes } from "../../../src/crypto/secret-bytes.ts";
-import { startModuleThread } from "../../../src/crypto/start-module-thread.ts";
-import { createWorkerEngine } from "../../../src/crypto/worker-engine.ts";
+import { createWorkerEngine, startEngineThread } from "../../../src/crypto/worker-engine.ts";
 import { createWorkerEngineOn } from "../../../src/crypto/worker-engine-on.ts";
 import type { Form, FormGroup } from "../../../src/protocol/class-groups/forms.ts";
 import {
@@ -71,7 +71,7 @@ describe("an engine on workers", () => {
   test("needs one turn of the event loop for each worker's answer to an ECDSA half", SLOW, async () => {
     const answers: string[] = [];
     const start: StartEngineThread = (events) =>
-      startModuleThread({
+      startEngineThread(ENGINE_WORKER_PROGRAM)({
         ...events,
         onMessage(message) {
           answers.push(message.kind);
@@ -139,7 +139,7 @@ function watched(): { readonly start: StartEngineThread; readonly threads: Retur
   return {
     threads,
     start(events) {
-      const thread = startModuleThread(events);
+      const thread = startEngineThread(ENGINE_WORKER_PROGRAM)(events);
       threads.push(thread);
       return thread;
     },

@@ -1,28 +1,29 @@
 import { expect, test, vi } from "vitest";
-import { chooseEngine } from "../../../src/sdk/choose-engine.ts";
 import { createClient } from "../../../src/sdk/client.ts";
 
-const loaded = vi.hoisted(() => ({ count: 0 }));
-vi.mock("../../../src/crypto/ika-wasm.ts", () => ({
-  loadIkaWasm: () => {
-    loaded.count++;
-    return Promise.reject(new Error("not here"));
-  },
-}));
+const made = vi.hoisted(() => ({ count: 0 }));
+vi.mock("../../../src/crypto/inline-engine.ts", async (importOriginal) => {
+  const original = await importOriginal<typeof import("../../../src/crypto/inline-engine.ts")>();
+  return {
+    createInlineEngine() {
+      made.count++;
+      return original.createInlineEngine();
+    },
+  };
+});
+const OPTIONS = { baseUrl: "http://127.0.0.1:1", apiKey: "tss_key", network: "localnet" } as const;
 
-test("the WebAssembly is loaded by the reference engine, and not by the default one", async () => {
-  await chooseEngine(undefined).ready();
-  expect(loaded.count).toBe(0);
-  await expect(chooseEngine("reference").ready()).rejects.toThrow("not here");
-  expect(loaded.count).toBe(1);
+test("a client computes on the calling thread unless it is given an engine", async () => {
+  createClient(OPTIONS);
+  expect(made.count).toBe(1);
+  const { createWorkerEngine } = await import("../../../src/crypto/worker-engine.ts");
+  createClient({ ...OPTIONS, engine: createWorkerEngine() });
+  expect(made.count).toBe(1);
 });
 
-test("an engine of the caller is used, and another value is refused", () => {
-  const engine = chooseEngine(undefined);
-  expect(chooseEngine(engine)).toBe(engine);
-  const options = { baseUrl: "http://127.0.0.1:1", apiKey: "tss_key", network: "localnet" } as const;
-  for (const other of ["fast", 1, null]) {
-    expect(() => createClient({ ...options, engine: other as never })).toThrow(
+test("a value that is no engine is refused, also the name of one", () => {
+  for (const other of ["reference", 1, null]) {
+    expect(() => createClient({ ...OPTIONS, engine: other as never })).toThrow(
       expect.objectContaining({ reason: "VALIDATION", message: expect.stringContaining("engine") }),
     );
   }
