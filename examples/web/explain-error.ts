@@ -6,6 +6,7 @@ const ADVICE: Readonly<Record<string, string>> = {
   MISSING_KEY: "Enter the API key.",
   UNREACHABLE:
     "The service does not answer. Check that it runs, and its URL. This page calls https, and http on this machine.",
+  WRONG_URL: "Something other than the service answers at this URL. Correct the URL.",
   CHAIN_UNAVAILABLE: "The chain does not answer. Try again.",
   CODE_UNAVAILABLE: "A part of the page did not load. Reload the page.",
   ABORTED: "You cancelled the action. The service continues its part. Resume the action here.",

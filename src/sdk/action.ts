@@ -47,7 +47,10 @@ export interface Action<Stage extends string = string> {
 
 /** Options that every action accepts. */
 export interface ActionOptions<Stage extends string = string> {
-  /** Ends the action with reason ABORTED. Work that the service has already begun continues. */
+  /**
+   * Ends the action with reason ABORTED; the error's `cause` is the signal's reason. Work that the service has already
+   * begun continues.
+   */
   readonly signal?: AbortSignal | undefined;
   /** Called when each stage begins, with the milliseconds since the action's start, and finally with `done`. */
   readonly onProgress?: ((stage: Stage | "done", elapsedMs: number) => void) | undefined;
@@ -123,14 +126,17 @@ function openAction<Stage extends string>(
       const metadata = facts;
       if (options.signal?.aborted === true) {
         const cause = options.signal.reason;
-        return new TssError("ABORTED", "the caller aborted", { metadata, resumeToken, cause });
+        return new TssError("ABORTED", `the caller aborted${textOf(cause)}`, {
+          metadata,
+          resumeToken,
+          cause,
+        });
       }
       if (timeout.aborted || remainingMs() === 0 || error instanceof PollTimeoutError) {
-        return new TssError(
-          "TIMEOUT",
-          `not finished within ${timeoutMs} ms; the action continues, resume it by its id`,
-          { metadata, resumeToken, cause: error },
-        );
+        const advice = adviceFor(facts, resumeToken);
+        return new TssError("TIMEOUT", `not finished within ${timeoutMs} ms${advice}`, {
+          ...{ metadata, resumeToken, cause: error },
+        });
       }
       const failure = toTssError(error);
       return withMetadata(failure, metadata, isResumable(failure) ? resumeToken : undefined);
@@ -139,6 +145,19 @@ function openAction<Stage extends string>(
       for (const secret of owned) secret.destroy();
     },
   };
+}
+
+/** A read has nothing to resume. */
+function adviceFor(facts: Readonly<Record<string, string>>, resumeToken: string | undefined): string {
+  if (resumeToken !== undefined) return "; the action continues, resume it with the error's resumeToken";
+  if (facts["idempotencyKey"] !== undefined) return "; repeat it with the same idempotencyKey";
+  return "";
+}
+
+/** Returns the text of the caller's reason, unless it only says that a signal was aborted. */
+function textOf(reason: unknown): string {
+  const text = reason instanceof Error && reason.name !== "AbortError" ? reason.message : reason;
+  return typeof text === "string" && text !== "" ? `: ${text}` : "";
 }
 
 function toTssError(error: unknown): TssError {

@@ -61,8 +61,12 @@ function chosenUrls({ fullnodeUrl }: ChainChoice): readonly string[] | undefined
 
 /** Returns whether a text is an http or https URL without credentials. */
 export function isHttpUrl(text: string): boolean {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  return /^https?:$/.test(url?.protocol ?? "") && url?.username === "" && url.password === "";
+  try {
+    const { protocol, username, password } = new URL(text);
+    return /^https?:$/.test(protocol) && username === "" && password === "";
+  } catch {
+    return false;
+  }
 }
 
 function invalid(field: string, problem: string): TssError {

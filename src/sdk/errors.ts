@@ -33,6 +33,8 @@ export type LocalReason =
   | "ABORTED"
   /** The service does not answer. */
   | "UNREACHABLE"
+  /** Something other than the service answers at the base URL: a redirect or a page; `metadata.status` is its status. */
+  | "WRONG_URL"
   /** A fullnode does not answer; `metadata.fullnode` is its position in the list, from 1. */
   | "CHAIN_UNAVAILABLE"
   /** A part of the client's code cannot be loaded, such as a chunk of a page that was deployed again. */
@@ -128,6 +130,8 @@ function bounded(metadata: Readonly<Record<string, string>>): Record<string, str
 
 /** Converts a service's error: reason and metadata from ErrorInfo, the retry delay from RetryInfo. */
 export function fromConnectError(error: ConnectError): TssError {
+  // The transport's own refusal.
+  if (error.cause instanceof TssError) return error.cause;
   const info = error.findDetails(ErrorInfoSchema).find((detail) => detail.domain === "tss");
   return new TssError(info?.reason ?? reasonOfCode(error), error.rawMessage, {
     // A non-Connect answer may carry the header twice: in its headers and its trailers.
@@ -161,7 +165,7 @@ export function isResumable({ reason, retryAfterMs }: TssError): boolean {
 
 /** Reasons that do not decide whether the action succeeds. */
 const UNDECIDED: ReadonlySet<string> = new Set([
-  ...["TIMEOUT", "ABORTED", "UNREACHABLE", "CHAIN_UNAVAILABLE", "FULLNODES_DISAGREE"],
+  ...["TIMEOUT", "ABORTED", "UNREACHABLE", "WRONG_URL", "CHAIN_UNAVAILABLE", "FULLNODES_DISAGREE"],
   ...["CODE_UNAVAILABLE", "DEADLINE", "INTERNAL", "UNKNOWN", "CANCELED", "UNAVAILABLE", "DEADLINE_EXCEEDED"],
 ]);
 

@@ -6,8 +6,9 @@ import type { ClientContext } from "./context.ts";
 
 /**
  * Yields the states of a request, from the given one on, as long as the caller reads. They come from WatchSign, which
- * resumes from its cursor after a break. Where streams fail, it polls GetSign after 50 ms and then at growing intervals
- * of at most 500 ms. Throws the errors of GetSign, and the reason of the action's signal.
+ * resumes from its cursor after a break. Where streams fail, as on platforms whose fetch has none, it polls GetSign: it
+ * waits a tenth of the time that has passed, at least 50 ms and at most 5 s. Ten minutes take about 200 calls. Throws the
+ * errors of GetSign, and the reason of the action's signal.
  */
 export async function* followSign(
   context: ClientContext,
@@ -18,7 +19,7 @@ export async function* followSign(
   const ask = () => call(action, (options) => context.raw.signing.getSign({ signRequestId }, options));
   yield first;
   let cursor = "";
-  let pauseMs = FIRST_PAUSE_MS;
+  const start = performance.now();
   for (let watchCount = 0; ; watchCount++) {
     if (watchCount < WATCH_COUNT) {
       try {
@@ -33,8 +34,7 @@ export async function* followSign(
       }
     }
     yield await ask();
-    await sleep(pauseMs, action.signal);
-    pauseMs = Math.min(pauseMs * PAUSE_FACTOR, LONGEST_PAUSE_MS);
+    await sleep(pauseAfter(performance.now() - start), action.signal);
   }
 }
 
@@ -44,9 +44,11 @@ const WATCH_COUNT = 3;
 const FIRST_MESSAGE_MS = 3_000;
 /** WatchSign sends a heartbeat after 15 s without a message. */
 const NEXT_MESSAGE_MS = 40_000;
-const FIRST_PAUSE_MS = 50;
-const LONGEST_PAUSE_MS = 500;
-const PAUSE_FACTOR = 1.5;
+
+/** Returns the wait before the next poll. A poll notices a state at most a tenth later than a stream does. */
+export function pauseAfter(passedMs: number): number {
+  return Math.min(Math.max(passedMs / 10, 50), 5_000);
+}
 
 /** Yields the messages of one watch. Throws when the stream breaks or stays silent too long. */
 async function* watch(

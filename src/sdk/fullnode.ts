@@ -51,18 +51,39 @@ export interface ConnectedFullnode extends Fullnode {
  */
 const MAX_REPLY_BYTES = 4 * 1024 * 1024;
 
-/** Like fetch, but aborts the reply's body when it exceeds the limit. */
+/** Like fetch, but ends the reply's body with an error when it exceeds the limit. */
 async function fetchBounded(input: RequestInfo | URL, init?: RequestInit): Promise<Response> {
   const reply = await fetch(input, init);
-  if (reply.body === null) return reply;
-  let sizeBytes = 0;
-  const bound = new TransformStream<Uint8Array, Uint8Array>({
-    transform(chunk, controller) {
-      sizeBytes += chunk.length;
-      if (sizeBytes > MAX_REPLY_BYTES) controller.error(new Error("the fullnode's reply is too large"));
-      else controller.enqueue(chunk);
-    },
-  });
   const { status, statusText, headers } = reply;
-  return new Response(reply.body.pipeThrough(bound), { status, statusText, headers });
+  // The Sui client reads these fields, and a body that is a stream or an async iterable.
+  return { status, statusText, headers, body: boundedBody(reply) } as unknown as Response;
+}
+
+async function* boundedBody(reply: Response): AsyncGenerator<Uint8Array, void> {
+  let sizeBytes = Number(reply.headers.get("content-length") ?? 0);
+  const tooLarge = (): boolean => sizeBytes > MAX_REPLY_BYTES;
+  const error = new Error("the fullnode's reply is too large");
+  if (tooLarge()) throw error;
+  // React Native's fetch has no streams: there the body is undefined.
+  if (reply.body === null || reply.body === undefined) {
+    const bytes = new Uint8Array(await reply.arrayBuffer());
+    sizeBytes = bytes.length;
+    if (tooLarge()) throw error;
+    yield bytes;
+    return;
+  }
+  const reader = reply.body.getReader();
+  try {
+    sizeBytes = 0;
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      sizeBytes += value.length;
+      if (tooLarge()) throw error;
+      yield value;
+    }
+  } finally {
+    // Has no effect on a body that was read to its end.
+    await reader.cancel();
+  }
 }

@@ -11,6 +11,7 @@ import { Idempotency, idempotency } from "../../gen/client/tss/v1/options_pb.ts"
 import { type ActionOptions, runAction } from "./action.ts";
 import { call } from "./call.ts";
 import { TssError } from "./errors.ts";
+import { randomUuid } from "./random-uuid.ts";
 
 /** Wraps the generated client of a service: converts errors to TssErrors and retries calls that are safe to repeat. */
 export function createServiceCalls<S extends DescService>(service: S, transport: Transport): ServiceCalls<S> {
@@ -66,7 +67,7 @@ async function callOnce(
   options: RequestOptions,
   isKeyed: boolean,
 ): Promise<object> {
-  const { timeoutMs = 60_000, idempotencyKey = globalThis.crypto.randomUUID() } = options;
+  const { timeoutMs = 60_000, idempotencyKey = randomUuid() } = options;
   return await runAction(timeoutMs, options, async (action) => {
     if (isKeyed) action.facts["idempotencyKey"] = idempotencyKey;
     const headers: Record<string, string> = isKeyed ? { "idempotency-key": idempotencyKey } : {};

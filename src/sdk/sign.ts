@@ -14,6 +14,7 @@ import {
 import type { ClientContext } from "./context.ts";
 import { loadFlows } from "./load-flows.ts";
 import { ownSeed } from "./own-seed.ts";
+import { randomUuid } from "./random-uuid.ts";
 import type { ShareSource } from "./recover-share.ts";
 import type { SignArgs, SignOptions, SignResult } from "./sign-types.ts";
 
@@ -35,7 +36,7 @@ export async function sign(
 ): Promise<SignResult> {
   const { timeoutMs = 180_000 } = args;
   checkTimeout(timeoutMs);
-  const request = checkSignArgs(args, options.idempotencyKey ?? randomKey());
+  const request = checkSignArgs(args, options.idempotencyKey ?? randomUuid());
   return await runAction(timeoutMs, options, async (action) => {
     const own = ownSecrets(action, request);
     const { signWithin } = await loadFlows(action);
@@ -80,8 +81,4 @@ export function ownSecrets(action: Action, request: CheckedSign): CheckedSign {
   const { source, given } = request;
   if (given !== undefined) action.own(given);
   return { ...request, source: { ...source, seed: ownSeed(action, source.seed) } };
-}
-
-function randomKey(): string {
-  return globalThis.crypto.randomUUID();
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { sleep } from "../../../src/protocol/poll.ts";
-import { runAction } from "../../../src/sdk/action.ts";
+import { type Action, runAction } from "../../../src/sdk/action.ts";
 
 describe("an action", () => {
   test("that times out always reports it, so that its caller resumes it", async () => {
@@ -11,6 +11,20 @@ describe("an action", () => {
     );
     const reasons = (await Promise.all(ends)).map((end) => (end as { reason?: string }).reason);
     expect(new Set(reasons)).toEqual(new Set(["TIMEOUT"]));
+  });
+
+  test("that times out says how to go on: with its token, with its idempotency key, or not at all", async () => {
+    const messageOf = async (prepare: (action: Action) => Promise<void> | void) => {
+      const end = runAction(5, {}, async (action) => {
+        await prepare(action);
+        await sleep(60_000, action.signal);
+      });
+      return await end.catch((error: Error) => error.message);
+    };
+    expect(await messageOf(() => {})).toBe("not finished within 5 ms");
+    expect(await messageOf((action) => action.resumeAt("token"))).toMatch(/continues, .* resumeToken$/);
+    const keyed = (action: Action) => void Object.assign(action.facts, { idempotencyKey: "key" });
+    expect(await messageOf(keyed)).toMatch(/; repeat it with the same idempotencyKey$/);
   });
 
   test("accepts a time-out with a fraction", async () => {

@@ -1,4 +1,5 @@
 import { create, type DescMethod, type MessageInitShape } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { Code, ConnectError, type Transport, type UnaryResponse } from "@connectrpc/connect";
 import { describe, expect, test } from "vitest";
 import { Account } from "../../../gen/proto/tss/v1/account_pb.ts";
@@ -10,6 +11,7 @@ import { Signing } from "../../../gen/proto/tss/v1/signing_pb.ts";
 import { keyedMethods } from "../../../src/access/method-policy.ts";
 import { createAdminClient, TssError } from "../../../src/sdk/admin/index.ts";
 import { createProjectCalls } from "../../../src/sdk/project-calls.ts";
+import { withHeaders } from "../../../src/sdk/transport.ts";
 import { serviceError } from "./fake-service.ts";
 
 interface SeenCall {
@@ -176,6 +178,22 @@ describe("a call whose connection breaks", () => {
   });
 });
 
+test("every message of a reply prints as protobuf's JSON, also where it has 64-bit integers", async () => {
+  const { transport } = recording(({ method }) =>
+    method.name === "ListLedgerEntries"
+      ? { entries: [{ amountMicroUsd: -5n, createTime: timestampFromMs(0) }] }
+      : { balanceMicroUsd: 2n ** 60n },
+  );
+  const calls = createProjectCalls(withHeaders(transport, {}));
+  const balance = await calls.balance();
+  expect(JSON.parse(JSON.stringify(balance))).toEqual({ balanceMicroUsd: "1152921504606846976" });
+  expect(Object.keys(balance)).not.toContain("toJSON");
+  for await (const entry of calls.listLedgerEntries())
+    expect(JSON.parse(JSON.stringify({ entry }))).toEqual({
+      entry: { amountMicroUsd: "-5", createTime: "1970-01-01T00:00:00Z" },
+    });
+});
+
 test("a call ends with its signal or its time-out", async () => {
   const hanging: Transport = {
     async unary(_method, signal) {
@@ -185,6 +203,15 @@ test("a call ends with its signal or its time-out", async () => {
     stream: () => Promise.reject(new Error("a stream was opened")),
   };
   const calls = createProjectCalls(hanging);
-  await expect(calls.balance({ signal: AbortSignal.abort() })).rejects.toMatchObject({ reason: "ABORTED" });
-  await expect(calls.balance({ timeoutMs: 1 })).rejects.toMatchObject({ reason: "TIMEOUT" });
+  const cause = new Error("the user left");
+  await expect(calls.balance({ signal: AbortSignal.abort(cause) })).rejects.toMatchObject({
+    ...{ reason: "ABORTED", message: "the caller aborted: the user left", cause },
+  });
+  await expect(calls.balance({ signal: AbortSignal.abort() })).rejects.toMatchObject({
+    ...{ reason: "ABORTED", message: "the caller aborted" },
+  });
+  // A read has nothing to resume.
+  await expect(calls.balance({ timeoutMs: 1 })).rejects.toMatchObject({
+    ...{ reason: "TIMEOUT", message: "not finished within 1 ms", resumeToken: undefined },
+  });
 });

@@ -1,6 +1,7 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { expect, test } from "vitest";
 import { SignRequest_Status as Status } from "../../../gen/proto/tss/v1/signing_pb.ts";
+import { pauseAfter } from "../../../src/sdk/follow-sign.ts";
 import { watchSign } from "../../../src/sdk/watch-sign.ts";
 import { createFakeService, SIGN_REQUEST_ID, serviceError } from "./fake-service.ts";
 
@@ -60,4 +61,16 @@ test("a watch that its reader leaves keeps no stream and no timer", async () => 
   expect(isAborted).toBe(true);
   // Another test's timer may end meanwhile.
   expect(timers()).toBeLessThanOrEqual(before);
+});
+
+test("polls where there are no streams are rare, and notice a state at most a tenth of the wait later", () => {
+  let passedMs = 0;
+  let count = 0;
+  for (; passedMs < 600_000; count++) {
+    const pauseMs = pauseAfter(passedMs);
+    expect(pauseMs).toBeLessThanOrEqual(Math.max(50, passedMs / 10));
+    expect(pauseMs).toBeGreaterThanOrEqual(50);
+    passedMs += pauseMs;
+  }
+  expect(count).toBeLessThan(200);
 });
