@@ -136,7 +136,7 @@ describe.skipIf(test === undefined)("an exit", () => {
       r.status === "rejected" ? [(r.reason as ServiceError).reason] : [],
     );
     expect(new Set(digests).size).toBe(1);
-    expect(digests.length).toBeGreaterThanOrEqual(8);
+    expect(digests).toHaveLength(8);
     expect(refusals.filter((reason) => !["WRONG_STATE", "DWALLET_LEFT"].includes(reason))).toEqual([]);
     const sent = await database.query(
       `SELECT 1 FROM chain_operation o JOIN treasury_consent c ON c.id = o.subject_id
@@ -147,6 +147,19 @@ describe.skipIf(test === undefined)("an exit", () => {
     const winner = (await capOwner(user)) === consent.recipient ? consent : other;
     expect(await capOwner(user)).toBe(winner.recipient);
     expect((await use(user, winner)).txDigest).toBe(digests[0]);
+    const others: readonly Partial<SignedConsent>[] = [
+      { recipient: objectId() },
+      { treasuryId: objectId() },
+      { nonce: winner.nonce + 1n },
+      { expiresEpoch: winner.expiresEpoch + 1n },
+      { chain: randomBytes(32) },
+      { publicKey: randomBytes(32) },
+    ];
+    for (const change of others)
+      expect([change, await refusalOf(use(user, { ...winner, ...change }))]).toEqual([
+        change,
+        "DWALLET_LEFT",
+      ]);
   });
 
   it("leaves no simultaneous reservation open, and charges none", async () => {

@@ -5,14 +5,19 @@ import { createLocalSignals } from "../../src/coordination/local-signals.ts";
 import { ServiceError } from "../../src/errors/service-error.ts";
 import { systemClock } from "../../src/lifecycle/clock.ts";
 import { checkQuota, lockForQuota } from "../../src/onboarding/check-quota.ts";
+import type { SignedConsent } from "../../src/onboarding/custody/check-consent.ts";
+import { markDWalletLeft } from "../../src/onboarding/custody/mark-left.ts";
+import { storeConsent } from "../../src/onboarding/custody/store-consent.ts";
 import { createPresignQueue } from "../../src/presigns/presign-queue.ts";
 import { expireReservations } from "../../src/signing/expire-loop.ts";
 import { failSignRequest } from "../../src/signing/fail-sign-request.ts";
 import { type ReserveInput, reserve } from "../../src/signing/reserve.ts";
 import { submit } from "../../src/signing/submit.ts";
+import type { Queryable } from "../../src/store/database.ts";
 import { newId } from "../../src/store/ids.ts";
 import { openRaceDatabase } from "../support/database.ts";
 import { checkHalfInline } from "../support/inline-verifier.ts";
+import { pollUntil } from "../support/poll-until.ts";
 import { flatPrices } from "../support/prices.ts";
 import {
   dwalletOf,
@@ -28,6 +33,13 @@ import {
 } from "../support/rows.ts";
 
 const PRICE = 10_000n;
+/** The owner's authorisation of an exit, as it is stored after all checks. */
+const CONSENT: SignedConsent = {
+  dwalletId: objectId(),
+  action: "leave",
+  ...{ chain: new Uint8Array(32), treasuryId: objectId(), recipient: objectId() },
+  ...{ nonce: 0n, expiresEpoch: 1n, publicKey: new Uint8Array(32), signature: new Uint8Array(64) },
+};
 const database = await openRaceDatabase({ count: 16, because: "16 of the calls run at the same time" });
 afterAll(() => database?.close());
 
@@ -100,6 +112,44 @@ describe.skipIf(database === undefined)("calls at the same time", () => {
     expect(refusals).toEqual(Array(45).fill("INSUFFICIENT_CREDIT"));
     expect(await moneyOf(db, projectId)).toEqual({ balance: PRICE - 1n, held: 0n, differences: [] });
     expect(await statesOf(dwallet)).toEqual({ held: 19, ready: 45 });
+  });
+
+  it.each([
+    [
+      "an exit",
+      (tx: Queryable, projectId: string, { rowId }: TestDWalletRow) =>
+        storeConsent(tx, caller(projectId), {
+          network: "localnet",
+          dwalletRowId: rowId,
+          consent: CONSENT,
+        }),
+    ],
+    [
+      "a departure that the chain shows",
+      (tx: Queryable, _projectId: string, { rowId }: TestDWalletRow) => markDWalletLeft(tx, rowId),
+    ],
+  ])("reserve nothing if the reservation began before %s was committed", async (_, leave) => {
+    const projectId = await projectWith(db, 10n * PRICE);
+    const dwallet = await dwalletOf(db, projectId);
+    await readyPresigns(db, dwallet.bucket, 1);
+    const reserving = await db.transaction(async (tx) => {
+      expect(await leave(tx, projectId, dwallet)).toBeTruthy();
+      const [self] = await tx.query<{ pid: number }>("SELECT pg_backend_pid() AS pid");
+      let ended = false;
+      const outcome = reserve(deps, caller(projectId), input(dwallet), time()).then(
+        () => "reserved",
+        (error: unknown) => reasonOf(error),
+      );
+      void outcome.then(() => {
+        ended = true;
+      });
+      const waiting = "SELECT 1 FROM pg_stat_activity WHERE $1::int = ANY(pg_blocking_pids(pid))";
+      await pollUntil(async () => ended || (await db.query(waiting, [self!.pid])).length > 0);
+      return { outcome };
+    });
+    expect(await reserving.outcome).toBe("DWALLET_LEFT");
+    expect(await moneyOf(db, projectId)).toEqual({ balance: 10n * PRICE, held: 0n, differences: [] });
+    expect(await statesOf(dwallet)).toEqual({ ready: 1 });
   });
 
   it("create one row and one hold for one idempotency key", async () => {

@@ -111,4 +111,18 @@ export const CHAIN_MUTANTS: readonly Mutant[] = [
     replace: "if (object.owner === undefined)",
     tests: MIXED_UP,
   },
+  {
+    name: "a lane renews its lease too late",
+    file: "src/chain/submit/lane-driver.ts",
+    find: "leaseMs / 3",
+    replace: "leaseMs",
+    tests: SUBMITTER,
+  },
+  {
+    name: "a batch is stored whole although another lane has taken a part of it",
+    file: "src/chain/submit/outbox.ts",
+    find: "if (tiedCount !== operationIds.length)",
+    replace: "if (tiedCount === 0 && operationIds.length > 0)",
+    tests: OUTBOX,
+  },
 ];

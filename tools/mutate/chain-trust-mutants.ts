@@ -80,4 +80,18 @@ export const CHAIN_TRUST_MUTANTS: readonly Mutant[] = [
     replace: "if (known?.purpose === wanted)",
     tests: PRESIGN,
   },
+  {
+    name: "the highest epoch of several fullnodes is believed",
+    file: "src/sdk/trusted-chain.ts",
+    find: "one.epoch < lowest.epoch",
+    replace: "one.epoch > lowest.epoch",
+    tests: CHAIN,
+  },
+  {
+    name: "a half is reused for another dWallet",
+    file: "src/sdk/made-halves.ts",
+    find: "const names = [dwalletId, curve,",
+    replace: "const names = [curve,",
+    tests: PRESIGN,
+  },
 ];

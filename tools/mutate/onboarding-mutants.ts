@@ -68,4 +68,11 @@ export const ONBOARDING_MUTANTS: readonly Mutant[] = [
     replace: "",
     tests: ["test/component/onboarding/dwallet-session.test.ts"],
   },
+  {
+    name: "a consent is taken for another one with another recipient",
+    file: "src/onboarding/custody/use-consent.ts",
+    find: "    row.recipient === (consent.recipient ?? null) &&\n",
+    replace: "",
+    tests: ["test/race/exits.test.ts"],
+  },
 ];

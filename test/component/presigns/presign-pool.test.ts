@@ -4,6 +4,7 @@ import type { LandedTransaction } from "../../../src/chain/operation.ts";
 import { createLocalSignals } from "../../../src/coordination/local-signals.ts";
 import { topics } from "../../../src/coordination/topics.ts";
 import { systemClock } from "../../../src/lifecycle/clock.ts";
+import type { Affordable } from "../../../src/presigns/affordable.ts";
 import { readPresignHealth } from "../../../src/presigns/presign-health.ts";
 import { createPresignOperation } from "../../../src/presigns/presign-operation.ts";
 import { createPresignQueue } from "../../../src/presigns/presign-queue.ts";
@@ -11,6 +12,7 @@ import { createPresignSession } from "../../../src/presigns/presign-session.ts";
 import { readWarmBuckets } from "../../../src/presigns/read-buckets.ts";
 import { refillBucket } from "../../../src/presigns/refill-bucket.ts";
 import { createRefillLoop } from "../../../src/presigns/refill-loop.ts";
+import { requestPresigns } from "../../../src/presigns/request-presigns.ts";
 import { CURVE_ALGORITHMS } from "../../../src/protocol/algorithms.ts";
 import { sessionIdentifierPreimage } from "../../../src/protocol/session-identifier.ts";
 import type { Database } from "../../../src/store/database.ts";
@@ -55,6 +57,7 @@ const health = async (configured = [ecdsa!]) => {
 async function refillOnce(
   configured = [ecdsa!],
   queue = createPresignQueue({ clock: systemClock, signals }),
+  affordable: Affordable = async () => 1_000,
 ): Promise<void> {
   const loop = createRefillLoop({
     clock: systemClock,
@@ -64,7 +67,7 @@ async function refillOnce(
     network: "localnet",
     bounds: { lowWaterCount: 3, highWaterCount: 10 },
     sessionBuffer: async () => 100,
-    affordable: async () => 1_000,
+    affordable,
     warmBuckets: () => readWarmBuckets(database, "localnet", configured, async () => newest),
     log,
     intervalMs: NEVER_MS,
@@ -122,6 +125,24 @@ describe("the refill", () => {
     await Promise.all(waiting);
     expect(await health([])).toMatchObject([{ curve: 2, pending: 3 + 4 }]);
   });
+
+  it.each([
+    ["ready", 2, 0],
+    ["pending", 0, 2],
+    ["ready and pending", 1, 1],
+  ])(
+    "counts the presigns that are %s towards what the Treasury can pay for",
+    async (_, ready, pendingCount) => {
+      await readyPresigns(database, bucketOfTest(), ready);
+      if (pendingCount > 0) await requestPresigns(database, bucketOfTest(), pendingCount);
+      // The refill of the other bucket shows that the pass took place.
+      await refillOnce([ecdsa!, eddsa!], undefined, async ({ curve }) => (curve === 0 ? 2 : 1_000));
+      expect(await health([ecdsa!, eddsa!])).toMatchObject([
+        { ready, pending: pendingCount },
+        { pending: 3 },
+      ]);
+    },
+  );
 
   it("pauses for a bucket whose presigns have just failed", async () => {
     await refillOnce();

@@ -131,6 +131,18 @@ describe("a reservation", () => {
     expect(await money()).toEqual({ balance: 3n * PRICE, held: PRICE, differences: [] });
   });
 
+  it.each([
+    ["network", { network: "testnet" }],
+    ["curve", { curve: 1 }],
+    ["algorithm", { signatureAlgorithm: 1 }],
+    ["network encryption key", { networkEncryptionKeyId: objectId() }],
+  ])("takes no presign of another %s, although it is older", async (_, other) => {
+    const own = await dwalletOf(database, projectId);
+    await readyPresigns(database, { ...own.bucket, ...other }, 1);
+    const [right] = await readyPresigns(database, own.bucket, 1);
+    expect((await reserveOne({ dwalletId: own.objectId })).presignId).toBe(right);
+  });
+
   it("is refused without a change if the free balance is below the price", async () => {
     for (let i = 0; i < 3; i++) await reserveOne();
     await expect(reserveOne()).rejects.toMatchObject({ reason: "INSUFFICIENT_CREDIT" });

@@ -133,6 +133,18 @@ describe("the halves of a client", () => {
     expect(count).toBe(1);
   });
 
+  it.each([
+    ["dWallet", { dwalletId: OTHER_ID }],
+    ["message", { message: new TextEncoder().encode("b") }],
+    ["curve, algorithm and hash", { triple: vectorOf("Taproot").triple }],
+  ])("are not reused for another %s", async (_, other) => {
+    const made = createMadeHalves();
+    await made.for(presign(1), purpose("a"), async () => Uint8Array.of(1));
+    await expect(
+      made.for(presign(1), { ...purpose("a"), ...other }, async () => Uint8Array.of(2)),
+    ).rejects.toMatchObject({ reason: "PRESIGN_MISMATCH" });
+  });
+
   it("are computed by the waiting caller if the first caller aborts", async () => {
     const made = createMadeHalves();
     let abort = (_reason: Error): void => {};

@@ -35,11 +35,15 @@ const dwallet = (state: Parameters<typeof DWallet.serialize>[0]["state"], signCo
 });
 
 /** A fullnode with these answers for the one object; the last answer repeats. An error is thrown. */
-function node(answers: readonly (FullnodeObject | undefined | Error)[], identifier = chainIdentifier) {
+function node(
+  answers: readonly (FullnodeObject | undefined | Error)[],
+  identifier = chainIdentifier,
+  epoch = 0n,
+) {
   const fullnode = {
     readCount: 0,
     chainIdentifier: vi.fn<Fullnode["chainIdentifier"]>(async () => identifier),
-    position: async () => ({ chainIdentifier: identifier, epoch: 0n }),
+    position: async () => ({ chainIdentifier: identifier, epoch }),
     async objects() {
       const answer = answers[Math.min(fullnode.readCount++, answers.length - 1)];
       if (answer instanceof Error) throw answer;
@@ -113,6 +117,14 @@ describe("the chain", () => {
     });
   });
 });
+
+test.each([[[7n, 8n, 9n]], [[9n, 7n, 8n]], [[8n, 9n, 7n]]])(
+  "the epoch is the lowest that a fullnode reports: %s",
+  async (epochs) => {
+    const chain = chainOf(epochs.map((epoch) => node([], chainIdentifier, epoch)));
+    expect((await act((action) => chain.position(action))).epoch).toBe(7n);
+  },
+);
 
 describe("fullnodes", () => {
   const contents = bytesToHex(share(1).content);

@@ -109,12 +109,17 @@ describe("the outbox", () => {
     await releaseLease(database, other);
   });
 
-  it("stores nothing when another lane has taken one of the operations", async () => {
-    await queue();
-    const [operation] = await claimOperations(database, NETWORK, lease, { presign: 1 });
-    await database.query("UPDATE chain_operation SET claimed_fence = 999999 WHERE id = $1", [operation!.id]);
-    await expect(store("a", [operation!.id])).rejects.toThrow(LeaseLostError);
+  it.each([
+    ["only operation", 1],
+    ["first of three operations", 3],
+  ])("stores nothing when another lane has taken the %s", async (_, count) => {
+    for (let index = 0; index < count; index++) await queue();
+    const ids = (await claimOperations(database, NETWORK, lease, { presign: count })).map(({ id }) => id);
+    expect(ids).toHaveLength(count);
+    await database.query("UPDATE chain_operation SET claimed_fence = 999999 WHERE id = $1", [ids[0]]);
+    await expect(store("a", ids)).rejects.toThrow(LeaseLostError);
     expect(await database.query("SELECT digest FROM chain_transaction")).toEqual([]);
+    expect(await database.query("SELECT DISTINCT state FROM chain_operation")).toEqual([{ state: "queued" }]);
   });
 
   it("stores nothing under a lease that another process has taken over", async () => {
