@@ -116,7 +116,7 @@ export const CHAIN_MUTANTS: readonly Mutant[] = [
     file: "src/chain/submit/lane-driver.ts",
     find: "leaseMs / 3",
     replace: "leaseMs",
-    tests: SUBMITTER,
+    tests: ["test/component/chain/submit/lane-lease.test.ts"],
   },
   {
     name: "a batch is stored whole although another lane has taken a part of it",

@@ -2,22 +2,16 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { enqueueOperation } from "../../../../src/chain/operation.ts";
 import type { ExecutionFailure } from "../../../../src/chain/outcome.ts";
 import { addGasCoin, addLane, leaseLane } from "../../../../src/chain/submit/lane-table.ts";
-import {
-  createSubmitter,
-  type Submitter,
-  type SubmitterOptions,
-} from "../../../../src/chain/submit/submitter.ts";
+import { createSubmitter, type Submitter } from "../../../../src/chain/submit/submitter.ts";
 import { createLocalSignals } from "../../../../src/coordination/local-signals.ts";
 import { systemClock } from "../../../../src/lifecycle/clock.ts";
 import { MixedUpAnswerError } from "../../../../src/protocol/mixed-up-answer.ts";
 import type { Database } from "../../../../src/store/database.ts";
 import { newId } from "../../../../src/store/ids.ts";
 import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../../support/database.ts";
-import { createManualClock } from "../../../support/manual-clock.ts";
 import { FakeChain, LANE, NETWORK } from "../fake-chain.ts";
 
 const COIN = "0xc014";
-const LEASE_MS = 9_000;
 
 let database: Database;
 let submitter: Submitter | undefined;
@@ -273,25 +267,6 @@ describe("the submitter", () => {
     expect(alarms).toEqual([]);
   });
 
-  it("renews its lease twice before it ends, however long a transaction takes", async () => {
-    const id = await queue();
-    const clock = createManualClock();
-    let renewals = 0;
-    const counting: Database = {
-      ...database,
-      query<Row>(statement: string, parameters?: readonly unknown[]): Promise<Row[]> {
-        if (statement.includes("UPDATE lane SET leased_until = now() +")) renewals++;
-        return database.query<Row>(statement, parameters);
-      },
-    };
-    chain.onSend = async (digest) => {
-      clock.advance(LEASE_MS - 1);
-      return chain.execute(digest);
-    };
-    await run([id], { clock, database: counting, leaseMs: LEASE_MS });
-    expect(renewals).toBe(2);
-  });
-
   it("leaves a lane without gas idle", async () => {
     await database.query("UPDATE gas_coin SET merged = true");
     const id = await queue();
@@ -383,7 +358,7 @@ async function stateOf(subjectId: string): Promise<string | undefined> {
 
 const signals = createLocalSignals();
 
-function start(options: Partial<SubmitterOptions> = {}): Submitter {
+function start(): Submitter {
   const error = (fields: object) => {
     alarms.push(fields);
     onAlarm();
@@ -401,18 +376,17 @@ function start(options: Partial<SubmitterOptions> = {}): Submitter {
     log,
     retryBaseMs: 5,
     onBlocked: (cause) => blocked.push(cause),
-    ...options,
   });
   created.start();
   return created;
 }
 
-async function run(subjectIds: readonly string[], options?: Partial<SubmitterOptions>): Promise<void> {
+async function run(subjectIds: readonly string[]): Promise<void> {
   const ended = subjectIds.map(
     (id) => new Promise<void>((resolve) => signals.subscribe(`operation:${id}`, () => resolve())),
   );
   await submitter?.stop();
-  submitter = start(options);
+  submitter = start();
   await Promise.all(ended);
 }
 
