@@ -1,4 +1,5 @@
 import path from "node:path";
+import { satisfies } from "semver";
 import { describe, expect, it } from "vitest";
 import { ANYTHING, MAY_IMPORT, mayImport, roomOf } from "./support/import-table.ts";
 import {
@@ -302,6 +303,30 @@ describe("the repository", () => {
     expect(wanted.filter((name) => !locked.has(name))).toEqual([]);
   });
 
+  it("locks each package with a checksum, unless the archive of another package contains it", () => {
+    const { packages } = JSON.parse(readSource("package-lock.json").text) as Lock;
+    const { "": _root, ...installed } = packages;
+    const unverified = Object.entries(installed).filter(
+      ([, { integrity, inBundle }]) => inBundle !== true && !/^sha512-.{88}$/.test(integrity ?? ""),
+    );
+    // `npm run lock` asks the registry for missing checksums.
+    expect(unverified.map(([place]) => place)).toEqual([]);
+  });
+
+  it("locks packages that accept each supported version of Node, and decides which may run a script", () => {
+    const { packages } = JSON.parse(readSource("package-lock.json").text) as Lock;
+    const { allowScripts } = JSON.parse(readSource("package.json").text) as Manifest;
+    const refusing = Object.entries(packages).filter(([, { engines }]) =>
+      SUPPORTED_NODE.some((version) => !satisfies(version, engines?.node ?? "*")),
+    );
+    expect(refusing.map(([place]) => place)).toEqual([]);
+    const withScript = Object.entries(packages).filter(
+      ([, { hasInstallScript }]) => hasInstallScript === true,
+    );
+    const names = withScript.map(([place]) => place.replace(/^.*node_modules\//, ""));
+    expect(Object.keys(allowScripts)).toEqual([...new Set(names)].sort());
+  });
+
   it("pins every package to one version", () => {
     const { dependencies, devDependencies } = JSON.parse(readSource("package.json").text) as Manifest;
     const loose = Object.entries({ ...dependencies, ...devDependencies }).filter(
@@ -337,16 +362,26 @@ function commandsIn({ text }: SourceFile): string[] {
   );
 }
 
+/** The oldest patch release of each supported version of Node. */
+const SUPPORTED_NODE = ["20.19.0", "22.13.0", "24.0.0", "26.0.0"];
+
 interface Lock {
-  readonly packages: Readonly<
-    Record<string, { readonly optionalDependencies?: Readonly<Record<string, string>> }>
-  >;
+  readonly packages: Readonly<Record<string, LockedPackage>>;
+}
+
+interface LockedPackage {
+  readonly integrity?: string;
+  readonly inBundle?: boolean;
+  readonly hasInstallScript?: boolean;
+  readonly engines?: { readonly node?: string };
+  readonly optionalDependencies?: Readonly<Record<string, string>>;
 }
 
 interface Manifest {
   readonly scripts: Readonly<Record<string, string>>;
   readonly dependencies: Readonly<Record<string, string>>;
   readonly devDependencies: Readonly<Record<string, string>>;
+  readonly allowScripts: Readonly<Record<string, boolean>>;
 }
 
 const isEntry = (file: string): boolean => PACKAGE_ENTRIES.includes(file);
