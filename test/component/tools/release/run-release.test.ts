@@ -30,10 +30,12 @@ describe("the next release", () => {
     ["a breaking fix of one part", "fix(api)!: refuse an empty name", "2.0.0", "0.3.0"],
     ["a footer that says so", "fix: rename\n\nBREAKING CHANGE: the field has a new name", "2.0.0", "0.3.0"],
     ["a breaking change of a hidden kind", "chore!: drop Node 20", "2.0.0", "0.3.0"],
-    ["performance", "perf: claim in one statement", "1.2.4", "0.2.4"],
-    ["a refactoring", "refactor: split the reader", "1.2.4", "0.2.4"],
-    ["dependencies", "deps: bump pg to 8.23.2", "1.2.4", "0.2.4"],
     ["a revert", "revert: sign faster", "1.2.4", "0.2.4"],
+    ["a breaking refactoring", "refactor!: rename the entry", "2.0.0", "0.3.0"],
+    ["a footer that names the version", "perf: claim\n\nRelease-As: 1.2.9", "1.2.9", "1.2.9"],
+    ["performance", "perf: claim in one statement", NOTHING, NOTHING],
+    ["a refactoring", "refactor: split the reader", NOTHING, NOTHING],
+    ["dependencies", "deps: bump pg to 8.23.2", NOTHING, NOTHING],
     ["a chore", "chore: tidy up", NOTHING, NOTHING],
     ["CI", "ci: run on Node 24", NOTHING, NOTHING],
     ["tests", "test: kill a replica", NOTHING, NOTHING],
@@ -50,6 +52,21 @@ describe("the next release", () => {
     const messages = ["feat: one", "Make it work", "fix: two", "chore: three"];
     expect(await nextAfter("1.2.3", ...messages)).toBe("1.3.0");
     expect(await nextAfter("1.2.3", ...messages, "perf!: four")).toBe("2.0.0");
+  });
+
+  it("waits with performance, refactorings and dependencies for a change with a version, and then shows them", async () => {
+    const waiting = ["perf: a p", "refactor: an r", "deps: a d"];
+    expect(await nextAfter("1.2.3", ...waiting)).toBeUndefined();
+    repository.commit("fix: an x");
+    await runRelease(repository, "main");
+    expect(repository.opened[0]?.pullRequest.title).toBe("chore: release 1.2.4");
+    const changelog = repository.opened[0]?.files.get("CHANGELOG.md") ?? "";
+    expect([...changelog.matchAll(/^\* (.+?) \(/gm)].map(([, line]) => line)).toEqual([
+      "an x",
+      "a p",
+      "an r",
+      "a d",
+    ]);
   });
 
   it("is 0.1.0 if there was none", async () => {
