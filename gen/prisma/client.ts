@@ -132,6 +132,11 @@ export type Sweep = Prisma.SweepModel
  */
 export type CoinPrice = Prisma.CoinPriceModel
 /**
+ * Model CoinPriceRange
+ * The lowest and highest accepted price of a coin in five minutes of the service's clock, kept for a day.
+ */
+export type CoinPriceRange = Prisma.CoinPriceRangeModel
+/**
  * Model ChainOperation
  * Something to be done on the chain: the outbox. The row that it is about says what.
  */

@@ -10,6 +10,7 @@ import type { AccountCalls } from "./account-calls.ts";
 import type { AdminKeyCalls } from "./admin-key-calls.ts";
 import { type ChainCallsDeps, createChainCalls } from "./chain-calls.ts";
 import type { AdminNetworkWorkCalls } from "./network-calls.ts";
+import type { AdminPriceCalls } from "./price-calls.ts";
 import { wantedBucket } from "./wanted-bucket.ts";
 
 /** Implements the calls of `tss.v1.Admin` about one network's chain and presigns. */
@@ -51,12 +52,12 @@ export function createAdminService(deps: AdminServiceDeps): AdminNetworkCalls {
 }
 
 /**
- * The other calls of `tss.v1.Admin` need only the database: see `AccountCalls`, `AdminKeyCalls` and
- * `AdminNetworkWorkCalls`.
+ * The other calls of `tss.v1.Admin` need only the database: see `AccountCalls`, `AdminKeyCalls`, `AdminNetworkWorkCalls`
+ * and `AdminPriceCalls`.
  */
 export type AdminNetworkCalls = Omit<
   ServiceImpl<typeof Admin>,
-  keyof AccountCalls | keyof AdminKeyCalls | keyof AdminNetworkWorkCalls
+  keyof AccountCalls | keyof AdminKeyCalls | keyof AdminNetworkWorkCalls | keyof AdminPriceCalls
 >;
 
 export interface AdminServiceDeps {

@@ -10,13 +10,15 @@ import { networkOf } from "../access/caller.ts";
 import { type AccountCallsDeps, createAccountCalls } from "../admin/account-calls.ts";
 import { type AdminKeyCallsDeps, createAdminKeyCalls } from "../admin/admin-key-calls.ts";
 import { createNetworkCalls, type NetworkCallsDeps } from "../admin/network-calls.ts";
+import { createPriceCalls } from "../admin/price-calls.ts";
 import { ServiceError } from "../errors/service-error.ts";
+import { systemClock } from "../lifecycle/clock.ts";
 import { registerService, type ServiceRegistration } from "../transport/service-registration.ts";
 import type { NetworkServices } from "./network-services.ts";
 
 /**
- * Implements {@link SERVICES}: each call goes to the implementation of its network. Calls about accounts, admin keys and
- * the work of a network need no chain and have one implementation. Other calls of a network that is not open throw
+ * Implements {@link SERVICES}: each call goes to the implementation of its network. Calls about accounts, admin keys,
+ * the work of a network and the prices of coins need no chain and have one implementation. Other calls of a network that is not open throw
  * NETWORK_UNAVAILABLE.
  */
 export function routeServices({ servicesOf, ...shared }: RoutedParts): ServiceRegistration[] {
@@ -60,6 +62,7 @@ export function routeServices({ servicesOf, ...shared }: RoutedParts): ServiceRe
       ...createAccountCalls(shared.accounts),
       ...createAdminKeyCalls(shared.adminKeys),
       ...createNetworkCalls(shared.networkWork),
+      ...createPriceCalls({ database: shared.networkWork.database, clock: systemClock }),
     }),
   ];
 }

@@ -38,6 +38,7 @@ export async function takeDeposits(options: TakeDepositsOptions): Promise<TakenD
   const recentRefusals = createRecentRefusals(clock);
   const { prices: priced, minimumMicroUsd, maxReferences, pollMs } = config;
   const names = new Set([...priced.fixed.keys(), ...(priced.sources ? coveredBy(priced.sources) : [])]);
+  tellPrices(priced, network.name, log);
   const coins = await acceptedCoins(names, network.ikaConfig.packages.ikaPackage, reader);
   const checkpoints = createCheckpointReader(
     network,
@@ -93,16 +94,24 @@ function pricesOf(
 ): { prices: PriceSource } & Pick<TakenDeposits, "pricedCoins" | "priceLoops"> {
   const { clock } = options;
   const unchanging = fixedPrices(options.coins, fixed, clock);
-  const pricedCoins = options.coins.filter(({ name }) => !fixed.has(name));
-  if (sources === undefined || pricedCoins.length === 0)
-    return { prices: unchanging, pricedCoins: [], priceLoops: [] };
-  const readers = readersOf(sources, { clock, fetch });
-  const feed = createPriceFeed({ ...sources, ...options, coins: pricedCoins, readers });
-  const prices: PriceSource = {
-    priceOf: (coinType) => unchanging.priceOf(coinType) ?? feed.priceOf(coinType),
-    refresh: (signal) => feed.refresh(signal),
-  };
-  return { prices, pricedCoins, priceLoops: [{ name: "price feed", loop: feed.loop }] };
+  if (sources === undefined) return { prices: unchanging, pricedCoins: [], priceLoops: [] };
+  const feed = createPriceFeed({ ...sources, ...options, readers: readersOf(sources, { clock, fetch }) });
+  return { prices: feed, pricedCoins: options.coins, priceLoops: [{ name: "price feed", loop: feed.loop }] };
+}
+
+/** Says which coins and sources the fixed prices exclude. */
+function tellPrices(
+  { ignoredSources, unpriced }: DepositsConfig["prices"],
+  network: string,
+  log: Pick<Log, "info" | "warn">,
+): void {
+  if (ignoredSources.length > 0)
+    log.warn({ network, sources: ignoredSources }, "BILLING_USD_PRICES is set, so no price source is read");
+  if (unpriced.length > 0)
+    log.warn(
+      { network, coins: unpriced },
+      "coins are not accepted as deposits, because BILLING_USD_PRICES has no price of them",
+    );
 }
 
 /** Returns the coins that at least one source prices. Deposits of any other coin would wait forever. */

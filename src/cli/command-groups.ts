@@ -30,6 +30,7 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
     commands: {
       credit: async () => (await import("./commands/credit.ts")).creditCommands,
       deposit: async () => (await import("./commands/deposit.ts")).depositCommands,
+      "coin-price": async () => (await import("./commands/coin-price.ts")).coinPriceCommands,
       price: async () => (await import("./commands/price.ts")).priceCommand,
       ledger: async () => (await import("./commands/ledger.ts")).ledgerCommands,
     },

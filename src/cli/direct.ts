@@ -9,6 +9,7 @@ import { readProject } from "../access/read-project.ts";
 import { requireProject } from "../access/require-project.ts";
 import { createAccountCalls } from "../admin/account-calls.ts";
 import { createAdminKeyCalls } from "../admin/admin-key-calls.ts";
+import { createPriceCalls } from "../admin/price-calls.ts";
 import { createBillingService } from "../billing/billing-service.ts";
 import { type Config, loadConfig } from "../config/config.ts";
 import { NETWORK_NAMES } from "../config/network.ts";
@@ -76,6 +77,7 @@ function serveInProcess(
   const admin = {
     ...createAccountCalls({ database, lookup }),
     ...createAdminKeyCalls({ database, lookup }),
+    ...createPriceCalls({ database, clock: systemClock }),
   };
   const errors = createErrorMapping(({ level, cause }) => {
     if (level === "error") onInternal(cause);

@@ -1,18 +1,10 @@
 import type { DescEnum } from "@bufbuild/protobuf";
 import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
-
-const MICRO_USD_PER_USD = 1_000_000n;
-
-/** Formats micro-USD as `$12.500000`. */
-export function formatUsd(amountMicroUsd: bigint): string {
-  const size = amountMicroUsd < 0n ? -amountMicroUsd : amountMicroUsd;
-  const decimals = String(size % MICRO_USD_PER_USD).padStart(6, "0");
-  return `${amountMicroUsd < 0n ? "-" : ""}$${size / MICRO_USD_PER_USD}.${decimals}`;
-}
+import { formatDollars } from "../protocol/money.ts";
 
 /** Formats a change of money with its sign. */
 export function formatChange(amountMicroUsd: bigint): string {
-  return `${amountMicroUsd > 0n ? "+" : ""}${formatUsd(amountMicroUsd)}`;
+  return `${amountMicroUsd > 0n ? "+" : ""}${formatDollars(amountMicroUsd)}`;
 }
 
 /** Formats a time as `2026-11-21T17:06:44Z`, or returns `otherwise` if there is none. */

@@ -14,9 +14,16 @@ export function readDepositsConfig(read: ConfigReader<VariableName>, isLocalnet:
     read.fault("BILLING_USD_PRICES", undefined, "prices, or BILLING_PRICE_SOURCES, if deposits are enabled");
   }
   const usual = isLocalnet && sources === undefined ? LOCALNET_PRICES : "";
+  const prices = readPrices(read, fixed ?? usual);
+  const priced = new Set([...prices.keys()].map(nameOfCoin));
   return {
     masterSeedHex,
-    prices: { fixed: readPrices(read, fixed ?? usual), sources },
+    prices: {
+      fixed: prices,
+      sources: fixed === undefined ? sources : undefined,
+      ignoredSources: fixed === undefined ? [] : sourceNames(sources),
+      unpriced: fixed === undefined ? [] : ["SUI", "IKA"].filter((name) => !priced.has(name)),
+    },
     minimumMicroUsd: BigInt(read.integer("BILLING_MIN_DEPOSIT_MICRO_USD", 0, 1_000_000_000_000)),
     pollMs: 1000 * read.integer("BILLING_DEPOSIT_POLL_SECONDS", 1, 3_600),
     maxReferences: read.integer("BILLING_MAX_DEPOSIT_REFERENCES", 0, 10_000_000),
@@ -35,7 +42,7 @@ export const DEPOSIT_VARIABLES = [
   {
     name: "BILLING_USD_PRICES",
     description:
-      "Fixed prices of accepted coins, like SUI=3.50,IKA=0.02 or by full coin type; the price sources do not change them",
+      "Fixed prices of the accepted coins, like SUI=3.50,IKA=0.02 or by full coin type; if set, the service reads no price source and accepts no other coin",
     perNetwork: "override",
   },
   ...PRICE_SOURCE_VARIABLES,
@@ -63,8 +70,12 @@ export const DEPOSIT_VARIABLES = [
 export interface PricesConfig {
   /** In pico-USD, by `SUI`, `IKA` or full coin type. */
   readonly fixed: ReadonlyMap<string, bigint>;
-  /** For SUI and IKA without a fixed price. */
+  /** The sources of the prices of SUI and IKA. Undefined with `BILLING_USD_PRICES`: the service then calls none. */
   readonly sources: PriceSourcesConfig | undefined;
+  /** The names of configured sources that `BILLING_USD_PRICES` turns off. */
+  readonly ignoredSources: readonly string[];
+  /** SUI and IKA, as far as `BILLING_USD_PRICES` has no price of them. The service does not accept them. */
+  readonly unpriced: readonly string[];
 }
 
 /** The settings of deposits. */
@@ -81,6 +92,17 @@ export interface DepositsConfig {
 }
 
 const LOCALNET_PRICES = "SUI=3.50,IKA=0.02";
+
+/** Returns `SUI` for the full type of SUI. The package of IKA is not known yet, so its module and name decide. */
+function nameOfCoin(coin: string): string {
+  if (/^0x0*2::sui::SUI$/.test(coin)) return "SUI";
+  return coin.endsWith("::ika::IKA") ? "IKA" : coin;
+}
+
+function sourceNames(sources: PriceSourcesConfig | undefined): string[] {
+  const { pyth, coinbase, feed } = sources ?? {};
+  return Object.entries({ pyth, coinbase, feed }).flatMap(([name, source]) => (source ? [name] : []));
+}
 
 function readPrices(read: ConfigReader<VariableName>, text: string): ReadonlyMap<string, bigint> {
   const prices = new Map<string, bigint>();

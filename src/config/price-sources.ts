@@ -28,6 +28,8 @@ export function readPriceSources(read: ConfigReader<VariableName>): PriceSources
     maxAgeMs: 1000 * read.integer("BILLING_PRICE_MAX_AGE_SECONDS", 1, 86_400),
     maxSpreadPercent: read.integer("BILLING_PRICE_MAX_SPREAD_PERCENT", 1, 100),
     maxStepPercent: read.integer("BILLING_PRICE_MAX_STEP_PERCENT", 1, 1_000),
+    maxHourPercent: read.integer("BILLING_PRICE_MAX_HOUR_PERCENT", 1, 1_000),
+    maxDayPercent: read.integer("BILLING_PRICE_MAX_DAY_PERCENT", 1, 1_000),
   };
   if (read.publicUrl("BILLING_COINBASE_URL") !== undefined && !isProtected(all.coinbase.url))
     read.fault("BILLING_COINBASE_URL", all.coinbase.url, PROTECTED_URL);
@@ -119,7 +121,20 @@ export const PRICE_SOURCE_VARIABLES = [
     name: "BILLING_PRICE_MAX_STEP_PERCENT",
     default: "20",
     description:
-      "Maximum step of a price, in percent; a price beyond it counts only after it has held for the maximum age",
+      "Maximum step of a price, in percent; a price beyond it counts once two sources have agreed on it for the maximum age, or an operator has confirmed it",
+    perNetwork: "override",
+  },
+  {
+    name: "BILLING_PRICE_MAX_HOUR_PERCENT",
+    default: "30",
+    description:
+      "Maximum distance between the lowest and the highest price of an hour, in percent of the lowest; beyond it, only an operator confirms a price",
+    perNetwork: "override",
+  },
+  {
+    name: "BILLING_PRICE_MAX_DAY_PERCENT",
+    default: "60",
+    description: "The same for a day",
     perNetwork: "override",
   },
 ] as const satisfies readonly ConfigVariable[];
@@ -133,6 +148,8 @@ export interface PriceSourcesConfig {
   readonly maxAgeMs: number;
   readonly maxSpreadPercent: number;
   readonly maxStepPercent: number;
+  readonly maxHourPercent: number;
+  readonly maxDayPercent: number;
 }
 
 interface PythConfig {

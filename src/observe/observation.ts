@@ -40,6 +40,7 @@ export function createObservation(options: ObservationOptions): NamedLoop[] {
     database,
     network: network.name,
     pricedCoins: options.pricedCoins,
+    priceBounds: config.deposits.prices.sources ?? { maxHourPercent: 1, maxDayPercent: 1 },
     clock: network.clock,
   });
   const marks = metrics.gauge("presign_water_mark", "Configured bounds of a presign bucket.", ["mark"]);
@@ -92,7 +93,10 @@ export interface ObservationOptions {
   readonly reader: NetworkReader;
   /** The coins whose prices come from sources. */
   readonly pricedCoins: readonly PricedCoin[];
-  readonly config: Pick<NetworkConfig, "presignBuckets" | "presignLowWaterCount" | "presignHighWaterCount">;
+  readonly config: Pick<
+    NetworkConfig,
+    "deposits" | "presignBuckets" | "presignLowWaterCount" | "presignHighWaterCount"
+  >;
   readonly log: Pick<Log, "error">;
 }
 

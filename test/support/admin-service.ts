@@ -4,6 +4,8 @@ import { type AccountCallsDeps, createAccountCalls } from "../../src/admin/accou
 import { type AdminKeyCallsDeps, createAdminKeyCalls } from "../../src/admin/admin-key-calls.ts";
 import { type AdminServiceDeps, createAdminService } from "../../src/admin/admin-service.ts";
 import { createNetworkCalls } from "../../src/admin/network-calls.ts";
+import { createPriceCalls } from "../../src/admin/price-calls.ts";
+import { systemClock } from "../../src/lifecycle/clock.ts";
 
 /** All calls of `tss.v1.Admin` on one network. */
 export function wholeAdminService({
@@ -20,6 +22,7 @@ export function wholeAdminService({
       database: accounts.database,
       sweepsOf: () => ({ destination: undefined, minValueMicroUsd: 0n }),
     }),
+    ...createPriceCalls({ database: accounts.database, clock: systemClock }),
     ...createAccountCalls(accounts),
     ...createAdminKeyCalls(adminKeys),
   };

@@ -15,7 +15,7 @@ import { type MoreConnections, openTestPool } from "./test-pool.ts";
 export const silentLog = { info() {}, warn() {}, error() {} };
 
 /** The first database of a schema version runs initdb. Later ones load its snapshot. */
-export const DATABASE_TIMEOUT_MS = 60_000;
+export const DATABASE_TIMEOUT_MS = 120_000;
 
 /** Opens a migrated database in memory. Close it at the end of the suite. */
 export async function openTestDatabase(): Promise<Database> {

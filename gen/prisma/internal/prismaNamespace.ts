@@ -415,6 +415,7 @@ export const ModelName = {
   DepositCoin: 'DepositCoin',
   Sweep: 'Sweep',
   CoinPrice: 'CoinPrice',
+  CoinPriceRange: 'CoinPriceRange',
   ChainOperation: 'ChainOperation',
   ChainTransaction: 'ChainTransaction',
   Lane: 'Lane',
@@ -442,7 +443,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "knownNetwork" | "project" | "apiKey" | "adminKey" | "encryptionKey" | "dWallet" | "treasuryConsent" | "presign" | "signRequest" | "idempotencyKey" | "ledgerEntry" | "depositAddress" | "checkpointFollower" | "depositReferenceCount" | "deposit" | "depositCoin" | "sweep" | "coinPrice" | "chainOperation" | "chainTransaction" | "lane" | "gasCoin" | "auditEvent" | "auditUnsealed" | "auditLeaf" | "auditSeal" | "ledgerHour" | "ledgerVerification" | "presignSample" | "treasurySample"
+    modelProps: "knownNetwork" | "project" | "apiKey" | "adminKey" | "encryptionKey" | "dWallet" | "treasuryConsent" | "presign" | "signRequest" | "idempotencyKey" | "ledgerEntry" | "depositAddress" | "checkpointFollower" | "depositReferenceCount" | "deposit" | "depositCoin" | "sweep" | "coinPrice" | "coinPriceRange" | "chainOperation" | "chainTransaction" | "lane" | "gasCoin" | "auditEvent" | "auditUnsealed" | "auditLeaf" | "auditSeal" | "ledgerHour" | "ledgerVerification" | "presignSample" | "treasurySample"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -1778,6 +1779,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    CoinPriceRange: {
+      payload: Prisma.$CoinPriceRangePayload<ExtArgs>
+      fields: Prisma.CoinPriceRangeFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.CoinPriceRangeFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CoinPriceRangePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.CoinPriceRangeFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CoinPriceRangePayload>
+        }
+        findFirst: {
+          args: Prisma.CoinPriceRangeFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CoinPriceRangePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.CoinPriceRangeFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CoinPriceRangePayload>
+        }
+        findMany: {
+          args: Prisma.CoinPriceRangeFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CoinPriceRangePayload>[]
+        }
+        create: {
+          args: Prisma.CoinPriceRangeCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CoinPriceRangePayload>
+        }
+        createMany: {
+          args: Prisma.CoinPriceRangeCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.CoinPriceRangeCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CoinPriceRangePayload>[]
+        }
+        delete: {
+          args: Prisma.CoinPriceRangeDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CoinPriceRangePayload>
+        }
+        update: {
+          args: Prisma.CoinPriceRangeUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CoinPriceRangePayload>
+        }
+        deleteMany: {
+          args: Prisma.CoinPriceRangeDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.CoinPriceRangeUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.CoinPriceRangeUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CoinPriceRangePayload>[]
+        }
+        upsert: {
+          args: Prisma.CoinPriceRangeUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CoinPriceRangePayload>
+        }
+        aggregate: {
+          args: Prisma.CoinPriceRangeAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateCoinPriceRange>
+        }
+        groupBy: {
+          args: Prisma.CoinPriceRangeGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.CoinPriceRangeGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.CoinPriceRangeCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.CoinPriceRangeCountAggregateOutputType> | number
+        }
+      }
+    }
     ChainOperation: {
       payload: Prisma.$ChainOperationPayload<ExtArgs>
       fields: Prisma.ChainOperationFieldRefs
@@ -3007,10 +3082,25 @@ export const CoinPriceScalarFieldEnum = {
   network: 'network',
   coinType: 'coinType',
   pricePicoUsd: 'pricePicoUsd',
-  readAt: 'readAt'
+  readAt: 'readAt',
+  doubtedPicoUsd: 'doubtedPicoUsd',
+  doubtedAt: 'doubtedAt',
+  doubtedSince: 'doubtedSince',
+  doubtedFor: 'doubtedFor'
 } as const
 
 export type CoinPriceScalarFieldEnum = (typeof CoinPriceScalarFieldEnum)[keyof typeof CoinPriceScalarFieldEnum]
+
+
+export const CoinPriceRangeScalarFieldEnum = {
+  network: 'network',
+  coinType: 'coinType',
+  beganAt: 'beganAt',
+  lowPicoUsd: 'lowPicoUsd',
+  highPicoUsd: 'highPicoUsd'
+} as const
+
+export type CoinPriceRangeScalarFieldEnum = (typeof CoinPriceRangeScalarFieldEnum)[keyof typeof CoinPriceRangeScalarFieldEnum]
 
 
 export const ChainOperationScalarFieldEnum = {
@@ -3477,6 +3567,7 @@ export type GlobalOmitConfig = {
   depositCoin?: Prisma.DepositCoinOmit
   sweep?: Prisma.SweepOmit
   coinPrice?: Prisma.CoinPriceOmit
+  coinPriceRange?: Prisma.CoinPriceRangeOmit
   chainOperation?: Prisma.ChainOperationOmit
   chainTransaction?: Prisma.ChainTransactionOmit
   lane?: Prisma.LaneOmit

@@ -69,6 +69,7 @@ export const ModelName = {
   DepositCoin: 'DepositCoin',
   Sweep: 'Sweep',
   CoinPrice: 'CoinPrice',
+  CoinPriceRange: 'CoinPriceRange',
   ChainOperation: 'ChainOperation',
   ChainTransaction: 'ChainTransaction',
   Lane: 'Lane',
@@ -401,10 +402,25 @@ export const CoinPriceScalarFieldEnum = {
   network: 'network',
   coinType: 'coinType',
   pricePicoUsd: 'pricePicoUsd',
-  readAt: 'readAt'
+  readAt: 'readAt',
+  doubtedPicoUsd: 'doubtedPicoUsd',
+  doubtedAt: 'doubtedAt',
+  doubtedSince: 'doubtedSince',
+  doubtedFor: 'doubtedFor'
 } as const
 
 export type CoinPriceScalarFieldEnum = (typeof CoinPriceScalarFieldEnum)[keyof typeof CoinPriceScalarFieldEnum]
+
+
+export const CoinPriceRangeScalarFieldEnum = {
+  network: 'network',
+  coinType: 'coinType',
+  beganAt: 'beganAt',
+  lowPicoUsd: 'lowPicoUsd',
+  highPicoUsd: 'highPicoUsd'
+} as const
+
+export type CoinPriceRangeScalarFieldEnum = (typeof CoinPriceRangeScalarFieldEnum)[keyof typeof CoinPriceRangeScalarFieldEnum]
 
 
 export const ChainOperationScalarFieldEnum = {

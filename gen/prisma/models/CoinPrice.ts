@@ -28,10 +28,12 @@ export type AggregateCoinPrice = {
 
 export type CoinPriceAvgAggregateOutputType = {
   pricePicoUsd: number | null
+  doubtedPicoUsd: number | null
 }
 
 export type CoinPriceSumAggregateOutputType = {
   pricePicoUsd: bigint | null
+  doubtedPicoUsd: bigint | null
 }
 
 export type CoinPriceMinAggregateOutputType = {
@@ -39,6 +41,10 @@ export type CoinPriceMinAggregateOutputType = {
   coinType: string | null
   pricePicoUsd: bigint | null
   readAt: Date | null
+  doubtedPicoUsd: bigint | null
+  doubtedAt: Date | null
+  doubtedSince: Date | null
+  doubtedFor: string | null
 }
 
 export type CoinPriceMaxAggregateOutputType = {
@@ -46,6 +52,10 @@ export type CoinPriceMaxAggregateOutputType = {
   coinType: string | null
   pricePicoUsd: bigint | null
   readAt: Date | null
+  doubtedPicoUsd: bigint | null
+  doubtedAt: Date | null
+  doubtedSince: Date | null
+  doubtedFor: string | null
 }
 
 export type CoinPriceCountAggregateOutputType = {
@@ -53,16 +63,22 @@ export type CoinPriceCountAggregateOutputType = {
   coinType: number
   pricePicoUsd: number
   readAt: number
+  doubtedPicoUsd: number
+  doubtedAt: number
+  doubtedSince: number
+  doubtedFor: number
   _all: number
 }
 
 
 export type CoinPriceAvgAggregateInputType = {
   pricePicoUsd?: true
+  doubtedPicoUsd?: true
 }
 
 export type CoinPriceSumAggregateInputType = {
   pricePicoUsd?: true
+  doubtedPicoUsd?: true
 }
 
 export type CoinPriceMinAggregateInputType = {
@@ -70,6 +86,10 @@ export type CoinPriceMinAggregateInputType = {
   coinType?: true
   pricePicoUsd?: true
   readAt?: true
+  doubtedPicoUsd?: true
+  doubtedAt?: true
+  doubtedSince?: true
+  doubtedFor?: true
 }
 
 export type CoinPriceMaxAggregateInputType = {
@@ -77,6 +97,10 @@ export type CoinPriceMaxAggregateInputType = {
   coinType?: true
   pricePicoUsd?: true
   readAt?: true
+  doubtedPicoUsd?: true
+  doubtedAt?: true
+  doubtedSince?: true
+  doubtedFor?: true
 }
 
 export type CoinPriceCountAggregateInputType = {
@@ -84,6 +108,10 @@ export type CoinPriceCountAggregateInputType = {
   coinType?: true
   pricePicoUsd?: true
   readAt?: true
+  doubtedPicoUsd?: true
+  doubtedAt?: true
+  doubtedSince?: true
+  doubtedFor?: true
   _all?: true
 }
 
@@ -178,6 +206,10 @@ export type CoinPriceGroupByOutputType = {
   coinType: string
   pricePicoUsd: bigint
   readAt: Date
+  doubtedPicoUsd: bigint | null
+  doubtedAt: Date | null
+  doubtedSince: Date | null
+  doubtedFor: string | null
   _count: CoinPriceCountAggregateOutputType | null
   _avg: CoinPriceAvgAggregateOutputType | null
   _sum: CoinPriceSumAggregateOutputType | null
@@ -208,6 +240,10 @@ export type CoinPriceWhereInput = {
   coinType?: Prisma.StringFilter<"CoinPrice"> | string
   pricePicoUsd?: Prisma.BigIntFilter<"CoinPrice"> | bigint | number
   readAt?: Prisma.DateTimeFilter<"CoinPrice"> | Date | string
+  doubtedPicoUsd?: Prisma.BigIntNullableFilter<"CoinPrice"> | bigint | number | null
+  doubtedAt?: Prisma.DateTimeNullableFilter<"CoinPrice"> | Date | string | null
+  doubtedSince?: Prisma.DateTimeNullableFilter<"CoinPrice"> | Date | string | null
+  doubtedFor?: Prisma.StringNullableFilter<"CoinPrice"> | string | null
 }
 
 export type CoinPriceOrderByWithRelationInput = {
@@ -215,6 +251,10 @@ export type CoinPriceOrderByWithRelationInput = {
   coinType?: Prisma.SortOrder
   pricePicoUsd?: Prisma.SortOrder
   readAt?: Prisma.SortOrder
+  doubtedPicoUsd?: Prisma.SortOrderInput | Prisma.SortOrder
+  doubtedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  doubtedSince?: Prisma.SortOrderInput | Prisma.SortOrder
+  doubtedFor?: Prisma.SortOrderInput | Prisma.SortOrder
 }
 
 export type CoinPriceWhereUniqueInput = Prisma.AtLeast<{
@@ -226,6 +266,10 @@ export type CoinPriceWhereUniqueInput = Prisma.AtLeast<{
   coinType?: Prisma.StringFilter<"CoinPrice"> | string
   pricePicoUsd?: Prisma.BigIntFilter<"CoinPrice"> | bigint | number
   readAt?: Prisma.DateTimeFilter<"CoinPrice"> | Date | string
+  doubtedPicoUsd?: Prisma.BigIntNullableFilter<"CoinPrice"> | bigint | number | null
+  doubtedAt?: Prisma.DateTimeNullableFilter<"CoinPrice"> | Date | string | null
+  doubtedSince?: Prisma.DateTimeNullableFilter<"CoinPrice"> | Date | string | null
+  doubtedFor?: Prisma.StringNullableFilter<"CoinPrice"> | string | null
 }, "network_coinType">
 
 export type CoinPriceOrderByWithAggregationInput = {
@@ -233,6 +277,10 @@ export type CoinPriceOrderByWithAggregationInput = {
   coinType?: Prisma.SortOrder
   pricePicoUsd?: Prisma.SortOrder
   readAt?: Prisma.SortOrder
+  doubtedPicoUsd?: Prisma.SortOrderInput | Prisma.SortOrder
+  doubtedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  doubtedSince?: Prisma.SortOrderInput | Prisma.SortOrder
+  doubtedFor?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.CoinPriceCountOrderByAggregateInput
   _avg?: Prisma.CoinPriceAvgOrderByAggregateInput
   _max?: Prisma.CoinPriceMaxOrderByAggregateInput
@@ -248,6 +296,10 @@ export type CoinPriceScalarWhereWithAggregatesInput = {
   coinType?: Prisma.StringWithAggregatesFilter<"CoinPrice"> | string
   pricePicoUsd?: Prisma.BigIntWithAggregatesFilter<"CoinPrice"> | bigint | number
   readAt?: Prisma.DateTimeWithAggregatesFilter<"CoinPrice"> | Date | string
+  doubtedPicoUsd?: Prisma.BigIntNullableWithAggregatesFilter<"CoinPrice"> | bigint | number | null
+  doubtedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"CoinPrice"> | Date | string | null
+  doubtedSince?: Prisma.DateTimeNullableWithAggregatesFilter<"CoinPrice"> | Date | string | null
+  doubtedFor?: Prisma.StringNullableWithAggregatesFilter<"CoinPrice"> | string | null
 }
 
 export type CoinPriceCreateInput = {
@@ -255,6 +307,10 @@ export type CoinPriceCreateInput = {
   coinType: string
   pricePicoUsd: bigint | number
   readAt: Date | string
+  doubtedPicoUsd?: bigint | number | null
+  doubtedAt?: Date | string | null
+  doubtedSince?: Date | string | null
+  doubtedFor?: string | null
 }
 
 export type CoinPriceUncheckedCreateInput = {
@@ -262,6 +318,10 @@ export type CoinPriceUncheckedCreateInput = {
   coinType: string
   pricePicoUsd: bigint | number
   readAt: Date | string
+  doubtedPicoUsd?: bigint | number | null
+  doubtedAt?: Date | string | null
+  doubtedSince?: Date | string | null
+  doubtedFor?: string | null
 }
 
 export type CoinPriceUpdateInput = {
@@ -269,6 +329,10 @@ export type CoinPriceUpdateInput = {
   coinType?: Prisma.StringFieldUpdateOperationsInput | string
   pricePicoUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   readAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  doubtedPicoUsd?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  doubtedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  doubtedSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  doubtedFor?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type CoinPriceUncheckedUpdateInput = {
@@ -276,6 +340,10 @@ export type CoinPriceUncheckedUpdateInput = {
   coinType?: Prisma.StringFieldUpdateOperationsInput | string
   pricePicoUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   readAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  doubtedPicoUsd?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  doubtedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  doubtedSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  doubtedFor?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type CoinPriceCreateManyInput = {
@@ -283,6 +351,10 @@ export type CoinPriceCreateManyInput = {
   coinType: string
   pricePicoUsd: bigint | number
   readAt: Date | string
+  doubtedPicoUsd?: bigint | number | null
+  doubtedAt?: Date | string | null
+  doubtedSince?: Date | string | null
+  doubtedFor?: string | null
 }
 
 export type CoinPriceUpdateManyMutationInput = {
@@ -290,6 +362,10 @@ export type CoinPriceUpdateManyMutationInput = {
   coinType?: Prisma.StringFieldUpdateOperationsInput | string
   pricePicoUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   readAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  doubtedPicoUsd?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  doubtedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  doubtedSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  doubtedFor?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type CoinPriceUncheckedUpdateManyInput = {
@@ -297,6 +373,10 @@ export type CoinPriceUncheckedUpdateManyInput = {
   coinType?: Prisma.StringFieldUpdateOperationsInput | string
   pricePicoUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   readAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  doubtedPicoUsd?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  doubtedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  doubtedSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  doubtedFor?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type CoinPriceNetworkCoinTypeCompoundUniqueInput = {
@@ -309,10 +389,15 @@ export type CoinPriceCountOrderByAggregateInput = {
   coinType?: Prisma.SortOrder
   pricePicoUsd?: Prisma.SortOrder
   readAt?: Prisma.SortOrder
+  doubtedPicoUsd?: Prisma.SortOrder
+  doubtedAt?: Prisma.SortOrder
+  doubtedSince?: Prisma.SortOrder
+  doubtedFor?: Prisma.SortOrder
 }
 
 export type CoinPriceAvgOrderByAggregateInput = {
   pricePicoUsd?: Prisma.SortOrder
+  doubtedPicoUsd?: Prisma.SortOrder
 }
 
 export type CoinPriceMaxOrderByAggregateInput = {
@@ -320,6 +405,10 @@ export type CoinPriceMaxOrderByAggregateInput = {
   coinType?: Prisma.SortOrder
   pricePicoUsd?: Prisma.SortOrder
   readAt?: Prisma.SortOrder
+  doubtedPicoUsd?: Prisma.SortOrder
+  doubtedAt?: Prisma.SortOrder
+  doubtedSince?: Prisma.SortOrder
+  doubtedFor?: Prisma.SortOrder
 }
 
 export type CoinPriceMinOrderByAggregateInput = {
@@ -327,10 +416,15 @@ export type CoinPriceMinOrderByAggregateInput = {
   coinType?: Prisma.SortOrder
   pricePicoUsd?: Prisma.SortOrder
   readAt?: Prisma.SortOrder
+  doubtedPicoUsd?: Prisma.SortOrder
+  doubtedAt?: Prisma.SortOrder
+  doubtedSince?: Prisma.SortOrder
+  doubtedFor?: Prisma.SortOrder
 }
 
 export type CoinPriceSumOrderByAggregateInput = {
   pricePicoUsd?: Prisma.SortOrder
+  doubtedPicoUsd?: Prisma.SortOrder
 }
 
 
@@ -340,6 +434,10 @@ export type CoinPriceSelect<ExtArgs extends runtime.Types.Extensions.InternalArg
   coinType?: boolean
   pricePicoUsd?: boolean
   readAt?: boolean
+  doubtedPicoUsd?: boolean
+  doubtedAt?: boolean
+  doubtedSince?: boolean
+  doubtedFor?: boolean
 }, ExtArgs["result"]["coinPrice"]>
 
 export type CoinPriceSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -347,6 +445,10 @@ export type CoinPriceSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Ext
   coinType?: boolean
   pricePicoUsd?: boolean
   readAt?: boolean
+  doubtedPicoUsd?: boolean
+  doubtedAt?: boolean
+  doubtedSince?: boolean
+  doubtedFor?: boolean
 }, ExtArgs["result"]["coinPrice"]>
 
 export type CoinPriceSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -354,6 +456,10 @@ export type CoinPriceSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Ext
   coinType?: boolean
   pricePicoUsd?: boolean
   readAt?: boolean
+  doubtedPicoUsd?: boolean
+  doubtedAt?: boolean
+  doubtedSince?: boolean
+  doubtedFor?: boolean
 }, ExtArgs["result"]["coinPrice"]>
 
 export type CoinPriceSelectScalar = {
@@ -361,9 +467,13 @@ export type CoinPriceSelectScalar = {
   coinType?: boolean
   pricePicoUsd?: boolean
   readAt?: boolean
+  doubtedPicoUsd?: boolean
+  doubtedAt?: boolean
+  doubtedSince?: boolean
+  doubtedFor?: boolean
 }
 
-export type CoinPriceOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"network" | "coinType" | "pricePicoUsd" | "readAt", ExtArgs["result"]["coinPrice"]>
+export type CoinPriceOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"network" | "coinType" | "pricePicoUsd" | "readAt" | "doubtedPicoUsd" | "doubtedAt" | "doubtedSince" | "doubtedFor", ExtArgs["result"]["coinPrice"]>
 
 export type $CoinPricePayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "CoinPrice"
@@ -379,6 +489,22 @@ export type $CoinPricePayload<ExtArgs extends runtime.Types.Extensions.InternalA
      * The feed's own time.
      */
     readAt: Date
+    /**
+     * A newer price beyond the bounds, which waits for a second source, for time to pass or for an operator.
+     */
+    doubtedPicoUsd: bigint | null
+    /**
+     * The feed's own time of it.
+     */
+    doubtedAt: Date | null
+    /**
+     * Since when it has held, by the service's clock.
+     */
+    doubtedSince: Date | null
+    /**
+     * The bound that it exceeds: step, hour, day.
+     */
+    doubtedFor: string | null
   }, ExtArgs["result"]["coinPrice"]>
   composites: {}
 }
@@ -806,6 +932,10 @@ export interface CoinPriceFieldRefs {
   readonly coinType: Prisma.FieldRef<"CoinPrice", 'String'>
   readonly pricePicoUsd: Prisma.FieldRef<"CoinPrice", 'BigInt'>
   readonly readAt: Prisma.FieldRef<"CoinPrice", 'DateTime'>
+  readonly doubtedPicoUsd: Prisma.FieldRef<"CoinPrice", 'BigInt'>
+  readonly doubtedAt: Prisma.FieldRef<"CoinPrice", 'DateTime'>
+  readonly doubtedSince: Prisma.FieldRef<"CoinPrice", 'DateTime'>
+  readonly doubtedFor: Prisma.FieldRef<"CoinPrice", 'String'>
 }
     
 

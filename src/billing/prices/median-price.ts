@@ -1,5 +1,5 @@
+import type { AgreedPrice } from "./check-price.ts";
 import type { PriceReading } from "./price-reading.ts";
-import type { CoinPrice } from "./price-source.ts";
 import { compareAmounts } from "./usd-price.ts";
 
 /**
@@ -10,7 +10,7 @@ import { compareAmounts } from "./usd-price.ts";
 export function medianPrice(
   readings: readonly PriceReading[],
   { minCount, maxSpreadPercent }: MedianBounds,
-): CoinPrice | "too-few" | "too-far-apart" {
+): AgreedPrice | "too-few" | "too-far-apart" {
   const [first, ...others] = readings;
   if (first === undefined || readings.length < minCount) return "too-few";
   const prices = readings.map(({ picoUsd }) => picoUsd).sort(compareAmounts);
@@ -24,7 +24,7 @@ export function medianPrice(
     if (reading.time < time) time = reading.time;
   }
   if ((high - low) * 100n > picoUsd * BigInt(maxSpreadPercent)) return "too-far-apart";
-  return { picoUsd, time };
+  return { picoUsd, time, sourceCount: readings.length };
 }
 
 /** Bounds of {@link medianPrice}. */

@@ -1,24 +1,29 @@
-import sql from "sql-template-tag";
 import { type BackgroundLoop, createBackgroundLoop } from "../../lifecycle/background-loop.ts";
 import type { Clock } from "../../lifecycle/clock.ts";
 import type { Database } from "../../store/database.ts";
-import { execute } from "../../store/statements.ts";
 import type { Log } from "../../telemetry/log.ts";
 import type { AcceptedCoin } from "../deposits/accepted-coins.ts";
-import { checkPrice, type PriceState } from "./check-price.ts";
+import {
+  type AgreedPrice,
+  movedPercent,
+  type PriceBound,
+  type PriceBounds,
+  type PriceState,
+} from "./check-price.ts";
 import { medianPrice } from "./median-price.ts";
 import type { PriceReader, PriceReading } from "./price-reading.ts";
-import type { CoinPrice, PriceSource } from "./price-source.ts";
+import type { PriceSource } from "./price-source.ts";
+import { takeReading } from "./take-reading.ts";
 
 /**
  * Creates a feed of prices over HTTP, from one or several sources. It uses the median if more than half of the sources
  * that cover a coin have a fresh price, and these lie close together. Fails closed: while sources are silent, wrong,
- * late, apart or jumping, the last accepted price serves until it is too old; then there is none. Accepted prices are
- * stored in the database, so that a restart does not accept a jump, and no replica accepts a price that another doubts.
+ * late, apart or moving too fast, the last accepted price serves until it is too old; then there is none. The state of
+ * each price is in the database, so that its bounds hold for all replicas together, and across restarts.
  */
 export function createPriceFeed(options: PriceFeedOptions): PriceFeed {
-  const { readers, coins, refreshMs, maxAgeMs, maxStepPercent, maxSpreadPercent } = options;
-  const { clock, log } = options;
+  const { readers, network, coins, refreshMs, maxAgeMs, maxSpreadPercent } = options;
+  const { database, clock, log } = options;
   const states = new Map<string, PriceState>();
   const feed: PriceFeed = {
     priceOf(coinType) {
@@ -27,10 +32,9 @@ export function createPriceFeed(options: PriceFeedOptions): PriceFeed {
     },
     async refresh(signal) {
       const answers = await readAll(signal);
-      const remembered = await readPrices(options);
       for (const coin of coins) {
         const price = priceFrom(coin, answers);
-        if (price !== undefined) await take(coin, price, remembered.get(coin.coinType));
+        if (price !== undefined) await take(coin, price);
       }
     },
     loop: createBackgroundLoop({
@@ -63,7 +67,7 @@ export function createPriceFeed(options: PriceFeedOptions): PriceFeed {
     return answers;
   }
 
-  function priceFrom(coin: AcceptedCoin, answers: Answers): CoinPrice | undefined {
+  function priceFrom(coin: AcceptedCoin, answers: Answers): AgreedPrice | undefined {
     const { coinType } = coin;
     const covering = readers.filter((reader) => reader.covers(coin));
     const readings = covering.flatMap((reader) => {
@@ -94,24 +98,23 @@ export function createPriceFeed(options: PriceFeedOptions): PriceFeed {
     return ageMs <= maxAgeMs && ageMs >= -MAX_SKEW_MS;
   }
 
-  async function take(
-    { coinType }: AcceptedCoin,
-    reading: CoinPrice,
-    remembered: CoinPrice | undefined,
-  ): Promise<void> {
+  async function take(coin: AcceptedCoin, reading: AgreedPrice): Promise<void> {
+    const { coinType } = coin;
     const known = states.get(coinType);
-    const before = { ...known, accepted: newer(known?.accepted, remembered) };
-    const after = checkPrice(before, reading, { maxStepPercent, holdMs: maxAgeMs });
-    if (after.doubted !== undefined && before.doubted === undefined) {
-      log.warn({ coinType }, "a price moved by more than the maximum step; waiting for confirmation");
-    }
-    if (after.accepted === reading) await rememberPrice(options, coinType, reading);
-    states.set(coinType, after);
+    const bounds = { ...options, holdMs: maxAgeMs };
+    const state = await takeReading(database, { network, coinType }, reading, clock.wallMs(), bounds);
+    const { doubted } = state;
+    if (doubted !== undefined && known?.doubted?.beyond !== doubted.beyond)
+      log.warn({ coinType, bound: doubted.beyond }, DOUBTS[doubted.beyond]);
+    const nearing = nearedBound(state, options);
+    if (nearing !== undefined && nearing !== (known && nearedBound(known, options)))
+      log.warn({ coinType, bound: nearing }, "a price has moved by more than half of its bound");
+    states.set(coinType, state);
   }
 }
 
 /** Options of {@link createPriceFeed}. */
-export interface PriceFeedOptions {
+export interface PriceFeedOptions extends Omit<PriceBounds, "holdMs"> {
   /** At least one. */
   readonly readers: readonly PriceReader[];
   readonly network: string;
@@ -119,10 +122,9 @@ export interface PriceFeedOptions {
   readonly refreshMs: number;
   /** The maximum age of a price, and how long a price that moved too far must hold. */
   readonly maxAgeMs: number;
-  readonly maxStepPercent: number;
   readonly maxSpreadPercent: number;
-  /** Stores accepted prices. */
-  readonly database: Pick<Database, "prisma" | "query">;
+  /** Stores the state of each price. */
+  readonly database: Pick<Database, "transaction">;
   readonly clock: Clock;
   readonly log: Pick<Log, "warn" | "error">;
 }
@@ -139,28 +141,17 @@ type Answers = Map<PriceReader, ReadonlyMap<string, PriceReading>>;
 /** The maximum time by which a source's clock may be ahead of ours. */
 const MAX_SKEW_MS = 60_000;
 
-function newer(one: CoinPrice | undefined, other: CoinPrice | undefined): CoinPrice | undefined {
-  if (one === undefined || other === undefined) return one ?? other;
-  return one.time >= other.time ? one : other;
-}
+const DOUBTS: Readonly<Record<PriceBound, string>> = {
+  step: "a price moved by more than the maximum step; it waits for a second source or an operator",
+  hour: "a price moved by more than the maximum of an hour; it waits for the hour to pass or for an operator",
+  day: "a price moved by more than the maximum of a day; it waits for the day to pass or for an operator",
+};
 
-async function readPrices({ database, network }: PriceFeedOptions): Promise<Map<string, CoinPrice>> {
-  const rows = await database.prisma.coinPrice.findMany({ where: { network } });
-  return new Map(
-    rows.map(({ coinType, pricePicoUsd, readAt }) => [coinType, { picoUsd: pricePicoUsd, time: readAt }]),
-  );
-}
-
-async function rememberPrice(
-  { database, network }: PriceFeedOptions,
-  coinType: string,
-  { picoUsd, time }: CoinPrice,
-): Promise<void> {
-  await execute(
-    database,
-    sql`INSERT INTO coin_price (network, coin_type, price_pico_usd, read_at)
-     VALUES (${network}, ${coinType}, ${picoUsd}, ${time})
-     ON CONFLICT (network, coin_type) DO UPDATE SET price_pico_usd = excluded.price_pico_usd,
-       read_at = excluded.read_at WHERE coin_price.read_at < excluded.read_at`,
-  );
+/** Returns the bound of which the accepted prices have used more than half, the day's first. */
+function nearedBound(
+  { hour, day }: PriceState,
+  { maxHourPercent, maxDayPercent }: Pick<PriceBounds, "maxHourPercent" | "maxDayPercent">,
+): PriceBound | undefined {
+  if (day !== undefined && 2 * movedPercent(day) > maxDayPercent) return "day";
+  return hour !== undefined && 2 * movedPercent(hour) > maxHourPercent ? "hour" : undefined;
 }

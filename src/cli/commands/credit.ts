@@ -1,5 +1,6 @@
 import { AdjustCreditResponseSchema } from "../../../gen/proto/tss/v1/admin_pb.ts";
-import { formatChange, formatUsd } from "../format.ts";
+import { formatDollars } from "../../protocol/money.ts";
+import { formatChange } from "../format.ts";
 import { required } from "../option.ts";
 import { microUsd, nonEmptyText, uuid } from "../option-values.ts";
 import { serviceCommand } from "../service-command.ts";
@@ -22,7 +23,7 @@ const adjust = serviceCommand({
     formatPairs([
       ["entry", entry!.ledgerEntryId],
       ["amount", formatChange(entry!.amountMicroUsd)],
-      ["balance", formatUsd(entry!.balanceMicroUsd)],
+      ["balance", formatDollars(entry!.balanceMicroUsd)],
     ]),
 });
 

@@ -7,7 +7,8 @@ import {
   DepositSchema,
   GetDepositAddressResponseSchema,
 } from "../../../gen/proto/tss/v1/billing_pb.ts";
-import { formatEnum, formatTime, formatUsd } from "../format.ts";
+import { formatDollars, formatPriceUsd } from "../../protocol/money.ts";
+import { formatEnum, formatTime } from "../format.ts";
 import { listCommand } from "../list-command.ts";
 import { operand, optional } from "../option.ts";
 import { enumValue, nonEmptyText } from "../option-values.ts";
@@ -22,7 +23,7 @@ const COLUMNS: readonly TableColumn<Deposit>[] = [
   { title: "COIN", of: ({ coinType }) => coinType },
   {
     title: "CREDITED",
-    of: ({ credit }) => (credit ? formatUsd(credit.valueMicroUsd) : "-"),
+    of: ({ credit }) => (credit ? formatDollars(credit.valueMicroUsd) : "-"),
     align: "right",
   },
   { title: "REFERENCE", of: ({ reference }) => reference ?? "-" },
@@ -44,13 +45,16 @@ const address = serviceCommand({
         ["address", reply.address],
         ...(reply.reference === undefined ? [] : ([["reference", reply.reference]] as const)),
         ["network", reply.network],
-        ["minimum", formatUsd(reply.minimumDepositMicroUsd)],
-        ["waiting", formatUsd(reply.waitingMicroUsd)],
+        ["minimum", formatDollars(reply.minimumDepositMicroUsd)],
+        ["waiting", formatDollars(reply.waitingMicroUsd)],
       ]),
       formatTable(
         [
           { title: "COIN", of: ({ symbol }) => symbol },
-          { title: "PRICE", of: ({ priceUsd }) => (priceUsd === undefined ? "none" : `$${priceUsd}`) },
+          {
+            title: "PRICE",
+            of: ({ priceUsd }) => (priceUsd === undefined ? "none" : formatPriceUsd(priceUsd)),
+          },
           { title: "OF", of: ({ priceTime }) => formatTime(priceTime, "-") },
           { title: "TYPE", of: ({ coinType }) => coinType },
         ],
@@ -104,7 +108,7 @@ const addresses = listCommand({
   columns: [
     { title: "REFERENCE", of: ({ reference }) => reference },
     { title: "ADDRESS", of: ({ address }) => address },
-    { title: "CREDITED", of: ({ creditedMicroUsd }) => formatUsd(creditedMicroUsd), align: "right" },
+    { title: "CREDITED", of: ({ creditedMicroUsd }) => formatDollars(creditedMicroUsd), align: "right" },
     { title: "DEPOSITS", of: ({ creditedCount }) => String(creditedCount), align: "right" },
     { title: "WAITING", of: ({ waitingCount }) => String(waitingCount), align: "right" },
   ],

@@ -1,8 +1,9 @@
 import { LedgerEntry_KindSchema, LedgerEntrySchema } from "../../../gen/proto/tss/v1/billing_pb.ts";
 import { loadConfig } from "../../config/config.ts";
 import { type LedgerDifference, verifyLedger } from "../../ledger/verify-ledger.ts";
+import { formatDollars } from "../../protocol/money.ts";
 import { command, EXIT } from "../command.ts";
-import { formatChange, formatEnum, formatTime, formatUsd } from "../format.ts";
+import { formatChange, formatEnum, formatTime } from "../format.ts";
 import { listCommand } from "../list-command.ts";
 import { openConfiguredDatabase } from "../open-configured-database.ts";
 import { flag } from "../option.ts";
@@ -22,7 +23,7 @@ const list = listCommand({
     { title: "TIME", of: ({ createTime }) => formatTime(createTime) },
     { title: "KIND", of: ({ kind }) => formatEnum(LedgerEntry_KindSchema, kind) },
     { title: "AMOUNT", of: ({ amountMicroUsd }) => formatChange(amountMicroUsd), align: "right" },
-    { title: "BALANCE", of: ({ balanceMicroUsd }) => formatUsd(balanceMicroUsd), align: "right" },
+    { title: "BALANCE", of: ({ balanceMicroUsd }) => formatDollars(balanceMicroUsd), align: "right" },
     { title: "ENTRY", of: ({ ledgerEntryId }) => ledgerEntryId },
     { title: "DESCRIPTION", of: ({ description }) => description },
   ],
@@ -55,7 +56,7 @@ function describe(differences: readonly LedgerDifference[]): string {
   if (differences.length === 0)
     return "the ledger is consistent: every balance, hold, charge, refund and deposit equals its recomputed value";
   const amount = ({ kind }: LedgerDifference, value: bigint): string =>
-    kind === "reservations" ? String(value) : formatUsd(value);
+    kind === "reservations" ? String(value) : formatDollars(value);
   return formatTable(
     [
       { title: "DIFFERENCE", of: ({ kind }) => kind },

@@ -1,6 +1,7 @@
 import { GetPricingResponseSchema } from "../../../gen/proto/tss/v1/billing_pb.ts";
 import { SignatureAlgorithmSchema } from "../../../gen/proto/tss/v1/types_pb.ts";
-import { formatEnum, formatUsd } from "../format.ts";
+import { formatDollars } from "../../protocol/money.ts";
+import { formatEnum } from "../format.ts";
 import { serviceCommand } from "../service-command.ts";
 import { formatPairs, formatTable } from "../table.ts";
 
@@ -16,14 +17,14 @@ export const priceCommand = serviceCommand({
       formatTable(
         [
           { title: "SIGNATURE", of: (one) => formatEnum(SignatureAlgorithmSchema, one.signatureAlgorithm) },
-          { title: "PRICE", of: (one) => formatUsd(one.priceMicroUsd), align: "right" },
+          { title: "PRICE", of: (one) => formatDollars(one.priceMicroUsd), align: "right" },
         ],
         reply.signPrices,
       ),
       formatPairs([
         ["message included", `${reply.includedMessageBytes} bytes`],
-        ["each further KiB", formatUsd(reply.messageKibPriceMicroUsd)],
-        ["dWallet", formatUsd(reply.dkgPriceMicroUsd)],
+        ["each further KiB", formatDollars(reply.messageKibPriceMicroUsd)],
+        ["dWallet", formatDollars(reply.dkgPriceMicroUsd)],
       ]),
     ].join("\n\n"),
 });

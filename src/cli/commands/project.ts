@@ -1,9 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { ProjectSchema } from "../../../gen/proto/tss/v1/admin_pb.ts";
+import { formatDollars } from "../../protocol/money.ts";
 import { type CommandContext, command } from "../command.ts";
 import { type Clients, withClients } from "../connection.ts";
 import { isOutcomeUnknown } from "../failure.ts";
-import { formatTime, formatUsd } from "../format.ts";
+import { formatTime } from "../format.ts";
 import { listCommand } from "../list-command.ts";
 import { defaulted, flag, required, type Values } from "../option.ts";
 import { nonEmptyText, positiveMicroUsd } from "../option-values.ts";
@@ -58,8 +59,8 @@ const list = listCommand({
   columns: [
     { title: "PROJECT", of: ({ projectId }) => projectId },
     { title: "NETWORK", of: ({ network }) => network },
-    { title: "BALANCE", of: ({ balanceMicroUsd }) => formatUsd(balanceMicroUsd), align: "right" },
-    { title: "HELD", of: ({ heldMicroUsd }) => formatUsd(heldMicroUsd), align: "right" },
+    { title: "BALANCE", of: ({ balanceMicroUsd }) => formatDollars(balanceMicroUsd), align: "right" },
+    { title: "HELD", of: ({ heldMicroUsd }) => formatDollars(heldMicroUsd), align: "right" },
     { title: "CREATED", of: ({ createTime }) => formatTime(createTime) },
     { title: "NAME", of: ({ name }) => name },
   ],

@@ -1,7 +1,8 @@
-/** Formats micro-USD as dollars with two to six decimals: `$1,234.50`, `-$0.0123`. */
+import { formatDollars, formatUnits } from "../../protocol/money.ts";
+
+/** Formats micro-USD as dollars with two to six decimals: `$1,234.50`, `−$0.0123`. */
 export function formatMoney(amountMicroUsd: bigint): string {
-  const text = formatUnits(amountMicroUsd < 0n ? -amountMicroUsd : amountMicroUsd, 6, 2);
-  return `${amountMicroUsd < 0n ? "−" : ""}$${text}`;
+  return formatDollars(amountMicroUsd, "−");
 }
 
 /** Formats a change of money with its sign. */
@@ -12,17 +13,6 @@ export function formatMoneyChange(amountMicroUsd: bigint): string {
 /** Formats an amount of 10^-9 SUI or IKA: `1,234.5 SUI`. */
 export function formatCoin(amount: bigint, symbol: "SUI" | "IKA"): string {
   return `${amount < 0n ? "−" : ""}${formatUnits(amount < 0n ? -amount : amount, 9, 0)} ${symbol}`;
-}
-
-/** Formats a number of smallest units with grouped digits, without trailing zeros. @param amount not negative */
-export function formatUnits(amount: bigint, decimals: number, minDecimals: number): string {
-  const digits = String(amount).padStart(decimals + 1, "0");
-  const whole = digits.slice(0, digits.length - decimals).replace(/\B(?=(\d{3})+$)/g, ",");
-  const part = digits
-    .slice(digits.length - decimals)
-    .replace(/0+$/, "")
-    .padEnd(minDecimals, "0");
-  return part === "" ? whole : `${whole}.${part}`;
 }
 
 /** Parses dollars as people write them, such as `-12.5`, into micro-USD. Undefined for an invalid amount. */

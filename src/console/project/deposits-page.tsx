@@ -1,5 +1,6 @@
 import type { JSX } from "preact";
 import type { DepositCoin, GetDepositAddressResponse } from "../../../gen/client/tss/v1/billing_pb.ts";
+import { formatPriceUsd } from "../../protocol/money.ts";
 import { useSession } from "../api/session-context.ts";
 import { useCall } from "../api/use-call.ts";
 import { formatMoney } from "../format/money.ts";
@@ -64,7 +65,8 @@ const COIN_COLUMNS: readonly DataColumn<DepositCoin>[] = [
   {
     title: "Price",
     isNumber: true,
-    cell: ({ priceUsd }) => (priceUsd === undefined ? "no fresh price; deposits wait" : `$${priceUsd}`),
+    cell: ({ priceUsd }) =>
+      priceUsd === undefined ? "no fresh price; deposits wait" : formatPriceUsd(priceUsd),
   },
   { title: "Priced", cell: ({ priceTime }) => <Time of={priceTime} /> },
 ];

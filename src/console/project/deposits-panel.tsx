@@ -5,9 +5,10 @@ import {
   type DepositCoin,
   Deposit_State as State,
 } from "../../../gen/client/tss/v1/billing_pb.ts";
+import { formatUnits } from "../../protocol/money.ts";
 import { useSession } from "../api/session-context.ts";
 import { usePages } from "../api/use-pages.ts";
-import { formatMoney, formatUnits } from "../format/money.ts";
+import { formatMoney } from "../format/money.ts";
 import { Badge } from "../ui/badge.tsx";
 import { type DataColumn, DataTable } from "../ui/data-table.tsx";
 import { Empty } from "../ui/empty.tsx";

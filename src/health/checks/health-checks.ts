@@ -6,6 +6,7 @@ import type { HealthCheck } from "./health-check.ts";
 import type { HealthNetwork, HealthSubject } from "./health-subject.ts";
 import { openCheck } from "./open-check.ts";
 import { outboxChecks } from "./outbox-checks.ts";
+import { priceChecks } from "./price-checks.ts";
 import { processChecks } from "./process-checks.ts";
 import { redisCheck } from "./redis-check.ts";
 import { treasuryChecks } from "./treasury-checks.ts";
@@ -35,6 +36,7 @@ function networkChecks(subject: HealthSubject, network: HealthNetwork): HealthCh
     ...treasuryChecks(both),
     ...governanceChecks(network.chain),
     ...outboxChecks(both, subject.config.processType),
+    ...priceChecks(both),
     ...chainClockChecks(network),
   ];
   return isAlone ? checks : checks.map((check) => ({ ...check, name: `${name} ${check.name}` }));

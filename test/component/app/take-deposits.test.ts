@@ -15,6 +15,7 @@ beforeAll(async () => {
 afterAll(() => database.close());
 beforeEach(() => database.query("DELETE FROM deposit_address"));
 
+const warned: object[] = [];
 const take = (
   name: string,
   seedHex: string | undefined,
@@ -35,7 +36,7 @@ const take = (
       ...(typeof prices === "string" ? { BILLING_USD_PRICES: prices } : prices),
       ...(seedHex && { BILLING_DEPOSIT_MASTER_SEED_HEX: seedHex }),
     }).networks[0].deposits,
-    log: silentLog,
+    log: { ...silentLog, warn: (fields: object) => void warned.push(fields) },
   });
 
 it("deposits work without a seed on the localnet, and on no other network", async () => {
@@ -55,23 +56,29 @@ it.each<[string, NodeJS.ProcessEnv, string[]]>([
   ["a source has", { BILLING_PRICE_SOURCES: "coinbase" }, ["SUI"]],
   ["one of several sources has", { BILLING_PRICE_SOURCES: "coinbase,pyth" }, ["IKA", "SUI"]],
   [
-    "a source has or that has a fixed price",
-    { BILLING_PRICE_SOURCES: "coinbase", BILLING_USD_PRICES: "IKA=2" },
-    ["IKA", "SUI"],
+    "BILLING_USD_PRICES prices, whatever the sources have",
+    { BILLING_PRICE_SOURCES: "coinbase,pyth", BILLING_USD_PRICES: "IKA=2" },
+    ["IKA"],
   ],
 ])("the accepted coins are those that %s", async (_, prices, symbols) => {
   const { deposits } = await take("localnet", undefined, prices);
   expect(deposits?.coins.map(({ symbol }) => symbol).sort()).toEqual(symbols);
 });
 
-it.each([
-  ["", ["IKA", "SUI"]],
-  ["IKA=2", ["SUI"]],
-  ["IKA=2,SUI=1", []],
-])("the sources price the coins without a fixed price: with %j, %j", async (fixed, symbols) => {
-  const sources = { BILLING_PRICE_SOURCES: "coinbase,pyth", BILLING_USD_PRICES: fixed };
-  const { pricedCoins } = await take("localnet", undefined, sources);
-  expect(pricedCoins.map(({ symbol }) => symbol).sort()).toEqual(symbols);
+it("a service with BILLING_USD_PRICES reads no price source, and says which coins it does not accept", async () => {
+  const sources = { BILLING_PRICE_SOURCES: "coinbase,pyth" };
+  expect((await take("localnet", undefined, sources)).pricedCoins).toHaveLength(2);
+  warned.length = 0;
+  const fixed = await take("localnet", undefined, { ...sources, BILLING_USD_PRICES: "SUI=1" });
+  expect(fixed).toMatchObject({ pricedCoins: [], priceLoops: [] });
+  expect(fixed.deposits?.prices.refresh).toBeUndefined();
+  expect(warned).toEqual([
+    { network: "localnet", sources: ["pyth", "coinbase"] },
+    { network: "localnet", coins: ["IKA"] },
+  ]);
+  warned.length = 0;
+  await take("localnet", undefined, { BILLING_USD_PRICES: "SUI=1,IKA=2" });
+  expect(warned).toEqual([]);
 });
 
 it("a seed that did not derive the existing addresses is refused", async () => {

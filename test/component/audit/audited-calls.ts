@@ -112,6 +112,18 @@ export const AUDITED_CALLS: Readonly<Record<string, AuditedCall>> = {
       return { key, request: { txDigest } };
     },
   },
+  ConfirmCoinPrice: {
+    action: "price.confirm",
+    async prepare({ database }) {
+      const coinType = `0x${randomBytes(4).toString("hex")}::coin::WAITING`;
+      await database.query(
+        `INSERT INTO coin_price (network, coin_type, price_pico_usd, read_at, doubted_pico_usd, doubted_at,
+           doubted_since, doubted_for) VALUES ('localnet', $1, 1000000000000, now(), 2000000000000, now(), now(), 'day')`,
+        [coinType],
+      );
+      return { key: ADMIN_KEY, request: { coin: coinType, priceUsd: "2.05" } };
+    },
+  },
   AdjustCredit: {
     action: "project.credit",
     async prepare(stack) {

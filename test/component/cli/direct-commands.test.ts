@@ -34,7 +34,7 @@ const lines = (...each: string[]): string => each.join("\n");
 describe("a command on the database itself", { timeout: DATABASE_TIMEOUT_MS }, () => {
   it("creates a project with credit and a key", async () => {
     expect(masked(await done("project", "list")).split("\n")[1]).toBe(
-      `${ID}  localnet  $50.000000  $0.000000  2026-01-01T00:00:00Z  acme`,
+      `${ID}  localnet   $50.00  $0.00  2026-01-01T00:00:00Z  acme`,
     );
     const keys = await done("key", "list", "--project", projectId, "--json");
     expect(JSON.parse(keys)).toMatchObject({ name: "acme", scopes: ["onboard", "sign", "read", "billing"] });
@@ -52,7 +52,7 @@ describe("a command on the database itself", { timeout: DATABASE_TIMEOUT_MS }, (
     expect(await done("key", "revoke", made.apiKey.apiKeyId)).toMatch(/^revoked {4}2\d{3}-/m);
     const adjust = ["credit", "adjust", "--project", projectId, "--reason", "goodwill", "--amount-usd"];
     expect(masked(await done(...adjust, "-0.5"))).toBe(
-      lines(`entry    credit:${ID}`, "amount   -$0.500000", "balance  $49.500000"),
+      lines(`entry    credit:${ID}`, "amount   -$0.50", "balance  $49.50"),
     );
     expect(await tss(...adjust, "-50")).toMatchObject({
       exitCode: 1,
@@ -99,9 +99,9 @@ describe("a command on the database itself", { timeout: DATABASE_TIMEOUT_MS }, (
   it("lists the ledger of the named project, and verifies it", async () => {
     expect(masked(await done("ledger", "list", "--project", projectId))).toBe(
       lines(
-        `TIME                  KIND         AMOUNT     BALANCE  ENTRY${" ".repeat(40)}DESCRIPTION`,
-        `2026-01-01T00:00:00Z  credit   -$0.500000  $49.500000  credit:${ID}  goodwill`,
-        `2026-01-01T00:00:00Z  credit  +$50.000000  $50.000000  credit:${ID}  first credit`,
+        `TIME                  KIND     AMOUNT  BALANCE  ENTRY${" ".repeat(40)}DESCRIPTION`,
+        `2026-01-01T00:00:00Z  credit   -$0.50   $49.50  credit:${ID}  goodwill`,
+        `2026-01-01T00:00:00Z  credit  +$50.00   $50.00  credit:${ID}  first credit`,
       ),
     );
     expect((await tss("ledger", "list")).err).toMatch(/^tss ledger list: --project is missing/);

@@ -56,8 +56,8 @@ describe("a command against a running service", { timeout: DATABASE_TIMEOUT_MS }
     const list = await printed(["ledger", "list"], { ...environment, TSS_API_KEY: apiKey! });
     expect(masked(list)).toBe(
       lines(
-        `TIME                  KIND        AMOUNT    BALANCE  ENTRY${" ".repeat(40)}DESCRIPTION`,
-        `${TIME}  credit  +$0.500000  $0.500000  credit:${ID}  first credit`,
+        `TIME                  KIND    AMOUNT  BALANCE  ENTRY${" ".repeat(40)}DESCRIPTION`,
+        `${TIME}  credit  +$0.50    $0.50  credit:${ID}  first credit`,
       ),
     );
     for (const argv of [
@@ -92,8 +92,8 @@ describe("a command against a running service", { timeout: DATABASE_TIMEOUT_MS }
     const table = (await done("project", "list", "--limit", "1")).split("\n");
     expect(masked(table.join("\n"))).toBe(
       lines(
-        `PROJECT${" ".repeat(31)}NETWORK        BALANCE       HELD  CREATED               NAME`,
-        `${ID}  localnet  $1234.500000  $0.000000  ${TIME}  Zoë's shop`,
+        `PROJECT${" ".repeat(31)}NETWORK     BALANCE   HELD  CREATED               NAME`,
+        `${ID}  localnet  $1,234.50  $0.00  ${TIME}  Zoë's shop`,
       ),
     );
     expect(JSON.parse(await done("project", "list", "--limit", "1", "--json"))).toEqual({
@@ -245,7 +245,7 @@ describe("a command against a running service", { timeout: DATABASE_TIMEOUT_MS }
     const { projectId } = await stack.newProject(1_000_000n);
     const adjust = ["credit", "adjust", "--project", projectId, "--reason", "goodwill"];
     expect(masked(await done(...adjust, "--amount-usd", "12.25"))).toBe(
-      lines(`entry    credit:${ID}`, "amount   +$12.250000", "balance  $13.250000"),
+      lines(`entry    credit:${ID}`, "amount   +$12.25", "balance  $13.25"),
     );
     expect(await json(...adjust, "--amount-usd", "-0.000001")).toMatchObject({
       ledgerEntry: { amountMicroUsd: "-1", balanceMicroUsd: "13249999", kind: "credit" },

@@ -24,6 +24,7 @@ afterEach(() => metrics.close());
 const agesOf = (pricedCoins: readonly (typeof SUI)[], network = "mainnet") =>
   createDepositAges(createNetworkMetrics(metrics)(network), {
     ...{ database, network, pricedCoins },
+    priceBounds: { maxHourPercent: 30, maxDayPercent: 60 },
     clock: { now: () => nowMs },
   });
 
@@ -33,6 +34,13 @@ const priced = (network: string, { coinType }: typeof SUI, ageSeconds: number) =
      VALUES ($1, $2, 1, now() - make_interval(secs => $3))`,
     [network, coinType, ageSeconds],
   );
+
+/** The value of a gauge for a coin. */
+async function gauge(name: string, labels: string): Promise<number> {
+  const { body } = await metrics.render();
+  const line = body.split("\n").find((text) => text.startsWith(`${name}{${labels}`));
+  return Number(line?.split(" ").at(-1));
+}
 
 /** The shown ages in whole seconds, by the text of their labels. */
 async function shown(): Promise<Record<string, number>> {
@@ -83,5 +91,36 @@ describe("the age of a price", { timeout: DATABASE_TIMEOUT_MS }, () => {
     await priced("mainnet", SUI, 60);
     await agesOf([])();
     expect(await shown()).toEqual({});
+  });
+});
+
+describe("the movement of a price", { timeout: DATABASE_TIMEOUT_MS }, () => {
+  it("is its share of what an hour and a day allow, and a waiting price has an age", async () => {
+    await priced("mainnet", SUI, 60);
+    await priced("mainnet", IKA, 60);
+    await database.query(
+      `UPDATE coin_price SET doubted_pico_usd = 9, doubted_at = now(), doubted_for = 'day',
+         doubted_since = now() - interval '90 seconds' WHERE coin_type = $1`,
+      [IKA.coinType],
+    );
+    for (const [minutes, low, high] of [
+      [10, 110, 115],
+      [50, 100, 112],
+      [600, 100, 130],
+      [1_500, 1, 1_000],
+    ])
+      await database.query(
+        `INSERT INTO coin_price_range (network, coin_type, began_at, low_pico_usd, high_pico_usd)
+         VALUES ('mainnet', $1, now() - make_interval(mins => $2), $3, $4)`,
+        [SUI.coinType, minutes, low, high],
+      );
+    await agesOf([SUI, IKA])();
+    const moved = (window: string) =>
+      gauge("service_price_movement_ratio", `coin="SUI",window="${window}",network="mainnet"`);
+    expect(await moved("hour")).toBeCloseTo(0.5);
+    expect(await moved("day")).toBeCloseTo(0.5);
+    const waiting = (coin: string) => gauge("service_price_waiting_seconds", `coin="${coin}"`);
+    expect(await waiting("SUI")).toBe(0);
+    expect(await waiting("IKA")).toBeGreaterThanOrEqual(90);
   });
 });

@@ -36,8 +36,7 @@ describe("the configuration of deposits", () => {
     });
     expect(prices(feed).sources?.feed?.url.reveal()).toBe("https://prices.example/now");
     expect(prices({ ...feed, BILLING_PRICE_SOURCES: "coinbase" }).sources?.feed).toBeUndefined();
-    const both = prices({ BILLING_PRICE_SOURCES: "pyth, coinbase", BILLING_USD_PRICES: "IKA=0.02" });
-    expect(both.fixed).toEqual(new Map([["IKA", 20_000_000_000n]]));
+    const both = prices({ BILLING_PRICE_SOURCES: "pyth, coinbase" });
     expect(both.sources?.pyth?.url.reveal()).toBe("https://pyth.dourolabs.app/hermes");
     expect([...both.sources!.pyth!.feedIds.keys()]).toEqual(["SUI", "IKA"]);
     expect(both.sources?.coinbase).toEqual({
@@ -45,6 +44,20 @@ describe("the configuration of deposits", () => {
       products: new Map([["SUI", "SUI-USD"]]),
     });
     expect(prices({ BILLING_PRICE_FEED_URL: "http://127.0.0.1:80/" }).sources?.feed).toBeDefined();
+  });
+
+  it("reads no source if there are fixed prices, and names the coins without one", () => {
+    const prices = (usd: string) =>
+      loadConfig({ BILLING_PRICE_SOURCES: "pyth, coinbase", BILLING_USD_PRICES: usd }).networks[0].deposits
+        .prices;
+    expect(prices("IKA=0.02")).toEqual({
+      fixed: new Map([["IKA", 20_000_000_000n]]),
+      sources: undefined,
+      ignoredSources: ["pyth", "coinbase"],
+      unpriced: ["SUI"],
+    });
+    expect(prices("0x2::sui::SUI=3,0xab::ika::IKA=1").unpriced).toEqual([]);
+    expect(prices("0xab::usdc::USDC=1").unpriced).toEqual(["SUI", "IKA"]);
   });
 
   it.each<[string, string]>([

@@ -52,6 +52,7 @@ describe("several networks", () => {
       BILLING_PRICE_MAX_AGE_SECONDS_TESTNET: "600",
       BILLING_PRICE_MAX_SPREAD_PERCENT_MAINNET: "2",
       BILLING_PRICE_MAX_STEP_PERCENT_MAINNET: "10",
+      BILLING_PRICE_MAX_HOUR_PERCENT_MAINNET: "25",
       MAX_WRONG_HALVES_PER_PROJECT_PER_MINUTE_MAINNET: "6",
     });
     const found = networks.map(({ deposits: { prices }, wrongHalvesPerMinute }) => {
@@ -63,13 +64,21 @@ describe("several networks", () => {
       {
         feeds: ["https://hermes-beta.example", "shared", feed("b"), undefined],
         coinbase: ["https://api.exchange.coinbase.com", ["IKA", "IKA-USD"]],
-        bounds: { refreshMs: 60_000, maxAgeMs: 600_000, maxSpreadPercent: 5, maxStepPercent: 20 },
+        bounds: {
+          refreshMs: 60_000,
+          maxAgeMs: 600_000,
+          ...{ maxSpreadPercent: 5, maxStepPercent: 20, maxHourPercent: 30, maxDayPercent: 60 },
+        },
         wrongHalvesPerMinute: 60,
       },
       {
         feeds: ["https://pyth.dourolabs.app/hermes", "own", feed("a"), "https://feed.example"],
         coinbase: ["https://coinbase.example", ["SUI", "SUI-USD"]],
-        bounds: { refreshMs: 30_000, maxAgeMs: 300_000, maxSpreadPercent: 2, maxStepPercent: 10 },
+        bounds: {
+          refreshMs: 30_000,
+          maxAgeMs: 300_000,
+          ...{ maxSpreadPercent: 2, maxStepPercent: 10, maxHourPercent: 25, maxDayPercent: 60 },
+        },
         wrongHalvesPerMinute: 6,
       },
     ]);

@@ -113,7 +113,14 @@ const readerOf = (source: keyof typeof PATHS): PriceReader => {
 const feedOf = (...sources: (keyof typeof PATHS)[]) =>
   createPriceFeed({
     ...{ clock, log: silentLog, network, database, coins: [SUI] },
-    ...{ refreshMs: 1_000, maxAgeMs: MAX_AGE_MS, maxStepPercent: 20, maxSpreadPercent: 5 },
+    ...{
+      refreshMs: 1_000,
+      maxAgeMs: MAX_AGE_MS,
+      maxStepPercent: 20,
+      maxSpreadPercent: 5,
+      maxHourPercent: 30,
+      maxDayPercent: 60,
+    },
     readers: sources.map(readerOf),
   });
 /** A source that fails alone rejects the refresh. The price decides. */

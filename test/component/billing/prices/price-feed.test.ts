@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { confirmPrice } from "../../../../src/billing/prices/confirm-price.ts";
 import { createPriceFeed } from "../../../../src/billing/prices/price-feed.ts";
 import type { PriceReader } from "../../../../src/billing/prices/price-reading.ts";
+import { listStoredPrices } from "../../../../src/billing/prices/take-reading.ts";
+import { parseUsdPrice } from "../../../../src/billing/prices/usd-price.ts";
 import { systemClock } from "../../../../src/lifecycle/clock.ts";
 import type { Database } from "../../../../src/store/database.ts";
 import { newId } from "../../../../src/store/ids.ts";
@@ -56,10 +59,25 @@ const feedOf = (...readers: PriceReader[]) => {
     clock: { ...systemClock, wallMs: () => nowMs },
     log: { ...silentLog, warn: (fields: object) => warned.push(fields) },
     ...{ readers, network, database, coins: [SUI, IKA] },
-    ...{ refreshMs: 1_000, maxAgeMs: MAX_AGE_MS, maxStepPercent: 20, maxSpreadPercent: 5 },
+    ...{
+      refreshMs: 1_000,
+      maxAgeMs: MAX_AGE_MS,
+      maxStepPercent: 20,
+      maxSpreadPercent: 5,
+      maxHourPercent: 30,
+      maxDayPercent: 60,
+    },
   });
 };
 const refresh = (feed: ReturnType<typeof feedOf>) => feed.refresh(new AbortController().signal);
+
+/** Confirms the price of SUI as an operator, in a call that has the test's network as its id. */
+const confirm = (usd: string) =>
+  confirmPrice(
+    database,
+    { actor: "admin:alice", requestId: network },
+    { network, coinType: SUI.coinType, picoUsd: parseUsdPrice(usd)!, tolerancePercent: 5, nowMs },
+  );
 
 const usdOf = (feed: ReturnType<typeof feedOf>, coin = SUI) => {
   const price = feed.priceOf(coin.coinType);
@@ -92,20 +110,76 @@ describe("the price of one source", () => {
     }
   });
 
-  it("is ignored after a jump until the new level has held, even on a restarted or another replica", async () => {
+  it("is ignored after a jump until an operator confirms it, even on a restarted or another replica", async () => {
     const one = source("feed");
-    one.says({ SUI: 3.5, IKA: 1 });
+    const usd = { SUI: 35, IKA: 1 };
+    one.says({ ...usd, SUI: 3.5 });
     await refresh(feedOf(one));
     nowMs += 1_000;
-    one.says({ SUI: 35, IKA: 1 });
-    const restarted = feedOf(one);
+    one.says(usd);
+    let feed = feedOf(one);
+    await refresh(feed);
+    expect(usdOf(feed)).toBe(3.5);
+    expect(feed.priceOf(IKA.coinType)?.time).toEqual(new Date(nowMs));
+    expect(warned).toContainEqual(expect.objectContaining({ coinType: SUI.coinType, bound: "day" }));
+    nowMs += 10 * MAX_AGE_MS;
+    one.says(usd);
+    feed = feedOf(one);
+    await refresh(feed);
+    expect(usdOf(feed)).toBeUndefined();
+    await confirm("35.1");
+    nowMs += 1_000;
+    one.says(usd);
+    await refresh(feed);
+    expect(usdOf(feed)).toBe(35);
+  });
+
+  it("climbs in steps by at most the bound of an hour, then of a day, on all replicas together", async () => {
+    const one = source("feed");
+    let usd = 1;
+    one.says({ SUI: usd });
+    await refresh(feedOf(one));
+    nowMs += 1_000;
+    const startMs = nowMs;
+    const reached: number[] = [];
+    while (nowMs < startMs + 26 * 3_600_000) {
+      // Each replica is a new one, and the source climbs as fast as it is believed.
+      const feed = feedOf(one);
+      one.says({ SUI: usd * 1.199 });
+      await refresh(feed);
+      const price = usdOf(feed);
+      if (price !== undefined && price > usd) usd = price;
+      nowMs += 900_000;
+      reached.push(usd);
+    }
+    expect(Math.max(...reached.slice(0, 4))).toBeLessThanOrEqual(1.3);
+    expect(Math.max(...reached.slice(0, 96))).toBeLessThanOrEqual(1.6);
+    expect(Math.max(...reached)).toBeGreaterThan(1.6);
+  });
+
+  it("warns during a ramp, before the bound is reached", async () => {
+    const one = source("feed");
+    const feed = feedOf(one);
+    for (const usd of [1, 1.14, 1.17, 1.18]) {
+      one.says({ SUI: usd });
+      await refresh(feed);
+      nowMs += 1_000;
+    }
+    expect(warned.filter((fields) => "bound" in fields)).toEqual([{ coinType: SUI.coinType, bound: "hour" }]);
+  });
+
+  it("is not replaced by an older one of a replica whose source lags", async () => {
+    const [fast, slow] = [source("feed"), source("feed")];
+    slow.says({ SUI: 3.4 });
+    nowMs += 1_000;
+    fast.says({ SUI: 3.5 });
+    const replicas = [feedOf(fast), feedOf(slow)] as const;
+    await refresh(replicas[0]);
+    await refresh(replicas[1]);
+    expect(replicas.map((feed) => usdOf(feed))).toEqual([3.5, 3.5]);
+    const restarted = feedOf(slow);
     await refresh(restarted);
     expect(usdOf(restarted)).toBe(3.5);
-    expect(restarted.priceOf(IKA.coinType)?.time).toEqual(new Date(nowMs));
-    nowMs += MAX_AGE_MS;
-    one.says({ SUI: 35, IKA: 1 });
-    await refresh(restarted);
-    expect(usdOf(restarted)).toBe(35);
   });
 
   it("stays at the last accepted value while the source fails, and the failure is reported", async () => {
@@ -116,6 +190,52 @@ describe("the price of one source", () => {
     one.isSilent = true;
     await expect(refresh(feed)).rejects.toThrow("no answer");
     expect(usdOf(feed)).toBe(3.5);
+  });
+});
+
+describe("a confirmed price", () => {
+  it("is refused unless it is close to the waiting one, and written to the audit trail", async () => {
+    const one = source("feed");
+    const feed = feedOf(one);
+    await expect(confirm("3.5")).rejects.toMatchObject({ reason: "WRONG_STATE" });
+    one.says({ SUI: 3.5 });
+    await refresh(feed);
+    await expect(confirm("3.5")).rejects.toMatchObject({ reason: "WRONG_STATE" });
+    nowMs += 1_000;
+    one.says({ SUI: 7 });
+    await refresh(feed);
+    await expect(confirm("3.5")).rejects.toMatchObject({ reason: "WRONG_STATE" });
+    await expect(confirm("7.4")).rejects.toMatchObject({ reason: "WRONG_STATE" });
+    const [waiting] = await listStoredPrices(database, network);
+    expect(waiting).toMatchObject({ picoUsd: 3_500_000_000_000n, doubted: { beyond: "day" } });
+    await confirm("7.3");
+    const [confirmed] = await listStoredPrices(database, network);
+    expect(confirmed).toMatchObject({ picoUsd: 7_000_000_000_000n, doubted: undefined });
+    const events = await database.query(
+      "SELECT actor, subject FROM audit_event WHERE action = 'price.confirm' AND request_id = $1",
+      [network],
+    );
+    expect(events).toEqual([{ actor: "admin:alice", subject: SUI.coinType }]);
+  });
+
+  it("is the new base of its bounds", async () => {
+    const one = source("feed");
+    const feed = feedOf(one);
+    for (const usd of [3.5, 7]) {
+      nowMs += 1_000;
+      one.says({ SUI: usd });
+      await refresh(feed);
+    }
+    await confirm("7");
+    for (const [usd, expected] of [
+      [8.3, 8.3],
+      [3.5, 8.3],
+    ] as const) {
+      nowMs += 1_000;
+      one.says({ SUI: usd });
+      await refresh(feed);
+      expect(usdOf(feed)).toBe(expected);
+    }
   });
 });
 
@@ -163,6 +283,22 @@ describe("the price of several sources", () => {
     own.says({ SUI: 3.5 });
     await refresh(feed);
     expect(usdOf(feed)).toBe(3.5);
+  });
+
+  it("follows a jump that two sources agree on, once it has held", async () => {
+    const [pyth, , own] = sources();
+    const feed = feedOf(pyth, own);
+    for (const [usd, expected] of [
+      [3.5, 3.5],
+      [4.3, 3.5],
+      [4.3, 4.3],
+    ] as const) {
+      pyth.says({ SUI: usd });
+      own.says({ SUI: usd });
+      await refresh(feed);
+      expect(usdOf(feed)).toBe(expected);
+      nowMs += MAX_AGE_MS;
+    }
   });
 
   it("is as old as its oldest part", async () => {

@@ -24,7 +24,7 @@ test.each<[string, bigint[], bigint]>([
 
 it("a median is as old as the oldest price in it", () => {
   const price = medianPrice([reading(1000n), reading(1000n, { ageMs: 700 }), reading(1000n)], BOUNDS);
-  expect(price).toEqual({ picoUsd: 1000n, time: new Date(999_300) });
+  expect(price).toEqual({ picoUsd: 1000n, time: new Date(999_300), sourceCount: 3 });
 });
 
 it("there is no median of fewer sources than the minimum, or of none", () => {
