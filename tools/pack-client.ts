@@ -8,6 +8,7 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } f
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { parseArgs } from "node:util";
+import { copyEmbedded, embeddedPackage, importCopies } from "./pack-client/embedded-package.ts";
 import { moduleClosure } from "./pack-client/module-closure.ts";
 
 /** The package's entries, and the module of each one, without its extension. */
@@ -26,6 +27,15 @@ const ENTRIES: Readonly<Record<string, string>> = {
 const WORKER_PROGRAM = "worker-program.js";
 
 const ROOT = path.resolve(import.meta.dirname, "..");
+/**
+ * The client contains the modules of Sui's SDK that it uses. The whole package needs 50 MB of others, TypeScript among
+ * them, and a newer Node.
+ */
+const EMBEDDED = embeddedPackage(path.join(ROOT, "node_modules/@mysten/sui"));
+/** The folder of those modules, relative to `dist`. */
+const COPIES = "embedded/sui";
+/** The entry that extends a class of Sui's SDK. Users of that entry have their own copy of it. */
+const OWN_SUI = path.join("src", "signers", "sui");
 const { values } = parseArgs({ options: { to: { type: "string", default: "." } } });
 const destination = path.resolve(values.to);
 const folder = mkdtempSync(path.join(tmpdir(), "client-"));
@@ -57,9 +67,19 @@ function stage(dist: string, staged: string): { name: string; version: string } 
     dependencies: Record<string, string>;
     peerDependencies: Record<string, string>;
   };
-  const closure = moduleClosure(Object.values(ENTRIES).map((module) => path.join(dist, `${module}.js`)));
-  for (const file of closure.files)
-    cpSync(file, path.join(staged, "dist", path.relative(dist, file)), { recursive: true });
+  const embeds = (file: string): boolean => !file.startsWith(path.join(dist, OWN_SUI) + path.sep);
+  const closure = moduleClosure(
+    Object.values(ENTRIES).map((module) => path.join(dist, `${module}.js`)),
+    { embedded: EMBEDDED, embeds },
+  );
+  const copies = path.join(staged, "dist", COPIES);
+  copyEmbedded(EMBEDDED, closure.embeddedFiles, copies);
+  for (const file of closure.files) {
+    const place = path.join(staged, "dist", path.relative(dist, file));
+    const text = readFileSync(file, "utf8");
+    mkdirSync(path.dirname(place), { recursive: true });
+    writeFileSync(place, embeds(file) ? importCopies(text, place, EMBEDDED, copies) : text);
+  }
   cpSync(path.join(dist, WORKER_PROGRAM), path.join(staged, "dist", WORKER_PROGRAM));
   for (const [from, to] of [
     ["LICENSE", "LICENSE"],
@@ -68,12 +88,16 @@ function stage(dist: string, staged: string): { name: string; version: string } 
   ] as const)
     cpSync(path.join(ROOT, from), path.join(staged, to), { recursive: true });
   const versionOf = (name: string): [string, string] => {
-    const version = service.dependencies[name] ?? service.peerDependencies[name];
+    const version =
+      service.dependencies[name] ?? service.peerDependencies[name] ?? EMBEDDED.dependencies[name];
     if (version === undefined) throw new Error(`${name} is imported and is no dependency`);
-    return [name, version];
+    // The service has an exact version of what its users may choose.
+    return [name, name === EMBEDDED.name ? `^${version}` : version];
   };
   // A package that only one entry imports is an optional peer: users of that entry install it.
-  const peers = [...closure.packages].filter((name) => service.peerDependencies[name] !== undefined);
+  const isPeer = (name: string): boolean =>
+    service.peerDependencies[name] !== undefined || name === EMBEDDED.name;
+  const peers = [...closure.packages].filter(isPeer);
   const needed = [...closure.packages].filter((name) => !peers.includes(name)).sort();
   const optional = [...closure.optionalPackages, ...peers].sort();
   const manifest = {

@@ -86,7 +86,7 @@ export type { ResumeSignArgs } from "./resume-sign.ts";
 export type { RequestOptions } from "./service-calls.ts";
 export type { SignManyItem, SignManyOptions } from "./sign-many.ts";
 export type { SignArgs, SignOptions, SignResult, SignStage } from "./sign-types.ts";
-export { type SubmitArgs, submitLeave, submitRefusal } from "./submit-authorization.ts";
+export { type GasSigner, type SubmitArgs, submitLeave, submitRefusal } from "./submit-authorization.ts";
 export type { TreasuryAuthorization } from "./treasury-authorization.ts";
 export type { TssClient } from "./tss-client.ts";
 export type { WatchSignArgs } from "./watch-sign.ts";

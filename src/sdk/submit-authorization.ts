@@ -1,4 +1,3 @@
-import type { Signer } from "@mysten/sui/cryptography";
 import { loadPart } from "../crypto/load-part.ts";
 import { runAction } from "./action.ts";
 import { checkTimeout, invalid } from "./checks.ts";
@@ -62,11 +61,19 @@ export interface SubmitArgs {
   /** The gRPC-web URL of a Sui fullnode. */
   readonly fullnode: string;
   /** Signs and pays for the transaction. It needs less than 0.05 SUI. */
-  readonly signer: Signer;
+  readonly signer: GasSigner;
   /** The id of the Treasury's newest package, after an upgrade. Default: the first package. */
   readonly packageId?: string | undefined;
   /** The time limit of the action, in milliseconds. Default 60,000. */
   readonly timeoutMs?: number | undefined;
+}
+
+/** Signs transactions of a Sui address. Every keypair and `Signer` of `@mysten/sui` does. */
+export interface GasSigner {
+  /** Returns the address, which pays for the gas. */
+  toSuiAddress(): string;
+  /** Signs the bytes of a transaction. `signature` is Sui's serialized form, in base64. */
+  signTransaction(bytes: Uint8Array): Promise<{ readonly signature: string }>;
 }
 
 const TIMEOUT_MS = 60_000;

@@ -6,18 +6,19 @@ import path from "node:path";
 import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { environment } from "../support/environment.ts";
 import { type InstalledClient, installClient } from "../support/install-client.ts";
 import { ROOT } from "../support/source-files.ts";
 import { bundlePage } from "./loaded-size.ts";
 import { runProgram } from "./run-program.ts";
 
-const PACKAGES_MAX = 45;
-const MEGABYTES_MAX = 60;
+const PACKAGES_MAX = 14;
+const MEGABYTES_MAX = 12;
 /** The libraries of the signers. */
 const LIBRARIES = ["viem", "ethers", "@solana/kit", "@scure/btc-signer"];
 /** Packages that only a server needs. */
 const SERVER_PACKAGES =
-  /^(@prisma\/|@electric-sql\/|@ika\.xyz\/|ioredis$|pg$|pino$|prom-client$|@connectrpc\/connect-node$)/;
+  /^(@prisma\/|@electric-sql\/|@ika\.xyz\/|@mysten\/sui$|typescript$|ioredis$|pg$|pino$|prom-client$|@connectrpc\/connect-node$)/;
 
 describe("the client's package", () => {
   const folder = mkdtempSync(path.join(tmpdir(), "client-package-"));
@@ -57,6 +58,49 @@ describe("the client's package", () => {
       expect(manifest.peerDependenciesMeta[name]).toEqual({ optional: true });
       expect(manifest.dependencies[name]).toBeUndefined();
       expect(installed.packages).not.toContain(name);
+    }
+  });
+
+  it("contains the modules of Sui's SDK that it uses, with their licence, and imports it in the entry of its users alone", () => {
+    const dist = path.join(folder, "node_modules/threshold-signing-client/dist");
+    const files = readdirSync(dist, { recursive: true, encoding: "utf8" });
+    const importing = files.filter(
+      (name) =>
+        /\.(?:m?js|d\.m?ts)$/.test(name) &&
+        /(?:from|import\()\s*"@mysten\/sui/.test(readFileSync(path.join(dist, name), "utf8")),
+    );
+    expect(importing.sort()).toEqual(
+      ["dwallet-sui-signer.d.ts", "dwallet-sui-signer.js"].map((name) => `src/signers/sui/${name}`),
+    );
+    expect(readFileSync(path.join(dist, "embedded/sui/LICENSE"), "utf8")).toContain("Apache License");
+  });
+
+  // The package managers come from the registry.
+  it.runIf(environment.isReference).each([
+    ["npm", "npm@11.19.1", "npm install --no-audit --no-fund"],
+    ["yarn 1", "yarn@1.22.22", "yarn add --non-interactive"],
+    ["pnpm", "pnpm@10.34.8", "pnpm add"],
+  ])("installs with %s without a warning", async (_, manager, command) => {
+    const project = mkdtempSync(path.join(tmpdir(), "client-install-"));
+    try {
+      writeFileSync(
+        path.join(project, "package.json"),
+        '{ "name": "project", "version": "1.0.0", "license": "MIT", "private": true }',
+      );
+      const { code, out, err } = await runProgram(
+        "npx",
+        ["--yes", "--package", manager, "--", ...command.split(" "), installed.tarball],
+        "",
+        {},
+        { folder: project, timeoutMs: 300_000 },
+      );
+      expect({ code, said: `${out}${err}` }).toEqual({
+        code: 0,
+        said: expect.not.stringMatching(/warn|error/i),
+      });
+      expect(readdirSync(path.join(project, "node_modules/threshold-signing-client"))).toContain("dist");
+    } finally {
+      rmSync(project, { recursive: true });
     }
   });
 

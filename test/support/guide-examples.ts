@@ -43,8 +43,11 @@ export async function guideExamples(
 
 function withSources(example: string): string {
   const paths = packagePaths();
-  return example.replaceAll(/from "(threshold-signing-service\/[\w/-]+)"/g, (whole, name: string) => {
-    const [source] = paths[name] ?? [];
-    return source === undefined ? whole : `from "${source}"`;
-  });
+  return example.replaceAll(
+    /from "(threshold-signing-(?:service|client)[\w/-]*)"/g,
+    (whole, name: string) => {
+      const [source] = paths[name] ?? [];
+      return source === undefined ? whole : `from "${source}"`;
+    },
+  );
 }
