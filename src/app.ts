@@ -10,6 +10,7 @@ import { createSharedWork } from "./app/shared-work.ts";
 import { startWorkerServer } from "./app/worker-server.ts";
 import { createAuditSealer } from "./audit/audit-sealer.ts";
 import { createSealKey } from "./audit/seal-key.ts";
+import { readAnnouncedNetwork } from "./chain/announced-network.ts";
 import type { NetworkAccess } from "./chain/network.ts";
 import { createNetworkFetch } from "./chain/network-fetch.ts";
 import type { Config } from "./config/config.ts";
@@ -90,7 +91,11 @@ export async function startApp(config: Config, options: AppOptions): Promise<App
     const connections = connectionsOf.get(name);
     if (found === undefined || connections === undefined) throw new Error(`${name} has no access`);
     // Copied for each attempt to connect, because the Ika client completes its configuration in place.
-    return { ...found, ikaConfig: structuredClone(found.ikaConfig), fetch: connections.fetch };
+    const walletAddresses = processType === "api" ? await readAnnouncedNetwork(database, name) : undefined;
+    return {
+      ...{ ...found, walletAddresses, fetch: connections.fetch },
+      ikaConfig: structuredClone(found.ikaConfig),
+    };
   };
   const networks: Networks = await openNetworks({
     ...{ networks: config.networks, access, clock, lifecycle, metrics, log },

@@ -14,7 +14,9 @@ const HEAD = `# Generated from src/config/variables.ts by \`npm run generate\`. 
 
 `;
 
-function describe({ name, default: value = "", description, secret, perNetwork }: ConfigVariable): string {
-  const marks = [secret && " Secret.", perNetwork && " Each network."].filter(Boolean).join("");
+function describe(variable: ConfigVariable): string {
+  const { name, default: value = "", description, secret, perNetwork, uselessIn } = variable;
+  const useless = uselessIn && ` Not for PROCESS_TYPE=${uselessIn}, which ignores it.`;
+  const marks = [secret && " Secret.", perNetwork && " Each network.", useless].filter(Boolean).join("");
   return `# ${description}.${marks}\n# ${name}=${value}\n`;
 }

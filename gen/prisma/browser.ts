@@ -78,6 +78,11 @@ export type LedgerEntry = Prisma.LedgerEntryModel
  */
 export type DepositAddress = Prisma.DepositAddressModel
 /**
+ * Model DepositAddressRequest
+ * A deposit address that a process without the master seed asks for. A process with the seed makes it and deletes the row.
+ */
+export type DepositAddressRequest = Prisma.DepositAddressRequestModel
+/**
  * Model CheckpointFollower
  * How far the payments of a network are followed by its checkpoints. One process at a time follows them.
  */

@@ -19,6 +19,8 @@ export async function openChainAccess(network: NetworkConfig, deps: ChainAccessD
   if (address.name !== "localnet") throw new Error(`${address.name} cannot be embedded`);
   const keys = readChainKeys(network);
   const { hotWalletSecret, gasStationSecret } = keys;
+  if (hotWalletSecret === undefined)
+    throw new Error("an embedded localnet needs a process with the hot wallet");
   const { url, ikaConfig, treasury } = await deps.lifecycle.start(
     "localnet",
     () =>

@@ -1,8 +1,15 @@
 import type { Logger } from "pino";
 import { createDepositSigner } from "../billing/sweeps/sweep-signer.ts";
+import { announceNetwork, awaitAnnouncedNetwork } from "../chain/announced-network.ts";
 import { type CallerReads, createCallerReads } from "../chain/caller-reads.ts";
 import { checkChain, knownChain } from "../chain/check-chain.ts";
-import { type ChainNetwork, connectNetwork, inBackground, type NetworkAccess } from "../chain/network.ts";
+import {
+  type ChainNetwork,
+  connectNetwork,
+  inBackground,
+  type NetworkAccess,
+  type WalletAddresses,
+} from "../chain/network.ts";
 import { createNetworkReader, type NetworkReader } from "../chain/reader.ts";
 import type { Config } from "../config/config.ts";
 import type { NetworkConfig } from "../config/networks.ts";
@@ -39,7 +46,9 @@ export async function openNetwork(options: OpenNetworkOptions): Promise<OpenNetw
   const verifier = createVerifier({ threadMaxCount: own.verifyThreads });
   lifecycle.onStop("verifier", () => verifier.close());
   const observe = createServiceMetrics(metrics);
-  const network = await connect(options, database, observe);
+  const announced =
+    processType === "api" ? await awaitAnnouncedNetwork(database, own.name, { clock, log }) : undefined;
+  const network = await connect(options, database, observe, announced);
   const reader = createNetworkReader(network);
   // Separate, so that other reads of the fullnode never delay the reads for work on the chain.
   const shownNetwork = inBackground(network);
@@ -50,8 +59,13 @@ export async function openNetwork(options: OpenNetworkOptions): Promise<OpenNetw
   const presigns = createPresignQueue({ signals, clock, onWait: observe.onPresignWait });
   const taken = await takeDeposits({
     ...{ database, network: shownNetwork, callerReads },
-    ...{ config: own.deposits, log },
+    ...{ config: own.deposits, announced, signals, log },
   });
+  if (!announced) {
+    const { senderAddress, gasOwnerAddress } = network;
+    const takesDeposits = taken.deposits !== undefined;
+    await announceNetwork(database, own.name, { senderAddress, gasOwnerAddress, takesDeposits });
+  }
   await startLoopsTogether(lifecycle, taken.priceLoops);
   const { deposits, pricedCoins } = taken;
   const depositSigner = createDepositSigner(deposits?.masterSeed, network.name);
@@ -126,12 +140,13 @@ async function connect(
   { network: own, access, log }: OpenNetworkOptions,
   database: Database,
   observe: ServiceMetrics,
+  walletAddresses: WalletAddresses | undefined,
 ): Promise<ChainNetwork> {
   try {
     const chain = await knownChain(database, own.name);
     const found = await access();
     const network = await connectNetwork({
-      ...found,
+      ...{ ...found, walletAddresses },
       ...{ clock: systemClock, chain, onMixUp: observe.onMixUp },
       onSwitch(fullnode) {
         observe.onFullnodeSwitch();

@@ -30,6 +30,10 @@ export async function* reconcileOffline(
   options: ReconcileOfflineOptions,
 ): AsyncGenerator<ReconciliationResult> {
   const { lifecycle, log, keepKey } = options;
+  if (config.processType === "api")
+    throw new Error(
+      "reconcile needs the keys of a process that acts on the chain: PROCESS_TYPE=worker or all",
+    );
   const databaseUrl = config.databaseUrl?.reveal();
   const database = await lifecycle.start(
     "database",
@@ -68,13 +72,13 @@ async function reconcileNetwork(
   await checkChain(database, network, access);
   const reader = createNetworkReader(network);
   await prepareLanes({ database, network, reader, afterRestore: true, log });
+  const signals = createLocalSignals();
   const { deposits } = await takeDeposits({
-    ...{ database, network, config: own.deposits, log },
+    ...{ database, network, config: own.deposits, signals, log },
     // No caller is involved.
     callerReads: () => ({ backOff: network.backOffs.callers }),
   });
   const depositSigner = createDepositSigner(deposits?.masterSeed, network.name);
-  const signals = createLocalSignals();
   const kinds = operationKinds({ network, reader, signals, config: own, depositSigner, log });
   return reconcile({ database, network, reader, kinds, deposits, config: own, log });
 }

@@ -1,9 +1,10 @@
 import { type AcceptedCoin, acceptedCoins } from "../billing/deposits/accepted-coins.ts";
 import { createWaitingCredit } from "../billing/deposits/credit-waiting.ts";
-import { checkMasterSeed } from "../billing/deposits/deposit-address.ts";
+import { checkMasterSeed, makeRequestedAddress } from "../billing/deposits/deposit-address.ts";
 import type { Deposits } from "../billing/deposits/deposits.ts";
 import { createCheckpointFollower } from "../billing/deposits/follow-checkpoints.ts";
 import { createRecentRefusals } from "../billing/deposits/recent-refusals.ts";
+import { createAddressMaker } from "../billing/deposits/request-address.ts";
 import { createDepositWatcher } from "../billing/deposits/watch-deposits.ts";
 import { createCoinbaseReader } from "../billing/prices/coinbase.ts";
 import { createJsonFeedReader } from "../billing/prices/json-feed.ts";
@@ -11,6 +12,7 @@ import { createPriceFeed, type PriceFeedOptions } from "../billing/prices/price-
 import type { PriceReader } from "../billing/prices/price-reading.ts";
 import { fixedPrices, type PriceSource } from "../billing/prices/price-source.ts";
 import { createPythReader } from "../billing/prices/pyth.ts";
+import type { AnnouncedNetwork } from "../chain/announced-network.ts";
 import type { CallerReads } from "../chain/caller-reads.ts";
 import { createCheckpointReader } from "../chain/checkpoint-reader.ts";
 import type { ChainNetwork } from "../chain/network.ts";
@@ -18,6 +20,7 @@ import { createPaymentReader } from "../chain/payment-reader.ts";
 import { readDepositSeed } from "../config/deposit-seed.ts";
 import type { DepositsConfig } from "../config/deposits.ts";
 import type { PriceSourcesConfig } from "../config/price-sources.ts";
+import type { Signals } from "../coordination/signals.ts";
 import type { NamedLoop } from "../lifecycle/start-loops.ts";
 import type { Database } from "../store/database.ts";
 import type { Log } from "../telemetry/log.ts";
@@ -27,17 +30,21 @@ import type { Log } from "../telemetry/log.ts";
  * addresses have another seed.
  */
 export async function takeDeposits(options: TakeDepositsOptions): Promise<TakenDeposits> {
-  const { database, network, callerReads, config, log } = options;
-  const masterSeed = readDepositSeed(network.name, config);
-  if (masterSeed === undefined)
+  const { database, network, callerReads, config, announced, signals, log } = options;
+  const masterSeed = announced ? undefined : readDepositSeed(network.name, config);
+  if (masterSeed === undefined && !announced?.takesDeposits)
     return { deposits: undefined, pricedCoins: [], priceLoops: [], watchLoops: [] };
-  await checkMasterSeed(database, { network: network.name, masterSeed });
+  if (masterSeed) await checkMasterSeed(database, { network: network.name, masterSeed });
   const reader = createPaymentReader(network);
   const readerFor = (projectId: string) => createPaymentReader({ ...network, ...callerReads(projectId) });
   const { clock } = network;
   const recentRefusals = createRecentRefusals(clock);
   const { prices: priced, minimumMicroUsd, maxReferences, pollMs } = config;
   const names = new Set([...priced.fixed.keys(), ...(priced.sources ? coveredBy(priced.sources) : [])]);
+  if (names.size === 0)
+    throw new Error(
+      "BILLING_PRICE_SOURCES, BILLING_USD_PRICES: deposits are enabled; set what the workers have",
+    );
   tellPrices(priced, network.name, log);
   const coins = await acceptedCoins(names, network.ikaConfig.packages.ikaPackage, reader);
   const checkpoints = createCheckpointReader(
@@ -47,7 +54,8 @@ export async function takeDeposits(options: TakeDepositsOptions): Promise<TakenD
   const base = { database, network: network.name, coins };
   const bounds = { minimumMicroUsd, maxReferences };
   const { prices, pricedCoins, priceLoops } = pricesOf(priced, { ...base, clock, log, fetch: network.fetch });
-  const deposits = { ...base, ...bounds, masterSeed, prices, reader, readerFor, recentRefusals };
+  const requests = { signals, clock };
+  const deposits = { ...base, ...bounds, masterSeed, requests, prices, reader, readerFor, recentRefusals };
   return {
     deposits,
     pricedCoins,
@@ -59,6 +67,12 @@ export async function takeDeposits(options: TakeDepositsOptions): Promise<TakenD
         name: "checkpoints",
         loop: createCheckpointFollower(deposits, { reader: checkpoints, pollMs, clock, log }),
       },
+      {
+        name: "deposit addresses",
+        loop: createAddressMaker(base, { signals, clock, log }, (db, owner) =>
+          makeRequestedAddress(db, deposits, owner),
+        ),
+      },
     ],
   };
 }
@@ -68,6 +82,9 @@ export interface TakeDepositsOptions {
   readonly network: ChainNetwork;
   readonly callerReads: CallerReads;
   readonly config: DepositsConfig;
+  /** What a process with the keys announced. Undefined in such a process. */
+  readonly announced?: Pick<AnnouncedNetwork, "takesDeposits"> | undefined;
+  readonly signals: Pick<Signals, "notify" | "subscribe">;
   readonly log: Pick<Log, "info" | "warn" | "error">;
 }
 

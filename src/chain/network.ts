@@ -12,10 +12,11 @@ import { withDeadline } from "./with-deadline.ts";
 
 /**
  * Connects to a network and reads Ika's packages and the shared objects. Throws if the fullnode does not answer or
- * lacks them.
+ * lacks them, and if neither the wallets' keys nor their addresses are known.
  */
 export async function connectNetwork(options: NetworkOptions): Promise<ChainNetwork> {
   const { name, fullnodeUrl, publicFullnodeUrl, ikaConfig, treasury, clock } = options;
+  const wallets = walletsOf(options);
   const fullnodes = openFullnodes(options);
   const transport = new GrpcWebFetchTransport({
     baseUrl: fullnodeUrl.reveal(),
@@ -27,9 +28,6 @@ export async function connectNetwork(options: NetworkOptions): Promise<ChainNetw
   const backOffs = createBackOffs(clock);
   const ika = new IkaClient({ suiClient: client, config: ikaConfig });
   await withDeadline(clock, times.readMs, () => ika.initialize());
-  const hotWallet = Ed25519Keypair.fromSecretKey(options.hotWalletSecret.reveal());
-  const gasStation =
-    options.gasStationSecret && Ed25519Keypair.fromSecretKey(options.gasStationSecret.reveal());
   return {
     name,
     publicFullnodeUrl,
@@ -51,10 +49,7 @@ export async function connectNetwork(options: NetworkOptions): Promise<ChainNetw
       { clock, ...times },
       ikaConfig.objects.ikaDWalletCoordinator.objectID,
     ),
-    hotWallet,
-    gasOwner: gasStation ?? hotWallet,
-    senderAddress: hotWallet.toSuiAddress(),
-    gasOwnerAddress: (gasStation ?? hotWallet).toSuiAddress(),
+    ...wallets,
   };
 }
 
@@ -80,12 +75,22 @@ export interface NetworkAccess {
   readonly treasury: TreasuryIds;
   /** Only for tests: true if a localnet poses as this network. No setting reaches this field. Default false. */
   readonly isPosing?: boolean;
-  /** The hot wallet's Ed25519 secret, 32 bytes. */
-  readonly hotWalletSecret: Secret<Uint8Array>;
+  /** The hot wallet's Ed25519 secret, 32 bytes. Undefined in a process that signs nothing. */
+  readonly hotWalletSecret?: Secret<Uint8Array> | undefined;
   /** The Ed25519 secret, 32 bytes, of a gas station that pays for the hot wallet's transactions. */
   readonly gasStationSecret?: Secret<Uint8Array> | undefined;
+  /** The wallets' addresses. Ignored if the hot wallet's secret is known. */
+  readonly walletAddresses?: WalletAddresses | undefined;
   /** The fetch function for the hosts of the network's configuration. Default: the global one. */
   readonly fetch?: typeof fetch;
+}
+
+/** The addresses of the wallets that the service signs with. */
+export interface WalletAddresses {
+  /** The hot wallet's address. */
+  readonly senderAddress: string;
+  /** The owner of the gas coins: the gas station if there is one, else the hot wallet. */
+  readonly gasOwnerAddress: string;
 }
 
 /** Options of {@link connectNetwork}. */
@@ -120,7 +125,7 @@ export interface SharedRef {
 }
 
 /** A connected network. */
-export interface ChainNetwork {
+export interface ChainNetwork extends WalletAddresses {
   readonly name: string;
   /** The fullnode that GetNetwork shows to clients; undefined for none. */
   readonly publicFullnodeUrl: string | undefined;
@@ -145,18 +150,32 @@ export interface ChainNetwork {
   readonly treasury: TreasuryIds;
   readonly treasuryRef: SharedRef;
   readonly coordinatorRef: SharedRef;
-  /** The default sender of transactions. */
-  readonly hotWallet: Signer;
-  /** Signs for the gas: the gas station if there is one, else the hot wallet. */
-  readonly gasOwner: Signer;
-  readonly senderAddress: string;
-  /** The owner of the gas coins: the gas station if there is one, else the hot wallet. */
-  readonly gasOwnerAddress: string;
+  /** The default sender of transactions. Undefined in a process that signs nothing. */
+  readonly hotWallet: Signer | undefined;
+  /** Signs for the gas: the gas station if there is one, else the hot wallet. Undefined if the hot wallet is. */
+  readonly gasOwner: Signer | undefined;
 }
 
 /** Returns the network for background reads, which no signature or deposit waits for. */
 export function inBackground(network: ChainNetwork): ChainNetwork {
   return { ...network, backOff: network.backOffs.background };
+}
+
+type Wallets = WalletAddresses & Pick<ChainNetwork, "hotWallet" | "gasOwner">;
+
+function walletsOf({ name, hotWalletSecret, gasStationSecret, walletAddresses }: NetworkOptions): Wallets {
+  if (hotWalletSecret === undefined) {
+    if (walletAddresses === undefined) throw new Error(`the addresses of the wallets on ${name} are unknown`);
+    const { senderAddress, gasOwnerAddress } = walletAddresses;
+    return { hotWallet: undefined, gasOwner: undefined, senderAddress, gasOwnerAddress };
+  }
+  const hotWallet = Ed25519Keypair.fromSecretKey(hotWalletSecret.reveal());
+  const gasOwner = gasStationSecret ? Ed25519Keypair.fromSecretKey(gasStationSecret.reveal()) : hotWallet;
+  return {
+    ...{ hotWallet, gasOwner },
+    senderAddress: hotWallet.toSuiAddress(),
+    gasOwnerAddress: gasOwner.toSuiAddress(),
+  };
 }
 
 function openFullnodes(options: NetworkOptions): Fullnodes {

@@ -11,6 +11,8 @@ export interface ConfigVariable {
    * variable without a suffix applies to none of them.
    */
   readonly perNetwork?: "override" | "own";
+  /** The type of process that does not need this secret, and therefore ignores it. */
+  readonly uselessIn?: "api" | "worker";
 }
 
 /**

@@ -30,8 +30,9 @@ export interface Config extends LimitsConfig {
   readonly databaseUrl: Secret | undefined;
   readonly database: DatabaseConfig;
   readonly redisUrl: Secret | undefined;
+  /** Undefined in a worker too. */
   readonly adminApiKey: Secret | undefined;
-  /** 64 hex digits. */
+  /** 64 hex digits. Undefined in an api process too. */
   readonly auditSealSecretHex: Secret | undefined;
   /** The served networks, in the order of `NETWORKS`. */
   readonly networks: readonly [NetworkConfig, ...NetworkConfig[]];
@@ -82,7 +83,8 @@ export function readConfig(
   environment: NodeJS.ProcessEnv = process.env,
   given: Readonly<Partial<Record<VariableName, string>>> = {},
 ): ConfigReading {
-  const read = new ConfigReader<VariableName>({ ...environment, ...given }, CONFIG_VARIABLES);
+  const all = { ...environment, ...given };
+  const read = new ConfigReader<VariableName>(all, CONFIG_VARIABLES, all.PROCESS_TYPE?.trim());
   const networks = readNetworks(read);
   const config: Config = {
     host: read.text("HOST"),
@@ -119,6 +121,11 @@ export function readConfig(
   checkBind(read, config, isPlaintextAllowed);
   checkSecrets(read, networks);
   const warnings = unknownVariables(environment, CONFIG_VARIABLES);
+  for (const name of read.useless) {
+    warnings.push(
+      `${name} is set, and a process with PROCESS_TYPE=${config.processType} does not need that secret and ignores it: remove it here`,
+    );
+  }
   if (isPlaintextAllowed && isPublic(config.host) && config.tls === undefined) {
     warnings.push(
       `keys are sent in clear text to ${config.host}:${config.port} unless a proxy terminates TLS`,

@@ -37,6 +37,7 @@ export const DEPOSIT_VARIABLES = [
     description:
       "The seed of all deposit addresses, 64 hex digits; unset: no deposits, or on the localnet a public development seed",
     secret: true,
+    uselessIn: "api",
     perNetwork: "own",
   },
   {
@@ -82,6 +83,7 @@ export interface PricesConfig {
 export interface DepositsConfig {
   /**
    * 64 hex digits. If undefined, the localnet uses its public development seed, and other networks take no deposits.
+   * Undefined in an api process, which asks workers for addresses.
    */
   readonly masterSeedHex: Secret | undefined;
   readonly prices: PricesConfig;

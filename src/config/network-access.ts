@@ -5,7 +5,7 @@ import { Secret } from "../telemetry/secret.ts";
 import type { NetworkConfig } from "./networks.ts";
 
 /**
- * Returns the address of the configured chain and the service's keys. Undefined for an embedded localnet. Throws if no
+ * Returns the address of the configured chain and the service's keys, if this process has them. Undefined for an embedded localnet. Throws if no
  * localnet answers at `LOCALNET_URL`.
  */
 export async function readNetworkAccess(network: NetworkConfig): Promise<NetworkAccess | undefined> {
@@ -19,13 +19,13 @@ export async function readNetworkAccess(network: NetworkConfig): Promise<Network
 
 const DESCRIBE_TIMEOUT_MS = 10_000;
 
-/** The keys that the service signs with. */
+/** The keys that the service signs with; none in an api process. */
 export type ChainKeys = Pick<NetworkAccess, "hotWalletSecret" | "gasStationSecret">;
 
 /** Returns the keys that the service signs with on the configured network. */
 export function readChainKeys({ hotWalletSecretHex, gasStationSecretHex }: NetworkConfig): ChainKeys {
   return {
-    hotWalletSecret: secretOf(hotWalletSecretHex),
+    hotWalletSecret: hotWalletSecretHex && secretOf(hotWalletSecretHex),
     gasStationSecret: gasStationSecretHex && secretOf(gasStationSecretHex),
   };
 }

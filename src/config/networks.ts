@@ -30,9 +30,12 @@ export function readNetworks(read: ConfigReader<VariableName>): readonly [Networ
 export interface NetworkConfig {
   readonly name: NetworkName;
   readonly address: NetworkAddress;
-  /** 64 hex digits. Default on the localnet: its public development key, which other networks refuse. */
-  readonly hotWalletSecretHex: Secret;
-  /** 64 hex digits. Undefined if the hot wallet pays for gas. */
+  /**
+   * 64 hex digits. Default on the localnet: its public development key, which other networks refuse. Undefined in an api
+   * process, which signs nothing.
+   */
+  readonly hotWalletSecretHex: Secret | undefined;
+  /** 64 hex digits. Undefined if the hot wallet pays for gas, and in an api process. */
   readonly gasStationSecretHex: Secret | undefined;
   readonly prices: PriceTable;
   readonly deposits: DepositsConfig;
@@ -90,9 +93,9 @@ function readNetwork(read: ConfigReader<VariableName>, name: NetworkName): Netwo
   return Object.freeze(network);
 }
 
-function readHotWallet(read: ConfigReader<VariableName>, name: NetworkName): Secret {
+function readHotWallet(read: ConfigReader<VariableName>, name: NetworkName): Secret | undefined {
   const configured = read.secret(HOT_WALLET, /^[0-9a-f]{64}$/i, "64 hex digits");
-  if (configured !== undefined) return configured;
+  if (configured !== undefined || !read.needs(HOT_WALLET)) return configured;
   if (name === "localnet") return new Secret(bytesToHex(localnetHotWalletSecret()));
   read.fault(HOT_WALLET, undefined, `64 hex digits, on ${name}`);
   return new Secret("");

@@ -12,6 +12,8 @@ export class ConfigReader<Name extends string> {
   readonly faults: string[] = [];
   /** The secrets read so far, by the name of their variable. */
   readonly secrets = new Map<string, Secret>();
+  /** The names of secrets that are set although a process of this type does not need them. */
+  readonly useless = new Set<string>();
   readonly #environment: NodeJS.ProcessEnv;
   readonly #variables: readonly ConfigVariable[];
   #fallbacks = new Map<string, string>();
@@ -20,16 +22,22 @@ export class ConfigReader<Name extends string> {
   /** True if keys without a suffix apply to no network. */
   #needsOwnKeys = false;
 
+  readonly #processType: string | undefined;
+
+  /** @param processType the type of the process that reads. Default: one that needs every secret */
   constructor(
     environment: NodeJS.ProcessEnv,
     variables: readonly ConfigVariable[],
-    shared?: Pick<ConfigReader<Name>, "faults" | "secrets">,
+    processType?: string,
+    shared?: Pick<ConfigReader<Name>, "faults" | "secrets" | "useless">,
   ) {
     this.#environment = environment;
     this.#variables = variables;
+    this.#processType = processType;
     if (shared === undefined) return;
     this.faults = shared.faults;
     this.secrets = shared.secrets;
+    this.useless = shared.useless;
   }
 
   /**
@@ -37,7 +45,7 @@ export class ConfigReader<Name extends string> {
    * share faults and secrets. If there are other networks, keys need the suffix.
    */
   forNetwork(name: string, hasOthers: boolean): ConfigReader<Name> {
-    const reader = new ConfigReader<Name>(this.#environment, this.#variables, this);
+    const reader = new ConfigReader<Name>(this.#environment, this.#variables, this.#processType, this);
     reader.#suffix = name in NETWORK_SUFFIXES ? NETWORK_SUFFIXES[name as keyof typeof NETWORK_SUFFIXES] : "";
     reader.#needsOwnKeys = hasOthers;
     reader.#fallbacks = this.#fallbacks;
@@ -47,6 +55,12 @@ export class ConfigReader<Name extends string> {
   /** Returns true if the environment has the variable or its `_FILE`. */
   isSet(name: string): boolean {
     return [name, `${name}_FILE`].some((one) => this.#environment[one]?.trim());
+  }
+
+  /** Returns true if a process of this type needs the secret. */
+  needs(name: string): boolean {
+    const uselessIn = this.#find(name)?.uselessIn;
+    return uselessIn === undefined || uselessIn !== this.#processType;
   }
 
   /** Returns the name under which this reader finds a variable. */
@@ -164,12 +178,17 @@ export class ConfigReader<Name extends string> {
 
   /**
    * Reads a secret from the variable or from the file that `<NAME>_FILE` names, not from both. Faults never quote a
-   * secret.
+   * secret. Returns undefined for a secret that a process of this type does not need, and does not open its file.
    */
   secret(name: Name, pattern: RegExp, expected: string): Secret | undefined {
     const found = this.nameOf(name);
     const direct = this.#environment[found]?.trim();
     const file = this.#environment[`${found}_FILE`]?.trim();
+    if (!this.needs(name)) {
+      if (direct || file) this.useless.add(direct ? found : `${found}_FILE`);
+      if (direct) this.secrets.set(found, new Secret(direct));
+      return undefined;
+    }
     if (direct && file) this.#tell(name, `both ${found} and ${found}_FILE`, "one of them");
     const value = direct || (file && this.#read(name, file, `${found}_FILE`));
     if (value === "") this.#tell(name, `${found}_FILE=${JSON.stringify(file)}, an empty file`, expected);

@@ -6,6 +6,10 @@ export const topics = {
   presignReady: (network: string): string => `presign-ready:${network}`,
   /** Presigns of the network were taken, or callers wait for some. The pool may need a refill. */
   presignWanted: (network: string): string => `presign-wanted:${network}`,
+  /** A process without the master seed asks for a deposit address of the network. */
+  depositRequested: (network: string): string => `deposit-requested:${network}`,
+  /** A process with the master seed has made deposit addresses of the network. */
+  depositMade: (network: string): string => `deposit-made:${network}`,
   /** An operation for the network was put into the outbox. */
   outbox: (network: string): string => `outbox:${network}`,
   /** A transaction of the network landed: sessions may have begun. */

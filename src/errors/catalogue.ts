@@ -226,6 +226,11 @@ export const ERROR_CATALOGUE = {
   PRESIGN_POOL_EMPTY: kind(Code.Unavailable, "No presign is ready. The pool is being refilled.", {
     retryAfterSeconds: 2,
   }),
+  DEPOSIT_ADDRESS_PENDING: kind(
+    Code.Unavailable,
+    "A worker makes new deposit addresses, and none has made this one yet. Retry.",
+    { retryAfterSeconds: 5 },
+  ),
   CHAIN_UNAVAILABLE: kind(Code.Unavailable, "The fullnode does not respond.", { retryAfterSeconds: 5 }),
   NETWORK_UNAVAILABLE: kind(
     Code.Unavailable,

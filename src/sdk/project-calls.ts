@@ -177,6 +177,7 @@ export interface ProjectCalls {
    *
    * @throws {TssError} VALIDATION when the reference is not 1 to 128 printable ASCII characters.
    * @throws {TssError} TOO_MANY_DEPOSIT_REFERENCES when the project may have no further reference.
+   * @throws {TssError} DEPOSIT_ADDRESS_PENDING when the address is new and not made yet.
    *
    * @example
    * const { address } = await client.depositAddress({ reference: "user-42" });

@@ -3,14 +3,18 @@ import { randomBytes } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import path from "node:path";
 import * as grpc from "@grpc/grpc-js";
+import { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { SignRequest_Status as Status } from "../../gen/proto/tss/v1/signing_pb.ts";
 import { SCOPES } from "../../src/access/caller.ts";
 import { insertApiKey } from "../../src/access/insert-api-key.ts";
+import { deriveDepositKey } from "../../src/billing/deposits/deposit-key.ts";
+import { localnetDepositSeed, localnetHotWalletSecret } from "../../src/localnet/seed.ts";
 import { createParameterStore } from "../../src/onboarding/parameter-store.ts";
 import type { Database, Queryable } from "../../src/store/database.ts";
 import { migrationNames } from "../../src/store/migrations.ts";
+import { Secret } from "../../src/telemetry/secret.ts";
 import { checkRest } from "../sim/check-rest.ts";
 import { onboardOverSim } from "../sim/onboard-over.ts";
 import { type SimLocalnet, startSimLocalnet } from "../sim/sim-localnet.ts";
@@ -122,6 +126,24 @@ describe.skipIf(!postgres || !redisUrl)("two api and two worker replicas", () =>
       expect(actsOnChain).toEqual(Array(4).fill(SLOTS[index] === "worker"));
       expect(parts.includes("parameters")).toBe(SLOTS[index] === "api");
     }
+  });
+
+  it("of the type api have no key, and give callers the workers' wallet and the addresses that workers make", async () => {
+    const headers = { "x-api-key": apiKey };
+    const answers = await Promise.all(
+      apis().map(async (url) => {
+        const network = await fetch(`${url}/v1/network`, { headers });
+        const deposit = await fetch(`${url}/v1/billing/deposit-address?reference=replicas`, { headers });
+        const { senderAddresses } = (await network.json()) as { senderAddresses: string[] };
+        const { address } = (await deposit.json()) as { address: string };
+        return { senderAddresses, address };
+      }),
+    );
+    const hotWallet = Ed25519Keypair.fromSecretKey(localnetHotWalletSecret()).toSuiAddress();
+    const projects = await database.query<{ id: string }>("SELECT id FROM project", []);
+    const owner = { projectId: projects[0]!.id, reference: "replicas" };
+    const address = deriveDepositKey(new Secret(localnetDepositSeed()), "localnet", owner).toSuiAddress();
+    expect(answers).toEqual(Array(2).fill({ senderAddresses: [hotWallet], address }));
   });
 
   it("of the type worker refuse calls and answer probes", async () => {

@@ -221,7 +221,7 @@ describe.skipIf(test === undefined)("deposits that two replicas see at once", ()
 
   it("ignore coins from transactions that spend from the address", async () => {
     const watched = await project();
-    const key = deriveDepositKey(replicas[0]!.masterSeed, "localnet", {
+    const key = deriveDepositKey(replicas[0]!.masterSeed!, "localnet", {
       projectId: watched.projectId,
       reference: "",
     });

@@ -179,7 +179,7 @@ describe.skipIf(!lost || !copy)("a database that forgot deposits, references and
     const owner = { projectId, reference: "forgotten" };
     const address = await depositAddress(on(before), owner);
     const paidIn = await payer.pay(address, ONE_SUI);
-    const sweptIn = await sweep(network, deriveDepositKey(on(before).masterSeed, "localnet", owner));
+    const sweptIn = await sweep(network, deriveDepositKey(on(before).masterSeed!, "localnet", owner));
 
     await restoreCopy();
     const life = { database: after, network, reader, log: silentLog };
@@ -223,7 +223,7 @@ async function sweep(network: ChainNetwork, signer: Signer): Promise<string> {
     senderAddress,
   );
   const bytes = await transaction.build({ client });
-  const signed = await Promise.all([signer, hotWallet].map((one) => one.signTransaction(bytes)));
+  const signed = await Promise.all([signer, hotWallet!].map((one) => one.signTransaction(bytes)));
   const result = await client.core.executeTransaction({
     transaction: bytes,
     signatures: signed.map(({ signature }) => signature),

@@ -16,6 +16,7 @@ interface Service {
   readonly networks?: readonly string[];
   readonly ports?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
+  readonly secrets?: readonly string[];
   readonly stop_grace_period?: string;
   readonly read_only?: boolean;
 }
@@ -85,6 +86,54 @@ describe.each(["api", "worker"])("the %s pods", (name) => {
   });
 });
 
+describe("each process gets only the secrets that it needs", () => {
+  it.each([
+    ["compose.yaml", ["api-1", "api-2"], "worker", compose],
+    ["compose.two-networks.yaml", ["api-1", "api-2"], "worker", composeOf("compose.two-networks.yaml")],
+    ["compose.dev.yaml", ["api-1", "api-2"], "worker", composeOf("compose.dev.yaml")],
+  ])("by %s", (_, apis, worker, { services }) => {
+    const of = (name: string) => services[name]!;
+    for (const name of apis) {
+      expect(uselessFor("api", Object.keys(of(name).environment ?? {}))).toEqual([]);
+      expect(of(name).secrets ?? []).not.toEqual(
+        expect.arrayContaining([expect.stringMatching(/hot_wallet|seed|seal/)]),
+      );
+    }
+    expect(uselessFor("worker", Object.keys(of(worker).environment ?? {}))).toEqual([]);
+    expect(of(worker).secrets ?? []).not.toContain("admin_api_key");
+  });
+
+  it.each([
+    ["api", podOf("deploy/kubernetes/base/api.yaml")],
+    ["worker", podOf("deploy/kubernetes/base/worker.yaml")],
+    ["api", twoNetworksPatch("api")],
+    ["worker", twoNetworksPatch("worker")],
+  ] as const)("in Kubernetes, as variables and as mounted files of the %s pods (%#)", (type, pod) => {
+    const set = pod.containers[0]!.env.filter((variable) => !("$patch" in variable));
+    const mounted = pod.volumes!.find(({ name }) => name === "secrets")!.secret!.items;
+    expect(
+      uselessFor(
+        type,
+        set.map(({ name }) => name),
+      ),
+    ).toEqual([]);
+    expect(
+      uselessFor(
+        type,
+        mounted.map(({ key }) => key),
+      ),
+    ).toEqual([]);
+    const files = set.flatMap(({ value = "" }) => /^\/run\/secrets\/tss\/(\w+)$/.exec(value)?.[1] ?? []);
+    expect(mounted.map(({ path: file }) => file)).toEqual(expect.arrayContaining(files));
+  });
+
+  it("by a rule that refuses every key of a wallet, every seed and the seal key in an api process", () => {
+    const keys = CONFIG_VARIABLES.filter(({ name }) => name.endsWith("_HEX")).map(({ name }) => name);
+    expect(keys).toHaveLength(6);
+    expect(uselessFor("api", keys)).toEqual(keys);
+  });
+});
+
 describe("a deployment of two networks", () => {
   const secrets = mkdtempSync(path.join(tmpdir(), "tss-deployed-"));
   afterAll(() => rmSync(secrets, { recursive: true }));
@@ -137,7 +186,7 @@ describe("a deployment of two networks", () => {
   });
 
   it("by compose.two-networks.yaml keeps the keys of testnet, which hold coins already", () => {
-    const before = { ...replicas[0]!.environment };
+    const before = { ...compose.services["worker"]!.environment };
     const after = composeOfTwo();
     for (const name of ["HOT_WALLET_SUI_SECRET_HEX", "BILLING_DEPOSIT_MASTER_SEED_HEX"])
       expect(after[`${name}_TESTNET_FILE`]).toBe(before[`${name}_FILE`]);
@@ -156,19 +205,45 @@ const SECRETS: readonly (readonly [string, string])[] = [
   ["SUI_GRPC_URL", "https://fullnode.example:443"],
 ];
 
-function composeOfTwo(): Environment {
-  const overlay = parse(readSource("compose.two-networks.yaml").text, { merge: true }) as typeof compose;
-  return { ...compose.services["api-1"]?.environment, ...overlay.services["api-1"]?.environment };
+function composeOf(file: string): typeof compose {
+  return parse(readSource(file).text, { merge: true }) as typeof compose;
 }
 
-/** The variables of the api pods, with those that the overlay's patch adds and removes. */
-function kubernetesOfTwo(): Environment {
-  const folder = "deploy/kubernetes/overlays/two-networks";
-  const { patches } = parse(readSource(`${folder}/kustomization.yaml`).text) as {
-    readonly patches: readonly { readonly patch: string }[];
+function composeOfTwo(): Environment {
+  const overlay = composeOf("compose.two-networks.yaml");
+  return { ...compose.services["worker"]?.environment, ...overlay.services["worker"]?.environment };
+}
+
+/** The names of secrets that a process of this type ignores, with the suffix of a network or of a file. */
+function uselessFor(type: "api" | "worker", names: readonly string[]): string[] {
+  const useless = CONFIG_VARIABLES.filter(
+    (variable) => "uselessIn" in variable && variable.uselessIn === type,
+  );
+  const known = new Set(useless.map(({ name }) => name as string));
+  return names.filter((name) =>
+    known.has(name.replace(/_FILE$/, "").replace(/_HEX_(?:TESTNET|MAINNET)$/, "_HEX")),
+  );
+}
+
+const TWO_NETWORKS = "deploy/kubernetes/overlays/two-networks";
+
+/** What the overlay changes in the pods of a type. */
+function twoNetworksPatch(type: "api" | "worker"): Pod {
+  const { patches } = parse(readSource(`${TWO_NETWORKS}/kustomization.yaml`).text) as {
+    readonly patches: readonly {
+      readonly target: { readonly kind: string; readonly name?: string };
+      readonly patch: string;
+    }[];
   };
-  const added = (parse(patches.at(-1)!.patch) as { spec: { template: { spec: Pod } } }).spec.template.spec;
-  const pod = podOf("deploy/kubernetes/base/api.yaml");
+  const own = patches.find(({ target }) => target.kind === "Deployment" && target.name === `tss-${type}`);
+  return (parse(own!.patch) as { spec: { template: { spec: Pod } } }).spec.template.spec;
+}
+
+/** The variables of the worker pods, with those that the overlay's patch adds and removes. */
+function kubernetesOfTwo(): Environment {
+  const folder = TWO_NETWORKS;
+  const added = twoNetworksPatch("worker");
+  const pod = podOf("deploy/kubernetes/base/worker.yaml");
   const own = [...pod.containers[0]!.env, ...added.containers[0]!.env].map(
     ({ name, value = "" }) => [name, value] as const,
   );
@@ -181,6 +256,10 @@ function kubernetesOfTwo(): Environment {
 interface Pod {
   readonly terminationGracePeriodSeconds: number;
   readonly securityContext: object;
+  readonly volumes?: readonly {
+    readonly name: string;
+    readonly secret?: { readonly items: readonly { readonly key: string; readonly path: string }[] };
+  }[];
   readonly containers: readonly {
     readonly env: readonly { readonly name: string; readonly value?: string }[];
     readonly securityContext: object;

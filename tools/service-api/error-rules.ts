@@ -79,6 +79,7 @@ const RULES: Partial<Record<ErrorReason, Rule>> = {
   QUOTA_EXCEEDED: has("session_identifier", "encryption_key"),
   ENCRYPTION_KEY_CONFLICT: has("encryption_key"),
   DEPOSITS_DISABLED: isOfDeposits,
+  DEPOSIT_ADDRESS_PENDING: isOfDeposits,
   TOO_MANY_DEPOSIT_REFERENCES: ({ binding }) => binding.method.name === "GetDepositAddress",
   DEPOSIT_NOT_FOUND: has("tx_digest"),
   DEPOSIT_TAKEN: has("tx_digest"),

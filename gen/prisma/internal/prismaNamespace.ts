@@ -409,6 +409,7 @@ export const ModelName = {
   IdempotencyKey: 'IdempotencyKey',
   LedgerEntry: 'LedgerEntry',
   DepositAddress: 'DepositAddress',
+  DepositAddressRequest: 'DepositAddressRequest',
   CheckpointFollower: 'CheckpointFollower',
   DepositReferenceCount: 'DepositReferenceCount',
   Deposit: 'Deposit',
@@ -443,7 +444,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "knownNetwork" | "project" | "apiKey" | "adminKey" | "encryptionKey" | "dWallet" | "treasuryConsent" | "presign" | "signRequest" | "idempotencyKey" | "ledgerEntry" | "depositAddress" | "checkpointFollower" | "depositReferenceCount" | "deposit" | "depositCoin" | "sweep" | "coinPrice" | "coinPriceRange" | "chainOperation" | "chainTransaction" | "lane" | "gasCoin" | "auditEvent" | "auditUnsealed" | "auditLeaf" | "auditSeal" | "ledgerHour" | "ledgerVerification" | "presignSample" | "treasurySample"
+    modelProps: "knownNetwork" | "project" | "apiKey" | "adminKey" | "encryptionKey" | "dWallet" | "treasuryConsent" | "presign" | "signRequest" | "idempotencyKey" | "ledgerEntry" | "depositAddress" | "depositAddressRequest" | "checkpointFollower" | "depositReferenceCount" | "deposit" | "depositCoin" | "sweep" | "coinPrice" | "chainOperation" | "chainTransaction" | "lane" | "gasCoin" | "auditEvent" | "auditUnsealed" | "auditLeaf" | "auditSeal" | "ledgerHour" | "ledgerVerification" | "presignSample" | "treasurySample"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -1332,6 +1333,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.DepositAddressCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.DepositAddressCountAggregateOutputType> | number
+        }
+      }
+    }
+    DepositAddressRequest: {
+      payload: Prisma.$DepositAddressRequestPayload<ExtArgs>
+      fields: Prisma.DepositAddressRequestFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.DepositAddressRequestFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DepositAddressRequestPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.DepositAddressRequestFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DepositAddressRequestPayload>
+        }
+        findFirst: {
+          args: Prisma.DepositAddressRequestFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DepositAddressRequestPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.DepositAddressRequestFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DepositAddressRequestPayload>
+        }
+        findMany: {
+          args: Prisma.DepositAddressRequestFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DepositAddressRequestPayload>[]
+        }
+        create: {
+          args: Prisma.DepositAddressRequestCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DepositAddressRequestPayload>
+        }
+        createMany: {
+          args: Prisma.DepositAddressRequestCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.DepositAddressRequestCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DepositAddressRequestPayload>[]
+        }
+        delete: {
+          args: Prisma.DepositAddressRequestDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DepositAddressRequestPayload>
+        }
+        update: {
+          args: Prisma.DepositAddressRequestUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DepositAddressRequestPayload>
+        }
+        deleteMany: {
+          args: Prisma.DepositAddressRequestDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.DepositAddressRequestUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.DepositAddressRequestUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DepositAddressRequestPayload>[]
+        }
+        upsert: {
+          args: Prisma.DepositAddressRequestUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DepositAddressRequestPayload>
+        }
+        aggregate: {
+          args: Prisma.DepositAddressRequestAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateDepositAddressRequest>
+        }
+        groupBy: {
+          args: Prisma.DepositAddressRequestGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.DepositAddressRequestGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.DepositAddressRequestCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.DepositAddressRequestCountAggregateOutputType> | number
         }
       }
     }
@@ -2784,6 +2859,9 @@ export const KnownNetworkScalarFieldEnum = {
   name: 'name',
   chainId: 'chainId',
   drainingSince: 'drainingSince',
+  senderAddress: 'senderAddress',
+  gasOwnerAddress: 'gasOwnerAddress',
+  takesDeposits: 'takesDeposits',
   createdAt: 'createdAt'
 } as const
 
@@ -3004,6 +3082,16 @@ export const DepositAddressScalarFieldEnum = {
 } as const
 
 export type DepositAddressScalarFieldEnum = (typeof DepositAddressScalarFieldEnum)[keyof typeof DepositAddressScalarFieldEnum]
+
+
+export const DepositAddressRequestScalarFieldEnum = {
+  projectId: 'projectId',
+  network: 'network',
+  reference: 'reference',
+  createdAt: 'createdAt'
+} as const
+
+export type DepositAddressRequestScalarFieldEnum = (typeof DepositAddressRequestScalarFieldEnum)[keyof typeof DepositAddressRequestScalarFieldEnum]
 
 
 export const CheckpointFollowerScalarFieldEnum = {
@@ -3323,6 +3411,13 @@ export type ListDateTimeFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaM
 
 
 /**
+ * Reference to a field of type 'Boolean'
+ */
+export type BooleanFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'Boolean'>
+    
+
+
+/**
  * Reference to a field of type 'BigInt'
  */
 export type BigIntFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'BigInt'>
@@ -3361,13 +3456,6 @@ export type BytesFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, '
  * Reference to a field of type 'Bytes[]'
  */
 export type ListBytesFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'Bytes[]'>
-    
-
-
-/**
- * Reference to a field of type 'Boolean'
- */
-export type BooleanFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'Boolean'>
     
 
 
@@ -3561,6 +3649,7 @@ export type GlobalOmitConfig = {
   idempotencyKey?: Prisma.IdempotencyKeyOmit
   ledgerEntry?: Prisma.LedgerEntryOmit
   depositAddress?: Prisma.DepositAddressOmit
+  depositAddressRequest?: Prisma.DepositAddressRequestOmit
   checkpointFollower?: Prisma.CheckpointFollowerOmit
   depositReferenceCount?: Prisma.DepositReferenceCountOmit
   deposit?: Prisma.DepositOmit

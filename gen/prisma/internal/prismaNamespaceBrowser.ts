@@ -63,6 +63,7 @@ export const ModelName = {
   IdempotencyKey: 'IdempotencyKey',
   LedgerEntry: 'LedgerEntry',
   DepositAddress: 'DepositAddress',
+  DepositAddressRequest: 'DepositAddressRequest',
   CheckpointFollower: 'CheckpointFollower',
   DepositReferenceCount: 'DepositReferenceCount',
   Deposit: 'Deposit',
@@ -104,6 +105,9 @@ export const KnownNetworkScalarFieldEnum = {
   name: 'name',
   chainId: 'chainId',
   drainingSince: 'drainingSince',
+  senderAddress: 'senderAddress',
+  gasOwnerAddress: 'gasOwnerAddress',
+  takesDeposits: 'takesDeposits',
   createdAt: 'createdAt'
 } as const
 
@@ -324,6 +328,16 @@ export const DepositAddressScalarFieldEnum = {
 } as const
 
 export type DepositAddressScalarFieldEnum = (typeof DepositAddressScalarFieldEnum)[keyof typeof DepositAddressScalarFieldEnum]
+
+
+export const DepositAddressRequestScalarFieldEnum = {
+  projectId: 'projectId',
+  network: 'network',
+  reference: 'reference',
+  createdAt: 'createdAt'
+} as const
+
+export type DepositAddressRequestScalarFieldEnum = (typeof DepositAddressRequestScalarFieldEnum)[keyof typeof DepositAddressRequestScalarFieldEnum]
 
 
 export const CheckpointFollowerScalarFieldEnum = {

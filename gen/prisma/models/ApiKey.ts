@@ -583,10 +583,6 @@ export type ApiKeyUpdateOneWithoutPredecessorNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.ApiKeyUpdateToOneWithWhereWithoutPredecessorInput, Prisma.ApiKeyUpdateWithoutPredecessorInput>, Prisma.ApiKeyUncheckedUpdateWithoutPredecessorInput>
 }
 
-export type NullableStringFieldUpdateOperationsInput = {
-  set?: string | null
-}
-
 export type ApiKeyUncheckedUpdateOneWithoutPredecessorNestedInput = {
   create?: Prisma.XOR<Prisma.ApiKeyCreateWithoutPredecessorInput, Prisma.ApiKeyUncheckedCreateWithoutPredecessorInput>
   connectOrCreate?: Prisma.ApiKeyCreateOrConnectWithoutPredecessorInput

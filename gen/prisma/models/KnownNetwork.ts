@@ -28,6 +28,9 @@ export type KnownNetworkMinAggregateOutputType = {
   name: string | null
   chainId: string | null
   drainingSince: Date | null
+  senderAddress: string | null
+  gasOwnerAddress: string | null
+  takesDeposits: boolean | null
   createdAt: Date | null
 }
 
@@ -35,6 +38,9 @@ export type KnownNetworkMaxAggregateOutputType = {
   name: string | null
   chainId: string | null
   drainingSince: Date | null
+  senderAddress: string | null
+  gasOwnerAddress: string | null
+  takesDeposits: boolean | null
   createdAt: Date | null
 }
 
@@ -42,6 +48,9 @@ export type KnownNetworkCountAggregateOutputType = {
   name: number
   chainId: number
   drainingSince: number
+  senderAddress: number
+  gasOwnerAddress: number
+  takesDeposits: number
   createdAt: number
   _all: number
 }
@@ -51,6 +60,9 @@ export type KnownNetworkMinAggregateInputType = {
   name?: true
   chainId?: true
   drainingSince?: true
+  senderAddress?: true
+  gasOwnerAddress?: true
+  takesDeposits?: true
   createdAt?: true
 }
 
@@ -58,6 +70,9 @@ export type KnownNetworkMaxAggregateInputType = {
   name?: true
   chainId?: true
   drainingSince?: true
+  senderAddress?: true
+  gasOwnerAddress?: true
+  takesDeposits?: true
   createdAt?: true
 }
 
@@ -65,6 +80,9 @@ export type KnownNetworkCountAggregateInputType = {
   name?: true
   chainId?: true
   drainingSince?: true
+  senderAddress?: true
+  gasOwnerAddress?: true
+  takesDeposits?: true
   createdAt?: true
   _all?: true
 }
@@ -145,6 +163,9 @@ export type KnownNetworkGroupByOutputType = {
   name: string
   chainId: string
   drainingSince: Date | null
+  senderAddress: string | null
+  gasOwnerAddress: string | null
+  takesDeposits: boolean | null
   createdAt: Date
   _count: KnownNetworkCountAggregateOutputType | null
   _min: KnownNetworkMinAggregateOutputType | null
@@ -173,6 +194,9 @@ export type KnownNetworkWhereInput = {
   name?: Prisma.StringFilter<"KnownNetwork"> | string
   chainId?: Prisma.StringFilter<"KnownNetwork"> | string
   drainingSince?: Prisma.DateTimeNullableFilter<"KnownNetwork"> | Date | string | null
+  senderAddress?: Prisma.StringNullableFilter<"KnownNetwork"> | string | null
+  gasOwnerAddress?: Prisma.StringNullableFilter<"KnownNetwork"> | string | null
+  takesDeposits?: Prisma.BoolNullableFilter<"KnownNetwork"> | boolean | null
   createdAt?: Prisma.DateTimeFilter<"KnownNetwork"> | Date | string
 }
 
@@ -180,6 +204,9 @@ export type KnownNetworkOrderByWithRelationInput = {
   name?: Prisma.SortOrder
   chainId?: Prisma.SortOrder
   drainingSince?: Prisma.SortOrderInput | Prisma.SortOrder
+  senderAddress?: Prisma.SortOrderInput | Prisma.SortOrder
+  gasOwnerAddress?: Prisma.SortOrderInput | Prisma.SortOrder
+  takesDeposits?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
 }
 
@@ -190,6 +217,9 @@ export type KnownNetworkWhereUniqueInput = Prisma.AtLeast<{
   NOT?: Prisma.KnownNetworkWhereInput | Prisma.KnownNetworkWhereInput[]
   chainId?: Prisma.StringFilter<"KnownNetwork"> | string
   drainingSince?: Prisma.DateTimeNullableFilter<"KnownNetwork"> | Date | string | null
+  senderAddress?: Prisma.StringNullableFilter<"KnownNetwork"> | string | null
+  gasOwnerAddress?: Prisma.StringNullableFilter<"KnownNetwork"> | string | null
+  takesDeposits?: Prisma.BoolNullableFilter<"KnownNetwork"> | boolean | null
   createdAt?: Prisma.DateTimeFilter<"KnownNetwork"> | Date | string
 }, "name">
 
@@ -197,6 +227,9 @@ export type KnownNetworkOrderByWithAggregationInput = {
   name?: Prisma.SortOrder
   chainId?: Prisma.SortOrder
   drainingSince?: Prisma.SortOrderInput | Prisma.SortOrder
+  senderAddress?: Prisma.SortOrderInput | Prisma.SortOrder
+  gasOwnerAddress?: Prisma.SortOrderInput | Prisma.SortOrder
+  takesDeposits?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   _count?: Prisma.KnownNetworkCountOrderByAggregateInput
   _max?: Prisma.KnownNetworkMaxOrderByAggregateInput
@@ -210,6 +243,9 @@ export type KnownNetworkScalarWhereWithAggregatesInput = {
   name?: Prisma.StringWithAggregatesFilter<"KnownNetwork"> | string
   chainId?: Prisma.StringWithAggregatesFilter<"KnownNetwork"> | string
   drainingSince?: Prisma.DateTimeNullableWithAggregatesFilter<"KnownNetwork"> | Date | string | null
+  senderAddress?: Prisma.StringNullableWithAggregatesFilter<"KnownNetwork"> | string | null
+  gasOwnerAddress?: Prisma.StringNullableWithAggregatesFilter<"KnownNetwork"> | string | null
+  takesDeposits?: Prisma.BoolNullableWithAggregatesFilter<"KnownNetwork"> | boolean | null
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"KnownNetwork"> | Date | string
 }
 
@@ -217,6 +253,9 @@ export type KnownNetworkCreateInput = {
   name: string
   chainId: string
   drainingSince?: Date | string | null
+  senderAddress?: string | null
+  gasOwnerAddress?: string | null
+  takesDeposits?: boolean | null
   createdAt?: Date | string
 }
 
@@ -224,6 +263,9 @@ export type KnownNetworkUncheckedCreateInput = {
   name: string
   chainId: string
   drainingSince?: Date | string | null
+  senderAddress?: string | null
+  gasOwnerAddress?: string | null
+  takesDeposits?: boolean | null
   createdAt?: Date | string
 }
 
@@ -231,6 +273,9 @@ export type KnownNetworkUpdateInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
   chainId?: Prisma.StringFieldUpdateOperationsInput | string
   drainingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  senderAddress?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  gasOwnerAddress?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  takesDeposits?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -238,6 +283,9 @@ export type KnownNetworkUncheckedUpdateInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
   chainId?: Prisma.StringFieldUpdateOperationsInput | string
   drainingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  senderAddress?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  gasOwnerAddress?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  takesDeposits?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -245,6 +293,9 @@ export type KnownNetworkCreateManyInput = {
   name: string
   chainId: string
   drainingSince?: Date | string | null
+  senderAddress?: string | null
+  gasOwnerAddress?: string | null
+  takesDeposits?: boolean | null
   createdAt?: Date | string
 }
 
@@ -252,6 +303,9 @@ export type KnownNetworkUpdateManyMutationInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
   chainId?: Prisma.StringFieldUpdateOperationsInput | string
   drainingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  senderAddress?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  gasOwnerAddress?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  takesDeposits?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -259,6 +313,9 @@ export type KnownNetworkUncheckedUpdateManyInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
   chainId?: Prisma.StringFieldUpdateOperationsInput | string
   drainingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  senderAddress?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  gasOwnerAddress?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  takesDeposits?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -266,6 +323,9 @@ export type KnownNetworkCountOrderByAggregateInput = {
   name?: Prisma.SortOrder
   chainId?: Prisma.SortOrder
   drainingSince?: Prisma.SortOrder
+  senderAddress?: Prisma.SortOrder
+  gasOwnerAddress?: Prisma.SortOrder
+  takesDeposits?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
 }
 
@@ -273,6 +333,9 @@ export type KnownNetworkMaxOrderByAggregateInput = {
   name?: Prisma.SortOrder
   chainId?: Prisma.SortOrder
   drainingSince?: Prisma.SortOrder
+  senderAddress?: Prisma.SortOrder
+  gasOwnerAddress?: Prisma.SortOrder
+  takesDeposits?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
 }
 
@@ -280,6 +343,9 @@ export type KnownNetworkMinOrderByAggregateInput = {
   name?: Prisma.SortOrder
   chainId?: Prisma.SortOrder
   drainingSince?: Prisma.SortOrder
+  senderAddress?: Prisma.SortOrder
+  gasOwnerAddress?: Prisma.SortOrder
+  takesDeposits?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
 }
 
@@ -289,6 +355,14 @@ export type StringFieldUpdateOperationsInput = {
 
 export type NullableDateTimeFieldUpdateOperationsInput = {
   set?: Date | string | null
+}
+
+export type NullableStringFieldUpdateOperationsInput = {
+  set?: string | null
+}
+
+export type NullableBoolFieldUpdateOperationsInput = {
+  set?: boolean | null
 }
 
 export type DateTimeFieldUpdateOperationsInput = {
@@ -301,6 +375,9 @@ export type KnownNetworkSelect<ExtArgs extends runtime.Types.Extensions.Internal
   name?: boolean
   chainId?: boolean
   drainingSince?: boolean
+  senderAddress?: boolean
+  gasOwnerAddress?: boolean
+  takesDeposits?: boolean
   createdAt?: boolean
 }, ExtArgs["result"]["knownNetwork"]>
 
@@ -308,6 +385,9 @@ export type KnownNetworkSelectCreateManyAndReturn<ExtArgs extends runtime.Types.
   name?: boolean
   chainId?: boolean
   drainingSince?: boolean
+  senderAddress?: boolean
+  gasOwnerAddress?: boolean
+  takesDeposits?: boolean
   createdAt?: boolean
 }, ExtArgs["result"]["knownNetwork"]>
 
@@ -315,6 +395,9 @@ export type KnownNetworkSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.
   name?: boolean
   chainId?: boolean
   drainingSince?: boolean
+  senderAddress?: boolean
+  gasOwnerAddress?: boolean
+  takesDeposits?: boolean
   createdAt?: boolean
 }, ExtArgs["result"]["knownNetwork"]>
 
@@ -322,10 +405,13 @@ export type KnownNetworkSelectScalar = {
   name?: boolean
   chainId?: boolean
   drainingSince?: boolean
+  senderAddress?: boolean
+  gasOwnerAddress?: boolean
+  takesDeposits?: boolean
   createdAt?: boolean
 }
 
-export type KnownNetworkOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"name" | "chainId" | "drainingSince" | "createdAt", ExtArgs["result"]["knownNetwork"]>
+export type KnownNetworkOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"name" | "chainId" | "drainingSince" | "senderAddress" | "gasOwnerAddress" | "takesDeposits" | "createdAt", ExtArgs["result"]["knownNetwork"]>
 
 export type $KnownNetworkPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "KnownNetwork"
@@ -337,6 +423,13 @@ export type $KnownNetworkPayload<ExtArgs extends runtime.Types.Extensions.Intern
      * Since when the network takes no new work; null while it takes some.
      */
     drainingSince: Date | null
+    /**
+     * What a process with the network's keys announces to those without: the addresses of the hot wallet and of the wallet
+     * that pays for gas, and whether there is a seed of deposit addresses. Null until such a process has started.
+     */
+    senderAddress: string | null
+    gasOwnerAddress: string | null
+    takesDeposits: boolean | null
     createdAt: Date
   }, ExtArgs["result"]["knownNetwork"]>
   composites: {}
@@ -764,6 +857,9 @@ export interface KnownNetworkFieldRefs {
   readonly name: Prisma.FieldRef<"KnownNetwork", 'String'>
   readonly chainId: Prisma.FieldRef<"KnownNetwork", 'String'>
   readonly drainingSince: Prisma.FieldRef<"KnownNetwork", 'DateTime'>
+  readonly senderAddress: Prisma.FieldRef<"KnownNetwork", 'String'>
+  readonly gasOwnerAddress: Prisma.FieldRef<"KnownNetwork", 'String'>
+  readonly takesDeposits: Prisma.FieldRef<"KnownNetwork", 'Boolean'>
   readonly createdAt: Prisma.FieldRef<"KnownNetwork", 'DateTime'>
 }
     

@@ -287,6 +287,7 @@ export type ProjectWhereInput = {
   ledgerEntries?: Prisma.LedgerEntryListRelationFilter
   depositAddresses?: Prisma.DepositAddressListRelationFilter
   deposits?: Prisma.DepositListRelationFilter
+  depositRequests?: Prisma.DepositAddressRequestListRelationFilter
   depositReferences?: Prisma.XOR<Prisma.DepositReferenceCountNullableScalarRelationFilter, Prisma.DepositReferenceCountWhereInput> | null
   ledgerHours?: Prisma.LedgerHourListRelationFilter
   consents?: Prisma.TreasuryConsentListRelationFilter
@@ -311,6 +312,7 @@ export type ProjectOrderByWithRelationInput = {
   ledgerEntries?: Prisma.LedgerEntryOrderByRelationAggregateInput
   depositAddresses?: Prisma.DepositAddressOrderByRelationAggregateInput
   deposits?: Prisma.DepositOrderByRelationAggregateInput
+  depositRequests?: Prisma.DepositAddressRequestOrderByRelationAggregateInput
   depositReferences?: Prisma.DepositReferenceCountOrderByWithRelationInput
   ledgerHours?: Prisma.LedgerHourOrderByRelationAggregateInput
   consents?: Prisma.TreasuryConsentOrderByRelationAggregateInput
@@ -338,6 +340,7 @@ export type ProjectWhereUniqueInput = Prisma.AtLeast<{
   ledgerEntries?: Prisma.LedgerEntryListRelationFilter
   depositAddresses?: Prisma.DepositAddressListRelationFilter
   deposits?: Prisma.DepositListRelationFilter
+  depositRequests?: Prisma.DepositAddressRequestListRelationFilter
   depositReferences?: Prisma.XOR<Prisma.DepositReferenceCountNullableScalarRelationFilter, Prisma.DepositReferenceCountWhereInput> | null
   ledgerHours?: Prisma.LedgerHourListRelationFilter
   consents?: Prisma.TreasuryConsentListRelationFilter
@@ -398,6 +401,7 @@ export type ProjectCreateInput = {
   ledgerEntries?: Prisma.LedgerEntryCreateNestedManyWithoutProjectInput
   depositAddresses?: Prisma.DepositAddressCreateNestedManyWithoutProjectInput
   deposits?: Prisma.DepositCreateNestedManyWithoutProjectInput
+  depositRequests?: Prisma.DepositAddressRequestCreateNestedManyWithoutProjectInput
   depositReferences?: Prisma.DepositReferenceCountCreateNestedOneWithoutProjectInput
   ledgerHours?: Prisma.LedgerHourCreateNestedManyWithoutProjectInput
   consents?: Prisma.TreasuryConsentCreateNestedManyWithoutProjectInput
@@ -422,6 +426,7 @@ export type ProjectUncheckedCreateInput = {
   ledgerEntries?: Prisma.LedgerEntryUncheckedCreateNestedManyWithoutProjectInput
   depositAddresses?: Prisma.DepositAddressUncheckedCreateNestedManyWithoutProjectInput
   deposits?: Prisma.DepositUncheckedCreateNestedManyWithoutProjectInput
+  depositRequests?: Prisma.DepositAddressRequestUncheckedCreateNestedManyWithoutProjectInput
   depositReferences?: Prisma.DepositReferenceCountUncheckedCreateNestedOneWithoutProjectInput
   ledgerHours?: Prisma.LedgerHourUncheckedCreateNestedManyWithoutProjectInput
   consents?: Prisma.TreasuryConsentUncheckedCreateNestedManyWithoutProjectInput
@@ -446,6 +451,7 @@ export type ProjectUpdateInput = {
   ledgerEntries?: Prisma.LedgerEntryUpdateManyWithoutProjectNestedInput
   depositAddresses?: Prisma.DepositAddressUpdateManyWithoutProjectNestedInput
   deposits?: Prisma.DepositUpdateManyWithoutProjectNestedInput
+  depositRequests?: Prisma.DepositAddressRequestUpdateManyWithoutProjectNestedInput
   depositReferences?: Prisma.DepositReferenceCountUpdateOneWithoutProjectNestedInput
   ledgerHours?: Prisma.LedgerHourUpdateManyWithoutProjectNestedInput
   consents?: Prisma.TreasuryConsentUpdateManyWithoutProjectNestedInput
@@ -470,6 +476,7 @@ export type ProjectUncheckedUpdateInput = {
   ledgerEntries?: Prisma.LedgerEntryUncheckedUpdateManyWithoutProjectNestedInput
   depositAddresses?: Prisma.DepositAddressUncheckedUpdateManyWithoutProjectNestedInput
   deposits?: Prisma.DepositUncheckedUpdateManyWithoutProjectNestedInput
+  depositRequests?: Prisma.DepositAddressRequestUncheckedUpdateManyWithoutProjectNestedInput
   depositReferences?: Prisma.DepositReferenceCountUncheckedUpdateOneWithoutProjectNestedInput
   ledgerHours?: Prisma.LedgerHourUncheckedUpdateManyWithoutProjectNestedInput
   consents?: Prisma.TreasuryConsentUncheckedUpdateManyWithoutProjectNestedInput
@@ -694,6 +701,20 @@ export type ProjectUpdateOneRequiredWithoutDepositAddressesNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.ProjectUpdateToOneWithWhereWithoutDepositAddressesInput, Prisma.ProjectUpdateWithoutDepositAddressesInput>, Prisma.ProjectUncheckedUpdateWithoutDepositAddressesInput>
 }
 
+export type ProjectCreateNestedOneWithoutDepositRequestsInput = {
+  create?: Prisma.XOR<Prisma.ProjectCreateWithoutDepositRequestsInput, Prisma.ProjectUncheckedCreateWithoutDepositRequestsInput>
+  connectOrCreate?: Prisma.ProjectCreateOrConnectWithoutDepositRequestsInput
+  connect?: Prisma.ProjectWhereUniqueInput
+}
+
+export type ProjectUpdateOneRequiredWithoutDepositRequestsNestedInput = {
+  create?: Prisma.XOR<Prisma.ProjectCreateWithoutDepositRequestsInput, Prisma.ProjectUncheckedCreateWithoutDepositRequestsInput>
+  connectOrCreate?: Prisma.ProjectCreateOrConnectWithoutDepositRequestsInput
+  upsert?: Prisma.ProjectUpsertWithoutDepositRequestsInput
+  connect?: Prisma.ProjectWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.ProjectUpdateToOneWithWhereWithoutDepositRequestsInput, Prisma.ProjectUpdateWithoutDepositRequestsInput>, Prisma.ProjectUncheckedUpdateWithoutDepositRequestsInput>
+}
+
 export type ProjectCreateNestedOneWithoutDepositReferencesInput = {
   create?: Prisma.XOR<Prisma.ProjectCreateWithoutDepositReferencesInput, Prisma.ProjectUncheckedCreateWithoutDepositReferencesInput>
   connectOrCreate?: Prisma.ProjectCreateOrConnectWithoutDepositReferencesInput
@@ -754,6 +775,7 @@ export type ProjectCreateWithoutApiKeysInput = {
   ledgerEntries?: Prisma.LedgerEntryCreateNestedManyWithoutProjectInput
   depositAddresses?: Prisma.DepositAddressCreateNestedManyWithoutProjectInput
   deposits?: Prisma.DepositCreateNestedManyWithoutProjectInput
+  depositRequests?: Prisma.DepositAddressRequestCreateNestedManyWithoutProjectInput
   depositReferences?: Prisma.DepositReferenceCountCreateNestedOneWithoutProjectInput
   ledgerHours?: Prisma.LedgerHourCreateNestedManyWithoutProjectInput
   consents?: Prisma.TreasuryConsentCreateNestedManyWithoutProjectInput
@@ -777,6 +799,7 @@ export type ProjectUncheckedCreateWithoutApiKeysInput = {
   ledgerEntries?: Prisma.LedgerEntryUncheckedCreateNestedManyWithoutProjectInput
   depositAddresses?: Prisma.DepositAddressUncheckedCreateNestedManyWithoutProjectInput
   deposits?: Prisma.DepositUncheckedCreateNestedManyWithoutProjectInput
+  depositRequests?: Prisma.DepositAddressRequestUncheckedCreateNestedManyWithoutProjectInput
   depositReferences?: Prisma.DepositReferenceCountUncheckedCreateNestedOneWithoutProjectInput
   ledgerHours?: Prisma.LedgerHourUncheckedCreateNestedManyWithoutProjectInput
   consents?: Prisma.TreasuryConsentUncheckedCreateNestedManyWithoutProjectInput
@@ -816,6 +839,7 @@ export type ProjectUpdateWithoutApiKeysInput = {
   ledgerEntries?: Prisma.LedgerEntryUpdateManyWithoutProjectNestedInput
   depositAddresses?: Prisma.DepositAddressUpdateManyWithoutProjectNestedInput
   deposits?: Prisma.DepositUpdateManyWithoutProjectNestedInput
+  depositRequests?: Prisma.DepositAddressRequestUpdateManyWithoutProjectNestedInput
   depositReferences?: Prisma.DepositReferenceCountUpdateOneWithoutProjectNestedInput
   ledgerHours?: Prisma.LedgerHourUpdateManyWithoutProjectNestedInput
   consents?: Prisma.TreasuryConsentUpdateManyWithoutProjectNestedInput
@@ -839,6 +863,7 @@ export type ProjectUncheckedUpdateWithoutApiKeysInput = {
   ledgerEntries?: Prisma.LedgerEntryUncheckedUpdateManyWithoutProjectNestedInput
   depositAddresses?: Prisma.DepositAddressUncheckedUpdateManyWithoutProjectNestedInput
   deposits?: Prisma.DepositUncheckedUpdateManyWithoutProjectNestedInput
+  depositRequests?: Prisma.DepositAddressRequestUncheckedUpdateManyWithoutProjectNestedInput
   depositReferences?: Prisma.DepositReferenceCountUncheckedUpdateOneWithoutProjectNestedInput
   ledgerHours?: Prisma.LedgerHourUncheckedUpdateManyWithoutProjectNestedInput
   consents?: Prisma.TreasuryConsentUncheckedUpdateManyWithoutProjectNestedInput
@@ -862,6 +887,7 @@ export type ProjectCreateWithoutEncryptionKeysInput = {
   ledgerEntries?: Prisma.LedgerEntryCreateNestedManyWithoutProjectInput
   depositAddresses?: Prisma.DepositAddressCreateNestedManyWithoutProjectInput
   deposits?: Prisma.DepositCreateNestedManyWithoutProjectInput
+  depositRequests?: Prisma.DepositAddressRequestCreateNestedManyWithoutProjectInput
   depositReferences?: Prisma.DepositReferenceCountCreateNestedOneWithoutProjectInput
   ledgerHours?: Prisma.LedgerHourCreateNestedManyWithoutProjectInput
   consents?: Prisma.TreasuryConsentCreateNestedManyWithoutProjectInput
@@ -885,6 +911,7 @@ export type ProjectUncheckedCreateWithoutEncryptionKeysInput = {
   ledgerEntries?: Prisma.LedgerEntryUncheckedCreateNestedManyWithoutProjectInput
   depositAddresses?: Prisma.DepositAddressUncheckedCreateNestedManyWithoutProjectInput
   deposits?: Prisma.DepositUncheckedCreateNestedManyWithoutProjectInput
+  depositRequests?: Prisma.DepositAddressRequestUncheckedCreateNestedManyWithoutProjectInput
   depositReferences?: Prisma.DepositReferenceCountUncheckedCreateNestedOneWithoutProjectInput
   ledgerHours?: Prisma.LedgerHourUncheckedCreateNestedManyWithoutProjectInput
   consents?: Prisma.TreasuryConsentUncheckedCreateNestedManyWithoutProjectInput
@@ -924,6 +951,7 @@ export type ProjectUpdateWithoutEncryptionKeysInput = {
   ledgerEntries?: Prisma.LedgerEntryUpdateManyWithoutProjectNestedInput
   depositAddresses?: Prisma.DepositAddressUpdateManyWithoutProjectNestedInput
   deposits?: Prisma.DepositUpdateManyWithoutProjectNestedInput
+  depositRequests?: Prisma.DepositAddressRequestUpdateManyWithoutProjectNestedInput
   depositReferences?: Prisma.DepositReferenceCountUpdateOneWithoutProjectNestedInput
   ledgerHours?: Prisma.LedgerHourUpdateManyWithoutProjectNestedInput
   consents?: Prisma.TreasuryConsentUpdateManyWithoutProjectNestedInput
@@ -947,6 +975,7 @@ export type ProjectUncheckedUpdateWithoutEncryptionKeysInput = {
   ledgerEntries?: Prisma.LedgerEntryUncheckedUpdateManyWithoutProjectNestedInput
   depositAddresses?: Prisma.DepositAddressUncheckedUpdateManyWithoutProjectNestedInput
   deposits?: Prisma.DepositUncheckedUpdateManyWithoutProjectNestedInput
+  depositRequests?: Prisma.DepositAddressRequestUncheckedUpdateManyWithoutProjectNestedInput
   depositReferences?: Prisma.DepositReferenceCountUncheckedUpdateOneWithoutProjectNestedInput
   ledgerHours?: Prisma.LedgerHourUncheckedUpdateManyWithoutProjectNestedInput
   consents?: Prisma.TreasuryConsentUncheckedUpdateManyWithoutProjectNestedInput
@@ -970,6 +999,7 @@ export type ProjectCreateWithoutDWalletsInput = {
   ledgerEntries?: Prisma.LedgerEntryCreateNestedManyWithoutProjectInput
   depositAddresses?: Prisma.DepositAddressCreateNestedManyWithoutProjectInput
   deposits?: Prisma.DepositCreateNestedManyWithoutProjectInput
+  depositRequests?: Prisma.DepositAddressRequestCreateNestedManyWithoutProjectInput
   depositReferences?: Prisma.DepositReferenceCountCreateNestedOneWithoutProjectInput
   ledgerHours?: Prisma.LedgerHourCreateNestedManyWithoutProjectInput
   consents?: Prisma.TreasuryConsentCreateNestedManyWithoutProjectInput
@@ -993,6 +1023,7 @@ export type ProjectUncheckedCreateWithoutDWalletsInput = {
   ledgerEntries?: Prisma.LedgerEntryUncheckedCreateNestedManyWithoutProjectInput
   depositAddresses?: Prisma.DepositAddressUncheckedCreateNestedManyWithoutProjectInput
   deposits?: Prisma.DepositUncheckedCreateNestedManyWithoutProjectInput
+  depositRequests?: Prisma.DepositAddressRequestUncheckedCreateNestedManyWithoutProjectInput
   depositReferences?: Prisma.DepositReferenceCountUncheckedCreateNestedOneWithoutProjectInput
   ledgerHours?: Prisma.LedgerHourUncheckedCreateNestedManyWithoutProjectInput
   consents?: Prisma.TreasuryConsentUncheckedCreateNestedManyWithoutProjectInput
@@ -1032,6 +1063,7 @@ export type ProjectUpdateWithoutDWalletsInput = {
   ledgerEntries?: Prisma.LedgerEntryUpdateManyWithoutProjectNestedInput
   depositAddresses?: Prisma.DepositAddressUpdateManyWithoutProjectNestedInput
   deposits?: Prisma.DepositUpdateManyWithoutProjectNestedInput
+  depositRequests?: Prisma.DepositAddressRequestUpdateManyWithoutProjectNestedInput
   depositReferences?: Prisma.DepositReferenceCountUpdateOneWithoutProjectNestedInput
   ledgerHours?: Prisma.LedgerHourUpdateManyWithoutProjectNestedInput
   consents?: Prisma.TreasuryConsentUpdateManyWithoutProjectNestedInput
@@ -1055,6 +1087,7 @@ export type ProjectUncheckedUpdateWithoutDWalletsInput = {
   ledgerEntries?: Prisma.LedgerEntryUncheckedUpdateManyWithoutProjectNestedInput
   depositAddresses?: Prisma.DepositAddressUncheckedUpdateManyWithoutProjectNestedInput
   deposits?: Prisma.DepositUncheckedUpdateManyWithoutProjectNestedInput
+  depositRequests?: Prisma.DepositAddressRequestUncheckedUpdateManyWithoutProjectNestedInput
   depositReferences?: Prisma.DepositReferenceCountUncheckedUpdateOneWithoutProjectNestedInput
   ledgerHours?: Prisma.LedgerHourUncheckedUpdateManyWithoutProjectNestedInput
   consents?: Prisma.TreasuryConsentUncheckedUpdateManyWithoutProjectNestedInput
@@ -1079,6 +1112,7 @@ export type ProjectCreateWithoutConsentsInput = {
   ledgerEntries?: Prisma.LedgerEntryCreateNestedManyWithoutProjectInput
   depositAddresses?: Prisma.DepositAddressCreateNestedManyWithoutProjectInput
   deposits?: Prisma.DepositCreateNestedManyWithoutProjectInput
+  depositRequests?: Prisma.DepositAddressRequestCreateNestedManyWithoutProjectInput
   depositReferences?: Prisma.DepositReferenceCountCreateNestedOneWithoutProjectInput
   ledgerHours?: Prisma.LedgerHourCreateNestedManyWithoutProjectInput
 }
@@ -1102,6 +1136,7 @@ export type ProjectUncheckedCreateWithoutConsentsInput = {
   ledgerEntries?: Prisma.LedgerEntryUncheckedCreateNestedManyWithoutProjectInput
   depositAddresses?: Prisma.DepositAddressUncheckedCreateNestedManyWithoutProjectInput
   deposits?: Prisma.DepositUncheckedCreateNestedManyWithoutProjectInput
+  depositRequests?: Prisma.DepositAddressRequestUncheckedCreateNestedManyWithoutProjectInput
   depositReferences?: Prisma.DepositReferenceCountUncheckedCreateNestedOneWithoutProjectInput
   ledgerHours?: Prisma.LedgerHourUncheckedCreateNestedManyWithoutProjectInput
 }
@@ -1141,6 +1176,7 @@ export type ProjectUpdateWithoutConsentsInput = {
   ledgerEntries?: Prisma.LedgerEntryUpdateManyWithoutProjectNestedInput
   depositAddresses?: Prisma.DepositAddressUpdateManyWithoutProjectNestedInput
   deposits?: Prisma.DepositUpdateManyWithoutProjectNestedInput
+  depositRequests?: Prisma.DepositAddressRequestUpdateManyWithoutProjectNestedInput
   depositReferences?: Prisma.DepositReferenceCountUpdateOneWithoutProjectNestedInput
   ledgerHours?: Prisma.LedgerHourUpdateManyWithoutProjectNestedInput
 }
@@ -1164,6 +1200,7 @@ export type ProjectUncheckedUpdateWithoutConsentsInput = {
   ledgerEntries?: Prisma.LedgerEntryUncheckedUpdateManyWithoutProjectNestedInput
   depositAddresses?: Prisma.DepositAddressUncheckedUpdateManyWithoutProjectNestedInput
   deposits?: Prisma.DepositUncheckedUpdateManyWithoutProjectNestedInput
+  depositRequests?: Prisma.DepositAddressRequestUncheckedUpdateManyWithoutProjectNestedInput
   depositReferences?: Prisma.DepositReferenceCountUncheckedUpdateOneWithoutProjectNestedInput
   ledgerHours?: Prisma.LedgerHourUncheckedUpdateManyWithoutProjectNestedInput
 }
@@ -1186,6 +1223,7 @@ export type ProjectCreateWithoutSignRequestsInput = {
   ledgerEntries?: Prisma.LedgerEntryCreateNestedManyWithoutProjectInput
   depositAddresses?: Prisma.DepositAddressCreateNestedManyWithoutProjectInput
   deposits?: Prisma.DepositCreateNestedManyWithoutProjectInput
+  depositRequests?: Prisma.DepositAddressRequestCreateNestedManyWithoutProjectInput
   depositReferences?: Prisma.DepositReferenceCountCreateNestedOneWithoutProjectInput
   ledgerHours?: Prisma.LedgerHourCreateNestedManyWithoutProjectInput
   consents?: Prisma.TreasuryConsentCreateNestedManyWithoutProjectInput
@@ -1209,6 +1247,7 @@ export type ProjectUncheckedCreateWithoutSignRequestsInput = {
   ledgerEntries?: Prisma.LedgerEntryUncheckedCreateNestedManyWithoutProjectInput
   depositAddresses?: Prisma.DepositAddressUncheckedCreateNestedManyWithoutProjectInput
   deposits?: Prisma.DepositUncheckedCreateNestedManyWithoutProjectInput
+  depositRequests?: Prisma.DepositAddressRequestUncheckedCreateNestedManyWithoutProjectInput
   depositReferences?: Prisma.DepositReferenceCountUncheckedCreateNestedOneWithoutProjectInput
   ledgerHours?: Prisma.LedgerHourUncheckedCreateNestedManyWithoutProjectInput
   consents?: Prisma.TreasuryConsentUncheckedCreateNestedManyWithoutProjectInput
@@ -1248,6 +1287,7 @@ export type ProjectUpdateWithoutSignRequestsInput = {
   ledgerEntries?: Prisma.LedgerEntryUpdateManyWithoutProjectNestedInput
   depositAddresses?: Prisma.DepositAddressUpdateManyWithoutProjectNestedInput
   deposits?: Prisma.DepositUpdateManyWithoutProjectNestedInput
+  depositRequests?: Prisma.DepositAddressRequestUpdateManyWithoutProjectNestedInput
   depositReferences?: Prisma.DepositReferenceCountUpdateOneWithoutProjectNestedInput
   ledgerHours?: Prisma.LedgerHourUpdateManyWithoutProjectNestedInput
   consents?: Prisma.TreasuryConsentUpdateManyWithoutProjectNestedInput
@@ -1271,6 +1311,7 @@ export type ProjectUncheckedUpdateWithoutSignRequestsInput = {
   ledgerEntries?: Prisma.LedgerEntryUncheckedUpdateManyWithoutProjectNestedInput
   depositAddresses?: Prisma.DepositAddressUncheckedUpdateManyWithoutProjectNestedInput
   deposits?: Prisma.DepositUncheckedUpdateManyWithoutProjectNestedInput
+  depositRequests?: Prisma.DepositAddressRequestUncheckedUpdateManyWithoutProjectNestedInput
   depositReferences?: Prisma.DepositReferenceCountUncheckedUpdateOneWithoutProjectNestedInput
   ledgerHours?: Prisma.LedgerHourUncheckedUpdateManyWithoutProjectNestedInput
   consents?: Prisma.TreasuryConsentUncheckedUpdateManyWithoutProjectNestedInput
@@ -1294,6 +1335,7 @@ export type ProjectCreateWithoutLedgerEntriesInput = {
   signRequests?: Prisma.SignRequestCreateNestedManyWithoutProjectInput
   depositAddresses?: Prisma.DepositAddressCreateNestedManyWithoutProjectInput
   deposits?: Prisma.DepositCreateNestedManyWithoutProjectInput
+  depositRequests?: Prisma.DepositAddressRequestCreateNestedManyWithoutProjectInput
   depositReferences?: Prisma.DepositReferenceCountCreateNestedOneWithoutProjectInput
   ledgerHours?: Prisma.LedgerHourCreateNestedManyWithoutProjectInput
   consents?: Prisma.TreasuryConsentCreateNestedManyWithoutProjectInput
@@ -1317,6 +1359,7 @@ export type ProjectUncheckedCreateWithoutLedgerEntriesInput = {
   signRequests?: Prisma.SignRequestUncheckedCreateNestedManyWithoutProjectInput
   depositAddresses?: Prisma.DepositAddressUncheckedCreateNestedManyWithoutProjectInput
   deposits?: Prisma.DepositUncheckedCreateNestedManyWithoutProjectInput
+  depositRequests?: Prisma.DepositAddressRequestUncheckedCreateNestedManyWithoutProjectInput
   depositReferences?: Prisma.DepositReferenceCountUncheckedCreateNestedOneWithoutProjectInput
   ledgerHours?: Prisma.LedgerHourUncheckedCreateNestedManyWithoutProjectInput
   consents?: Prisma.TreasuryConsentUncheckedCreateNestedManyWithoutProjectInput
@@ -1356,6 +1399,7 @@ export type ProjectUpdateWithoutLedgerEntriesInput = {
   signRequests?: Prisma.SignRequestUpdateManyWithoutProjectNestedInput
   depositAddresses?: Prisma.DepositAddressUpdateManyWithoutProjectNestedInput
   deposits?: Prisma.DepositUpdateManyWithoutProjectNestedInput
+  depositRequests?: Prisma.DepositAddressRequestUpdateManyWithoutProjectNestedInput
   depositReferences?: Prisma.DepositReferenceCountUpdateOneWithoutProjectNestedInput
   ledgerHours?: Prisma.LedgerHourUpdateManyWithoutProjectNestedInput
   consents?: Prisma.TreasuryConsentUpdateManyWithoutProjectNestedInput
@@ -1379,6 +1423,7 @@ export type ProjectUncheckedUpdateWithoutLedgerEntriesInput = {
   signRequests?: Prisma.SignRequestUncheckedUpdateManyWithoutProjectNestedInput
   depositAddresses?: Prisma.DepositAddressUncheckedUpdateManyWithoutProjectNestedInput
   deposits?: Prisma.DepositUncheckedUpdateManyWithoutProjectNestedInput
+  depositRequests?: Prisma.DepositAddressRequestUncheckedUpdateManyWithoutProjectNestedInput
   depositReferences?: Prisma.DepositReferenceCountUncheckedUpdateOneWithoutProjectNestedInput
   ledgerHours?: Prisma.LedgerHourUncheckedUpdateManyWithoutProjectNestedInput
   consents?: Prisma.TreasuryConsentUncheckedUpdateManyWithoutProjectNestedInput
@@ -1402,6 +1447,7 @@ export type ProjectCreateWithoutDepositAddressesInput = {
   signRequests?: Prisma.SignRequestCreateNestedManyWithoutProjectInput
   ledgerEntries?: Prisma.LedgerEntryCreateNestedManyWithoutProjectInput
   deposits?: Prisma.DepositCreateNestedManyWithoutProjectInput
+  depositRequests?: Prisma.DepositAddressRequestCreateNestedManyWithoutProjectInput
   depositReferences?: Prisma.DepositReferenceCountCreateNestedOneWithoutProjectInput
   ledgerHours?: Prisma.LedgerHourCreateNestedManyWithoutProjectInput
   consents?: Prisma.TreasuryConsentCreateNestedManyWithoutProjectInput
@@ -1425,6 +1471,7 @@ export type ProjectUncheckedCreateWithoutDepositAddressesInput = {
   signRequests?: Prisma.SignRequestUncheckedCreateNestedManyWithoutProjectInput
   ledgerEntries?: Prisma.LedgerEntryUncheckedCreateNestedManyWithoutProjectInput
   deposits?: Prisma.DepositUncheckedCreateNestedManyWithoutProjectInput
+  depositRequests?: Prisma.DepositAddressRequestUncheckedCreateNestedManyWithoutProjectInput
   depositReferences?: Prisma.DepositReferenceCountUncheckedCreateNestedOneWithoutProjectInput
   ledgerHours?: Prisma.LedgerHourUncheckedCreateNestedManyWithoutProjectInput
   consents?: Prisma.TreasuryConsentUncheckedCreateNestedManyWithoutProjectInput
@@ -1464,6 +1511,7 @@ export type ProjectUpdateWithoutDepositAddressesInput = {
   signRequests?: Prisma.SignRequestUpdateManyWithoutProjectNestedInput
   ledgerEntries?: Prisma.LedgerEntryUpdateManyWithoutProjectNestedInput
   deposits?: Prisma.DepositUpdateManyWithoutProjectNestedInput
+  depositRequests?: Prisma.DepositAddressRequestUpdateManyWithoutProjectNestedInput
   depositReferences?: Prisma.DepositReferenceCountUpdateOneWithoutProjectNestedInput
   ledgerHours?: Prisma.LedgerHourUpdateManyWithoutProjectNestedInput
   consents?: Prisma.TreasuryConsentUpdateManyWithoutProjectNestedInput
@@ -1486,6 +1534,119 @@ export type ProjectUncheckedUpdateWithoutDepositAddressesInput = {
   dWallets?: Prisma.DWalletUncheckedUpdateManyWithoutProjectNestedInput
   signRequests?: Prisma.SignRequestUncheckedUpdateManyWithoutProjectNestedInput
   ledgerEntries?: Prisma.LedgerEntryUncheckedUpdateManyWithoutProjectNestedInput
+  deposits?: Prisma.DepositUncheckedUpdateManyWithoutProjectNestedInput
+  depositRequests?: Prisma.DepositAddressRequestUncheckedUpdateManyWithoutProjectNestedInput
+  depositReferences?: Prisma.DepositReferenceCountUncheckedUpdateOneWithoutProjectNestedInput
+  ledgerHours?: Prisma.LedgerHourUncheckedUpdateManyWithoutProjectNestedInput
+  consents?: Prisma.TreasuryConsentUncheckedUpdateManyWithoutProjectNestedInput
+}
+
+export type ProjectCreateWithoutDepositRequestsInput = {
+  id: string
+  name: string
+  network: string
+  balanceMicroUsd?: bigint | number
+  heldMicroUsd?: bigint | number
+  openReservations?: number
+  lapsedReservations?: number
+  lapsedAt?: Date | string | null
+  refundDay?: Date | string | null
+  refundsOnDay?: number
+  createdAt?: Date | string
+  apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutProjectInput
+  encryptionKeys?: Prisma.EncryptionKeyCreateNestedManyWithoutProjectInput
+  dWallets?: Prisma.DWalletCreateNestedManyWithoutProjectInput
+  signRequests?: Prisma.SignRequestCreateNestedManyWithoutProjectInput
+  ledgerEntries?: Prisma.LedgerEntryCreateNestedManyWithoutProjectInput
+  depositAddresses?: Prisma.DepositAddressCreateNestedManyWithoutProjectInput
+  deposits?: Prisma.DepositCreateNestedManyWithoutProjectInput
+  depositReferences?: Prisma.DepositReferenceCountCreateNestedOneWithoutProjectInput
+  ledgerHours?: Prisma.LedgerHourCreateNestedManyWithoutProjectInput
+  consents?: Prisma.TreasuryConsentCreateNestedManyWithoutProjectInput
+}
+
+export type ProjectUncheckedCreateWithoutDepositRequestsInput = {
+  id: string
+  name: string
+  network: string
+  balanceMicroUsd?: bigint | number
+  heldMicroUsd?: bigint | number
+  openReservations?: number
+  lapsedReservations?: number
+  lapsedAt?: Date | string | null
+  refundDay?: Date | string | null
+  refundsOnDay?: number
+  createdAt?: Date | string
+  apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutProjectInput
+  encryptionKeys?: Prisma.EncryptionKeyUncheckedCreateNestedManyWithoutProjectInput
+  dWallets?: Prisma.DWalletUncheckedCreateNestedManyWithoutProjectInput
+  signRequests?: Prisma.SignRequestUncheckedCreateNestedManyWithoutProjectInput
+  ledgerEntries?: Prisma.LedgerEntryUncheckedCreateNestedManyWithoutProjectInput
+  depositAddresses?: Prisma.DepositAddressUncheckedCreateNestedManyWithoutProjectInput
+  deposits?: Prisma.DepositUncheckedCreateNestedManyWithoutProjectInput
+  depositReferences?: Prisma.DepositReferenceCountUncheckedCreateNestedOneWithoutProjectInput
+  ledgerHours?: Prisma.LedgerHourUncheckedCreateNestedManyWithoutProjectInput
+  consents?: Prisma.TreasuryConsentUncheckedCreateNestedManyWithoutProjectInput
+}
+
+export type ProjectCreateOrConnectWithoutDepositRequestsInput = {
+  where: Prisma.ProjectWhereUniqueInput
+  create: Prisma.XOR<Prisma.ProjectCreateWithoutDepositRequestsInput, Prisma.ProjectUncheckedCreateWithoutDepositRequestsInput>
+}
+
+export type ProjectUpsertWithoutDepositRequestsInput = {
+  update: Prisma.XOR<Prisma.ProjectUpdateWithoutDepositRequestsInput, Prisma.ProjectUncheckedUpdateWithoutDepositRequestsInput>
+  create: Prisma.XOR<Prisma.ProjectCreateWithoutDepositRequestsInput, Prisma.ProjectUncheckedCreateWithoutDepositRequestsInput>
+  where?: Prisma.ProjectWhereInput
+}
+
+export type ProjectUpdateToOneWithWhereWithoutDepositRequestsInput = {
+  where?: Prisma.ProjectWhereInput
+  data: Prisma.XOR<Prisma.ProjectUpdateWithoutDepositRequestsInput, Prisma.ProjectUncheckedUpdateWithoutDepositRequestsInput>
+}
+
+export type ProjectUpdateWithoutDepositRequestsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  network?: Prisma.StringFieldUpdateOperationsInput | string
+  balanceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  heldMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  openReservations?: Prisma.IntFieldUpdateOperationsInput | number
+  lapsedReservations?: Prisma.IntFieldUpdateOperationsInput | number
+  lapsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refundDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refundsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  apiKeys?: Prisma.ApiKeyUpdateManyWithoutProjectNestedInput
+  encryptionKeys?: Prisma.EncryptionKeyUpdateManyWithoutProjectNestedInput
+  dWallets?: Prisma.DWalletUpdateManyWithoutProjectNestedInput
+  signRequests?: Prisma.SignRequestUpdateManyWithoutProjectNestedInput
+  ledgerEntries?: Prisma.LedgerEntryUpdateManyWithoutProjectNestedInput
+  depositAddresses?: Prisma.DepositAddressUpdateManyWithoutProjectNestedInput
+  deposits?: Prisma.DepositUpdateManyWithoutProjectNestedInput
+  depositReferences?: Prisma.DepositReferenceCountUpdateOneWithoutProjectNestedInput
+  ledgerHours?: Prisma.LedgerHourUpdateManyWithoutProjectNestedInput
+  consents?: Prisma.TreasuryConsentUpdateManyWithoutProjectNestedInput
+}
+
+export type ProjectUncheckedUpdateWithoutDepositRequestsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  network?: Prisma.StringFieldUpdateOperationsInput | string
+  balanceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  heldMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  openReservations?: Prisma.IntFieldUpdateOperationsInput | number
+  lapsedReservations?: Prisma.IntFieldUpdateOperationsInput | number
+  lapsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refundDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refundsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutProjectNestedInput
+  encryptionKeys?: Prisma.EncryptionKeyUncheckedUpdateManyWithoutProjectNestedInput
+  dWallets?: Prisma.DWalletUncheckedUpdateManyWithoutProjectNestedInput
+  signRequests?: Prisma.SignRequestUncheckedUpdateManyWithoutProjectNestedInput
+  ledgerEntries?: Prisma.LedgerEntryUncheckedUpdateManyWithoutProjectNestedInput
+  depositAddresses?: Prisma.DepositAddressUncheckedUpdateManyWithoutProjectNestedInput
   deposits?: Prisma.DepositUncheckedUpdateManyWithoutProjectNestedInput
   depositReferences?: Prisma.DepositReferenceCountUncheckedUpdateOneWithoutProjectNestedInput
   ledgerHours?: Prisma.LedgerHourUncheckedUpdateManyWithoutProjectNestedInput
@@ -1511,6 +1672,7 @@ export type ProjectCreateWithoutDepositReferencesInput = {
   ledgerEntries?: Prisma.LedgerEntryCreateNestedManyWithoutProjectInput
   depositAddresses?: Prisma.DepositAddressCreateNestedManyWithoutProjectInput
   deposits?: Prisma.DepositCreateNestedManyWithoutProjectInput
+  depositRequests?: Prisma.DepositAddressRequestCreateNestedManyWithoutProjectInput
   ledgerHours?: Prisma.LedgerHourCreateNestedManyWithoutProjectInput
   consents?: Prisma.TreasuryConsentCreateNestedManyWithoutProjectInput
 }
@@ -1534,6 +1696,7 @@ export type ProjectUncheckedCreateWithoutDepositReferencesInput = {
   ledgerEntries?: Prisma.LedgerEntryUncheckedCreateNestedManyWithoutProjectInput
   depositAddresses?: Prisma.DepositAddressUncheckedCreateNestedManyWithoutProjectInput
   deposits?: Prisma.DepositUncheckedCreateNestedManyWithoutProjectInput
+  depositRequests?: Prisma.DepositAddressRequestUncheckedCreateNestedManyWithoutProjectInput
   ledgerHours?: Prisma.LedgerHourUncheckedCreateNestedManyWithoutProjectInput
   consents?: Prisma.TreasuryConsentUncheckedCreateNestedManyWithoutProjectInput
 }
@@ -1573,6 +1736,7 @@ export type ProjectUpdateWithoutDepositReferencesInput = {
   ledgerEntries?: Prisma.LedgerEntryUpdateManyWithoutProjectNestedInput
   depositAddresses?: Prisma.DepositAddressUpdateManyWithoutProjectNestedInput
   deposits?: Prisma.DepositUpdateManyWithoutProjectNestedInput
+  depositRequests?: Prisma.DepositAddressRequestUpdateManyWithoutProjectNestedInput
   ledgerHours?: Prisma.LedgerHourUpdateManyWithoutProjectNestedInput
   consents?: Prisma.TreasuryConsentUpdateManyWithoutProjectNestedInput
 }
@@ -1596,6 +1760,7 @@ export type ProjectUncheckedUpdateWithoutDepositReferencesInput = {
   ledgerEntries?: Prisma.LedgerEntryUncheckedUpdateManyWithoutProjectNestedInput
   depositAddresses?: Prisma.DepositAddressUncheckedUpdateManyWithoutProjectNestedInput
   deposits?: Prisma.DepositUncheckedUpdateManyWithoutProjectNestedInput
+  depositRequests?: Prisma.DepositAddressRequestUncheckedUpdateManyWithoutProjectNestedInput
   ledgerHours?: Prisma.LedgerHourUncheckedUpdateManyWithoutProjectNestedInput
   consents?: Prisma.TreasuryConsentUncheckedUpdateManyWithoutProjectNestedInput
 }
@@ -1618,6 +1783,7 @@ export type ProjectCreateWithoutDepositsInput = {
   signRequests?: Prisma.SignRequestCreateNestedManyWithoutProjectInput
   ledgerEntries?: Prisma.LedgerEntryCreateNestedManyWithoutProjectInput
   depositAddresses?: Prisma.DepositAddressCreateNestedManyWithoutProjectInput
+  depositRequests?: Prisma.DepositAddressRequestCreateNestedManyWithoutProjectInput
   depositReferences?: Prisma.DepositReferenceCountCreateNestedOneWithoutProjectInput
   ledgerHours?: Prisma.LedgerHourCreateNestedManyWithoutProjectInput
   consents?: Prisma.TreasuryConsentCreateNestedManyWithoutProjectInput
@@ -1641,6 +1807,7 @@ export type ProjectUncheckedCreateWithoutDepositsInput = {
   signRequests?: Prisma.SignRequestUncheckedCreateNestedManyWithoutProjectInput
   ledgerEntries?: Prisma.LedgerEntryUncheckedCreateNestedManyWithoutProjectInput
   depositAddresses?: Prisma.DepositAddressUncheckedCreateNestedManyWithoutProjectInput
+  depositRequests?: Prisma.DepositAddressRequestUncheckedCreateNestedManyWithoutProjectInput
   depositReferences?: Prisma.DepositReferenceCountUncheckedCreateNestedOneWithoutProjectInput
   ledgerHours?: Prisma.LedgerHourUncheckedCreateNestedManyWithoutProjectInput
   consents?: Prisma.TreasuryConsentUncheckedCreateNestedManyWithoutProjectInput
@@ -1680,6 +1847,7 @@ export type ProjectUpdateWithoutDepositsInput = {
   signRequests?: Prisma.SignRequestUpdateManyWithoutProjectNestedInput
   ledgerEntries?: Prisma.LedgerEntryUpdateManyWithoutProjectNestedInput
   depositAddresses?: Prisma.DepositAddressUpdateManyWithoutProjectNestedInput
+  depositRequests?: Prisma.DepositAddressRequestUpdateManyWithoutProjectNestedInput
   depositReferences?: Prisma.DepositReferenceCountUpdateOneWithoutProjectNestedInput
   ledgerHours?: Prisma.LedgerHourUpdateManyWithoutProjectNestedInput
   consents?: Prisma.TreasuryConsentUpdateManyWithoutProjectNestedInput
@@ -1703,6 +1871,7 @@ export type ProjectUncheckedUpdateWithoutDepositsInput = {
   signRequests?: Prisma.SignRequestUncheckedUpdateManyWithoutProjectNestedInput
   ledgerEntries?: Prisma.LedgerEntryUncheckedUpdateManyWithoutProjectNestedInput
   depositAddresses?: Prisma.DepositAddressUncheckedUpdateManyWithoutProjectNestedInput
+  depositRequests?: Prisma.DepositAddressRequestUncheckedUpdateManyWithoutProjectNestedInput
   depositReferences?: Prisma.DepositReferenceCountUncheckedUpdateOneWithoutProjectNestedInput
   ledgerHours?: Prisma.LedgerHourUncheckedUpdateManyWithoutProjectNestedInput
   consents?: Prisma.TreasuryConsentUncheckedUpdateManyWithoutProjectNestedInput
@@ -1727,6 +1896,7 @@ export type ProjectCreateWithoutLedgerHoursInput = {
   ledgerEntries?: Prisma.LedgerEntryCreateNestedManyWithoutProjectInput
   depositAddresses?: Prisma.DepositAddressCreateNestedManyWithoutProjectInput
   deposits?: Prisma.DepositCreateNestedManyWithoutProjectInput
+  depositRequests?: Prisma.DepositAddressRequestCreateNestedManyWithoutProjectInput
   depositReferences?: Prisma.DepositReferenceCountCreateNestedOneWithoutProjectInput
   consents?: Prisma.TreasuryConsentCreateNestedManyWithoutProjectInput
 }
@@ -1750,6 +1920,7 @@ export type ProjectUncheckedCreateWithoutLedgerHoursInput = {
   ledgerEntries?: Prisma.LedgerEntryUncheckedCreateNestedManyWithoutProjectInput
   depositAddresses?: Prisma.DepositAddressUncheckedCreateNestedManyWithoutProjectInput
   deposits?: Prisma.DepositUncheckedCreateNestedManyWithoutProjectInput
+  depositRequests?: Prisma.DepositAddressRequestUncheckedCreateNestedManyWithoutProjectInput
   depositReferences?: Prisma.DepositReferenceCountUncheckedCreateNestedOneWithoutProjectInput
   consents?: Prisma.TreasuryConsentUncheckedCreateNestedManyWithoutProjectInput
 }
@@ -1789,6 +1960,7 @@ export type ProjectUpdateWithoutLedgerHoursInput = {
   ledgerEntries?: Prisma.LedgerEntryUpdateManyWithoutProjectNestedInput
   depositAddresses?: Prisma.DepositAddressUpdateManyWithoutProjectNestedInput
   deposits?: Prisma.DepositUpdateManyWithoutProjectNestedInput
+  depositRequests?: Prisma.DepositAddressRequestUpdateManyWithoutProjectNestedInput
   depositReferences?: Prisma.DepositReferenceCountUpdateOneWithoutProjectNestedInput
   consents?: Prisma.TreasuryConsentUpdateManyWithoutProjectNestedInput
 }
@@ -1812,6 +1984,7 @@ export type ProjectUncheckedUpdateWithoutLedgerHoursInput = {
   ledgerEntries?: Prisma.LedgerEntryUncheckedUpdateManyWithoutProjectNestedInput
   depositAddresses?: Prisma.DepositAddressUncheckedUpdateManyWithoutProjectNestedInput
   deposits?: Prisma.DepositUncheckedUpdateManyWithoutProjectNestedInput
+  depositRequests?: Prisma.DepositAddressRequestUncheckedUpdateManyWithoutProjectNestedInput
   depositReferences?: Prisma.DepositReferenceCountUncheckedUpdateOneWithoutProjectNestedInput
   consents?: Prisma.TreasuryConsentUncheckedUpdateManyWithoutProjectNestedInput
 }
@@ -1829,6 +2002,7 @@ export type ProjectCountOutputType = {
   ledgerEntries: number
   depositAddresses: number
   deposits: number
+  depositRequests: number
   ledgerHours: number
   consents: number
 }
@@ -1841,6 +2015,7 @@ export type ProjectCountOutputTypeSelect<ExtArgs extends runtime.Types.Extension
   ledgerEntries?: boolean | ProjectCountOutputTypeCountLedgerEntriesArgs
   depositAddresses?: boolean | ProjectCountOutputTypeCountDepositAddressesArgs
   deposits?: boolean | ProjectCountOutputTypeCountDepositsArgs
+  depositRequests?: boolean | ProjectCountOutputTypeCountDepositRequestsArgs
   ledgerHours?: boolean | ProjectCountOutputTypeCountLedgerHoursArgs
   consents?: boolean | ProjectCountOutputTypeCountConsentsArgs
 }
@@ -1907,6 +2082,13 @@ export type ProjectCountOutputTypeCountDepositsArgs<ExtArgs extends runtime.Type
 /**
  * ProjectCountOutputType without action
  */
+export type ProjectCountOutputTypeCountDepositRequestsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.DepositAddressRequestWhereInput
+}
+
+/**
+ * ProjectCountOutputType without action
+ */
 export type ProjectCountOutputTypeCountLedgerHoursArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   where?: Prisma.LedgerHourWhereInput
 }
@@ -1938,6 +2120,7 @@ export type ProjectSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   ledgerEntries?: boolean | Prisma.Project$ledgerEntriesArgs<ExtArgs>
   depositAddresses?: boolean | Prisma.Project$depositAddressesArgs<ExtArgs>
   deposits?: boolean | Prisma.Project$depositsArgs<ExtArgs>
+  depositRequests?: boolean | Prisma.Project$depositRequestsArgs<ExtArgs>
   depositReferences?: boolean | Prisma.Project$depositReferencesArgs<ExtArgs>
   ledgerHours?: boolean | Prisma.Project$ledgerHoursArgs<ExtArgs>
   consents?: boolean | Prisma.Project$consentsArgs<ExtArgs>
@@ -1995,6 +2178,7 @@ export type ProjectInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs
   ledgerEntries?: boolean | Prisma.Project$ledgerEntriesArgs<ExtArgs>
   depositAddresses?: boolean | Prisma.Project$depositAddressesArgs<ExtArgs>
   deposits?: boolean | Prisma.Project$depositsArgs<ExtArgs>
+  depositRequests?: boolean | Prisma.Project$depositRequestsArgs<ExtArgs>
   depositReferences?: boolean | Prisma.Project$depositReferencesArgs<ExtArgs>
   ledgerHours?: boolean | Prisma.Project$ledgerHoursArgs<ExtArgs>
   consents?: boolean | Prisma.Project$consentsArgs<ExtArgs>
@@ -2013,6 +2197,7 @@ export type $ProjectPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
     ledgerEntries: Prisma.$LedgerEntryPayload<ExtArgs>[]
     depositAddresses: Prisma.$DepositAddressPayload<ExtArgs>[]
     deposits: Prisma.$DepositPayload<ExtArgs>[]
+    depositRequests: Prisma.$DepositAddressRequestPayload<ExtArgs>[]
     depositReferences: Prisma.$DepositReferenceCountPayload<ExtArgs> | null
     ledgerHours: Prisma.$LedgerHourPayload<ExtArgs>[]
     consents: Prisma.$TreasuryConsentPayload<ExtArgs>[]
@@ -2451,6 +2636,7 @@ export interface Prisma__ProjectClient<T, Null = never, ExtArgs extends runtime.
   ledgerEntries<T extends Prisma.Project$ledgerEntriesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Project$ledgerEntriesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$LedgerEntryPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   depositAddresses<T extends Prisma.Project$depositAddressesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Project$depositAddressesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$DepositAddressPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   deposits<T extends Prisma.Project$depositsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Project$depositsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$DepositPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  depositRequests<T extends Prisma.Project$depositRequestsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Project$depositRequestsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$DepositAddressRequestPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   depositReferences<T extends Prisma.Project$depositReferencesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Project$depositReferencesArgs<ExtArgs>>): Prisma.Prisma__DepositReferenceCountClient<runtime.Types.Result.GetResult<Prisma.$DepositReferenceCountPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   ledgerHours<T extends Prisma.Project$ledgerHoursArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Project$ledgerHoursArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$LedgerHourPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   consents<T extends Prisma.Project$consentsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Project$consentsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$TreasuryConsentPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
@@ -3052,6 +3238,30 @@ export type Project$depositsArgs<ExtArgs extends runtime.Types.Extensions.Intern
   take?: number
   skip?: number
   distinct?: Prisma.DepositScalarFieldEnum | Prisma.DepositScalarFieldEnum[]
+}
+
+/**
+ * Project.depositRequests
+ */
+export type Project$depositRequestsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the DepositAddressRequest
+   */
+  select?: Prisma.DepositAddressRequestSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the DepositAddressRequest
+   */
+  omit?: Prisma.DepositAddressRequestOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.DepositAddressRequestInclude<ExtArgs> | null
+  where?: Prisma.DepositAddressRequestWhereInput
+  orderBy?: Prisma.DepositAddressRequestOrderByWithRelationInput | Prisma.DepositAddressRequestOrderByWithRelationInput[]
+  cursor?: Prisma.DepositAddressRequestWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.DepositAddressRequestScalarFieldEnum | Prisma.DepositAddressRequestScalarFieldEnum[]
 }
 
 /**

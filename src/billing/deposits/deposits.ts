@@ -4,13 +4,16 @@ import type { Secret } from "../../telemetry/secret.ts";
 import type { PriceSource } from "../prices/price-source.ts";
 import type { AcceptedCoin } from "./accepted-coins.ts";
 import type { RecentRefusals } from "./recent-refusals.ts";
+import type { AddressRequests } from "./request-address.ts";
 
 /** The accepted coins of a network, their prices, and the master seed of the deposit addresses. */
 export interface Deposits {
   readonly database: Database;
   readonly network: string;
-  /** 32 bytes. */
-  readonly masterSeed: Secret<Uint8Array>;
+  /** 32 bytes. Undefined in a process that asks others for addresses. */
+  readonly masterSeed: Secret<Uint8Array> | undefined;
+  /** How to ask for addresses. Needed without a master seed. */
+  readonly requests?: AddressRequests | undefined;
   readonly coins: readonly AcceptedCoin[];
   readonly prices: PriceSource;
   readonly minimumMicroUsd: bigint;

@@ -14,6 +14,7 @@ export async function watchEveryProject(
   db: Queryable,
   { network, masterSeed }: Pick<Deposits, "network" | "masterSeed">,
 ): Promise<void> {
+  if (masterSeed === undefined) throw new Error("this process has no master seed");
   const projects = await readRows(
     db,
     sql`SELECT p.id FROM project p WHERE p.network = ${network}

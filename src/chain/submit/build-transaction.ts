@@ -21,6 +21,8 @@ export async function buildTransaction(
   { addCalls, sender = network.hotWallet }: BlockContent,
   trial: Trial,
 ): Promise<SignedTransaction> {
+  const { gasOwner } = network;
+  if (sender === undefined || gasOwner === undefined) throw new Error("this process has no key to sign with");
   const { epoch, gasPriceMist } = await reader.epoch();
   const tx = new Transaction();
   tx.setSender(sender.toSuiAddress());
@@ -31,7 +33,7 @@ export async function buildTransaction(
   addCalls(createTreasuryCalls(tx, network, operatorCap));
   if (trial === "on-chain") tx.setGasBudget(FIXED_BUDGET_MIST);
   const bytes = trial === "dry-run" ? await dryRun(tx, network) : await tx.build();
-  const signers = new Map([sender, network.gasOwner].map((signer) => [signer.toSuiAddress(), signer]));
+  const signers = new Map([sender, gasOwner].map((signer) => [signer.toSuiAddress(), signer]));
   const signed = await Promise.all([...signers.values()].map((signer) => signer.signTransaction(bytes)));
   const signatures = signed.map(({ signature }) => signature);
   // Hashes the bytes here, because the transaction would serialize itself again, as a hundred kilobytes of base64.

@@ -1,9 +1,11 @@
+import { readAnnouncedNetwork } from "../../chain/announced-network.ts";
 import { type ConfigReading, readConfig } from "../../config/config.ts";
 import { createRedact } from "../../telemetry/redact.ts";
 import { type NamedFinding, once, runChecks } from "../checks/health-check.ts";
 import { healthChecks } from "../checks/health-checks.ts";
+import { reachable } from "../checks/health-subject.ts";
 import { askRedis } from "./ask-redis.ts";
-import { openDoctorChain } from "./doctor-chain.ts";
+import { findAccess, openDoctorChain } from "./doctor-chain.ts";
 import { openDoctorDatabase } from "./doctor-database.ts";
 
 /**
@@ -25,7 +27,18 @@ export async function runDoctor(
     config,
     isRunning: false,
     database,
-    networks: networks.map((network) => ({ config: network, chain: openDoctorChain(network) })),
+    networks: networks.map((network) => ({
+      config: network,
+      chain: openDoctorChain(network, async () => {
+        const access = await findAccess(network);
+        if (access.hotWalletSecret !== undefined) return access;
+        // An api process knows the wallets by what another process announced.
+        return {
+          ...access,
+          walletAddresses: await readAnnouncedNetwork(await reachable({ database }), network.name),
+        };
+      }),
+    })),
     askRedis: () => askRedis(config.redisUrl!),
   };
   try {

@@ -62,6 +62,7 @@ beforeEach(async () => {
       backOffs: network.backOffs,
     }),
     config: loadConfig({ BILLING_USD_PRICES: "SUI=1" }).networks[0].deposits,
+    signals: service.signals,
     log: silentLog,
   });
   deposits = taken.deposits!;

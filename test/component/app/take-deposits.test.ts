@@ -3,6 +3,7 @@ import { takeDeposits } from "../../../src/app/take-deposits.ts";
 import { depositAddress } from "../../../src/billing/deposits/deposit-address.ts";
 import type { ChainNetwork } from "../../../src/chain/network.ts";
 import { loadConfig } from "../../../src/config/config.ts";
+import { createLocalSignals } from "../../../src/coordination/local-signals.ts";
 import { systemClock } from "../../../src/lifecycle/clock.ts";
 import type { Database } from "../../../src/store/database.ts";
 import { DATABASE_TIMEOUT_MS, openTestDatabase, silentLog } from "../../support/database.ts";
@@ -20,6 +21,7 @@ const take = (
   name: string,
   seedHex: string | undefined,
   prices: string | NodeJS.ProcessEnv = "SUI=1,IKA=2",
+  announced?: { readonly takesDeposits: boolean },
 ) =>
   takeDeposits({
     database,
@@ -36,6 +38,8 @@ const take = (
       ...(typeof prices === "string" ? { BILLING_USD_PRICES: prices } : prices),
       ...(seedHex && { BILLING_DEPOSIT_MASTER_SEED_HEX: seedHex }),
     }).networks[0].deposits,
+    announced,
+    signals: createLocalSignals(),
     log: { ...silentLog, warn: (fields: object) => void warned.push(fields) },
   });
 
@@ -92,4 +96,13 @@ it("a seed that did not derive the existing addresses is refused", async () => {
 it("a coin is accepted under one name only, and only if the network knows it", async () => {
   await expect(take("localnet", undefined, "SUI=1,0x2::sui::SUI=2")).rejects.toThrow(/under another name/);
   await expect(take("localnet", undefined, "0x5::usdc::USDC=1")).rejects.toThrow(/knows no coin/);
+});
+
+it("a process without the seed takes deposits exactly if one with the seed announced it, and never uses the public seed", async () => {
+  expect((await take("localnet", undefined, "SUI=1", { takesDeposits: false })).deposits).toBeUndefined();
+  const { deposits } = await take("testnet", undefined, "SUI=1", { takesDeposits: true });
+  expect([deposits?.masterSeed, deposits?.coins.map(({ symbol }) => symbol)]).toEqual([undefined, ["SUI"]]);
+  const local = await take("localnet", "ab".repeat(32), "SUI=1", { takesDeposits: true });
+  expect(local.deposits?.masterSeed).toBeUndefined();
+  await expect(take("testnet", undefined, {}, { takesDeposits: true })).rejects.toThrow(/BILLING_USD_PRICES/);
 });

@@ -230,7 +230,7 @@ describe("transactions", () => {
     tx.setExpiration({ Epoch: Number((await reader.epoch()).epoch + 1n) });
     tx.transferObjects([tx.splitCoins(tx.gas, [11])], network.senderAddress);
     const bytes = await tx.build({ client: harness.client });
-    const { signature } = await network.hotWallet.signTransaction(bytes);
+    const { signature } = await network.hotWallet!.signTransaction(bytes);
     const stored = { digest: await tx.getDigest(), bytes, signatures: [signature] };
     for (const transaction of [other.transaction, failed]) {
       const answer = (reply: { transaction?: unknown }) => {

@@ -71,6 +71,8 @@ export interface StackProject {
 export interface ServeOptions {
   readonly limits?: RateLimits;
   readonly takesDeposits?: false;
+  /** Replaces parts of the deposits. */
+  readonly deposits?: Partial<Deposits>;
   /** The maximum number of open streams. Default: more than a test opens. */
   readonly streams?: StreamBounds;
   /** The fullnode's reads for calls of one project. Default: more than any case needs. */
@@ -222,7 +224,9 @@ export async function startErrorStack(): Promise<ErrorStack> {
     const { streams = { perKey: 100, perProject: 100, perAddress: 100 } } = options;
     const onboarding = onboardingWith(options.readsPerSecond ?? 1_000);
     const signing = signingWith(verifier);
-    const billing = createBillingService(takesDeposits === false ? priced : { ...priced, deposits });
+    const billing = createBillingService(
+      takesDeposits === false ? priced : { ...priced, deposits: { ...deposits, ...options.deposits } },
+    );
     const server = await startServer({
       host: "127.0.0.1",
       port: 0,

@@ -66,6 +66,10 @@ export async function findTarget(
     secrets: [...secrets, ...(given === undefined ? [] : [url])],
     async connect() {
       if (access === undefined) throw new NotChecked(`no Treasury is configured for ${name}: ${missing}`);
+      if (access.hotWalletSecret === undefined)
+        throw new NotChecked(
+          "PROCESS_TYPE=api has no hot wallet: run this with the configuration of a worker",
+        );
       return connectNetwork({
         ...{ ...access, fullnodeUrl: url, otherFullnodeUrls: [] },
         ...{ fetch: fetchInTime(), clock: systemClock },

@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { Billing } from "../../../../gen/proto/tss/v1/billing_pb.ts";
 import { createBillingService } from "../../../../src/billing/billing-service.ts";
-import { depositAddress } from "../../../../src/billing/deposits/deposit-address.ts";
+import { depositAddress, makeRequestedAddress } from "../../../../src/billing/deposits/deposit-address.ts";
 import type { Deposits } from "../../../../src/billing/deposits/deposits.ts";
+import { createAddressMaker } from "../../../../src/billing/deposits/request-address.ts";
 import { scanAddress } from "../../../../src/billing/deposits/scan-address.ts";
 import { createDepositWatcher } from "../../../../src/billing/deposits/watch-deposits.ts";
+import { createLocalSignals } from "../../../../src/coordination/local-signals.ts";
 import { systemClock } from "../../../../src/lifecycle/clock.ts";
 import type { Database } from "../../../../src/store/database.ts";
 import { DATABASE_TIMEOUT_MS, openTestDatabase, silentLog } from "../../../support/database.ts";
@@ -202,5 +204,38 @@ describe("the watcher", () => {
       projectId,
     ]);
     expect(await secondsToNext(address)).toBeGreaterThan(19_000);
+  });
+});
+
+describe("a process without the master seed", () => {
+  it("gives out the addresses that a process with the seed makes, and stays within the project's limit", async () => {
+    const signals = createLocalSignals();
+    const options = { signals, clock: systemClock, log: silentLog };
+    const maker = createAddressMaker(deposits, options, (db, owner) =>
+      makeRequestedAddress(db, deposits, owner),
+    );
+    const keyless = { ...deposits, masterSeed: undefined, requests: { ...options, waitMs: 60_000 } };
+    maker.start();
+    const owners = ["", "user-1", "user-2", "user-1"].map((reference) => ({ projectId, reference }));
+    const made = await Promise.all(owners.map((owner) => depositAddress(keyless, owner)));
+    expect(made).toEqual(await Promise.all(owners.map((owner) => depositAddress(deposits, owner))));
+    await maker.stop();
+    // Nobody makes addresses now, and requests count like addresses.
+    const waiting = { ...keyless, requests: { ...options, waitMs: 1 } };
+    const ask = (reference: string) => refusalOf(depositAddress(waiting, { projectId, reference }));
+    for (const reference of ["user-3", "user-4", "user-5", "user-3"])
+      expect(await ask(reference)).toBe("DEPOSIT_ADDRESS_PENDING");
+    expect(await ask("user-6")).toBe("TOO_MANY_DEPOSIT_REFERENCES");
+    expect(await depositAddress(waiting, { projectId, reference: "user-2" })).toBe(made[2]);
+    maker.start();
+    const later = await depositAddress(keyless, { projectId, reference: "user-5" });
+    expect(later).toBe(await depositAddress(deposits, { projectId, reference: "user-5" }));
+    await maker.stop();
+    const [counted] = await database.query<{ count: number; requests: bigint }>(
+      `SELECT count, (SELECT count(*) FROM deposit_address_request) AS requests
+       FROM deposit_reference_count WHERE project_id = $1`,
+      [projectId],
+    );
+    expect(counted).toEqual({ count: 5, requests: 0n });
   });
 });

@@ -37,7 +37,7 @@ async function signed(amount: number) {
   tx.transferObjects([tx.object(network.treasury.operatorCapIds[0]!)], network.senderAddress);
   tx.transferObjects([tx.splitCoins(tx.gas, [amount])], network.senderAddress);
   const bytes = await tx.build({ client: network.client });
-  const { signature } = await network.hotWallet.signTransaction(bytes);
+  const { signature } = await network.hotWallet!.signTransaction(bytes);
   return { digest: await tx.getDigest(), bytes, signatures: [signature] };
 }
 const send = (stored: Awaited<ReturnType<typeof signed>>) => sendTransaction(network, reader, stored);

@@ -1,6 +1,7 @@
 import { expect } from "vitest";
 import { Billing } from "../../../../gen/proto/tss/v1/billing_pb.ts";
 import { depositAddress } from "../../../../src/billing/deposits/deposit-address.ts";
+import { systemClock } from "../../../../src/lifecycle/clock.ts";
 import { SUI } from "../../../support/deposits.ts";
 import { objectId } from "../../../support/rows.ts";
 import type { Provocation } from "./provocation.ts";
@@ -29,6 +30,17 @@ export const DEPOSIT_PROVOCATIONS = {
         return client.call({ method: getDepositAddress, key, request: { reference: "one-more" } });
       },
       metadata: { maxCount: "3" },
+    },
+  ],
+  DEPOSIT_ADDRESS_PENDING: [
+    {
+      how: "a new address of a process without the master seed, while no other process makes it",
+      async provoke(stack, client) {
+        const requests = { signals: stack.signals, clock: systemClock, waitMs: 1 };
+        const { url } = await stack.serve({ deposits: { masterSeed: undefined, requests } });
+        const { key } = await stack.newProject();
+        return client.call({ method: getDepositAddress, key, request: {}, url });
+      },
     },
   ],
   DEPOSIT_NOT_FOUND: [

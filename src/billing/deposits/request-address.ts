@@ -1,0 +1,120 @@
+import sql from "sql-template-tag";
+import type { Signals } from "../../coordination/signals.ts";
+import { topics } from "../../coordination/topics.ts";
+import { waitForSignal } from "../../coordination/wait-for-signal.ts";
+import { ServiceError } from "../../errors/service-error.ts";
+import { createBackgroundLoop } from "../../lifecycle/background-loop.ts";
+import type { Clock } from "../../lifecycle/clock.ts";
+import type { Loop } from "../../lifecycle/start-loops.ts";
+import { text } from "../../store/columns.ts";
+import type { Database, Queryable } from "../../store/database.ts";
+import { execute, readRows } from "../../store/statements.ts";
+import type { Log } from "../../telemetry/log.ts";
+import type { DepositOwner } from "./deposit-key.ts";
+
+/**
+ * Asks the processes with the master seed for an address, and returns it when one of them has stored it. The request
+ * stays in the database until then. Throws DEPOSIT_ADDRESS_PENDING after ten seconds.
+ *
+ * @param store stores the request, unless the address or the request exists
+ */
+export async function requestAddress(
+  { database, network, requests: { signals, clock, waitMs = WAIT_MS } }: RequestDeps,
+  owner: DepositOwner,
+  store: (db: Queryable) => Promise<void>,
+): Promise<void> {
+  await database.transaction(store);
+  signals.notify(topics.depositRequested(network));
+  const endMs = clock.now() + waitMs;
+  for (;;) {
+    const leftMs = endMs - clock.now();
+    const timeoutMs = Math.max(1, Math.min(leftMs, POLL_MS));
+    const isThere = () => hasAddress(database, network, owner);
+    if (await waitForSignal(signals, topics.depositMade(network), { clock, timeoutMs }, isThere)) return;
+    if (leftMs <= 0) {
+      throw new ServiceError(
+        "DEPOSIT_ADDRESS_PENDING",
+        "no process that makes deposit addresses has answered yet",
+      );
+    }
+  }
+}
+
+/** What a process without the master seed needs to ask for addresses. */
+export interface AddressRequests {
+  readonly signals: Pick<Signals, "notify" | "subscribe">;
+  readonly clock: Clock;
+  /** The longest wait for an address. Default 10 s. */
+  readonly waitMs?: number;
+}
+
+interface RequestDeps {
+  readonly database: Database;
+  readonly network: string;
+  readonly requests: AddressRequests;
+}
+
+const WAIT_MS = 10_000;
+const POLL_MS = 500;
+
+async function hasAddress(
+  db: Queryable,
+  network: string,
+  { projectId, reference }: DepositOwner,
+): Promise<true | undefined> {
+  const found = await execute(
+    db,
+    sql`SELECT 1 AS found FROM deposit_address
+        WHERE project_id = ${projectId} AND network = ${network} AND reference = ${reference}`,
+  );
+  return found > 0 || undefined;
+}
+
+/**
+ * Creates a loop that makes the requested addresses of a network. Any number of processes with the master seed may run
+ * it.
+ *
+ * @param make stores the address of an owner, unless it exists
+ */
+export function createAddressMaker(
+  { database, network }: Pick<RequestDeps, "database" | "network">,
+  { signals, clock, log }: AddressMakerOptions,
+  make: (db: Queryable, owner: DepositOwner) => Promise<void>,
+): Loop {
+  const loop = createBackgroundLoop({
+    name: "deposit addresses",
+    intervalMs: IDLE_MS,
+    clock,
+    log,
+    async pass() {
+      const owners = await readRows(
+        database,
+        sql`SELECT project_id AS "projectId", reference FROM deposit_address_request
+            WHERE network = ${network} ORDER BY created_at LIMIT ${AT_ONCE_COUNT}`,
+        { projectId: text, reference: text },
+      );
+      for (const owner of owners) await database.transaction((db) => make(db, owner));
+      if (owners.length > 0) signals.notify(topics.depositMade(network));
+      return owners.length === AT_ONCE_COUNT;
+    },
+  });
+  let unsubscribe = () => {};
+  return {
+    start() {
+      unsubscribe = signals.subscribe(topics.depositRequested(network), loop.wake);
+      loop.start();
+    },
+    async stop() {
+      unsubscribe();
+      await loop.stop();
+    },
+  };
+}
+
+interface AddressMakerOptions extends Pick<AddressRequests, "signals" | "clock"> {
+  readonly log: Pick<Log, "error">;
+}
+
+const AT_ONCE_COUNT = 100;
+/** A signal wakes the loop at once. This bounds the wait if the signal is lost, or if there is no Redis. */
+const IDLE_MS = 1_000;
