@@ -37,7 +37,8 @@ export async function* reconcileOffline(
   const databaseUrl = config.databaseUrl?.reveal();
   const database = await lifecycle.start(
     "database",
-    () => openDatabase({ databaseUrl, dataDirectory: config.dataDirectory, log }),
+    () =>
+      openDatabase({ databaseUrl, dataDirectory: config.dataDirectory, log, pooler: config.database.pooler }),
     (opened) => opened.close(),
   );
   await migrate(database, log, { lockWaitMs: config.database.migrationLockWaitMs });

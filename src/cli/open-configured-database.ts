@@ -15,16 +15,16 @@ export async function openConfiguredDatabase(
   {
     databaseUrl,
     dataDirectory,
-    database: { migrationLockWaitMs },
+    database: { migrationLockWaitMs, pooler },
   }: Pick<Config, "databaseUrl" | "dataDirectory" | "database">,
   { migrates }: { readonly migrates: boolean },
 ): Promise<Database> {
   const log = createLogger({ level: "warn", stream: process.stderr });
-  const database = await openDatabase({ databaseUrl: databaseUrl?.reveal(), dataDirectory, log }).catch(
-    async (cause: unknown) => {
-      throw await explain(cause, dataDirectory);
-    },
-  );
+  const database = await openDatabase({
+    ...{ databaseUrl: databaseUrl?.reveal(), dataDirectory, pooler, log },
+  }).catch(async (cause: unknown) => {
+    throw await explain(cause, dataDirectory);
+  });
   if (!migrates) return database;
   try {
     await migrate(database, log, { lockWaitMs: migrationLockWaitMs });

@@ -5,6 +5,7 @@ import type { VariableName } from "./variables.ts";
 export function readDatabaseConfig(read: ConfigReader<VariableName>): DatabaseConfig {
   return {
     poolSizeCount: read.integer("DATABASE_POOL_SIZE", 2, 500),
+    pooler: read.oneOf("DATABASE_POOLER", ["auto", "none", "transaction"]),
     statementTimeoutMs: read.integer("DATABASE_STATEMENT_TIMEOUT_MS", 1_000, 600_000),
     migrationLockWaitMs: 1_000 * read.integer("MIGRATION_LOCK_WAIT_SECONDS", 1, 86_400),
   };
@@ -14,6 +15,8 @@ export function readDatabaseConfig(read: ConfigReader<VariableName>): DatabaseCo
 export interface DatabaseConfig {
   /** The size of a connection pool. A process that serves several networks has one pool per network, and one more. */
   readonly poolSizeCount: number;
+  /** What a pooler before the server does; `auto` looks for one. */
+  readonly pooler: "auto" | "none" | "transaction";
   /** The time after which the server ends a statement of a call or a worker. */
   readonly statementTimeoutMs: number;
   /** The total wait of migrations for locks at one start. */
@@ -27,6 +30,12 @@ export const DATABASE_VARIABLES = [
     default: "16",
     description:
       "Maximum number of a process's connections to PostgreSQL, 2 to 500; with several networks, that many more for each",
+  },
+  {
+    name: "DATABASE_POOLER",
+    default: "auto",
+    description:
+      "Whether a pooler before PostgreSQL may change the session with each transaction: transaction, none, or auto to look for a pooler at the start",
   },
   {
     name: "DATABASE_STATEMENT_TIMEOUT_MS",

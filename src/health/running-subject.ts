@@ -9,7 +9,7 @@ export function runningSubject({ config, database, networks, coordination }: Run
   return {
     config,
     isRunning: true,
-    database: async () => ({ kind, db: database }),
+    database: async () => ({ kind, db: database, isPooled: database.isPooled }),
     networks,
     async askRedis() {
       await coordination.check();

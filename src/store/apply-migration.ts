@@ -1,17 +1,17 @@
 import { randomUUID } from "node:crypto";
 import { isDatabaseUnavailable } from "../errors/database-unavailable.ts";
-import type { Queryable } from "./database.ts";
+import type { Database, Queryable } from "./database.ts";
 import type { LockWait } from "./lock-wait.ts";
 import type { Migration } from "./migrations.ts";
 import { isDeadlock, isLockTimeout } from "./sql-errors.ts";
 import type { StoreLog } from "./store-log.ts";
 
 /**
- * Applies one migration in a session of its own, with its bookkeeping in the same transaction. It retries while others
+ * Applies one migration with its bookkeeping in the same transaction. It retries while others
  * hold the needed locks. Throws if the script fails, which it records, and at the time limit, when nothing is applied.
  */
 export async function applyMigration(
-  db: Queryable,
+  db: Pick<Database, "query" | "transaction">,
   migration: Migration,
   wait: LockWait,
   log: StoreLog,
@@ -37,23 +37,23 @@ export async function applyMigration(
 
 /** Returns undefined if the migration is applied, else the error. */
 async function attempt(
-  db: Queryable,
+  database: Pick<Database, "transaction">,
   { name, script, checksum }: Migration,
   lockTimeoutMs: number,
 ): Promise<Error | undefined> {
-  // A script may take long, for example to build an index. Only its wait for locks is bounded.
-  await db.query(`BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = ${lockTimeoutMs}`);
   try {
-    await db.query(script);
-    await db.query(
-      `INSERT INTO _prisma_migrations (id, checksum, migration_name, finished_at, applied_steps_count)
-       VALUES ($1, $2, $3, clock_timestamp(), 1)`,
-      [randomUUID(), checksum, name],
-    );
-    await db.query("COMMIT");
+    await database.transaction(async (db) => {
+      // A script may take long, for example to build an index. Only its wait for locks is bounded.
+      await db.query(`SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = ${lockTimeoutMs}`);
+      await db.query(script);
+      await db.query(
+        `INSERT INTO _prisma_migrations (id, checksum, migration_name, finished_at, applied_steps_count)
+         VALUES ($1, $2, $3, clock_timestamp(), 1)`,
+        [randomUUID(), checksum, name],
+      );
+    });
     return undefined;
   } catch (error) {
-    await db.query("ROLLBACK").catch(() => {});
     return error instanceof Error ? error : new Error(String(error));
   }
 }

@@ -8,14 +8,14 @@ import type { PrismaClient } from "../../gen/prisma/client.ts";
  */
 export interface Database extends Queryable {
   readonly kind: "postgres" | "pglite";
+  /** True if a pooler may give each transaction another session of the server. */
+  readonly isPooled: boolean;
   readonly prisma: PrismaClient;
-  /** Read committed. Commits when `work` resolves, rolls back when it rejects. */
-  transaction<T>(work: (db: Queryable) => Promise<T>): Promise<T>;
   /**
-   * Runs work in one session without a transaction, for session state such as locks. A statement without parameters
-   * may be a script. The session ends with `work`. Do not use the outer handle inside.
+   * Read committed. Commits when `work` resolves, rolls back when it rejects. Everything that must hold for longer than
+   * one statement, such as a lock or a setting, belongs to a transaction, because no session outlives it.
    */
-  session<T>(work: (db: Queryable) => Promise<T>): Promise<T>;
+  transaction<T>(work: (db: Queryable) => Promise<T>): Promise<T>;
   connections(): PoolConnections;
   close(): Promise<void>;
 }

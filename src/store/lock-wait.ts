@@ -7,6 +7,7 @@ export class LockWait {
   readonly #pauseMs: number;
   readonly #pause: (pauseMs: number) => Promise<unknown>;
   #leftMs: number;
+  #leftForTurnMs: number;
 
   constructor(options: LockWaitOptions) {
     this.totalMs = Math.max(1, options.lockWaitMs ?? LOCK_WAIT_MS);
@@ -14,6 +15,16 @@ export class LockWait {
     this.#pauseMs = options.pauseMs ?? PAUSE_MS;
     this.#pause = options.pause ?? setTimeout;
     this.#leftMs = this.totalMs;
+    this.#leftForTurnMs = this.totalMs;
+  }
+
+  /** Called while another process migrates. Waits a little and returns true, or returns false at the time limit. */
+  async turn(): Promise<boolean> {
+    if (this.#leftForTurnMs <= 0) return false;
+    const pauseMs = Math.min(TURN_MS, this.#leftForTurnMs);
+    this.#leftForTurnMs -= pauseMs;
+    await setTimeout(pauseMs);
+    return true;
   }
 
   /** Called after an attempt without a lock. Waits and returns true, or returns false at the time limit. */
@@ -40,3 +51,4 @@ export interface LockWaitOptions {
 const LOCK_WAIT_MS = 300_000;
 const LOCK_TIMEOUT_MS = 1_000;
 const PAUSE_MS = 3_000;
+const TURN_MS = 200;

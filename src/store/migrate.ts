@@ -1,9 +1,8 @@
 import { applyMigration } from "./apply-migration.ts";
-import type { Database, Queryable } from "./database.ts";
+import type { Database } from "./database.ts";
 import { LOCK_KEYS } from "./lock-keys.ts";
 import { LockWait, type LockWaitOptions } from "./lock-wait.ts";
 import { type Migration, readMigrations } from "./migrations.ts";
-import { isLockTimeout } from "./sql-errors.ts";
 import type { StoreLog } from "./store-log.ts";
 
 /**
@@ -17,22 +16,17 @@ import type { StoreLog } from "./store-log.ts";
  * in which case nothing of it is applied.
  */
 export async function migrate(
-  database: Pick<Database, "session">,
+  database: MigratedDatabase,
   log: StoreLog,
   { migrations, ...waits }: MigrateOptions = {},
 ): Promise<string[]> {
   const wanted = migrations ?? (await readMigrations());
   const wait = new LockWait(waits);
-  return database.session(async (db) => {
-    await takeMigrationLock(db, wait);
-    try {
-      return await applyMissing(db, wanted, wait, log);
-    } finally {
-      // A lost session has also lost its lock. Only the first failure is reported.
-      await db.query("SELECT pg_advisory_unlock($1)", [LOCK_KEYS.migration]).catch(() => {});
-    }
-  });
+  return alone(database, wait, () => applyMissing(database, wanted, wait, log));
 }
+
+/** The database to migrate. Needs two connections, unless it is the embedded one. */
+export type MigratedDatabase = Pick<Database, "kind" | "query" | "transaction">;
 
 /** Creates Prisma's bookkeeping table as its engine does. */
 const BOOKKEEPING = `CREATE TABLE IF NOT EXISTS _prisma_migrations (
@@ -57,29 +51,35 @@ export interface MigrateOptions extends LockWaitOptions {
   readonly migrations?: readonly Migration[];
 }
 
-/** Takes the lock for the session. The transaction only bounds the wait. */
-async function takeMigrationLock(db: Queryable, wait: LockWait): Promise<void> {
-  try {
-    await db.query(`BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = ${wait.totalMs}`);
-    await db.query("SELECT pg_advisory_lock($1)", [LOCK_KEYS.migration]);
-    await db.query("COMMIT");
-  } catch (cause) {
-    await db.query("ROLLBACK").catch(() => {});
-    if (!isLockTimeout(cause)) throw cause;
-    throw new Error(`another process has been migrating the database for ${wait.totalMs / 1_000} s`, {
-      cause,
+/**
+ * Runs work while no other process migrates. A transaction that does nothing else holds the lock, because a pooler would
+ * give a session's lock to another client. A process that waits holds no connection meanwhile: a pooler may have few.
+ */
+async function alone<T>(database: MigratedDatabase, wait: LockWait, work: () => Promise<T>): Promise<T> {
+  // No other process can open the embedded database, which has only one session.
+  if (database.kind === "pglite") return work();
+  for (;;) {
+    const done = await database.transaction(async (db) => {
+      await db.query("SET LOCAL idle_in_transaction_session_timeout = 0");
+      const [row] = await db.query<{ isOurs: boolean }>('SELECT pg_try_advisory_xact_lock($1) AS "isOurs"', [
+        LOCK_KEYS.migration,
+      ]);
+      return row?.isOurs ? { result: await work() } : undefined;
     });
+    if (done !== undefined) return done.result;
+    if (!(await wait.turn()))
+      throw new Error(`another process has been migrating the database for ${wait.totalMs / 1_000} s`);
   }
 }
 
 async function applyMissing(
-  db: Queryable,
+  database: MigratedDatabase,
   wanted: readonly Migration[],
   wait: LockWait,
   log: StoreLog,
 ): Promise<string[]> {
-  await db.query(BOOKKEEPING);
-  const rows = await db.query<AppliedRow>(
+  await database.query(BOOKKEEPING);
+  const rows = await database.query<AppliedRow>(
     "SELECT migration_name, checksum, finished_at FROM _prisma_migrations WHERE rolled_back_at IS NULL",
     [],
   );
@@ -95,7 +95,7 @@ async function applyMissing(
   for (const migration of wanted) {
     const known = checksums.get(migration.name);
     if (known === undefined) {
-      await applyMigration(db, migration, wait, log);
+      await applyMigration(database, migration, wait, log);
       log.info({ migration: migration.name }, "applied a migration");
       applied.push(migration.name);
     } else if (known !== migration.checksum) {

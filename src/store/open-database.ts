@@ -8,11 +8,13 @@ export async function openDatabase({
   log,
   poolSizeCount,
   statementTimeoutMs,
+  pooler,
 }: OpenDatabaseOptions): Promise<Database> {
   if (databaseUrl !== undefined) {
     return (await import("./open-postgres.ts")).openPostgres(databaseUrl, log, {
       poolSizeCount,
       statementTimeoutMs,
+      pooler,
     });
   }
   log.info(
@@ -28,6 +30,8 @@ export interface OpenDatabaseOptions {
   readonly databaseUrl?: string | undefined;
   readonly dataDirectory: string;
   readonly log: StoreLog;
+  /** What a pooler before PostgreSQL does. Default `auto`: looks for one. */
+  readonly pooler?: "auto" | "none" | "transaction" | undefined;
   /** The maximum number of connections to PostgreSQL. Default 16. */
   readonly poolSizeCount?: number | undefined;
   /** The time after which PostgreSQL ends a statement. Default: never. The embedded database has no such limit. */

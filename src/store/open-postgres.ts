@@ -1,17 +1,21 @@
-import { BoundedPool } from "./bounded-pool.ts";
+import type pg from "pg";
 import { columnTypes } from "./column-types.ts";
 import type { Database } from "./database.ts";
 import { createPoolDatabase } from "./pool-database.ts";
 import type { StoreLog } from "./store-log.ts";
+import { TransactionPool, withClient } from "./transaction-pool.ts";
 
-/** Opens a pool on a PostgreSQL server. Throws when the server does not answer or refuses. */
+/**
+ * Opens a pool on a PostgreSQL server, or on a pooler before one. Throws when the server does not answer or refuses.
+ */
 export async function openPostgres(
   databaseUrl: string,
   log: StoreLog,
   options: PostgresOptions = {},
 ): Promise<Database> {
-  const { silentTransactionMs = SILENT_TRANSACTION_MS, statementTimeoutMs } = options;
-  const pool = new BoundedPool(
+  const { silentTransactionMs = SILENT_TRANSACTION_MS, statementTimeoutMs, pooler = "auto" } = options;
+  let keepsSessions = false;
+  const pool = new TransactionPool(
     {
       connectionString: databaseUrl,
       max: options.poolSizeCount ?? POOL_SIZE_COUNT,
@@ -19,21 +23,60 @@ export async function openPostgres(
       application_name: "threshold-signing-service",
       types: columnTypes,
       // Set by a statement, because poolers refuse unknown startup parameters.
-      ...(statementTimeoutMs !== undefined && {
-        onConnect: (client) => client.query(`SET statement_timeout = ${statementTimeoutMs}`),
-      }),
+      async onConnect(client) {
+        if (keepsSessions && statementTimeoutMs !== undefined)
+          await client.query(`SET statement_timeout = ${statementTimeoutMs}`);
+      },
     },
     options.waitingMaxCount ?? WAITING_MAX_COUNT,
   );
   // The pool replaces an idle connection that breaks. Without a listener, the event would end the process.
   pool.on("error", (cause) => log.warn({ cause }, "an idle database connection broke"));
   try {
-    await pool.query("SELECT 1");
+    const found = await withClient(pool, async (client) => {
+      const first = await lookAtSession(client);
+      keepsSessions = pooler === "none" || (pooler === "auto" && !first.isPooled);
+      if (keepsSessions && statementTimeoutMs !== undefined)
+        await client.query(`SET statement_timeout = ${statementTimeoutMs}`);
+      return first;
+    });
+    if (keepsSessions && found.isPooled) log.warn({}, `DATABASE_POOLER=none, but ${POOLER_FOUND}`);
+    if (!keepsSessions) {
+      log.info({ pooler }, `using no state of database sessions: ${POOLER_FOUND}`);
+      if (statementTimeoutMs !== undefined && !found.isLimited) pool.limitStatements(statementTimeoutMs);
+    }
+    const limits = {
+      idle_in_transaction_session_timeout: silentTransactionMs,
+      ...(!keepsSessions && statementTimeoutMs !== undefined && { statement_timeout: statementTimeoutMs }),
+    };
+    return createPoolDatabase({ kind: "postgres", pool, isPooled: !keepsSessions, limits });
   } catch (error) {
     await pool.end();
     throw error;
   }
-  return createPoolDatabase({ kind: "postgres", pool, silentTransactionMs });
+}
+
+const POOLER_FOUND =
+  "a pooler between this process and PostgreSQL may change the session with each transaction";
+
+/**
+ * Looks at the session behind a new connection. PostgreSQL tells its client the process id of the session at the start,
+ * and a pooler tells one of its own.
+ */
+export async function lookAtSession(client: Pick<pg.ClientBase, "query">): Promise<FoundSession> {
+  const { rows } = await client.query<{ pid: number; limitMs: string }>(
+    `SELECT pg_backend_pid() AS pid, reset_val AS "limitMs" FROM pg_settings WHERE name = 'statement_timeout'`,
+  );
+  const { processID: told } = client as { readonly processID?: number };
+  return { isPooled: told !== rows[0]?.pid, isLimited: rows[0]?.limitMs !== "0" };
+}
+
+/** The session behind a connection. */
+export interface FoundSession {
+  /** True if a pooler is between this process and PostgreSQL. */
+  readonly isPooled: boolean;
+  /** True if the role or the database has a limit for its statements. */
+  readonly isLimited: boolean;
 }
 
 const POOL_SIZE_COUNT = 16;
@@ -49,6 +92,8 @@ export interface PostgresOptions {
   readonly silentTransactionMs?: number | undefined;
   /** The time after which the server ends a statement. Default: never. */
   readonly statementTimeoutMs?: number | undefined;
+  /** Default `auto`: looks for a pooler at the first connection. */
+  readonly pooler?: "auto" | "none" | "transaction" | undefined;
   /** The size of the pool. Default 16. */
   readonly poolSizeCount?: number | undefined;
   /** Default 1,000. */

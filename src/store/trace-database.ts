@@ -16,12 +16,12 @@ export function traceDatabase(database: Database, tracer: Tracer): Database {
   });
   return {
     kind: database.kind,
+    isPooled: database.isPooled,
     // An extended client has the same methods except unused ones, such as `$on`.
     prisma: prisma as unknown as Database["prisma"],
     ...traceSql(database, tracer),
     transaction: (work) =>
       inSpan(tracer, "transaction", CLIENT, () => database.transaction((db) => work(traceSql(db, tracer)))),
-    session: (work) => database.session(work),
     connections: () => database.connections(),
     close: () => database.close(),
   };

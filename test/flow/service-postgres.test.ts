@@ -1,4 +1,7 @@
-/** The service on a PostgreSQL server and Redis, as it runs in production, with a project from the command line. */
+/**
+ * The service on a PostgreSQL server and Redis, as it runs in production, with a project from the command line. If
+ * pgbouncer is installed, the service reaches PostgreSQL through it, and only this test connects directly.
+ */
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { text } from "node:stream/consumers";
@@ -6,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createInlineEngine } from "../../src/crypto/inline-engine.ts";
 import { verifyLedger } from "../../src/ledger/verify-ledger.ts";
 import { findTriple } from "../../src/protocol/algorithms.ts";
+import { startPgbouncer } from "../support/pgbouncer.ts";
 import { pollUntil } from "../support/poll-until.ts";
 import { testDatabase } from "../support/postgres.ts";
 import { grpcJsClient } from "../support/protocol-clients.ts";
@@ -24,6 +28,7 @@ import {
 
 const triple = findTriple("ED25519", "EdDSA", "SHA512")!;
 const postgres = await testDatabase();
+const pgbouncer = postgres && (await startPgbouncer(postgres.url, 12));
 const redisUrl = await testRedis();
 const { folder, remove } = serviceFolder();
 let service: ServiceProcess | undefined;
@@ -33,7 +38,7 @@ let signed: Awaited<ReturnType<typeof signEnd>> | undefined;
 
 describe.skipIf(!postgres || !redisUrl)("a service on PostgreSQL and Redis", () => {
   const environment = {
-    DATABASE_URL: postgres?.url ?? "",
+    DATABASE_URL: (pgbouncer ?? postgres)?.url ?? "",
     REDIS_URL: redisUrl ?? "",
     PRESIGN_BUCKETS: "ED25519/EdDSA",
     PROTOCOL_PARAMETERS: "on",
@@ -48,6 +53,7 @@ describe.skipIf(!postgres || !redisUrl)("a service on PostgreSQL and Redis", () 
 
   afterAll(async () => {
     await service?.stop();
+    await pgbouncer?.stop();
     await postgres?.drop();
     remove();
   });
@@ -67,6 +73,9 @@ describe.skipIf(!postgres || !redisUrl)("a service on PostgreSQL and Redis", () 
     const signature = fromBase64(done["signature"]);
     expect(isValidSignature({ ...triple, publicKey: dwallet.publicKey, message, signature })).toBe(true);
     signed = done;
+    expect(service!.log.filter((line) => /"level":"(?:error|fatal)"|prepared statement/.test(line))).toEqual(
+      [],
+    );
 
     const database = await openTestPool(postgres!.url);
     try {

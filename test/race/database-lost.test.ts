@@ -141,7 +141,7 @@ describe.skipIf(test === undefined)("a caller may repeat a call that failed beca
         const waiting = [
           () => database.query("SELECT 1", []),
           () => database.prisma.apiKey.findFirst(),
-          () => database.session((db) => db.query("SELECT 1", [])),
+          () => database.transaction((db) => db.query("SELECT 1", [])),
         ].map((call) => failureOf(call()));
         try {
           while (database.connections().waitingCount < 3) await setImmediate();

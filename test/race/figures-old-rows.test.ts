@@ -77,7 +77,7 @@ describe.skipIf(test === undefined)("on a database with a year of old rows", () 
       /^\s*(?:WITH|SELECT|INSERT|DELETE)\b/.test(text),
     );
     expect(statements.length).toBeGreaterThan(0);
-    return database.session(async (db) => {
+    return database.transaction(async (db) => {
       const found = [];
       for (const statement of statements)
         for (const one of await explainReads(db, statement)) if (largeTables.has(one.table)) found.push(one);

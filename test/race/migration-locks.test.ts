@@ -9,7 +9,10 @@ import { testDatabase } from "../support/postgres.ts";
 import { openTestClient, openTestPool } from "../support/test-pool.ts";
 
 const test = await testDatabase();
-const BESIDE = { count: 4, because: "two migrations, a call and a look at the locks run at the same time" };
+const BESIDE = {
+  count: 6,
+  because: "two migrations with two connections each, a call and a look at the locks run at the same time",
+};
 let database: Database;
 if (test !== undefined) database = await openTestPool(test.url, { connections: BESIDE });
 afterAll(async () => {

@@ -59,7 +59,7 @@ describe.skipIf(test === undefined)("a database with a year of old rows", () => 
       /^\s*(?:WITH|SELECT|INSERT|UPDATE|DELETE)\b/.test(text),
     );
     expect(statements.length).toBeGreaterThan(40);
-    const scans = await database.session(async (db) => {
+    const scans = await database.transaction(async (db) => {
       const found: string[] = [];
       for (const statement of statements) {
         for (const { table, how, rows } of await explainReads(db, statement)) {

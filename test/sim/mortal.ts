@@ -60,7 +60,6 @@ export function mortalDatabase(database: Database, life: Life): Database {
       query: { $allOperations: ({ args, query }) => lived(life, () => query(args)) },
     }) as unknown as Database["prisma"],
     transaction: (work) => lived(life, () => database.transaction((db) => work(mortalSql(db)))),
-    session: (work) => lived(life, () => database.session((db) => work(mortalSql(db)))),
   };
 }
 

@@ -17,7 +17,6 @@ export function observeDatabase(
       query: { $allOperations: ({ args, query }) => told(query(args)) },
     }) as unknown as Database["prisma"],
     transaction: (work) => told(database.transaction(work)),
-    session: (work) => told(database.session(work)),
     async until(check) {
       for (;;) {
         const next = events.next();

@@ -38,7 +38,13 @@ export function databaseChecks(subject: HealthSubject): HealthCheck[] {
 const OLDEST_VERSION = 130_000;
 const MIGRATE = "run `tss migrate`, or start the service, which also migrates";
 
-async function lookAtServer({ databaseUrl }: Config, database: HealthDatabase): Promise<Finding> {
+const POOLER_ADVICE =
+  "unset DATABASE_POOLER, or set it to transaction; keep none only if the pooler keeps each session for its client";
+
+async function lookAtServer(
+  { databaseUrl, database: { pooler } }: Config,
+  database: HealthDatabase,
+): Promise<Finding> {
   if (database.kind === "out-of-reach") return { status: "info", found: database.why };
   const beganMs = performance.now();
   const [row] = await readRows(
@@ -48,7 +54,11 @@ async function lookAtServer({ databaseUrl }: Config, database: HealthDatabase): 
   );
   const latencyMs = Math.round(performance.now() - beganMs);
   if (database.kind === "pglite") return { status: "ok", found: "embedded, for one process" };
-  const found = `PostgreSQL ${row?.name} at ${postgresPlace(databaseUrl?.reveal() ?? "")}, ${latencyMs} ms`;
+  const { isPooled = false } = database;
+  const place = `${postgresPlace(databaseUrl?.reveal() ?? "")}${isPooled ? ", through a pooler" : ""}`;
+  const found = `PostgreSQL ${row?.name} at ${place}, ${latencyMs} ms`;
+  if (isPooled && pooler === "none")
+    return { status: "warn", found: `${found}, and DATABASE_POOLER=none`, advice: POOLER_ADVICE };
   if ((row?.number ?? 0) >= OLDEST_VERSION) return { status: "ok", found };
   return { status: "fail", found, advice: "move to PostgreSQL 13 or newer" };
 }

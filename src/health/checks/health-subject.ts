@@ -30,7 +30,12 @@ export type NetworkSubject = HealthNetwork & Pick<HealthSubject, "database">;
 
 /** The database, as far as the checks can reach it. */
 export type HealthDatabase =
-  | { readonly kind: "postgres" | "pglite"; readonly db: Queryable }
+  | {
+      readonly kind: "postgres" | "pglite";
+      readonly db: Queryable;
+      /** True if a pooler is between the process and PostgreSQL. Default false. */
+      readonly isPooled?: boolean;
+    }
   /** The embedded database does not exist yet, or another process uses it. */
   | { readonly kind: "out-of-reach"; readonly why: string };
 

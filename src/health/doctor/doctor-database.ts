@@ -5,6 +5,8 @@ import type { Config } from "../../config/config.ts";
 import { columnTypes } from "../../store/column-types.ts";
 import type { Queryable } from "../../store/database.ts";
 import { openPglite } from "../../store/open-pglite.ts";
+import { lookAtSession } from "../../store/open-postgres.ts";
+import { withClient } from "../../store/transaction-pool.ts";
 import type { HealthDatabase } from "../checks/health-subject.ts";
 
 /** Opens the database and changes nothing. Throws if PostgreSQL does not answer or refuses. */
@@ -23,7 +25,7 @@ export async function openDoctorDatabase({
   });
   // The statement on a broken connection reports the failure.
   pool.on("error", () => {});
-  await pool.query("SELECT 1").catch(async (error: unknown) => {
+  const { isPooled } = await withClient(pool, lookAtSession).catch(async (error: unknown) => {
     await pool.end();
     throw error;
   });
@@ -31,7 +33,7 @@ export async function openDoctorDatabase({
     query: async <Row>(statement: string, parameters: readonly unknown[] = []) =>
       (await pool.query(statement, [...parameters])).rows as Row[],
   };
-  return { kind: "postgres", db, close: () => pool.end() };
+  return { kind: "postgres", db, isPooled, close: () => pool.end() };
 }
 
 /** The doctor's own connection to the database. */

@@ -61,7 +61,7 @@ describe.each([
         () => database.query("SELECT 1; SELECT 1 / 0"),
         () => database.prisma.project.create({ data: { id: newId(), name: "p", network: "marsnet" } }),
         () => database.transaction((db) => db.query("SELECT 1 / (1 - $1::int)", [1])),
-        () => database.session((db) => db.query("SELECT nothing FROM nowhere", [])),
+        () => database.transaction((db) => db.query("SELECT nothing FROM nowhere", [])),
       ];
       const calls = Array.from({ length: 70 }, (_, i) =>
         i % 2 === 0

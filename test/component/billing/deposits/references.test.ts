@@ -211,10 +211,10 @@ describe("a process without the master seed", () => {
   it("gives out the addresses that a process with the seed makes, and stays within the project's limit", async () => {
     const signals = createLocalSignals();
     const options = { signals, clock: systemClock, log: silentLog };
-    const maker = createAddressMaker(deposits, options, (db, owner) =>
-      makeRequestedAddress(db, deposits, owner),
-    );
+    const newMaker = () =>
+      createAddressMaker(deposits, options, (db, owner) => makeRequestedAddress(db, deposits, owner));
     const keyless = { ...deposits, masterSeed: undefined, requests: { ...options, waitMs: 60_000 } };
+    const maker = newMaker();
     maker.start();
     const owners = ["", "user-1", "user-2", "user-1"].map((reference) => ({ projectId, reference }));
     const made = await Promise.all(owners.map((owner) => depositAddress(keyless, owner)));
@@ -227,10 +227,11 @@ describe("a process without the master seed", () => {
       expect(await ask(reference)).toBe("DEPOSIT_ADDRESS_PENDING");
     expect(await ask("user-6")).toBe("TOO_MANY_DEPOSIT_REFERENCES");
     expect(await depositAddress(waiting, { projectId, reference: "user-2" })).toBe(made[2]);
-    maker.start();
+    const next = newMaker();
+    next.start();
     const later = await depositAddress(keyless, { projectId, reference: "user-5" });
     expect(later).toBe(await depositAddress(deposits, { projectId, reference: "user-5" }));
-    await maker.stop();
+    await next.stop();
     const [counted] = await database.query<{ count: number; requests: bigint }>(
       `SELECT count, (SELECT count(*) FROM deposit_address_request) AS requests
        FROM deposit_reference_count WHERE project_id = $1`,
