@@ -104,5 +104,7 @@ it("a process without the seed takes deposits exactly if one with the seed annou
   expect([deposits?.masterSeed, deposits?.coins.map(({ symbol }) => symbol)]).toEqual([undefined, ["SUI"]]);
   const local = await take("localnet", "ab".repeat(32), "SUI=1", { takesDeposits: true });
   expect(local.deposits?.masterSeed).toBeUndefined();
-  await expect(take("testnet", undefined, ",", { takesDeposits: true })).rejects.toThrow(/BILLING_USD_PRICES/);
+  await expect(take("testnet", undefined, ",", { takesDeposits: true })).rejects.toThrow(
+    /BILLING_USD_PRICES/,
+  );
 });
