@@ -444,7 +444,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "knownNetwork" | "project" | "apiKey" | "adminKey" | "encryptionKey" | "dWallet" | "treasuryConsent" | "presign" | "signRequest" | "idempotencyKey" | "ledgerEntry" | "depositAddress" | "depositAddressRequest" | "checkpointFollower" | "depositReferenceCount" | "deposit" | "depositCoin" | "sweep" | "coinPrice" | "chainOperation" | "chainTransaction" | "lane" | "gasCoin" | "auditEvent" | "auditUnsealed" | "auditLeaf" | "auditSeal" | "ledgerHour" | "ledgerVerification" | "presignSample" | "treasurySample"
+    modelProps: "knownNetwork" | "project" | "apiKey" | "adminKey" | "encryptionKey" | "dWallet" | "treasuryConsent" | "presign" | "signRequest" | "idempotencyKey" | "ledgerEntry" | "depositAddress" | "depositAddressRequest" | "checkpointFollower" | "depositReferenceCount" | "deposit" | "depositCoin" | "sweep" | "coinPrice" | "coinPriceRange" | "chainOperation" | "chainTransaction" | "lane" | "gasCoin" | "auditEvent" | "auditUnsealed" | "auditLeaf" | "auditSeal" | "ledgerHour" | "ledgerVerification" | "presignSample" | "treasurySample"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
