@@ -8,6 +8,7 @@ import { dispatchStreams, type StreamTaker } from "./http2-streams.ts";
 import type { Limits } from "./limits.ts";
 import type { ServerReply, ServerRequest } from "./node-http.ts";
 import { withoutMapping } from "./peer-address.ts";
+import { endDiscarding } from "./release-request.ts";
 import { cutSlowReaders, type OpenReply } from "./slow-readers.ts";
 import { splitConnections } from "./split-connections.ts";
 import type { TlsOptions } from "./tls-acceptor.ts";
@@ -35,7 +36,7 @@ export function createConnections(
     http1.begin(request, response);
     handler(request, response);
   });
-  server.on("clientError", refuseMalformed);
+  server.on("clientError", (error, socket) => refuseMalformed(error, socket as Socket, limits));
   const http2 = createHttp2({
     settings: {
       maxConcurrentStreams: limits.streamsPerConnectionCount,
@@ -137,14 +138,15 @@ function http1Options(limits: Limits): ServerOptions {
 /** Answers input that is not HTTP with a short reply, if the peer still reads. */
 function refuseMalformed(
   error: NodeJS.ErrnoException,
-  socket: NodeJS.WritableStream & { destroy(): void },
+  socket: Socket,
+  { lingerTimeoutMs }: Pick<Limits, "lingerTimeoutMs">,
 ): void {
   const status = STATUS_OF_PARSE_ERROR[error.code ?? ""] ?? "400 Bad Request";
-  if (error.code === "ECONNRESET" || !socket.writable) {
-    socket.destroy();
-    return;
+  if (error.code === "ECONNRESET" || !socket.writable) socket.destroy();
+  else {
+    const reply = `HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`;
+    endDiscarding(socket, reply, lingerTimeoutMs);
   }
-  socket.end(`HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`, () => socket.destroy());
 }
 
 const STATUS_OF_PARSE_ERROR: Readonly<Record<string, string>> = {

@@ -5,7 +5,6 @@ import type { CallWrapper } from "./call-wrapper.ts";
 import type { ConnectHandler } from "./connect-handler.ts";
 import type { ErrorMapping } from "./error-mapping.ts";
 import type { FinishedCall } from "./finished-call.ts";
-import type { Limits } from "./limits.ts";
 import { peerAddressOf, type ServerReply, type ServerRequest } from "./node-http.ts";
 import type { PlainRoutes } from "./plain-routes.ts";
 import { releaseAfterReply } from "./release-request.ts";
@@ -23,7 +22,7 @@ export function createRequestHandler(
     reply.on("error", ignore);
     if (!("stream" in request)) request.on("error", ignore);
     const requestId = chooseRequestId(request.headers["x-request-id"]);
-    releaseAfterReply(request, reply, parts.limits.lingerTimeoutMs);
+    releaseAfterReply(request, reply, parts.lingerMs);
     if (parts.cors(request, reply)) return;
     const call = new Call(
       {
@@ -46,7 +45,8 @@ export interface RequestParts {
   readonly connect: ConnectHandler;
   readonly rest: RestHandler;
   readonly errors: ErrorMapping;
-  readonly limits: Limits;
+  /** How long a caller may keep sending an unread body after its reply, in milliseconds. */
+  readonly lingerMs: () => number;
   /** The hint in errors for calls and routes that this server does not serve. */
   readonly elsewhere: string | undefined;
   /** Fires when the server is about to close. */

@@ -2,6 +2,7 @@ import type { Server } from "node:http";
 import type { Socket } from "node:net";
 import type { ConnectionCounter } from "./count-connections.ts";
 import type { Limits } from "./limits.ts";
+import { endDiscarding } from "./release-request.ts";
 import { sniffProtocol } from "./sniff-protocol.ts";
 import { createTlsAcceptor, type TlsOptions } from "./tls-acceptor.ts";
 
@@ -27,10 +28,10 @@ export function splitConnections(options: SplitOptions): void {
       // The listener creates half-open sockets, on which HTTP/2 sessions and TLS would outlive their peer.
       if (protocol !== "h1") socket.allowHalfOpen = false;
       if (protocol === "tls") {
-        if (secure === undefined) refuse(socket, "this port does not speak TLS");
+        if (secure === undefined) refuse(socket, "this port does not speak TLS", limits);
         else secure.accept(socket);
       } else if (secure === undefined) accept(socket, protocol);
-      else refuse(socket, "this port speaks TLS only");
+      else refuse(socket, "this port speaks TLS only", limits);
     });
   });
 }
@@ -41,7 +42,7 @@ export interface SplitOptions {
   readonly server: Server;
   /** If set, every connection must use TLS. */
   readonly tls: TlsOptions | undefined;
-  readonly limits: Pick<Limits, "firstByteTimeoutMs">;
+  readonly limits: Pick<Limits, "firstByteTimeoutMs" | "lingerTimeoutMs">;
   /** Connections that it does not admit are closed at once. */
   readonly counter: ConnectionCounter;
   /** Collects connections whose protocol is not yet known. */
@@ -51,10 +52,10 @@ export interface SplitOptions {
 }
 
 /** Replies with the reason, in the form that most peers can display, and closes. */
-function refuse(socket: Socket, why: string): void {
-  socket.on("error", () => {});
-  socket.end(
+function refuse(socket: Socket, why: string, { lingerTimeoutMs }: Pick<Limits, "lingerTimeoutMs">): void {
+  endDiscarding(
+    socket,
     `HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-type: text/plain\r\ncontent-length: ${why.length}\r\n\r\n${why}`,
-    () => socket.destroy(),
+    lingerTimeoutMs,
   );
 }

@@ -187,7 +187,8 @@ function handlersOf(
       connect: createConnectHandler(connect),
       rest: createRestHandler({ services, parts: own }),
       errors,
-      limits,
+      lingerMs: () =>
+        isDraining() ? Math.min(limits.lingerTimeoutMs, DRAIN_LINGER_MS) : limits.lingerTimeoutMs,
       elsewhere: options.elsewhere,
       closing: signals.closing,
       aroundCall,
@@ -196,6 +197,9 @@ function handlersOf(
     }),
   };
 }
+
+/** The most that a caller without an end of its body may hold up a drain after its reply. */
+const DRAIN_LINGER_MS = 250;
 
 function draining(): TransportError {
   return new TransportError("DRAINING", "the server is stopping");

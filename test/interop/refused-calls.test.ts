@@ -70,3 +70,24 @@ describe("a call with an unknown compression", () => {
     expect(reply.headers.get("accept-encoding")).toMatch(/\bgzip\b/);
   });
 });
+
+describe("Python's urllib, which sends all of a body before it reads and asks to close the connection", () => {
+  // The program prints the status of each refusal, or the error that it met instead.
+  const PROGRAM = `
+import sys, urllib.error, urllib.request
+for url in sys.argv[1:]:
+    request = urllib.request.Request(url, b" " * 10_000_000, {"content-type": "application/json"})
+    try:
+        urllib.request.urlopen(request)
+    except urllib.error.HTTPError as error:
+        print(error.code, len(error.read()) > 0)
+    except Exception as error:
+        print(error)
+`;
+
+  it("gets every refusal", async () => {
+    const urls = ["/v1/testing/unary", CALL, "/v1/nowhere"].map((where) => server.url + where);
+    const { out } = await runProgram("python3", ["-c", PROGRAM, ...urls]);
+    expect(out.toString().trim().split("\n")).toEqual(["413 True", "429 True", "404 True"]);
+  });
+});

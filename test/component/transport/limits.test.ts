@@ -5,6 +5,7 @@ import { createConnectTransport, createGrpcTransport } from "@connectrpc/connect
 import { afterEach, describe, expect, it } from "vitest";
 import { ErrorInfoSchema } from "../../../gen/proto/google/rpc/error_details_pb.ts";
 import { Signing } from "../../../gen/proto/tss/v1/signing_pb.ts";
+import { ServiceError } from "../../../src/errors/service-error.ts";
 import {
   createLatch,
   type FakeServer,
@@ -163,6 +164,52 @@ describe("a slow or endless request", () => {
     raw.socket.write(rawRequest("POST", "/v1/sign", headers));
     expect(await raw.until(/\r\n\r\n/)).toMatch(/^HTTP\/1\.1 (403|500) /);
     raw.socket.destroy();
+  });
+});
+
+describe("a caller that sends everything before it reads", () => {
+  const BODY = Buffer.alloc(10_000_000, "x");
+  const CLOSE = { "content-type": "application/json", connection: "close" };
+
+  /** Sends all of it, and reads only then, like a program with a blocking socket. */
+  async function sendFirst(head: string, body: Buffer): Promise<string> {
+    const raw = await openRaw(server.port);
+    raw.socket.pause();
+    raw.socket.write(head);
+    const sent = new Promise<void>((resolve, reject) => {
+      raw.socket.write(body, (error) => (error ? reject(error) : resolve()));
+    });
+    await sent;
+    raw.socket.resume();
+    return raw.closed();
+  }
+
+  it.each([
+    [
+      "the gate's",
+      "/v1/sign",
+      { "content-length": String(BODY.length) },
+      /^HTTP\/1\.1 401 [\s\S]*INVALID_KEY/,
+    ],
+    ["for too large a body", "/v1/dwallets", { "content-length": String(BODY.length) }, /^HTTP\/1\.1 413 /],
+    ["for an unknown route", "/v1/nowhere", { "content-length": String(BODY.length) }, /^HTTP\/1\.1 404 /],
+    ["for too long a head", "/v1/sign", { "x-long": "a".repeat(20_000) }, /^HTTP\/1\.1 431 /],
+  ])("and wants its connection closed gets a refusal: %s", async (_which, path, headers, refusal) => {
+    await start({
+      gate: ({ method }) => {
+        if (method.name === "ReserveSign") throw new ServiceError("INVALID_KEY", "the key is not known");
+      },
+    });
+    for (let tried = 0; tried < 5; tried++) {
+      expect(await sendFirst(rawRequest("POST", path, { ...CLOSE, ...headers }), BODY)).toMatch(refusal);
+    }
+  });
+
+  it("is cut if it goes on for longer than it may", async () => {
+    await start({ limits: { lingerTimeoutMs: 50 } });
+    const raw = await openRaw(server.port);
+    raw.socket.write(rawRequest("POST", "/v1/nowhere", { ...CLOSE, "content-length": "100" }, "{"));
+    expect(await raw.closed()).toMatch(/^HTTP\/1\.1 404 /);
   });
 });
 
