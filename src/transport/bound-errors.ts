@@ -15,7 +15,7 @@ export function boundErrors(errors: ErrorMapping): ErrorMapping {
   };
 }
 
-/** The budget of a message in gRPC's percent-encoding, its longest form. */
+/** The budget of a message with every special character percent-encoded, which is no shorter than gRPC's own form. */
 const MESSAGE_BYTES = 1024;
 
 /** Changes the error in place, because other code may already hold it. */

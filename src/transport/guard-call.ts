@@ -3,12 +3,13 @@ import { type Call, callKey } from "./call.ts";
 import { checkConnectQuery } from "./connect-query.ts";
 import { untilAborted } from "./deadline.ts";
 import type { ErrorMapping } from "./error-mapping.ts";
+import { escapeOnlyMessages } from "./grpc/grpc-status.ts";
 import { TransportError, type TransportFault } from "./transport-error.ts";
 
 /**
- * Wraps the application's gate. Every call of every protocol passes here first, so here the context is linked to the
- * {@link Call}: the end of the context ends the call, and errors of the RPC library itself (malformed message, too
- * large, deadline) are mapped before the library writes them.
+ * Wraps the application's gate for the RPC library. Every call that the library serves passes here first, so here the
+ * context is linked to the {@link Call}: the end of the context ends the call, and errors of the library itself
+ * (malformed message, too large, deadline) are mapped before the library writes them.
  */
 export function guardCalls(errors: ErrorMapping, gate: RequestGate | undefined): RequestGate {
   return async (context) => {
@@ -17,6 +18,7 @@ export function guardCalls(errors: ErrorMapping, gate: RequestGate | undefined):
     call.method = `${context.service.typeName}/${context.method.name}`;
     call.protocol = context.protocolName;
     hookAbort(context, call, errors);
+    if (context.protocolName.startsWith("grpc")) escapeOnlyMessages(context.responseTrailer);
     const isConnectGet = context.protocolName === "connect" && context.requestMethod === "GET";
     if (gate === undefined && !isConnectGet) return;
     try {

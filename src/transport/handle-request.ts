@@ -1,10 +1,10 @@
 import { Code, type ConnectError } from "@connectrpc/connect";
-import { setTrailerStatus } from "@connectrpc/connect/protocol-grpc";
 import { Call } from "./call.ts";
 import type { CallWrapper } from "./call-wrapper.ts";
 import type { ConnectHandler } from "./connect-handler.ts";
 import type { ErrorMapping } from "./error-mapping.ts";
 import type { FinishedCall } from "./finished-call.ts";
+import { setGrpcStatus } from "./grpc/grpc-status.ts";
 import { peerAddressOf, type ServerReply, type ServerRequest } from "./node-http.ts";
 import type { PlainRoutes } from "./plain-routes.ts";
 import { releaseAfterReply } from "./release-request.ts";
@@ -134,7 +134,7 @@ function protocolOf(request: ServerRequest): string {
 /** gRPC and gRPC-web accept a reply without a body whose head contains the status. */
 function replyTrailersOnly(request: ServerRequest, reply: ServerReply, error: ConnectError): void {
   reply.setHeader("content-type", String(request.headers["content-type"]));
-  setTrailerStatus(new Headers(), error).forEach((value, name) => {
+  setGrpcStatus(new Headers(), error).forEach((value, name) => {
     reply.setHeader(name, value);
   });
   // Ending without an explicit head puts head and end in one frame; otherwise clients do not look for a status.

@@ -130,6 +130,8 @@ function echoed(): grpc.Metadata {
 }
 
 const { status: Status } = grpc;
+/** Characters that must not be escaped, because grpc-js does not unescape them, and those that must be. */
+const RESERVED_MESSAGE = " sign_request_id: 100% of {a}, ;/?:@&=+$,#~!*'()<>\"\\|^`[] ";
 const sizesOf = (replies: readonly StreamResponse[]) =>
   replies.map(({ payload }) => payload?.body.length ?? 0);
 
@@ -169,7 +171,7 @@ describe("a unary call", () => {
     expect(status.metadata.get(ECHO_TRAILING)).toEqual([Buffer.of(0, 0xab, 0xff, 0x0a)]);
   });
 
-  it.each(["test status message", SPECIAL_MESSAGE])(
+  it.each(["test status message", SPECIAL_MESSAGE, RESERVED_MESSAGE])(
     "gets code and message as they were sent: %j",
     async (message) => {
       const { status } = await unaryCall({ responseStatus: { code: Status.UNKNOWN, message } });
@@ -286,6 +288,14 @@ describe("a stream", () => {
     );
     expect(sizesOf(replies)).toEqual([9]);
     expect(status).toMatchObject({ code: Status.DATA_LOSS, details: SPECIAL_MESSAGE });
+  });
+
+  it("in both directions that fails returns the message as it was sent", async () => {
+    const call = duplex();
+    const end = collected(call);
+    call.write({ responseStatus: { code: Status.ABORTED, message: RESERVED_MESSAGE } });
+    call.end();
+    expect((await end).status).toMatchObject({ code: Status.ABORTED, details: RESERVED_MESSAGE });
   });
 
   it("aborts its handler when its caller leaves at the beginning", async () => {

@@ -1,8 +1,8 @@
 import { constants, type OutgoingHttpHeaders, type ServerHttp2Stream } from "node:http2";
 import type { ConnectError } from "@connectrpc/connect";
-import { setTrailerStatus } from "@connectrpc/connect/protocol-grpc";
 import type { CallContext } from "../call-context.ts";
 import { nodeHeaders } from "../node-http.ts";
+import { setGrpcStatus } from "./grpc-status.ts";
 
 const OK: OutgoingHttpHeaders = { "grpc-status": "0" };
 
@@ -23,7 +23,7 @@ export function okTrailers({ setTrailers }: CallContext): OutgoingHttpHeaders {
 
 /** Returns the trailers of a failed call. */
 export function failureTrailers({ setTrailers }: CallContext, error: ConnectError): OutgoingHttpHeaders {
-  return nodeHeaders(setTrailerStatus(new Headers(setTrailers), error));
+  return nodeHeaders(setGrpcStatus(new Headers(setTrailers), error));
 }
 
 /** Replies with a failure only: one head that contains the status (Trailers-Only). */
