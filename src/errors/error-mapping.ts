@@ -73,6 +73,7 @@ function toServiceError(reason: unknown): ServiceError {
   if (reason instanceof TransportError) {
     return new ServiceError(reason.fault, reason.message, {
       violations: reason.violations,
+      headers: reason.headers,
       cause: reason.cause,
     });
   }

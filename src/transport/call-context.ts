@@ -38,7 +38,8 @@ export class CallContext implements HandlerContext {
     this.#head = head;
     if (timeoutMs === undefined) return;
     this.#deadline = Date.now() + timeoutMs;
-    this.#timer = setTimeout(abortLate, timeoutMs, this);
+    if (timeoutMs <= 0) abortLate(this);
+    else this.#timer = setTimeout(abortLate, timeoutMs, this);
   }
 
   get service(): DescService {
@@ -123,6 +124,11 @@ export class CallContext implements HandlerContext {
     this.#controller?.abort(reason);
     this.#ending?.abort(reason);
     this.worker?.leave();
+  }
+
+  /** Throws the reason if the call has already ended, such as one whose time was over when it arrived. */
+  throwIfEnded(): void {
+    if (this.#reason !== undefined) throw this.#reason;
   }
 
   /** Makes {@link CallContext.close} end the call. */

@@ -1,13 +1,18 @@
+import type { IncomingHttpHeaders } from "node:http";
 import { Code, ConnectError, createConnectRouter, type Interceptor } from "@connectrpc/connect";
 import type { UniversalHandler, UniversalServerResponse } from "@connectrpc/connect/protocol";
 import type { Call } from "./call.ts";
 import type { CallParts } from "./call-parts.ts";
 import { checkEnvelopes, envelopeRules } from "./check-envelopes.ts";
-import { COMPRESS_MIN_BYTES, COMPRESSIONS } from "./compression.ts";
+import { COMPRESS_MIN_BYTES, COMPRESSION_NAMES, COMPRESSIONS } from "./compression.ts";
 import { boundDeadlineHeaders } from "./deadline.ts";
+import { HEAD_BYTES } from "./envelope.ts";
+import { binaryTypeOf, decodeText, encodeText, textTypeOf } from "./grpc/grpc-web-text.ts";
 import type { RequestGate } from "./guard-call.ts";
+import { addChallenge } from "./http-status.ts";
 import { LazyHeaders } from "./lazy-headers.ts";
 import type { Limits } from "./limits.ts";
+import { mediaTypeOf } from "./media-type.ts";
 import { createJsonCodec } from "./message-codec.ts";
 import { methodNotAllowed } from "./method-not-allowed.ts";
 import { type ServerReply, type ServerRequest, splitTarget, writeChunk, writeHead } from "./node-http.ts";
@@ -36,8 +41,10 @@ export function createConnectHandler(options: ConnectHandlerOptions): ConnectHan
     const { path } = splitTarget(request);
     const handler = handlers.get(path);
     if (handler === undefined) return undefined;
+    const type = request.headers["content-type"];
+    if (type?.includes(";")) request.headers["content-type"] = mediaTypeOf(type) ?? type;
     const served = request.method === "POST" ? serveOwn(path, request, reply, call) : undefined;
-    return served ?? serve(handler, request, reply, call, options.limits);
+    return served ?? serve(handler, request, reply, call, options);
   };
 
   function serveOwn(
@@ -64,6 +71,8 @@ export interface ConnectHandlerOptions {
   readonly gate: RequestGate;
   readonly limits: Limits;
   readonly shutdownSignal: AbortSignal;
+  /** Fires when incomplete bodies would hold up the shutdown. */
+  readonly late: AbortSignal;
   /** The parts that serve calls which do not need the library. */
   readonly own: CallParts;
   readonly ownSpecs: ReadonlyMap<string, OwnSpec>;
@@ -84,33 +93,65 @@ async function serve(
   request: ServerRequest,
   reply: ServerReply,
   call: Call,
-  limits: Limits,
+  { limits, late }: Pick<ConnectHandlerOptions, "limits" | "late">,
 ): Promise<void> {
   const { methodKind } = handler.method;
   reply.setHeader("x-request-id", call.requestId);
   boundDeadlineHeaders(request.headers, methodKind === "unary", limits);
+  const binaryType = binaryTypeOf(request.headers["content-type"]);
+  const headers =
+    binaryType === undefined ? request.headers : { ...request.headers, "content-type": binaryType };
   const hasOneMessage = methodKind === "unary" || methodKind === "server_streaming";
-  if (isGrpcWebText(request)) throw unsupported();
-  const chunks = readBody(request, hasOneMessage ? limits.bodyTimeoutMs : undefined);
-  const rules = envelopeRules(request.headers);
+  // One message with its head, possibly in base64.
+  const maxBytes = Math.ceil(((limits.bodyBytes + HEAD_BYTES) * 4) / 3);
+  const bounds = hasOneMessage ? { timeoutMs: limits.bodyTimeoutMs, late, maxBytes } : {};
+  const sent = readBody(request, bounds);
+  const chunks = binaryType === undefined ? sent : decodeText(sent);
+  const rules = envelopeRules(headers);
   const universal = await handler({
-    ...toUniversalRequest(request, reply, call),
+    ...toUniversalRequest(request, headers, reply, call),
     body: rules === undefined ? chunks : checkEnvelopes(chunks, rules),
   });
   if (universal.body === undefined && universal.status >= 400) throw refusal(universal, handler, reply, call);
-  await send(universal, reply, limits);
+  const replyHeaders = universal.header ?? new Headers();
+  addChallenge(universal.status, replyHeaders);
+  nameEncodings(headers, replyHeaders);
+  if (binaryType !== undefined)
+    replyHeaders.set("content-type", textTypeOf(replyHeaders.get("content-type") ?? ""));
+  await send(universal, replyHeaders, reply, limits, binaryType === undefined ? (part) => part : encodeText);
 }
 
-function toUniversalRequest(request: ServerRequest, reply: ServerReply, call: Call) {
+function toUniversalRequest(
+  request: ServerRequest,
+  headers: IncomingHttpHeaders,
+  reply: ServerReply,
+  call: Call,
+) {
   return {
     httpVersion: "stream" in request ? "2.0" : request.httpVersion,
     method: request.method ?? "",
     url: urlOf(request),
-    header: new LazyHeaders(request.headers),
+    header: new LazyHeaders(headers),
     signal: closedSignal(reply),
     contextValues: call.values,
   };
 }
+
+/** Lists the supported encodings in the reply to a request with another one, which the library does only for some. */
+function nameEncodings(headers: IncomingHttpHeaders, replyHeaders: Headers): void {
+  for (const [encodingHeader, acceptHeader] of ENCODING_HEADERS) {
+    const encoding = headers[encodingHeader] ?? "identity";
+    const isKnown = encoding === "identity" || COMPRESSIONS.some(({ name }) => name === encoding);
+    if (!isKnown) replyHeaders.set(acceptHeader, COMPRESSION_NAMES);
+  }
+}
+
+/** The headers with a request's encoding, and those that list the supported ones in its reply. */
+const ENCODING_HEADERS = [
+  ["grpc-encoding", "grpc-accept-encoding"],
+  ["connect-content-encoding", "connect-accept-encoding"],
+  ["content-encoding", "accept-encoding"],
+] as const;
 
 function urlOf(request: ServerRequest): string {
   const { headers, url = "" } = request;
@@ -132,14 +173,6 @@ function closedSignal(reply: ServerReply): AbortSignal {
   const closed = new AbortController();
   reply.once("close", () => closed.abort(new ConnectError("the caller is gone", Code.Canceled)));
   return closed.signal;
-}
-
-/**
- * Whether the request is gRPC-web's base64 form for browsers without binary streams, which the library would read as
- * binary.
- */
-function isGrpcWebText(request: ServerRequest): boolean {
-  return /^application\/grpc-web-text/i.test(request.headers["content-type"] ?? "");
 }
 
 function unsupported(): TransportError {
@@ -169,9 +202,14 @@ function refusal(
   }
 }
 
-async function send(response: UniversalServerResponse, reply: ServerReply, limits: Limits): Promise<void> {
+async function send(
+  response: UniversalServerResponse,
+  headers: Headers,
+  reply: ServerReply,
+  limits: Limits,
+  encode: (part: Uint8Array) => Uint8Array,
+): Promise<void> {
   const body = response.body?.[Symbol.asyncIterator]();
-  const headers = response.header ?? new Headers();
   // A content-length that the handler sets is only valid over REST. The library sets the length of unary Connect
   // replies.
   if (!isUnaryConnect(headers)) headers.delete("content-length");
@@ -182,7 +220,7 @@ async function send(response: UniversalServerResponse, reply: ServerReply, limit
     for (let chunk = await body?.next(); chunk?.done === false; chunk = await body?.next()) {
       isWriting = true;
       if (!reply.headersSent) head();
-      await writeChunk(reply, chunk.value, limits);
+      await writeChunk(reply, encode(chunk.value), limits);
       isWriting = false;
     }
     if (!reply.headersSent) head();

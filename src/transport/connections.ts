@@ -1,4 +1,4 @@
-import { createServer as createHttp1, type Server, type ServerOptions } from "node:http";
+import { createServer as createHttp1, type Server, type ServerOptions, type ServerResponse } from "node:http";
 import { createServer as createHttp2 } from "node:http2";
 import type { Socket } from "node:net";
 import { type CountOptions, countedAs, createConnectionCounter } from "./count-connections.ts";
@@ -6,7 +6,7 @@ import { createHttp1Connections } from "./http1-connections.ts";
 import { type Http2Session, trackHttp2Session } from "./http2-session.ts";
 import { dispatchStreams, type StreamTaker } from "./http2-streams.ts";
 import type { Limits } from "./limits.ts";
-import type { ServerReply, ServerRequest } from "./node-http.ts";
+import type { Http1Request, ServerReply, ServerRequest } from "./node-http.ts";
 import { withoutMapping } from "./peer-address.ts";
 import { endDiscarding } from "./release-request.ts";
 import { cutSlowReaders, type OpenReply } from "./slow-readers.ts";
@@ -36,11 +36,17 @@ export function createConnections(
     http1.begin(request, response);
     handler(request, response);
   });
+  // Without this listener, Node tells the caller to continue before any check.
+  server.on("checkContinue", (request: Http1Request, response: ServerResponse) => {
+    http1.begin(request, response, true);
+    handler(request, response);
+  });
   server.on("clientError", (error, socket) => refuseMalformed(error, socket as Socket, limits));
   const http2 = createHttp2({
     settings: {
       maxConcurrentStreams: limits.streamsPerConnectionCount,
-      maxHeaderListSize: limits.headerBytes,
+      // Node resets a stream above this size without a reply, so the limit itself is enforced where a reply is possible.
+      maxHeaderListSize: limits.headerBytes * UNANSWERED_HEADERS_FACTOR,
       enablePush: false,
     },
   });
@@ -121,6 +127,8 @@ export interface ConnectionOptions extends CountOptions {
   readonly tls: TlsOptions | undefined;
 }
 
+/** Headers this many times as large as allowed get no reply over HTTP/2. */
+const UNANSWERED_HEADERS_FACTOR = 3;
 const REAP_INTERVAL_MS = 1000;
 /** The interval at which Node checks HTTP/1.1 connections for time-outs. */
 const TIMEOUT_CHECK_INTERVAL_MS = 1000;

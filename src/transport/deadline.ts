@@ -112,7 +112,8 @@ export function untilAborted<T>(promise: Promise<T> | T, signal: AbortSignal): P
   });
 }
 
-function abortReason(signal: AbortSignal): ConnectError {
+/** Returns the reason of an aborted signal. */
+export function abortReason(signal: AbortSignal): ConnectError {
   const { reason } = signal;
   return reason instanceof ConnectError
     ? reason

@@ -9,7 +9,7 @@ import type { Connections } from "./connections.ts";
 export async function drainConnections(
   connections: Connections,
   options: DrainOptions,
-  { onClosing, onTimeout }: DrainHooks,
+  { onClosing, onBodyGraceOver, onTimeout }: DrainHooks,
 ): Promise<boolean> {
   const { server, undecided } = connections;
   let isGraceOver = false;
@@ -33,6 +33,7 @@ export async function drainConnections(
     server.closeIdleConnections();
     // Input that has arrived is read between two checks, however busy the process is.
     if (isGraceOver) connections.cutWithoutCall(!isHeadGraceOver);
+    if (isHeadGraceOver) onBodyGraceOver();
   }, IDLE_CHECK_INTERVAL_MS);
   let isClean = true;
   let cutTimer: NodeJS.Timeout | undefined;
@@ -62,6 +63,8 @@ export interface DrainOptions {
 export interface DrainHooks {
   /** Called after the delay: streams that do not end on their own should end now. */
   readonly onClosing: () => void;
+  /** Called repeatedly once the grace for incomplete requests is over: those without their whole body should end. */
+  readonly onBodyGraceOver: () => void;
   /** Called at the time-out: handlers should stop. */
   readonly onTimeout: () => void;
 }
@@ -69,7 +72,7 @@ export interface DrainHooks {
 const IDLE_CHECK_INTERVAL_MS = 50;
 /** The time that connections without a known protocol or a request get when the port closes. */
 const UNDECIDED_GRACE_MS = 250;
-/** The time that connections get to finish a partial request head. */
+/** The time that connections get to finish a partial request. */
 const HEAD_GRACE_MS = 1000;
 /** The time that aborted handlers get to reply. */
 const ABORT_GRACE_MS = 500;

@@ -1,7 +1,7 @@
 import { Code, ConnectError, type HandlerContext, type Interceptor } from "@connectrpc/connect";
 import { type Call, callKey } from "./call.ts";
 import { checkConnectQuery } from "./connect-query.ts";
-import { untilAborted } from "./deadline.ts";
+import { abortReason, untilAborted } from "./deadline.ts";
 import type { ErrorMapping } from "./error-mapping.ts";
 import { escapeOnlyMessages } from "./grpc/grpc-status.ts";
 import { TransportError, type TransportFault } from "./transport-error.ts";
@@ -19,10 +19,12 @@ export function guardCalls(errors: ErrorMapping, gate: RequestGate | undefined):
     call.protocol = context.protocolName;
     hookAbort(context, call, errors);
     if (context.protocolName.startsWith("grpc")) escapeOnlyMessages(context.responseTrailer);
+    const { signal } = context;
     const isConnectGet = context.protocolName === "connect" && context.requestMethod === "GET";
-    if (gate === undefined && !isConnectGet) return;
+    if (gate === undefined && !isConnectGet && !signal.aborted) return;
     try {
-      if (gate !== undefined) await untilAborted(gate(context), context.signal);
+      if (signal.aborted) throw abortReason(signal);
+      if (gate !== undefined) await untilAborted(gate(context), signal);
       if (isConnectGet) checkConnectQuery(context.url);
     } catch (reason) {
       throw errors.toConnectError(classify(reason), call);

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from "node:http";
 import { Code, type ConnectError } from "@connectrpc/connect";
 import { Call } from "./call.ts";
 import type { CallWrapper } from "./call-wrapper.ts";
@@ -20,7 +21,10 @@ export function createRequestHandler(
   return (request, reply) => {
     // Writing to a departed peer must not crash the process.
     reply.on("error", ignore);
-    if (!("stream" in request)) request.on("error", ignore);
+    if (!("stream" in request)) {
+      request.on("error", ignore);
+      useOriginForm(request);
+    }
     const requestId = chooseRequestId(request.headers["x-request-id"]);
     releaseAfterReply(request, reply, parts.lingerMs);
     if (parts.cors(request, reply)) return;
@@ -58,6 +62,14 @@ export interface RequestParts {
 }
 
 function ignore(): void {}
+
+/** Splits a whole URL as the target into path and host, which replaces the header's (RFC 9112, 3.2.2). */
+function useOriginForm(request: IncomingMessage): void {
+  const [, host, target = ""] = /^https?:\/\/([^/?#@]+)(.*)$/i.exec(request.url ?? "") ?? [];
+  if (host === undefined) return;
+  request.headers.host = host;
+  request.url = target.startsWith("/") ? target : `/${target}`;
+}
 
 /** Never throws. Only one function awaits the call, because a stream keeps each waiting function in memory. */
 function serve(request: ServerRequest, reply: ServerReply, call: Call, parts: RequestParts): void {

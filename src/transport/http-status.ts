@@ -5,6 +5,11 @@ export function httpStatusOfCode(code: Code): number {
   return HTTP_STATUS[code];
 }
 
+/** Adds the header that a reply with the status 401 must have (RFC 9110, 15.5.2). */
+export function addChallenge(status: number, headers: Headers): void {
+  if (status === 401) headers.set("www-authenticate", "Bearer");
+}
+
 const HTTP_STATUS: Readonly<Record<Code, number>> = {
   [Code.Canceled]: 499,
   [Code.Unknown]: 500,

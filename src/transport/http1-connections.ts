@@ -1,5 +1,6 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import type { Http1Request } from "./node-http.ts";
 import type { OpenReply } from "./slow-readers.ts";
 
 /**
@@ -18,10 +19,11 @@ export function createHttp1Connections(addressOf: (socket: Socket) => string | u
         for (const response of responses) if (response.socket === null) closeUnassigned(response);
       });
     },
-    begin(request, response) {
+    begin(request, response, waits = false) {
       const responses = connections.get(request.socket);
       responses?.add(response);
       response.once("close", () => responses?.delete(response));
+      if (waits) inviteWhenRead(request, response, () => keepsAlive);
       if (!keepsAlive) response.shouldKeepAlive = false;
     },
     refuseKeepAlive() {
@@ -61,8 +63,11 @@ export function createHttp1Connections(addressOf: (socket: Socket) => string | u
 export interface Http1Connections {
   /** Registers a connection before the HTTP server receives it. */
   add(socket: Socket): void;
-  /** Registers a call. */
-  begin(request: IncomingMessage, response: ServerResponse): void;
+  /**
+   * Registers a call.
+   * @param waits whether the caller waits for `100 (Continue)`. Default false
+   */
+  begin(request: Http1Request, response: ServerResponse, waits?: boolean): void;
   /** From now on, every reply asks the peer to close the connection, including replies to running calls. */
   refuseKeepAlive(): void;
   /**
@@ -77,4 +82,19 @@ export interface Http1Connections {
 function closeUnassigned(response: ServerResponse): void {
   response.destroy();
   response.emit("close");
+}
+
+/**
+ * Delays `100 (Continue)` until the body is read. A reply without it ends the connection, because the caller may still
+ * send the body or leave it out (RFC 9110, 10.1.1).
+ */
+function inviteWhenRead(request: Http1Request, response: ServerResponse, keepsAlive: () => boolean): void {
+  const { shouldKeepAlive } = response;
+  response.shouldKeepAlive = false;
+  request.invite = () => {
+    delete request.invite;
+    if (response.headersSent) return;
+    response.shouldKeepAlive = shouldKeepAlive && keepsAlive();
+    response.writeContinue();
+  };
 }

@@ -17,6 +17,10 @@ export class Http2Request {
     this.headers = { ...headers };
   }
 
+  invite(): void {
+    inviteBody(this.stream, this.headers);
+  }
+
   get method(): string | undefined {
     return this.headers[":method"];
   }
@@ -25,6 +29,13 @@ export class Http2Request {
   get url(): string | undefined {
     return this.headers[":path"];
   }
+}
+
+/** Tells a caller to send its body, if it waits for that (RFC 9110, 10.1.1). */
+export function inviteBody(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
+  if (headers["expect"]?.toLowerCase() !== "100-continue") return;
+  if (!stream.headersSent && !stream.destroyed && !stream.closed)
+    stream.additionalHeaders({ ":status": 100 });
 }
 
 type ReplyEvent = "close" | "drain" | "finish" | "error";

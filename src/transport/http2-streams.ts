@@ -20,10 +20,8 @@ export function dispatchStreams(
       return;
     }
     const [, rawHeaders = []] = rest as [number, string[] | undefined];
-    // Node enforces the header limit only once the peer has acknowledged it.
-    if (stream.session?.pendingSettingsAck === true && sizeOf(rawHeaders) > headerBytes) {
-      stream.on("error", () => {});
-      stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM);
+    if (sizeOf(rawHeaders) > headerBytes) {
+      refuseHeaders(stream, headers);
       return;
     }
     if (take(stream, headers)) return;
@@ -32,7 +30,6 @@ export function dispatchStreams(
       stream.respond({ ":status": 405 }, { endStream: true });
       return;
     }
-    if (headers["expect"] === "100-continue") stream.additionalHeaders({ ":status": 100 });
     handle(new Http2Request(stream, headers), new Http2Reply(stream));
   });
 }
@@ -45,5 +42,19 @@ const HEADER_OVERHEAD_BYTES = 32;
 
 /** Takes names and values in turn. */
 function sizeOf(rawHeaders: readonly string[]): number {
-  return rawHeaders.reduce((sum, text) => sum + text.length, (rawHeaders.length / 2) * HEADER_OVERHEAD_BYTES);
+  let sizeBytes = (rawHeaders.length / 2) * HEADER_OVERHEAD_BYTES;
+  for (const text of rawHeaders) sizeBytes += text.length;
+  return sizeBytes;
+}
+
+/** Replies as over HTTP/1.1, or with the status of gRPC. */
+function refuseHeaders(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
+  stream.on("error", () => {});
+  stream.once("finish", () => {
+    if (!stream.readableEnded) stream.close(constants.NGHTTP2_NO_ERROR);
+  });
+  const type = headers["content-type"];
+  const isGrpc = type !== undefined && /^application\/grpc(?!-web)/i.test(type);
+  const status = { "content-type": type, "grpc-status": "8", "grpc-message": "the headers are too large" };
+  stream.respond(isGrpc ? { ":status": 200, ...status } : { ":status": 431 }, { endStream: true });
 }

@@ -5,10 +5,17 @@ import type { Http2Request } from "./http2-exchange.ts";
 import type { Limits } from "./limits.ts";
 
 /** A request of either HTTP version. */
-export type ServerRequest = IncomingMessage | Http2Request;
+export type ServerRequest = Http1Request | Http2Request;
 
-/** Returns the body of a request. */
+/** A request over HTTP/1.1. */
+export type Http1Request = IncomingMessage & {
+  /** Set if the caller waits for `100 (Continue)` before it sends the body: tells it to send. */
+  invite?: () => void;
+};
+
+/** Returns the body of a request in order to read it now: a caller that waits for `100 (Continue)` is told to send. */
 export function bodyOf(request: ServerRequest): Readable {
+  request.invite?.();
   return "stream" in request ? request.stream : request;
 }
 

@@ -31,6 +31,7 @@ export function receiveEnveloped<T>(
   const compression = compressionOf(headers[names.encodingHeader], context, names.acceptEncodingHeader);
   if (refusal !== undefined) throw refusal;
   const { bodyBytes, bodyTimeoutMs } = limits;
+  checkSize(Number(headers["content-length"] ?? 0) - HEAD_BYTES, bodyBytes);
   const rules = compression === undefined ? PLAIN : ENCODED;
   const bounds = {
     timeoutMs: context.bodyTimeoutMs(bodyTimeoutMs),
@@ -42,7 +43,7 @@ export function receiveEnveloped<T>(
       if (sizeBytes > HEAD_BYTES + bodyBytes) checkSize(sizeBytes - HEAD_BYTES, bodyBytes);
     },
   };
-  return receiveBody(body, call, bounds).then((bytes) => {
+  return receiveBody(body(), call, bounds).then((bytes) => {
     // The head may arrive in pieces.
     if (bytes.length >= HEAD_BYTES) checkFlags(bytes[0] ?? 0, rules);
     const given = firstMessage(bytes, bodyBytes, kind);
@@ -56,7 +57,8 @@ export function receiveEnveloped<T>(
 
 /** A request with one enveloped message. */
 export interface EnvelopedRequest {
-  readonly body: Readable;
+  /** Returns the body, which is then read at once. */
+  readonly body: () => Readable;
   readonly headers: IncomingHttpHeaders;
   readonly context: CallContext;
   readonly limits: Limits;

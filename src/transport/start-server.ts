@@ -19,7 +19,7 @@ import { createJsonForm } from "./json-form.ts";
 import { DEFAULT_LIMITS, type Limits } from "./limits.ts";
 import { addOwnServices, chooseGate, type OwnServiceOptions } from "./own-services.ts";
 import { ownSpecsOf } from "./own-specs.ts";
-import { createPlainRoutes, type LimitedRequest, type PlainRoute } from "./plain-routes.ts";
+import { createPlainRoutes, type PlainRoute, type RequestChecks } from "./plain-routes.ts";
 import { createRestHandler } from "./rest/rest-handler.ts";
 import type { ServiceRegistration } from "./service-registration.ts";
 import type { TlsOptions } from "./tls-acceptor.ts";
@@ -36,13 +36,16 @@ export async function startServer(options: ServerOptions): Promise<TransportServ
   // Streams that do not end on their own listen to it.
   const closing = new AbortController();
   setMaxListeners(0, closing.signal);
+  // Reads of incomplete bodies listen to it.
+  const late = new AbortController();
+  setMaxListeners(0, late.signal);
   let isDraining = false;
   const { services, health } = addOwnServices(options.services, options);
   const gate = chooseGate(services, options.gate, options.openGate);
   const live = new Set<CallContext>();
   const { takeStream, handle } = handlersOf(
     { ...options, services, gate },
-    { shutdown: shutdown.signal, closing: closing.signal },
+    { shutdown: shutdown.signal, closing: closing.signal, late: late.signal },
     live,
     () => isDraining,
   );
@@ -75,6 +78,11 @@ export async function startServer(options: ServerOptions): Promise<TransportServ
           closing.abort(reason);
           for (const context of live) context.close(reason);
         },
+        onBodyGraceOver() {
+          // No handler has seen these calls, so that their callers may repeat them.
+          for (const context of live) if (!context.call.isHandling) context.abort(draining());
+          if (!late.signal.aborted) late.abort(drainingError(options));
+        },
         onTimeout: abortCalls,
       });
       return drained;
@@ -90,7 +98,7 @@ export async function startServer(options: ServerOptions): Promise<TransportServ
 }
 
 /** Options of {@link startServer}. */
-export interface ServerOptions extends OwnServiceOptions {
+export interface ServerOptions extends OwnServiceOptions, RequestChecks {
   readonly host: string;
   /** 0 picks a free port. */
   readonly port: number;
@@ -102,8 +110,6 @@ export interface ServerOptions extends OwnServiceOptions {
   readonly gate?: RequestGate;
   /** Runs instead of `gate` for public services. */
   readonly openGate?: RequestGate;
-  /** Runs for rate-limited plain routes. */
-  readonly limitRequest?: (request: LimitedRequest) => Promise<void>;
   /** Maps failures to the wire. Handlers' failures need its interceptor in {@link interceptors} too. */
   readonly errors: ErrorMapping;
   /** The types that a `google.protobuf.Any` may contain in JSON. Default: none. */
@@ -152,7 +158,7 @@ export interface TransportServer {
 
 function handlersOf(
   options: ServerOptions,
-  signals: { readonly shutdown: AbortSignal; readonly closing: AbortSignal },
+  signals: { readonly shutdown: AbortSignal; readonly closing: AbortSignal; readonly late: AbortSignal },
   live: Set<CallContext>,
   isDraining: () => boolean,
 ) {
@@ -172,7 +178,7 @@ function handlersOf(
     onError,
   };
   const ownSpecs = ownSpecsOf(options.ownPath === false ? [] : services);
-  const connect = { services, interceptors, gate, limits, shutdownSignal, own, ownSpecs };
+  const connect = { services, interceptors, gate, limits, shutdownSignal, late: signals.late, own, ownSpecs };
   return {
     takeStream: createGrpcTaker({
       specs: ownSpecs,
@@ -183,7 +189,7 @@ function handlersOf(
     }),
     handle: createRequestHandler({
       cors: createCors(options.cors ?? { origins: [], requestHeaders: [], replyHeaders: [] }),
-      plain: createPlainRoutes(options.routes ?? [], isDraining, limits, options.limitRequest),
+      plain: createPlainRoutes(options.routes ?? [], isDraining, limits, options),
       connect: createConnectHandler(connect),
       rest: createRestHandler({ services, parts: own }),
       errors,

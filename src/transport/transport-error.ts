@@ -3,11 +3,13 @@ export class TransportError extends Error {
   override readonly name = "TransportError";
   readonly fault: TransportFault;
   readonly violations: readonly RequestViolation[];
+  readonly headers: Readonly<Record<string, string>>;
 
   constructor(fault: TransportFault, publicMessage: string, options: TransportErrorOptions = {}) {
     super(publicMessage, options.cause === undefined ? undefined : { cause: options.cause });
     this.fault = fault;
     this.violations = options.violations ?? [];
+    this.headers = options.headers ?? {};
   }
 }
 
@@ -34,6 +36,8 @@ export type TransportFault =
 /** Options of {@link TransportError}. */
 export interface TransportErrorOptions {
   readonly violations?: readonly RequestViolation[];
+  /** Additional headers of the reply. */
+  readonly headers?: Readonly<Record<string, string>>;
   readonly cause?: unknown;
 }
 

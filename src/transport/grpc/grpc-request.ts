@@ -5,6 +5,7 @@ import type { Call } from "../call.ts";
 import { CallContext } from "../call-context.ts";
 import { grpcDeadlineOf } from "../deadline.ts";
 import type { OneMessageKind } from "../envelope.ts";
+import { inviteBody } from "../http2-exchange.ts";
 import type { Limits } from "../limits.ts";
 import { BINARY } from "../message-codec.ts";
 import type { Interruptible } from "../receive-body.ts";
@@ -53,7 +54,11 @@ export function receiveGrpcMessage<T>(
   call: Interruptible,
   take: (message: Message, expectEnd: () => void) => T,
 ): Promise<T> {
-  const request = { body: stream, headers, context, limits, input: method.input, kind, refusal, ...FORM };
+  const body = () => {
+    inviteBody(stream, headers);
+    return stream;
+  };
+  const request = { body, headers, context, limits, input: method.input, kind, refusal, ...FORM };
   return receiveEnveloped(request, call, take);
 }
 

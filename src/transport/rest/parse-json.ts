@@ -1,4 +1,5 @@
 import type { JsonValue } from "@bufbuild/protobuf";
+import { mediaTypeOf } from "../media-type.ts";
 import { TransportError } from "../transport-error.ts";
 
 /**
@@ -7,7 +8,7 @@ import { TransportError } from "../transport-error.ts";
  * @throws TransportError UNSUPPORTED_MEDIA_TYPE, or VALIDATION for invalid JSON
  */
 export function parseJson(bytes: Uint8Array, contentType: string | undefined): JsonValue {
-  if (contentType !== undefined && !JSON_TYPE.test(contentType)) {
+  if (contentType !== undefined && mediaTypeOf(contentType) !== "application/json") {
     throw new TransportError("UNSUPPORTED_MEDIA_TYPE", "send the body as application/json");
   }
   try {
@@ -17,5 +18,3 @@ export function parseJson(bytes: Uint8Array, contentType: string | undefined): J
     throw new TransportError("VALIDATION", "the body is not JSON", { cause });
   }
 }
-
-const JSON_TYPE = /^application\/json[ \t]*(?:;[ \t]*charset="?utf-8"?[ \t]*)?$/i;

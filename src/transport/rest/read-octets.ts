@@ -12,7 +12,10 @@ import { TransportError } from "../transport-error.ts";
 export async function readOctets(request: ServerRequest, limits: ReadOctetsLimits): Promise<Uint8Array> {
   const encoding = encodingOf(request);
   const bytes = await readRaw(request, limits);
-  return encoding === "identity" ? bytes : await decompress(bytes, encoding, limits.bodyBytes);
+  // Some clients name an encoding even for an empty body.
+  return encoding === "identity" || bytes.byteLength === 0
+    ? bytes
+    : await decompress(bytes, encoding, limits.bodyBytes);
 }
 
 /** Limits of {@link readOctets}. Byte limits apply before and after decompression. */
@@ -23,7 +26,8 @@ export interface ReadOctetsLimits {
 
 /** Refuses a body with any content-encoding, for routes that pass octets on unchanged. */
 export function expectNoEncoding(request: ServerRequest): void {
-  if (encodingOf(request) !== "identity") throw unsupported("this route takes no content-encoding");
+  if (encodingOf(request) !== "identity")
+    throw unsupported("this route takes no content-encoding", "identity");
 }
 
 /** Refuses a request with an unexpected body. */
@@ -41,7 +45,7 @@ function encodingOf(request: ServerRequest): Encoding | "identity" {
   if (encoding === "identity" || encoding === "gzip" || encoding === "br") return encoding;
   // RFC 9110, 8.4.1.3: an alias.
   if (encoding === "x-gzip") return "gzip";
-  throw unsupported("send the body without a content-encoding, or as gzip or br");
+  throw unsupported("send the body without a content-encoding, or as gzip or br", "gzip, br");
 }
 
 async function decompress(bytes: Uint8Array, encoding: Encoding, maxBytes: number): Promise<Uint8Array> {
@@ -72,6 +76,8 @@ function tooLarge(maxBytes: number): TransportError {
   return new TransportError("BODY_TOO_LARGE", `the body is larger than ${maxBytes} bytes`);
 }
 
-function unsupported(message: string): TransportError {
-  return new TransportError("UNSUPPORTED_MEDIA_TYPE", message);
+/** Also lists the codings that the route takes in a header (RFC 9110, 15.5.16). */
+function unsupported(message: string, acceptEncoding: string): TransportError {
+  const headers = { "accept-encoding": acceptEncoding };
+  return new TransportError("UNSUPPORTED_MEDIA_TYPE", message, { headers });
 }

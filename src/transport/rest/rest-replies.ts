@@ -1,6 +1,7 @@
 import type { Message } from "@bufbuild/protobuf";
 import type { ConnectError } from "@connectrpc/connect";
 import type { CallContext } from "../call-context.ts";
+import { addChallenge } from "../http-status.ts";
 import { writeHead } from "../node-http.ts";
 import { statusJson } from "../status-json.ts";
 import type { ReplyFormat } from "./negotiate-reply.ts";
@@ -73,6 +74,7 @@ export function replyError(
   headers.set("content-length", String(body.byteLength));
   // Caches store some errors by default, such as 404.
   headers.set("cache-control", "no-store");
+  addChallenge(status, headers);
   writeHead(target.reply, status, headers);
   target.reply.end(target.isHead ? undefined : body);
 }

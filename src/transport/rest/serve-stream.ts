@@ -59,6 +59,7 @@ async function openReply(
   context: CallContext,
   parts: CallParts,
 ): Promise<{ readonly format: ReplyFormat; readonly messages: AsyncIterator<Message> }> {
+  context.throwIfEnded();
   const passing = parts.gate?.(context);
   if (passing !== undefined) await context.untilAborted(passing);
   const format = negotiateReply(match.value, request.headers.accept);

@@ -35,7 +35,7 @@ export function connectStreamCodecOf(
   contentType: string | undefined,
   json: MessageCodec,
 ): MessageCodec | undefined {
-  const match = /^application\/connect\+(?:(json)(?:; ?charset=utf-?8)?|proto)$/i.exec(contentType ?? "");
+  const match = /^application\/connect\+(?:(json)|proto)$/i.exec(contentType ?? "");
   if (match === null) return undefined;
   return match[1] === undefined ? BINARY : json;
 }
@@ -64,7 +64,7 @@ class ConnectStreamExchange implements StreamExchange {
     const { spec, request, context, codec, refusal } = this.#source;
     const { headers } = request;
     const enveloped = {
-      ...{ body: bodyOf(request), headers, context, codec, refusal, limits: this.#parts.limits },
+      ...{ body: () => bodyOf(request), headers, context, codec, refusal, limits: this.#parts.limits },
       ...{ input: spec.method.input, kind: "server-streaming" as const },
       ...{ encodingHeader: CONTENT_ENCODING, acceptEncodingHeader: ACCEPT_ENCODING },
     };

@@ -64,6 +64,7 @@ async function openReply(
   exchange: StreamExchange,
   parts: CallParts,
 ): Promise<StreamResponse> {
+  context.throwIfEnded();
   const passing = parts.gate?.(context);
   if (passing !== undefined) await context.untilAborted(passing);
   return invokeStream(spec, context, requestMessages(exchange, context.call), parts.interceptors);

@@ -6,7 +6,7 @@ import type { Call } from "../call.ts";
 import type { CallContext } from "../call-context.ts";
 import type { CallParts } from "../call-parts.ts";
 import { COMPRESSION_NAMES, replyCompression, requestCompression } from "../compression.ts";
-import { httpStatusOfCode } from "../http-status.ts";
+import { addChallenge, httpStatusOfCode } from "../http-status.ts";
 import { BINARY, type MessageCodec } from "../message-codec.ts";
 import { bodyOf, type ServerReply, type ServerRequest, writeHead } from "../node-http.ts";
 import { openConnectCall } from "../open-connect-call.ts";
@@ -36,7 +36,7 @@ export function connectCodecOf(
 ): MessageCodec | undefined {
   if (contentType === "application/json") return json;
   if (contentType === undefined) return undefined;
-  const match = /^application\/(?:(json)(?:; ?charset=utf-?8)?|proto)$/i.exec(contentType);
+  const match = /^application\/(?:(json)|proto)$/i.exec(contentType);
   if (match === null) return undefined;
   return match[1] === undefined ? BINARY : json;
 }
@@ -77,7 +77,9 @@ class ConnectExchange implements UnaryExchange {
       timeoutMs: this.#context.bodyTimeoutMs(bodyTimeoutMs),
       check: (sizeBytes) => checkSize(sizeBytes, bodyBytes),
     });
-    if (compression === undefined) return this.#codec.parse(this.#spec.method.input, bytes);
+    // Nothing is never compressed (Connect Protocol, Unary-Request).
+    if (compression === undefined || bytes.length === 0)
+      return this.#codec.parse(this.#spec.method.input, bytes);
     const whole = await compression.decompress(bytes as Uint8Array<ArrayBuffer>, bodyBytes);
     return this.#codec.parse(this.#spec.method.input, whole);
   }
@@ -105,7 +107,9 @@ class ConnectExchange implements UnaryExchange {
       this.#context.responseHeader.append(name, value);
     });
     const body = errorToJsonBytes(error, this.#parts.jsonForm);
-    void this.#write(httpStatusOfCode(error.code), "application/json", body);
+    const status = httpStatusOfCode(error.code);
+    addChallenge(status, this.#context.responseHeader);
+    void this.#write(status, "application/json", body);
   }
 
   #send(status: number, contentType: string, body: Uint8Array): void | Promise<void> {

@@ -15,6 +15,7 @@ export async function runUnary(
   const { call } = context;
   parts.live.add(context);
   try {
+    context.throwIfEnded();
     const passing = parts.gate?.(context);
     if (passing !== undefined) await context.untilAborted(passing);
     const receiving = exchange.receive();

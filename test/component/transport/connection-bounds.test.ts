@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
-import { connect, constants } from "node:http2";
+import { connect, constants, type OutgoingHttpHeaders } from "node:http2";
 import path from "node:path";
 import { connect as connectTls } from "node:tls";
 import { afterEach, describe, expect, it } from "vitest";
@@ -91,15 +91,36 @@ describe("an address", () => {
 });
 
 describe("headers over HTTP/2", () => {
-  it("are limited from the first request, before the peer has confirmed the limit", async () => {
+  it("above the limit get 431, or RESOURCE_EXHAUSTED over gRPC, from the first request", async () => {
     server = await startFakes();
     const session = connect(server.url);
-    const stream = session.request({ ":path": "/v1/health", "x-long": "a".repeat(20_000) });
-    const closed = new Promise((resolve) => stream.on("error", () => {}).once("close", resolve));
-    await closed;
+    const ask = async (headers: OutgoingHttpHeaders) => {
+      const [head] = await once(session.request(headers).resume(), "response");
+      return [head[":status"], head["grpc-status"]];
+    };
+    const long = "a".repeat(20_000);
+    const grpc = {
+      ":method": "POST",
+      ":path": "/tss.v1.Signing/GetSign",
+      "content-type": "application/grpc",
+    };
+    // The second time, the peer has confirmed the limit.
+    for (let time = 0; time < 2; time++) {
+      expect(await ask({ ":path": `/v1/health?${long}` })).toEqual([431, undefined]);
+      expect(await ask({ ":path": "/v1/health", "x-long": long })).toEqual([431, undefined]);
+      expect(await ask({ ...grpc, "x-long": long })).toEqual([200, "8"]);
+      expect(await ask({ ":path": "/v1/health" })).toEqual([200, undefined]);
+    }
+    session.close();
+  });
+
+  it("far above the limit are reset", async () => {
+    server = await startFakes();
+    const session = connect(server.url);
+    await once(session, "remoteSettings");
+    const stream = session.request({ ":path": "/v1/health", "x-long": "a".repeat(60_000) });
+    await new Promise((resolve) => stream.on("error", () => {}).once("close", resolve));
     expect(stream.rstCode).toBe(constants.NGHTTP2_ENHANCE_YOUR_CALM);
-    const [head] = await once(session.request({ ":path": "/v1/health" }).resume(), "response");
-    expect(head[":status"]).toBe(200);
     session.close();
   });
 });

@@ -138,6 +138,42 @@ describe("a drain", () => {
     expect(await drained).toBe(true);
   });
 
+  it.each([
+    ["REST", "/v1/sign", "application/json"],
+    ["Connect", "/tss.v1.Signing/ReserveSign", "application/json"],
+    ["a stream of Connect", "/tss.v1.Signing/WatchSign", "application/connect+json"],
+    ["gRPC-web", "/tss.v1.Signing/ReserveSign", "application/grpc-web+proto"],
+  ])("does not wait for a body that never comes, over %s", async (_protocol, path, type) => {
+    server = await startFakes();
+    const headers = { "content-type": type, "content-length": "100" };
+    const raw = await openRaw(server.port);
+    raw.socket.write(rawRequest("POST", path, headers, "{"));
+    const session = connect(server.url);
+    const stream = session.request({ ":method": "POST", ":path": path, ...headers });
+    stream.write("{");
+    const response = once(stream.resume(), "response");
+    await once(session, "remoteSettings");
+    // The time-out of the body is 30 seconds.
+    expect(await server.drain({ delayMs: 0, timeoutMs: 20_000 })).toBe(true);
+    const draining = /DRAINING|grpc-status: 14/;
+    expect(await raw.closed()).toMatch(draining);
+    expect((await response)[0][":status"]).toBe(/connect\+|grpc/.test(type) ? 200 : 503);
+  });
+
+  it("does not wait for the body of a gRPC call that never comes, and its caller gets UNAVAILABLE", async () => {
+    server = await startFakes();
+    const session = connect(server.url);
+    const headers = { ":method": "POST", "content-type": "application/grpc" };
+    const calls = ["GetSign", "WatchSign"].map((name) => {
+      const stream = session.request({ ...headers, ":path": `/tss.v1.Signing/${name}` });
+      stream.write(Buffer.from([0]));
+      return once(stream.resume(), "response");
+    });
+    await once(session, "remoteSettings");
+    expect(await server.drain({ delayMs: 0, timeoutMs: 20_000 })).toBe(true);
+    for (const [head] of await Promise.all(calls)) expect(head["grpc-status"]).toBe(String(Code.Unavailable));
+  });
+
   it("does not wait for a connection that starts HTTP/2 after the port is closed", async () => {
     server = await startFakes();
     const { socket } = await openRaw(server.port);

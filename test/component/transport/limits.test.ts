@@ -196,6 +196,8 @@ describe("a caller that sends everything before it reads", () => {
     ["for too long a head", "/v1/sign", { "x-long": "a".repeat(20_000) }, /^HTTP\/1\.1 431 /],
   ])("and wants its connection closed gets a refusal: %s", async (_which, path, headers, refusal) => {
     await start({
+      // A busy machine takes its time.
+      limits: { lingerTimeoutMs: 60_000 },
       gate: ({ method }) => {
         if (method.name === "ReserveSign") throw new ServiceError("INVALID_KEY", "the key is not known");
       },
