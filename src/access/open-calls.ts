@@ -1,6 +1,8 @@
-import type { HandlerContext } from "@connectrpc/connect";
+import type { DescMethod } from "@bufbuild/protobuf";
+import { createContextValues, type HandlerContext } from "@connectrpc/connect";
 import { peerAddressKey } from "../transport/peer-address.ts";
-import type { LimitedRequest } from "../transport/plain-routes.ts";
+import type { CheckedRequest } from "../transport/plain-routes.ts";
+import type { GatedCall } from "./access-gate.ts";
 import { addressBlock } from "./address-block.ts";
 import { type ClientAddress, clientAddressKey } from "./client-address.ts";
 import { rateLimited } from "./limit-call.ts";
@@ -27,5 +29,19 @@ export interface OpenCalls {
   /** Counts a call of the server's own gRPC services. Throws RATE_LIMITED. */
   limitCall(call: Pick<HandlerContext, "values" | "requestHeader">): Promise<void>;
   /** Counts a request of a plain route. Throws RATE_LIMITED. */
-  limitRequest(request: LimitedRequest): Promise<void>;
+  limitRequest(request: CheckedRequest): Promise<void>;
+}
+
+/**
+ * Returns a check of plain requests that admits the callers of `method`, within the same limits. Throws the gate's
+ * errors.
+ */
+export function guardLike(
+  method: DescMethod,
+  gate: (call: GatedCall) => void | Promise<void>,
+): (request: CheckedRequest) => Promise<void> {
+  return async ({ peerAddress, headers }) => {
+    const values = createContextValues().set(peerAddressKey, peerAddress);
+    await gate({ method, requestHeader: headers, responseHeader: new Headers(), values });
+  };
 }

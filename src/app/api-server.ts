@@ -1,5 +1,6 @@
 import type { HandlerContext } from "@connectrpc/connect";
 import type { Logger } from "pino";
+import { Operations } from "../../gen/proto/tss/v1/operations_pb.ts";
 import { createAccessGate } from "../access/access-gate.ts";
 import type { AdminKeyLookup } from "../access/admin-key-lookup.ts";
 import type { ApiKeyLookup } from "../access/api-key-lookup.ts";
@@ -7,7 +8,7 @@ import { describeCaller } from "../access/caller.ts";
 import { checkPolicies } from "../access/check-policies.ts";
 import { clientAddressKey, createClientAddress } from "../access/client-address.ts";
 import { keyedMethods } from "../access/method-policy.ts";
-import { createOpenCalls } from "../access/open-calls.ts";
+import { createOpenCalls, guardLike } from "../access/open-calls.ts";
 import { keepPrivate } from "../access/private-replies.ts";
 import { createRateLimiter } from "../access/rate-limiter.ts";
 import { createStreamLeases } from "../access/stream-leases.ts";
@@ -84,6 +85,8 @@ export function startApiServer(parts: RoutedParts, options: ApiServerOptions): P
     },
     openGate: openCalls.limitCall,
     limitRequest: openCalls.limitRequest,
+    // The metrics are for those who may read the service's readiness.
+    guardRequest: guardLike(Operations.method.getReadiness, gate),
     cors: { origins: config.corsOrigins, ...CORS_HEADERS },
     routes: [...probes, openApiRoute(), ...pages],
     aroundCall: traceCalls(tracer),
@@ -129,6 +132,6 @@ const CORS_HEADERS = {
   ],
   replyHeaders: [
     ...["x-request-id", "retry-after", "etag", "accept-ranges", "content-range"],
-    ...["ratelimit-limit", "ratelimit-remaining", "ratelimit-reset"],
+    ...["ratelimit-limit", "ratelimit-remaining", "ratelimit-reset", "www-authenticate"],
   ],
 };

@@ -11,14 +11,17 @@ import { connectionBounds } from "./connection-bounds.ts";
 import { listening } from "./port-taken.ts";
 
 /**
- * Creates the routes that every process serves on its port: health, readiness, and metrics if `METRICS_PUBLIC` is set.
- * With `METRICS_PORT`, serves metrics only there, until the process has drained.
+ * Creates the routes that every process serves on its port: health, readiness, and metrics. Unless `METRICS_PUBLIC` is
+ * set, the port of the calls serves metrics only to an admin key, and a worker's port, which checks no keys, to nobody.
+ * With `METRICS_PORT`, serves metrics also there, to anyone, until the process has drained.
  */
 export async function startProbes(options: ProbeOptions): Promise<PlainRoute[]> {
   const { config, readiness, metrics, lifecycle, log } = options;
-  const { host, metricsPort: port, isMetricsPublic } = config;
-  const probes = [healthRoute(), readyRoute(readiness)];
-  if (port === undefined) return isMetricsPublic ? [...probes, metricsRoute(metrics)] : probes;
+  const { host, metricsPort: port, isMetricsPublic, processType } = config;
+  const route = metricsRoute(metrics);
+  const probes: PlainRoute[] = [healthRoute(), readyRoute(readiness)];
+  if (isMetricsPublic || processType !== "worker") probes.push({ ...route, isGuarded: !isMetricsPublic });
+  if (port === undefined) return probes;
   const server = {
     host,
     port,
@@ -26,7 +29,7 @@ export async function startProbes(options: ProbeOptions): Promise<PlainRoute[]> 
     services: [],
     grpcHealth: false,
     grpcReflection: false,
-    routes: [metricsRoute(metrics)],
+    routes: [route],
     errors: createErrorMapping(() => {}),
     onError: (cause: unknown) => log.error({ cause }, "could not write a reply"),
   };
@@ -43,7 +46,7 @@ export async function startProbes(options: ProbeOptions): Promise<PlainRoute[]> 
 export interface ProbeOptions {
   readonly config: Pick<
     Config,
-    "host" | "metricsPort" | "isMetricsPublic" | "connections" | "trustedProxies"
+    "host" | "metricsPort" | "isMetricsPublic" | "processType" | "connections" | "trustedProxies"
   >;
   readonly readiness: () => Promise<Readiness>;
   readonly metrics: Metrics;

@@ -1,3 +1,4 @@
+import { networkTraits } from "../protocol/network-traits.ts";
 import type { TracingConfig } from "../telemetry/open-tracing.ts";
 import type { Secret } from "../telemetry/secret.ts";
 import { checkBind, checkSecrets, checkShared, isPublic } from "./checks.ts";
@@ -18,9 +19,9 @@ import { CONFIG_VARIABLES, type VariableName } from "./variables.ts";
 export interface Config extends LimitsConfig {
   readonly host: string;
   readonly port: number;
-  /** Undefined if metrics are served on {@link Config.port}, or nowhere. */
+  /** A port that serves metrics to anyone; undefined for none. */
   readonly metricsPort: number | undefined;
-  /** True if {@link Config.port} serves metrics when they have no own port. */
+  /** True if {@link Config.port} serves metrics to anyone instead of only to an admin key. */
   readonly isMetricsPublic: boolean;
   /** True if {@link Config.port} serves the web console. */
   readonly hasConsole: boolean;
@@ -64,6 +65,12 @@ export interface ConfigReading {
   readonly secrets: readonly Secret[];
 }
 
+/** The quick start, which serves one developer, needs no key for its metrics. */
+function isMetricsPublic(read: ConfigReader<VariableName>, [first]: Config["networks"]): boolean {
+  if (read.optional("METRICS_PUBLIC") !== undefined) return read.boolean("METRICS_PUBLIC");
+  return read.optional("DATABASE_URL") === undefined && networkTraits(first.name).isDevelopment;
+}
+
 /** Reads the configuration from the environment. Throws a ConfigError that names every fault. */
 export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config {
   return acceptConfig(readConfig(environment));
@@ -91,7 +98,7 @@ export function readConfig(
     port: read.integer("PORT", 0, 65_535),
     metricsPort:
       read.optional("METRICS_PORT") === undefined ? undefined : read.integer("METRICS_PORT", 0, 65_535),
-    isMetricsPublic: read.boolean("METRICS_PUBLIC"),
+    isMetricsPublic: isMetricsPublic(read, networks),
     hasConsole: read.oneOf("CONSOLE", ["on", "off"]) === "on",
     servesParameters: read.oneOf("PROTOCOL_PARAMETERS", ["on", "off"]) === "on",
     processType: read.oneOf("PROCESS_TYPE", PROCESS_TYPES),

@@ -14,11 +14,14 @@ export const CONFIG_VARIABLES = [
     default: "3000",
     description: "Port of gRPC, Connect, gRPC-web and REST; 0 selects a free port",
   },
-  { name: "METRICS_PORT", description: "A separate port for GET /metrics; 0 selects a free port" },
+  {
+    name: "METRICS_PORT",
+    description: "A separate port that serves GET /metrics to anyone; 0 selects a free port",
+  },
   {
     name: "METRICS_PUBLIC",
-    default: "false",
-    description: "Whether PORT serves GET /metrics to anyone if METRICS_PORT is unset: true or false",
+    description:
+      "Whether PORT serves GET /metrics to anyone instead of only to an admin key: true or false. Default: true on the localnet without DATABASE_URL, otherwise false",
   },
   {
     name: "CONSOLE",

@@ -51,7 +51,7 @@ export function metricsRoute(
     path: "/metrics",
     async handle({ headers }) {
       const { contentType, body } = await render(headers.accept);
-      return { status: 200, headers: { "content-type": contentType }, body };
+      return { status: 200, headers: { "content-type": contentType, "cache-control": "no-store" }, body };
     },
   };
 }

@@ -8,23 +8,31 @@ import { sendBody } from "./send-body.ts";
 /**
  * Creates the handler of the plain routes. It returns `undefined` for an unknown path and rejects with
  * METHOD_NOT_ALLOWED for methods other than GET and HEAD.
+ * @throws Error for a guarded route without a guard
  */
 export function createPlainRoutes(
   routes: readonly PlainRoute[],
   isDraining: () => boolean,
   limits: Limits,
-  limit: (request: LimitedRequest) => Promise<void> = async () => {},
+  { limitRequest, guardRequest }: RequestChecks,
 ): PlainRoutes {
   const byPath = new Map(routes.map((route) => [route.path, route]));
+  const checkOf = ({ path, isLimited, isGuarded }: PlainRoute) => {
+    if (isGuarded !== true) return isLimited === true ? limitRequest : undefined;
+    if (guardRequest === undefined) throw new Error(`nothing guards ${path}`);
+    return guardRequest;
+  };
+  const checks = new Map(routes.map((route) => [route, checkOf(route)]));
   return (request, reply, requestId) => {
     const { path, query } = splitTarget(request);
     const route = byPath.get(path);
     if (route === undefined) return undefined;
     reply.setHeader("x-request-id", requestId);
     const answering = () => answer(route, request, reply, query, isDraining(), limits);
-    if (route.isLimited !== true) return answering();
+    const check = checks.get(route);
+    if (check === undefined) return answering();
     const peerAddress = peerAddressOf(request);
-    return limit({ peerAddress, headers: new LazyHeaders(request.headers) }).then(answering);
+    return check({ peerAddress, headers: new LazyHeaders(request.headers) }).then(answering);
   };
 }
 
@@ -33,11 +41,21 @@ export interface PlainRoute {
   readonly path: string;
   /** Whether the server's rate limit applies. Default false. */
   readonly isLimited?: boolean;
+  /** Whether the server's guard applies, which admits only some callers. Default false. */
+  readonly isGuarded?: boolean;
   handle(request: PlainRequest): PlainReply | Promise<PlainReply>;
 }
 
-/** The input of the plain routes' rate limit, which refuses by throwing. */
-export interface LimitedRequest {
+/** The checks of plain routes before their handlers. They refuse by throwing. */
+export interface RequestChecks {
+  /** Runs for rate-limited routes. Default: no limit. */
+  readonly limitRequest?: ((request: CheckedRequest) => Promise<void>) | undefined;
+  /** Runs for guarded routes. Default: a server has none. */
+  readonly guardRequest?: ((request: CheckedRequest) => Promise<void>) | undefined;
+}
+
+/** The input of the checks. */
+export interface CheckedRequest {
   readonly peerAddress: string;
   readonly headers: Headers;
 }

@@ -1,4 +1,4 @@
-import { cpSync, mkdtempSync, rmSync } from "node:fs";
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { runChecker } from "./run-checker.ts";
@@ -9,6 +9,8 @@ export function checkPrometheus(configuration: string, rules: string): string[] 
   try {
     const copy = path.join(folder, "prometheus.yml");
     cpSync(configuration, copy);
+    // The key that the example reads. promtool wants the file to exist.
+    writeFileSync(path.join(folder, "admin-key"), "");
     cpSync(rules, path.join(folder, path.basename(rules)));
     return [
       ...runChecker("promtool", ["check", "config", "--lint=all", "--lint-fatal", copy]),

@@ -3,13 +3,18 @@ import { createGrpcTransport, Http2SessionManager } from "@connectrpc/connect-no
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { Health } from "../../../gen/proto/grpc/health/v1/health_pb.ts";
 import { ServerReflection } from "../../../gen/proto/grpc/reflection/v1/reflection_pb.ts";
+import { Operations } from "../../../gen/proto/tss/v1/operations_pb.ts";
 import { Signing } from "../../../gen/proto/tss/v1/signing_pb.ts";
+import { createAccessGate } from "../../../src/access/access-gate.ts";
+import { generateApiKey } from "../../../src/access/api-key.ts";
 import { createClientAddress } from "../../../src/access/client-address.ts";
-import { createOpenCalls } from "../../../src/access/open-calls.ts";
+import { createOpenCalls, guardLike } from "../../../src/access/open-calls.ts";
 import { keepPrivate } from "../../../src/access/private-replies.ts";
 import { createRateLimiter } from "../../../src/access/rate-limiter.ts";
 import { createErrorMapping } from "../../../src/errors/error-mapping.ts";
-import { healthRoute } from "../../../src/health/health-and-metrics.ts";
+import { healthRoute, metricsRoute } from "../../../src/health/health-and-metrics.ts";
+import { Secret } from "../../../src/telemetry/secret.ts";
+import { peerAddressKey } from "../../../src/transport/peer-address.ts";
 import { registerService } from "../../../src/transport/service-registration.ts";
 import { startServer, type TransportServer } from "../../../src/transport/start-server.ts";
 import { openApiRoute } from "../../../src/web/openapi-route.ts";
@@ -69,6 +74,76 @@ describe("a call that needs no key", () => {
     expect(await reflect("192.0.2.1")).toBe(Code.ResourceExhausted);
     expect(await reflect("192.0.2.2")).toBeUndefined();
     for (let count = 0; count < 5; count++) expect((await get("/v1/health", "192.0.2.1")).status).toBe(200);
+  });
+});
+
+describe("guarded metrics", () => {
+  const ADMIN_KEY = "a".repeat(32);
+  let metered: TransportServer;
+  let renderCount: number;
+  let lookupCount: number;
+
+  beforeEach(async () => {
+    renderCount = lookupCount = 0;
+    const perSecond = { read: 0.003, write: 0, chain: 0, verify: 0, stream: 0, refusedKey: 0.002, open: 0 };
+    const find = async () => {
+      lookupCount++;
+      return undefined;
+    };
+    const gate = createAccessGate({
+      lookup: { find, recall: () => undefined },
+      adminLookup: { find },
+      limiter: createRateLimiter({ limits: { perSecond, burstSeconds: 1_000 } }),
+      adminApiKey: new Secret(ADMIN_KEY),
+      networks: ["testnet", "mainnet"],
+      beginTrace: ({ values }) => ({ requestId: "", address: values.get(peerAddressKey) }),
+    });
+    const render = async () => {
+      renderCount++;
+      return { contentType: "text/plain", body: "service_up 1\n" };
+    };
+    metered = await startServer({
+      host: "127.0.0.1",
+      port: 0,
+      errors: createErrorMapping(() => {}),
+      services: [],
+      routes: [{ ...metricsRoute({ render, gauge: () => ({ set() {} }) as never }), isGuarded: true }],
+      guardRequest: guardLike(Operations.method.getReadiness, gate),
+    });
+  });
+  afterEach(() => metered.close());
+
+  const scrape = (headers: Record<string, string>) => fetch(`${metered.url}/metrics`, { headers });
+
+  it("are served to an admin key, and a refused caller makes nobody render them", async () => {
+    const projectKey = generateApiKey("testnet");
+    const refused = [await scrape({}), await scrape({ authorization: `Bearer ${projectKey}` })];
+    expect(refused.map(({ status }) => status)).toEqual([401, 401]);
+    expect(refused.map(({ headers }) => headers.get("www-authenticate"))).toEqual(["Bearer", "Bearer"]);
+    // Later calls with wrong keys are refused by their address.
+    const third = await scrape({ "x-api-key": "wrong" });
+    expect([third.status, third.headers.has("retry-after")]).toEqual([429, true]);
+    expect(renderCount).toBe(0);
+    const served = await scrape({ authorization: `Bearer ${ADMIN_KEY}` });
+    expect([served.status, await served.text()]).toEqual([200, "service_up 1\n"]);
+    expect(served.headers.get("cache-control")).toBe("no-store");
+    expect((await scrape({ "x-api-key": ADMIN_KEY })).status).toBe(200);
+  });
+
+  it("count as calls of their key, which has no more than its limit", async () => {
+    const statuses = [];
+    for (let count = 0; count < 4; count++) {
+      statuses.push((await scrape({ authorization: `Bearer ${ADMIN_KEY}` })).status);
+    }
+    expect(statuses).toEqual([200, 200, 200, 429]);
+    expect(renderCount).toBe(1);
+    expect(lookupCount).toBe(0);
+  });
+
+  it("are not served by a server that has no guard", async () => {
+    const options = { host: "127.0.0.1", port: 0, errors: createErrorMapping(() => {}), services: [] };
+    const routes = [{ ...healthRoute(), isGuarded: true }];
+    await expect(startServer({ ...options, routes })).rejects.toThrow("nothing guards /v1/health");
   });
 });
 

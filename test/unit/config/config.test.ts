@@ -71,6 +71,10 @@ describe("the configuration", () => {
   it("has one process for everything by default, and accepts api and worker only with shared stores", () => {
     expect(loadConfig({})).toMatchObject({ processType: "all", metricsPort: undefined });
     expect(loadConfig({ METRICS_PORT: "0" }).metricsPort).toBe(0);
+    // The quick start needs no key for its metrics.
+    expect(loadConfig({}).isMetricsPublic).toBe(true);
+    expect(loadConfig({ METRICS_PUBLIC: "false" }).isMetricsPublic).toBe(false);
+    expect(loadConfig({ DATABASE_URL: "postgresql://tss@127.0.0.1/tss" }).isMetricsPublic).toBe(false);
     expect(faultsOf({ PROCESS_TYPE: "both", ...SHARED })).toEqual([
       'PROCESS_TYPE: expected one of api, worker, all, found "both"',
     ]);

@@ -2,6 +2,7 @@ import { Code, createContextValues } from "@connectrpc/connect";
 import { afterEach, describe, expect, it } from "vitest";
 import { Signing } from "../../../gen/proto/tss/v1/signing_pb.ts";
 import { startProbes } from "../../../src/app/probe-routes.ts";
+import type { Config } from "../../../src/config/config.ts";
 import { metricsRoute } from "../../../src/health/health-and-metrics.ts";
 import { createMetrics, type Metrics } from "../../../src/telemetry/metrics.ts";
 import { observeCalls } from "../../../src/telemetry/observe-calls.ts";
@@ -13,24 +14,35 @@ afterEach(() => metrics?.close());
 const REQUEST = { query: new URLSearchParams(), isDraining: false };
 
 describe("the metrics", () => {
-  it("are on the callers' port only if the operator configures it", async () => {
-    metrics = createMetrics();
-    const options = { readiness: async () => ({ status: "ready", checks: [] }) as const, metrics };
-    const probes = (isMetricsPublic: boolean) =>
-      startProbes({
+  it("are on the port of the calls for an admin key, or for anyone if the operator says so", async () => {
+    const options = { readiness: async () => ({ status: "ready", checks: [] }) as const };
+    const probes = async (isMetricsPublic: boolean, processType: Config["processType"]) => {
+      metrics?.close();
+      metrics = createMetrics();
+      const found = await startProbes({
         ...options,
+        metrics,
         config: {
           host: "127.0.0.1",
           metricsPort: undefined,
           isMetricsPublic,
+          processType,
           connections: { maxCount: 0, maxPerAddressCount: 0 },
           trustedProxies: [],
         },
         lifecycle: undefined as never,
         log: silentLog as never,
       });
-    expect((await probes(false)).map(({ path }) => path)).toEqual(["/v1/health", "/v1/ready"]);
-    expect((await probes(true)).map(({ path }) => path)).toContain("/metrics");
+      return found.map(({ path, isGuarded }) => `${path}${isGuarded === true ? " for admin keys" : ""}`);
+    };
+    const others = ["/v1/health", "/v1/ready"];
+    for (const type of ["api", "all"] as const) {
+      expect(await probes(false, type)).toEqual([...others, "/metrics for admin keys"]);
+      expect(await probes(true, type)).toEqual([...others, "/metrics"]);
+    }
+    // A worker checks no keys.
+    expect(await probes(false, "worker")).toEqual(others);
+    expect(await probes(true, "worker")).toEqual([...others, "/metrics"]);
   });
 
   it("are rendered once a second in each format, however often they are read", async () => {
