@@ -13,7 +13,7 @@ export type Http1Request = IncomingMessage & {
   invite?: () => void;
 };
 
-/** Returns the body of a request in order to read it now: a caller that waits for `100 (Continue)` is told to send. */
+/** Returns the body of a request in order to read it now. Invites a caller that waits for `100 (Continue)` to send it. */
 export function bodyOf(request: ServerRequest): Readable {
   request.invite?.();
   return "stream" in request ? request.stream : request;

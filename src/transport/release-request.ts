@@ -46,7 +46,7 @@ export function releaseAfterReply(request: ServerRequest, reply: ServerReply, li
 
 /**
  * Sends the last bytes of a connection that is not read any further, and closes it once the peer has closed its side or
- * the time is over. What the peer still sends is discarded, because unread data would turn the close into a reset.
+ * the time is over. Discards the rest of the input, because unread data would turn the close into a reset.
  */
 export function endDiscarding(socket: Socket, lastBytes: string, lingerMs: number): void {
   socket.on("error", () => {});

@@ -104,7 +104,7 @@ describe("a caller that waits for 100 Continue", () => {
     await refuse(tooLarge === 200 ? 200 : 401, length(10));
   });
 
-  it("is told to continue once its key and length are accepted, and its connection stays open", async () => {
+  it("gets 100 once its key and length are accepted, and its connection stays open", async () => {
     const raw = await openRaw(server.port);
     for (let time = 0; time < 2; time++) {
       raw.socket.write(rawRequest("POST", GET_SIGN, { ...WAITING, ...length(BODY.length) }));
@@ -115,7 +115,7 @@ describe("a caller that waits for 100 Continue", () => {
     raw.socket.destroy();
   });
 
-  it("over HTTP/2 is told so at the same point", async () => {
+  it("over HTTP/2 gets 100 at the same point", async () => {
     const session = connect(server.url);
     const ask = (path: string, type: string) => {
       const headers = { ...WAITING, "content-type": type, ":method": "POST", ":path": path };
