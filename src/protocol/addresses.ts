@@ -5,7 +5,7 @@ import { ripemd160 } from "@noble/hashes/legacy.js";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { keccak_256 } from "@noble/hashes/sha3.js";
 import { bytesToHex, concatBytes } from "@noble/hashes/utils.js";
-import { bech32, bech32m } from "@scure/base";
+import { bech32, bech32m, createBase58check } from "@scure/base";
 import type { CurveName, HashName, SignatureAlgorithmName } from "./algorithms.ts";
 
 /**
@@ -33,18 +33,51 @@ export type BitcoinPrefix = "bc" | "tb" | "bcrt";
  * bitcoinP2wpkhAddress(publicKey); // "bc1q…"
  */
 export function bitcoinP2wpkhAddress(publicKey: Uint8Array, prefix: BitcoinPrefix = "bc"): string {
-  return encodeSegwitAddress(prefix, 0, ripemd160(sha256(checkedPoint(publicKey).toBytes(true))));
+  return encodeSegwitAddress(prefix, 0, publicKeyHash(publicKey));
 }
 
 /**
- * Returns the pay-to-Taproot address whose output key is the dWallet's x coordinate, without a tweak (unlike BIP-86),
- * because the network signs under the dWallet's own key. `prefix` selects the network; the default is `bc`, mainnet.
+ * Returns the address of P2WPKH inside P2SH (BIP-49), which old wallets can pay. ECDSA with DoubleSHA256 spends from it.
+ * `prefix` selects the network; the default is `bc`, mainnet.
+ *
+ * @example
+ * bitcoinP2shP2wpkhAddress(publicKey); // "3…"
+ */
+export function bitcoinP2shP2wpkhAddress(publicKey: Uint8Array, prefix: BitcoinPrefix = "bc"): string {
+  const redeemScript = concatBytes(Uint8Array.of(0, 20), publicKeyHash(publicKey));
+  return encodeLegacyAddress(prefix === "bc" ? 0x05 : 0xc4, ripemd160(sha256(redeemScript)));
+}
+
+/**
+ * Returns the pay-to-public-key-hash address (BIP-44), from the time before SegWit. ECDSA with DoubleSHA256 spends from
+ * it. `prefix` selects the network; the default is `bc`, mainnet.
+ *
+ * @example
+ * bitcoinP2pkhAddress(publicKey); // "1…"
+ */
+export function bitcoinP2pkhAddress(publicKey: Uint8Array, prefix: BitcoinPrefix = "bc"): string {
+  return encodeLegacyAddress(prefix === "bc" ? 0x00 : 0x6f, publicKeyHash(publicKey));
+}
+
+/**
+ * Returns the pay-to-Taproot address whose output key is the dWallet's x coordinate, without a tweak, because the
+ * network signs under the dWallet's own key. Wallets show another address for the same key, with the tweak of BIP-86;
+ * no dWallet can spend from that one. `prefix` selects the network; the default is `bc`, mainnet.
  *
  * @example
  * bitcoinP2trAddress(publicKey); // "bc1p…"
  */
 export function bitcoinP2trAddress(publicKey: Uint8Array, prefix: BitcoinPrefix = "bc"): string {
   return encodeSegwitAddress(prefix, 1, checkedPoint(publicKey).toBytes(true).subarray(1));
+}
+
+function publicKeyHash(publicKey: Uint8Array): Uint8Array {
+  return ripemd160(sha256(checkedPoint(publicKey).toBytes(true)));
+}
+
+/** Encodes an address from before SegWit: a version and a hash, in Base58Check. */
+function encodeLegacyAddress(version: number, hash: Uint8Array): string {
+  return createBase58check(sha256).encode(concatBytes(Uint8Array.of(version), hash));
 }
 
 /** Encodes a segregated-witness address: bech32 for version 0 (BIP-173), bech32m for the versions from 1 (BIP-350). */

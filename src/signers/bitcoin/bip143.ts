@@ -8,12 +8,13 @@ import {
   encodeScript,
   encodeVersion,
   outpoint,
+  publicKeyHashScript,
   readSighashType,
 } from "./sighash-parts.ts";
 
 /**
- * Encodes the BIP-143 pre-image of an input that spends a P2WPKH output: the message of an ECDSA signature with
- * DoubleSHA256. `publicKeyHash` is that of the output.
+ * Encodes the BIP-143 pre-image of an input that spends a P2WPKH output, also inside P2SH: the message of an ECDSA
+ * signature with DoubleSHA256. `publicKeyHash` is that of the output.
  */
 export function witnessV0PreImage(
   { version, lockTime, inputs, outputs }: UnsignedTransaction,
@@ -34,8 +35,7 @@ export function witnessV0PreImage(
       ? doubleSha256(...inputs.map(({ sequence }) => uint32ToLittleEndian(sequence)))
       : ZEROS,
     outpoint(input),
-    // DUP HASH160 <hash> EQUALVERIFY CHECKSIG
-    encodeScript(concatBytes(Uint8Array.of(0x76, 0xa9, 20), publicKeyHash, Uint8Array.of(0x88, 0xac))),
+    encodeScript(publicKeyHashScript(publicKeyHash)),
     encodeAmount(amountSats),
     uint32ToLittleEndian(input.sequence),
     all.isOutputs

@@ -17,8 +17,12 @@ export interface Input {
   readonly sequence: number;
   /** The output that it spends, if the PSBT contains it. */
   readonly spent: Output | undefined;
+  /** Whether the PSBT contains the whole transaction of that output, whose id proves the amount. */
+  readonly isProven: boolean;
+  /** The Taproot key from which the PSBT says that the output key was made. */
+  readonly internalKey: Uint8Array | undefined;
   readonly sighashType: number | undefined;
-  /** Returns whether it has this key's signature or a final witness. */
+  /** Returns whether it has this key's signature or is final. */
   isSignedBy(publicKey: Uint8Array): boolean;
 }
 
@@ -89,9 +93,12 @@ function readInput(transaction: Transaction, index: number): Input {
     outputIndex,
     sequence: sequence ?? DEFAULT_SEQUENCE,
     spent: spent && { amountSats: spent.amount, script: spent.script },
+    isProven: nonWitnessUtxo !== undefined,
+    internalKey: input.tapInternalKey,
     sighashType,
     isSignedBy: (publicKey) =>
       input.finalScriptWitness !== undefined ||
+      input.finalScriptSig !== undefined ||
       input.tapKeySig !== undefined ||
       (input.partialSig ?? []).some(([signer]) => equalBytes(signer, publicKey)),
   };

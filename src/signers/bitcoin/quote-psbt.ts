@@ -1,7 +1,7 @@
 import { signatureAlgorithmName, type TssClient } from "../../sdk/index.ts";
 import { readPublicKeyHex, withPublicKey } from "../message-signer.ts";
 import type { KnownKey, SigningClient, SigningKey } from "../signing-key.ts";
-import { type InputChoice, type PlannedInput, planInputs } from "./plan-inputs.ts";
+import { type InputChoice, type InputKind, type PlannedInput, planInputs } from "./plan-inputs.ts";
 import { parsePsbt, type UnsignedTransaction, unsignedTransaction } from "./psbt-transaction.ts";
 
 /**
@@ -34,7 +34,7 @@ export type PsbtClient = SigningClient & Pick<TssClient, "prices">;
 export interface PsbtQuote {
   readonly inputs: readonly {
     readonly index: number;
-    readonly kind: "p2wpkh" | "p2tr";
+    readonly kind: InputKind;
     readonly amountSats: bigint;
     readonly priceMicroUsd: bigint;
   }[];

@@ -39,12 +39,18 @@ export function encodeScript(script: Uint8Array): Uint8Array {
   return concatBytes(compactSize(script.length), script);
 }
 
+/** Returns the script of a P2PKH output: DUP HASH160 <hash> EQUALVERIFY CHECKSIG. */
+export function publicKeyHashScript(publicKeyHash: Uint8Array): Uint8Array {
+  return concatBytes(Uint8Array.of(0x76, 0xa9, 20), publicKeyHash, Uint8Array.of(0x88, 0xac));
+}
+
 /** Encodes a version in four bytes. It may be negative. */
 export function encodeVersion(version: number): Uint8Array {
   return uint32ToLittleEndian(version >>> 0);
 }
 
-function compactSize(length: number): Uint8Array {
+/** Encodes a count or a length. */
+export function compactSize(length: number): Uint8Array {
   if (length < 0xfd) return Uint8Array.of(length);
   if (length <= 0xffff) return Uint8Array.of(0xfd, length & 0xff, length >> 8);
   return concatBytes(Uint8Array.of(0xfe), uint32ToLittleEndian(length));

@@ -8,9 +8,9 @@ import { parsePsbt, unsignedTransaction } from "./psbt-transaction.ts";
 import { type PsbtClient, quoteInputs } from "./quote-psbt.ts";
 
 /**
- * Signs the inputs of a PSBT, of version 0 or 2, that pay to a dWallet on secp256k1: P2WPKH, and Taproot key-path
- * inputs whose output key is the dWallet's own, without a tweak (`bitcoinP2trAddress`). Returns the PSBT with the
- * signatures, not finalized. Each input is one signature and one charge. With an idempotency key, input 2 uses the key
+ * Signs the inputs of a PSBT, of version 0 or 2, that pay to a dWallet on secp256k1: P2WPKH, also inside P2SH, P2PKH,
+ * and Taproot key-path inputs whose output key is the dWallet's own, without a tweak (`bitcoinP2trAddress`). Returns the
+ * PSBT with the signatures, not finalized. Each input is one signature and one charge. With an idempotency key, input 2 uses the key
  * with `/2` appended: the same call continues after a failure, and signed inputs are not charged again.
  *
  * @throws {TssError} VALIDATION when the PSBT is malformed or an input cannot be signed; the message names it.
@@ -47,13 +47,14 @@ export async function signPsbt(
   }
   const messages = planned.map(({ index, algorithm, message }) => ({ name: index, algorithm, message }));
   const signatures = await signMessages(client, known, messages, signOptions);
-  for (const [at, { index, kind, sighashByte }] of planned.entries()) {
+  for (const [at, { index, kind, sighashByte, redeemScript }] of planned.entries()) {
     const compact = signatures[at]!.subarray(0, 64);
     const behind = sighashByte === 0 ? new Uint8Array() : Uint8Array.of(sighashByte);
     const update =
       kind === "p2tr"
         ? { tapKeySig: concatBytes(compact, behind) }
         : {
+            ...(redeemScript && { redeemScript }),
             partialSig: [
               [publicKey, concatBytes(secp256k1.Signature.fromBytes(compact).toBytes("der"), behind)],
             ] satisfies [Uint8Array, Uint8Array][],

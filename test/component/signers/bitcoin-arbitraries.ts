@@ -1,8 +1,14 @@
-import { p2pkh, p2tr, p2wpkh, RawTx, Transaction } from "@scure/btc-signer";
+import { p2pkh, p2sh, p2tr, p2wpkh, RawTx, Transaction } from "@scure/btc-signer";
 import fc from "fast-check";
 
 /** The owner of the output that an input spends. */
-export type InputKind = "own p2wpkh" | "own p2tr" | "other p2wpkh" | "other p2pkh";
+export type InputKind =
+  | "own p2wpkh"
+  | "own p2sh-p2wpkh"
+  | "own p2pkh"
+  | "own p2tr"
+  | "other p2wpkh"
+  | "other p2pkh";
 
 export interface MadePsbt {
   readonly transaction: Transaction;
@@ -23,6 +29,10 @@ export function scriptOf(kind: InputKind, publicKey: Uint8Array): Uint8Array {
   switch (kind) {
     case "own p2wpkh":
       return p2wpkh(publicKey).script;
+    case "own p2sh-p2wpkh":
+      return p2sh(p2wpkh(publicKey)).script;
+    case "own p2pkh":
+      return p2pkh(publicKey).script;
     case "own p2tr":
       // Without a tweak, which the library does not offer.
       return Uint8Array.of(0x51, 32, ...publicKey.subarray(1));
@@ -72,9 +82,9 @@ export function psbt(
           ...(sequence !== undefined && { sequence }),
           ...(sighashType !== undefined && { sighashType }),
         };
-        if (kind !== "other p2pkh") transaction.addInput({ txid, witnessUtxo: spent, ...common });
+        if (!kind.endsWith(" p2pkh")) transaction.addInput({ txid, witnessUtxo: spent, ...common });
         else {
-          // The inputs of others that are not SegWit carry the whole previous transaction.
+          // An input that is not SegWit carries the whole previous transaction.
           const previous = previousTransaction(txid, index, spent);
           transaction.addInput({ txid: previous.id, nonWitnessUtxo: previous.raw, ...common });
         }

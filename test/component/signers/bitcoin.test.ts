@@ -1,6 +1,8 @@
 import { schnorr, secp256k1 } from "@noble/curves/secp256k1.js";
 import { p2pkh, Transaction } from "@scure/btc-signer";
+import { initEccLib, Psbt, payments, Transaction as SpentTransaction } from "bitcoinjs-lib";
 import fc from "fast-check";
+import * as curve from "tiny-secp256k1";
 import { describe, expect, it } from "vitest";
 import { quotePsbt, signPsbt } from "../../../src/signers/bitcoin/index.ts";
 import { verifyBitcoinInput } from "../../support/bitcoin-verifier.ts";
@@ -73,6 +75,136 @@ describe("a PSBT that a dWallet signs", () => {
       }),
       RUNS,
     ));
+});
+
+describe("bitcoinjs-lib", () => {
+  initEccLib(curve);
+  const OWN = ["own p2wpkh", "own p2sh-p2wpkh", "own p2pkh", "own p2tr"] as const;
+  /** Whether it accepts this key's signature of an input. */
+  const accepts = (bytes: Uint8Array, index: number) => {
+    const parsed = Psbt.fromBuffer(bytes);
+    const { tapKeySig, tapInternalKey } = parsed.data.inputs[index]!;
+    // It looks for the signature of a key path only if the PSBT names an internal key. The output key verifies it.
+    if (tapKeySig && !tapInternalKey) parsed.updateInput(index, { tapInternalKey: PUBLIC_KEY.subarray(1) });
+    return parsed.validateSignaturesOfInput(index, (publicKey, hash, signature) =>
+      publicKey.length === 32
+        ? curve.verifySchnorr(hash, publicKey, signature)
+        : curve.verify(hash, publicKey, signature),
+    );
+  };
+
+  it("accepts the signature of each kind of input with each sighash type", () =>
+    fc.assert(
+      fc.asyncProperty(psbt(PUBLIC_KEY, { own: OWN }), async (made) => {
+        const client = known();
+        const signed = await signPsbt(client, client.key, made.transaction.toPSBT(0), {
+          sighashTypes: ALL_TYPES,
+        });
+        for (const index of ownInputs(made)) expect(accepts(signed, index)).toBe(true);
+      }),
+      RUNS,
+    ));
+
+  it("accepts it in no other transaction", () =>
+    fc.assert(
+      fc.asyncProperty(psbt(PUBLIC_KEY, { own: OWN, sighashTypes: [1] }), async (made) => {
+        const client = known();
+        const signed = Psbt.fromBuffer(await signPsbt(client, client.key, made.transaction.toPSBT(0)));
+        const other = read(made.transaction.toPSBT());
+        other.updateOutput(0, { amount: 1n });
+        const moved = Psbt.fromBuffer(other.toPSBT(0));
+        for (const [index, { partialSig, tapKeySig, redeemScript }] of signed.data.inputs.entries())
+          moved.updateInput(index, {
+            ...(partialSig && { partialSig }),
+            ...(tapKeySig && { tapKeySig }),
+            ...(redeemScript && { redeemScript }),
+          });
+        for (const index of ownInputs(made)) expect(accepts(moved.toBuffer(), index)).toBe(false);
+      }),
+      RUNS,
+    ));
+
+  it("finalizes and extracts a transaction with every kind of input", async () => {
+    const client = known();
+    const quote = await quotePsbt(client, client.key, pay(OWN).toPSBT(0));
+    expect(quote.inputs.map(({ kind }) => `own ${kind}`)).toEqual(OWN);
+    expect(quote.priceMicroUsd).toBe(37_000n);
+    const signed = Psbt.fromBuffer(await signPsbt(client, client.key, pay(OWN).toPSBT(0)));
+    const transaction = signed.finalizeAllInputs().extractTransaction();
+    expect(transaction).toBeInstanceOf(SpentTransaction);
+    expect(transaction.ins.map(({ script, witness }) => [script.length > 0, witness.length])).toEqual([
+      [false, 2],
+      [true, 2],
+      [true, 0],
+      [false, 1],
+    ]);
+  });
+
+  it("refuses a signature of the dWallet's own key for the tweaked key of BIP-86", () => {
+    const { output: script } = payments.p2tr({ internalPubkey: PUBLIC_KEY.subarray(1) });
+    const transaction = payFrom({ script: script! });
+    const hash = transaction.preimageWitnessV1(0, [script!], 0, [10_000n]);
+    transaction.updateInput(0, { tapKeySig: schnorr.sign(hash, PRIVATE_KEY) }, true);
+    expect(accepts(transaction.toPSBT(0), 0)).toBe(false);
+  });
+});
+
+describe("an input that a dWallet cannot sign", () => {
+  const other = schnorr.getPublicKey(new Uint8Array(32).fill(7));
+  const tweaked = payments.p2tr({ internalPubkey: PUBLIC_KEY.subarray(1) }).output!;
+  const single = payments.p2pk({ pubkey: PUBLIC_KEY });
+  it.each<[string, Uint8Array]>([
+    ["pays to this key with a tweak, as BIP-86 and every wallet make it", tweaked],
+    ["is P2TR of another key", Uint8Array.of(0x51, 32, ...other)],
+    ["is P2WPKH of another key", payments.p2wpkh({ pubkey: Uint8Array.of(2, ...other) }).output!],
+    ["is P2PKH of another key", payments.p2pkh({ pubkey: Uint8Array.of(2, ...other) }).output!],
+    ["is P2SH of another key or script", payments.p2sh({ redeem: single }).output!],
+    ["is P2WSH", payments.p2wsh({ redeem: single }).output!],
+    ["is P2PK", single.output!],
+    ["spends a script of an unknown kind", Uint8Array.of(0x51)],
+  ])("is refused, with what it is and what is supported: %s", async (text, script) => {
+    for (const [options, field] of [
+      [{}, text.includes("tweak") ? "inputs[0]" : "psbt"],
+      [{ inputs: [0] }, "inputs[0]"],
+    ] as const) {
+      const client = known();
+      const refused = signPsbt(client, client.key, payFrom({ script }).toPSBT(), options);
+      await expect(refused).rejects.toMatchObject({ reason: "VALIDATION", metadata: { field } });
+      await expect(refused).rejects.toThrow(text);
+      await expect(refused).rejects.toThrow("A dWallet signs P2WPKH, P2SH-P2WPKH, P2PKH, and P2TR");
+      expect(client.asked).toEqual([]);
+    }
+  });
+
+  it("stops the signatures of the others if it has a tweaked key of this dWallet, unless they are chosen", async () => {
+    const client = known();
+    const internalKey = { tapInternalKey: PUBLIC_KEY.subarray(1) };
+    for (const transaction of [
+      payFrom({ script: scriptOf("own p2wpkh", PUBLIC_KEY) }, { script: tweaked }),
+      // Made from the key and a script.
+      payFrom(
+        { script: scriptOf("own p2wpkh", PUBLIC_KEY) },
+        { script: Uint8Array.of(0x51, 32, ...other), ...internalKey },
+      ),
+    ]) {
+      const refused = signPsbt(client, client.key, transaction.toPSBT());
+      await expect(refused).rejects.toMatchObject({ metadata: { field: "inputs[1]" } });
+      expect(client.asked).toEqual([]);
+      await signPsbt(client, client.key, transaction.toPSBT(), { inputs: [0] });
+      expect(client.asked.splice(0)).toHaveLength(1);
+    }
+    // The untweaked output key may be named as its own internal key.
+    const plain = payFrom({ script: scriptOf("own p2tr", PUBLIC_KEY), ...internalKey });
+    expect((await quotePsbt(client, client.key, plain.toPSBT())).inputs).toHaveLength(1);
+  });
+
+  it("is one of P2PKH whose amount no previous transaction proves", async () => {
+    const client = known();
+    const transaction = payFrom({ script: scriptOf("own p2pkh", PUBLIC_KEY) });
+    const refused = signPsbt(client, client.key, transaction.toPSBT());
+    await expect(refused).rejects.toMatchObject({ reason: "VALIDATION", metadata: { field: "inputs[0]" } });
+    await expect(refused).rejects.toThrow("lacks the whole transaction that it spends from");
+  });
 });
 
 describe("signing a PSBT", () => {
@@ -199,14 +331,31 @@ function pay(
   { sighashType, isBlind = false }: { sighashType?: number; isBlind?: boolean } = {},
 ): Transaction {
   const transaction = new Transaction({ ...LENIENT });
-  for (const [at, kind] of kinds.entries())
+  for (const [at, kind] of kinds.entries()) {
+    const txid = new Uint8Array(32).fill(at + 1);
+    const spent = { script: scriptOf(kind, PUBLIC_KEY), amount: 10_000n };
+    const previous = previousTransaction(txid, at, spent);
     transaction.addInput({
-      txid: new Uint8Array(32).fill(at + 1),
+      ...(kind === "own p2pkh"
+        ? { txid: previous.id, nonWitnessUtxo: previous.raw }
+        : { txid, witnessUtxo: spent }),
       index: at,
-      witnessUtxo: { script: scriptOf(kind, PUBLIC_KEY), amount: 10_000n },
       ...(at === kinds.length - 1 && sighashType !== undefined && { sighashType }),
     });
+  }
   if (isBlind) transaction.addInput({ txid: new Uint8Array(32).fill(9), index: 0 });
+  transaction.addOutput({ script: p2pkh(PUBLIC_KEY).script, amount: 1_000n });
+  return transaction;
+}
+
+/** A PSBT that spends 10,000 satoshis of each script. */
+function payFrom(...spent: readonly { script: Uint8Array; tapInternalKey?: Uint8Array }[]): Transaction {
+  const transaction = new Transaction({ ...LENIENT });
+  for (const [index, { script, ...fields }] of spent.entries())
+    transaction.addInput({
+      ...{ txid: new Uint8Array(32).fill(5), index, witnessUtxo: { script, amount: 10_000n } },
+      ...fields,
+    });
   transaction.addOutput({ script: p2pkh(PUBLIC_KEY).script, amount: 1_000n });
   return transaction;
 }

@@ -2,6 +2,7 @@ import { Ed25519PublicKey } from "@mysten/sui/keypairs/ed25519";
 import { Secp256k1PublicKey } from "@mysten/sui/keypairs/secp256k1";
 import { Secp256r1PublicKey } from "@mysten/sui/keypairs/secp256r1";
 import { encodeAddress } from "@polkadot/util-crypto";
+import { networks, payments } from "bitcoinjs-lib";
 import { computeAddress, encodeBase58, hexlify } from "ethers";
 import fc from "fast-check";
 import { pointFromScalar } from "tiny-secp256k1";
@@ -9,6 +10,8 @@ import { expect, test } from "vitest";
 import {
   addressesOfKey,
   addressOfKey,
+  bitcoinP2pkhAddress,
+  bitcoinP2shP2wpkhAddress,
   bitcoinP2trAddress,
   bitcoinP2wpkhAddress,
   ethereumAddress,
@@ -75,13 +78,37 @@ test("segregated-witness addresses equal those of BIP-173 and BIP-350", () => {
   expect(bitcoinP2trAddress(key)).toBe("bc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqzk5jj0");
 });
 
+test("each Bitcoin address equals bitcoinjs-lib's, on each network", () => {
+  fc.assert(
+    fc.property(secpKey, (pubkey) => {
+      for (const [prefix, name] of [
+        ["bc", "bitcoin"],
+        ["tb", "testnet"],
+        ["bcrt", "regtest"],
+      ] as const) {
+        const network = networks[name];
+        const nested = payments.p2wpkh({ pubkey, network });
+        expect(bitcoinP2wpkhAddress(pubkey, prefix)).toBe(nested.address);
+        expect(bitcoinP2shP2wpkhAddress(pubkey, prefix)).toBe(
+          payments.p2sh({ redeem: nested, network }).address,
+        );
+        expect(bitcoinP2pkhAddress(pubkey, prefix)).toBe(payments.p2pkh({ pubkey, network }).address);
+      }
+    }),
+    { numRuns: 20 },
+  );
+});
+
 test("no key of another form or curve has an address, because coins sent there would be lost", () => {
   const secp = hexToBytes("0279be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798");
   // Its x coordinate, 5, is on no point of the curve.
   const offCurve = hexToBytes(`02${"5".padStart(64, "0")}`);
   const uncompressed = pointFromScalar(hexToBytes("1".padStart(64, "0")), false)!;
   const short = secp.subarray(1);
-  const ofSecp = [ethereumAddress, bitcoinP2wpkhAddress, bitcoinP2trAddress];
+  const ofSecp = [
+    ...[ethereumAddress, bitcoinP2wpkhAddress, bitcoinP2trAddress],
+    ...[bitcoinP2pkhAddress, bitcoinP2shP2wpkhAddress],
+  ];
   for (const key of [offCurve, uncompressed, short])
     for (const addressOf of ofSecp) expect(() => addressOf(key)).toThrow(RangeError);
   for (const scheme of ["SECP256K1", "SECP256R1"] as const) {
