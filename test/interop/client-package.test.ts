@@ -15,7 +15,7 @@ import { runProgram } from "./run-program.ts";
 const PACKAGES_MAX = 14;
 const MEGABYTES_MAX = 12;
 /** The libraries of the signers. */
-const LIBRARIES = ["viem", "ethers", "@solana/kit", "@scure/btc-signer"];
+const LIBRARIES = ["viem", "ethers", "@solana/kit", "@scure/btc-signer", "@mysten/sui"];
 /** Packages that only a server needs. */
 const SERVER_PACKAGES =
   /^(@prisma\/|@electric-sql\/|@ika\.xyz\/|@mysten\/sui$|typescript$|ioredis$|pg$|pino$|prom-client$|@connectrpc\/connect-node$)/;
@@ -186,7 +186,7 @@ describe("the client's package", () => {
       "makes an operator's client",
       'import { createAdminClient as createClient } from "threshold-signing-client/admin";',
       [],
-      47,
+      49,
     ],
     [
       "makes an engine whose workers' program is part of the page",
