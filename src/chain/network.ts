@@ -8,6 +8,7 @@ import type { Secret } from "../telemetry/secret.ts";
 import { type BackOff, type BackOffs, createBackOffs } from "./back-off.ts";
 import { boundMessages } from "./bound-messages.ts";
 import { createFullnodes, type FullnodeStatus, type Fullnodes } from "./fullnodes.ts";
+import { fetchFullnode } from "./network-fetch.ts";
 import { withDeadline } from "./with-deadline.ts";
 
 /**
@@ -34,7 +35,7 @@ export async function connectNetwork(options: NetworkOptions): Promise<ChainNetw
     fullnodes: fullnodes.statuses,
     pinChain: fullnodes.pinChain,
     client,
-    fetch: options.fetch ?? fetch,
+    fetch: options.fetch ?? fetchFullnode,
     onMixUp: options.onMixUp,
     backOff: backOffs.work,
     backOffs,
@@ -81,7 +82,7 @@ export interface NetworkAccess {
   readonly gasStationSecret?: Secret<Uint8Array> | undefined;
   /** The wallets' addresses. Ignored if the hot wallet's secret is known. */
   readonly walletAddresses?: WalletAddresses | undefined;
-  /** The fetch function for the hosts of the network's configuration. Default: the global one. */
+  /** The fetch function for the hosts of the network's configuration. Default: the global one, with native gRPC. */
   readonly fetch?: typeof fetch;
 }
 
@@ -180,7 +181,7 @@ function walletsOf({ name, hotWalletSecret, gasStationSecret, walletAddresses }:
 
 function openFullnodes(options: NetworkOptions): Fullnodes {
   const { name, clock, chain, onSwitch, otherFullnodeUrls = [] } = options;
-  const send: typeof fetch = (input, init) => (options.fetch ?? fetch)(input, init);
+  const send: typeof fetch = (input, init) => (options.fetch ?? fetchFullnode)(input, init);
   const urls = [options.fullnodeUrl, ...otherFullnodeUrls].map((url) => url.reveal());
   return createFullnodes({
     ...{ urls, chain, send, clock, onSwitch },

@@ -1,3 +1,4 @@
+import { FULLNODE_URL } from "../config/network.ts";
 import { CURVE_ALGORITHMS, type CurveAlgorithm } from "../protocol/algorithms.ts";
 import { hexToBytes } from "../protocol/bytes.ts";
 import { type ReadValue, WrongValue } from "./option.ts";
@@ -41,6 +42,10 @@ export const positiveMicroUsd: ReadValue<bigint> = (value) => {
 /** The URL of a server. */
 export const httpUrl: ReadValue<string> = (value) =>
   URL.canParse(value) && /^https?:/i.test(value) ? value : wrong("takes an http(s) URL");
+
+/** The URL of a fullnode, for gRPC-web or for native gRPC. */
+export const fullnodeUrl: ReadValue<string> = (value) =>
+  URL.canParse(value) && FULLNODE_URL.test(value) ? value : wrong("takes an http(s) or grpc(s) URL");
 
 /** An integer within bounds. */
 export const count =

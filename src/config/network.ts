@@ -37,8 +37,8 @@ export function readNetworkAddress(read: ConfigReader<VariableName>, name: Netwo
     read.required(variable, /^0x[0-9a-f]{64}$/, "0x and 64 hex digits");
   const [fullnodeUrl, ...otherFullnodeUrls] = read.requiredSecretUrls(
     `SUI_GRPC_URL_${upper}`,
-    /^https?:\/\//,
-    "http(s) URLs, comma-separated",
+    FULLNODE_URL,
+    "http(s) or grpc(s) URLs, comma-separated",
   );
   return {
     ...{ name, fullnodeUrl, otherFullnodeUrls },
@@ -58,6 +58,9 @@ export function readNetworkAddress(read: ConfigReader<VariableName>, name: Netwo
   };
 }
 
+/** The URL of a fullnode: gRPC-web over http(s), or gRPC over HTTP/2 with grpcs (TLS) or grpc (clear text). */
+export const FULLNODE_URL = /^(?:https?|grpcs?):\/\/[^/]/;
+
 /** The variables of networks and their addresses, a part of the table of all variables. */
 export const NETWORK_VARIABLES = [
   {
@@ -74,7 +77,7 @@ export const NETWORK_VARIABLES = [
   {
     name: "SUI_GRPC_URL_TESTNET",
     description:
-      "The service's own testnet fullnodes, comma-separated, in the order in which they are tried; a URL may contain a provider's key and stays secret",
+      "The service's own testnet fullnodes, comma-separated, in the order in which they are tried; https:// takes gRPC-web, grpcs:// native gRPC over HTTP/2; a URL may contain a provider's key and stays secret",
     secret: true,
   },
   { name: "SUI_GRPC_URL_MAINNET", description: "The same on mainnet", secret: true },

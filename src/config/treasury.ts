@@ -1,6 +1,6 @@
 import { Secret } from "../telemetry/secret.ts";
 import { ConfigError } from "./config-error.ts";
-import { NETWORK_NAMES, type NetworkName } from "./network.ts";
+import { FULLNODE_URL, NETWORK_NAMES, type NetworkName } from "./network.ts";
 import { ConfigReader } from "./reader.ts";
 import { CONFIG_VARIABLES } from "./variables.ts";
 
@@ -48,7 +48,7 @@ function readUrl(read: Reader, name: NetworkName): Secret | undefined {
   }
   const variable = name === "testnet" ? "SUI_GRPC_URL_TESTNET" : "SUI_GRPC_URL_MAINNET";
   if (!read.isSet(variable)) return undefined;
-  return read.requiredSecretUrls(variable, /^https?:\/\//, "http(s) URLs, comma-separated")[0];
+  return read.requiredSecretUrls(variable, FULLNODE_URL, "http(s) or grpc(s) URLs, comma-separated")[0];
 }
 
 function readOnlyNetwork(read: Reader): NetworkName {

@@ -1,8 +1,10 @@
+import { fetchFullnode } from "../chain/network-fetch.ts";
+
 /**
  * Returns a fetch with a time limit, so that a fullnode that hangs does not keep the process alive after the checks.
- * Default: the global fetch.
+ * Default: the global fetch, with native gRPC.
  */
-export function fetchInTime(send: typeof fetch = fetch): typeof fetch {
+export function fetchInTime(send: typeof fetch = fetchFullnode): typeof fetch {
   return (input, init) => {
     const deadline = AbortSignal.timeout(CALL_TIMEOUT_MS);
     return send(input, {

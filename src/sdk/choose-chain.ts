@@ -1,7 +1,9 @@
+import { isNativeGrpcUrl } from "../protocol/native-grpc.ts";
 import { type ChainPins, pinsOf } from "./chain-pins.ts";
 import { checkObjectId } from "./checks.ts";
 import { TssError } from "./errors.ts";
 import type { Network } from "./names.ts";
+import { hasHttp2 } from "./node-http2.ts";
 
 /**
  * Chooses the chain that a client trusts. On testnet and mainnet the client pins everything and ignores the service's
@@ -51,9 +53,12 @@ function chosenUrls({ fullnodeUrl }: ChainChoice): readonly string[] | undefined
   if (urls.length === 0 || urls.length > MAX_FULLNODE_COUNT) {
     throw invalid("fullnodeUrl", `must be 1 to ${MAX_FULLNODE_COUNT} URLs`);
   }
-  if (!urls.every(isHttpUrl)) throw invalid("fullnodeUrl", "must be http or https URLs without credentials");
-  // A repeated fullnode would only agree with itself.
-  if (new Set(urls.map((url) => new URL(url).href)).size < urls.length) {
+  if (!urls.every((url) => isUrlOf(/^(https?|grpcs?):$/, url)))
+    throw invalid("fullnodeUrl", "must be http(s) or grpc(s) URLs without credentials");
+  if (urls.some(isNativeGrpcUrl) && !hasHttp2())
+    throw invalid("fullnodeUrl", "native gRPC needs Node: use the fullnode's http(s) URL here");
+  // A repeated fullnode would only agree with itself, also in another protocol.
+  if (new Set(urls.map((url) => new URL(url.replace(/^grpc/i, "http")).href)).size < urls.length) {
     throw invalid("fullnodeUrl", "must not name a fullnode twice");
   }
   return urls;
@@ -61,9 +66,13 @@ function chosenUrls({ fullnodeUrl }: ChainChoice): readonly string[] | undefined
 
 /** Returns whether a text is an http or https URL without credentials. */
 export function isHttpUrl(text: string): boolean {
+  return isUrlOf(/^https?:$/, text);
+}
+
+function isUrlOf(scheme: RegExp, text: string): boolean {
   try {
-    const { protocol, username, password } = new URL(text);
-    return /^https?:$/.test(protocol) && username === "" && password === "";
+    const { protocol, host, username, password } = new URL(text);
+    return scheme.test(protocol) && host !== "" && username === "" && password === "";
   } catch {
     return false;
   }

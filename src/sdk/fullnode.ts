@@ -1,9 +1,11 @@
 import type { ClientWithCoreApi } from "@mysten/sui/client";
 import { SuiGrpcClient } from "@mysten/sui/grpc";
 import { type FullnodeObject, readFullnodeObjects } from "../protocol/chain-reader.ts";
+import { withNativeGrpc } from "../protocol/native-grpc.ts";
 import type { Network } from "./names.ts";
+import { connectHttp2 } from "./node-http2.ts";
 
-/** Connects to a fullnode at a gRPC-web URL. It sends nothing before the first call. */
+/** Connects to a fullnode at a URL of gRPC-web or, in Node, of native gRPC. It sends nothing before the first call. */
 export function connectFullnode(network: Network, url: string): ConnectedFullnode {
   const client = new SuiGrpcClient({ network, baseUrl: url, format: "binary", fetch: fetchBounded });
   return {
@@ -51,9 +53,11 @@ export interface ConnectedFullnode extends Fullnode {
  */
 const MAX_REPLY_BYTES = 4 * 1024 * 1024;
 
-/** Like fetch, but ends the reply's body with an error when it exceeds the limit. */
-async function fetchBounded(input: RequestInfo | URL, init?: RequestInit): Promise<Response> {
-  const reply = await fetch(input, init);
+const native = withNativeGrpc((input, init) => fetch(input, init), connectHttp2);
+
+/** Like fetch, but ends the reply's body with an error when it exceeds the limit, and takes URLs of native gRPC. */
+export async function fetchBounded(input: RequestInfo | URL, init?: RequestInit): Promise<Response> {
+  const reply = await native.fetch(input, init);
   const { status, statusText, headers } = reply;
   // The Sui client reads these fields, and a body that is a stream or an async iterable.
   return { status, statusText, headers, body: boundedBody(reply) } as unknown as Response;

@@ -7,6 +7,7 @@ import { custodyPlaces } from "../protocol/treasury-custody.ts";
 import { dwalletExits, refusedReleases } from "../protocol/treasury-exits.ts";
 import type { Action } from "./action.ts";
 import { TssError } from "./errors.ts";
+import { fetchBounded } from "./fullnode.ts";
 import { TREASURY } from "./object-kinds.ts";
 import type { SubmitArgs } from "./submit-authorization.ts";
 import type { SignedTreasuryConsent } from "./treasury-authorization.ts";
@@ -19,7 +20,12 @@ export async function submitConsent(
 ): Promise<SubmittedConsent> {
   const { signal } = action;
   const { signer } = args;
-  const client = new SuiGrpcClient({ network: "custom", baseUrl: args.fullnode, format: "binary" });
+  const client = new SuiGrpcClient({
+    network: "custom",
+    baseUrl: args.fullnode,
+    format: "binary",
+    fetch: fetchBounded,
+  });
   const { core } = client;
   const { chainIdentifier } = await reach(core.getChainIdentifier({ signal }));
   if (chainIdentifier !== toBase58(consent.chain))

@@ -23,7 +23,7 @@ const PATTERNS: readonly [RegExp, string][] = [
   [/\bsuiprivkey1[0-9a-z]{8,}/g, "suiprivkey1[redacted]"],
   [/(-----BEGIN [A-Z ]*PRIVATE KEY-----)(?:[\w+/=\s]|\\[nr])*/g, "$1[redacted]"],
   [/\b(Bearer|Basic)(?: |%20)+[\w.~+/=%-]{8,}/gi, "$1 [redacted]"],
-  [/\b(https?:\/\/)[^\s/"'\\]+@/gi, "$1[redacted]@"],
+  [/\b((?:https?|grpcs?):\/\/)[^\s/"'\\]+@/gi, "$1[redacted]@"],
   [/\b([a-z][a-z0-9+.-]*:\/\/[^\s/:@"'\\]*:)[^\s/"'\\]+@/gi, "$1[redacted]@"],
   [/([?&](?:api[-_]?key|access[-_]?token|token|key|secret|password)=)[^\s&#"'\\]{8,}/gi, "$1[redacted]"],
 ];
@@ -63,7 +63,7 @@ function partsOf(secret: string): string[] {
 }
 
 function credentialsIn({ password, protocol, pathname, searchParams }: URL): string[] {
-  if (!/^https?:$/.test(protocol)) return [password];
+  if (!/^(?:https?|grpcs?):$/.test(protocol)) return [password];
   const segments = pathname.split("/").filter((segment) => segment.length >= LEAST_KEY_CHARACTERS);
   return [password, ...segments, ...searchParams.values()];
 }

@@ -1,4 +1,4 @@
-import { grpcWebContentType, grpcWebFormat } from "../../src/localnet/fullnode/grpc-web.ts";
+import { encodeGrpcWebBody, grpcWebContentType, grpcWebFormat } from "../../src/localnet/fullnode/grpc-web.ts";
 import { NoAnswer } from "../../src/localnet/fullnode/unary-method.ts";
 import type { LocalChain } from "../../src/localnet/local-chain.ts";
 
@@ -12,15 +12,16 @@ export function inProcessFetch({ answerCall }: Pick<LocalChain, "answerCall">): 
     const format = grpcWebFormat(contentType ?? undefined);
     if (format === undefined) throw new TypeError(`not gRPC-web: ${contentType}`);
     const octets = Buffer.from(init?.body as Uint8Array<ArrayBuffer>);
-    const body = await untilGone(init?.signal ?? undefined, () =>
+    const { message, status } = await untilGone(init?.signal ?? undefined, () =>
       answerCall(new URL(String(input)).pathname, octets, format),
     );
+    const body = encodeGrpcWebBody(message, status, format);
     return new Response(new Uint8Array(body), { headers: { "content-type": grpcWebContentType(format) } });
   };
 }
 
 /** Ends like a call over a socket: with the reply, with the caller's abort, or with the connection. */
-function untilGone(signal: AbortSignal | undefined, call: () => Promise<Buffer>): Promise<Buffer> {
+function untilGone<T>(signal: AbortSignal | undefined, call: () => Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason);
     signal?.addEventListener("abort", () => reject(signal.reason), { once: true });

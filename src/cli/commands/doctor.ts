@@ -4,7 +4,7 @@ import { runNetworkDoctor } from "../../health/doctor/network/network-doctor.ts"
 import { TARGET_NETWORKS } from "../../health/doctor/network/network-target.ts";
 import { command, EXIT, UsageError } from "../command.ts";
 import { flag, optional } from "../option.ts";
-import { choiceOf, httpUrl } from "../option-values.ts";
+import { choiceOf, fullnodeUrl } from "../option-values.ts";
 
 export const doctorCommand = command({
   summary: "check everything that the service needs, and give advice",
@@ -20,7 +20,7 @@ export const doctorCommand = command({
       `check this network: ${TARGET_NETWORKS.join(", ")}`,
       choiceOf(TARGET_NETWORKS),
     ),
-    fullnode: optional("<url>", "with --network: the fullnode to check", httpUrl),
+    fullnode: optional("<url>", "with --network: the fullnode to check", fullnodeUrl),
     only: optional(
       "<network>",
       "of the networks of NETWORKS, check only this one",
@@ -28,13 +28,13 @@ export const doctorCommand = command({
     ),
     json: flag("print a JSON object"),
   },
-  async run({ network: name, fullnode: fullnodeUrl, only, json }, { environment, print }) {
-    if (name === undefined && fullnodeUrl !== undefined) throw new UsageError("--fullnode needs --network");
+  async run({ network: name, fullnode, only, json }, { environment, print }) {
+    if (name === undefined && fullnode !== undefined) throw new UsageError("--fullnode needs --network");
     if (name !== undefined && only !== undefined)
       throw new UsageError("--only and --network exclude each other");
     const findings = await (name === undefined
       ? runDoctor(environment, { only })
-      : runNetworkDoctor({ name, fullnodeUrl }, environment));
+      : runNetworkDoctor({ name, fullnodeUrl: fullnode }, environment));
     const isHealthy = findings.every(({ status }) => status !== "fail");
     print(json ? JSON.stringify({ isHealthy, findings }, undefined, 2) : describe(findings));
     return isHealthy ? EXIT.done : EXIT.failed;

@@ -1,5 +1,6 @@
 import { getNetworkConfig, type IkaConfig } from "@ika.xyz/sdk";
 import { GrpcWebFetchTransport, SuiGrpcClient } from "@mysten/sui/grpc";
+import { fetchFullnode } from "../../chain/network-fetch.ts";
 import { loadTreasuryConfig } from "../../config/config.ts";
 import { NETWORK_NAMES, type NetworkName } from "../../config/network.ts";
 import { describeLocalnet } from "../../config/network-access.ts";
@@ -10,7 +11,7 @@ import type { CommandContext } from "../command.ts";
 import { messageOf, UnreachableError } from "../failure.ts";
 import { findLocalnet } from "../find-localnet.ts";
 import { optional } from "../option.ts";
-import { choiceOf, httpUrl, objectId } from "../option-values.ts";
+import { choiceOf, fullnodeUrl, objectId } from "../option-values.ts";
 
 /**
  * Connects to a fullnode, without the service and its database. Throws if the fullnode serves another network's chain.
@@ -40,7 +41,7 @@ export async function openTreasuryChain(
 /** The options that select a command's chain and Treasury. */
 export const TARGET_OPTIONS = {
   network: optional("<network>", "the network; default the one of NETWORKS", choiceOf(NETWORK_NAMES)),
-  fullnode: optional("<url>", "the fullnode; default the configured one, else Sui's public one", httpUrl),
+  fullnode: optional("<url>", "the fullnode; default the configured one, else Sui's public one", fullnodeUrl),
   treasury: optional("<id>", "the Treasury; default the configured one", objectId),
   package: optional("<id>", "the newest version of its package; default the configured one", objectId),
 };
@@ -79,7 +80,7 @@ async function urlOf(
 function createClient(network: NetworkName, baseUrl: string): SuiGrpcClient {
   const inTime: typeof fetch = (input, init) => {
     const deadline = AbortSignal.timeout(CALL_TIMEOUT_MS);
-    return fetch(input, {
+    return fetchFullnode(input, {
       ...init,
       signal: init?.signal ? AbortSignal.any([init.signal, deadline]) : deadline,
     });

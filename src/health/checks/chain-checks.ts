@@ -1,12 +1,13 @@
 import { SuiGrpcClient } from "@mysten/sui/grpc";
 import sql from "sql-template-tag";
 import type { NetworkAccess } from "../../chain/network.ts";
+import { isNativeGrpcUrl } from "../../protocol/native-grpc.ts";
 import { canBeChainOf } from "../../protocol/network-traits.ts";
 import { text } from "../../store/columns.ts";
 import type { Queryable } from "../../store/database.ts";
 import { isSchemaMissing } from "../../store/sql-errors.ts";
 import { readRows } from "../../store/statements.ts";
-import type { Secret } from "../../telemetry/secret.ts";
+import { Secret } from "../../telemetry/secret.ts";
 import { fetchInTime } from "../fetch-in-time.ts";
 import { type Finding, type HealthCheck, NotChecked, needed } from "./health-check.ts";
 import { type HealthChain, type NetworkSubject, reachable } from "./health-subject.ts";
@@ -24,7 +25,7 @@ export function chainChecks(subject: NetworkSubject): HealthCheck[] {
         reason:
           "no fullnode of this chain answers, so accepted requests wait: check the fullnode's URL and that it runs",
       },
-      look: () => lookAtFullnode(chain),
+      look: () => lookAtFullnode(subject),
     },
     {
       name: "chain",
@@ -56,14 +57,21 @@ export async function missingObjects(client: SuiGrpcClient, objectIds: readonly 
   return objectIds.filter((_, index) => objects[index] === undefined || objects[index] instanceof Error);
 }
 
-async function lookAtFullnode(chain: HealthChain): Promise<Finding> {
+async function lookAtFullnode({ chain, isOpen }: NetworkSubject): Promise<Finding> {
   const access = await chain.access();
-  const { name, fullnodeUrl, otherFullnodeUrls = [] } = access;
+  const { name, fullnodeUrl, otherFullnodeUrls = [], fetch } = access;
   const client = await chain.client();
-  const { chainIdentifier } = await client.core.getChainIdentifier();
+  let chainIdentifier: string;
+  try {
+    ({ chainIdentifier } = await client.core.getChainIdentifier());
+  } catch (cause) {
+    // A replica asks for its readiness again and again, and its URL has worked.
+    if (isOpen !== undefined) throw cause;
+    throw new Error(await explainSilence(fullnodeUrl, fetch), { cause });
+  }
   const urls = [fullnodeUrl, ...otherFullnodeUrls];
   const [latencyMs, faults] = await Promise.all([latencyOf(client), faultsOf(access, urls, chainIdentifier)]);
-  const hosts = urls.map((url) => new URL(url.reveal()).host).join(", ");
+  const hosts = urls.map((url) => `${new URL(url.reveal()).host} (${protocolOf(url)})`).join(", ");
   const found = `${name}, chain ${chainIdentifier}, at ${hosts}, ${latencyMs} ms`;
   if (faults.length === urls.length) throw new Error(faults.join("; "));
   if (faults.length > 0) {
@@ -73,6 +81,31 @@ async function lookAtFullnode(chain: HealthChain): Promise<Finding> {
   if (latencyMs <= SLOW_MS) return { status: "ok", found };
   return { status: "warn", found, advice: "use a fullnode that is nearer or less busy" };
 }
+
+/** Returns the protocol that a fullnode's URL selects. */
+export function protocolOf(url: Secret): string {
+  return isNativeGrpcUrl(url.reveal()) ? "native gRPC" : "gRPC-web";
+}
+
+/** Describes a fullnode that does not answer. Asks it in the other protocol. */
+export async function explainSilence(url: Secret, send?: typeof fetch): Promise<string> {
+  const { host, protocol } = new URL(url.reveal());
+  const other = OTHER_PROTOCOL[protocol] ?? protocol;
+  const baseUrl = url.reveal().replace(/^[a-z]+:/i, other);
+  const client = new SuiGrpcClient({ network: "any", baseUrl, format: "binary", fetch: fetchInTime(send) });
+  try {
+    await client.core.getChainIdentifier();
+  } catch {
+    return `${host} does not answer`;
+  }
+  return `${host} does not speak ${protocolOf(url)}, but ${protocolOf(new Secret(baseUrl))}: begin its URL with ${other}//`;
+}
+
+/** The schemes of gRPC-web and of native gRPC for the same port. */
+const OTHER_PROTOCOL: Readonly<Record<string, string>> = {
+  ...{ "https:": "grpcs:", "http:": "grpc:" },
+  ...{ "grpcs:": "https:", "grpc:": "http:" },
+};
 
 /** Resolves with the time of a call in milliseconds. The client caches the chain identifier, but not this answer. */
 async function latencyOf(client: SuiGrpcClient): Promise<number> {

@@ -1,17 +1,23 @@
 import type { WriteLog } from "../write-log.ts";
 import { RpcFailure, Status } from "./failures.ts";
-import { decodeGrpcWebBody, encodeGrpcWebBody, type GrpcWebFormat } from "./grpc-web.ts";
+import { decodeGrpcWebBody, type GrpcWebFormat } from "./grpc-web.ts";
 import { NoAnswer, type UnaryMethod } from "./unary-method.ts";
 
 /**
- * Answers a call over any transport: takes the path and a gRPC-web body, returns a gRPC-web body, also for failures. It
- * only rejects with {@link NoAnswer}, when the caller must get no answer.
+ * Answers a call over any transport: takes the path and the body, whose binary format gRPC and gRPC-web share. It only
+ * rejects with {@link NoAnswer}, when the caller must get no answer.
  */
 export type AnswerCall = (
   path: string,
   octets: Buffer | Promise<Buffer>,
   format: GrpcWebFormat,
-) => Promise<Buffer>;
+) => Promise<Answer>;
+
+/** The message, which a failure lacks, and the status. */
+export interface Answer {
+  readonly message?: Uint8Array;
+  readonly status: { readonly code: number; readonly message: string };
+}
 
 /** Creates a function that answers calls with these methods. */
 export function createCallAnswerer(unaryMethods: readonly UnaryMethod[], log: WriteLog): AnswerCall {
@@ -23,10 +29,10 @@ export function createCallAnswerer(unaryMethods: readonly UnaryMethod[], log: Wr
       if (method === undefined)
         throw new RpcFailure(Status.Unimplemented, `${path.slice(0, 200)} is not served here`);
       const message = await method.handle(decodeGrpcWebBody(body, format));
-      return encodeGrpcWebBody(message, { code: 0, message: "" }, format);
+      return { message, status: { code: 0, message: "" } };
     } catch (error) {
       if (error instanceof NoAnswer) throw error;
-      return encodeGrpcWebBody(undefined, statusOf(error, path), format);
+      return { status: statusOf(error, path) };
     }
   };
 

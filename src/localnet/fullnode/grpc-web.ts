@@ -39,7 +39,7 @@ export function encodeGrpcWebBody(
   status: { readonly code: number; readonly message: string },
   format: GrpcWebFormat,
 ): Buffer {
-  const text = status.message === "" ? "" : `grpc-message:${encodeURIComponent(status.message)}\r\n`;
+  const text = status.message === "" ? "" : `grpc-message:${encodeStatusMessage(status.message)}\r\n`;
   const trailer = frame(TRAILER_FLAG, Buffer.from(`grpc-status:${status.code}\r\n${text}`));
   const octets = Buffer.concat(message === undefined ? [trailer] : [frame(0, message), trailer]);
   return format === "text" ? Buffer.from(octets.toString("base64")) : octets;
@@ -49,6 +49,13 @@ export function encodeGrpcWebBody(
 export function encodeGrpcWebMessage(message: Uint8Array, format: GrpcWebFormat): Buffer {
   const octets = frame(0, message);
   return format === "text" ? Buffer.from(octets.toString("base64")) : octets;
+}
+
+/** Encodes the text of a status for a header: `%`, and what is not printable ASCII, in percent form. */
+export function encodeStatusMessage(message: string): string {
+  return Buffer.from(message)
+    .toString()
+    .replaceAll(/%|[^\x20-\x7e]+/gu, encodeURIComponent);
 }
 
 function frame(flags: number, payload: Uint8Array): Buffer {

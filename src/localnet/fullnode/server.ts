@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { WriteLog } from "../write-log.ts";
-import type { AnswerCall } from "./answer-call.ts";
+import type { Answer, AnswerCall } from "./answer-call.ts";
 import { RpcFailure, Status } from "./failures.ts";
 import {
   decodeGrpcWebBody,
@@ -12,10 +12,14 @@ import {
   grpcWebContentType,
   grpcWebFormat,
 } from "./grpc-web.ts";
-import type { StreamingMethod } from "./streaming-method.ts";
+import { createNativeServer, splitHttp2 } from "./native-grpc.ts";
+import { MAX_UNREAD_BYTES, type StreamingMethod } from "./streaming-method.ts";
 import { NoAnswer } from "./unary-method.ts";
 
-/** Serves gRPC-web calls (binary and text), unary and server-streaming, and JSON routes on one HTTP/1.1 port. */
+/**
+ * Serves unary and server-streaming calls on one port: as gRPC-web (binary and text) over HTTP/1.1, and as gRPC over
+ * HTTP/2 in clear text. HTTP/1.1 also has the JSON routes.
+ */
 export async function startFullnodeServer(options: FullnodeServerOptions): Promise<FullnodeServer> {
   const routes = new Map(options.routes.map((route) => [`${route.method} ${route.path}`, route]));
   const streams = new Map(options.streamingMethods.map((method) => [method.path, method]));
@@ -33,6 +37,8 @@ export async function startFullnodeServer(options: FullnodeServerOptions): Promi
     });
   });
   server.keepAliveTimeout = KEEP_ALIVE_TIMEOUT_MS;
+  const native = createNativeServer({ ...options, readBody, closeGraceMs: CLOSE_GRACE_MS });
+  splitHttp2(server, native.accept);
   await listen(server, options.host, options.port);
   const { port } = server.address() as AddressInfo;
   const host = options.host.includes(":") ? `[${options.host}]` : options.host;
@@ -42,6 +48,7 @@ export async function startFullnodeServer(options: FullnodeServerOptions): Promi
     close() {
       closing = true;
       for (const response of held) response.destroy();
+      native.close();
       return close(server);
     },
   };
@@ -91,16 +98,16 @@ export async function startFullnodeServer(options: FullnodeServerOptions): Promi
     request: IncomingMessage,
     response: ServerResponse,
   ): Promise<void> {
-    let body: Buffer;
+    let reply: Answer;
     try {
-      body = await options.answerCall(path, readBody(request), format);
+      reply = await options.answerCall(path, readBody(request), format);
     } catch (error) {
       if (!(error instanceof NoAnswer)) throw error;
       if (closing || error.how === "connection-breaks") response.destroy();
       else await hold(response);
       return;
     }
-    end(response, 200, replyHeaders(format), body);
+    end(response, 200, replyHeaders(format), encodeGrpcWebBody(reply.message, reply.status, format));
   }
 
   /** Returns the headers of a gRPC-web reply. Like a real node, the localnet names its chain in each one. */
@@ -144,8 +151,6 @@ export interface FullnodeServer {
 }
 
 const MAX_BODY_BYTES = 1024 * 1024;
-/** The maximum number of bytes of a stream that its caller may leave unread. */
-const MAX_UNREAD_BYTES = 16 * 1024 * 1024;
 /** Long enough for clients that compute for seconds between two requests. */
 const KEEP_ALIVE_TIMEOUT_MS = 120_000;
 
@@ -191,10 +196,10 @@ function end(
   response.end(body);
 }
 
-async function readBody(request: IncomingMessage): Promise<Buffer> {
+async function readBody(request: AsyncIterable<Buffer>): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let length = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
+  for await (const chunk of request) {
     length += chunk.length;
     // Reads and drops the rest of the body, so that the client can read the answer.
     if (length <= MAX_BODY_BYTES) chunks.push(chunk);

@@ -12,3 +12,6 @@ export interface OutgoingStream {
   /** Breaks the connection without a status. */
   cut(): void;
 }
+
+/** The maximum number of bytes of a stream that its caller may leave unread. */
+export const MAX_UNREAD_BYTES = 16 * 1024 * 1024;

@@ -11,6 +11,7 @@ import {
   CheckpointsNotServedError,
   createCheckpointReader,
 } from "../../../src/chain/checkpoint-reader.ts";
+import { fetchFullnode } from "../../../src/chain/network-fetch.ts";
 import { systemClock } from "../../../src/lifecycle/clock.ts";
 import { bindAnswers } from "../../../src/protocol/bind-answers.ts";
 import { acceptedCoin, fundedPayer, type Payer, SUI } from "../../support/deposits.ts";
@@ -30,7 +31,7 @@ const readerOf = (url: string, coinTypes: readonly string[]) => {
   const transport = new GrpcWebFetchTransport({
     baseUrl: url,
     format: "binary",
-    fetch: boundMessages(fetch, 1_000_000),
+    fetch: boundMessages(fetchFullnode, 1_000_000),
   });
   const client = new SuiGrpcClient({ network: "localnet", transport: bindAnswers(transport) });
   const times = { readMs: 5_000, buildMs: 5_000, executeMs: 5_000 };
@@ -55,9 +56,11 @@ async function follow(reader: ReturnType<typeof readerOf>) {
   return { next, close: () => closing.abort() };
 }
 
-describe("a stream of checkpoints", () => {
+describe.each(["http:", "grpc:"])("a stream of checkpoints from %s", (protocol) => {
+  const localnetUrl = () => harness.net.url.replace("http:", protocol);
+
   it("names the addresses that gained accepted coins, and so does a read of one checkpoint", async () => {
-    const reader = readerOf(harness.net.url, [SUI.coinType]);
+    const reader = readerOf(localnetUrl(), [SUI.coinType]);
     const stream = await follow(reader);
     const latest = await reader.latest();
     const [first, second] = [Ed25519Keypair.generate(), Ed25519Keypair.generate()];
@@ -67,7 +70,7 @@ describe("a stream of checkpoints", () => {
     expect(paid).toEqual({ sequence: latest + 1n, addresses: [first.toSuiAddress()] });
     expect(await stream.next()).toEqual({ sequence: latest + 2n, addresses: [] });
     expect(await reader.read(latest + 1n)).toEqual(paid);
-    expect(await readerOf(harness.net.url, [ika]).read(latest + 2n)).toEqual({
+    expect(await readerOf(localnetUrl(), [ika]).read(latest + 2n)).toEqual({
       ...{ sequence: latest + 2n, addresses: [second.toSuiAddress()] },
     });
     expect(await reader.read(latest + 3n)).toBeUndefined();
@@ -77,7 +80,7 @@ describe("a stream of checkpoints", () => {
 
   it("is refused by a fullnode that serves none", async () => {
     harness.net.faults.set({ noSubscriptions: true });
-    const stream = await follow(readerOf(harness.net.url, [SUI.coinType]));
+    const stream = await follow(readerOf(localnetUrl(), [SUI.coinType]));
     await expect(stream.next()).rejects.toThrow(CheckpointsNotServedError);
   });
 });

@@ -79,6 +79,17 @@ it("the chain service uses the second fullnode while the first one cannot be rea
   expect(service!.alarms).toEqual([]);
 });
 
+it("the chain service works over native gRPC, beside a fullnode of gRPC-web that cannot be reached", async () => {
+  const native = harness.net.url.replace("http:", "grpc:");
+  service = await startChainService(database, harness.net, { fullnodeUrls: ["http://127.0.0.1:1", native] });
+  expect(await presignOnce()).toBe(1);
+  expect(service.network.fullnodes()).toMatchObject([
+    { isServing: false },
+    { isServing: true, fault: undefined },
+  ]);
+  expect(service.alarms).toEqual([]);
+});
+
 it("the chain service uses the second fullnode if the first one never answers, from its first use", async () => {
   const attempts = new Set<() => void>();
   const clock: Clock = {

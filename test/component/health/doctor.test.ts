@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
-import { type AddressInfo, createServer as createSilentServer, type Socket } from "node:net";
+import { type AddressInfo, connect, createServer as createSilentServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import type { Transaction, TransactionArgument } from "@mysten/sui/transactions";
@@ -153,6 +153,32 @@ describe("the doctor", { timeout: TIMEOUT_MS }, () => {
     expect(findings[0]).toMatchObject({ status: "warn", found: expect.stringContaining("CORS_ORIGINS") });
   });
 
+  it("names the protocol of a fullnode, and the other one if it speaks only that", async () => {
+    const { packageId, treasuryId, operatorCapIds } = harness.net.treasury;
+    const front = await nativeOnly(harness.net.port);
+    const lookAt = async (url: string) => {
+      const findings = await look({
+        NETWORKS: "testnet",
+        SUI_GRPC_URL_TESTNET: url,
+        SERVICECORE_TESTNET_PACKAGE_ID: packageId,
+        SERVICECORE_TESTNET_TREASURY_ID: treasuryId,
+        SERVICECORE_TESTNET_OPERATOR_CAP_IDS: operatorCapIds.join(","),
+        HOT_WALLET_SUI_SECRET_HEX: randomBytes(32).toString("hex"),
+      });
+      return finding(findings, "fullnode");
+    };
+    expect(await lookAt(`http://${front.host}`)).toMatchObject({
+      status: "fail",
+      found: `${front.host} does not speak gRPC-web, but native gRPC: begin its URL with grpc://`,
+    });
+    expect(await lookAt(`grpc://${front.host}`)).toMatchObject({
+      status: "ok",
+      found: expect.stringContaining(`at ${front.host} (native gRPC), `),
+    });
+    expect((await lookAt(harness.net.url))?.found).toContain(`:${harness.net.port} (gRPC-web), `);
+    front.close();
+  });
+
   it("shows only the host of a fullnode's URL, even if the fullnode fails", async () => {
     const { packageId, treasuryId, operatorCapIds } = harness.net.treasury;
     const url = `http://${NOBODY}/v2/0123456789abcdef0?key=fedcba98`;
@@ -294,4 +320,26 @@ function setPaused(isPaused: boolean) {
 
 function administrate(tx: Transaction, name: string, args: TransactionArgument[] = []): void {
   harness.treasuryCall(tx, name, args, harness.net.treasury.adminCapId);
+}
+
+/** Passes the connections that begin with HTTP/2 on to a port, and ends the others. */
+async function nativeOnly(port: number) {
+  const sockets: Socket[] = [];
+  const front = createSilentServer((socket) => {
+    const onward = connect(port, "127.0.0.1");
+    for (const end of [socket, onward]) sockets.push(end.on("error", () => {}));
+    socket.once("data", (head: Buffer) => {
+      if (!head.toString("latin1").startsWith("PRI ")) return void socket.destroy();
+      onward.write(head);
+      socket.pipe(onward).pipe(socket);
+    });
+  }).listen(0, "127.0.0.1");
+  await once(front, "listening");
+  return {
+    host: `127.0.0.1:${(front.address() as AddressInfo).port}`,
+    close() {
+      for (const socket of sockets) socket.destroy();
+      front.close();
+    },
+  };
 }

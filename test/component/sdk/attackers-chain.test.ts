@@ -1,4 +1,6 @@
+import { once } from "node:events";
 import { createServer } from "node:http";
+import { createServer as createHttp2Server } from "node:http2";
 import type { AddressInfo } from "node:net";
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { createRouterTransport } from "@connectrpc/connect";
@@ -195,6 +197,18 @@ describe("a localnet", () => {
     expect(urls.every((url) => url.startsWith(attacker.url))).toBe(true);
   });
 
+  test("is read at the caller's fullnode over native gRPC", { timeout: 60_000 }, async () => {
+    const urls = hijack();
+    const client = localnet({
+      fullnodeUrl: attacker.url.replace("http:", "grpc:"),
+      chainIdentifier: attacker.chainId,
+    });
+    await expect(client.onboard({ seed, curve: "ED25519" })).rejects.toMatchObject({
+      reason: "OUTPUT_MISMATCH",
+    });
+    expect(urls).toEqual([]);
+  });
+
   test("whose service names no fullnode needs one from the caller", async () => {
     const client = connect(
       { ...announce(idsOf(attacker)), network: "localnet", fullnodeUrl: "" },
@@ -219,6 +233,9 @@ describe("options", () => {
       "a fullnode twice, spelled in two ways",
       { fullnodeUrl: ["https://a.invalid", "https://A.invalid:443/"] },
     ],
+    ["a fullnode twice, in two protocols", { fullnodeUrl: ["https://a.invalid", "grpcs://A.invalid:443"] }],
+    ["a URL without a host", { fullnodeUrl: "grpcs:///secret" }],
+    ["credentials in a URL of native gRPC", { fullnodeUrl: "grpcs://user:secret@a.invalid" }],
     ["a URL that is none", { fullnodeUrl: "fullnode" }],
     ["another scheme", { fullnodeUrl: "ftp://a.invalid" }],
     ["credentials in a URL", { fullnodeUrl: "https://user:secret@a.invalid" }],
@@ -234,12 +251,52 @@ describe("options", () => {
   });
 });
 
+test("native gRPC is refused when the client is created where no Node runs", () => {
+  vi.stubGlobal("process", undefined);
+  expect(() => connect({}, { fullnodeUrl: "grpcs://a.invalid" })).toThrow("native gRPC needs Node");
+});
+
 describe("a fullnode", () => {
   const listen = async (handle: Parameters<typeof createServer>[1]) => {
     const server = createServer(handle as never);
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
   };
+
+  test("whose reply never ends over native gRPC is cut", { timeout: 60_000 }, async () => {
+    let sentBytes = 0;
+    const ends: Promise<unknown>[] = [];
+    const server = createHttp2Server();
+    server.on("stream", (stream) => {
+      ends.push(
+        once(
+          stream.on("error", () => {}),
+          "close",
+        ),
+      );
+      stream.respond({ ":status": 200, "content-type": "application/grpc" });
+      const chunk = new Uint8Array(64 * 1024);
+      stream.write(Uint8Array.of(0, 0x7f, 0xff, 0xff, 0xff));
+      const write = (): void => {
+        while (!stream.destroyed) {
+          sentBytes += chunk.length;
+          if (!stream.write(chunk)) return;
+        }
+      };
+      stream.on("drain", write);
+      write();
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as AddressInfo;
+    const client = connect({}, { fullnodeUrl: `grpc://127.0.0.1:${port}` });
+    await expect(
+      client.recoverShare({ seed, curve: "ED25519", dwalletId: `0x${"d".repeat(64)}` }),
+    ).rejects.toMatchObject({ reason: "CHAIN_UNAVAILABLE" });
+    await Promise.all(ends);
+    expect(ends).toHaveLength(2);
+    expect(sentBytes).toBeLessThan(2 * 16 * 1024 * 1024);
+    server.close();
+  });
 
   test("whose reply never ends is cut, and no error shows its URL", { timeout: 60_000 }, async () => {
     let sentBytes = 0;

@@ -27,7 +27,11 @@ describe("the URL of the service's own fullnode", () => {
 });
 
 describe("several fullnodes", () => {
-  const urls = ["https://one.example/0123456789abcdef", "http://two.example/?k=fedcba98"];
+  const urls = [
+    "https://one.example/0123456789abcdef",
+    "http://two.example/?k=fedcba98",
+    "grpcs://three.example:443",
+  ];
 
   it("are separated by commas, in the order in which they are tried, and each one is a secret", () => {
     const reading = readConfig({ ...MAINNET, SUI_GRPC_URL_MAINNET: urls.join(", ") });
@@ -41,6 +45,8 @@ describe("several fullnodes", () => {
   it.each([
     ["one that is no URL", `${urls[0]},node.example/hunter22`],
     ["an empty one", `${urls[0]},,${urls[1]}`],
+    ["one of another scheme", "grpcx://node.example/hunter22"],
+    ["one without a host", "grpcs:///hunter22"],
     ["none", ","],
   ])("are refused with %s, without quoting it", (_, given) => {
     const { faults } = readConfig({ ...MAINNET, SUI_GRPC_URL_MAINNET: given });

@@ -48,6 +48,7 @@ describe("a logger that knows the process's secrets", () => {
     new Secret("postgresql://tss:wonder%20land@db/tss"),
     new Secret("postgresql://tss:wond@er%2Fland@db/tss"),
     new Secret("https://node.example/v2/0123456789abcdef?key=fedc%20ba98"),
+    new Secret("grpcs://node.example/v3/fedcba9876543210fedc?token=98dc%20ba98"),
     new Secret("short"),
   ];
   const values = [
@@ -59,6 +60,8 @@ describe("a logger that knows the process's secrets", () => {
     KEY,
     "0123456789abcdef",
     "fedc ba98",
+    "fedcba9876543210fedc",
+    "98dc ba98",
   ];
 
   function logged(write: (logger: ReturnType<typeof createLogger>) => void): string {

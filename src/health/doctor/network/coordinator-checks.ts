@@ -1,4 +1,4 @@
-import { findFunction } from "../../checks/chain-checks.ts";
+import { explainSilence, findFunction, protocolOf } from "../../checks/chain-checks.ts";
 import { type Finding, type HealthCheck, needed } from "../../checks/health-check.ts";
 import type { NetworkTarget } from "./network-target.ts";
 import type { NetworkView } from "./network-view.ts";
@@ -8,7 +8,7 @@ export function coordinatorChecks(target: NetworkTarget, view: NetworkView): Hea
   return [
     {
       name: "fullnode",
-      advice: "name a responding fullnode with --fullnode, by its gRPC-web port",
+      advice: "name a responding fullnode with --fullnode: https:// for gRPC-web, grpcs:// for native gRPC",
       look: () => lookAtFullnode(target, view),
     },
     {
@@ -33,9 +33,10 @@ async function lookAtFullnode({ fullnodeUrl }: NetworkTarget, { client }: Networ
   try {
     await client.core.getChainIdentifier();
   } catch (cause) {
-    throw new Error(`${host} does not answer`, { cause });
+    throw new Error(await explainSilence(fullnodeUrl), { cause });
   }
-  return { status: "ok", found: `${host} responds in ${Math.round(performance.now() - beganMs)} ms` };
+  const latencyMs = Math.round(performance.now() - beganMs);
+  return { status: "ok", found: `${host} responds in ${latencyMs} ms over ${protocolOf(fullnodeUrl)}` };
 }
 
 async function lookAtChain({ name, chainIdentifier }: NetworkTarget, view: NetworkView): Promise<Finding> {
