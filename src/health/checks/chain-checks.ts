@@ -67,7 +67,7 @@ async function lookAtFullnode({ chain, isOpen }: NetworkSubject): Promise<Findin
   } catch (cause) {
     // A replica asks for its readiness again and again, and its URL has worked.
     if (isOpen !== undefined) throw cause;
-    throw new Error(await explainSilence(fullnodeUrl, fetch), { cause });
+    throw await explainSilence(fullnodeUrl, cause, fetch);
   }
   const urls = [fullnodeUrl, ...otherFullnodeUrls];
   const [latencyMs, faults] = await Promise.all([latencyOf(client), faultsOf(access, urls, chainIdentifier)]);
@@ -87,8 +87,8 @@ export function protocolOf(url: Secret): string {
   return isNativeGrpcUrl(url.reveal()) ? "native gRPC" : "gRPC-web";
 }
 
-/** Describes a fullnode that does not answer. Asks it in the other protocol. */
-export async function explainSilence(url: Secret, send?: typeof fetch): Promise<string> {
+/** Returns the error of a fullnode that does not answer. Asks it in the other protocol. */
+export async function explainSilence(url: Secret, cause: unknown, send?: typeof fetch): Promise<Error> {
   const { host, protocol } = new URL(url.reveal());
   const other = OTHER_PROTOCOL[protocol] ?? protocol;
   const baseUrl = url.reveal().replace(/^[a-z]+:/i, other);
@@ -96,9 +96,10 @@ export async function explainSilence(url: Secret, send?: typeof fetch): Promise<
   try {
     await client.core.getChainIdentifier();
   } catch {
-    return `${host} does not answer`;
+    return new Error(`${host} does not answer`, { cause });
   }
-  return `${host} does not speak ${protocolOf(url)}, but ${protocolOf(new Secret(baseUrl))}: begin its URL with ${other}//`;
+  const spoken = protocolOf(new Secret(baseUrl));
+  return new Error(`${host} does not speak ${protocolOf(url)}, but ${spoken}: begin its URL with ${other}//`);
 }
 
 /** The schemes of gRPC-web and of native gRPC for the same port. */

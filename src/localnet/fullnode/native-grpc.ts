@@ -105,12 +105,18 @@ export function createNativeServer(options: NativeServerOptions): NativeServer {
   }
 }
 
-/** Passes the connections that begin with HTTP/2 to `accept`, and leaves the others to the server. */
-export function splitHttp2(server: Server, accept: (socket: Socket) => void): void {
+/**
+ * Passes the connections that begin with HTTP/2 to `accept`, and leaves the others to the server. The returned function
+ * ends those that have sent nothing yet, which no other part knows.
+ */
+export function splitHttp2(server: Server, accept: (socket: Socket) => void): () => void {
   const acceptHttp1 = server.listeners("connection");
+  const undecided = new Set<Socket>();
   server.removeAllListeners("connection");
   server.on("connection", (socket: Socket) => {
     socket.on("error", () => {});
+    undecided.add(socket);
+    socket.once("close", () => undecided.delete(socket));
     socket.once("readable", function decide() {
       const head = (socket.read() as Buffer | null) ?? Buffer.alloc(0);
       const knownBytes = Math.min(head.length, PREFACE.length);
@@ -118,13 +124,19 @@ export function splitHttp2(server: Server, accept: (socket: Socket) => void): vo
       if (head.length > 0) socket.unshift(head);
       if (isPreface && knownBytes < PREFACE.length && !socket.readableEnded) {
         socket.once("readable", decide);
-      } else if (isPreface) {
+        return;
+      }
+      undecided.delete(socket);
+      if (isPreface) {
         // The listener creates half-open sockets, on which a session would outlive its peer.
         socket.allowHalfOpen = false;
         accept(socket);
       } else for (const listener of acceptHttp1) listener.call(server, socket);
     });
   });
+  return () => {
+    for (const socket of undecided) socket.destroy();
+  };
 }
 
 export interface NativeServerOptions {

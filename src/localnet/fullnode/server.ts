@@ -38,7 +38,7 @@ export async function startFullnodeServer(options: FullnodeServerOptions): Promi
   });
   server.keepAliveTimeout = KEEP_ALIVE_TIMEOUT_MS;
   const native = createNativeServer({ ...options, readBody, closeGraceMs: CLOSE_GRACE_MS });
-  splitHttp2(server, native.accept);
+  const endUndecided = splitHttp2(server, native.accept);
   await listen(server, options.host, options.port);
   const { port } = server.address() as AddressInfo;
   const host = options.host.includes(":") ? `[${options.host}]` : options.host;
@@ -49,6 +49,7 @@ export async function startFullnodeServer(options: FullnodeServerOptions): Promi
       closing = true;
       for (const response of held) response.destroy();
       native.close();
+      endUndecided();
       return close(server);
     },
   };

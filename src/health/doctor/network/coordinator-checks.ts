@@ -33,7 +33,7 @@ async function lookAtFullnode({ fullnodeUrl }: NetworkTarget, { client }: Networ
   try {
     await client.core.getChainIdentifier();
   } catch (cause) {
-    throw new Error(await explainSilence(fullnodeUrl), { cause });
+    throw await explainSilence(fullnodeUrl, cause);
   }
   const latencyMs = Math.round(performance.now() - beganMs);
   return { status: "ok", found: `${host} responds in ${latencyMs} ms over ${protocolOf(fullnodeUrl)}` };

@@ -1,6 +1,7 @@
 /** Native gRPC of the local fullnode, called by @grpc/grpc-js. */
 import { once } from "node:events";
 import { connect } from "node:http2";
+import { connect as connectTcp } from "node:net";
 import {
   Client,
   type ClientReadableStream,
@@ -115,12 +116,16 @@ it("refuses a stream, cuts one, and breaks a connection, as its faults say", asy
   expect((await ended)[0]).toMatchObject({ code: 13 });
 });
 
-it("ends a stream when it closes", async () => {
+it("ends a stream, and a connection that has sent nothing, when it closes", async () => {
+  const silent = connectTcp(harness.net.port, "127.0.0.1");
+  await once(silent, "connect");
+  const gone = once(silent.resume(), "close");
   const stream = subscribe().on("data", () => {});
   const ended = once(stream, "error");
   await once(stream, "metadata");
   await harness.close();
   expect((await ended)[0]).toBeDefined();
+  await gone;
 });
 
 it("refuses what is not gRPC over HTTP/2, and serves HTTP/1.1 on the same port", async () => {
