@@ -1,4 +1,8 @@
-import { encodeGrpcWebBody, grpcWebContentType, grpcWebFormat } from "../../src/localnet/fullnode/grpc-web.ts";
+import {
+  encodeGrpcWebBody,
+  grpcWebContentType,
+  grpcWebFormat,
+} from "../../src/localnet/fullnode/grpc-web.ts";
 import { NoAnswer } from "../../src/localnet/fullnode/unary-method.ts";
 import type { LocalChain } from "../../src/localnet/local-chain.ts";
 
