@@ -1,3 +1,5 @@
+import type { GrpcSession } from "../protocol/native-grpc.ts";
+
 /**
  * Returns Node's threads, or undefined outside Node. Loads them from the running process instead of importing them, so
  * that bundlers for browsers see no Node module and need no configuration.
@@ -10,6 +12,16 @@ export function nodeThreads(): NodeThreads | undefined {
   // The types of browsers and of Node distinguish two kinds of port, which are the same at run time.
   const Narrow = Worker as unknown as NodeThreads["Worker"];
   return { Worker: Narrow, parentPort, parallelCount: load("node:os").availableParallelism() };
+}
+
+/** Returns Node's HTTP/2, or undefined outside Node; loaded like the threads. */
+export function nodeHttp2(): NodeHttp2 | undefined {
+  return globalThis.process?.getBuiltinModule?.("node:http2");
+}
+
+/** The part of Node's HTTP/2 that clients use. */
+export interface NodeHttp2 {
+  connect(origin: string, options: object): GrpcSession;
 }
 
 /** A value that an engine transfers to a worker. */

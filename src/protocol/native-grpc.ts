@@ -123,7 +123,7 @@ export function isNativeGrpcUrl(url: string): boolean {
 }
 
 /** Opens an HTTP/2 connection to an origin such as `https://host:443`. It sends its first bytes later. */
-export type ConnectHttp2 = (origin: string) => Http2Session;
+export type ConnectHttp2 = (origin: string) => GrpcSession;
 
 /** A fetch function that also speaks native gRPC. */
 export interface NativeGrpc {
@@ -133,10 +133,10 @@ export interface NativeGrpc {
 }
 
 /** The part of Node's `ClientHttp2Session` that native gRPC uses. */
-export interface Http2Session {
+export interface GrpcSession {
   readonly closed: boolean;
   readonly destroyed: boolean;
-  request(headers: Record<string, string>): Http2Stream;
+  request(headers: Record<string, string>): GrpcStream;
   ping(onAnswer: (error: Error | null) => void): boolean;
   close(): void;
   destroy(): void;
@@ -146,7 +146,7 @@ export interface Http2Session {
 }
 
 /** The part of Node's `ClientHttp2Stream` that native gRPC uses. */
-export interface Http2Stream extends AsyncIterable<Uint8Array> {
+export interface GrpcStream extends AsyncIterable<Uint8Array> {
   end(body: Uint8Array): unknown;
   close(code: number): void;
   destroy(error?: Error): unknown;
@@ -168,7 +168,7 @@ export const HTTP2_SETTINGS = {
 type Http2Headers = Readonly<Record<string, string | string[] | number | undefined>>;
 
 interface Connection {
-  readonly session: Http2Session;
+  readonly session: GrpcSession;
   readonly origin: string;
   callCount: number;
   isOpen: boolean;
@@ -189,7 +189,7 @@ const NULL_BODY_STATUSES = new Set([204, 205, 304]);
 
 function toWeb(
   head: Http2Headers,
-  stream: Http2Stream,
+  stream: GrpcStream,
   trailers: Promise<Http2Headers | undefined>,
 ): Response {
   const status = Number(head[":status"]);
@@ -221,7 +221,7 @@ function toWeb(
 }
 
 /** Ends a call at the fullnode too. A stream that is only destroyed would end there without an error, and so go on. */
-function cancel(stream: Http2Stream, cause?: Error): void {
+function cancel(stream: GrpcStream, cause?: Error): void {
   stream.close(CANCEL);
   stream.destroy(cause);
 }

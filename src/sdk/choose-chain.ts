@@ -1,9 +1,9 @@
+import { nodeHttp2 } from "../crypto/node-threads.ts";
 import { isNativeGrpcUrl } from "../protocol/native-grpc.ts";
 import { type ChainPins, pinsOf } from "./chain-pins.ts";
 import { checkObjectId } from "./checks.ts";
 import { TssError } from "./errors.ts";
 import type { Network } from "./names.ts";
-import { hasHttp2 } from "./node-http2.ts";
 
 /**
  * Chooses the chain that a client trusts. On testnet and mainnet the client pins everything and ignores the service's
@@ -55,7 +55,7 @@ function chosenUrls({ fullnodeUrl }: ChainChoice): readonly string[] | undefined
   }
   if (!urls.every((url) => isUrlOf(/^(https?|grpcs?):$/, url)))
     throw invalid("fullnodeUrl", "must be http(s) or grpc(s) URLs without credentials");
-  if (urls.some(isNativeGrpcUrl) && !hasHttp2())
+  if (urls.some(isNativeGrpcUrl) && nodeHttp2() === undefined)
     throw invalid("fullnodeUrl", "native gRPC needs Node: use the fullnode's http(s) URL here");
   // A repeated fullnode would only agree with itself, also in another protocol.
   if (new Set(urls.map((url) => new URL(url.replace(/^grpc/i, "http")).href)).size < urls.length) {

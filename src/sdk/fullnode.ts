@@ -1,9 +1,9 @@
 import type { ClientWithCoreApi } from "@mysten/sui/client";
 import { SuiGrpcClient } from "@mysten/sui/grpc";
+import { nodeHttp2 } from "../crypto/node-threads.ts";
 import { type FullnodeObject, readFullnodeObjects } from "../protocol/chain-reader.ts";
-import { withNativeGrpc } from "../protocol/native-grpc.ts";
+import { HTTP2_SETTINGS, withNativeGrpc } from "../protocol/native-grpc.ts";
 import type { Network } from "./names.ts";
-import { connectHttp2 } from "./node-http2.ts";
 
 /** Connects to a fullnode at a URL of gRPC-web or, in Node, of native gRPC. It sends nothing before the first call. */
 export function connectFullnode(network: Network, url: string): ConnectedFullnode {
@@ -53,7 +53,14 @@ export interface ConnectedFullnode extends Fullnode {
  */
 const MAX_REPLY_BYTES = 4 * 1024 * 1024;
 
-const native = withNativeGrpc((input, init) => fetch(input, init), connectHttp2);
+const native = withNativeGrpc(
+  (input, init) => fetch(input, init),
+  (origin) => {
+    const http2 = nodeHttp2();
+    if (http2 === undefined) throw new TypeError("a URL of native gRPC needs Node");
+    return http2.connect(origin, { settings: HTTP2_SETTINGS });
+  },
+);
 
 /** Like fetch, but ends the reply's body with an error when it exceeds the limit, and takes URLs of native gRPC. */
 export async function fetchBounded(input: RequestInfo | URL, init?: RequestInit): Promise<Response> {
