@@ -23,7 +23,8 @@ export function createHttp1Connections(addressOf: (socket: Socket) => string | u
       const responses = connections.get(request.socket);
       responses?.add(response);
       response.once("close", () => responses?.delete(response));
-      if (waits) inviteWhenRead(request, response, () => keepsAlive);
+      // Without it, Node ends the connection after the reply, because the body may follow or not (RFC 9110, 10.1.1).
+      if (waits) request.invite = () => inviteOnce(request, response);
       if (!keepsAlive) response.shouldKeepAlive = false;
     },
     refuseKeepAlive() {
@@ -84,17 +85,8 @@ function closeUnassigned(response: ServerResponse): void {
   response.emit("close");
 }
 
-/**
- * Delays `100 (Continue)` until the body is read. A reply without it ends the connection, because the caller may still
- * send the body or leave it out (RFC 9110, 10.1.1).
- */
-function inviteWhenRead(request: Http1Request, response: ServerResponse, keepsAlive: () => boolean): void {
-  const { shouldKeepAlive } = response;
-  response.shouldKeepAlive = false;
-  request.invite = () => {
-    delete request.invite;
-    if (response.headersSent) return;
-    response.shouldKeepAlive = shouldKeepAlive && keepsAlive();
-    response.writeContinue();
-  };
+/** Sends `100 (Continue)`, unless the reply has begun. */
+function inviteOnce(request: Http1Request, response: ServerResponse): void {
+  delete request.invite;
+  if (!response.headersSent) response.writeContinue();
 }

@@ -26,13 +26,14 @@ function post(path: string, headers: Record<string, string>, body: string = BODY
 /** Sends a request over HTTP/2 and returns its head and trailers together, and its body. */
 async function send(headers: OutgoingHttpHeaders, body: Uint8Array = Buffer.alloc(0)) {
   const session = connect(server.url);
-  const stream = session.request({ ":method": "POST", ...headers }, { endStream: false });
+  const request = { ":method": "POST", ...headers };
+  const stream = session.request(request, { endStream: request[":method"] === "GET" });
   const all: IncomingHttpHeaders = {};
   const chunks: Buffer[] = [];
   stream.on("response", (head) => Object.assign(all, head));
   stream.on("trailers", (trailers) => Object.assign(all, trailers));
   stream.on("data", (chunk: Buffer) => chunks.push(chunk));
-  stream.end(body);
+  if (!stream.writableEnded) stream.end(body);
   await once(stream, "close");
   session.close();
   return { headers: all, body: Buffer.concat(chunks) };
