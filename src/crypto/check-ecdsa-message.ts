@@ -98,11 +98,12 @@ function* productOnLadders(
   terms: readonly PowerTerm[],
   ladders: readonly PowerLadder[],
 ): Steps<Form> {
-  const ladderOf = new Map(ladders.map((ladder) => [ladder[0], ladder]));
+  // By value: the terms come from another copy of the request than the ladders.
+  const ladderOf = (base: Form) => ladders.find(([first]) => equalForms(first!, base));
   const onLadders: LadderTerm[] = [];
   const others: PowerTerm[] = [];
   for (const term of terms) {
-    const ladder = ladderOf.get(term.base);
+    const ladder = ladderOf(term.base);
     if (ladder === undefined || term.exponent < 0n) {
       others.push(term);
       continue;

@@ -28,20 +28,31 @@ export function deriveSignRandomness(curve: CurveArithmetic, input: SignRandomne
     const info = concatBytes(context, encodeVector(new TextEncoder().encode(name)), encodeVector(binding));
     return expand(sha512, key, info, length);
   };
+  const drawn: Draw[] = [];
   return {
     scalar(name, binding = NOTHING) {
       const wide = bytes(name, binding, WIDE_BYTES);
       const scalar = (bigIntFromBigEndian(wide) % (curve.order - 1n)) + 1n;
       wide.fill(0);
+      drawn.push({ name, binding, number: scalar });
       return scalar;
     },
     integer(name, bits, binding = NOTHING) {
       const long = bytes(name, binding, Math.ceil(bits / 8));
       const integer = BigInt.asUintN(bits, bigIntFromLittleEndian(long));
       long.fill(0);
+      drawn.push({ name, binding, number: integer, bits });
       return integer;
     },
-    destroy: () => void key.fill(0),
+    isEqualTo: (other) =>
+      drawn.every(({ name, binding, number, bits }) => {
+        const again = bits === undefined ? other.scalar(name, binding) : other.integer(name, bits, binding);
+        return again === number;
+      }),
+    destroy() {
+      key.fill(0);
+      drawn.length = 0;
+    },
   };
 }
 
@@ -64,8 +75,21 @@ export interface SignRandomness {
   scalar(name: string, binding?: Uint8Array): bigint;
   /** Returns an integer, uniform below 2^bits. */
   integer(name: string, bits: number, binding?: Uint8Array): bigint;
-  /** Overwrites the key that the numbers are derived from. */
+  /**
+   * Returns whether `other` gives the same numbers as those drawn from this one so far. They are compared as they are
+   * in memory, so this also finds a number that has changed since it was drawn.
+   */
+  isEqualTo(other: SignRandomness): boolean;
+  /** Overwrites the key that the numbers are derived from, and forgets the numbers. */
   destroy(): void;
+}
+
+/** A number that was drawn; an integer if it has `bits`. */
+interface Draw {
+  readonly name: string;
+  readonly binding: Uint8Array;
+  readonly number: bigint;
+  readonly bits?: number;
 }
 
 /** The version of the derivation. A change of a message's bytes for any input requires a new label. */

@@ -40,9 +40,8 @@ export function openSignRequest(request: SignRequest): OpenSignRequest {
   rejectUnless(equalBytes(dwallet.commitment, key.commitment), "the dWallet belongs to another network key");
   rejectUnless(equalBytes(presign.commitment, key.commitment), "the presign belongs to another network key");
   const userPublicShare = decodePoint(curve, dwallet.userPublicShare.toBytes(), "user's public share");
-  const share = decodeUserShare(triple.curve, request.userSecretKeyShare);
+  const { share, randomness } = derive(request, curve, key);
   rejectUnless(scaleBase(curve, share).equals(userPublicShare), "the share does not belong to the dWallet");
-  const { commitment } = key;
   return {
     curve,
     share,
@@ -51,8 +50,26 @@ export function openSignRequest(request: SignRequest): OpenSignRequest {
     userPublicShare,
     presign,
     key,
-    randomness: deriveSignRandomness(curve, { ...request, share, commitment }),
+    randomness,
   };
+}
+
+/** Returns whether all numbers drawn so far are those of this request, which it derives again. */
+export function isDerivedFrom(randomness: SignRandomness, request: SignRequest): boolean {
+  const curve = curveByNumber(request.triple.curveNumber);
+  const again = derive(request, curve, knownNetworkKey(curve, request.parameters)).randomness;
+  const isEqual = randomness.isEqualTo(again);
+  again.destroy();
+  return isEqual;
+}
+
+function derive(
+  request: SignRequest,
+  curve: CurveArithmetic,
+  { commitment }: NetworkKeyParts,
+): Pick<OpenSignRequest, "share" | "randomness"> {
+  const share = decodeUserShare(request.triple.curve, request.userSecretKeyShare);
+  return { share, randomness: deriveSignRandomness(curve, { ...request, share, commitment }) };
 }
 
 /** The inputs of a user's half of one signature. */

@@ -1,17 +1,40 @@
 /** A half whose computation goes wrong is never returned. */
-import { beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { createSignMessage } from "../../../src/crypto/create-sign-message.ts";
 import { encryptShare } from "../../../src/crypto/encrypt-share.ts";
-import { EngineError } from "../../../src/crypto/engine.ts";
-import { ALGORITHM_TRIPLES } from "../../../src/protocol/algorithms.ts";
+import { type CryptoEngine, EngineError } from "../../../src/crypto/engine.ts";
+import { nodeEngineThread } from "../../../src/crypto/engine-thread.ts";
+import { createInlineEngine } from "../../../src/crypto/inline-engine.ts";
+import { nodeThreads } from "../../../src/crypto/node-threads.ts";
+import { SecretBytes } from "../../../src/crypto/secret-bytes.ts";
+import type { SignRequest } from "../../../src/crypto/sign-request.ts";
+import { createWorkerEngineOn } from "../../../src/crypto/worker-engine-on.ts";
+import { ALGORITHM_TRIPLES, type AlgorithmTriple } from "../../../src/protocol/algorithms.ts";
 import type { Form, FormGroup } from "../../../src/protocol/class-groups/forms.ts";
 import { curveByNumber } from "../../../src/protocol/proofs/curve.ts";
+import { withoutTables } from "../../../src/protocol/proofs/parameters-ends.ts";
 import { runSteps } from "../../../src/protocol/steps.ts";
 import { environment } from "../../support/environment.ts";
+import { countPlaces, type InputFlip, setFlip } from "../../support/flip-input.ts";
 import { makeOwnDWallet, ownNetwork } from "../../support/own-dwallet.ts";
 
-/** The index of the wrong square and of the wrong product of forms, from zero. */
-const fault = vi.hoisted(() => ({ square: -1, product: -1, squares: 0, products: 0 }));
+/** The index of the wrong square, of the wrong product of forms and of the wrong random number, from zero. */
+const fault = vi.hoisted(() => ({
+  ...{ square: -1, product: -1, number: -1 },
+  ...{ squares: 0, products: 0, numbers: 0 },
+}));
+
+vi.mock("@noble/hashes/hkdf.js", async (importOriginal) => {
+  const original = await importOriginal<typeof import("@noble/hashes/hkdf.js")>();
+  return {
+    ...original,
+    expand: (...args: Parameters<typeof original.expand>) => {
+      const bytes = original.expand(...args);
+      if (fault.numbers++ === fault.number) bytes[bytes.length >> 1]! ^= 1;
+      return bytes;
+    },
+  };
+});
 
 vi.mock("../../../src/protocol/class-groups/forms.ts", async (importOriginal) => {
   const original = await importOriginal<typeof import("../../../src/protocol/class-groups/forms.ts")>();
@@ -28,8 +51,12 @@ vi.mock("../../../src/protocol/class-groups/forms.ts", async (importOriginal) =>
   };
 });
 
-function inject(wrong: { readonly square?: number; readonly product?: number }): void {
-  Object.assign(fault, { square: -1, product: -1, squares: 0, products: 0 }, wrong);
+function inject(wrong: {
+  readonly square?: number;
+  readonly product?: number;
+  readonly number?: number;
+}): void {
+  Object.assign(fault, { square: -1, product: -1, number: -1, squares: 0, products: 0, numbers: 0 }, wrong);
 }
 
 const network = ownNetwork(11);
@@ -38,13 +65,13 @@ const triple = ALGORITHM_TRIPLES.find(({ signatureAlgorithm }) => signatureAlgor
 const request = dwallet.request(triple, new Uint8Array(32).fill(1), new TextEncoder().encode("a message"));
 const make = () => runSteps(createSignMessage(request));
 let good: Uint8Array;
-let counts: { readonly squares: number; readonly products: number };
+let counts: Pick<typeof fault, "squares" | "products" | "numbers">;
 
 beforeAll(() => {
   make();
   inject({});
   good = make();
-  counts = { squares: fault.squares, products: fault.products };
+  counts = { ...fault };
 });
 
 /** Every second place; all of them in the reference run with Ika's own code. */
@@ -57,6 +84,15 @@ describe("an ECDSA half", () => {
     "is not returned after a wrong squaring at %d of the way",
     (part) => {
       inject({ square: Math.floor(part * counts.squares) });
+      expect(make).toThrow(EngineError);
+    },
+  );
+
+  // The first half of the numbers are those of the half, the others those of its check.
+  test.each(someOf([0, 0.1, 0.2, 0.3, 0.49]))(
+    "is not returned after a wrong random number at %d of the way, which would repeat most of a right half's numbers",
+    (part) => {
+      inject({ number: Math.floor(part * counts.numbers) });
       expect(make).toThrow(EngineError);
     },
   );
@@ -93,4 +129,120 @@ test("an encrypted share is not returned after a wrong squaring, and the next on
   expect(encrypt).toThrow(EngineError);
   inject({});
   expect(encrypt()).toHaveLength(1296);
+});
+
+describe("an input of which a bit flips in memory", () => {
+  afterEach(() => setFlip(undefined));
+  const schnorr = ["EdDSA", "Taproot", "Schnorrkel"].map(
+    (name) => ALGORITHM_TRIPLES.find(({ signatureAlgorithm }) => signatureAlgorithm === name)!,
+  );
+  const INPUTS = ["message", "presign", "dwalletOutput", "userSecretKeyShare", "parameters"] as const;
+  const requestFor = (of: AlgorithmTriple): SignRequest =>
+    makeOwnDWallet(network, of.curveNumber).request(of, new Uint8Array(32).fill(2), request.message);
+
+  /** The copies of an input that the computation itself makes: it works on the first, and checks with the second. */
+  const flipsOf = (input: Uint8Array, placeCount: number, firstCopy = 0): InputFlip[] => {
+    const step = environment.isReference ? 1 : Math.ceil(placeCount / 8);
+    return [0, 1].flatMap((copy) =>
+      Array.from({ length: Math.ceil(placeCount / step) }, (_, index) => ({
+        ...{ input, copy: copy + firstCopy, place: index * step },
+      })),
+    );
+  };
+
+  test.each(schnorr)(
+    "never gives another half of $signatureAlgorithm, whichever input and whenever",
+    (of) => {
+      const own = requestFor(of);
+      const half = runSteps(createSignMessage(own));
+      for (const name of INPUTS) {
+        const input = Uint8Array.from(name === "parameters" ? withoutTables(own[name]) : own[name]);
+        const run = (flip: InputFlip) => {
+          setFlip(flip);
+          try {
+            return runSteps(createSignMessage(own));
+          } catch {
+            return undefined;
+          }
+        };
+        expect(run({ input, copy: 0, place: -1 })).toEqual(half);
+        const halves = flipsOf(input, countPlaces()).map(run);
+        for (const made of halves) expect(made ?? half, name).toEqual(half);
+        expect(halves, name).toContain(undefined);
+      }
+    },
+  );
+
+  test.each(schnorr)("gives no half of $signatureAlgorithm with another nonce", (of) => {
+    const own = requestFor(of);
+    inject({ number: 0 });
+    expect(() => runSteps(createSignMessage(own))).toThrow(EngineError);
+    inject({});
+  });
+
+  test.each(["message", "presign"] as const)(
+    "gives no ECDSA half if it is the %s, in either copy",
+    (name) => {
+      const input = Uint8Array.from(request[name]);
+      for (const copy of [0, 1]) {
+        setFlip({ input, copy, place: 0 });
+        expect(make, String(copy)).toThrow();
+      }
+    },
+  );
+
+  test("is not seen by the caller, and the caller's own changes are not seen by the computation", () => {
+    const own = requestFor(schnorr[0]!);
+    const half = runSteps(createSignMessage(own));
+    const changing = { ...own, triple: { ...own.triple }, message: Uint8Array.from(own.message) };
+    const steps = createSignMessage(changing);
+    steps.next();
+    changing.message.fill(0);
+    Object.assign(changing.triple, { signatureAlgorithm: "Taproot", hashNumber: 9 });
+    expect(runSteps(steps)).toEqual(half);
+  });
+
+  describe.each([
+    ["on the caller's thread", () => ({ engine: createInlineEngine(), firstCopy: 1, setFlip })],
+    ["on a worker", onWorker],
+  ] as const)("%s", (_, open) => {
+    let engine: CryptoEngine;
+    afterAll(() => engine.close());
+    test("never gives another half", async () => {
+      const opened = open();
+      engine = opened.engine;
+      const own = requestFor(schnorr[0]!);
+      const half = runSteps(createSignMessage(own));
+      const input = Uint8Array.from(own.message);
+      const halves = [];
+      for (const flip of flipsOf(input, 200, opened.firstCopy)) {
+        opened.setFlip(flip);
+        const made = engine.createSignMessage({
+          ...own,
+          userSecretKeyShare: new SecretBytes(Uint8Array.from(own.userSecretKeyShare)),
+        });
+        halves.push(await made.catch(() => undefined));
+      }
+      for (const made of halves) expect(made ?? half).toEqual(half);
+      expect(halves).toContain(undefined);
+    });
+  });
+
+  /** A worker engine whose worker flips the bit that the test has set. */
+  function onWorker() {
+    const current: { readonly flip?: InputFlip } = {};
+    const module = JSON.stringify(new URL("../../support/flip-worker.ts", import.meta.url).href);
+    const program = `import("tsx/esm/api").then((tsx) => (tsx.register(), import(${module})));`;
+    const engine = createWorkerEngineOn(
+      (events) => {
+        const thread = nodeEngineThread(nodeThreads()!, program, events);
+        return {
+          ...thread,
+          post: (message, transfer) => thread.post(Object.assign(message, current), transfer),
+        };
+      },
+      { workerCount: 1, onFallback: (cause) => expect.fail(String(cause)) },
+    );
+    return { engine, firstCopy: 0, setFlip: (next: InputFlip) => Object.assign(current, { flip: next }) };
+  }
 });
