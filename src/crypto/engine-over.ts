@@ -10,6 +10,7 @@ import { SecretBytes } from "./secret-bytes.ts";
  */
 export function engineOver(plain: PlainEngine): CryptoEngine {
   return {
+    derivesRandomness: true,
     ready: () => plain.ready(),
     close: () => plain.close(),
     buildParameters: async ({ curve, networkKeyOutput, signal }) =>

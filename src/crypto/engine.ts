@@ -8,6 +8,13 @@ import type { SecretBytes } from "./secret-bytes.ts";
  * secret. Lengths and layouts are those of @ika.xyz/sdk 0.4.1.
  */
 export interface CryptoEngine {
+  /**
+   * True if `createSignMessage` derives all random numbers of a half from the share and from everything that the half
+   * depends on, as `docs/user-share.md` specifies. Then the halves of two messages share no random number, even with
+   * one presign, and a client goes on if the service offers a presign again. Default false: a client makes one half for
+   * each presign. An engine that wraps another one and computes halves itself must set it for its own halves.
+   */
+  readonly derivesRandomness?: boolean;
   /** Loads the engine's code, so that the first call is fast. */
   ready(): Promise<void>;
   /** Derives the protocol parameters for the other calls from an output of the network key. */
@@ -22,7 +29,10 @@ export interface CryptoEngine {
   isOutputOfShare(input: OutputOfShareInput): Promise<boolean>;
   /** Signs an encryption key or a dWallet's public output with the user's Ed25519 signer. Returns 64 bytes. */
   signAsUser(input: SignAsUserInput): Promise<Uint8Array>;
-  /** Computes the user's half of one signature. Never call it for one presign with two different messages. */
+  /**
+   * Computes the user's half of one signature. Never call it for one presign with two different messages, unless
+   * `derivesRandomness` is true.
+   */
   createSignMessage(input: CreateSignMessageInput): Promise<Uint8Array>;
   /** Closes the engine and overwrites its secrets. Running, waiting and later calls reject. */
   close(): Promise<void>;

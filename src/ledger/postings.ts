@@ -46,7 +46,8 @@ const CHARGES = {
  * one day (UTC), or null without a limit. Beyond it, nothing is posted.
  *
  * A lapse is the release of an expired reservation. It lowers the maximum of open reservations of the project for
- * {@link LAPSES_COUNT_FOR} after the last one. Each capture takes one lapse off the count.
+ * {@link LAPSES_COUNT_FOR} after the last one. Each capture takes one lapse off the count. The source of a lapse also
+ * has the column `is_excused`: true if the project could not prevent it, so that it does not count.
  *
  * The result of a posting has one row if the posting was made, and none otherwise. Join it to whatever depends on the
  * money.
@@ -89,8 +90,8 @@ export const postings = {
     sql`posting_release AS (
       UPDATE project p SET held_micro_usd = p.held_micro_usd - s.price_micro_usd,
                            open_reservations = p.open_reservations - 1,
-                           lapsed_reservations = ${countedLapses(sql`p`)} + 1,
-                           lapsed_at = clock_timestamp()
+                           lapsed_reservations = ${countedLapses(sql`p`)} + CASE WHEN s.is_excused THEN 0 ELSE 1 END,
+                           lapsed_at = CASE WHEN s.is_excused THEN p.lapsed_at ELSE clock_timestamp() END
       FROM ${source} s WHERE p.id = s.project_id
       RETURNING s.id
     )`,

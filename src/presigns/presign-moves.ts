@@ -24,6 +24,9 @@ import sql, { type Sql } from "sql-template-tag";
  * | withdraw | pending, ready | burnt | after a restore: the chain has already used it |
  * | holdLost | any | held | after a restore: the chain has a request of it that the database lost |
  *
+ * A release also notes the time. A presign whose bytes were handed out goes to the end of its bucket's queue, see
+ * {@link inTurn}. It is not burnt, because a caller could then destroy presigns for free.
+ *
  * A presign starts as requested. After a restore, it starts as pending if only the Treasury knows it, and as held if a
  * lost request has it.
  *
@@ -33,10 +36,17 @@ import sql, { type Sql } from "sql-template-tag";
  */
 export const presignMoves = {
   hold: (source: Sql): Sql => move(sql`'held'`, source, sql`'ready'`),
-  release: (source: Sql): Sql => move(sql`'ready'`, source, sql`'held'`),
+  release: (source: Sql): Sql => move(sql`'ready', returned_at = now()`, source, sql`'held'`),
   use: (source: Sql): Sql => move(sql`'used'`, source, sql`'held'`),
   burn: (source: Sql): Sql => move(sql`'burnt'`, source, sql`'held'`),
 } as const;
+
+/**
+ * The order in which ready presigns are reserved: those that nobody has seen, the oldest first, then those that were
+ * returned, the longest ago first. So the bytes of an expired reservation are not offered for another message while the
+ * bucket has other presigns.
+ */
+export const inTurn: Sql = sql`presign.returned_at NULLS FIRST, presign.id`;
 
 /** The moves of presigns that belong to no sign request. Each is a statement, apart from `holdLost`. */
 export const poolMoves = {

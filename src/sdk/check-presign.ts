@@ -13,7 +13,7 @@ import { readObject } from "./read-dwallet.ts";
 /**
  * Compares a presign with the chain: its object must exist, be completed, have this algorithm, belong to this dWallet
  * or to all, and contain exactly these bytes. Throws PRESIGN_MISMATCH otherwise. So the client never computes a half
- * for a presign that the network did not make or that was already used.
+ * for a presign that the network did not make or has already signed with.
  */
 export async function checkPresign(
   context: ClientContext,

@@ -63,7 +63,7 @@ export interface ChainAccess {
 
 /** The parts of a context that the first action creates. */
 export interface ContextParts extends ChainAccess {
-  /** The user's halves that this client has made, so that it never makes two for one presign. */
+  /** The user's halves that this client has made, so that it makes each only once. */
   readonly madeHalves: MadeHalves;
 }
 

@@ -8,7 +8,7 @@ export function deferredParts(options: OpenChainOptions): ContextParts {
   let made: ContextParts | undefined;
   const parts = async (action?: Action): Promise<ContextParts> => {
     const { createMadeHalves, openChain } = await loadFlows(action);
-    made ??= { ...openChain(options), madeHalves: createMadeHalves() };
+    made ??= { ...openChain(options), madeHalves: createMadeHalves(options.engine) };
     return made;
   };
   return {

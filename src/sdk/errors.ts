@@ -61,8 +61,10 @@ export type LocalReason =
   | "SHARE_UNVERIFIED"
   /** The public output from the service or the network is not the one that the user's half implies. */
   | "OUTPUT_MISMATCH"
-  /** The presign differs from the one on the chain, or this client has used it for another message. */
+  /** The presign differs from the one on the chain. */
   | "PRESIGN_MISMATCH"
+  /** This client has used the presign for another message, and its engine makes one half for each presign. */
+  | "PRESIGN_REUSED"
   /** The network rejected the request; `metadata.state` is its state. */
   | "NETWORK_REJECTED"
   /** The returned signature does not verify. */

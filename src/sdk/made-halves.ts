@@ -1,16 +1,21 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex, concatBytes } from "@noble/hashes/utils.js";
+import type { CryptoEngine } from "../crypto/engine.ts";
 import type { AlgorithmTriple } from "../protocol/algorithms.ts";
 import { encodeVector } from "../protocol/bytes.ts";
 import { TssError } from "./errors.ts";
 
-/** Creates a cache in memory. It does not survive a restart. */
-export function createMadeHalves(maxCount = MAX_REMEMBERED_COUNT): MadeHalves {
+/** Creates a cache in memory of the halves that an engine computes. It does not survive a restart. */
+export function createMadeHalves(
+  { derivesRandomness = false }: Pick<CryptoEngine, "derivesRandomness">,
+  maxCount = MAX_REMEMBERED_COUNT,
+): MadeHalves {
   const made = new Map<string, { readonly purpose: string; readonly half: Promise<Uint8Array> }>();
   const halves: MadeHalves = {
     async for(presign, purpose, make) {
-      const key = digestOf(presign);
       const wanted = digestOfPurpose(purpose);
+      // Halves of two messages share no random number if all of it is derived from the message too.
+      const key = digestOf(presign) + (derivesRandomness ? wanted : "");
       const known = made.get(key);
       if (known?.purpose === wanted) {
         const half = await known.half.catch(() => undefined);
@@ -19,8 +24,8 @@ export function createMadeHalves(maxCount = MAX_REMEMBERED_COUNT): MadeHalves {
       }
       if (known !== undefined)
         throw new TssError(
-          "PRESIGN_MISMATCH",
-          "the service returned one presign twice, for different messages",
+          "PRESIGN_REUSED",
+          "this client has used the presign for another message, and its engine makes one half for each presign; sign again with another idempotency key",
         );
       const [oldest] = made.keys();
       if (made.size >= maxCount && oldest !== undefined) made.delete(oldest);
@@ -42,11 +47,11 @@ export interface HalfPurpose {
   readonly message: Uint8Array;
 }
 
-/** A cache of the user's halves of one client, one for each presign. */
+/** A cache of the user's halves of one client. */
 export interface MadeHalves {
   /**
    * Returns the half of a presign. Computes it once and returns the same bytes for the same purpose, so that a repeated
-   * submission is identical. Throws PRESIGN_MISMATCH for another purpose.
+   * submission is identical. Throws PRESIGN_REUSED for another purpose, unless the engine derives its randomness.
    */
   for(presign: Uint8Array, purpose: HalfPurpose, make: () => Promise<Uint8Array>): Promise<Uint8Array>;
 }

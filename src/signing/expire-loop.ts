@@ -6,7 +6,7 @@ import { postings } from "../ledger/postings.ts";
 import { type BackgroundLoop, createBackgroundLoop } from "../lifecycle/background-loop.ts";
 import type { Clock } from "../lifecycle/clock.ts";
 import { presignMoves } from "../presigns/presign-moves.ts";
-import { text } from "../store/columns.ts";
+import { text, time } from "../store/columns.ts";
 import type { Queryable } from "../store/database.ts";
 import { readRows } from "../store/statements.ts";
 import type { Log } from "../telemetry/log.ts";
@@ -14,17 +14,30 @@ import type { SignObserver } from "./sign-observer.ts";
 
 /**
  * Ends expired reservations of all networks, including those that are no longer served: prepared -> failed, with the
- * price released and the presign ready again.
+ * price released and the presign ready again. After a start, a failed pass or a long pause, the reservations made
+ * before it do not count against their projects, whose halves the service may have been unable to take.
  */
 export function createExpireLoop(deps: ExpireLoopDeps): BackgroundLoop {
   const { database, signals, clock, log, intervalMs, observerOf } = deps;
+  let sound: { readonly since: Date; readonly untilMs: number } | undefined;
+  /** Returns the time since when every pass has succeeded. */
+  const soundSince = async (): Promise<Date> => {
+    if (sound !== undefined && sound.untilMs >= clock.now()) return sound.since;
+    const [row] = await readRows(database, sql`SELECT clock_timestamp() AS now`, { now: time });
+    if (row === undefined) throw new Error("the database does not say what time it is");
+    return row.now;
+  };
   return createBackgroundLoop({
     name: "reservation expiry",
     intervalMs: intervalMs ?? DEFAULT_INTERVAL_MS,
     clock,
     log,
     async pass() {
-      const networks = await expireReservations(database, signals, PASS_MAX_COUNT);
+      const since = await soundSince();
+      // Unless the pass succeeds.
+      sound = undefined;
+      const networks = await expireReservations(database, signals, PASS_MAX_COUNT, since);
+      sound = { since, untilMs: clock.now() + LONGEST_PAUSE_MS };
       for (const network of networks) observerOf?.(network)?.failed("RESERVATION_EXPIRED");
       return networks.length === PASS_MAX_COUNT;
     },
@@ -43,18 +56,24 @@ export interface ExpireLoopDeps {
 }
 
 const DEFAULT_INTERVAL_MS = 1_000;
+/** The longest time between two passes of a service that is not down. */
+const LONGEST_PAUSE_MS = 10_000;
 /** The maximum number in one pass. The loop then checks whether to stop. */
 const PASS_MAX_COUNT = 100;
 
-/** Ends at most `maxCount` reservations. Returns the network of each. */
+/**
+ * Ends at most `maxCount` reservations. Returns the network of each. Those made before `soundSince` do not count
+ * against their projects. Default: all count.
+ */
 export async function expireReservations(
   db: Queryable,
   signals: Pick<Signals, "notify">,
   maxCount: number,
+  soundSince: Date | null = null,
 ): Promise<string[]> {
   const networks: string[] = [];
   while (networks.length < maxCount) {
-    const [expired] = await readRows(db, EXPIRE, { id: text, network: text });
+    const [expired] = await readRows(db, expireOne(soundSince), { id: text, network: text });
     if (expired === undefined) break;
     networks.push(expired.network);
     signals.notify(topics.sign(expired.id));
@@ -64,9 +83,11 @@ export async function expireReservations(
 }
 
 /** Ends one reservation. More than one in a statement could make two replicas wait for each other's projects. */
-const EXPIRE = sql`
+const expireOne = (soundSince: Date | null) => sql`
 WITH reservation AS (
-  SELECT id, project_id, presign_id, price_micro_usd FROM sign_request
+  SELECT id, project_id, presign_id, price_micro_usd,
+         coalesce(created_at < ${soundSince}::timestamptz, false) AS is_excused
+  FROM sign_request
   WHERE status = 'prepared' AND expires_at <= statement_timestamp()
   ORDER BY expires_at LIMIT 1 FOR UPDATE SKIP LOCKED
 ), ${postings.lapse(sql`reservation`)}, failed AS (

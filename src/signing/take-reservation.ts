@@ -3,13 +3,13 @@ import { type AuditOrigin, auditInsert } from "../audit/audit-event.ts";
 import type { Idempotency } from "../idempotency/idempotency.ts";
 import { keyInsert } from "../idempotency/key-table.ts";
 import { postings } from "../ledger/postings.ts";
-import { presignMoves } from "../presigns/presign-moves.ts";
+import { inTurn, presignMoves } from "../presigns/presign-moves.ts";
 import { boolean, number } from "../store/columns.ts";
 import type { Queryable } from "../store/database.ts";
 import { readRows } from "../store/statements.ts";
 
 /**
- * Takes the oldest ready presign of the bucket, holds the price and inserts the request, all or nothing, in one
+ * Takes the next ready presign of the bucket, holds the price and inserts the request, all or nothing, in one
  * statement. It locks the project's row first, so a project's calls are decided one after the other, and only a project
  * that can pay takes a presign. Each recently expired reservation lowers the maximum of open ones by one, down to a
  * tenth. A project that lets presigns expire thus holds few of them, and unspent credit does not keep presigns from
@@ -88,7 +88,7 @@ WITH account AS (
   WHERE network = ${network} AND curve = ${curve} AND signature_algorithm = ${signatureAlgorithm}
     AND network_encryption_key_id = ${networkEncryptionKeyId}
     AND state = 'ready' AND (SELECT funded AND allowed FROM funds) AND EXISTS (SELECT 1 FROM dwallet_now)
-  ORDER BY presign.id LIMIT 1 FOR UPDATE SKIP LOCKED
+  ORDER BY ${inTurn} LIMIT 1 FOR UPDATE SKIP LOCKED
 ), keyed AS (${keyInsert(claimed, { scope: projectId, network }, idempotency)}), granted AS (
   SELECT * FROM claim WHERE ${idempotency === undefined} OR EXISTS (SELECT 1 FROM keyed)
 ), ${postings.hold(sql`granted`)}, reserved AS (

@@ -4,12 +4,13 @@ import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { createLocalSignals } from "../../src/coordination/local-signals.ts";
 import { systemClock } from "../../src/lifecycle/clock.ts";
 import { createPresignQueue } from "../../src/presigns/presign-queue.ts";
-import { expireReservations } from "../../src/signing/expire-loop.ts";
+import { createExpireLoop, expireReservations } from "../../src/signing/expire-loop.ts";
 import { reserve } from "../../src/signing/reserve.ts";
 import type { SignRequestRow } from "../../src/signing/sign-request.ts";
 import { submit } from "../../src/signing/submit.ts";
-import { openRaceDatabase } from "../support/database.ts";
+import { openRaceDatabase, silentLog } from "../support/database.ts";
 import { checkHalfInline } from "../support/inline-verifier.ts";
+import { createManualClock } from "../support/manual-clock.ts";
 import { flatPrices } from "../support/prices.ts";
 import {
   dwalletOf,
@@ -70,6 +71,87 @@ describe.skipIf(database === undefined)("a project that lets its reservations ex
     });
   });
 
+  it("returns presigns that are reserved again only when no other is left, the longest returned first", async () => {
+    await db.query("DELETE FROM presign WHERE network_encryption_key_id = $1", [
+      dwallet.bucket.networkEncryptionKeyId,
+    ]);
+    const ids = await readyPresigns(db, dwallet.bucket, 20);
+    const seen = (await reserveAtOnce(project, dwallet, 5)).map(({ presignId }) => presignId);
+    await expireAll(project);
+    const other = await projectWith(db, CREDIT);
+    const othersDWallet = await dwalletOf(db, other, dwallet.bucket);
+    const taken = [
+      ...(await reserveAtOnce(other, othersDWallet, 10)),
+      ...(await reserveAtOnce(project, dwallet, 5)),
+    ];
+    expect(taken.map(({ presignId }) => presignId).toSorted()).toEqual(
+      ids.filter((id) => !seen.includes(id)).toSorted(),
+    );
+    const left = await reserveAtOnce(other, othersDWallet, 5);
+    expect(left.map(({ presignId }) => presignId).toSorted()).toEqual(seen.toSorted());
+    const [newer, older] = [taken[0]!, left[0]!];
+    for (const { id } of [newer, older]) {
+      await db.query("UPDATE sign_request SET expires_at = now() WHERE id = $1", [id]);
+      await expireReservations(db, signals, 1);
+    }
+    expect((await reserveOne(other, othersDWallet)).presignId).toBe(newer.presignId);
+    expect((await reserveOne(other, othersDWallet)).presignId).toBe(older.presignId);
+    await expect(reserveOne(other, othersDWallet)).rejects.toMatchObject({ reason: "PRESIGN_POOL_EMPTY" });
+  });
+
+  it("loses its limit only to reservations made since the last start, failure or pause of the service", async () => {
+    const clock = createManualClock();
+    const outage = { isOn: false };
+    let rested = (): void => {};
+    const loop = createExpireLoop({
+      database: {
+        async query(...statement) {
+          if (outage.isOn) throw new Error("the database is down");
+          return await db.query(...statement);
+        },
+      },
+      signals,
+      log: silentLog,
+      clock: {
+        ...clock,
+        after(durationMs, call) {
+          rested();
+          return clock.after(durationMs, call);
+        },
+      },
+    });
+    const afterPass = (begin: () => void) =>
+      new Promise<void>((resolve) => {
+        rested = resolve;
+        begin();
+      });
+    /** Lets a reservation expire that was made before the event. Returns the number that counts against the project. */
+    const lapsesAfter = async (event: () => Promise<void>) => {
+      await reserveOne(project, dwallet);
+      await event();
+      await overdue(project);
+      await afterPass(() => clock.callNext());
+      const [row] = await db.query<{ count: number }>(
+        "SELECT lapsed_reservations AS count FROM project WHERE id = $1",
+        [project],
+      );
+      return row?.count;
+    };
+    expect(await lapsesAfter(() => afterPass(() => loop.start()))).toBe(0);
+    expect(await lapsesAfter(async () => {})).toBe(1);
+    const failedPass = async () => {
+      outage.isOn = true;
+      await afterPass(() => clock.callNext());
+      outage.isOn = false;
+    };
+    expect(await lapsesAfter(failedPass)).toBe(1);
+    expect(await lapsesAfter(async () => {})).toBe(2);
+    expect(await lapsesAfter(() => afterPass(() => clock.advance(20_000)))).toBe(2);
+    expect(await lapsesAfter(async () => {})).toBe(3);
+    await loop.stop();
+    expect(await moneyOf(db, project)).toEqual({ balance: CREDIT, held: 0n, differences: [] });
+  });
+
   it("may hold one more for each reservation that it submits", async () => {
     await reserveAtOnce(project, dwallet, OPEN_MAX);
     await expireAll(project);
@@ -118,11 +200,15 @@ describe.skipIf(database === undefined)("a project that lets its reservations ex
     await submit(deps, callerOf(projectId), { signRequestId: id, userSignMessage: layoutOfSignMessage() });
   }
 
-  async function expireAll(projectId: string): Promise<void> {
+  async function overdue(projectId: string): Promise<void> {
     await db.query(
       "UPDATE sign_request SET expires_at = now() WHERE project_id = $1 AND status = 'prepared'",
       [projectId],
     );
+  }
+
+  async function expireAll(projectId: string): Promise<void> {
+    await overdue(projectId);
     await Promise.all(Array.from({ length: 4 }, () => expireReservations(db, signals, OPEN_MAX)));
   }
 });

@@ -74,7 +74,7 @@ export const CHAIN_TRUST_MUTANTS: readonly Mutant[] = [
     tests: PRESIGN,
   },
   {
-    name: "a presign makes two halves, which reveal the share",
+    name: "an engine with random halves makes two of them for one presign",
     file: "src/sdk/made-halves.ts",
     find: "if (known !== undefined)",
     replace: "if (known?.purpose === wanted)",
@@ -92,6 +92,13 @@ export const CHAIN_TRUST_MUTANTS: readonly Mutant[] = [
     file: "src/sdk/made-halves.ts",
     find: "const names = [dwalletId, curve,",
     replace: "const names = [curve,",
+    tests: PRESIGN,
+  },
+  {
+    name: "a client refuses an honest service's presign after an expiry",
+    file: "src/sdk/made-halves.ts",
+    find: '(derivesRandomness ? wanted : "")',
+    replace: '(derivesRandomness ? "" : "")',
     tests: PRESIGN,
   },
 ];

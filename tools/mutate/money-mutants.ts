@@ -73,8 +73,8 @@ export const MONEY_MUTANTS: readonly Mutant[] = [
   {
     name: "an expired reservation does not lower the project's limit of reservations",
     file: "src/ledger/postings.ts",
-    find: "(sql`p`)} + 1,",
-    replace: "(sql`p`)} + 0,",
+    find: "THEN 0 ELSE 1 END",
+    replace: "THEN 0 ELSE 0 END",
     tests: ["test/race/lapsed-reservations.test.ts"],
   },
   {

@@ -3,6 +3,7 @@ import type { Mutant } from "./mutant.ts";
 const LIFECYCLE = ["test/component/signing/sign-lifecycle.test.ts"];
 const MIXED_UP = ["test/component/signing/mixed-up-session.test.ts"];
 const RACE = ["test/race/sign-money.test.ts"];
+const LAPSES = ["test/race/lapsed-reservations.test.ts"];
 
 /** Lines that move a sign request from one state to the next, with its price and its presign. */
 export const SIGN_MUTANTS: readonly Mutant[] = [
@@ -89,6 +90,41 @@ export const SIGN_MUTANTS: readonly Mutant[] = [
     find: "WHERE status = 'prepared' AND expires_at <= statement_timestamp()",
     replace: "WHERE status = 'prepared'",
     tests: LIFECYCLE,
+  },
+  {
+    name: "a presign that a caller has seen is offered next",
+    file: "src/presigns/presign-moves.ts",
+    find: "'ready', returned_at = now()",
+    replace: "'ready'",
+    tests: LAPSES,
+  },
+  {
+    name: "the presign that was returned last is offered before those returned earlier",
+    file: "src/presigns/presign-moves.ts",
+    find: "presign.returned_at NULLS FIRST, presign.id",
+    replace: "presign.returned_at IS NOT NULL, presign.id",
+    tests: LAPSES,
+  },
+  {
+    name: "an outage of the service lowers the limit of a project",
+    file: "src/signing/expire-loop.ts",
+    find: "coalesce(created_at < ${soundSince}::timestamptz, false)",
+    replace: "coalesce(created_at > ${soundSince}::timestamptz, false)",
+    tests: LAPSES,
+  },
+  {
+    name: "a failed pass of the expiry is forgotten",
+    file: "src/signing/expire-loop.ts",
+    find: "      sound = undefined;\n",
+    replace: "",
+    tests: LAPSES,
+  },
+  {
+    name: "a long pause of the expiry is not noticed",
+    file: "src/signing/expire-loop.ts",
+    find: "sound.untilMs >= clock.now()",
+    replace: "sound.untilMs >= 0",
+    tests: LAPSES,
   },
   {
     name: "a transaction that landed moves a request that failed",

@@ -3009,6 +3009,7 @@ export const PresignScalarFieldEnum = {
   txDigest: 'txDigest',
   createdAt: 'createdAt',
   readyAt: 'readyAt',
+  returnedAt: 'returnedAt',
   updatedAt: 'updatedAt'
 } as const
 

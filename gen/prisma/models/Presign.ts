@@ -49,6 +49,7 @@ export type PresignMinAggregateOutputType = {
   txDigest: string | null
   createdAt: Date | null
   readyAt: Date | null
+  returnedAt: Date | null
   updatedAt: Date | null
 }
 
@@ -65,6 +66,7 @@ export type PresignMaxAggregateOutputType = {
   txDigest: string | null
   createdAt: Date | null
   readyAt: Date | null
+  returnedAt: Date | null
   updatedAt: Date | null
 }
 
@@ -81,6 +83,7 @@ export type PresignCountAggregateOutputType = {
   txDigest: number
   createdAt: number
   readyAt: number
+  returnedAt: number
   updatedAt: number
   _all: number
 }
@@ -109,6 +112,7 @@ export type PresignMinAggregateInputType = {
   txDigest?: true
   createdAt?: true
   readyAt?: true
+  returnedAt?: true
   updatedAt?: true
 }
 
@@ -125,6 +129,7 @@ export type PresignMaxAggregateInputType = {
   txDigest?: true
   createdAt?: true
   readyAt?: true
+  returnedAt?: true
   updatedAt?: true
 }
 
@@ -141,6 +146,7 @@ export type PresignCountAggregateInputType = {
   txDigest?: true
   createdAt?: true
   readyAt?: true
+  returnedAt?: true
   updatedAt?: true
   _all?: true
 }
@@ -244,6 +250,7 @@ export type PresignGroupByOutputType = {
   txDigest: string | null
   createdAt: Date
   readyAt: Date | null
+  returnedAt: Date | null
   updatedAt: Date
   _count: PresignCountAggregateOutputType | null
   _avg: PresignAvgAggregateOutputType | null
@@ -283,6 +290,7 @@ export type PresignWhereInput = {
   txDigest?: Prisma.StringNullableFilter<"Presign"> | string | null
   createdAt?: Prisma.DateTimeFilter<"Presign"> | Date | string
   readyAt?: Prisma.DateTimeNullableFilter<"Presign"> | Date | string | null
+  returnedAt?: Prisma.DateTimeNullableFilter<"Presign"> | Date | string | null
   updatedAt?: Prisma.DateTimeFilter<"Presign"> | Date | string
   signRequests?: Prisma.SignRequestListRelationFilter
 }
@@ -300,6 +308,7 @@ export type PresignOrderByWithRelationInput = {
   txDigest?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   readyAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  returnedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   signRequests?: Prisma.SignRequestOrderByRelationAggregateInput
 }
@@ -321,6 +330,7 @@ export type PresignWhereUniqueInput = Prisma.AtLeast<{
   txDigest?: Prisma.StringNullableFilter<"Presign"> | string | null
   createdAt?: Prisma.DateTimeFilter<"Presign"> | Date | string
   readyAt?: Prisma.DateTimeNullableFilter<"Presign"> | Date | string | null
+  returnedAt?: Prisma.DateTimeNullableFilter<"Presign"> | Date | string | null
   updatedAt?: Prisma.DateTimeFilter<"Presign"> | Date | string
   signRequests?: Prisma.SignRequestListRelationFilter
 }, "id" | "network_presignId">
@@ -338,6 +348,7 @@ export type PresignOrderByWithAggregationInput = {
   txDigest?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   readyAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  returnedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   _count?: Prisma.PresignCountOrderByAggregateInput
   _avg?: Prisma.PresignAvgOrderByAggregateInput
@@ -362,6 +373,7 @@ export type PresignScalarWhereWithAggregatesInput = {
   txDigest?: Prisma.StringNullableWithAggregatesFilter<"Presign"> | string | null
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Presign"> | Date | string
   readyAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Presign"> | Date | string | null
+  returnedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Presign"> | Date | string | null
   updatedAt?: Prisma.DateTimeWithAggregatesFilter<"Presign"> | Date | string
 }
 
@@ -378,6 +390,7 @@ export type PresignCreateInput = {
   txDigest?: string | null
   createdAt?: Date | string
   readyAt?: Date | string | null
+  returnedAt?: Date | string | null
   updatedAt?: Date | string
   signRequests?: Prisma.SignRequestCreateNestedManyWithoutPresignInput
 }
@@ -395,6 +408,7 @@ export type PresignUncheckedCreateInput = {
   txDigest?: string | null
   createdAt?: Date | string
   readyAt?: Date | string | null
+  returnedAt?: Date | string | null
   updatedAt?: Date | string
   signRequests?: Prisma.SignRequestUncheckedCreateNestedManyWithoutPresignInput
 }
@@ -412,6 +426,7 @@ export type PresignUpdateInput = {
   txDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   readyAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  returnedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   signRequests?: Prisma.SignRequestUpdateManyWithoutPresignNestedInput
 }
@@ -429,6 +444,7 @@ export type PresignUncheckedUpdateInput = {
   txDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   readyAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  returnedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   signRequests?: Prisma.SignRequestUncheckedUpdateManyWithoutPresignNestedInput
 }
@@ -446,6 +462,7 @@ export type PresignCreateManyInput = {
   txDigest?: string | null
   createdAt?: Date | string
   readyAt?: Date | string | null
+  returnedAt?: Date | string | null
   updatedAt?: Date | string
 }
 
@@ -462,6 +479,7 @@ export type PresignUpdateManyMutationInput = {
   txDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   readyAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  returnedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -478,6 +496,7 @@ export type PresignUncheckedUpdateManyInput = {
   txDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   readyAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  returnedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -499,6 +518,7 @@ export type PresignCountOrderByAggregateInput = {
   txDigest?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   readyAt?: Prisma.SortOrder
+  returnedAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
 
@@ -520,6 +540,7 @@ export type PresignMaxOrderByAggregateInput = {
   txDigest?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   readyAt?: Prisma.SortOrder
+  returnedAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
 
@@ -536,6 +557,7 @@ export type PresignMinOrderByAggregateInput = {
   txDigest?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   readyAt?: Prisma.SortOrder
+  returnedAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
 
@@ -576,6 +598,7 @@ export type PresignCreateWithoutSignRequestsInput = {
   txDigest?: string | null
   createdAt?: Date | string
   readyAt?: Date | string | null
+  returnedAt?: Date | string | null
   updatedAt?: Date | string
 }
 
@@ -592,6 +615,7 @@ export type PresignUncheckedCreateWithoutSignRequestsInput = {
   txDigest?: string | null
   createdAt?: Date | string
   readyAt?: Date | string | null
+  returnedAt?: Date | string | null
   updatedAt?: Date | string
 }
 
@@ -624,6 +648,7 @@ export type PresignUpdateWithoutSignRequestsInput = {
   txDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   readyAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  returnedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -640,6 +665,7 @@ export type PresignUncheckedUpdateWithoutSignRequestsInput = {
   txDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   readyAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  returnedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -687,6 +713,7 @@ export type PresignSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   txDigest?: boolean
   createdAt?: boolean
   readyAt?: boolean
+  returnedAt?: boolean
   updatedAt?: boolean
   signRequests?: boolean | Prisma.Presign$signRequestsArgs<ExtArgs>
   _count?: boolean | Prisma.PresignCountOutputTypeDefaultArgs<ExtArgs>
@@ -705,6 +732,7 @@ export type PresignSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exten
   txDigest?: boolean
   createdAt?: boolean
   readyAt?: boolean
+  returnedAt?: boolean
   updatedAt?: boolean
 }, ExtArgs["result"]["presign"]>
 
@@ -721,6 +749,7 @@ export type PresignSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exten
   txDigest?: boolean
   createdAt?: boolean
   readyAt?: boolean
+  returnedAt?: boolean
   updatedAt?: boolean
 }, ExtArgs["result"]["presign"]>
 
@@ -737,10 +766,11 @@ export type PresignSelectScalar = {
   txDigest?: boolean
   createdAt?: boolean
   readyAt?: boolean
+  returnedAt?: boolean
   updatedAt?: boolean
 }
 
-export type PresignOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "network" | "curve" | "signatureAlgorithm" | "networkEncryptionKeyId" | "sessionBytes" | "presignId" | "presign" | "state" | "txDigest" | "createdAt" | "readyAt" | "updatedAt", ExtArgs["result"]["presign"]>
+export type PresignOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "network" | "curve" | "signatureAlgorithm" | "networkEncryptionKeyId" | "sessionBytes" | "presignId" | "presign" | "state" | "txDigest" | "createdAt" | "readyAt" | "returnedAt" | "updatedAt", ExtArgs["result"]["presign"]>
 export type PresignInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   signRequests?: boolean | Prisma.Presign$signRequestsArgs<ExtArgs>
   _count?: boolean | Prisma.PresignCountOutputTypeDefaultArgs<ExtArgs>
@@ -778,6 +808,10 @@ export type $PresignPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
     txDigest: string | null
     createdAt: Date
     readyAt: Date | null
+    /**
+     * When a reservation of it last expired. Its bytes are known to a caller since. Null: nobody has had it.
+     */
+    returnedAt: Date | null
     updatedAt: Date
   }, ExtArgs["result"]["presign"]>
   composites: {}
@@ -1215,6 +1249,7 @@ export interface PresignFieldRefs {
   readonly txDigest: Prisma.FieldRef<"Presign", 'String'>
   readonly createdAt: Prisma.FieldRef<"Presign", 'DateTime'>
   readonly readyAt: Prisma.FieldRef<"Presign", 'DateTime'>
+  readonly returnedAt: Prisma.FieldRef<"Presign", 'DateTime'>
   readonly updatedAt: Prisma.FieldRef<"Presign", 'DateTime'>
 }
     

@@ -43,7 +43,11 @@ beforeEach(() => {
 
 /** A client without state from another one's actions. */
 function anew(): ClientContext {
-  return { ...service.context, madeHalves: createMadeHalves(), activeDWallets: new Map() };
+  return {
+    ...service.context,
+    madeHalves: createMadeHalves(service.context.engine),
+    activeDWallets: new Map(),
+  };
 }
 
 /** Runs an action while every call from the first one of `method` on fails. Returns the token of its error. */

@@ -194,7 +194,7 @@ describe("a reservation", () => {
     expect((await reserveOne({ idempotency: keyed("other") })).id).not.toBe(first.id);
   });
 
-  it("expires: the hold is released, and the presign returns to the pool", async () => {
+  it("expires: the hold is released, and the presign returns to the end of its bucket's queue", async () => {
     const { id } = await reserveOne();
     await expireNow(id);
     await expect(submitOne(id)).rejects.toMatchObject({
@@ -212,7 +212,8 @@ describe("a reservation", () => {
       metadata: { status: "failed" },
     });
     expect(await money()).toEqual({ balance: 3n * PRICE, held: 0n, differences: [] });
-    expect((await reserveOne()).presignId).toBe(presignIds[0]);
+    expect(await presignStates()).toEqual(Array(4).fill("ready"));
+    expect((await reserveOne()).presignId).toBe(presignIds[1]);
   });
 });
 

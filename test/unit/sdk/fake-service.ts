@@ -302,6 +302,7 @@ export function createFakeService(): FakeService {
       return contents;
     },
   };
+  const engine = fakeEngine(engineCalls, script, SEED);
   return {
     seen,
     engineCalls,
@@ -314,7 +315,7 @@ export function createFakeService(): FakeService {
     context: {
       network: "localnet",
       raw,
-      engine: fakeEngine(engineCalls, script, SEED),
+      engine,
       parameters: { load: async () => MADE_PARAMETERS },
       getNetwork: source.read,
       chainReader: async () => chain,
@@ -329,7 +330,7 @@ export function createFakeService(): FakeService {
         seen.push({ method: "chainSession", headers: new Headers(), request: undefined });
         return script.chainSession;
       },
-      madeHalves: createMadeHalves(),
+      madeHalves: createMadeHalves(engine),
       activeDWallets: new Map(),
     },
   };

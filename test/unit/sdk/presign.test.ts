@@ -1,4 +1,5 @@
 /** How the client checks the presign that the service hands out. */
+import { Code, ConnectError } from "@connectrpc/connect";
 import { beforeEach, describe, expect, it } from "vitest";
 import { SignRequest_Status } from "../../../gen/proto/tss/v1/signing_pb.ts";
 import { createMadeHalves, type HalfPurpose } from "../../../src/sdk/made-halves.ts";
@@ -25,6 +26,7 @@ const ARGS = {
   message: MESSAGE,
 } as const;
 const OTHER_ID = `0x${"9".repeat(64)}`;
+const ANOTHER = new TextEncoder().encode("another message");
 
 let service: FakeService;
 beforeEach(() => {
@@ -92,10 +94,24 @@ describe("a presign", () => {
     expect(looks).toBe(3);
   });
 
-  it("that the service returns again for another message gets no second half", async () => {
+  it("that the service offers again for another message, as after an expiry, gets another half", async () => {
+    service.script.before = (method) => {
+      if (method === "submitSign") throw new ConnectError("the connection was cut", Code.Internal);
+    };
+    const another = sign(service.context, { ...ARGS, message: ANOTHER });
+    await expect(another).rejects.toMatchObject({ reason: "INTERNAL" });
+    service.script.before = () => {};
     await sign(service.context, ARGS);
-    const another = { ...ARGS, message: new TextEncoder().encode("another message") };
-    await expect(sign(service.context, another)).rejects.toMatchObject({ reason: "PRESIGN_MISMATCH" });
+    expect(halves()).toBe(2);
+    expect(service.counts()["submitSign"]).toBe(2);
+  });
+
+  it("that the service offers again for another message gets no half of an engine whose halves are random", async () => {
+    const context = { ...service.context, madeHalves: createMadeHalves({}) };
+    await sign(context, ARGS);
+    await expect(sign(context, { ...ARGS, message: ANOTHER })).rejects.toMatchObject({
+      reason: "PRESIGN_REUSED",
+    });
     expect(halves()).toBe(1);
     expect(service.counts()["submitSign"]).toBe(1);
   });
@@ -111,6 +127,8 @@ describe("a presign", () => {
 });
 
 describe("the halves of a client", () => {
+  /** Of an engine that derives no randomness. */
+  const createHalves = (maxCount?: number) => createMadeHalves({}, maxCount);
   const purpose = (text: string): HalfPurpose => ({
     dwalletId: DWALLET_ID,
     triple: vectorOf("EdDSA").triple,
@@ -119,7 +137,7 @@ describe("the halves of a client", () => {
   const presign = (at: number) => Uint8Array.of(at);
 
   it("are computed once for two simultaneous callers", async () => {
-    const made = createMadeHalves();
+    const made = createHalves();
     let count = 0;
     const make = async () => Uint8Array.of(++count);
     const [one, two] = await Promise.all([
@@ -128,7 +146,7 @@ describe("the halves of a client", () => {
     ]);
     expect(two).toBe(one);
     await expect(made.for(presign(1), purpose("b"), make)).rejects.toMatchObject({
-      reason: "PRESIGN_MISMATCH",
+      reason: "PRESIGN_REUSED",
     });
     expect(count).toBe(1);
   });
@@ -138,15 +156,30 @@ describe("the halves of a client", () => {
     ["message", { message: new TextEncoder().encode("b") }],
     ["curve, algorithm and hash", { triple: vectorOf("Taproot").triple }],
   ])("are not reused for another %s", async (_, other) => {
-    const made = createMadeHalves();
+    const made = createHalves();
     await made.for(presign(1), purpose("a"), async () => Uint8Array.of(1));
     await expect(
       made.for(presign(1), { ...purpose("a"), ...other }, async () => Uint8Array.of(2)),
-    ).rejects.toMatchObject({ reason: "PRESIGN_MISMATCH" });
+    ).rejects.toMatchObject({ reason: "PRESIGN_REUSED" });
+    const derived = createMadeHalves({ derivesRandomness: true });
+    await derived.for(presign(1), purpose("a"), async () => Uint8Array.of(1));
+    const half = derived.for(presign(1), { ...purpose("a"), ...other }, async () => Uint8Array.of(2));
+    await expect(half).resolves.toEqual(Uint8Array.of(2));
+  });
+
+  it("are computed once for each message and presign if the engine derives their randomness", async () => {
+    const made = createMadeHalves({ derivesRandomness: true });
+    const make = (text: string) => async () => new TextEncoder().encode(text);
+    for (const text of ["a", "b", "a", "b"]) {
+      const half = await made.for(presign(1), purpose(text), make(text));
+      expect(half).toEqual(await make(text)());
+      // The cache has it.
+      await expect(made.for(presign(1), purpose(text), () => Promise.reject(text))).resolves.toBe(half);
+    }
   });
 
   it("are computed by the waiting caller if the first caller aborts", async () => {
-    const made = createMadeHalves();
+    const made = createHalves();
     let abort = (_reason: Error): void => {};
     const begun = new Promise<Uint8Array>((_, reject) => {
       abort = reject;
@@ -156,16 +189,18 @@ describe("the halves of a client", () => {
     abort(new Error("aborted"));
     await expect(first).rejects.toThrow("aborted");
     await expect(second).resolves.toEqual(Uint8Array.of(2));
-    await expect(made.for(presign(1), purpose("b"), async () => Uint8Array.of(3))).rejects.toThrow(/twice/);
+    await expect(made.for(presign(1), purpose("b"), async () => Uint8Array.of(3))).rejects.toThrow(
+      /one half for each presign/,
+    );
   });
 
   it("are cached up to a limit, without failed computations", async () => {
-    const made = createMadeHalves(2);
+    const made = createHalves(2);
     const failing = made.for(presign(1), purpose("a"), () => Promise.reject(new Error("no")));
     await expect(failing).rejects.toThrow("no");
     const make = async () => Uint8Array.of(1);
     for (const at of [1, 2, 3]) await made.for(presign(at), purpose("b"), make);
-    await expect(made.for(presign(2), purpose("c"), make)).rejects.toThrow(/twice/);
+    await expect(made.for(presign(2), purpose("c"), make)).rejects.toThrow(/one half for each presign/);
     // The oldest half has been evicted.
     expect(await made.for(presign(1), purpose("c"), make)).toEqual(Uint8Array.of(1));
   });
