@@ -1,4 +1,5 @@
 import type { Database } from "../store/database.ts";
+import { projectNotFound } from "./require-project.ts";
 
 /** Reads a project that must exist. Must not be called inside a transaction. */
 export async function readProject(
@@ -7,6 +8,18 @@ export async function readProject(
 ): Promise<ProjectDetails> {
   const project = await prisma.project.findUnique({ where: { id: projectId }, select: PROJECT_FIELDS });
   if (project === null) throw new Error(`there is no project ${projectId}`);
+  return project;
+}
+
+/** Reads a project of one of the networks. Throws PROJECT_NOT_FOUND. */
+export async function getProject(
+  { prisma }: Pick<Database, "prisma">,
+  networks: readonly string[],
+  projectId: string,
+): Promise<ProjectDetails> {
+  const where = { id: projectId, network: { in: [...networks] } };
+  const project = await prisma.project.findFirst({ where, select: PROJECT_FIELDS });
+  if (project === null) throw projectNotFound(projectId);
   return project;
 }
 

@@ -17,7 +17,12 @@ export async function requireProject(
     sql`SELECT 1 FROM project WHERE id = ${projectId} AND network = ANY(${networks}::text[])`,
   );
   if (count > 0) return;
-  throw new ServiceError("PROJECT_NOT_FOUND", "the network has no project with this id", {
+  throw projectNotFound(projectId);
+}
+
+/** Returns the error for an id that no project of the networks has. */
+export function projectNotFound(projectId: string): ServiceError {
+  return new ServiceError("PROJECT_NOT_FOUND", "the network has no project with this id", {
     metadata: { projectId },
   });
 }

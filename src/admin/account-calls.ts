@@ -8,6 +8,7 @@ import { createProject } from "../access/create-project.ts";
 import { encodeApiKey } from "../access/encode-keys.ts";
 import { listApiKeys } from "../access/list-api-keys.ts";
 import { listProjects } from "../access/list-projects.ts";
+import { getProject } from "../access/read-project.ts";
 import { requireProject } from "../access/require-project.ts";
 import { revokeApiKey } from "../access/revoke-api-key.ts";
 import { rotateApiKey } from "../access/rotate-api-key.ts";
@@ -33,6 +34,10 @@ export function createAccountCalls({ database, lookup }: AccountCallsDeps): Acco
       const { networks } = callerOf(context, "admin");
       const { rows, nextPageToken } = await listProjects(database, networks, request);
       return { projects: rows.map(encodeProject), nextPageToken };
+    },
+    async getProject({ projectId }, context) {
+      const { networks } = callerOf(context, "admin");
+      return { project: encodeProject(await getProject(database, networks, projectId)) };
     },
     async createApiKey({ projectId, name, scopes, expireTime, allowedAddresses }, context) {
       const caller = callerOf(context, "admin");
@@ -91,6 +96,7 @@ export type AccountCalls = Pick<
   ServiceImpl<typeof Admin>,
   | "createProject"
   | "listProjects"
+  | "getProject"
   | "createApiKey"
   | "listApiKeys"
   | "rotateApiKey"
