@@ -10,6 +10,7 @@ import { PageFrame } from "./ui/page-frame.tsx";
 export function RoutedPage({ route, path }: RoutedPageProps): JSX.Element {
   const { network } = useSession();
   const [loaded, setLoaded] = useState<Loaded>();
+  const [attempt, setAttempt] = useState(0);
   useEffect(() => {
     let isCurrent = true;
     route?.load().then(
@@ -23,7 +24,7 @@ export function RoutedPage({ route, path }: RoutedPageProps): JSX.Element {
     return () => {
       isCurrent = false;
     };
-  }, [route]);
+  }, [route, attempt]);
   if (route === undefined) {
     return (
       <PageFrame title="No such page">
@@ -37,8 +38,21 @@ export function RoutedPage({ route, path }: RoutedPageProps): JSX.Element {
     return (
       <PageFrame title={route.title}>
         <Empty title="The page could not be loaded">
-          The service may have been updated. Reload the console; it then asks for the key again.
+          The service does not answer, or it was updated. After an update, reload the console; it then asks
+          for the key again.
         </Empty>
+        <div class="actions">
+          <button
+            type="button"
+            class="button"
+            onClick={() => {
+              setLoaded(undefined);
+              setAttempt(attempt + 1);
+            }}
+          >
+            Try again
+          </button>
+        </div>
       </PageFrame>
     );
   }

@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import { useCallback, useEffect, useState } from "preact/hooks";
+import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { useSession, useSignOut } from "./api/session-context.ts";
 import { useIdle } from "./api/use-idle.ts";
 import { OPERATOR_ROUTES } from "./operator/routes.ts";
@@ -20,7 +20,18 @@ export function Shell(): JSX.Element {
   const path = useRoute();
   const route = findRoute(routes, path);
   const [isMenuOpen, setIsMenuOpen] = useState(false);
+  const menuButton = useRef<HTMLButtonElement>(null);
   useEffect(() => setIsMenuOpen(false), [route, path.join("/")]);
+  useEffect(() => {
+    if (!isMenuOpen) return undefined;
+    const closeOnEscape = (event: KeyboardEvent): void => {
+      if (event.key !== "Escape") return;
+      setIsMenuOpen(false);
+      menuButton.current?.focus();
+    };
+    addEventListener("keydown", closeOnEscape);
+    return () => removeEventListener("keydown", closeOnEscape);
+  }, [isMenuOpen]);
   useIdle(
     IDLE_MS,
     useCallback(() => signOut("You were signed out after 30 minutes without use."), [signOut]),
@@ -32,6 +43,7 @@ export function Shell(): JSX.Element {
       </button>
       <header class={networks.length > 1 ? "top top-of-several" : "top"}>
         <button
+          ref={menuButton}
           type="button"
           class="icon-button menu-button"
           aria-expanded={isMenuOpen}

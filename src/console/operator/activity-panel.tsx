@@ -1,4 +1,5 @@
 import type { JSX } from "preact";
+import type { PresignBucket } from "../../../gen/client/tss/v1/admin_pb.ts";
 import { SignStageFigures_Stage as Stage } from "../../../gen/client/tss/v1/operations_pb.ts";
 import { SignRequest_Status as Status } from "../../../gen/client/tss/v1/signing_pb.ts";
 import { useSession } from "../api/session-context.ts";
@@ -33,7 +34,6 @@ export function ActivityPanel(): JSX.Element {
       <Loaded call={activity} lines={3}>
         {({ total, buckets, outbox }) => {
           const signed = total?.stages.find(({ stage }) => stage === Stage.signed);
-          const lacking = buckets.filter(({ ready, lowWater }) => ready < lowWater);
           const waiting = outbox.entries.reduce((sum, { count }) => sum + count, 0);
           const [oldest] = outbox.entries
             .flatMap(({ oldestCreateTime }) => oldestCreateTime ?? [])
@@ -59,11 +59,7 @@ export function ActivityPanel(): JSX.Element {
                     {buckets.reduce((sum, { ready }) => sum + ready, 0).toLocaleString("en")}
                   </a>
                 }
-                note={
-                  lacking.length === 0
-                    ? "every bucket is stocked"
-                    : `${lacking.length} of ${buckets.length} buckets are low`
-                }
+                note={stockOf(buckets)}
               />
               <Stat
                 name="Outbox"
@@ -84,4 +80,14 @@ export function ActivityPanel(): JSX.Element {
       </Loaded>
     </Panel>
   );
+}
+
+/** A bucket without presigns that nobody keeps warm is not low, but not stocked either. */
+function stockOf(buckets: readonly PresignBucket[]): string {
+  const low = buckets.filter(({ ready, lowWater }) => ready < lowWater);
+  if (buckets.length === 0) return "no bucket is in use yet";
+  if (low.length > 0) return `${low.length} of ${buckets.length} buckets are low`;
+  const empty = buckets.filter(({ ready }) => ready === 0);
+  if (empty.length > 0) return `${empty.length} of ${buckets.length} buckets are empty`;
+  return "every bucket is stocked";
 }

@@ -3,13 +3,14 @@ import { useState } from "preact/hooks";
 import { useSession } from "../api/session-context.ts";
 import { useIdempotencyKey } from "../api/use-idempotency-key.ts";
 import { useOnNetwork } from "../api/use-on-network.ts";
+import { amountFault, lengthFault } from "../format/input-faults.ts";
 import { formatMoney, formatMoneyChange, parseMoney } from "../format/money.ts";
 import { ActionDialog } from "../ui/action-dialog.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { TextField } from "../ui/field.tsx";
 
 /** Adds or removes a project's credit, and shows the new balance. */
-export function AdjustCreditDialog({ projectId, onClose }: AdjustCreditDialogProps): JSX.Element {
+export function AdjustCreditDialog({ projectId, onClose, onBooked }: AdjustCreditDialogProps): JSX.Element {
   const { admin } = useSession();
   const onNetwork = useOnNetwork();
   const [amount, setAmount] = useState("");
@@ -17,6 +18,7 @@ export function AdjustCreditDialog({ projectId, onClose }: AdjustCreditDialogPro
   const [balance, setBalance] = useState<bigint>();
   const headers = useIdempotencyKey([projectId, amount, reason]);
   const amountMicroUsd = parseMoney(amount);
+  const reasonFault = lengthFault(reason.trim(), REASON_MAX_LENGTH);
   if (balance !== undefined) {
     return (
       <Dialog title="The credit is booked" onClose={onClose}>
@@ -33,7 +35,12 @@ export function AdjustCreditDialog({ projectId, onClose }: AdjustCreditDialogPro
     <ActionDialog
       title={`Adjust the credit${onNetwork}`}
       action={amountMicroUsd ? `Book ${formatMoneyChange(amountMicroUsd)}` : "Book"}
-      isReady={amountMicroUsd !== undefined && amountMicroUsd !== 0n && reason.trim() !== ""}
+      isReady={
+        amountMicroUsd !== undefined &&
+        amountMicroUsd !== 0n &&
+        reason.trim() !== "" &&
+        reasonFault === undefined
+      }
       onClose={onClose}
       onAct={async () => {
         const { ledgerEntry } = await admin.adjustCredit(
@@ -41,6 +48,7 @@ export function AdjustCreditDialog({ projectId, onClose }: AdjustCreditDialogPro
           { headers },
         );
         setBalance(ledgerEntry?.balanceMicroUsd ?? 0n);
+        onBooked();
       }}
     >
       <TextField
@@ -50,13 +58,14 @@ export function AdjustCreditDialog({ projectId, onClose }: AdjustCreditDialogPro
         inputMode="decimal"
         required
         autofocus
+        fault={amountFault(amount)}
         hint="A negative amount removes credit."
       />
       <TextField
         label="Reason"
         value={reason}
         onInput={setReason}
-        maxLength={200}
+        fault={reasonFault}
         required
         hint="The project sees it in its ledger."
       />
@@ -64,7 +73,11 @@ export function AdjustCreditDialog({ projectId, onClose }: AdjustCreditDialogPro
   );
 }
 
+const REASON_MAX_LENGTH = 200;
+
 interface AdjustCreditDialogProps {
   readonly projectId: string;
   onClose(): void;
+  /** Called when the credit is booked. The dialog stays open with the new balance. */
+  onBooked(): void;
 }

@@ -5,6 +5,7 @@ import type { AdminKey } from "../../../gen/client/tss/v1/admin_pb.ts";
 import { useSession } from "../api/session-context.ts";
 import { useIdempotencyKey } from "../api/use-idempotency-key.ts";
 import { usePages } from "../api/use-pages.ts";
+import { adminNameFault } from "../format/input-faults.ts";
 import { ActionDialog } from "../ui/action-dialog.tsx";
 import { KeyState } from "../ui/api-key-columns.tsx";
 import { type DataColumn, DataTable } from "../ui/data-table.tsx";
@@ -21,10 +22,14 @@ export function AdminKeysPage(): JSX.Element {
   const { everyNetwork, networks } = useSession();
   const { admin } = everyNetwork;
   const [open, setOpen] = useState<OpenDialog>();
-  const keys = usePages(async (pageToken, signal) => {
-    const reply = await admin.listAdminKeys({ pageToken }, { signal });
-    return { items: reply.adminKeys, nextPageToken: reply.nextPageToken };
-  }, []);
+  const keys = usePages(
+    async (pageToken, signal) => {
+      const reply = await admin.listAdminKeys({ pageToken }, { signal });
+      return { items: reply.adminKeys, nextPageToken: reply.nextPageToken };
+    },
+    [],
+    { everyMs: 15_000 },
+  );
   const close = (): void => setOpen(undefined);
   const create = (
     <button type="button" class="button button-primary" onClick={() => setOpen({ kind: "create" })}>
@@ -133,7 +138,7 @@ function CreateAdminKeyDialog({ onClose, onCreated }: CreateAdminKeyDialogProps)
     <ActionDialog
       title="Create an admin key"
       action="Create"
-      isReady={/^[a-z0-9][a-z0-9._-]{0,62}$/.test(name)}
+      isReady={name !== "" && adminNameFault(name) === undefined}
       onClose={onClose}
       onAct={async () => {
         const expireMs = expiryOf(expiry, Date.now());
@@ -146,7 +151,7 @@ function CreateAdminKeyDialog({ onClose, onCreated }: CreateAdminKeyDialogProps)
         label="Name of its owner"
         value={name}
         onInput={setName}
-        maxLength={63}
+        fault={adminNameFault(name)}
         required
         autofocus
         hint="Lower-case letters, digits and . _ - such as alice or ci-2027. It needs ADMIN_API_KEY itself."

@@ -3,6 +3,7 @@ import { useState } from "preact/hooks";
 import type { AuditEvent } from "../../../gen/client/tss/v1/admin_pb.ts";
 import { useSession } from "../api/session-context.ts";
 import { usePages } from "../api/use-pages.ts";
+import { lengthFault, projectIdFault } from "../format/input-faults.ts";
 import { Badge } from "../ui/badge.tsx";
 import { type DataColumn, DataTable } from "../ui/data-table.tsx";
 import { Empty } from "../ui/empty.tsx";
@@ -12,33 +13,38 @@ import { Loaded } from "../ui/loaded.tsx";
 import { PageFrame } from "../ui/page-frame.tsx";
 import { Pager } from "../ui/pager.tsx";
 import { Time } from "../ui/time.tsx";
+import { useUrlFilter } from "../ui/use-url-filter.ts";
 import { NetworkFilter } from "./network-filter.tsx";
 
 export function AuditPage(): JSX.Element {
   const session = useSession();
-  const [isOverAll, setIsOverAll] = useState(false);
-  const [wanted, setWanted] = useState({ projectId: "", actor: "" });
-  const [filter, setFilter] = useState(wanted);
+  const [networksShown, setNetworksShown] = useUrlFilter("networks", "chosen", (value) => value === "all");
+  const isOverAll = networksShown === "all";
+  const [projectId, setProjectId] = useUrlFilter("project", "", (id) => projectIdFault(id) === undefined);
+  const [actor, setActor] = useUrlFilter("actor", "");
+  const [wanted, setWanted] = useState({ projectId, actor });
+  const faults = {
+    projectId: projectIdFault(wanted.projectId),
+    actor: lengthFault(wanted.actor, ACTOR_MAX_LENGTH),
+  };
   const events = usePages(
     async (pageToken, signal) => {
       const { admin } = isOverAll ? session.everyNetwork : session;
       const request = {
-        ...(filter.projectId !== "" && { projectId: filter.projectId }),
-        ...(filter.actor !== "" && { actor: filter.actor }),
+        ...(projectId !== "" && { projectId }),
+        ...(actor !== "" && { actor }),
       };
       const reply = await admin.listAuditEvents({ ...request, pageToken }, { signal });
       return { items: reply.auditEvents, nextPageToken: reply.nextPageToken };
     },
-    [filter, isOverAll],
+    [projectId, actor, isOverAll],
+    { everyMs: 10_000 },
   );
   const actions = (
     <>
       <a class="button" href="#/seals">
         Seals
       </a>
-      <button type="button" class="button" onClick={events.reload}>
-        Read again
-      </button>
     </>
   );
   return (
@@ -52,23 +58,30 @@ export function AuditPage(): JSX.Element {
           class="filters"
           onSubmit={(event) => {
             event.preventDefault();
-            setFilter({ projectId: wanted.projectId.trim(), actor: wanted.actor.trim() });
+            if (faults.projectId !== undefined || faults.actor !== undefined) return;
+            setProjectId(wanted.projectId.trim());
+            setActor(wanted.actor.trim());
           }}
         >
           <TextField
             label="Project id"
             value={wanted.projectId}
-            onInput={(projectId) => setWanted({ ...wanted, projectId })}
+            onInput={(text) => setWanted({ ...wanted, projectId: text })}
+            fault={faults.projectId}
           />
           <TextField
             label="Actor"
             value={wanted.actor}
-            onInput={(actor) => setWanted({ ...wanted, actor })}
+            onInput={(text) => setWanted({ ...wanted, actor: text })}
+            fault={faults.actor}
           />
           <button type="submit" class="button">
             Filter
           </button>
-          <NetworkFilter isOverAll={isOverAll} onSelect={setIsOverAll} />
+          <NetworkFilter
+            isOverAll={isOverAll}
+            onSelect={(isAll) => setNetworksShown(isAll ? "all" : "chosen")}
+          />
         </form>
         <Loaded call={events} lines={8}>
           {({ items }) => (
@@ -86,6 +99,8 @@ export function AuditPage(): JSX.Element {
     </PageFrame>
   );
 }
+
+const ACTOR_MAX_LENGTH = 200;
 
 const COLUMNS: readonly DataColumn<AuditEvent>[] = [
   {

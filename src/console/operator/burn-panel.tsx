@@ -1,6 +1,6 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type { JSX } from "preact";
-import { useMemo, useState } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 import type { GetTreasuryHistoryResponse } from "../../../gen/client/tss/v1/operations_pb.ts";
 import { useSession } from "../api/session-context.ts";
 import { useCall } from "../api/use-call.ts";
@@ -9,13 +9,14 @@ import { LineChart } from "../ui/line-chart.tsx";
 import { Loaded } from "../ui/loaded.tsx";
 import { Panel } from "../ui/panel.tsx";
 import { Stats } from "../ui/stat.tsx";
+import { isOneOf, useUrlFilter } from "../ui/use-url-filter.ts";
 import { BurnStat } from "./burn-stat.tsx";
 import { windowStart } from "./sign-window.ts";
 
 /** How many days the Treasury and the gas last, and their balances over time. */
 export function BurnPanel(): JSX.Element {
   const { operations } = useSession();
-  const [seconds, setSeconds] = useState("604800");
+  const [seconds, setSeconds] = useUrlFilter("window", "604800", isOneOf(WINDOWS));
   const history = useCall(
     (signal) => operations.getTreasuryHistory({ startTime: windowStart(seconds, Date.now()) }, { signal }),
     [seconds],

@@ -4,6 +4,7 @@ import { useState } from "preact/hooks";
 import { ApiKey_Scope as Scope } from "../../../gen/client/tss/v1/admin_pb.ts";
 import { useSession } from "../api/session-context.ts";
 import { useIdempotencyKey } from "../api/use-idempotency-key.ts";
+import { addressesFault, addressesIn, nameFault } from "../format/input-faults.ts";
 import { ActionDialog } from "../ui/action-dialog.tsx";
 import { SelectField, TextField } from "../ui/field.tsx";
 import { EXPIRIES, expiryOf } from "./expiries.ts";
@@ -21,14 +22,19 @@ export function CreateApiKeyDialog({ projectId, onClose, onCreated }: CreateApiK
     <ActionDialog
       title="Create a key"
       action="Create"
-      isReady={name.trim() !== "" && scopes.length > 0}
+      isReady={
+        name.trim() !== "" &&
+        nameFault(name) === undefined &&
+        scopes.length > 0 &&
+        addressesFault(addresses) === undefined
+      }
       onClose={onClose}
       onAct={async () => {
         const expireMs = expiryOf(expiry, Date.now());
         const reply = await admin.createApiKey(
           {
             ...{ projectId, name: name.trim(), scopes: [...scopes] },
-            allowedAddresses: addresses.split(/[\s,]+/).filter(Boolean),
+            allowedAddresses: [...addressesIn(addresses)],
             ...(expireMs !== undefined && { expireTime: timestampFromMs(expireMs) }),
           },
           { headers },
@@ -36,7 +42,7 @@ export function CreateApiKeyDialog({ projectId, onClose, onCreated }: CreateApiK
         onCreated(reply.plaintext);
       }}
     >
-      <TextField label="Name" value={name} onInput={setName} maxLength={100} required autofocus />
+      <TextField label="Name" value={name} onInput={setName} fault={nameFault(name)} required autofocus />
       <fieldset class="field">
         <legend>Scopes</legend>
         {SCOPES.map(([scope, title]) => (
@@ -44,11 +50,15 @@ export function CreateApiKeyDialog({ projectId, onClose, onCreated }: CreateApiK
             <input type="checkbox" checked={scopes.includes(scope)} onChange={() => toggle(scope)} /> {title}
           </label>
         ))}
+        <p class="field-fault" role="status">
+          {scopes.length === 0 && "A key needs at least one scope."}
+        </p>
       </fieldset>
       <TextField
         label="Allowed addresses"
         value={addresses}
         onInput={setAddresses}
+        fault={addressesFault(addresses)}
         hint="IP addresses and CIDR blocks, separated by commas. Empty allows every address."
       />
       <SelectField label="Expires" options={EXPIRIES} value={expiry} onSelect={setExpiry} />

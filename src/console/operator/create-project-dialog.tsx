@@ -3,6 +3,7 @@ import { useState } from "preact/hooks";
 import { useSession } from "../api/session-context.ts";
 import { useIdempotencyKey } from "../api/use-idempotency-key.ts";
 import { useOnNetwork } from "../api/use-on-network.ts";
+import { nameFault } from "../format/input-faults.ts";
 import { ActionDialog } from "../ui/action-dialog.tsx";
 import { TextField } from "../ui/field.tsx";
 
@@ -15,14 +16,14 @@ export function CreateProjectDialog({ onClose, onCreated }: CreateProjectDialogP
     <ActionDialog
       title={`Create a project${onNetwork}`}
       action="Create"
-      isReady={name.trim() !== ""}
+      isReady={name.trim() !== "" && nameFault(name) === undefined}
       onClose={onClose}
       onAct={async () => {
         const { project } = await admin.createProject({ name: name.trim() }, { headers });
         onCreated(project?.projectId ?? "");
       }}
     >
-      <TextField label="Name" value={name} onInput={setName} maxLength={100} required autofocus />
+      <TextField label="Name" value={name} onInput={setName} fault={nameFault(name)} required autofocus />
     </ActionDialog>
   );
 }

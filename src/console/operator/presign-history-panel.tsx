@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import { useMemo, useState } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 import type {
   GetPresignHistoryResponse,
   PresignBucketHistory,
@@ -15,12 +15,13 @@ import { SelectField } from "../ui/field.tsx";
 import { LineChart } from "../ui/line-chart.tsx";
 import { Loaded } from "../ui/loaded.tsx";
 import { Panel } from "../ui/panel.tsx";
+import { isOneOf, useUrlFilter } from "../ui/use-url-filter.ts";
 import { windowStart } from "./sign-window.ts";
 
 /** The levels of the pool over time, with the minutes in which a bucket was out of stock. */
 export function PresignHistoryPanel(): JSX.Element {
   const { operations } = useSession();
-  const [seconds, setSeconds] = useState("86400");
+  const [seconds, setSeconds] = useUrlFilter("window", "86400", isOneOf(WINDOWS));
   const history = useCall(
     (signal) => operations.getPresignHistory({ startTime: windowStart(seconds, Date.now()) }, { signal }),
     [seconds],

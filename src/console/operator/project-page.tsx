@@ -1,10 +1,13 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import { type ApiKey, ApiKey_ScopeSchema } from "../../../gen/client/tss/v1/admin_pb.ts";
+import { type ApiKey, ApiKey_ScopeSchema, type Project } from "../../../gen/client/tss/v1/admin_pb.ts";
 import { useSession } from "../api/session-context.ts";
+import { type LiveCall, useCall } from "../api/use-call.ts";
 import { useOnNetwork } from "../api/use-on-network.ts";
 import { usePages } from "../api/use-pages.ts";
 import { enumName } from "../format/enum-name.ts";
+import { projectIdFault } from "../format/input-faults.ts";
+import { formatMoney } from "../format/money.ts";
 import type { PageProps } from "../route.ts";
 import { apiKeyColumns } from "../ui/api-key-columns.tsx";
 import { DataTable } from "../ui/data-table.tsx";
@@ -15,6 +18,8 @@ import { PageFrame } from "../ui/page-frame.tsx";
 import { Pager } from "../ui/pager.tsx";
 import { Panel } from "../ui/panel.tsx";
 import { SecretDialog } from "../ui/secret-dialog.tsx";
+import { Stat, Stats } from "../ui/stat.tsx";
+import { Time } from "../ui/time.tsx";
 import { AdjustCreditDialog } from "./adjust-credit-dialog.tsx";
 import { CreateApiKeyDialog } from "./create-api-key-dialog.tsx";
 import { RevokeApiKeyDialog } from "./revoke-api-key-dialog.tsx";
@@ -22,6 +27,38 @@ import { RotateApiKeyDialog } from "./rotate-api-key-dialog.tsx";
 
 export function ProjectPage({ id: projectId }: PageProps): JSX.Element {
   const { admin } = useSession();
+  const isId = projectIdFault(projectId) === undefined;
+  const project = useCall(
+    async (signal) => (isId ? (await admin.getProject({ projectId }, { signal })).project : undefined),
+    [projectId],
+    { everyMs: 10_000 },
+  );
+  const { data, failure } = project;
+  const isMissing = !isId || failure?.reason === "PROJECT_NOT_FOUND";
+  if (isMissing || data === undefined) {
+    return (
+      <PageFrame
+        title={isMissing ? "No such project" : "Project"}
+        lead={<a href="#/projects">All projects</a>}
+      >
+        {isMissing ? (
+          <Empty title="This network has no project with this id">
+            <code>{projectId}</code>
+          </Empty>
+        ) : (
+          <Loaded call={project} lines={6}>
+            {() => undefined}
+          </Loaded>
+        )}
+      </PageFrame>
+    );
+  }
+  return <FoundProject project={data} call={project} />;
+}
+
+function FoundProject({ project, call }: FoundProjectProps): JSX.Element {
+  const { admin } = useSession();
+  const { projectId, name, network, balanceMicroUsd, heldMicroUsd, createTime } = project;
   const onNetwork = useOnNetwork();
   const [open, setOpen] = useState<OpenDialog>();
   const keys = usePages(
@@ -30,6 +67,7 @@ export function ProjectPage({ id: projectId }: PageProps): JSX.Element {
       return { items: reply.apiKeys, nextPageToken: reply.nextPageToken };
     },
     [projectId],
+    { everyMs: 10_000 },
   );
   const close = (): void => setOpen(undefined);
   const show = (title: string, secret: string): void => {
@@ -48,10 +86,26 @@ export function ProjectPage({ id: projectId }: PageProps): JSX.Element {
   );
   return (
     <PageFrame
-      title={`Project${onNetwork}`}
-      lead={<Id id={projectId} what="project id" isWhole />}
+      title={`${name}${onNetwork}`}
+      lead={
+        <>
+          Project <Id id={projectId} what="project id" isWhole />
+        </>
+      }
       actions={actions}
     >
+      <section class="panel" aria-label="Credit">
+        <Loaded call={call}>
+          {() => (
+            <Stats>
+              <Stat name="Balance" value={formatMoney(balanceMicroUsd)} note="all entries of the ledger" />
+              <Stat name="Held" value={formatMoney(heldMicroUsd)} note="for open reservations" />
+              <Stat name="Free" value={formatMoney(balanceMicroUsd - heldMicroUsd)} note="to spend" />
+              <Stat name="Network" value={network} note={<Time of={createTime} />} />
+            </Stats>
+          )}
+        </Loaded>
+      </section>
       <Panel
         title="API keys"
         note={`Newest first, including revoked and expired keys.${onNetwork && ` They work only${onNetwork}.`}`}
@@ -94,7 +148,9 @@ export function ProjectPage({ id: projectId }: PageProps): JSX.Element {
       {open?.kind === "revoke" && (
         <RevokeApiKeyDialog apiKey={open.key} onClose={close} onRevoked={() => show("", "")} />
       )}
-      {open?.kind === "credit" && <AdjustCreditDialog projectId={projectId} onClose={close} />}
+      {open?.kind === "credit" && (
+        <AdjustCreditDialog projectId={projectId} onClose={close} onBooked={call.reload} />
+      )}
       {open?.kind === "secret" && <SecretDialog title={open.title} secret={open.secret} onClose={close} />}
     </PageFrame>
   );
@@ -103,6 +159,11 @@ export function ProjectPage({ id: projectId }: PageProps): JSX.Element {
 const COLUMNS = apiKeyColumns<ApiKey>(({ scopes }) =>
   scopes.map((scope) => enumName(ApiKey_ScopeSchema, scope)),
 );
+
+interface FoundProjectProps {
+  readonly project: Project;
+  readonly call: LiveCall<Project | undefined>;
+}
 
 type OpenDialog =
   | { readonly kind: "create" | "credit" }

@@ -12,6 +12,7 @@ import { Loaded } from "../ui/loaded.tsx";
 import { PageFrame } from "../ui/page-frame.tsx";
 import { Pager } from "../ui/pager.tsx";
 import { Time } from "../ui/time.tsx";
+import { useUrlFilter } from "../ui/use-url-filter.ts";
 import { CreateProjectDialog } from "./create-project-dialog.tsx";
 import { NetworkFilter } from "./network-filter.tsx";
 
@@ -19,7 +20,8 @@ import { NetworkFilter } from "./network-filter.tsx";
 export function ProjectsPage(): JSX.Element {
   const session = useSession();
   const { network, networks } = session;
-  const [isOverAll, setIsOverAll] = useState(false);
+  const [networksShown, setNetworksShown] = useUrlFilter("networks", "chosen", (value) => value === "all");
+  const isOverAll = networksShown === "all";
   const [isCreating, setIsCreating] = useState(false);
   const projects = usePages(
     async (pageToken, signal) => {
@@ -28,6 +30,7 @@ export function ProjectsPage(): JSX.Element {
       return { items: reply.projects, nextPageToken: reply.nextPageToken };
     },
     [isOverAll],
+    { everyMs: 15_000 },
   );
   const create = (
     <button type="button" class="button button-primary" onClick={() => setIsCreating(true)}>
@@ -41,7 +44,10 @@ export function ProjectsPage(): JSX.Element {
       actions={create}
     >
       <section class="panel">
-        <NetworkFilter isOverAll={isOverAll} onSelect={setIsOverAll} />
+        <NetworkFilter
+          isOverAll={isOverAll}
+          onSelect={(isAll) => setNetworksShown(isAll ? "all" : "chosen")}
+        />
         <Loaded call={projects} lines={6}>
           {({ items }) => (
             <DataTable

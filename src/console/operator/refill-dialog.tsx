@@ -3,6 +3,7 @@ import { useState } from "preact/hooks";
 import type { PresignBucket } from "../../../gen/client/tss/v1/admin_pb.ts";
 import { useSession } from "../api/session-context.ts";
 import { useOnNetwork } from "../api/use-on-network.ts";
+import { countFault } from "../format/input-faults.ts";
 import { ActionDialog } from "../ui/action-dialog.tsx";
 import { TextField } from "../ui/field.tsx";
 
@@ -16,7 +17,7 @@ export function RefillDialog({ bucket, onClose, onRefilled }: RefillDialogProps)
     <ActionDialog
       title={`Refill ${signatureAlgorithmName}${onNetwork}`}
       action="Request the presigns"
-      isReady={/^(?:[1-9]\d?|100)$/.test(count)}
+      isReady={count !== "" && countFault(count, REFILL_MAX_COUNT) === undefined}
       onClose={onClose}
       onAct={async () => {
         await admin.refillPresigns({ curve, signatureAlgorithm, count: Number(count) });
@@ -30,11 +31,14 @@ export function RefillDialog({ bucket, onClose, onRefilled }: RefillDialogProps)
         inputMode="numeric"
         required
         autofocus
+        fault={countFault(count, REFILL_MAX_COUNT)}
         hint="1 to 100. The Treasury pays Ika's fee for each."
       />
     </ActionDialog>
   );
 }
+
+const REFILL_MAX_COUNT = 100;
 
 interface RefillDialogProps {
   readonly bucket: PresignBucket;

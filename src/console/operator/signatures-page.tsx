@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import { useMemo, useState } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 import {
   type GetSignStatisticsResponse,
   type SignStageFigures,
@@ -23,13 +23,14 @@ import { PageFrame } from "../ui/page-frame.tsx";
 import { Panel } from "../ui/panel.tsx";
 import { Stat, Stats } from "../ui/stat.tsx";
 import { Time } from "../ui/time.tsx";
+import { isOneOf, useUrlFilter } from "../ui/use-url-filter.ts";
 import { countOf, signSeries } from "./sign-series.ts";
 import { SIGN_WINDOWS, windowStart } from "./sign-window.ts";
 
 /** Sign requests by state, and the duration of each stage. */
 export function SignaturesPage(): JSX.Element {
   const { operations } = useSession();
-  const [seconds, setSeconds] = useState("3600");
+  const [seconds, setSeconds] = useUrlFilter("window", "3600", isOneOf(SIGN_WINDOWS));
   const statistics = useCall(
     (signal) => operations.getSignStatistics({ startTime: windowStart(seconds, Date.now()) }, { signal }),
     [seconds],

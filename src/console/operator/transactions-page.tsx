@@ -1,5 +1,4 @@
 import type { JSX } from "preact";
-import { useState } from "preact/hooks";
 import {
   type ChainOperation,
   type ChainOperation_Kind,
@@ -22,13 +21,14 @@ import { Loaded } from "../ui/loaded.tsx";
 import { PageFrame } from "../ui/page-frame.tsx";
 import { Pager } from "../ui/pager.tsx";
 import { Time } from "../ui/time.tsx";
+import { isOneOf, useUrlFilter } from "../ui/use-url-filter.ts";
 import { TransactionBadge } from "./transaction-badge.tsx";
 
 /** The transactions that the service has stored. */
 export function TransactionsPage(): JSX.Element {
   const { admin, network } = useSession();
-  const [state, setState] = useState("");
-  const [kind, setKind] = useState("");
+  const [state, setState] = useUrlFilter("state", "", isOneOf(STATES));
+  const [kind, setKind] = useUrlFilter("operation", "", isOneOf(KINDS));
   const transactions = usePages(
     async (pageToken, signal) => {
       const filter = {
@@ -52,20 +52,8 @@ export function TransactionsPage(): JSX.Element {
     >
       <section class="panel">
         <div class="filters">
-          <SelectField
-            label="State"
-            options={[["", "all"], ...enumOptions(ChainTransaction_StateSchema)]}
-            value={state}
-            isInline
-            onSelect={setState}
-          />
-          <SelectField
-            label="Operation"
-            options={[["", "all"], ...enumOptions(ChainOperation_KindSchema)]}
-            value={kind}
-            isInline
-            onSelect={setKind}
-          />
+          <SelectField label="State" options={STATES} value={state} isInline onSelect={setState} />
+          <SelectField label="Operation" options={KINDS} value={kind} isInline onSelect={setKind} />
         </div>
         <Loaded call={transactions} lines={6}>
           {({ items }) => (
@@ -83,6 +71,9 @@ export function TransactionsPage(): JSX.Element {
     </PageFrame>
   );
 }
+
+const STATES = [["", "all"], ...enumOptions(ChainTransaction_StateSchema)] as const;
+const KINDS = [["", "all"], ...enumOptions(ChainOperation_KindSchema)] as const;
 
 const columnsOn = (network: string): readonly DataColumn<ChainTransaction>[] => [
   {

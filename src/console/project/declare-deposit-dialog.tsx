@@ -1,6 +1,7 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { useSession } from "../api/session-context.ts";
+import { digestFault } from "../format/input-faults.ts";
 import { ActionDialog } from "../ui/action-dialog.tsx";
 import { TextField } from "../ui/field.tsx";
 
@@ -12,7 +13,7 @@ export function DeclareDepositDialog({ onClose, onDeclared }: DeclareDepositDial
     <ActionDialog
       title="Declare a deposit"
       action="Check the transaction"
-      isReady={/^[1-9A-HJ-NP-Za-km-z]{43,44}$/.test(digest.trim())}
+      isReady={digest.trim() !== "" && digestFault(digest) === undefined}
       onClose={onClose}
       onAct={async () => {
         await billing.declareDeposit({ txDigest: digest.trim() });
@@ -25,6 +26,7 @@ export function DeclareDepositDialog({ onClose, onDeclared }: DeclareDepositDial
         onInput={setDigest}
         required
         autofocus
+        fault={digestFault(digest)}
         hint="43 or 44 characters of base 58, as your wallet shows it."
       />
     </ActionDialog>

@@ -11,10 +11,14 @@ import { Pager } from "../ui/pager.tsx";
 
 export function KeysPage(): JSX.Element {
   const { account, projectName } = useSession();
-  const keys = usePages(async (pageToken, signal) => {
-    const reply = await account.listAccountKeys({ pageToken }, { signal });
-    return { items: reply.accountKeys, nextPageToken: reply.nextPageToken };
-  }, []);
+  const keys = usePages(
+    async (pageToken, signal) => {
+      const reply = await account.listAccountKeys({ pageToken }, { signal });
+      return { items: reply.accountKeys, nextPageToken: reply.nextPageToken };
+    },
+    [],
+    { everyMs: 15_000 },
+  );
   return (
     <PageFrame
       title="Keys"

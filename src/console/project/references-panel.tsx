@@ -3,6 +3,7 @@ import { useState } from "preact/hooks";
 import type { DepositAddress } from "../../../gen/client/tss/v1/billing_pb.ts";
 import { useSession } from "../api/session-context.ts";
 import { usePages } from "../api/use-pages.ts";
+import { lengthFault } from "../format/input-faults.ts";
 import { formatMoney } from "../format/money.ts";
 import { type DataColumn, DataTable } from "../ui/data-table.tsx";
 import { Empty } from "../ui/empty.tsx";
@@ -11,12 +12,14 @@ import { ChainId } from "../ui/id.tsx";
 import { Loaded } from "../ui/loaded.tsx";
 import { Pager } from "../ui/pager.tsx";
 import { Panel } from "../ui/panel.tsx";
+import { useUrlFilter } from "../ui/use-url-filter.ts";
 
 /** The deposit addresses with a reference of the project, such as its user's id. */
 export function ReferencesPanel(): JSX.Element {
   const { billing, network } = useSession();
-  const [prefix, setPrefix] = useState("");
-  const [wanted, setWanted] = useState("");
+  const [wanted, setWanted] = useUrlFilter("reference", "");
+  const [prefix, setPrefix] = useState(wanted);
+  const fault = lengthFault(prefix, REFERENCE_MAX_LENGTH);
   const addresses = usePages(
     async (pageToken, signal) => {
       const filter = wanted === "" ? {} : { referencePrefix: wanted };
@@ -31,10 +34,10 @@ export function ReferencesPanel(): JSX.Element {
         class="filters"
         onSubmit={(event) => {
           event.preventDefault();
-          setWanted(prefix);
+          if (fault === undefined) setWanted(prefix);
         }}
       >
-        <TextField label="Reference begins with" value={prefix} onInput={setPrefix} maxLength={128} />
+        <TextField label="Reference begins with" value={prefix} onInput={setPrefix} fault={fault} />
         <button type="submit" class="button">
           Filter
         </button>
@@ -60,6 +63,8 @@ export function ReferencesPanel(): JSX.Element {
     </Panel>
   );
 }
+
+const REFERENCE_MAX_LENGTH = 128;
 
 const columnsOn = (network: string): readonly DataColumn<DepositAddress>[] => [
   { title: "Reference", cell: ({ reference }) => <span class="wrap">{reference}</span> },

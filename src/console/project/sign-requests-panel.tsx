@@ -21,12 +21,15 @@ import { Loaded } from "../ui/loaded.tsx";
 import { Pager } from "../ui/pager.tsx";
 import { Panel } from "../ui/panel.tsx";
 import { Time } from "../ui/time.tsx";
+import { isOneOf, useUrlFilter } from "../ui/use-url-filter.ts";
 import { SignState } from "./sign-state.tsx";
+
+const STATES = [["", "all"], ...enumOptions(SignRequest_StatusSchema)] as const;
 
 /** Live sign requests: polls the list, and follows open requests. */
 export function SignRequestsPanel({ dwalletId }: { readonly dwalletId?: string }): JSX.Element {
   const { signing } = useSession();
-  const [status, setStatus] = useState("");
+  const [status, setStatus] = useUrlFilter("state", "", isOneOf(STATES));
   const requests = usePages(
     async (pageToken, signal) => {
       const filter = {
@@ -44,15 +47,7 @@ export function SignRequestsPanel({ dwalletId }: { readonly dwalletId?: string }
     <Panel
       title="Sign requests"
       note="Newest first. Open requests update live."
-      actions={
-        <SelectField
-          label="State"
-          options={[["", "all"], ...enumOptions(SignRequest_StatusSchema)]}
-          value={status}
-          isInline
-          onSelect={setStatus}
-        />
-      }
+      actions={<SelectField label="State" options={STATES} value={status} isInline onSelect={setStatus} />}
     >
       <Announcer requests={newest} />
       <Loaded call={requests} lines={6}>

@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import { useMemo, useState } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 import {
   type GetUsageResponse,
   GetUsageRequest_Step as Step,
@@ -14,11 +14,12 @@ import { LineChart } from "../ui/line-chart.tsx";
 import { Loaded } from "../ui/loaded.tsx";
 import { PageFrame } from "../ui/page-frame.tsx";
 import { Stat, Stats } from "../ui/stat.tsx";
+import { useUrlFilter } from "../ui/use-url-filter.ts";
 
 /** The project's usage and payments over time. */
 export function UsagePage(): JSX.Element {
   const { billing } = useSession();
-  const [window, setWindow] = useState<keyof typeof STEPS>("days");
+  const [window, setWindow] = useUrlFilter<keyof typeof STEPS>("by", "days", (name) => name in STEPS);
   const usage = useCall((signal) => billing.getUsage({ step: STEPS[window].step }, { signal }), [window], {
     everyMs: 30_000,
   });

@@ -13,9 +13,16 @@ export function Dialog({ title, onClose, isLocked = false, children }: DialogPro
       ref={dialog}
       class="dialog"
       aria-labelledby={id}
-      onClose={onClose}
+      onClose={() => {
+        // A browser closes a dialog at a repeated Esc or a back gesture even if the page has cancelled that.
+        if (isLocked) dialog.current?.showModal();
+        else onClose();
+      }}
       onCancel={(event) => {
         if (isLocked) event.preventDefault();
+      }}
+      onKeyDown={(event) => {
+        if (isLocked && event.key === "Escape") event.preventDefault();
       }}
     >
       <h2 id={id}>{title}</h2>
@@ -27,7 +34,7 @@ export function Dialog({ title, onClose, isLocked = false, children }: DialogPro
 interface DialogProps {
   readonly title: string;
   onClose(): void;
-  /** True to ignore Esc, while a call runs or a secret is shown that cannot be shown again. */
+  /** True to stay open at Esc, while a call runs or a secret is shown that cannot be shown again. */
   readonly isLocked?: boolean;
   readonly children: ComponentChildren;
 }

@@ -1,18 +1,23 @@
 import type { ComponentChildren, JSX } from "preact";
 import { useId } from "preact/hooks";
 
-/** A labelled single-line input. */
+/**
+ * A labelled single-line input. It takes a text of any length and names the fault of the text, so that nothing of a
+ * pasted text is lost without a word.
+ */
 export function TextField({
   label,
   hint,
   value,
   onInput,
+  fault,
   isSecret = false,
   ...input
 }: TextFieldProps): JSX.Element {
   const id = useId();
   const kind = isSecret ? ({ type: "password" } as const) : ({ type: "text" } as const);
-  const described = hint === undefined ? {} : { "aria-describedby": `${id}-hint` };
+  const notes = [hint !== undefined && `${id}-hint`, fault !== undefined && `${id}-fault`].filter(Boolean);
+  const described = notes.length === 0 ? {} : { "aria-describedby": notes.join(" ") };
   return (
     <div class="field">
       <label for={id}>{label}</label>
@@ -24,6 +29,7 @@ export function TextField({
         autocomplete="off"
         spellcheck={false}
         {...described}
+        aria-invalid={fault !== undefined}
         onInput={(event) => onInput(event.currentTarget.value)}
       />
       {hint !== undefined && (
@@ -31,6 +37,9 @@ export function TextField({
           {hint}
         </p>
       )}
+      <p class="field-fault" id={`${id}-fault`} role="status">
+        {fault}
+      </p>
     </div>
   );
 }
@@ -40,7 +49,8 @@ interface TextFieldProps {
   readonly hint?: ComponentChildren;
   readonly value: string;
   onInput(value: string): void;
-  readonly maxLength?: number;
+  /** What is wrong with the value, as a sentence; undefined while it is right or nothing was typed. */
+  readonly fault?: string | undefined;
   readonly required?: boolean;
   readonly autofocus?: boolean;
   /** True to hide the typed text. */

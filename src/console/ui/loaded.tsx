@@ -2,13 +2,25 @@ import type { ComponentChildren, JSX } from "preact";
 import type { LiveCall } from "../api/use-call.ts";
 import { FailureNotice } from "./failure-notice.tsx";
 
-/** Shows a skeleton until the first data, then the data. Shows a failure with a retry button above any data. */
+/**
+ * Shows a skeleton until the first data, then the data. A failure is shown with a retry button, above the last data,
+ * which are then marked as old: they say nothing about now.
+ */
 export function Loaded<Data>({ call, lines = 4, children }: LoadedProps<Data>): JSX.Element {
   const { data, failure, isLoading, reload } = call;
   return (
     <>
       {failure !== undefined && <FailureNotice failure={failure} isLoading={isLoading} onRetry={reload} />}
-      {data !== undefined ? children(data) : isLoading && failure === undefined && <Skeleton lines={lines} />}
+      {data !== undefined && failure !== undefined ? (
+        <section class="stale" aria-label="The last answer, which may be out of date">
+          <p class="notice">This is the last answer, and may be out of date.</p>
+          {children(data)}
+        </section>
+      ) : data !== undefined ? (
+        children(data)
+      ) : (
+        isLoading && failure === undefined && <Skeleton lines={lines} />
+      )}
     </>
   );
 }

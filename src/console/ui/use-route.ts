@@ -1,24 +1,25 @@
 import { useEffect, useState } from "preact/hooks";
 
-/** Returns the parts of the path after the `#` of the address, such as `/projects/…`. */
+/** Returns the parts of the path after the `#` of the address, such as `/projects/…`, without its filters. */
 export function useRoute(): readonly string[] {
   const [hash, setHash] = useState(location.hash);
   useEffect(() => {
     const follow = (): void => setHash(location.hash);
-    for (const event of EVENTS) addEventListener(event, follow);
+    for (const event of ROUTE_EVENTS) addEventListener(event, follow);
     return () => {
-      for (const event of EVENTS) removeEventListener(event, follow);
+      for (const event of ROUTE_EVENTS) removeEventListener(event, follow);
     };
   }, []);
   return hash
+    .replace(/\?.*$/s, "")
     .replace(/^#?\/?/, "")
     .split("/")
     .filter(Boolean)
     .map(decodeOr);
 }
 
-/** Fired by a link, and by {@link goTo} or a history step to another network. */
-const EVENTS = ["hashchange", "popstate"] as const;
+/** Events that follow a new address: a link fires the first, {@link goTo} and a history step fire the second. */
+export const ROUTE_EVENTS = ["hashchange", "popstate"] as const;
 
 function decodeOr(part: string): string {
   try {

@@ -1,0 +1,95 @@
+import { formatCount } from "./count.ts";
+import { parseMoney } from "./money.ts";
+
+/*
+ * What is wrong with a typed text, as a sentence for its field. Each function returns undefined for a right text, and
+ * for an empty one, which needs no reproach. The service judges again.
+ */
+
+/** Of a text with at most this many characters. */
+export function lengthFault(text: string, maxLength: number): string | undefined {
+  const length = [...text].length;
+  return length <= maxLength
+    ? undefined
+    : `This has ${formatCount(length)} characters, and ${formatCount(maxLength)} are allowed.`;
+}
+
+/** Of the name of a project or a key: at most 100 characters. */
+export function nameFault(text: string): string | undefined {
+  // A text field keeps tabs of a pasted text.
+  if (/\p{Cc}/u.test(text.trim())) return "A name has no tabs or other control characters.";
+  return lengthFault(text.trim(), NAME_MAX_LENGTH);
+}
+
+/** Of the name of an admin key. */
+export function adminNameFault(text: string): string | undefined {
+  if (text === "") return undefined;
+  if (!/^[a-z0-9]/.test(text)) return "The name begins with a lower-case letter or a digit.";
+  const [wrong] = /[^a-z0-9._-]/u.exec(text) ?? [];
+  if (wrong !== undefined) return `The name cannot contain “${wrong}”.`;
+  return lengthFault(text, ADMIN_NAME_MAX_LENGTH);
+}
+
+/** Of an amount of dollars, which may be negative. */
+export function amountFault(text: string): string | undefined {
+  if (text.trim() === "" || /^[-−]$/.test(text.trim())) return undefined;
+  const amountMicroUsd = parseMoney(text);
+  if (amountMicroUsd === undefined) return "Write an amount such as 12.50, with at most six decimals.";
+  return amountMicroUsd === 0n ? "An amount of zero changes nothing." : undefined;
+}
+
+/** Of a whole number from 1 to a maximum. */
+export function countFault(text: string, max: number): string | undefined {
+  if (text === "") return undefined;
+  const isRight = /^[1-9]\d{0,8}$/.test(text) && Number(text) <= max;
+  return isRight ? undefined : `Write a whole number from 1 to ${formatCount(max)}, in digits.`;
+}
+
+/** Of a transaction digest: base 58 of 32 bytes. */
+export function digestFault(text: string): string | undefined {
+  const digest = text.trim();
+  if (digest === "") return undefined;
+  const [wrong] = /[^1-9A-HJ-NP-Za-km-z]/u.exec(digest) ?? [];
+  if (wrong !== undefined) return `A digest in base 58 cannot contain “${wrong}”.`;
+  return digest.length === 43 || digest.length === 44
+    ? undefined
+    : `A digest has 43 or 44 characters, and this has ${formatCount(digest.length)}.`;
+}
+
+/** Of a project's id in a filter. */
+export function projectIdFault(text: string): string | undefined {
+  return text.trim() === "" || UUID.test(text.trim())
+    ? undefined
+    : "A project id is a UUID, such as 0190163d-8694-739b-aea5-966c26f8ad91.";
+}
+
+/** Of IP addresses and CIDR blocks, separated by commas or spaces. */
+export function addressesFault(text: string): string | undefined {
+  const addresses = addressesIn(text);
+  const wrong = addresses.find((address) => !isAddressBlock(address));
+  if (wrong !== undefined)
+    return `“${wrong}” is no IP address or CIDR block, such as 203.0.113.7, 10.0.0.0/8 or 2001:db8::/32.`;
+  return addresses.length <= ADDRESSES_MAX_COUNT
+    ? undefined
+    : `These are ${addresses.length} addresses, and ${ADDRESSES_MAX_COUNT} are allowed.`;
+}
+
+/** Returns the addresses of a text, separated by commas or spaces. */
+export function addressesIn(text: string): readonly string[] {
+  return [...new Set(text.split(/[\s,]+/).filter(Boolean))];
+}
+
+const NAME_MAX_LENGTH = 100;
+const ADMIN_NAME_MAX_LENGTH = 63;
+const ADDRESSES_MAX_COUNT = 64;
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+function isAddressBlock(text: string): boolean {
+  const [address = "", bits, ...rest] = text.split("/");
+  if (rest.length > 0) return false;
+  const isV6 = address.includes(":");
+  if (bits !== undefined && !(/^\d{1,3}$/.test(bits) && Number(bits) <= (isV6 ? 128 : 32))) return false;
+  if (!isV6) return /^(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:\.(?!$)|$)){4}$/.test(address);
+  // The browser's own parser decides about IPv6.
+  return /^[0-9a-fA-F:.]+$/.test(address) && URL.canParse(`http://[${address}]/`);
+}
