@@ -38,21 +38,23 @@ const status = element("status", HTMLElement);
 const failure = element("failure", HTMLElement);
 const facts = element("facts", HTMLElement);
 let abort = new AbortController();
+/** A made seed that was not downloaded yet. A reload would lose it, and its key with it. */
+let unsavedSeed = "";
 
 for (const { curve, signatureAlgorithm, hashScheme } of ALGORITHMS)
   algorithm.add(new Option(`${curve}, ${signatureAlgorithm} with ${hashScheme}`));
 algorithm.selectedIndex = 0;
 const left = readTask();
-if (left !== undefined) {
-  baseUrl.value = left.baseUrl;
-  algorithm.selectedIndex = left.algorithm;
-  message.value = left.message;
-}
+if (left !== undefined) baseUrl.value = left.baseUrl;
 showButtons(false);
 
+// What the page says of an earlier action is not true of other values.
+form.addEventListener("input", () => showNothing());
 seed.addEventListener("input", () => showButtons(false));
 makeSeed.addEventListener("click", () => {
   seed.value = toHex(crypto.getRandomValues(new Uint8Array(32)));
+  unsavedSeed = seed.value;
+  showNothing();
   showButtons(false);
   downloadSeed.focus();
 });
@@ -62,25 +64,33 @@ downloadSeed.addEventListener("click", () => {
   link.download = "seed.hex";
   link.click();
   URL.revokeObjectURL(link.href);
+  unsavedSeed = "";
+  failure.textContent = "";
 });
 cancel.addEventListener("click", () => abort.abort());
 forget.addEventListener("click", () => {
   keepTask(undefined);
+  showNothing();
   showButtons(false);
   sign.focus();
 });
 form.addEventListener("submit", (event) => {
   event.preventDefault();
   if (seed.value !== "" && !seed.reportValidity()) return;
-  const asked = { baseUrl: baseUrl.value, algorithm: algorithm.selectedIndex, message: message.value };
-  void run(readTask() ?? asked);
+  if (seed.value !== "" && seed.value === unsavedSeed) {
+    failure.textContent =
+      "Download the seed first. Without it nobody can sign with the key, and no one can replace it.";
+    downloadSeed.focus();
+    return;
+  }
+  const asked = { algorithm: algorithm.selectedIndex, message: message.value };
+  // The service may have another address by now. What is signed stays as it was.
+  void run({ ...(readTask() ?? asked), baseUrl: baseUrl.value });
 });
 
 async function run(task: Task): Promise<void> {
   abort = new AbortController();
-  failure.textContent = "";
-  progress.value = 0;
-  showFacts([]);
+  showNothing();
   showButtons(true);
   cancel.focus();
   try {
@@ -90,19 +100,20 @@ async function run(task: Task): Promise<void> {
       {
         signal: abort.signal,
         onStage: showStage,
-        onKey: (known) => showFacts(addressFacts(known)),
+        onKey: (known) => showFacts([...taskFacts(task), ...addressFacts(known)]),
         onTask: keepTask,
       },
     );
     keepTask(undefined);
     progress.value = progress.max;
     status.textContent = "Done. The signature is verified.";
-    showFacts([...addressFacts(addresses), ["signature", toHex(signature)]]);
+    showFacts([...taskFacts(task), ...addressFacts(addresses), ["signature", toHex(signature)]]);
     element("result-heading", HTMLElement).focus();
   } catch (error) {
     // A new action that failed permanently leaves nothing to resume.
     const isFinal = !(error instanceof TssError) || error.resumeToken === undefined;
     if (isFinal && task.token === undefined) keepTask(undefined);
+    progress.value = 0;
     status.textContent = "Stopped.";
     failure.textContent = explain(error);
   } finally {
@@ -129,8 +140,24 @@ function showStage(step: Step, stage: Stage): void {
   status.textContent = `The ${step}: ${stage}`;
 }
 
+/** Removes what the page says of an earlier action. */
+function showNothing(): void {
+  progress.value = 0;
+  status.textContent = "Nothing in progress.";
+  failure.textContent = "";
+  showFacts([]);
+}
+
+/** Shows which buttons act now, and what an interrupted task signs, which cannot be changed. */
 function showButtons(isBusy: boolean): void {
-  const hasLeft = readTask() !== undefined;
+  const task = readTask();
+  const hasLeft = task !== undefined;
+  if (hasLeft) {
+    algorithm.selectedIndex = task.algorithm;
+    message.value = task.message;
+  }
+  algorithm.disabled = hasLeft;
+  message.readOnly = hasLeft;
   fields.disabled = isBusy;
   sign.hidden = hasLeft;
   for (const shown of [resume, forget, element("left", HTMLElement)]) shown.hidden = !hasLeft || isBusy;
@@ -150,6 +177,13 @@ function showFacts(rows: readonly (readonly [string, string])[]): void {
     }),
   );
   element("result", HTMLElement).hidden = rows.length === 0;
+}
+
+function taskFacts(task: Task): [string, string][] {
+  return [
+    ["algorithm", algorithm.options[task.algorithm]?.text ?? ""],
+    ["message", task.message],
+  ];
 }
 
 function addressFacts(addresses: readonly NamedAddress[]): [string, string][] {

@@ -156,7 +156,7 @@ describe.skipIf(!existsSync(CHROMIUM) || database === undefined)(
       await onMainnet!.getByRole("cell", { name: "mainnet", exact: true }).waitFor();
       await onTestnet!.waitFor();
       await onMainnet!.getByRole("link").click();
-      await page.getByRole("heading", { name: "Project on mainnet" }).waitFor();
+      await page.getByRole("heading", { level: 1, name: "on mainnet on mainnet" }).waitFor();
       await page.getByRole("row").filter({ hasText: "test" }).waitFor();
       expect(await choice().inputValue()).toBe("mainnet");
     });

@@ -66,10 +66,9 @@ describe.skipIf(!existsSync(CHROMIUM))("the example web", () => {
     const worker = page.waitForEvent("worker");
     await page.getByLabel("API key").fill(service.access.apiKey);
     await page.getByRole("button", { name: "Make a seed" }).click();
-    const seed = await page.getByLabel("Seed", { exact: true }).inputValue();
-    const download = page.waitForEvent("download");
-    await page.getByRole("button", { name: "Download the seed" }).click();
-    expect(readFileSync(await (await download).path(), "utf8")).toBe(seed);
+    await page.getByRole("button", { name: "Make a key and sign" }).click();
+    await page.getByRole("alert").filter({ hasText: "Download the seed first." }).waitFor();
+    const seed = await makeSeed();
     expect(seed).toMatch(/^[0-9a-f]{64}$/);
     await page.getByLabel("Message").fill("signed in the example");
     await page.getByLabel("API key").press("Enter");
@@ -79,12 +78,15 @@ describe.skipIf(!existsSync(CHROMIUM))("the example web", () => {
     const progress = page.getByRole("progressbar");
     expect(await progress.getAttribute("value")).toBe(await progress.getAttribute("max"));
     expect(await page.evaluate("Object.keys(localStorage)")).toEqual([]);
+    expect(await fact("message")).toBe("signed in the example");
+    await page.getByLabel("Message").fill("another message, which is not signed");
+    expect(await page.getByRole("status").textContent()).toBe("Nothing in progress.");
+    expect(await page.getByRole("heading", { name: "Result" }).isVisible()).toBe(false);
   });
 
   it("cancels before the half is submitted, and completes the same signature after a reload", async () => {
     await page.getByLabel("API key").fill(service.access.apiKey);
-    await page.getByRole("button", { name: "Make a seed" }).click();
-    const seed = await page.getByLabel("Seed", { exact: true }).inputValue();
+    const seed = await makeSeed();
     await page.getByLabel("Message").fill("resumed in the example");
     const submit = "**/tss.v1.Signing/SubmitSign";
     // The request is held and never continues.
@@ -96,6 +98,7 @@ describe.skipIf(!existsSync(CHROMIUM))("the example web", () => {
     const before = await signRequestIds();
     await page.getByRole("button", { name: "Cancel" }).click();
     await page.getByRole("alert").filter({ hasText: "(ABORTED: " }).waitFor();
+    expect(await page.getByRole("progressbar").getAttribute("value")).toBe("0");
 
     const kept: string = await page.evaluate("JSON.stringify(localStorage)");
     expect(kept).toContain("resume_");
@@ -107,6 +110,13 @@ describe.skipIf(!existsSync(CHROMIUM))("the example web", () => {
     expect(await page.getByLabel("Seed", { exact: true }).inputValue()).toBe("");
     await page.getByLabel("API key").fill(service.access.apiKey);
     await page.getByLabel("Seed", { exact: true }).fill(seed);
+    expect(await page.getByLabel("Message").isEditable()).toBe(false);
+    expect(await page.getByLabel("Message").inputValue()).toBe("resumed in the example");
+    await page.getByLabel("Service").fill("http://127.0.0.1:1");
+    await page.getByRole("button", { name: "Resume" }).click();
+    await page.getByRole("alert").filter({ hasText: "(UNREACHABLE: " }).waitFor();
+    await page.getByLabel("Service").fill(service.access.baseUrl);
+    expect(await page.getByRole("alert").textContent()).toBe("");
     await page.getByRole("button", { name: "Resume" }).click();
     await expectSigned("resumed in the example");
     expect(await fact("solana address")).toBe(address);
@@ -116,7 +126,7 @@ describe.skipIf(!existsSync(CHROMIUM))("the example web", () => {
 
   it("reports a wrong API key, and stores nothing to resume", async () => {
     await page.getByLabel("API key").fill(`${service.access.apiKey.slice(0, -4)}aaaa`);
-    await page.getByRole("button", { name: "Make a seed" }).click();
+    await makeSeed();
     await page.getByRole("button", { name: "Make a key and sign" }).click();
     const alert = page.getByRole("alert").filter({ hasText: "(INVALID_KEY: " });
     await alert.waitFor();
@@ -124,6 +134,17 @@ describe.skipIf(!existsSync(CHROMIUM))("the example web", () => {
     expect(await page.evaluate("Object.keys(localStorage)")).toEqual([]);
   });
 });
+
+/** Makes a seed unless the page has one, downloads it, and returns it. */
+async function makeSeed(): Promise<string> {
+  const make = page.getByRole("button", { name: "Make a seed" });
+  if (await make.isEnabled()) await make.click();
+  const seed = await page.getByLabel("Seed", { exact: true }).inputValue();
+  const download = page.waitForEvent("download");
+  await page.getByRole("button", { name: "Download the seed" }).click();
+  expect(readFileSync(await (await download).path(), "utf8")).toBe(seed);
+  return seed;
+}
 
 /** Expects a signature on the page that OpenSSL accepts for the message under the key of the page's address. */
 async function expectSigned(text: string): Promise<void> {

@@ -120,6 +120,15 @@ describe("a project", () => {
     expect(ids[1]).toBe(projectId);
     expect(ids).not.toContain(far);
   });
+
+  it("is shown with its balance, unless it is on another network or does not exist", async () => {
+    const known = await projectWith(database, 7n);
+    const { project } = await admin.getProject({ projectId: known });
+    expect(project).toMatchObject({ projectId: known, balanceMicroUsd: 7n, heldMicroUsd: 0n });
+    for (const other of [await foreignProject(), newId()])
+      expect(await refusalOf(admin.getProject({ projectId: other }))).toBe("PROJECT_NOT_FOUND");
+    expect(await refusalOf(admin.getProject({ projectId: "no-id" }))).toBe("VALIDATION");
+  });
 });
 
 describe("a key", () => {
