@@ -84,7 +84,7 @@ form.addEventListener("submit", (event) => {
     return;
   }
   const asked = { algorithm: algorithm.selectedIndex, message: message.value };
-  // The service may have another address by now. What is signed stays as it was.
+  // The user may correct the URL of the service, but not what an interrupted task signs.
   void run({ ...(readTask() ?? asked), baseUrl: baseUrl.value });
 });
 
