@@ -8,6 +8,7 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
       serve: async () => (await import("./commands/serve.ts")).serveCommand,
       localnet: async () => (await import("./commands/localnet.ts")).localnetCommand,
       demo: async () => (await import("./commands/demo.ts")).demoCommand,
+      try: async () => (await import("./commands/try.ts")).tryCommand,
       migrate: async () => (await import("./commands/migrate.ts")).migrateCommand,
       config: async () => (await import("./commands/config.ts")).configCommand,
       doctor: async () => (await import("./commands/doctor.ts")).doctorCommand,

@@ -12,17 +12,26 @@ export interface DemoArguments {
  * Completes the algorithm with the first combination that fits. The default is SECP256K1, ECDSASecp256k1, SHA256.
  * Throws a UsageError that lists the combinations.
  */
-export function chooseTriple({ curve, algorithm, hash }: DemoArguments): AlgorithmTriple {
+export function chooseTriple(values: DemoArguments): AlgorithmTriple {
+  const fitting = fittingTriples(values);
+  return fitting.find((each) => each.hash === "SHA256") ?? fitting[0];
+}
+
+/** Returns every combination that fits. Throws a UsageError that lists the combinations if there is none. */
+export function fittingTriples({
+  curve,
+  algorithm,
+  hash,
+}: DemoArguments): readonly [AlgorithmTriple, ...AlgorithmTriple[]] {
   const wanted = algorithm && (findSignatureAlgorithm(algorithm) ?? algorithm);
-  const fitting = ALGORITHM_TRIPLES.filter(
+  const [first, ...others] = ALGORITHM_TRIPLES.filter(
     (triple) =>
       (curve ?? triple.curve) === triple.curve &&
       (wanted ?? triple.signatureAlgorithm) === triple.signatureAlgorithm &&
       (hash ?? triple.hash) === triple.hash,
   );
-  const triple = fitting.find((each) => each.hash === "SHA256") ?? fitting[0];
-  if (triple === undefined) throw new UsageError(`no such combination; use one of\n${listTriples()}`);
-  return triple;
+  if (first === undefined) throw new UsageError(`no such combination; use one of\n${listTriples()}`);
+  return [first, ...others];
 }
 
 function listTriples(): string {

@@ -27,7 +27,8 @@ export async function connectRemote(
 /** Leaves time for a call that waits for the fullnode. */
 const TIMEOUT_MS = 30_000;
 
-function checkUrl(url: string): string {
+/** Returns the service's URL without a slash at its end. Throws a UsageError if it is none, or has credentials. */
+export function checkUrl(url: string): string {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   if (parsed === undefined || !["http:", "https:"].includes(parsed.protocol))
     throw new UsageError("the service's URL must begin with http:// or https://");
@@ -39,7 +40,7 @@ function checkUrl(url: string): string {
 }
 
 /** Returns the key from the environment. Development keys are sent only to the service that made them. */
-async function findKey(baseUrl: string, caller: CallerKind, config: ClientConfig): Promise<string> {
+export async function findKey(baseUrl: string, caller: CallerKind, config: ClientConfig): Promise<string> {
   const isOperator = caller === "operator";
   const configured = isOperator ? config.adminKey : config.apiKey;
   if (configured !== undefined) return configured.reveal();

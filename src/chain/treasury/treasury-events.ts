@@ -41,6 +41,27 @@ export function paidSigns(events: readonly ChainEvent[]): ReadonlyMap<string, st
   return references(paid.map(({ sign_id, request_ref }) => [sign_id, request_ref]));
 }
 
+/** Returns what the Treasury paid to Ika in a transaction, by the object id of the dWallet or the sign session. */
+export function paidFees(events: readonly ChainEvent[]): ReadonlyMap<string, PaidFee> {
+  const fee = ({ ika, sui }: { ika: string; sui: string }) => ({ ika: BigInt(ika), sui: BigInt(sui) });
+  return new Map([
+    ...ofType(events, "DkgPaid").map((content) => {
+      const paid = DkgPaid.parse(content);
+      return [paid.dwallet_id, fee(paid)] as const;
+    }),
+    ...ofType(events, "SignPaid").map((content) => {
+      const paid = SignPaid.parse(content);
+      return [paid.sign_id, fee(paid)] as const;
+    }),
+  ]);
+}
+
+/** What the Treasury paid for one operation, in the smallest units of IKA and SUI. */
+export interface PaidFee {
+  readonly ika: bigint;
+  readonly sui: bigint;
+}
+
 function ofType(events: readonly ChainEvent[], name: string): Uint8Array[] {
   return events.filter(({ type }) => type.endsWith(`::treasury::${name}`)).map((event) => event.bcs);
 }

@@ -1,0 +1,117 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { tryNetwork } from "../../src/cli/try-network.ts";
+import type { Stage, TryReport } from "../../src/cli/try-report.ts";
+import { ALGORITHM_TRIPLES, type AlgorithmTriple } from "../../src/protocol/algorithms.ts";
+import { printed, runCli } from "../component/cli/run-cli.ts";
+import { bakedFolder } from "../support/baked-folder.ts";
+import { environment } from "../support/environment.ts";
+import { type ServiceProcess, startService } from "../support/service.ts";
+import { isValidSignature } from "../support/signature-verifiers.ts";
+
+const EDDSA = ALGORITHM_TRIPLES.filter(({ signatureAlgorithm }) => signatureAlgorithm === "EdDSA");
+const seed = globalThis.crypto.getRandomValues(new Uint8Array(32));
+
+describe("a trial of a network", async () => {
+  const baked = await bakedFolder();
+  const folder = mkdtempSync(path.join(tmpdir(), "tss-try-"));
+  let service: ServiceProcess;
+  beforeAll(async () => {
+    const buckets = ALGORITHM_TRIPLES.map((triple) => `${triple.curve}/${triple.signatureAlgorithm}`);
+    service = await startService(baked.folder, {
+      PRESIGN_BUCKETS: environment.isReference ? [...new Set(buckets)].join() : "ED25519/EdDSA",
+    });
+  });
+  afterAll(async () => {
+    await service?.stop();
+    baked.remove();
+    rmSync(folder, { recursive: true });
+  });
+
+  const attempt = (triples: readonly AlgorithmTriple[], change: object = {}): Promise<TryReport> =>
+    tryNetwork({
+      access: { ...service.access, fullnodeUrl: undefined, ...change },
+      ...{ triples, seed, startedAt: "2026-01-01T00:00:00Z", isReference: false, note: () => {} },
+    });
+  const fault = (settings: object) =>
+    fetch(`${service.access.fullnodeUrl}/localnet/faults`, {
+      method: "POST",
+      body: JSON.stringify(settings),
+    });
+
+  test("onboards on each curve and signs with each combination, and says what each stage cost", async () => {
+    const triples = environment.isReference ? ALGORITHM_TRIPLES : EDDSA;
+    const { stages } = await attempt(triples);
+    expect(stages.filter(({ status }) => status !== "ok")).toEqual([]);
+    const curves = new Set(triples.map(({ curve }) => curve)).size;
+    expect(stages).toHaveLength(2 + curves + triples.length);
+    const keys = new Map(stages.map(({ name, ids }) => [name, ids?.["publicKeyHex"] ?? ""]));
+    for (const { curve, signatureAlgorithm, hash } of triples) {
+      const onboard = stages.find(({ name }) => name === `onboard ${curve}`)!;
+      const sign = stages.find(({ name }) => name === `sign ${curve} ${signatureAlgorithm} ${hash}`)!;
+      expect(onboard.seen).toMatch(/Active, its output of version 2$/);
+      expect(onboard.cost).toMatchObject({ creditMicroUsd: "20000" });
+      expect(sign.cost).toMatchObject({ creditMicroUsd: "10000" });
+      for (const { cost, transactions } of [onboard, sign]) {
+        expect(BigInt(cost!.gasMist)).toBeGreaterThan(0n);
+        expect(BigInt(cost!.ika) + BigInt(cost!.sui)).toBeGreaterThan(0n);
+        expect(transactions!.map(({ status }) => status)).toEqual(transactions!.map(() => "success"));
+      }
+      expect(sign.transactions![0]!.events.join()).toContain("::treasury::SignPaid");
+      const [signature = ""] = sign.seen.split(",");
+      const claim = {
+        ...{ signatureAlgorithm, hash, message: new TextEncoder().encode("tss try") },
+        publicKey: Buffer.from(keys.get(`onboard ${curve}`)!, "hex"),
+        signature: Buffer.from(signature, "hex"),
+      };
+      expect(isValidSignature(claim)).toBe(true);
+    }
+  });
+
+  test("a stage that the network refuses names the reference engine, and its report holds no secret", async () => {
+    await fault({ rejectSessions: { sign: 1 } });
+    const file = path.join(folder, "report.json");
+    const { exitCode, out, err } = await runCli(["try", "--curve", "ED25519", "--bundle", file], {
+      DATA_DIR: baked.folder,
+    });
+    await fault({ rejectSessions: {} });
+    expect({ exitCode, out }).toMatchObject({ exitCode: 1 });
+    expect(out).toContain("FAILED   sign ED25519 EdDSA SHA512");
+    expect(out).toContain("--reference");
+    expect(out).toContain("createReferenceEngine()");
+    expect(err).toContain(`wrote ${file}`);
+    const text = readFileSync(file, "utf8");
+    const { stages, versions } = JSON.parse(text) as TryReport;
+    const failed = stages.at(-1) as Stage;
+    expect(failed).toMatchObject({
+      status: "failed",
+      ids: { signRequestId: expect.any(String), dwalletId: expect.any(String) },
+      failure: { metadata: { signRequestId: expect.any(String) } },
+      objects: [{ type: expect.stringContaining("::coordinator_inner::DWallet") }],
+    });
+    expect(failed.transactions![0]!.events.join()).toContain("SignRequestEvent");
+    expect(versions).toMatchObject({ node: process.version, "@ika.xyz/sdk": "0.4.1" });
+    for (const secret of [service.access.apiKey, service.access.adminApiKey])
+      expect(text).not.toContain(secret);
+    expect(readdirSync(folder)).toEqual(["report.json"]);
+  });
+
+  test("a failure of the fullnode skips what needs it, and no text shows the URL's key, the seed or the share", async () => {
+    const url = "http://127.0.0.1:1/v2/0123456789abcdef0123?key=fedcba9876";
+    const report = await attempt(EDDSA, { fullnodeUrl: url });
+    expect(report.stages.map(({ status }) => status)).toEqual(["ok", "failed", "skipped", "skipped"]);
+    const text = JSON.stringify(report);
+    expect(text).not.toMatch(/0123456789abcdef0123|fedcba9876/);
+    expect(text).not.toContain(Buffer.from(seed).toString("hex"));
+    expect(text).not.toContain(service.access.apiKey);
+  });
+
+  test("a project without credit fails before it spends anything", async () => {
+    const made = await printed(["project", "create", "--name", "poor", "--json"], { DATA_DIR: baked.folder });
+    const report = await attempt(EDDSA, { apiKey: (JSON.parse(made) as { apiKey: string }).apiKey });
+    expect(report.stages[0]).toMatchObject({ status: "failed", failure: { reason: "INSUFFICIENT_CREDIT" } });
+    expect(report.stages.slice(2).every(({ status }) => status === "skipped")).toBe(true);
+  });
+});
