@@ -45,7 +45,7 @@ export async function takeDeposits(options: TakeDepositsOptions): Promise<TakenD
     throw new Error(
       "BILLING_PRICE_SOURCES, BILLING_USD_PRICES: deposits are enabled; set what the workers have",
     );
-  tellPrices(priced, network.name, log);
+  tellPrices(priced, log);
   const coins = await acceptedCoins(names, network.ikaConfig.packages.ikaPackage, reader);
   const checkpoints = createCheckpointReader(
     network,
@@ -117,16 +117,12 @@ function pricesOf(
 }
 
 /** Says which coins and sources the fixed prices exclude. */
-function tellPrices(
-  { ignoredSources, unpriced }: DepositsConfig["prices"],
-  network: string,
-  log: Pick<Log, "info" | "warn">,
-): void {
+function tellPrices({ ignoredSources, unpriced }: DepositsConfig["prices"], log: Pick<Log, "warn">): void {
   if (ignoredSources.length > 0)
-    log.warn({ network, sources: ignoredSources }, "BILLING_USD_PRICES is set, so no price source is read");
+    log.warn({ sources: ignoredSources }, "BILLING_USD_PRICES is set, so no price source is read");
   if (unpriced.length > 0)
     log.warn(
-      { network, coins: unpriced },
+      { coins: unpriced },
       "coins are not accepted as deposits, because BILLING_USD_PRICES has no price of them",
     );
 }

@@ -13,7 +13,8 @@ import { createNetworkLookup, type NetworkLookupOptions } from "./network-lookup
  */
 export function createNetworkFetch({ resolve = resolveInSystem, clock }: NetworkFetchOptions): NetworkFetch {
   const find = createNetworkLookup({ resolve, clock });
-  const dispatcher = new Agent({ connect: { lookup: find } });
+  // A stream of checkpoints is silent for as long as the chain is. Every other call has a deadline of its own.
+  const dispatcher = new Agent({ connect: { lookup: find }, bodyTimeout: 0 });
   // The types of undici are newer than those of Node, which describe the same standard.
   const own = (input: string | URL, init?: object) => send(input, { ...init, redirect: "error", dispatcher });
   const native = withNativeGrpc(own as unknown as typeof fetch, connectWith(find));

@@ -78,7 +78,7 @@ export function createCheckpointFollower(
       case "advance":
         return move(position, { next: step.to, hasCaughtUp: true, addresses });
       case "skip":
-        log.warn({ network, next, to: step.to }, "skips checkpoints and scans every deposit address");
+        log.warn({ next, to: step.to }, "skips checkpoints and scans every deposit address");
         await hastenScans(database, { network, pollMs });
         return move(position, { next: step.to, hasCaughtUp: true, addresses });
       case "read": {
@@ -103,8 +103,7 @@ export function createCheckpointFollower(
     if (!to.hasCaughtUp) return;
     caughtUpAtMs = clock.now();
     hasWarned = false;
-    if (!position.isFollowing)
-      log.info({ network }, "follows checkpoints; quiet addresses are scanned slowly");
+    if (!position.isFollowing) log.info({}, "follows checkpoints; quiet addresses are scanned slowly");
   }
 
   /** Returns the addresses that gained coins; undefined if a checkpoint cannot be read yet. */
@@ -127,7 +126,7 @@ export function createCheckpointFollower(
   async function giveUp(position: FollowerPosition): Promise<void> {
     if (!hasWarned)
       log.warn(
-        { network, cause: keeper.failure?.cause },
+        { cause: keeper.failure?.cause },
         "cannot follow checkpoints; scans every deposit address instead",
       );
     hasWarned = true;

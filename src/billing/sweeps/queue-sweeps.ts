@@ -16,7 +16,7 @@ import { unswept } from "./unswept-coins.ts";
  * one sweep takes a coin, even if several processes plan at the same time.
  */
 export async function queueSweeps(options: QueueSweepsOptions): Promise<number> {
-  const { database, network, destination, signerOf, log } = options;
+  const { database, destination, signerOf, log } = options;
   if (await isDepositAddress(database, destination)) {
     log.error(
       { destination },
@@ -31,7 +31,7 @@ export async function queueSweeps(options: QueueSweepsOptions): Promise<number> 
     for (const group of groups) {
       const obstacle = signerObstacle(signerOf, group);
       if (obstacle !== undefined) {
-        log.error({ network, projectId: group.projectId, reason: obstacle.reason }, obstacle.message);
+        log.error({ projectId: group.projectId, reason: obstacle.reason }, obstacle.message);
         continue;
       }
       while (await database.transaction((db) => queueSweep(db, options, group))) queuedCount++;
