@@ -4,17 +4,20 @@ import { Lifecycle } from "./lifecycle/lifecycle.ts";
 import { runUntilSignal } from "./lifecycle/run-until-signal.ts";
 import { openLogStream } from "./telemetry/log-stream.ts";
 import { createLogger } from "./telemetry/logger.ts";
+import { createTerminalLog } from "./telemetry/terminal-log.ts";
 
 /**
- * Runs the service until a signal. Logs go to standard error as JSON lines; standard output says
- * `ready at <url>` once, when calls are answered. Returns the exit code, 0 after a clean stop. `afterRestore` says that
+ * Runs the service until a signal. Logs go to standard error: as JSON lines, or as short text if standard output and
+ * standard error are a terminal. Standard output says `ready at <url>` once, when calls are answered. Returns the exit code, 0 after a clean stop. `afterRestore` says that
  * the database is an older copy and nothing else uses it or the hot wallet.
  */
 export async function serve({ afterRestore }: { readonly afterRestore: boolean }): Promise<number> {
   const reading = readConfig();
   const config = acceptConfig(reading);
   const { secrets } = reading;
-  const log = createLogger({ level: config.logLevel, stream: openLogStream(), secrets });
+  const { stdout, stderr } = process;
+  const terminal = stdout.isTTY && stderr.isTTY ? createTerminalLog(stderr) : undefined;
+  const log = createLogger({ level: config.logLevel, stream: terminal ?? openLogStream(), secrets });
   for (const warning of reading.warnings) log.warn(warning);
   const lifecycle = new Lifecycle({
     log,
@@ -36,6 +39,7 @@ export async function serve({ afterRestore }: { readonly afterRestore: boolean }
       lifecycle,
       afterRestore,
     });
+    terminal?.ready();
     for (const line of banner) console.log(line);
     console.log(`ready at ${url}`);
   } catch (error) {

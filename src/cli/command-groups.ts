@@ -49,6 +49,11 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
   },
 ];
 
+/** The first words of all commands. */
+export const COMMAND_NAMES: readonly string[] = COMMAND_GROUPS.flatMap(({ commands }) =>
+  Object.keys(commands),
+);
+
 /** Loads the command of the first word. */
 export async function findCommand(name: string): Promise<CommandTree | undefined> {
   const group = COMMAND_GROUPS.find(({ commands }) => Object.hasOwn(commands, name));

@@ -1,5 +1,6 @@
 import { parseArgs } from "node:util";
 import { UsageError } from "./command.ts";
+import { didYouMean } from "./did-you-mean.ts";
 import { type Option, type Options, optionName, toKebab, type Values, WrongValue } from "./option.ts";
 import { shownWord } from "./shown-word.ts";
 
@@ -43,7 +44,12 @@ function readTexts(argv: readonly string[], options: Options): Map<string, strin
       note(operand, operand, token.value);
     } else if (token.kind === "option") {
       const [name, option] = named.get(token.name) ?? [];
-      if (name === undefined || option === undefined) throw new UsageError(`unknown option ${token.rawName}`);
+      if (name === undefined || option === undefined) {
+        const near = didYouMean(token.name, [...named.keys()])
+          .replace("mean ", "mean --")
+          .replace(/ or /g, " or --");
+        throw new UsageError(`unknown option ${token.rawName}${near}`);
+      }
       note(name, token.rawName, textOf(token, option));
     }
   }

@@ -1,5 +1,6 @@
 import { type Command, type CommandContext, EXIT, isCommand } from "./command.ts";
-import { findCommand } from "./command-groups.ts";
+import { COMMAND_NAMES, findCommand } from "./command-groups.ts";
+import { didYouMean } from "./did-you-mean.ts";
 import { shownWord } from "./shown-word.ts";
 
 /**
@@ -17,7 +18,7 @@ export async function runTss(argv: readonly string[], context: CommandContext): 
   if (tree === undefined)
     return refuse(
       context,
-      `tss: unknown command ${shownWord(noun)}`,
+      `tss: unknown command ${shownWord(noun)}${didYouMean(noun, COMMAND_NAMES)}`,
       "Run `tss help` for the list of commands.",
     );
   const verbsOf = isCommand(tree) ? (tree.subcommands ?? {}) : tree;
@@ -26,7 +27,10 @@ export async function runTss(argv: readonly string[], context: CommandContext): 
   if (isCommand(tree)) return runOrExplain(noun, tree, words.slice(1));
   const verbs = help.describeTree(noun, tree);
   if (isHelp) return print(context, verbs);
-  const fault = verb === undefined ? "a subcommand is missing" : `unknown subcommand ${shownWord(verb)}`;
+  const fault =
+    verb === undefined
+      ? "a subcommand is missing"
+      : `unknown subcommand ${shownWord(verb)}${didYouMean(verb, Object.keys(tree))}`;
   return refuse(context, `tss ${noun}: ${fault}`, verbs);
 
   function runOrExplain(name: string, found: Command, rest: readonly string[]): Promise<number> | number {

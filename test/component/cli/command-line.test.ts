@@ -62,7 +62,9 @@ describe("a command line", () => {
     expect(refusal("it", "--amount-usd", "1", "--amount-usd", "2")).toBe(
       "--amount-usd is given more than once",
     );
-    expect(refusal("it", "--ammount-usd", "1")).toBe("unknown option --ammount-usd");
+    expect(refusal("it", "--ammount-usd", "1")).toBe(
+      "unknown option --ammount-usd (did you mean --amount-usd?)",
+    );
     expect(refusal("it", "-x")).toBe("unknown option -x");
     expect(refusal("it", "__proto__", "--amount-usd", "1")).toBe("unexpected argument of 9 characters");
     expect(refusal("it", "extra", "--amount-usd", "1")).toBe('unexpected argument "extra"');
