@@ -112,6 +112,11 @@ export type DepositAddressRequest = Prisma.DepositAddressRequestModel
  */
 export type CheckpointFollower = Prisma.CheckpointFollowerModel
 /**
+ * Model AddressBalanceMark
+ * How far the payments to an address balance are recorded. The versions are those of its accumulator.
+ */
+export type AddressBalanceMark = Prisma.AddressBalanceMarkModel
+/**
  * Model DepositReferenceCount
  * How many deposit addresses of a project have a reference. Its row's lock keeps the count exact.
  */

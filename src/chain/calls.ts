@@ -8,8 +8,13 @@ import type { OwnedRef } from "./treasury/treasury-calls.ts";
 export interface ChainCalls {
   /** Splits coins of these amounts from the gas coins, for the same owner. */
   splitGas(amountsMist: readonly bigint[]): void;
-  /** Transfers the sender's coins, in exactly these versions, to an address. */
-  transferCoins(call: { coins: readonly OwnedRef[]; recipient: string }): void;
+  /** Transfers the sender's coins, in exactly these versions, and a part of its address balance, to an address. */
+  transferCoins(call: {
+    coins: readonly OwnedRef[];
+    /** In the coin's smallest unit. The recipient gets it as a coin. */
+    withdrawal?: { readonly coinType: string; readonly amount: bigint } | undefined;
+    recipient: string;
+  }): void;
   registerEncryptionKey(call: {
     curve: number;
     encryptionKey: Uint8Array;

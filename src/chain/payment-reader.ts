@@ -3,6 +3,7 @@ import { type SuiClientTypes, TransactionError } from "@mysten/sui/client";
 import { normalizeStructTag, normalizeSuiAddress } from "@mysten/sui/utils";
 import { presentObjects } from "../protocol/chain-reader.ts";
 import { MixedUpAnswerError } from "../protocol/mixed-up-answer.ts";
+import { type AddressBalanceReader, createAddressBalanceReader } from "./address-balance-reader.ts";
 import type { ChainNetwork } from "./network.ts";
 import { retryRead } from "./retry-read.ts";
 
@@ -14,6 +15,7 @@ export function createPaymentReader(
   const read = retryRead(network);
 
   return {
+    ...createAddressBalanceReader(network),
     async ownedCoins(owner, coinType, cursor) {
       const page = await read((signal) =>
         core.listOwnedObjects({
@@ -45,7 +47,7 @@ export function createPaymentReader(
           const amount = amounts.get(`${coin.objectId} ${coin.version}`);
           return amount === undefined ? [] : [{ ...coin, amount }];
         });
-        checkAmount(digest, gain.amount, { coinCount: coins.length, paid });
+        checkAmount(digest, gain, { coinCount: coins.length, paid });
         return { ...gain, coins: paid };
       });
     },
@@ -95,6 +97,8 @@ export interface Payment {
   readonly coinType: string;
   /** In the coin's smallest unit, above zero. */
   readonly amount: bigint;
+  /** The part of the amount that was paid into the address balance, outside of coins. */
+  readonly funds: bigint;
   /** The coin objects of the payment that still exist unchanged. */
   readonly coins: readonly PaidCoin[];
 }
@@ -115,15 +119,15 @@ export interface CoinPage {
 }
 
 /** Reads coins that others send. Throws CHAIN_UNAVAILABLE if the fullnode does not answer. */
-export interface PaymentReader {
+export interface PaymentReader extends AddressBalanceReader {
   /**
    * Returns the address's coins of one type, the largest first on most fullnodes. It leaves out empty coins, because
    * anyone can send any number of them.
    */
   ownedCoins(owner: string, coinType: string, cursor?: string): Promise<CoinPage>;
   /**
-   * Returns the transaction's payments of `coinTypes` to each address. It leaves out an address whose objects the
-   * transaction used, because that address was spending. Undefined if this fullnode does not know the digest.
+   * Returns the transaction's payments of `coinTypes` to each address. It leaves out an address whose objects or address
+   * balance the transaction used, because that address was spending. Undefined if this fullnode does not know the digest.
    */
   payments(digest: string, coinTypes: readonly string[]): Promise<readonly Payment[] | undefined>;
   /** Symbol and decimals from the coin's metadata; undefined if it has none. */
@@ -141,16 +145,16 @@ const INCLUDE = { effects: true, balanceChanges: true, objectTypes: true } as co
 type Executed = SuiClientTypes.Transaction<typeof INCLUDE>;
 
 /**
- * The fullnode computes a transaction's balance changes, while the coins are objects on the chain. If all coins still
- * exist unchanged, the two must agree.
+ * The fullnode computes a transaction's balance changes, while the coins are objects on the chain, and the effects have
+ * the changes of address balances. If all coins still exist unchanged, the two must agree.
  */
 function checkAmount(
   digest: string,
-  amount: bigint,
+  { amount, funds }: Pick<Payment, "amount" | "funds">,
   { coinCount, paid }: { readonly coinCount: number; readonly paid: readonly PaidCoin[] },
 ): void {
-  if (coinCount === 0 || paid.length < coinCount) return;
-  const sum = paid.reduce((total, coin) => total + coin.amount, 0n);
+  if (paid.length < coinCount || (coinCount === 0 && funds === 0n)) return;
+  const sum = paid.reduce((total, coin) => total + coin.amount, funds);
   if (sum !== amount)
     throw new MixedUpAnswerError(
       "coin",
@@ -161,10 +165,14 @@ function checkAmount(
 type Gain = Omit<Payment, "coins"> & { readonly coins: readonly Omit<PaidCoin, "amount">[] };
 
 function gainsOf(
-  { balanceChanges, effects: { changedObjects }, objectTypes }: Executed,
+  { balanceChanges, effects: { changedObjects, bcs: effectsBcs }, objectTypes }: Executed,
   coinTypes: readonly string[],
 ): Gain[] {
-  const spenders = new Set(changedObjects.map(({ inputOwner }) => inputOwner?.AddressOwner));
+  const funds = fundsChanges(effectsBcs);
+  const spenders = new Set([
+    ...changedObjects.map(({ inputOwner }) => inputOwner?.AddressOwner),
+    ...funds.filter(({ amount }) => amount < 0n).map(({ address }) => address),
+  ]);
   const gains = balanceChanges.map((change) => ({
     address: normalizeSuiAddress(change.address),
     coinType: normalizeStructTag(change.coinType),
@@ -174,6 +182,11 @@ function gainsOf(
     .filter((gain) => gain.amount > 0n && coinTypes.includes(gain.coinType) && !spenders.has(gain.address))
     .map((gain) => ({
       ...gain,
+      funds: funds.reduce(
+        (sum, each) =>
+          each.address === gain.address && each.coinType === gain.coinType ? sum + each.amount : sum,
+        0n,
+      ),
       coins: changedObjects.flatMap(({ objectId, outputOwner, outputVersion, outputDigest }) => {
         const type = objectTypes[objectId];
         const isPart =
@@ -185,4 +198,27 @@ function gainsOf(
           : [];
       }),
     }));
+}
+
+/**
+ * Returns the changes of address balances in the BCS of a transaction's effects, below zero for a withdrawal. Source:
+ * `AccumulatorWriteV1` in `sui-types/src/effects/object_change.rs`.
+ */
+function fundsChanges(
+  effects: Uint8Array | null,
+): readonly { readonly address: string; readonly coinType: string; readonly amount: bigint }[] {
+  const changes = effects === null ? [] : (bcs.TransactionEffects.parse(effects).V2?.changedObjects ?? []);
+  return changes.flatMap(([, { outputState }]) => {
+    const write = outputState.AccumulatorWriteV1;
+    const balance = /^0x0*2::balance::Balance<(.+)>$/.exec(write?.address.ty ?? "");
+    if (write === undefined || balance?.[1] === undefined || write.value.Integer === undefined) return [];
+    const amount = BigInt(write.value.Integer);
+    return [
+      {
+        address: normalizeSuiAddress(write.address.address),
+        coinType: normalizeStructTag(balance[1]),
+        amount: write.operation.$kind === "Merge" ? amount : -amount,
+      },
+    ];
+  });
 }

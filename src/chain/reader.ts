@@ -62,6 +62,10 @@ export interface NetworkReader extends ChainReader {
   ownedObjects(objectIds: readonly string[]): Promise<ReadonlyMap<string, OwnedObject>>;
   /** Returns all SUI coins of an address. */
   gasCoins(owner: string): Promise<GasCoin[]>;
+  /**
+   * Returns the balance of an address outside of coins (SIP-58), in the coin's smallest unit. Lists of coins omit it.
+   */
+  addressBalance(owner: string, coinType: string): Promise<bigint>;
   epoch(): Promise<SuiEpoch>;
   /** Returns the digest of the first checkpoint of the chain, in Base58. */
   chainIdentifier(): Promise<string>;
@@ -167,6 +171,10 @@ export function createNetworkReader(network: ChainNetwork): NetworkReader {
         cursor = page.hasNextPage ? page.cursor : null;
       } while (cursor !== null);
       return coins;
+    },
+    async addressBalance(owner, coinType) {
+      const { balance } = await read((signal) => client.core.getBalance({ owner, coinType, signal }));
+      return BigInt(balance.addressBalance);
     },
     chainIdentifier: () =>
       read(async (signal) => (await client.core.getChainIdentifier({ signal })).chainIdentifier),

@@ -1,11 +1,16 @@
+import { bcs } from "@mysten/sui/bcs";
 import { Transaction } from "@mysten/sui/transactions";
+import { fromBase64, normalizeStructTag } from "@mysten/sui/utils";
 import type { Deposits } from "../billing/deposits/deposits.ts";
 import { readPayments, recordPayments } from "../billing/deposits/record-payment.ts";
+import { recordSettled } from "../billing/deposits/scan-address-balance.ts";
 import {
   findDepositCoin,
+  findQueuedWithdrawal,
   findSweptAddress,
   insertLostSweep,
   insertMovedCoin,
+  type Withdrawn,
 } from "../billing/sweeps/lost-sweeps.ts";
 import type { SweptAddress } from "../billing/sweeps/sweep-signer.ts";
 import type { NetworkReader } from "../chain/reader.ts";
@@ -37,20 +42,24 @@ export function createSweepRebuilder({
       const moved = ownedInputs(sent.bytes);
       const coins = await Promise.all(moved.map((coin) => findDepositCoin(db, network, coin)));
       const known = coins.filter((coin) => coin !== undefined);
-      const sweepId = known.find((coin) => coin.sweepId !== null)?.sweepId;
-      const [first] = known;
-      if (first === undefined) return { subjectIds: [], unrecoverable: [] };
+      const queuedId = known.find((coin) => coin.sweepId !== null)?.sweepId;
+      const withdrawn = withdrawalOf(sent);
+      const coinType = known[0]?.coinType ?? withdrawn?.coinType;
+      if (coinType === undefined) return { subjectIds: [], unrecoverable: [] };
       const { owners } = sent.outcome.changes;
       const destination = moved
         .map(({ objectId }) => owners.get(objectId))
         .find((owner) => owner !== undefined);
+      const isOnlyFunds = moved.length === 0 && withdrawn !== undefined;
       const subjectId =
-        sweepId ??
+        queuedId ??
+        (isOnlyFunds ? await findQueuedWithdrawal(db, withdrawn) : undefined) ??
         (await insertLostSweep(db, {
-          ...{ network, swept, moved, coinType: first.coinType },
-          destination: destination ?? swept.address,
-          amount: known.reduce((sum, coin) => sum + BigInt(coin.amount), 0n),
-          coinCount: known.length,
+          ...{ network, swept, moved, coinType },
+          destination: destination ?? withdrawn?.destination ?? swept.address,
+          amount: known.reduce((sum, coin) => sum + BigInt(coin.amount), withdrawn?.funds ?? 0n),
+          coinCount: known.length + (withdrawn === undefined ? 0 : 1),
+          funds: withdrawn?.funds ?? 0n,
           sentAt: sent.time ?? null,
         }));
       return { subjectIds: [subjectId], unrecoverable: [] };
@@ -63,6 +72,9 @@ export function createSweepRebuilder({
     if (swept === undefined || sent.outcome.kind === "aborted") return;
     for (const coin of ownedInputs(sent.bytes))
       if ((await findDepositCoin(db, network, coin)) === undefined) await putBack(db, swept, coin, sent);
+    const { coinType } = withdrawalOf(sent) ?? {};
+    const settlement = coinType && (await deposits.reader.settlementOf(sent.digest, swept.address, coinType));
+    if (coinType && settlement) await recordSettled(db, deposits, swept, { coinType, settlement });
   }
 
   async function forgottenSweep({ digest, sender, bytes, outcome }: PastTransaction): Promise<Unrecoverable> {
@@ -107,7 +119,7 @@ export function createSweepRebuilder({
       ...{ objectId, version, digest, depositDigest: brought, address: swept.address },
       coinType: payment.coinType,
       // The value of a merged coin is lost. Most deposits consist of one coin.
-      amount: coin?.amount ?? payment.amount,
+      amount: coin?.amount ?? payment.amount - payment.funds,
     });
   }
 }
@@ -133,4 +145,22 @@ function ownedInputs(bytes: Uint8Array): OwnedRef[] {
       input?.ImmOrOwnedObject === undefined ? [] : [input.ImmOrOwnedObject],
     )
     .map(({ objectId, version, digest }) => ({ objectId, version: String(version), digest }));
+}
+
+/** Returns what a sweep withdrew from its sender's address balance, and where to; undefined if it withdrew nothing. */
+function withdrawalOf({
+  sender,
+  bytes,
+}: PastTransaction): (Withdrawn & { readonly destination: string | undefined }) | undefined {
+  const { inputs, commands } = Transaction.from(bytes).getData();
+  const [withdrawal] = inputs.flatMap(({ FundsWithdrawal: input }) => (input === undefined ? [] : [input]));
+  if (withdrawal === undefined) return undefined;
+  const transfer = commands.find((command) => command.$kind === "TransferObjects")?.TransferObjects;
+  const recipient = transfer?.address.$kind === "Input" ? inputs[transfer.address.Input]?.Pure : undefined;
+  return {
+    address: sender,
+    coinType: normalizeStructTag(withdrawal.typeArg.Balance),
+    funds: BigInt(withdrawal.reservation.MaxAmountU64),
+    destination: recipient && bcs.Address.parse(fromBase64(recipient.bytes)),
+  };
 }

@@ -132,6 +132,7 @@ describe.skipIf(test === undefined)("deposits that checkpoints announce", { time
     const watches = [watch(0), watch(1)];
     await Promise.race(watches.map((one) => one.following()));
     for (let paid = 1n; paid <= 5n; paid++) {
+      const { next } = (await follower())!;
       const digest = await payer.pay(address, ONE_SUI);
       const declarer = { projectId, origin: TEST_ORIGIN };
       await Promise.all([
@@ -139,7 +140,6 @@ describe.skipIf(test === undefined)("deposits that checkpoints announce", { time
         db.query("UPDATE deposit_address SET due_at = now() WHERE address = $1", [address]),
       ]);
       // Waits until the checkpoint has announced the payment, and the scan is complete.
-      const { next } = (await follower())!;
       await db.until(async (from) => (await follower(from))!.next > next);
       await db.until(async (from) => (await secondsToScan(address, from)) > 0);
       await expectCredited(projectId, paid);

@@ -141,7 +141,7 @@ describe.skipIf(!lost || !copy || !redisUrl)("a database that lost its last minu
     await submit(replica.deps, caller(), { signRequestId, userSignMessage: layoutOfSignMessage() });
     await completed(used, signRequestId);
   };
-  /** Makes a deposit that is credited and swept, and one that stays where it arrived. */
+  /** Makes a deposit, a part of it in the address balance, that is credited and swept, and one that stays. */
   const depositAndSweep = async (): Promise<void> => {
     const { network } = replica;
     const ika = acceptedCoin("IKA", `${localnet.ikaConfig.packages.ikaPackage}::ika::IKA`);
@@ -152,7 +152,7 @@ describe.skipIf(!lost || !copy || !redisUrl)("a database that lost its last minu
       { coins: [SUI, ika], reader: createPaymentReader(network), masterSeed: SEED },
     );
     const address = await depositAddress(deposits, { projectId, reference: "" });
-    await payer.pay(address, { sui: 2_000_000_000n, ika: 0n });
+    await payer.payFunds(address, 1_500_000_000n, 500_000_000n);
     await scanAddress(deposits, { address, projectId });
     await queueSweeps({
       database: before,
@@ -364,13 +364,14 @@ describe.skipIf(!lost || !copy || !redisUrl)("a database that lost its last minu
     for (let look = 0; look < 2; look++) await scanAddress(deposits, { address, projectId });
     const read = (database: Database) =>
       database.query(
-        `SELECT d.tx_digest, d.coin_type, d.amount::text, d.value_micro_usd, s.state, s.tx_digest AS swept
+        `SELECT d.tx_digest, d.coin_type, d.amount::text, c.amount::text AS part, c.in_address_balance,
+           d.value_micro_usd, s.state, s.tx_digest AS swept
          FROM deposit d LEFT JOIN deposit_coin c ON c.deposit_id = d.id LEFT JOIN sweep s ON s.id = c.sweep_id
-         ORDER BY d.coin_type`,
+         ORDER BY d.coin_type, c.amount`,
         [],
       );
     const found = await read(after);
-    expect(found).toHaveLength(2);
+    expect(found).toHaveLength(3);
     expect(found).toEqual(await read(before));
     expect(await verifyLedger(after)).toEqual([]);
   });

@@ -38,7 +38,7 @@ export function fakePayments(): FakePayments {
     pay(address, ...amounts) {
       const digest = toBase58(randomBytes(32));
       const payments = amounts.map(([{ coinType }, amount]) => ({
-        ...{ address, coinType, amount },
+        ...{ address, coinType, amount, funds: 0n },
         coins: [{ objectId: objectId(), version: "7", digest: toBase58(randomBytes(32)), amount }],
       }));
       transactions.set(digest, payments);
@@ -58,6 +58,9 @@ export function fakePayments(): FakePayments {
     async coinMetadata() {
       return undefined;
     },
+    addressBalances: async () => [],
+    settlement: async () => undefined,
+    settlementOf: async () => undefined,
   };
   return reader;
 }
@@ -101,6 +104,8 @@ export interface Payer {
   readonly signer: Ed25519Keypair;
   /** Sends SUI and IKA in one transaction and returns its digest once the fullnode has executed it. */
   pay(address: string, amounts: { readonly sui: bigint; readonly ika: bigint }): Promise<string>;
+  /** Pays SUI, and by default no coin of SUI, into the address balance (SIP-58) and returns the digest. */
+  payFunds(address: string, funds: bigint, coin?: bigint): Promise<string>;
 }
 
 /** Creates an account that the localnet's faucet fills, and pays from it only with the Sui SDK. */
@@ -125,9 +130,24 @@ export async function fundedPayer(client: SuiGrpcClient, url: string, ikaCoinTyp
         coins.push(transaction.splitCoins(transaction.object(objects[0]!.objectId), [ika])[0]!);
       }
       transaction.transferObjects(coins, address);
-      const result = await client.signAndExecuteTransaction({ transaction, signer });
-      if (result.$kind === "FailedTransaction") throw new Error("the payment failed");
-      return result.Transaction.digest;
+      return execute(transaction);
+    },
+    payFunds(address, funds, coin = 0n) {
+      const transaction = new Transaction();
+      transaction.setSender(owner);
+      transaction.moveCall({
+        target: "0x2::balance::send_funds",
+        typeArguments: ["0x2::sui::SUI"],
+        arguments: [transaction.balance({ balance: funds }), transaction.pure.address(address)],
+      });
+      if (coin > 0n) transaction.transferObjects([transaction.splitCoins(transaction.gas, [coin])], address);
+      return execute(transaction);
     },
   };
+
+  async function execute(transaction: Transaction): Promise<string> {
+    const result = await client.signAndExecuteTransaction({ transaction, signer });
+    if (result.$kind === "FailedTransaction") throw new Error("the payment failed");
+    return result.Transaction.digest;
+  }
 }

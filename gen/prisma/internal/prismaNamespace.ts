@@ -411,6 +411,7 @@ export const ModelName = {
   DepositAddress: 'DepositAddress',
   DepositAddressRequest: 'DepositAddressRequest',
   CheckpointFollower: 'CheckpointFollower',
+  AddressBalanceMark: 'AddressBalanceMark',
   DepositReferenceCount: 'DepositReferenceCount',
   Deposit: 'Deposit',
   DepositCoin: 'DepositCoin',
@@ -444,7 +445,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "knownNetwork" | "project" | "apiKey" | "adminKey" | "encryptionKey" | "dWallet" | "treasuryConsent" | "presign" | "signRequest" | "idempotencyKey" | "ledgerEntry" | "depositAddress" | "depositAddressRequest" | "checkpointFollower" | "depositReferenceCount" | "deposit" | "depositCoin" | "sweep" | "coinPrice" | "coinPriceRange" | "chainOperation" | "chainTransaction" | "lane" | "gasCoin" | "auditEvent" | "auditUnsealed" | "auditLeaf" | "auditSeal" | "ledgerHour" | "ledgerVerification" | "presignSample" | "treasurySample"
+    modelProps: "knownNetwork" | "project" | "apiKey" | "adminKey" | "encryptionKey" | "dWallet" | "treasuryConsent" | "presign" | "signRequest" | "idempotencyKey" | "ledgerEntry" | "depositAddress" | "depositAddressRequest" | "checkpointFollower" | "addressBalanceMark" | "depositReferenceCount" | "deposit" | "depositCoin" | "sweep" | "coinPrice" | "coinPriceRange" | "chainOperation" | "chainTransaction" | "lane" | "gasCoin" | "auditEvent" | "auditUnsealed" | "auditLeaf" | "auditSeal" | "ledgerHour" | "ledgerVerification" | "presignSample" | "treasurySample"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -1481,6 +1482,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.CheckpointFollowerCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.CheckpointFollowerCountAggregateOutputType> | number
+        }
+      }
+    }
+    AddressBalanceMark: {
+      payload: Prisma.$AddressBalanceMarkPayload<ExtArgs>
+      fields: Prisma.AddressBalanceMarkFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.AddressBalanceMarkFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AddressBalanceMarkPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.AddressBalanceMarkFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AddressBalanceMarkPayload>
+        }
+        findFirst: {
+          args: Prisma.AddressBalanceMarkFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AddressBalanceMarkPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.AddressBalanceMarkFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AddressBalanceMarkPayload>
+        }
+        findMany: {
+          args: Prisma.AddressBalanceMarkFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AddressBalanceMarkPayload>[]
+        }
+        create: {
+          args: Prisma.AddressBalanceMarkCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AddressBalanceMarkPayload>
+        }
+        createMany: {
+          args: Prisma.AddressBalanceMarkCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.AddressBalanceMarkCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AddressBalanceMarkPayload>[]
+        }
+        delete: {
+          args: Prisma.AddressBalanceMarkDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AddressBalanceMarkPayload>
+        }
+        update: {
+          args: Prisma.AddressBalanceMarkUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AddressBalanceMarkPayload>
+        }
+        deleteMany: {
+          args: Prisma.AddressBalanceMarkDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.AddressBalanceMarkUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.AddressBalanceMarkUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AddressBalanceMarkPayload>[]
+        }
+        upsert: {
+          args: Prisma.AddressBalanceMarkUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AddressBalanceMarkPayload>
+        }
+        aggregate: {
+          args: Prisma.AddressBalanceMarkAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateAddressBalanceMark>
+        }
+        groupBy: {
+          args: Prisma.AddressBalanceMarkGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AddressBalanceMarkGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.AddressBalanceMarkCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AddressBalanceMarkCountAggregateOutputType> | number
         }
       }
     }
@@ -3107,6 +3182,18 @@ export const CheckpointFollowerScalarFieldEnum = {
 export type CheckpointFollowerScalarFieldEnum = (typeof CheckpointFollowerScalarFieldEnum)[keyof typeof CheckpointFollowerScalarFieldEnum]
 
 
+export const AddressBalanceMarkScalarFieldEnum = {
+  address: 'address',
+  coinType: 'coinType',
+  version: 'version',
+  topVersion: 'topVersion',
+  nextDigest: 'nextDigest',
+  updatedAt: 'updatedAt'
+} as const
+
+export type AddressBalanceMarkScalarFieldEnum = (typeof AddressBalanceMarkScalarFieldEnum)[keyof typeof AddressBalanceMarkScalarFieldEnum]
+
+
 export const DepositReferenceCountScalarFieldEnum = {
   projectId: 'projectId',
   count: 'count'
@@ -3142,6 +3229,7 @@ export const DepositCoinScalarFieldEnum = {
   coinType: 'coinType',
   amount: 'amount',
   depositId: 'depositId',
+  inAddressBalance: 'inAddressBalance',
   sweepId: 'sweepId'
 } as const
 
@@ -3652,6 +3740,7 @@ export type GlobalOmitConfig = {
   depositAddress?: Prisma.DepositAddressOmit
   depositAddressRequest?: Prisma.DepositAddressRequestOmit
   checkpointFollower?: Prisma.CheckpointFollowerOmit
+  addressBalanceMark?: Prisma.AddressBalanceMarkOmit
   depositReferenceCount?: Prisma.DepositReferenceCountOmit
   deposit?: Prisma.DepositOmit
   depositCoin?: Prisma.DepositCoinOmit

@@ -65,6 +65,7 @@ export const ModelName = {
   DepositAddress: 'DepositAddress',
   DepositAddressRequest: 'DepositAddressRequest',
   CheckpointFollower: 'CheckpointFollower',
+  AddressBalanceMark: 'AddressBalanceMark',
   DepositReferenceCount: 'DepositReferenceCount',
   Deposit: 'Deposit',
   DepositCoin: 'DepositCoin',
@@ -353,6 +354,18 @@ export const CheckpointFollowerScalarFieldEnum = {
 export type CheckpointFollowerScalarFieldEnum = (typeof CheckpointFollowerScalarFieldEnum)[keyof typeof CheckpointFollowerScalarFieldEnum]
 
 
+export const AddressBalanceMarkScalarFieldEnum = {
+  address: 'address',
+  coinType: 'coinType',
+  version: 'version',
+  topVersion: 'topVersion',
+  nextDigest: 'nextDigest',
+  updatedAt: 'updatedAt'
+} as const
+
+export type AddressBalanceMarkScalarFieldEnum = (typeof AddressBalanceMarkScalarFieldEnum)[keyof typeof AddressBalanceMarkScalarFieldEnum]
+
+
 export const DepositReferenceCountScalarFieldEnum = {
   projectId: 'projectId',
   count: 'count'
@@ -388,6 +401,7 @@ export const DepositCoinScalarFieldEnum = {
   coinType: 'coinType',
   amount: 'amount',
   depositId: 'depositId',
+  inAddressBalance: 'inAddressBalance',
   sweepId: 'sweepId'
 } as const
 

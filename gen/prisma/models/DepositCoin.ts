@@ -42,6 +42,7 @@ export type DepositCoinMinAggregateOutputType = {
   coinType: string | null
   amount: runtime.Decimal | null
   depositId: string | null
+  inAddressBalance: boolean | null
   sweepId: string | null
 }
 
@@ -53,6 +54,7 @@ export type DepositCoinMaxAggregateOutputType = {
   coinType: string | null
   amount: runtime.Decimal | null
   depositId: string | null
+  inAddressBalance: boolean | null
   sweepId: string | null
 }
 
@@ -64,6 +66,7 @@ export type DepositCoinCountAggregateOutputType = {
   coinType: number
   amount: number
   depositId: number
+  inAddressBalance: number
   sweepId: number
   _all: number
 }
@@ -85,6 +88,7 @@ export type DepositCoinMinAggregateInputType = {
   coinType?: true
   amount?: true
   depositId?: true
+  inAddressBalance?: true
   sweepId?: true
 }
 
@@ -96,6 +100,7 @@ export type DepositCoinMaxAggregateInputType = {
   coinType?: true
   amount?: true
   depositId?: true
+  inAddressBalance?: true
   sweepId?: true
 }
 
@@ -107,6 +112,7 @@ export type DepositCoinCountAggregateInputType = {
   coinType?: true
   amount?: true
   depositId?: true
+  inAddressBalance?: true
   sweepId?: true
   _all?: true
 }
@@ -205,6 +211,7 @@ export type DepositCoinGroupByOutputType = {
   coinType: string
   amount: runtime.Decimal
   depositId: string
+  inAddressBalance: boolean
   sweepId: string | null
   _count: DepositCoinCountAggregateOutputType | null
   _avg: DepositCoinAvgAggregateOutputType | null
@@ -239,6 +246,7 @@ export type DepositCoinWhereInput = {
   coinType?: Prisma.StringFilter<"DepositCoin"> | string
   amount?: Prisma.DecimalFilter<"DepositCoin"> | runtime.Decimal | runtime.DecimalJsLike | number | string
   depositId?: Prisma.UuidFilter<"DepositCoin"> | string
+  inAddressBalance?: Prisma.BoolFilter<"DepositCoin"> | boolean
   sweepId?: Prisma.UuidNullableFilter<"DepositCoin"> | string | null
   deposit?: Prisma.XOR<Prisma.DepositScalarRelationFilter, Prisma.DepositWhereInput>
   sweep?: Prisma.XOR<Prisma.SweepNullableScalarRelationFilter, Prisma.SweepWhereInput> | null
@@ -252,6 +260,7 @@ export type DepositCoinOrderByWithRelationInput = {
   coinType?: Prisma.SortOrder
   amount?: Prisma.SortOrder
   depositId?: Prisma.SortOrder
+  inAddressBalance?: Prisma.SortOrder
   sweepId?: Prisma.SortOrderInput | Prisma.SortOrder
   deposit?: Prisma.DepositOrderByWithRelationInput
   sweep?: Prisma.SweepOrderByWithRelationInput
@@ -269,6 +278,7 @@ export type DepositCoinWhereUniqueInput = Prisma.AtLeast<{
   coinType?: Prisma.StringFilter<"DepositCoin"> | string
   amount?: Prisma.DecimalFilter<"DepositCoin"> | runtime.Decimal | runtime.DecimalJsLike | number | string
   depositId?: Prisma.UuidFilter<"DepositCoin"> | string
+  inAddressBalance?: Prisma.BoolFilter<"DepositCoin"> | boolean
   sweepId?: Prisma.UuidNullableFilter<"DepositCoin"> | string | null
   deposit?: Prisma.XOR<Prisma.DepositScalarRelationFilter, Prisma.DepositWhereInput>
   sweep?: Prisma.XOR<Prisma.SweepNullableScalarRelationFilter, Prisma.SweepWhereInput> | null
@@ -282,6 +292,7 @@ export type DepositCoinOrderByWithAggregationInput = {
   coinType?: Prisma.SortOrder
   amount?: Prisma.SortOrder
   depositId?: Prisma.SortOrder
+  inAddressBalance?: Prisma.SortOrder
   sweepId?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.DepositCoinCountOrderByAggregateInput
   _avg?: Prisma.DepositCoinAvgOrderByAggregateInput
@@ -301,6 +312,7 @@ export type DepositCoinScalarWhereWithAggregatesInput = {
   coinType?: Prisma.StringWithAggregatesFilter<"DepositCoin"> | string
   amount?: Prisma.DecimalWithAggregatesFilter<"DepositCoin"> | runtime.Decimal | runtime.DecimalJsLike | number | string
   depositId?: Prisma.UuidWithAggregatesFilter<"DepositCoin"> | string
+  inAddressBalance?: Prisma.BoolWithAggregatesFilter<"DepositCoin"> | boolean
   sweepId?: Prisma.UuidNullableWithAggregatesFilter<"DepositCoin"> | string | null
 }
 
@@ -311,6 +323,7 @@ export type DepositCoinCreateInput = {
   digest: string
   coinType: string
   amount: runtime.Decimal | runtime.DecimalJsLike | number | string
+  inAddressBalance?: boolean
   deposit: Prisma.DepositCreateNestedOneWithoutCoinsInput
   sweep?: Prisma.SweepCreateNestedOneWithoutCoinsInput
 }
@@ -323,6 +336,7 @@ export type DepositCoinUncheckedCreateInput = {
   coinType: string
   amount: runtime.Decimal | runtime.DecimalJsLike | number | string
   depositId: string
+  inAddressBalance?: boolean
   sweepId?: string | null
 }
 
@@ -333,6 +347,7 @@ export type DepositCoinUpdateInput = {
   digest?: Prisma.StringFieldUpdateOperationsInput | string
   coinType?: Prisma.StringFieldUpdateOperationsInput | string
   amount?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  inAddressBalance?: Prisma.BoolFieldUpdateOperationsInput | boolean
   deposit?: Prisma.DepositUpdateOneRequiredWithoutCoinsNestedInput
   sweep?: Prisma.SweepUpdateOneWithoutCoinsNestedInput
 }
@@ -345,6 +360,7 @@ export type DepositCoinUncheckedUpdateInput = {
   coinType?: Prisma.StringFieldUpdateOperationsInput | string
   amount?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   depositId?: Prisma.StringFieldUpdateOperationsInput | string
+  inAddressBalance?: Prisma.BoolFieldUpdateOperationsInput | boolean
   sweepId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
@@ -356,6 +372,7 @@ export type DepositCoinCreateManyInput = {
   coinType: string
   amount: runtime.Decimal | runtime.DecimalJsLike | number | string
   depositId: string
+  inAddressBalance?: boolean
   sweepId?: string | null
 }
 
@@ -366,6 +383,7 @@ export type DepositCoinUpdateManyMutationInput = {
   digest?: Prisma.StringFieldUpdateOperationsInput | string
   coinType?: Prisma.StringFieldUpdateOperationsInput | string
   amount?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  inAddressBalance?: Prisma.BoolFieldUpdateOperationsInput | boolean
 }
 
 export type DepositCoinUncheckedUpdateManyInput = {
@@ -376,6 +394,7 @@ export type DepositCoinUncheckedUpdateManyInput = {
   coinType?: Prisma.StringFieldUpdateOperationsInput | string
   amount?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   depositId?: Prisma.StringFieldUpdateOperationsInput | string
+  inAddressBalance?: Prisma.BoolFieldUpdateOperationsInput | boolean
   sweepId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
@@ -403,6 +422,7 @@ export type DepositCoinCountOrderByAggregateInput = {
   coinType?: Prisma.SortOrder
   amount?: Prisma.SortOrder
   depositId?: Prisma.SortOrder
+  inAddressBalance?: Prisma.SortOrder
   sweepId?: Prisma.SortOrder
 }
 
@@ -418,6 +438,7 @@ export type DepositCoinMaxOrderByAggregateInput = {
   coinType?: Prisma.SortOrder
   amount?: Prisma.SortOrder
   depositId?: Prisma.SortOrder
+  inAddressBalance?: Prisma.SortOrder
   sweepId?: Prisma.SortOrder
 }
 
@@ -429,6 +450,7 @@ export type DepositCoinMinOrderByAggregateInput = {
   coinType?: Prisma.SortOrder
   amount?: Prisma.SortOrder
   depositId?: Prisma.SortOrder
+  inAddressBalance?: Prisma.SortOrder
   sweepId?: Prisma.SortOrder
 }
 
@@ -527,6 +549,7 @@ export type DepositCoinCreateWithoutDepositInput = {
   digest: string
   coinType: string
   amount: runtime.Decimal | runtime.DecimalJsLike | number | string
+  inAddressBalance?: boolean
   sweep?: Prisma.SweepCreateNestedOneWithoutCoinsInput
 }
 
@@ -537,6 +560,7 @@ export type DepositCoinUncheckedCreateWithoutDepositInput = {
   digest: string
   coinType: string
   amount: runtime.Decimal | runtime.DecimalJsLike | number | string
+  inAddressBalance?: boolean
   sweepId?: string | null
 }
 
@@ -577,6 +601,7 @@ export type DepositCoinScalarWhereInput = {
   coinType?: Prisma.StringFilter<"DepositCoin"> | string
   amount?: Prisma.DecimalFilter<"DepositCoin"> | runtime.Decimal | runtime.DecimalJsLike | number | string
   depositId?: Prisma.UuidFilter<"DepositCoin"> | string
+  inAddressBalance?: Prisma.BoolFilter<"DepositCoin"> | boolean
   sweepId?: Prisma.UuidNullableFilter<"DepositCoin"> | string | null
 }
 
@@ -587,6 +612,7 @@ export type DepositCoinCreateWithoutSweepInput = {
   digest: string
   coinType: string
   amount: runtime.Decimal | runtime.DecimalJsLike | number | string
+  inAddressBalance?: boolean
   deposit: Prisma.DepositCreateNestedOneWithoutCoinsInput
 }
 
@@ -598,6 +624,7 @@ export type DepositCoinUncheckedCreateWithoutSweepInput = {
   coinType: string
   amount: runtime.Decimal | runtime.DecimalJsLike | number | string
   depositId: string
+  inAddressBalance?: boolean
 }
 
 export type DepositCoinCreateOrConnectWithoutSweepInput = {
@@ -633,6 +660,7 @@ export type DepositCoinCreateManyDepositInput = {
   digest: string
   coinType: string
   amount: runtime.Decimal | runtime.DecimalJsLike | number | string
+  inAddressBalance?: boolean
   sweepId?: string | null
 }
 
@@ -643,6 +671,7 @@ export type DepositCoinUpdateWithoutDepositInput = {
   digest?: Prisma.StringFieldUpdateOperationsInput | string
   coinType?: Prisma.StringFieldUpdateOperationsInput | string
   amount?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  inAddressBalance?: Prisma.BoolFieldUpdateOperationsInput | boolean
   sweep?: Prisma.SweepUpdateOneWithoutCoinsNestedInput
 }
 
@@ -653,6 +682,7 @@ export type DepositCoinUncheckedUpdateWithoutDepositInput = {
   digest?: Prisma.StringFieldUpdateOperationsInput | string
   coinType?: Prisma.StringFieldUpdateOperationsInput | string
   amount?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  inAddressBalance?: Prisma.BoolFieldUpdateOperationsInput | boolean
   sweepId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
@@ -663,6 +693,7 @@ export type DepositCoinUncheckedUpdateManyWithoutDepositInput = {
   digest?: Prisma.StringFieldUpdateOperationsInput | string
   coinType?: Prisma.StringFieldUpdateOperationsInput | string
   amount?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  inAddressBalance?: Prisma.BoolFieldUpdateOperationsInput | boolean
   sweepId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
@@ -674,6 +705,7 @@ export type DepositCoinCreateManySweepInput = {
   coinType: string
   amount: runtime.Decimal | runtime.DecimalJsLike | number | string
   depositId: string
+  inAddressBalance?: boolean
 }
 
 export type DepositCoinUpdateWithoutSweepInput = {
@@ -683,6 +715,7 @@ export type DepositCoinUpdateWithoutSweepInput = {
   digest?: Prisma.StringFieldUpdateOperationsInput | string
   coinType?: Prisma.StringFieldUpdateOperationsInput | string
   amount?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  inAddressBalance?: Prisma.BoolFieldUpdateOperationsInput | boolean
   deposit?: Prisma.DepositUpdateOneRequiredWithoutCoinsNestedInput
 }
 
@@ -694,6 +727,7 @@ export type DepositCoinUncheckedUpdateWithoutSweepInput = {
   coinType?: Prisma.StringFieldUpdateOperationsInput | string
   amount?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   depositId?: Prisma.StringFieldUpdateOperationsInput | string
+  inAddressBalance?: Prisma.BoolFieldUpdateOperationsInput | boolean
 }
 
 export type DepositCoinUncheckedUpdateManyWithoutSweepInput = {
@@ -704,6 +738,7 @@ export type DepositCoinUncheckedUpdateManyWithoutSweepInput = {
   coinType?: Prisma.StringFieldUpdateOperationsInput | string
   amount?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   depositId?: Prisma.StringFieldUpdateOperationsInput | string
+  inAddressBalance?: Prisma.BoolFieldUpdateOperationsInput | boolean
 }
 
 
@@ -716,6 +751,7 @@ export type DepositCoinSelect<ExtArgs extends runtime.Types.Extensions.InternalA
   coinType?: boolean
   amount?: boolean
   depositId?: boolean
+  inAddressBalance?: boolean
   sweepId?: boolean
   deposit?: boolean | Prisma.DepositDefaultArgs<ExtArgs>
   sweep?: boolean | Prisma.DepositCoin$sweepArgs<ExtArgs>
@@ -729,6 +765,7 @@ export type DepositCoinSelectCreateManyAndReturn<ExtArgs extends runtime.Types.E
   coinType?: boolean
   amount?: boolean
   depositId?: boolean
+  inAddressBalance?: boolean
   sweepId?: boolean
   deposit?: boolean | Prisma.DepositDefaultArgs<ExtArgs>
   sweep?: boolean | Prisma.DepositCoin$sweepArgs<ExtArgs>
@@ -742,6 +779,7 @@ export type DepositCoinSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.E
   coinType?: boolean
   amount?: boolean
   depositId?: boolean
+  inAddressBalance?: boolean
   sweepId?: boolean
   deposit?: boolean | Prisma.DepositDefaultArgs<ExtArgs>
   sweep?: boolean | Prisma.DepositCoin$sweepArgs<ExtArgs>
@@ -755,10 +793,11 @@ export type DepositCoinSelectScalar = {
   coinType?: boolean
   amount?: boolean
   depositId?: boolean
+  inAddressBalance?: boolean
   sweepId?: boolean
 }
 
-export type DepositCoinOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"network" | "objectId" | "version" | "digest" | "coinType" | "amount" | "depositId" | "sweepId", ExtArgs["result"]["depositCoin"]>
+export type DepositCoinOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"network" | "objectId" | "version" | "digest" | "coinType" | "amount" | "depositId" | "inAddressBalance" | "sweepId", ExtArgs["result"]["depositCoin"]>
 export type DepositCoinInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   deposit?: boolean | Prisma.DepositDefaultArgs<ExtArgs>
   sweep?: boolean | Prisma.DepositCoin$sweepArgs<ExtArgs>
@@ -789,6 +828,11 @@ export type $DepositCoinPayload<ExtArgs extends runtime.Types.Extensions.Interna
      */
     amount: runtime.Decimal
     depositId: string
+    /**
+     * The part of the deposit that is in the address balance and no coin object. Then `object_id` is the accumulator's,
+     * and `version` the digest of the transaction that paid it.
+     */
+    inAddressBalance: boolean
     /**
      * The sweep that moves it; none yet when null.
      */
@@ -1225,6 +1269,7 @@ export interface DepositCoinFieldRefs {
   readonly coinType: Prisma.FieldRef<"DepositCoin", 'String'>
   readonly amount: Prisma.FieldRef<"DepositCoin", 'Decimal'>
   readonly depositId: Prisma.FieldRef<"DepositCoin", 'String'>
+  readonly inAddressBalance: Prisma.FieldRef<"DepositCoin", 'Boolean'>
   readonly sweepId: Prisma.FieldRef<"DepositCoin", 'String'>
 }
     

@@ -1,6 +1,7 @@
 import sql from "sql-template-tag";
+import { balanceObjectId } from "../../chain/address-balance-reader.ts";
 import type { Payment, PaymentReader } from "../../chain/payment-reader.ts";
-import type { Database } from "../../store/database.ts";
+import type { Database, Queryable } from "../../store/database.ts";
 import { newId } from "../../store/ids.ts";
 import { execute } from "../../store/statements.ts";
 import type { Deposits } from "./deposits.ts";
@@ -51,7 +52,7 @@ export interface RecordedPayments {
 async function recordPayment(
   database: Pick<Database, "transaction">,
   { network, projectId, txDigest }: { network: string; projectId: string; txDigest: string },
-  { address, coinType, amount, coins }: Payment,
+  { address, coinType, amount, coins, funds }: Payment,
 ): Promise<boolean> {
   return database.transaction(async (db) => {
     const depositCount = await execute(
@@ -75,6 +76,22 @@ async function recordPayment(
          AND d.coin_type = ${coinType}
        ON CONFLICT (network, object_id, version) DO NOTHING RETURNING object_id`,
     );
-    return depositCount + coinCount > 0;
+    return depositCount + coinCount + (await recordFunds(db)) > 0;
   });
+
+  /** The part in the address balance is no object. It has the accumulator's id, and the transaction as its version. */
+  async function recordFunds(db: Queryable): Promise<number> {
+    if (funds <= 0n) return 0;
+    return execute(
+      db,
+      sql`INSERT INTO deposit_coin (network, coin_type, deposit_id, object_id, version, digest, amount,
+                                    in_address_balance)
+       SELECT d.network, d.coin_type, d.id, ${balanceObjectId(address, coinType)}, d.tx_digest, '', ${String(funds)}::numeric,
+              true
+       FROM deposit d
+       WHERE d.network = ${network} AND d.tx_digest = ${txDigest} AND d.address = ${address}
+         AND d.coin_type = ${coinType}
+       ON CONFLICT (network, object_id, version) DO NOTHING RETURNING object_id`,
+    );
+  }
 }

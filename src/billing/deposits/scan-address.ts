@@ -7,9 +7,11 @@ import { readRows } from "../../store/statements.ts";
 import { creditDeposits } from "./credit-deposits.ts";
 import type { Deposits } from "./deposits.ts";
 import { readPayments, recordPayments, type WatchedAddress } from "./record-payment.ts";
+import { scanAddressBalance } from "./scan-address-balance.ts";
 
 /**
- * Reads the coins of an address, stores the payments that brought new ones, and credits deposits as the rules allow.
+ * Reads the coins of an address and its balances outside of coins, stores the payments that brought new ones, and
+ * credits deposits as the rules allow.
  */
 export async function scanAddress(deposits: Deposits, watched: WatchedAddress): Promise<ScanResult> {
   const digests = new Set<string>();
@@ -28,10 +30,13 @@ export async function scanAddress(deposits: Deposits, watched: WatchedAddress): 
     const payments = await readPayments(deposits, digest);
     if ((await recordPayments(deposits, watched, digest, payments)).hasNew) foundCount++;
   }
+  const balance = await scanAddressBalance(deposits, watched);
+  foundCount += balance.foundCount;
   return {
     creditedCount: await creditDeposits(deposits.database, ORIGIN, deposits, watched.projectId),
     foundCount,
-    hasMore: foundCount > 0 && digests.size > MAX_TRANSACTIONS,
+    hasMore: balance.hasMore || (foundCount > 0 && digests.size > MAX_TRANSACTIONS),
+    unexplained: balance.unexplained,
   };
 }
 
@@ -41,8 +46,10 @@ export interface ScanResult {
   readonly creditedCount: number;
   /** The number of transactions with new coins. */
   readonly foundCount: number;
-  /** True if the address has more coins than one scan reads. */
+  /** True if the address has more coins, or more settlements of its balances, than one scan reads. */
   readonly hasMore: boolean;
+  /** The coin types of which the address balance is more than the recorded payments to it. */
+  readonly unexplained: readonly string[];
 }
 
 /**

@@ -36,7 +36,12 @@ export function createDepositWatcher(
     for (let count = 0; count < PASS_MAX_COUNT && !signal.aborted; count++) {
       const claimed = await claim(database, network);
       if (claimed === undefined) return false;
-      const { creditedCount, foundCount, hasMore } = await scanAddress(deposits, claimed);
+      const { creditedCount, foundCount, hasMore, unexplained } = await scanAddress(deposits, claimed);
+      if (unexplained.length > 0)
+        log.error(
+          { projectId: claimed.projectId, address: claimed.address, coinTypes: unexplained },
+          "an address balance is more than its payments; declare the missing transactions",
+        );
       if (creditedCount > 0) log.info({ projectId: claimed.projectId, creditedCount }, "deposits credited");
       await release(database, claimed, { hasFound: foundCount > 0, hasMore, pollMs });
     }

@@ -8,6 +8,7 @@ export async function inspectCoins(
   reader: CoinReader,
   coins: readonly DepositedCoin[],
 ): Promise<ReadonlyMap<string, CoinFate>> {
+  if (coins.length === 0) return new Map();
   const found = await reader.ownedObjects(coins.map(({ objectId }) => objectId));
   const known = new Map<string, Promise<ObjectChanges | undefined>>();
   // The coins of a sweep usually share their history.
@@ -61,4 +62,4 @@ export type CoinFate =
     };
 
 /** The reads that an inspection needs. */
-export type CoinReader = Pick<NetworkReader, "ownedObjects" | "effects" | "transaction">;
+export type CoinReader = Pick<NetworkReader, "ownedObjects" | "effects" | "transaction" | "addressBalance">;

@@ -29,6 +29,8 @@ export interface LostSweep {
   readonly coinCount: number;
   /** The coins in the versions that the sweep used. */
   readonly moved: readonly OwnedRef[];
+  /** What it withdrew from the address balance, in the coin's smallest unit. */
+  readonly funds: bigint;
   /** When it was sent; null if the chain does not say. */
   readonly sentAt: Date | null;
 }
@@ -88,7 +90,7 @@ export async function insertMovedCoin(db: Queryable, network: string, coin: Move
 
 /** Inserts a lost sweep and assigns its coins to it. Returns its id. */
 export async function insertLostSweep(db: Queryable, sweep: LostSweep): Promise<string> {
-  const { network, swept, coinType, destination, amount, coinCount, moved, sentAt } = sweep;
+  const { network, swept, coinType, destination, amount, coinCount, moved, funds, sentAt } = sweep;
   const id = newId();
   await execute(
     db,
@@ -105,7 +107,57 @@ export async function insertLostSweep(db: Queryable, sweep: LostSweep): Promise<
         WHERE network = ${network} AND deposit_coin.object_id = taken.object_id
           AND deposit_coin.version = taken.version`,
   );
+  await takeFunds(db, { id, address: swept.address, coinType, funds });
   const { projectId } = swept;
   await writeAuditEvent(db, SWEEPER, { projectId, action: "sweep.rebuild", subject: id });
   return id;
+}
+
+/**
+ * Finds a queued sweep of nothing but this amount of the address balance. Equal sweeps may stand for each other, because
+ * the parts of an address balance are alike.
+ */
+export async function findQueuedWithdrawal(
+  db: Queryable,
+  { address, coinType, funds }: Withdrawn,
+): Promise<string | undefined> {
+  const [found] = await readRows(
+    db,
+    sql`SELECT s.id FROM sweep s JOIN deposit_coin c ON c.sweep_id = s.id
+        WHERE s.address = ${address} AND s.coin_type = ${coinType} AND s.state = 'queued'
+        GROUP BY s.id HAVING bool_and(c.in_address_balance) AND sum(c.amount) = ${String(funds)}::numeric
+        ORDER BY s.id LIMIT 1`,
+    { id: text },
+  );
+  return found?.id;
+}
+
+/** A withdrawal from the balance of a deposit address. */
+export interface Withdrawn {
+  readonly address: string;
+  readonly coinType: string;
+  /** In the coin's smallest unit. */
+  readonly funds: bigint;
+}
+
+/**
+ * Assigns deposits to a lost sweep, the oldest first, as far as its withdrawal covers them. Which ones it took is not on
+ * the chain, and does not matter: the parts of an address balance are alike.
+ */
+async function takeFunds(
+  db: Queryable,
+  { id, address, coinType, funds }: Withdrawn & { readonly id: string },
+): Promise<void> {
+  if (funds === 0n) return;
+  await execute(
+    db,
+    sql`WITH part AS (
+          SELECT c.network, c.object_id, c.version, sum(c.amount) OVER (ORDER BY d.id) AS total
+          FROM deposit_coin c JOIN deposit d ON d.id = c.deposit_id
+          WHERE d.address = ${address} AND c.coin_type = ${coinType} AND c.in_address_balance AND c.sweep_id IS NULL
+        )
+        UPDATE deposit_coin c SET sweep_id = ${id} FROM part
+        WHERE c.network = part.network AND c.object_id = part.object_id AND c.version = part.version
+          AND part.total <= ${String(funds)}::numeric`,
+  );
 }

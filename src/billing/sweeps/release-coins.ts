@@ -1,6 +1,7 @@
 import sql from "sql-template-tag";
+import { text } from "../../store/columns.ts";
 import type { Database } from "../../store/database.ts";
-import { execute } from "../../store/statements.ts";
+import { execute, readRows } from "../../store/statements.ts";
 import type { Log } from "../../telemetry/log.ts";
 import { type CoinReader, inspectCoins } from "./inspect-coins.ts";
 import { readSweeps, type SweepSubject } from "./sweep-rows.ts";
@@ -8,7 +9,7 @@ import { readSweeps, type SweepSubject } from "./sweep-rows.ts";
 /**
  * Inspects the coins of refused sweeps and marks these as failed. A coin that the deposit address still owns becomes
  * free for another sweep. Any other coin stays with the failed sweep. A sweep with a coin that this fullnode does not
- * show keeps its state.
+ * show keeps its state, and so does one while the address balance is less than it and the queued sweeps withdraw.
  */
 export async function releaseCoins({ database, network, reader, log }: ReleaseCoinsOptions): Promise<void> {
   const refused = await database.prisma.sweep.findMany({
@@ -21,9 +22,18 @@ export async function releaseCoins({ database, network, reader, log }: ReleaseCo
     database,
     refused.map(({ id }) => id),
   );
+  const hasFunds = async (sweep: SweepSubject): Promise<boolean> => {
+    if (await coversSweep({ database, reader }, sweep)) return true;
+    log.error(
+      { sweep: sweep.id, address: sweep.address },
+      "an address balance lacks the funds of a refused sweep",
+    );
+    return false;
+  };
   for (const sweep of sweeps.values()) {
     const fates = await inspectCoins(reader, sweep.coins);
     if ([...fates.values()].some(({ kind }) => kind === "unknown")) continue;
+    if (sweep.funds > 0n && !(await hasFunds(sweep))) continue;
     const free: FreeCoin[] = [];
     const lost: string[] = [];
     for (const { objectId, version, digest } of sweep.coins) {
@@ -41,6 +51,22 @@ export async function releaseCoins({ database, network, reader, log }: ReleaseCo
         "another process moved coins of a sweep",
       );
   }
+}
+
+/** Returns whether the address balance covers the sweep and the queued sweeps, which may not have landed yet. */
+async function coversSweep(
+  { database, reader }: Pick<ReleaseCoinsOptions, "database" | "reader">,
+  { address, coinType, funds }: SweepSubject,
+): Promise<boolean> {
+  // The queued sweeps first: one that lands in between only makes the answer no.
+  const [queued] = await readRows(
+    database,
+    sql`SELECT coalesce(sum(c.amount), 0)::text AS amount FROM deposit_coin c JOIN sweep s ON s.id = c.sweep_id
+        WHERE s.address = ${address} AND s.coin_type = ${coinType} AND s.state = 'queued' AND c.in_address_balance`,
+    { amount: text },
+  );
+  const available = await reader.addressBalance(address, coinType);
+  return available >= funds + BigInt(queued?.amount ?? 0);
 }
 
 export interface ReleaseCoinsOptions {
@@ -83,6 +109,10 @@ async function writeEnd(
          AS free (object_id, was, version, digest)
        WHERE c.network = ${network} AND c.sweep_id = ${id} AND c.object_id = free.object_id
          AND c.version = free.was`,
+    );
+    await execute(
+      db,
+      sql`UPDATE deposit_coin SET sweep_id = NULL WHERE sweep_id = ${id} AND in_address_balance`,
     );
   });
 }

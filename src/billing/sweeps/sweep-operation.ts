@@ -12,7 +12,8 @@ import { type DepositSigner, signerObstacle } from "./sweep-signer.ts";
  * Creates the operation that transfers coins of a deposit address to the operator: queued -> landed, or refused if it
  * can never land; then its coins are inspected again. The deposit address sends the transaction, and the lane pays for
  * it. Proof on the chain that a sweep landed: one transaction used every coin in exactly its version and transferred it
- * to the destination. Only this service can sign such a transaction.
+ * to the destination. Only this service can sign such a transaction. A withdrawal from the address balance leaves no such
+ * proof, so a sweep of nothing else is known by its digest alone, and after a restore by the lane's history.
  */
 export function createSweepOperation(options: SweepOperationOptions): OperationKind<SweepSubject> {
   const { reader, signerOf, log } = options;
@@ -21,7 +22,7 @@ export function createSweepOperation(options: SweepOperationOptions): OperationK
     priority: SWEEP_PRIORITY,
     batchCount: 1,
     load: readSweeps,
-    sizeBytes: ({ coins }) => coins.length * COIN_BYTES,
+    sizeBytes: ({ coins }) => coins.length * COIN_BYTES + WITHDRAWAL_BYTES,
     obstacle: (sweep) => signerObstacle(signerOf, sweep),
     senderOf(sweep) {
       const signer = signerOf(sweep);
@@ -30,7 +31,9 @@ export function createSweepOperation(options: SweepOperationOptions): OperationK
     },
     add(calls, [sweep]) {
       if (sweep === undefined) throw new Error("a block of sweeps has one");
-      calls.transferCoins({ coins: sweep.coins, recipient: sweep.destination });
+      const { coins, coinType, funds, destination: recipient } = sweep;
+      const withdrawal = funds > 0n ? { coinType, amount: funds } : undefined;
+      calls.transferCoins({ coins, withdrawal, recipient });
     },
     async landed(db, sweeps, { digest }) {
       for (const sweep of sweeps) await land(db, sweep, digest);
@@ -47,9 +50,25 @@ export function createSweepOperation(options: SweepOperationOptions): OperationK
     },
     async findSpent(sweep) {
       const fates = await inspectCoins(reader, sweep.coins);
-      return sweptBy(sweep, fates) === undefined ? spentCoin(fates) : undefined;
+      return sweptBy(sweep, fates) === undefined
+        ? (spentCoin(fates) ?? (await spentFunds(sweep)))
+        : undefined;
     },
   };
+
+  async function spentFunds({
+    address,
+    coinType,
+    funds,
+  }: SweepSubject): Promise<OperationFailure | undefined> {
+    if (funds === 0n) return undefined;
+    const available = await reader.addressBalance(address, coinType);
+    if (available >= funds) return undefined;
+    return {
+      reason: "FUNDS_SPENT",
+      message: `the address balance has ${available}, the sweep needs ${funds}`,
+    };
+  }
 
   async function land(db: Queryable, sweep: SweepSubject, digest: string): Promise<void> {
     if (!(await end(db, sweep, { state: "landed", digest }))) return;
@@ -65,6 +84,9 @@ export const SWEEP_PRIORITY = 60;
 
 /** The bytes of a coin's reference as an input, and as an argument of the command. */
 const COIN_BYTES = 80;
+
+/** The bytes of a withdrawal as an input, and of the call that redeems it, with a long coin type in each. */
+const WITHDRAWAL_BYTES = 600;
 
 export interface SweepOperationOptions {
   readonly reader: CoinReader;

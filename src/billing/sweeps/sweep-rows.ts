@@ -1,5 +1,5 @@
 import sql from "sql-template-tag";
-import { text } from "../../store/columns.ts";
+import { boolean, text } from "../../store/columns.ts";
 import type { Queryable } from "../../store/database.ts";
 import { readRows } from "../../store/statements.ts";
 import type { DepositedCoin } from "./inspect-coins.ts";
@@ -27,13 +27,28 @@ export async function readSweeps(
   );
   const coins = await readRows(
     db,
-    sql`SELECT c.sweep_id AS "sweepId", c.object_id AS "objectId", c.version, c.digest, d.tx_digest AS "depositDigest"
+    sql`SELECT c.sweep_id AS "sweepId", c.object_id AS "objectId", c.version, c.digest, d.tx_digest AS "depositDigest",
+            c.amount::text AS amount, c.in_address_balance AS "inAddressBalance"
      FROM deposit_coin c JOIN deposit d ON d.id = c.deposit_id
      WHERE c.sweep_id = ANY(${ids}::uuid[]) ORDER BY c.object_id`,
-    { sweepId: text, objectId: text, version: text, digest: text, depositDigest: text },
+    {
+      sweepId: text,
+      objectId: text,
+      version: text,
+      digest: text,
+      depositDigest: text,
+      amount: text,
+      inAddressBalance: boolean,
+    },
   );
   return new Map(
-    sweeps.map((sweep) => [sweep.id, { ...sweep, coins: coins.filter((coin) => coin.sweepId === sweep.id) }]),
+    sweeps.map((sweep) => {
+      const parts = coins.filter((coin) => coin.sweepId === sweep.id);
+      const funds = parts
+        .filter(({ inAddressBalance }) => inAddressBalance)
+        .reduce((sum, { amount }) => sum + BigInt(amount), 0n);
+      return [sweep.id, { ...sweep, coins: parts.filter((part) => !part.inAddressBalance), funds }];
+    }),
   );
 }
 
@@ -45,4 +60,6 @@ export interface SweepSubject extends SweptAddress {
   /** In the coin's smallest unit, as text. */
   readonly amount: string;
   readonly coins: readonly DepositedCoin[];
+  /** The part of the amount that the sweep withdraws from the address balance. */
+  readonly funds: bigint;
 }

@@ -94,7 +94,10 @@ export function classifyFailure(failure: ExecutionFailure): Verdict {
   return FAULTY_KINDS.has(failure.kind) ? "fault" : "retry";
 }
 
-/** Returns true if the chain, or a lagging fullnode, has another version of one of the transaction's objects. */
+/**
+ * Returns true if the chain, or a lagging fullnode, has another version of one of the transaction's objects, or less in
+ * an address balance than the transaction withdraws.
+ */
 export function isAboutVersions({ kind, message }: ExecutionFailure): boolean {
   return kind === INVALID_TRANSACTION && STALE_OBJECTS.test(message);
 }
@@ -111,9 +114,12 @@ export function isAboutAll(failure: ExecutionFailure): boolean {
   return kind === INVALID_TRANSACTION && SHORT_OF_GAS.test(message);
 }
 
-/** The messages with which fullnodes report another version of an owned object. */
+/**
+ * The messages with which fullnodes report another version of an owned object, and a withdrawal beyond an address
+ * balance (`check_amounts_available` in `sui-core/src/accumulators/funds_read.rs`).
+ */
 const STALE_OBJECTS =
-  /not available for consumption|could not find the referenced object|invalid object digest/i;
+  /not available for consumption|could not find the referenced object|invalid object digest|available amount in account .* is less than requested/i;
 const SHORT_OF_GAS =
   /insufficient.*gas|gas.*insufficient|no valid gas coins|missing gas payment|lower than the needed amount/i;
 

@@ -25,6 +25,12 @@ export function createTreasuryCalls(
       target: `${network.treasury.packageId}::treasury::${name}`,
       arguments: [treasury(), tx.objectRef(operatorCap), coordinator(), ...(args ?? [])] as never,
     });
+  const redeem = ({ coinType, amount }: { readonly coinType: string; readonly amount: bigint }) =>
+    tx.moveCall({
+      target: "0x2::coin::redeem_funds",
+      typeArguments: [coinType],
+      arguments: [tx.withdrawal({ amount, type: coinType })],
+    });
   return {
     splitGas(amountsMist) {
       const coins = tx.splitCoins(tx.gas, [...amountsMist]);
@@ -33,11 +39,9 @@ export function createTreasuryCalls(
         network.gasOwnerAddress,
       );
     },
-    transferCoins({ coins, recipient }) {
-      tx.transferObjects(
-        coins.map((coin) => tx.objectRef(coin)),
-        recipient,
-      );
+    transferCoins({ coins, withdrawal, recipient }) {
+      const withdrawn = withdrawal === undefined ? [] : [redeem(withdrawal)];
+      tx.transferObjects([...coins.map((coin) => tx.objectRef(coin)), ...withdrawn], recipient);
     },
     registerEncryptionKey(call) {
       coordinatorCall("register_encryption_key", [

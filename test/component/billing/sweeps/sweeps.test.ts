@@ -3,7 +3,12 @@ import { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
 import { Transaction } from "@mysten/sui/transactions";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { deriveDepositKey } from "../../../../src/billing/deposits/deposit-key.ts";
+import { scanAddress } from "../../../../src/billing/deposits/scan-address.ts";
 import { createDepositSigner } from "../../../../src/billing/sweeps/sweep-signer.ts";
+import { connectNetwork } from "../../../../src/chain/network.ts";
+import { createPaymentReader } from "../../../../src/chain/payment-reader.ts";
+import { systemClock } from "../../../../src/lifecycle/clock.ts";
+import { localnetHotWalletSecret } from "../../../../src/localnet/seed.ts";
 import type { Queryable } from "../../../../src/store/database.ts";
 import { Secret } from "../../../../src/telemetry/secret.ts";
 import {
@@ -13,6 +18,7 @@ import {
 } from "../../../support/chain-service.ts";
 import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../../support/database.ts";
 import { coinsOf, recordAddress, recordDeposits } from "../../../support/deposit-rows.ts";
+import { SUI, testDeposits } from "../../../support/deposits.ts";
 import { type ObservedDatabase, observeDatabase } from "../../../support/observe-database.ts";
 import { objectId, projectWith } from "../../../support/rows.ts";
 import { type Harness, startHarness } from "../../localnet/harness.ts";
@@ -58,6 +64,36 @@ const pay = (...amounts: number[]) =>
       owner.address,
     );
   });
+/** Pays into the address balance, and the rest as a coin, in one transaction that uses no coin of a lane. */
+const payFunds = async (funds: number, coin = 0) => {
+  const transaction = new Transaction();
+  transaction.setSender(sponsorAddress);
+  transaction.moveCall({
+    target: "0x2::coin::send_funds",
+    typeArguments: ["0x2::sui::SUI"],
+    arguments: [transaction.splitCoins(transaction.gas, [funds]), transaction.pure.address(owner.address)],
+  });
+  if (coin > 0) transaction.transferObjects([transaction.splitCoins(transaction.gas, [coin])], owner.address);
+  const signer = Ed25519Keypair.fromSecretKey(SPONSOR);
+  expect((await harness.client.signAndExecuteTransaction({ transaction, signer })).$kind).toBe("Transaction");
+};
+const balanceOf = async (address: string) => (await harness.client.getBalance({ owner: address })).balance;
+/** Scans the deposit address as the service does, at a price that makes every deposit worth a sweep. */
+const scanner = async () => {
+  const { url, ikaConfig, treasury } = harness.net;
+  const network = await connectNetwork({
+    ...{ name: "localnet", clock: systemClock, ikaConfig, treasury },
+    fullnodeUrl: new Secret(url),
+    hotWalletSecret: new Secret(localnetHotWalletSecret()),
+  });
+  const reader = createPaymentReader(network);
+  const deposits = testDeposits(
+    database,
+    { SUI: "1000000", IKA: undefined },
+    { coins: [SUI], reader, masterSeed: SEED, minimumMicroUsd: 1n },
+  );
+  return () => scanAddress(deposits, owner);
+};
 const credited = (coinType?: string) =>
   recordDeposits(database, harness.client, owner, { state: "credited", ...(coinType ? { coinType } : {}) });
 const states = async (db: Queryable = database) =>
@@ -82,6 +118,47 @@ describe("a sweep", { timeout: 60_000 }, () => {
     expect(left.size).toBe(2);
     for (const [id, balance] of waiting) expect(left.get(id)).toBe(balance);
     expect(service!.alarms).toEqual([]);
+  });
+
+  it("takes the address balance with the coins, and again after it was emptied", async () => {
+    const scan = await scanner();
+    await payFunds(40_000, 2_000);
+    await payFunds(6_000);
+    await scan();
+    await start();
+    await until("landed");
+    const amounts = async () => [...(await coinsOf(harness.client, destination)).values()].sort();
+    expect(await amounts()).toEqual([2_000n, 46_000n]);
+    expect(await balanceOf(owner.address)).toMatchObject({ balance: "0" });
+    await payFunds(9_000);
+    await scan();
+    await until("landed", "landed");
+    expect(await amounts()).toEqual([2_000n, 46_000n, 9_000n]);
+    const sweeps = await database.query(
+      "SELECT amount::text, coin_count, (SELECT count(*)::int FROM deposit_coin c WHERE c.sweep_id = s.id) AS parts FROM sweep s ORDER BY id",
+    );
+    expect(sweeps).toEqual([
+      { amount: "48000", coin_count: 3, parts: 3 },
+      { amount: "9000", coin_count: 1, parts: 1 },
+    ]);
+    expect(service!.alarms).toEqual([]);
+  });
+
+  it("of an address balance that another transaction took is refused, and goes out once the money is there again", async () => {
+    const scan = await scanner();
+    await payFunds(40_000);
+    await scan();
+    const taken = new Transaction();
+    taken.transferObjects([taken.coin({ balance: 1_000n, useGasCoin: false })], objectId());
+    await sendByHand(taken);
+    await start();
+    await until("refused");
+    const [refused] = await database.query("SELECT failure_reason FROM sweep");
+    expect(refused).toEqual({ failure_reason: "FUNDS_SPENT" });
+    await payFunds(1_000);
+    await until("failed", "landed");
+    expect([...(await coinsOf(harness.client, destination)).values()]).toEqual([40_000n]);
+    expect(await balanceOf(owner.address)).toMatchObject({ balance: "0" });
   });
 
   it("is a transaction of the deposit address, with gas from the gas station", async () => {
