@@ -11,6 +11,7 @@ import {
   type WalletAddresses,
 } from "../chain/network.ts";
 import { createNetworkReader, type NetworkReader } from "../chain/reader.ts";
+import { prepareLanes } from "../chain/submit/prepare-lanes.ts";
 import type { Config } from "../config/config.ts";
 import type { NetworkConfig } from "../config/networks.ts";
 import type { Coordination } from "../coordination/coordination.ts";
@@ -72,6 +73,8 @@ export async function openNetwork(options: OpenNetworkOptions): Promise<OpenNetw
   const base = { database, signals, presigns, verifier, deposits, depositSigner, observe, tracer, log };
   const work = { ...base, network, reader, config: own };
   if (processType === "api") {
+    // A restored database must show itself in every process, before a worker starts.
+    await prepareLanes({ database, network, reader, afterRestore: false, log });
     await startLoopsTogether(lifecycle, [{ name: "refill", loop: createCallersRefill(work) }]);
   } else {
     const chainWork = await createChainWork({ ...work, afterRestore });

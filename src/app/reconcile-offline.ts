@@ -10,7 +10,7 @@ import { createLocalSignals } from "../coordination/local-signals.ts";
 import { systemClock } from "../lifecycle/clock.ts";
 import type { Lifecycle } from "../lifecycle/lifecycle.ts";
 import { type Reconciliation, reconcile } from "../restore/reconcile.ts";
-import { type ReissuedKey, reissueKeys } from "../restore/reissue-keys.ts";
+import { type ReissueOptions, reissueKeys } from "../restore/reissue-keys.ts";
 import type { Database } from "../store/database.ts";
 import { migrate } from "../store/migrate.ts";
 import { openDatabase } from "../store/open-database.ts";
@@ -29,7 +29,7 @@ export async function* reconcileOffline(
   networks: readonly NetworkConfig[],
   options: ReconcileOfflineOptions,
 ): AsyncGenerator<ReconciliationResult> {
-  const { lifecycle, log, keepKey } = options;
+  const { lifecycle, log, reissue } = options;
   if (config.processType === "api")
     throw new Error(
       "reconcile needs the keys of a process that acts on the chain: PROCESS_TYPE=worker or all",
@@ -55,7 +55,7 @@ export async function* reconcileOffline(
         ...(await reconcileNetwork(own, config, { ...options, database })),
         reissuedKeyCount: 0,
       };
-      if (keepKey) report = { ...report, reissuedKeyCount: await reissueKeys(database, network, keepKey) };
+      if (reissue) report = { ...report, reissuedKeyCount: await reissueKeys(database, network, reissue) };
     } catch (error) {
       failure = error;
     }
@@ -87,8 +87,8 @@ async function reconcileNetwork(
 export interface ReconcileOfflineOptions {
   readonly lifecycle: Lifecycle;
   readonly log: Pick<Log, "info" | "warn" | "error">;
-  /** Receives the new keys if every key is re-issued: see {@link reissueKeys}. */
-  readonly keepKey?: ((key: ReissuedKey) => void) | undefined;
+  /** Set if every key is re-issued: see {@link reissueKeys}. */
+  readonly reissue?: ReissueOptions | undefined;
   /** Only for tests: opens a network's access. No setting reaches this option. Default: the configured access. */
   readonly openAccess?: (network: NetworkConfig) => Promise<NetworkAccess>;
 }

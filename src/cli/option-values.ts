@@ -17,6 +17,10 @@ export const nonEmptyText: ReadValue<string> = (value) => value.trim() || wrong(
 /** The id of a row of the service, a UUID. */
 export const uuid: ReadValue<string> = (value) => (UUID.test(value) ? value : wrong("takes an id, a UUID"));
 
+/** Ids of rows, separated by commas, in lower case; empty for `none`. */
+export const uuidsOrNone: ReadValue<string[]> = (value) =>
+  value === "none" ? [] : value.split(",").map((each) => uuid(each.trim()).toLowerCase());
+
 /** The id of an object on the chain. */
 export const objectId: ReadValue<string> = (value) =>
   OBJECT_ID.test(value) ? value : wrong("takes an object id, 0x and 64 hex digits");
@@ -120,8 +124,12 @@ export const rowNumber: ReadValue<bigint> = (value) =>
   /^[1-9]\d{0,17}$/.test(value) ? BigInt(value) : wrong("takes a whole number, such as 1");
 
 /** 32 bytes in hex. */
-export const hash: ReadValue<Uint8Array> = (value) =>
-  /^[0-9a-f]{64}$/i.test(value) ? hexToBytes(value.toLowerCase()) : wrong("takes 64 hex digits");
+export const hash: ReadValue<Uint8Array> = (value) => {
+  if (/^[0-9a-f]{64}$/i.test(value)) return hexToBytes(value.toLowerCase());
+  // JSON has bytes in base64, as in the output of `--json` and in replies over REST.
+  const bytes = /^[A-Za-z0-9+/]{43}=$/.test(value) ? new Uint8Array(Buffer.from(value, "base64")) : undefined;
+  return bytes ?? wrong("takes 64 hex digits, or 32 bytes in base64");
+};
 
 /** Several values of 32 bytes in hex, separated by commas. */
 export const hashes: ReadValue<Uint8Array[]> = (value) => value.split(",").map((each) => hash(each.trim()));

@@ -226,6 +226,12 @@ export const ERROR_CATALOGUE = {
   PRESIGN_POOL_EMPTY: kind(Code.Unavailable, "No presign is ready. The pool is being refilled.", {
     retryAfterSeconds: 2,
   }),
+  DATABASE_BEHIND_CHAIN: kind(
+    Code.Unavailable,
+    "The service's database is older than the chain, for example after a restore, so it takes no new signatures. Its " +
+      "operator must bring it in line with the chain. Retry later.",
+    { retryAfterSeconds: 60, metadata: ["network"] },
+  ),
   DEPOSIT_ADDRESS_PENDING: kind(
     Code.Unavailable,
     "A worker makes new deposit addresses, and none has made this one yet. Retry.",

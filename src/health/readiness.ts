@@ -48,11 +48,16 @@ async function decide(checks: readonly HealthCheck[], timeoutMs: number): Promis
   );
   const findings = await runChecks(deciding, timeoutMs);
   const failing = deciding.filter((_, index) => isFailing(findings[index]!));
+  const broken = new Set(failing.map(({ name }) => name));
   const isUnavailable = failing.some(({ isVital }) => isVital);
   return {
     status: isUnavailable ? "unavailable" : failing.length > 0 ? "degraded" : "ready",
     checks: deciding.map((check) => {
-      const { name, isVital, reason } = check;
+      const { name, isVital, needs } = check;
+      const reason =
+        needs !== undefined && broken.has(needs)
+          ? `not checked, because of the check ${needs}`
+          : check.reason;
       return failing.includes(check)
         ? { name, isVital, status: "failing", reason }
         : { name, isVital, status: "ok" };

@@ -7,12 +7,13 @@ import { readRows } from "../store/statements.ts";
 
 /**
  * Revokes every valid key of the network and creates its replacement. A key that already has a successor is only
- * revoked. `keep` receives each new key and must store it before it returns. Returns the number of new keys.
+ * revoked, and so is each of `revokedIds`: these were revoked after the copy was made, and the copy does not know it.
+ * Returns the number of new keys.
  */
 export async function reissueKeys(
   database: Database,
   network: string,
-  keep: (key: ReissuedKey) => void,
+  { keep, revokedIds }: ReissueOptions,
 ): Promise<number> {
   const usable = await readRows(
     database,
@@ -24,9 +25,11 @@ export async function reissueKeys(
     { id: text, projectName: text, isReplaced: boolean },
   );
   const caller = { kind: "admin", network, networks: [network], origin: ORIGIN } as const;
-  for (const { id } of usable.filter(({ isReplaced }) => isReplaced))
+  const isDone = ({ id, isReplaced }: { readonly id: string; readonly isReplaced: boolean }) =>
+    isReplaced || revokedIds.includes(id);
+  for (const { id } of usable.filter(isDone))
     await revokeApiKey({ db: database, lookup: NO_LOOKUP }, caller, id);
-  const toReplace = usable.filter(({ isReplaced }) => !isReplaced);
+  const toReplace = usable.filter((key) => !isDone(key));
   for (const { id, projectName } of toReplace) {
     const rotation = { apiKeyId: id, overlapSeconds: 0 };
     const made = await rotateApiKey({ database, lookup: NO_LOOKUP }, caller, undefined, rotation);
@@ -38,7 +41,15 @@ export async function reissueKeys(
   return toReplace.length;
 }
 
-/** The replacement of a key. The key may have been revoked after the copy was made. */
+/** Options of {@link reissueKeys}. */
+export interface ReissueOptions {
+  /** Receives each new key, and must store it before it returns. */
+  readonly keep: (key: ReissuedKey) => void;
+  /** The ids of keys that get no replacement, in lower case. */
+  readonly revokedIds: readonly string[];
+}
+
+/** The replacement of a key. */
 export interface ReissuedKey {
   readonly projectId: string;
   readonly projectName: string;

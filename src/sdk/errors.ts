@@ -135,7 +135,8 @@ export function fromConnectError(error: ConnectError): TssError {
   // The transport's own refusal.
   if (error.cause instanceof TssError) return error.cause;
   const info = error.findDetails(ErrorInfoSchema).find((detail) => detail.domain === "tss");
-  return new TssError(info?.reason ?? reasonOfCode(error), error.rawMessage, {
+  const advice = isUntrusted(error) ? UNTRUSTED : "";
+  return new TssError(info?.reason ?? reasonOfCode(error), `${error.rawMessage}${advice}`, {
     // A non-Connect answer may carry the header twice: in its headers and its trailers.
     requestId: error.metadata.get("x-request-id")?.split(", ")[0],
     metadata: info?.metadata ?? {},
@@ -143,6 +144,23 @@ export function fromConnectError(error: ConnectError): TssError {
     cause: error,
   });
 }
+
+/** Returns true if Node does not trust the authority that signed the service's certificate. */
+function isUntrusted(error: ConnectError): boolean {
+  let cause: unknown = error.cause;
+  for (let depth = 0; cause instanceof Error && depth < CAUSES_MAX_COUNT; depth++, cause = cause.cause)
+    if ("code" in cause && UNTRUSTED_CODES.has(String(cause.code))) return true;
+  return false;
+}
+
+const CAUSES_MAX_COUNT = 5;
+const UNTRUSTED =
+  ": its certificate is of an authority that this program does not trust; name a private authority's file in NODE_EXTRA_CA_CERTS";
+/** Node's codes, which are OpenSSL's. */
+const UNTRUSTED_CODES: ReadonlySet<string> = new Set([
+  ...["SELF_SIGNED_CERT_IN_CHAIN", "DEPTH_ZERO_SELF_SIGNED_CERT"],
+  ...["UNABLE_TO_VERIFY_LEAF_SIGNATURE", "UNABLE_TO_GET_ISSUER_CERT_LOCALLY", "UNABLE_TO_GET_ISSUER_CERT"],
+]);
 
 /** Returns the same error with a token and more metadata, which overrides the service's values of the same names. */
 export function withMetadata(

@@ -10,7 +10,8 @@ import { readRows } from "../store/statements.ts";
 /**
  * Finds the project's dWallet by its object id. Throws DWALLET_NOT_FOUND, UNSUPPORTED_ALGORITHM if the algorithm does
  * not fit the curve, DWALLET_LEFT if the dWallet has left or is leaving, DWALLET_NOT_ACTIVE with the state, and
- * NETWORK_DRAINING if the network takes no new work.
+ * NETWORK_DRAINING if the network takes no new work, and DATABASE_BEHIND_CHAIN if the chain knows a transaction of a
+ * lane that the database does not: a presign that the database holds as ready may then be used already.
  */
 export async function findSignableDWallet(
   db: Queryable,
@@ -22,7 +23,8 @@ export async function findSignableDWallet(
     sql`SELECT id, network_encryption_key_id AS "networkEncryptionKeyId", curve, state,
             public_output IS NOT NULL AS "hasOutput",
             EXISTS (SELECT FROM known_network k WHERE k.name = ${network} AND k.draining_since IS NOT NULL)
-              AS "isDraining"
+              AS "isDraining",
+            EXISTS (SELECT FROM lane l WHERE l.network = ${network} AND l.foreign_digest IS NOT NULL) AS "isBehind"
      FROM dwallet WHERE project_id = ${projectId} AND network = ${network} AND object_id = ${dwalletId}`,
     {
       id: text,
@@ -31,6 +33,7 @@ export async function findSignableDWallet(
       state: text,
       hasOutput: boolean,
       isDraining: boolean,
+      isBehind: boolean,
     },
   );
   if (dwallet === undefined) {
@@ -39,6 +42,13 @@ export async function findSignableDWallet(
     });
   }
   if (dwallet.isDraining) throw networkDraining(network);
+  if (dwallet.isBehind) {
+    throw new ServiceError(
+      "DATABASE_BEHIND_CHAIN",
+      `the chain knows transactions on ${network} that this service does not`,
+      { metadata: { network } },
+    );
+  }
   if (dwallet.curve !== triple.curveNumber) {
     throw new ServiceError(
       "UNSUPPORTED_ALGORITHM",

@@ -382,19 +382,20 @@ describe.skipIf(!lost || !copy || !redisUrl)("a database that lost its last minu
     expect(await verifyLedger(after)).toEqual([]);
   });
 
-  it("needs a new key for every project, because a revoked key would work again", {
+  it("needs a new key for every project, because a revoked key would work again, and that one is not renewed", {
     timeout: 120_000,
   }, async () => {
     await replica.stop();
+    const kept = await insertApiKey(after, TEST_ORIGIN, { projectId, name: "kept", scopes: ["sign"] });
     const file = `${dumpFile}.keys`;
-    expect(await reconcile("--reissue-keys", file)).toMatchObject({ reissuedKeyCount: 1 });
-    const lines = readFileSync(file, "utf8").trimEnd().split("\n");
+    const { reissuedKeyCount } = await reconcile("--reissue-keys", file, "--revoked", revoked.id);
+    expect(reissuedKeyCount).toBe(1);
     expect(statSync(file).mode & 0o777).toBe(0o600);
-    rmSync(file);
-    const [key] = lines.map((line) => JSON.parse(line) as ReissuedKey);
-    expect(key).toMatchObject({ projectId, name: "leaked", replacedPrefix: revoked.prefix });
-    const lookup = createApiKeyLookup({ database: after, log: silentLog });
-    expect(await lookup.find(revoked.plaintext)).toMatchObject({ isRevoked: true });
-    expect(await lookup.find(key!.apiKey)).toMatchObject({ projectId, scopes: ["sign"], isRevoked: false });
+    const key = JSON.parse(readFileSync(file, "utf8")) as ReissuedKey;
+    expect(key).toMatchObject({ projectId, name: "kept", replacedPrefix: kept.prefix });
+    const { find } = createApiKeyLookup({ database: after, log: silentLog });
+    for (const { plaintext } of [revoked, kept])
+      expect(await find(plaintext)).toMatchObject({ isRevoked: true });
+    expect(await find(key.apiKey)).toMatchObject({ projectId, isRevoked: false });
   });
 });

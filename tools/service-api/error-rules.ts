@@ -69,6 +69,7 @@ const RULES: Partial<Record<ErrorReason, Rule>> = {
   DWALLET_NOT_ACTIVE: reservesSignature,
   TOO_MANY_RESERVATIONS: reservesSignature,
   PRESIGN_POOL_EMPTY: reservesSignature,
+  DATABASE_BEHIND_CHAIN: reservesSignature,
   WRONG_STATE: (facts) =>
     has("audit_event_id")(facts) ||
     (!isRead(facts) &&

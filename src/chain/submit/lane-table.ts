@@ -169,6 +169,12 @@ export function readForeignUses(db: Queryable, network: string): Promise<Foreign
   );
 }
 
+/** Returns those of these lanes that have a row. */
+export async function knownLanes(db: Queryable, laneIds: readonly string[]): Promise<string[]> {
+  const query = sql`SELECT id FROM lane WHERE id = ANY(${[...laneIds]}::text[]) ORDER BY id`;
+  return (await readRows(db, query, { id: text })).map(({ id }) => id);
+}
+
 /** Restarts the lanes of the network that foreign transactions have stopped. */
 export async function forgetForeignUses(db: Queryable, network: string): Promise<void> {
   await execute(db, sql`UPDATE lane SET foreign_digest = NULL WHERE network = ${network}`);

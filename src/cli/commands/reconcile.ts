@@ -11,7 +11,7 @@ import { createLogger } from "../../telemetry/logger.ts";
 import { type CommandContext, command, UsageError } from "../command.ts";
 import { describeFailure } from "../failure.ts";
 import { flag, optional } from "../option.ts";
-import { nonEmptyText } from "../option-values.ts";
+import { nonEmptyText, uuidsOrNone } from "../option-values.ts";
 
 const STOP_TIMEOUT_MS = 10_000;
 
@@ -34,10 +34,20 @@ export const reconcileCommand = command({
       "revoke every API key and write a replacement for each to this new file",
       nonEmptyText,
     ),
+    revoked: optional(
+      "<ids>",
+      "with --reissue-keys: the ids of keys that were revoked after the backup, separated by commas, or `none`; they get no replacement",
+      uuidsOrNone,
+    ),
     network: optional("<network>", "only this network; default every network of NETWORKS", nonEmptyText),
     json: flag("print a JSON object; with several networks one per line"),
   },
-  async run({ reissueKeys, network: named, json }, { environment, print }) {
+  async run({ reissueKeys, revoked, network: named, json }, { environment, print }) {
+    if ((reissueKeys === undefined) !== (revoked === undefined)) {
+      throw new UsageError(
+        "--reissue-keys needs --revoked: the ids of the keys that were revoked after the backup and must get no replacement, or `none`",
+      );
+    }
     const config = loadConfig(environment);
     const networks = config.networks.filter(({ name }) => named === undefined || name === named);
     if (networks.length === 0) throw new UsageError("--network takes a network of NETWORKS");
@@ -45,7 +55,8 @@ export const reconcileCommand = command({
     const lifecycle = new Lifecycle({ log, stopTimeoutMs: STOP_TIMEOUT_MS });
     const keys = reissueKeys === undefined ? undefined : openKeyFile(reissueKeys);
     try {
-      const results = reconcileOffline(config, networks, { lifecycle, log, keepKey: keys?.keep });
+      const reissue = keys && revoked && { keep: keys.keep, revokedIds: revoked };
+      const results = reconcileOffline(config, networks, { lifecycle, log, reissue });
       await printReconciliations(results, { isOnly: networks.length === 1, json, print });
     } finally {
       keys?.close();

@@ -27,6 +27,7 @@ export function databaseChecks(subject: HealthSubject): HealthCheck[] {
       advice: "check that the user of DATABASE_URL may read the table _prisma_migrations",
       readiness: {
         isVital: true,
+        needs: "database",
         reason: "the database lacks migrations of this version: run `tss migrate`, or restart this replica",
       },
       look: async () => lookAtMigrations(await reachable(subject), subject.isRunning),

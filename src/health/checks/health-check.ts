@@ -30,6 +30,8 @@ export interface ReadinessPart {
   readonly isVital: boolean;
   /** The fault and the remedy, readable by anyone. It quotes nothing that the dependency returned. */
   readonly reason: string;
+  /** The name of another check without whose dependency this one says nothing about its own. */
+  readonly needs?: string;
 }
 
 /** Thrown by a check that is impossible for a reason that another check reports. */

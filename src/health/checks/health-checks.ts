@@ -35,7 +35,7 @@ function networkChecks(subject: HealthSubject, network: HealthNetwork): HealthCh
     ...chainChecks(both),
     ...treasuryChecks(both),
     ...governanceChecks(network.chain),
-    ...outboxChecks(both, subject.config.processType),
+    ...outboxChecks(both, subject),
     ...priceChecks(both),
     ...chainClockChecks(network),
   ];

@@ -1,19 +1,30 @@
-import { readForeignUses } from "../../chain/submit/lane-table.ts";
+import { compareObjects } from "../../chain/compare-objects.ts";
+import type { ChainNetwork } from "../../chain/network.ts";
+import { createNetworkReader } from "../../chain/reader.ts";
+import {
+  type ForeignUse,
+  knownLanes,
+  readForeignUses,
+  readLaneObjects,
+} from "../../chain/submit/lane-table.ts";
 import { hasStaleOperation } from "../../chain/submit/outbox.ts";
-import type { Config } from "../../config/config.ts";
 import type { Queryable } from "../../store/database.ts";
 import { isSchemaMissing } from "../../store/sql-errors.ts";
 import { type Finding, type HealthCheck, NotChecked } from "./health-check.ts";
-import { type NetworkSubject, reachable } from "./health-subject.ts";
+import { type HealthSubject, type NetworkSubject, reachable } from "./health-subject.ts";
 
 /** Returns the checks that workers take queued operations, and that no other process sends from the hot wallet. */
-export function outboxChecks(subject: NetworkSubject, processType: Config["processType"]): HealthCheck[] {
+export function outboxChecks(
+  subject: NetworkSubject,
+  { isRunning }: Pick<HealthSubject, "isRunning">,
+): HealthCheck[] {
   return [
     {
       name: "outbox",
       advice: "check that the user of DATABASE_URL may read the table chain_operation",
       readiness: {
         isVital: false,
+        needs: "database",
         reason:
           "an operation has waited for over a minute: check that a process with PROCESS_TYPE worker or all runs, and check its log",
       },
@@ -22,15 +33,16 @@ export function outboxChecks(subject: NetworkSubject, processType: Config["proce
     {
       name: "lanes",
       advice: "check that the user of DATABASE_URL may read the table lane",
-      readiness:
-        processType === "api"
-          ? undefined
-          : {
-              isVital: false,
-              reason:
-                "another process sends from the hot wallet, so this service submits nothing: stop it, then start once with --after-restore",
-            },
-      look: () => onNetwork(subject, lookAtLanes),
+      readiness: {
+        isVital: false,
+        needs: "database",
+        reason:
+          "the chain knows transactions of the hot wallet that this database does not, so this service reserves and submits nothing: restore the newest database, or stop the other sender, then run `tss reconcile`, or start one worker with --after-restore",
+      },
+      look: () =>
+        onNetwork(subject, (db, network) =>
+          lookAtLanes(db, network, isRunning ? undefined : () => subject.chain.network()),
+        ),
     },
   ];
 }
@@ -61,14 +73,41 @@ async function lookAtOutbox(db: Queryable, network: string): Promise<Finding> {
   };
 }
 
-async function lookAtLanes(db: Queryable, network: string): Promise<Finding> {
-  const foreign = await readForeignUses(db, network);
-  if (foreign.length === 0) return { status: "ok", found: "no other process has sent from the hot wallet" };
+/**
+ * A running service compares its lanes with the chain when it starts, and whenever it sends. The doctor compares them
+ * now, because the database may just have been restored.
+ */
+async function lookAtLanes(
+  db: Queryable,
+  network: string,
+  connect: (() => Promise<ChainNetwork>) | undefined,
+): Promise<Finding> {
+  const marked = await readForeignUses(db, network);
+  const found = "no other process has sent from the hot wallet";
+  let foreign = marked;
+  if (marked.length === 0 && connect !== undefined) {
+    const connected = await connect().catch(() => undefined);
+    if (connected === undefined)
+      return { status: "ok", found: `${found}, as far as the database knows: the network does not answer` };
+    foreign = await unknownUses(db, connected);
+  }
+  if (foreign.length === 0) return { status: "ok", found };
   const uses = foreign.map(({ laneId, digest }) => `${laneId} by transaction ${digest}`).join(", ");
   return {
     status: "fail",
-    found: `another process has used ${uses}`,
+    found: `this database does not know who has used ${uses}: it is behind the chain, or another process sends from the hot wallet`,
     advice:
-      "stop the other sender, or restore the newest database, then start with `tss serve --after-restore`",
+      "restore the newest database, or stop the other sender; then run `tss reconcile`, or start one worker with `tss serve --after-restore`",
   };
+}
+
+/** Returns the lanes that the chain has seen used by a transaction that the database does not know. */
+async function unknownUses(db: Queryable, network: ChainNetwork): Promise<ForeignUse[]> {
+  const reader = createNetworkReader(network);
+  const found: ForeignUse[] = [];
+  for (const laneId of await knownLanes(db, network.treasury.operatorCapIds)) {
+    const { foreignDigest: digest } = await compareObjects(db, reader, await readLaneObjects(db, laneId));
+    if (digest !== undefined) found.push({ laneId, digest });
+  }
+  return found;
 }

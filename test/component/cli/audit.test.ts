@@ -86,6 +86,11 @@ it(
     expect(faults.faults).toEqual([
       { kind: "missing", message: "entry 2 is missing", sequence: "2", lastSequence: "2" },
     ]);
+    // As JSON has it, in the output of `tss audit seals --json`.
+    const asJson = Buffer.from(newest, "hex").toString("base64");
+    expect(await tss("verify", file, "--expect-seal", asJson)).toMatchObject({ code: 0 });
+    const other = Buffer.alloc(32).toString("base64");
+    expect(await tss("verify", file, "--expect-seal", other)).toMatchObject({ code: 1 });
     expect(await tss("verify", file, "--expect-seal", "0".repeat(64))).toMatchObject({ code: 1 });
     expect((await tss("verify", file, "--expect-seal", "abc")).stderr).toContain("takes 64 hex digits");
   },

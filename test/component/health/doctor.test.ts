@@ -8,10 +8,17 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import type { Transaction, TransactionArgument } from "@mysten/sui/transactions";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { connectNetwork } from "../../../src/chain/network.ts";
+import { addLane } from "../../../src/chain/submit/lane-table.ts";
 import type { NamedFinding } from "../../../src/health/checks/health-check.ts";
+import type { NetworkSubject } from "../../../src/health/checks/health-subject.ts";
+import { outboxChecks } from "../../../src/health/checks/outbox-checks.ts";
 import { checkRedis } from "../../../src/health/doctor/ask-redis.ts";
 import { runDoctor } from "../../../src/health/doctor/doctor.ts";
+import { systemClock } from "../../../src/lifecycle/clock.ts";
 import { localnetHotWalletSecret } from "../../../src/localnet/seed.ts";
+import { Secret } from "../../../src/telemetry/secret.ts";
+import { openTestDatabase } from "../../support/database.ts";
 import { type Harness, hotWallet, payPresigns, startHarness } from "../localnet/harness.ts";
 
 /** Each run reads a fullnode over the wire. */
@@ -58,6 +65,7 @@ describe("the doctor", { timeout: TIMEOUT_MS }, () => {
       "gas",
       "operator limits",
       "treasury announcements",
+      "coin prices",
       "clock and chain",
     ]);
     const holders = finding(findings, "treasury holders");
@@ -343,3 +351,42 @@ async function nativeOnly(port: number) {
     },
   };
 }
+
+it(
+  "the doctor finds that a restored database is behind the chain, before a process with it has started",
+  async () => {
+    const database = await openTestDatabase();
+    try {
+      const { url, ikaConfig, treasury } = harness.net;
+      const chain = {
+        network: () =>
+          connectNetwork({
+            ...{ name: "localnet", fullnodeUrl: new Secret(url), ikaConfig, treasury, clock: systemClock },
+            hotWalletSecret: new Secret(localnetHotWalletSecret()),
+          }),
+      };
+      const look = (isRunning: boolean) =>
+        outboxChecks(
+          {
+            ...{ chain, config: { name: "localnet" } },
+            database: async () => ({ kind: "pglite", db: database }),
+          } as unknown as NetworkSubject,
+          { isRunning },
+        )
+          .find(({ name }) => name === "lanes")!
+          .look();
+      const [laneId] = treasury.operatorCapIds;
+      expect(await look(false)).toMatchObject({ status: "ok" });
+      // The row of an older copy, whose transactions do not include the cap's last one.
+      await addLane(database, "localnet", { objectId: laneId!, version: "0", digest: "d" });
+      expect(await look(true)).toMatchObject({ status: "ok" });
+      const found = await look(false);
+      expect(found).toMatchObject({ status: "fail", advice: expect.stringContaining("tss reconcile") });
+      expect(found.found).toContain(`who has used ${laneId}`);
+      expect(found.found).toContain("behind the chain");
+    } finally {
+      await database.close();
+    }
+  },
+  TIMEOUT_MS,
+);

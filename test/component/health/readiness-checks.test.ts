@@ -25,6 +25,7 @@ beforeEach(async () => {
 async function readinessOf(
   processType: Config["processType"],
   broken: { fullnode?: boolean; redis?: boolean; chain?: boolean } = {},
+  db: Database = database,
 ) {
   const answer = (isBroken = false) =>
     isBroken ? Promise.reject(new Error("secret://")) : Promise.resolve();
@@ -56,7 +57,7 @@ async function readinessOf(
   };
   const running = runningSubject({
     config,
-    database,
+    database: db,
     networks: config.networks.map((network) => ({ config: network, chain, isOpen: () => true })),
     coordination: { check: () => answer(broken.redis) },
   });
@@ -79,12 +80,9 @@ const queueOperation = (ageSeconds: number) =>
   );
 
 describe("the readiness of a process", () => {
-  it("has the same checks for every process type, and also the lanes' check for types that act on the chain", async () => {
-    const shared = ["database", "migrations", "fullnode", "outbox"];
-    const api = await readinessOf("api");
-    expect(api).toEqual({ status: "ready", names: [...shared, "redis"], failing: [] });
-    for (const processType of ["worker", "all"] as const) {
-      const names = [...shared, "lanes", "redis"];
+  it("has the same checks for every process type", async () => {
+    const names = ["database", "migrations", "fullnode", "outbox", "lanes", "redis"];
+    for (const processType of ["api", "worker", "all"] as const) {
       expect(await readinessOf(processType)).toEqual({ status: "ready", names, failing: [] });
     }
   });
@@ -115,11 +113,27 @@ describe("the readiness of a process", () => {
 
   it("includes foreign use of the lanes", async () => {
     await addLane(null);
-    expect((await readinessOf("worker")).status).toBe("ready");
+    for (const processType of ["api", "worker"] as const)
+      expect((await readinessOf(processType)).status).toBe("ready");
     await addLane("another's");
-    const { status, failing } = await readinessOf("worker");
-    expect([status, failing[0]!.name]).toEqual(["degraded", "lanes"]);
-    expect(failing[0]!.reason).toContain("--after-restore");
+    for (const processType of ["api", "worker"] as const) {
+      const { status, failing } = await readinessOf(processType);
+      expect([status, failing[0]!.name]).toEqual(["degraded", "lanes"]);
+      expect(failing[0]!.reason).toContain("--after-restore");
+    }
+  });
+
+  it("blames only the database during its outage, and advises no migration", async () => {
+    const lost = { query: () => Promise.reject(new Error("connect ECONNREFUSED")) } as unknown as Database;
+    const { status, failing } = await readinessOf("all", {}, lost);
+    expect(status).toBe("unavailable");
+    expect(failing.map(({ name, reason }) => [name, reason])).toEqual([
+      ["database", expect.stringContaining("PostgreSQL at DATABASE_URL does not answer")],
+      ...["migrations", "outbox", "lanes"].map((name) => [
+        name,
+        "not checked, because of the check database",
+      ]),
+    ]);
   });
 
   it("includes every migration of its version", async () => {

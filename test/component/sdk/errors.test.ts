@@ -54,3 +54,19 @@ test("a closed port is UNREACHABLE, and the error does not show the key", async 
   expect(error).toMatchObject({ reason: "UNREACHABLE", metadata: { stage: "network" } });
   expect(JSON.stringify(error) + String((error as Error).stack)).not.toContain("do_not_show");
 });
+
+test("a certificate of a private authority is UNREACHABLE, and the error says how to trust the authority", () => {
+  const failed = (code: string) => {
+    const cause = Object.assign(new Error("self-signed certificate in certificate chain"), { code });
+    const fetchFailed = new TypeError("fetch failed", { cause });
+    return fromConnectError(
+      new ConnectError("fetch failed", Code.Unknown, undefined, undefined, fetchFailed),
+    );
+  };
+  for (const code of ["SELF_SIGNED_CERT_IN_CHAIN", "UNABLE_TO_VERIFY_LEAF_SIGNATURE"])
+    expect(failed(code)).toMatchObject({
+      reason: "UNREACHABLE",
+      message: expect.stringContaining("NODE_EXTRA_CA_CERTS"),
+    });
+  expect(failed("ECONNREFUSED").message).not.toContain("NODE_EXTRA_CA_CERTS");
+});

@@ -99,6 +99,23 @@ export const SIGNING_PROVOCATIONS = {
       metadata: { dwalletId: isText, state: "AwaitingKeyHolderSignature" },
     },
   ],
+  DATABASE_BEHIND_CHAIN: [
+    {
+      how: "a signature while the chain knows a transaction of a lane that the database does not",
+      async provoke(stack, protocolClient) {
+        const { key, request } = await signer(stack, 1);
+        const { database } = stack;
+        await database.query(
+          `INSERT INTO lane (id, network, version, digest, foreign_digest)
+           VALUES ('0xlane', 'localnet', '1', 'd', 'unknown')`,
+        );
+        const reply = await protocolClient.call({ method: reserveSign, key, request });
+        await database.query("DELETE FROM lane");
+        return reply;
+      },
+      metadata: { network: "localnet" },
+    },
+  ],
   NETWORK_DRAINING: [
     {
       how: "a signature on a network that takes no new work",
