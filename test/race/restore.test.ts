@@ -394,8 +394,7 @@ describe.skipIf(!lost || !copy || !redisUrl)("a database that lost its last minu
     const key = JSON.parse(readFileSync(file, "utf8")) as ReissuedKey;
     expect(key).toMatchObject({ projectId, name: "kept", replacedPrefix: kept.prefix });
     const { find } = createApiKeyLookup({ database: after, log: silentLog });
-    for (const { plaintext } of [revoked, kept])
-      expect(await find(plaintext)).toMatchObject({ isRevoked: true });
+    for (const { plaintext } of [revoked, kept]) expect((await find(plaintext))?.isRevoked).toBe(true);
     expect(await find(key.apiKey)).toMatchObject({ projectId, isRevoked: false });
   });
 });

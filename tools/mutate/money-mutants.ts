@@ -171,8 +171,8 @@ export const MONEY_MUTANTS: readonly Mutant[] = [
   {
     name: "a price that jumps is accepted",
     file: "src/billing/prices/check-price.ts",
-    find: "return step * 100n <= from.picoUsd * BigInt(maxStepPercent);",
-    replace: "return step >= 0n;",
+    find: "const beyond = exceededBound(state, accepted, price, bounds);",
+    replace: "const beyond = undefined as PriceBound | undefined;",
     tests: ["test/unit/billing/prices/check-price.test.ts"],
   },
   {

@@ -137,15 +137,15 @@ export const SIGNER_MUTANTS: readonly Mutant[] = [
   {
     name: "a signed input is signed and charged again",
     file: "src/signers/bitcoin/plan-inputs.ts",
-    find: "!transaction.inputs[index]!.isSignedBy(publicKey)",
-    replace: "transaction.inputs[index] !== undefined",
+    find: "!inputs[index]!.isSignedBy(publicKey)",
+    replace: "inputs[index] !== undefined",
     tests: BITCOIN,
   },
   {
     name: "another owner's input is signed",
     file: "src/signers/bitcoin/plan-inputs.ts",
-    find: "spent && kinds.get(bytesToHex(spent.script))",
-    replace: 'spent && (kinds.get(bytesToHex(spent.script)) ?? "p2wpkh")',
+    find: "spent && key.kinds.get(bytesToHex(spent.script))",
+    replace: 'spent && (key.kinds.get(bytesToHex(spent.script)) ?? "p2wpkh")',
     tests: BITCOIN,
   },
   {
