@@ -98,7 +98,7 @@ export async function gatherTransactions(
     if (!digest) continue;
     const include = { effects: true, events: true, objectTypes: true } as const;
     const result = await core.waitForTransaction({ digest, include });
-    const { status, effects, events = [], objectTypes = {} } = result.Transaction ?? result.FailedTransaction;
+    const { status, effects, events, objectTypes } = result.Transaction ?? result.FailedTransaction;
     const { computationCost, storageCost, storageRebate } = effects.gasUsed;
     const gas = BigInt(computationCost) + BigInt(storageCost) - BigInt(storageRebate);
     const paid = paidFees(events.map(({ eventType: type, bcs }) => ({ type, bcs })));

@@ -13,7 +13,7 @@ export function withNativeGrpc(web: typeof fetch, connect: ConnectHttp2): Native
   let isClosed = false;
   return {
     fetch(input, init) {
-      const url = String(input);
+      const url = input instanceof Request ? input.url : String(input);
       return isNativeGrpcUrl(url) ? call(new URL(url), init ?? {}) : web(input, init);
     },
     close() {

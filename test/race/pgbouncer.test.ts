@@ -92,7 +92,11 @@ describe.skipIf(pgbouncer === undefined)("through a pooler in transaction mode",
       const { config } = readConfig({ DATABASE_URL, DATABASE_POOLER });
       const opened = await openDoctorDatabase(config);
       const [check] = databaseChecks({ config, database: async () => opened } as unknown as HealthSubject);
-      return check!.look().finally(() => opened.close());
+      try {
+        return await check!.look();
+      } finally {
+        await opened.close();
+      }
     };
     expect(await look(pgbouncer!.url, "auto")).toMatchObject({
       status: "ok",

@@ -81,12 +81,11 @@ test("segregated-witness addresses equal those of BIP-173 and BIP-350", () => {
 test("each Bitcoin address equals bitcoinjs-lib's, on each network", () => {
   fc.assert(
     fc.property(secpKey, (pubkey) => {
-      for (const [prefix, name] of [
-        ["bc", "bitcoin"],
-        ["tb", "testnet"],
-        ["bcrt", "regtest"],
+      for (const [prefix, network] of [
+        ["bc", networks.bitcoin],
+        ["tb", networks.testnet],
+        ["bcrt", networks.regtest],
       ] as const) {
-        const network = networks[name];
         const nested = payments.p2wpkh({ pubkey, network });
         expect(bitcoinP2wpkhAddress(pubkey, prefix)).toBe(nested.address);
         expect(bitcoinP2shP2wpkhAddress(pubkey, prefix)).toBe(

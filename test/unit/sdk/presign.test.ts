@@ -174,7 +174,9 @@ describe("the halves of a client", () => {
       const half = await made.for(presign(1), purpose(text), make(text));
       expect(half).toEqual(await make(text)());
       // The cache has it.
-      await expect(made.for(presign(1), purpose(text), () => Promise.reject(text))).resolves.toBe(half);
+      await expect(made.for(presign(1), purpose(text), () => Promise.reject(new Error(text)))).resolves.toBe(
+        half,
+      );
     }
   });
 
