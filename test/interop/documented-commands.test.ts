@@ -47,6 +47,8 @@ const RUN_ELSEWHERE: Readonly<Record<string, string>> = {
   "tss network resume --network testnet": "the same",
   "tss audit list --network testnet": "the same",
   "tss doctor --only mainnet": "the same: test/race/two-network-doctor.test.ts",
+  "npm install --global threshold-signing-service": "it takes the published package",
+  "tss coin-price confirm IKA --price 0.031": "no price waits here: test/race/price-bounds.test.ts",
   "npm run check:deploy": "a step of .ci/run of its own",
   "promtool test rules deploy/prometheus/alerts.test.yml": "test/interop/alerts-and-dashboards.test.ts",
 };

@@ -38,6 +38,7 @@ export async function makeValues(url: string, localnetUrl: string): Promise<Reco
     PROJECT_ID: projectId,
     KEY_ID: await makeKey("one"),
     OLD_KEY_ID: await makeKey("old"),
+    REVOKED_KEY_ID: "none",
     OLD_ADMIN_KEY_ID: adminKey.adminKeyId,
     DEPOSIT_ADDRESS: address,
     DEPOSIT_TX_DIGEST: await pay(localnetUrl, address),
