@@ -15,7 +15,8 @@ export interface ModuleClosure {
 }
 
 const BLOCK_COMMENTS = /\/\*[\s\S]*?\*\//g;
-const STATIC = /(?:^|[\s;}])(?:from|import)\s*"([^"]+)"/g;
+// A specifier has no spaces. The text after a string that ends with "from" has.
+const STATIC = /(?:^|[\s;}])(?:from|import)\s*"([^"\s]+)"/g;
 const DYNAMIC = /\bimport\(\s*"([^"]+)"\s*\)/g;
 
 /**
