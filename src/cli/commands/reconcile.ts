@@ -36,7 +36,7 @@ export const reconcileCommand = command({
     ),
     revoked: optional(
       "<ids>",
-      "with --reissue-keys: the ids of keys that were revoked after the backup, separated by commas, or `none`; they get no replacement",
+      "with --reissue-keys: ids of keys revoked after the backup, with commas, or `none`; none is replaced",
       uuidsOrNone,
     ),
     network: optional("<network>", "only this network; default every network of NETWORKS", nonEmptyText),
