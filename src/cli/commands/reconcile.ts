@@ -36,7 +36,7 @@ export const reconcileCommand = command({
     ),
     revoked: optional(
       "<ids>",
-      "with --reissue-keys: ids of keys revoked after the backup, with commas, or `none`; none is replaced",
+      "with --reissue-keys: ids of keys revoked after the backup, or `none`; none is replaced",
       uuidsOrNone,
     ),
     network: optional("<network>", "only this network; default every network of NETWORKS", nonEmptyText),
