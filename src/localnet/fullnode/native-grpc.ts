@@ -135,7 +135,12 @@ export function splitHttp2(server: Server, accept: (socket: Socket) => void): ()
     });
   });
   return () => {
-    for (const socket of undecided) socket.destroy();
+    // Bytes that have already arrived are read in the next turn, and decide the connection.
+    setImmediate(() =>
+      setImmediate(() => {
+        for (const socket of undecided) socket.destroy();
+      }),
+    );
   };
 }
 
