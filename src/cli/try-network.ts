@@ -301,7 +301,7 @@ async function findAccess(
       "this command needs a running service: set --url or TSS_URL, or start one here with `tss serve`",
     );
   const name = network ?? running?.network;
-  if (name === undefined) throw new UsageError("--network is missing");
+  if (name === undefined) throw new UsageError("--network is missing: which network does the service serve?");
   const apiKey = running?.apiKey ?? (await findKey(baseUrl, "project", config));
   return { baseUrl, apiKey, network: name, ...(fullnode !== undefined && { fullnodeUrl: fullnode }) };
 }

@@ -37,6 +37,7 @@ const WANTS_ALONE = /^tss (?:reconcile|serve --after-restore)\b/;
 /** Commands that this test does not run, with the place where they run or the reason. */
 const RUN_ELSEWHERE: Readonly<Record<string, string>> = {
   "tss demo": "a minute of real cryptography: test/flow/demo.test.ts",
+  "tss try": "real cryptography, which this localnet's network lacks: test/flow/try.test.ts",
   "tss localnet": "its own port may be taken: run with another one",
   "tss doctor --network testnet": "it calls a public fullnode: test/crypto/network-doctor.test.ts",
   "tss project list --network testnet":
