@@ -169,7 +169,7 @@ describe("the client's package", () => {
   const ACTIONS = ["src/sdk/flows.js", "src/sdk/fullnode.js"];
   const COMPUTATIONS = "src/crypto/plain-calls.js";
   it.each([
-    ["makes a client", 'import { createClient } from "threshold-signing-client";', [], 60],
+    ["makes a client", 'import { createClient } from "threshold-signing-client";', [], 62],
     [
       "onboards and signs on workers",
       'import { createClient } from "threshold-signing-client";',
@@ -186,13 +186,13 @@ describe("the client's package", () => {
       "makes an operator's client",
       'import { createAdminClient as createClient } from "threshold-signing-client/admin";',
       [],
-      49,
+      51,
     ],
     [
       "makes an engine whose workers' program is part of the page",
       'import { createWorkerEngine as createClient } from "threshold-signing-client/worker";',
       [],
-      63,
+      64,
     ],
   ])("loads no more than its limit into a page built by %s", async (_, program, onDemand, kilobytesMax) => {
     const page = await bundlePage(`${program}\nglobalThis.make = createClient;`, folder);
