@@ -1,3 +1,4 @@
+import { hostname } from "node:os";
 import type { Logger } from "pino";
 import { openChainAccess } from "./app/chain-access.ts";
 import { openCoordination } from "./app/open-coordination.ts";
@@ -27,6 +28,7 @@ import { createPoolGauges } from "./observe/pool-gauges.ts";
 import { createSharedFigures } from "./observe/shared-figures.ts";
 import { createSharedMetrics } from "./observe/shared-metrics.ts";
 import { createParameterStore } from "./onboarding/parameter-store.ts";
+import { markProcess } from "./restore/mark-process.ts";
 import type { Database } from "./store/database.ts";
 import { migrate } from "./store/migrate.ts";
 import { openDatabase } from "./store/open-database.ts";
@@ -69,6 +71,16 @@ export async function startApp(config: Config, options: AppOptions): Promise<App
     Promise.all(config.networks.map(openAccess)),
   );
   await migrate(database, log, { lockWaitMs: config.database.migrationLockWaitMs });
+  const reconciles = afterRestore ? config.networks.map(({ name }) => name) : [];
+  const mark = await lifecycle.start(
+    "process mark",
+    () =>
+      markProcess({
+        ...{ database, kind: processType, host: hostname(), pid: process.pid, reconciles, clock, log },
+      }),
+    (made) => made.end(),
+  );
+  mark.loop.start();
   const coordination = openCoordination(config, log);
   lifecycle.onStop("coordination", () => coordination.close());
   const { signals } = coordination;
@@ -101,7 +113,7 @@ export async function startApp(config: Config, options: AppOptions): Promise<App
     ...{ networks: config.networks, access, clock, lifecycle, metrics, log },
     open: (network, parts, ownLog) =>
       openNetwork({
-        ...{ config, network, processType, coordination, tracer, afterRestore },
+        ...{ config, network, processType, coordination, tracer, afterRestore, mark },
         ...{ lifecycle: parts, log: ownLog, metrics: metricsOf(network.name) },
         access: () => access(network),
         async openDatabase(ownParts) {

@@ -47,6 +47,11 @@ export { Prisma }
  */
 export type KnownNetwork = Prisma.KnownNetworkModel
 /**
+ * Model ProcessMark
+ * A process that runs on this database: a replica, or `tss reconcile`. It renews its row. An expired row says nothing.
+ */
+export type ProcessMark = Prisma.ProcessMarkModel
+/**
  * Model Project
  * A paying account, bound to one network.
  */

@@ -9,6 +9,7 @@
  * 🟢 You can import this file directly.
  */
 export type * from './models/KnownNetwork.ts'
+export type * from './models/ProcessMark.ts'
 export type * from './models/Project.ts'
 export type * from './models/ApiKey.ts'
 export type * from './models/AdminKey.ts'

@@ -23,6 +23,7 @@ import { createObservation } from "../observe/observation.ts";
 import { createServiceMetrics, type ServiceMetrics } from "../observe/service-metrics.ts";
 import { createSamplers } from "../operations/create-samplers.ts";
 import { createPresignQueue, type PresignQueue } from "../presigns/presign-queue.ts";
+import type { ProcessMark } from "../restore/mark-process.ts";
 import type { SignObserver } from "../signing/sign-observer.ts";
 import { createVerifier, type Verifier } from "../signing/verifier.ts";
 import type { Database } from "../store/database.ts";
@@ -39,11 +40,12 @@ import { type TakenDeposits, takeDeposits } from "./take-deposits.ts";
  * doctor's findings.
  */
 export async function openNetwork(options: OpenNetworkOptions): Promise<OpenNetwork> {
-  const { config, network: own, processType, coordination, lifecycle, log, afterRestore } = options;
+  const { config, network: own, processType, coordination, lifecycle, log, afterRestore, mark } = options;
   const { tracer, metrics, serve } = options;
   const { signals } = coordination;
   const clock = systemClock;
   const database = await options.openDatabase(lifecycle);
+  await mark.checkFree(own.name);
   const verifier = createVerifier({ threadMaxCount: own.verifyThreads });
   lifecycle.onStop("verifier", () => verifier.close());
   const observe = createServiceMetrics(metrics);
@@ -78,6 +80,7 @@ export async function openNetwork(options: OpenNetworkOptions): Promise<OpenNetw
     await startLoopsTogether(lifecycle, [{ name: "refill", loop: createCallersRefill(work) }]);
   } else {
     const chainWork = await createChainWork({ ...work, afterRestore });
+    await mark.reconciled(own.name);
     const samplers = createSamplers({ ...shown, database, config: own, log });
     await startLoopsTogether(lifecycle, [...taken.watchLoops, ...chainWork, ...samplers]);
   }
@@ -135,6 +138,8 @@ export interface OpenNetworkOptions {
   readonly lifecycle: Lifecycle;
   readonly log: Logger;
   readonly afterRestore: boolean;
+  /** The mark of this process in the database. */
+  readonly mark: Pick<ProcessMark, "checkFree" | "reconciled">;
   /** Builds the parts for callers. Undefined in a worker. */
   readonly serve: ((parts: NetworkParts) => Promise<NetworkServices>) | undefined;
 }

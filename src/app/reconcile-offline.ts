@@ -1,14 +1,15 @@
+import { hostname } from "node:os";
 import { createDepositSigner } from "../billing/sweeps/sweep-signer.ts";
 import { checkChain } from "../chain/check-chain.ts";
 import { connectNetwork, type NetworkAccess } from "../chain/network.ts";
 import { createNetworkReader } from "../chain/reader.ts";
-import { findLeasedLane } from "../chain/submit/lane-table.ts";
 import { prepareLanes } from "../chain/submit/prepare-lanes.ts";
 import type { Config } from "../config/config.ts";
 import type { NetworkConfig } from "../config/networks.ts";
 import { createLocalSignals } from "../coordination/local-signals.ts";
 import { systemClock } from "../lifecycle/clock.ts";
 import type { Lifecycle } from "../lifecycle/lifecycle.ts";
+import { markProcess } from "../restore/mark-process.ts";
 import { type Reconciliation, reconcile } from "../restore/reconcile.ts";
 import { type ReissueOptions, reissueKeys } from "../restore/reissue-keys.ts";
 import type { Database } from "../store/database.ts";
@@ -21,8 +22,8 @@ import { takeDeposits } from "./take-deposits.ts";
 
 /**
  * Reconciles the configured database with these networks, one after another, as `tss serve --after-restore` does before
- * it serves. Yields the result of each network when it ends, and continues after a failure. Throws if a replica holds a
- * lane.
+ * it serves. Yields the result of each network when it ends, and continues after a failure. Throws if another
+ * process uses the database.
  */
 export async function* reconcileOffline(
   config: Config,
@@ -42,9 +43,16 @@ export async function* reconcileOffline(
     (opened) => opened.close(),
   );
   await migrate(database, log, { lockWaitMs: config.database.migrationLockWaitMs });
-  const leased = await findLeasedLane(database);
-  if (leased !== undefined)
-    throw new Error(`a replica holds lane ${leased}; stop every replica, and retry after ten seconds`);
+  const mark = await lifecycle.start(
+    "process mark",
+    () =>
+      markProcess({
+        ...{ database, kind: "reconcile", host: hostname(), pid: process.pid, clock: systemClock, log },
+        reconciles: networks.map(({ name }) => name),
+      }),
+    (made) => made.end(),
+  );
+  mark.loop.start();
   for (const own of networks) {
     const { name: network } = own;
     let report: NetworkReconciliation | undefined;

@@ -8,4 +8,6 @@ export const LOCK_KEYS = {
   auditSealer: 72_707_371,
   /** One verification of the ledger at a time, because it reads all of it. */
   ledgerVerification: 72_707_372,
+  /** One process at a time marks itself as running, so that no two miss each other. */
+  processMarks: 72_707_373,
 } as const;

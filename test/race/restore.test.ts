@@ -61,6 +61,7 @@ import { openTestPool } from "../support/test-pool.ts";
 const SEED = new Secret(localnetDepositSeed());
 const run = promisify(execFile);
 const dumpFile = path.join(tmpdir(), `tss-test-${process.pid}.dump`);
+const keysFile = `${dumpFile}.keys`;
 const [lost, copy] = [await testDatabase(), await testDatabase()];
 const redisUrl = await testRedis();
 
@@ -291,7 +292,7 @@ describe.skipIf(!lost || !copy || !redisUrl)("a database that lost its last minu
     await before?.close();
     await localnet?.close();
     await Promise.all([lost?.drop(), copy?.drop()]);
-    rmSync(dumpFile, { force: true });
+    for (const file of [dumpFile, keysFile]) rmSync(file, { force: true });
   }, 60_000);
 
   it("sends nothing after a reconciliation that died half-way through", async () => {
@@ -387,11 +388,10 @@ describe.skipIf(!lost || !copy || !redisUrl)("a database that lost its last minu
   }, async () => {
     await replica.stop();
     const kept = await insertApiKey(after, TEST_ORIGIN, { projectId, name: "kept", scopes: ["sign"] });
-    const file = `${dumpFile}.keys`;
-    const { reissuedKeyCount } = await reconcile("--reissue-keys", file, "--revoked", revoked.id);
+    const { reissuedKeyCount } = await reconcile("--reissue-keys", keysFile, "--revoked", revoked.id);
     expect(reissuedKeyCount).toBe(1);
-    expect(statSync(file).mode & 0o777).toBe(0o600);
-    const key = JSON.parse(readFileSync(file, "utf8")) as ReissuedKey;
+    expect(statSync(keysFile).mode & 0o777).toBe(0o600);
+    const key = JSON.parse(readFileSync(keysFile, "utf8")) as ReissuedKey;
     expect(key).toMatchObject({ projectId, name: "kept", replacedPrefix: kept.prefix });
     const { find } = createApiKeyLookup({ database: after, log: silentLog });
     for (const { plaintext } of [revoked, kept]) expect((await find(plaintext))?.isRevoked).toBe(true);

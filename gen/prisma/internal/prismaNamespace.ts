@@ -398,6 +398,7 @@ type FieldRefInputType<Model, FieldType> = Model extends never ? never : FieldRe
 
 export const ModelName = {
   KnownNetwork: 'KnownNetwork',
+  ProcessMark: 'ProcessMark',
   Project: 'Project',
   ApiKey: 'ApiKey',
   AdminKey: 'AdminKey',
@@ -445,7 +446,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "knownNetwork" | "project" | "apiKey" | "adminKey" | "encryptionKey" | "dWallet" | "treasuryConsent" | "presign" | "signRequest" | "idempotencyKey" | "ledgerEntry" | "depositAddress" | "depositAddressRequest" | "checkpointFollower" | "addressBalanceMark" | "depositReferenceCount" | "deposit" | "depositCoin" | "sweep" | "coinPrice" | "coinPriceRange" | "chainOperation" | "chainTransaction" | "lane" | "gasCoin" | "auditEvent" | "auditUnsealed" | "auditLeaf" | "auditSeal" | "ledgerHour" | "ledgerVerification" | "presignSample" | "treasurySample"
+    modelProps: "knownNetwork" | "processMark" | "project" | "apiKey" | "adminKey" | "encryptionKey" | "dWallet" | "treasuryConsent" | "presign" | "signRequest" | "idempotencyKey" | "ledgerEntry" | "depositAddress" | "depositAddressRequest" | "checkpointFollower" | "addressBalanceMark" | "depositReferenceCount" | "deposit" | "depositCoin" | "sweep" | "coinPrice" | "coinPriceRange" | "chainOperation" | "chainTransaction" | "lane" | "gasCoin" | "auditEvent" | "auditUnsealed" | "auditLeaf" | "auditSeal" | "ledgerHour" | "ledgerVerification" | "presignSample" | "treasurySample"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -520,6 +521,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.KnownNetworkCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.KnownNetworkCountAggregateOutputType> | number
+        }
+      }
+    }
+    ProcessMark: {
+      payload: Prisma.$ProcessMarkPayload<ExtArgs>
+      fields: Prisma.ProcessMarkFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.ProcessMarkFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ProcessMarkPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.ProcessMarkFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ProcessMarkPayload>
+        }
+        findFirst: {
+          args: Prisma.ProcessMarkFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ProcessMarkPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.ProcessMarkFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ProcessMarkPayload>
+        }
+        findMany: {
+          args: Prisma.ProcessMarkFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ProcessMarkPayload>[]
+        }
+        create: {
+          args: Prisma.ProcessMarkCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ProcessMarkPayload>
+        }
+        createMany: {
+          args: Prisma.ProcessMarkCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.ProcessMarkCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ProcessMarkPayload>[]
+        }
+        delete: {
+          args: Prisma.ProcessMarkDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ProcessMarkPayload>
+        }
+        update: {
+          args: Prisma.ProcessMarkUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ProcessMarkPayload>
+        }
+        deleteMany: {
+          args: Prisma.ProcessMarkDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.ProcessMarkUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.ProcessMarkUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ProcessMarkPayload>[]
+        }
+        upsert: {
+          args: Prisma.ProcessMarkUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ProcessMarkPayload>
+        }
+        aggregate: {
+          args: Prisma.ProcessMarkAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateProcessMark>
+        }
+        groupBy: {
+          args: Prisma.ProcessMarkGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ProcessMarkGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.ProcessMarkCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ProcessMarkCountAggregateOutputType> | number
         }
       }
     }
@@ -2943,6 +3018,18 @@ export const KnownNetworkScalarFieldEnum = {
 export type KnownNetworkScalarFieldEnum = (typeof KnownNetworkScalarFieldEnum)[keyof typeof KnownNetworkScalarFieldEnum]
 
 
+export const ProcessMarkScalarFieldEnum = {
+  id: 'id',
+  kind: 'kind',
+  host: 'host',
+  pid: 'pid',
+  reconciles: 'reconciles',
+  expiresAt: 'expiresAt'
+} as const
+
+export type ProcessMarkScalarFieldEnum = (typeof ProcessMarkScalarFieldEnum)[keyof typeof ProcessMarkScalarFieldEnum]
+
+
 export const ProjectScalarFieldEnum = {
   id: 'id',
   name: 'name',
@@ -3507,20 +3594,6 @@ export type BooleanFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel,
 
 
 /**
- * Reference to a field of type 'BigInt'
- */
-export type BigIntFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'BigInt'>
-    
-
-
-/**
- * Reference to a field of type 'BigInt[]'
- */
-export type ListBigIntFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'BigInt[]'>
-    
-
-
-/**
  * Reference to a field of type 'Int'
  */
 export type IntFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'Int'>
@@ -3531,6 +3604,20 @@ export type IntFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'In
  * Reference to a field of type 'Int[]'
  */
 export type ListIntFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'Int[]'>
+    
+
+
+/**
+ * Reference to a field of type 'BigInt'
+ */
+export type BigIntFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'BigInt'>
+    
+
+
+/**
+ * Reference to a field of type 'BigInt[]'
+ */
+export type ListBigIntFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'BigInt[]'>
     
 
 
@@ -3727,6 +3814,7 @@ export interface PrismaClientOptionsWithAdapter extends PrismaClientBaseOptions 
 export type PrismaClientOptions = PrismaClientOptionsWithAccelerateUrl | PrismaClientOptionsWithAdapter
 export type GlobalOmitConfig = {
   knownNetwork?: Prisma.KnownNetworkOmit
+  processMark?: Prisma.ProcessMarkOmit
   project?: Prisma.ProjectOmit
   apiKey?: Prisma.ApiKeyOmit
   adminKey?: Prisma.AdminKeyOmit

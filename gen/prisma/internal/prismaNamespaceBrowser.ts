@@ -52,6 +52,7 @@ export const AnyNull = runtime.AnyNull
 
 export const ModelName = {
   KnownNetwork: 'KnownNetwork',
+  ProcessMark: 'ProcessMark',
   Project: 'Project',
   ApiKey: 'ApiKey',
   AdminKey: 'AdminKey',
@@ -113,6 +114,18 @@ export const KnownNetworkScalarFieldEnum = {
 } as const
 
 export type KnownNetworkScalarFieldEnum = (typeof KnownNetworkScalarFieldEnum)[keyof typeof KnownNetworkScalarFieldEnum]
+
+
+export const ProcessMarkScalarFieldEnum = {
+  id: 'id',
+  kind: 'kind',
+  host: 'host',
+  pid: 'pid',
+  reconciles: 'reconciles',
+  expiresAt: 'expiresAt'
+} as const
+
+export type ProcessMarkScalarFieldEnum = (typeof ProcessMarkScalarFieldEnum)[keyof typeof ProcessMarkScalarFieldEnum]
 
 
 export const ProjectScalarFieldEnum = {

@@ -44,8 +44,8 @@ export async function addGasCoin(db: Queryable, laneId: string, coin: OwnedRef):
 }
 
 /**
- * Leases the lane. Returns undefined while another process holds it, or if another sender has used a lane of this
- * network. Every lease has a fence that is higher than all earlier ones.
+ * Leases the lane. Returns undefined while another process holds it or reconciles its network, or if another sender has
+ * used a lane of this network. Every lease has a fence that is higher than all earlier ones.
  */
 export async function leaseLane(
   db: Queryable,
@@ -57,6 +57,8 @@ export async function leaseLane(
     sql`UPDATE lane SET fence = nextval('lane_fence'), leased_until = now() + ${leaseMs} * interval '1 millisecond'
         WHERE id = ${laneId} AND leased_until <= now() AND NOT EXISTS (
           SELECT 1 FROM lane other WHERE other.network = lane.network AND other.foreign_digest IS NOT NULL
+        ) AND NOT EXISTS (
+          SELECT 1 FROM process_mark WHERE lane.network = ANY(reconciles) AND expires_at > now()
         ) RETURNING fence`,
     { fence: bigint },
   );

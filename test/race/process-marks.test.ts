@@ -1,0 +1,172 @@
+/** Processes that mark themselves as running, and what must run alone, on a real PostgreSQL. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { pino } from "pino";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { reconcileOffline } from "../../src/app/reconcile-offline.ts";
+import { startApp } from "../../src/app.ts";
+import { addLane, leaseLane } from "../../src/chain/submit/lane-table.ts";
+import { loadConfig } from "../../src/config/config.ts";
+import { Lifecycle } from "../../src/lifecycle/lifecycle.ts";
+import { type Localnet, startLocalnet } from "../../src/localnet/localnet.ts";
+import { type MarkProcessOptions, markProcess } from "../../src/restore/mark-process.ts";
+import { migrate } from "../../src/store/migrate.ts";
+import { silentLog } from "../support/database.ts";
+import { createManualClock } from "../support/manual-clock.ts";
+import { type ObservedDatabase, observeDatabase } from "../support/observe-database.ts";
+import { testDatabase } from "../support/postgres.ts";
+import { openTestPool } from "../support/test-pool.ts";
+import { createCheapMpc } from "../unit/localnet/cheap-mpc.ts";
+
+const postgres = await testDatabase();
+
+describe.skipIf(postgres === undefined)("the mark of a running process", () => {
+  let database: ObservedDatabase;
+  beforeAll(async () => {
+    database = observeDatabase(await openTestPool(postgres!.url));
+    await migrate(database, silentLog);
+  });
+  afterEach(() => database.query("DELETE FROM process_mark", []));
+  afterAll(async () => {
+    await database.close();
+    await postgres?.drop();
+  });
+
+  /** Marks a process that never renews, because its clock stands still. */
+  const mark = (more: Partial<MarkProcessOptions> = {}) => {
+    const clock = createManualClock();
+    const base = { database, kind: "worker", host: "host-a", pid: 1, reconciles: [], clock } as const;
+    return markProcess({ ...base, log: silentLog, ...more });
+  };
+  const alone = { kind: "reconcile", pid: 2, reconciles: ["localnet"] } as const;
+  const expireAll = () => database.query("UPDATE process_mark SET expires_at = clock_timestamp()", []);
+
+  describe("of a whole replica", () => {
+    const folder = mkdtempSync(path.join(tmpdir(), "tss-marks-"));
+    let localnet: Localnet;
+    beforeAll(async () => {
+      localnet = await startLocalnet({ mpc: createCheapMpc() });
+    });
+    afterAll(async () => {
+      await localnet.close();
+      rmSync(folder, { recursive: true, force: true });
+    });
+
+    const configure = () =>
+      loadConfig({
+        ...{ DATA_DIR: folder, PORT: "0", LOCALNET_URL: localnet.url, PROCESS_TYPE: "worker" },
+        ...{ DATABASE_URL: postgres!.url, DATABASE_POOL_SIZE: "2" },
+      });
+    const start = async (afterRestore: boolean) => {
+      const lifecycle = new Lifecycle({ log: silentLog });
+      try {
+        await startApp(configure(), { log: pino({ level: "silent" }), lifecycle, afterRestore });
+      } catch (error) {
+        await lifecycle.stop();
+        throw error;
+      }
+      return lifecycle;
+    };
+    const reconcile = async () => {
+      const config = configure();
+      const lifecycle = new Lifecycle({ log: silentLog });
+      const failures: unknown[] = [];
+      try {
+        for await (const { failure } of reconcileOffline(config, config.networks, {
+          lifecycle,
+          log: silentLog,
+        }))
+          failures.push(failure);
+      } finally {
+        await lifecycle.stop();
+      }
+      return failures;
+    };
+
+    it("refuses a reconciliation and a start after a restore beside an idle worker, and ends with the worker", async () => {
+      const idle = await start(false);
+      // An idle worker holds no lane, and so its leases say nothing.
+      await database.query("UPDATE lane SET leased_until = '-infinity'", []);
+      const refusal =
+        /^other processes use this database: worker \(process \d+ on \S+\)\. .* try again in \d+ s$/;
+      await expect(reconcile()).rejects.toThrow(refusal);
+      await expect(start(true)).rejects.toThrow(refusal);
+      await idle.stop();
+      expect(await reconcile()).toEqual([undefined]);
+      const restored = await start(true);
+      expect(await database.query("SELECT kind, reconciles FROM process_mark", [])).toEqual([
+        { kind: "worker", reconciles: [] },
+      ]);
+      await restored.stop();
+      expect(await database.query("SELECT kind FROM process_mark", [])).toEqual([]);
+    });
+
+    it("keeps a replica from starting while its network is reconciled", async () => {
+      await mark(alone);
+      await expect(start(false)).rejects.toThrow(
+        "localnet is being reconciled: reconcile (process 2 on host-a)",
+      );
+    });
+  });
+
+  it("says how long a dead process keeps a reconciliation out, by the database's clock", async () => {
+    await mark();
+    await database.query("UPDATE process_mark SET expires_at = clock_timestamp() + interval '2 hours'", []);
+    await expect(mark(alone)).rejects.toThrow(
+      /worker \(process 1 on host-a\)\. Stop them and try again\. If they were killed, try again in 7[12]\d\d s/,
+    );
+    await expireAll();
+    await mark(alone);
+  });
+
+  it("is renewed before it expires", async () => {
+    let onPause: (pause: { readonly ms: number; readonly end: () => void }) => void = () => {};
+    const paused = new Promise<Parameters<typeof onPause>[0]>((resolve) => {
+      onPause = resolve;
+    });
+    const after = (ms: number, end: () => void) => {
+      onPause({ ms, end });
+      return () => {};
+    };
+    const { loop, end } = await mark({ clock: { ...createManualClock(), after } });
+    loop.start();
+    const pause = await paused;
+    const [row] = await database.query<{ lasts: boolean }>(
+      "SELECT bool_and(expires_at > clock_timestamp() + $1 * interval '1 millisecond') AS lasts FROM process_mark",
+      [pause.ms],
+    );
+    expect(row).toEqual({ lasts: true });
+    await expireAll();
+    pause.end();
+    await database.until(async (db) => {
+      const rows = await db.query("SELECT 1 FROM process_mark WHERE expires_at > clock_timestamp()", []);
+      return rows.length === 1;
+    });
+    await end();
+  });
+
+  it("lets one of two reconciliations that begin at once run", async () => {
+    const both = await Promise.allSettled([mark(alone), mark(alone)]);
+    expect(both.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
+  });
+
+  it("keeps the lanes of a network from being leased until that network is reconciled or the mark expires", async () => {
+    for (const network of ["localnet", "testnet"])
+      await addLane(database, network, { objectId: `0x${network}`, version: "1", digest: "d" });
+    const endLeases = () => database.query("UPDATE lane SET leased_until = '-infinity'", []);
+    await endLeases();
+    const leases = async () => {
+      const found = [await leaseLane(database, "0xlocalnet", 1), await leaseLane(database, "0xtestnet", 1)];
+      await endLeases();
+      return found.map((lease) => lease !== undefined);
+    };
+    const { reconciled, checkFree } = await mark({ ...alone, reconciles: ["localnet", "testnet"] });
+    expect(await leases()).toEqual([false, false]);
+    await checkFree("localnet");
+    await reconciled("localnet");
+    expect(await leases()).toEqual([true, false]);
+    await expireAll();
+    expect(await leases()).toEqual([true, true]);
+  });
+});
