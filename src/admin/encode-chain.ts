@@ -85,8 +85,8 @@ export function encodeTreasury(overview: TreasuryOverview): GetTreasuryResponse 
   });
 }
 
-function encodeWallet({ address, balanceMist }: WalletBalance) {
-  return { address, suiBalanceMist: balanceMist };
+function encodeWallet({ address, balanceMist, addressBalanceMist }: WalletBalance) {
+  return { address, suiBalanceMist: balanceMist, addressBalanceMist };
 }
 
 function encodeLane(

@@ -8,6 +8,8 @@ import type { OwnedRef } from "./treasury/treasury-calls.ts";
 export interface ChainCalls {
   /** Splits coins of these amounts from the gas coins, for the same owner. */
   splitGas(amountsMist: readonly bigint[]): void;
+  /** Makes a coin of a part of the gas owner's address balance. The gas owner must be the sender, and keeps the coin. */
+  redeemGas(amountMist: bigint): void;
   /** Transfers the sender's coins, in exactly these versions, and a part of its address balance, to an address. */
   transferCoins(call: {
     coins: readonly OwnedRef[];

@@ -1,6 +1,6 @@
 import type { ChainNetwork } from "../chain/network.ts";
 import type { NetworkReader } from "../chain/reader.ts";
-import { type LaneGasOptions, readLaneGas } from "../chain/submit/read-lane-gas.ts";
+import { type LaneGasOptions, readLaneGas, totalGas } from "../chain/submit/read-lane-gas.ts";
 import type { TreasuryReader } from "../chain/treasury/treasury-reader.ts";
 import type { TreasuryState } from "../chain/treasury/treasury-state.ts";
 import { affordableSigns } from "./affordable-signs.ts";
@@ -11,14 +11,13 @@ export async function readChainFigures(options: ChainFiguresOptions): Promise<Ch
   const checkpointMs = await readCheckpointMs(network);
   const state = await treasury.state();
   const affordableSignCount = affordableSigns(state, await treasury.signPrices());
-  const { lanes, spare } = await readLaneGas(options);
-  const coinBalances = [...lanes, ...spare].map(({ balanceMist }) => balanceMist);
+  const gas = await readLaneGas(options);
   return {
     treasury: state,
     epoch: (await reader.epoch()).epoch,
     affordableSignCount,
-    gasMist: coinBalances.reduce((sum, balance) => sum + balance, 0n),
-    laneGasMist: new Map(lanes.map(({ laneId, balanceMist }) => [laneId, balanceMist])),
+    gasMist: totalGas(gas),
+    laneGasMist: new Map(gas.lanes.map(({ laneId, balanceMist }) => [laneId, balanceMist])),
     newestNetworkEncryptionKeyId: (await reader.networkKey()).id,
     checkpointMs,
   };
@@ -31,7 +30,7 @@ export interface ChainFigures {
   readonly epoch: bigint;
   /** For the most expensive algorithm; infinite if nothing has a price. */
   readonly affordableSignCount: number;
-  /** The sum of the gas owner's coins. */
+  /** All SUI of the gas owner. */
   readonly gasMist: bigint;
   readonly laneGasMist: ReadonlyMap<string, bigint>;
   readonly newestNetworkEncryptionKeyId: string;
@@ -41,7 +40,7 @@ export interface ChainFigures {
 
 export interface ChainFiguresOptions extends LaneGasOptions {
   readonly network: ChainNetwork;
-  readonly reader: Pick<NetworkReader, "gasCoins" | "networkKey" | "epoch">;
+  readonly reader: Pick<NetworkReader, "gasCoins" | "addressBalance" | "networkKey" | "epoch">;
   readonly treasury: Pick<TreasuryReader, "state" | "signPrices">;
 }
 

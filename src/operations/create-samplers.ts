@@ -1,3 +1,4 @@
+import { SUI_TYPE_ARG } from "@mysten/sui/utils";
 import type { ChainNetwork } from "../chain/network.ts";
 import type { NetworkReader } from "../chain/reader.ts";
 import { createTreasuryReader } from "../chain/treasury/treasury-reader.ts";
@@ -37,7 +38,8 @@ export function createSamplers(options: SamplersOptions): NamedLoop[] {
       await sampleTreasury(database, network.name, async () => {
         const { ika, sui } = await treasury.balances();
         const coins = await reader.gasCoins(gasOwnerAddress);
-        return { ika, sui, gas: coins.reduce((sum, { balanceMist }) => sum + balanceMist, 0n) };
+        const outside = await reader.addressBalance(gasOwnerAddress, SUI_TYPE_ARG);
+        return { ika, sui, gas: coins.reduce((sum, { balanceMist }) => sum + balanceMist, outside) };
       });
     }),
   ];

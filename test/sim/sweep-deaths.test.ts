@@ -1,13 +1,17 @@
 /** A process that sweeps is killed before and after each of its calls to the database and the fullnode. */
+
+import type { SuiGrpcClient } from "@mysten/sui/grpc";
 import { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
 import { Transaction } from "@mysten/sui/transactions";
 import { describe, expect, it } from "vitest";
 import { deriveDepositKey } from "../../src/billing/deposits/deposit-key.ts";
+import { scanAddress } from "../../src/billing/deposits/scan-address.ts";
 import { createSweepLoop } from "../../src/billing/sweeps/sweep-loop.ts";
 import { createSweepOperation } from "../../src/billing/sweeps/sweep-operation.ts";
 import { createDepositSigner } from "../../src/billing/sweeps/sweep-signer.ts";
-import { connectNetwork } from "../../src/chain/network.ts";
+import { type ChainNetwork, connectNetwork } from "../../src/chain/network.ts";
 import type { OperationKind } from "../../src/chain/operation.ts";
+import { createPaymentReader } from "../../src/chain/payment-reader.ts";
 import { createNetworkReader } from "../../src/chain/reader.ts";
 import { createGasKeeper } from "../../src/chain/submit/gas-keeper.ts";
 import { createLanes } from "../../src/chain/submit/lane.ts";
@@ -17,11 +21,13 @@ import { createLocalSignals } from "../../src/coordination/local-signals.ts";
 import { pause } from "../../src/lifecycle/clock.ts";
 import { openLocalChain } from "../../src/localnet/local-chain.ts";
 import { localnetHotWalletSecret } from "../../src/localnet/seed.ts";
+import type { Database } from "../../src/store/database.ts";
 import { Secret } from "../../src/telemetry/secret.ts";
 import { silentLog } from "../support/database.ts";
 import { coinsOf, recordAddress, recordDeposits } from "../support/deposit-rows.ts";
+import { SUI, testDeposits } from "../support/deposits.ts";
 import { testDatabase } from "../support/postgres.ts";
-import { objectId, projectWith } from "../support/rows.ts";
+import { moneyOf, objectId, projectWith } from "../support/rows.ts";
 import { IN_PROCESS_URL, inProcessFetch } from "./in-process-fetch.ts";
 import { createLife, mortalDatabase, mortalFetch } from "./mortal.ts";
 import { createRandom } from "./random.ts";
@@ -35,27 +41,111 @@ const SPONSOR = new Uint8Array(32).fill(7);
 const hotWallet = Ed25519Keypair.fromSecretKey(localnetHotWalletSecret());
 const signerOf = createDepositSigner(SEED, "localnet");
 const LOOK_MS = 100;
+const ascending = (a: bigint, b: bigint) => (a < b ? -1 : 1);
 const probe = await testDatabase();
 await probe?.drop();
 
 describe.skipIf(probe === undefined)("in simulated time", () => {
-  it("a sweep is finished once, wherever its process was killed", { timeout: 600_000 }, async () => {
-    const server = (await openSimServer(1))!;
-    try {
-      const scheduler = createScheduler({
-        random: createRandom(1),
-        stepMaxCount: 1_000_000,
-        server: { ...server, setTime: (ms) => server.setTime(BEGIN_MS + ms) },
-      });
-      await server.begin(scheduler);
-      await scheduler.drive(killEverywhere(server, scheduler));
-    } finally {
-      await server.close();
-    }
-  });
+  it.each([
+    ["of coins", recordsCoins],
+    ["of an address balance", scansAddressBalance],
+  ] as const)(
+    "a sweep %s is finished once, wherever its process was killed",
+    {
+      timeout: 600_000,
+    },
+    async (_what, takesDeposits) => {
+      const server = (await openSimServer(1))!;
+      try {
+        const scheduler = createScheduler({
+          random: createRandom(1),
+          stepMaxCount: 1_000_000,
+          server: { ...server, setTime: (ms) => server.setTime(BEGIN_MS + ms) },
+        });
+        await server.begin(scheduler);
+        await scheduler.drive(killEverywhere(server, scheduler, takesDeposits));
+      } finally {
+        await server.close();
+      }
+    },
+  );
 });
 
-async function killEverywhere(server: SimServer, { clock }: Scheduler): Promise<void> {
+/** How deposits reach the address and the database. */
+type TakesDeposits = (place: {
+  readonly database: Database;
+  readonly network: ChainNetwork;
+  readonly owner: { readonly projectId: string; readonly reference: string; readonly address: string };
+}) => {
+  /** Makes and credits a deposit. Returns its amount. */
+  make(step: number): Promise<bigint>;
+  /** Expects that each deposit was credited once. */
+  check(): Promise<void>;
+};
+
+function recordsCoins({
+  database,
+  network: { client },
+  owner,
+}: Parameters<TakesDeposits>[0]): ReturnType<TakesDeposits> {
+  return {
+    async make(step) {
+      await pay(client, (transaction) =>
+        transaction.transferObjects([transaction.splitCoins(transaction.gas, [step])[0]!], owner.address),
+      );
+      const [[, amount] = ["", 0n]] = await recordDeposits(database, client, owner, { state: "credited" });
+      return amount;
+    },
+    async check() {},
+  };
+}
+
+function scansAddressBalance({
+  database,
+  network,
+  owner,
+}: Parameters<TakesDeposits>[0]): ReturnType<TakesDeposits> {
+  const deposits = testDeposits(
+    database,
+    { SUI: "3.5", IKA: undefined },
+    { coins: [SUI], reader: createPaymentReader(network), masterSeed: SEED, minimumMicroUsd: 1n },
+  );
+  let total = 0n;
+  return {
+    async make(step) {
+      const amount = BigInt(step) * 10_000_000n;
+      await pay(network.client, (transaction) =>
+        transaction.moveCall({
+          target: "0x2::balance::send_funds",
+          typeArguments: [SUI.coinType],
+          arguments: [transaction.balance({ balance: amount }), transaction.pure.address(owner.address)],
+        }),
+      );
+      expect(await scanAddress(deposits, owner)).toMatchObject({ foundCount: 1, creditedCount: 1 });
+      total += amount;
+      return amount;
+    },
+    async check() {
+      expect(await scanAddress(deposits, owner)).toMatchObject({ foundCount: 0, unexplained: [] });
+      const balance = (total * 35n) / 10_000n;
+      expect(await moneyOf(database, owner.projectId)).toEqual({ balance, held: 0n, differences: [] });
+    },
+  };
+}
+
+async function pay(client: SuiGrpcClient, add: (transaction: Transaction) => void): Promise<void> {
+  const transaction = new Transaction();
+  transaction.setSender(hotWallet.toSuiAddress());
+  add(transaction);
+  const { $kind } = await client.signAndExecuteTransaction({ transaction, signer: hotWallet });
+  expect($kind).toBe("Transaction");
+}
+
+async function killEverywhere(
+  server: SimServer,
+  { clock }: Scheduler,
+  takesDeposits: TakesDeposits,
+): Promise<void> {
   const { database } = server;
   const localnet = await openLocalChain({
     mpc: createSimMpc(),
@@ -126,35 +216,30 @@ async function killEverywhere(server: SimServer, { clock }: Scheduler): Promise<
     );
     return open.length === 0;
   };
-  const pay = async (amount: number) => {
-    const transaction = new Transaction();
-    transaction.transferObjects([transaction.splitCoins(transaction.gas, [amount])[0]!], address);
-    const { $kind } = await client.signAndExecuteTransaction({ transaction, signer: hotWallet });
-    expect($kind).toBe("Transaction");
-  };
-
-  const credited = new Map<string, bigint>();
+  const deposits = takesDeposits({ database, network, owner });
+  const credited: bigint[] = [];
+  const arrived = async () => [...(await coinsOf(client, destination)).values()].sort(ascending);
   let deaths = 0;
   for (let lastStep = 1, isOver = false; !isOver; lastStep++) {
-    await pay(lastStep);
-    const paid = await recordDeposits(database, client, owner, { state: "credited" });
-    for (const [id, amount] of paid) credited.set(id, amount);
+    credited.push(await deposits.make(lastStep));
     isOver = await sweep(lastStep);
     if (isOver) break;
     deaths++;
     expect(await sweep(Number.POSITIVE_INFINITY)).toBe(true);
-    expect(await coinsOf(client, destination)).toEqual(credited);
+    expect(await arrived()).toEqual(credited);
+    await deposits.check();
   }
   expect(deaths).toBeGreaterThan(20);
-  expect(await coinsOf(client, destination)).toEqual(credited);
-  expect(await coinsOf(client, owner.address)).toEqual(new Map());
+  expect(await arrived()).toEqual(credited);
+  const { balance } = await client.getBalance({ owner: address });
+  expect(balance.balance).toBe("0");
   // Each sweep was one transaction, and all of them succeeded.
   const [counts] = await database.query(
     `SELECT count(*)::int AS sweeps, count(DISTINCT tx_digest)::int AS digests,
             (SELECT count(*)::int FROM chain_transaction) AS transactions,
             (SELECT count(*)::int FROM chain_transaction WHERE state = 'landed') AS landed FROM sweep`,
   );
-  const sweeps = credited.size;
+  const sweeps = credited.length;
   expect(counts).toEqual({ sweeps, digests: sweeps, transactions: sweeps, landed: sweeps });
   await localnet.close();
 }

@@ -1,3 +1,4 @@
+import { randomInt } from "node:crypto";
 import { SimulationError } from "@mysten/sui/client";
 import type { Signer } from "@mysten/sui/cryptography";
 import { Transaction, TransactionDataBuilder } from "@mysten/sui/transactions";
@@ -16,9 +17,9 @@ import type { LaneObjects } from "./lane-table.ts";
  */
 export async function buildTransaction(
   network: ChainNetwork,
-  reader: Pick<NetworkReader, "epoch">,
+  reader: Pick<NetworkReader, "epoch" | "chainIdentifier">,
   { operatorCap, gasCoins }: LaneObjects,
-  { addCalls, sender = network.hotWallet }: BlockContent,
+  { addCalls, sender = network.hotWallet, gas = "coins" }: BlockContent,
   trial: Trial,
 ): Promise<SignedTransaction> {
   const { gasOwner } = network;
@@ -27,9 +28,11 @@ export async function buildTransaction(
   const tx = new Transaction();
   tx.setSender(sender.toSuiAddress());
   tx.setGasOwner(network.gasOwnerAddress);
-  tx.setGasPayment([...gasCoins]);
+  tx.setGasPayment(gas === "coins" ? [...gasCoins] : []);
   tx.setGasPrice(gasPriceMist);
-  tx.setExpiration({ Epoch: Number(epoch + VALID_EPOCHS_AHEAD) });
+  const lastEpoch = epoch + VALID_EPOCHS_AHEAD;
+  if (gas === "coins") tx.setExpiration({ Epoch: Number(lastEpoch) });
+  else tx.setExpiration({ ValidDuring: await onceDuring(reader, epoch, lastEpoch) });
   addCalls(createTreasuryCalls(tx, network, operatorCap));
   if (trial === "on-chain") tx.setGasBudget(FIXED_BUDGET_MIST);
   const bytes = trial === "dry-run" ? await dryRun(tx, network) : await tx.build();
@@ -54,6 +57,8 @@ export interface BlockContent {
   addCalls(calls: ChainCalls): void;
   /** Default: the hot wallet. */
   readonly sender?: Signer | undefined;
+  /** What pays for the gas. Default: the lane's coins. */
+  readonly gas?: "coins" | "address balance";
 }
 
 /** Thrown when the chain refuses a dry run. Nothing was signed or paid. */
@@ -79,6 +84,21 @@ export type Trial =
 
 /** Enough for any single operation. The sender pays only for the gas that is used. */
 const FIXED_BUDGET_MIST = 300_000_000n;
+
+/**
+ * An address balance has no version that a transaction could use up, so the chain wants its last epochs, its chain and
+ * a nonce to execute it at most once.
+ */
+async function onceDuring(
+  reader: Pick<NetworkReader, "chainIdentifier">,
+  minEpoch: bigint,
+  maxEpoch: bigint,
+) {
+  return {
+    ...{ minEpoch: String(minEpoch), maxEpoch: String(maxEpoch), minTimestamp: null, maxTimestamp: null },
+    ...{ chain: await reader.chainIdentifier(), nonce: randomInt(2 ** 32) },
+  };
+}
 
 async function dryRun(tx: Transaction, network: ChainNetwork): Promise<Uint8Array> {
   try {

@@ -3,11 +3,10 @@ import { type Clock, every } from "../../lifecycle/clock.ts";
 import type { Database } from "../../store/database.ts";
 import { isUniqueViolation } from "../../store/sql-errors.ts";
 import { isTracing, type Tracer } from "../../telemetry/tracer.ts";
-import type { ChainCalls } from "../calls.ts";
 import { compareObjects } from "../compare-objects.ts";
 import type { OperationKind, OperationName } from "../operation.ts";
 import type { NetworkReader } from "../reader.ts";
-import { DryRunRefused, type SignedTransaction } from "./build-transaction.ts";
+import { type BlockContent, DryRunRefused, type SignedTransaction } from "./build-transaction.ts";
 import { catchUp } from "./catch-up.ts";
 import { classifyFailure } from "./classify.ts";
 import { type Block, composeBlock } from "./compose-block.ts";
@@ -63,11 +62,11 @@ export function createLaneDriver(options: LaneDriverOptions): LaneDriver {
     return false;
   }
 
-  async function sendOwn(addCalls: (calls: ChainCalls) => void): Promise<boolean> {
+  async function sendOwn(block: BlockContent): Promise<boolean> {
     let isSent = false;
     await underLease(async (lease) => {
       if (await unresolvedTransaction(database, lane.network, lane.id)) return;
-      const signed = await lane.build(await readLaneObjects(database, lane.id), { addCalls }, "dry-run");
+      const signed = await lane.build(await readLaneObjects(database, lane.id), block, "dry-run");
       await storeSigned(lease, signed, []);
       await settle(lane, signed);
       isSent = true;
@@ -202,7 +201,7 @@ export interface LaneDriver extends BackgroundLoop {
    * Sends one of the service's own blocks through the lane. Returns false if another process holds the lane or it has
    * an unresolved transaction.
    */
-  sendOwn(addCalls: (calls: ChainCalls) => void): Promise<boolean>;
+  sendOwn(block: BlockContent): Promise<boolean>;
 }
 
 const DEFAULT_INTERVAL_MS = 500;

@@ -2,9 +2,10 @@ import type { GasCoin } from "../reader.ts";
 
 /**
  * Assigns each spare coin, the largest first, to the lane with the least gas. If lanes are still low, the richest lane
- * splits its coins evenly with them, if that gives every lane enough.
+ * splits its coins evenly with them, if that gives every lane enough. Lanes pay with coins only, so the richest lane
+ * first makes a coin of an address balance.
  */
-export function planGas(lanes: readonly LaneGas[], spare: readonly GasCoin[]): GasPlan {
+export function planGas({ lanes, spare, addressBalanceMist }: GasFunds): GasPlan {
   const balances = new Map(lanes.map(({ laneId, balanceMist }) => [laneId, balanceMist]));
   const byBalance = () => [...balances].sort(([, a], [, b]) => (a < b ? -1 : a > b ? 1 : 0));
   const assign = [...spare]
@@ -17,10 +18,31 @@ export function planGas(lanes: readonly LaneGas[], spare: readonly GasCoin[]): G
     });
   const low = byBalance().filter(([, balance]) => balance < LOW_GAS_MIST);
   const richest = byBalance().at(-1);
-  if (low.length === 0 || richest === undefined) return { assign, split: undefined, short: [] };
+  if (richest === undefined) return { assign, redeem: undefined, split: undefined, short: [] };
+  const redeem = planRedemption(richest, addressBalanceMist);
+  if (low.length === 0 || redeem !== undefined) return { assign, redeem, split: undefined, short: [] };
   const share = richest[1] / BigInt(low.length + 1);
-  if (share < 2n * LOW_GAS_MIST) return { assign, split: undefined, short: low.map(([laneId]) => laneId) };
-  return { assign, split: { laneId: richest[0], amountsMist: low.map(() => share) }, short: [] };
+  if (share < 2n * LOW_GAS_MIST)
+    return { assign, redeem, split: undefined, short: low.map(([laneId]) => laneId) };
+  return { assign, redeem, split: { laneId: richest[0], amountsMist: low.map(() => share) }, short: [] };
+}
+
+function planRedemption(
+  [laneId, coinsMist]: readonly [string, bigint],
+  balanceMist: bigint,
+): GasPlan["redeem"] {
+  const paysItself = coinsMist < REDEMPTION_GAS_MIST;
+  const amountMist = paysItself ? balanceMist - REDEMPTION_GAS_MIST : balanceMist;
+  return amountMist < REDEEMED_MIN_MIST ? undefined : { laneId, amountMist, paysItself };
+}
+
+/** The gas owner's SUI. */
+export interface GasFunds {
+  readonly lanes: readonly LaneGas[];
+  /** Coins that no lane has. */
+  readonly spare: readonly GasCoin[];
+  /** The SUI outside of coins (SIP-58). */
+  readonly addressBalanceMist: bigint;
 }
 
 /** The gas of a lane. */
@@ -33,6 +55,15 @@ export interface LaneGas {
 export interface GasPlan {
   /** The spare coins and the lanes that get them. */
   readonly assign: readonly { readonly laneId: string; readonly coin: GasCoin }[];
+  /** The part of the address balance to make a coin of, and the lane that sends the transaction. */
+  readonly redeem:
+    | {
+        readonly laneId: string;
+        readonly amountMist: bigint;
+        /** True if the lane has no coins to pay with, so that the address balance pays for the gas. */
+        readonly paysItself: boolean;
+      }
+    | undefined;
   /** The lane whose coins are split, and the amounts. The next plan assigns the new coins. */
   readonly split: { readonly laneId: string; readonly amountsMist: readonly bigint[] } | undefined;
   /** Lanes that stay low because the wallet is short of SUI. */
@@ -41,3 +72,7 @@ export interface GasPlan {
 
 /** Half a SUI, enough for about ten blocks. A lane with less gets more. */
 export const LOW_GAS_MIST = 500_000_000n;
+/** More than the gas of a redemption. */
+const REDEMPTION_GAS_MIST = 20_000_000n;
+/** A smaller balance stays until there is more, so that its redemption costs little of it. */
+const REDEEMED_MIN_MIST = 50_000_000n;

@@ -69,8 +69,9 @@ async function findDeath(
   stored: StoredTransaction,
 ): Promise<DeadTransaction | undefined> {
   const { expiration } = Transaction.from(stored.bytes).getData();
-  if (expiration?.$kind === "Epoch" && (await reader.epoch()).epoch > BigInt(expiration.Epoch)) {
-    return { kind: "dead", reason: `its last epoch ${expiration.Epoch} has ended` };
+  const lastEpoch = expiration?.$kind === "Epoch" ? expiration.Epoch : expiration?.ValidDuring?.maxEpoch;
+  if (lastEpoch != null && (await reader.epoch()).epoch > BigInt(lastEpoch)) {
+    return { kind: "dead", reason: `its last epoch ${lastEpoch} has ended` };
   }
   const spent = await findSpentInput(reader, stored);
   if (spent === undefined) return undefined;

@@ -1,3 +1,4 @@
+import { SUI_TYPE_ARG } from "@mysten/sui/utils";
 import sql from "sql-template-tag";
 import { bigint, boolean, type Columns, listOf, nullable, text } from "../../store/columns.ts";
 import type { Queryable } from "../../store/database.ts";
@@ -18,18 +19,24 @@ export async function readTreasury({
   const { senderAddress, gasOwnerAddress } = network;
   const { packageId, treasuryId } = network.treasury;
   const hasGasStation = gasOwnerAddress !== senderAddress;
-  const [state, ceilings, gas, own, lanes] = await Promise.all([
+  const [state, ceilings, gas, own, outsideGas, outsideOwn, lanes] = await Promise.all([
     treasury.state(),
     treasury.ceilings(),
     reader.gasCoins(gasOwnerAddress),
     hasGasStation ? reader.gasCoins(senderAddress) : undefined,
+    reader.addressBalance(gasOwnerAddress, SUI_TYPE_ARG),
+    hasGasStation ? reader.addressBalance(senderAddress, SUI_TYPE_ARG) : undefined,
     readRows<LaneRow>(db, lanesOf(network.name), LANE_ROW),
   ]);
   const balanceOf = new Map(gas.map(({ objectId, balanceMist }) => [objectId, balanceMist]));
+  const wallet = (address: string, coins: readonly GasCoin[], addressBalanceMist: bigint): WalletBalance => ({
+    ...{ address, addressBalanceMist },
+    balanceMist: sum(coins) + addressBalanceMist,
+  });
   return {
     ...{ packageId, treasuryId, state, ceilings },
-    hotWallet: { address: senderAddress, balanceMist: sum(own ?? gas) },
-    gasStation: hasGasStation ? { address: gasOwnerAddress, balanceMist: sum(gas) } : undefined,
+    hotWallet: wallet(senderAddress, own ?? gas, outsideOwn ?? outsideGas),
+    gasStation: hasGasStation ? wallet(gasOwnerAddress, gas, outsideGas) : undefined,
     lanes: lanes.map(({ coinIds, ...lane }) => ({
       ...lane,
       gasCoins: coinIds.map((objectId) => ({ objectId, balanceMist: balanceOf.get(objectId) })),
@@ -41,7 +48,7 @@ export async function readTreasury({
 export interface ReadTreasuryDeps {
   readonly db: Queryable;
   readonly network: Pick<ChainNetwork, "name" | "treasury" | "senderAddress" | "gasOwnerAddress">;
-  readonly reader: Pick<NetworkReader, "gasCoins">;
+  readonly reader: Pick<NetworkReader, "gasCoins" | "addressBalance">;
   readonly treasury: Pick<TreasuryReader, "state" | "ceilings">;
 }
 
@@ -61,7 +68,10 @@ export interface TreasuryOverview {
 /** The SUI of an address. */
 export interface WalletBalance {
   readonly address: string;
+  /** All of it. */
   readonly balanceMist: bigint;
+  /** The part outside of coins (SIP-58). */
+  readonly addressBalanceMist: bigint;
 }
 
 /** A lane, its lease and its gas. */

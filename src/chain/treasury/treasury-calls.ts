@@ -1,5 +1,6 @@
 import { bcs } from "@mysten/sui/bcs";
 import type { Transaction } from "@mysten/sui/transactions";
+import { SUI_TYPE_ARG } from "@mysten/sui/utils";
 import type { ChainCalls } from "../calls.ts";
 import type { ChainNetwork } from "../network.ts";
 
@@ -38,6 +39,9 @@ export function createTreasuryCalls(
         amountsMist.map((_, index) => coins[index] as (typeof coins)[number]),
         network.gasOwnerAddress,
       );
+    },
+    redeemGas(amount) {
+      tx.transferObjects([redeem({ coinType: SUI_TYPE_ARG, amount })], network.gasOwnerAddress);
     },
     transferCoins({ coins, withdrawal, recipient }) {
       const withdrawn = withdrawal === undefined ? [] : [redeem(withdrawal)];

@@ -63,7 +63,10 @@ function describe({ treasury, hotWallet, gasStation, lanes }: GetTreasuryRespons
 }
 
 function formatWallet(wallet: Wallet | undefined): string | undefined {
-  return wallet && `${wallet.address}, ${formatCoins(wallet.suiBalanceMist, "SUI")}`;
+  if (wallet === undefined) return undefined;
+  const { address, suiBalanceMist, addressBalanceMist: outside } = wallet;
+  const part = outside === 0n ? "" : `, of which ${formatCoins(outside, "SUI")} in the address balance`;
+  return `${address}, ${formatCoins(suiBalanceMist, "SUI")}${part}`;
 }
 
 function formatAlgorithm({ curve, signatureAlgorithm }: PriceCeiling): string {

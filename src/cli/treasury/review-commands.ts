@@ -89,6 +89,9 @@ function describeCall(call: MoveCall, scope: Scope): string {
   const name = `${call.package}::${call.module}::${call.function}`;
   if (call.package === FRAMEWORK && call.module === "coin" && call.function === "zero")
     return `make an empty coin of ${call.typeArguments.join(", ")}`;
+  const withdrawn = withdrawnBy(call, scope);
+  if (withdrawn !== undefined)
+    return `take ${withdrawn} (smallest units) of ${call.typeArguments.join(", ")} from the sender's address balance`;
   const upgrade =
     call.package === FRAMEWORK && call.module === "package" ? UPGRADE_CALLS[call.function] : undefined;
   if (upgrade !== undefined) return describeUpgradeCall(call, upgrade, scope);
@@ -166,9 +169,23 @@ function showCoin(argument: Argument, coin: "IKA" | "SUI", scope: Scope): string
   if (at === undefined) return `the whole coin ${describeCoin(argument, scope)}`;
   const source = scope.program.commands[at];
   if (source?.MoveCall?.function === "zero") return showAmount(0n, coin);
+  const withdrawn = source?.MoveCall && withdrawnBy(source.MoveCall, scope);
+  if (withdrawn !== undefined) return showAmount(withdrawn, coin);
   const amount = source?.SplitCoins?.amounts[part ?? 0];
   if (amount === undefined) return refuse("a deposited coin has no source");
   return showAmount(amountOf(amount, scope), coin);
+}
+
+/** Returns the amount that a call takes from the sender's address balance; undefined for any other call. */
+function withdrawnBy(call: MoveCall, { program }: Scope): bigint | undefined {
+  if (call.package !== FRAMEWORK || call.module !== "coin" || call.function !== "redeem_funds")
+    return undefined;
+  const [argument] = call.arguments;
+  const input = argument?.Input === undefined ? undefined : program.inputs[argument.Input];
+  const withdrawal = input?.FundsWithdrawal;
+  if (!withdrawal?.withdrawFrom.Sender)
+    return refuse("the transaction takes from an address balance other than the sender's");
+  return BigInt(withdrawal.reservation.MaxAmountU64);
 }
 
 function describeTransfer(

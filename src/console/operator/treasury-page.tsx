@@ -110,7 +110,9 @@ interface TreasuryPartsProps {
 function WalletText({ wallet, network }: { readonly wallet: Wallet; readonly network: string }): JSX.Element {
   return (
     <>
-      {formatCoin(wallet.suiBalanceMist, "SUI")}{" "}
+      {formatCoin(wallet.suiBalanceMist, "SUI")}
+      {wallet.addressBalanceMist > 0n &&
+        ` (${formatCoin(wallet.addressBalanceMist, "SUI")} in the address balance)`}{" "}
       <ChainId id={wallet.address} what="address" kind="account" network={network} />
     </>
   );

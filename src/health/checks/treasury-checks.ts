@@ -1,4 +1,5 @@
 import { bcs } from "@mysten/sui/bcs";
+import { SUI_TYPE_ARG } from "@mysten/sui/utils";
 import { createNetworkReader } from "../../chain/reader.ts";
 import { LOW_GAS_MIST } from "../../chain/submit/plan-gas.ts";
 import { readLaneGas } from "../../chain/submit/read-lane-gas.ts";
@@ -116,11 +117,16 @@ async function lookAtGas(subject: NetworkSubject): Promise<Finding> {
   const db = await reachable(subject).catch(() => undefined);
   const shares =
     db && (await readLaneGas({ database: db, network, reader, laneIds }).catch(ignoreMissingSchema));
+  const outside = await reader.addressBalance(gasOwnerAddress, SUI_TYPE_ARG);
   const coins = await reader.gasCoins(gasOwnerAddress);
-  const total = coins.reduce((sum, { balanceMist }) => sum + balanceMist, 0n);
+  const total = coins.reduce((sum, { balanceMist }) => sum + balanceMist, outside);
   const low = shares?.lanes.filter(({ balanceMist }) => balanceMist < LOW_GAS_MIST) ?? [];
   const isSpread = shares !== undefined && shares.spare.length === 0 && low.length > 0;
-  const found = `${inCoins(total)} SUI of ${gasOwnerAddress} for ${laneIds.length} lanes${isSpread ? `; ${low.length} have less than ${inCoins(LOW_GAS_MIST)} SUI` : ""}`;
+  const found = [
+    `${inCoins(total)} SUI of ${gasOwnerAddress} for ${laneIds.length} lanes`,
+    ...(outside > 0n ? [`${inCoins(outside)} SUI of it in the address balance`] : []),
+    ...(isSpread ? [`${low.length} have less than ${inCoins(LOW_GAS_MIST)} SUI`] : []),
+  ].join("; ");
   const advice = `send SUI to ${gasOwnerAddress}; a lane needs ${inCoins(2n * LOW_GAS_MIST)} SUI or more`;
   if (total === 0n) return { status: "fail", found, advice };
   const isLow = total < BigInt(laneIds.length) * LOW_GAS_MIST;

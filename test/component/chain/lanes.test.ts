@@ -10,7 +10,14 @@ import type { Queryable } from "../../../src/store/database.ts";
 import { type ChainService, startChainService } from "../../support/chain-service.ts";
 import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../support/database.ts";
 import { type ObservedDatabase, observeDatabase } from "../../support/observe-database.ts";
-import { type Harness, hotWallet, payPresigns, presignIdsOf, startHarness } from "../localnet/harness.ts";
+import {
+  type Harness,
+  hotWallet,
+  payFunds,
+  payPresigns,
+  presignIdsOf,
+  startHarness,
+} from "../localnet/harness.ts";
 
 const SPONSOR = new Uint8Array(32).fill(7);
 const sponsorAddress = Ed25519Keypair.fromSecretKey(SPONSOR).toSuiAddress();
@@ -101,6 +108,34 @@ describe("the lanes", () => {
     for (const { objectId } of gasData.payment?.slice(0, 1) ?? []) expect(owned).toContain(objectId);
   });
 
+  it("are paid for by a wallet that has SUI only in its address balance, which becomes coins", async () => {
+    const secret = new Uint8Array(32).fill(9);
+    const owner = Ed25519Keypair.fromSecretKey(secret).toSuiAddress();
+    await payFunds(harness, owner, 10_000_000_000n);
+    service = await startChainService(database, harness.net, { gasStationSecret: secret });
+    await until("(SELECT DISTINCT lane_id FROM gas_coin WHERE NOT merged) AS lanes", 4);
+    await requestPresigns(database, bucket(), 1);
+    await until("presign WHERE state = 'ready'", 1);
+    const { balance } = await harness.client.getBalance({ owner });
+    expect(BigInt(balance.addressBalance)).toBeLessThan(20_000_000n);
+    expect(BigInt(balance.coinBalance)).toBeGreaterThan(9_900_000_000n);
+    expect(service.alarms).toEqual([]);
+  });
+
+  it("make a coin of the whole address balance if they have coins to pay for it", async () => {
+    const owner = hotWallet.toSuiAddress();
+    await payFunds(harness, owner, 1_000_000_000n);
+    service = await startChainService(database, harness.net);
+    await until("chain_transaction WHERE state = 'landed'", 1);
+    const { balance } = await harness.client.getBalance({ owner });
+    expect(balance.addressBalance).toBe("0");
+    const [{ gas } = { gas: 0n }] = await database.query<{ gas: bigint }>(
+      "SELECT gas_used_mist AS gas FROM chain_transaction",
+    );
+    expect(gas).toBeLessThan(5_000_000n);
+    expect(service.alarms).toEqual([]);
+  });
+
   it("continue after one of their transactions was wrongly taken for dead", async () => {
     service = await startChainService(database, harness.net);
     const before = await database.query<{ id: string; version: string; digest: string }>(
@@ -183,6 +218,7 @@ describe("the Treasury", () => {
     const { network, reader } = service;
     const treasury = createTreasuryReader(network);
     await service.stop();
+    await payFunds(harness, sponsorAddress, 7n);
     await database.query(
       "INSERT INTO chain_transaction (digest, network, sender, lane, bytes) SELECT 'A', network, '0x1', id, '' FROM lane LIMIT 1",
     );
@@ -205,6 +241,8 @@ describe("the Treasury", () => {
       const { balance } = await harness.client.getBalance({ owner: wallet.address });
       expect(wallet.balanceMist).toBe(BigInt(balance.balance));
     }
+    expect(overview.hotWallet.addressBalanceMist).toBe(0n);
+    expect(overview.gasStation?.addressBalanceMist).toBe(7n);
     expect([overview.hotWallet.address, overview.gasStation?.address]).toEqual([
       hotWallet.toSuiAddress(),
       sponsorAddress,
@@ -215,7 +253,7 @@ describe("the Treasury", () => {
     const inLanes = overview.lanes.flatMap(({ gasCoins }) => gasCoins);
     expect(inLanes.length).toBeGreaterThan(0);
     expect(inLanes.reduce((sum, { balanceMist }) => sum + (balanceMist ?? 0n), 0n)).toBe(
-      overview.gasStation!.balanceMist,
+      overview.gasStation!.balanceMist - 7n,
     );
     await harness.close();
     await expect(readTreasury({ db: database, network, reader, treasury })).rejects.toMatchObject({

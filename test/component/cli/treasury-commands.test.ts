@@ -2,6 +2,7 @@
  * A Treasury's whole life cycle through the command line, on a local network whose fullnode executes and refuses like
  * Sui.
  */
+
 import { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
 import { Secp256k1Keypair } from "@mysten/sui/keypairs/secp256k1";
 import { Transaction } from "@mysten/sui/transactions";
@@ -12,6 +13,7 @@ import {
   activeDwallet,
   type Harness,
   hotWallet,
+  payFunds,
   payPresigns,
   readyPresigns,
   startHarness,
@@ -138,13 +140,41 @@ describe("a new Treasury", () => {
     );
     await harness.net.fund(next.toSuiAddress());
     const merged = await shell.done("fund", "--ika", "1500", ...as("next"));
-    expect(merged).toMatch(/1\. split 0 .* off the gas coin\n +2\. merge 0x\w+ into 0x\w+\n/);
+    expect(merged).toMatch(/1\. make an empty coin of \S+::SUI\n +2\. merge 0x\w+ into 0x\w+\n/);
     await shell.done("drain", "--ika", "1500", "--to", next.toSuiAddress(), ...as("admin"));
     const to = new Ed25519Keypair().toSuiAddress();
     await shell.done("drain", "--ika", "1", "--sui", "0.5", "--to", to, ...as("admin"));
     expect((await harness.client.getBalance({ owner: to })).balance.balance).toBe("500000000");
     const tooMuch = await shell.refused("drain", "--ika", "1000", "--to", to, ...as("admin"));
     expect(tooMuch).toContain("balance is too low");
+  });
+
+  it("accepts what an address has outside of coins, alone and together with its coins", async () => {
+    const payer = new Ed25519Keypair();
+    const owner = payer.toSuiAddress();
+    const pay = async (sui: bigint, ika: bigint) => {
+      await payFunds(harness, owner, sui);
+      await payFunds(harness, owner, ika, harness.net.ikaCoinType);
+    };
+    const sign = ["--treasury", treasury, "--key-file", shell.keyFile(payer), "--yes"];
+    const held = async () =>
+      /holds +(\S+) IKA, (\S+) SUI/
+        .exec(await status())!
+        .slice(1)
+        .map(Number);
+    const [ika, sui] = (await held()) as [number, number];
+    await pay(2_000_000_000n, 3_000_000_000n);
+    const shown = await shell.done("fund", "--ika", "3", "--sui", "1.5", ...sign);
+    expect(shown).toContain("take 1500000000 (smallest units) of");
+    expect(shown).toMatch(/ika +3\.0+ IKA \(3000000000\)\n +sui +1\.50+ SUI \(1500000000\)/);
+    expect(await held()).toEqual([ika + 3, sui + 1.5]);
+    await pay(1_000_000_000n, 1n);
+    await harness.run((tx) => tx.transferObjects([tx.splitCoins(tx.gas, [1_000_000_000n])], owner));
+    await shell.done("fund", "--sui", "2", ...sign);
+    expect(await held()).toEqual([ika + 3, sui + 3.5]);
+    expect(await shell.refused("fund", "--ika", "1", ...sign)).toMatch(
+      /and 0\.000000001 IKA \(1\) in its address balance/,
+    );
   });
 
   it("is paused by the pauser, and unpaused only by the administrator", async () => {

@@ -192,7 +192,7 @@ export async function startErrorStack(): Promise<ErrorStack> {
     ...accounts,
     chain: {
       network: { ...network, gasOwnerAddress: network.senderAddress },
-      reader: { gasCoins: async () => [] },
+      reader: { gasCoins: async () => [], addressBalance: async () => 0n },
       treasury: {
         state: async () => {
           await reader.networkKey();

@@ -6,6 +6,7 @@ import { createServer } from "node:http";
 import { type AddressInfo, connect, createServer as createSilentServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
 import type { Transaction, TransactionArgument } from "@mysten/sui/transactions";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { connectNetwork } from "../../../src/chain/network.ts";
@@ -19,7 +20,7 @@ import { systemClock } from "../../../src/lifecycle/clock.ts";
 import { localnetHotWalletSecret } from "../../../src/localnet/seed.ts";
 import { Secret } from "../../../src/telemetry/secret.ts";
 import { openTestDatabase } from "../../support/database.ts";
-import { type Harness, hotWallet, payPresigns, startHarness } from "../localnet/harness.ts";
+import { type Harness, hotWallet, payFunds, payPresigns, startHarness } from "../localnet/harness.ts";
 
 /** Each run reads a fullnode over the wire. */
 const TIMEOUT_MS = 30_000;
@@ -217,11 +218,16 @@ describe("the doctor", { timeout: TIMEOUT_MS }, () => {
     );
   });
 
-  it("reports a hot wallet that owns neither the caps nor any gas", async () => {
-    const findings = await look({ HOT_WALLET_SUI_SECRET_HEX: "22".repeat(32) });
+  it("reports a hot wallet that owns neither the caps nor any gas, and counts gas in its address balance", async () => {
+    const owner = Ed25519Keypair.fromSecretKey(new Uint8Array(32).fill(0x22)).toSuiAddress();
+    const settings = { HOT_WALLET_SUI_SECRET_HEX: "22".repeat(32) };
+    const findings = await look(settings);
     expect(namesWith(findings, "fail")).toEqual(["operator caps", "gas"]);
     expect(finding(findings, "operator caps")?.found).toContain(harness.net.treasury.operatorCapIds[0]);
     expect(JSON.stringify(findings)).not.toContain("22".repeat(32));
+    await payFunds(harness, owner, 2_000_000_000n);
+    const found = `2 SUI of ${owner} for 4 lanes; 2 SUI of it in the address balance`;
+    expect(finding(await look(settings), "gas")).toMatchObject({ status: "ok", found });
   });
 
   it("reports a paused and an empty Treasury", async () => {

@@ -10,6 +10,7 @@ import type { SuiClientTypes } from "@mysten/sui/client";
 import { SuiGrpcClient } from "@mysten/sui/grpc";
 import { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
 import { Transaction, type TransactionArgument } from "@mysten/sui/transactions";
+import { SUI_TYPE_ARG } from "@mysten/sui/utils";
 import { type Localnet, type LocalnetOptions, startLocalnet } from "../../../src/localnet/localnet.ts";
 import { localnetHotWalletSecret } from "../../../src/localnet/seed.ts";
 import { createCheapMpc } from "../../unit/localnet/cheap-mpc.ts";
@@ -167,6 +168,17 @@ export function payDkg(
 }
 
 /** Adds `pay_presigns`. */
+/** Pays from the hot wallet into an address balance (SIP-58). */
+export function payFunds({ run }: Harness, recipient: string, balance: bigint, type = SUI_TYPE_ARG) {
+  return run((tx) =>
+    tx.moveCall({
+      target: "0x2::balance::send_funds",
+      typeArguments: [type],
+      arguments: [tx.balance({ type, balance }), tx.pure.address(recipient)],
+    }),
+  );
+}
+
 export function payPresigns(
   harness: Harness,
   tx: Transaction,

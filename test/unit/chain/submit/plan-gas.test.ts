@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { LOW_GAS_MIST, planGas } from "../../../../src/chain/submit/plan-gas.ts";
+import type { GasCoin } from "../../../../src/chain/reader.ts";
+import { type LaneGas, LOW_GAS_MIST, planGas } from "../../../../src/chain/submit/plan-gas.ts";
 
 const coin = (objectId: string, balanceMist: bigint) => ({
   objectId,
@@ -8,6 +9,8 @@ const coin = (objectId: string, balanceMist: bigint) => ({
   balanceMist,
 });
 const SUI = 1_000_000_000n;
+const plan = (lanes: readonly LaneGas[], spare: readonly GasCoin[] = [], addressBalanceMist = 0n) =>
+  planGas({ lanes, spare, addressBalanceMist });
 
 describe("the plan of gas", () => {
   it("gives each spare coin, the largest first, to the lane with the least gas", () => {
@@ -16,7 +19,7 @@ describe("the plan of gas", () => {
       { laneId: "b", balanceMist: 0n },
     ];
     const spare = [coin("small", 1n * SUI), coin("large", 5n * SUI)];
-    const { assign } = planGas(lanes, spare);
+    const { assign } = plan(lanes, spare);
     expect(assign.map(({ laneId, coin: { objectId } }) => [laneId, objectId])).toEqual([
       ["b", "large"],
       ["a", "small"],
@@ -29,7 +32,7 @@ describe("the plan of gas", () => {
       { laneId: "b", balanceMist: LOW_GAS_MIST - 1n },
       { laneId: "c", balanceMist: 0n },
     ];
-    const { split, short } = planGas(lanes, []);
+    const { split, short } = plan(lanes);
     expect(split).toEqual({ laneId: "a", amountsMist: [10n * SUI, 10n * SUI] });
     expect(short).toEqual([]);
   });
@@ -39,7 +42,7 @@ describe("the plan of gas", () => {
       { laneId: "a", balanceMist: 30n * SUI },
       { laneId: "b", balanceMist: 0n },
     ];
-    expect(planGas(lanes, [coin("spare", LOW_GAS_MIST)]).split).toBeUndefined();
+    expect(plan(lanes, [coin("spare", LOW_GAS_MIST)]).split).toBeUndefined();
   });
 
   it("names the lanes that are short if no lane has enough to share", () => {
@@ -47,6 +50,24 @@ describe("the plan of gas", () => {
       { laneId: "a", balanceMist: 3n * LOW_GAS_MIST },
       { laneId: "b", balanceMist: 0n },
     ];
-    expect(planGas(lanes, [])).toEqual({ assign: [], split: undefined, short: ["b"] });
+    expect(plan(lanes)).toEqual({ assign: [], redeem: undefined, split: undefined, short: ["b"] });
+  });
+
+  it("makes a coin of an address balance through the richest lane, before it splits coins or calls a lane short", () => {
+    const lanes = [
+      { laneId: "a", balanceMist: 0n },
+      { laneId: "b", balanceMist: LOW_GAS_MIST },
+    ];
+    const redeem = { laneId: "b", amountMist: 50_000_000n, paysItself: false };
+    expect(plan(lanes, [], 50_000_000n)).toEqual({ assign: [], redeem, split: undefined, short: [] });
+    expect(plan(lanes, [], 49_999_999n)).toMatchObject({ redeem: undefined, short: ["a"] });
+  });
+
+  it("leaves a part of the address balance for the gas if no lane has a coin that could pay", () => {
+    const lanes = [{ laneId: "a", balanceMist: 19_999_999n }];
+    expect(plan(lanes, [], 70_000_000n).redeem).toEqual({
+      ...{ laneId: "a", amountMist: 50_000_000n, paysItself: true },
+    });
+    expect(plan(lanes, [], 69_999_999n)).toMatchObject({ redeem: undefined, short: ["a"] });
   });
 });
