@@ -40,6 +40,8 @@ export function receiveBody(source: Readable, call: Interruptible, bounds: BodyB
       const [only = EMPTY] = chunks;
       resolve(chunks.length <= 1 ? only : Buffer.concat(chunks, sizeBytes));
     };
+    // An empty body over HTTP/2 may end before anyone reads it.
+    if (source.readableEnded) return onEnd();
     source.on("data", onData);
     source.on("end", onEnd);
     source.on("close", leave);

@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import { connect as connectHttp2 } from "node:http2";
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { createClient, type Transport } from "@connectrpc/connect";
 import {
@@ -15,7 +17,14 @@ import {
   SignRequest_Status,
   SignRequestSchema,
 } from "../../../gen/proto/tss/v1/signing_pb.ts";
-import { type FakeServer, PARAMETERS, PARAMETERS_SHA256, startFakes, UUID } from "./fake-services.ts";
+import {
+  createLatch,
+  type FakeServer,
+  PARAMETERS,
+  PARAMETERS_SHA256,
+  startFakes,
+  UUID,
+} from "./fake-services.ts";
 
 let server: FakeServer;
 beforeAll(async () => {
@@ -130,4 +139,26 @@ describe("Connect JSON", () => {
     expect(json).not.toHaveProperty("signature");
     expect(json).not.toHaveProperty("failure");
   });
+});
+
+it("an empty request over HTTP/2 that ended before its caller is admitted is answered", async () => {
+  const gate = createLatch();
+  const gated = await startFakes({ gate: gate.wait });
+  const session = connectHttp2(gated.url);
+  try {
+    const call = session.request({
+      ...{ ":method": "POST", ":path": "/tss.v1.Onboarding/GetNetwork", "content-type": "application/proto" },
+    });
+    const replied = once(call, "response");
+    call.end();
+    await gate.entered;
+    // The server answers a ping after the frames before it.
+    await new Promise((resolve) => session.ping(resolve));
+    gate.open();
+    const [headers] = await replied;
+    expect(headers).toMatchObject({ ":status": 200 });
+  } finally {
+    session.destroy();
+    await gated.close();
+  }
 });

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { Readable } from "node:stream";
 import { expect, it } from "vitest";
 import { receiveBody, UNINTERRUPTED } from "../../../src/transport/receive-body.ts";
@@ -15,4 +16,11 @@ it("a body of one-byte chunks arrives whole, and few chunks are kept", async () 
   expect(body).toEqual(Buffer.from(sent));
   // Chunks were merged on arrival.
   expect(longestFirst).toBeGreaterThan(4_000);
+});
+
+it("a body that ended before it is read is empty", async () => {
+  const source = Readable.from([]).resume();
+  await once(source, "end");
+  const body = receiveBody(source, UNINTERRUPTED, { timeoutMs: 1, check: () => {} });
+  expect(await body).toEqual(Buffer.alloc(0));
 });
