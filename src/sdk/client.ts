@@ -1,6 +1,7 @@
 import type { Transport } from "@connectrpc/connect";
 import type { CryptoEngine } from "../crypto/engine.ts";
 import { createInlineEngine } from "../crypto/inline-engine.ts";
+import { invalid } from "./checks.ts";
 import { chooseChain } from "./choose-chain.ts";
 import { type ClientContext, createRawClients } from "./context.ts";
 import { createCustodyActions } from "./custody-actions.ts";
@@ -16,6 +17,7 @@ import { recoverShare } from "./recover-share.ts";
 import { resume } from "./resume.ts";
 import { resumeOnboard } from "./resume-onboard.ts";
 import { resumeSign } from "./resume-sign.ts";
+import { createServiceCaller } from "./service-caller.ts";
 import { sign } from "./sign.ts";
 import { signMany } from "./sign-many.ts";
 import { createDefaultTransport, withHeaders } from "./transport.ts";
@@ -38,7 +40,7 @@ export function createClient(options: ClientOptions): TssClient {
   });
   const context = createContext(options, transport);
   return {
-    ...createProjectCalls(transport),
+    ...createProjectCalls(transport, context.call),
     ...createCustodyActions(context),
     onboard: (args, actionOptions) => onboard(context, args, actionOptions),
     getOrCreate: (args, actionOptions) => getOrCreate(context, args, actionOptions),
@@ -64,6 +66,12 @@ export interface ClientOptions {
   /** Another Connect transport. The client adds its headers to it. Default: Connect over fetch with binary messages. */
   readonly transport?: Transport | undefined;
   /**
+   * How long an action repeats a call while a service that has answered this client cannot be reached, in milliseconds
+   * from 0 to 600,000. Default 30,000. The action's own time limit also ends it. With 0, and for a service
+   * that has not answered yet, the client tries five times in about 1.5 s.
+   */
+  readonly reconnectTimeoutMs?: number | undefined;
+  /**
    * The engine that computes the user's half. Default: this package's TypeScript engine on the caller's thread, in slices
    * of about 20 ms. `createWorkerEngine` of the entry `/worker` computes on workers, and `createReferenceEngine` of the
    * entry `/reference` in Ika's WebAssembly. The caller closes an engine that it passes.
@@ -87,19 +95,27 @@ export interface ClientOptions {
 }
 
 function createContext(options: ClientOptions, transport: Transport): ClientContext {
-  const { network } = options;
+  const { network, reconnectTimeoutMs } = options;
+  if (reconnectTimeoutMs !== undefined) checkReconnectTimeout(reconnectTimeoutMs);
   const raw = createRawClients(transport);
-  const source = createNetworkSource(raw.onboarding, network);
+  const call = createServiceCaller(reconnectTimeoutMs);
+  const source = createNetworkSource({ raw, call }, network);
   const chosen = chooseChain(options);
   const engine = checkedEngine(options.engine) ?? createInlineEngine();
   return {
     network,
     raw,
+    call,
     engine,
     getNetwork: source.read,
     ...deferredParts({ chosen, source, engine }),
     activeDWallets: new Map(),
   };
+}
+
+function checkReconnectTimeout(timeoutMs: number): void {
+  if (!(timeoutMs >= 0 && timeoutMs <= 600_000))
+    throw invalid("reconnectTimeoutMs", "must be between 0 and 600000");
 }
 
 function checkedEngine(engine: CryptoEngine | undefined): CryptoEngine | undefined {

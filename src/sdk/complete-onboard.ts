@@ -2,7 +2,6 @@ import { bytesToHex } from "@noble/hashes/utils.js";
 import { addressesOfKey } from "../protocol/addresses.ts";
 import { publicKeyFromDWalletOutput, userPublicOutputFromDWalletOutput } from "../protocol/dwallet-output.ts";
 import type { Action } from "./action.ts";
-import { call } from "./call.ts";
 import type { ClientContext } from "./context.ts";
 import { acceptShare, awaitDkg } from "./finish-onboard.ts";
 import type { OnboardResult, OnboardStage } from "./onboard-types.ts";
@@ -20,7 +19,7 @@ export async function completeOnboard(
   { seed, curve, dwalletId, sessionDigestHex }: ResumeOnboardArgs,
 ): Promise<OnboardResult> {
   action.facts["dwalletId"] = dwalletId;
-  const created = await call(action, (callOptions) =>
+  const created = await context.call(action, (callOptions) =>
     context.raw.onboarding.getDWallet({ dwalletId }, callOptions),
   );
   action.stage("dkg");

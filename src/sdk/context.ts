@@ -14,6 +14,7 @@ import type { LastChange } from "./last-change.ts";
 import type { MadeHalves } from "./made-halves.ts";
 import type { Network } from "./names.ts";
 import type { ObjectKind } from "./object-kinds.ts";
+import type { ServiceCaller } from "./service-caller.ts";
 
 /** Creates the generated clients over one transport. */
 export function createRawClients(transport: Transport): RawClients {
@@ -71,6 +72,8 @@ export interface ContextParts extends ChainAccess {
 export interface ClientContext extends ContextParts {
   readonly network: Network;
   readonly raw: RawClients;
+  /** Makes the unary calls of the actions, and repeats them. */
+  readonly call: ServiceCaller;
   readonly engine: CryptoEngine;
   /** Calls GetNetwork and checks that the answer matches the client's network. */
   getNetwork(action: Action): Promise<GetNetworkResponse>;

@@ -147,10 +147,15 @@ export function fromConnectError(error: ConnectError): TssError {
 
 /** Returns true if Node does not trust the authority that signed the service's certificate. */
 function isUntrusted(error: ConnectError): boolean {
-  let cause: unknown = error.cause;
-  for (let depth = 0; cause instanceof Error && depth < CAUSES_MAX_COUNT; depth++, cause = cause.cause)
-    if ("code" in cause && UNTRUSTED_CODES.has(String(cause.code))) return true;
-  return false;
+  return causesOf(error.cause).some((cause) => "code" in cause && UNTRUSTED_CODES.has(String(cause.code)));
+}
+
+/** Returns an error and its causes, as far as they are errors. */
+function causesOf(cause: unknown): Error[] {
+  const found: Error[] = [];
+  for (let each = cause; each instanceof Error && found.length < CAUSES_MAX_COUNT; each = each.cause)
+    found.push(each);
+  return found;
 }
 
 const CAUSES_MAX_COUNT = 5;
@@ -189,12 +194,39 @@ const UNDECIDED: ReadonlySet<string> = new Set([
   ...["CODE_UNAVAILABLE", "DEADLINE", "INTERNAL", "UNKNOWN", "CANCELED", "UNAVAILABLE", "DEADLINE_EXCEEDED"],
 ]);
 
-/** Returns whether the service was not reached, or an intermediary answered for it. */
+/**
+ * Returns whether the service was not reached, an intermediary answered for it, or the connection broke before its
+ * reply. The service's own errors have an ErrorInfo.
+ */
 export function isTransportFailure(error: ConnectError): boolean {
   if (error.findDetails(ErrorInfoSchema).length > 0) return false;
-  // fetch reports a broken or refused connection as a TypeError, which Connect wraps as Unknown.
-  if (error.code === Code.Unknown) return error.cause instanceof TypeError;
-  return error.code === Code.Unavailable || error.code === Code.DeadlineExceeded;
+  const { cause } = error;
+  switch (error.code) {
+    case Code.Unavailable:
+    case Code.DeadlineExceeded:
+    // connect-node's codes for a reset stream, a GOAWAY and a broken connection. The caller's own abort is not one.
+    case Code.Aborted:
+    case Code.Canceled:
+      return true;
+    case Code.Unknown:
+      // fetch reports a broken connection as a TypeError, which Connect wraps; Bun's error has a code.
+      return cause instanceof TypeError || hasCode(cause);
+    case Code.Internal:
+      // connect-node's code for other resets. Without a cause and a header, no reply arrived at all.
+      return cause === undefined ? [...error.metadata.keys()].length === 0 : hasCode(cause);
+    default:
+      return false;
+  }
+}
+
+/** Returns whether the service itself refused the call. */
+export function isAnswer(error: ConnectError): boolean {
+  return error.findDetails(ErrorInfoSchema).some(({ domain }) => domain === "tss");
+}
+
+/** Returns true for an error of a socket or a stream, or one that such an error caused. */
+function hasCode(cause: unknown): boolean {
+  return causesOf(cause).some((error) => "code" in error && typeof error.code === "string");
 }
 
 function retryAfterMs(error: ConnectError): number | undefined {

@@ -3,7 +3,6 @@ import type { SecretBytes } from "../crypto/secret-bytes.ts";
 import { type CurveName, curveNumber } from "../protocol/algorithms.ts";
 import { pollObject } from "../protocol/poll-object.ts";
 import type { Action } from "./action.ts";
-import { call } from "./call.ts";
 import { checkCustody } from "./check-custody.ts";
 import type { ClientContext } from "./context.ts";
 import { TssError } from "./errors.ts";
@@ -63,7 +62,9 @@ export async function acceptShare(
   const { signerSecretKey } = keys;
   const userOutputSignature = await engine.signAsUser({ signerSecretKey, message: publicOutput, signal });
   const request = { dwalletId, encryptedUserSecretKeyShareId, userOutputSignature };
-  const accepted = await call(action, (options) => context.raw.onboarding.acceptDWallet(request, options));
+  const accepted = await context.call(action, (options) =>
+    context.raw.onboarding.acceptDWallet(request, options),
+  );
   action.stage("activate");
   const active = await pollObject(
     await context.chainReader(action, DWALLET),
@@ -77,6 +78,8 @@ export async function acceptShare(
   );
   rememberActive(context, active);
   if (accepted.acceptTxDigest !== undefined) return accepted.acceptTxDigest;
-  const read = await call(action, (options) => context.raw.onboarding.getDWallet({ dwalletId }, options));
+  const read = await context.call(action, (options) =>
+    context.raw.onboarding.getDWallet({ dwalletId }, options),
+  );
   return read.acceptTxDigest ?? null;
 }

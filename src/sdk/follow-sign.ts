@@ -1,7 +1,6 @@
 import type { SignRequest, WatchSignResponse } from "../../gen/client/tss/v1/signing_pb.ts";
 import { sleep } from "../protocol/poll.ts";
 import type { Action } from "./action.ts";
-import { call } from "./call.ts";
 import type { ClientContext } from "./context.ts";
 
 /**
@@ -16,7 +15,8 @@ export async function* followSign(
   first: SignRequest,
 ): AsyncGenerator<SignRequest, never, undefined> {
   const { signRequestId } = first;
-  const ask = () => call(action, (options) => context.raw.signing.getSign({ signRequestId }, options));
+  const ask = () =>
+    context.call(action, (options) => context.raw.signing.getSign({ signRequestId }, options));
   yield first;
   let cursor = "";
   const start = performance.now();

@@ -4,7 +4,6 @@ import type { AlgorithmTriple } from "../protocol/algorithms.ts";
 import { publicKeyFromDWalletOutput } from "../protocol/dwallet-output.ts";
 import type { Action } from "./action.ts";
 import { awaitSignature } from "./await-signature.ts";
-import { call } from "./call.ts";
 import { isObjectId } from "./checks.ts";
 import type { ClientContext } from "./context.ts";
 import { TssError } from "./errors.ts";
@@ -57,7 +56,7 @@ export async function readSign(
 ): Promise<ReadSign> {
   action.facts["signRequestId"] = signRequestId;
   action.stage("dwallet");
-  const request = await call(action, (callOptions) =>
+  const request = await context.call(action, (callOptions) =>
     context.raw.signing.getSign({ signRequestId }, callOptions),
   );
   const triple = tripleOfProto(request.curve, request.signatureAlgorithm, request.hashScheme);

@@ -1,7 +1,6 @@
 import type { DWallet } from "../../gen/client/tss/v1/onboarding_pb.ts";
 import { sleep } from "../protocol/poll.ts";
 import type { Action } from "./action.ts";
-import { call } from "./call.ts";
 import { isObjectId } from "./checks.ts";
 import { completeOnboard } from "./complete-onboard.ts";
 import type { ClientContext } from "./context.ts";
@@ -47,7 +46,9 @@ async function findByName(
   action: Action,
   name: string,
 ): Promise<DWallet | undefined> {
-  const page = await call(action, (options) => context.raw.onboarding.listDWallets({ name }, options));
+  const page = await context.call(action, (options) =>
+    context.raw.onboarding.listDWallets({ name }, options),
+  );
   const [found] = page.dwallets;
   if (found !== undefined && found.name !== name)
     throw new TssError("OUTPUT_MISMATCH", "the service answered with a dWallet of another name");

@@ -5,7 +5,6 @@ import { equalBytes } from "../protocol/bytes.ts";
 import { publicKeyFromDWalletOutput, userPublicOutputFromDWalletOutput } from "../protocol/dwallet-output.ts";
 import { sessionIdentifierDigest } from "../protocol/session-identifier.ts";
 import type { Action } from "./action.ts";
-import { call } from "./call.ts";
 import { isObjectId } from "./checks.ts";
 import { completeOnboard } from "./complete-onboard.ts";
 import type { ClientContext } from "./context.ts";
@@ -50,7 +49,7 @@ export async function makeDWallet(
     }),
     signerPublicKey,
   };
-  const registered = await call(action, (callOptions) =>
+  const registered = await context.call(action, (callOptions) =>
     context.raw.onboarding.registerEncryptionKey(registration, callOptions),
   );
   if (registered.signerAddress !== keys.signerAddress) {

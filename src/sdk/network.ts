@@ -1,21 +1,24 @@
 import type { GetNetworkResponse } from "../../gen/client/tss/v1/onboarding_pb.ts";
 import type { Action } from "./action.ts";
 import { announcedIds, checkAnnouncedIds } from "./announced-ids.ts";
-import { call } from "./call.ts";
 import { pinsOf } from "./chain-pins.ts";
 import type { RawClients } from "./context.ts";
 import { TssError } from "./errors.ts";
 import type { Network } from "./names.ts";
+import type { ServiceCaller } from "./service-caller.ts";
 
 /**
  * Creates a source of GetNetwork's answer. It throws NETWORK_MISMATCH for a service of another network, and, on a
  * public network, for a service that announces other Ika ids than the client pins.
  */
-export function createNetworkSource(onboarding: RawClients["onboarding"], network: Network): NetworkSource {
+export function createNetworkSource(
+  { raw, call }: { readonly raw: RawClients; readonly call: ServiceCaller },
+  network: Network,
+): NetworkSource {
   const pins = pinsOf(network);
   let last: GetNetworkResponse | undefined;
   const read = async (action: Action): Promise<GetNetworkResponse> => {
-    const answer = await call(action, (options) => onboarding.getNetwork({}, options));
+    const answer = await call(action, (options) => raw.onboarding.getNetwork({}, options));
     if (answer.network !== network) {
       throw new TssError("NETWORK_MISMATCH", `the service does not serve ${network}`);
     }

@@ -27,14 +27,15 @@ import type {
   ListSignsArgs,
   UsageArgs,
 } from "./project-call-args.ts";
+import type { ServiceCaller } from "./service-caller.ts";
 import { createServiceCalls, type RequestOptions } from "./service-calls.ts";
 
 /** Creates the calls over a transport that adds the caller's headers. */
-export function createProjectCalls(transport: Transport): ProjectCalls {
-  const onboarding = createServiceCalls(Onboarding, transport);
-  const signing = createServiceCalls(Signing, transport);
-  const billing = createServiceCalls(Billing, transport);
-  const account = createServiceCalls(Account, transport);
+export function createProjectCalls(transport: Transport, caller?: ServiceCaller): ProjectCalls {
+  const onboarding = createServiceCalls(Onboarding, transport, caller);
+  const signing = createServiceCalls(Signing, transport, caller);
+  const billing = createServiceCalls(Billing, transport, caller);
+  const account = createServiceCalls(Account, transport, caller);
   return {
     account: (options) => account.getAccount({}, options),
     listAccountKeys: account.listAccountKeys,

@@ -1,7 +1,6 @@
 import { type CurveName, curveNumber } from "../protocol/algorithms.ts";
 import { type ChainDWallet, parseDWallet } from "../protocol/chain-objects.ts";
 import type { Action } from "./action.ts";
-import { call } from "./call.ts";
 import type { ClientContext } from "./context.ts";
 import { TssError } from "./errors.ts";
 import { DWALLET, type ObjectKind } from "./object-kinds.ts";
@@ -61,7 +60,7 @@ export async function readChainDWallet(
   const content = await readObject(context, action, DWALLET, dwalletId);
   if (content !== undefined) return parseDWalletOf(dwalletId, content);
   // The service reports a wrong key or an unknown dWallet. If it knows the dWallet, it disagrees with the chain.
-  await call(action, (options) => context.raw.onboarding.getDWallet({ dwalletId }, options));
+  await context.call(action, (options) => context.raw.onboarding.getDWallet({ dwalletId }, options));
   throw new TssError("DWALLET_NOT_FOUND", "the chain has no such dWallet");
 }
 

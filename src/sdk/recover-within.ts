@@ -2,7 +2,6 @@ import { bytesToHex } from "@noble/hashes/utils.js";
 import type { SecretBytes } from "../crypto/secret-bytes.ts";
 import { userPublicOutputFromDWalletOutput } from "../protocol/dwallet-output.ts";
 import type { Action } from "./action.ts";
-import { call } from "./call.ts";
 import type { ClientContext } from "./context.ts";
 import { openShare } from "./open-share.ts";
 import { type CompletedDWallet, readActiveDWallet } from "./read-dwallet.ts";
@@ -58,6 +57,8 @@ export async function recoverFrom(
 }
 
 async function askForShareId(context: ClientContext, action: Action, dwalletId: string): Promise<string> {
-  const row = await call(action, (options) => context.raw.onboarding.getDWallet({ dwalletId }, options));
+  const row = await context.call(action, (options) =>
+    context.raw.onboarding.getDWallet({ dwalletId }, options),
+  );
   return row.encryptedUserSecretKeyShareId;
 }

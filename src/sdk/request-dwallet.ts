@@ -2,7 +2,6 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { CreateDWalletRequestSchema, DWallet } from "../../gen/client/tss/v1/onboarding_pb.ts";
 import { sleep } from "../protocol/poll.ts";
 import type { Action } from "./action.ts";
-import { call } from "./call.ts";
 import { isObjectId } from "./checks.ts";
 import type { ClientContext } from "./context.ts";
 import { TssError } from "./errors.ts";
@@ -18,7 +17,9 @@ export async function requestDWallet(
 ): Promise<CreatedDWallet> {
   for (;;) {
     try {
-      const created = await call(action, (options) => context.raw.onboarding.createDWallet(request, options));
+      const created = await context.call(action, (options) =>
+        context.raw.onboarding.createDWallet(request, options),
+      );
       return { ...created, isEarlier: false };
     } catch (error) {
       if (!(error instanceof TssError) || error.reason !== "SESSION_REUSED") throw error;

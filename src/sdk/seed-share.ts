@@ -1,7 +1,6 @@
 import { deriveUserShare } from "../crypto/derive-user-share.ts";
 import type { SecretBytes } from "../crypto/secret-bytes.ts";
 import type { Action } from "./action.ts";
-import { call } from "./call.ts";
 import { readSessionDigest } from "./checks.ts";
 import type { ClientContext } from "./context.ts";
 import { TssError } from "./errors.ts";
@@ -56,7 +55,9 @@ async function* findDigests(
     return;
   }
   const { id: dwalletId } = dwallet;
-  const row = await call(action, (options) => context.raw.onboarding.getDWallet({ dwalletId }, options));
+  const row = await context.call(action, (options) =>
+    context.raw.onboarding.getDWallet({ dwalletId }, options),
+  );
   if (row.sessionDigest.length === DIGEST_BYTES) yield row.sessionDigest;
   const { encryptedUserSecretKeyShareId } = row;
   if (!OBJECT_ID.test(encryptedUserSecretKeyShareId)) return;

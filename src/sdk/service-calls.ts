@@ -9,12 +9,16 @@ import {
 import { type CallOptions, createClient, type Transport } from "@connectrpc/connect";
 import { Idempotency, idempotency } from "../../gen/client/tss/v1/options_pb.ts";
 import { type ActionOptions, runAction } from "./action.ts";
-import { call } from "./call.ts";
 import { TssError } from "./errors.ts";
 import { randomUuid } from "./random-uuid.ts";
+import { createServiceCaller, type ServiceCaller } from "./service-caller.ts";
 
 /** Wraps the generated client of a service: converts errors to TssErrors and retries calls that are safe to repeat. */
-export function createServiceCalls<S extends DescService>(service: S, transport: Transport): ServiceCalls<S> {
+export function createServiceCalls<S extends DescService>(
+  service: S,
+  transport: Transport,
+  caller = createServiceCaller(),
+): ServiceCalls<S> {
   const client = createClient(service, transport) as Readonly<Record<string, unknown>>;
   const unary = service.methods.filter(({ methodKind }) => methodKind === "unary");
   const calls = unary.map((method) => {
@@ -22,7 +26,7 @@ export function createServiceCalls<S extends DescService>(service: S, transport:
     const perform = client[localName] as AnyCall;
     const isKeyed = getOption(method, idempotency) === Idempotency.KEYED;
     const once = (request: object = {}, options: RequestOptions = {}) =>
-      callOnce(perform, request, options, isKeyed);
+      callOnce(caller, perform, request, { ...options, isKeyed });
     const items = output.fields.find(({ fieldKind }) => fieldKind === "list")?.localName;
     const isList = output.field["nextPageToken"] !== undefined && items !== undefined;
     return [localName, isList ? listing(once, items) : once];
@@ -62,12 +66,12 @@ export type ServiceCalls<S extends DescService> = {
 type AnyCall = (request: object, options: CallOptions) => Promise<object>;
 
 async function callOnce(
+  call: ServiceCaller,
   perform: AnyCall,
   request: object,
-  options: RequestOptions,
-  isKeyed: boolean,
+  options: RequestOptions & { readonly isKeyed: boolean },
 ): Promise<object> {
-  const { timeoutMs = 60_000, idempotencyKey = randomUuid() } = options;
+  const { timeoutMs = 60_000, idempotencyKey = randomUuid(), isKeyed } = options;
   return await runAction(timeoutMs, options, async (action) => {
     if (isKeyed) action.facts["idempotencyKey"] = idempotencyKey;
     const headers: Record<string, string> = isKeyed ? { "idempotency-key": idempotencyKey } : {};

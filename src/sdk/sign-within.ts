@@ -4,7 +4,6 @@ import { equalBytes } from "../protocol/bytes.ts";
 import { publicKeyFromDWalletOutput } from "../protocol/dwallet-output.ts";
 import type { Action } from "./action.ts";
 import { awaitSignature } from "./await-signature.ts";
-import { call } from "./call.ts";
 import { checkPresign } from "./check-presign.ts";
 import { isUuid } from "./checks.ts";
 import type { ClientContext } from "./context.ts";
@@ -36,7 +35,7 @@ export async function signWithin(
   action.stage("reserve");
   const reservation = { dwalletId, ...protoTriple(triple), message };
   const headers = { "idempotency-key": idempotencyKey };
-  const reserved = await call(
+  const reserved = await context.call(
     action,
     (callOptions) => context.raw.signing.reserveSign(reservation, callOptions),
     headers,
@@ -66,10 +65,12 @@ export async function signWithin(
     );
     action.stage("submit");
     const submission = { signRequestId, userSignMessage };
-    request = await call(action, (callOptions) => context.raw.signing.submitSign(submission, callOptions));
+    request = await context.call(action, (callOptions) =>
+      context.raw.signing.submitSign(submission, callOptions),
+    );
   } else {
     // The idempotency key was used before, and its request has advanced.
-    request = await call(action, (callOptions) =>
+    request = await context.call(action, (callOptions) =>
       context.raw.signing.getSign({ signRequestId }, callOptions),
     );
   }

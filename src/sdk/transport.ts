@@ -73,7 +73,12 @@ function canStream(): boolean {
  * Cloudflare Workers refuse, and which hides the redirect's destination.
  */
 async function fetchFromService(input: RequestInfo | URL, init?: RequestInit): Promise<Response> {
-  const reply = await fetch(input, { ...init, redirect: "manual" });
+  const reply = await fetch(input, { ...init, redirect: "manual" }).catch((cause: unknown) => {
+    if (init?.signal?.aborted === true) throw cause;
+    // Not every platform throws a TypeError when no reply arrives.
+    const text = cause instanceof Error ? cause.message : "fetch failed";
+    throw new ConnectError(text, Code.Unavailable, undefined, undefined, cause);
+  });
   const refusal = refusalOf(reply, input instanceof Request ? input.url : String(input));
   if (refusal === undefined) return reply;
   reply.body?.cancel().catch(() => {});

@@ -1,6 +1,5 @@
 import { type SignRequest, SignRequest_Status as Status } from "../../gen/client/tss/v1/signing_pb.ts";
 import { type ActionOptions, streamAction } from "./action.ts";
-import { call } from "./call.ts";
 import { checkUuid } from "./checks.ts";
 import type { ClientContext } from "./context.ts";
 import { followSign } from "./follow-sign.ts";
@@ -20,7 +19,7 @@ export async function* watchSign(
   checkUuid("signRequestId", signRequestId);
   yield* streamAction(timeoutMs, options, async function* (action) {
     action.facts["signRequestId"] = signRequestId;
-    const first = await call(action, (callOptions) =>
+    const first = await context.call(action, (callOptions) =>
       context.raw.signing.getSign({ signRequestId }, callOptions),
     );
     const seen = new Set<Status>();

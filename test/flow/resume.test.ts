@@ -200,7 +200,7 @@ function crashStages(all: readonly string[], always: readonly string[]): readonl
 /** A client object without state from any other. */
 function newClient(transport?: Transport): TssClient {
   const { baseUrl, apiKey } = service.access;
-  return createClient({ baseUrl, apiKey, network: "localnet", transport });
+  return createClient({ baseUrl, apiKey, network: "localnet", transport, reconnectTimeoutMs: 0 });
 }
 
 /**

@@ -2,6 +2,7 @@ import type { Transport } from "@connectrpc/connect";
 import { Admin } from "../../../gen/client/tss/v1/admin_pb.ts";
 import { Operations } from "../../../gen/client/tss/v1/operations_pb.ts";
 import type { Network } from "../names.ts";
+import { createServiceCaller } from "../service-caller.ts";
 import { createServiceCalls, type ServiceCalls } from "../service-calls.ts";
 import { createDefaultTransport, withHeaders } from "../transport.ts";
 
@@ -20,7 +21,11 @@ export function createAdminClient({
 }: AdminClientOptions): AdminClient {
   const headers = { authorization: `Bearer ${adminKey}`, "x-network": network };
   const authorised = withHeaders(transport, headers);
-  return { ...createServiceCalls(Admin, authorised), ...createServiceCalls(Operations, authorised) };
+  const caller = createServiceCaller();
+  return {
+    ...createServiceCalls(Admin, authorised, caller),
+    ...createServiceCalls(Operations, authorised, caller),
+  };
 }
 
 /** Options of {@link createAdminClient}. */

@@ -19,6 +19,7 @@ import { custodyPlaces } from "../../../src/protocol/treasury-custody.ts";
 import { type ClientContext, createRawClients } from "../../../src/sdk/context.ts";
 import { createMadeHalves } from "../../../src/sdk/made-halves.ts";
 import { createNetworkSource } from "../../../src/sdk/network.ts";
+import { createServiceCaller } from "../../../src/sdk/service-caller.ts";
 import { withHeaders } from "../../../src/sdk/transport.ts";
 import { presignSession } from "../../support/chain-bytes.ts";
 import { MADE_PARAMETERS, type MadeDWallet, makeDWallet } from "../../support/made-dwallet.ts";
@@ -284,10 +285,9 @@ export function createFakeService(): FakeService {
     },
     { transport: { interceptors: [lying] } },
   );
-  const raw = createRawClients(
-    withHeaders(transport, { authorization: "Bearer tss_local_test", "x-network": "localnet" }),
-  );
-  const source = createNetworkSource(raw.onboarding, "localnet");
+  const headers = { authorization: "Bearer tss_local_test", "x-network": "localnet" };
+  const raw = createRawClients(withHeaders(transport, headers));
+  const access = { raw, call: createServiceCaller(0) };
   const chain: ChainReader = {
     async getObjects(objectIds) {
       const state = script.dwalletState();
@@ -314,10 +314,10 @@ export function createFakeService(): FakeService {
     },
     context: {
       network: "localnet",
-      raw,
+      ...access,
       engine,
       parameters: { load: async () => MADE_PARAMETERS },
-      getNetwork: source.read,
+      getNetwork: createNetworkSource(access, "localnet").read,
       chainReader: async () => chain,
       ownerOf: async () => script.capHolder(),
       chainPosition: async () => ({
