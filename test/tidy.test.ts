@@ -185,7 +185,7 @@ describe("the sources", () => {
     expect(askers.map((file) => file.path)).toEqual(["src/crypto/node-threads.ts"]);
   });
 
-  it("read the environment in one file, the tests in another, and the build in a third", () => {
+  it("read the environment in one file, and the tests, the build and the switch of a mutant in another each", () => {
     const readers = code.filter(
       (file) => file.path !== "test/tidy.test.ts" && /process\.env/.test(withoutComments(file)),
     );
@@ -193,6 +193,7 @@ describe("the sources", () => {
       "src/config/config.ts",
       "test/support/environment.ts",
       "tools/build.ts",
+      "tools/mutate/rooms/in-test.ts",
     ]);
   });
 

@@ -1,0 +1,282 @@
+/**
+ * Mutates the sources of whole rooms and prints, for each, the share of mutants that the nearest tests kill, and those
+ * that survive: `npm run mutate:rooms -- [--room ledger] [--slice 3/20] [--seed 1] [--sample 100]`. A slice is a part
+ * of a room's mutants, and all slices are the room. After `--minutes` it starts no further batch. Results are kept in `.data/mutants`: a run that was stopped goes on
+ * where it was. `--again` runs the survivors again, `--fresh` everything. `--minimum 85` exits with 1 below it.
+ */
+import { createHash } from "node:crypto";
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { parseArgs } from "node:util";
+import { copyCheckout } from "../test/support/copy-checkout.ts";
+import { ROOT } from "../test/support/source-files.ts";
+import type { Coverage } from "./mutate/rooms/in-test.ts";
+import { makeMutants, type RoomMutant } from "./mutate/rooms/make-mutants.ts";
+import { filesOf, ROOMS, testsOf } from "./mutate/rooms/rooms.ts";
+import { runBatch, type Trial } from "./mutate/rooms/run-batch.ts";
+import { type Fate, reportOf, scoreLine, scoreOf, survivorLines } from "./mutate/rooms/score.ts";
+
+const { values } = parseArgs({
+  options: {
+    room: { type: "string", multiple: true },
+    file: { type: "string", default: "" },
+    slice: { type: "string", default: "1/1" },
+    seed: { type: "string", default: "1" },
+    sample: { type: "string" },
+    minutes: { type: "string", default: "Infinity" },
+    minimum: { type: "string", default: "0" },
+    again: { type: "boolean", default: false },
+    fresh: { type: "boolean", default: false },
+  },
+});
+const FOLDER = path.join(ROOT, ".data/mutants");
+/** So many test files try to kill a mutant, the quickest first. */
+const NEAREST_COUNT = 6;
+/** A test file that takes longer tries only what no other passes. */
+const SLOW_MS = 30_000;
+/** So many mutants share a process. */
+const BATCH_COUNT = 60;
+
+const endsAtMs = performance.now() + Number(values.minutes) * 60_000;
+mkdirSync(FOLDER, { recursive: true });
+for (const room of values.room ?? ROOMS) await goThrough(room);
+
+async function goThrough(room: string): Promise<void> {
+  const copy = mkdtempSync(path.join(tmpdir(), "mutants-"));
+  try {
+    copyCheckout(copy);
+    const { mutants, files } = await makeMutants(ROOT, room, filesOf(room));
+    for (const { name, content } of files) writeFileSync(path.join(copy, name), content);
+    mkdirSync(path.join(copy, "mutants"));
+    const edits = mutants.flatMap(({ id, sql }) => (sql === undefined ? [] : [{ id, ...sql }]));
+    writeFileSync(path.join(copy, "mutants/sql.json"), JSON.stringify(edits));
+
+    const fates = readFates(room);
+    const chosen = choose(mutants.filter(({ file }) => file.includes(values.file)));
+    const open = chosen.filter((mutant) => mutant.explanation === undefined && !fates.has(mutant.key));
+    console.log(`${room}: ${mutants.length} mutants, ${chosen.length} chosen, ${open.length} to run`);
+    if (open.length > 0) {
+      const coverage = await cover(copy, room, files);
+      for (let start = 0; start < open.length && performance.now() < endsAtMs; start += BATCH_COUNT) {
+        for (const fate of await judge(copy, open.slice(start, start + BATCH_COUNT), coverage)) {
+          fates.set(fate.key, fate);
+          appendFileSync(fatesFile(room), `${JSON.stringify(fate)}\n`);
+        }
+        console.error(`${room}: ${Math.min(start + BATCH_COUNT, open.length)} of ${open.length}`);
+      }
+    }
+    report(room, mutants, chosen, fates);
+  } finally {
+    rmSync(copy, { recursive: true });
+  }
+}
+
+function report(
+  room: string,
+  mutants: readonly RoomMutant[],
+  chosen: readonly RoomMutant[],
+  fates: ReadonlyMap<string, Fate>,
+): void {
+  writeFileSync(
+    path.join(FOLDER, `${nameOf(room)}.report.json`),
+    JSON.stringify(reportOf(ROOT, mutants, fates)),
+  );
+  const counted = chosen.filter(({ explanation }) => explanation === undefined);
+  const judged = counted.filter(({ key }) => fates.has(key));
+  const own = judged.map(({ key }) => fates.get(key)!);
+  for (const mutant of [...judged].sort((a, b) =>
+    a.file < b.file ? -1 : a.file > b.file ? 1 : a.line - b.line,
+  )) {
+    const fate = fates.get(mutant.key)!;
+    if (fate.status !== "killed") console.log(survivorLines(mutant, fate));
+  }
+  if (judged.length < counted.length) console.log(`${room}: ${counted.length - judged.length} were not run`);
+  console.log(scoreLine(room, own, chosen.length - counted.length));
+  if (scoreOf(own).share * 100 < Number(values.minimum)) process.exitCode = 1;
+}
+
+/** Returns the slice of the mutants, and of it a sample, in the order of the seed. */
+function choose(mutants: readonly RoomMutant[]): RoomMutant[] {
+  const order = (key: string): string => createHash("sha256").update(`${values.seed} ${key}`).digest("hex");
+  const [number = 1, count = 1] = values.slice.split("/").map(Number);
+  return mutants
+    .map((mutant) => ({ mutant, place: order(mutant.key) }))
+    .sort((a, b) => (a.place < b.place ? -1 : 1))
+    .map(({ mutant }) => mutant)
+    .filter((_, index) => index % count === number - 1)
+    .slice(0, values.sample === undefined ? undefined : Number(values.sample));
+}
+
+function readFates(room: string): Map<string, Fate> {
+  const file = fatesFile(room);
+  if (values.fresh || !existsSync(file)) return new Map();
+  const fates = readFileSync(file, "utf8")
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => JSON.parse(line) as Fate);
+  // The last line about a mutant counts.
+  const found = new Map(fates.map((fate) => [fate.key, fate]));
+  if (values.again) for (const [key, { status }] of found) if (status !== "killed") found.delete(key);
+  return found;
+}
+
+function fatesFile(room: string): string {
+  return path.join(FOLDER, `${nameOf(room)}.jsonl`);
+}
+
+function nameOf(room: string): string {
+  return room.replaceAll("/", "-");
+}
+
+/**
+ * Runs each test file once without a mutant. Returns which mutants it passes. Leaves out files that fail. Files that ran
+ * before on the same sources do not run again.
+ */
+async function cover(
+  copy: string,
+  room: string,
+  sources: readonly { readonly content: string }[],
+): Promise<Map<string, Coverage>> {
+  const stored = path.join(FOLDER, `${nameOf(room)}.coverage.json`);
+  const known = (existsSync(stored) ? JSON.parse(readFileSync(stored, "utf8")) : {}) as Record<
+    string,
+    Coverage
+  >;
+  const base = createHash("sha256").update(sources.map(({ content }) => content).join());
+  const keys = testsOf(room).map((test) => {
+    const text = readFileSync(path.join(copy, test));
+    return { test, key: `${test} ${base.copy().update(text).digest("hex").slice(0, 16)}` };
+  });
+  const missing = keys
+    .filter(({ key }) => known[key] === undefined)
+    .map(({ test, key }, index) => {
+      const name = String(index).padStart(4, "0");
+      return { test, key, name, output: path.join(copy, `mutants/${name}.json`) };
+    });
+  const verdicts = await runBatch(
+    copy,
+    missing.map(({ test, name, output }) => ({
+      name,
+      testFile: test,
+      before: `const loaded = watchCoverage(${JSON.stringify(output)});`,
+      after: "loaded();",
+    })),
+  );
+  for (const { test, key, name, output } of missing) {
+    const verdict = verdicts.get(name);
+    if (verdict?.failed === false && existsSync(output))
+      known[key] = JSON.parse(readFileSync(output, "utf8")) as Coverage;
+    else console.error(`left out, because it fails without a mutant: ${test}: ${verdict?.by ?? "not run"}`);
+  }
+  const found = new Map(
+    keys.flatMap(({ test, key }) => (known[key] === undefined ? [] : [[test, known[key]] as const])),
+  );
+  writeFileSync(stored, JSON.stringify(Object.fromEntries(keys.map(({ key }) => [key, known[key]]))));
+  for (const [test, { durationMs }] of found) console.error(`${(durationMs / 1000).toFixed(1)} s ${test}`);
+  return found;
+}
+
+/** The tests of one file that pass a mutant. */
+interface Reach {
+  readonly testFile: string;
+  /** All tests, if a hook passes it, or if the sources do while they load. */
+  readonly tests: readonly string[] | undefined;
+  readonly isStatic: boolean;
+}
+
+/** Runs the tests that pass the mutants, the cheapest file first, until one fails. */
+async function judge(
+  copy: string,
+  mutants: readonly RoomMutant[],
+  coverage: ReadonlyMap<string, Coverage>,
+): Promise<Fate[]> {
+  const reaches = new Map(mutants.map((mutant) => [mutant, reachOf(mutant, coverage)]));
+  const fates = new Map<RoomMutant, Fate>();
+  for (const [mutant, reach] of reaches)
+    if (reach.length === 0) fates.set(mutant, { key: mutant.key, status: "not-covered" });
+  const rounds = Math.max(...[...reaches.values()].map((reach) => reach.length));
+  for (let round = 0; round < rounds; round++) {
+    const open = mutants.filter((mutant) => !fates.has(mutant) && reaches.get(mutant)![round] !== undefined);
+    for (const isStatic of [false, true]) {
+      const trials = open.flatMap((mutant) => {
+        const reach = reaches.get(mutant)![round]!;
+        return reach.isStatic === isStatic ? [{ mutant, reach }] : [];
+      });
+      for (const [mutant, by] of await killedOf(copy, trials, isStatic))
+        fates.set(mutant, { key: mutant.key, status: "killed", by });
+    }
+  }
+  return mutants.map((mutant) => fates.get(mutant) ?? { key: mutant.key, status: "survived" });
+}
+
+function reachOf({ id }: RoomMutant, coverage: ReadonlyMap<string, Coverage>): Reach[] {
+  const costs = new Map<Reach, number>();
+  const sameFile = (other: string): boolean => other.startsWith(`${id.split(".")[0]}.`);
+  // The first test file loads the sources for all.
+  const isStatic = [...coverage.values()].some(({ loading }) => loading.includes(id));
+  for (const [testFile, { loading, hooks, tests, durationMs }] of coverage) {
+    const own = Object.entries(tests).flatMap(([test, ids]) => (ids.includes(id) ? [test] : []));
+    const all = [...loading, ...hooks, ...Object.values(tests).flat()];
+    if (isStatic && all.some(sameFile)) costs.set({ testFile, tests: undefined, isStatic }, durationMs);
+    else if (hooks.includes(id)) costs.set({ testFile, tests: undefined, isStatic }, durationMs);
+    else if (own.length > 0) costs.set({ testFile, tests: own, isStatic }, durationMs);
+  }
+  const found = [...costs].sort(([, a], [, b]) => a - b);
+  const quick = found.filter(([, durationMs]) => durationMs < SLOW_MS);
+  return (quick.length > 0 ? quick : found.slice(0, 1)).map(([reach]) => reach).slice(0, NEAREST_COUNT);
+}
+
+/** Returns the killed mutants, each with the failure. */
+async function killedOf(
+  copy: string,
+  trials: readonly { readonly mutant: RoomMutant; readonly reach: Reach }[],
+  isolate: boolean,
+): Promise<Map<RoomMutant, string>> {
+  const killed = new Map<RoomMutant, string>();
+  let waiting = [...trials].sort((a, b) => (a.reach.testFile < b.reach.testFile ? -1 : 1));
+  while (waiting.length > 0) {
+    const named = waiting.map((trial, index) => ({ ...trial, name: `${String(index).padStart(4, "0")}` }));
+    // Without a mutant the same tests must pass at the end, or what the mutants left behind has failed others.
+    const lastOf = new Map(named.map(({ reach }) => [reach.testFile, reach]));
+    const last = [...lastOf.values()].map(
+      ({ testFile, tests }, index): Trial => ({
+        name: `last-${index}`,
+        testFile,
+        before: `switchOn("none", ${JSON.stringify(tests)});`,
+      }),
+    );
+    const verdicts = await runBatch(
+      copy,
+      [...named.map(({ name, mutant, reach }) => trialOf(name, mutant, reach)), ...(isolate ? [] : last)],
+      isolate,
+    );
+    const polluted = new Set(
+      last.flatMap(({ name, testFile }) => (verdicts.get(name)?.failed ? [testFile] : [])),
+    );
+    const rest: typeof waiting = [];
+    const doubtful: typeof waiting = [];
+    for (const trial of named) {
+      const verdict = verdicts.get(trial.name);
+      if (verdict === undefined) rest.push(trial);
+      else if (verdict.failed && polluted.has(trial.reach.testFile)) doubtful.push(trial);
+      else if (verdict.failed) killed.set(trial.mutant, `${trial.reach.testFile}: ${verdict.by ?? ""}`);
+    }
+    if (doubtful.length > 0)
+      for (const [mutant, by] of await killedOf(copy, doubtful, true)) killed.set(mutant, by);
+    waiting = rest;
+  }
+  return killed;
+}
+
+function trialOf(name: string, mutant: RoomMutant, { testFile, tests }: Reach): Trial {
+  return { name, testFile, before: `switchOn(${JSON.stringify(mutant.id)}, ${JSON.stringify(tests)});` };
+}

@@ -1,0 +1,59 @@
+/**
+ * What is not mutated, because it decides nothing or because the compiler refuses the mutant:
+ *
+ * - calls of a log, and blocks of nothing else;
+ * - what an Error is made with, and definitions of metrics: texts for people;
+ * - `{}` for an object, `a.b` for `a?.b`, `""` for a string: the types refuse nearly all of them. Strings are mutated in
+ *   `crypto` and `protocol`, where labels enter hashes.
+ */
+export function isIgnored(node: SyntaxNode): string | undefined {
+  if (node.type === "CallExpression" && isLogCall(node)) return "a call of a log";
+  if (node.type === "NewExpression" && TEXTS.test(node.callee?.name ?? "")) return "a text for people";
+  if (node.type === "BlockStatement" && node.body?.length && node.body.every(isLogStatement))
+    return "a block of calls of a log";
+  return undefined;
+}
+
+/** The mutators of the instrumenter that are not used in a room. */
+export function excludedMutators(room: string): string[] {
+  const excluded = ["ObjectLiteral", "OptionalChaining"];
+  return ["crypto", "protocol"].includes(room) ? excluded : [...excluded, "StringLiteral"];
+}
+
+/** What is read of a node of Babel's syntax tree. */
+export interface SyntaxNode {
+  readonly type: string;
+  readonly name?: string;
+  readonly callee?: SyntaxNode;
+  readonly object?: SyntaxNode;
+  readonly property?: SyntaxNode;
+  readonly expression?: SyntaxNode;
+  readonly body?: readonly SyntaxNode[];
+  readonly tag?: SyntaxNode;
+  readonly quasi?: { readonly quasis: readonly TemplateText[] };
+}
+
+interface TemplateText {
+  readonly value: { readonly cooked: string };
+  readonly loc: { readonly start: { readonly line: number } };
+}
+
+const TEXTS = /Error$|^(?:Counter|Gauge|Histogram)$/;
+
+function isLogCall({ callee }: SyntaxNode): boolean {
+  if (callee?.type !== "MemberExpression" && callee?.type !== "OptionalMemberExpression") return false;
+  const owner = callee.object?.property?.name ?? callee.object?.name ?? callee.object?.property?.type ?? "";
+  const privateName = (callee.object?.property as { id?: SyntaxNode } | undefined)?.id?.name ?? "";
+  return (
+    /^(?:debug|info|warn|error)$/.test(callee.property?.name ?? "") &&
+    /log(?:ger)?$/i.test(privateName || owner)
+  );
+}
+
+function isLogStatement(node: SyntaxNode): boolean {
+  return (
+    node.type === "ExpressionStatement" &&
+    node.expression?.type === "CallExpression" &&
+    isLogCall(node.expression)
+  );
+}
