@@ -9,6 +9,7 @@ import type { Mutant } from "./mutant.ts";
 import { ONBOARDING_MUTANTS } from "./onboarding-mutants.ts";
 import { RESUME_MUTANTS } from "./resume-mutants.ts";
 import { RETENTION_MUTANTS } from "./retention-mutants.ts";
+import { ROW_MUTANTS } from "./row-mutants.ts";
 import { SHARE_MUTANTS } from "./share-mutants.ts";
 import { SIGN_MUTANTS } from "./sign-mutants.ts";
 import { SIGNER_MUTANTS } from "./signer-mutants.ts";
@@ -26,6 +27,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...ONBOARDING_MUTANTS,
   ...RESUME_MUTANTS,
   ...RETENTION_MUTANTS,
+  ...ROW_MUTANTS,
   ...SHARE_MUTANTS,
   ...SIGN_MUTANTS,
   ...SIGNER_MUTANTS,

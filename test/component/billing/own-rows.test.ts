@@ -47,7 +47,7 @@ describe("the credit of a project's deposits", () => {
       deposit: { [own]: ["credited_at", "ledger_key", "price_pico_usd", "state", "value_micro_usd"] },
     });
     expect(await moneyOf(database, projectId)).toEqual({ balance: 1_000_000n, held: 0n, differences: [] });
-    // What is credited does not wait any more.
+    // A second call finds none.
     expect(await changes(["project", "deposit"], credit)).toEqual({});
   });
 
@@ -149,7 +149,7 @@ describe("a reading of a price", () => {
     expect(await day(START_MS + HOUR_MS + 300_000)).toEqual([110n, 100n]);
     expect(await day(START_MS + 24 * HOUR_MS + 299_999)).toEqual([112n, 100n]);
     expect(await day(START_MS + 24 * HOUR_MS + 300_000)).toEqual([112n, 110n]);
-    // A range that no window has any more is forgotten, of this coin alone.
+    // A range that has left both windows is forgotten, of this coin alone.
     expect((await rangesOf(own))[0]).toEqual({ low: 110n, high: 112n });
     for (const other of others) expect(await rangesOf(other)).toHaveLength(1);
   });
