@@ -40,7 +40,7 @@ const { values } = parseArgs({
 });
 const FOLDER = path.join(ROOT, ".data/mutants");
 /** So many test files try to kill a mutant, the quickest first. */
-const NEAREST_COUNT = 6;
+const NEAREST_COUNT = 8;
 /** A test file that takes longer tries only what no other passes. */
 const SLOW_MS = 30_000;
 /** So many mutants share a process. */

@@ -14,6 +14,8 @@ export interface Coverage {
 export function watchCoverage(output: string): () => void {
   const startedAtMs = performance.now();
   let loading: string[] = [];
+  // The test files before this one ran in the same process.
+  Object.assign(covered(), { static: {}, perTest: {} });
   beforeEach((context) => {
     state().currentTestId = nameOf(context);
     return () => {
