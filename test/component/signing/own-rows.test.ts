@@ -1,6 +1,7 @@
 /** Each step of a sign request changes its own rows, among requests of all states of two projects. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createLocalSignals } from "../../../src/coordination/local-signals.ts";
+import { topics } from "../../../src/coordination/topics.ts";
 import { createExitLoop } from "../../../src/signing/exit-loop.ts";
 import { failSignRequest } from "../../../src/signing/fail-sign-request.ts";
 import {
@@ -8,12 +9,21 @@ import {
   endReservationOf,
   refillUserHalf,
 } from "../../../src/signing/lost-sign-requests.ts";
+import { submit } from "../../../src/signing/submit.ts";
 import type { Database } from "../../../src/store/database.ts";
 import { newId } from "../../../src/store/ids.ts";
 import { type ChangedRows, changedRows } from "../../support/changed-rows.ts";
 import { DATABASE_TIMEOUT_MS, openTestDatabase, silentLog } from "../../support/database.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
-import { dwalletOf, objectId, projectWith, readyPresigns, type TestDWalletRow } from "../../support/rows.ts";
+import {
+  dwalletOf,
+  layoutOfSignMessage,
+  objectId,
+  projectWith,
+  readyPresigns,
+  TEST_ORIGIN,
+  type TestDWalletRow,
+} from "../../support/rows.ts";
 import { signSteps } from "../../support/sign-steps.ts";
 
 const TABLES = ["project", "dwallet", "presign", "sign_request"];
@@ -154,6 +164,59 @@ describe("a step of a sign request changes only its rows:", () => {
     });
     for (const id of [own.queued, own.submitted])
       expect(await changes(async () => endReservationOf(database, await presignOf(id)))).toEqual({});
+  });
+});
+
+describe("a step that comes again, or too late,", () => {
+  const caller = () => ({ projectId: own.projectId, network: "localnet", origin: TEST_ORIGIN });
+  const submitWith = (id: string, checkHalf: () => Promise<void>) =>
+    submit({ database, signals, checkHalf }, caller(), {
+      signRequestId: id,
+      userSignMessage: layoutOfSignMessage(),
+    });
+
+  it("verifies no half of a reservation that has ended", async () => {
+    await steps.expire(own.prepared);
+    let checkedCount = 0;
+    const submitting = submitWith(own.prepared, async () => void checkedCount++);
+    await expect(submitting).rejects.toMatchObject({ reason: "WRONG_STATE" });
+    await database.query("UPDATE sign_request SET expires_at = now() WHERE id = $1", [own.otherPrepared]);
+    const late = submitWith(own.otherPrepared, async () => void checkedCount++);
+    await expect(late).rejects.toMatchObject({ reason: "WRONG_STATE" });
+    expect(checkedCount).toBe(0);
+  });
+
+  it("returns the request to a call that another one overtook", async () => {
+    const row = await submitWith(own.prepared, async () => {
+      await steps.submit(own.projectId, own.prepared);
+    });
+    expect(row).toMatchObject({ status: "queued", wasSubmitted: true });
+    const ended = submitWith(own.otherPrepared, () => steps.expire(own.otherPrepared));
+    await expect(ended).rejects.toMatchObject({ reason: "WRONG_STATE" });
+  });
+
+  it("is observed once", async () => {
+    const observed: string[] = [];
+    const watched = signSteps(database, signals, {
+      completed: () => void observed.push("completed"),
+      failed: (reason) => void observed.push(reason),
+    });
+    for (let count = 0; count < 2; count++) {
+      await watched.complete(own.submitted, own.dwallet);
+      await watched.reject(own.submitted);
+    }
+    await watched.land(own.queued);
+    for (let count = 0; count < 2; count++) await watched.reject(own.queued);
+    expect(observed).toEqual(["completed", "NETWORK_REJECTED"]);
+  });
+
+  it("tells the watchers of each reservation that an exit ends", async () => {
+    const another = await steps.reserve(own.projectId, own.dwallet);
+    const heard: string[] = [];
+    for (const id of [own.prepared, another]) signals.subscribe(topics.sign(id), () => heard.push(id));
+    await settling(own.dwallet, "localnet");
+    await exitPass();
+    expect(heard.sort()).toEqual([own.prepared, another].sort());
   });
 });
 
