@@ -48,7 +48,10 @@ const BATCH_COUNT = 60;
 
 const endsAtMs = performance.now() + Number(values.minutes) * 60_000;
 mkdirSync(FOLDER, { recursive: true });
-for (const room of values.room ?? ROOMS) await goThrough(room);
+const [slice = 1, sliceCount = 1] = values.slice.split("/").map(Number);
+// Another room comes first with each slice, so that a limit of time does not always end the same ones.
+const turn = slice % ROOMS.length;
+for (const room of values.room ?? [...ROOMS.slice(turn), ...ROOMS.slice(0, turn)]) await goThrough(room);
 
 async function goThrough(room: string): Promise<void> {
   const copy = mkdtempSync(path.join(tmpdir(), "mutants-"));
@@ -107,12 +110,11 @@ function report(
 /** Returns the slice of the mutants, and of it a sample, in the order of the seed. */
 function choose(mutants: readonly RoomMutant[]): RoomMutant[] {
   const order = (key: string): string => createHash("sha256").update(`${values.seed} ${key}`).digest("hex");
-  const [number = 1, count = 1] = values.slice.split("/").map(Number);
   return mutants
     .map((mutant) => ({ mutant, place: order(mutant.key) }))
     .sort((a, b) => (a.place < b.place ? -1 : 1))
     .map(({ mutant }) => mutant)
-    .filter((_, index) => index % count === number - 1)
+    .filter((_, index) => index % sliceCount === slice - 1)
     .slice(0, values.sample === undefined ? undefined : Number(values.sample));
 }
 

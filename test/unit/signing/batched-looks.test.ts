@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { systemClock } from "../../../src/lifecycle/clock.ts";
 import { createBatchedLooks, type SignFollower } from "../../../src/signing/batched-looks.ts";
 import type { Queryable } from "../../../src/store/database.ts";
+import { createManualClock } from "../../support/manual-clock.ts";
 
 const NEVER_MS = 1_000_000_000;
 
@@ -104,5 +105,41 @@ describe("batched reads of watches", () => {
     second.answer([1]);
     await b.told();
     expect([a.heard, b.heard]).toEqual([["away"], [true]]);
+  });
+
+  it("are repeated after the interval, together for those that are due within a tenth of it", async () => {
+    const { db, next } = asked();
+    const clock = createManualClock();
+    const looks = createBatchedLooks(db, clock, 1_000);
+    const settle = () => new Promise((resolve) => setImmediate(resolve));
+    /** Answers the query that starts now and ends the pause after it. */
+    const answered = async (ids: readonly string[]) => {
+      const query = await next();
+      expect(query.ids).toEqual(ids);
+      query.answer([]);
+      await settle();
+      clock.advance(50);
+      await settle();
+    };
+    const followers = ["a", "b", "c"].map(follower);
+    looks.follow(followers[0]!.one);
+    await answered(["a"]);
+    clock.advance(50);
+    looks.follow(followers[1]!.one);
+    await answered(["b"]);
+    looks.follow(followers[2]!.one);
+    await answered(["c"]);
+    // The first look was at 0, the others at 100 and at 150.
+    clock.advance(799);
+    await settle();
+    expect(followers.map(({ heard }) => heard.length)).toEqual([1, 1, 1]);
+    clock.advance(1);
+    await answered(["a", "b"]);
+    clock.advance(99);
+    expect(followers[2]!.heard).toHaveLength(1);
+    clock.advance(1);
+    await answered(["c"]);
+    for (const { one } of followers) looks.leave(one);
+    expect(clock.timerCount).toBe(0);
   });
 });
