@@ -1,6 +1,7 @@
 /** What the recomputation of the ledger finds, among the requests of two projects. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createLocalSignals } from "../../../src/coordination/local-signals.ts";
+import { readVerification, storeVerification } from "../../../src/ledger/last-verification.ts";
 import { verifyLedger } from "../../../src/ledger/verify-ledger.ts";
 import type { Database, Queryable } from "../../../src/store/database.ts";
 import { newId } from "../../../src/store/ids.ts";
@@ -107,6 +108,23 @@ describe("the recomputation of two projects with requests in every state", () =>
       { kind: "deposit", subject: second.deposit, expected: 30n, actual: 0n },
       { kind: "orphan", subject: second.depositKey, expected: 0n, actual: 30n },
     ]);
+  });
+});
+
+describe("the stored result", () => {
+  it("is that of the last verification, with its time, the count and the first 20 differences", async () => {
+    expect(await readVerification(database)).toBeUndefined();
+    const differences = Array.from({ length: 25 }, (_, index) => ({
+      ...({ kind: "charge", subject: String(index), expected: 2n ** 60n, actual: -1n } as const),
+    }));
+    await storeVerification(database, differences);
+    await database.query("UPDATE ledger_verification SET verified_at = verified_at - interval '1 day'", []);
+    const first = await readVerification(database);
+    expect(first).toMatchObject({ differenceCount: 25, differences: differences.slice(0, 20) });
+    await storeVerification(database, []);
+    const last = await readVerification(database);
+    expect(last).toMatchObject({ differenceCount: 0, differences: [] });
+    expect(last!.verifiedAt > first!.verifiedAt).toBe(true);
   });
 });
 

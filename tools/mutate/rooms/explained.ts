@@ -11,7 +11,26 @@ export interface Explained {
 }
 
 /** The mutants that no test can kill, by file. */
-export const EXPLAINED: readonly Explained[] = [];
+export const EXPLAINED: readonly Explained[] = [
+  {
+    file: "src/signing/empty-requests.ts",
+    at: "ORDER BY r.updated_at LIMIT ${maxCount} FOR UPDATE SKIP LOCKED",
+    replacement: "",
+    because: "replicas that empty the same rows write the same",
+  },
+  {
+    file: "src/signing/empty-requests.ts",
+    at: "  ORDER BY updated_at LIMIT ${maxCount} FOR UPDATE SKIP LOCKED",
+    replacement: "",
+    because: "a row that two replicas delete is deleted once",
+  },
+  {
+    file: "src/ledger/verify-ledger.ts",
+    at: "CASE WHEN state = 'credited' THEN value_micro_usd",
+    replacement: "true",
+    because: "the table refuses a waiting deposit with a value",
+  },
+];
 
 /** Returns whether an entry is about a mutant of a source. */
 export function explains(
