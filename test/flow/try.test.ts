@@ -4,6 +4,7 @@ import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { tryNetwork } from "../../src/cli/try-network.ts";
 import type { Stage, TryReport } from "../../src/cli/try-report.ts";
+import { runNetworkDoctor } from "../../src/health/doctor/network/network-doctor.ts";
 import { ALGORITHM_TRIPLES, type AlgorithmTriple } from "../../src/protocol/algorithms.ts";
 import { printed, runCli } from "../component/cli/run-cli.ts";
 import { bakedFolder } from "../support/baked-folder.ts";
@@ -68,6 +69,18 @@ describe("a trial of a network", async () => {
       };
       expect(isValidSignature(claim)).toBe(true);
     }
+  });
+
+  test("after it, the doctor dry-runs batches of signatures with halves of the client's own cryptography", async () => {
+    const settings = { LOCALNET_URL: service.access.fullnodeUrl, SUBMIT_BATCH_SIZE: "3" };
+    const findings = await runNetworkDoctor({ name: "localnet" }, settings);
+    const signature = findings.find(({ name }) => name === "dry run: signature");
+    expect(signature).toMatchObject({
+      status: "ok",
+      found: expect.stringMatching(/3 of EdDSA [\d.]+ SUI of gas, \d+ bytes, \d+ new objects, \d+ events/),
+    });
+    for (const { signatureAlgorithm } of environment.isReference ? ALGORITHM_TRIPLES : EDDSA)
+      expect(signature?.found).toContain(` of ${signatureAlgorithm} `);
   });
 
   test("a stage that the network refuses names the reference engine, and its report holds no secret", async () => {

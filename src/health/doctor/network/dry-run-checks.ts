@@ -1,80 +1,90 @@
 import { randomBytes } from "node:crypto";
-import { SimulationError } from "@mysten/sui/client";
-import { Transaction } from "@mysten/sui/transactions";
-import type { ChainCalls } from "../../../chain/calls.ts";
 import type { ChainNetwork } from "../../../chain/network.ts";
-import { type ExecutionFailure, toFailure } from "../../../chain/outcome.ts";
 import { createNetworkReader } from "../../../chain/reader.ts";
-import { createTreasuryCalls } from "../../../chain/treasury/treasury-calls.ts";
-import { deriveUserKeys, signEncryptionKey } from "../../../crypto/user-keys.ts";
-import { CURVE_ALGORITHMS } from "../../../protocol/algorithms.ts";
-import { type Finding, type HealthCheck, NotChecked, once } from "../../checks/health-check.ts";
+import { readTreasuryObject } from "../../../chain/treasury/read-treasury-object.ts";
+import {
+  ALGORITHM_TRIPLES,
+  type AlgorithmTriple,
+  CURVE_ALGORITHMS,
+  CURVES,
+  curveNumber,
+} from "../../../protocol/algorithms.ts";
+import { parseDWallet, parsePresignSession } from "../../../protocol/chain-objects.ts";
+import { type Finding, type HealthCheck, once } from "../../checks/health-check.ts";
 import type { NetworkTarget } from "./network-target.ts";
 import type { NetworkView } from "./network-view.ts";
+import { createStandInUser, type StandInUser } from "./stand-in-user.ts";
+import {
+  type DryRunOutcome,
+  describeUse,
+  nearLimits,
+  type TransactionUse,
+  textOf,
+  tryCalls,
+} from "./try-calls.ts";
 
-/** Returns the checks that dry-run each call of the service. They sign and pay nothing. */
+/**
+ * Returns the checks that dry-run each call of the service, with messages of the client's own cryptography and in full
+ * batches. They sign and pay nothing.
+ */
 export function dryRunChecks(target: NetworkTarget, view: NetworkView): HealthCheck[] {
-  const network = once(async () => {
+  const open = once(async () => {
     await view.reader();
-    return target.connect();
+    const network = await target.connect();
+    return { network, view, batches: target.batches, user: createStandInUser(network) };
   });
-  const check = (name: string, look: (network: ChainNetwork) => Promise<Finding>): HealthCheck => ({
+  const check = (name: string, look: (subject: Subject) => Promise<Finding>): HealthCheck => ({
     name,
     advice:
       "compare the published Treasury and its configuration with docs/operations/deploy.md, then check again",
-    look: async () => look(await network()),
+    look: async () => look(await open()),
   });
   return [
     check("dry run: key and DKG", lookAtDkg),
     check("dry run: presign", lookAtPresigns),
     check("dry run: share", lookAtShare),
-    check("dry run: signature", lookAtSignature),
+    check("dry run: signature", lookAtSignatures),
   ];
 }
 
-/** The result of a dry run. */
-type Outcome = { readonly kind: "done" } | { readonly kind: "failed"; readonly failure: ExecutionFailure };
-
-const MESSAGE_BYTES = 32;
-/** A placeholder for the user's half, which the coordinator stores without reading it. */
-const FILLER_BYTES = 64;
-
-async function lookAtDkg(network: ChainNetwork): Promise<Finding> {
-  const { id: networkEncryptionKeyId } = await createNetworkReader(network).networkKey();
-  const keys = deriveUserKeys(randomBytes(32), "SECP256K1");
-  const signature = signEncryptionKey(keys);
-  keys.destroy();
-  const { encryptionKey, signerPublicKey, signerAddress } = keys;
-  const filler = new Uint8Array(FILLER_BYTES);
-  const outcome = await dryRun(network, (calls) => {
-    calls.registerEncryptionKey({ curve: 0, encryptionKey, signature, signerPublicKey });
-    calls.payDkg({
-      ...{ networkEncryptionKeyId, curve: 0, encryptionKeyAddress: signerAddress, signerPublicKey },
-      ...{ userDkgMessage: filler, encryptedUserShareAndProof: filler, userPublicOutput: filler },
-      ...{ sessionBytes: randomBytes(32), requestReference: randomBytes(16) },
-    });
-  });
-  return succeeded(outcome, "the chain registers a made-up key and the Treasury pays for its DKG");
+interface Subject {
+  readonly network: ChainNetwork;
+  readonly view: NetworkView;
+  readonly user: StandInUser;
+  readonly batches: NetworkTarget["batches"];
 }
 
-async function lookAtPresigns(network: ChainNetwork): Promise<Finding> {
+async function lookAtDkg({ network, user }: Subject): Promise<Finding> {
+  const uses = new Map<string, TransactionUse>();
+  for (const curve of CURVES) {
+    const number = curveNumber(curve);
+    const { signature, encryptionKey, signerPublicKey, ...dkg } = await user.requestDkg(curve);
+    const outcome = await tryCalls(network, (calls) => {
+      calls.registerEncryptionKey({ curve: number, encryptionKey, signature, signerPublicKey });
+      calls.payDkg({ ...dkg, signerPublicKey, curve: number, requestReference: randomBytes(16) });
+    });
+    uses.set(curve, succeeded(outcome, `${curve}: a made-up key and its DKG`));
+  }
+  return judged("the chain registers a made-up key on each curve, and the Treasury pays for its DKG", uses);
+}
+
+async function lookAtPresigns({ network, batches }: Subject): Promise<Finding> {
   const { id: networkEncryptionKeyId } = await createNetworkReader(network).networkKey();
-  const names: string[] = [];
-  for (const { signatureAlgorithm, curveNumber, signatureAlgorithmNumber } of CURVE_ALGORITHMS) {
-    const outcome = await dryRun(network, (calls) =>
+  const uses = new Map<string, TransactionUse>();
+  for (const { signatureAlgorithm, curveNumber: curve, signatureAlgorithmNumber } of CURVE_ALGORITHMS) {
+    const outcome = await tryCalls(network, (calls) =>
       calls.payPresigns({
-        ...{ networkEncryptionKeyId, curve: curveNumber, signatureAlgorithm: signatureAlgorithmNumber },
-        sessionBytes: [randomBytes(32)],
+        ...{ networkEncryptionKeyId, curve, signatureAlgorithm: signatureAlgorithmNumber },
+        sessionBytes: Array.from({ length: batches.presigns }, () => randomBytes(32)),
       }),
     );
-    succeeded(outcome, signatureAlgorithm);
-    names.push(signatureAlgorithm);
+    uses.set(signatureAlgorithm, succeeded(outcome, `${batches.presigns} of ${signatureAlgorithm}`));
   }
-  return { status: "ok", found: `the Treasury pays for one of each of ${names.join(", ")}` };
+  return judged(`the Treasury pays for batches of ${batches.presigns}`, uses, "PRESIGN_BATCH_SIZE");
 }
 
-async function lookAtShare(network: ChainNetwork): Promise<Finding> {
-  const outcome = await dryRun(network, (calls) =>
+async function lookAtShare({ network }: Subject): Promise<Finding> {
+  const outcome = await tryCalls(network, (calls) =>
     calls.acceptEncryptedUserShare({
       ...{ dwalletId: unknownId(), encryptedUserSecretKeyShareId: unknownId() },
       userOutputSignature: new Uint8Array(64),
@@ -83,42 +93,138 @@ async function lookAtShare(network: ChainNetwork): Promise<Finding> {
   return aborted(outcome, "an unknown dWallet");
 }
 
-async function lookAtSignature(network: ChainNetwork): Promise<Finding> {
-  const outcome = await dryRun(network, (calls) =>
+const MESSAGE_BYTES = 32;
+/** The length of a half whose content the chain does not read. */
+const FILLER_BYTES = 64;
+
+/** Dry-runs a batch for each algorithm for which the Treasury holds a dWallet and a presign. */
+async function lookAtSignatures(subject: Subject): Promise<Finding> {
+  const { network, user, batches } = subject;
+  const held = await readHeld(subject);
+  const uses = new Map<string, TransactionUse>();
+  for (const triple of CURVE_ALGORITHMS.map(tripleOf)) {
+    const presigns = held.presigns.filter((presign) => isOf(presign, triple)).slice(0, batches.signs);
+    const [first] = presigns;
+    const dwallet = held.dwallets.find(
+      ({ curveNumber: curve, networkEncryptionKeyId }) =>
+        curve === triple.curveNumber && networkEncryptionKeyId === held.networkEncryptionKeyId,
+    );
+    if (first === undefined || dwallet === undefined) continue;
+    const message = randomBytes(MESSAGE_BYTES);
+    const { output: dwalletOutput, networkEncryptionKeyId } = dwallet;
+    const made = { triple, message, dwalletOutput, networkEncryptionKeyId, presign: first.output };
+    // One half serves the whole batch, because the chain does not read it.
+    const userSignMessage = await user.makeHalf(made);
+    const {
+      curveNumber: curve,
+      signatureAlgorithmNumber: signatureAlgorithm,
+      hashNumber: hashScheme,
+    } = triple;
+    const outcome = await tryCalls(network, (calls) => {
+      for (const { id: presignId } of presigns)
+        calls.paySign({
+          ...{
+            dwalletId: dwallet.id,
+            presignId,
+            curve,
+            signatureAlgorithm,
+            hashScheme,
+            message,
+            userSignMessage,
+          },
+          ...{ sessionBytes: randomBytes(32), requestReference: randomBytes(36) },
+        });
+    });
+    const what = `${presigns.length} of ${triple.signatureAlgorithm}`;
+    uses.set(what, succeeded(outcome, what));
+  }
+  if (uses.size === 0) return lookAtUnknownDWallet(subject);
+  return judged("the Treasury pays for halves of a made-up user", uses, "SUBMIT_BATCH_SIZE");
+}
+
+async function lookAtUnknownDWallet({ network }: Subject): Promise<Finding> {
+  const outcome = await tryCalls(network, (calls) =>
     calls.paySign({
       ...{ dwalletId: unknownId(), presignId: unknownId(), curve: 0, signatureAlgorithm: 0, hashScheme: 0 },
       ...{ message: new Uint8Array(MESSAGE_BYTES), userSignMessage: new Uint8Array(FILLER_BYTES) },
       ...{ sessionBytes: randomBytes(32), requestReference: randomBytes(16) },
     }),
   );
-  return aborted(outcome, "an unknown dWallet");
+  const { found } = aborted(outcome, "an unknown dWallet");
+  const missing =
+    "the Treasury holds no presign with a dWallet on its curve: run `tss try`, then check again for a real signature";
+  return { status: "info", found: `${found}; ${missing}` };
 }
 
-async function dryRun(network: ChainNetwork, addCalls: (calls: ChainCalls) => void): Promise<Outcome> {
-  const { core } = network.client;
-  const [capId = ""] = network.treasury.operatorCapIds;
-  const cap = (await createNetworkReader(network).ownedObjects([capId])).get(capId);
-  if (cap === undefined) throw new NotChecked("the fullnode lacks the first OperatorCap");
-  const transaction = new Transaction();
-  transaction.setSender(network.senderAddress);
-  addCalls(createTreasuryCalls(transaction, network, cap));
-  try {
-    const result = await core.simulateTransaction({ transaction, include: { effects: true } });
-    const { status } = result.Transaction ?? result.FailedTransaction;
-    return status.success ? { kind: "done" } : { kind: "failed", failure: toFailure(status.error) };
-  } catch (error) {
-    if (!(error instanceof SimulationError) || error.executionError === undefined) throw error;
-    return { kind: "failed", failure: toFailure(error.executionError) };
-  }
+/** Objects of the first page of the Treasury's tables that a signature could use. */
+interface HeldObjects {
+  /** The network's newest key, under which new presigns are made. */
+  readonly networkEncryptionKeyId: string;
+  readonly dwallets: readonly HeldDWallet[];
+  readonly presigns: readonly HeldPresign[];
 }
 
-function succeeded(outcome: Outcome, what: string): Finding {
-  if (outcome.kind === "done") return { status: "ok", found: what };
+interface HeldDWallet {
+  readonly id: string;
+  readonly curveNumber: number;
+  readonly networkEncryptionKeyId: string;
+  readonly output: Uint8Array;
+}
+
+interface HeldPresign {
+  readonly id: string;
+  readonly curveNumber: number;
+  readonly signatureAlgorithmNumber: number;
+  readonly output: Uint8Array;
+}
+
+async function readHeld({ network, view }: Subject): Promise<HeldObjects> {
+  const { dwalletsId, presignCapsId } = await readTreasuryObject(network.client, network.treasury.treasuryId);
+  const reader = await view.reader();
+  const dwallets = await reader.getObjects(await view.idsIn(dwalletsId));
+  const presigns = await reader.getObjects(await view.idsIn(presignCapsId));
+  return {
+    networkEncryptionKeyId: (await createNetworkReader(network).networkKey()).id,
+    dwallets: [...dwallets.values()].flatMap((content) => {
+      const { state, ...dwallet } = parseDWallet(content);
+      return state.kind === "Active" ? [{ ...dwallet, output: state.publicOutput }] : [];
+    }),
+    presigns: [...presigns.values()].flatMap((content) => {
+      const { state, ...presign } = parsePresignSession(content);
+      return state.kind === "Completed" ? [{ ...presign, output: state.output }] : [];
+    }),
+  };
+}
+
+type Numbers = Pick<AlgorithmTriple, "curveNumber" | "signatureAlgorithmNumber">;
+
+const isOf = (presign: Numbers, triple: Numbers): boolean =>
+  presign.curveNumber === triple.curveNumber &&
+  presign.signatureAlgorithmNumber === triple.signatureAlgorithmNumber;
+
+function tripleOf(algorithm: Numbers): AlgorithmTriple {
+  const triple = ALGORITHM_TRIPLES.find((each) => isOf(each, algorithm));
+  if (triple === undefined) throw new Error("an algorithm has no triple");
+  return triple;
+}
+
+/** Returns what a successful dry run uses. */
+function succeeded(outcome: DryRunOutcome, what: string): TransactionUse {
+  if (outcome.kind === "done") return outcome.use;
   throw new Error(`${what}: ${textOf(outcome.failure)}`);
 }
 
+/** Lists what each transaction uses. Warns if one comes close to a limit of Sui, which a batch size could lower. */
+function judged(what: string, uses: ReadonlyMap<string, TransactionUse>, batchSize?: string): Finding {
+  const found = `${what}: ${[...uses].map(([name, use]) => `${name} ${describeUse(use)}`).join("; ")}`;
+  const near = [...uses].flatMap(([name, use]) => nearLimits(use).map((limit) => `${name}: ${limit}`));
+  if (near.length === 0) return { status: "ok", found };
+  const advice = `close to a limit of Sui: ${near.join("; ")}${batchSize === undefined ? "" : `; lower ${batchSize}`}`;
+  return { status: "warn", found, advice };
+}
+
 /** An abort in Move proves that the function exists and takes these arguments. */
-function aborted(outcome: Outcome, because: string): Finding {
+function aborted(outcome: DryRunOutcome, because: string): Finding {
   if (outcome.kind === "done") throw new Error(`the call succeeds despite ${because}`);
   const { abort } = outcome.failure;
   if (abort === undefined) throw new Error(textOf(outcome.failure));
@@ -126,10 +232,6 @@ function aborted(outcome: Outcome, because: string): Finding {
     status: "ok",
     found: `the chain accepts the arguments and refuses ${because} (${abort.module}, code ${abort.code})`,
   };
-}
-
-function textOf({ message, abort }: ExecutionFailure): string {
-  return abort === undefined ? message : `${abort.module} aborts with code ${abort.code}`;
 }
 
 function unknownId(): string {

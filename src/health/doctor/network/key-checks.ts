@@ -1,3 +1,4 @@
+import { CURVES, curveNumber } from "../../../protocol/algorithms.ts";
 import { parseNetworkEncryptionKey } from "../../../protocol/chain-objects.ts";
 import { currentEpoch, networkKeysTableId } from "../../../protocol/coordinator-objects.ts";
 import { buildProtocolParameters } from "../../../protocol/parameters/build-protocol-parameters.ts";
@@ -62,9 +63,12 @@ function describe({ id, versions }: FoundKey): string {
 }
 
 function lookAtParameters(keys: readonly FoundKey[]): Finding {
-  const sizes = keys.map(({ output }) => buildProtocolParameters(0, output).length);
+  const sizes = CURVES.map((curve) => {
+    const built = keys.map(({ output }) => buildProtocolParameters(curveNumber(curve), output).length);
+    return `${curve} ${built.join(", ")} bytes`;
+  });
   return {
     status: "ok",
-    found: `built for SECP256K1 from ${keys.length === 1 ? "the key" : `each of ${keys.length} keys`}, ${sizes.join(", ")} bytes`,
+    found: `built from ${keys.length === 1 ? "the key" : `each of ${keys.length} keys`}: ${sizes.join("; ")}`,
   };
 }

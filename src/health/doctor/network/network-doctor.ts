@@ -26,7 +26,7 @@ export async function runNetworkDoctor(
   const checks = [
     ...coordinatorChecks(target, view),
     ...keyChecks(view),
-    ...sessionChecks(view),
+    ...sessionChecks(target, view),
     ...dryRunChecks(target, view),
   ];
   const redact = createRedact(target.secrets);

@@ -1,6 +1,7 @@
 import { getNetworkConfig, type IkaConfig } from "@ika.xyz/sdk";
 import { type ChainNetwork, connectNetwork, type NetworkAccess } from "../../../chain/network.ts";
 import { readConfig } from "../../../config/config.ts";
+import type { NetworkConfig } from "../../../config/networks.ts";
 import { systemClock } from "../../../lifecycle/clock.ts";
 import { CHAIN_PINS } from "../../../sdk/chain-pins.ts";
 import { Secret } from "../../../telemetry/secret.ts";
@@ -18,6 +19,11 @@ export interface NetworkTarget {
   readonly ikaConfig: IkaConfig;
   /** Connects to the network and its Treasury. Throws {@link NotChecked} if no Treasury is configured. */
   connect(): Promise<ChainNetwork>;
+  /** The maximum numbers in one transaction. */
+  readonly batches: { readonly presigns: number; readonly signs: number };
+  /** The service's own prices, and those of coins. */
+  readonly prices: NetworkConfig["prices"];
+  readonly coinPrices: NetworkConfig["deposits"]["prices"];
   /** Values that must not be shown. */
   readonly secrets: readonly Secret[];
 }
@@ -63,6 +69,9 @@ export async function findTarget(
     ikaConfig,
     fullnodeUrl: url,
     chainIdentifier: pins?.chainIdentifier,
+    batches: { presigns: network.presignBatchCount, signs: network.submitBatchCount },
+    prices: network.prices,
+    coinPrices: network.deposits.prices,
     secrets: [...secrets, ...(given === undefined ? [] : [url])],
     async connect() {
       if (access === undefined) throw new NotChecked(`no Treasury is configured for ${name}: ${missing}`);

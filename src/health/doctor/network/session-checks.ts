@@ -1,3 +1,5 @@
+import { PROTOCOLS, type PricedOperation, totalPrice } from "../../../chain/treasury/read-prices.ts";
+import type { SessionPrice } from "../../../chain/treasury/treasury-reader.ts";
 import {
   CURVE_ALGORITHMS,
   CURVES,
@@ -6,17 +8,25 @@ import {
 } from "../../../protocol/algorithms.ts";
 import { parseStruct } from "../../../protocol/chain-objects.ts";
 import { PresignSession } from "../../../protocol/chain-structs.ts";
+import { formatDollars } from "../../../protocol/money.ts";
 import { PRESIGN_VERSION, presignVersion } from "../../../protocol/presign-version.ts";
-import type { Finding, HealthCheck } from "../../checks/health-check.ts";
+import { signPrice } from "../../../protocol/price-table.ts";
+import { type Finding, type HealthCheck, NotChecked } from "../../checks/health-check.ts";
+import type { NetworkTarget } from "./network-target.ts";
 import type { CoordinatorState, NetworkView } from "./network-view.ts";
 
-/** Returns the checks of the network's session prices and its presigns. */
-export function sessionChecks(view: NetworkView): HealthCheck[] {
+/** Returns the checks of the network's session prices, also against the service's own, and of its presigns. */
+export function sessionChecks(target: NetworkTarget, view: NetworkView): HealthCheck[] {
   return [
     {
       name: "prices",
       advice: "the network refuses sessions without a price; wait until its validators have set one",
       look: async () => lookAtPrices(await view.state()),
+    },
+    {
+      name: "own prices",
+      advice: "the prices of the network cannot be read, see above",
+      look: async () => lookAtOwnPrices(target, await view.state()),
     },
     {
       name: "presigns",
@@ -26,41 +36,89 @@ export function sessionChecks(view: NetworkView): HealthCheck[] {
   ];
 }
 
-/** The protocols' numbers in the coordinator's prices. */
-const DKG = 9;
-const PRESIGN = 5;
-const SIGN = 6;
 const UNITS_PER_COIN = 1e9;
 
-function lookAtPrices({ pricing_and_fee_manager: manager }: CoordinatorState): Finding {
-  const entries = manager.current.pricing_map.contents;
-  const priceOf = (curve: number, algorithm: number | null, protocol: number): string | undefined => {
-    const value = entries.find(
-      ({ key }) => key.curve === curve && key.signature_algorithm === algorithm && key.protocol === protocol,
-    )?.value;
-    if (value === undefined) return undefined;
-    const sui =
-      BigInt(value.gas_fee_reimbursement_sui) + BigInt(value.gas_fee_reimbursement_sui_for_system_calls);
-    return `${inCoins(BigInt(value.fee_ika))} IKA + ${inCoins(sui)} SUI`;
-  };
+function lookAtPrices(state: CoordinatorState): Finding {
   const missing: string[] = [];
-  const say = (what: string, price: string | undefined): string[] => {
-    if (price === undefined) missing.push(what);
-    return price === undefined ? [] : [`${what} ${price}`];
-  };
-  const found = [
-    ...CURVES.flatMap((curve, number) => say(`${curve} DKG`, priceOf(number, null, DKG))),
-    ...CURVE_ALGORITHMS.flatMap(({ signatureAlgorithm, curveNumber, signatureAlgorithmNumber }) => [
-      ...say(`${signatureAlgorithm} presign`, priceOf(curveNumber, signatureAlgorithmNumber, PRESIGN)),
-      ...say(`${signatureAlgorithm} signature`, priceOf(curveNumber, signatureAlgorithmNumber, SIGN)),
-    ]),
-  ];
+  const found = operationsOf(state).flatMap(({ name, price }) => {
+    if (price === undefined) missing.push(name);
+    return price === undefined ? [] : [`${name} ${inCoins(price.ika)} IKA + ${inCoins(price.sui)} SUI`];
+  });
   if (missing.length === 0) return { status: "ok", found: found.join("; ") };
   return {
     status: "warn",
     found: `no price for ${missing.join(", ")}${found.length === 0 ? "" : `; ${found.join("; ")}`}`,
     advice: "the network refuses these sessions until its validators have set a price",
   };
+}
+
+/** Compares what the service charges with what the network takes for it. Both are without gas. */
+function lookAtOwnPrices({ prices, coinPrices }: NetworkTarget, state: CoordinatorState): Finding {
+  const [ikaPicoUsd, suiPicoUsd] = [coinPrices.fixed.get("IKA"), coinPrices.fixed.get("SUI")];
+  if (ikaPicoUsd === undefined || suiPicoUsd === undefined)
+    throw new NotChecked("BILLING_USD_PRICES has no price of SUI and IKA to compare with");
+  const costOf = (name: string): bigint | undefined => {
+    const price = operationsOf(state).find((each) => each.name === name)?.price;
+    return price && price.ika * ikaPicoUsd + price.sui * suiPicoUsd;
+  };
+  const rows = [
+    ...CURVES.map((curve) => ({
+      ...{ what: `a DKG on ${curve}`, chargedMicroUsd: prices.dkgMicroUsd, costs: [costOf(`${curve} DKG`)] },
+    })),
+    ...CURVE_ALGORITHMS.map(({ signatureAlgorithm: algorithm }) => ({
+      what: `a signature with ${algorithm}`,
+      chargedMicroUsd: signPrice(prices, algorithm),
+      costs: [costOf(`${algorithm} presign`), costOf(`${algorithm} signature`)],
+    })),
+  ].flatMap(({ costs, ...row }) => {
+    const known = costs.filter((cost) => cost !== undefined);
+    if (known.length < costs.length) return [];
+    const sum = known.reduce((total, cost) => total + cost, 0n);
+    const costMicroUsd = (sum + PICO_PER_MICRO_UNIT - 1n) / PICO_PER_MICRO_UNIT;
+    return [{ ...row, costMicroUsd }];
+  });
+  const shown = (some: typeof rows): string =>
+    some
+      .map(
+        ({ what, chargedMicroUsd, costMicroUsd }) =>
+          `${what} costs ${formatDollars(costMicroUsd)} and is charged at ${formatDollars(chargedMicroUsd)}`,
+      )
+      .join("; ");
+  const losing = rows.filter(({ chargedMicroUsd, costMicroUsd }) => chargedMicroUsd < costMicroUsd);
+  if (losing.length === 0) return { status: "ok", found: shown(rows) };
+  return {
+    status: "warn",
+    found: shown(losing),
+    advice:
+      "raise BILLING_PRICE_SIGN_MICRO_USD, BILLING_PRICE_SIGN_BY_ALGORITHM_MICRO_USD or BILLING_PRICE_DKG_MICRO_USD",
+  };
+}
+
+/** 10^9 units of a coin, and 10^6 pico-USD in a micro-USD. */
+const PICO_PER_MICRO_UNIT = 10n ** 15n;
+
+/** Returns every operation that the service pays for, with the network's price if there is one. */
+function operationsOf({ pricing_and_fee_manager: manager }: CoordinatorState): PricedName[] {
+  const entries = manager.current.pricing_map.contents;
+  const priceOf = (operation: PricedOperation, curve: number, algorithm: number | null) => {
+    const entry = entries.find(
+      ({ key }) =>
+        key.curve === curve && key.signature_algorithm === algorithm && key.protocol === PROTOCOLS[operation],
+    );
+    return entry && totalPrice(entry.value);
+  };
+  return [
+    ...CURVES.map((curve, number) => ({ name: `${curve} DKG`, price: priceOf("dkg", number, null) })),
+    ...CURVE_ALGORITHMS.flatMap(({ signatureAlgorithm, curveNumber, signatureAlgorithmNumber: number }) => [
+      { name: `${signatureAlgorithm} presign`, price: priceOf("presign", curveNumber, number) },
+      { name: `${signatureAlgorithm} signature`, price: priceOf("sign", curveNumber, number) },
+    ]),
+  ];
+}
+
+interface PricedName {
+  readonly name: string;
+  readonly price: SessionPrice | undefined;
 }
 
 async function lookAtPresigns(view: NetworkView): Promise<Finding> {
