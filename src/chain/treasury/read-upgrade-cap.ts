@@ -1,12 +1,13 @@
 import { bcs } from "@mysten/sui/bcs";
 import type { SuiGrpcClient } from "@mysten/sui/grpc";
+import { networkTraits } from "../../protocol/network-traits.ts";
 
 /**
  * Returns the current holder of a package's UpgradeCap, who can upgrade the package. It finds the cap in the
  * transaction that published the package.
  */
 export async function readUpgradeCap(
-  { core }: Pick<SuiGrpcClient, "core">,
+  { core, network }: Pick<SuiGrpcClient, "core" | "network">,
   packageId: string,
 ): Promise<UpgradeCapHolder> {
   const { objects } = await core.getObjects({
@@ -15,7 +16,9 @@ export async function readUpgradeCap(
   });
   const [found] = objects;
   if (found === undefined || found instanceof Error)
-    return { kind: "unknown", why: "the package was not found" };
+    return networkTraits(network).isDevelopment
+      ? { kind: "built-in" }
+      : { kind: "unknown", why: "the package was not found" };
   if (!found.previousTransaction) return { kind: "unknown", why: "the package has no transaction" };
   const published = await core
     .getTransaction({ digest: found.previousTransaction, include: { effects: true, objectTypes: true } })
@@ -47,6 +50,8 @@ export type UpgradeCapHolder =
     }
   /** The cap no longer exists or is wrapped in another object, so its holder is unknown. */
   | { readonly kind: "destroyed"; readonly capId: string }
+  /** A local network's own Treasury has no published package, and so no cap. */
+  | { readonly kind: "built-in" }
   | { readonly kind: "unknown"; readonly why: string };
 
 const UpgradeCap = bcs.struct("UpgradeCap", {

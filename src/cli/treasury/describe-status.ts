@@ -94,6 +94,8 @@ function describeUpgradeCap(cap: UpgradeCapHolder): string {
       return `${cap.capId}, held by ${cap.holder}; ${POLICIES[cap.policy] ?? `policy ${cap.policy}`}`;
     case "destroyed":
       return `${cap.capId} no longer exists, or is inside another object`;
+    case "built-in":
+      return "none: the package is built into the local network, and nobody can upgrade it";
     case "unknown":
       return `unknown: ${cap.why}`;
   }

@@ -52,6 +52,13 @@ afterAll(async () => {
   shell.remove();
 });
 
+it("the status of a local network's own Treasury says that nobody can upgrade its package", async () => {
+  const own = await shell.done("status");
+  expect(own).toContain(`treasury      ${harness.net.treasury.treasuryId}`);
+  expect(own).toContain("UpgradeCap    none: the package is built into the local network");
+  expect(own).not.toMatch(/not found|unknown/);
+});
+
 const as = (key: keyof typeof keys) => ["--treasury", treasury, "--key-file", keys[key], "--yes"];
 const status = () => shell.done("status", "--treasury", treasury);
 

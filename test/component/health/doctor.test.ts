@@ -71,7 +71,7 @@ describe("the doctor", { timeout: TIMEOUT_MS }, () => {
     ]);
     const holders = finding(findings, "treasury holders");
     expect(holders).toMatchObject({ status: "info" });
-    expect(holders?.found).toContain(`AdminCap: ${hotWallet.toSuiAddress()}; UpgradeCap: unknown`);
+    expect(holders?.found).toContain(`AdminCap: ${hotWallet.toSuiAddress()}; UpgradeCap: nobody`);
   });
 
   it("names every fault of the configuration, and skips the checks that depend on it", async () => {
