@@ -64,17 +64,21 @@ describe.skipIf(test === undefined)("a service on a database", () => {
     }
   });
 
-  it("does not start with a fullnode of another chain than the database's", async () => {
-    const rows = "SELECT * FROM known_network";
-    const owner = await openTestClient({ connectionString: test!.url });
-    const { rows: known } = await owner.query<{ chain_id: string }>(rows);
-    try {
-      await expect(startAppInProcess({ DATABASE_URL: test!.url, DATABASE_POOL_SIZE: "2" })).rejects.toThrow(
-        `the database belongs to another localnet: chain ${known[0]?.chain_id}, and the fullnode serves `,
-      );
-      expect((await owner.query(rows)).rows).toEqual(known);
-    } finally {
-      await owner.end();
-    }
-  });
+  it.each(["all", "worker", "api"])(
+    "does not start, as process type %s, with a fullnode of another chain than the database's",
+    async (processType) => {
+      const rows = "SELECT * FROM known_network";
+      const owner = await openTestClient({ connectionString: test!.url });
+      const { rows: known } = await owner.query<{ chain_id: string }>(rows);
+      try {
+        const settings = { DATABASE_URL: test!.url, DATABASE_POOL_SIZE: "2", PROCESS_TYPE: processType };
+        await expect(startAppInProcess(settings)).rejects.toThrow(
+          `the database belongs to another localnet: chain ${known[0]?.chain_id}, and the fullnode serves `,
+        );
+        expect((await owner.query(rows)).rows).toEqual(known);
+      } finally {
+        await owner.end();
+      }
+    },
+  );
 });
