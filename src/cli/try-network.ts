@@ -142,7 +142,9 @@ export async function tryNetwork(options: TryOptions): Promise<TryReport> {
       await run(name, expected, async (found) => {
         const { onProgress } = found;
         const made = await client.onboard({ seed, curve }, onProgress && { onProgress });
-        secrets.push(new Secret(made.userSecretKeyShareHex));
+        // The share begins with its length, which a text may omit.
+        const share = made.userSecretKeyShareHex;
+        secrets.push(new Secret(share), new Secret(share.slice(-SCALAR_DIGITS)));
         keys.set(curve, made);
         const { dwallet, txDigests, publicKeyHex, encryptedUserSecretKeyShareId } = made;
         found.ids = { dwalletId: dwallet.id, encryptedUserSecretKeyShareId, publicKeyHex };
@@ -270,6 +272,7 @@ type Findings = {
   -readonly [Name in "ids" | "cost" | "transactions" | "objects"]?: Stage[Name];
 } & { onProgress?: (step: string) => void };
 
+const SCALAR_DIGITS = 64;
 const MESSAGE = new TextEncoder().encode("tss try");
 
 async function judge(
