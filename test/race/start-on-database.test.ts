@@ -3,6 +3,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import { generateApiKey } from "../../src/access/api-key.ts";
 import { loadConfig } from "../../src/config/config.ts";
 import { openDatabase } from "../../src/store/open-database.ts";
+import { payPresigns, startHarness } from "../component/localnet/harness.ts";
 import { startAppInProcess } from "../support/app-in-process.ts";
 import { silentLog } from "../support/database.ts";
 import { environment } from "../support/environment.ts";
@@ -81,4 +82,31 @@ describe.skipIf(test === undefined)("a service on a database", () => {
       }
     },
   );
+
+  it("names a database that is behind the chain, as an api process too, and stays up for callers", async () => {
+    const behind = (await testDatabase())!;
+    const harness = await startHarness();
+    const settings = { DATABASE_URL: behind.url, DATABASE_POOL_SIZE: "2", LOCALNET_URL: harness.net.url };
+    const ready = async (url: string) =>
+      (await (await fetch(`${url}/v1/ready`)).json()) as {
+        status: string;
+        checks: { name: string; reason?: string }[];
+      };
+    try {
+      const worker = await startAppInProcess({ ...settings, PROCESS_TYPE: "worker" });
+      expect((await ready(worker.url)).status).toBe("ready");
+      await worker.stop();
+      await harness.run((tx) => payPresigns(harness, tx));
+      const api = await startAppInProcess({ ...settings, PROCESS_TYPE: "api" });
+      const { status, checks } = await ready(api.url);
+      await api.stop();
+      expect([status, checks.filter(({ reason }) => reason !== undefined).map(({ name }) => name)]).toEqual([
+        ...["degraded", ["lanes"]],
+      ]);
+      expect(checks.find(({ name }) => name === "lanes")?.reason).toContain("tss reconcile");
+    } finally {
+      await harness.close();
+      await behind.drop();
+    }
+  });
 });

@@ -15,6 +15,8 @@ const OPTIONS = {
   count: defaulted("<count>", "how many", count(1, 9), "3"),
   json: flag("print JSON"),
 };
+/** Commands that use neither a database nor a service. */
+const ALONE = ["serve", "localnet", "localnet faucet", "demo", "config", "version"];
 // Help loads the modules of every command.
 beforeAll(() => runCli(["help"]), 60_000);
 
@@ -135,6 +137,27 @@ describe("help", () => {
     expect(key.out).toContain("usage: tss key create --project <id> --name <name> [options]");
     expect(await runCli(["help", "key", "create"])).toEqual(key);
     expect((await runCli(["key", "--help"])).out).toContain("usage: tss key <create|list|");
+  });
+
+  it("has --direct where the guide for operators says so", async () => {
+    const guide = readSource("docs/operations/deploy.md").text;
+    const named = guide.split("\n\n").find((paragraph) => paragraph.includes("They take neither option."))!;
+    const neither = [...named.matchAll(/`([^`]+)`/g)].map(([, name]) => name);
+    expect(neither).toHaveLength(6);
+    const without = [...neither, ...ALONE];
+    const rows = [...guide.matchAll(/^\| (`tss [^|]*) \| (.*) \|$/gm)];
+    expect(rows.length).toBeGreaterThan(20);
+    for (const [, cell = "", says = ""] of rows) {
+      let noun = "";
+      for (const [, code = ""] of cell.matchAll(/`([^`]+)`/g)) {
+        const name = code.startsWith("tss ") ? code.slice(4) : `${noun} ${code}`;
+        noun = name.split(" ")[0]!;
+        const isRemote = says.includes("running service") || noun === "treasury";
+        const { out } = await runCli(["help", ...name.split(" ")]);
+        const hasDirect = out.includes("  --direct ");
+        expect([name, hasDirect]).toEqual([name, !isRemote && !without.includes(name)]);
+      }
+    }
   });
 
   it("lists every command on its own line, and has help for each", async () => {
