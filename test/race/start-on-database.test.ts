@@ -66,7 +66,7 @@ describe.skipIf(test === undefined)("a service on a database", () => {
   });
 
   it.each(["all", "worker", "api"])(
-    "does not start, as process type %s, with a fullnode of another chain than the database's",
+    "does not start with a fullnode of another chain than the database's, as process type %s",
     async (processType) => {
       const rows = "SELECT * FROM known_network";
       const owner = await openTestClient({ connectionString: test!.url });
