@@ -36,11 +36,11 @@ export async function reconcile(options: ReconcileOptions): Promise<Reconciliati
   // Nothing may be sent before everything is recorded, even by a process that starts after this one has died.
   for (const { digest } of lost.slice(-1))
     for (const laneId of network.treasury.operatorCapIds) await markForeignUse(database, { laneId, digest });
-  if (!deposits && lost.some(({ sender }) => sender !== network.senderAddress))
+  const ownAddresses = [network.senderAddress, network.gasOwnerAddress];
+  if (!deposits && lost.some(({ sender }) => !ownAddresses.includes(sender)))
     throw new Error(
       "BILLING_DEPOSIT_MASTER_SEED_HEX: coins were swept since the copy was made; set the seed",
     );
-  const ownAddresses = [network.senderAddress, network.gasOwnerAddress];
   const sweeps = deposits && createSweepRebuilder({ deposits, reader, ownAddresses });
   // Later deposits may have paid for later signatures.
   if (sweeps) for (const transaction of lost) await sweeps.putBackDeposits(database, transaction);

@@ -122,6 +122,25 @@ describe("the lanes", () => {
     expect(service.alarms).toEqual([]);
   });
 
+  it("continue after a restore to a time before their gas became coins", async () => {
+    const secret = new Uint8Array(32).fill(9);
+    await payFunds(harness, Ed25519Keypair.fromSecretKey(secret).toSuiAddress(), 10_000_000_000n);
+    service = await startChainService(database, harness.net, { gasStationSecret: secret });
+    await until("(SELECT DISTINCT lane_id FROM gas_coin WHERE NOT merged) AS lanes", 4);
+    const known = await count("chain_transaction WHERE state = 'landed'");
+    await service.stop();
+    await database.query("DELETE FROM chain_transaction");
+    await database.query("DELETE FROM gas_coin");
+    service = await startChainService(database, harness.net, {
+      gasStationSecret: secret,
+      afterRestore: true,
+    });
+    expect(await count("chain_transaction WHERE state = 'landed'")).toBe(known);
+    await requestPresigns(database, bucket(), 1);
+    await until("presign WHERE state = 'ready'", 1);
+    expect(service.alarms).toEqual([]);
+  });
+
   it("make a coin of the whole address balance if they have coins to pay for it", async () => {
     const owner = hotWallet.toSuiAddress();
     await payFunds(harness, owner, 1_000_000_000n);
