@@ -4,11 +4,13 @@ import { Transaction } from "@mysten/sui/transactions";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type ChainNetwork, connectNetwork } from "../../../../src/chain/network.ts";
 import { createNetworkReader, type NetworkReader } from "../../../../src/chain/reader.ts";
+import type { SignedTransaction } from "../../../../src/chain/submit/build-transaction.ts";
+import { createLanes } from "../../../../src/chain/submit/lane.ts";
 import { sendTransaction } from "../../../../src/chain/submit/send-transaction.ts";
 import { systemClock } from "../../../../src/lifecycle/clock.ts";
 import { localnetHotWalletSecret } from "../../../../src/localnet/seed.ts";
 import { Secret } from "../../../../src/telemetry/secret.ts";
-import { type Harness, startHarness } from "../../localnet/harness.ts";
+import { type Harness, payFunds, startHarness } from "../../localnet/harness.ts";
 
 let harness: Harness;
 let network: ChainNetwork;
@@ -38,9 +40,9 @@ async function signed(amount: number) {
   tx.transferObjects([tx.splitCoins(tx.gas, [amount])], network.senderAddress);
   const bytes = await tx.build({ client: network.client });
   const { signature } = await network.hotWallet!.signTransaction(bytes);
-  return { digest: await tx.getDigest(), bytes, signatures: [signature] };
+  return { digest: await tx.getDigest(), sender: network.senderAddress, bytes, signatures: [signature] };
 }
-const send = (stored: Awaited<ReturnType<typeof signed>>) => sendTransaction(network, reader, stored);
+const send = (stored: SignedTransaction) => sendTransaction(network, reader, stored);
 
 describe("a stored transaction", () => {
   it("has the first outcome, however often it is sent", async () => {
@@ -71,5 +73,27 @@ describe("a stored transaction", () => {
       effects: async (digest) => (digest === foreign.digest ? undefined : reader.effects(digest)),
     };
     await expect(sendTransaction(network, lagging, stored)).rejects.toThrow(/no outcome yet/);
+  });
+
+  it("without coins for its gas lands once, and is dead after its last epoch", async () => {
+    await payFunds(harness, network.gasOwnerAddress, 1_000_000_000n);
+    const [lane] = createLanes(network, reader);
+    const [operatorCap] = (await reader.ownedObjects([lane!.id])).values();
+    const redeem = (amount: bigint) =>
+      lane!.build(
+        { operatorCap: operatorCap!, gasCoins: [] },
+        { addCalls: (calls) => calls.redeemGas(amount), sender: network.gasOwner, gas: "address balance" },
+        "dry-run",
+      );
+    const [stored, same, late] = [await redeem(5n), await redeem(5n), await redeem(5n)];
+    const first = await send(stored);
+    expect(first.kind).toBe("landed");
+    expect(await send(stored)).toEqual(first);
+    expect((await send(same)).kind).toBe("landed");
+    const { balance } = await harness.client.getBalance({ owner: network.gasOwnerAddress });
+    expect(BigInt(balance.addressBalance)).toBeLessThan(1_000_000_000n - 2n * 5n);
+    const { epoch } = await reader.epoch();
+    for (let passed = 0; passed < 2; passed++) await harness.net.controls.advanceEpoch();
+    expect(await send(late)).toEqual({ kind: "dead", reason: `its last epoch ${epoch + 1n} has ended` });
   });
 });
