@@ -8,6 +8,7 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } f
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { parseArgs } from "node:util";
+import { addCommonJs } from "./pack-client/commonjs.ts";
 import { copyEmbedded, embeddedPackage, importCopies } from "./pack-client/embedded-package.ts";
 import { moduleClosure } from "./pack-client/module-closure.ts";
 
@@ -46,7 +47,7 @@ try {
     stdio: ["ignore", "ignore", "inherit"],
   });
   const staged = path.join(folder, "package");
-  const manifest = stage(dist, staged);
+  const manifest = await stage(dist, staged);
   mkdirSync(destination, { recursive: true });
   execFileSync("npm", ["pack", "--ignore-scripts", "--silent", "--pack-destination", destination], {
     cwd: staged,
@@ -58,7 +59,7 @@ try {
 }
 
 /** Lays the package out in a folder. */
-function stage(dist: string, staged: string): { name: string; version: string } {
+async function stage(dist: string, staged: string): Promise<{ name: string; version: string }> {
   const service = JSON.parse(readFileSync(path.join(ROOT, "package.json"), "utf8")) as {
     version: string;
     license: string;
@@ -94,12 +95,25 @@ function stage(dist: string, staged: string): { name: string; version: string } 
     // The service has an exact version of what its users may choose.
     return [name, name === EMBEDDED.name ? `^${version}` : version];
   };
+  // For tools that do not read "exports".
+  const folders = Object.keys(ENTRIES).flatMap((entry) => (entry === "." ? [] : [entry.slice(2)]));
+  for (const name of folders) {
+    const module = `../dist/cjs/${ENTRIES[`./${name}`]}`;
+    mkdirSync(path.join(staged, name));
+    const place = { main: `${module}.js`, types: `${module}.d.ts` };
+    writeFileSync(path.join(staged, name, "package.json"), `${JSON.stringify(place, null, 2)}\n`);
+  }
   // A package that only one entry imports is an optional peer: users of that entry install it.
   const isPeer = (name: string): boolean =>
     service.peerDependencies[name] !== undefined || name === EMBEDDED.name;
   const peers = [...closure.packages].filter(isPeer);
   const needed = [...closure.packages].filter((name) => !peers.includes(name)).sort();
   const optional = [...closure.optionalPackages, ...peers].sort();
+  await addCommonJs(staged, {
+    modules: Object.values(ENTRIES),
+    packages: { needed: new Set(needed), peers: new Set(optional) },
+    nodeModules: path.join(ROOT, "node_modules"),
+  });
   const manifest = {
     name: "threshold-signing-client",
     version: service.version,
@@ -107,6 +121,8 @@ function stage(dist: string, staged: string): { name: string; version: string } 
     license: service.license,
     ...(service.repository && { repository: service.repository }),
     type: "module",
+    main: `./dist/cjs/${ENTRIES["."]}.js`,
+    types: `./dist/cjs/${ENTRIES["."]}.d.ts`,
     sideEffects: false,
     engines: service.engines,
     keywords: ["mpc", "threshold-signatures", "ika", "dwallet", "sui", "client"],
@@ -114,12 +130,16 @@ function stage(dist: string, staged: string): { name: string; version: string } 
       ...Object.fromEntries(
         Object.entries(ENTRIES).map(([entry, module]) => [
           entry,
-          { types: `./dist/${module}.d.ts`, default: `./dist/${module}.js` },
+          {
+            import: { types: `./dist/${module}.d.ts`, default: `./dist/${module}.js` },
+            require: { types: `./dist/cjs/${module}.d.ts`, default: `./dist/cjs/${module}.js` },
+            default: `./dist/${module}.js`,
+          },
         ]),
       ),
       "./package.json": "./package.json",
     },
-    files: ["dist", "docs"],
+    files: ["dist", "docs", ...folders],
     dependencies: Object.fromEntries(needed.map(versionOf)),
     ...(optional.length > 0 && {
       peerDependencies: Object.fromEntries(optional.map(versionOf)),
