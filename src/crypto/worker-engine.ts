@@ -1,8 +1,11 @@
 import type { CryptoEngine } from "./engine.ts";
 import { nodeEngineThread, type StartEngineThread, webEngineThread } from "./engine-thread.ts";
-import { ENGINE_WORKER_PROGRAM } from "./engine-worker-program.ts";
 import { nodeThreads } from "./node-threads.ts";
-import { createWorkerEngineOn, type WorkerEngineOptions } from "./worker-engine-on.ts";
+import {
+  createLateWorkerEngine,
+  createWorkerEngineOn,
+  type WorkerEngineOptions,
+} from "./worker-engine-on.ts";
 
 /**
  * Creates an engine on workers, for Node (`worker_threads`) and browsers (Web Worker). The caller's thread stays free.
@@ -29,14 +32,20 @@ export function createWorkerEngine(
   options: WorkerEngineOptions & {
     /**
      * The URL of the workers' program, the package's file `worker-program.js`, for a page that forbids `blob:`. Default:
-     * the text of the program, which is a part of this entry.
+     * the text of the program, which this package contains.
      */
     readonly programUrl?: string | URL | undefined;
   } = {},
 ): CryptoEngine {
   const { programUrl } = options;
-  const program = programUrl === undefined ? ENGINE_WORKER_PROGRAM : absoluteUrl(programUrl);
-  return createWorkerEngineOn(startEngineThread(program), options);
+  if (programUrl !== undefined)
+    return createWorkerEngineOn(startEngineThread(absoluteUrl(programUrl)), options);
+  // 150 kB of text: a bundler makes a chunk of it, which a page loads with the first call.
+  const load = async () => {
+    const { ENGINE_WORKER_PROGRAM } = await import("./engine-worker-program.ts");
+    return startEngineThread(ENGINE_WORKER_PROGRAM);
+  };
+  return createLateWorkerEngine(load, options);
 }
 
 /** Starts workers from the URL of a module or from the text of a script. Nothing is started before the first call. */

@@ -10,7 +10,7 @@ import { ENGINE_WORKER_PROGRAM } from "../../../src/crypto/engine-worker-program
 import { createInlineEngine } from "../../../src/crypto/inline-engine.ts";
 import { SecretBytes } from "../../../src/crypto/secret-bytes.ts";
 import { createWorkerEngine, startEngineThread } from "../../../src/crypto/worker-engine.ts";
-import { createWorkerEngineOn } from "../../../src/crypto/worker-engine-on.ts";
+import { createLateWorkerEngine, createWorkerEngineOn } from "../../../src/crypto/worker-engine-on.ts";
 import type { Form, FormGroup } from "../../../src/protocol/class-groups/forms.ts";
 import {
   type RecordedHalf,
@@ -194,6 +194,15 @@ describe("without a worker, the engine works on the caller's thread and reports 
     await engine.ready();
     expect(sha256(await engine.createSignMessage(inputOf(eddsa)))).toBe(eddsa.halfSha256Hex);
     expect(told.map(String)).toEqual(["Error: none here"]);
+    await engine.close();
+    await expect(engine.createSignMessage(inputOf(eddsa))).rejects.toThrow("closed");
+  });
+  test("because their program cannot be loaded", async () => {
+    const told: unknown[] = [];
+    const load = () => Promise.reject(new Error("no chunk"));
+    const engine = createLateWorkerEngine(load, { onFallback: (cause) => told.push(cause) });
+    expect(sha256(await engine.createSignMessage(inputOf(eddsa)))).toBe(eddsa.halfSha256Hex);
+    expect(told.map(String)).toEqual(["Error: no chunk"]);
     await engine.close();
     await expect(engine.createSignMessage(inputOf(eddsa))).rejects.toThrow("closed");
   });
