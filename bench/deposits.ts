@@ -4,6 +4,7 @@
  * the addresses. `npx tsx bench/deposits.ts [--addresses 10000] [--seconds 60]`; PostgreSQL as in TEST_DATABASE_URL,
  * else 127.0.0.1.
  */
+
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
@@ -14,6 +15,7 @@ import { createDepositWatcher } from "../src/billing/deposits/watch-deposits.ts"
 import { type CheckpointReader, createCheckpointReader } from "../src/chain/checkpoint-reader.ts";
 import { connectNetwork } from "../src/chain/network.ts";
 import { createPaymentReader } from "../src/chain/payment-reader.ts";
+import { createLocalSignals } from "../src/coordination/local-signals.ts";
 import { systemClock } from "../src/lifecycle/clock.ts";
 import { startLocalnet } from "../src/localnet/localnet.ts";
 import { localnetHotWalletSecret } from "../src/localnet/seed.ts";
@@ -115,7 +117,7 @@ try {
          due_at = now() + random() * $1::float8 * interval '1 second'`,
       [paceSeconds],
     );
-    const options = { pollMs: POLL_MS, clock: systemClock, log: silentLog };
+    const options = { pollMs: POLL_MS, signals: createLocalSignals(), clock: systemClock, log: silentLog };
     const loops = [
       createDepositWatcher(deposits, options),
       ...(reader ? [createCheckpointFollower(deposits, { ...options, reader })] : []),

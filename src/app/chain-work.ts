@@ -12,7 +12,7 @@ import { prepareLanes } from "../chain/submit/prepare-lanes.ts";
 import { createSubmitter } from "../chain/submit/submitter.ts";
 import { createTreasuryReader } from "../chain/treasury/treasury-reader.ts";
 import type { NetworkConfig } from "../config/networks.ts";
-import type { Signals } from "../coordination/signals.ts";
+import { idleRestMs, type Signals } from "../coordination/signals.ts";
 import { topics } from "../coordination/topics.ts";
 import type { NamedLoop } from "../lifecycle/start-loops.ts";
 import type { ServiceMetrics } from "../observe/service-metrics.ts";
@@ -82,6 +82,7 @@ export async function createChainWork(options: ChainWorkOptions): Promise<NamedL
     onMixUp: options.observe?.onMixUp,
     kinds: sessionKinds(options),
     wakeOn: (wake) => signals.subscribe(topics.landed(network.name), wake),
+    idleMs: (shortestMs) => idleRestMs(signals, shortestMs),
     ...traced,
     ...pace,
   });

@@ -14,8 +14,9 @@ export function openCoordination(
 ): Coordination {
   if (redisUrl !== undefined) return createRedisCoordination({ url: redisUrl.reveal(), log });
   // The embedded database has only one process.
-  if (databaseUrl !== undefined) log.warn({}, ALONE);
-  return createLocalCoordination();
+  const isAlone = databaseUrl === undefined;
+  if (!isAlone) log.warn({}, ALONE);
+  return createLocalCoordination(undefined, isAlone);
 }
 
 const ALONE =

@@ -61,11 +61,11 @@ export async function takeDeposits(options: TakeDepositsOptions): Promise<TakenD
     pricedCoins,
     priceLoops,
     watchLoops: [
-      { name: "deposits", loop: createDepositWatcher(deposits, { pollMs, clock, log }) },
+      { name: "deposits", loop: createDepositWatcher(deposits, { pollMs, signals, clock, log }) },
       { name: "waiting deposits", loop: createWaitingCredit(deposits, { clock, log }) },
       {
         name: "checkpoints",
-        loop: createCheckpointFollower(deposits, { reader: checkpoints, pollMs, clock, log }),
+        loop: createCheckpointFollower(deposits, { reader: checkpoints, pollMs, signals, clock, log }),
       },
       {
         name: "deposit addresses",
@@ -84,7 +84,7 @@ export interface TakeDepositsOptions {
   readonly config: DepositsConfig;
   /** What a process with the keys announced. Undefined in such a process. */
   readonly announced?: Pick<AnnouncedNetwork, "takesDeposits"> | undefined;
-  readonly signals: Pick<Signals, "notify" | "subscribe">;
+  readonly signals: Pick<Signals, "notify" | "subscribe" | "isComplete">;
   readonly log: Pick<Log, "info" | "warn" | "error">;
 }
 

@@ -1,5 +1,5 @@
 import { type SpanContext, SpanKind } from "@opentelemetry/api";
-import { createBackgroundLoop } from "../lifecycle/background-loop.ts";
+import { createBackgroundLoop, type PassResult } from "../lifecycle/background-loop.ts";
 import type { Clock } from "../lifecycle/clock.ts";
 import type { MixUpReport } from "../protocol/bind-answers.ts";
 import type { ChainReader } from "../protocol/chain-reader.ts";
@@ -33,8 +33,8 @@ export function createSettler(options: SettlerOptions): Settler {
     log,
     tracer = NO_TRACER,
     intervalMs = DEFAULT_INTERVAL_MS,
+    idleMs = (shortestMs) => shortestMs,
   } = options;
-  let idleUntilMs = 0;
   const pausedUntilMs = new Map<string, number>();
   /** The position of the next pass, by kind. */
   const nextAfter = new Map<SessionKind, string>();
@@ -46,33 +46,22 @@ export function createSettler(options: SettlerOptions): Settler {
     maxBackoffMs: MAX_BACKOFF_MS,
     log,
   });
-  const unsubscribe = options.wakeOn?.(wake);
+  const unsubscribe = options.wakeOn?.(() => loop.wake());
   return {
     start: () => loop.start(),
-    wake,
+    wake: () => loop.wake(),
     async stop() {
       unsubscribe?.();
       await loop.stop();
     },
   };
 
-  function wake(): void {
-    idleUntilMs = 0;
-    loop.wake();
-  }
-
-  async function pass(): Promise<boolean | undefined> {
-    if (clock.now() < idleUntilMs) return;
-    const open: { kind: SessionKind; session: OpenSession }[] = [];
-    for (const kind of kinds) {
-      for (const session of await nextPage(kind)) {
-        if (!isPaused(session.objectId)) open.push({ kind, session });
-      }
-    }
-    if (open.length === 0) {
-      if (nextAfter.size === 0) idleUntilMs = clock.now() + IDLE_INTERVALS * intervalMs;
-      return;
-    }
+  async function pass(): Promise<PassResult> {
+    const found: { kind: SessionKind; session: OpenSession }[] = [];
+    for (const kind of kinds) for (const session of await nextPage(kind)) found.push({ kind, session });
+    if (found.length === 0 && nextAfter.size === 0) return { restMs: idleMs(IDLE_INTERVALS * intervalMs) };
+    const open = found.filter(({ session }) => !isPaused(session.objectId));
+    if (open.length === 0) return;
     const contents = await read(open.map(({ session }) => session.objectId));
     // The other sessions are read again at once.
     if (contents === undefined) return true;
@@ -157,6 +146,8 @@ export interface SettlerOptions {
   readonly wakeOn?: (wake: () => void) => () => void;
   /** The interval between passes. Default 100 ms. */
   readonly intervalMs?: number;
+  /** Returns the pause while no session is open, which is at least `shortestMs` and ends with `wake`. Default: that. */
+  readonly idleMs?: (shortestMs: number) => number;
 }
 
 /** The loop that delivers the network's results. */
@@ -169,7 +160,7 @@ export interface Settler {
 const DEFAULT_INTERVAL_MS = 100;
 /** The longest pause while the fullnode is unavailable. */
 const MAX_BACKOFF_MS = 2_000;
-/** In intervals: the pause between queries while no session is open. */
+/** In intervals: the shortest pause between queries while no session is open. */
 const IDLE_INTERVALS = 2.5;
 /** In intervals: the pause before a session that failed to settle is retried. */
 const FAILED_INTERVALS = 50;

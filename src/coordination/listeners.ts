@@ -17,6 +17,9 @@ export function createListeners(): Listeners {
         }
       }
     },
+    wakeAll() {
+      for (const topic of [...byTopic.keys()]) this.wake(topic);
+    },
     clear() {
       byTopic.clear();
       byKind.clear();
@@ -34,6 +37,8 @@ export interface Listeners {
   addKind(kind: string, listener: Listener): () => void;
   /** Calls all listeners of the topic and its kind, even if one of them throws. */
   wake(topic: string): void;
+  /** Wakes every topic that has listeners of its own. */
+  wakeAll(): void;
   clear(): void;
 }
 

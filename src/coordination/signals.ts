@@ -12,5 +12,17 @@ export interface Signals {
    * called.
    */
   subscribeKind(kind: string, listener: (subject: string) => void): () => void;
+  /** True while this process receives the notifications of every process that works on its database. */
+  isComplete(): boolean;
   close(): Promise<void>;
 }
+
+/**
+ * Returns the pause of a loop that has nothing to do and that a signal wakes: the loop's own interval, or longer while
+ * signals are complete. A signal may still be lost, and then the loop finds its work after this time.
+ */
+export function idleRestMs(signals: Pick<Signals, "isComplete">, intervalMs: number): number {
+  return signals.isComplete() ? Math.max(intervalMs, IDLE_REST_MS) : intervalMs;
+}
+
+const IDLE_REST_MS = 10_000;

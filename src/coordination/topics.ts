@@ -4,12 +4,16 @@ export const topics = {
   sign: (signRequestId: string): string => `sign:${signRequestId}`,
   /** A presign of the network became ready or returned to the pool. */
   presignReady: (network: string): string => `presign-ready:${network}`,
-  /** Presigns of the network were taken, or callers wait for some. The pool may need a refill. */
+  /** Presigns of the network were taken, callers wait for some, or a dWallet will. The pool may need a refill. */
   presignWanted: (network: string): string => `presign-wanted:${network}`,
   /** A process without the master seed asks for a deposit address of the network. */
   depositRequested: (network: string): string => `deposit-requested:${network}`,
   /** A process with the master seed has made deposit addresses of the network. */
   depositMade: (network: string): string => `deposit-made:${network}`,
+  /** Deposit addresses of the network are due for a scan, or soon will be. */
+  depositDue: (network: string): string => `deposit-due:${network}`,
+  /** A dWallet of the network is leaving the service. */
+  leaving: (network: string): string => `leaving:${network}`,
   /** An operation for the network was put into the outbox. */
   outbox: (network: string): string => `outbox:${network}`,
   /** A transaction of the network landed: sessions may have begun. */

@@ -31,9 +31,9 @@ export function createBackgroundLoop(options: BackgroundLoopOptions): Background
     let failedCount = 0;
     while (!stopping.signal.aborted) {
       isWoken = false;
-      let hasMore = false;
+      let result: PassResult = false;
       try {
-        hasMore = (await pass(stopping.signal)) === true;
+        result = await pass(stopping.signal);
         failedCount = 0;
       } catch (cause) {
         failedCount++;
@@ -43,8 +43,8 @@ export function createBackgroundLoop(options: BackgroundLoopOptions): Background
       if (failedCount > 0) {
         // A wake-up does not shorten the pause, because the pass would fail again.
         await pause(Math.min(intervalMs * 2 ** Math.min(failedCount - 1, 16), maxBackoffMs), false);
-      } else if (!hasMore && !isWoken) {
-        await pause(intervalMs, true);
+      } else if (result !== true && !isWoken) {
+        await pause(result ? result.restMs : intervalMs, true);
       }
     }
   }
@@ -77,14 +77,20 @@ export interface BackgroundLoop {
 
 export interface BackgroundLoopOptions {
   readonly name: string;
-  /** Runs one pass. Returns true if there is more to do at once. The signal fires when the loop stops. */
-  readonly pass: (signal: AbortSignal) => Promise<boolean | undefined>;
-  /** The longest time between two passes. */
+  /** Runs one pass. The signal fires when the loop stops. */
+  readonly pass: (signal: AbortSignal) => Promise<PassResult>;
+  /** The time between two passes, unless a pass returns another. */
   readonly intervalMs: number;
   readonly clock: Clock;
   readonly log: Pick<Log, "error">;
   /** The longest pause after failed passes. The pause starts with `intervalMs` and doubles. Default 30 s. */
   readonly maxBackoffMs?: number;
 }
+
+/**
+ * What follows a pass: another pass at once if true, or after the loop's interval, or after `restMs` if nothing is to do
+ * before that without a wake-up.
+ */
+export type PassResult = boolean | undefined | { readonly restMs: number };
 
 const DEFAULT_MAX_BACKOFF_MS = 30_000;

@@ -37,6 +37,7 @@ export async function createDWallet(
     const key = await checkRequest(deps, caller, request);
     await storeDWallet(deps, caller, request, key);
     deps.signals.notify(topics.outbox(deps.network.name));
+    deps.signals.notify(topics.presignWanted(deps.network.name));
     row = await find();
     if (!row && request.name !== undefined) throw nameTaken(request.name);
   }

@@ -1,7 +1,7 @@
 import { drainingSince } from "../chain/network-drain.ts";
-import type { Signals } from "../coordination/signals.ts";
+import { idleRestMs, type Signals } from "../coordination/signals.ts";
 import { topics } from "../coordination/topics.ts";
-import { type BackgroundLoop, createBackgroundLoop } from "../lifecycle/background-loop.ts";
+import { type BackgroundLoop, createBackgroundLoop, type PassResult } from "../lifecycle/background-loop.ts";
 import type { Clock } from "../lifecycle/clock.ts";
 import type { Database } from "../store/database.ts";
 import type { Log } from "../telemetry/log.ts";
@@ -14,18 +14,15 @@ import { lockPlanner, requestPresigns } from "./request-presigns.ts";
 
 /** Keeps each warm bucket at its target, and fills buckets with waiting callers. */
 export function createRefillLoop(deps: RefillLoopDeps): BackgroundLoop {
-  const { database, signals, queue, network, clock, log } = deps;
+  const { database, signals, queue, network, clock, log, intervalMs = DEFAULT_INTERVAL_MS } = deps;
   let warm: { readonly buckets: PresignBucket[]; readonly untilMs: number } | undefined;
   let unsubscribe: () => void = () => {};
   const loop = createBackgroundLoop({
     name: "presign refill",
-    intervalMs: deps.intervalMs ?? DEFAULT_INTERVAL_MS,
+    intervalMs,
     clock,
     log,
-    async pass() {
-      await refill();
-      return false;
-    },
+    pass: refill,
   });
   return {
     start() {
@@ -39,14 +36,16 @@ export function createRefillLoop(deps: RefillLoopDeps): BackgroundLoop {
     },
   };
 
-  async function refill(): Promise<void> {
-    const buckets = await bucketsToFill();
-    if (buckets.length === 0) return;
+  async function refill(): Promise<PassResult> {
+    const { buckets, isFresh } = await bucketsToFill();
+    // What was remembered may lack the bucket of the signal that began this pass.
+    const rest = isFresh && { restMs: idleRestMs(signals, intervalMs) };
+    if (buckets.length === 0) return rest;
     const buffer = await deps.sessionBuffer();
     const affordable = await Promise.all(buckets.map((bucket) => deps.affordable(bucket)));
     const requested = await database.transaction(async (db) => {
-      if (!(await lockPlanner(db, network))) return [];
-      if ((await drainingSince(db, network)) !== undefined) return [];
+      if (!(await lockPlanner(db, network))) return { plans: [], isSteady: false };
+      if ((await drainingSince(db, network)) !== undefined) return { plans: [], isSteady: true };
       const demandOf = await readDemand(db, network);
       const demands = buckets.map((bucket, index) => ({
         bucket,
@@ -65,19 +64,23 @@ export function createRefillLoop(deps: RefillLoopDeps): BackgroundLoop {
         buffer - demands.reduce((sum, { demand }) => sum + demand.pendingCount, 0),
       );
       for (const { bucket, count } of plans) await requestPresigns(db, bucket, count);
-      return plans;
+      // A presign that becomes ready makes room for the next one.
+      const isSteady = demands.every(({ demand }) => demand.pendingCount === 0 && demand.waitingCount === 0);
+      return { plans, isSteady };
     });
-    for (const { bucket, count } of requested) log.debug({ ...bucket, count }, "presigns requested");
-    if (requested.length > 0) signals.notify(topics.outbox(network));
+    for (const { bucket, count } of requested.plans) log.debug({ ...bucket, count }, "presigns requested");
+    if (requested.plans.length > 0) signals.notify(topics.outbox(network));
+    return requested.plans.length === 0 && requested.isSteady && rest;
   }
 
-  async function bucketsToFill(): Promise<PresignBucket[]> {
-    if (warm === undefined || warm.untilMs <= clock.now()) {
+  async function bucketsToFill(): Promise<{ buckets: PresignBucket[]; isFresh: boolean }> {
+    const isFresh = warm === undefined || warm.untilMs <= clock.now();
+    if (warm === undefined || isFresh) {
       warm = { buckets: await deps.warmBuckets(), untilMs: clock.now() + WARM_BUCKETS_MS };
     }
     // Serves a first use at once, before the next read of the warm buckets.
     const all = [...warm.buckets, ...queue.waitedFor()];
-    return [...new Map(all.map((bucket) => [bucketKey(bucket), bucket])).values()];
+    return { buckets: [...new Map(all.map((bucket) => [bucketKey(bucket), bucket])).values()], isFresh };
   }
 }
 

@@ -1,15 +1,15 @@
 import sql from "sql-template-tag";
 import { auditInsert, SYSTEM_ORIGIN } from "../audit/audit-event.ts";
-import type { Signals } from "../coordination/signals.ts";
+import { idleRestMs, type Signals } from "../coordination/signals.ts";
 import { topics } from "../coordination/topics.ts";
 import { postings } from "../ledger/postings.ts";
-import { type BackgroundLoop, createBackgroundLoop } from "../lifecycle/background-loop.ts";
+import { type BackgroundLoop, createBackgroundLoop, type PassResult } from "../lifecycle/background-loop.ts";
 import type { Clock } from "../lifecycle/clock.ts";
 import { queueExit } from "../onboarding/custody/queue-exits.ts";
 import { presignMoves } from "../presigns/presign-moves.ts";
 import { text } from "../store/columns.ts";
 import type { Queryable } from "../store/database.ts";
-import { readRows } from "../store/statements.ts";
+import { execute, readRows } from "../store/statements.ts";
 import type { Log } from "../telemetry/log.ts";
 
 /**
@@ -19,9 +19,23 @@ import type { Log } from "../telemetry/log.ts";
 export function createExitLoop(options: ExitLoopOptions): BackgroundLoop {
   const { database, network, signals, clock, log } = options;
   const { intervalMs = DEFAULT_INTERVAL_MS, settleMaxMs } = options;
-  return createBackgroundLoop({ name: "exits", intervalMs, clock, log, pass });
+  let unsubscribe = () => {};
+  const loop = createBackgroundLoop({ name: "exits", intervalMs, clock, log, pass });
+  return {
+    start() {
+      unsubscribe = signals.subscribe(topics.leaving(network), loop.wake);
+      loop.start();
+    },
+    wake: loop.wake,
+    async stop() {
+      unsubscribe();
+      await loop.stop();
+    },
+  };
 
-  async function pass(): Promise<boolean> {
+  async function pass(): Promise<PassResult> {
+    if ((await execute(database, anySettling(network))) === 0)
+      return { restMs: idleRestMs(signals, intervalMs) };
     for (let count = 0; count < PASS_MAX_COUNT; count++) {
       const [ended] = await readRows(database, endReservation(network), { id: text });
       if (ended === undefined) break;
@@ -37,7 +51,7 @@ export function createExitLoop(options: ExitLoopOptions): BackgroundLoop {
 export interface ExitLoopOptions {
   readonly database: Queryable;
   readonly network: string;
-  readonly signals: Pick<Signals, "notify">;
+  readonly signals: Pick<Signals, "notify" | "subscribe" | "isComplete">;
   readonly clock: Clock;
   readonly log: Pick<Log, "error">;
   /** Default 500 ms. */
@@ -49,6 +63,9 @@ export interface ExitLoopOptions {
 const DEFAULT_INTERVAL_MS = 500;
 /** The maximum number of reservations that end in one pass. The loop then checks whether to stop. */
 const PASS_MAX_COUNT = 100;
+
+const anySettling = (network: string) =>
+  sql`SELECT 1 AS found FROM treasury_consent WHERE network = ${network} AND state = 'settling' LIMIT 1`;
 
 /**
  * Ends one reservation of a leaving dWallet. More than one in a statement could make two replicas wait for each other's

@@ -6,7 +6,7 @@ import { postings } from "../ledger/postings.ts";
 import { type BackgroundLoop, createBackgroundLoop } from "../lifecycle/background-loop.ts";
 import type { Clock } from "../lifecycle/clock.ts";
 import { presignMoves } from "../presigns/presign-moves.ts";
-import { text, time } from "../store/columns.ts";
+import { number, text, time } from "../store/columns.ts";
 import type { Queryable } from "../store/database.ts";
 import { readRows } from "../store/statements.ts";
 import type { Log } from "../telemetry/log.ts";
@@ -18,7 +18,7 @@ import type { SignObserver } from "./sign-observer.ts";
  * before it do not count against their projects, whose halves the service may have been unable to take.
  */
 export function createExpireLoop(deps: ExpireLoopDeps): BackgroundLoop {
-  const { database, signals, clock, log, intervalMs, observerOf } = deps;
+  const { database, signals, clock, log, intervalMs = DEFAULT_INTERVAL_MS, observerOf } = deps;
   let sound: { readonly since: Date; readonly untilMs: number } | undefined;
   /** Returns the time since when every pass has succeeded. */
   const soundSince = async (): Promise<Date> => {
@@ -29,17 +29,21 @@ export function createExpireLoop(deps: ExpireLoopDeps): BackgroundLoop {
   };
   return createBackgroundLoop({
     name: "reservation expiry",
-    intervalMs: intervalMs ?? DEFAULT_INTERVAL_MS,
+    intervalMs,
     clock,
     log,
     async pass() {
       const since = await soundSince();
       // Unless the pass succeeds.
       sound = undefined;
-      const networks = await expireReservations(database, signals, PASS_MAX_COUNT, since);
+      const [next] = await readRows(database, NEXT_EXPIRY, { inMs: number });
+      const isDue = next !== undefined && next.inMs <= 0;
+      const networks = isDue ? await expireReservations(database, signals, PASS_MAX_COUNT, since) : [];
       sound = { since, untilMs: clock.now() + LONGEST_PAUSE_MS };
       for (const network of networks) observerOf?.(network)?.failed("RESERVATION_EXPIRED");
-      return networks.length === PASS_MAX_COUNT;
+      if (isDue) return networks.length === PASS_MAX_COUNT;
+      const longestMs = REST_INTERVALS * intervalMs;
+      return { restMs: next === undefined ? longestMs : Math.min(next.inMs, longestMs) };
     },
   });
 }
@@ -56,6 +60,8 @@ export interface ExpireLoopDeps {
 }
 
 const DEFAULT_INTERVAL_MS = 1_000;
+/** In intervals: the longest rest. A reservation that is made in it and expires before its end waits for that end. */
+const REST_INTERVALS = 5;
 /** The longest time between two passes of a service that is not down. */
 const LONGEST_PAUSE_MS = 10_000;
 /** The maximum number in one pass. The loop then checks whether to stop. */
@@ -81,6 +87,10 @@ export async function expireReservations(
   }
   return networks;
 }
+
+const NEXT_EXPIRY = sql`
+SELECT (extract(epoch FROM expires_at - statement_timestamp()) * 1000)::float8 AS "inMs"
+FROM sign_request WHERE status = 'prepared' ORDER BY expires_at LIMIT 1`;
 
 /** Ends one reservation. More than one in a statement could make two replicas wait for each other's projects. */
 const expireOne = (soundSince: Date | null) => sql`

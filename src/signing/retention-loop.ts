@@ -10,19 +10,22 @@ import { deleteLapsedReservations, emptyRequests } from "./empty-requests.ts";
  * takes different rows.
  */
 export function createRetentionLoop(deps: RetentionLoopDeps): BackgroundLoop {
-  const { database, retentionDays, clock, log, onRetained, intervalMs } = deps;
+  const { database, retentionDays, clock, log, onRetained, intervalMs = DEFAULT_INTERVAL_MS } = deps;
   return createBackgroundLoop({
     name: "retention",
-    intervalMs: intervalMs ?? DEFAULT_INTERVAL_MS,
+    intervalMs,
     clock,
     log,
     async pass(signal) {
-      if (retentionDays === 0) return false;
+      const rest = { restMs: REST_INTERVALS * intervalMs };
+      if (retentionDays === 0) return rest;
+      let retainedCount = 0;
       const failures: unknown[] = [];
       for (const kind of RETAINED_KINDS) {
         if (signal.aborted) return false;
         try {
           const count = await WORK[kind](database, retentionDays, RETENTION_BATCH_COUNT);
+          retainedCount += count;
           if (count > 0) onRetained?.(kind, count);
         } catch (cause) {
           // Gives the other kinds their turn.
@@ -30,7 +33,7 @@ export function createRetentionLoop(deps: RetentionLoopDeps): BackgroundLoop {
         }
       }
       if (failures.length > 0) throw failures[0];
-      return false;
+      return retainedCount === 0 && rest;
     },
   });
 }
@@ -54,6 +57,8 @@ export interface RetentionLoopDeps {
 }
 
 const DEFAULT_INTERVAL_MS = 1_000;
+/** In intervals: the pause after a pass that found nothing. Rows become old after days. */
+const REST_INTERVALS = 60;
 /** The number of rows per statement. A pass runs one statement per kind, so that a large backlog shrinks slowly. */
 export const RETENTION_BATCH_COUNT = 500;
 

@@ -9,6 +9,7 @@ export async function openPgliteThread(dataDirectory: string): Promise<PglitePro
   let lastId = 0;
   let ended: Error | undefined;
   let isClosing = false;
+  let held: Uint8Array[] = [];
   const end = (error: Error): void => {
     ended = error;
     for (const { reject } of waiting.values()) reject(error);
@@ -35,8 +36,13 @@ export async function openPgliteThread(dataDirectory: string): Promise<PglitePro
       // After a failed statement, the connection still sends a message when the database closes.
       if (isClosing) return Promise.resolve([]);
       if (ended) return Promise.reject(ended);
+      held.push(bytes);
+      // A statement crosses to the thread once, with the Sync that ends it. Its replies follow together.
+      if (WITHOUT_REPLY.has(bytes[0])) return Promise.resolve([]);
+      const statement = Buffer.concat(held);
+      held = [];
       const id = ++lastId;
-      worker.postMessage({ kind: "execute", id, bytes } satisfies PgliteRequest);
+      worker.postMessage({ kind: "execute", id, bytes: statement } satisfies PgliteRequest);
       return new Promise((resolve, reject) => waiting.set(id, { resolve, reject }));
     },
     async close() {
@@ -55,6 +61,12 @@ export async function openPgliteThread(dataDirectory: string): Promise<PglitePro
     else call?.reject(new Error(answer.kind === "rejected" ? answer.message : "no answer"));
   }
 }
+
+/**
+ * The first bytes of Parse, Bind, Describe, Execute and Close, to which PostgreSQL need not reply before the Sync
+ * (PostgreSQL, "Message Formats").
+ */
+const WITHOUT_REPLY: ReadonlySet<number | undefined> = new Set(Buffer.from("PBDEC"));
 
 type BackendMessages = Awaited<ReturnType<PGlite["execProtocolStream"]>>;
 

@@ -1,23 +1,36 @@
-import { readFileSync } from "node:fs";
+import { closeSync, openSync, readSync } from "node:fs";
+import { performance } from "node:perf_hooks";
 import type { Metrics } from "./metrics.ts";
 
 /**
  * Starts monitoring the loop of the calling thread. Exports the gauges `service_event_loop_longest_block_seconds` and
  * `service_event_loop_longest_wait_seconds`. Only Linux can distinguish the two; elsewhere every delay counts as a
- * block.
+ * block. While the loop is idle, the monitor rests longer, so that it costs nothing: the first block after that is then
+ * measured up to {@link IDLE_INTERVAL_MS} short.
  */
 export function startLoopMonitor(metrics: Pick<Metrics, "gauge">): LoopMonitor {
   let longestBlockMs = 0;
   let longestWaitMs = 0;
-  let last = { atMs: performance.now(), waitedMs: readWaitedMs() };
-  const timer = setInterval(() => {
-    const now = { atMs: performance.now(), waitedMs: readWaitedMs() };
-    const lateMs = Math.max(0, now.atMs - last.atMs - INTERVAL_MS);
+  const waits = openWaits();
+  const readNow = () => ({
+    atMs: performance.now(),
+    waitedMs: waits.readMs(),
+    use: performance.eventLoopUtilization(),
+  });
+  let intervalMs = INTERVAL_MS;
+  let last = readNow();
+  let timer = setTimeout(measure, intervalMs).unref();
+  function measure(): void {
+    const now = readNow();
+    const lateMs = Math.max(0, now.atMs - last.atMs - intervalMs);
     const waitMs = Math.min(lateMs, now.waitedMs - last.waitedMs);
     longestWaitMs = Math.max(longestWaitMs, waitMs);
     longestBlockMs = Math.max(longestBlockMs, lateMs - waitMs);
+    const { utilization } = performance.eventLoopUtilization(now.use, last.use);
+    intervalMs = utilization > BUSY_SHARE ? INTERVAL_MS : Math.min(2 * intervalMs, IDLE_INTERVAL_MS);
     last = now;
-  }, INTERVAL_MS).unref();
+    timer = setTimeout(measure, intervalMs).unref();
+  }
   const gauges = [
     ["block", "code of this process held the event loop", () => longestBlockMs],
     ["wait", "the event loop had no processor to run on", () => longestWaitMs],
@@ -36,9 +49,12 @@ export function startLoopMonitor(metrics: Pick<Metrics, "gauge">): LoopMonitor {
     reset() {
       longestBlockMs = 0;
       longestWaitMs = 0;
-      last = { atMs: performance.now(), waitedMs: readWaitedMs() };
+      last = readNow();
     },
-    close: () => clearInterval(timer),
+    close() {
+      clearTimeout(timer);
+      waits.close();
+    },
   };
 }
 
@@ -55,13 +71,30 @@ export interface LoopMonitor {
 
 /** The interval of the timer whose delay is measured. */
 const INTERVAL_MS = 10;
+/** The longest interval while the loop is idle. */
+const IDLE_INTERVAL_MS = 200;
+/** The loop is idle if it works for a smaller share of the time. */
+const BUSY_SHARE = 0.2;
 const NANOSECONDS_PER_MS = 1e6;
 
-/** The second figure of /proc/<thread>/schedstat: nanoseconds on a run queue (Linux, sched-stats.rst). */
-function readWaitedMs(): number {
+/**
+ * Opens the figure of the time that the calling thread has waited on a run queue: the second one of
+ * /proc/<thread>/schedstat, in nanoseconds (Linux, sched-stats.rst).
+ */
+function openWaits(): { readMs(): number; close(): void } {
+  let file: number;
   try {
-    return Number(readFileSync("/proc/thread-self/schedstat", "latin1").split(" ")[1]) / NANOSECONDS_PER_MS;
+    file = openSync("/proc/thread-self/schedstat", "r");
   } catch {
-    return 0;
+    return { readMs: () => 0, close() {} };
   }
+  // Read into the same bytes each time: a file of unknown length would get 64 KiB at each read.
+  const line = Buffer.alloc(128);
+  return {
+    readMs() {
+      const length = readSync(file, line, 0, line.length, 0);
+      return Number(line.toString("latin1", 0, length).split(" ")[1]) / NANOSECONDS_PER_MS;
+    },
+    close: () => closeSync(file),
+  };
 }

@@ -14,7 +14,11 @@ export function createMetrics({ exemplars = false }: MetricsOptions = {}): Metri
   const register = new Registry<RegistryContentType>();
   if (exemplars) register.setContentType(Registry.OPENMETRICS_CONTENT_TYPE);
   const registers = [register];
-  collectDefaultMetrics({ register, prefix: METRICS_PREFIX });
+  collectDefaultMetrics({
+    register,
+    prefix: METRICS_PREFIX,
+    eventLoopMonitoringPrecision: LAG_PRECISION_MS,
+  });
   for (const name of MISNAMED) register.removeSingleMetric(METRICS_PREFIX + name);
   return {
     counter: (name, help, labels = []) =>
@@ -74,6 +78,8 @@ const MISNAMED = [
 
 /** The prefix of all metrics of the service. */
 export const METRICS_PREFIX = "service_";
+/** The interval of the timer that measures the event loop's lag. An idle process wakes for nothing else so often. */
+const LAG_PRECISION_MS = 50;
 
 /** A counter. */
 export interface CounterOf<L extends string> {

@@ -11,6 +11,7 @@ import { scanAddress } from "../../src/billing/deposits/scan-address.ts";
 import { createDepositWatcher } from "../../src/billing/deposits/watch-deposits.ts";
 import { type ChainNetwork, connectNetwork } from "../../src/chain/network.ts";
 import { createPaymentReader } from "../../src/chain/payment-reader.ts";
+import { createLocalSignals } from "../../src/coordination/local-signals.ts";
 import { systemClock } from "../../src/lifecycle/clock.ts";
 import { type Localnet, startLocalnet } from "../../src/localnet/localnet.ts";
 import { localnetHotWalletSecret } from "../../src/localnet/seed.ts";
@@ -193,6 +194,7 @@ describe.skipIf(test === undefined)("deposits that two replicas see at once", ()
       const watchers = replicas.map((replica) =>
         createDepositWatcher(replica, {
           clock: systemClock,
+          signals: createLocalSignals(),
           pollMs: 20,
           log: { ...silentLog, info: credited.look },
         }),

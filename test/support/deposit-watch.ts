@@ -2,6 +2,7 @@ import type { Deposits } from "../../src/billing/deposits/deposits.ts";
 import { createCheckpointFollower } from "../../src/billing/deposits/follow-checkpoints.ts";
 import { createDepositWatcher } from "../../src/billing/deposits/watch-deposits.ts";
 import type { CheckpointReader } from "../../src/chain/checkpoint-reader.ts";
+import { createLocalSignals } from "../../src/coordination/local-signals.ts";
 import { systemClock } from "../../src/lifecycle/clock.ts";
 import type { Database } from "../../src/store/database.ts";
 import { silentLog } from "./database.ts";
@@ -22,12 +23,13 @@ export function watchDeposits(deposits: Deposits, reader: CheckpointReader, poll
   const follows = createEvents();
   const credits = createEvents();
   const warnings: string[] = [];
+  const signals = createLocalSignals();
   const watcher = createDepositWatcher(deposits, {
-    ...{ pollMs, clock: systemClock },
+    ...{ pollMs, signals, clock: systemClock },
     log: { ...silentLog, info: ({ projectId }: { projectId?: string }) => credits.tell(projectId!) },
   });
   const follower = createCheckpointFollower(deposits, {
-    ...{ reader, pollMs, clock: systemClock },
+    ...{ reader, pollMs, signals, clock: systemClock },
     log: {
       ...silentLog,
       info: () => follows.tell("follows"),

@@ -82,7 +82,7 @@ async function submitToChain(database: Database): Promise<void> {
   await addLane(database, NETWORK, { objectId: laneId, version: "1", digest: "digest" });
   const lease = await leaseLane(database, laneId, 60_000);
   if (lease === undefined) throw new Error("no lease");
-  await outbox.hasWork(database, NETWORK, laneId);
+  await outbox.lookForWork(database, NETWORK, laneId);
   await outbox.hasStaleOperation(database, NETWORK, 60_000);
   const claimed = await outbox.claimOperations(database, NETWORK, lease, { sign: 50, presign: 50 });
   const ids = claimed.map(({ id }) => id);

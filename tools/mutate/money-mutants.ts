@@ -136,7 +136,7 @@ export const MONEY_MUTANTS: readonly Mutant[] = [
   {
     name: "skipped checkpoints do not cause a scan",
     file: "src/billing/deposits/follow-checkpoints.ts",
-    find: "        await hastenScans(database, { network, pollMs });",
+    find: "        await hasten();",
     replace: "",
     tests: ["test/race/deposit-checkpoints.test.ts"],
   },

@@ -24,10 +24,12 @@ export async function leaseFollower(
   held: FollowerLease | undefined,
 ): Promise<FollowerPosition | undefined> {
   const fence = held?.fence ?? NO_FENCE;
-  await db.prisma.checkpointFollower.createMany({
-    data: { network, leasedUntil: LONG_AGO },
-    skipDuplicates: true,
-  });
+  if (held === undefined) {
+    await db.prisma.checkpointFollower.createMany({
+      data: { network, leasedUntil: LONG_AGO },
+      skipDuplicates: true,
+    });
+  }
   const [row] = await readRows(
     db,
     sql`UPDATE checkpoint_follower SET fence = fence + CASE WHEN fence = ${fence}::bigint THEN 0 ELSE 1 END,

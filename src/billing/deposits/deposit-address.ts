@@ -1,4 +1,5 @@
 import sql from "sql-template-tag";
+import { topics } from "../../coordination/topics.ts";
 import { ServiceError } from "../../errors/service-error.ts";
 import { number, text } from "../../store/columns.ts";
 import type { Database, Queryable } from "../../store/database.ts";
@@ -34,6 +35,7 @@ export async function depositAddress(deposits: AddressDeps, owner: DepositOwner)
     [row] = await want();
   }
   if (row === undefined) throw new Error("the deposit address was not stored");
+  requests?.signals.notify(topics.depositDue(network));
   const isOurs = masterSeed === undefined || row.address === deriveDepositAddress(masterSeed, network, owner);
   if (!isOurs) throw new Error("the deposit address belongs to another master seed");
   return row.address;

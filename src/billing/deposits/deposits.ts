@@ -12,7 +12,7 @@ export interface Deposits {
   readonly network: string;
   /** 32 bytes. Undefined in a process that asks others for addresses. */
   readonly masterSeed: Secret<Uint8Array> | undefined;
-  /** How to ask for addresses. Needed without a master seed. */
+  /** How to ask for addresses, and to tell of due ones. Needed without a master seed. */
   readonly requests?: AddressRequests | undefined;
   readonly coins: readonly AcceptedCoin[];
   readonly prices: PriceSource;

@@ -1,4 +1,6 @@
 import { type CheckpointReader, CheckpointsNotServedError } from "../../chain/checkpoint-reader.ts";
+import type { Signals } from "../../coordination/signals.ts";
+import { topics } from "../../coordination/topics.ts";
 import { createBackgroundLoop } from "../../lifecycle/background-loop.ts";
 import type { Clock } from "../../lifecycle/clock.ts";
 import type { Loop } from "../../lifecycle/start-loops.ts";
@@ -23,7 +25,7 @@ import { planFollow } from "./plan-follow.ts";
  */
 export function createCheckpointFollower(
   { database, network }: Pick<Deposits, "database" | "network">,
-  { reader, pollMs, clock, log }: FollowOptions,
+  { reader, pollMs, signals, clock, log }: FollowOptions,
 ): Loop {
   const keeper = createStreamKeeper(reader, clock);
   let held: FollowerPosition | undefined;
@@ -79,7 +81,7 @@ export function createCheckpointFollower(
         return move(position, { next: step.to, hasCaughtUp: true, addresses });
       case "skip":
         log.warn({ next, to: step.to }, "skips checkpoints and scans every deposit address");
-        await hastenScans(database, { network, pollMs });
+        await hasten();
         return move(position, { next: step.to, hasCaughtUp: true, addresses });
       case "read": {
         const gained = await readGap(step.from, step.to);
@@ -99,6 +101,7 @@ export function createCheckpointFollower(
       held = undefined;
       return;
     }
+    if (dueCount > 0) signals.notify(topics.depositDue(network));
     held = { ...position, next: to.next, isFollowing: position.isFollowing || to.hasCaughtUp };
     if (!to.hasCaughtUp) return;
     caughtUpAtMs = clock.now();
@@ -131,9 +134,14 @@ export function createCheckpointFollower(
       );
     hasWarned = true;
     if (!position.isFollowing) return;
-    await hastenScans(database, { network, pollMs });
+    await hasten();
     await stopFollowing(database, position);
     held = { ...position, isFollowing: false };
+  }
+
+  async function hasten(): Promise<void> {
+    await hastenScans(database, { network, pollMs });
+    signals.notify(topics.depositDue(network));
   }
 }
 
@@ -142,13 +150,14 @@ export interface FollowOptions {
   readonly reader: CheckpointReader;
   /** The interval between scans of an active address. */
   readonly pollMs: number;
+  readonly signals: Pick<Signals, "notify">;
   readonly clock: Clock;
   readonly log: Pick<Log, "info" | "warn" | "error">;
 }
 
 /** The longest time from an announced payment until its address is due. */
 const INTERVAL_MS = 1_000;
-const RENEW_MS = 5_000;
+const RENEW_MS = 10_000;
 /** After this time without progress, quiet addresses are scanned as often as without checkpoints. */
 const LATE_MS = 60_000;
 /** The interval at which the follower of a silent chain records that nothing is new. */

@@ -1,5 +1,5 @@
 import sql from "sql-template-tag";
-import type { Signals } from "../../coordination/signals.ts";
+import { idleRestMs, type Signals } from "../../coordination/signals.ts";
 import { topics } from "../../coordination/topics.ts";
 import { waitForSignal } from "../../coordination/wait-for-signal.ts";
 import { ServiceError } from "../../errors/service-error.ts";
@@ -94,7 +94,8 @@ export function createAddressMaker(
         { projectId: text, reference: text },
       );
       for (const owner of owners) await database.transaction((db) => make(db, owner));
-      if (owners.length > 0) signals.notify(topics.depositMade(network));
+      if (owners.length === 0) return { restMs: idleRestMs(signals, IDLE_MS) };
+      signals.notify(topics.depositMade(network));
       return owners.length === AT_ONCE_COUNT;
     },
   });
@@ -111,10 +112,12 @@ export function createAddressMaker(
   };
 }
 
-interface AddressMakerOptions extends Pick<AddressRequests, "signals" | "clock"> {
+interface AddressMakerOptions {
+  readonly signals: Pick<Signals, "notify" | "subscribe" | "isComplete">;
+  readonly clock: Clock;
   readonly log: Pick<Log, "error">;
 }
 
 const AT_ONCE_COUNT = 100;
-/** A signal wakes the loop at once. This bounds the wait if the signal is lost, or if there is no Redis. */
+/** A signal wakes the loop at once. This bounds the wait if there is no Redis. */
 const IDLE_MS = 1_000;

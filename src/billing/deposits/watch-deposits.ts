@@ -1,7 +1,13 @@
 import sql from "sql-template-tag";
-import { type BackgroundLoop, createBackgroundLoop } from "../../lifecycle/background-loop.ts";
+import { idleRestMs, type Signals } from "../../coordination/signals.ts";
+import { topics } from "../../coordination/topics.ts";
+import {
+  type BackgroundLoop,
+  createBackgroundLoop,
+  type PassResult,
+} from "../../lifecycle/background-loop.ts";
 import type { Clock } from "../../lifecycle/clock.ts";
-import { text, time } from "../../store/columns.ts";
+import { number, text, time } from "../../store/columns.ts";
 import type { Queryable } from "../../store/database.ts";
 import { execute, readRows } from "../../store/statements.ts";
 import type { Log } from "../../telemetry/log.ts";
@@ -16,20 +22,33 @@ import { scanAddress } from "./scan-address.ts";
  */
 export function createDepositWatcher(
   deposits: Deposits,
-  { pollMs, clock, log }: WatchOptions,
+  { pollMs, signals, clock, log }: WatchOptions,
 ): BackgroundLoop {
   const { database, network } = deposits;
-  return createBackgroundLoop({
-    name: "deposits",
-    intervalMs: Math.min(pollMs, 1_000),
-    clock,
-    log,
-    async pass(signal) {
-      const looks = await Promise.allSettled(Array.from({ length: LOOKS_AT_ONCE }, () => lookInTurn(signal)));
-      for (const look of looks) if (look.status === "rejected") throw look.reason;
-      return looks.some((look) => look.status === "fulfilled" && look.value);
+  const intervalMs = Math.min(pollMs, 1_000);
+  let unsubscribe = () => {};
+  const loop = createBackgroundLoop({ name: "deposits", intervalMs, clock, log, pass });
+  return {
+    start() {
+      unsubscribe = signals.subscribe(topics.depositDue(network), loop.wake);
+      loop.start();
     },
-  });
+    wake: loop.wake,
+    async stop() {
+      unsubscribe();
+      await loop.stop();
+    },
+  };
+
+  async function pass(signal: AbortSignal): Promise<PassResult> {
+    const dueInMs = await nextDueInMs(database, network);
+    const restMs = idleRestMs(signals, intervalMs);
+    if (dueInMs === undefined) return { restMs };
+    if (dueInMs > 0) return { restMs: Math.min(dueInMs, restMs) };
+    const looks = await Promise.allSettled(Array.from({ length: LOOKS_AT_ONCE }, () => lookInTurn(signal)));
+    for (const look of looks) if (look.status === "rejected") throw look.reason;
+    return looks.some((look) => look.status === "fulfilled" && look.value);
+  }
 
   /** Scans one address after the other. Returns true if more may be due. */
   async function lookInTurn(signal: AbortSignal): Promise<boolean> {
@@ -52,6 +71,7 @@ export function createDepositWatcher(
 export interface WatchOptions {
   /** The interval between scans of an active address. */
   readonly pollMs: number;
+  readonly signals: Pick<Signals, "subscribe" | "isComplete">;
   readonly clock: Clock;
   readonly log: Pick<Log, "info" | "error">;
 }
@@ -78,6 +98,17 @@ const REFERENCES_AT_FULL_PACE = 50;
 interface Claimed extends WatchedAddress {
   /** The time to which the claim moved the next scan. */
   readonly dueAt: Date;
+}
+
+/** Returns the time until the next scan, at most 0 if one is due; undefined if there is no address. */
+async function nextDueInMs(db: Queryable, network: string): Promise<number | undefined> {
+  const [next] = await readRows(
+    db,
+    sql`SELECT (extract(epoch FROM due_at - now()) * 1000)::float8 AS "inMs" FROM deposit_address
+        WHERE network = ${network} ORDER BY due_at LIMIT 1`,
+    { inMs: number },
+  );
+  return next?.inMs;
 }
 
 async function claim(db: Queryable, network: string): Promise<Claimed | undefined> {

@@ -1,4 +1,8 @@
-import { type BackgroundLoop, createBackgroundLoop } from "../../lifecycle/background-loop.ts";
+import {
+  type BackgroundLoop,
+  createBackgroundLoop,
+  type PassResult,
+} from "../../lifecycle/background-loop.ts";
 import { type Clock, every } from "../../lifecycle/clock.ts";
 import type { Database } from "../../store/database.ts";
 import { isUniqueViolation } from "../../store/sql-errors.ts";
@@ -23,8 +27,8 @@ import {
 } from "./lane-table.ts";
 import {
   claimOperations,
-  hasWork,
   LeaseLostError,
+  lookForWork,
   operationsOf,
   type QueuedOperation,
   type StoredTransaction,
@@ -42,7 +46,7 @@ import { inOperationSpans } from "./trace-operations.ts";
  */
 export function createLaneDriver(options: LaneDriverOptions): LaneDriver {
   const { database, lane, reader, kinds, refuse, settle, tracer, clock, log, onLease } = options;
-  const { intervalMs = DEFAULT_INTERVAL_MS, leaseMs = DEFAULT_LEASE_MS } = options;
+  const { intervalMs = DEFAULT_INTERVAL_MS, leaseMs = DEFAULT_LEASE_MS, idleMs } = options;
   const batchCounts = Object.fromEntries([...kinds].map(([name, { batchCount }]) => [name, batchCount]));
   const loop = createBackgroundLoop({
     name: `lane ${lane.id}`,
@@ -54,8 +58,9 @@ export function createLaneDriver(options: LaneDriverOptions): LaneDriver {
   });
   return { ...loop, sendOwn };
 
-  async function pass(stopping: AbortSignal): Promise<false> {
-    if (!(await hasWork(database, lane.network, lane.id))) return false;
+  async function pass(stopping: AbortSignal): Promise<PassResult> {
+    const { hasWork, hasQueued } = await lookForWork(database, lane.network, lane.id);
+    if (!hasWork) return hasQueued ? false : { restMs: idleMs(intervalMs) };
     await underLease(async (lease) => {
       while (!stopping.aborted && (await step(lease)));
     });
@@ -189,6 +194,8 @@ export interface LaneDriverOptions {
   readonly log: SubmitterLog;
   /** The interval between queries of the queue. Signals wake the loop earlier. Default 500 ms. */
   readonly intervalMs?: number;
+  /** Returns the pause while the queue is empty, which is at least `shortestMs`. */
+  readonly idleMs: (shortestMs: number) => number;
   /** The duration of a lease after its process dies. Default 10 s. */
   readonly leaseMs?: number;
   /** Called with 1 when this process takes the lane, and with -1 when it releases it. */

@@ -92,15 +92,23 @@ export async function unclaimOperations(
   );
 }
 
-/** Returns true if the lane has an unresolved transaction or due operations. */
-export async function hasWork(db: Queryable, network: string, laneId: string): Promise<boolean> {
+/** Returns what the lane finds: whether it has work now, and whether an operation waits for later or for another lane. */
+export async function lookForWork(db: Queryable, network: string, laneId: string): Promise<LaneWork> {
   const [row] = await readRows(
     db,
     sql`SELECT EXISTS (SELECT 1 FROM chain_transaction WHERE network = ${network} AND lane = ${laneId} AND state = 'stored')
-            OR EXISTS (SELECT 1 FROM chain_operation o WHERE ${due(network, NO_FENCE)}) AS "hasWork"`,
-    { hasWork: boolean },
+            OR EXISTS (SELECT 1 FROM chain_operation o WHERE ${due(network, NO_FENCE)}) AS "hasWork",
+          EXISTS (SELECT 1 FROM chain_operation WHERE network = ${network} AND state = 'queued') AS "hasQueued"`,
+    { hasWork: boolean, hasQueued: boolean },
   );
-  return row?.hasWork === true;
+  return row ?? { hasWork: false, hasQueued: false };
+}
+
+export interface LaneWork {
+  /** True if the lane has an unresolved transaction or due operations. */
+  readonly hasWork: boolean;
+  /** True if the network has any queued operation. */
+  readonly hasQueued: boolean;
 }
 
 /** Returns true if an operation has been due for this long and is still queued. */

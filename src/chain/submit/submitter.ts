@@ -1,4 +1,4 @@
-import type { Signals } from "../../coordination/signals.ts";
+import { idleRestMs, type Signals } from "../../coordination/signals.ts";
 import { topics } from "../../coordination/topics.ts";
 import type { Clock } from "../../lifecycle/clock.ts";
 import type { Database } from "../../store/database.ts";
@@ -34,6 +34,7 @@ export function createSubmitter(options: SubmitterOptions): Submitter {
       tracer,
       clock,
       log,
+      idleMs: (shortestMs) => idleRestMs(signals, shortestMs),
       onLease: options.onLease,
       ...(intervalMs === undefined ? {} : { intervalMs }),
       ...(leaseMs === undefined ? {} : { leaseMs }),

@@ -101,8 +101,11 @@ async function accept(
     consent,
   });
   if (id === undefined) return undefined;
-  // Most dWallets have no open request, so their exits need not wait for the loop.
-  if (consent.action === "leave") await queueExit(database, network.name);
+  if (consent.action === "leave") {
+    // Most dWallets have no open request, so their exits need not wait for the loop.
+    await queueExit(database, network.name);
+    signals.notify(topics.leaving(network.name));
+  }
   signals.notify(topics.outbox(network.name));
   return id;
 }

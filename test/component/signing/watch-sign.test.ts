@@ -166,6 +166,7 @@ describe("a watch", () => {
       notify() {},
       subscribe: () => () => {},
       subscribeKind: () => () => {},
+      isComplete: () => false,
       close: async () => {},
     });
   const deaf = { subscribe: () => () => {} };

@@ -1,6 +1,8 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, it } from "vitest";
-import { createBackgroundLoop } from "../../../src/lifecycle/background-loop.ts";
+import { createBackgroundLoop, type PassResult } from "../../../src/lifecycle/background-loop.ts";
 import { systemClock } from "../../../src/lifecycle/clock.ts";
+import { createManualClock } from "../../support/manual-clock.ts";
 
 const NEVER_MS = 1_000_000;
 const silent = { error() {} };
@@ -33,6 +35,22 @@ it("a loop runs without a pause while there is more to do", async () => {
   });
   loop.start();
   await passes.reached(5);
+  await loop.stop();
+});
+
+it("a loop rests as long as its pass says, unless it is woken", async () => {
+  const clock = createManualClock();
+  const passes = countedPasses(() => ({ restMs: 5_000 }));
+  const loop = createBackgroundLoop({ clock, name: "t", pass: passes.run, intervalMs: 10, log: silent });
+  loop.start();
+  await passes.reached(1);
+  await nextTurn();
+  clock.advance(4_999);
+  expect(passes.count()).toBe(1);
+  clock.advance(1);
+  await passes.reached(2);
+  loop.wake();
+  await passes.reached(3);
   await loop.stop();
 });
 
@@ -117,7 +135,7 @@ it("a loop stops even if it never ran", async () => {
 });
 
 function countedPasses(
-  hasMore: (count: number) => boolean = () => false,
+  resultOf: (count: number) => PassResult = () => false,
   work: (count: number) => Promise<void> = async () => {},
 ) {
   let count = 0;
@@ -133,7 +151,7 @@ function countedPasses(
       const own = ++count;
       for (const waiter of waiting) if (own >= waiter.at) waiter.resolve();
       await work(own);
-      return hasMore(own);
+      return resultOf(own);
     },
   };
 }

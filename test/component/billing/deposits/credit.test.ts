@@ -6,6 +6,7 @@ import { depositAddress } from "../../../../src/billing/deposits/deposit-address
 import type { Deposits } from "../../../../src/billing/deposits/deposits.ts";
 import { scanAddress } from "../../../../src/billing/deposits/scan-address.ts";
 import { createDepositWatcher } from "../../../../src/billing/deposits/watch-deposits.ts";
+import { createLocalSignals } from "../../../../src/coordination/local-signals.ts";
 import { verifyLedger } from "../../../../src/ledger/verify-ledger.ts";
 import { systemClock } from "../../../../src/lifecycle/clock.ts";
 import type { Database } from "../../../../src/store/database.ts";
@@ -264,6 +265,7 @@ describe("scanning an address", () => {
     };
     const watcher = createDepositWatcher(deposits, {
       clock: systemClock,
+      signals: createLocalSignals(),
       pollMs: 1_000,
       log: {
         ...silentLog,

@@ -163,7 +163,10 @@ describe("the watcher", () => {
         return { coins: [], cursor: undefined };
       };
     });
-    const watcher = createDepositWatcher(deposits, { clock: systemClock, pollMs: 10_000, log: silentLog });
+    const watcher = createDepositWatcher(deposits, {
+      ...{ clock: systemClock, signals: createLocalSignals() },
+      ...{ pollMs: 10_000, log: silentLog },
+    });
     watcher.start();
     await scanned;
     await watcher.stop();

@@ -25,7 +25,7 @@ import {
   failOperation,
   finishOperations,
   hasStaleOperation,
-  hasWork,
+  lookForWork,
   operationsOf,
   releaseOperations,
   requeueOperations,
@@ -255,16 +255,16 @@ describe("a statement changes only its rows:", () => {
 
 describe("work", () => {
   it("is a lane's own unresolved transaction, or a due operation of its network that no lease has", async () => {
-    expect(await hasWork(database, NETWORK, OWN)).toBe(true);
+    expect((await lookForWork(database, NETWORK, OWN)).hasWork).toBe(true);
     await requeueOperations(database, [mine, waiting], { alone: false, delayMs: 60_000 });
-    expect(await hasWork(database, NETWORK, OWN)).toBe(true);
+    expect((await lookForWork(database, NETWORK, OWN)).hasWork).toBe(true);
     await resolveTransaction(database, `${OWN}tx`, { state: "landed" });
     // The other lane holds what is left.
-    expect(await hasWork(database, NETWORK, OWN)).toBe(false);
+    expect((await lookForWork(database, NETWORK, OWN)).hasWork).toBe(false);
     await releaseLease(database, other);
-    expect(await hasWork(database, NETWORK, OWN)).toBe(true);
+    expect((await lookForWork(database, NETWORK, OWN)).hasWork).toBe(true);
     await failOperation(database, theirs, "X", "");
-    expect(await hasWork(database, NETWORK, OWN)).toBe(false);
+    expect((await lookForWork(database, NETWORK, OWN)).hasWork).toBe(false);
   });
 
   it("is stale once it has been due for too long, in its network and in the queue", async () => {
