@@ -10,7 +10,9 @@ import { nonEmptyText, rowNumber } from "./option-values.ts";
 
 export const auditExport = command({
   summary: "export the sealed audit trail of the database, one entry per line",
-  details: "You can run it beside a running service. Never overwrites a file.",
+  details:
+    "Never overwrites a file.\n" +
+    "You can run it beside a running service, except on the embedded database: stop the service first.",
   options: {
     fromSeal: optional("<number>", "the first seal; default the oldest", rowNumber),
     toSeal: optional("<number>", "the last seal; default the newest", rowNumber),

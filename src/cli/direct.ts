@@ -31,7 +31,7 @@ export async function connectDirect(
   target: Pick<Target, "projectId" | "network" | "migrates">,
 ): Promise<Connection> {
   const config = loadConfig(environment);
-  const database = await openDatabase(config, { migrates: target.migrates ?? false });
+  const database = await openDatabase(config, { migrates: target.migrates ?? false, takesUrl: true });
   try {
     const caller = await callerFor(database, config, target);
     let cause: unknown;

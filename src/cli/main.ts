@@ -7,7 +7,10 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   if (error.code !== "EPIPE") throw error;
   process.exit();
 });
+// A checkout has no command `tss`, so hints name the script that runs it.
+const isCheckout = import.meta.url.endsWith(".ts");
+const typed = (text: string) => (isCheckout ? text.replaceAll("`tss ", "`npm run tss -- ") : text);
 process.exitCode = await runTss(process.argv.slice(2), {
-  print: (line) => console.log(line),
-  note: (line) => console.error(line),
+  print: (line) => console.log(/^[[{]/.test(line) ? line : typed(line)),
+  note: (line) => console.error(typed(line)),
 });

@@ -9,7 +9,8 @@ import { messageOf, UnreachableError } from "./failure.ts";
 
 /**
  * Opens the configured database and optionally migrates it. Throws an UnreachableError if it does not answer or
- * refuses. If the embedded database is in use, the error names the service.
+ * refuses. If the embedded database is in use, the error says by which process, and names the service to a command that
+ * can call it.
  */
 export async function openConfiguredDatabase(
   {
@@ -17,13 +18,13 @@ export async function openConfiguredDatabase(
     dataDirectory,
     database: { migrationLockWaitMs, pooler },
   }: Pick<Config, "databaseUrl" | "dataDirectory" | "database">,
-  { migrates }: { readonly migrates: boolean },
+  { migrates, takesUrl = false }: OpenDatabaseWishes,
 ): Promise<Database> {
   const log = createLogger({ level: "warn", stream: process.stderr });
   const database = await openDatabase({
     ...{ databaseUrl: databaseUrl?.reveal(), dataDirectory, pooler, log },
   }).catch(async (cause: unknown) => {
-    throw await explain(cause, dataDirectory);
+    throw await explain(cause, dataDirectory, takesUrl);
   });
   if (!migrates) return database;
   try {
@@ -35,12 +36,19 @@ export async function openConfiguredDatabase(
   }
 }
 
+/** What a command wants of its database. */
+export interface OpenDatabaseWishes {
+  readonly migrates: boolean;
+  /** True if the command has the option --url. Default false. */
+  readonly takesUrl?: boolean;
+}
+
 /** Opens a database. The command closes it. */
 export type OpenDatabase = typeof openConfiguredDatabase;
 
-async function explain(cause: unknown, dataDirectory: string): Promise<Error> {
+async function explain(cause: unknown, dataDirectory: string, takesUrl: boolean): Promise<Error> {
   if (cause instanceof LockHeldError) {
-    const running = await readDevelopmentFile(dataDirectory);
+    const running = takesUrl ? await readDevelopmentFile(dataDirectory) : undefined;
     const hint = running && `, or use the running service that has it: --url ${running.baseUrl}`;
     return new UnreachableError(`${cause.message}${hint ?? ""}`, { cause });
   }

@@ -31,7 +31,9 @@ const list = listCommand({
 
 const verify = command({
   summary: "recompute every balance and report each difference",
-  details: "Exits with 1 if there is a difference. You can run it beside a running service.",
+  details:
+    "Exits with 1 if there is a difference. A running service does the same every hour, and warns in its log.\n" +
+    "You can run it beside a running service, except on the embedded database: stop the service first.",
   options: { json: flag("print the differences as a JSON array") },
   async run({ json }, { environment, print, openDatabase = openConfiguredDatabase }) {
     const database = await openDatabase(loadConfig(environment), { migrates: false });

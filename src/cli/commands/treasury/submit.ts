@@ -18,7 +18,7 @@ export const submitCommand = command({
     "Refuses bytes that do anything but call this Treasury, or publish or upgrade its package, and signatures that\n" +
     "are not the sender's. With --public-keys and --threshold it combines the signatures of a multisig's keys.",
   options: {
-    bytes: required("<file>", "the file that --unsigned wrote", nonEmptyText),
+    bytes: required("<file>", "the file of unsigned bytes that another command wrote", nonEmptyText),
     signature: required(
       "<base64>",
       "the sender's signature; several, separated by commas, for a multisig",
