@@ -2,6 +2,7 @@ import { type Client, createClient, type Transport } from "@connectrpc/connect";
 import { Admin } from "../../gen/proto/tss/v1/admin_pb.ts";
 import { Billing } from "../../gen/proto/tss/v1/billing_pb.ts";
 import { Operations } from "../../gen/proto/tss/v1/operations_pb.ts";
+import type { ClientConfig } from "../config/client.ts";
 import { loadClientConfig } from "../config/config.ts";
 import { type CommandContext, UsageError } from "./command.ts";
 import { findQuickStart } from "./find-quick-start.ts";
@@ -64,6 +65,13 @@ export async function withClients<T>(
   }
 }
 
+/** Says whose key the call has, and so which project it acts on. */
+function withKey(caller: CallerKind, { adminKey, apiKey }: ClientConfig): string {
+  if (caller === "operator")
+    return adminKey === undefined ? "as its operator" : "with the configured admin key";
+  return `for the project of the key in ${apiKey === undefined ? "dev.json" : "TSS_API_KEY"}`;
+}
+
 async function connect(context: CommandContext, target: Target): Promise<Connection> {
   const { caller, direct = false, projectId } = target;
   if (direct && target.url !== undefined) throw new UsageError("--direct and --url exclude each other");
@@ -71,7 +79,9 @@ async function connect(context: CommandContext, target: Target): Promise<Connect
   const given = target.url ?? (direct ? undefined : config.url);
   const running = given === undefined && !direct ? await findQuickStart(config) : undefined;
   if (running !== undefined)
-    context.note(`calling the service at ${running.baseUrl}, which runs on ${config.dataDirectory}`);
+    context.note(
+      `calling the service at ${running.baseUrl}, which runs on ${config.dataDirectory}, ${withKey(caller, config)}`,
+    );
   const url = given ?? running?.baseUrl;
   if (url === undefined) {
     if (target.direct === undefined)

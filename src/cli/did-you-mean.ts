@@ -4,7 +4,10 @@
  */
 export function didYouMean(typed: string, known: readonly string[]): string {
   const most = Math.max(1, Math.floor(typed.length / 3));
-  const distances = known.map((word) => ({ word, distance: distanceOf(typed.toLowerCase(), word) }));
+  const distances = known.map((word) => ({
+    word,
+    distance: distanceOf(typed.toLowerCase(), word.toLowerCase()),
+  }));
   const least = Math.min(...distances.map(({ distance }) => distance));
   const nearest = distances
     .filter(({ word, distance }) => (distance === least && distance <= most) || isBeginning(typed, word))
@@ -18,7 +21,7 @@ const SHOWN_MAX_COUNT = 3;
 const BEGINNING_LENGTH = 3;
 
 function isBeginning(typed: string, word: string): boolean {
-  return typed.length >= BEGINNING_LENGTH && word.startsWith(typed.toLowerCase());
+  return typed.length >= BEGINNING_LENGTH && word.toLowerCase().startsWith(typed.toLowerCase());
 }
 
 /** Counts the letters to insert, remove, replace or swap with their neighbour (Damerau's distance). */

@@ -1,6 +1,7 @@
 import { FULLNODE_URL } from "../config/network.ts";
 import { CURVE_ALGORITHMS, type CurveAlgorithm } from "../protocol/algorithms.ts";
 import { hexToBytes } from "../protocol/bytes.ts";
+import { didYouMean } from "./did-you-mean.ts";
 import { type ReadValue, WrongValue } from "./option.ts";
 
 const MICRO_DIGITS = 6;
@@ -65,7 +66,8 @@ export const count =
 export const choiceOf =
   <T extends string>(words: readonly T[]): ReadValue<T> =>
   (value) =>
-    words.find((word) => word === value) ?? wrong(`takes one of ${words.join(", ")}`);
+    words.find((word) => word === value) ??
+    wrong(`takes one of ${words.join(", ")}${didYouMean(value, words)}`);
 
 /** A value of an enum by its name in the contract. */
 export const enumValue =
@@ -80,9 +82,10 @@ export const choicesOf =
   <T extends string>(words: readonly T[]): ReadValue<T[]> =>
   (value) => {
     const given = value.split(",").map((word) => word.trim());
-    const isKnown = given.every((word) => words.some((known) => known === word));
-    if (!isKnown || new Set(given).size < given.length)
-      return wrong(`takes one or more of ${words.join(",")}, separated by commas`);
+    const unknown = given.find((word) => !words.some((known) => known === word));
+    const near = unknown === undefined ? "" : didYouMean(unknown, words);
+    if (unknown !== undefined || new Set(given).size < given.length)
+      return wrong(`takes one or more of ${words.join(",")}, separated by commas${near}`);
     return words.filter((word) => given.includes(word));
   };
 
@@ -115,9 +118,10 @@ export const moment: ReadValue<Date> = (value) => {
 };
 
 /** A bucket of the presign pool, in the form of `PRESIGN_BUCKETS`: `SECP256K1/Taproot`. */
-export const bucket: ReadValue<CurveAlgorithm> = (value) =>
-  CURVE_ALGORITHMS.find((known) => bucketName(known) === value) ??
-  wrong(`takes one of ${CURVE_ALGORITHMS.map(bucketName).join(", ")}`);
+export const bucket: ReadValue<CurveAlgorithm> = (value) => {
+  const names = CURVE_ALGORITHMS.map(bucketName);
+  return CURVE_ALGORITHMS[names.indexOf(choiceOf(names)(value))]!;
+};
 
 /** The number of an event of the audit trail, or of a seal. */
 export const rowNumber: ReadValue<bigint> = (value) =>

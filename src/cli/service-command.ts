@@ -87,11 +87,14 @@ export function targetOf(
 }
 
 /** Returns the help text about keys, which are never options. */
-export function explainKeys({ caller }: CallShape): string {
+export function explainKeys({ caller, isDirect }: CallShape): string {
   const name = caller === "operator" ? "TSS_ADMIN_KEY or ADMIN_API_KEY" : "TSS_API_KEY";
+  const project = `The project is the one of the key${isDirect ? "; with --direct, --project names it" : ""}.`;
   return [
+    ...(caller === "project" ? [project] : []),
     `The key for a running service comes from ${name}, or from the file named by the`,
-    "same variable with _FILE. No option takes a key, because every user of the machine can read command lines.",
+    "same variable with _FILE; on the embedded database also from dev.json in DATA_DIR.",
+    "No option takes a key, because every user of the machine can read command lines.",
   ].join("\n");
 }
 

@@ -6,7 +6,7 @@ import type { ConnectHandler } from "./connect-handler.ts";
 import type { ErrorMapping } from "./error-mapping.ts";
 import type { FinishedCall } from "./finished-call.ts";
 import { setGrpcStatus } from "./grpc/grpc-status.ts";
-import { peerAddressOf, type ServerReply, type ServerRequest } from "./node-http.ts";
+import { peerAddressOf, type ServerReply, type ServerRequest, splitTarget } from "./node-http.ts";
 import type { PlainRoutes } from "./plain-routes.ts";
 import { releaseAfterReply } from "./release-request.ts";
 import { chooseRequestId } from "./request-id.ts";
@@ -83,7 +83,7 @@ function serve(request: ServerRequest, reply: ServerReply, call: Call, parts: Re
   };
   try {
     const handled = route(request, reply, call, parts);
-    if (handled === undefined) refuse(nowhere(call, parts.elsewhere));
+    if (handled === undefined) refuse(nowhere(request, call, parts.elsewhere));
     else handled.catch(refuse);
   } catch (reason) {
     refuse(reason);
@@ -105,10 +105,13 @@ function route(
   );
 }
 
-function nowhere({ protocol }: Call, elsewhere: string | undefined): TransportError {
-  return protocol.startsWith("grpc")
-    ? new TransportError("UNIMPLEMENTED", elsewhere ?? "there is no such method")
-    : new TransportError("ROUTE_NOT_FOUND", elsewhere ?? "there is no such route");
+function nowhere(request: ServerRequest, { protocol }: Call, elsewhere: string | undefined): TransportError {
+  if (protocol.startsWith("grpc"))
+    return new TransportError("UNIMPLEMENTED", elsewhere ?? "there is no such method");
+  // A shell puts nothing in the place of a variable that is not set.
+  const hasEmptyPart = /\/(?:\/|$)/.test(splitTarget(request).path.slice(1));
+  const hint = hasEmptyPart ? "; a part of the path is empty, such as an id that is not set" : "";
+  return new TransportError("ROUTE_NOT_FOUND", elsewhere ?? `there is no such route${hint}`);
 }
 
 function fail(

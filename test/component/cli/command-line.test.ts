@@ -54,6 +54,9 @@ describe("a command line", () => {
     expect(refusal("it", "--amount-usd", "1,5")).toBe(
       "--amount-usd takes an amount in US dollars, such as 12.50",
     );
+    expect(refusal("it", "--amount-usd", "1", "--words", "a,B")).toBe(
+      "--words takes one or more of a,b,c, separated by commas (did you mean b?)",
+    );
     expect(refusal("it", "--amount-usd", "1", "--words", "a,a")).toBe(
       "--words takes one or more of a,b,c, separated by commas",
     );

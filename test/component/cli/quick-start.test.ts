@@ -20,8 +20,14 @@ it(
       const here = { DATA_DIR: data };
       const listed = await runCli(["project", "list"], here);
       expect(listed).toMatchObject({ exitCode: 0, out: expect.stringContaining("BALANCE") });
-      expect(listed.err).toBe(`calling the service at ${stack.url}, which runs on ${data}`);
-      expect((await runCli(["ledger", "list"], here)).exitCode).toBe(0);
+      expect(listed.err).toBe(`calling the service at ${stack.url}, which runs on ${data}, as its operator`);
+      const own = await runCli(["ledger", "list"], here);
+      expect(own).toMatchObject({
+        exitCode: 0,
+        err: expect.stringMatching(/project of the key in dev.json/),
+      });
+      const other = await runCli(["ledger", "list"], { ...here, TSS_API_KEY: apiKey });
+      expect(other.err).toMatch(/project of the key in TSS_API_KEY/);
       expect(await printed(["presign", "health"], here)).toContain("BUCKET");
     } finally {
       await held.release();

@@ -58,6 +58,18 @@ describe("a route", () => {
     });
   });
 
+  it.each([
+    ["/gallery/", true],
+    ["/halls//works/x", true],
+    ["/nowhere", false],
+    ["/", false],
+  ])("%s is refused with a hint at an empty part: %s", async (path, hasHint) => {
+    const { failure } = await server.send("GET", path);
+    expect(failure?.message).toBe(
+      `there is no such route${hasHint ? "; a part of the path is empty, such as an id that is not set" : ""}`,
+    );
+  });
+
   it("names its methods for OPTIONS and for a wrong method", async () => {
     const options = await server.send("OPTIONS", "/attachments/a");
     expect([options.status, options.text]).toEqual([204, ""]);
