@@ -50,17 +50,22 @@ export function warningsOf({ treasury, epoch, ceilings, prices }: TreasuryStatus
     if (ceiling === undefined)
       warnings.push(`${nameOperation(price)} has no ceiling: the service cannot run it`);
     else if (!suffices(ceiling, price))
-      warnings.push(`${nameOperation(price)} costs more than its ceiling: raise it with set-ceiling`);
+      warnings.push(
+        `${nameOperation(price)} costs more than its ceiling: raise it with \`tss treasury set-ceiling\``,
+      );
   }
   for (const operator of treasury.operators) {
     const { capId } = operator;
     const { epochsLeft, usedShare } = operatorUse(operator, epoch.epoch);
-    if (epochsLeft < 0n) warnings.push(`the OperatorCap ${capId} has expired: renew it with renew-operator`);
+    if (epochsLeft < 0n)
+      warnings.push(`the OperatorCap ${capId} has expired: renew it with \`tss treasury renew-operator\``);
     else if (epochsLeft < FEW_EPOCHS)
-      warnings.push(`the OperatorCap ${capId} expires in ${epochsLeft} epochs: renew it with renew-operator`);
+      warnings.push(
+        `the OperatorCap ${capId} expires in ${epochsLeft} epochs: renew it with \`tss treasury renew-operator\``,
+      );
     if (usedShare > MUCH_USED_SHARE)
       warnings.push(
-        `the OperatorCap ${capId} has used ${Math.floor(usedShare * 100)}% of a limit: raise it with renew-operator`,
+        `the OperatorCap ${capId} has used ${Math.floor(usedShare * 100)}% of a limit: raise it with \`tss treasury renew-operator\``,
       );
   }
   return warnings;

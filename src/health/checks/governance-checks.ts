@@ -74,7 +74,7 @@ async function lookAtAnnouncements(chain: HealthChain): Promise<Finding> {
   ];
   if (announced.length === 0) return { status: "ok", found: "none" };
   const advice =
-    "make sure that the administrator did this: `tss treasury status` shows all of it, withdraw-release, withdraw-successor and rotate-admin withdraw end it";
+    "make sure that the administrator did this: `tss treasury status` shows all of it; `tss treasury withdraw-release`, `tss treasury withdraw-successor` and `tss treasury rotate-admin withdraw` end it";
   return { status: "warn", found: announced.join("; "), advice };
 }
 
