@@ -169,7 +169,7 @@ async function cover(
     missing.map(({ test, name, output }) => ({
       name,
       testFile: test,
-      before: `const loaded = watchCoverage(${JSON.stringify(output)});`,
+      before: `const isOn = true; const loaded = watchCoverage(${JSON.stringify(output)});`,
       after: "loaded();",
     })),
   );
@@ -205,18 +205,29 @@ async function judge(
   const fates = new Map<RoomMutant, Fate>();
   for (const [mutant, reach] of reaches)
     if (reach.length === 0) fates.set(mutant, { key: mutant.key, status: "not-covered" });
-  const rounds = Math.max(...[...reaches.values()].map((reach) => reach.length));
-  for (let round = 0; round < rounds; round++) {
-    const open = mutants.filter((mutant) => !fates.has(mutant) && reaches.get(mutant)![round] !== undefined);
-    for (const isStatic of [false, true]) {
-      const trials = open.flatMap((mutant) => {
-        const reach = reaches.get(mutant)![round]!;
-        return reach.isStatic === isStatic ? [{ mutant, reach }] : [];
-      });
-      for (const [mutant, by] of await killedOf(copy, trials, isStatic))
-        fates.set(mutant, { key: mutant.key, status: "killed", by });
-    }
-  }
+  const inRounds = (isStatic: boolean) => {
+    const rounds: { mutant: RoomMutant; reach: Reach }[][] = [];
+    for (const [mutant, reach] of reaches)
+      for (const [round, one] of reach.entries())
+        if (one.isStatic === isStatic) {
+          rounds[round] ??= [];
+          rounds[round].push({ mutant, reach: one });
+        }
+    return rounds.map((each) => each.sort((x, y) => (x.reach.testFile < y.reach.testFile ? -1 : 1)));
+  };
+  const killed = (found: ReadonlyMap<RoomMutant, string>): void => {
+    for (const [mutant, by] of found) fates.set(mutant, { key: mutant.key, status: "killed", by });
+  };
+  // One process goes on to a mutant's next test file only if it survived the ones before.
+  killed(await killedOf(copy, inRounds(false).flat(), false));
+  for (const round of inRounds(true))
+    killed(
+      await killedOf(
+        copy,
+        round.filter(({ mutant }) => !fates.has(mutant)),
+        true,
+      ),
+    );
   return mutants.map((mutant) => fates.get(mutant) ?? { key: mutant.key, status: "survived" });
 }
 
@@ -244,7 +255,7 @@ async function killedOf(
   isolate: boolean,
 ): Promise<Map<RoomMutant, string>> {
   const killed = new Map<RoomMutant, string>();
-  let waiting = [...trials].sort((a, b) => (a.reach.testFile < b.reach.testFile ? -1 : 1));
+  let waiting = [...trials];
   while (waiting.length > 0) {
     const named = waiting.map((trial, index) => ({ ...trial, name: `${String(index).padStart(4, "0")}` }));
     // Without a mutant the same tests must pass at the end, or what the mutants left behind has failed others.
@@ -253,7 +264,7 @@ async function killedOf(
       ({ testFile, tests }, index): Trial => ({
         name: `last-${index}`,
         testFile,
-        before: `switchOn("none", ${JSON.stringify(tests)});`,
+        before: `const isOn = switchOn("none", ${JSON.stringify(tests)});`,
       }),
     );
     const verdicts = await runBatch(
@@ -274,11 +285,15 @@ async function killedOf(
     }
     if (doubtful.length > 0)
       for (const [mutant, by] of await killedOf(copy, doubtful, true)) killed.set(mutant, by);
-    waiting = rest;
+    waiting = rest.filter(({ mutant }) => !killed.has(mutant));
   }
   return killed;
 }
 
 function trialOf(name: string, mutant: RoomMutant, { testFile, tests }: Reach): Trial {
-  return { name, testFile, before: `switchOn(${JSON.stringify(mutant.id)}, ${JSON.stringify(tests)});` };
+  return {
+    name,
+    testFile,
+    before: `const isOn = switchOn(${JSON.stringify(mutant.id)}, ${JSON.stringify(tests)});`,
+  };
 }

@@ -1,6 +1,6 @@
 /** What a generated test file does around the test file that it imports, in a run of mutants. */
 import { writeFileSync } from "node:fs";
-import { afterAll, beforeEach, type TestContext } from "vitest";
+import { afterAll, beforeEach, it, type TestContext } from "vitest";
 
 /** The covered switches of a test file: by its modules while they load, by its hooks, and by test. */
 export interface Coverage {
@@ -35,8 +35,16 @@ export function watchCoverage(output: string): () => void {
   };
 }
 
-/** Switches a mutant on for one test file, and skips the tests that do not pass it and those after a failure. */
-export function switchOn(id: string, tests: readonly string[] | undefined): void {
+/**
+ * Switches a mutant on for one test file, and skips the tests that do not pass it and those after a failure. Returns
+ * false, with nothing to do, if an earlier test file of this process has killed it.
+ */
+export function switchOn(id: string, tests: readonly string[] | undefined): boolean {
+  const killed = killedHere();
+  if (killed.has(id)) {
+    it("was killed", () => {});
+    return false;
+  }
   const wanted = tests && new Set(tests);
   let isOver = false;
   let rejection: unknown;
@@ -49,6 +57,7 @@ export function switchOn(id: string, tests: readonly string[] | undefined): void
     if (isOver || wanted?.has(nameOf(context)) === false) context.skip();
     context.onTestFailed(() => {
       isOver = true;
+      if (id !== NO_MUTANT) killed.add(id);
     });
   });
   afterAll(() => {
@@ -56,6 +65,7 @@ export function switchOn(id: string, tests: readonly string[] | undefined): void
     process.off("unhandledRejection", onRejection);
     if (rejection !== undefined) throw new Error("a rejection that nothing handles", { cause: rejection });
   });
+  return true;
 }
 
 /** Returns whether a mutant is switched on. */
@@ -78,7 +88,11 @@ export function noteCovered(ids: readonly string[]): void {
 /** A mutant that loops for ever passes its switch more often than any test does. */
 const HITS_MAX_COUNT = 2_000_000;
 
+/** Stands for the sources as they are. */
+const NO_MUTANT = "none";
+
 interface State {
+  killed?: Set<string>;
   activeMutant?: string | undefined;
   currentTestId?: string;
   hitCount?: number | undefined;
@@ -96,6 +110,12 @@ function state(): State {
   const all = globalThis as { __stryker__?: State };
   all.__stryker__ ??= {};
   return all.__stryker__;
+}
+
+function killedHere(): Set<string> {
+  const found = state();
+  found.killed ??= new Set();
+  return found.killed;
 }
 
 function covered(): Covered {

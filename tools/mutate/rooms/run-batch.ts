@@ -7,7 +7,7 @@ import path from "node:path";
 export interface Trial {
   readonly name: string;
   readonly testFile: string;
-  /** Code that runs before the test file is imported, with the functions of `in-test.ts` in scope. */
+  /** Code that runs before the test file is imported, with the functions of `in-test.ts` in scope; it defines `isOn`. */
   readonly before: string;
   /** Code that runs when it is loaded. */
   readonly after?: string;
@@ -86,7 +86,7 @@ function trialText({ testFile, before, after = "" }: Trial, index: number): stri
   // The query makes the test file a module of its own each time.
   return `import { switchOn, watchCoverage } from "../../tools/mutate/rooms/in-test.ts";
 ${before}
-await import("../../${testFile}?trial=${index}");
+if (isOn) await import("../../${testFile}?trial=${index}");
 ${after}
 `;
 }
