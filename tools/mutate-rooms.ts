@@ -231,7 +231,7 @@ async function judge(
   return mutants.map((mutant) => fates.get(mutant) ?? { key: mutant.key, status: "survived" });
 }
 
-function reachOf({ id }: RoomMutant, coverage: ReadonlyMap<string, Coverage>): Reach[] {
+function reachOf({ id, original }: RoomMutant, coverage: ReadonlyMap<string, Coverage>): Reach[] {
   const costs = new Map<Reach, number>();
   const sameFile = (other: string): boolean => other.startsWith(`${id.split(".")[0]}.`);
   // The first test file loads the sources for all.
@@ -243,7 +243,10 @@ function reachOf({ id }: RoomMutant, coverage: ReadonlyMap<string, Coverage>): R
     else if (hooks.includes(id)) costs.set({ testFile, tests: undefined, isStatic }, durationMs);
     else if (own.length > 0) costs.set({ testFile, tests: own, isStatic }, durationMs);
   }
-  const found = [...costs].sort(([, a], [, b]) => a - b);
+  // Only calls at the same time show a missing lock.
+  const isLock = /^ ?(?:FOR|SKIP LOCKED)\b/.test(original);
+  const rank = ({ testFile }: Reach): number => (isLock && testFile.startsWith("test/race/") ? 0 : 1);
+  const found = [...costs].sort(([x, a], [y, b]) => rank(x) - rank(y) || a - b);
   const quick = found.filter(([, durationMs]) => durationMs < SLOW_MS);
   return (quick.length > 0 ? quick : found.slice(0, 1)).map(([reach]) => reach).slice(0, NEAREST_COUNT);
 }
