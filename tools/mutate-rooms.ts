@@ -231,7 +231,7 @@ async function judge(
   return mutants.map((mutant) => fates.get(mutant) ?? { key: mutant.key, status: "survived" });
 }
 
-function reachOf({ id, original }: RoomMutant, coverage: ReadonlyMap<string, Coverage>): Reach[] {
+function reachOf({ id, file, original }: RoomMutant, coverage: ReadonlyMap<string, Coverage>): Reach[] {
   const costs = new Map<Reach, number>();
   const sameFile = (other: string): boolean => other.startsWith(`${id.split(".")[0]}.`);
   // The first test file loads the sources for all.
@@ -243,6 +243,11 @@ function reachOf({ id, original }: RoomMutant, coverage: ReadonlyMap<string, Cov
     else if (hooks.includes(id)) costs.set({ testFile, tests: undefined, isStatic }, durationMs);
     else if (own.length > 0) costs.set({ testFile, tests: own, isStatic }, durationMs);
   }
+  // What runs on a thread is not seen to be covered.
+  if (costs.size === 0 && file.endsWith("-worker.ts"))
+    for (const [testFile, { durationMs }] of coverage)
+      if (testFile.includes(path.dirname(file).slice("src".length)))
+        costs.set({ testFile, tests: undefined, isStatic: true }, durationMs);
   // Only calls at the same time show a missing lock.
   const isLock = /^ ?(?:FOR|SKIP LOCKED)\b/.test(original);
   const rank = ({ testFile }: Reach): number => (isLock && testFile.startsWith("test/race/") ? 0 : 1);

@@ -25,6 +25,18 @@ export const EXPLAINED: readonly Explained[] = [
     because: "a row that two replicas delete is deleted once",
   },
   {
+    file: "src/signing/lost-sign-requests.ts",
+    at: "FROM sign_request WHERE id = ${id} AND status = 'prepared' FOR UPDATE",
+    replacement: "",
+    because: "a reconciliation runs beside no other process",
+  },
+  {
+    file: "src/signing/lost-sign-requests.ts",
+    at: "WHERE presign_id = ${presignId} AND status = 'prepared' FOR UPDATE",
+    replacement: "",
+    because: "a reconciliation runs beside no other process",
+  },
+  {
     file: "src/ledger/verify-ledger.ts",
     at: "CASE WHEN state = 'credited' THEN value_micro_usd",
     replacement: "true",
