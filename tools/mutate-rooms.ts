@@ -243,7 +243,7 @@ function reachOf({ id, file, original }: RoomMutant, coverage: ReadonlyMap<strin
     else if (hooks.includes(id)) costs.set({ testFile, tests: undefined, isStatic }, durationMs);
     else if (own.length > 0) costs.set({ testFile, tests: own, isStatic }, durationMs);
   }
-  // What runs on a thread is not seen to be covered.
+  // Coverage does not show what runs on a thread.
   if (costs.size === 0 && file.endsWith("-worker.ts"))
     for (const [testFile, { durationMs }] of coverage)
       if (testFile.includes(path.dirname(file).slice("src".length)))
