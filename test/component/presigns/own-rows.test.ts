@@ -5,10 +5,15 @@ import type { PresignBucket } from "../../../src/presigns/bucket.ts";
 import { burnPooledPresigns, holdLostPresign } from "../../../src/presigns/lost-presigns.ts";
 import { readPresignHealth } from "../../../src/presigns/presign-health.ts";
 import { poolMoves, presignMoves } from "../../../src/presigns/presign-moves.ts";
+import { createPresignOperation } from "../../../src/presigns/presign-operation.ts";
 import { readWarmBuckets } from "../../../src/presigns/read-buckets.ts";
 import { readDemand } from "../../../src/presigns/read-demand.ts";
+import { equalBytes } from "../../../src/protocol/bytes.ts";
+import { MixedUpAnswerError } from "../../../src/protocol/mixed-up-answer.ts";
+import { sessionIdentifierPreimage } from "../../../src/protocol/session-identifier.ts";
 import type { Database } from "../../../src/store/database.ts";
 import { execute } from "../../../src/store/statements.ts";
+import { presignRequested } from "../../support/chain-bytes.ts";
 import { changedRows } from "../../support/changed-rows.ts";
 import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../support/database.ts";
 import { dwalletOf, objectId, projectWith, readyPresigns } from "../../support/rows.ts";
@@ -16,6 +21,8 @@ import { dwalletOf, objectId, projectWith, readyPresigns } from "../../support/r
 const STATES = ["requested", "pending", "ready", "held", "used", "burnt"] as const;
 type State = (typeof STATES)[number];
 const MOVED = ["state", "updated_at"];
+const SENDER = objectId();
+const SESSION = new Uint8Array(32).fill(7);
 
 let database: Database;
 let bucket: PresignBucket;
@@ -94,6 +101,42 @@ describe("a move changes only its presign, and only from its state:", () => {
       const columns = ["presign", ...(state === "held" ? ["updated_at"] : MOVED)];
       expect(changed).toEqual({ presign: { [own[state]]: columns } });
     }
+  });
+});
+
+describe("a presign that the chain may already have", () => {
+  it("continues with its own session, and is not changed without one", async () => {
+    await database.query("UPDATE presign SET session_bytes = $2 WHERE id = $1", [own.requested, SESSION]);
+    const preimage = sessionIdentifierPreimage(SESSION, SENDER);
+    const made = objectId();
+    let events = [presignRequested(Uint8Array.of(8), objectId()), presignRequested(preimage, made)];
+    let isKnown = false;
+    const operation = createPresignOperation({
+      senderAddress: SENDER,
+      batchCount: 20,
+      reader: {
+        sessionRequest: async (asked) =>
+          isKnown && equalBytes(asked, preimage) ? { digest: "digest", version: 1n, events } : undefined,
+      },
+    });
+    const subject = (await operation.load(database, [own.requested])).get(own.requested)!;
+    const adopt = () => operation.adopt(database, subject, { reason: "X", message: "" });
+    expect(await changes(async () => expect(await adopt()).toBe(false))).toEqual({});
+    isKnown = true;
+    events = events.slice(0, 1);
+    expect(await changes(() => expect(adopt()).rejects.toThrow(MixedUpAnswerError))).toEqual({});
+    events.push(presignRequested(preimage, made));
+    expect(await changes(async () => expect(await adopt()).toBe(true))).toEqual({
+      presign: { [own.requested]: ["presign_id", "state", "tx_digest", "updated_at"] },
+    });
+    const [row] = await database.query("SELECT presign_id AS made FROM presign WHERE id = $1", [
+      own.requested,
+    ]);
+    expect(row).toEqual({ made });
+    await database.query("UPDATE presign SET session_bytes = $2 WHERE id = $1", [own.pending, SESSION]);
+    const other = (await operation.load(database, [own.pending])).get(own.pending)!;
+    const failure = { reason: "X", message: "" };
+    expect(await changes(() => operation.failed(database, other, failure))).toEqual({});
   });
 });
 
@@ -191,6 +234,7 @@ describe("the warm buckets", () => {
   });
 
   it("are counted by state, sorted by curve, algorithm and key", async () => {
+    for (const curve of [2, 1, 0]) await readyPresigns(database, { ...bucket, curve }, 1);
     const [configured] = [{ curveNumber: 0, signatureAlgorithmNumber: 1 }];
     const health = await readPresignHealth({
       db: database,
@@ -199,12 +243,13 @@ describe("the warm buckets", () => {
       newestNetworkEncryptionKeyId: async () => bucket.networkEncryptionKeyId,
     });
     const found = health.filter((each) => each.networkEncryptionKeyId === bucket.networkEncryptionKeyId);
+    const none = { ready: 0, pending: 0, held: 0, used: 0, burnt: 0 };
     expect(found).toEqual([
-      { ...bucket, ready: 2, pending: 4, held: 2, used: 2, burnt: 2 },
-      { ...bucket, signatureAlgorithm: 1, ready: 0, pending: 0, held: 0, used: 0, burnt: 0 },
+      { ...bucket, ready: 3, pending: 4, held: 2, used: 2, burnt: 2 },
+      { ...bucket, signatureAlgorithm: 1, ...none },
+      { ...bucket, curve: 1, ...none, ready: 1 },
+      { ...bucket, curve: 2, ...none, ready: 1 },
     ]);
-    const order = health.map((each) => [each.curve, each.signatureAlgorithm] as const);
-    expect(order).toEqual([...order].sort((a, b) => a[0] - b[0] || a[1] - b[1]));
   });
 });
 

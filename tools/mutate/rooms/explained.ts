@@ -42,6 +42,12 @@ export const EXPLAINED: readonly Explained[] = [
     replacement: "true",
     because: "the table refuses a waiting deposit with a value",
   },
+  {
+    file: "src/presigns/read-demand.ts",
+    at: "FROM (SELECT * FROM presign WHERE network = ${network} AND ready_at IS NOT NULL",
+    replacement: "true",
+    because: "the rows are grouped by their own network; the condition bounds what is read",
+  },
 ];
 
 /** Returns whether an entry is about a mutant of a source. */
