@@ -10,6 +10,7 @@ import {
   noteLeftVersion,
 } from "../../../src/onboarding/custody/mark-left.ts";
 import { queueExit } from "../../../src/onboarding/custody/queue-exits.ts";
+import { readCustody, readHeld } from "../../../src/onboarding/custody/read-custody.ts";
 import { storeConsent } from "../../../src/onboarding/custody/store-consent.ts";
 import { MixedUpAnswerError } from "../../../src/protocol/mixed-up-answer.ts";
 import type { Database } from "../../../src/store/database.ts";
@@ -75,6 +76,15 @@ describe("a consent changes only its dWallet:", () => {
     const changed = await changes(() => store(other, "refuse"));
     expect(Object.keys(changed)).toEqual(["treasury_consent"]);
     expect(await operations()).toHaveLength(1);
+  });
+
+  it("a refusal, in no state of a dWallet that is leaving or has left", async () => {
+    for (const state of ["Leaving", "Left"]) {
+      await database.query("UPDATE dwallet SET state = $2 WHERE id = $1", [own.rowId, state]);
+      expect(await changes(() => store(own, "refuse"))).toEqual({});
+      expect(await store(own, "leave")).toBeUndefined();
+    }
+    expect(await operations()).toEqual([]);
   });
 
   it("the queueing of the network's oldest exit without open sign requests", async () => {
@@ -226,6 +236,29 @@ describe("the mark of a dWallet", () => {
       expect(await markDWalletLeft(database, own.rowId)).toBe(false);
     }
   });
+});
+
+it("the Treasury's record is refused from a fullnode that does not know the Treasury or the dWallet", async () => {
+  const objects = custodyObjects(TREASURY, { dwalletId: own.objectId, owner: objectId() });
+  const reader = (known: ReadonlyMap<string, Uint8Array>, versions: readonly string[]) => ({
+    getObjects: async () => new Map(known),
+    ownedObjects: async () =>
+      new Map(versions.map((id) => [id, { objectId: id, version: "3", digest: "d", lastChange: undefined }])),
+  });
+  const whole = new Map([...objects, [own.objectId, new Uint8Array()]]);
+  const held = readHeld(reader(whole, [TREASURY, own.objectId]), TREASURY, [own.objectId]);
+  expect(await held).toEqual(new Map([[own.objectId, { isHeld: false, version: 3n }]]));
+  await expect(readHeld(reader(whole, [own.objectId]), TREASURY, [own.objectId])).rejects.toThrow(
+    "does not know the Treasury",
+  );
+  await expect(
+    readHeld(reader(new Map(), [TREASURY, own.objectId]), TREASURY, [own.objectId]),
+  ).rejects.toThrow("does not know the Treasury");
+  await expect(readCustody(reader(objects, []) as never, TREASURY, own.objectId)).rejects.toThrow(
+    "does not know the dWallet",
+  );
+  const custody = await readCustody(reader(whole, []) as never, TREASURY, own.objectId);
+  expect(custody).toMatchObject({ nextNonce: 0n, held: { isRefused: false } });
 });
 
 it("the newest consent of a dWallet is that of its action", async () => {
