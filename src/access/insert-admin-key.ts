@@ -28,7 +28,7 @@ export async function insertAdminKey(
         SELECT id FROM created`,
   );
   if (createdCount === 1) return created;
-  throw new ServiceError("ADMIN_KEY_NAME_TAKEN", "an admin key has or had this name", { metadata: { name } });
+  throw new ServiceError("ADMIN_KEY_NAME_TAKEN", "the name is taken by an admin key, or by one that was revoked", { metadata: { name } });
 }
 
 export interface NewAdminKey {

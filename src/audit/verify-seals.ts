@@ -54,7 +54,7 @@ export function createSealsVerifier(
     return group?.isBeyond(sequence) ? undefined : group;
   }
 
-  /** Begins a group for an entry that is in the place of a seal. */
+  /** Begins a group at an entry where a seal should stand. */
   function beginWithoutSeal(sequence: bigint): SealGroup {
     const line = group?.takeStray();
     closeGroup();

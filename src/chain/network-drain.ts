@@ -19,7 +19,7 @@ export async function refuseWhileDraining(db: Queryable, network: string): Promi
   if ((await drainingSince(db, network)) !== undefined) throw networkDraining(network);
 }
 
-/** Creates the error for new work on a network that takes none. */
+/** Creates the error for new work on a draining network. */
 export function networkDraining(network: string): ServiceError {
   return new ServiceError("NETWORK_DRAINING", `${network} takes no new work; open work still completes`, {
     metadata: { network },

@@ -132,7 +132,7 @@ export const ERROR_CATALOGUE = {
     "The project's available credit is below the price, or below the amount to remove.",
     { metadata: ["priceMicroUsd"] },
   ),
-  DWALLET_NOT_ACTIVE: kind(Code.FailedPrecondition, "The dWallet is not Active yet, or never will be.", {
+  DWALLET_NOT_ACTIVE: kind(Code.FailedPrecondition, "The dWallet is not Active: its DKG is still running, or it has failed.", {
     metadata: ["dwalletId", "state"],
   }),
   DWALLET_LEFT: kind(
@@ -177,7 +177,7 @@ export const ERROR_CATALOGUE = {
   ),
   ADMIN_KEY_NAME_TAKEN: kind(
     Code.AlreadyExists,
-    "An admin key has or had this name, and the audit trail refers to that key by it. Choose another name.",
+    "The name is taken by an admin key, or by one that was revoked: the audit trail refers to keys by name. Choose another name.",
     { metadata: ["name"] },
   ),
   IDEMPOTENCY_IN_FLIGHT: kind(Code.Aborted, "A call with this idempotency key is in progress.", {

@@ -4,7 +4,7 @@ import { nonEmptyText } from "../option-values.ts";
 
 export const demoCommand = command({
   summary: "start a service in a temporary folder, create a key, sign and verify",
-  details: "Omitted options take the first combination that fits the others.",
+  details: "If you omit an option, the demo picks the first value that works with the options you set.",
   options: {
     curve: optional("<curve>", "SECP256K1, SECP256R1, ED25519 or RISTRETTO", nonEmptyText),
     algorithm: optional(

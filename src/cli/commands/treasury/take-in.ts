@@ -7,7 +7,7 @@ import { fullAddress } from "../../treasury/change-options.ts";
 import { findSent, readSent } from "../../treasury/sent-capabilities.ts";
 
 export const takeInCommand = changeCommand({
-  summary: "take in capabilities that another Treasury has sent to this one",
+  summary: "claim capabilities that another Treasury has sent to this one",
   details:
     "With --from, the curve and the owner of each dWallet come from the events of that Treasury.\n" +
     "With --capability, you specify them: both are public, in the events of the Treasury that held the dWallet before.",
