@@ -9,8 +9,7 @@ import { serveContract } from "./app/serve-contract.ts";
 import { serveNetwork } from "./app/serve-network.ts";
 import { createSharedWork } from "./app/shared-work.ts";
 import { startWorkerServer } from "./app/worker-server.ts";
-import { createAuditSealer } from "./audit/audit-sealer.ts";
-import { createSealKey } from "./audit/seal-key.ts";
+import { createAuditSealer, createSealKey } from "./audit/seal-events.ts";
 import { readAnnouncedNetwork } from "./chain/announced-network.ts";
 import type { NetworkAccess } from "./chain/network.ts";
 import { createNetworkFetch } from "./chain/network-fetch.ts";
@@ -20,7 +19,7 @@ import { healthChecks } from "./health/checks/health-checks.ts";
 import { checkReadiness } from "./health/readiness.ts";
 import { readyGauge } from "./health/ready-gauge.ts";
 import { runningSubject } from "./health/running-subject.ts";
-import { createKeySweep } from "./idempotency/sweep-keys.ts";
+import { createKeySweep } from "./idempotency/key-table.ts";
 import { systemClock } from "./lifecycle/clock.ts";
 import type { Lifecycle } from "./lifecycle/lifecycle.ts";
 import { startLoops } from "./lifecycle/start-loops.ts";
@@ -36,8 +35,7 @@ import { traceDatabase } from "./store/trace-database.ts";
 import { startLoopMonitor } from "./telemetry/loop-monitor.ts";
 import { createMetrics } from "./telemetry/metrics.ts";
 import { createNetworkMetrics } from "./telemetry/network-metrics.ts";
-import { openTracing } from "./telemetry/open-tracing.ts";
-import { isTracing } from "./telemetry/tracer.ts";
+import { isTracing, openTracing } from "./telemetry/tracer.ts";
 
 /** Starts all parts of the process type in the order of their dependencies, and listens last. */
 export async function startApp(config: Config, options: AppOptions): Promise<App> {

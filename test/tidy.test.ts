@@ -31,21 +31,6 @@ const REPEATING_FILES: Readonly<Record<string, string>> = {
   "src/sdk/addresses.ts": "wraps the functions of protocol, so that a bundler loads them on demand",
 };
 
-/** The verbs that a function may put before the name of its file. */
-const NAMESAKE_VERBS = "create start open run derive encode decode parse read serve make".split(" ");
-/** Files in which another export comes first, each with the reason. */
-const NAMED_LATER: Readonly<Record<string, string>> = {
-  "src/billing/sweeps/lost-sweeps.ts": "the functions are about the sweep and its coins alike",
-  "src/chain/check-chain.ts": "the check reads the known chain",
-  "src/cli/commands/key.ts": "the commands need the options when the file is loaded",
-  "src/cli/commands/treasury/set-ceiling.ts": "the command needs the option when the file is loaded",
-  "src/cli/treasury/parameter-kinds.ts": "the type is made from the values",
-  "src/ledger/last-verification.ts": "the functions come before the type that they exchange",
-  "src/localnet/contracts/treasury/treasury-events.ts": "the table needs the events when the file is loaded",
-  "src/localnet/fullnode/sui-types.ts": "the types need the addresses when the file is loaded",
-  "src/protocol/treasury-objects.ts": "the codec needs those of its parts when the file is loaded",
-};
-
 /** Files outside config and localnet that compare the name of a network, each with the reason. */
 const COMPARING_NETWORKS: Readonly<Record<string, string>> = {
   "src/app/chain-access.ts": "narrows the type of an address",
@@ -226,18 +211,6 @@ describe("the sources", () => {
       .filter(({ length }) => length > 2);
     expect(others).toEqual([]);
     expect([...new Set(repeating)].sort()).toEqual(Object.keys(REPEATING_FILES));
-  });
-
-  it("export first what they are named after", () => {
-    const plain = (name: string) => name.toLowerCase().replace(/[^a-z0-9]/g, "");
-    const misplaced = source.filter((file) => {
-      const stem = plain(path.basename(file.path).replace(/\.tsx?$/, "")).replace(/s$/, "");
-      const isNamesake = (name: string) =>
-        new RegExp(`^(?:${NAMESAKE_VERBS.join("|")})?${stem}s?(?:commands?|functions)?$`).test(plain(name));
-      const [first = "", ...others] = exportedNames(file);
-      return others.some(isNamesake) && !plain(first).includes(stem);
-    });
-    expect(misplaced.map((file) => file.path)).toEqual(Object.keys(NAMED_LATER));
   });
 
   it("are files of a size that one can read", () => {

@@ -1,6 +1,6 @@
 import { Code } from "@connectrpc/connect";
 import { ERROR_CATALOGUE, type ErrorKind } from "../src/errors/catalogue.ts";
-import { httpStatusOfCode } from "../src/transport/http-status.ts";
+import { httpStatusOfCode } from "../src/transport/transport-error.ts";
 
 /** Prints the error catalogue as `docs/errors.md`: a table for each RPC code, each in the catalogue's order. */
 export function errorsDocument(): string {

@@ -4,16 +4,13 @@ import type { AuditOrigin } from "../audit/audit-event.ts";
 import { invalidField, ServiceError } from "../errors/service-error.ts";
 import type { Secret } from "../telemetry/secret.ts";
 import { addressBlock } from "./address-block.ts";
-import type { AdminKeyLookup } from "./admin-key-lookup.ts";
 import { isAdminKeyForm, isApiKeyForm } from "./api-key.ts";
-import type { ApiKeyLookup, KnownApiKey } from "./api-key-lookup.ts";
 import { type Caller, setCaller } from "./caller.ts";
 import type { KeyStanding } from "./key-lookup.ts";
-import { limitCall } from "./limit-call.ts";
 import { type CostClassName, listsAnyNetwork, methodPolicy } from "./method-policy.ts";
-import type { RateLimiter } from "./rate-limiter.ts";
-import { createRefusedKeys, type RefusedKeys } from "./refused-keys.ts";
-import { setStreamStanding } from "./stream-standing.ts";
+import { createRefusedKeys, limitCall, type RateLimiter, type RefusedKeys } from "./rate-limiter.ts";
+import type { AdminKeyLookup, ApiKeyLookup, KnownApiKey } from "./stored-keys.ts";
+import { setStreamStanding } from "./stream-leases.ts";
 
 /**
  * Checks whether a caller may call a method, by the method's policy in the contract and before the body is read. Stores
@@ -236,3 +233,16 @@ function isSame(left: string, right: string): boolean {
 function digest(text: string): Buffer {
   return createHash("sha256").update(text).digest();
 }
+
+/**
+ * Forbids caches to store replies to a key's calls: sets `cache-control: no-store` and `vary` on every reply of a
+ * method that is not public, including errors. Omits both over gRPC, which has no caches.
+ */
+export function keepPrivate(call: Pick<HandlerContext, "method" | "protocolName" | "responseHeader">): void {
+  if (call.protocolName === "grpc" || methodPolicy(call.method).access === "public") return;
+  call.responseHeader.set("cache-control", "no-store");
+  call.responseHeader.append("vary", VARY);
+}
+
+/** The request headers that a reply depends on. */
+const VARY = "authorization, x-api-key, x-network";

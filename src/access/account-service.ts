@@ -2,10 +2,10 @@ import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { Account } from "../../gen/proto/tss/v1/account_pb.ts";
 import type { Database } from "../store/database.ts";
+import { listApiKeys } from "./api-keys.ts";
 import { callerOf } from "./caller.ts";
 import { encodeAccountKey } from "./encode-keys.ts";
-import { listApiKeys } from "./list-api-keys.ts";
-import { readProject } from "./read-project.ts";
+import { readProject } from "./projects.ts";
 
 /** Implements `tss.v1.Account`. */
 export function createAccountService({ database }: AccountServiceDeps): ServiceImpl<typeof Account> {

@@ -1,8 +1,7 @@
 import { isIP } from "node:net";
 import { createContextKey } from "@connectrpc/connect";
 import { invalidField } from "../errors/service-error.ts";
-import { canonicalAddress } from "./address-block.ts";
-import { createAddressList } from "./address-list.ts";
+import { canonicalAddress, createAddressList } from "./address-block.ts";
 
 /**
  * Creates a function that finds the caller behind the proxies at `trusted`, which are addresses or CIDR blocks. Each

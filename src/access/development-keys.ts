@@ -2,9 +2,9 @@ import { randomBytes } from "node:crypto";
 import { creditProject } from "../ledger/credit-project.ts";
 import type { Database } from "../store/database.ts";
 import { Secret } from "../telemetry/secret.ts";
+import { insertApiKey } from "./api-keys.ts";
 import { SCOPES } from "./caller.ts";
-import { insertApiKey } from "./insert-api-key.ts";
-import { insertProject } from "./insert-project.ts";
+import { insertProject } from "./projects.ts";
 
 /**
  * Returns the keys of a development service. The known ones stay while the database has a project; otherwise this

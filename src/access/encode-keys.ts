@@ -8,8 +8,8 @@ import {
   ApiKey_Scope,
   ApiKeySchema,
 } from "../../gen/proto/tss/v1/admin_pb.ts";
-import type { AdminKeyDetails } from "./read-admin-key.ts";
-import type { ApiKeyDetails } from "./read-api-key.ts";
+import type { AdminKeyDetails } from "./admin-keys.ts";
+import type { ApiKeyDetails } from "./api-keys.ts";
 
 /** Encodes a project's key for the operator. */
 export function encodeApiKey(key: ApiKeyDetails): ApiKey {

@@ -1,12 +1,11 @@
 import type { DescMethod } from "@bufbuild/protobuf";
 import { createContextValues, type HandlerContext } from "@connectrpc/connect";
-import { peerAddressKey } from "../transport/peer-address.ts";
+import { peerAddressKey } from "../transport/node-http.ts";
 import type { CheckedRequest } from "../transport/plain-routes.ts";
 import type { GatedCall } from "./access-gate.ts";
 import { addressBlock } from "./address-block.ts";
 import { type ClientAddress, clientAddressKey } from "./client-address.ts";
-import { rateLimited } from "./limit-call.ts";
-import type { RateLimiter } from "./rate-limiter.ts";
+import { type RateLimiter, rateLimited } from "./rate-limiter.ts";
 
 /** Creates the counter, which counts by address in the class `open`. */
 export function createOpenCalls(limiter: RateLimiter, clientAddress: ClientAddress): OpenCalls {

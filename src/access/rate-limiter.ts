@@ -1,6 +1,12 @@
+import { Code } from "@connectrpc/connect";
 import type { Coordination } from "../coordination/coordination.ts";
 import { createLocalCoordination } from "../coordination/local-coordination.ts";
+import { RecentMap } from "../coordination/recent-map.ts";
 import type { BucketSize, BucketVerdict } from "../coordination/token-bucket.ts";
+import { ERROR_CATALOGUE } from "../errors/catalogue.ts";
+import { ServiceError } from "../errors/service-error.ts";
+import { addressBlock } from "./address-block.ts";
+import type { Caller } from "./caller.ts";
 import type { CostClassName } from "./method-policy.ts";
 
 /**
@@ -78,4 +84,94 @@ function rateVerdict({ burstCount, perSecond }: BucketSize, verdict: BucketVerdi
     resetMs: retryAfterMs + Math.ceil(((burstCount - 1) * 1_000) / perSecond),
     retryAfterMs,
   };
+}
+
+/**
+ * Counts a call by its caller's key, or by its address without a key, and sends the remaining budget in `ratelimit-*`.
+ * Throws RATE_LIMITED with the same headers if no budget is left.
+ */
+export function limitCall<Class extends RateClass>(
+  limiter: RateLimiter<Class>,
+  rateClass: NoInfer<Class>,
+  caller: Caller,
+  address: string,
+  call: { readonly responseHeader: Headers },
+): Promise<void> | undefined {
+  return limiter.take(rateClass, subjectOf(caller, address))?.then((verdict) => {
+    if (!verdict.isAllowed) throw rateLimited(verdict, `too many calls of the class \`${rateClass}\``);
+    for (const [name, value] of Object.entries(headersOf(verdict))) call.responseHeader.set(name, value);
+  });
+}
+
+/** Returns the error for a refused call, with the time after which a retry succeeds. */
+export function rateLimited(verdict: RateVerdict, what: string): ServiceError {
+  return new ServiceError("RATE_LIMITED", `${what}; try again in ${verdict.retryAfterMs} ms`, {
+    retryAfterSeconds: verdict.retryAfterMs / 1_000,
+    headers: headersOf(verdict),
+  });
+}
+
+function subjectOf(caller: Caller, address: string): string {
+  switch (caller.kind) {
+    case "project":
+      return `key:${caller.apiKeyId}`;
+    case "admin":
+      return caller.origin.actor;
+    case "anonymous":
+      return `address:${addressBlock(address)}`;
+  }
+}
+
+function headersOf(verdict: RateVerdict): Record<string, string> {
+  return {
+    "ratelimit-limit": String(verdict.limitCount),
+    "ratelimit-remaining": String(verdict.remainingCount),
+    // Rounding errors of the clock must not add a second.
+    "ratelimit-reset": String(Math.ceil(verdict.resetMs / 1_000 - 1e-6)),
+  };
+}
+
+/** Creates a guard that counts refused keys by address, for a bounded number of addresses. */
+export function createRefusedKeys(limiter: RateLimiter, now: () => number): RefusedKeys {
+  const paused = new RecentMap<string, { readonly untilMs: number; readonly verdict: RateVerdict }>(
+    ADDRESSES_MAX_COUNT,
+  );
+  return {
+    async guard(address, check) {
+      try {
+        return await check();
+      } catch (error) {
+        if (!isRefusedKey(error)) throw error;
+        const subject = `address:${address}`;
+        const pause = paused.get(subject);
+        const leftMs = pause === undefined ? 0 : pause.untilMs - now();
+        if (pause !== undefined && leftMs > 0)
+          throw tooMany({ ...pause.verdict, retryAfterMs: Math.ceil(leftMs) });
+        const verdict = await limiter.take("refusedKey", subject);
+        if (verdict === undefined || verdict.isAllowed) throw error;
+        paused.set(subject, { untilMs: now() + verdict.retryAfterMs, verdict });
+        throw tooMany(verdict);
+      }
+    },
+  };
+}
+
+/** Slows down callers that guess keys. */
+export interface RefusedKeys {
+  /**
+   * Runs a check of a key for a caller's address or address block. A key that the check refuses as UNAUTHENTICATED
+   * counts against the address. Beyond the limit, such calls end with RATE_LIMITED for a while. A key that passes the
+   * check is never refused.
+   */
+  guard<T>(address: string, check: () => Promise<T>): Promise<T>;
+}
+
+const ADDRESSES_MAX_COUNT = 10_000;
+
+function isRefusedKey(error: unknown): boolean {
+  return error instanceof ServiceError && ERROR_CATALOGUE[error.reason].code === Code.Unauthenticated;
+}
+
+function tooMany(verdict: RateVerdict): ServiceError {
+  return rateLimited(verdict, "too many calls with a missing or wrong key from this address");
 }

@@ -1,12 +1,10 @@
-import type { ContextValues, Interceptor } from "@connectrpc/connect";
-import { Code } from "@connectrpc/connect";
+import { Code, type ContextValues, createContextKey, type Interceptor } from "@connectrpc/connect";
 import type { Signals } from "../coordination/signals.ts";
 import { KEY_KINDS } from "../coordination/topics.ts";
 import { ERROR_CATALOGUE } from "../errors/catalogue.ts";
 import { ServiceError } from "../errors/service-error.ts";
 import { addressBlock } from "./address-block.ts";
 import { clientAddressKey } from "./client-address.ts";
-import { type StreamStanding, streamStandingOf } from "./stream-standing.ts";
 
 /**
  * Creates an interceptor that limits the open streams of each key, project and address, and ends the streams of invalid
@@ -226,4 +224,27 @@ class HeldMessages<T> implements AsyncIterableIterator<T>, Lease {
     if (this.#isHeld) this.#desk.release(this);
     this.#isHeld = false;
   }
+}
+
+/** The check whether the caller that opened a stream may keep it. */
+export interface StreamStanding {
+  /** Identifies the key and address. Streams with the same name share one check. */
+  readonly name: string;
+  readonly keyId: string;
+  /** Undefined for an operator's key. */
+  readonly projectId: string | undefined;
+  /** Rejects with the error that a new call of this caller would get. */
+  check(): Promise<void>;
+}
+
+const standingKey = createContextKey<StreamStanding | undefined>(undefined, { description: "standing" });
+
+/** Stores a stream's check in the context. Only the gate calls this. */
+export function setStreamStanding(values: ContextValues, standing: StreamStanding): void {
+  values.set(standingKey, standing);
+}
+
+/** Returns the check of a stream's caller; undefined for a call without a key. */
+export function streamStandingOf(values: ContextValues): StreamStanding | undefined {
+  return values.get(standingKey);
 }

@@ -1,21 +1,19 @@
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { Admin } from "../../gen/proto/tss/v1/admin_pb.ts";
-import type { ApiKeyLookup } from "../access/api-key-lookup.ts";
+import {
+  createApiKey,
+  listApiKeys,
+  revokeApiKey,
+  rotateApiKey,
+  setAllowedAddresses,
+} from "../access/api-keys.ts";
 import { callerOf } from "../access/caller.ts";
-import { createApiKey } from "../access/create-api-key.ts";
-import { createProject } from "../access/create-project.ts";
 import { encodeApiKey } from "../access/encode-keys.ts";
-import { listApiKeys } from "../access/list-api-keys.ts";
-import { listProjects } from "../access/list-projects.ts";
-import { getProject } from "../access/read-project.ts";
-import { requireProject } from "../access/require-project.ts";
-import { revokeApiKey } from "../access/revoke-api-key.ts";
-import { rotateApiKey } from "../access/rotate-api-key.ts";
-import { setAllowedAddresses } from "../access/set-allowed-addresses.ts";
+import { createProject, getProject, listProjects, requireProject } from "../access/projects.ts";
+import type { ApiKeyLookup } from "../access/stored-keys.ts";
 import { getAuditProof } from "../audit/get-audit-proof.ts";
-import { listAuditEvents } from "../audit/list-audit-events.ts";
-import { listAuditSeals } from "../audit/list-audit-seals.ts";
+import { listAuditEvents, listAuditSeals } from "../audit/list-audit-events.ts";
 import { adjustCredit } from "../billing/adjust-credit.ts";
 import { idempotencyOf } from "../idempotency/idempotency.ts";
 import type { Database } from "../store/database.ts";

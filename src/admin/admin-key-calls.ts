@@ -1,12 +1,10 @@
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { Admin } from "../../gen/proto/tss/v1/admin_pb.ts";
-import type { AdminKeyLookup } from "../access/admin-key-lookup.ts";
+import { createAdminKey, listAdminKeys, revokeAdminKey } from "../access/admin-keys.ts";
 import { callerOf } from "../access/caller.ts";
-import { createAdminKey } from "../access/create-admin-key.ts";
 import { encodeAdminKey } from "../access/encode-keys.ts";
-import { listAdminKeys } from "../access/list-admin-keys.ts";
-import { revokeAdminKey } from "../access/revoke-admin-key.ts";
+import type { AdminKeyLookup } from "../access/stored-keys.ts";
 import { idempotencyOf } from "../idempotency/idempotency.ts";
 import type { Database } from "../store/database.ts";
 

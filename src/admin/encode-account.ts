@@ -8,7 +8,7 @@ import {
   ProjectSchema,
 } from "../../gen/proto/tss/v1/admin_pb.ts";
 import type { Scope } from "../access/caller.ts";
-import type { ProjectDetails } from "../access/read-project.ts";
+import type { ProjectDetails } from "../access/projects.ts";
 import type { AuditEventRow } from "../audit/list-audit-events.ts";
 
 /** Encodes a project. */

@@ -1,4 +1,4 @@
-import { createAddressList } from "../access/address-list.ts";
+import { createAddressList } from "../access/address-block.ts";
 import type { Config } from "../config/config.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { ServerOptions } from "../transport/start-server.ts";

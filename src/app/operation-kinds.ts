@@ -6,7 +6,7 @@ import type { NetworkReader } from "../chain/reader.ts";
 import type { NetworkConfig } from "../config/networks.ts";
 import type { Signals } from "../coordination/signals.ts";
 import type { ServiceMetrics } from "../observe/service-metrics.ts";
-import { createAcceptOperation } from "../onboarding/accept-operation.ts";
+import { createAcceptOperation } from "../onboarding/accept-dwallet.ts";
 import { createConsentOperation } from "../onboarding/custody/consent-operation.ts";
 import { createDkgOperation } from "../onboarding/dkg-operation.ts";
 import { createRegisterOperation } from "../onboarding/register-operation.ts";

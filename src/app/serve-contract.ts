@@ -1,7 +1,6 @@
 import type { Logger } from "pino";
-import { createAdminKeyLookup } from "../access/admin-key-lookup.ts";
 import { generateApiKey } from "../access/api-key.ts";
-import { createApiKeyLookup } from "../access/api-key-lookup.ts";
+import { createAdminKeyLookup, createApiKeyLookup } from "../access/stored-keys.ts";
 import type { Config } from "../config/config.ts";
 import type { SweepConfig } from "../config/sweeps.ts";
 import type { Coordination } from "../coordination/coordination.ts";

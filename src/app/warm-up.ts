@@ -1,5 +1,5 @@
 import { findDWallet, findDWalletOfSession } from "../onboarding/dwallet-row.ts";
-import { findKeyByObject, findKeyOfSigner } from "../onboarding/encryption-key-row.ts";
+import { findKeyByObject, findKeyOfSigner } from "../onboarding/encryption-keys.ts";
 import { listSigns } from "../signing/list-signs.ts";
 import type { Database } from "../store/database.ts";
 

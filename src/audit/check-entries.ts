@@ -1,8 +1,6 @@
 import { equalBytes } from "../protocol/bytes.ts";
 import { chainHash } from "../seals/audit-entry.ts";
-import type { AuditFault } from "./audit-fault.ts";
 import type { ExportedEntry } from "./export-line.ts";
-import { outOfPlace } from "./out-of-place.ts";
 
 /** Checks the hashes and the order of entries. `chain` has the possible chain hashes of the previous entry. */
 export function checkEntries(group: EntryGroup, chain: readonly Uint8Array[] | undefined): EntryCheck {
@@ -98,3 +96,67 @@ const inOrder = ({ entries }: EntryGroup): HashedEntry[] =>
   [...entries].sort((a, b) => (a.sequence < b.sequence ? -1 : 1));
 
 const bySequence = (a: AuditFault, b: AuditFault): number => Number((a.sequence ?? 0n) - (b.sequence ?? 0n));
+
+/** A difference between an export and the sealed events. */
+export interface AuditFault {
+  /**
+   * `changed`: an entry does not match its hashes. `missing`: entries are missing. `reordered`: an entry is not in its
+   * sealed position. `repeated`: an entry occurs again. `seal`: a seal is missing, changed, or does not match its
+   * entries or the previous seal. `signature`: a signature is invalid or missing. `truncated`: the end is missing.
+   * `anchor`: the expected seal is missing. `format`: a line is not a line of an export.
+   */
+  readonly kind:
+    | "changed"
+    | "missing"
+    | "reordered"
+    | "repeated"
+    | "seal"
+    | "signature"
+    | "truncated"
+    | "anchor"
+    | "format";
+  /** The first affected entry. */
+  readonly sequence?: bigint;
+  /** The last affected entry, if there are several. */
+  readonly lastSequence?: bigint;
+  /** The number of the affected seal. */
+  readonly seal?: bigint;
+  /** The line of the export, counted from 1. */
+  readonly line?: number;
+  /** A human-readable text that names the entry or the seal. */
+  readonly message: string;
+}
+
+/** Removes the `missing` fault of each entry that is only reordered, so that it counts once. Keeps the order. */
+export function tidyFaults(faults: readonly AuditFault[]): AuditFault[] {
+  const moved = new Set(faults.filter(({ kind }) => kind === "reordered").map(({ sequence }) => sequence));
+  return faults.filter(
+    ({ kind, sequence, lastSequence }) =>
+      kind !== "missing" || lastSequence !== sequence || !moved.has(sequence),
+  );
+}
+
+/** Returns the smallest set of numbers whose removal leaves the others ascending. All numbers must be different. */
+export function outOfPlace(numbers: readonly bigint[]): bigint[] {
+  // Patience sorting: the top of each pile is the smallest end of an ascending run of that length.
+  const tops: number[] = [];
+  const before: (number | undefined)[] = [];
+  for (const [index, number] of numbers.entries()) {
+    const pile = firstPileNotBelow(number);
+    before.push(tops[pile - 1]);
+    tops[pile] = index;
+  }
+  const kept = new Set<number>();
+  for (let index = tops.at(-1); index !== undefined; index = before[index]) kept.add(index);
+  return numbers.filter((_number, index) => !kept.has(index));
+
+  function firstPileNotBelow(number: bigint): number {
+    let [low, high] = [0, tops.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((numbers[tops[middle] ?? 0] ?? 0n) < number) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+}

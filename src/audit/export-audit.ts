@@ -1,6 +1,6 @@
 import sql from "sql-template-tag";
 import type { AuditSeal } from "../seals/audit-seal.ts";
-import { GENESIS_HASH } from "../seals/sha256.ts";
+import { GENESIS_HASH } from "../seals/merkle-tree.ts";
 import { bigint, bytea, type Columns, nullable, text, time } from "../store/columns.ts";
 import type { Database, Queryable } from "../store/database.ts";
 import { readRows } from "../store/statements.ts";

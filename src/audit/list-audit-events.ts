@@ -1,7 +1,8 @@
 import sql, { type Sql } from "sql-template-tag";
 import { type Page, type PageRequest, readPage } from "../paging/read-page.ts";
+import type { AuditSeal } from "../seals/audit-seal.ts";
 import { bigint, type Columns, nullable, text, time } from "../store/columns.ts";
-import type { Queryable } from "../store/database.ts";
+import type { Database, Queryable } from "../store/database.ts";
 import { readRows } from "../store/statements.ts";
 
 /**
@@ -93,4 +94,22 @@ function ofIndex(
     bounds: sql`${column} >= ${first} AND (${column}, e.id) < (${first}, ${after}::bigint)${more}`,
     order: sql`${column} DESC, e.id DESC`,
   };
+}
+
+/** Reads a page of the seals, the newest first. Throws VALIDATION for a token of another list. */
+export function listAuditSeals(
+  { prisma }: Pick<Database, "prisma">,
+  request: PageRequest,
+): Promise<Page<AuditSeal>> {
+  return readPage(request, {
+    scope: ["audit_seal"],
+    positionOf: ({ number }) => String(number),
+    position: POSITION,
+    read: (after, take) =>
+      prisma.auditSeal.findMany({
+        where: after === undefined ? {} : { number: { lt: BigInt(after) } },
+        orderBy: { number: "desc" },
+        take,
+      }),
+  });
 }

@@ -1,13 +1,22 @@
+import { createPrivateKey, createPublicKey, type KeyObject, sign, verify } from "node:crypto";
 import sql, { type Sql } from "sql-template-tag";
+import { type BackgroundLoop, createBackgroundLoop } from "../lifecycle/background-loop.ts";
+import type { Clock } from "../lifecycle/clock.ts";
 import { type AuditEntry, chainHash, leafHash } from "../seals/audit-entry.ts";
-import { type AuditSeal, SEAL_MAX_COUNT, type SealContent, sealHash } from "../seals/audit-seal.ts";
-import { merkleRoot } from "../seals/merkle-tree.ts";
-import { GENESIS_HASH } from "../seals/sha256.ts";
-import { bigint, boolean, bytea, type Columns, nullable, text, time } from "../store/columns.ts";
+import {
+  type AuditSeal,
+  SEAL_MAX_COUNT,
+  type SealContent,
+  sealHash,
+  signedBytes,
+} from "../seals/audit-seal.ts";
+import { GENESIS_HASH, merkleRoot } from "../seals/merkle-tree.ts";
+import { bigint, boolean, bytea, type Columns, nullable, number, text, time } from "../store/columns.ts";
 import type { Database, Queryable } from "../store/database.ts";
 import { LOCK_KEYS } from "../store/lock-keys.ts";
 import { execute, readRows } from "../store/statements.ts";
-import type { SealKey } from "./seal-key.ts";
+import type { Log } from "../telemetry/log.ts";
+import type { Secret } from "../telemetry/secret.ts";
 
 /**
  * Seals at most 4096 committed events that no seal covers yet, in the order of their ids. Returns their number, and 0
@@ -140,4 +149,85 @@ async function writeSeal(db: Queryable, seal: SealContent, key: SealKey | undefi
         VALUES (${number}, ${firstSequence}, ${lastSequence}, ${createdAt}, ${merkleRoot}, ${seal.chainHash},
                 ${previousSealHash}, ${hash}, ${key?.publicKey ?? null}, ${key?.signSeal(hash) ?? null})`,
   );
+}
+
+/** Seals the events of the audit trail. Any number of replicas may run it; one at a time seals. */
+export function createAuditSealer({ clock, log, intervalMs, ...deps }: AuditSealerDeps): BackgroundLoop {
+  return createBackgroundLoop({
+    name: "audit sealer",
+    intervalMs: intervalMs ?? DEFAULT_INTERVAL_MS,
+    clock,
+    log,
+    // The next pass seals the events that arrive meanwhile: a busy trail gets one seal per interval, not per event.
+    pass: async () => (await sealEvents(deps)) >= SEAL_MAX_COUNT,
+  });
+}
+
+export interface AuditSealerDeps extends SealEventsDeps {
+  readonly clock: Clock;
+  readonly log: Pick<Log, "error">;
+  /** The maximum time that an event waits for its seal, apart from the sealing itself. Default 5 s. */
+  readonly intervalMs?: number;
+}
+
+const DEFAULT_INTERVAL_MS = 5_000;
+
+/** Counts the committed events that no seal covers yet. Reads one row per event. */
+export function countUnsealed({ prisma }: Pick<Database, "prisma">): Promise<number> {
+  return prisma.auditUnsealed.count();
+}
+
+/**
+ * Returns how long the oldest event has waited for its seal, in milliseconds; 0 if none waits. It grows while no
+ * replica seals. Reads only the row with the smallest id, which is the oldest except among concurrent transactions.
+ */
+export async function readUnsealedAgeMs(db: Queryable): Promise<number> {
+  const [row] = await readRows(
+    db,
+    sql`SELECT (extract(epoch FROM clock_timestamp() - e.created_at) * 1000)::float8 AS "ageMs"
+     FROM audit_unsealed u JOIN audit_event e ON e.id = u.audit_event_id ORDER BY u.audit_event_id LIMIT 1`,
+    { ageMs: number },
+  );
+  return Math.max(0, row?.ageMs ?? 0);
+}
+
+/** Returns the key of an Ed25519 secret of 64 hex digits. */
+export function createSealKey(secretHex: Secret): SealKey {
+  const secret = Buffer.from(secretHex.reveal(), "hex");
+  const key = createPrivateKey({
+    key: Buffer.concat([PRIVATE_PREFIX, secret]),
+    format: "der",
+    type: "pkcs8",
+  });
+  const spki = createPublicKey(key).export({ format: "der", type: "spki" });
+  return {
+    publicKey: spki.subarray(PUBLIC_PREFIX.length),
+    signSeal: (sealHash) => sign(null, signedBytes(sealHash), key),
+  };
+}
+
+/** The key that seals are signed with. */
+export interface SealKey {
+  /** Ed25519, 32 bytes. */
+  readonly publicKey: Uint8Array;
+  /** Returns the signature, 64 bytes. */
+  signSeal(sealHash: Uint8Array): Uint8Array;
+}
+
+/** The bytes before the 32 bytes of a key, in PKCS #8 and in SPKI (RFC 8410). */
+const PRIVATE_PREFIX = Buffer.from("302e020100300506032b657004220420", "hex");
+const PUBLIC_PREFIX = Buffer.from("302a300506032b6570032100", "hex");
+
+/** True if the signature over the seal's hash verifies under the public key of 32 bytes. */
+export function verifySealSignature(
+  publicKey: Uint8Array,
+  sealHash: Uint8Array,
+  signature: Uint8Array,
+): boolean {
+  return verify(null, signedBytes(sealHash), importKey(publicKey), signature);
+}
+
+function importKey(publicKey: Uint8Array): KeyObject {
+  const key = Buffer.concat([PUBLIC_PREFIX, publicKey]);
+  return createPublicKey({ key, format: "der", type: "spki" });
 }

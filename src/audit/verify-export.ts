@@ -1,9 +1,7 @@
 import type { AuditSeal } from "../seals/audit-seal.ts";
-import { type AuditFault, tidyFaults } from "./audit-fault.ts";
-import { unreadableLine } from "./check-entries.ts";
-import { signatureStanding } from "./check-seal.ts";
+import { type AuditFault, tidyFaults, unreadableLine } from "./check-entries.ts";
 import { decodeLine, type ExportLine } from "./export-line.ts";
-import { createSealsVerifier, type SealsVerifier } from "./verify-seals.ts";
+import { createSealsVerifier, type SealsVerifier, signatureStanding } from "./verify-seals.ts";
 
 /**
  * Verifies an export, given line by line with the line feeds, and reports every fault. Needs only the lines, and holds

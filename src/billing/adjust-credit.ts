@@ -2,7 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import sql from "sql-template-tag";
 import { type AdjustCreditResponse, AdjustCreditResponseSchema } from "../../gen/proto/tss/v1/admin_pb.ts";
 import type { AdminCaller } from "../access/caller.ts";
-import { requireProject } from "../access/require-project.ts";
+import { requireProject } from "../access/projects.ts";
 import { ServiceError } from "../errors/service-error.ts";
 import type { Idempotency } from "../idempotency/idempotency.ts";
 import { ADMIN_SCOPE, runOnce, wholeReply } from "../idempotency/run-once.ts";

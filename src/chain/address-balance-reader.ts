@@ -2,7 +2,7 @@ import { bcs } from "@mysten/sui/bcs";
 import type { GrpcTypes } from "@mysten/sui/grpc";
 import { deriveDynamicFieldID, normalizeStructTag, normalizeSuiAddress } from "@mysten/sui/utils";
 import { presentObjects } from "../protocol/chain-reader.ts";
-import { MixedUpAnswerError } from "../protocol/mixed-up-answer.ts";
+import { MixedUpAnswerError } from "../protocol/read-errors.ts";
 import type { ChainNetwork } from "./network.ts";
 import { retryRead } from "./retry-read.ts";
 

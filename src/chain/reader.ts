@@ -11,8 +11,8 @@ import {
 } from "../protocol/chain-objects.ts";
 import { type ChainReader, createChainReader, presentObjects } from "../protocol/chain-reader.ts";
 import { coordinatorInnerId, currentEpoch } from "../protocol/coordinator-objects.ts";
-import { MixedUpAnswerError } from "../protocol/mixed-up-answer.ts";
 import { chooseKeyOutput } from "../protocol/parameters/choose-key-output.ts";
+import { MixedUpAnswerError } from "../protocol/read-errors.ts";
 import { readKeyOutputs } from "../protocol/read-key-outputs.ts";
 import { requestedPreimages } from "./events.ts";
 import type { ChainNetwork } from "./network.ts";

@@ -3,7 +3,7 @@ import { createBackgroundLoop, type PassResult } from "../lifecycle/background-l
 import type { Clock } from "../lifecycle/clock.ts";
 import type { MixUpReport } from "../protocol/bind-answers.ts";
 import type { ChainReader } from "../protocol/chain-reader.ts";
-import { mixUpIn } from "../protocol/mixed-up-answer.ts";
+import { mixUpIn } from "../protocol/read-errors.ts";
 import type { Database } from "../store/database.ts";
 import type { Log } from "../telemetry/log.ts";
 import {

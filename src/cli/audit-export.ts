@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { open, writeFile } from "node:fs/promises";
 import { exportAudit } from "../audit/export-audit.ts";
-import { countUnsealed } from "../audit/read-unsealed.ts";
+import { countUnsealed } from "../audit/seal-events.ts";
 import { loadConfig } from "../config/config.ts";
 import { command } from "./command.ts";
 import { openConfiguredDatabase } from "./open-configured-database.ts";

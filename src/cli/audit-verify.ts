@@ -1,5 +1,5 @@
 import { createReadStream } from "node:fs";
-import { splitLines } from "../audit/split-lines.ts";
+import { splitLines } from "../audit/export-line.ts";
 import { type ExportReport, verifyExport } from "../audit/verify-export.ts";
 import { command, EXIT } from "./command.ts";
 import { flag, operand, optional } from "./option.ts";

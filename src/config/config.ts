@@ -1,6 +1,6 @@
 import { networkTraits } from "../protocol/network-traits.ts";
-import type { TracingConfig } from "../telemetry/open-tracing.ts";
 import type { Secret } from "../telemetry/secret.ts";
+import type { TracingConfig } from "../telemetry/tracer.ts";
 import { checkBind, checkSecrets, checkShared, isPublic } from "./checks.ts";
 import { type ClientConfig, readClientConfig } from "./client.ts";
 import { ConfigError } from "./config-error.ts";

@@ -1,4 +1,4 @@
-import type { TracingConfig } from "../telemetry/open-tracing.ts";
+import type { TracingConfig } from "../telemetry/tracer.ts";
 import type { ConfigReader } from "./reader.ts";
 import type { VariableName } from "./variables.ts";
 

@@ -1,5 +1,11 @@
 import { bigIntFromLittleEndian } from "../protocol/bytes.ts";
-import { multiPower, type PowerTerm } from "../protocol/class-groups/exponentiation.ts";
+import {
+  type LadderTerm,
+  ladderProduct,
+  multiPower,
+  type PowerLadder,
+  type PowerTerm,
+} from "../protocol/class-groups/exponentiation.ts";
 import {
   composeForms,
   equalForms,
@@ -7,7 +13,6 @@ import {
   type FormGroup,
   squareForm,
 } from "../protocol/class-groups/forms.ts";
-import { type LadderTerm, ladderProduct, type PowerLadder } from "../protocol/class-groups/power-ladder.ts";
 import type { Ciphertext } from "../protocol/parameters/network-key-output.ts";
 import type { CiphertextTerm } from "../protocol/proofs/ciphertext.ts";
 import {

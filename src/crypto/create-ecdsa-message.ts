@@ -1,7 +1,7 @@
 import { bigIntFromBigEndian } from "../protocol/bytes.ts";
+import { type PowerLadder, powerLadder } from "../protocol/class-groups/exponentiation.ts";
 import type { Form } from "../protocol/class-groups/forms.ts";
 import { invertMod } from "../protocol/class-groups/integers.ts";
-import { type PowerLadder, powerLadder } from "../protocol/class-groups/power-ladder.ts";
 import { messageDigest } from "../protocol/message-digest.ts";
 import type { Ciphertext } from "../protocol/parameters/network-key-output.ts";
 import { type CiphertextTerm, combineParts } from "../protocol/proofs/ciphertext.ts";
@@ -21,7 +21,7 @@ import {
   statementK,
   statementKx,
   statementNonce,
-} from "../protocol/proofs/ecdsa-point-statements.ts";
+} from "../protocol/proofs/ecdsa-point-proofs.ts";
 import { DISPLACED_NONCE_PROOF, PARTIAL_SIGNATURE_PROOF } from "../protocol/proofs/linear-evaluation.ts";
 import { nonceRandomizers } from "../protocol/proofs/nonce-randomizers.ts";
 import { commitSecretly } from "../protocol/proofs/pedersen.ts";

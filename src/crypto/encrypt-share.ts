@@ -1,8 +1,8 @@
 import { bigIntFromBigEndian, bigIntFromLittleEndian } from "../protocol/bytes.ts";
 import { scalarToForm } from "../protocol/class-groups/class-group.ts";
+import { ladderProduct, type PowerLadder, powerLadder } from "../protocol/class-groups/exponentiation.ts";
 import { composeForms, type Form } from "../protocol/class-groups/forms.ts";
 import { decodeEncryptionKey } from "../protocol/class-groups/keypair.ts";
-import { ladderProduct, type PowerLadder, powerLadder } from "../protocol/class-groups/power-ladder.ts";
 import type { Ciphertext } from "../protocol/parameters/network-key-output.ts";
 import { type CurveArithmetic, scaleBase } from "../protocol/proofs/curve.ts";
 import {

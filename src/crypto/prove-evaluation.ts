@@ -1,5 +1,5 @@
+import { ladderProduct, type PowerLadder } from "../protocol/class-groups/exponentiation.ts";
 import type { Form } from "../protocol/class-groups/forms.ts";
-import { ladderProduct, type PowerLadder } from "../protocol/class-groups/power-ladder.ts";
 import type { Ciphertext } from "../protocol/parameters/network-key-output.ts";
 import type { CurvePoint } from "../protocol/proofs/curve.ts";
 import type { LinearEvaluationProof } from "../protocol/proofs/ecdsa-message.ts";

@@ -1,7 +1,6 @@
 import type { CurveArithmetic, CurvePoint } from "../protocol/proofs/curve.ts";
 import type { PointProof, RepeatedProof } from "../protocol/proofs/ecdsa-message.ts";
-import { openingJson } from "../protocol/proofs/ecdsa-point-proofs.ts";
-import type { PointStatement } from "../protocol/proofs/ecdsa-point-statements.ts";
+import { openingJson, type PointStatement } from "../protocol/proofs/ecdsa-point-proofs.ts";
 import { FISCHLIN_REPETITIONS, findFischlinAnswer, fischlinCommonHash } from "../protocol/proofs/fischlin.ts";
 import { appendMasks, proofTranscript, type SignContext } from "../protocol/proofs/sign-context.ts";
 import { proofChallenge, type Transcript } from "../protocol/proofs/transcript.ts";

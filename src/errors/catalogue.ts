@@ -132,9 +132,13 @@ export const ERROR_CATALOGUE = {
     "The project's available credit is below the price, or below the amount to remove.",
     { metadata: ["priceMicroUsd"] },
   ),
-  DWALLET_NOT_ACTIVE: kind(Code.FailedPrecondition, "The dWallet is not Active: its DKG is still running, or it has failed.", {
-    metadata: ["dwalletId", "state"],
-  }),
+  DWALLET_NOT_ACTIVE: kind(
+    Code.FailedPrecondition,
+    "The dWallet is not Active: its DKG is still running, or it has failed.",
+    {
+      metadata: ["dwalletId", "state"],
+    },
+  ),
   DWALLET_LEFT: kind(
     Code.FailedPrecondition,
     "The dWallet has left the service, or is leaving. Only the holder of its capability can request signatures.",

@@ -1,7 +1,7 @@
 import type { DescMethod } from "@bufbuild/protobuf";
 import type { ContextValues, Interceptor, StreamRequest, UnaryRequest } from "@connectrpc/connect";
-import type { ErrorMapping, FailedCall } from "../transport/error-mapping.ts";
-import { requestIdKey } from "../transport/request-id.ts";
+import { requestIdKey } from "../transport/call-context.ts";
+import type { ErrorMapping, FailedCall } from "../transport/call-parts.ts";
 
 /**
  * Converts all errors of handlers to a ConnectError. It must be the first interceptor, outside of validation, so that

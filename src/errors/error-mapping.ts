@@ -6,13 +6,12 @@ import {
   ErrorInfoSchema,
   RetryInfoSchema,
 } from "../../gen/proto/google/rpc/error_details_pb.ts";
-import type { ErrorMapping, FailedCall } from "../transport/error-mapping.ts";
-import { httpStatusOfCode } from "../transport/http-status.ts";
-import { TransportError } from "../transport/transport-error.ts";
+import type { ErrorMapping, FailedCall } from "../transport/call-parts.ts";
+import { httpStatusOfCode, TransportError } from "../transport/transport-error.ts";
 import { ERROR_CATALOGUE, type ErrorKind, type ErrorReason } from "./catalogue.ts";
 import { isDatabaseUnavailable } from "./database-unavailable.ts";
 import { ServiceError } from "./service-error.ts";
-import { violationsOf } from "./validation-violations.ts";
+import { violationsOf } from "./validate-interceptor.ts";
 
 /**
  * Maps every failure of a call to its form on the wire: code, public message, `ErrorInfo` from the catalogue,

@@ -1,4 +1,4 @@
-import { readUnsealedAgeMs } from "../audit/read-unsealed.ts";
+import { readUnsealedAgeMs } from "../audit/seal-events.ts";
 import { createBackgroundLoop } from "../lifecycle/background-loop.ts";
 import type { Clock } from "../lifecycle/clock.ts";
 import type { NamedLoop } from "../lifecycle/start-loops.ts";

@@ -1,15 +1,20 @@
 import sql from "sql-template-tag";
 import type { AcceptDWalletRequest } from "../../gen/proto/tss/v1/onboarding_pb.ts";
 import { writeAuditEvent } from "../audit/audit-event.ts";
-import { enqueueOperation } from "../chain/operation.ts";
+import { acceptedShares } from "../chain/events.ts";
+import { enqueueOperation, type OperationKind } from "../chain/operation.ts";
 import { type WaitTime, waitForOperation } from "../chain/wait-for-operation.ts";
 import { topics } from "../coordination/topics.ts";
 import { invalidField, ServiceError } from "../errors/service-error.ts";
+import { parseDWallet } from "../protocol/chain-objects.ts";
+import type { ChainReader } from "../protocol/chain-reader.ts";
+import { MixedUpAnswerError } from "../protocol/read-errors.ts";
+import { bytea, text } from "../store/columns.ts";
+import type { Queryable } from "../store/database.ts";
 import { newId } from "../store/ids.ts";
-import { execute } from "../store/statements.ts";
-import { type DWalletRow, findDWallet } from "./dwallet-row.ts";
+import { execute, readRows } from "../store/statements.ts";
+import { type DWalletRow, findDWallet, readDWallet } from "./dwallet-row.ts";
 import { ONBOARDING_PRIORITY, type OnboardingCaller, type OnboardingDeps } from "./onboarding-deps.ts";
-import { readDWallet } from "./read-dwallet.ts";
 import { verifyUserSignature } from "./verify-user-signature.ts";
 
 /**
@@ -73,4 +78,82 @@ async function storeAcceptance(
       subject: row.id,
     });
   });
+}
+
+/** Accepts encrypted shares with the coordinator. The mark on the chain is the dWallet's state. */
+export function createAcceptOperation(reader: ChainReader): OperationKind<AcceptSubject> {
+  return {
+    name: "accept",
+    priority: ONBOARDING_PRIORITY,
+    batchCount: BATCH_COUNT,
+    async load(db, subjectIds) {
+      const rows = await readRows<AcceptSubject>(
+        db,
+        sql`SELECT id, object_id AS "dwalletId", encrypted_user_secret_key_share_id AS "encryptedUserSecretKeyShareId",
+                user_output_signature AS "userOutputSignature"
+         FROM dwallet WHERE id = ANY(${subjectIds}::uuid[])`,
+        { id: text, dwalletId: text, encryptedUserSecretKeyShareId: text, userOutputSignature: bytea },
+      );
+      return new Map(rows.map((row) => [row.id, row]));
+    },
+    sizeBytes: () => SIZE_BYTES,
+    add(calls, subjects) {
+      for (const subject of subjects) calls.acceptEncryptedUserShare(subject);
+    },
+    async landed(db, subjects, { digest, events }) {
+      const accepted = new Set(acceptedShares(events).map(({ dwalletId }) => dwalletId));
+      for (const { id, dwalletId } of subjects) {
+        if (!accepted.has(dwalletId))
+          throw new MixedUpAnswerError(
+            "transaction",
+            `transaction ${digest} accepted no share of ${dwalletId}`,
+          );
+        await setActive(db, id, digest);
+      }
+    },
+    async failed() {
+      // The outbox records the reason. The dWallet keeps its state on the chain, and the caller may try again.
+    },
+    async adopt(db, subject) {
+      const content = (await reader.getObjects([subject.dwalletId])).get(subject.dwalletId);
+      if (content === undefined || parseDWallet(content).state.kind !== "Active") return false;
+      await setActive(db, subject.id, null);
+      return true;
+    },
+  };
+}
+
+interface AcceptSubject {
+  readonly id: string;
+  readonly dwalletId: string;
+  readonly encryptedUserSecretKeyShareId: string;
+  readonly userOutputSignature: Uint8Array;
+}
+
+const SIZE_BYTES = 250;
+const BATCH_COUNT = 10;
+
+async function setActive(db: Queryable, id: string, digest: string | null): Promise<void> {
+  await execute(
+    db,
+    sql`UPDATE dwallet SET state = 'Active', accept_tx_digest = coalesce(accept_tx_digest, ${digest}),
+          updated_at = now()
+        WHERE id = ${id} AND state NOT IN ('Leaving', 'Left')`,
+  );
+}
+
+/** Restores the user's signature of an accepted share. Returns the dWallet's row, or undefined if it is unknown. */
+export async function recordLostAcceptance(
+  db: Queryable,
+  network: string,
+  dwalletId: string,
+  userOutputSignature: Uint8Array,
+): Promise<string | undefined> {
+  const [row] = await readRows(
+    db,
+    sql`UPDATE dwallet SET user_output_signature = ${userOutputSignature}
+        WHERE network = ${network} AND object_id = ${dwalletId} RETURNING id`,
+    { id: text },
+  );
+  return row?.id;
 }

@@ -1,19 +1,28 @@
+import { createHash } from "node:crypto";
+import { toBinary } from "@bufbuild/protobuf";
 import { bytesToHex } from "@noble/hashes/utils.js";
-import type { CreateDWalletRequest } from "../../gen/proto/tss/v1/onboarding_pb.ts";
+import sql, { type Sql } from "sql-template-tag";
+import {
+  type CreateDWalletRequest,
+  CreateDWalletRequestSchema,
+} from "../../gen/proto/tss/v1/onboarding_pb.ts";
 import { writeAuditEvent } from "../audit/audit-event.ts";
 import { refuseWhileDraining } from "../chain/network-drain.ts";
+import { operationInsert } from "../chain/operation.ts";
 import { type WaitTime, waitForOperation } from "../chain/wait-for-operation.ts";
 import { topics } from "../coordination/topics.ts";
 import { invalidField, ServiceError } from "../errors/service-error.ts";
+import { postings } from "../ledger/postings.ts";
+import { curveOfNumber } from "../protocol/algorithms.ts";
 import { equalBytes } from "../protocol/bytes.ts";
+import { checkDkgMessage, DkgFormError } from "../protocol/check-dkg-message.ts";
+import type { Queryable } from "../store/database.ts";
 import { newId } from "../store/ids.ts";
-import { chargeDkg } from "./charge-dkg.ts";
-import { checkDkgForm } from "./check-dkg-form.ts";
+import { execute } from "../store/statements.ts";
 import { checkQuota, lockForQuota } from "./check-quota.ts";
 import { curveNumberOf } from "./curve-number.ts";
 import { type DWalletRow, findDWalletOfSession } from "./dwallet-row.ts";
-import { type EncryptionKeyRow, findKeyByObject } from "./encryption-key-row.ts";
-import { hashRequest, insertDWallet } from "./insert-dwallet.ts";
+import { type EncryptionKeyRow, findKeyByObject } from "./encryption-keys.ts";
 import { ONBOARDING_PRIORITY, type OnboardingCaller, type OnboardingDeps } from "./onboarding-deps.ts";
 
 /**
@@ -147,3 +156,101 @@ function insufficientCredit(priceMicroUsd: bigint): ServiceError {
     },
   );
 }
+
+/**
+ * Inserts the row as `Submitting`. Returns false if the session has a row in any project, or if another dWallet of the
+ * project has the name.
+ */
+export async function insertDWallet(db: Queryable, dwallet: NewDWallet): Promise<boolean> {
+  const { id, projectId, network, key, request, priceMicroUsd } = dwallet;
+  const insertedCount = await execute(
+    db,
+    sql`INSERT INTO dwallet
+          (id, project_id, network, curve, encryption_key_id, network_encryption_key_id, sender_address,
+           session_identifier, request_hash, user_dkg_message, encrypted_user_share_and_proof, user_public_output,
+           signer_public_key, price_micro_usd, name, state)
+        VALUES
+          (${id}, ${projectId}, ${network}, ${key.curve}, ${key.id}, ${request.networkEncryptionKeyId},
+           ${request.senderAddress}, ${request.sessionIdentifier}, ${hashRequest(request)},
+           ${request.userDkgMessage}, ${request.encryptedUserShareAndProof}, ${request.userPublicOutput},
+           ${request.signerPublicKey}, ${priceMicroUsd}, ${request.name ?? null}, 'Submitting')
+        ON CONFLICT DO NOTHING RETURNING id`,
+  );
+  return insertedCount > 0;
+}
+
+/** A dWallet to insert before its DKG is requested. */
+export interface NewDWallet {
+  readonly id: string;
+  readonly projectId: string;
+  readonly network: string;
+  /** The id of the encryption key's row. */
+  readonly key: { readonly id: string; readonly curve: number };
+  readonly request: CreateDWalletRequest;
+  readonly priceMicroUsd: bigint;
+}
+
+/** SHA-256 that distinguishes a repeated request from another one for the same session. */
+export function hashRequest(request: CreateDWalletRequest): Uint8Array {
+  return new Uint8Array(createHash("sha256").update(toBinary(CreateDWalletRequestSchema, request)).digest());
+}
+
+/** Charges the DKG and queues it, in one statement. Returns false and does nothing if the credit does not suffice. */
+export async function chargeDkg(db: Queryable, dkg: NewDkg): Promise<boolean> {
+  const { operationId, network, priority, traceParent } = dkg;
+  const queuedCount = await execute(
+    db,
+    sql`WITH ${charged(dkg)}, asked AS (
+          SELECT ${operationId}::uuid AS operation_id, ${network}::text AS network, id AS subject_id FROM posting_charge
+        ) ${operationInsert({ kind: "dkg", priority, traceParent }, sql`asked`)} RETURNING id`,
+  );
+  return queuedCount > 0;
+}
+
+/** A DKG to charge and queue. The row of its dWallet exists. */
+export interface NewDkg {
+  /** The id of the dWallet's row. */
+  readonly dwalletId: string;
+  readonly projectId: string;
+  readonly network: string;
+  readonly priceMicroUsd: bigint;
+  readonly operationId: string;
+  readonly priority: number;
+  readonly traceParent: string | undefined;
+}
+
+/** Charges a DKG that the restored, older copy of the database does not know, if the credit suffices. */
+export async function chargeLostDkg(db: Queryable, dkg: Charge): Promise<void> {
+  await execute(
+    db,
+    sql`WITH ${charged(dkg)}
+        UPDATE dwallet d SET price_micro_usd = s.price_micro_usd
+        FROM source s JOIN posting_charge USING (id) WHERE d.id = s.id`,
+  );
+}
+
+type Charge = Pick<NewDkg, "dwalletId" | "projectId" | "priceMicroUsd">;
+
+function charged({ dwalletId, projectId, priceMicroUsd }: Charge): Sql {
+  return sql`source AS (
+      SELECT ${dwalletId}::uuid AS id, ${projectId}::uuid AS project_id, ${priceMicroUsd}::bigint AS price_micro_usd
+    ), ${postings.charge(sql`source`, "dkg")}`;
+}
+
+/** Throws VALIDATION, which names the field, if no network would accept the DKG message. */
+export function checkDkgForm(curveNumber: number, request: CreateDWalletRequest): void {
+  const curve = curveOfNumber(curveNumber);
+  if (curve === undefined) throw invalidField("curve", "is not a curve");
+  try {
+    checkDkgMessage(curve, request);
+  } catch (cause) {
+    if (!(cause instanceof DkgFormError)) throw cause;
+    throw invalidField(FIELDS[cause.part], cause.message);
+  }
+}
+
+const FIELDS = {
+  userDkgMessage: "user_dkg_message",
+  encryptedUserShareAndProof: "encrypted_user_share_and_proof",
+  userPublicOutput: "user_public_output",
+} as const;

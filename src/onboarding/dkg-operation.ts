@@ -3,12 +3,12 @@ import { requestedSessions } from "../chain/events.ts";
 import type { LandedTransaction, OperationKind } from "../chain/operation.ts";
 import type { NetworkReader } from "../chain/reader.ts";
 import { equalBytes } from "../protocol/bytes.ts";
-import { MixedUpAnswerError } from "../protocol/mixed-up-answer.ts";
+import { MixedUpAnswerError } from "../protocol/read-errors.ts";
 import { sessionIdentifierPreimage } from "../protocol/session-identifier.ts";
 import { bytea, number, text } from "../store/columns.ts";
 import type { Queryable } from "../store/database.ts";
 import { execute, readRows } from "../store/statements.ts";
-import { failDWallet } from "./fail-dwallet.ts";
+import { failDWallet } from "./dwallet-session.ts";
 import { ONBOARDING_PRIORITY } from "./onboarding-deps.ts";
 
 /**

@@ -9,7 +9,9 @@ import { sessionIdentifierDigest } from "../protocol/session-identifier.ts";
 import { text } from "../store/columns.ts";
 import type { Database } from "../store/database.ts";
 import { readRows } from "../store/statements.ts";
-import { curveEnum } from "./encryption-key-row.ts";
+import { recordDWalletState } from "./dwallet-session.ts";
+import { curveEnum } from "./encryption-keys.ts";
+import type { OnboardingDeps } from "./onboarding-deps.ts";
 
 /**
  * The columns read from `dwallet`. `state` is the chain's, `Submitting`, or `Failed` if the object will never exist.
@@ -154,3 +156,23 @@ function stateEnum(state: string): DWallet_State {
   const value = Object.entries(DWallet_State).find(([name]) => name === state)?.[1];
   return value ?? DWallet_State.STATE_UNSPECIFIED;
 }
+
+/**
+ * Reads the project's dWallet. If its state is not final, first updates the row from the chain, so that a caller that
+ * watches the chain never gets an older state than it has seen. Throws DWALLET_NOT_FOUND, CHAIN_READS_EXHAUSTED and
+ * CHAIN_UNAVAILABLE.
+ */
+export async function readDWallet(
+  { database, readerFor, refundsPerDay }: Pick<OnboardingDeps, "database" | "readerFor" | "refundsPerDay">,
+  projectId: string,
+  dwalletId: string,
+): Promise<DWalletRow> {
+  const row = await findDWallet(database, projectId, dwalletId);
+  if (FINAL_STATES.includes(row.state)) return row;
+  const content = (await readerFor(projectId).getObjects([dwalletId])).get(dwalletId);
+  if (content === undefined) return row;
+  await recordDWalletState(database, row.id, content, refundsPerDay);
+  return findDWallet(database, projectId, dwalletId);
+}
+
+const FINAL_STATES = ["Active", "Leaving", "Left", "NetworkRejectedDKGVerification"];

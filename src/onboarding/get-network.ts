@@ -7,7 +7,7 @@ import {
 import type { ChainNetwork } from "../chain/network.ts";
 import { type NetworkReader, newestKey } from "../chain/reader.ts";
 import type { ParameterBuilder } from "./build-parameters.ts";
-import { curveEnum } from "./encryption-key-row.ts";
+import { curveEnum } from "./encryption-keys.ts";
 
 /** Returns the network as clients need it, with the parameters that are ready. */
 export async function describeNetwork(deps: {

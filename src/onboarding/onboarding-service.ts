@@ -8,14 +8,12 @@ import { ServiceError } from "../errors/service-error.ts";
 import { acceptDWallet } from "./accept-dwallet.ts";
 import type { ParameterBuilder } from "./build-parameters.ts";
 import { createDWallet } from "./create-dwallet.ts";
-import { useConsent } from "./custody/use-consent.ts";
-import { encodeDWallet, listDWallets } from "./dwallet-row.ts";
-import { encodeRegisteredKey, listEncryptionKeys } from "./encryption-key-row.ts";
+import { useConsent } from "./custody/consents.ts";
+import { encodeDWallet, listDWallets, readDWallet } from "./dwallet-row.ts";
+import { encodeRegisteredKey, listEncryptionKeys, registerEncryptionKey } from "./encryption-keys.ts";
 import { describeNetwork } from "./get-network.ts";
 import type { OnboardingDeps } from "./onboarding-deps.ts";
 import type { ParameterStore } from "./parameter-store.ts";
-import { readDWallet } from "./read-dwallet.ts";
-import { registerEncryptionKey } from "./register-encryption-key.ts";
 
 /** Implements `tss.v1.Onboarding`. */
 export function createOnboardingService(deps: OnboardingServiceDeps): ServiceImpl<typeof Onboarding> {

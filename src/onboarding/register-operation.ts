@@ -2,11 +2,11 @@ import sql from "sql-template-tag";
 import { createdEncryptionKeys } from "../chain/events.ts";
 import type { OperationKind } from "../chain/operation.ts";
 import type { NetworkReader } from "../chain/reader.ts";
-import { MixedUpAnswerError } from "../protocol/mixed-up-answer.ts";
+import { MixedUpAnswerError } from "../protocol/read-errors.ts";
 import { bytea, number, text } from "../store/columns.ts";
 import type { Queryable } from "../store/database.ts";
 import { execute, readRows } from "../store/statements.ts";
-import { isRegisteredKey } from "./is-registered-key.ts";
+import { isRegisteredKey } from "./encryption-keys.ts";
 import { ONBOARDING_PRIORITY } from "./onboarding-deps.ts";
 
 /** Registers encryption keys with the coordinator. The mark on the chain is the signer, who has one key permanently. */

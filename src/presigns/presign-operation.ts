@@ -3,7 +3,7 @@ import sql from "sql-template-tag";
 import { requestedSessions } from "../chain/events.ts";
 import type { LandedTransaction, OperationKind } from "../chain/operation.ts";
 import type { NetworkReader } from "../chain/reader.ts";
-import { MixedUpAnswerError } from "../protocol/mixed-up-answer.ts";
+import { MixedUpAnswerError } from "../protocol/read-errors.ts";
 import { sessionIdentifierPreimage } from "../protocol/session-identifier.ts";
 import { bytea, text } from "../store/columns.ts";
 import type { Queryable } from "../store/database.ts";

@@ -2,7 +2,7 @@ import type { GrpcTypes, RpcTransport } from "@mysten/sui/grpc";
 import { TransactionDataBuilder } from "@mysten/sui/transactions";
 import { deriveDynamicFieldID, normalizeStructTag, normalizeSuiAddress } from "@mysten/sui/utils";
 import { bytesToHex } from "@noble/hashes/utils.js";
-import { MixedUpAnswerError } from "./mixed-up-answer.ts";
+import { MixedUpAnswerError } from "./read-errors.ts";
 
 /**
  * Wraps the transport of a Sui client and checks that each answer matches its request: every object, transaction,

@@ -1,6 +1,6 @@
 import { ObjectError, type SuiClientTypes } from "@mysten/sui/client";
 import { normalizeSuiAddress } from "@mysten/sui/utils";
-import { MixedUpAnswerError } from "./mixed-up-answer.ts";
+import { MixedUpAnswerError } from "./read-errors.ts";
 
 /** Creates a reader of objects of any type through a Sui client. */
 export function createChainReader(source: SuiObjectSource): ChainReader {

@@ -9,7 +9,7 @@ import { groupParametersJson, groupPointJson, prettyJson } from "./group-paramet
 import { createTranscript } from "./merlin.ts";
 import { PRESIGN_VERSION, presignVersion } from "./presign-version.ts";
 import { parsePartialSignature } from "./sign-message-layout.ts";
-import { schnorrkelChallenge } from "./verify-schnorrkel.ts";
+import { schnorrkelChallenge } from "./verify-signature.ts";
 
 /**
  * Returns whether z_A * G = K_A + e * X_A, where e is the signature's challenge under the joint nonce K = K_A + K_0 +

@@ -1,7 +1,7 @@
 import { acceptedShares } from "../chain/events.ts";
 import type { Rebuilder } from "../chain/restore/replay.ts";
+import { recordLostAcceptance } from "../onboarding/accept-dwallet.ts";
 import { recordDWalletState } from "../onboarding/dwallet-session.ts";
-import { recordLostAcceptance } from "../onboarding/lost-acceptances.ts";
 import type { ChainReader } from "../protocol/chain-reader.ts";
 
 /** Restores accepted shares of lost transactions: the user's signature, and the chain's state and output. */

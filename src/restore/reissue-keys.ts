@@ -1,6 +1,5 @@
 import sql from "sql-template-tag";
-import { revokeApiKey } from "../access/revoke-api-key.ts";
-import { rotateApiKey } from "../access/rotate-api-key.ts";
+import { revokeApiKey, rotateApiKey } from "../access/api-keys.ts";
 import { boolean, text } from "../store/columns.ts";
 import type { Database } from "../store/database.ts";
 import { readRows } from "../store/statements.ts";

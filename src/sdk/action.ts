@@ -2,9 +2,8 @@ import { ConnectError } from "@connectrpc/connect";
 import { EngineError } from "../crypto/engine.ts";
 import { PartMissingError } from "../crypto/load-part.ts";
 import { MalformedBytesError } from "../protocol/bytes.ts";
-import { FinalReadError } from "../protocol/final-read-error.ts";
-import { NetworkRejectedError } from "../protocol/network-rejected-error.ts";
 import { PollTimeoutError } from "../protocol/poll.ts";
+import { FinalReadError, NetworkRejectedError } from "../protocol/read-errors.ts";
 import { checkTimeout } from "./checks.ts";
 import { fromConnectError, isResumable, TssError, withMetadata } from "./errors.ts";
 

@@ -1,7 +1,7 @@
 import type { UserKeys } from "../crypto/engine.ts";
 import type { SecretBytes } from "../crypto/secret-bytes.ts";
 import { type CurveName, curveNumber } from "../protocol/algorithms.ts";
-import { pollObject } from "../protocol/poll-object.ts";
+import { pollObject } from "../protocol/poll.ts";
 import type { Action } from "./action.ts";
 import { checkCustody } from "./check-custody.ts";
 import type { ClientContext } from "./context.ts";

@@ -1,8 +1,8 @@
 import { normalizeStructTag } from "@mysten/sui/utils";
 import { bytesToHex } from "@noble/hashes/utils.js";
 import type { ChainReader, FullnodeObject } from "../protocol/chain-reader.ts";
-import { FinalReadError } from "../protocol/final-read-error.ts";
 import { sleep } from "../protocol/poll.ts";
+import { FinalReadError } from "../protocol/read-errors.ts";
 import type { Action } from "./action.ts";
 import type { IkaIds } from "./chain-pins.ts";
 import { TssError } from "./errors.ts";

@@ -1,5 +1,5 @@
 import { concatBytes, utf8ToBytes } from "@noble/hashes/utils.js";
-import { sha256, uint64 } from "./sha256.ts";
+import { sha256, uint64 } from "./merkle-tree.ts";
 
 /** An event of the audit trail at its place in the sealed chain. */
 export interface AuditEntry {

@@ -1,6 +1,6 @@
 import { concatBytes, utf8ToBytes } from "@noble/hashes/utils.js";
 import { equalBytes } from "../protocol/bytes.ts";
-import { sha256, uint64 } from "./sha256.ts";
+import { sha256, uint64 } from "./merkle-tree.ts";
 
 /** A seal over consecutive entries. */
 export interface AuditSeal extends SealContent {

@@ -1,4 +1,4 @@
-import { sha256 } from "./sha256.ts";
+import { sha256 as sha256Of } from "@noble/hashes/sha2.js";
 
 export interface LeafPosition {
   /** Counts from 0. */
@@ -56,4 +56,21 @@ function largestPowerOfTwoBelow(count: number): number {
   let power = 1;
   while (2 * power < count) power *= 2;
   return power;
+}
+
+/** SHA-256 over the concatenated parts: 32 bytes. */
+export function sha256(...parts: readonly Uint8Array[]): Uint8Array {
+  const state = sha256Of.create();
+  for (const part of parts) state.update(part);
+  return state.digest();
+}
+
+/** The predecessor of the first entry and of the first seal: 32 zero bytes. */
+export const GENESIS_HASH: Uint8Array = new Uint8Array(32);
+
+/** Encodes a number in eight bytes, big-endian. */
+export function uint64(value: bigint): Uint8Array {
+  const bytes = new Uint8Array(8);
+  new DataView(bytes.buffer).setBigUint64(0, value);
+  return bytes;
 }

@@ -5,7 +5,7 @@ import { topics } from "../coordination/topics.ts";
 import { postings } from "../ledger/postings.ts";
 import { type BackgroundLoop, createBackgroundLoop, type PassResult } from "../lifecycle/background-loop.ts";
 import type { Clock } from "../lifecycle/clock.ts";
-import { queueExit } from "../onboarding/custody/queue-exits.ts";
+import { queueExit } from "../onboarding/custody/custody-loop.ts";
 import { presignMoves } from "../presigns/presign-moves.ts";
 import { text } from "../store/columns.ts";
 import type { Queryable } from "../store/database.ts";

@@ -1,7 +1,7 @@
 import sql from "sql-template-tag";
 import { networkDraining } from "../chain/network-drain.ts";
 import { ServiceError } from "../errors/service-error.ts";
-import { hasLeft, isLeft } from "../onboarding/custody/has-left.ts";
+import { hasLeft, isLeft } from "../onboarding/custody/custody-state.ts";
 import type { AlgorithmTriple } from "../protocol/algorithms.ts";
 import { boolean, number, text } from "../store/columns.ts";
 import type { Queryable } from "../store/database.ts";

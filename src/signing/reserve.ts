@@ -4,7 +4,7 @@ import { topics } from "../coordination/topics.ts";
 import { ServiceError } from "../errors/service-error.ts";
 import type { Idempotency } from "../idempotency/idempotency.ts";
 import { findRemembered } from "../idempotency/key-table.ts";
-import { hasLeft } from "../onboarding/custody/has-left.ts";
+import { hasLeft } from "../onboarding/custody/custody-state.ts";
 import type { AlgorithmTriple } from "../protocol/algorithms.ts";
 import { messageSignPrice, type PriceTable } from "../protocol/price-table.ts";
 import type { Database } from "../store/database.ts";

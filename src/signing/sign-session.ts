@@ -3,7 +3,7 @@ import type { OpenSession, SessionKind } from "../chain/session.ts";
 import type { Signals } from "../coordination/signals.ts";
 import { topics } from "../coordination/topics.ts";
 import { parseSignSession } from "../protocol/chain-objects.ts";
-import { MixedUpAnswerError } from "../protocol/mixed-up-answer.ts";
+import { MixedUpAnswerError } from "../protocol/read-errors.ts";
 import { boolean, type Columns, nullable, number, text } from "../store/columns.ts";
 import type { Queryable } from "../store/database.ts";
 import { readRows } from "../store/statements.ts";

@@ -5,7 +5,7 @@ import type { Signals } from "../coordination/signals.ts";
 import { topics } from "../coordination/topics.ts";
 import { ServiceError } from "../errors/service-error.ts";
 import { postings } from "../ledger/postings.ts";
-import { hasLeft, isLeft } from "../onboarding/custody/has-left.ts";
+import { hasLeft, isLeft } from "../onboarding/custody/custody-state.ts";
 import { time } from "../store/columns.ts";
 import type { Queryable } from "../store/database.ts";
 import { newId } from "../store/ids.ts";

@@ -1,5 +1,5 @@
 import { invalidField } from "../errors/service-error.ts";
-import { openToken, sealToken } from "../paging/bound-token.ts";
+import { openToken, sealToken } from "../paging/read-page.ts";
 import { SIGN_STATUSES, type SignRevision } from "./shown-sign-request.ts";
 
 const CURSOR = /^([a-z]+)\.(\d{1,15})$/;

@@ -1,8 +1,13 @@
-import { applyMigration } from "./apply-migration.ts";
-import type { Database } from "./database.ts";
+import { createHash, randomUUID } from "node:crypto";
+import { existsSync } from "node:fs";
+import { readdir, readFile } from "node:fs/promises";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { isDatabaseUnavailable } from "../errors/database-unavailable.ts";
+import type { Database, Queryable } from "./database.ts";
 import { LOCK_KEYS } from "./lock-keys.ts";
-import { LockWait, type LockWaitOptions } from "./lock-wait.ts";
-import { type Migration, readMigrations } from "./migrations.ts";
+import { LockWait, type LockWaitOptions } from "./pool-database.ts";
+import { isDeadlock, isLockTimeout } from "./sql-errors.ts";
 import type { StoreLog } from "./store-log.ts";
 
 /**
@@ -103,4 +108,119 @@ async function applyMissing(
     }
   }
   return applied;
+}
+
+/**
+ * Applies one migration with its bookkeeping in the same transaction. It retries while others
+ * hold the needed locks. Throws if the script fails, which it records, and at the time limit, when nothing is applied.
+ */
+export async function applyMigration(
+  db: Pick<Database, "query" | "transaction">,
+  migration: Migration,
+  wait: LockWait,
+  log: StoreLog,
+): Promise<void> {
+  for (;;) {
+    const cause = await attempt(db, migration, wait.lockTimeoutMs);
+    if (cause === undefined) return;
+    if (!isLockTimeout(cause) && !isDeadlock(cause)) {
+      // After the loss of the server, the transaction is either complete or absent.
+      throw isDatabaseUnavailable(cause) ? cause : await noteFailure(db, migration, cause);
+    }
+    const holders = await readHolders(db);
+    if (!(await wait.again())) {
+      throw new Error(
+        `migration ${migration.name} got no lock within ${wait.totalMs / 1_000} s and was not applied; ` +
+          `start again when these transactions have ended: ${holders}`,
+        { cause },
+      );
+    }
+    log.warn({ migration: migration.name, holders }, "a migration is waiting for a lock; retrying");
+  }
+}
+
+/** Returns undefined if the migration is applied, else the error. */
+async function attempt(
+  database: Pick<Database, "transaction">,
+  { name, script, checksum }: Migration,
+  lockTimeoutMs: number,
+): Promise<Error | undefined> {
+  try {
+    await database.transaction(async (db) => {
+      // A script may take long, for example to build an index. Only its wait for locks is bounded.
+      await db.query(`SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = ${lockTimeoutMs}`);
+      await db.query(script);
+      await db.query(
+        `INSERT INTO _prisma_migrations (id, checksum, migration_name, finished_at, applied_steps_count)
+         VALUES ($1, $2, $3, clock_timestamp(), 1)`,
+        [randomUUID(), checksum, name],
+      );
+    });
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
+  }
+}
+
+/** Records the failure as Prisma's engine does, so that no process continues before an operator resolves it. */
+async function noteFailure(db: Queryable, { name, checksum }: Migration, cause: Error): Promise<Error> {
+  await db.query(
+    "INSERT INTO _prisma_migrations (id, checksum, migration_name, logs) VALUES ($1, $2, $3, $4)",
+    [randomUUID(), checksum, name, cause.message],
+  );
+  return new Error(`migration ${name} failed: ${cause.message}`, { cause });
+}
+
+/** Returns the oldest open transactions. PostgreSQL shows those of other roles only to superusers and monitors. */
+const HOLDERS = `
+SELECT pid, application_name AS name, extract(epoch FROM clock_timestamp() - xact_start)::int AS seconds
+FROM pg_stat_activity
+WHERE datname = current_database() AND pid <> pg_backend_pid() AND xact_start IS NOT NULL
+ORDER BY xact_start LIMIT 3`;
+
+async function readHolders(db: Queryable): Promise<string> {
+  const rows = await db.query<{ pid: number; name: string; seconds: number }>(HOLDERS, []);
+  const told = rows.map(
+    ({ pid, name, seconds }) => `process ${pid} (${name || "no name"}), open for ${seconds} s`,
+  );
+  return told.join("; ") || "none that this role may see";
+}
+
+/** A migration in `prisma/migrations`. */
+export interface Migration {
+  readonly name: string;
+  readonly script: string;
+  /** SHA-256 of the script in hex, as Prisma records it. */
+  readonly checksum: string;
+}
+
+/** Reads all migrations in the order in which they are applied: by name. */
+export async function readMigrations(folder = migrationsFolder()): Promise<Migration[]> {
+  return Promise.all(
+    (await migrationNames(folder)).map(async (name) => {
+      const script = await readFile(path.join(folder, name, "migration.sql"), "utf8");
+      return { name, script, checksum: createHash("sha256").update(script).digest("hex") };
+    }),
+  );
+}
+
+/** The names of all migrations in the order in which they are applied. */
+export async function migrationNames(folder = migrationsFolder()): Promise<string[]> {
+  const entries = await readdir(folder, { withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isDirectory())
+    .map((entry) => entry.name)
+    .sort();
+}
+
+/** The nearest `prisma/migrations` above this file: the repository's, or the published package's. */
+function migrationsFolder(): string {
+  let folder = path.dirname(fileURLToPath(import.meta.url));
+  for (;;) {
+    const candidate = path.join(folder, "prisma", "migrations");
+    if (existsSync(candidate)) return candidate;
+    const parent = path.dirname(folder);
+    if (parent === folder) throw new Error("the package lacks its folder prisma/migrations");
+    folder = parent;
+  }
 }

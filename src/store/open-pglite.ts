@@ -3,13 +3,12 @@ import path from "node:path";
 import type { PGlite } from "@electric-sql/pglite";
 import { createPgConfig } from "@electric-sql/pglite/node-postgres";
 import type pg from "pg";
-import { columnTypes } from "./column-types.ts";
+import { columnTypes } from "./columns.ts";
 import type { Database } from "./database.ts";
 import { lockFileOf } from "./pglite-lock.ts";
 import { openPgliteThread, type PgliteProtocol } from "./pglite-thread.ts";
 import { takePidLock } from "./pid-lock.ts";
-import { createPoolDatabase } from "./pool-database.ts";
-import { SingleSessionPool } from "./single-session-pool.ts";
+import { createPoolDatabase, SingleSessionPool } from "./pool-database.ts";
 
 /**
  * Opens the embedded database in `<dataDirectory>/pg` on its own thread, and creates it at the first start. Every

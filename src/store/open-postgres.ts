@@ -1,9 +1,8 @@
 import type pg from "pg";
-import { columnTypes } from "./column-types.ts";
+import { columnTypes } from "./columns.ts";
 import type { Database } from "./database.ts";
-import { createPoolDatabase } from "./pool-database.ts";
+import { createPoolDatabase, TransactionPool, withClient } from "./pool-database.ts";
 import type { StoreLog } from "./store-log.ts";
-import { TransactionPool, withClient } from "./transaction-pool.ts";
 
 /**
  * Opens a pool on a PostgreSQL server, or on a pooler before one. Throws when the server does not answer or refuses.
@@ -100,4 +99,10 @@ export interface PostgresOptions {
   readonly waitingMaxCount?: number | undefined;
   /** The longest wait of a caller for a connection. Default 10 s. */
   readonly connectTimeoutMs?: number | undefined;
+}
+
+/** Returns host and database of a PostgreSQL URL, without user and password. */
+export function postgresPlace(databaseUrl: string): string {
+  const { host, pathname } = new URL(databaseUrl);
+  return `${host || "the local socket"}${pathname}`;
 }

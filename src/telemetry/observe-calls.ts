@@ -1,5 +1,5 @@
 import { Code, type ContextValues } from "@connectrpc/connect";
-import type { FinishedCall } from "../transport/finished-call.ts";
+import type { FinishedCall } from "../transport/call.ts";
 import type { Log } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
 import { endCallSpan, traceIdOf } from "./trace-calls.ts";

@@ -1,9 +1,16 @@
 import { Code, type ContextValues, createContextKey } from "@connectrpc/connect";
 import { type Span, SpanKind } from "@opentelemetry/api";
-import type { CallWrapper } from "../transport/call-wrapper.ts";
-import type { FinishedCall } from "../transport/finished-call.ts";
-import { formatTraceParent, parseTraceContext } from "./trace-context.ts";
-import { failSpan, isTracing, runIn, startRemoteSpan, type Tracer } from "./tracer.ts";
+import type { FinishedCall } from "../transport/call.ts";
+import type { CallWrapper } from "../transport/call-parts.ts";
+import {
+  failSpan,
+  formatTraceParent,
+  isTracing,
+  parseTraceContext,
+  runIn,
+  startRemoteSpan,
+  type Tracer,
+} from "./tracer.ts";
 
 /**
  * Runs each call in its own span, a child of the caller's `traceparent` if it is valid. Without a tracer it keeps only

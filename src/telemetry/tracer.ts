@@ -1,13 +1,17 @@
 import {
   type Tracer as ApiTracer,
   context,
+  createTraceState,
   INVALID_SPAN_CONTEXT,
   type Span,
   type SpanContext,
   type SpanOptions,
   SpanStatusCode,
+  TraceFlags,
   trace,
 } from "@opentelemetry/api";
+import type { Log } from "./log.ts";
+import type { Secret } from "./secret.ts";
 
 /** A tracer of OpenTelemetry's API. */
 export type Tracer = Pick<ApiTracer, "startSpan">;
@@ -72,4 +76,59 @@ export function failSpan(span: Span, kind: string): void {
 export function failureKind(error: unknown): string {
   if (!(error instanceof Error)) return "unknown";
   return "code" in error && typeof error.code === "string" ? error.code : error.name;
+}
+
+/** Opens the tracer. Without a configuration it records nothing and does not load OpenTelemetry's SDK. */
+export async function openTracing(config: TracingConfig | undefined, log: TracerLog): Promise<Tracing> {
+  if (config === undefined) return { tracer: NO_TRACER, close: () => Promise.resolve() };
+  return (await import("./otlp/otlp-tracing.ts")).openOtlpTracing(config, log);
+}
+
+/** The receiver of traces, and which traces it receives. */
+export interface TracingConfig {
+  /** Base URL of an OTLP/HTTP receiver; spans go to `<endpoint>/v1/traces`. */
+  readonly endpoint: Secret;
+  /** Headers for the receiver, as `name=value,name=value`, values percent-encoded. */
+  readonly headers: Secret | undefined;
+  readonly serviceName: string;
+  /** The share of traces that are recorded, 0 to 1. */
+  readonly sampledShare: number;
+  /** If true, a caller's `traceparent` decides whether its calls are recorded. */
+  readonly followsCaller: boolean;
+}
+
+/** The log of the tracer. */
+export type TracerLog = Pick<Log, "info" | "warn">;
+
+/** A process's tracer. */
+export interface Tracing {
+  readonly tracer: Tracer;
+  /** Sends the remaining spans, within a time limit. Never rejects. */
+  close(): Promise<void>;
+}
+
+/**
+ * Parses the W3C headers `traceparent` and `tracestate` (w3.org/TR/trace-context). Returns undefined for an invalid
+ * `traceparent`, because the standard requires ignoring it. A later version may have more fields at its end.
+ */
+export function parseTraceContext(traceparent: unknown, tracestate?: unknown): SpanContext | undefined {
+  if (typeof traceparent !== "string") return undefined;
+  const [, version, traceId, spanId, flags, more] = FORM.exec(traceparent) ?? [];
+  if (version === undefined || traceId === undefined || spanId === undefined || flags === undefined)
+    return undefined;
+  if (version === "ff" || (version === "00" && more !== undefined)) return undefined;
+  if (/^0+$/.test(traceId) || /^0+$/.test(spanId)) return undefined;
+  const traceFlags = Number.parseInt(flags, 16) & TraceFlags.SAMPLED;
+  const context = { traceId, spanId, traceFlags };
+  const hasState = typeof tracestate === "string" && tracestate.length <= STATE_MAX_CHARACTERS;
+  return hasState ? { ...context, traceState: createTraceState(tracestate) } : context;
+}
+
+const FORM = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
+/** The longest `tracestate` that is passed on. */
+const STATE_MAX_CHARACTERS = 512;
+
+/** Returns the `traceparent` of a span. */
+export function formatTraceParent({ traceId, spanId, traceFlags }: SpanContext): string {
+  return `00-${traceId}-${spanId}-${traceFlags & TraceFlags.SAMPLED ? "01" : "00"}`;
 }

@@ -1,10 +1,13 @@
-import { Code, ConnectError, type ContextValues, createContextKey } from "@connectrpc/connect";
-import type { CallContext } from "./call-context.ts";
-import { CallValues } from "./call-values.ts";
-import type { FailedCall } from "./error-mapping.ts";
-import type { FinishedCall } from "./finished-call.ts";
-import { peerAddressKey } from "./peer-address.ts";
-import { requestIdKey } from "./request-id.ts";
+import {
+  Code,
+  ConnectError,
+  type ContextKey,
+  type ContextValues,
+  createContextKey,
+} from "@connectrpc/connect";
+import { type CallContext, requestIdKey } from "./call-context.ts";
+import type { FailedCall } from "./call-parts.ts";
+import { peerAddressKey } from "./node-http.ts";
 
 /** A running call, created for each request that no plain route answers. */
 export class Call implements FailedCall {
@@ -66,3 +69,36 @@ export interface CallOrigin {
 
 /** The context value that links a handler's context to its call. Private to the transport. */
 export const callKey = createContextKey<Call | undefined>(undefined, { description: "call" });
+
+/** The context values of one call. They behave like the RPC library's, without closures per call. */
+export class CallValues implements ContextValues {
+  [id: symbol]: unknown;
+
+  get<T>(key: ContextKey<T>): T {
+    return key.id in this ? (this[key.id] as T) : key.defaultValue;
+  }
+
+  set<T>(key: ContextKey<T>, value: T): this {
+    this[key.id] = value;
+    return this;
+  }
+
+  delete(key: ContextKey<unknown>): this {
+    delete this[key.id];
+    return this;
+  }
+}
+
+/** A finished call, for logs and metrics. Health, metrics and preflight requests are not calls. */
+export interface FinishedCall {
+  /** `package.Service/Method`, or `unmatched` when no method matches. */
+  readonly method: string;
+  /** grpc, grpc-web, connect or rest. */
+  readonly protocol: string;
+  /** `undefined` for success. */
+  readonly code: Code | undefined;
+  readonly durationMs: number;
+  readonly requestId: string;
+  /** The values that gate and interceptors have set, such as the project. */
+  readonly values: ContextValues;
+}

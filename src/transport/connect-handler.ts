@@ -3,24 +3,20 @@ import { Code, ConnectError, createConnectRouter, type Interceptor } from "@conn
 import type { UniversalHandler, UniversalServerResponse } from "@connectrpc/connect/protocol";
 import type { Call } from "./call.ts";
 import type { CallParts } from "./call-parts.ts";
-import { checkEnvelopes, envelopeRules } from "./check-envelopes.ts";
 import { COMPRESS_MIN_BYTES, COMPRESSION_NAMES, COMPRESSIONS } from "./compression.ts";
 import { boundDeadlineHeaders } from "./deadline.ts";
-import { HEAD_BYTES } from "./envelope.ts";
+import { checkEnvelopes, envelopeRules, HEAD_BYTES } from "./envelope.ts";
 import { binaryTypeOf, decodeText, encodeText, textTypeOf } from "./grpc/grpc-web-text.ts";
 import type { RequestGate } from "./guard-call.ts";
-import { addChallenge } from "./http-status.ts";
 import { LazyHeaders } from "./lazy-headers.ts";
 import type { Limits } from "./limits.ts";
-import { mediaTypeOf } from "./media-type.ts";
-import { createJsonCodec } from "./message-codec.ts";
-import { methodNotAllowed } from "./method-not-allowed.ts";
+import { createJsonCodec, mediaTypeOf } from "./message-codec.ts";
 import { type ServerReply, type ServerRequest, splitTarget, writeChunk, writeHead } from "./node-http.ts";
-import type { OwnSpec } from "./own-specs.ts";
-import { readBody } from "./read-body.ts";
+import type { OwnSpec } from "./own-services.ts";
+import { readBody } from "./receive-body.ts";
 import type { ServiceRegistration } from "./service-registration.ts";
 import { connectStreamCodecOf, serveConnectStream } from "./streaming/connect-stream.ts";
-import { TransportError } from "./transport-error.ts";
+import { addChallenge, methodNotAllowed, TransportError } from "./transport-error.ts";
 import { connectCodecOf, serveConnectUnary } from "./unary/connect-unary.ts";
 
 /** Serves `POST /package.Service/Method` (and GET for methods without side effects) in three protocols. */

@@ -1,4 +1,14 @@
+import type { IncomingHttpHeaders } from "node:http";
+import type { Readable } from "node:stream";
+import type { DescMessage, Message } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
+import type { Compression } from "@connectrpc/connect/protocol";
+import type { CallContext } from "./call-context.ts";
+import { COMPRESSION_NAMES, requestCompression } from "./compression.ts";
+import type { Limits } from "./limits.ts";
+import type { MessageCodec } from "./message-codec.ts";
+import { type Interruptible, receiveBody } from "./receive-body.ts";
+import { TransportError } from "./transport-error.ts";
 
 /** One byte of flags and four of length precede each message (gRPC over HTTP/2, Length-Prefixed-Message). */
 export const HEAD_BYTES = 5;
@@ -67,4 +77,151 @@ export function frameMessage(bytes: Uint8Array, flags: number): Buffer {
   frame.writeUInt32BE(bytes.length, 1);
   frame.set(bytes, HEAD_BYTES);
   return frame;
+}
+
+/** Yields the chunks of a body unchanged, after checking the flags of the envelopes that begin in each. */
+export async function* checkEnvelopes(
+  chunks: AsyncIterable<Uint8Array>,
+  rules: EnvelopeRules,
+): AsyncGenerator<Uint8Array> {
+  const head = Buffer.alloc(HEAD_BYTES);
+  let headBytes = 0;
+  let bodyBytes = 0;
+  for await (const chunk of chunks) {
+    for (let at = 0; at < chunk.length; ) {
+      if (bodyBytes > 0) {
+        const skipped = Math.min(bodyBytes, chunk.length - at);
+        bodyBytes -= skipped;
+        at += skipped;
+        continue;
+      }
+      head[headBytes++] = chunk[at++] ?? 0;
+      if (headBytes < HEAD_BYTES) continue;
+      checkFlags(head[0] ?? 0, rules);
+      bodyBytes = head.readUInt32BE(1);
+      headBytes = 0;
+    }
+    yield chunk;
+  }
+}
+
+/** One byte of flags and four of length precede each message of gRPC, gRPC-web and Connect's streams. */
+/** Each protocol's flags besides {@link COMPRESSED}: they mark the last envelope of a Connect or gRPC-web stream. */
+const FLAGS = { grpc: 0, "grpc-web": 0x80, connect: 2 } as const;
+
+/** The rules for the envelopes of a request's messages. */
+export interface EnvelopeRules {
+  /** The flags that an envelope may have. */
+  readonly knownFlags: number;
+  /** Whether the head names the compression. */
+  readonly isEncodingNamed: boolean;
+}
+
+/** Returns the rules for a request from its head, or `undefined` when its body has no envelopes. */
+export function envelopeRules(headers: NodeJS.Dict<string | string[]>): EnvelopeRules | undefined {
+  const match = /^application\/(grpc-web|grpc|connect)\b/i.exec(String(headers["content-type"] ?? ""));
+  if (match === null) return undefined;
+  const protocol = String(match[1]).toLowerCase() as keyof typeof FLAGS;
+  const encoding = headers[protocol === "connect" ? "connect-content-encoding" : "grpc-encoding"];
+  return {
+    knownFlags: FLAGS[protocol] | COMPRESSED,
+    isEncodingNamed: encoding !== undefined && encoding !== "identity",
+  };
+}
+
+/**
+ * Checks the flags of an envelope.
+ * @throws ConnectError INTERNAL for a reserved flag, and for a compressed message without a named encoding (gRPC's
+ *   compression.md)
+ */
+export function checkFlags(flags: number, { knownFlags, isEncodingNamed }: EnvelopeRules): void {
+  if ((flags & ~knownFlags) !== 0) throw malformed("the envelope of a message has reserved flags");
+  if ((flags & COMPRESSED) !== 0 && !isEncodingNamed) {
+    throw malformed("a message is compressed, but the headers name no compression");
+  }
+}
+
+/** Puts the error in a cause, because the library replaces other errors. */
+function malformed(message: string): ConnectError {
+  const cause = new TransportError("MALFORMED_FRAME", message);
+  return new ConnectError(message, Code.Internal, undefined, undefined, cause);
+}
+
+/**
+ * Reads the message of a request. Rejects with the error in the head first, then with errors in the body, and with the
+ * reason when `call` is aborted.
+ * @param take receives the message, and a check that no other message follows
+ */
+export function receiveEnveloped<T>(
+  { body, headers, context, limits, input, kind, codec, refusal, ...names }: EnvelopedRequest,
+  call: Interruptible,
+  take: (message: Message, expectEnd: () => void) => T,
+): Promise<T> {
+  const compression = compressionOf(headers[names.encodingHeader], context, names.acceptEncodingHeader);
+  if (refusal !== undefined) throw refusal;
+  const { bodyBytes, bodyTimeoutMs } = limits;
+  checkSize(Number(headers["content-length"] ?? 0) - HEAD_BYTES, bodyBytes);
+  const rules = compression === undefined ? PLAIN : ENCODED;
+  const bounds = {
+    timeoutMs: context.bodyTimeoutMs(bodyTimeoutMs),
+    check(sizeBytes: number, first: Buffer) {
+      if (first.length >= HEAD_BYTES) {
+        checkFlags(first[0] ?? 0, rules);
+        checkSize(promisedBytes(first), bodyBytes);
+      }
+      if (sizeBytes > HEAD_BYTES + bodyBytes) checkSize(sizeBytes - HEAD_BYTES, bodyBytes);
+    },
+  };
+  return receiveBody(body(), call, bounds).then((bytes) => {
+    // The head may arrive in pieces.
+    if (bytes.length >= HEAD_BYTES) checkFlags(bytes[0] ?? 0, rules);
+    const given = firstMessage(bytes, bodyBytes, kind);
+    const parse = (plain: Uint8Array) =>
+      take(codec.parse(input, plain), () => expectNoMore(bytes, bodyBytes, kind));
+    return compression === undefined || !isCompressed(bytes)
+      ? parse(given)
+      : compression.decompress(given as Uint8Array<ArrayBuffer>, bodyBytes).then(parse);
+  });
+}
+
+/** A request with one enveloped message. */
+export interface EnvelopedRequest {
+  /** Returns the body, which is then read at once. */
+  readonly body: () => Readable;
+  readonly headers: IncomingHttpHeaders;
+  readonly context: CallContext;
+  readonly limits: Limits;
+  readonly input: DescMessage;
+  readonly kind: OneMessageKind;
+  readonly codec: MessageCodec;
+  /** The names of the headers about compression. */
+  readonly encodingHeader: string;
+  readonly acceptEncodingHeader: string;
+  /** The error in the head, if any. */
+  readonly refusal: ConnectError | undefined;
+}
+
+function compressionOf(
+  encoding: string | string[] | undefined,
+  context: CallContext,
+  acceptEncodingHeader: string,
+): Compression | undefined {
+  try {
+    return requestCompression(encoding);
+  } catch (refusal) {
+    context.responseHeader.set(acceptEncodingHeader, COMPRESSION_NAMES);
+    throw refusal;
+  }
+}
+
+/** The rules for a request whose head names its compression. */
+const PLAIN: EnvelopeRules = { knownFlags: 1, isEncodingNamed: false };
+const ENCODED: EnvelopeRules = { knownFlags: 1, isEncodingNamed: true };
+
+function checkSize(sizeBytes: number, maxBytes: number): void {
+  if (sizeBytes <= maxBytes) return;
+  throw new ConnectError(
+    `message size ${sizeBytes} is larger than configured readMaxBytes ${maxBytes}`,
+    Code.ResourceExhausted,
+  );
 }

@@ -1,9 +1,10 @@
+import { base64Decode } from "@bufbuild/protobuf/wire";
 import { Code, ConnectError, type HandlerContext, type Interceptor } from "@connectrpc/connect";
 import { type Call, callKey } from "./call.ts";
-import { checkConnectQuery } from "./connect-query.ts";
+import type { CallContext } from "./call-context.ts";
+import type { CallParts, ErrorMapping } from "./call-parts.ts";
 import { abortReason, untilAborted } from "./deadline.ts";
-import type { ErrorMapping } from "./error-mapping.ts";
-import { escapeOnlyMessages } from "./grpc/grpc-status.ts";
+import { escapeOnlyMessages } from "./grpc/grpc-messages.ts";
 import { TransportError, type TransportFault } from "./transport-error.ts";
 
 /**
@@ -107,4 +108,50 @@ function overwriteError(target: ConnectError, source: ConnectError): void {
   source.metadata.forEach((value, key) => {
     target.metadata.set(key, value);
   });
+}
+
+/** Ends a failed call: maps the reason, aborts the handler, reports the end and sends the error by `exchange`. */
+export function failCall(
+  reason: unknown,
+  context: CallContext,
+  exchange: { fail(error: ConnectError): void },
+  parts: Pick<CallParts, "errors" | "onError">,
+): void {
+  const { call } = context;
+  const error = parts.errors.toConnectError(call.isHandling ? reason : classify(reason), call);
+  context.abort(error);
+  call.end(error);
+  try {
+    exchange.fail(error);
+  } catch (cause) {
+    parts.onError(cause);
+  }
+}
+
+/**
+ * Checks the message in the query of a Connect GET (connectrpc.com/docs/protocol, Unary-Get-Request), because the RPC
+ * library reports invalid base64 as a server error.
+ * @throws TransportError VALIDATION
+ */
+export function checkConnectQuery(url: string): void {
+  const { search, searchParams } = new URL(url);
+  if (searchParams.get("encoding") === "json" && !isUtf8(search)) {
+    throw new TransportError("VALIDATION", "the query is not UTF-8");
+  }
+  if (searchParams.get("base64") !== "1") return;
+  try {
+    base64Decode(searchParams.get("message") ?? "");
+  } catch (cause) {
+    throw new TransportError("VALIDATION", "the message in the query is not base64", { cause });
+  }
+}
+
+/** Whether the decoded escapes are UTF-8. The library would replace invalid bytes instead of refusing them. */
+function isUtf8(query: string): boolean {
+  try {
+    decodeURIComponent(query);
+    return true;
+  } catch {
+    return false;
+  }
 }

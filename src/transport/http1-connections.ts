@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Http1Request } from "./node-http.ts";
-import type { OpenReply } from "./slow-readers.ts";
+import type { OpenReply } from "./send-body.ts";
 
 /**
  * @param addressOf the address that a connection's unread replies count towards; undefined for none

@@ -1,13 +1,16 @@
+import { isUtf8 } from "node:buffer";
 import {
   type DescMessage,
   fromBinary,
   fromJsonString,
+  type JsonReadOptions,
+  type JsonWriteOptions,
   type Message,
+  type Registry,
   toBinary,
   toJsonString,
 } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
-import type { JsonForm } from "./json-form.ts";
 
 /** Encodes and decodes messages. */
 export interface MessageCodec {
@@ -54,3 +57,43 @@ export function createJsonCodec(form: JsonForm): MessageCodec {
 function textOf(cause: unknown): string {
   return cause instanceof Error ? cause.message : String(cause);
 }
+
+/**
+ * @param registry the types that a `google.protobuf.Any` may contain. Default: none
+ */
+export function createJsonForm(registry: Registry | undefined): JsonForm {
+  return {
+    ignoreUnknownFields: true,
+    alwaysEmitImplicit: true,
+    textDecoder: { decode: decodeUtf8 },
+    ...(registry === undefined ? {} : { registry }),
+  };
+}
+
+/** JSON options for messages: Connect's, with implicit fields written. */
+export type JsonForm = Partial<JsonReadOptions & JsonWriteOptions> & {
+  readonly textDecoder: { decode(bytes: Uint8Array): string };
+};
+
+/**
+ * @throws Error for bytes that are not UTF-8
+ */
+function decodeUtf8(bytes: Uint8Array): string {
+  if (!isUtf8(bytes)) throw new Error("the message is not UTF-8");
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
+}
+
+/**
+ * Returns the type of a `content-type` in lower case, without its parameters. Returns undefined for a charset other than
+ * UTF-8; other parameters have no meaning for the types that this transport reads, and are ignored (RFC 9110, 8.3.1).
+ */
+export function mediaTypeOf(contentType: string): string | undefined {
+  const end = contentType.indexOf(";");
+  if (end < 0) return contentType.trim().toLowerCase();
+  const charset = CHARSET.exec(contentType)?.[1];
+  if (charset !== undefined && !UTF8.test(charset)) return undefined;
+  return contentType.slice(0, end).trim().toLowerCase();
+}
+
+const CHARSET = /;[ \t]*charset="?([^";, \t]*)/i;
+const UTF8 = /^utf-?8$/i;

@@ -1,7 +1,10 @@
+import { createServiceImplSpec } from "@connectrpc/connect";
 import { createGrpcHealth, type GrpcHealth } from "./grpc-health.ts";
 import { createGrpcReflection } from "./grpc-reflection.ts";
 import type { RequestGate } from "./guard-call.ts";
 import type { ServiceRegistration } from "./service-registration.ts";
+import type { StreamSpec } from "./streaming/run-stream.ts";
+import type { UnarySpec } from "./unary/run-unary.ts";
 
 /** Adds the server's own services to the application's. */
 export function addOwnServices(
@@ -38,3 +41,18 @@ export function chooseGate(
   const open = new Set(services.filter(({ isPublic }) => isPublic).map(({ service }) => service.typeName));
   return (context) => (open.has(context.service.typeName) ? openGate : gate)(context);
 }
+
+/** Returns the methods that the transport serves on its own path, by their path, `/package.Service/Method`. */
+export function ownSpecsOf(services: readonly ServiceRegistration[]): Map<string, OwnSpec> {
+  const specs = services.flatMap(({ service, implementation }) =>
+    Object.values(createServiceImplSpec(service, implementation).methods),
+  );
+  return new Map(
+    specs
+      .filter((spec) => spec.kind === "unary" || spec.kind === "server_streaming")
+      .map((spec) => [`/${spec.method.parent.typeName}/${spec.method.name}`, spec]),
+  );
+}
+
+/** A method that the transport serves on its own path. */
+export type OwnSpec = UnarySpec | StreamSpec;

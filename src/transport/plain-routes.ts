@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { LazyHeaders } from "./lazy-headers.ts";
 import type { Limits } from "./limits.ts";
-import { methodNotAllowed } from "./method-not-allowed.ts";
 import { peerAddressOf, type ServerReply, type ServerRequest, splitTarget } from "./node-http.ts";
 import { sendBody } from "./send-body.ts";
+import { methodNotAllowed } from "./transport-error.ts";
 
 /**
  * Creates the handler of the plain routes. It returns `undefined` for an unknown path and rejects with

@@ -1,7 +1,7 @@
 import { constants } from "node:http2";
 import type { Socket } from "node:net";
-import { hasNoBody } from "./has-no-body.ts";
 import type { ServerReply, ServerRequest } from "./node-http.ts";
+import { hasNoBody } from "./receive-body.ts";
 
 /**
  * Keeps a request with an unread body from blocking its connection. The caller may send the rest for a while after the

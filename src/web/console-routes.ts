@@ -4,7 +4,7 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import type { PlainReply, PlainRequest, PlainRoute } from "../transport/plain-routes.ts";
-import { isNotModified } from "../transport/rest/not-modified.ts";
+import { isNotModified } from "../transport/rest/reply-head.ts";
 
 /**
  * Creates the routes of the web console, one for each file of the build. `/console` is the page. Reads the files once,

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { PlainRoute } from "../transport/plain-routes.ts";
-import { isNotModified } from "../transport/rest/not-modified.ts";
+import { isNotModified } from "../transport/rest/reply-head.ts";
 
 /** `GET /openapi.json`: this version's REST API as an OpenAPI document. The file is read once. */
 export function openApiRoute(): PlainRoute {

@@ -8,8 +8,8 @@ import {
   createGrpcWebTransport,
 } from "@connectrpc/connect-node";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { insertApiKey } from "../../src/access/api-keys.ts";
 import { SCOPES } from "../../src/access/caller.ts";
-import { insertApiKey } from "../../src/access/insert-api-key.ts";
 import { findTriple } from "../../src/protocol/algorithms.ts";
 import { createClient, type OnboardResult, type TssClient } from "../../src/sdk/index.ts";
 import type { Database } from "../../src/store/database.ts";

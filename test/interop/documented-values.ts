@@ -1,4 +1,4 @@
-import { createSealKey } from "../../src/audit/seal-key.ts";
+import { createSealKey } from "../../src/audit/seal-events.ts";
 import { Secret } from "../../src/telemetry/secret.ts";
 import { printed } from "../component/cli/run-cli.ts";
 import { pollUntil } from "../support/poll-until.ts";

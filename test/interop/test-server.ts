@@ -4,7 +4,7 @@ import { Code, ConnectError, type HandlerContext, type ServiceImpl } from "@conn
 import { ErrorInfoSchema, RetryInfoSchema } from "../../gen/proto/google/rpc/error_details_pb.ts";
 import { createErrorInterceptor } from "../../src/errors/error-interceptor.ts";
 import { createErrorMapping } from "../../src/errors/error-mapping.ts";
-import type { ErrorMapping } from "../../src/transport/error-mapping.ts";
+import type { ErrorMapping } from "../../src/transport/call-parts.ts";
 import { registerService } from "../../src/transport/service-registration.ts";
 import { type ServerOptions, startServer, type TransportServer } from "../../src/transport/start-server.ts";
 import {

@@ -1,7 +1,7 @@
 /** Names of dWallets under simultaneous calls, on a real PostgreSQL. */
 import { afterAll, describe, expect, it } from "vitest";
 import { listDWallets } from "../../src/onboarding/dwallet-row.ts";
-import { failDWallet } from "../../src/onboarding/fail-dwallet.ts";
+import { failDWallet } from "../../src/onboarding/dwallet-session.ts";
 import { openRaceDatabase } from "../support/database.ts";
 import { onboardingCalls } from "../support/onboarding-calls.ts";
 import { moneyOf, projectWith } from "../support/rows.ts";

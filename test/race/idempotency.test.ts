@@ -3,8 +3,8 @@
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { createLocalSignals } from "../../src/coordination/local-signals.ts";
 import { ServiceError } from "../../src/errors/service-error.ts";
+import { sweepKeys } from "../../src/idempotency/key-table.ts";
 import { ADMIN_SCOPE, runOnce } from "../../src/idempotency/run-once.ts";
-import { sweepKeys } from "../../src/idempotency/sweep-keys.ts";
 import { systemClock } from "../../src/lifecycle/clock.ts";
 import { createPresignQueue } from "../../src/presigns/presign-queue.ts";
 import { reserve } from "../../src/signing/reserve.ts";

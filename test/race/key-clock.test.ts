@@ -4,10 +4,9 @@ import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from "vites
 import { Admin } from "../../gen/proto/tss/v1/admin_pb.ts";
 import { Signing } from "../../gen/proto/tss/v1/signing_pb.ts";
 import { createAccessGate } from "../../src/access/access-gate.ts";
-import { createAdminKeyLookup } from "../../src/access/admin-key-lookup.ts";
-import { createApiKeyLookup } from "../../src/access/api-key-lookup.ts";
-import { insertAdminKey } from "../../src/access/insert-admin-key.ts";
-import { insertApiKey } from "../../src/access/insert-api-key.ts";
+import { insertAdminKey } from "../../src/access/admin-keys.ts";
+import { insertApiKey } from "../../src/access/api-keys.ts";
+import { createAdminKeyLookup, createApiKeyLookup } from "../../src/access/stored-keys.ts";
 import { newId } from "../../src/store/ids.ts";
 import { openRaceDatabase, silentLog } from "../support/database.ts";
 import { projectWith, TEST_ORIGIN } from "../support/rows.ts";

@@ -1,8 +1,7 @@
 /** Processes that start at the same time, on a real PostgreSQL. */
 import { afterAll, describe, expect, it } from "vitest";
 import { newId } from "../../src/store/ids.ts";
-import { migrate } from "../../src/store/migrate.ts";
-import { readMigrations } from "../../src/store/migrations.ts";
+import { migrate, readMigrations } from "../../src/store/migrate.ts";
 import { silentLog } from "../support/database.ts";
 import { testDatabase } from "../support/postgres.ts";
 import { openTestPool } from "../support/test-pool.ts";

@@ -1,8 +1,7 @@
 /** Migrations next to a backup, which reads every table in one long transaction, on a real PostgreSQL. */
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import type { Database } from "../../src/store/database.ts";
-import { type MigrateOptions, migrate } from "../../src/store/migrate.ts";
-import type { Migration } from "../../src/store/migrations.ts";
+import { type MigrateOptions, type Migration, migrate } from "../../src/store/migrate.ts";
 import { silentLog } from "../support/database.ts";
 import { pollUntil } from "../support/poll-until.ts";
 import { testDatabase } from "../support/postgres.ts";

@@ -1,10 +1,7 @@
 /** Two replicas rotate and name keys at the same time, on a real PostgreSQL. */
 import { afterAll, describe, expect, it } from "vitest";
-import { createAdminKey } from "../../src/access/create-admin-key.ts";
-import { insertApiKey } from "../../src/access/insert-api-key.ts";
-import { listApiKeys } from "../../src/access/list-api-keys.ts";
-import { revokeApiKey } from "../../src/access/revoke-api-key.ts";
-import { rotateApiKey } from "../../src/access/rotate-api-key.ts";
+import { createAdminKey } from "../../src/access/admin-keys.ts";
+import { insertApiKey, listApiKeys, revokeApiKey, rotateApiKey } from "../../src/access/api-keys.ts";
 import { ServiceError } from "../../src/errors/service-error.ts";
 import type { Idempotency } from "../../src/idempotency/idempotency.ts";
 import type { Database } from "../../src/store/database.ts";

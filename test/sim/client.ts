@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { ServiceError } from "../../src/errors/service-error.ts";
 import { type Clock, pause } from "../../src/lifecycle/clock.ts";
-import { useConsent } from "../../src/onboarding/custody/use-consent.ts";
+import { useConsent } from "../../src/onboarding/custody/consents.ts";
 import { reserve } from "../../src/signing/reserve.ts";
 import { readSignRequest, type SignRequestRow } from "../../src/signing/sign-request.ts";
 import { submit } from "../../src/signing/submit.ts";

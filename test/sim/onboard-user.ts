@@ -11,8 +11,8 @@ import { ServiceError } from "../../src/errors/service-error.ts";
 import { acceptDWallet } from "../../src/onboarding/accept-dwallet.ts";
 import { createDWallet } from "../../src/onboarding/create-dwallet.ts";
 import { findDWallet } from "../../src/onboarding/dwallet-row.ts";
+import { registerEncryptionKey } from "../../src/onboarding/encryption-keys.ts";
 import type { OnboardingCaller, OnboardingDeps } from "../../src/onboarding/onboarding-deps.ts";
-import { registerEncryptionKey } from "../../src/onboarding/register-encryption-key.ts";
 import { dkgOfForm } from "../support/dkg-form.ts";
 
 /** A user's dWallet on secp256k1, made with a network that does not verify the user's half. */

@@ -1,9 +1,8 @@
 import pg from "pg";
-import { columnTypes } from "../../src/store/column-types.ts";
+import { columnTypes } from "../../src/store/columns.ts";
 import type { Database } from "../../src/store/database.ts";
 import { migrate } from "../../src/store/migrate.ts";
-import { createPoolDatabase } from "../../src/store/pool-database.ts";
-import { SingleSessionPool } from "../../src/store/single-session-pool.ts";
+import { createPoolDatabase, SingleSessionPool } from "../../src/store/pool-database.ts";
 import { silentLog } from "../support/database.ts";
 import { testDatabase } from "../support/postgres.ts";
 import { connecting, openTestClient, openTestPool } from "../support/test-pool.ts";

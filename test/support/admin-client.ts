@@ -1,7 +1,11 @@
 import type { Client } from "@connectrpc/connect";
 import { Admin } from "../../gen/proto/tss/v1/admin_pb.ts";
-import { type AdminKeyLookup, createAdminKeyLookup } from "../../src/access/admin-key-lookup.ts";
-import { type ApiKeyLookup, createApiKeyLookup } from "../../src/access/api-key-lookup.ts";
+import {
+  type AdminKeyLookup,
+  type ApiKeyLookup,
+  createAdminKeyLookup,
+  createApiKeyLookup,
+} from "../../src/access/stored-keys.ts";
 import { createLocalSignals } from "../../src/coordination/local-signals.ts";
 import type { Database } from "../../src/store/database.ts";
 import { wholeAdminService } from "./admin-service.ts";

@@ -1,6 +1,5 @@
 import { exportAudit } from "../../src/audit/export-audit.ts";
-import { sealEvents } from "../../src/audit/seal-events.ts";
-import type { SealKey } from "../../src/audit/seal-key.ts";
+import { type SealKey, sealEvents } from "../../src/audit/seal-events.ts";
 import { type VerifyExportOptions, verifyExport } from "../../src/audit/verify-export.ts";
 import type { Database, Queryable } from "../../src/store/database.ts";
 

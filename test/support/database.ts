@@ -3,8 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, w
 import path from "node:path";
 import { PGlite } from "@electric-sql/pglite";
 import type { Database } from "../../src/store/database.ts";
-import { migrate } from "../../src/store/migrate.ts";
-import { readMigrations } from "../../src/store/migrations.ts";
+import { migrate, readMigrations } from "../../src/store/migrate.ts";
 import { databaseOnPglite } from "../../src/store/open-pglite.ts";
 import { testDatabase } from "./postgres.ts";
 import { takePglite } from "./reused-pglite.ts";

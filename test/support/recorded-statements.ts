@@ -1,5 +1,5 @@
 import pg from "pg";
-import { columnTypes } from "../../src/store/column-types.ts";
+import { columnTypes } from "../../src/store/columns.ts";
 import type { Database } from "../../src/store/database.ts";
 import { createPoolDatabase } from "../../src/store/pool-database.ts";
 import { connecting } from "./test-pool.ts";

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { secp256k1 } from "@noble/curves/secp256k1.js";
 import { sha256 } from "@noble/hashes/sha2.js";
-import { insertProject } from "../../src/access/insert-project.ts";
+import { insertProject } from "../../src/access/projects.ts";
 import type { Idempotency } from "../../src/idempotency/idempotency.ts";
 import { creditProject } from "../../src/ledger/credit-project.ts";
 import { verifyLedger } from "../../src/ledger/verify-ledger.ts";

@@ -91,7 +91,7 @@ export const ACCESS_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "one address can try keys without a limit",
-    file: "src/access/lookup-queue.ts",
+    file: "src/access/key-lookup.ts",
     find: "waiting.size >= WAITING_MAX_COUNT || count >= WAITING_OF_ONE_MAX_COUNT",
     replace: "waiting.size >= WAITING_MAX_COUNT",
     tests: ["test/component/access/key-lookup.test.ts"],

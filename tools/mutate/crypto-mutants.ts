@@ -29,14 +29,14 @@ export const CRYPTO_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "an Ed25519 signature is verified by the laxer ZIP 215",
-    file: "src/protocol/verify-signature.ts",
+    file: "src/protocol/verify-ed25519.ts",
     find: "{ zip215: false }",
     replace: "{ zip215: true }",
     tests: VERIFY,
   },
   {
     name: "an sr25519 signature without its format bit is accepted",
-    file: "src/protocol/verify-schnorrkel.ts",
+    file: "src/protocol/verify-signature.ts",
     find: "signature.length !== 64 || (signature[63]! & 0x80) === 0",
     replace: "signature.length !== 64",
     tests: VERIFY,
@@ -93,7 +93,7 @@ export const CRYPTO_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "a seal that does not match its entries is accepted",
-    file: "src/audit/check-seal.ts",
+    file: "src/audit/verify-seals.ts",
     find: "Buffer.compare(root, seal.merkleRoot) === 0 && Buffer.compare(last.chainHash, seal.chainHash) === 0",
     replace: "root.length === seal.merkleRoot.length",
     tests: AUDIT,
@@ -107,7 +107,7 @@ export const CRYPTO_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "a seal whose signature is wrong is accepted",
-    file: "src/audit/check-seal.ts",
+    file: "src/audit/verify-seals.ts",
     find: '  if (!verifySealSignature(publicKey, hash, signature)) return "wrong";\n',
     replace: "",
     tests: ["test/component/audit/seal-events.test.ts"],

@@ -93,7 +93,7 @@ export const MONEY_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "an existing dWallet is refunded",
-    file: "src/onboarding/fail-dwallet.ts",
+    file: "src/onboarding/dwallet-session.ts",
     find: " AND state = ${from} FOR UPDATE",
     replace: " FOR UPDATE",
     tests: ["test/race/dkg-money.test.ts"],

@@ -35,21 +35,21 @@ export const ONBOARDING_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "a registration that the chain refuses is retried forever",
-    file: "src/onboarding/register-encryption-key.ts",
+    file: "src/onboarding/encryption-keys.ts",
     find: "tries < TRIES_PER_DAY",
     replace: "tries < 1_000",
     tests: ["test/component/onboarding/registration-tries.test.ts"],
   },
   {
     name: "an attempt to register does not count against the quota",
-    file: "src/onboarding/register-encryption-key.ts",
+    file: "src/onboarding/encryption-keys.ts",
     find: '    if (!isRegistered) await checkQuota(db, "encryption_key", projectId, deps.dkgsPerDay);\n',
     replace: "",
     tests: ["test/component/onboarding/registration-tries.test.ts"],
   },
   {
     name: "a key that its signer did not sign is registered",
-    file: "src/onboarding/register-encryption-key.ts",
+    file: "src/onboarding/encryption-keys.ts",
     find: "if (!verifyUserSignature(signerPublicKey, encryptionKey, signature)) {",
     replace: "if (signature.length === 0) {",
     tests: UNSIGNED,
@@ -70,7 +70,7 @@ export const ONBOARDING_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "a consent is taken for another one with another recipient",
-    file: "src/onboarding/custody/use-consent.ts",
+    file: "src/onboarding/custody/consents.ts",
     find: "    row.recipient === (consent.recipient ?? null) &&\n",
     replace: "",
     tests: ["test/race/exits.test.ts"],

@@ -91,14 +91,14 @@ export const ROW_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "an exit goes to the chain before the dWallet's submitted signature",
-    file: "src/onboarding/custody/queue-exits.ts",
+    file: "src/onboarding/custody/custody-loop.ts",
     find: "r.status IN ('prepared', 'queued', 'submitted')",
     replace: "r.status IN ('prepared', 'queued')",
     tests: CUSTODY,
   },
   {
     name: "an older state of the chain brings a dWallet back that has left",
-    file: "src/onboarding/custody/mark-left.ts",
+    file: "src/onboarding/custody/custody-state.ts",
     find: " AND (left_version IS NULL OR left_version < ${version})",
     replace: "",
     tests: CUSTODY,
@@ -112,14 +112,14 @@ export const ROW_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "a rotated key lives longer than its own expiry",
-    file: "src/access/rotate-api-key.ts",
+    file: "src/access/api-keys.ts",
     find: "ELSE least(expires_at, now() + ${overlapSeconds}::integer * interval '1 second') END",
     replace: "ELSE now() + ${overlapSeconds}::integer * interval '1 second' END",
     tests: ACCESS,
   },
   {
     name: "an operator revokes a key of another network",
-    file: "src/access/revoke-api-key.ts",
+    file: "src/access/api-keys.ts",
     find: "AND p.id = project_id AND p.network = ${network}",
     replace: "AND p.id = project_id",
     tests: ACCESS,

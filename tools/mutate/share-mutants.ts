@@ -93,7 +93,7 @@ export const SHARE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "the service accepts a key that was registered for another signer",
-    file: "src/onboarding/is-registered-key.ts",
+    file: "src/onboarding/encryption-keys.ts",
     find: "onChain.signerAddress === key.signerAddress &&",
     replace: "",
     tests: ["test/component/onboarding/other-signer.test.ts"],

@@ -157,14 +157,14 @@ export const SIGNER_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "a P2WPKH signature does not commit to the amount that it spends",
-    file: "src/signers/bitcoin/bip143.ts",
+    file: "src/signers/bitcoin/sighash.ts",
     find: "    encodeAmount(amountSats),\n",
     replace: "    encodeAmount(0n),\n",
     tests: BITCOIN,
   },
   {
     name: "a Taproot signature does not commit to the scripts that it spends",
-    file: "src/signers/bitcoin/bip341.ts",
+    file: "src/signers/bitcoin/sighash.ts",
     find: "encodeScript(script))))",
     replace: "encodeScript(script.subarray(1)))))",
     tests: BITCOIN,

@@ -1,10 +1,6 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { type FieldPath, leafOf, protoPath, resolveFieldPath } from "../../src/transport/rest/field-path.ts";
-import {
-  type PathTemplate,
-  parsePathTemplate,
-  type Segment,
-} from "../../src/transport/rest/path-template.ts";
+import { type PathTemplate, parsePathTemplate, type Segment } from "../../src/transport/rest/path-router.ts";
 import { fieldSchema, type TypeSchemas } from "./field-schema.ts";
 import type { GivenPaths } from "./given-paths.ts";
 import { type HttpBinding, misfit } from "./http-bindings.ts";

@@ -1,6 +1,6 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { ERROR_CATALOGUE, type ErrorKind, type ErrorReason } from "../../src/errors/catalogue.ts";
-import { httpStatusOfCode } from "../../src/transport/http-status.ts";
+import { httpStatusOfCode } from "../../src/transport/transport-error.ts";
 import { isCached } from "../openapi/octets.ts";
 import type { NamedReply } from "../openapi/operation.ts";
 import { headerRefs } from "../openapi/reply-headers.ts";

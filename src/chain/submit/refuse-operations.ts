@@ -1,4 +1,4 @@
-import { mixUpIn } from "../../protocol/mixed-up-answer.ts";
+import { mixUpIn } from "../../protocol/read-errors.ts";
 import type { Database } from "../../store/database.ts";
 import type { Log } from "../../telemetry/log.ts";
 import type { OperationFailure, OperationKind, OperationName } from "../operation.ts";

@@ -3,12 +3,12 @@ import sql from "sql-template-tag";
 import { text } from "../../store/columns.ts";
 import type { Database } from "../../store/database.ts";
 import { readRows } from "../../store/statements.ts";
-import { parseTraceContext } from "../../telemetry/trace-context.ts";
 import {
   failSpan,
   failureKind,
   inSpan,
   isTracing,
+  parseTraceContext,
   runIn,
   startRemoteSpan,
   type Tracer,

@@ -2,11 +2,11 @@ import { existsSync } from "node:fs";
 import path from "node:path";
 import pg from "pg";
 import type { Config } from "../../config/config.ts";
-import { columnTypes } from "../../store/column-types.ts";
+import { columnTypes } from "../../store/columns.ts";
 import type { Queryable } from "../../store/database.ts";
 import { openPglite } from "../../store/open-pglite.ts";
 import { lookAtSession } from "../../store/open-postgres.ts";
-import { withClient } from "../../store/transaction-pool.ts";
+import { withClient } from "../../store/pool-database.ts";
 import type { HealthDatabase } from "../checks/health-subject.ts";
 
 /** Opens the database and changes nothing. Throws if PostgreSQL does not answer or refuses. */

@@ -1,5 +1,9 @@
-import { type CombTable, combPower, combTable } from "../../protocol/class-groups/comb.ts";
-import type { PowerTerm } from "../../protocol/class-groups/exponentiation.ts";
+import {
+  type CombTable,
+  combPower,
+  combTable,
+  type PowerTerm,
+} from "../../protocol/class-groups/exponentiation.ts";
 import { type Form, type FormGroup, squareForm } from "../../protocol/class-groups/forms.ts";
 
 /** Builds the table of a base. */

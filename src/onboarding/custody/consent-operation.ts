@@ -6,14 +6,13 @@ import type {
   OperationKind,
 } from "../../chain/operation.ts";
 import type { NetworkReader } from "../../chain/reader.ts";
-import { MixedUpAnswerError } from "../../protocol/mixed-up-answer.ts";
+import { MixedUpAnswerError } from "../../protocol/read-errors.ts";
 import { isNotHeld } from "../../protocol/treasury-custody.ts";
 import { dwalletExits, refusedReleases } from "../../protocol/treasury-exits.ts";
 import type { Queryable } from "../../store/database.ts";
 import { execute } from "../../store/statements.ts";
 import { type ConsentRow, consentOfRow, readConsents } from "./consent-row.ts";
-import { markDWalletLeft } from "./mark-left.ts";
-import { readCustody } from "./read-custody.ts";
+import { markDWalletLeft, readCustody } from "./custody-state.ts";
 
 /**
  * Sends the consents of dWallet owners to the Treasury: queued -> landed, or failed if the chain refuses one. After a

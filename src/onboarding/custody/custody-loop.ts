@@ -1,13 +1,15 @@
 import sql from "sql-template-tag";
+import { operationInsert } from "../../chain/operation.ts";
 import type { NetworkReader } from "../../chain/reader.ts";
 import { type BackgroundLoop, createBackgroundLoop } from "../../lifecycle/background-loop.ts";
 import type { Clock } from "../../lifecycle/clock.ts";
 import { oneOf, text } from "../../store/columns.ts";
 import type { Queryable } from "../../store/database.ts";
+import { newId } from "../../store/ids.ts";
 import { readRows } from "../../store/statements.ts";
 import type { Log } from "../../telemetry/log.ts";
-import { markDWalletHeld, markDWalletLeft, noteLeftVersion } from "./mark-left.ts";
-import { type Held, readHeld } from "./read-custody.ts";
+import { CONSENT_PRIORITY } from "./consent-operation.ts";
+import { type Held, markDWalletHeld, markDWalletLeft, noteLeftVersion, readHeld } from "./custody-state.ts";
 
 /**
  * Compares the dWallets of a network with the Treasury, a few in each pass, from the newest to the oldest, and then
@@ -74,3 +76,38 @@ const pageBefore = (network: string, before: string) => sql`
 SELECT id, object_id AS "dwalletId", state FROM dwallet
 WHERE network = ${network} AND state IN ('Active', 'Left') AND object_id IS NOT NULL AND id < ${before}::uuid
 ORDER BY id DESC LIMIT ${PAGE_COUNT}`;
+
+/**
+ * Puts the network's oldest exit whose dWallet has no open sign request into the outbox. An exit that has waited longer
+ * than `settleMaxMs` goes regardless of open requests. Returns whether it queued one.
+ */
+export async function queueExit(
+  db: Queryable,
+  network: string,
+  settleMaxMs: number = SETTLE_MAX_MS,
+): Promise<boolean> {
+  const [queued] = await readRows(db, queueSettled(network, settleMaxMs), { id: text });
+  return queued !== undefined;
+}
+
+/**
+ * The longest wait for a dWallet's sign requests. Then the exit goes to the chain anyway. A request that is not on the
+ * chain by then fails there and is refunded. A request that is on the chain ends without the capability.
+ */
+const SETTLE_MAX_MS = 600_000;
+
+const queueSettled = (network: string, settleMaxMs: number) => sql`
+WITH settled AS (
+  SELECT c.id FROM treasury_consent c
+  WHERE c.network = ${network} AND c.state = 'settling'
+    AND (c.created_at < now() - ${settleMaxMs}::float8 * interval '1 millisecond' OR NOT EXISTS (
+      SELECT 1 FROM sign_request r
+      WHERE r.dwallet_id = c.dwallet_id AND r.status IN ('prepared', 'queued', 'submitted')))
+  ORDER BY c.id LIMIT 1 FOR UPDATE OF c SKIP LOCKED
+), queued AS (
+  UPDATE treasury_consent c SET state = 'queued', updated_at = now() FROM settled s WHERE c.id = s.id
+  RETURNING c.id, c.network
+), asked AS (
+  SELECT ${newId()}::uuid AS operation_id, network, id AS subject_id FROM queued
+), operation AS (${operationInsert({ kind: "consent", priority: CONSENT_PRIORITY }, sql`asked`)})
+SELECT id FROM queued`;

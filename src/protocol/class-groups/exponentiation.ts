@@ -1,6 +1,6 @@
+import type { Steps } from "../steps.ts";
 import { composeForms, type Form, type FormGroup, invertForm, squareForm } from "./forms.ts";
 import { bitLength } from "./integers.ts";
-import { nonAdjacentForm } from "./non-adjacent-form.ts";
 
 /** One factor base^exponent of a product. A negative exponent raises the inverse. */
 export interface PowerTerm {
@@ -49,4 +49,133 @@ function oddPowers(group: FormGroup, base: Form, count: number): Form[] {
 /** Balances the cost of the table (2^(w-2) products) against the digits that it saves. */
 function windowWidth(bits: number): number {
   return bits > 512 ? 6 : bits > 160 ? 5 : bits > 40 ? 4 : 2;
+}
+
+/**
+ * base^(2^i) for i from 0. Several exponentiations of one base share its squarings, and powers of several bases are
+ * multiplied in one pass.
+ */
+export type PowerLadder = readonly Form[];
+
+/** base^exponent, with the ladder of the base. The exponent must not be negative. */
+export interface LadderTerm {
+  readonly ladder: PowerLadder;
+  readonly exponent: bigint;
+}
+
+/** Builds the ladder for exponents of up to `bits` bits, with one extra rung that a signed digit may need. */
+export function* powerLadder(group: FormGroup, base: Form, bits: number): Steps<PowerLadder> {
+  const rungs = [base];
+  while (rungs.length <= bits) {
+    rungs.push(squareForm(group, rungs[rungs.length - 1]!));
+    if (rungs.length % PAUSE_COUNT === 0) yield;
+  }
+  return rungs;
+}
+
+/**
+ * Returns the product of all terms, by Yao's method (Knuth, TAOCP 2, answer to 4.6.3-9) with signed digits: it first
+ * multiplies the rungs of equal digits, across all bases. Not constant-time. Throws a RangeError for an exponent that
+ * is negative or exceeds its ladder.
+ */
+export function* ladderProduct(group: FormGroup, terms: readonly LadderTerm[]): Steps<Form> {
+  // Entry i collects the factors with the exponent 2i + 1.
+  const buckets: Form[] = Array.from({ length: 1 << (DIGIT_WIDTH - 2) }, () => group.identity);
+  let count = 0;
+  for (const { ladder, exponent } of terms) {
+    if (exponent < 0n) throw new RangeError("exponent is negative");
+    for (const { position, digit } of nonAdjacentForm(exponent, DIGIT_WIDTH)) {
+      const rung = ladder[position];
+      if (rung === undefined) throw new RangeError("exponent exceeds the ladder");
+      const bucket = (Math.abs(digit) - 1) / 2;
+      buckets[bucket] = composeForms(group, buckets[bucket]!, digit < 0 ? invertForm(rung) : rung);
+      if (++count % PAUSE_COUNT === 0) yield;
+    }
+  }
+  // The sum of (2i + 1) b_i is twice the sum of all tails from 1 on, and the tail from 0.
+  let tail = group.identity;
+  let tails = group.identity;
+  for (let index = buckets.length - 1; index > 0; index--) {
+    tail = composeForms(group, tail, buckets[index]!);
+    tails = composeForms(group, tails, tail);
+  }
+  return composeForms(group, squareForm(group, tails), composeForms(group, tail, buckets[0]!));
+}
+
+/** Digits are odd and below 2^6 in magnitude: fastest for two or three exponents of a thousand bits. */
+const DIGIT_WIDTH = 7;
+/** The number of steps between two yields, which take a few milliseconds. */
+const PAUSE_COUNT = 64;
+
+/**
+ * Precomputed powers of one base for fast exponentiation: the comb of Lim and Lee (Crypto '94; Handbook of Applied
+ * Cryptography, Algorithm 14.117). The exponent is split into `degree` rows of `rowBits` bits.
+ * Entry i is the product of base^(2^(j*rowBits)) over the bits j that are set in i. Entry 0 is the identity.
+ */
+export interface CombTable {
+  readonly degree: number;
+  readonly rowBits: number;
+  /** 2^degree forms. */
+  readonly entries: readonly Form[];
+}
+
+/** Builds the table for exponents of up to `bits` bits: 2^degree products and about `bits` squarings. */
+export function combTable(group: FormGroup, base: Form, bits: number, degree: number): CombTable {
+  const rowBits = Math.ceil(bits / degree);
+  const entries: Form[] = [group.identity, base];
+  for (let row = 1; row < degree; row++) {
+    let corner = entries[1 << (row - 1)]!;
+    for (let count = 0; count < rowBits; count++) corner = squareForm(group, corner);
+    const below = entries.length;
+    entries.push(corner);
+    for (let index = 1; index < below; index++) entries.push(composeForms(group, corner, entries[index]!));
+  }
+  return { degree, rowBits, entries };
+}
+
+/** Returns base^exponent. Throws a RangeError if the exponent is negative or longer than the table's bits. */
+export function combPower(group: FormGroup, table: CombTable, exponent: bigint): Form {
+  const { degree, rowBits, entries } = table;
+  if (exponent < 0n || bitLength(exponent) > degree * rowBits)
+    throw new RangeError("exponent exceeds the table");
+  const bits = [...exponent.toString(2)].reverse();
+  let power = group.identity;
+  for (let column = rowBits - 1; column >= 0; column--) {
+    power = squareForm(group, power);
+    let index = 0;
+    for (let row = degree - 1; row >= 0; row--)
+      index = 2 * index + (bits[row * rowBits + column] === "1" ? 1 : 0);
+    if (index > 0) power = composeForms(group, power, entries[index]!);
+  }
+  return power;
+}
+
+/**
+ * Returns the non-zero digits of `value` in width-w non-adjacent form: value is the sum of digit * 2^position. All
+ * digits are odd and below 2^(width-1) in magnitude.
+ */
+export function nonAdjacentForm(value: bigint, width: number): SignedDigit[] {
+  const bits = [...value.toString(2)].reverse().map(Number);
+  const digits: SignedDigit[] = [];
+  let carry = 0;
+  let position = 0;
+  while (position < bits.length || carry !== 0) {
+    if ((((bits[position] ?? 0) + carry) & 1) === 0) {
+      carry = ((bits[position] ?? 0) + carry) >> 1;
+      position++;
+      continue;
+    }
+    let digit = carry;
+    for (let index = 0; index < width; index++) digit += (bits[position + index] ?? 0) << index;
+    carry = digit >= 1 << (width - 1) ? 1 : 0;
+    digits.push({ position, digit: digit - (carry << width) });
+    position += width;
+  }
+  return digits;
+}
+
+/** The digit times 2^position. */
+export interface SignedDigit {
+  readonly position: number;
+  readonly digit: number;
 }

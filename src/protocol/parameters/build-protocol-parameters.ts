@@ -1,7 +1,7 @@
 import { concatBytes } from "@noble/hashes/utils.js";
 import { bigIntToLittleEndian, encodeUleb128, encodeVector, uint32ToLittleEndian } from "../bytes.ts";
 import { type ClassGroup, classGroupOfCurve, encodeForm } from "../class-groups/class-group.ts";
-import { type CombTable, combTable } from "../class-groups/comb.ts";
+import { type CombTable, combTable } from "../class-groups/exponentiation.ts";
 import type { Form } from "../class-groups/forms.ts";
 import { bitLength } from "../class-groups/integers.ts";
 import { type CurveConstants, curveConstants } from "./curve-constants.ts";

@@ -4,15 +4,16 @@ import type { Ciphertext } from "../parameters/network-key-output.ts";
 import type { CiphertextTerm } from "./ciphertext.ts";
 import { type CurveArithmetic, type CurvePoint, pointBytes, scale, scaleBase } from "./curve.ts";
 import type { EcdsaSignMessage } from "./ecdsa-message.ts";
-import { pointProofEquations, repeatedProofEquations } from "./ecdsa-point-proofs.ts";
 import {
+  pointProofEquations,
+  repeatedProofEquations,
   statementAlpha,
   statementBeta,
   statementDisplacedNonce,
   statementK,
   statementKx,
   statementNonce,
-} from "./ecdsa-point-statements.ts";
+} from "./ecdsa-point-proofs.ts";
 import type { ProofEquations } from "./equations.ts";
 import { DISPLACED_NONCE_PROOF, evaluationEquations, PARTIAL_SIGNATURE_PROOF } from "./linear-evaluation.ts";
 import { nonceRandomizers } from "./nonce-randomizers.ts";

@@ -5,11 +5,14 @@ import { bytesToHex, concatBytes } from "@noble/hashes/utils.js";
 import { equalBytes } from "../../protocol/bytes.ts";
 import { invalid } from "../../sdk/checks.ts";
 import type { MessageAlgorithm } from "../message-signer.ts";
-import { witnessV0PreImage } from "./bip143.ts";
-import { taprootPreImage } from "./bip341.ts";
-import { legacyPreImage } from "./legacy-pre-image.ts";
 import type { Input, Output, UnsignedTransaction } from "./psbt-transaction.ts";
-import { publicKeyHashScript, readSighashType } from "./sighash-parts.ts";
+import {
+  legacyPreImage,
+  publicKeyHashScript,
+  readSighashType,
+  taprootPreImage,
+  witnessV0PreImage,
+} from "./sighash.ts";
 
 /**
  * Plans the signatures of a key in a transaction.

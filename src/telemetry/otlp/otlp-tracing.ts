@@ -1,12 +1,20 @@
 import { randomUUID } from "node:crypto";
-import { context } from "@opentelemetry/api";
+import { type Context, context, SpanKind } from "@opentelemetry/api";
 import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-hooks";
 import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http";
 import { defaultResource, resourceFromAttributes } from "@opentelemetry/resources";
-import { BatchSpanProcessor, TracerProvider } from "@opentelemetry/sdk-trace";
-import type { TracerLog, Tracing, TracingConfig } from "../open-tracing.ts";
-import { createSampler } from "./sampler.ts";
-import { tellingExporter } from "./telling-exporter.ts";
+import {
+  AlwaysOffSampler,
+  AlwaysOnSampler,
+  BatchSpanProcessor,
+  ParentBasedSampler,
+  type Sampler,
+  SamplingDecision,
+  type SpanExporter,
+  TraceIdRatioBasedSampler,
+  TracerProvider,
+} from "@opentelemetry/sdk-trace";
+import type { TracerLog, Tracing, TracingConfig } from "../tracer.ts";
 
 /** Records spans with OpenTelemetry and sends them over OTLP/HTTP in batches. No call waits for it. */
 export function openOtlpTracing(config: TracingConfig, log: TracerLog): Tracing {
@@ -78,3 +86,55 @@ async function within(timeoutMs: number, work: Promise<unknown>): Promise<void> 
   await Promise.race([work.catch(() => {}), late]);
   clearTimeout(timer);
 }
+
+/**
+ * Selects the traces to record: a share of them, or those that callers record if `followsCaller` is set. Only calls
+ * start traces; background work is recorded only as part of a call's trace.
+ */
+export function createSampler({
+  sampledShare,
+  followsCaller,
+}: Pick<TracingConfig, "sampledShare" | "followsCaller">): Sampler {
+  const share =
+    sampledShare >= 1
+      ? new AlwaysOnSampler()
+      : sampledShare <= 0
+        ? new AlwaysOffSampler()
+        : new TraceIdRatioBasedSampler(sampledShare);
+  const root = callsOnly(share);
+  // Without `followsCaller`, the choice of the caller is ignored. Traces that start here are still recorded completely.
+  const remote = followsCaller ? {} : { remoteParentSampled: share, remoteParentNotSampled: share };
+  return new ParentBasedSampler({ root, ...remote });
+}
+
+function callsOnly(share: Sampler): Sampler {
+  return {
+    shouldSample: (context: Context, traceId, name, kind, attributes, links) =>
+      kind === SpanKind.SERVER
+        ? share.shouldSample(context, traceId, name, kind, attributes, links)
+        : { decision: SamplingDecision.NOT_RECORD },
+    toString: () => `CallsOnly{${share.toString()}}`,
+  };
+}
+
+/** Wraps an exporter and logs when the receiver begins to fail and when it recovers. Calls are not affected. */
+export function tellingExporter(exporter: SpanExporter, log: TracerLog): SpanExporter {
+  let isFailing = false;
+  return {
+    export(spans, done) {
+      exporter.export(spans, (result) => {
+        const failed = result.code !== SUCCESS;
+        if (failed && !isFailing)
+          log.warn({ cause: result.error }, "the trace receiver is unreachable; dropping spans");
+        if (!failed && isFailing) log.info({}, "the trace receiver is reachable again");
+        isFailing = failed;
+        done(result);
+      });
+    },
+    forceFlush: async () => exporter.forceFlush?.(),
+    shutdown: () => exporter.shutdown(),
+  };
+}
+
+/** `ExportResultCode.SUCCESS` of @opentelemetry/core. */
+const SUCCESS = 0;

@@ -1,25 +1,35 @@
 import {
   create,
+  type DescField,
   type DescMessage,
+  fromJson,
   type JsonObject,
+  type JsonValue,
   type Message,
   mergeFromJson,
+  type Registry,
   ScalarType,
 } from "@bufbuild/protobuf";
 import { reflect } from "@bufbuild/protobuf/reflect";
 import { HttpBodySchema } from "../../../gen/proto/google/api/httpbody_pb.ts";
-import { hasNoBody } from "../has-no-body.ts";
+import { shorten } from "../bound-errors.ts";
+import { mediaTypeOf } from "../message-codec.ts";
 import { type ServerRequest, splitTarget } from "../node-http.ts";
-import { wrongField } from "../transport-error.ts";
-import { checkAgreement, type Parameter, parametersToJson, readQuery } from "./bind-parameters.ts";
-import { decodeJson, excludes } from "./decode-json.ts";
-import { protoPath, replacedMember } from "./field-path.ts";
-import { parseJson } from "./parse-json.ts";
-import { parseQuery } from "./parse-query.ts";
+import { hasNoBody } from "../receive-body.ts";
+import { TransportError, wrongField } from "../transport-error.ts";
+import { findField, protoPath, replacedMember } from "./field-path.ts";
+import {
+  checkAgreement,
+  expectedMessage,
+  expectedValue,
+  type Parameter,
+  parametersToJson,
+  parseQuery,
+  readQuery,
+} from "./parameters.ts";
 import type { PathMatch } from "./path-router.ts";
 import { expectNoBody, expectNoEncoding, type ReadOctetsLimits, readOctets } from "./read-octets.ts";
 import type { BodyRule, RestRoute } from "./rest-routes.ts";
-import { shorten } from "./shorten.ts";
 
 /**
  * Builds the request message of a matched route from body, query and path.
@@ -142,4 +152,109 @@ function merge(
   // Decoded separately first, so that the error names the field.
   decodeJson(desc, json, options);
   mergeFromJson(desc, message, json, options);
+}
+
+/**
+ * Decodes a message from JSON and refuses unknown fields.
+ * @throws TransportError VALIDATION that names the first field which does not decode, by its path in proto names, and
+ *   never repeats the value
+ */
+export function decodeJson(desc: DescMessage, json: JsonValue, options: JsonOptions = {}): Message {
+  try {
+    return fromJson(desc, json, options);
+  } catch (cause) {
+    throw (
+      explain(desc, json, "", 0, options) ??
+      new TransportError("VALIDATION", expectedMessage(desc), { cause })
+    );
+  }
+}
+
+/** The types that a `google.protobuf.Any` may contain. */
+type JsonOptions = { readonly registry?: Registry };
+
+/**
+ * Decodes member by member to find the failing one. Only failed requests pay for it.
+ * @returns `undefined` when `json` as a whole is not a value of the message
+ */
+function explain(
+  desc: DescMessage,
+  json: JsonValue,
+  prefix: string,
+  depth: number,
+  options: JsonOptions,
+): TransportError | undefined {
+  if (!isObject(json) || desc.typeName.startsWith("google.protobuf.")) return undefined;
+  const seen = new Map<DescField, JsonValue>();
+  for (const [name, value] of depth > MAX_DEPTH ? [] : Object.entries(json)) {
+    const field = findField(desc, name);
+    if (field === undefined) return wrongField(prefix + shorten(name), "unknown field");
+    const path = prefix + field.name;
+    if (seen.has(field)) return wrongField(path, "given under both of its names");
+    const sibling = field.oneof?.fields.find((other) => (seen.get(other) ?? null) !== null);
+    if (sibling !== undefined && value !== null) return excludes(path, prefix + sibling.name);
+    seen.set(field, value);
+    if (!decodes(desc, { [name]: value }, options))
+      return explainField(desc, field, value, path, depth, options);
+  }
+  // Every member decodes alone, so the whole exceeds the decoder's nesting limit.
+  return new TransportError("VALIDATION", "the message nests too deeply");
+}
+
+/** The decoder's own limit. */
+const MAX_DEPTH = 100;
+
+function explainField(
+  desc: DescMessage,
+  field: DescField,
+  value: JsonValue,
+  path: string,
+  depth: number,
+  options: JsonOptions,
+): TransportError {
+  const wrong = (at: string) => wrongField(at, expectedValue(field));
+  if (field.fieldKind === "message") {
+    return explain(field.message, value, `${path}.`, depth + 1, options) ?? wrong(path);
+  }
+  if (field.fieldKind !== "list") return wrong(path);
+  if (!Array.isArray(value)) return wrongField(path, "expected an array");
+  const index = value.findIndex((item) => !decodes(desc, { [field.name]: [item] }, options));
+  const at = `${path}[${index}]`;
+  const inner = field.message && explain(field.message, value[index] ?? null, `${at}.`, depth + 1, options);
+  return inner ?? wrong(at);
+}
+
+/** Creates the error for two members of one oneof. Both are paths in proto names. */
+export function excludes(path: string, sibling: string): TransportError {
+  return wrongField(path, `cannot be set together with ${sibling}`);
+}
+
+function decodes(desc: DescMessage, json: JsonObject, options: JsonOptions): boolean {
+  try {
+    fromJson(desc, json, options);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function isObject(json: JsonValue): json is JsonObject {
+  return typeof json === "object" && json !== null && !Array.isArray(json);
+}
+
+/**
+ * Parses a UTF-8 JSON body. Of a repeated key, the last one counts, as in any JavaScript parser.
+ * @param contentType of the request; a body without one counts as JSON
+ * @throws TransportError UNSUPPORTED_MEDIA_TYPE, or VALIDATION for invalid JSON
+ */
+export function parseJson(bytes: Uint8Array, contentType: string | undefined): JsonValue {
+  if (contentType !== undefined && mediaTypeOf(contentType) !== "application/json") {
+    throw new TransportError("UNSUPPORTED_MEDIA_TYPE", "send the body as application/json");
+  }
+  try {
+    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes)) as JsonValue;
+  } catch (cause) {
+    // The parser's own message would repeat parts of the body.
+    throw new TransportError("VALIDATION", "the body is not JSON", { cause });
+  }
 }

@@ -1,7 +1,11 @@
+import { type Message, toJson } from "@bufbuild/protobuf";
 import type { HandlerContext } from "@connectrpc/connect";
+import type { CallContext } from "../call-context.ts";
 import type { Limits } from "../limits.ts";
 import { type ServerReply, writeHead } from "../node-http.ts";
-import { isNotModified } from "./not-modified.ts";
+import { sendBody } from "../send-body.ts";
+import { compressReply, isWorthCompressing, MEDIA_TYPES } from "./negotiate-reply.ts";
+import type { RestRoute } from "./rest-routes.ts";
 
 /** The target of a reply, and the caller's method. */
 export interface ReplyTarget {
@@ -33,4 +37,55 @@ export function beginBody({ reply, isHead }: ReplyTarget, status: number, header
   writeHead(reply, status, headers);
   if (isHead) reply.end();
   return !isHead;
+}
+
+/** Writes one message, or the field of it that the route names, as JSON with implicit fields. */
+export function replyJson(
+  target: ReplyTarget,
+  context: CallContext,
+  route: RestRoute,
+  message: Message,
+): void | Promise<void> {
+  const text = bodyText(route, message);
+  const sizeBytes = Buffer.byteLength(text);
+  if (context.setHeaders !== undefined || isWorthCompressing(sizeBytes)) {
+    return replyDecided(target, context, Buffer.from(text));
+  }
+  // A small reply without headers of its own needs no negotiation and goes out in one piece with its head.
+  const { reply, isHead } = target;
+  reply.writeHead(200, {
+    "content-type": MEDIA_TYPES.json,
+    "content-length": sizeBytes,
+    "x-request-id": context.call.requestId,
+  });
+  reply.end(isHead ? undefined : text);
+}
+
+async function replyDecided(target: ReplyTarget, context: CallContext, json: Buffer): Promise<void> {
+  const headers = new Headers(context.setHeaders);
+  headers.set("x-request-id", context.call.requestId);
+  const body = await compressReply(json, context.requestHeader.get("accept-encoding"), headers);
+  headers.set("content-length", String(body.byteLength));
+  headers.set("content-type", MEDIA_TYPES.json);
+  if (replyNotModified(target, context, headers)) return;
+  if (beginBody(target, 200, headers)) await sendBody(target.reply, body, target.limits);
+}
+
+/** Returns the JSON text of a route's reply: the whole message, or one field. `null` for an unset field. */
+export function bodyText(route: RestRoute, message: Message): string {
+  const json = toJson(route.spec.method.output, message, { ...route.json, alwaysEmitImplicit: true });
+  if (route.reply.kind === "message") return JSON.stringify(json);
+  return JSON.stringify((json as Record<string, unknown>)[route.reply.field.jsonName] ?? null);
+}
+
+/** Whether If-None-Match contains the entity tag, by weak comparison (RFC 9110, 13.1.2). */
+export function isNotModified(ifNoneMatch: string | null, etag: string | null): boolean {
+  if (ifNoneMatch === null || etag === null) return false;
+  if (ifNoneMatch.trim() === "*") return true;
+  const tags = ifNoneMatch.match(/(?:W\/)?"[^"]*"/g) ?? [];
+  return tags.some((tag) => opaque(tag) === opaque(etag));
+}
+
+function opaque(tag: string): string {
+  return tag.replace(/^W\//, "");
 }

@@ -1,12 +1,10 @@
 import type { Message } from "@bufbuild/protobuf";
 import type { ConnectError } from "@connectrpc/connect";
 import type { CallContext } from "../call-context.ts";
-import { addChallenge } from "../http-status.ts";
 import { writeHead } from "../node-http.ts";
-import { statusJson } from "../status-json.ts";
+import { addChallenge, statusJson } from "../transport-error.ts";
 import type { ReplyFormat } from "./negotiate-reply.ts";
-import type { ReplyTarget } from "./reply-head.ts";
-import { replyJson } from "./reply-json.ts";
+import { type ReplyTarget, replyJson } from "./reply-head.ts";
 import { encodeFailure, replyMessages } from "./reply-messages.ts";
 import { replyOctets } from "./reply-octets.ts";
 import type { RestRoute } from "./rest-routes.ts";

@@ -7,14 +7,12 @@ import type { Call } from "../call.ts";
 import type { CallContext } from "../call-context.ts";
 import type { CallParts } from "../call-parts.ts";
 import { acceptedCompression, COMPRESS_MIN_BYTES } from "../compression.ts";
-import { frameMessage } from "../envelope.ts";
+import { frameMessage, receiveEnveloped } from "../envelope.ts";
 import { BINARY, type MessageCodec } from "../message-codec.ts";
 import { bodyOf, type ServerReply, type ServerRequest, writeChunk, writeHead } from "../node-http.ts";
 import { openConnectCall } from "../open-connect-call.ts";
 import { UNINTERRUPTED } from "../receive-body.ts";
-import { receiveEnveloped } from "../receive-enveloped.ts";
-import type { StreamSpec } from "./invoke-stream.ts";
-import { runStream, type StreamExchange } from "./run-stream.ts";
+import { runStream, type StreamExchange, type StreamSpec } from "./run-stream.ts";
 
 /** Serves one server-streaming call of the Connect protocol (connectrpc.com/docs/protocol). Never rejects. */
 export function serveConnectStream(

@@ -6,14 +6,13 @@ import type { Call } from "../call.ts";
 import type { CallContext } from "../call-context.ts";
 import type { CallParts } from "../call-parts.ts";
 import { COMPRESSION_NAMES, replyCompression, requestCompression } from "../compression.ts";
-import { addChallenge, httpStatusOfCode } from "../http-status.ts";
 import { BINARY, type MessageCodec } from "../message-codec.ts";
 import { bodyOf, type ServerReply, type ServerRequest, writeHead } from "../node-http.ts";
 import { openConnectCall } from "../open-connect-call.ts";
 import { receiveBody } from "../receive-body.ts";
 import { sendBody } from "../send-body.ts";
-import type { UnarySpec } from "./invoke-unary.ts";
-import { runUnary, type UnaryExchange } from "./run-unary.ts";
+import { addChallenge, httpStatusOfCode } from "../transport-error.ts";
+import { runUnary, type UnaryExchange, type UnarySpec } from "./run-unary.ts";
 
 /** Serves one unary call of the Connect protocol (connectrpc.com/docs/protocol) by POST. Never rejects. */
 export function serveConnectUnary(

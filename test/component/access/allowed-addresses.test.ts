@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { ApiKey_Scope as Scope } from "../../../gen/proto/tss/v1/admin_pb.ts";
 import { Signing } from "../../../gen/proto/tss/v1/signing_pb.ts";
 import { createAccessGate } from "../../../src/access/access-gate.ts";
-import { createAddressList, readAllowedAddresses } from "../../../src/access/address-list.ts";
+import { createAddressList, readAllowedAddresses } from "../../../src/access/address-block.ts";
 import { createClientAddress } from "../../../src/access/client-address.ts";
 import { createRateLimiter } from "../../../src/access/rate-limiter.ts";
 import type { Database } from "../../../src/store/database.ts";

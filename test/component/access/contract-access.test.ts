@@ -1,14 +1,17 @@
 /** Every method of the contract, over REST and gRPC: which callers are refused and why, before the body is read. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createAccessGate } from "../../../src/access/access-gate.ts";
-import { type AdminKeyLookup, createAdminKeyLookup } from "../../../src/access/admin-key-lookup.ts";
-import { type ApiKeyLookup, createApiKeyLookup } from "../../../src/access/api-key-lookup.ts";
+import { insertAdminKey } from "../../../src/access/admin-keys.ts";
+import { insertApiKey, revokeApiKey } from "../../../src/access/api-keys.ts";
 import { SCOPES, type Scope } from "../../../src/access/caller.ts";
-import { insertAdminKey } from "../../../src/access/insert-admin-key.ts";
-import { insertApiKey } from "../../../src/access/insert-api-key.ts";
 import { methodPolicy } from "../../../src/access/method-policy.ts";
 import { createRateLimiter, type RateLimits } from "../../../src/access/rate-limiter.ts";
-import { revokeApiKey } from "../../../src/access/revoke-api-key.ts";
+import {
+  type AdminKeyLookup,
+  type ApiKeyLookup,
+  createAdminKeyLookup,
+  createApiKeyLookup,
+} from "../../../src/access/stored-keys.ts";
 import { createLocalCoordination } from "../../../src/coordination/local-coordination.ts";
 import type { Database } from "../../../src/store/database.ts";
 import { Secret } from "../../../src/telemetry/secret.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { createApiKeyLookup } from "../../../src/access/api-key-lookup.ts";
 import { ensureDevelopmentKeys } from "../../../src/access/development-keys.ts";
+import { createApiKeyLookup } from "../../../src/access/stored-keys.ts";
 import type { Database } from "../../../src/store/database.ts";
 import { Secret } from "../../../src/telemetry/secret.ts";
 import { DATABASE_TIMEOUT_MS, openTestDatabase, silentLog } from "../../support/database.ts";

@@ -1,15 +1,15 @@
 /** Each change of a key changes that key alone, among keys of other projects, networks and operators. */
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { insertAdminKey, revokeAdminKey } from "../../../src/access/admin-keys.ts";
 import { hashApiKey } from "../../../src/access/api-key.ts";
-import { STORED_API_KEYS } from "../../../src/access/api-key-lookup.ts";
-import { insertAdminKey } from "../../../src/access/insert-admin-key.ts";
-import { insertApiKey } from "../../../src/access/insert-api-key.ts";
-import { readApiKey } from "../../../src/access/read-api-key.ts";
-import { revokeAdminKey } from "../../../src/access/revoke-admin-key.ts";
-import { revokeApiKey } from "../../../src/access/revoke-api-key.ts";
-import { rotateApiKey } from "../../../src/access/rotate-api-key.ts";
-import { setAllowedAddresses } from "../../../src/access/set-allowed-addresses.ts";
-import { noteKeyUse, readStoredKeys } from "../../../src/access/stored-keys.ts";
+import {
+  insertApiKey,
+  readApiKey,
+  revokeApiKey,
+  rotateApiKey,
+  setAllowedAddresses,
+} from "../../../src/access/api-keys.ts";
+import { noteKeyUse, readStoredKeys, STORED_API_KEYS } from "../../../src/access/stored-keys.ts";
 import type { Database } from "../../../src/store/database.ts";
 import { changedRows } from "../../support/changed-rows.ts";
 import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../support/database.ts";

@@ -5,13 +5,17 @@ import { Admin } from "../../../gen/proto/tss/v1/admin_pb.ts";
 import { Onboarding } from "../../../gen/proto/tss/v1/onboarding_pb.ts";
 import { Signing } from "../../../gen/proto/tss/v1/signing_pb.ts";
 import { createAccessGate } from "../../../src/access/access-gate.ts";
-import { type AdminKeyLookup, createAdminKeyLookup } from "../../../src/access/admin-key-lookup.ts";
-import { type ApiKeyLookup, createApiKeyLookup } from "../../../src/access/api-key-lookup.ts";
+import { insertAdminKey } from "../../../src/access/admin-keys.ts";
+import { insertApiKey } from "../../../src/access/api-keys.ts";
 import { SCOPES } from "../../../src/access/caller.ts";
-import { insertAdminKey } from "../../../src/access/insert-admin-key.ts";
-import { insertApiKey } from "../../../src/access/insert-api-key.ts";
-import { insertProject } from "../../../src/access/insert-project.ts";
+import { insertProject } from "../../../src/access/projects.ts";
 import { createRateLimiter, type RateLimits } from "../../../src/access/rate-limiter.ts";
+import {
+  type AdminKeyLookup,
+  type ApiKeyLookup,
+  createAdminKeyLookup,
+  createApiKeyLookup,
+} from "../../../src/access/stored-keys.ts";
 import { createLocalCoordination } from "../../../src/coordination/local-coordination.ts";
 import type { Database } from "../../../src/store/database.ts";
 import { Secret } from "../../../src/telemetry/secret.ts";

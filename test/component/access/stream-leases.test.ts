@@ -6,10 +6,12 @@ import { ErrorInfoSchema } from "../../../gen/proto/google/rpc/error_details_pb.
 import { Health } from "../../../gen/proto/grpc/health/v1/health_pb.ts";
 import { Signing } from "../../../gen/proto/tss/v1/signing_pb.ts";
 import { createAccessGate } from "../../../src/access/access-gate.ts";
-import { createAdminKeyLookup } from "../../../src/access/admin-key-lookup.ts";
-import { type ApiKeyLookup, createApiKeyLookup } from "../../../src/access/api-key-lookup.ts";
-import { insertApiKey } from "../../../src/access/insert-api-key.ts";
-import { revokeApiKey } from "../../../src/access/revoke-api-key.ts";
+import { insertApiKey, revokeApiKey } from "../../../src/access/api-keys.ts";
+import {
+  type ApiKeyLookup,
+  createAdminKeyLookup,
+  createApiKeyLookup,
+} from "../../../src/access/stored-keys.ts";
 import { createStreamLeases, type StreamLeases } from "../../../src/access/stream-leases.ts";
 import { createLocalSignals } from "../../../src/coordination/local-signals.ts";
 import { createErrorInterceptor } from "../../../src/errors/error-interceptor.ts";

@@ -4,7 +4,7 @@ import type { Client } from "@connectrpc/connect";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { Admin } from "../../../gen/proto/tss/v1/admin_pb.ts";
 import type { AuditSeal } from "../../../gen/proto/tss/v1/audit_pb.ts";
-import { insertProject } from "../../../src/access/insert-project.ts";
+import { insertProject } from "../../../src/access/projects.ts";
 import { leafHash } from "../../../src/seals/audit-entry.ts";
 import { sealHash } from "../../../src/seals/audit-seal.ts";
 import type { Database } from "../../../src/store/database.ts";

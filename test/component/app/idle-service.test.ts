@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { createChainWork } from "../../../src/app/chain-work.ts";
 import { createSharedWork } from "../../../src/app/shared-work.ts";
 import { takeDeposits } from "../../../src/app/take-deposits.ts";
-import { createAuditSealer } from "../../../src/audit/audit-sealer.ts";
+import { createAuditSealer } from "../../../src/audit/seal-events.ts";
 import { type ChainNetwork, connectNetwork } from "../../../src/chain/network.ts";
 import { createNetworkReader } from "../../../src/chain/reader.ts";
 import { loadConfig } from "../../../src/config/config.ts";

@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { ed25519 } from "@noble/curves/ed25519.js";
+import { insertAdminKey } from "../../../src/access/admin-keys.ts";
+import { insertApiKey } from "../../../src/access/api-keys.ts";
 import { SCOPES } from "../../../src/access/caller.ts";
-import { insertAdminKey } from "../../../src/access/insert-admin-key.ts";
-import { insertApiKey } from "../../../src/access/insert-api-key.ts";
 import { depositAddress } from "../../../src/billing/deposits/deposit-address.ts";
 import { scanAddress } from "../../../src/billing/deposits/scan-address.ts";
 import { suiAddress } from "../../../src/protocol/addresses.ts";

@@ -2,11 +2,14 @@ import { createHash } from "node:crypto";
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { writeAuditEvent } from "../../../src/audit/audit-event.ts";
-import { createAuditSealer } from "../../../src/audit/audit-sealer.ts";
 import { decodeLine, encodeLine } from "../../../src/audit/export-line.ts";
-import { countUnsealed, readUnsealedAgeMs } from "../../../src/audit/read-unsealed.ts";
-import { sealEvents } from "../../../src/audit/seal-events.ts";
-import { createSealKey } from "../../../src/audit/seal-key.ts";
+import {
+  countUnsealed,
+  createAuditSealer,
+  createSealKey,
+  readUnsealedAgeMs,
+  sealEvents,
+} from "../../../src/audit/seal-events.ts";
 import { systemClock } from "../../../src/lifecycle/clock.ts";
 import { SEAL_MAX_COUNT } from "../../../src/seals/audit-seal.ts";
 import type { Database } from "../../../src/store/database.ts";

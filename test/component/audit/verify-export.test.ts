@@ -1,8 +1,7 @@
 import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { decodeLine, type ExportLine, encodeLine } from "../../../src/audit/export-line.ts";
-import { splitLines } from "../../../src/audit/split-lines.ts";
+import { decodeLine, type ExportLine, encodeLine, splitLines } from "../../../src/audit/export-line.ts";
 import { verifyExport } from "../../../src/audit/verify-export.ts";
 import { sealHash } from "../../../src/seals/audit-seal.ts";
 import type { Database } from "../../../src/store/database.ts";

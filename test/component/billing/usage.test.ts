@@ -4,7 +4,7 @@ import { Billing, GetUsageRequest_Step as Step } from "../../../gen/proto/tss/v1
 import { createBillingService } from "../../../src/billing/billing-service.ts";
 import { createLocalSignals } from "../../../src/coordination/local-signals.ts";
 import { systemClock } from "../../../src/lifecycle/clock.ts";
-import { chargeDkg } from "../../../src/onboarding/charge-dkg.ts";
+import { chargeDkg } from "../../../src/onboarding/create-dwallet.ts";
 import type { Database } from "../../../src/store/database.ts";
 import { newId } from "../../../src/store/ids.ts";
 import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../support/database.ts";

@@ -13,7 +13,7 @@ import { sendTransaction } from "../../../src/chain/submit/send-transaction.ts";
 import { createTreasuryReader } from "../../../src/chain/treasury/treasury-reader.ts";
 import { systemClock } from "../../../src/lifecycle/clock.ts";
 import { localnetHotWalletSecret } from "../../../src/localnet/seed.ts";
-import { type MixedUpAnswerError, mixUpIn } from "../../../src/protocol/mixed-up-answer.ts";
+import { type MixedUpAnswerError, mixUpIn } from "../../../src/protocol/read-errors.ts";
 import { sessionIdentifierPreimage } from "../../../src/protocol/session-identifier.ts";
 import { Secret } from "../../../src/telemetry/secret.ts";
 import { SUI } from "../../support/deposits.ts";

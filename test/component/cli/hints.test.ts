@@ -44,7 +44,7 @@ describe.each(SITUATIONS)("%s", (_, environment) => {
       const runs = [[], Object.entries(command.options).flatMap(([name, option]) => given(name, option))];
       // A report is written into the current folder otherwise.
       if ("bundle" in command.options)
-        runs.forEach((run, at) => run.push("--bundle", path.join(folder, `${at}.json`)));
+        for (const [at, run] of runs.entries()) run.push("--bundle", path.join(folder, `${at}.json`));
       if ("direct" in command.options) runs.push([...(runs[1] ?? []), "--direct"]);
       const texts = await Promise.all(
         [...runs, ["--help"], ["--no-such-option"]].map(async (options) => {

@@ -1,7 +1,7 @@
 /** Every reason of the catalogue, provoked through the real stack over REST and gRPC. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ERROR_CATALOGUE, type ErrorKind, type ErrorReason } from "../../../src/errors/catalogue.ts";
-import { httpStatusOfCode } from "../../../src/transport/http-status.ts";
+import { httpStatusOfCode } from "../../../src/transport/transport-error.ts";
 import { DATABASE_TIMEOUT_MS } from "../../support/database.ts";
 import { documentedReasons } from "./documented-reasons.ts";
 import { ADMIN_KEY, type ErrorStack, INTERNAL_FAILURE, startErrorStack } from "./error-stack.ts";

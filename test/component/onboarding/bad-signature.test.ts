@@ -9,7 +9,7 @@ import {
 } from "../../../gen/proto/tss/v1/onboarding_pb.ts";
 import { Curve } from "../../../gen/proto/tss/v1/types_pb.ts";
 import { acceptDWallet } from "../../../src/onboarding/accept-dwallet.ts";
-import { registerEncryptionKey } from "../../../src/onboarding/register-encryption-key.ts";
+import { registerEncryptionKey } from "../../../src/onboarding/encryption-keys.ts";
 import type { Database } from "../../../src/store/database.ts";
 import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../support/database.ts";
 import { onboardingCalls } from "../../support/onboarding-calls.ts";

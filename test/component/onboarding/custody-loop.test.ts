@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { OwnedObject } from "../../../src/chain/reader.ts";
 import type { Clock } from "../../../src/lifecycle/clock.ts";
 import { createCustodyLoop } from "../../../src/onboarding/custody/custody-loop.ts";
-import { markDWalletLeft } from "../../../src/onboarding/custody/mark-left.ts";
+import { markDWalletLeft } from "../../../src/onboarding/custody/custody-state.ts";
 import { custodyPlaces } from "../../../src/protocol/treasury-custody.ts";
 import { TreasuryObject } from "../../../src/protocol/treasury-objects.ts";
 import type { Database } from "../../../src/store/database.ts";

@@ -4,15 +4,16 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { ChainEvent, LandedTransaction } from "../../../src/chain/operation.ts";
 import { createConsentOperation } from "../../../src/onboarding/custody/consent-operation.ts";
 import { newestConsent } from "../../../src/onboarding/custody/consent-row.ts";
+import { storeConsent } from "../../../src/onboarding/custody/consents.ts";
+import { queueExit } from "../../../src/onboarding/custody/custody-loop.ts";
 import {
   markDWalletHeld,
   markDWalletLeft,
   noteLeftVersion,
-} from "../../../src/onboarding/custody/mark-left.ts";
-import { queueExit } from "../../../src/onboarding/custody/queue-exits.ts";
-import { readCustody, readHeld } from "../../../src/onboarding/custody/read-custody.ts";
-import { storeConsent } from "../../../src/onboarding/custody/store-consent.ts";
-import { MixedUpAnswerError } from "../../../src/protocol/mixed-up-answer.ts";
+  readCustody,
+  readHeld,
+} from "../../../src/onboarding/custody/custody-state.ts";
+import { MixedUpAnswerError } from "../../../src/protocol/read-errors.ts";
 import type { Database } from "../../../src/store/database.ts";
 import { changedRows } from "../../support/changed-rows.ts";
 import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../support/database.ts";

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { recordDWalletState } from "../../../src/onboarding/dwallet-session.ts";
 import { DWallet } from "../../../src/protocol/chain-structs.ts";
-import { MixedUpAnswerError } from "../../../src/protocol/mixed-up-answer.ts";
+import { MixedUpAnswerError } from "../../../src/protocol/read-errors.ts";
 import type { Database } from "../../../src/store/database.ts";
 import { createSimMpc } from "../../sim/sim-mpc.ts";
 import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../support/database.ts";

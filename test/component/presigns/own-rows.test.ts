@@ -9,7 +9,7 @@ import { createPresignOperation } from "../../../src/presigns/presign-operation.
 import { readWarmBuckets } from "../../../src/presigns/read-buckets.ts";
 import { readDemand } from "../../../src/presigns/read-demand.ts";
 import { equalBytes } from "../../../src/protocol/bytes.ts";
-import { MixedUpAnswerError } from "../../../src/protocol/mixed-up-answer.ts";
+import { MixedUpAnswerError } from "../../../src/protocol/read-errors.ts";
 import { sessionIdentifierPreimage } from "../../../src/protocol/session-identifier.ts";
 import type { Database } from "../../../src/store/database.ts";
 import { execute } from "../../../src/store/statements.ts";

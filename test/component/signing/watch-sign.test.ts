@@ -3,7 +3,7 @@ import { createLocalSignals } from "../../../src/coordination/local-signals.ts";
 import { createRedisCoordination } from "../../../src/coordination/redis-coordination.ts";
 import type { Signals } from "../../../src/coordination/signals.ts";
 import { systemClock } from "../../../src/lifecycle/clock.ts";
-import { sealToken } from "../../../src/paging/bound-token.ts";
+import { sealToken } from "../../../src/paging/read-page.ts";
 import { createBatchedLooks } from "../../../src/signing/batched-looks.ts";
 import {
   type WatchDeps,

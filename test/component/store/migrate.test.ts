@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, expect, it } from "vitest";
 import type { Database } from "../../../src/store/database.ts";
-import { migrate } from "../../../src/store/migrate.ts";
-import type { Migration } from "../../../src/store/migrations.ts";
+import { type Migration, migrate } from "../../../src/store/migrate.ts";
 import { DATABASE_TIMEOUT_MS, openTestDatabase, silentLog } from "../../support/database.ts";
 
 let database: Database;

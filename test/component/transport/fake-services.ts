@@ -7,17 +7,17 @@ import { Signing, SignRequest_Status } from "../../../gen/proto/tss/v1/signing_p
 import { createErrorInterceptor } from "../../../src/errors/error-interceptor.ts";
 import { createErrorMapping, type FailureRecord } from "../../../src/errors/error-mapping.ts";
 import { ServiceError } from "../../../src/errors/service-error.ts";
-import type { FinishedCall } from "../../../src/transport/finished-call.ts";
+import type { FinishedCall } from "../../../src/transport/call.ts";
+import { requestIdKey } from "../../../src/transport/call-context.ts";
 import type { Limits } from "../../../src/transport/limits.ts";
 import type { PlainRoute } from "../../../src/transport/plain-routes.ts";
-import { requestIdKey } from "../../../src/transport/request-id.ts";
 import { registerService, type ServiceRegistration } from "../../../src/transport/service-registration.ts";
+import type { TlsOptions } from "../../../src/transport/split-connections.ts";
 import {
   type ServerOptions,
   startServer,
   type TransportServer,
 } from "../../../src/transport/start-server.ts";
-import type { TlsOptions } from "../../../src/transport/tls-acceptor.ts";
 
 /** A gate that the test opens. Handlers wait at it, and `entered` resolves when the first one does. */
 export function createLatch() {

@@ -17,8 +17,7 @@ import {
   idempotency,
 } from "../../../gen/proto/tss/v1/options_pb.ts";
 import { Signing } from "../../../gen/proto/tss/v1/signing_pb.ts";
-import { checkPolicies } from "../../../src/access/check-policies.ts";
-import { methodPolicy } from "../../../src/access/method-policy.ts";
+import { checkPolicies, methodPolicy } from "../../../src/access/method-policy.ts";
 
 const { reserveSign, getSign } = Signing.method;
 

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import type { OpenSession, SessionKind } from "../../../src/chain/session.ts";
 import { createSettler, type Settler } from "../../../src/chain/settler.ts";
 import { systemClock } from "../../../src/lifecycle/clock.ts";
-import { MixedUpAnswerError } from "../../../src/protocol/mixed-up-answer.ts";
+import { MixedUpAnswerError } from "../../../src/protocol/read-errors.ts";
 import type { Database } from "../../../src/store/database.ts";
 
 let settler: Settler | undefined;

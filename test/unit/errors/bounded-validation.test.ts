@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { type ApiKey_Scope, CreateApiKeyRequestSchema } from "../../../gen/proto/tss/v1/admin_pb.ts";
 import { GetProtocolParametersRequestSchema } from "../../../gen/proto/tss/v1/onboarding_pb.ts";
 import { SubmitSignRequestSchema } from "../../../gen/proto/tss/v1/signing_pb.ts";
-import { createBoundedValidator } from "../../../src/errors/bounded-validator.ts";
+import { createBoundedValidator } from "../../../src/errors/validate-interceptor.ts";
 
 const validator = createBoundedValidator();
 

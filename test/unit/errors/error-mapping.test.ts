@@ -13,8 +13,7 @@ import { createErrorInterceptor } from "../../../src/errors/error-interceptor.ts
 import { createErrorMapping, type FailureRecord, reasonOf } from "../../../src/errors/error-mapping.ts";
 import { ServiceError } from "../../../src/errors/service-error.ts";
 import { createWarmValidateInterceptor } from "../../../src/errors/validate-interceptor.ts";
-import { httpStatusOfCode } from "../../../src/transport/http-status.ts";
-import { TransportError } from "../../../src/transport/transport-error.ts";
+import { httpStatusOfCode, TransportError } from "../../../src/transport/transport-error.ts";
 
 const CALL = { requestId: "r-1", method: "tss.v1.Signing/GetSign" };
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { sealToken } from "../../../src/paging/bound-token.ts";
-import { type PagedList, readPage, UUID_POSITION } from "../../../src/paging/read-page.ts";
+import { type PagedList, readPage, sealToken, UUID_POSITION } from "../../../src/paging/read-page.ts";
 import { newId } from "../../../src/store/ids.ts";
 
 interface Row {

@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { ChainReader } from "../../../src/protocol/chain-reader.ts";
-import { NetworkRejectedError } from "../../../src/protocol/network-rejected-error.ts";
-import { PollTimeoutError, poll, sleep } from "../../../src/protocol/poll.ts";
-import { pollObject } from "../../../src/protocol/poll-object.ts";
+import { PollTimeoutError, poll, pollObject, sleep } from "../../../src/protocol/poll.ts";
+import { NetworkRejectedError } from "../../../src/protocol/read-errors.ts";
 
 beforeEach(() => {
   vi.useFakeTimers();

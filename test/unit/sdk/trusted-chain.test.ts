@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { hexToBytes } from "../../../src/protocol/bytes.ts";
 import type { FullnodeObject } from "../../../src/protocol/chain-reader.ts";
 import { DWallet } from "../../../src/protocol/chain-structs.ts";
-import { pollObject } from "../../../src/protocol/poll-object.ts";
+import { pollObject } from "../../../src/protocol/poll.ts";
 import { CHAIN_PINS } from "../../../src/sdk/chain-pins.ts";
 import type { Fullnode } from "../../../src/sdk/fullnode.ts";
 import { DWALLET, ENCRYPTED_SHARE, type ObjectKind } from "../../../src/sdk/object-kinds.ts";

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { expect, it } from "vitest";
-import { createSealKey } from "../../../src/audit/seal-key.ts";
+import { createSealKey } from "../../../src/audit/seal-events.ts";
 import { leafHash } from "../../../src/seals/audit-entry.ts";
 import { sealHash } from "../../../src/seals/audit-seal.ts";
 import { auditPath, merkleRoot } from "../../../src/seals/merkle-tree.ts";

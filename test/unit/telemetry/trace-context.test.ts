@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { formatTraceParent, parseTraceContext } from "../../../src/telemetry/trace-context.ts";
+import { formatTraceParent, parseTraceContext } from "../../../src/telemetry/tracer.ts";
 
 const TRACE = "0af7651916cd43dd8448eb211c80319c";
 const SPAN = "b7ad6b7169203331";

@@ -49,7 +49,7 @@ export const EXPLAINED: readonly Explained[] = [
     because: "the rows are grouped by their own network; the condition bounds what is read",
   },
   {
-    file: "src/onboarding/custody/use-consent.ts",
+    file: "src/onboarding/custody/consents.ts",
     at: 'if (consent.action === "leave") await queueExit(database, network.name);',
     because: "the loop of exits does the same within half a second",
   },

@@ -5,7 +5,7 @@ import { addGasCoin, addLane, leaseLane } from "../../../../src/chain/submit/lan
 import { createSubmitter, type Submitter } from "../../../../src/chain/submit/submitter.ts";
 import { createLocalSignals } from "../../../../src/coordination/local-signals.ts";
 import { systemClock } from "../../../../src/lifecycle/clock.ts";
-import { MixedUpAnswerError } from "../../../../src/protocol/mixed-up-answer.ts";
+import { MixedUpAnswerError } from "../../../../src/protocol/read-errors.ts";
 import type { Database } from "../../../../src/store/database.ts";
 import { newId } from "../../../../src/store/ids.ts";
 import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../../support/database.ts";

@@ -5,11 +5,17 @@ import { type SpanContext, SpanKind, TraceFlags } from "@opentelemetry/api";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { QueuedOperation } from "../../../../src/chain/submit/outbox.ts";
 import { inOperationSpans } from "../../../../src/chain/submit/trace-operations.ts";
-import { summarize } from "../../../../src/store/statement-summary.ts";
-import { openTracing, type Tracing, type TracingConfig } from "../../../../src/telemetry/open-tracing.ts";
+import { summarize } from "../../../../src/store/trace-database.ts";
 import { Secret } from "../../../../src/telemetry/secret.ts";
-import { formatTraceParent } from "../../../../src/telemetry/trace-context.ts";
-import { inSpan, startRemoteSpan, type Tracer } from "../../../../src/telemetry/tracer.ts";
+import {
+  formatTraceParent,
+  inSpan,
+  openTracing,
+  startRemoteSpan,
+  type Tracer,
+  type Tracing,
+  type TracingConfig,
+} from "../../../../src/telemetry/tracer.ts";
 import { programEnvironment } from "../../../support/environment.ts";
 import { type OtlpReceiver, startOtlpReceiver } from "../../../support/otlp-receiver.ts";
 import { ROOT } from "../../../support/source-files.ts";
@@ -173,7 +179,7 @@ describe("a process without a receiver for traces", () => {
       import { createRequire } from "node:module";
       await import("${ROOT}/src/app.ts");
       const { Secret } = await import("${ROOT}/src/telemetry/secret.ts");
-      const { openTracing } = await import("${ROOT}/src/telemetry/open-tracing.ts");
+      const { openTracing } = await import("${ROOT}/src/telemetry/tracer.ts");
       await openTracing(${tracing}, {});
       const files = Object.keys(createRequire(import.meta.url).cache);
       const names = files.map((file) => /@opentelemetry.([a-z-]+)/.exec(file)?.[1]).filter(Boolean);

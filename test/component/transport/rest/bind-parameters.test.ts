@@ -1,8 +1,8 @@
 import { create, type JsonValue, toJson } from "@bufbuild/protobuf";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { parametersToJson, readQuery } from "../../../../src/transport/rest/bind-parameters.ts";
-import { decodeJson } from "../../../../src/transport/rest/decode-json.ts";
+import { decodeJson } from "../../../../src/transport/rest/decode-request.ts";
+import { parametersToJson, readQuery } from "../../../../src/transport/rest/parameters.ts";
 import type { TransportError } from "../../../../src/transport/transport-error.ts";
 import { Parameters } from "./gallery.ts";
 

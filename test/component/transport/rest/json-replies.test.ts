@@ -1,8 +1,11 @@
 import { request } from "node:http";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { afterEach, describe, expect, it } from "vitest";
-import { chooseEncoding, compressReply } from "../../../../src/transport/rest/compress-reply.ts";
-import { parsePreferences } from "../../../../src/transport/rest/preference-list.ts";
+import {
+  chooseEncoding,
+  compressReply,
+  parsePreferences,
+} from "../../../../src/transport/rest/negotiate-reply.ts";
 import { type Handler, startGallery } from "./start-gallery.ts";
 
 let server: Awaited<ReturnType<typeof startGallery>> | undefined;

@@ -2,7 +2,7 @@ import type { Message } from "@bufbuild/protobuf";
 import type { HandlerContext } from "@connectrpc/connect";
 import { createErrorInterceptor } from "../../../../src/errors/error-interceptor.ts";
 import { createErrorMapping, type FailureRecord } from "../../../../src/errors/error-mapping.ts";
-import type { FinishedCall } from "../../../../src/transport/finished-call.ts";
+import type { FinishedCall } from "../../../../src/transport/call.ts";
 import type { Limits } from "../../../../src/transport/limits.ts";
 import { registerService } from "../../../../src/transport/service-registration.ts";
 import { startServer, type TransportServer } from "../../../../src/transport/start-server.ts";

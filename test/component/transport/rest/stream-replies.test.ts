@@ -5,7 +5,7 @@ import { create } from "@bufbuild/protobuf";
 import { TimestampSchema } from "@bufbuild/protobuf/wkt";
 import { afterEach, describe, expect, it } from "vitest";
 import { ServiceError } from "../../../../src/errors/service-error.ts";
-import { isHeartbeat } from "../../../../src/transport/rest/event-cursor.ts";
+import { isHeartbeat } from "../../../../src/transport/rest/reply-messages.ts";
 import { createLatch } from "../fake-services.ts";
 import { Parameters } from "./gallery.ts";
 import { type Fields, type Handler, startGallery } from "./start-gallery.ts";

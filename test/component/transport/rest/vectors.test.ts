@@ -2,11 +2,13 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { fromJson, type JsonValue } from "@bufbuild/protobuf";
 import { describe, expect, it } from "vitest";
-import { parametersToJson, readQuery } from "../../../../src/transport/rest/bind-parameters.ts";
-import { decodeJson } from "../../../../src/transport/rest/decode-json.ts";
-import { parseQuery } from "../../../../src/transport/rest/parse-query.ts";
-import { createPathRouter, type PathRouter } from "../../../../src/transport/rest/path-router.ts";
-import { parsePathTemplate } from "../../../../src/transport/rest/path-template.ts";
+import { decodeJson } from "../../../../src/transport/rest/decode-request.ts";
+import { parametersToJson, parseQuery, readQuery } from "../../../../src/transport/rest/parameters.ts";
+import {
+  createPathRouter,
+  type PathRouter,
+  parsePathTemplate,
+} from "../../../../src/transport/rest/path-router.ts";
 import { DIALECT } from "./dialect.ts";
 import { Parameters } from "./gallery.ts";
 

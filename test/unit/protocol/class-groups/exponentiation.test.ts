@@ -1,8 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { classGroupOfCurve } from "../../../../src/protocol/class-groups/class-group.ts";
-import { combPower, combTable } from "../../../../src/protocol/class-groups/comb.ts";
-import { multiPower, powerForm } from "../../../../src/protocol/class-groups/exponentiation.ts";
+import {
+  combPower,
+  combTable,
+  multiPower,
+  powerForm,
+} from "../../../../src/protocol/class-groups/exponentiation.ts";
 import {
   composeForms,
   composeFormsPlainly,

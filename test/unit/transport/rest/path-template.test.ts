@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { normalizeEscapes, parsePathTemplate } from "../../../../src/transport/rest/path-template.ts";
+import { normalizeEscapes, parsePathTemplate } from "../../../../src/transport/rest/path-router.ts";
 
 describe("a path template", () => {
   it("has segments, variables and a verb", () => {
