@@ -1,6 +1,6 @@
 import type { ComponentType, JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { useSession } from "./api/session-context.ts";
+import { useSession } from "./api/session.ts";
 import { ErrorBoundary } from "./error-boundary.tsx";
 import type { PageProps, Route } from "./route.ts";
 import { Empty } from "./ui/empty.tsx";

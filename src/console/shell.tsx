@@ -1,16 +1,15 @@
 import type { JSX } from "preact";
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
-import { useSession, useSignOut } from "./api/session-context.ts";
+import { useSession, useSignOut } from "./api/session.ts";
 import { useIdle } from "./api/use-idle.ts";
 import { OPERATOR_ROUTES } from "./operator/routes.ts";
 import { PROJECT_ROUTES } from "./project/routes.ts";
 import { findRoute, type Route } from "./route.ts";
 import { RoutedPage } from "./routed-page.tsx";
 import { SelectField } from "./ui/field.tsx";
-import { goTo } from "./ui/go-to.ts";
 import { Icon } from "./ui/icon.tsx";
 import { ThemeChoice } from "./ui/theme-choice.tsx";
-import { useRoute } from "./ui/use-route.ts";
+import { goTo, useRoute } from "./ui/use-route.ts";
 
 /** The frame around the pages: navigation, network, theme and sign-out. */
 export function Shell(): JSX.Element {

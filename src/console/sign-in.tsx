@@ -1,10 +1,9 @@
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { type FailureText, failureText } from "./api/failure-text.ts";
-import { roleOfKey } from "./api/role-of-key.ts";
-import { type KeySession, openKeySession } from "./api/session.ts";
-import { FailureNotice } from "./ui/failure-notice.tsx";
+import { type KeySession, openKeySession, roleOfKey } from "./api/session.ts";
 import { TextField } from "./ui/field.tsx";
+import { FailureNotice } from "./ui/loaded.tsx";
 import { ThemeChoice } from "./ui/theme-choice.tsx";
 
 /** Asks for a key and opens a session with it. */

@@ -11,31 +11,24 @@ import { createFaucet, type FaucetCoin, faucetRoutes } from "./faucet.ts";
 import { type ChainControls, createChainControls } from "./faults/chain-controls.ts";
 import { faultRoutes } from "./faults/fault-routes.ts";
 import type { FaultSettings } from "./faults/fault-settings.ts";
-import { createFaults, type Faults } from "./faults/faults.ts";
-import { faultyFunctions } from "./faults/faulty-functions.ts";
-import { faultyMethods } from "./faults/faulty-methods.ts";
-import { faultyMpc } from "./faults/faulty-mpc.ts";
-import { type AnswerCall, createCallAnswerer } from "./fullnode/answer-call.ts";
-import { createLaggingLedger } from "./fullnode/lagging-ledger.ts";
-import { createLedger, type Ledger } from "./fullnode/ledger.ts";
-import { objectJson } from "./fullnode/object-json.ts";
-import { createObjectProjection } from "./fullnode/project-object.ts";
+import { createFaults, type Faults, faultyFunctions, faultyMethods, faultyMpc } from "./faults/faults.ts";
+import { createLaggingLedger, createLedger, type Ledger } from "./fullnode/ledger.ts";
+import { type AnswerCall, createCallAnswerer, type StreamingMethod } from "./fullnode/node-methods.ts";
+import { createObjectProjection, objectJson } from "./fullnode/object-proto.ts";
 import type { JsonRoute } from "./fullnode/server.ts";
 import { executionService } from "./fullnode/services/execution-service.ts";
 import { ledgerService } from "./fullnode/services/ledger-service.ts";
 import { movePackageService } from "./fullnode/services/move-package-service.ts";
 import { stateService } from "./fullnode/services/state-service.ts";
 import { subscriptionService } from "./fullnode/services/subscription-service.ts";
-import type { StreamingMethod } from "./fullnode/streaming-method.ts";
 import { SUI_TYPE } from "./fullnode/sui-types.ts";
 import { ikaConfigOf } from "./ika-config.ts";
 import type { NetworkMpc } from "./mpc/engine.ts";
-import { createKeyring } from "./mpc/keyring.ts";
-import { startNetwork } from "./network.ts";
+import { createKeyring } from "./mpc/network-key.ts";
+import { startNetwork, type WriteLog } from "./network.ts";
 import { networkRoute } from "./network-route.ts";
 import { epochDurationOf, firstOutputs, openHistory } from "./open-history.ts";
 import { LOCALNET_SEED, localnetHotWalletSecret } from "./seed.ts";
-import type { WriteLog } from "./write-log.ts";
 
 /** Creates an Ika network with a Sui fullnode in this process, without a listening socket. */
 export async function openLocalChain(options: LocalChainOptions = {}): Promise<LocalChain> {

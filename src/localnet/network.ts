@@ -10,7 +10,6 @@ import {
 import type { Ledger } from "./fullnode/ledger.ts";
 import { systemCommit } from "./fullnode/system-transaction.ts";
 import type { MpcOutcome, NetworkMpc } from "./mpc/engine.ts";
-import type { WriteLog } from "./write-log.ts";
 
 /** Completes every waiting session, including those from before a restart, and every one that is opened later. */
 export function startNetwork(options: IkaNetworkOptions): IkaNetwork {
@@ -173,3 +172,6 @@ function sessionIdentifierDigest(preimage: readonly number[]): Uint8Array {
 function text(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
+
+/** Writes a line of the log. */
+export type WriteLog = (message: string, fields: Readonly<Record<string, unknown>>) => void;

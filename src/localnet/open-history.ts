@@ -8,7 +8,7 @@ import { blake2b256 } from "./fullnode/bytes.ts";
 import { genesisCommit } from "./genesis.ts";
 import type { LocalChainOptions } from "./local-chain.ts";
 import type { NetworkMpc } from "./mpc/engine.ts";
-import type { WriteLog } from "./write-log.ts";
+import type { WriteLog } from "./network.ts";
 
 /** Opens the network's history from its data folder, or creates a genesis. */
 export async function openHistory(

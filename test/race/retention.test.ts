@@ -2,7 +2,7 @@
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { emptyTransactions } from "../../src/chain/submit/empty-transactions.ts";
 import { createLocalSignals } from "../../src/coordination/local-signals.ts";
-import { deleteLapsedReservations, emptyRequests } from "../../src/signing/empty-requests.ts";
+import { deleteLapsedReservations, emptyRequests } from "../../src/signing/retention-loop.ts";
 import { openRaceDatabase } from "../support/database.ts";
 import { endOperation } from "../support/retention-rows.ts";
 import { dwalletOf, moneyOf, projectWith, readyPresigns, type TestDWalletRow } from "../support/rows.ts";

@@ -3,7 +3,7 @@ import {
   grpcWebContentType,
   grpcWebFormat,
 } from "../../src/localnet/fullnode/grpc-web.ts";
-import { NoAnswer } from "../../src/localnet/fullnode/unary-method.ts";
+import { NoAnswer } from "../../src/localnet/fullnode/node-methods.ts";
 import type { LocalChain } from "../../src/localnet/local-chain.ts";
 
 /** The fullnode's apparent URL. */

@@ -17,8 +17,8 @@ import { findKeyByObject, listEncryptionKeys } from "../../src/onboarding/encryp
 import { createPresignSession } from "../../src/presigns/presign-session.ts";
 import { readWarmBuckets } from "../../src/presigns/read-buckets.ts";
 import { readDemand } from "../../src/presigns/read-demand.ts";
-import { deleteLapsedReservations, emptyRequests } from "../../src/signing/empty-requests.ts";
 import { listSigns } from "../../src/signing/list-signs.ts";
+import { deleteLapsedReservations, emptyRequests } from "../../src/signing/retention-loop.ts";
 import { readShownSignRequest, SIGN_STATUSES } from "../../src/signing/shown-sign-request.ts";
 import type { Database } from "../../src/store/database.ts";
 import { silentLog } from "./database.ts";

@@ -30,7 +30,7 @@ export const SIGN_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "a project signs with another project's dWallet",
-    file: "src/signing/find-signable-dwallet.ts",
+    file: "src/signing/reserve.ts",
     find: "WHERE project_id = ${projectId} AND network",
     replace: "WHERE network",
     tests: LIFECYCLE,

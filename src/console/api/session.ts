@@ -1,12 +1,13 @@
 import { type Client, createClient, type Interceptor } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-web";
+import { createContext } from "preact";
+import { useContext } from "preact/hooks";
 import { Account } from "../../../gen/client/tss/v1/account_pb.ts";
 import { Admin } from "../../../gen/client/tss/v1/admin_pb.ts";
 import { Billing } from "../../../gen/client/tss/v1/billing_pb.ts";
 import { Onboarding } from "../../../gen/client/tss/v1/onboarding_pb.ts";
 import { Operations } from "../../../gen/client/tss/v1/operations_pb.ts";
 import { Signing } from "../../../gen/client/tss/v1/signing_pb.ts";
-import { roleOfKey } from "./role-of-key.ts";
 
 /** A page's view of the signed-in key on one network. */
 export interface Session extends Clients {
@@ -87,3 +88,39 @@ function createClients(key: string, network: string | undefined): Clients {
 
 /** The default deadline. Streams pass their own. */
 const CALL_TIMEOUT_MS = 30_000;
+
+/** The signed-in session and the way out of it. */
+export const SessionContext = createContext<SessionValue | undefined>(undefined);
+
+interface SessionValue {
+  readonly session: Session;
+  /** Discards the key, and shows the reason. */
+  signOut(message: string): void;
+}
+
+/** Returns the session of the page. */
+export function useSession(): Session {
+  return useSessionValue().session;
+}
+
+/** Returns the function that discards the key. */
+export function useSignOut(): SessionValue["signOut"] {
+  return useSessionValue().signOut;
+}
+
+function useSessionValue(): SessionValue {
+  const value = useContext(SessionContext);
+  if (value === undefined) throw new Error("a page is shown without a session");
+  return value;
+}
+
+/** Returns the role of a key by its form: a project's key names its network; every other key is an operator's. */
+export function roleOfKey(key: string): "operator" | "project" {
+  return /^tss_(?:local|test|live)_/.test(key) ? "project" : "operator";
+}
+
+/** Returns a suffix such as ` on mainnet` for texts that must name their network; empty if the service has only one. */
+export function useOnNetwork(): string {
+  const { network, networks } = useSession();
+  return networks.length > 1 ? ` on ${network}` : "";
+}

@@ -1,6 +1,6 @@
-import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { type FailureText, failureText } from "./failure-text.ts";
-import { useSignOut } from "./session-context.ts";
+import { useSignOut } from "./session.ts";
 
 /**
  * Makes a call when the page opens, when an input changes, and every `everyMs` while the tab is visible. Keeps the last
@@ -59,4 +59,15 @@ interface CallState<Data> {
 /** A call with its newest data and its newest failure. */
 export interface LiveCall<Data> extends CallState<Data> {
   reload(): void;
+}
+
+/** Returns the idempotency key header, which stays the same for a retry with the same inputs. */
+export function useIdempotencyKey(inputs: readonly string[]): Readonly<Record<string, string>> {
+  return useMemo(() => ({ "idempotency-key": randomHex() }), [JSON.stringify(inputs)]);
+}
+
+/** Returns 128 random bits. `crypto.randomUUID` exists only on secure origins. */
+function randomHex(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }

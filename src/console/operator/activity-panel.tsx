@@ -2,16 +2,14 @@ import type { JSX } from "preact";
 import type { PresignBucket } from "../../../gen/client/tss/v1/admin_pb.ts";
 import { SignStageFigures_Stage as Stage } from "../../../gen/client/tss/v1/operations_pb.ts";
 import { SignRequest_Status as Status } from "../../../gen/client/tss/v1/signing_pb.ts";
-import { useSession } from "../api/session-context.ts";
+import { useOnNetwork, useSession } from "../api/session.ts";
 import { useCall } from "../api/use-call.ts";
-import { useOnNetwork } from "../api/use-on-network.ts";
 import { formatDuration } from "../format/duration.ts";
-import { Age } from "../ui/age.tsx";
+import { Stat, Stats } from "../ui/facts.tsx";
 import { Loaded } from "../ui/loaded.tsx";
 import { Panel } from "../ui/panel.tsx";
-import { Stat, Stats } from "../ui/stat.tsx";
-import { countOf } from "./sign-series.ts";
-import { windowStart } from "./sign-window.ts";
+import { Age } from "../ui/time.tsx";
+import { countOf, windowStart } from "./sign-series.ts";
 
 /** A summary of the signatures of the last hour, the pool and the outbox. */
 export function ActivityPanel(): JSX.Element {

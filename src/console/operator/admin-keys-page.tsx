@@ -2,21 +2,19 @@ import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { AdminKey } from "../../../gen/client/tss/v1/admin_pb.ts";
-import { useSession } from "../api/session-context.ts";
-import { useIdempotencyKey } from "../api/use-idempotency-key.ts";
+import { useSession } from "../api/session.ts";
+import { useIdempotencyKey } from "../api/use-call.ts";
 import { usePages } from "../api/use-pages.ts";
 import { adminNameFault } from "../format/input-faults.ts";
-import { ActionDialog } from "../ui/action-dialog.tsx";
 import { KeyState } from "../ui/api-key-columns.tsx";
-import { type DataColumn, DataTable } from "../ui/data-table.tsx";
+import { type DataColumn, DataTable, Pager } from "../ui/data-table.tsx";
+import { ActionDialog, SecretDialog } from "../ui/dialog.tsx";
 import { Empty } from "../ui/empty.tsx";
 import { SelectField, TextField } from "../ui/field.tsx";
 import { Loaded } from "../ui/loaded.tsx";
 import { PageFrame } from "../ui/page-frame.tsx";
-import { Pager } from "../ui/pager.tsx";
-import { SecretDialog } from "../ui/secret-dialog.tsx";
 import { Time } from "../ui/time.tsx";
-import { EXPIRIES, expiryOf } from "./expiries.ts";
+import { EXPIRIES, expiryOf } from "./api-key-dialogs.tsx";
 
 export function AdminKeysPage(): JSX.Element {
   const { everyNetwork, networks } = useSession();

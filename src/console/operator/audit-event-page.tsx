@@ -1,9 +1,9 @@
 import type { JSX } from "preact";
 import type { GetAuditProofResponse } from "../../../gen/client/tss/v1/admin_pb.ts";
 import { checkSealSignature, isProved } from "../../seals/verify-proof.ts";
-import { useSession } from "../api/session-context.ts";
+import { useSession } from "../api/session.ts";
 import { useCall } from "../api/use-call.ts";
-import { formatHex } from "../format/hex.ts";
+import { formatHex } from "../format/text.ts";
 import type { PageProps } from "../route.ts";
 import { Badge } from "../ui/badge.tsx";
 import { Empty } from "../ui/empty.tsx";

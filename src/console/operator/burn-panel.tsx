@@ -1,17 +1,18 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
-import type { GetTreasuryHistoryResponse } from "../../../gen/client/tss/v1/operations_pb.ts";
-import { useSession } from "../api/session-context.ts";
+import type { BalanceBurn, GetTreasuryHistoryResponse } from "../../../gen/client/tss/v1/operations_pb.ts";
+import { useSession } from "../api/session.ts";
 import { useCall } from "../api/use-call.ts";
+import { formatCoin } from "../format/money.ts";
+import { Badge } from "../ui/badge.tsx";
+import { Stat, Stats } from "../ui/facts.tsx";
 import { SelectField } from "../ui/field.tsx";
 import { LineChart } from "../ui/line-chart.tsx";
 import { Loaded } from "../ui/loaded.tsx";
 import { Panel } from "../ui/panel.tsx";
-import { Stats } from "../ui/stat.tsx";
 import { isOneOf, useUrlFilter } from "../ui/use-url-filter.ts";
-import { BurnStat } from "./burn-stat.tsx";
-import { windowStart } from "./sign-window.ts";
+import { windowStart } from "./sign-series.ts";
 
 /** How many days the Treasury and the gas last, and their balances over time. */
 export function BurnPanel(): JSX.Element {
@@ -77,3 +78,39 @@ const WINDOWS: readonly (readonly [string, string])[] = [
   ["604800", "the last week"],
   ["2592000", "the last 30 days"],
 ];
+
+/** How many days a balance lasts, with the balance and its rate. */
+export function BurnStat({ name, of, symbol }: BurnStatProps): JSX.Element {
+  if (of === undefined) return <Stat name={name} value="—" note="not recorded yet" />;
+  const { balance, burnPerDay, daysLeft } = of;
+  return (
+    <Stat
+      name={name}
+      value={daysText(daysLeft, burnPerDay)}
+      note={
+        <>
+          {formatCoin(balance, symbol)}
+          {burnPerDay === undefined
+            ? ", rate not known yet"
+            : `, loses ${formatCoin(burnPerDay, symbol)} a day`}
+        </>
+      }
+    />
+  );
+}
+
+function daysText(days: number | undefined, burnPerDay: bigint | undefined): JSX.Element | string {
+  if (days === undefined) return burnPerDay === 0n ? "loses nothing" : "—";
+  const text = `${days < 10 ? days.toFixed(1) : Math.floor(days).toLocaleString("en")} days`;
+  if (days < ALARM_DAYS) return <Badge tone="bad">{text}</Badge>;
+  return days < WARNING_DAYS ? <Badge tone="warn">{text}</Badge> : text;
+}
+
+interface BurnStatProps {
+  readonly name: string;
+  readonly of: BalanceBurn | undefined;
+  readonly symbol: "IKA" | "SUI";
+}
+
+const ALARM_DAYS = 3;
+const WARNING_DAYS = 14;

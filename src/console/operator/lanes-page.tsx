@@ -7,10 +7,9 @@ import {
   type OutboxEntry,
   OutboxEntry_StateSchema,
 } from "../../../gen/client/tss/v1/operations_pb.ts";
-import { useSession } from "../api/session-context.ts";
+import { useSession } from "../api/session.ts";
 import { useCall } from "../api/use-call.ts";
-import { enumName } from "../format/enum-name.ts";
-import { Age } from "../ui/age.tsx";
+import { enumName } from "../format/text.ts";
 import { Badge } from "../ui/badge.tsx";
 import { type DataColumn, DataTable } from "../ui/data-table.tsx";
 import { Empty } from "../ui/empty.tsx";
@@ -18,6 +17,7 @@ import { ChainId } from "../ui/id.tsx";
 import { Loaded } from "../ui/loaded.tsx";
 import { PageFrame } from "../ui/page-frame.tsx";
 import { Panel } from "../ui/panel.tsx";
+import { Age } from "../ui/time.tsx";
 import { TransactionBadge } from "./transaction-badge.tsx";
 
 /** The lanes, and the operations that wait for them. */

@@ -8,21 +8,19 @@ import {
   type SweepCount,
   SweepCount_StateSchema,
 } from "../../../gen/client/tss/v1/operations_pb.ts";
-import { useSession } from "../api/session-context.ts";
+import { useOnNetwork, useSession } from "../api/session.ts";
 import { useCall } from "../api/use-call.ts";
-import { useOnNetwork } from "../api/use-on-network.ts";
-import { formatCount } from "../format/count.ts";
-import { enumName } from "../format/enum-name.ts";
 import { formatMoney, formatMoneyChange } from "../format/money.ts";
-import { Age } from "../ui/age.tsx";
+import { enumName, formatCount } from "../format/text.ts";
 import { Badge } from "../ui/badge.tsx";
 import { type DataColumn, DataTable } from "../ui/data-table.tsx";
 import { Empty } from "../ui/empty.tsx";
+import { Stat, Stats } from "../ui/facts.tsx";
 import { Id } from "../ui/id.tsx";
 import { Loaded } from "../ui/loaded.tsx";
 import { PageFrame } from "../ui/page-frame.tsx";
 import { Panel } from "../ui/panel.tsx";
-import { Stat, Stats } from "../ui/stat.tsx";
+import { Age } from "../ui/time.tsx";
 
 /** The balances of all projects, deposits, sweeps, and the verification of the ledger. */
 export function MoneyPage(): JSX.Element {

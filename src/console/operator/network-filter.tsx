@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import { useSession } from "../api/session-context.ts";
+import { useSession } from "../api/session.ts";
 import { SelectField } from "../ui/field.tsx";
 
 /** Chooses whether a list shows only the chosen network or all networks. Absent if the service has only one. */

@@ -4,10 +4,10 @@ import type {
   GetPresignHistoryResponse,
   PresignBucketHistory,
 } from "../../../gen/client/tss/v1/operations_pb.ts";
-import { useSession } from "../api/session-context.ts";
+import { useSession } from "../api/session.ts";
 import { useCall } from "../api/use-call.ts";
-import { formatCount } from "../format/count.ts";
 import { fillSteps } from "../format/fill-steps.ts";
+import { formatCount } from "../format/text.ts";
 import { Badge } from "../ui/badge.tsx";
 import { type DataColumn, DataTable } from "../ui/data-table.tsx";
 import { Empty } from "../ui/empty.tsx";
@@ -16,7 +16,7 @@ import { LineChart } from "../ui/line-chart.tsx";
 import { Loaded } from "../ui/loaded.tsx";
 import { Panel } from "../ui/panel.tsx";
 import { isOneOf, useUrlFilter } from "../ui/use-url-filter.ts";
-import { windowStart } from "./sign-window.ts";
+import { windowStart } from "./sign-series.ts";
 
 /** The levels of the pool over time, with the minutes in which a bucket was out of stock. */
 export function PresignHistoryPanel(): JSX.Element {

@@ -1,17 +1,19 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { PresignBucket } from "../../../gen/client/tss/v1/admin_pb.ts";
-import { useSession } from "../api/session-context.ts";
+import { useOnNetwork, useSession } from "../api/session.ts";
 import { useCall } from "../api/use-call.ts";
+import { countFault } from "../format/input-faults.ts";
 import { Badge } from "../ui/badge.tsx";
 import { type DataColumn, DataTable } from "../ui/data-table.tsx";
+import { ActionDialog } from "../ui/dialog.tsx";
 import { Empty } from "../ui/empty.tsx";
+import { TextField } from "../ui/field.tsx";
 import { Id } from "../ui/id.tsx";
 import { Loaded } from "../ui/loaded.tsx";
 import { PageFrame } from "../ui/page-frame.tsx";
 import { Panel } from "../ui/panel.tsx";
 import { PresignHistoryPanel } from "./presign-history-panel.tsx";
-import { RefillDialog } from "./refill-dialog.tsx";
 
 /** The current buckets of the presign pool. */
 export function PresignsPage(): JSX.Element {
@@ -93,4 +95,43 @@ function stateOf({ ready, pending, lowWater }: PresignBucket): JSX.Element {
   if (ready === 0 && pending === 0) return <Badge tone="none">cold</Badge>;
   if (ready === 0) return <Badge tone="bad">out of stock</Badge>;
   return ready < lowWater ? <Badge tone="warn">low</Badge> : <Badge tone="good">stocked</Badge>;
+}
+
+/** Requests presigns for a bucket in addition to the automatic refill. */
+export function RefillDialog({ bucket, onClose, onRefilled }: RefillDialogProps): JSX.Element {
+  const { admin } = useSession();
+  const onNetwork = useOnNetwork();
+  const { curve, signatureAlgorithm, signatureAlgorithmName } = bucket;
+  const [count, setCount] = useState("1");
+  return (
+    <ActionDialog
+      title={`Refill ${signatureAlgorithmName}${onNetwork}`}
+      action="Request the presigns"
+      isReady={count !== "" && countFault(count, REFILL_MAX_COUNT) === undefined}
+      onClose={onClose}
+      onAct={async () => {
+        await admin.refillPresigns({ curve, signatureAlgorithm, count: Number(count) });
+        onRefilled();
+      }}
+    >
+      <TextField
+        label="Number of presigns"
+        value={count}
+        onInput={setCount}
+        inputMode="numeric"
+        required
+        autofocus
+        fault={countFault(count, REFILL_MAX_COUNT)}
+        hint="1 to 100. The Treasury pays Ika's fee for each."
+      />
+    </ActionDialog>
+  );
+}
+
+const REFILL_MAX_COUNT = 100;
+
+interface RefillDialogProps {
+  readonly bucket: PresignBucket;
+  onClose(): void;
+  onRefilled(): void;
 }

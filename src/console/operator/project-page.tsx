@@ -1,29 +1,25 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { type ApiKey, ApiKey_ScopeSchema, type Project } from "../../../gen/client/tss/v1/admin_pb.ts";
-import { useSession } from "../api/session-context.ts";
-import { type LiveCall, useCall } from "../api/use-call.ts";
-import { useOnNetwork } from "../api/use-on-network.ts";
+import { useOnNetwork, useSession } from "../api/session.ts";
+import { type LiveCall, useCall, useIdempotencyKey } from "../api/use-call.ts";
 import { usePages } from "../api/use-pages.ts";
-import { enumName } from "../format/enum-name.ts";
-import { projectIdFault } from "../format/input-faults.ts";
-import { formatMoney } from "../format/money.ts";
+import { amountFault, lengthFault, projectIdFault } from "../format/input-faults.ts";
+import { formatMoney, formatMoneyChange, parseMoney } from "../format/money.ts";
+import { enumName } from "../format/text.ts";
 import type { PageProps } from "../route.ts";
 import { apiKeyColumns } from "../ui/api-key-columns.tsx";
-import { DataTable } from "../ui/data-table.tsx";
+import { DataTable, Pager } from "../ui/data-table.tsx";
+import { ActionDialog, Dialog, SecretDialog } from "../ui/dialog.tsx";
 import { Empty } from "../ui/empty.tsx";
+import { Stat, Stats } from "../ui/facts.tsx";
+import { TextField } from "../ui/field.tsx";
 import { Id } from "../ui/id.tsx";
 import { Loaded } from "../ui/loaded.tsx";
 import { PageFrame } from "../ui/page-frame.tsx";
-import { Pager } from "../ui/pager.tsx";
 import { Panel } from "../ui/panel.tsx";
-import { SecretDialog } from "../ui/secret-dialog.tsx";
-import { Stat, Stats } from "../ui/stat.tsx";
 import { Time } from "../ui/time.tsx";
-import { AdjustCreditDialog } from "./adjust-credit-dialog.tsx";
-import { CreateApiKeyDialog } from "./create-api-key-dialog.tsx";
-import { RevokeApiKeyDialog } from "./revoke-api-key-dialog.tsx";
-import { RotateApiKeyDialog } from "./rotate-api-key-dialog.tsx";
+import { CreateApiKeyDialog, RevokeApiKeyDialog, RotateApiKeyDialog } from "./api-key-dialogs.tsx";
 
 export function ProjectPage({ id: projectId }: PageProps): JSX.Element {
   const { admin } = useSession();
@@ -190,4 +186,77 @@ interface KeyActionsProps {
   readonly apiKey: ApiKey;
   onRotate(): void;
   onRevoke(): void;
+}
+
+/** Adds or removes a project's credit, and shows the new balance. */
+export function AdjustCreditDialog({ projectId, onClose, onBooked }: AdjustCreditDialogProps): JSX.Element {
+  const { admin } = useSession();
+  const onNetwork = useOnNetwork();
+  const [amount, setAmount] = useState("");
+  const [reason, setReason] = useState("");
+  const [balance, setBalance] = useState<bigint>();
+  const headers = useIdempotencyKey([projectId, amount, reason]);
+  const amountMicroUsd = parseMoney(amount);
+  const reasonFault = lengthFault(reason.trim(), REASON_MAX_LENGTH);
+  if (balance !== undefined) {
+    return (
+      <Dialog title="The credit is booked" onClose={onClose}>
+        <p>The project now has {formatMoney(balance)}.</p>
+        <div class="dialog-actions">
+          <button type="button" class="button button-primary" onClick={onClose}>
+            Close
+          </button>
+        </div>
+      </Dialog>
+    );
+  }
+  return (
+    <ActionDialog
+      title={`Adjust the credit${onNetwork}`}
+      action={amountMicroUsd ? `Book ${formatMoneyChange(amountMicroUsd)}` : "Book"}
+      isReady={
+        amountMicroUsd !== undefined &&
+        amountMicroUsd !== 0n &&
+        reason.trim() !== "" &&
+        reasonFault === undefined
+      }
+      onClose={onClose}
+      onAct={async () => {
+        const { ledgerEntry } = await admin.adjustCredit(
+          { projectId, amountMicroUsd: amountMicroUsd ?? 0n, reason: reason.trim() },
+          { headers },
+        );
+        setBalance(ledgerEntry?.balanceMicroUsd ?? 0n);
+        onBooked();
+      }}
+    >
+      <TextField
+        label="Amount in dollars"
+        value={amount}
+        onInput={setAmount}
+        inputMode="decimal"
+        required
+        autofocus
+        fault={amountFault(amount)}
+        hint="A negative amount removes credit."
+      />
+      <TextField
+        label="Reason"
+        value={reason}
+        onInput={setReason}
+        fault={reasonFault}
+        required
+        hint="The project sees it in its ledger."
+      />
+    </ActionDialog>
+  );
+}
+
+const REASON_MAX_LENGTH = 200;
+
+interface AdjustCreditDialogProps {
+  readonly projectId: string;
+  onClose(): void;
+  /** Called when the credit is booked. The dialog stays open with the new balance. */
+  onBooked(): void;
 }

@@ -1,19 +1,21 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { Project } from "../../../gen/client/tss/v1/admin_pb.ts";
-import { useSession } from "../api/session-context.ts";
+import { useOnNetwork, useSession } from "../api/session.ts";
+import { useIdempotencyKey } from "../api/use-call.ts";
 import { usePages } from "../api/use-pages.ts";
+import { nameFault } from "../format/input-faults.ts";
 import { formatMoney } from "../format/money.ts";
-import { type DataColumn, DataTable } from "../ui/data-table.tsx";
+import { type DataColumn, DataTable, Pager } from "../ui/data-table.tsx";
+import { ActionDialog } from "../ui/dialog.tsx";
 import { Empty } from "../ui/empty.tsx";
-import { addressOn, goTo } from "../ui/go-to.ts";
+import { TextField } from "../ui/field.tsx";
 import { Id } from "../ui/id.tsx";
 import { Loaded } from "../ui/loaded.tsx";
 import { PageFrame } from "../ui/page-frame.tsx";
-import { Pager } from "../ui/pager.tsx";
 import { Time } from "../ui/time.tsx";
+import { addressOn, goTo } from "../ui/use-route.ts";
 import { useUrlFilter } from "../ui/use-url-filter.ts";
-import { CreateProjectDialog } from "./create-project-dialog.tsx";
 import { NetworkFilter } from "./network-filter.tsx";
 
 /** The projects of the chosen network, or of all networks. */
@@ -108,4 +110,30 @@ function ProjectLink({ project: { name, projectId, network } }: ProjectLinkProps
 
 interface ProjectLinkProps {
   readonly project: Project;
+}
+
+export function CreateProjectDialog({ onClose, onCreated }: CreateProjectDialogProps): JSX.Element {
+  const { admin } = useSession();
+  const onNetwork = useOnNetwork();
+  const [name, setName] = useState("");
+  const headers = useIdempotencyKey([name]);
+  return (
+    <ActionDialog
+      title={`Create a project${onNetwork}`}
+      action="Create"
+      isReady={name.trim() !== "" && nameFault(name) === undefined}
+      onClose={onClose}
+      onAct={async () => {
+        const { project } = await admin.createProject({ name: name.trim() }, { headers });
+        onCreated(project?.projectId ?? "");
+      }}
+    >
+      <TextField label="Name" value={name} onInput={setName} fault={nameFault(name)} required autofocus />
+    </ActionDialog>
+  );
+}
+
+interface CreateProjectDialogProps {
+  onClose(): void;
+  onCreated(projectId: string): void;
 }

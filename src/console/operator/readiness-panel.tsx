@@ -4,13 +4,13 @@ import {
   type ReadinessCheck,
   GetReadinessResponse_Status as Status,
 } from "../../../gen/client/tss/v1/operations_pb.ts";
-import { useSession } from "../api/session-context.ts";
+import { useSession } from "../api/session.ts";
 import { useCall } from "../api/use-call.ts";
-import { Age } from "../ui/age.tsx";
 import { Badge } from "../ui/badge.tsx";
 import { type DataColumn, DataTable } from "../ui/data-table.tsx";
 import { Loaded } from "../ui/loaded.tsx";
 import { Panel } from "../ui/panel.tsx";
+import { Age } from "../ui/time.tsx";
 
 /** The readiness of the replica that answers, with the reason of each failing check. */
 export function ReadinessPanel(): JSX.Element {

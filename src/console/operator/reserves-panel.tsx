@@ -1,14 +1,13 @@
 import type { JSX } from "preact";
-import { useSession } from "../api/session-context.ts";
+import { useOnNetwork, useSession } from "../api/session.ts";
 import { useCall } from "../api/use-call.ts";
-import { useOnNetwork } from "../api/use-on-network.ts";
-import { formatCount } from "../format/count.ts";
 import { formatMoney } from "../format/money.ts";
+import { formatCount } from "../format/text.ts";
 import { Badge } from "../ui/badge.tsx";
+import { Stat, Stats } from "../ui/facts.tsx";
 import { Loaded } from "../ui/loaded.tsx";
 import { Panel } from "../ui/panel.tsx";
-import { Stat, Stats } from "../ui/stat.tsx";
-import { BurnStat } from "./burn-stat.tsx";
+import { BurnStat } from "./burn-panel.tsx";
 
 /** How long the Treasury and the gas last, and whether the ledger is consistent. */
 export function ReservesPanel(): JSX.Element {

@@ -1,15 +1,14 @@
 import type { JSX } from "preact";
 import type { AuditSeal } from "../../../gen/client/tss/v1/audit_pb.ts";
-import { useSession } from "../api/session-context.ts";
+import { useSession } from "../api/session.ts";
 import { usePages } from "../api/use-pages.ts";
-import { formatHex } from "../format/hex.ts";
+import { formatHex } from "../format/text.ts";
 import { Badge } from "../ui/badge.tsx";
-import { type DataColumn, DataTable } from "../ui/data-table.tsx";
+import { type DataColumn, DataTable, Pager } from "../ui/data-table.tsx";
 import { Empty } from "../ui/empty.tsx";
 import { Id } from "../ui/id.tsx";
 import { Loaded } from "../ui/loaded.tsx";
 import { PageFrame } from "../ui/page-frame.tsx";
-import { Pager } from "../ui/pager.tsx";
 import { Time } from "../ui/time.tsx";
 
 export function SealsPage(): JSX.Element {

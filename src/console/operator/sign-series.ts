@@ -1,3 +1,4 @@
+import { type Timestamp, timestampFromMs } from "@bufbuild/protobuf/wkt";
 import {
   type GetSignStatisticsResponse,
   type SignFigures,
@@ -6,7 +7,7 @@ import {
 } from "../../../gen/client/tss/v1/operations_pb.ts";
 import { SignRequest_Status as Status } from "../../../gen/client/tss/v1/signing_pb.ts";
 import { fillSteps } from "../format/fill-steps.ts";
-import type { ChartSeries } from "../ui/chart-table.tsx";
+import type { ChartSeries } from "../ui/line-chart.tsx";
 
 /** Returns the figures of a window as lines of a chart. A step without a request has the count 0 and no duration. */
 export function signSeries(reply: SignStatistics): SignSeries {
@@ -41,4 +42,17 @@ interface SignSeries {
   readonly counts: readonly ChartSeries[];
   /** In seconds. */
   readonly durations: readonly ChartSeries[];
+}
+
+/** The choices for the window of figures: seconds, and the label. */
+export const SIGN_WINDOWS: readonly (readonly [string, string])[] = [
+  ["3600", "the last hour"],
+  ["86400", "the last day"],
+  ["604800", "the last week"],
+  ["2592000", "the last 30 days"],
+];
+
+/** Returns the start of a window that ends now. */
+export function windowStart(seconds: string, nowMs: number): Timestamp {
+  return timestampFromMs(nowMs - Number(seconds) * 1_000);
 }

@@ -9,23 +9,21 @@ import {
   SignRequest_StatusSchema,
   SignRequest_Status as Status,
 } from "../../../gen/client/tss/v1/signing_pb.ts";
-import { useSession } from "../api/session-context.ts";
+import { useSession } from "../api/session.ts";
 import { useCall } from "../api/use-call.ts";
-import { formatCount } from "../format/count.ts";
 import { formatDuration } from "../format/duration.ts";
-import { enumName } from "../format/enum-name.ts";
+import { enumName, formatCount } from "../format/text.ts";
 import { type DataColumn, DataTable } from "../ui/data-table.tsx";
 import { Empty } from "../ui/empty.tsx";
+import { Stat, Stats } from "../ui/facts.tsx";
 import { SelectField } from "../ui/field.tsx";
 import { LineChart } from "../ui/line-chart.tsx";
 import { Loaded } from "../ui/loaded.tsx";
 import { PageFrame } from "../ui/page-frame.tsx";
 import { Panel } from "../ui/panel.tsx";
-import { Stat, Stats } from "../ui/stat.tsx";
 import { Time } from "../ui/time.tsx";
 import { isOneOf, useUrlFilter } from "../ui/use-url-filter.ts";
-import { countOf, signSeries } from "./sign-series.ts";
-import { SIGN_WINDOWS, windowStart } from "./sign-window.ts";
+import { countOf, SIGN_WINDOWS, signSeries, windowStart } from "./sign-series.ts";
 
 /** Sign requests by state, and the duration of each stage. */
 export function SignaturesPage(): JSX.Element {

@@ -3,7 +3,7 @@ import {
   ChainTransaction_StateSchema,
   ChainTransaction_State as State,
 } from "../../../gen/client/tss/v1/admin_pb.ts";
-import { enumName } from "../format/enum-name.ts";
+import { enumName } from "../format/text.ts";
 import { Badge, type Tone } from "../ui/badge.tsx";
 
 export function TransactionBadge({ state }: { readonly state: State }): JSX.Element {

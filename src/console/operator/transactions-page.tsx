@@ -8,18 +8,16 @@ import {
   type ChainTransaction_State as State,
 } from "../../../gen/client/tss/v1/admin_pb.ts";
 import { networkTraits } from "../../protocol/network-traits.ts";
-import { useSession } from "../api/session-context.ts";
+import { useSession } from "../api/session.ts";
 import { usePages } from "../api/use-pages.ts";
-import { enumName } from "../format/enum-name.ts";
 import { formatCoin } from "../format/money.ts";
-import { type DataColumn, DataTable } from "../ui/data-table.tsx";
+import { enumName } from "../format/text.ts";
+import { type DataColumn, DataTable, Pager } from "../ui/data-table.tsx";
 import { Empty } from "../ui/empty.tsx";
-import { enumOptions } from "../ui/enum-options.ts";
-import { SelectField } from "../ui/field.tsx";
+import { enumOptions, SelectField } from "../ui/field.tsx";
 import { ChainId } from "../ui/id.tsx";
 import { Loaded } from "../ui/loaded.tsx";
 import { PageFrame } from "../ui/page-frame.tsx";
-import { Pager } from "../ui/pager.tsx";
 import { Time } from "../ui/time.tsx";
 import { isOneOf, useUrlFilter } from "../ui/use-url-filter.ts";
 import { TransactionBadge } from "./transaction-badge.tsx";

@@ -6,10 +6,10 @@ import {
   PriceCeiling_OperationSchema,
   type Wallet,
 } from "../../../gen/client/tss/v1/admin_pb.ts";
-import { useSession } from "../api/session-context.ts";
+import { useSession } from "../api/session.ts";
 import { useCall } from "../api/use-call.ts";
-import { enumName } from "../format/enum-name.ts";
 import { formatCoin } from "../format/money.ts";
+import { enumName } from "../format/text.ts";
 import { Badge } from "../ui/badge.tsx";
 import { type DataColumn, DataTable } from "../ui/data-table.tsx";
 import { Empty } from "../ui/empty.tsx";

@@ -1,10 +1,10 @@
 import type { JSX } from "preact";
-import { useSession } from "../api/session-context.ts";
+import { useSession } from "../api/session.ts";
 import { useCall } from "../api/use-call.ts";
 import { formatMoney } from "../format/money.ts";
+import { Stat, Stats } from "../ui/facts.tsx";
 import { Loaded } from "../ui/loaded.tsx";
 import { PageFrame } from "../ui/page-frame.tsx";
-import { Stat, Stats } from "../ui/stat.tsx";
 import { LedgerPanel } from "./ledger-panel.tsx";
 
 /** The project's balance and ledger. */

@@ -1,8 +1,8 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import { useSession } from "../api/session-context.ts";
+import { useSession } from "../api/session.ts";
 import { digestFault } from "../format/input-faults.ts";
-import { ActionDialog } from "../ui/action-dialog.tsx";
+import { ActionDialog } from "../ui/dialog.tsx";
 import { TextField } from "../ui/field.tsx";
 
 /** Requests an immediate check of a transaction for deposits. */

@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 import type { DepositCoin, GetDepositAddressResponse } from "../../../gen/client/tss/v1/billing_pb.ts";
 import { formatPriceUsd } from "../../protocol/money.ts";
-import { useSession } from "../api/session-context.ts";
+import { useSession } from "../api/session.ts";
 import { useCall } from "../api/use-call.ts";
 import { formatMoney } from "../format/money.ts";
 import { type DataColumn, DataTable } from "../ui/data-table.tsx";

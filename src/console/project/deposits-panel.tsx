@@ -6,15 +6,14 @@ import {
   Deposit_State as State,
 } from "../../../gen/client/tss/v1/billing_pb.ts";
 import { formatUnits } from "../../protocol/money.ts";
-import { useSession } from "../api/session-context.ts";
+import { useSession } from "../api/session.ts";
 import { usePages } from "../api/use-pages.ts";
 import { formatMoney } from "../format/money.ts";
 import { Badge } from "../ui/badge.tsx";
-import { type DataColumn, DataTable } from "../ui/data-table.tsx";
+import { type DataColumn, DataTable, Pager } from "../ui/data-table.tsx";
 import { Empty } from "../ui/empty.tsx";
 import { ChainId } from "../ui/id.tsx";
 import { Loaded } from "../ui/loaded.tsx";
-import { Pager } from "../ui/pager.tsx";
 import { Panel } from "../ui/panel.tsx";
 import { Time } from "../ui/time.tsx";
 import { DeclareDepositDialog } from "./declare-deposit-dialog.tsx";

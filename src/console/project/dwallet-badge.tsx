@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import { DWallet_StateSchema, DWallet_State as State } from "../../../gen/client/tss/v1/onboarding_pb.ts";
-import { enumName } from "../format/enum-name.ts";
+import { enumName } from "../format/text.ts";
 import { Badge } from "../ui/badge.tsx";
 
 export function DWalletBadge({ state }: { readonly state: State }): JSX.Element {

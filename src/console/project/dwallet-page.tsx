@@ -1,10 +1,9 @@
 import type { JSX } from "preact";
 import type { DWallet } from "../../../gen/client/tss/v1/onboarding_pb.ts";
 import { CurveSchema } from "../../../gen/client/tss/v1/types_pb.ts";
-import { useSession } from "../api/session-context.ts";
+import { useSession } from "../api/session.ts";
 import { useCall } from "../api/use-call.ts";
-import { enumName } from "../format/enum-name.ts";
-import { formatHex } from "../format/hex.ts";
+import { enumName, formatHex } from "../format/text.ts";
 import type { PageProps } from "../route.ts";
 import { Empty } from "../ui/empty.tsx";
 import { Facts } from "../ui/facts.tsx";
@@ -12,8 +11,8 @@ import { ChainId, Id } from "../ui/id.tsx";
 import { Loaded } from "../ui/loaded.tsx";
 import { PageFrame } from "../ui/page-frame.tsx";
 import { Panel } from "../ui/panel.tsx";
-import { addressesOf, addressNames } from "./addresses-of.ts";
 import { DWalletBadge } from "./dwallet-badge.tsx";
+import { addressesOf, addressNames } from "./references-panel.tsx";
 import { SignRequestsPanel } from "./sign-requests-panel.tsx";
 
 export function DWalletPage({ id }: PageProps): JSX.Element {

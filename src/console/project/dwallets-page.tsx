@@ -1,17 +1,16 @@
 import type { JSX } from "preact";
 import type { DWallet } from "../../../gen/client/tss/v1/onboarding_pb.ts";
 import { CurveSchema } from "../../../gen/client/tss/v1/types_pb.ts";
-import { useSession } from "../api/session-context.ts";
+import { useSession } from "../api/session.ts";
 import { usePages } from "../api/use-pages.ts";
-import { enumName } from "../format/enum-name.ts";
-import { type DataColumn, DataTable } from "../ui/data-table.tsx";
+import { enumName } from "../format/text.ts";
+import { type DataColumn, DataTable, Pager } from "../ui/data-table.tsx";
 import { Empty } from "../ui/empty.tsx";
 import { Id } from "../ui/id.tsx";
 import { Loaded } from "../ui/loaded.tsx";
 import { PageFrame } from "../ui/page-frame.tsx";
-import { Pager } from "../ui/pager.tsx";
-import { addressesOf, addressNames } from "./addresses-of.ts";
 import { DWalletBadge } from "./dwallet-badge.tsx";
+import { addressesOf, addressNames } from "./references-panel.tsx";
 
 export function DWalletsPage(): JSX.Element {
   const { onboarding } = useSession();

@@ -1,13 +1,12 @@
 import type { JSX } from "preact";
 import type { AccountKey } from "../../../gen/client/tss/v1/account_pb.ts";
-import { useSession } from "../api/session-context.ts";
+import { useSession } from "../api/session.ts";
 import { usePages } from "../api/use-pages.ts";
 import { apiKeyColumns } from "../ui/api-key-columns.tsx";
-import { DataTable } from "../ui/data-table.tsx";
+import { DataTable, Pager } from "../ui/data-table.tsx";
 import { Empty } from "../ui/empty.tsx";
 import { Loaded } from "../ui/loaded.tsx";
 import { PageFrame } from "../ui/page-frame.tsx";
-import { Pager } from "../ui/pager.tsx";
 
 export function KeysPage(): JSX.Element {
   const { account, projectName } = useSession();

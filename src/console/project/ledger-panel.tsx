@@ -1,14 +1,13 @@
 import type { JSX } from "preact";
 import { type LedgerEntry, LedgerEntry_KindSchema } from "../../../gen/client/tss/v1/billing_pb.ts";
-import { useSession } from "../api/session-context.ts";
+import { useSession } from "../api/session.ts";
 import { usePages } from "../api/use-pages.ts";
-import { enumName } from "../format/enum-name.ts";
 import { formatMoney, formatMoneyChange } from "../format/money.ts";
-import { type DataColumn, DataTable } from "../ui/data-table.tsx";
+import { enumName } from "../format/text.ts";
+import { type DataColumn, DataTable, Pager } from "../ui/data-table.tsx";
 import { Empty } from "../ui/empty.tsx";
 import { Id } from "../ui/id.tsx";
 import { Loaded } from "../ui/loaded.tsx";
-import { Pager } from "../ui/pager.tsx";
 import { Panel } from "../ui/panel.tsx";
 import { Time } from "../ui/time.tsx";
 

@@ -1,15 +1,15 @@
 import type { JSX } from "preact";
 import type { SignPrice } from "../../../gen/client/tss/v1/billing_pb.ts";
 import { SignatureAlgorithmSchema } from "../../../gen/client/tss/v1/types_pb.ts";
-import { useSession } from "../api/session-context.ts";
+import { useSession } from "../api/session.ts";
 import { useCall } from "../api/use-call.ts";
-import { enumName } from "../format/enum-name.ts";
 import { formatMoney } from "../format/money.ts";
+import { enumName } from "../format/text.ts";
 import { type DataColumn, DataTable } from "../ui/data-table.tsx";
+import { Stat, Stats } from "../ui/facts.tsx";
 import { Loaded } from "../ui/loaded.tsx";
 import { PageFrame } from "../ui/page-frame.tsx";
 import { Panel } from "../ui/panel.tsx";
-import { Stat, Stats } from "../ui/stat.tsx";
 
 /** What the service charges. */
 export function PricesPage(): JSX.Element {

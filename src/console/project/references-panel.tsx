@@ -1,16 +1,19 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { DepositAddress } from "../../../gen/client/tss/v1/billing_pb.ts";
-import { useSession } from "../api/session-context.ts";
+import type { DWallet } from "../../../gen/client/tss/v1/onboarding_pb.ts";
+import { CurveSchema } from "../../../gen/client/tss/v1/types_pb.ts";
+import { addressesOfKey, type NamedAddress } from "../../protocol/addresses.ts";
+import { CURVES } from "../../protocol/algorithms.ts";
+import { useSession } from "../api/session.ts";
 import { usePages } from "../api/use-pages.ts";
 import { lengthFault } from "../format/input-faults.ts";
 import { formatMoney } from "../format/money.ts";
-import { type DataColumn, DataTable } from "../ui/data-table.tsx";
+import { type DataColumn, DataTable, Pager } from "../ui/data-table.tsx";
 import { Empty } from "../ui/empty.tsx";
 import { TextField } from "../ui/field.tsx";
 import { ChainId } from "../ui/id.tsx";
 import { Loaded } from "../ui/loaded.tsx";
-import { Pager } from "../ui/pager.tsx";
 import { Panel } from "../ui/panel.tsx";
 import { useUrlFilter } from "../ui/use-url-filter.ts";
 
@@ -76,3 +79,26 @@ const columnsOn = (network: string): readonly DataColumn<DepositAddress>[] => [
   { title: "Deposits", isNumber: true, cell: ({ creditedCount }) => `${creditedCount}` },
   { title: "Waiting", isNumber: true, cell: ({ waitingCount }) => `${waitingCount}` },
 ];
+
+/**
+ * Returns the addresses of a dWallet's public key, computed in the page. Empty without a key or for a malformed one.
+ */
+export function addressesOf({ curve, publicKey }: Pick<DWallet, "curve" | "publicKey">): NamedAddress[] {
+  const name = CURVES.find((known) => known === CurveSchema.value[curve]?.name);
+  if (publicKey === undefined || name === undefined) return [];
+  try {
+    return addressesOfKey(name, publicKey);
+  } catch {
+    return [];
+  }
+}
+
+/** The names of the kinds of addresses, for people. */
+export const addressNames: Readonly<Record<NamedAddress["kind"], string>> = {
+  ethereum: "Ethereum",
+  "bitcoin-p2wpkh": "Bitcoin P2WPKH",
+  "bitcoin-p2tr": "Bitcoin P2TR",
+  solana: "Solana",
+  sui: "Sui",
+  polkadot: "Substrate",
+};

@@ -1,21 +1,20 @@
 import type { JSX } from "preact";
-import type { SignRequest } from "../../../gen/client/tss/v1/signing_pb.ts";
+import { type SignRequest, SignRequest_Status as Status } from "../../../gen/client/tss/v1/signing_pb.ts";
 import { HashSchema, SignatureAlgorithmSchema } from "../../../gen/client/tss/v1/types_pb.ts";
-import { useSession } from "../api/session-context.ts";
+import { useSession } from "../api/session.ts";
 import { useCall } from "../api/use-call.ts";
 import { useSignRequests } from "../api/use-sign-requests.ts";
-import { enumName } from "../format/enum-name.ts";
-import { formatHex } from "../format/hex.ts";
 import { formatMoney } from "../format/money.ts";
+import { enumName, formatHex } from "../format/text.ts";
 import type { PageProps } from "../route.ts";
 import { Facts } from "../ui/facts.tsx";
+import { Icon } from "../ui/icon.tsx";
 import { ChainId, Id } from "../ui/id.tsx";
 import { Loaded } from "../ui/loaded.tsx";
 import { PageFrame } from "../ui/page-frame.tsx";
 import { Panel } from "../ui/panel.tsx";
 import { Time } from "../ui/time.tsx";
 import { SignState } from "./sign-state.tsx";
-import { SignSteps } from "./sign-steps.tsx";
 
 /** One sign request, followed until it is final. */
 export function SignPage({ id }: PageProps): JSX.Element {
@@ -118,3 +117,35 @@ function Message({ bytes }: { readonly bytes: Uint8Array }): JSX.Element {
 }
 
 const MESSAGE_SHOWN_BYTES = 256;
+
+/** The progress of a sign request: its past states and the current one. */
+export function SignSteps({ status }: { readonly status: Status }): JSX.Element {
+  return (
+    <ol class="steps">
+      {STEPS.map(([step, title, note]) => {
+        const place = status === Status.failed ? "later" : placeOf(step, status);
+        return (
+          <li key={step} class={`step step-${place}`} aria-current={place === "now" ? "step" : undefined}>
+            <Icon name={place === "done" ? "check" : place === "now" ? "clock" : "circle"} />
+            <span>
+              <strong>{title}</strong>
+              <span class="small muted">{note}</span>
+            </span>
+          </li>
+        );
+      })}
+    </ol>
+  );
+}
+
+const STEPS: readonly (readonly [Status, string, string])[] = [
+  [Status.prepared, "Prepared", "a presign is reserved, the price held"],
+  [Status.queued, "Queued", "the user's half is checked, the price charged"],
+  [Status.submitted, "Submitted", "the transaction is final"],
+  [Status.completed, "Completed", "the signature is verified"],
+];
+
+function placeOf(step: Status, status: Status): "done" | "now" | "later" {
+  if (step < status || status === Status.completed) return "done";
+  return step === status ? "now" : "later";
+}

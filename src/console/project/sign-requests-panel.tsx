@@ -6,19 +6,16 @@ import {
   type SignRequest_Status as Status,
 } from "../../../gen/client/tss/v1/signing_pb.ts";
 import { SignatureAlgorithmSchema } from "../../../gen/client/tss/v1/types_pb.ts";
-import { useSession } from "../api/session-context.ts";
+import { useSession } from "../api/session.ts";
 import { usePages } from "../api/use-pages.ts";
 import { useSignRequests } from "../api/use-sign-requests.ts";
-import { enumName } from "../format/enum-name.ts";
 import { formatMoney } from "../format/money.ts";
-import { shortId } from "../format/short-id.ts";
-import { type DataColumn, DataTable } from "../ui/data-table.tsx";
+import { enumName, shortId } from "../format/text.ts";
+import { type DataColumn, DataTable, Pager } from "../ui/data-table.tsx";
 import { Empty } from "../ui/empty.tsx";
-import { enumOptions } from "../ui/enum-options.ts";
-import { SelectField } from "../ui/field.tsx";
+import { enumOptions, SelectField } from "../ui/field.tsx";
 import { Id } from "../ui/id.tsx";
 import { Loaded } from "../ui/loaded.tsx";
-import { Pager } from "../ui/pager.tsx";
 import { Panel } from "../ui/panel.tsx";
 import { Time } from "../ui/time.tsx";
 import { isOneOf, useUrlFilter } from "../ui/use-url-filter.ts";

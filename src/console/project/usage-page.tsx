@@ -4,16 +4,16 @@ import {
   type GetUsageResponse,
   GetUsageRequest_Step as Step,
 } from "../../../gen/client/tss/v1/billing_pb.ts";
-import { useSession } from "../api/session-context.ts";
+import { useSession } from "../api/session.ts";
 import { useCall } from "../api/use-call.ts";
-import { formatCount } from "../format/count.ts";
 import { fillSteps } from "../format/fill-steps.ts";
 import { formatMoney, formatMoneyChange } from "../format/money.ts";
+import { formatCount } from "../format/text.ts";
+import { Stat, Stats } from "../ui/facts.tsx";
 import { SelectField } from "../ui/field.tsx";
 import { LineChart } from "../ui/line-chart.tsx";
 import { Loaded } from "../ui/loaded.tsx";
 import { PageFrame } from "../ui/page-frame.tsx";
-import { Stat, Stats } from "../ui/stat.tsx";
 import { useUrlFilter } from "../ui/use-url-filter.ts";
 
 /** The project's usage and payments over time. */

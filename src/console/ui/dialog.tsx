@@ -1,5 +1,9 @@
 import type { ComponentChildren, JSX } from "preact";
-import { useEffect, useId, useRef } from "preact/hooks";
+import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { type FailureText, failureText } from "../api/failure-text.ts";
+import { useSignOut } from "../api/session.ts";
+import { CopyButton } from "./id.tsx";
+import { FailureNotice } from "./loaded.tsx";
 
 /** A modal dialog. The browser traps the focus, closes it on Esc, and restores the focus. */
 export function Dialog({ title, onClose, isLocked = false, children }: DialogProps): JSX.Element {
@@ -37,4 +41,90 @@ interface DialogProps {
   /** True to stay open at Esc, while a call runs or a secret is shown that cannot be shown again. */
   readonly isLocked?: boolean;
   readonly children: ComponentChildren;
+}
+
+/** A dialog that confirms a call, and stays open with the failure if the call fails. */
+export function ActionDialog(props: ActionDialogProps): JSX.Element {
+  const { title, action, isDangerous = false, isReady = true, onAct, onClose, children } = props;
+  const [isRunning, setIsRunning] = useState(false);
+  const [failure, setFailure] = useState<FailureText>();
+  const signOut = useSignOut();
+  async function act(): Promise<void> {
+    setIsRunning(true);
+    setFailure(undefined);
+    try {
+      await onAct();
+    } catch (cause) {
+      const text = failureText(cause);
+      if (text.isKeyRefused) signOut(text.message);
+      setFailure(text);
+      setIsRunning(false);
+    }
+  }
+  return (
+    <Dialog title={title} onClose={onClose} isLocked={isRunning}>
+      <form
+        class="form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (!isRunning && isReady) void act();
+        }}
+      >
+        {children}
+        {failure !== undefined && <FailureNotice failure={failure} />}
+        <div class="dialog-actions">
+          <button type="button" class="button" disabled={isRunning} onClick={onClose}>
+            Cancel
+          </button>
+          <button
+            type="submit"
+            class={isDangerous ? "button button-danger" : "button button-primary"}
+            disabled={isRunning || !isReady}
+          >
+            {isRunning ? "Working…" : action}
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+interface ActionDialogProps {
+  readonly title: string;
+  /** The label of the button that acts. */
+  readonly action: string;
+  readonly isDangerous?: boolean;
+  /** True if the input is complete. Default true. */
+  readonly isReady?: boolean;
+  /** Makes the call. If it rejects, the dialog stays open. If it resolves, the owner closes the dialog. */
+  onAct(): Promise<void>;
+  onClose(): void;
+  readonly children: ComponentChildren;
+}
+
+/** Shows a new key once. Only the button closes the dialog, so that a stray Esc does not lose the key. */
+export function SecretDialog({ title, secret, onClose }: SecretDialogProps): JSX.Element {
+  return (
+    <Dialog title={title} onClose={onClose} isLocked>
+      <p>
+        Copy the key now and keep it in a secret store. The service has only its hash, so nobody can show it
+        again.
+      </p>
+      <p class="secret">
+        <code>{secret}</code>
+      </p>
+      <div class="dialog-actions">
+        <CopyButton text={secret} label="Copy the key" isLarge />
+        <button type="button" class="button button-primary" onClick={onClose}>
+          I have the key
+        </button>
+      </div>
+    </Dialog>
+  );
+}
+
+interface SecretDialogProps {
+  readonly title: string;
+  readonly secret: string;
+  onClose(): void;
 }

@@ -1,3 +1,4 @@
+import type { DescEnum } from "@bufbuild/protobuf";
 import type { ComponentChildren, JSX } from "preact";
 import { useId } from "preact/hooks";
 
@@ -84,4 +85,9 @@ interface SelectFieldProps<Value extends string> {
   /** True to place the label beside the select. */
   readonly isInline?: boolean;
   onSelect(value: Value): void;
+}
+
+/** Returns the values of an enum with their names, for a choice. Omits the unspecified one. */
+export function enumOptions(schema: DescEnum): (readonly [string, string])[] {
+  return schema.values.filter(({ number }) => number !== 0).map(({ number, name }) => [`${number}`, name]);
 }

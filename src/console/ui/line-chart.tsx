@@ -1,8 +1,7 @@
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import uPlot from "uplot";
-import { type ChartSeries, ChartTable } from "./chart-table.tsx";
-import { formatAxisTime, formatPointTime } from "./chart-times.ts";
+import { DataTable } from "./data-table.tsx";
 import { THEME_CHANGE } from "./theme-choice.tsx";
 
 /** Lines over time, with a legend of the values under the pointer, and the same figures as a table. */
@@ -145,3 +144,68 @@ function colourOf(element: HTMLElement, property: string): string {
   probe.remove();
   return color;
 }
+
+/** The figures of a chart as a table, newest first, for readers who cannot see it. Omits times without a figure. */
+export function ChartTable({ title, times, series, format }: ChartTableProps): JSX.Element {
+  const rows = times
+    .map((time, index) => ({ time, index }))
+    .filter(({ index }) => series.some(({ values }) => values[index] ?? false))
+    .reverse();
+  return (
+    <details class="chart-table">
+      <summary>Figures as a table</summary>
+      <DataTable
+        caption={title}
+        columns={[
+          { title: "Time", cell: ({ time }: ChartRow) => formatPointTime(time) },
+          ...series.map(({ name, values }) => ({
+            ...{ title: name, isNumber: true },
+            cell({ index }: ChartRow) {
+              const value = values[index];
+              return value === null || value === undefined ? "—" : format(value);
+            },
+          })),
+        ]}
+        rows={rows}
+        rowKey={({ time }) => `${time}`}
+        empty={<p class="muted">There are no figures yet.</p>}
+      />
+    </details>
+  );
+}
+
+/** A line of a chart: a value for each time, or null without one. */
+export interface ChartSeries {
+  readonly name: string;
+  readonly values: readonly (number | null)[];
+}
+
+interface ChartRow {
+  readonly time: number;
+  readonly index: number;
+}
+
+interface ChartTableProps {
+  readonly title: string;
+  readonly times: readonly number[];
+  readonly series: readonly ChartSeries[];
+  format(value: number): string;
+}
+
+/** Returns the label of a tick: the time of day, or the date if the ticks are days apart. */
+export function formatAxisTime(seconds: number, ticks: readonly number[]): string {
+  const [first = 0, second = first] = ticks;
+  return (second - first >= DAY_SECONDS ? DATE : TIME).format(seconds * 1_000);
+}
+
+/** Formats the time of a point. */
+export function formatPointTime(seconds: number): string {
+  return POINT.format(seconds * 1_000);
+}
+
+const DAY_SECONDS = 86_400;
+const TIME = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
+const DATE = new Intl.DateTimeFormat(undefined, { month: "short", day: "2-digit" });
+const POINT = new Intl.DateTimeFormat(undefined, {
+  ...({ month: "short", day: "2-digit", hour: "2-digit", minute: "2-digit", hourCycle: "h23" } as const),
+});

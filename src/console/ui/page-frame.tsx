@@ -1,6 +1,6 @@
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import { useSession } from "../api/session-context.ts";
+import { useSession } from "../api/session.ts";
 
 /**
  * A page with its heading, which takes the focus when the page opens, so that a screen reader starts there. The network

@@ -1,6 +1,5 @@
 import { utf8ToBytes } from "@noble/hashes/utils.js";
-import { addressOfBytes } from "../fullnode/address-bytes.ts";
-import { blake2b256 } from "../fullnode/bytes.ts";
+import { addressOfBytes, blake2b256 } from "../fullnode/bytes.ts";
 import { fieldId, u64Name } from "../fullnode/dynamic-fields.ts";
 
 /** The version of the coordinator's inner state, which is also the name of its dynamic field. */

@@ -11,9 +11,9 @@ import { balanceFunctions } from "./framework/balance-functions.ts";
 import { frameworkFunctions } from "./framework/framework-functions.ts";
 import { adminFunctions } from "./treasury/admin-functions.ts";
 import { custodyFunctions } from "./treasury/custody-functions.ts";
-import { operatorFunctions } from "./treasury/operator-functions.ts";
+import { operatorFunctions } from "./treasury/operators.ts";
 import { publicFunctions } from "./treasury/public-functions.ts";
-import { publishTreasury } from "./treasury/publish-treasury.ts";
+import { publishTreasury } from "./treasury/treasury-genesis.ts";
 import { userFunctions } from "./treasury/user-functions.ts";
 
 /** Returns every Move function that the network's transactions may call. */

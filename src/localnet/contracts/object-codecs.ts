@@ -1,7 +1,7 @@
 import { CoordinatorInnerModule, CoordinatorModule } from "@ika.xyz/sdk";
 import { TreasuryObject } from "../../protocol/treasury-objects.ts";
 import { Coin } from "../fullnode/object.ts";
-import type { ContentsCodec } from "../fullnode/object-json.ts";
+import type { ContentsCodec } from "../fullnode/object-proto.ts";
 import { coinTypeOf } from "../fullnode/sui-types.ts";
 import type { NetworkAddresses } from "./addresses.ts";
 import { coordinatorTypes } from "./coordinator/coordinator-state.ts";

@@ -13,7 +13,7 @@ import type { ExecutionState } from "../fullnode/execution-state.ts";
 import type { Ledger } from "../fullnode/ledger.ts";
 import { systemCommit } from "../fullnode/system-transaction.ts";
 import type { NetworkMpc } from "../mpc/engine.ts";
-import type { Keyring } from "../mpc/keyring.ts";
+import type { Keyring } from "../mpc/network-key.ts";
 
 /** Creates the controls. Each change is a system commit. */
 export function createChainControls(options: ChainControlsOptions): ChainControls {

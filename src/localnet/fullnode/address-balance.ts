@@ -1,6 +1,6 @@
 import { bcs } from "@mysten/sui/bcs";
 import { normalizeSuiAddress } from "@mysten/sui/utils";
-import { addressBytes } from "./address-bytes.ts";
+import { addressBytes } from "./bytes.ts";
 import { fieldParts } from "./dynamic-fields.ts";
 import type { ChainObject } from "./object.ts";
 import type { ObjectStore } from "./object-store.ts";

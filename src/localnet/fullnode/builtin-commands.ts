@@ -1,13 +1,10 @@
 import { bcs } from "@mysten/sui/bcs";
 import { concatBytes } from "@noble/hashes/utils.js";
 import { encodeUleb128 } from "../../protocol/bytes.ts";
-import { atArgument, longType } from "./command-arguments.ts";
 import { balanceOf, createCoin, setBalance, type WorkingObject } from "./execution-state.ts";
 import { ArgumentFailure, ArgumentFault, ExecutionError, FailureKind } from "./failures.ts";
-import type { Reference } from "./move-function.ts";
-import { type MoveValue, objectValue, plainValue } from "./move-value.ts";
-import type { Program } from "./program.ts";
-import { type Borrows, refuseGasByValue, useArgument } from "./slots.ts";
+import { type MoveValue, objectValue, plainValue, type Reference } from "./move-function.ts";
+import { atArgument, type Borrows, longType, type Program, refuseGasByValue, useArgument } from "./slots.ts";
 import { coinTypeOf } from "./sui-types.ts";
 import type { PtbArgument, PtbCommand } from "./transaction-data.ts";
 

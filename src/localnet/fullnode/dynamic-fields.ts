@@ -1,7 +1,6 @@
 import { concatBytes } from "@noble/hashes/utils.js";
 import { encodeUleb128 } from "../../protocol/bytes.ts";
-import { addressBytes, addressOfBytes, typeTagBytes } from "./address-bytes.ts";
-import { blake2b256, u64Bytes } from "./bytes.ts";
+import { addressBytes, addressOfBytes, blake2b256, typeTagBytes, u64Bytes } from "./bytes.ts";
 import type { ExecutionState, WorkingObject } from "./execution-state.ts";
 import { moveAbort } from "./failures.ts";
 import type { FieldInfo } from "./object.ts";

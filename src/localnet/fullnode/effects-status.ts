@@ -1,7 +1,7 @@
 import type { bcs } from "@mysten/sui/bcs";
 import type { GrpcTypes } from "@mysten/sui/grpc";
 import { ArgumentFault, FailureKind } from "./failures.ts";
-import type { CommandFailure } from "./program.ts";
+import type { CommandFailure } from "./slots.ts";
 
 /** Returns a failed execution in its sui.rpc.v2 form. */
 export function failureProto({ failure, command }: CommandFailure): GrpcTypes.ExecutionError {

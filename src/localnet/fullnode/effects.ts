@@ -8,7 +8,7 @@ import { failureBcs, failureProto } from "./effects-status.ts";
 import type { EmittedEvent, FundsChange } from "./execution-state.ts";
 import type { GasUsed } from "./gas.ts";
 import { type ChainObject, type Owner, ownerBcs, PACKAGE_TYPE } from "./object.ts";
-import type { CommandFailure } from "./program.ts";
+import type { CommandFailure } from "./slots.ts";
 import { balanceType } from "./sui-types.ts";
 
 /** One object that a transaction created, changed or deleted. */

@@ -1,8 +1,7 @@
 import { bcs } from "@mysten/sui/bcs";
 import type { GrpcTypes } from "@mysten/sui/grpc";
 import { concatBytes } from "@noble/hashes/utils.js";
-import { addressBytes } from "./address-bytes.ts";
-import { balanceChanges } from "./balance-changes.ts";
+import { addressBytes } from "./bytes.ts";
 import { buildEffects } from "./effects.ts";
 import {
   createExecutionState,
@@ -16,12 +15,10 @@ import { ExecutionError, FailureKind } from "./failures.ts";
 import { chargedGas, type GasUsed, gasUsed, netGas, storageCostOf } from "./gas.ts";
 import type { CheckedInputs } from "./input-checks.ts";
 import { runCommands } from "./interpreter.ts";
-import type { FunctionTable } from "./move-function.ts";
-import type { MoveValue } from "./move-value.ts";
+import type { FunctionTable, MoveValue } from "./move-function.ts";
 import { type ChainObject, coinBalance } from "./object.ts";
-import { CommandFailure, type Program } from "./program.ts";
-import { refuseLargeObjects, sealChanges } from "./seal-changes.ts";
-import type { Slot } from "./slots.ts";
+import { balanceChanges, refuseLargeObjects, sealChanges } from "./seal-changes.ts";
+import { CommandFailure, type Program, type Slot } from "./slots.ts";
 import { SUI_TYPE, withdrawalType } from "./sui-types.ts";
 import type { TransactionContent } from "./transaction-data.ts";
 

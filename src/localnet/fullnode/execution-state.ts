@@ -1,6 +1,5 @@
 import { fromBase58 } from "@mysten/sui/utils";
-import { addressOfBytes } from "./address-bytes.ts";
-import { blake2b256, u64Bytes } from "./bytes.ts";
+import { addressOfBytes, blake2b256, u64Bytes } from "./bytes.ts";
 import { ExecutionError, FailureKind } from "./failures.ts";
 import { LIMITS } from "./limits.ts";
 import { type ChainObject, Coin, type FieldInfo, type Owner } from "./object.ts";

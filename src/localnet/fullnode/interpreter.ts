@@ -1,10 +1,16 @@
 import { makeVector, mergeCoins, splitCoins, transferObjects } from "./builtin-commands.ts";
-import { atArgument, longType } from "./command-arguments.ts";
 import { ExecutionError, FailureKind } from "./failures.ts";
-import { lookUpFunction, type MoveFunction } from "./move-function.ts";
-import type { MoveValue } from "./move-value.ts";
-import { CommandFailure, type Program } from "./program.ts";
-import { type Borrows, refuseGasByValue, type Slot, useArgument } from "./slots.ts";
+import { lookUpFunction, type MoveFunction, type MoveValue } from "./move-function.ts";
+import {
+  atArgument,
+  type Borrows,
+  CommandFailure,
+  longType,
+  type Program,
+  refuseGasByValue,
+  type Slot,
+  useArgument,
+} from "./slots.ts";
 import type { PtbArgument, PtbCommand } from "./transaction-data.ts";
 
 /** Runs all commands in order and checks that no value stays unused. Throws CommandFailure. */

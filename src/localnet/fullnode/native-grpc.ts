@@ -8,12 +8,16 @@ import {
   type ServerHttp2Stream,
 } from "node:http2";
 import type { Socket } from "node:net";
-import type { WriteLog } from "../write-log.ts";
-import type { Answer, AnswerCall } from "./answer-call.ts";
+import type { WriteLog } from "../network.ts";
 import { RpcFailure } from "./failures.ts";
 import { decodeGrpcWebBody, encodeGrpcWebMessage, encodeStatusMessage } from "./grpc-web.ts";
-import { MAX_UNREAD_BYTES, type StreamingMethod } from "./streaming-method.ts";
-import { NoAnswer } from "./unary-method.ts";
+import {
+  type Answer,
+  type AnswerCall,
+  MAX_UNREAD_BYTES,
+  NoAnswer,
+  type StreamingMethod,
+} from "./node-methods.ts";
 
 /** Creates a server of gRPC calls, unary and server-streaming, over HTTP/2 connections that another server accepts. */
 export function createNativeServer(options: NativeServerOptions): NativeServer {

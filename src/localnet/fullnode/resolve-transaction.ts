@@ -1,6 +1,5 @@
 import { GrpcTypes } from "@mysten/sui/grpc";
 import { addressBalance } from "./address-balance.ts";
-import { expirationFromProto } from "./expiration-proto.ts";
 import { invalidInput, RpcFailure, Status } from "./failures.ts";
 import { REFERENCE_GAS_PRICE } from "./gas.ts";
 import { withdrawals } from "./input-checks.ts";
@@ -16,7 +15,7 @@ import type {
   PtbInput,
   TransactionContent,
 } from "./transaction-data.ts";
-import { commandsFromProto } from "./transaction-proto.ts";
+import { commandsFromProto, expirationFromProto } from "./transaction-proto.ts";
 
 const InputKind = GrpcTypes.Input_InputKind;
 

@@ -1,10 +1,12 @@
+import type { GrpcTypes } from "@mysten/sui/grpc";
 import type { ObjectChange } from "./effects.ts";
-import type { ExecutionState } from "./execution-state.ts";
+import type { ExecutionState, FundsChange } from "./execution-state.ts";
 import { ExecutionError, FailureKind } from "./failures.ts";
 import { storageCostOf } from "./gas.ts";
 import { LIMITS } from "./limits.ts";
-import { type Owner, PACKAGE_TYPE, sealObject } from "./object.ts";
-import { CommandFailure } from "./program.ts";
+import { type ChainObject, coinBalance, type Owner, PACKAGE_TYPE, sealObject } from "./object.ts";
+import { CommandFailure } from "./slots.ts";
+import { coinTypeOf } from "./sui-types.ts";
 
 /** Returns the changes of all objects that a transaction touched, except those that it created and deleted again. */
 export function sealChanges(state: ExecutionState, version: bigint, digest: string): ObjectChange[] {
@@ -56,5 +58,38 @@ export function refuseLargeObjects(state: ExecutionState, commandCount: number):
       },
     );
     throw new CommandFailure(failure, Math.max(0, commandCount - 1));
+  }
+}
+
+/**
+ * Returns the balance change of each address by coin type, over the coins that it owns and its balance outside of
+ * coins. Omits zero changes. Source: `derive_balance_changes_2` in `sui-types/src/balance_change.rs`.
+ */
+export function balanceChanges(
+  changes: readonly ObjectChange[],
+  funds: readonly FundsChange[],
+): GrpcTypes.BalanceChange[] {
+  const totals = new Map<string, { address: string; coinType: string; amount: bigint }>();
+  for (const { before, after } of changes) {
+    count(before, -1n);
+    count(after, 1n);
+  }
+  for (const { address, coinType, amount } of funds) add(address, coinType, amount);
+  return [...totals.values()]
+    .filter((total) => total.amount !== 0n)
+    .map(({ address, coinType, amount }) => ({ address, coinType, amount: amount.toString() }));
+
+  function count(object: ChainObject | undefined, sign: bigint): void {
+    if (object?.owner.kind !== "address") return;
+    const coinType = coinTypeOf(object.type);
+    if (coinType === undefined) return;
+    add(object.owner.address, coinType, sign * coinBalance(object.contents));
+  }
+
+  function add(address: string, coinType: string, amount: bigint): void {
+    const key = `${address} ${coinType}`;
+    const total = totals.get(key) ?? { address, coinType, amount: 0n };
+    total.amount += amount;
+    totals.set(key, total);
   }
 }

@@ -1,8 +1,7 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { WriteLog } from "../write-log.ts";
-import type { Answer, AnswerCall } from "./answer-call.ts";
+import type { WriteLog } from "../network.ts";
 import { RpcFailure, Status } from "./failures.ts";
 import {
   decodeGrpcWebBody,
@@ -13,8 +12,13 @@ import {
   grpcWebFormat,
 } from "./grpc-web.ts";
 import { createNativeServer, splitHttp2 } from "./native-grpc.ts";
-import { MAX_UNREAD_BYTES, type StreamingMethod } from "./streaming-method.ts";
-import { NoAnswer } from "./unary-method.ts";
+import {
+  type Answer,
+  type AnswerCall,
+  MAX_UNREAD_BYTES,
+  NoAnswer,
+  type StreamingMethod,
+} from "./node-methods.ts";
 
 /**
  * Serves unary and server-streaming calls on one port: as gRPC-web (binary and text) over HTTP/1.1, and as gRPC over

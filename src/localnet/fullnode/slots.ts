@@ -1,6 +1,7 @@
-import { ArgumentFailure, ArgumentFault } from "./failures.ts";
-import type { Reference } from "./move-function.ts";
-import type { MoveValue } from "./move-value.ts";
+import { normalizeStructTag } from "@mysten/sui/utils";
+import type { ExecutionState } from "./execution-state.ts";
+import { ArgumentFailure, ArgumentFault, ExecutionError, FailureKind } from "./failures.ts";
+import type { FunctionTable, MoveValue, Reference } from "./move-function.ts";
 import type { PtbArgument } from "./transaction-data.ts";
 
 export interface Slots {
@@ -71,4 +72,50 @@ function slotOf(slots: Slots, argument: PtbArgument): Slot {
 
 function missing(fault: number): never {
   throw new ArgumentFailure(fault);
+}
+
+/** The environment of a transaction's commands. */
+export interface Program {
+  readonly state: ExecutionState;
+  readonly functions: FunctionTable;
+  readonly sender: string;
+  readonly epoch: bigint;
+  readonly slots: Slots;
+}
+
+/** Thrown when a command fails, with the failure and the index of the command. */
+export class CommandFailure extends Error {
+  readonly failure: ExecutionError;
+  readonly command: number;
+
+  constructor(failure: ExecutionError, command: number) {
+    super(failure.message);
+    this.name = "CommandFailure";
+    this.failure = failure;
+    this.command = command;
+  }
+}
+
+/** Runs `work` for one argument of a command. An ArgumentFailure becomes a command argument error of that argument. */
+export function atArgument<T>(argument: number, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (!(error instanceof ArgumentFailure)) throw error;
+    const message = `Invalid command argument at ${argument}. ${error.message}`;
+    throw new ExecutionError(FailureKind.COMMAND_ARGUMENT_ERROR, message, {
+      kind: "argument",
+      argument,
+      fault: error.fault,
+    });
+  }
+}
+
+/** Normalizes a type argument to long addresses. Throws a type argument error if it is malformed. */
+export function longType(type: string): string {
+  try {
+    return type.includes("::") ? normalizeStructTag(type) : type;
+  } catch {
+    throw new ExecutionError(FailureKind.TYPE_ARGUMENT_ERROR, `invalid type argument ${type.slice(0, 200)}`);
+  }
 }

@@ -1,13 +1,13 @@
 import { toBase58 } from "@mysten/sui/utils";
 import { utf8ToBytes } from "@noble/hashes/utils.js";
-import { balanceChanges } from "./balance-changes.ts";
+import { Accumulator, accumulatorParts, addressBalance, ROOT_ID } from "./address-balance.ts";
 import { blake2b256 } from "./bytes.ts";
 import type { Commit } from "./commit.ts";
 import { buildEffects } from "./effects.ts";
 import { encodeExecuted, executedTransaction } from "./executed-transaction.ts";
-import { createExecutionState, type ExecutionState } from "./execution-state.ts";
+import { createExecutionState, type ExecutionState, type FundsChange } from "./execution-state.ts";
 import type { Ledger, LedgerTime } from "./ledger.ts";
-import { sealChanges } from "./seal-changes.ts";
+import { balanceChanges, sealChanges } from "./seal-changes.ts";
 
 /**
  * Creates a commit of the network itself, without signature and gas. `name` must be unique forever, because the digest
@@ -61,3 +61,38 @@ export function systemCommit(
 
 /** The sender of the network's own transactions. */
 const SYSTEM_SENDER = `0x${"0".repeat(64)}`;
+
+/**
+ * Adds a settlement to a commit that changes address balances, as at the end of a consensus commit on Sui: a system
+ * transaction in the same checkpoint, which alone writes the accumulators and deletes an empty one. Sui settles in
+ * several transactions; here one does. Source: `sui-core/src/accumulators/design_docs/write_path.md`.
+ */
+export function withSettlement(
+  ledger: Pick<Ledger, "objects">,
+  time: LedgerTime,
+  commit: Commit,
+  funds: readonly FundsChange[],
+): Commit {
+  if (funds.length === 0) return commit;
+  const name = `settlement/${commit.digest}`;
+  const { digest, executed, written, deleted } = systemCommit(ledger, time, name, [ROOT_ID], (state) => {
+    for (const { address, coinType, amount } of funds) {
+      const balance = addressBalance(ledger.objects.get, address, coinType) + amount;
+      if (balance < 0n) throw new Error(`the address balance of ${address} would be ${balance}`);
+      const parts = accumulatorParts(address, coinType, balance);
+      const accumulator = state.find(parts.id);
+      if (accumulator === undefined) state.create({ ...parts, owner: { kind: "object", parentId: ROOT_ID } });
+      else if (balance === 0n) state.remove(accumulator);
+      else
+        state.update(accumulator, Accumulator, (value) => {
+          value.value = String(balance);
+        });
+    }
+  });
+  return {
+    ...commit,
+    written: [...commit.written, ...written],
+    deleted: [...commit.deleted, ...deleted],
+    settlement: { digest, executed },
+  };
+}

@@ -1,8 +1,7 @@
 import type { Worker } from "node:worker_threads";
 import { startThread } from "../../threads/start-thread.ts";
-import type { MpcOutcome, NetworkMpc } from "./engine.ts";
+import type { MpcAnswer, MpcJob, MpcOutcome, MpcWorkerData, NetworkMpc } from "./engine.ts";
 import { reconfigurationOutput } from "./reconfiguration-output.ts";
-import type { MpcAnswer, MpcJob, MpcWorkerData } from "./worker-protocol.ts";
 
 /**
  * Starts the network's half of the protocol on a worker thread. Resolves when the thread runs.

@@ -9,6 +9,8 @@ import {
   type CurveArithmetic,
   encodePoint,
   pointBytes,
+  readPoint,
+  readScalar,
   scalarJson,
   scale,
   scaleBase,
@@ -19,10 +21,10 @@ import {
   type UserDkgMessage,
 } from "../../protocol/proofs/dkg-transcripts.ts";
 import { decodeEncryptedShare, verifyEncryptedShare } from "../../protocol/proofs/encrypted-share.ts";
-import { verifyFischlinHashes } from "../../protocol/proofs/fischlin.ts";
+import { FISCHLIN_REPETITIONS, verifyFischlinHashes } from "../../protocol/proofs/fischlin.ts";
+import { openVersion0, readUint128 } from "../../protocol/proofs/message-parts.ts";
 import { rejectUnless } from "../../protocol/proofs/rejected-input.ts";
 import { encodeUserPublicOutput } from "../../protocol/proofs/user-public-output.ts";
-import { decodeUserDkgMessage } from "./dkg-message.ts";
 import type { NetworkDkgInput } from "./engine.ts";
 import type { CurveNetworkKey } from "./network-key.ts";
 
@@ -83,4 +85,18 @@ function verifyShareProof(curve: CurveArithmetic, sessionId: Uint8Array, message
     const expected = mask.add(scale(curve, message.publicShare, challenge));
     rejectUnless(scaleBase(curve, response).equals(expected), "DKG proof: equation does not hold");
   }
+}
+
+/** Decodes a versioned user DKG message. Throws RejectedInput if it is malformed. */
+export function decodeUserDkgMessage(curve: CurveArithmetic, bytes: Uint8Array): UserDkgMessage {
+  const reader = openVersion0(bytes, "user DKG message");
+  const times = <T>(read: () => T): T[] => Array.from({ length: FISCHLIN_REPETITIONS }, read);
+  const message = {
+    masks: times(() => readPoint(curve, reader, "DKG proof's mask")),
+    responses: times(() => readScalar(curve, reader, "DKG proof's response")),
+    challenges: times(() => readUint128(reader)),
+    publicShare: readPoint(curve, reader, "user's public key share"),
+  };
+  reader.end();
+  return message;
 }

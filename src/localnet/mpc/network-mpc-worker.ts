@@ -1,7 +1,7 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { lowerPriority } from "../../threads/lower-priority.ts";
+import type { MpcAnswer, MpcJob, MpcWorkerData } from "./engine.ts";
 import { type NetworkParty, networkParty } from "./network-party.ts";
-import type { MpcAnswer, MpcJob, MpcWorkerData } from "./worker-protocol.ts";
 
 /** The worker's entry. It answers each message with one message. */
 lowerPriority();

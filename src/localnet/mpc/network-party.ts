@@ -3,16 +3,15 @@ import {
   type NetworkKeyShares,
 } from "../../protocol/parameters/network-key-output.ts";
 import { pointBytes } from "../../protocol/proofs/curve.ts";
-import { rejectionReason } from "../../protocol/proofs/rejected-input.ts";
+import { RejectedInput, rejectionReason } from "../../protocol/proofs/rejected-input.ts";
 import { runDkg } from "./dkg.ts";
 import { openDWalletOutput } from "./dwallet-output.ts";
 import type { MpcOutcome, NetworkDkgInput, NetworkPresignInput, NetworkSignInput } from "./engine.ts";
+import { tableSource } from "./fixed-base.ts";
 import { type CurveNetworkKey, networkKey } from "./network-key.ts";
 import { makePresign, openPresign } from "./presign.ts";
-import { signEcdsa } from "./sign-ecdsa.ts";
-import { signSchnorr } from "./sign-schnorr.ts";
-import { type SignatureScheme, signatureScheme } from "./signature-scheme.ts";
-import { tableSource } from "./table-cache.ts";
+import { type EcdsaHash, signEcdsa } from "./sign-ecdsa.ts";
+import { type SchnorrScheme, signSchnorr } from "./sign-schnorr.ts";
 
 /**
  * Plays all parties of the network with keys derived from a 32-byte seed. Derives a curve's key at its first use.
@@ -89,3 +88,39 @@ function outcome(run: () => Uint8Array): MpcOutcome {
     return { kind: "rejected", reason };
   }
 }
+
+/**
+ * Returns the scheme of the chain's integers: algorithms are numbered per curve, hashes per algorithm. Without a hash,
+ * as for a presign, uses the algorithm's first hash. Rejects a combination that the network does not support.
+ */
+export function signatureScheme(
+  curve: number,
+  signatureAlgorithm: number,
+  hashScheme: number | undefined,
+): SignatureScheme {
+  const scheme = SCHEMES[curve]?.[signatureAlgorithm]?.[hashScheme ?? 0];
+  if (scheme === undefined) {
+    const hash = hashScheme === undefined ? "" : `, hash ${hashScheme}`;
+    throw new RejectedInput(`curve ${curve} does not support algorithm ${signatureAlgorithm}${hash}`);
+  }
+  return scheme;
+}
+
+/** The scheme of a curve's algorithm: its family, and the name of the hash in its transcripts. */
+export type SignatureScheme =
+  | { readonly family: "ecdsa"; readonly hash: EcdsaHash }
+  | { readonly family: "schnorr"; readonly name: SchnorrScheme; readonly hash: string };
+
+const SCHEMES: readonly (readonly (readonly SignatureScheme[])[])[] = [
+  [
+    [
+      { family: "ecdsa", hash: "KECCAK256" },
+      { family: "ecdsa", hash: "SHA256" },
+      { family: "ecdsa", hash: "DoubleSHA256" },
+    ],
+    [{ family: "schnorr", name: "Taproot", hash: "SHA256" }],
+  ],
+  [[{ family: "ecdsa", hash: "SHA256" }]],
+  [[{ family: "schnorr", name: "EdDSA", hash: "SHA512" }]],
+  [[{ family: "schnorr", name: "Schnorrkel", hash: "Merlin" }]],
+];

@@ -7,11 +7,15 @@ import { CoordinatorInnerModule } from "@ika.xyz/sdk";
 import { SuiGrpcClient } from "@mysten/sui/grpc";
 import { Transaction } from "@mysten/sui/transactions";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { compact, durableHistory } from "../../../src/localnet/durable-ledger.ts";
+import {
+  compact,
+  durableHistory,
+  openJournal,
+  replaceJournal,
+} from "../../../src/localnet/durable-ledger.ts";
 import { type Commit, decodeCommit, encodeCommit } from "../../../src/localnet/fullnode/commit.ts";
 import { createLedger } from "../../../src/localnet/fullnode/ledger.ts";
 import type { ChainObject } from "../../../src/localnet/fullnode/object.ts";
-import { openJournal, replaceJournal } from "../../../src/localnet/journal.ts";
 import { startLocalnet } from "../../../src/localnet/localnet.ts";
 import type { NetworkMpc } from "../../../src/localnet/mpc/engine.ts";
 import { createCheapMpc } from "../../unit/localnet/cheap-mpc.ts";

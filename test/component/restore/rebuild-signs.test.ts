@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import type { PastTransaction } from "../../../src/chain/restore/transaction-history.ts";
 import { createLocalSignals } from "../../../src/coordination/local-signals.ts";
 import { createSignRebuilder } from "../../../src/restore/rebuild-signs.ts";
-import { emptyRequests } from "../../../src/signing/empty-requests.ts";
+import { emptyRequests } from "../../../src/signing/retention-loop.ts";
 import { createSignOperation } from "../../../src/signing/sign-operation.ts";
 import type { Database } from "../../../src/store/database.ts";
 import { signRequested } from "../../support/chain-bytes.ts";

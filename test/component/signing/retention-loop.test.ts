@@ -4,8 +4,12 @@ import { createLocalSignals } from "../../../src/coordination/local-signals.ts";
 import { verifyLedger } from "../../../src/ledger/verify-ledger.ts";
 import { systemClock } from "../../../src/lifecycle/clock.ts";
 import { createSharedMetrics } from "../../../src/observe/shared-metrics.ts";
-import { deleteLapsedReservations, emptyRequests } from "../../../src/signing/empty-requests.ts";
-import { createRetentionLoop, RETENTION_BATCH_COUNT } from "../../../src/signing/retention-loop.ts";
+import {
+  createRetentionLoop,
+  deleteLapsedReservations,
+  emptyRequests,
+  RETENTION_BATCH_COUNT,
+} from "../../../src/signing/retention-loop.ts";
 import type { Database } from "../../../src/store/database.ts";
 import { createMetrics } from "../../../src/telemetry/metrics.ts";
 import { DATABASE_TIMEOUT_MS, openTestDatabase, silentLog } from "../../support/database.ts";

@@ -7,7 +7,7 @@ import {
   type WatchSignResponse,
   WatchSignResponseSchema,
 } from "../../../gen/client/tss/v1/signing_pb.ts";
-import { followSignRequest } from "../../../src/console/api/follow-sign-request.ts";
+import { followSignRequest } from "../../../src/console/api/use-sign-requests.ts";
 
 const message = (cursor: string, status?: Status): WatchSignResponse =>
   create(WatchSignResponseSchema, { cursor, ...(status !== undefined && { signRequest: { status } }) });

@@ -1,10 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { roleOfKey } from "../../../src/console/api/role-of-key.ts";
+import { roleOfKey } from "../../../src/console/api/session.ts";
 import { formatDuration } from "../../../src/console/format/duration.ts";
-import { explorerUrl } from "../../../src/console/format/explorer.ts";
 import { formatCoin, formatMoney, formatMoneyChange, parseMoney } from "../../../src/console/format/money.ts";
-import { shortId } from "../../../src/console/format/short-id.ts";
+import { explorerUrl, shortId } from "../../../src/console/format/text.ts";
 
 describe("money", () => {
   it("is shown in dollars with two to six decimals and grouped digits", () => {

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { openJournal, replaceJournal } from "../../../src/localnet/journal.ts";
+import { openJournal, replaceJournal } from "../../../src/localnet/durable-ledger.ts";
 
 let directory: string;
 let path: string;

@@ -13,13 +13,13 @@ export interface Explained {
 /** The mutants that no test can kill, by file. */
 export const EXPLAINED: readonly Explained[] = [
   {
-    file: "src/signing/empty-requests.ts",
+    file: "src/signing/retention-loop.ts",
     at: "ORDER BY r.updated_at LIMIT ${maxCount} FOR UPDATE SKIP LOCKED",
     replacement: "",
     because: "replicas that empty the same rows write the same",
   },
   {
-    file: "src/signing/empty-requests.ts",
+    file: "src/signing/retention-loop.ts",
     at: "  ORDER BY updated_at LIMIT ${maxCount} FOR UPDATE SKIP LOCKED",
     replacement: "",
     because: "a row that two replicas delete is deleted once",

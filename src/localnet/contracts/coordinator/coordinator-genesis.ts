@@ -5,7 +5,7 @@ import { GENESIS_SHARED, type GenesisObject, type GenesisOptions } from "../gene
 import { coordinatorTypes } from "./coordinator-state.ts";
 import { genesisNetworkKeysTableId, networkKeyObjects, newKeyOutputs } from "./network-keys.ts";
 import { Protocol } from "./payment.ts";
-import { SUPPORTED_ALGORITHMS, SUPPORTED_CURVES } from "./supported-algorithms.ts";
+import { SUPPORTED_ALGORITHMS, SUPPORTED_CURVES } from "./support.ts";
 
 /** Returns the coordinator, its inner state and the network encryption key with its DKG output. */
 export function coordinatorGenesis(options: GenesisOptions): GenesisObject[] {

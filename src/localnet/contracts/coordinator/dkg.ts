@@ -9,11 +9,12 @@ import {
   type MoveFunction,
   moveFunction,
   moveId,
+  objectValue,
   owned,
+  plainValue,
   struct,
   u32,
 } from "../../fullnode/move-function.ts";
-import { objectValue, plainValue } from "../../fullnode/move-value.ts";
 import { ID_TYPE, MOVE_STDLIB, SUI_TYPE } from "../../fullnode/sui-types.ts";
 import type { NetworkAddresses } from "../addresses.ts";
 import { abortInner } from "./aborts.ts";

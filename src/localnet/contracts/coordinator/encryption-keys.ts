@@ -10,9 +10,9 @@ import {
   bytes,
   type MoveFunction,
   moveFunction,
+  plainValue,
   u32,
 } from "../../fullnode/move-function.ts";
-import { plainValue } from "../../fullnode/move-value.ts";
 import { ID_TYPE } from "../../fullnode/sui-types.ts";
 import type { NetworkAddresses } from "../addresses.ts";
 import { abortInner } from "./aborts.ts";

@@ -7,7 +7,7 @@ import type { ObjectStore } from "../../fullnode/object-store.ts";
 import { genesisId, type NetworkAddresses } from "../addresses.ts";
 import type { GenesisObject, NetworkKeyOutputs } from "../genesis-object.ts";
 import { coordinatorTypes, NetworkEncryptionKeyStruct, updateInner } from "./coordinator-state.ts";
-import { SUPPORTED_CURVES } from "./supported-algorithms.ts";
+import { SUPPORTED_CURVES } from "./support.ts";
 
 /** The network stores outputs in chunks of this size. */
 const CHUNK_BYTES = 5 * 1024;

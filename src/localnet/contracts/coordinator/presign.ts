@@ -9,10 +9,11 @@ import {
   type MoveFunction,
   moveFunction,
   moveId,
+  objectValue,
   owned,
+  plainValue,
   u32,
 } from "../../fullnode/move-function.ts";
-import { objectValue, plainValue } from "../../fullnode/move-value.ts";
 import { SUI_TYPE } from "../../fullnode/sui-types.ts";
 import type { NetworkAddresses } from "../addresses.ts";
 import { abortInner } from "./aborts.ts";

@@ -7,8 +7,9 @@ import {
   type MoveFunction,
   moveFunction,
   moveId,
+  objectValue,
+  plainValue,
 } from "../../fullnode/move-function.ts";
-import { objectValue, plainValue } from "../../fullnode/move-value.ts";
 import { COORDINATOR_VERSION, type NetworkAddresses } from "../addresses.ts";
 import { coordinatorTypes, readInner } from "./coordinator-state.ts";
 import { registerSessionIdentifier } from "./sessions.ts";

@@ -10,10 +10,10 @@ import {
   type MoveFunction,
   moveFunction,
   owned,
+  plainValue,
   struct,
   u32,
 } from "../../fullnode/move-function.ts";
-import { plainValue } from "../../fullnode/move-value.ts";
 import { ID_TYPE, SUI_TYPE } from "../../fullnode/sui-types.ts";
 import type { NetworkAddresses } from "../addresses.ts";
 import { abortInner } from "./aborts.ts";

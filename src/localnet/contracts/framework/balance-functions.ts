@@ -12,13 +12,15 @@ import {
   type MoveCallContext,
   type MoveFunction,
   type MoveParameter,
+  type MoveValue,
   moveFunction,
+  objectValue,
   owned,
+  plainValue,
   type Reference,
   struct,
   u64,
 } from "../../fullnode/move-function.ts";
-import { type MoveValue, objectValue, plainValue } from "../../fullnode/move-value.ts";
 import { balanceType, coinObjectType, SUI_FRAMEWORK, withdrawalType } from "../../fullnode/sui-types.ts";
 
 /**

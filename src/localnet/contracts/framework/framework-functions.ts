@@ -7,10 +7,11 @@ import {
   borrowedMut,
   type MoveFunction,
   moveFunction,
+  objectValue,
   owned,
+  plainValue,
   u64,
 } from "../../fullnode/move-function.ts";
-import { objectValue, plainValue } from "../../fullnode/move-value.ts";
 import { coinObjectType, MOVE_STDLIB, SUI_FRAMEWORK } from "../../fullnode/sui-types.ts";
 
 /** Returns the framework calls that wallets and the Ika SDK put into transactions. */

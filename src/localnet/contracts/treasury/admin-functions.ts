@@ -4,8 +4,7 @@ import { address, bool, type MoveFunction, moveId, u8, u32, u64 } from "../../fu
 import { coinObjectType, SUI_COIN_TYPE } from "../../fullnode/sui-types.ts";
 import type { NetworkAddresses } from "../addresses.ts";
 import { addOperator, renewOperator, revokeOperator } from "./operators.ts";
-import { offerAdmin, setRoles, withdrawAdminOffer } from "./roles.ts";
-import { setPaused } from "./set-paused.ts";
+import { offerAdmin, setPaused, setRoles, withdrawAdminOffer } from "./roles.ts";
 import { abortTreasury } from "./treasury-aborts.ts";
 import { adminFunction } from "./treasury-call.ts";
 import { emitTreasury } from "./treasury-events.ts";

@@ -4,6 +4,7 @@ import type { NetworkAddresses } from "../addresses.ts";
 import { coordinatorTypes } from "../coordinator/coordinator-state.ts";
 import {
   forgetAnnounced,
+  handOver,
   heldDWallet,
   keepDWallet,
   keepPresign,
@@ -11,7 +12,6 @@ import {
   takePresign,
   updateDWallet,
 } from "./custody.ts";
-import { handOver } from "./hand-over.ts";
 import { abortTreasury } from "./treasury-aborts.ts";
 import { adminFunction, type TreasuryCall } from "./treasury-call.ts";
 import { emitTreasury } from "./treasury-events.ts";

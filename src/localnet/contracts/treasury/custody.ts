@@ -148,3 +148,9 @@ function addRecord(
   const type = treasuryType(call.addresses, "custody::DWallet");
   addField(call.state, table, idName(dwalletId), type, TreasuryDWallet.serialize(fields).toBytes());
 }
+
+/** Runs `transfer::public_transfer`. */
+export function handOver(object: WorkingObject, recipient: string): void {
+  object.owner = { kind: "address", address: recipient };
+  object.mutated = true;
+}

@@ -8,13 +8,12 @@ import {
   moveFunction,
   moveId,
   owned,
+  plainValue,
 } from "../../fullnode/move-function.ts";
-import { plainValue } from "../../fullnode/move-value.ts";
 import { coinObjectType, SUI_COIN_TYPE } from "../../fullnode/sui-types.ts";
 import type { NetworkAddresses } from "../addresses.ts";
 import { hasDWallet, hasPresign } from "./custody.ts";
-import { acceptAdmin, assertAdmin, assertPauser, recoverAdmin } from "./roles.ts";
-import { setPaused } from "./set-paused.ts";
+import { acceptAdmin, assertAdmin, assertPauser, recoverAdmin, setPaused } from "./roles.ts";
 import { abortTreasury } from "./treasury-aborts.ts";
 import { type TreasuryCall, treasuryFunction } from "./treasury-call.ts";
 import { emitTreasury } from "./treasury-events.ts";

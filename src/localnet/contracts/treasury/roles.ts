@@ -65,3 +65,11 @@ function setOffer(call: TreasuryCall, to: string, fromEpoch: bigint, isRecovery:
   });
   emitTreasury(call, "roles::AdminOffered", offer);
 }
+
+/** Stops or resumes all payments. */
+export function setPaused(call: TreasuryCall, paused: boolean): void {
+  updateTreasury(call, (value) => {
+    value.paused = paused;
+  });
+  emitTreasury(call, "treasury::PauseSet", { paused, by: call.sender });
+}

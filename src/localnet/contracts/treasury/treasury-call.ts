@@ -4,9 +4,9 @@ import {
   borrowedMut,
   type MoveFunction,
   type MoveParameter,
+  type MoveValue,
   moveFunction,
 } from "../../fullnode/move-function.ts";
-import type { MoveValue } from "../../fullnode/move-value.ts";
 import type { NetworkAddresses } from "../addresses.ts";
 import { assertAdmin } from "./roles.ts";
 import { assertVersion, treasuryType } from "./treasury-state.ts";

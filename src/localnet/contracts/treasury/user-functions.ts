@@ -1,17 +1,18 @@
-import type { TreasuryConsent } from "../../../protocol/treasury-consent.ts";
+import { Ed25519PublicKey } from "@mysten/sui/keypairs/ed25519";
+import { type TreasuryConsent, treasuryConsentBytes } from "../../../protocol/treasury-consent.ts";
 import { address, bytes, type MoveFunction, moveId, u64 } from "../../fullnode/move-function.ts";
 import type { NetworkAddresses } from "../addresses.ts";
-import { isSignedByOwner } from "./consent.ts";
+import { verifyEd25519WithNode } from "../coordinator/verify-ed25519-with-node.ts";
 import {
   assertDWallet,
   consentsUsed,
   countConsent,
   forgetAnnounced,
+  handOver,
   heldDWallet,
   takeDWallet,
   updateDWallet,
 } from "./custody.ts";
-import { handOver } from "./hand-over.ts";
 import { abortTreasury } from "./treasury-aborts.ts";
 import { type TreasuryCall, treasuryFunction } from "./treasury-call.ts";
 import { emitTreasury } from "./treasury-events.ts";
@@ -64,3 +65,17 @@ function useConsent(
   const { owner } = heldDWallet(call, dwalletId);
   if (!isSignedByOwner(consent, owner, publicKey, signature)) abortTreasury(call, at, "custody:BadConsent");
 }
+
+/** Returns whether this is the owner's Ed25519 signature of the consent. */
+export function isSignedByOwner(
+  consent: TreasuryConsent,
+  owner: string,
+  publicKey: Uint8Array,
+  signature: Uint8Array,
+): boolean {
+  if (publicKey.length !== ED25519_PUBLIC_KEY_BYTES) return false;
+  if (new Ed25519PublicKey(publicKey).toSuiAddress() !== owner) return false;
+  return verifyEd25519WithNode(publicKey, treasuryConsentBytes(consent), signature);
+}
+
+const ED25519_PUBLIC_KEY_BYTES = 32;

@@ -6,14 +6,14 @@ import { congestedObjects, RpcFailure, Status } from "../failures.ts";
 import { checkInputs, checkTransactionSize } from "../input-checks.ts";
 import type { Ledger } from "../ledger.ts";
 import type { FunctionTable } from "../move-function.ts";
+import { type UnaryMethod, unary } from "../node-methods.ts";
 import { applyReadMask } from "../read-mask.ts";
 import { resolveInputs } from "../resolve-transaction.ts";
-import { withSettlement } from "../settlement.ts";
 import { checkSignatures } from "../signatures.ts";
 import { simulate } from "../simulate.ts";
+import { withSettlement } from "../system-transaction.ts";
 import { decodeTransaction } from "../transaction-data.ts";
 import { transactionProto } from "../transaction-proto.ts";
-import { type UnaryMethod, unary } from "../unary-method.ts";
 
 /**
  * Implements `sui.rpc.v2.TransactionExecutionService`: executes a signed transaction, or simulates one. Calls

@@ -1,14 +1,13 @@
 import { GrpcTypes } from "@mysten/sui/grpc";
-import { checkpointProto } from "../checkpoint-proto.ts";
-import { decodeExecuted } from "../executed-transaction.ts";
-import { timestampProto } from "../expiration-proto.ts";
+import { checkpointProto, decodeExecuted } from "../executed-transaction.ts";
 import { RpcFailure, Status } from "../failures.ts";
 import { REFERENCE_GAS_PRICE } from "../gas.ts";
 import type { Ledger, LedgerTransaction } from "../ledger.ts";
-import type { ProjectObject } from "../project-object.ts";
+import { type UnaryMethod, unary } from "../node-methods.ts";
+import type { ProjectObject } from "../object-proto.ts";
 import { applyReadMask } from "../read-mask.ts";
 import { parseAddress } from "../sui-types.ts";
-import { type UnaryMethod, unary } from "../unary-method.ts";
+import { timestampProto } from "../transaction-proto.ts";
 
 /**
  * Implements `sui.rpc.v2.LedgerService`: objects, transactions, checkpoints and the epoch. `keptCheckpoints` is the

@@ -2,9 +2,9 @@ import { TypeTagSerializer } from "@mysten/sui/bcs";
 import { GrpcTypes } from "@mysten/sui/grpc";
 import { RpcFailure, Status } from "../failures.ts";
 import { type FunctionTable, lookUpFunction, type MoveFunction, type Reference } from "../move-function.ts";
+import { type UnaryMethod, unary } from "../node-methods.ts";
 import type { ObjectStore } from "../object-store.ts";
 import { parseAddress } from "../sui-types.ts";
-import { type UnaryMethod, unary } from "../unary-method.ts";
 
 /** Implements `sui.rpc.v2.MovePackageService`: the signatures of the functions that this node executes. */
 export function movePackageService(

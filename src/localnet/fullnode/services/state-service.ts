@@ -2,9 +2,10 @@ import { GrpcTypes } from "@mysten/sui/grpc";
 import { addressBalance, addressBalances } from "../address-balance.ts";
 import { RpcFailure, Status } from "../failures.ts";
 import type { Ledger } from "../ledger.ts";
+import { type UnaryMethod, unary } from "../node-methods.ts";
 import { type ChainObject, coinBalance } from "../object.ts";
+import type { ProjectObject } from "../object-proto.ts";
 import { pageOf } from "../paging.ts";
-import type { ProjectObject } from "../project-object.ts";
 import { applyReadMask } from "../read-mask.ts";
 import {
   coinObjectType,
@@ -14,7 +15,6 @@ import {
   SUI_FRAMEWORK,
   SUI_TYPE,
 } from "../sui-types.ts";
-import { type UnaryMethod, unary } from "../unary-method.ts";
 
 /**
  * Implements `sui.rpc.v2.StateService`: the objects and balances of an address, and the dynamic fields of an object.

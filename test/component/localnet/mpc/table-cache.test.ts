@@ -2,8 +2,7 @@ import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { fixedBaseFactors } from "../../../../src/localnet/mpc/fixed-base.ts";
-import { tableSource } from "../../../../src/localnet/mpc/table-cache.ts";
+import { fixedBaseFactors, tableSource } from "../../../../src/localnet/mpc/fixed-base.ts";
 import { classGroupOfCurve } from "../../../../src/protocol/class-groups/class-group.ts";
 import { powerForm } from "../../../../src/protocol/class-groups/exponentiation.ts";
 import { composeForms } from "../../../../src/protocol/class-groups/forms.ts";

@@ -8,7 +8,7 @@ import {
   type EmittedEvent,
   type ExecutionState,
 } from "../../../../src/localnet/fullnode/execution-state.ts";
-import type { MoveValue } from "../../../../src/localnet/fullnode/move-value.ts";
+import type { MoveValue } from "../../../../src/localnet/fullnode/move-function.ts";
 import { createObjectStore } from "../../../../src/localnet/fullnode/object-store.ts";
 import { sealChanges } from "../../../../src/localnet/fullnode/seal-changes.ts";
 import { genesisCommit } from "../../../../src/localnet/genesis.ts";

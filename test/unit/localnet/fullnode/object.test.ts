@@ -8,7 +8,7 @@ import {
 } from "@mysten/sui/utils";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { addressBytes, addressOfBytes } from "../../../../src/localnet/fullnode/address-bytes.ts";
+import { addressBytes, addressOfBytes } from "../../../../src/localnet/fullnode/bytes.ts";
 import { bytesName, fieldId, idName, u64Name } from "../../../../src/localnet/fullnode/dynamic-fields.ts";
 import {
   Coin,

@@ -1,0 +1,165 @@
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import type { JSX } from "preact";
+import { useState } from "preact/hooks";
+import { type ApiKey, ApiKey_Scope as Scope } from "../../../gen/client/tss/v1/admin_pb.ts";
+import { useSession } from "../api/session.ts";
+import { useIdempotencyKey } from "../api/use-call.ts";
+import { addressesFault, addressesIn, nameFault } from "../format/input-faults.ts";
+import { ActionDialog } from "../ui/dialog.tsx";
+import { SelectField, TextField } from "../ui/field.tsx";
+import { Time } from "../ui/time.tsx";
+
+export function CreateApiKeyDialog({ projectId, onClose, onCreated }: CreateApiKeyDialogProps): JSX.Element {
+  const { admin } = useSession();
+  const [name, setName] = useState("");
+  const [scopes, setScopes] = useState<readonly Scope[]>(SCOPES.map(([scope]) => scope));
+  const [addresses, setAddresses] = useState("");
+  const [expiry, setExpiry] = useState("never");
+  const headers = useIdempotencyKey([name, scopes.join(), addresses, expiry]);
+  const toggle = (scope: Scope): void =>
+    setScopes(scopes.includes(scope) ? scopes.filter((each) => each !== scope) : [...scopes, scope]);
+  return (
+    <ActionDialog
+      title="Create a key"
+      action="Create"
+      isReady={
+        name.trim() !== "" &&
+        nameFault(name) === undefined &&
+        scopes.length > 0 &&
+        addressesFault(addresses) === undefined
+      }
+      onClose={onClose}
+      onAct={async () => {
+        const expireMs = expiryOf(expiry, Date.now());
+        const reply = await admin.createApiKey(
+          {
+            ...{ projectId, name: name.trim(), scopes: [...scopes] },
+            allowedAddresses: [...addressesIn(addresses)],
+            ...(expireMs !== undefined && { expireTime: timestampFromMs(expireMs) }),
+          },
+          { headers },
+        );
+        onCreated(reply.plaintext);
+      }}
+    >
+      <TextField label="Name" value={name} onInput={setName} fault={nameFault(name)} required autofocus />
+      <fieldset class="field">
+        <legend>Scopes</legend>
+        {SCOPES.map(([scope, title]) => (
+          <label key={scope} class="check">
+            <input type="checkbox" checked={scopes.includes(scope)} onChange={() => toggle(scope)} /> {title}
+          </label>
+        ))}
+        <p class="field-fault" role="status">
+          {scopes.length === 0 && "A key needs at least one scope."}
+        </p>
+      </fieldset>
+      <TextField
+        label="Allowed addresses"
+        value={addresses}
+        onInput={setAddresses}
+        fault={addressesFault(addresses)}
+        hint="IP addresses and CIDR blocks, separated by commas. Empty allows every address."
+      />
+      <SelectField label="Expires" options={EXPIRIES} value={expiry} onSelect={setExpiry} />
+    </ActionDialog>
+  );
+}
+
+interface CreateApiKeyDialogProps {
+  readonly projectId: string;
+  onClose(): void;
+  /** Called with the plaintext key; empty if an earlier reply had it. */
+  onCreated(plaintext: string): void;
+}
+
+const SCOPES: readonly (readonly [Scope, string])[] = [
+  [Scope.onboard, "onboard: encryption keys and dWallets"],
+  [Scope.sign, "sign: signatures"],
+  [Scope.read, "read: dWallets and sign requests"],
+  [Scope.billing, "billing: balance, prices and ledger"],
+];
+
+/** Replaces a key with a new one. The old key stays valid during the overlap. */
+export function RotateApiKeyDialog({ apiKey, onClose, onRotated }: RotateApiKeyDialogProps): JSX.Element {
+  const { admin } = useSession();
+  const [overlap, setOverlap] = useState("86400");
+  const headers = useIdempotencyKey([apiKey.apiKeyId, overlap]);
+  return (
+    <ActionDialog
+      title={`Rotate the key “${apiKey.name}”`}
+      action="Rotate the key"
+      onClose={onClose}
+      onAct={async () => {
+        const { plaintext } = await admin.rotateApiKey(
+          { apiKeyId: apiKey.apiKeyId, overlapSeconds: Number(overlap) },
+          { headers },
+        );
+        onRotated(plaintext);
+      }}
+    >
+      <p>
+        A new key with the same scopes and addresses replaces <code>{apiKey.prefix}…</code>. Callers must use
+        it before the old one expires.
+      </p>
+      <SelectField label="The old key stays valid" options={OVERLAPS} value={overlap} onSelect={setOverlap} />
+    </ActionDialog>
+  );
+}
+
+interface RotateApiKeyDialogProps {
+  readonly apiKey: ApiKey;
+  onClose(): void;
+  /** Called with the new plaintext key; empty if an earlier reply had it. */
+  onRotated(plaintext: string): void;
+}
+
+/** The choices for the overlap: seconds, and the label. */
+const OVERLAPS: readonly (readonly [string, string])[] = [
+  ["3600", "for an hour"],
+  ["86400", "for a day"],
+  ["604800", "for a week"],
+  ["2592000", "for thirty days"],
+  ["0", "not at all"],
+];
+
+/** Asks for confirmation before a project's key is revoked, which cannot be undone. */
+export function RevokeApiKeyDialog({ apiKey, onClose, onRevoked }: RevokeApiKeyDialogProps): JSX.Element {
+  const { admin } = useSession();
+  return (
+    <ActionDialog
+      title={`Revoke the key “${apiKey.name}”?`}
+      action="Revoke the key"
+      isDangerous
+      onClose={onClose}
+      onAct={async () => {
+        await admin.revokeApiKey({ apiKeyId: apiKey.apiKeyId });
+        onRevoked();
+      }}
+    >
+      <p>
+        Every call with <code>{apiKey.prefix}…</code> will fail. This cannot be undone. The key was last used:{" "}
+        <Time of={apiKey.lastUseTime} otherwise="never" />.
+      </p>
+    </ActionDialog>
+  );
+}
+
+interface RevokeApiKeyDialogProps {
+  readonly apiKey: ApiKey;
+  onClose(): void;
+  onRevoked(): void;
+}
+
+/** The choices for the lifetime of a new key: days or `never`, and the label. */
+export const EXPIRIES: readonly (readonly [string, string])[] = [
+  ["never", "never"],
+  ["30", "in 30 days"],
+  ["90", "in 90 days"],
+  ["365", "in a year"],
+];
+
+/** Returns the end of a lifetime in milliseconds since 1970; undefined for `never`. */
+export function expiryOf(expiry: string, nowMs: number): number | undefined {
+  return expiry === "never" ? undefined : nowMs + Number(expiry) * 86_400_000;
+}
