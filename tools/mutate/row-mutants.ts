@@ -120,8 +120,8 @@ export const ROW_MUTANTS: readonly Mutant[] = [
   {
     name: "an operator revokes a key of another network",
     file: "src/access/api-keys.ts",
-    find: "AND p.id = project_id AND p.network = ${network}",
-    replace: "AND p.id = project_id",
+    find: "AND revoked_at IS NULL AND p.id = project_id AND p.network = ${network}",
+    replace: "AND revoked_at IS NULL AND p.id = project_id",
     tests: ACCESS,
   },
 ];

@@ -50,8 +50,8 @@ export const EXPLAINED: readonly Explained[] = [
   },
   {
     file: "src/onboarding/custody/consents.ts",
-    at: 'if (consent.action === "leave") await queueExit(database, network.name);',
-    because: "the loop of exits does the same within half a second",
+    at: 'if (consent.action === "leave") {',
+    because: "the loop of exits does the same at its next safety check",
   },
 ];
 
