@@ -27,6 +27,12 @@ export const programEnvironment = {
   HOME: process.env["HOME"],
 } as const;
 
+/** The environment of programs that ask a registry, which a private certificate authority may stand for. */
+export const registryEnvironment = {
+  ...programEnvironment,
+  NODE_EXTRA_CA_CERTS: process.env["NODE_EXTRA_CA_CERTS"],
+} as const;
+
 /**
  * Reports a missing server and the skipped tests. The run repeats the line at its end. In CI it throws instead, so that
  * no test is skipped silently.
