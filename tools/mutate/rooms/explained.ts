@@ -48,11 +48,6 @@ export const EXPLAINED: readonly Explained[] = [
     replacement: "true",
     because: "the rows are grouped by their own network; the condition bounds what is read",
   },
-  {
-    file: "src/onboarding/custody/consents.ts",
-    at: 'if (consent.action === "leave") {',
-    because: "the loop of exits does the same at its next safety check",
-  },
 ];
 
 /** Returns whether an entry is about a mutant of a source. */
