@@ -176,7 +176,9 @@ describe("a step that comes again, or too late,", () => {
     });
 
   it("verifies no half of a reservation that has ended", async () => {
-    await steps.expire(own.prepared);
+    // The exit ends it before its time.
+    await settling(own.dwallet, "localnet");
+    await exitPass();
     let checkedCount = 0;
     const submitting = submitWith(own.prepared, async () => void checkedCount++);
     await expect(submitting).rejects.toMatchObject({ reason: "WRONG_STATE" });
@@ -198,7 +200,7 @@ describe("a step that comes again, or too late,", () => {
   it("is observed once", async () => {
     const observed: string[] = [];
     const watched = signSteps(database, signals, {
-      completed: () => void observed.push("completed"),
+      completed: ({ preparedSeconds }) => void observed.push(`completed ${typeof preparedSeconds}`),
       failed: (reason) => void observed.push(reason),
     });
     for (let count = 0; count < 2; count++) {
@@ -207,7 +209,7 @@ describe("a step that comes again, or too late,", () => {
     }
     await watched.land(own.queued);
     for (let count = 0; count < 2; count++) await watched.reject(own.queued);
-    expect(observed).toEqual(["completed", "NETWORK_REJECTED"]);
+    expect(observed).toEqual(["completed number", "NETWORK_REJECTED"]);
   });
 
   it("tells the watchers of each reservation that an exit ends", async () => {
