@@ -6,7 +6,7 @@ import { postings } from "../ledger/postings.ts";
 import { type BackgroundLoop, createBackgroundLoop } from "../lifecycle/background-loop.ts";
 import type { Clock } from "../lifecycle/clock.ts";
 import { presignMoves } from "../presigns/presign-moves.ts";
-import { number, text, time } from "../store/columns.ts";
+import { number, text } from "../store/columns.ts";
 import type { Queryable } from "../store/database.ts";
 import { readRows } from "../store/statements.ts";
 import type { Log } from "../telemetry/log.ts";
@@ -19,11 +19,11 @@ import type { SignObserver } from "./sign-observer.ts";
  */
 export function createExpireLoop(deps: ExpireLoopDeps): BackgroundLoop {
   const { database, signals, clock, log, intervalMs = DEFAULT_INTERVAL_MS, observerOf } = deps;
-  let sound: { readonly since: Date; readonly untilMs: number } | undefined;
-  /** Returns the time since when every pass has succeeded. */
-  const soundSince = async (): Promise<Date> => {
+  let sound: { readonly since: string; readonly untilMs: number } | undefined;
+  /** Returns the time since when every pass has succeeded, as the database writes it: to the microsecond. */
+  const soundSince = async (): Promise<string> => {
     if (sound !== undefined && sound.untilMs >= clock.now()) return sound.since;
-    const [row] = await readRows(database, sql`SELECT clock_timestamp() AS now`, { now: time });
+    const [row] = await readRows(database, sql`SELECT clock_timestamp()::text AS now`, { now: text });
     if (row === undefined) throw new Error("the database does not say what time it is");
     return row.now;
   };
@@ -75,7 +75,7 @@ export async function expireReservations(
   db: Queryable,
   signals: Pick<Signals, "notify">,
   maxCount: number,
-  soundSince: Date | null = null,
+  soundSince: string | null = null,
 ): Promise<string[]> {
   const networks: string[] = [];
   while (networks.length < maxCount) {
@@ -93,7 +93,7 @@ SELECT (extract(epoch FROM expires_at - statement_timestamp()) * 1000)::float8 A
 FROM sign_request WHERE status = 'prepared' ORDER BY expires_at LIMIT 1`;
 
 /** Ends one reservation. More than one in a statement could make two replicas wait for each other's projects. */
-const expireOne = (soundSince: Date | null) => sql`
+const expireOne = (soundSince: string | null) => sql`
 WITH reservation AS (
   SELECT id, project_id, presign_id, price_micro_usd,
          coalesce(created_at < ${soundSince}::timestamptz, false) AS is_excused
