@@ -17,9 +17,6 @@ export function createListeners(): Listeners {
         }
       }
     },
-    wakeAll() {
-      for (const topic of [...byTopic.keys()]) this.wake(topic);
-    },
     clear() {
       byTopic.clear();
       byKind.clear();
@@ -37,8 +34,6 @@ export interface Listeners {
   addKind(kind: string, listener: Listener): () => void;
   /** Calls all listeners of the topic and its kind, even if one of them throws. */
   wake(topic: string): void;
-  /** Wakes every topic that has listeners of its own. */
-  wakeAll(): void;
   clear(): void;
 }
 

@@ -17,8 +17,6 @@ export function createRedisSignals({ publisher, subscriber, prefix }: RedisSigna
   subscriber.on("pmessage", (_pattern: string, channel: string, sender: string) => {
     if (sender !== origin) listeners.wake(channel.slice(channelPrefix.length));
   });
-  // Signals may be lost between these two, so everyone looks for himself.
-  for (const change of ["close", "ready"]) subscriber.on(change, () => listeners.wakeAll());
   let isClosed = false;
   return {
     subscribed,
@@ -29,7 +27,8 @@ export function createRedisSignals({ publisher, subscriber, prefix }: RedisSigna
     },
     subscribe: (topic, listener) => listeners.add(topic, listener),
     subscribeKind: (kind, listener) => listeners.addKind(kind, listener),
-    isComplete: () => subscriber.status === "ready" && publisher.status === "ready",
+    // Another process may have lost its connection, or have none, and this one would not know.
+    isComplete: () => false,
     async close() {
       isClosed = true;
       listeners.clear();

@@ -12,14 +12,14 @@ export interface Signals {
    * called.
    */
   subscribeKind(kind: string, listener: (subject: string) => void): () => void;
-  /** True while this process receives the notifications of every process that works on its database. */
+  /** True if no other process can change the database, so that this process hears of every change. */
   isComplete(): boolean;
   close(): Promise<void>;
 }
 
 /**
- * Returns the pause of a loop that has nothing to do and that a signal wakes: the loop's own interval, or longer while
- * signals are complete. A signal may still be lost, and then the loop finds its work after this time.
+ * Returns the pause of a loop that has nothing to do and that a signal wakes: the loop's own interval, or longer if
+ * signals are complete. Work that was not announced is found after this time.
  */
 export function idleRestMs(signals: Pick<Signals, "isComplete">, intervalMs: number): number {
   return signals.isComplete() ? Math.max(intervalMs, IDLE_REST_MS) : intervalMs;
