@@ -79,7 +79,11 @@ export async function openNetwork(options: OpenNetworkOptions): Promise<OpenNetw
     await prepareLanes({ database, network, reader, afterRestore: false, log });
     await startLoopsTogether(lifecycle, [{ name: "refill", loop: createCallersRefill(work) }]);
   } else {
-    const chainWork = await createChainWork({ ...work, afterRestore });
+    // A second attempt to open the network must not reconcile it again, beside processes that have opened it since.
+    const chainWork = await createChainWork({
+      ...work,
+      afterRestore: afterRestore && mark.reconciles(own.name),
+    });
     await mark.reconciled(own.name);
     const samplers = createSamplers({ ...shown, database, config: own, log });
     await startLoopsTogether(lifecycle, [...taken.watchLoops, ...chainWork, ...samplers]);
@@ -139,7 +143,7 @@ export interface OpenNetworkOptions {
   readonly log: Logger;
   readonly afterRestore: boolean;
   /** The mark of this process in the database. */
-  readonly mark: Pick<ProcessMark, "checkFree" | "reconciled">;
+  readonly mark: Pick<ProcessMark, "checkFree" | "reconciles" | "reconciled">;
   /** Builds the parts for callers. Undefined in a worker. */
   readonly serve: ((parts: NetworkParts) => Promise<NetworkServices>) | undefined;
 }

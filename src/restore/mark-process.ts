@@ -47,9 +47,13 @@ export async function markProcess(options: MarkProcessOptions): Promise<ProcessM
       if (others.length > 0)
         throw new Error(`${network} is being reconciled: ${listed(others)}. Start again when that has ended`);
     },
+    reconciles: (network) => reconciles.includes(network),
     async reconciled(network) {
       reconciles = reconciles.filter((name) => name !== network);
-      await write(database, mark, reconciles);
+      await execute(
+        database,
+        sql`UPDATE process_mark SET reconciles = ${reconciles}::text[] WHERE id = ${mark.id}::uuid`,
+      );
     },
     async end() {
       await loop.stop();
@@ -68,6 +72,8 @@ export interface ProcessMark {
   readonly loop: Pick<BackgroundLoop, "start">;
   /** Throws if another process reconciles the network. */
   checkFree(network: string): Promise<void>;
+  /** True until this process has reconciled the network that it was to reconcile. */
+  reconciles(network: string): boolean;
   /** Says that this process has reconciled the network. Others may then use it. */
   reconciled(network: string): Promise<void>;
   end(): Promise<void>;
@@ -99,7 +105,7 @@ const MARK_MS = 30_000;
 /** The maximum number of processes in an error. */
 const LISTED_MAX_COUNT = 5;
 
-/** Stores the mark, or renews it. The time is the database's. */
+/** Stores the mark, or renews it; a renewal changes only the time, which is the database's. */
 async function write(
   db: Queryable,
   { id, kind, host, pid }: Mark,
@@ -110,7 +116,7 @@ async function write(
     sql`INSERT INTO process_mark (id, kind, host, pid, reconciles, expires_at)
         VALUES (${id}::uuid, ${kind}, ${host}, ${pid}, ${[...reconciles]}::text[],
           clock_timestamp() + ${MARK_MS} * interval '1 millisecond')
-        ON CONFLICT (id) DO UPDATE SET reconciles = excluded.reconciles, expires_at = excluded.expires_at`,
+        ON CONFLICT (id) DO UPDATE SET expires_at = excluded.expires_at`,
   );
 }
 
