@@ -30,9 +30,8 @@ export async function buildTransaction(
   tx.setGasOwner(network.gasOwnerAddress);
   tx.setGasPayment(gas === "coins" ? [...gasCoins] : []);
   tx.setGasPrice(gasPriceMist);
-  const lastEpoch = epoch + VALID_EPOCHS_AHEAD;
-  if (gas === "coins") tx.setExpiration({ Epoch: Number(lastEpoch) });
-  else tx.setExpiration({ ValidDuring: await onceDuring(reader, epoch, lastEpoch) });
+  if (gas === "coins") tx.setExpiration({ Epoch: Number(epoch + VALID_EPOCHS_AHEAD) });
+  else tx.setExpiration({ ValidDuring: await onceDuring(reader, epoch) });
   addCalls(createTreasuryCalls(tx, network, operatorCap));
   if (trial === "on-chain") tx.setGasBudget(FIXED_BUDGET_MIST);
   const bytes = trial === "dry-run" ? await dryRun(tx, network) : await tx.build();
@@ -72,7 +71,7 @@ export class DryRunRefused extends Error {
   }
 }
 
-/** A transaction can land in the epoch in which it was built and in the next one, never later. */
+/** A transaction that coins pay for can land in the epoch in which it was built and in the next one, never later. */
 const VALID_EPOCHS_AHEAD = 1n;
 
 /** The source of a block's gas budget. */
@@ -86,16 +85,13 @@ export type Trial =
 const FIXED_BUDGET_MIST = 300_000_000n;
 
 /**
- * An address balance has no version that a transaction could use up, so the chain wants its last epochs, its chain and
- * a nonce to execute it at most once.
+ * An address balance has no version that a transaction could use up, so the chain wants its epochs, its chain and a
+ * nonce to execute it at most once. No spent coin proves that it is dead, so it can land in this epoch only: then it
+ * cannot block its lane for longer.
  */
-async function onceDuring(
-  reader: Pick<NetworkReader, "chainIdentifier">,
-  minEpoch: bigint,
-  maxEpoch: bigint,
-) {
+async function onceDuring(reader: Pick<NetworkReader, "chainIdentifier">, epoch: bigint) {
   return {
-    ...{ minEpoch: String(minEpoch), maxEpoch: String(maxEpoch), minTimestamp: null, maxTimestamp: null },
+    ...{ minEpoch: String(epoch), maxEpoch: String(epoch), minTimestamp: null, maxTimestamp: null },
     ...{ chain: await reader.chainIdentifier(), nonce: randomInt(2 ** 32) },
   };
 }

@@ -15,40 +15,56 @@ export function createGasKeeper(options: GasKeeperOptions): GasKeeper {
 
   let isShort = false;
 
-  async function assign(): Promise<GasPlan> {
-    const plan = planGas(await readLaneGas(options));
+  async function assign(canRedeem = true): Promise<GasPlan> {
+    const funds = await readLaneGas(options);
+    const plan = planGas(canRedeem ? funds : { ...funds, addressBalanceMist: 0n });
     for (const { laneId, coin } of plan.assign) await addGasCoin(database, laneId, coin);
     isShort = plan.short.length > 0;
     return plan;
   }
 
   return {
-    assign,
+    assign: () => assign(),
     isShort: () => isShort,
     loop(drivers) {
+      const driverOf = (laneId: string) => drivers[laneIds.indexOf(laneId)];
       return createBackgroundLoop({ name: "gas keeper", intervalMs: INTERVAL_MS, clock, log, pass });
 
       async function pass(): Promise<boolean> {
-        const { redeem, split, short } = await assign();
+        const { redeem } = await assign();
+        if (redeem === undefined) return await distribute(true);
+        try {
+          return await redeemBalance(redeem);
+        } catch (cause) {
+          log.warn(
+            { lane: redeem.laneId, cause },
+            "could not make a coin of the gas owner's address balance",
+          );
+          return await distribute(false);
+        }
+      }
+
+      /** Makes a coin of the address balance. Returns true if the next pass can split it at once. */
+      async function redeemBalance(redeem: NonNullable<GasPlan["redeem"]>): Promise<boolean> {
+        const { laneId, amountMist, paysItself } = redeem;
+        const isSent = await driverOf(laneId)?.sendOwn({
+          addCalls: (calls) => calls.redeemGas(amountMist),
+          ...{ sender: network.gasOwner, gas: paysItself ? "address balance" : "coins" },
+        });
+        if (!isSent) return false;
+        const made = { lane: laneId, amountMist: String(amountMist) };
+        log.info(made, "made a coin of the gas owner's address balance");
+        // A fullnode that lags behind still shows the old balance, and no coin tells the two transactions apart.
+        return !paysItself;
+      }
+
+      async function distribute(canRedeem: boolean): Promise<boolean> {
+        const { split, short } = await assign(canRedeem);
         if (short.length > 0) {
           log.error(
             { gasOwner: network.gasOwnerAddress, lanes: short },
             "lanes are low on gas; send SUI to the gas owner",
           );
-        }
-        const driverOf = (laneId: string) => drivers[laneIds.indexOf(laneId)];
-        if (redeem !== undefined) {
-          const { laneId, amountMist, paysItself } = redeem;
-          const isSent = await driverOf(laneId)?.sendOwn({
-            addCalls: (calls) => calls.redeemGas(amountMist),
-            ...{ sender: network.gasOwner, gas: paysItself ? "address balance" : "coins" },
-          });
-          if (!isSent) return false;
-          log.info(
-            { lane: laneId, amountMist: String(amountMist) },
-            "made a coin of the gas owner's address balance",
-          );
-          return true;
         }
         if (split === undefined) return false;
         const addCalls = (calls: ChainCalls) => calls.splitGas(split.amountsMist);
@@ -67,7 +83,7 @@ export interface GasKeeperOptions extends LaneGasOptions {
   readonly database: Database;
   readonly network: LaneGasOptions["network"] & Pick<ChainNetwork, "gasOwner">;
   readonly clock: Clock;
-  readonly log: Pick<Log, "info" | "error">;
+  readonly log: Pick<Log, "info" | "warn" | "error">;
 }
 
 /** Keeps gas in every lane. */
