@@ -1,4 +1,4 @@
-import { withoutTables } from "../protocol/proofs/canonical-parameters.ts";
+import { withoutTables } from "../protocol/proofs/parameters-ends.ts";
 import type { Steps } from "../protocol/steps.ts";
 import { createEcdsaMessage } from "./create-ecdsa-message.ts";
 import { createPartialSignature } from "./create-partial-signature.ts";

@@ -1,4 +1,4 @@
-import { withoutTables } from "../protocol/proofs/canonical-parameters.ts";
+import { withoutTables } from "../protocol/proofs/parameters-ends.ts";
 import type { CryptoEngine } from "./engine.ts";
 import { ownUserKeys } from "./own-user-keys.ts";
 import type { InputOf, Method, OutputOf } from "./plain-data.ts";

@@ -2,9 +2,9 @@ import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex } from "@noble/hashes/utils.js";
 import { type PowerLadder, powerLadder } from "../protocol/class-groups/exponentiation.ts";
 import type { Form } from "../protocol/class-groups/forms.ts";
-import { withoutTables } from "../protocol/proofs/canonical-parameters.ts";
 import type { CurveArithmetic } from "../protocol/proofs/curve.ts";
 import { type NetworkKeyParts, readNetworkKeyParts } from "../protocol/proofs/network-key-parts.ts";
+import { withoutTables } from "../protocol/proofs/parameters-ends.ts";
 import type { Steps } from "../protocol/steps.ts";
 
 /**

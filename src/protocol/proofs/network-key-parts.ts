@@ -4,8 +4,9 @@ import { MalformedBytesError } from "../bytes.ts";
 import { decodeForm, FORM_BYTES } from "../class-groups/class-group.ts";
 import type { Form } from "../class-groups/forms.ts";
 import type { Ciphertext } from "../parameters/network-key-output.ts";
-import { ciphertextJson, ELEMENT_BYTES, encryptionSchemeJson } from "./canonical-parameters.ts";
+import { ciphertextJson, encryptionSchemeJson } from "./canonical-parameters.ts";
 import { type CurveArithmetic, type CurvePoint, pointJson, readPoint } from "./curve.ts";
+import { ELEMENT_BYTES } from "./parameters-ends.ts";
 import { transcript } from "./transcript.ts";
 
 /** The public parts of the network key for one curve that a user's messages depend on. */
