@@ -32,7 +32,7 @@ export async function addCommonJs(
     const { code } = await transform(text, {
       ...{ format: "cjs", platform: "node", supported: { "dynamic-import": false } },
       // Jest runs a test in a context of its own, in which each look at a global is slow: a half took 25 times as long.
-      banner: "const { BigInt, Number, Math } = globalThis;",
+      banner: '"use strict"; const { BigInt, Number, Math } = globalThis;',
     });
     write(file, code);
   }
