@@ -44,7 +44,7 @@ export function createServiceCaller(reconnectTimeoutMs = RECONNECT_TIMEOUT_MS): 
         const isOver = failureCount >= MIN_ATTEMPTS && performance.now() - firstFailure >= patienceMs;
         // A socket that was idle during a computation is often dead afterwards, so the first retry follows at once.
         // The others differ between callers, so that those of one outage do not return together.
-        const backoffMs = Math.min(50 * 2 ** failureCount, MAX_PAUSE_MS) * (0.75 + Math.random() / 2);
+        const backoffMs = Math.min(50 * 2 ** failureCount, MAX_PAUSE_MS) * (0.75 + Math.random() / 4);
         const pauseMs = Math.max(failureCount === 1 ? 0 : backoffMs, failure.retryAfterMs ?? 0);
         if (isOver || pauseMs >= action.remainingMs()) throw failure;
         await sleep(pauseMs, action.signal);

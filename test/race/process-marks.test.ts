@@ -161,11 +161,17 @@ describe.skipIf(postgres === undefined)("the mark of a running process", () => {
       await endLeases();
       return found.map((lease) => lease !== undefined);
     };
-    const { reconciled, checkFree } = await mark({ ...alone, reconciles: ["localnet", "testnet"] });
+    const { reconciles, reconciled, checkFree } = await mark({
+      ...alone,
+      reconciles: ["localnet", "testnet"],
+    });
     expect(await leases()).toEqual([false, false]);
+    expect(reconciles("localnet")).toBe(true);
     await checkFree("localnet");
     await reconciled("localnet");
     expect(await leases()).toEqual([true, false]);
+    // Whoever fails to open the network after that must not reconcile it again.
+    expect([reconciles("localnet"), reconciles("testnet")]).toEqual([false, true]);
     await expireAll();
     expect(await leases()).toEqual([true, true]);
   });

@@ -52,7 +52,7 @@ describe("a service that cannot be reached", () => {
     ["a reply", () => "reply"],
     ["a refusal", () => Promise.reject(serviceError(Code.NotFound, "DWALLET_NOT_FOUND"))],
   ])(
-    "is tried for half a minute after %s, at first at once and then every two seconds",
+    "is tried for half a minute after %s, at first at once and then up to every two seconds",
     async (_, answer) => {
       const { service, perform } = fakeService();
       const caller = createServiceCaller();
@@ -63,7 +63,7 @@ describe("a service that cannot be reached", () => {
       expect(end).toMatchObject({ reason: "UNREACHABLE" });
       expect(tookMs).toBeGreaterThanOrEqual(30_000);
       expect(tookMs).toBeLessThanOrEqual(32_000);
-      expect(service.attempts).toBeLessThanOrEqual(20);
+      expect(service.attempts).toBeLessThanOrEqual(26);
     },
   );
 
@@ -75,6 +75,15 @@ describe("a service that cannot be reached", () => {
     const { tookMs } = await run(caller, perform);
     expect(tookMs).toBeGreaterThanOrEqual(5_000);
     expect(tookMs).toBeLessThanOrEqual(7_000);
+  });
+
+  test("is tried again after the time that a balancer's refusal names", async () => {
+    const { service, perform } = fakeService();
+    const refusal = new ConnectError("HTTP 503", Code.Unavailable, { "retry-after": "7" });
+    service.answer = () => (service.attempts < 3 ? Promise.reject(refusal) : "reply");
+    const { end, tookMs } = await run(createServiceCaller(), perform);
+    expect({ end, attempts: service.attempts }).toEqual({ end: "reply", attempts: 3 });
+    expect(tookMs).toBeGreaterThanOrEqual(14_000);
   });
 
   test("answers the call when it is back", async () => {
