@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { useSession, useSignOut } from "./api/session.ts";
 import { useIdle } from "./api/use-idle.ts";
 import { OPERATOR_ROUTES } from "./operator/routes.ts";
@@ -21,7 +21,8 @@ export function Shell(): JSX.Element {
   const [isMenuOpen, setIsMenuOpen] = useState(false);
   const menuButton = useRef<HTMLButtonElement>(null);
   useEffect(() => setIsMenuOpen(false), [route, path.join("/")]);
-  useEffect(() => {
+  // Before the menu is painted, so that no key is lost.
+  useLayoutEffect(() => {
     if (!isMenuOpen) return undefined;
     const closeOnEscape = (event: KeyboardEvent): void => {
       if (event.key !== "Escape") return;

@@ -116,7 +116,7 @@ describe.skipIf(!existsSync(CHROMIUM))("the example web", () => {
     await page.getByRole("button", { name: "Resume" }).click();
     await page.getByRole("alert").filter({ hasText: "(UNREACHABLE: " }).waitFor();
     await page.getByLabel("Service").fill(service.access.baseUrl);
-    expect(await page.getByRole("alert").textContent()).toBe("");
+    expect(await page.locator("#failure").textContent()).toBe("");
     await page.getByRole("button", { name: "Resume" }).click();
     await expectSigned("resumed in the example");
     expect(await fact("solana address")).toBe(address);
