@@ -12,7 +12,7 @@ export interface Signals {
    * called.
    */
   subscribeKind(kind: string, listener: (subject: string) => void): () => void;
-  /** True if no other process can change the database, so that this process hears of every change. */
+  /** True if no other process can change the database. This process then receives every signal. */
   isComplete(): boolean;
   close(): Promise<void>;
 }

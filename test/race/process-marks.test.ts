@@ -170,7 +170,7 @@ describe.skipIf(postgres === undefined)("the mark of a running process", () => {
     await checkFree("localnet");
     await reconciled("localnet");
     expect(await leases()).toEqual([true, false]);
-    // Whoever fails to open the network after that must not reconcile it again.
+    // A process that fails to open the network after that must not reconcile it again.
     expect([reconciles("localnet"), reconciles("testnet")]).toEqual([false, true]);
     await expireAll();
     expect(await leases()).toEqual([true, true]);
