@@ -38,23 +38,15 @@ export function createSettler(options: SettlerOptions): Settler {
   const pausedUntilMs = new Map<string, number>();
   /** The position of the next pass, by kind. */
   const nextAfter = new Map<SessionKind, string>();
-  const loop = createBackgroundLoop({
+  return createBackgroundLoop({
     name: "settler",
     pass,
+    wakeOn: options.wakeOn,
     intervalMs,
     clock,
     maxBackoffMs: MAX_BACKOFF_MS,
     log,
   });
-  const unsubscribe = options.wakeOn?.(() => loop.wake());
-  return {
-    start: () => loop.start(),
-    wake: () => loop.wake(),
-    async stop() {
-      unsubscribe?.();
-      await loop.stop();
-    },
-  };
 
   async function pass(): Promise<PassResult> {
     const found: { kind: SessionKind; session: OpenSession }[] = [];

@@ -11,21 +11,26 @@ export function createBackgroundLoop(options: BackgroundLoopOptions): Background
   let running: Promise<void> | undefined;
   let isWoken = false;
   let interrupt: () => void = () => {};
+  let unsubscribe: (() => void) | undefined;
 
   return {
     start() {
+      unsubscribe ??= options.wakeOn?.(wake);
       running ??= run();
     },
-    wake() {
-      isWoken = true;
-      interrupt();
-    },
+    wake,
     async stop() {
+      unsubscribe?.();
       stopping.abort();
       interrupt();
       await running;
     },
   };
+
+  function wake(): void {
+    isWoken = true;
+    interrupt();
+  }
 
   async function run(): Promise<void> {
     let failedCount = 0;
@@ -79,6 +84,8 @@ export interface BackgroundLoopOptions {
   readonly name: string;
   /** Runs one pass. The signal fires when the loop stops. */
   readonly pass: (signal: AbortSignal) => Promise<PassResult>;
+  /** Calls the given `wake` for every signal until the returned function is called. Default: no signal wakes the loop. */
+  readonly wakeOn?: ((wake: () => void) => () => void) | undefined;
   /** The time between two passes, unless a pass returns another. */
   readonly intervalMs: number;
   readonly clock: Clock;

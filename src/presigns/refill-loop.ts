@@ -16,25 +16,14 @@ import { lockPlanner, requestPresigns } from "./request-presigns.ts";
 export function createRefillLoop(deps: RefillLoopDeps): BackgroundLoop {
   const { database, signals, queue, network, clock, log, intervalMs = DEFAULT_INTERVAL_MS } = deps;
   let warm: { readonly buckets: PresignBucket[]; readonly untilMs: number } | undefined;
-  let unsubscribe: () => void = () => {};
-  const loop = createBackgroundLoop({
+  return createBackgroundLoop({
     name: "presign refill",
     intervalMs,
     clock,
     log,
+    wakeOn: (wake) => signals.subscribe(topics.presignWanted(network), wake),
     pass: refill,
   });
-  return {
-    start() {
-      unsubscribe = signals.subscribe(topics.presignWanted(network), loop.wake);
-      loop.start();
-    },
-    wake: loop.wake,
-    async stop() {
-      unsubscribe();
-      await loop.stop();
-    },
-  };
 
   async function refill(): Promise<PassResult> {
     const { buckets, isFresh } = await bucketsToFill();

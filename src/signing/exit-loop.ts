@@ -19,19 +19,14 @@ import type { Log } from "../telemetry/log.ts";
 export function createExitLoop(options: ExitLoopOptions): BackgroundLoop {
   const { database, network, signals, clock, log } = options;
   const { intervalMs = DEFAULT_INTERVAL_MS, settleMaxMs } = options;
-  let unsubscribe = () => {};
-  const loop = createBackgroundLoop({ name: "exits", intervalMs, clock, log, pass });
-  return {
-    start() {
-      unsubscribe = signals.subscribe(topics.leaving(network), loop.wake);
-      loop.start();
-    },
-    wake: loop.wake,
-    async stop() {
-      unsubscribe();
-      await loop.stop();
-    },
-  };
+  return createBackgroundLoop({
+    name: "exits",
+    intervalMs,
+    clock,
+    log,
+    wakeOn: (wake) => signals.subscribe(topics.leaving(network), wake),
+    pass,
+  });
 
   async function pass(): Promise<PassResult> {
     if ((await execute(database, anySettling(network))) === 0)

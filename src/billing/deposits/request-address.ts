@@ -81,11 +81,12 @@ export function createAddressMaker(
   { signals, clock, log }: AddressMakerOptions,
   make: (db: Queryable, owner: DepositOwner) => Promise<void>,
 ): Loop {
-  const loop = createBackgroundLoop({
+  return createBackgroundLoop({
     name: "deposit addresses",
     intervalMs: IDLE_MS,
     clock,
     log,
+    wakeOn: (wake) => signals.subscribe(topics.depositRequested(network), wake),
     async pass() {
       const owners = await readRows(
         database,
@@ -99,17 +100,6 @@ export function createAddressMaker(
       return owners.length === AT_ONCE_COUNT;
     },
   });
-  let unsubscribe = () => {};
-  return {
-    start() {
-      unsubscribe = signals.subscribe(topics.depositRequested(network), loop.wake);
-      loop.start();
-    },
-    async stop() {
-      unsubscribe();
-      await loop.stop();
-    },
-  };
 }
 
 interface AddressMakerOptions {

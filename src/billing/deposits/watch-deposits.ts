@@ -26,19 +26,14 @@ export function createDepositWatcher(
 ): BackgroundLoop {
   const { database, network } = deposits;
   const intervalMs = Math.min(pollMs, 1_000);
-  let unsubscribe = () => {};
-  const loop = createBackgroundLoop({ name: "deposits", intervalMs, clock, log, pass });
-  return {
-    start() {
-      unsubscribe = signals.subscribe(topics.depositDue(network), loop.wake);
-      loop.start();
-    },
-    wake: loop.wake,
-    async stop() {
-      unsubscribe();
-      await loop.stop();
-    },
-  };
+  return createBackgroundLoop({
+    name: "deposits",
+    intervalMs,
+    clock,
+    log,
+    wakeOn: (wake) => signals.subscribe(topics.depositDue(network), wake),
+    pass,
+  });
 
   async function pass(signal: AbortSignal): Promise<PassResult> {
     const dueInMs = await nextDueInMs(database, network);

@@ -24,6 +24,31 @@ it("a loop runs a pass at once, and one for each wake-up", async () => {
   expect(passes.count()).toBe(2);
 });
 
+it("a loop is woken by its signal from its start to its stop", async () => {
+  const passes = countedPasses();
+  const listeners = new Set<() => void>();
+  const loop = createBackgroundLoop({
+    clock: systemClock,
+    name: "t",
+    pass: passes.run,
+    intervalMs: NEVER_MS,
+    log: silent,
+    wakeOn(wake) {
+      listeners.add(wake);
+      return () => listeners.delete(wake);
+    },
+  });
+  expect(listeners.size).toBe(0);
+  loop.start();
+  loop.start();
+  await passes.reached(1);
+  expect(listeners.size).toBe(1);
+  for (const wake of listeners) wake();
+  await passes.reached(2);
+  await loop.stop();
+  expect(listeners.size).toBe(0);
+});
+
 it("a loop runs without a pause while there is more to do", async () => {
   const passes = countedPasses((count) => count < 5);
   const loop = createBackgroundLoop({
