@@ -111,7 +111,7 @@ export async function startApp(config: Config, options: AppOptions): Promise<App
     ...{ networks: config.networks, access, clock, lifecycle, metrics, log },
     open: (network, parts, ownLog) =>
       openNetwork({
-        ...{ config, network, processType, coordination, tracer, afterRestore, mark },
+        ...{ config, network, processType, coordination, tracer, mark },
         ...{ lifecycle: parts, log: ownLog, metrics: metricsOf(network.name) },
         access: () => access(network),
         async openDatabase(ownParts) {

@@ -40,7 +40,7 @@ import { type TakenDeposits, takeDeposits } from "./take-deposits.ts";
  * doctor's findings.
  */
 export async function openNetwork(options: OpenNetworkOptions): Promise<OpenNetwork> {
-  const { config, network: own, processType, coordination, lifecycle, log, afterRestore, mark } = options;
+  const { config, network: own, processType, coordination, lifecycle, log, mark } = options;
   const { tracer, metrics, serve } = options;
   const { signals } = coordination;
   const clock = systemClock;
@@ -82,7 +82,7 @@ export async function openNetwork(options: OpenNetworkOptions): Promise<OpenNetw
     // A second attempt to open the network must not reconcile it again, beside processes that have opened it since.
     const chainWork = await createChainWork({
       ...work,
-      afterRestore: afterRestore && mark.reconciles(own.name),
+      afterRestore: mark.reconciles(own.name),
     });
     await mark.reconciled(own.name);
     const samplers = createSamplers({ ...shown, database, config: own, log });
@@ -141,7 +141,6 @@ export interface OpenNetworkOptions {
   /** The network's own lifecycle, so that it can end before the process does. */
   readonly lifecycle: Lifecycle;
   readonly log: Logger;
-  readonly afterRestore: boolean;
   /** The mark of this process in the database. */
   readonly mark: Pick<ProcessMark, "checkFree" | "reconciles" | "reconciled">;
   /** Builds the parts for callers. Undefined in a worker. */
