@@ -5,15 +5,15 @@ import { createDkgMessage } from "../src/crypto/create-dkg-message.ts";
 import { createSignMessage } from "../src/crypto/create-sign-message.ts";
 import { decryptShare } from "../src/crypto/decrypt-share.ts";
 import { encryptShare } from "../src/crypto/encrypt-share.ts";
-import { loadIkaWasm } from "../src/crypto/ika-wasm.ts";
+import { loadIkaWasm } from "../src/crypto/reference-engine.ts";
 import { SecretBytes } from "../src/crypto/secret-bytes.ts";
 import type { SignRequest } from "../src/crypto/sign-request.ts";
 import { createWorkerEngine } from "../src/crypto/worker-engine.ts";
 import { curveNumber } from "../src/protocol/algorithms.ts";
 import { deriveClassGroupsKeypair } from "../src/protocol/class-groups/keypair.ts";
+import { decodeUserShare } from "../src/protocol/dwallet-output.ts";
 import { curveByNumber } from "../src/protocol/proofs/curve.ts";
-import { runSteps } from "../src/protocol/steps.ts";
-import { decodeUserShare } from "../src/protocol/user-share.ts";
+import { runSteps } from "../src/protocol/read-errors.ts";
 
 export interface EngineTask {
   readonly engine: "typescript" | "wasm" | "workers";

@@ -15,12 +15,11 @@ import { createDepositWatcher } from "../src/billing/deposits/watch-deposits.ts"
 import { type CheckpointReader, createCheckpointReader } from "../src/chain/checkpoint-reader.ts";
 import { connectNetwork } from "../src/chain/network.ts";
 import { createPaymentReader } from "../src/chain/payment-reader.ts";
-import { createLocalSignals } from "../src/coordination/local-signals.ts";
+import { createLocalSignals } from "../src/coordination/local-coordination.ts";
 import { systemClock } from "../src/lifecycle/clock.ts";
 import { startLocalnet } from "../src/localnet/localnet.ts";
 import { localnetHotWalletSecret } from "../src/localnet/seed.ts";
-import type { Database } from "../src/store/database.ts";
-import { newId } from "../src/store/ids.ts";
+import { type Database, newId } from "../src/store/database.ts";
 import { migrate } from "../src/store/migrate.ts";
 import { openPostgres } from "../src/store/open-postgres.ts";
 import { Secret } from "../src/telemetry/secret.ts";

@@ -11,7 +11,7 @@ import { parseArgs } from "node:util";
 import { createChainWork } from "../src/app/chain-work.ts";
 import { connectNetwork } from "../src/chain/network.ts";
 import { createNetworkReader } from "../src/chain/reader.ts";
-import { createLocalSignals } from "../src/coordination/local-signals.ts";
+import { createLocalSignals } from "../src/coordination/local-coordination.ts";
 import { ServiceError } from "../src/errors/service-error.ts";
 import { systemClock } from "../src/lifecycle/clock.ts";
 import type { Loop, NamedLoop } from "../src/lifecycle/start-loops.ts";

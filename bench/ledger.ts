@@ -5,14 +5,13 @@
  */
 
 import { parseArgs } from "node:util";
-import { createLocalSignals } from "../src/coordination/local-signals.ts";
+import { createLocalSignals } from "../src/coordination/local-coordination.ts";
 import { verifyLedger } from "../src/ledger/verify-ledger.ts";
-import { checkSignMessage } from "../src/signing/check-sign-message.ts";
+import { takeReservation } from "../src/signing/reserve.ts";
 import { SIGN_PRIORITY } from "../src/signing/sign-operation.ts";
 import { submit } from "../src/signing/submit.ts";
-import { takeReservation } from "../src/signing/take-reservation.ts";
-import type { Database } from "../src/store/database.ts";
-import { newId } from "../src/store/ids.ts";
+import { checkSignMessage } from "../src/signing/verify-work.ts";
+import { type Database, newId } from "../src/store/database.ts";
 import { openRaceDatabase } from "../test/support/database.ts";
 import { checkHalfInline } from "../test/support/inline-verifier.ts";
 import {

@@ -4,7 +4,7 @@
  * one. Warm means: parameters, dWallet and share are loaded, the pool is full, and one signature was made before.
  */
 import { parseArgs } from "node:util";
-import { chooseTriple } from "../src/cli/demo-arguments.ts";
+import { chooseTriple } from "../src/cli/demo-steps.ts";
 import { startThrowawayService } from "../src/cli/throwaway-service.ts";
 import { createWorkerEngine } from "../src/crypto/worker-engine.ts";
 import { createClient, type Network } from "../src/sdk/index.ts";

@@ -2,8 +2,7 @@ import { startApp } from "./app.ts";
 import { acceptConfig, readConfig } from "./config/config.ts";
 import { Lifecycle } from "./lifecycle/lifecycle.ts";
 import { runUntilSignal } from "./lifecycle/run-until-signal.ts";
-import { openLogStream } from "./telemetry/log-stream.ts";
-import { createLogger } from "./telemetry/logger.ts";
+import { createLogger, openLogStream } from "./telemetry/logger.ts";
 import { createTerminalLog } from "./telemetry/terminal-log.ts";
 
 /**

@@ -34,13 +34,12 @@ const REPEATING_FILES: Readonly<Record<string, string>> = {
 /** Files outside config and localnet that compare the name of a network, each with the reason. */
 const COMPARING_NETWORKS: Readonly<Record<string, string>> = {
   "src/app/chain-access.ts": "narrows the type of an address",
-  "src/cli/treasury/configuration-lines.ts": "names the variables of a network",
   "src/cli/treasury/open-treasury-chain.ts": "finds the pins of a network, and no localnet has any",
   "src/cli/treasury/open-treasury.ts": "finds the pins of a network, and no localnet has any",
   "src/health/doctor/doctor-chain.ts": "narrows the type of an address",
-  "src/health/doctor/network/network-target.ts":
+  "src/health/doctor/network/network-view.ts":
     "narrows the type of an address, and finds the pins of a network",
-  "src/sdk/chain-pins.ts": "has the pins of the networks, and no localnet has any",
+  "src/sdk/network.ts": "has the pins of the networks, and no localnet has any",
 };
 const NETWORK = '"(?:localnet|testnet|mainnet)"';
 const NETWORK_COMPARED = new RegExp(
@@ -134,7 +133,7 @@ describe("the sources", () => {
       .map((file) => ({ path: file.path, text: withoutReplacements(withoutComments(file)) }));
     expect(linesWith(others, /\$[1-9]/)).toEqual([]);
     const runners = others.filter(({ text }) => /\.query\s*[<(]/.test(text)).map((file) => file.path);
-    expect(runners).toEqual(["src/health/doctor/doctor-database.ts"]);
+    expect(runners).toEqual(["src/health/doctor/doctor.ts"]);
   });
 
   it("ask for the traits of a network, and do not compare its name", () => {
@@ -167,7 +166,7 @@ describe("the sources", () => {
     const askers = browser.filter((file) =>
       /globalThis\.process|getBuiltinModule/.test(withoutComments(file)),
     );
-    expect(askers.map((file) => file.path)).toEqual(["src/crypto/node-threads.ts"]);
+    expect(askers.map((file) => file.path)).toEqual(["src/crypto/engine-thread.ts"]);
   });
 
   it("read the environment in one file, and the tests, the build and the switch of a mutant in another each", () => {

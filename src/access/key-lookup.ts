@@ -1,9 +1,9 @@
-import { createLocalSignals } from "../coordination/local-signals.ts";
+import { createLocalSignals } from "../coordination/local-coordination.ts";
 import { RecentMap } from "../coordination/recent-map.ts";
 import type { Signals } from "../coordination/signals.ts";
 import { type KEY_KINDS, topics } from "../coordination/topics.ts";
 import { ServiceError } from "../errors/service-error.ts";
-import type { Log } from "../telemetry/log.ts";
+import type { Log } from "../telemetry/logger.ts";
 import { hashApiKey } from "./api-key.ts";
 
 /**

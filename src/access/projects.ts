@@ -4,9 +4,7 @@ import { ServiceError } from "../errors/service-error.ts";
 import type { Idempotency } from "../idempotency/idempotency.ts";
 import { ADMIN_SCOPE, runOnce } from "../idempotency/run-once.ts";
 import { type Page, type PageRequest, readPage, UUID_POSITION } from "../paging/read-page.ts";
-import type { Database, Queryable } from "../store/database.ts";
-import { newId } from "../store/ids.ts";
-import { execute } from "../store/statements.ts";
+import { type Database, execute, newId, type Queryable } from "../store/database.ts";
 import type { AdminCaller } from "./caller.ts";
 
 /** Reads a project that must exist. Must not be called inside a transaction. */

@@ -1,8 +1,7 @@
 import { Code } from "@connectrpc/connect";
-import type { Coordination } from "../coordination/coordination.ts";
+import type { BucketSize, BucketVerdict, Coordination } from "../coordination/coordination.ts";
 import { createLocalCoordination } from "../coordination/local-coordination.ts";
 import { RecentMap } from "../coordination/recent-map.ts";
-import type { BucketSize, BucketVerdict } from "../coordination/token-bucket.ts";
 import { ERROR_CATALOGUE } from "../errors/catalogue.ts";
 import { ServiceError } from "../errors/service-error.ts";
 import { addressBlock } from "./address-block.ts";

@@ -1,8 +1,7 @@
 import sql, { type Sql } from "sql-template-tag";
 import { ADMIN_KEY_TOPICS, API_KEY_TOPICS } from "../coordination/topics.ts";
 import { boolean, type Columns, listOf, nullable, number, oneOf, text, time } from "../store/columns.ts";
-import type { Queryable } from "../store/database.ts";
-import { execute, readRows } from "../store/statements.ts";
+import { execute, type Queryable, readRows } from "../store/database.ts";
 import { createAddressList } from "./address-block.ts";
 import { isAdminKeyForm, isApiKeyForm } from "./api-key.ts";
 import { SCOPES, type Scope } from "./caller.ts";

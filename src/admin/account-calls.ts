@@ -1,6 +1,19 @@
-import { timestampDate } from "@bufbuild/protobuf/wkt";
+import { create } from "@bufbuild/protobuf";
+import { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
-import type { Admin } from "../../gen/proto/tss/v1/admin_pb.ts";
+import {
+  type Admin,
+  ApiKey_Scope,
+  type AuditEvent,
+  AuditEventSchema,
+  type GetAuditProofResponse,
+  GetAuditProofResponseSchema,
+  type Project,
+  ProjectSchema,
+} from "../../gen/proto/tss/v1/admin_pb.ts";
+import { type AuditSeal as AuditSealMessage, AuditSealSchema } from "../../gen/proto/tss/v1/audit_pb.ts";
+import { encodeAdminKey, encodeApiKey } from "../access/account-service.ts";
+import { createAdminKey, listAdminKeys, revokeAdminKey } from "../access/admin-keys.ts";
 import {
   createApiKey,
   listApiKeys,
@@ -8,17 +21,26 @@ import {
   rotateApiKey,
   setAllowedAddresses,
 } from "../access/api-keys.ts";
-import { callerOf } from "../access/caller.ts";
-import { encodeApiKey } from "../access/encode-keys.ts";
-import { createProject, getProject, listProjects, requireProject } from "../access/projects.ts";
-import type { ApiKeyLookup } from "../access/stored-keys.ts";
-import { getAuditProof } from "../audit/get-audit-proof.ts";
-import { listAuditEvents, listAuditSeals } from "../audit/list-audit-events.ts";
+import { callerOf, type Scope } from "../access/caller.ts";
+import {
+  createProject,
+  getProject,
+  listProjects,
+  type ProjectDetails,
+  requireProject,
+} from "../access/projects.ts";
+import type { AdminKeyLookup, ApiKeyLookup } from "../access/stored-keys.ts";
+import {
+  type AuditEventRow,
+  type AuditProof,
+  getAuditProof,
+  listAuditEvents,
+  listAuditSeals,
+} from "../audit/list-audit-events.ts";
 import { adjustCredit } from "../billing/adjust-credit.ts";
 import { idempotencyOf } from "../idempotency/idempotency.ts";
+import type { AuditSeal } from "../seals/audit-seal.ts";
 import type { Database } from "../store/database.ts";
-import { decodeScopes, encodeAuditEvent, encodeProject } from "./encode-account.ts";
-import { encodeAuditProof, encodeAuditSeal } from "./encode-audit.ts";
 
 /** Implements {@link AccountCalls}. */
 export function createAccountCalls({ database, lookup }: AccountCallsDeps): AccountCalls {
@@ -111,4 +133,83 @@ export interface AccountCallsDeps {
   readonly database: Database;
   /** The cache, which evicts a changed key at once. */
   readonly lookup: Pick<ApiKeyLookup, "forget">;
+}
+
+/** Implements {@link AdminKeyCalls}. */
+export function createAdminKeyCalls({ database, lookup }: AdminKeyCallsDeps): AdminKeyCalls {
+  return {
+    async createAdminKey({ name, expireTime }, context) {
+      const caller = callerOf(context, "admin");
+      const key = { name, expiresAt: expireTime && timestampDate(expireTime) };
+      const { details, plaintext } = await createAdminKey(database, caller, idempotencyOf(context), key);
+      return { adminKey: encodeAdminKey(details), plaintext: plaintext ?? "" };
+    },
+    async listAdminKeys(request) {
+      const { rows, nextPageToken } = await listAdminKeys(database, request);
+      return { adminKeys: rows.map(encodeAdminKey), nextPageToken };
+    },
+    async revokeAdminKey({ adminKeyId }, context) {
+      const caller = callerOf(context, "admin");
+      return {
+        adminKey: encodeAdminKey(await revokeAdminKey({ database, lookup }, caller, adminKeyId)),
+      };
+    },
+  };
+}
+
+/** The calls of `tss.v1.Admin` about named admin keys. */
+export type AdminKeyCalls = Pick<
+  ServiceImpl<typeof Admin>,
+  "createAdminKey" | "listAdminKeys" | "revokeAdminKey"
+>;
+
+/** Dependencies of {@link createAdminKeyCalls}. */
+export interface AdminKeyCallsDeps {
+  readonly database: Database;
+  /** The cache, which evicts a revoked key at once. */
+  readonly lookup: Pick<AdminKeyLookup, "forget">;
+}
+
+/** Encodes a project. */
+function encodeProject({ id, createdAt, ...shown }: ProjectDetails): Project {
+  return create(ProjectSchema, { projectId: id, createTime: timestampFromDate(createdAt), ...shown });
+}
+
+/** Returns the scopes of a validated request, which never contains SCOPE_UNSPECIFIED. */
+function decodeScopes(scopes: readonly ApiKey_Scope[]): Scope[] {
+  const names = Object.keys(ApiKey_Scope) as (keyof typeof ApiKey_Scope)[];
+  return names.filter((name): name is Scope => scopes.includes(ApiKey_Scope[name]));
+}
+
+/** Encodes an event of the audit trail. */
+function encodeAuditEvent(row: AuditEventRow): AuditEvent {
+  const { id, createdAt, projectId, requestId, address, sequence, ...shown } = row;
+  return create(AuditEventSchema, {
+    auditEventId: id,
+    createTime: timestampFromDate(createdAt),
+    projectId: projectId ?? "",
+    requestId: requestId ?? "",
+    address: address ?? "",
+    ...(sequence !== null && { sequence }),
+    ...shown,
+  });
+}
+
+/** Encodes a seal. */
+function encodeAuditSeal({ createdAt, publicKey, signature, ...shown }: AuditSeal): AuditSealMessage {
+  return create(AuditSealSchema, {
+    createTime: timestampFromDate(createdAt),
+    publicKey: publicKey ?? new Uint8Array(),
+    signature: signature ?? new Uint8Array(),
+    ...shown,
+  });
+}
+
+/** Encodes a proof. */
+function encodeAuditProof({ event, seal, path }: AuditProof): GetAuditProofResponse {
+  return create(GetAuditProofResponseSchema, {
+    auditEvent: encodeAuditEvent(event),
+    auditSeal: encodeAuditSeal(seal),
+    auditPath: [...path],
+  });
 }

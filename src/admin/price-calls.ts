@@ -8,9 +8,8 @@ import {
   WaitingPrice_Bound,
 } from "../../gen/proto/tss/v1/admin_pb.ts";
 import { callerOf } from "../access/caller.ts";
-import { confirmPrice } from "../billing/prices/confirm-price.ts";
-import { listStoredPrices, type StoredPrice } from "../billing/prices/take-reading.ts";
-import { formatUsdPrice, parseUsdPrice } from "../billing/prices/usd-price.ts";
+import { formatUsdPrice, parseUsdPrice } from "../billing/prices/price-source.ts";
+import { confirmPrice, listStoredPrices, type StoredPrice } from "../billing/prices/stored-prices.ts";
 import { invalidField, ServiceError } from "../errors/service-error.ts";
 import type { Database } from "../store/database.ts";
 

@@ -1,7 +1,9 @@
+import { readFileSync } from "node:fs";
 import type { HandlerContext } from "@connectrpc/connect";
 import type { Logger } from "pino";
 import { Operations } from "../../gen/proto/tss/v1/operations_pb.ts";
 import { createAccessGate, keepPrivate } from "../access/access-gate.ts";
+import { createAddressList } from "../access/address-block.ts";
 import { describeCaller } from "../access/caller.ts";
 import { clientAddressKey, createClientAddress } from "../access/client-address.ts";
 import { checkPolicies, keyedMethods } from "../access/method-policy.ts";
@@ -16,8 +18,9 @@ import type { Signals } from "../coordination/signals.ts";
 import { createErrorInterceptor } from "../errors/error-interceptor.ts";
 import { createErrorMapping } from "../errors/error-mapping.ts";
 import { createWarmValidateInterceptor } from "../errors/validate-interceptor.ts";
-import { createIdempotencyInterceptor } from "../idempotency/idempotency-interceptor.ts";
+import { createIdempotencyInterceptor } from "../idempotency/idempotency.ts";
 import type { Lifecycle } from "../lifecycle/lifecycle.ts";
+import type { Log } from "../telemetry/logger.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import { observeCalls } from "../telemetry/observe-calls.ts";
 import type { Secret } from "../telemetry/secret.ts";
@@ -26,11 +29,9 @@ import type { Tracer } from "../telemetry/tracer.ts";
 import { requestIdKey } from "../transport/call-context.ts";
 import { peerAddressKey } from "../transport/node-http.ts";
 import type { PlainRoute } from "../transport/plain-routes.ts";
-import { startServer, type TransportServer } from "../transport/start-server.ts";
-import { openApiRoute } from "../web/openapi-route.ts";
-import { connectionBounds } from "./connection-bounds.ts";
-import { listening } from "./port-taken.ts";
-import { readTls } from "./read-tls.ts";
+import type { TlsOptions } from "../transport/split-connections.ts";
+import { type ServerOptions, startServer, type TransportServer } from "../transport/start-server.ts";
+import { openApiRoute } from "../web/web-routes.ts";
 import { type RoutedParts, routeServices, SERVICES } from "./route-services.ts";
 
 /** Serves the contract on the configured port, and drains when the process stops. */
@@ -104,7 +105,7 @@ export function startApiServer(parts: RoutedParts, options: ApiServerOptions): P
   );
 }
 
-export interface ApiServerOptions {
+interface ApiServerOptions {
   readonly config: Config;
   readonly signals: Signals;
   readonly lookup: ApiKeyLookup;
@@ -132,3 +133,40 @@ const CORS_HEADERS = {
     ...["ratelimit-limit", "ratelimit-remaining", "ratelimit-reset", "www-authenticate"],
   ],
 };
+
+/** Reads the configured certificate and its key. Throws if a file cannot be read. */
+export function readTls({ certificateFile, keyFile }: NonNullable<Config["tls"]>): TlsOptions {
+  return { certificatePem: readFileSync(certificateFile, "utf8"), keyPem: readFileSync(keyFile, "utf8") };
+}
+
+/** Runs a function that listens on a configured port. If the port is taken, the error names the variable to change. */
+export async function listening<T>(variable: string, port: number, listen: () => Promise<T>): Promise<T> {
+  try {
+    return await listen();
+  } catch (cause) {
+    if (!(cause instanceof Error && "code" in cause && cause.code === "EADDRINUSE")) throw cause;
+    throw new Error(`port ${port} is taken; set ${variable} to another port, or to 0 for a free one`, {
+      cause,
+    });
+  }
+}
+
+/**
+ * Returns the connection limits of a port: the maximum numbers, the addresses without a limit, and the observer of
+ * refusals.
+ */
+export function connectionBounds(
+  config: Pick<Config, "connections" | "trustedProxies">,
+  log: Pick<Log, "warn">,
+): Pick<ServerOptions, "limits" | "isTrustedPeer" | "onConnectionRefused"> {
+  const { maxCount, maxPerAddressCount } = config.connections;
+  return {
+    limits: { connectionsCount: maxCount, connectionsPerAddressCount: maxPerAddressCount },
+    isTrustedPeer: createAddressList(config.trustedProxies),
+    onConnectionRefused: (address) =>
+      log.warn(
+        { address },
+        "refusing connections: MAX_CONNECTIONS or MAX_CONNECTIONS_PER_ADDRESS is reached",
+      ),
+  };
+}

@@ -3,10 +3,10 @@ import type { NetworkAccess } from "../chain/network.ts";
 import { readChainKeys, readNetworkAccess } from "../config/network-access.ts";
 import type { NetworkConfig } from "../config/networks.ts";
 import type { Lifecycle } from "../lifecycle/lifecycle.ts";
-import type { Log } from "../telemetry/log.ts";
+import type { Log } from "../telemetry/logger.ts";
 import { Secret } from "../telemetry/secret.ts";
+import { listening } from "./api-server.ts";
 import { startLocalnetThread } from "./localnet-thread.ts";
-import { listening } from "./port-taken.ts";
 
 /**
  * Returns the address of the chain and the service's keys, for the configured network or for a localnet that it starts

@@ -1,7 +1,9 @@
 import type { Deposits } from "../billing/deposits/deposits.ts";
 import { createSweepLoop } from "../billing/sweeps/sweep-loop.ts";
+import { createSweepOperation } from "../billing/sweeps/sweep-operation.ts";
 import type { DepositSigner } from "../billing/sweeps/sweep-signer.ts";
 import { type ChainNetwork, inBackground } from "../chain/network.ts";
+import type { OperationKind } from "../chain/operation.ts";
 import { createNetworkReader, type NetworkReader } from "../chain/reader.ts";
 import type { SessionKind } from "../chain/session.ts";
 import { createSettler } from "../chain/settler.ts";
@@ -14,23 +16,34 @@ import { createTreasuryReader } from "../chain/treasury/treasury-reader.ts";
 import type { NetworkConfig } from "../config/networks.ts";
 import { idleRestMs, type Signals } from "../coordination/signals.ts";
 import { topics } from "../coordination/topics.ts";
+import type { BackgroundLoop } from "../lifecycle/background-loop.ts";
 import type { NamedLoop } from "../lifecycle/start-loops.ts";
 import type { ServiceMetrics } from "../observe/service-metrics.ts";
+import { createAcceptOperation } from "../onboarding/accept-dwallet.ts";
+import { createConsentOperation } from "../onboarding/custody/consent-operation.ts";
 import { createCustodyLoop } from "../onboarding/custody/custody-loop.ts";
+import { createDkgOperation } from "../onboarding/dkg-operation.ts";
 import { createDWalletSession } from "../onboarding/dwallet-session.ts";
-import { createAffordable } from "../presigns/affordable.ts";
+import { createRegisterOperation } from "../onboarding/register-operation.ts";
+import { readWarmBuckets } from "../presigns/bucket.ts";
+import { createPresignOperation } from "../presigns/presign-operation.ts";
 import type { PresignQueue } from "../presigns/presign-queue.ts";
 import { createPresignSession } from "../presigns/presign-session.ts";
-import { adoptHeldPresigns } from "../restore/adopt-held-presigns.ts";
+import {
+  type Affordable,
+  createAffordable,
+  createRefillLoop,
+  type RefillLoopDeps,
+} from "../presigns/refill-loop.ts";
 import { reconcile } from "../restore/reconcile.ts";
+import { adoptHeldPresigns } from "../restore/restore-presigns.ts";
 import { createExitLoop } from "../signing/exit-loop.ts";
+import { createSignOperation } from "../signing/sign-operation.ts";
 import { createSignSession } from "../signing/sign-session.ts";
 import type { Verifier } from "../signing/verifier.ts";
 import type { Database } from "../store/database.ts";
-import type { Log } from "../telemetry/log.ts";
+import type { Log } from "../telemetry/logger.ts";
 import type { Tracer } from "../telemetry/tracer.ts";
-import { operationKinds } from "./operation-kinds.ts";
-import { createWarmRefill } from "./presign-refill.ts";
 
 /** Creates the loops that work between the database and one network. Start them in this order. */
 export async function createChainWork(options: ChainWorkOptions): Promise<NamedLoop[]> {
@@ -119,7 +132,7 @@ export async function createChainWork(options: ChainWorkOptions): Promise<NamedL
   ];
 }
 
-export interface ChainWorkOptions {
+interface ChainWorkOptions {
   readonly database: Database;
   readonly network: ChainNetwork;
   readonly reader: NetworkReader;
@@ -171,4 +184,79 @@ function sessionKinds(options: ChainWorkOptions): SessionKind[] {
     createDWalletSession(network.name, refundsPerDay),
     createPresignSession({ network: network.name, signals, log }),
   ];
+}
+
+/** Returns all kinds of operations. */
+export function operationKinds(options: OperationKindsOptions): OperationKind[] {
+  const { network, reader, signals, config, depositSigner, observe, log } = options;
+  const { senderAddress } = network;
+  const { submitBatchCount, presignBatchCount, refundsPerDay } = config;
+  return [
+    createSignOperation({
+      signals,
+      reader,
+      senderAddress,
+      batchCount: submitBatchCount,
+      refundsPerDay,
+      observer: observe?.signs,
+    }),
+    createRegisterOperation(reader),
+    createDkgOperation(reader, senderAddress),
+    createAcceptOperation(reader),
+    createConsentOperation({ reader, treasuryId: network.treasury.treasuryId }),
+    createPresignOperation({ reader, senderAddress, batchCount: presignBatchCount }),
+    createSweepOperation({ reader, signerOf: depositSigner, log }),
+  ] as OperationKind[];
+}
+
+interface OperationKindsOptions {
+  readonly network: Pick<ChainNetwork, "senderAddress" | "treasury">;
+  readonly reader: NetworkReader;
+  readonly signals: Signals;
+  readonly config: Pick<NetworkConfig, "submitBatchCount" | "presignBatchCount" | "refundsPerDay">;
+  readonly depositSigner: DepositSigner;
+  readonly observe?: Pick<ServiceMetrics, "signs"> | undefined;
+  readonly log: Pick<Log, "info" | "warn">;
+}
+
+/**
+ * Creates a worker's refill, which keeps warm buckets at their target and fills buckets that callers of this process
+ * wait for.
+ */
+function createWarmRefill(options: PresignRefillOptions, affordable: Affordable): BackgroundLoop {
+  const { database, network, reader, config } = options;
+  const newestKeyId = async () => (await reader.networkKey()).id;
+  const warmBuckets = () => readWarmBuckets(database, network.name, config.presignBuckets, newestKeyId);
+  return createRefill(options, { warmBuckets, affordable });
+}
+
+type PresignRefillOptions = Pick<
+  ChainWorkOptions,
+  "database" | "network" | "reader" | "signals" | "presigns" | "config" | "log" | "pace"
+>;
+
+/**
+ * Creates an api process's refill, which queues presigns for callers that wait in this process. A worker submits them.
+ */
+export function createCallersRefill(options: PresignRefillOptions): BackgroundLoop {
+  const affordable = createAffordable(createTreasuryReader(options.network), options.network.clock);
+  return createRefill(options, { warmBuckets: async () => [], affordable });
+}
+
+function createRefill(
+  { database, network, reader, signals, presigns, config, log, pace }: PresignRefillOptions,
+  more: Pick<RefillLoopDeps, "warmBuckets" | "affordable">,
+): BackgroundLoop {
+  return createRefillLoop({
+    database,
+    signals,
+    queue: presigns,
+    network: network.name,
+    sessionBuffer: () => reader.sessionBuffer(),
+    clock: network.clock,
+    bounds: { lowWaterCount: config.presignLowWaterCount, highWaterCount: config.presignHighWaterCount },
+    log,
+    ...pace,
+    ...more,
+  });
 }

@@ -18,9 +18,9 @@ import type { Signals } from "../coordination/signals.ts";
 import type { Readiness } from "../health/readiness.ts";
 import { createOnboardingService, type OnboardingServiceDeps } from "../onboarding/onboarding-service.ts";
 import { createOperationsService } from "../operations/operations-service.ts";
-import type { CheckHalf } from "../signing/check-half.ts";
 import type { PresignTurns } from "../signing/reserve.ts";
 import { createSigningService } from "../signing/signing-service.ts";
+import type { CheckHalf } from "../signing/verifier.ts";
 import type { Database } from "../store/database.ts";
 import { untilClosing } from "../transport/closing-signal.ts";
 

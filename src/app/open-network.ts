@@ -15,23 +15,22 @@ import { prepareLanes } from "../chain/submit/prepare-lanes.ts";
 import type { Config } from "../config/config.ts";
 import type { NetworkConfig } from "../config/networks.ts";
 import type { Coordination } from "../coordination/coordination.ts";
-import { explainChainFailure } from "../health/doctor/explain-chain-failure.ts";
+import { explainChainFailure } from "../health/doctor/doctor-chain.ts";
 import { systemClock } from "../lifecycle/clock.ts";
 import type { Lifecycle } from "../lifecycle/lifecycle.ts";
 import { startLoopsTogether } from "../lifecycle/start-loops.ts";
 import { createObservation } from "../observe/observation.ts";
 import { createServiceMetrics, type ServiceMetrics } from "../observe/service-metrics.ts";
-import { createSamplers } from "../operations/create-samplers.ts";
+import { createSamplers } from "../operations/sampling.ts";
 import { createPresignQueue, type PresignQueue } from "../presigns/presign-queue.ts";
 import type { ProcessMark } from "../restore/mark-process.ts";
-import type { SignObserver } from "../signing/sign-observer.ts";
+import type { SignObserver } from "../signing/sign-operation.ts";
 import { createVerifier, type Verifier } from "../signing/verifier.ts";
 import type { Database } from "../store/database.ts";
 import type { MetricsMaker } from "../telemetry/network-metrics.ts";
 import type { Tracer } from "../telemetry/tracer.ts";
-import { createChainWork } from "./chain-work.ts";
+import { createCallersRefill, createChainWork } from "./chain-work.ts";
 import type { NetworkServices } from "./network-services.ts";
-import { createCallersRefill } from "./presign-refill.ts";
 import { type TakenDeposits, takeDeposits } from "./take-deposits.ts";
 
 /**

@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import type { NetworkAccess } from "../chain/network.ts";
 import type { NetworkConfig } from "../config/networks.ts";
-import type { HealthNetwork } from "../health/checks/health-subject.ts";
+import type { HealthNetwork } from "../health/checks/health-check.ts";
 import { openDoctorChain } from "../health/doctor/doctor-chain.ts";
 import { type Clock, pause } from "../lifecycle/clock.ts";
 import { type KeptOpen, keepOpen } from "../lifecycle/keep-open.ts";

@@ -6,7 +6,7 @@ import { createNetworkReader } from "../chain/reader.ts";
 import { prepareLanes } from "../chain/submit/prepare-lanes.ts";
 import type { Config } from "../config/config.ts";
 import type { NetworkConfig } from "../config/networks.ts";
-import { createLocalSignals } from "../coordination/local-signals.ts";
+import { createLocalSignals } from "../coordination/local-coordination.ts";
 import { systemClock } from "../lifecycle/clock.ts";
 import type { Lifecycle } from "../lifecycle/lifecycle.ts";
 import { markProcess } from "../restore/mark-process.ts";
@@ -15,9 +15,9 @@ import { type ReissueOptions, reissueKeys } from "../restore/reissue-keys.ts";
 import type { Database } from "../store/database.ts";
 import { migrate } from "../store/migrate.ts";
 import { openDatabase } from "../store/open-database.ts";
-import type { Log } from "../telemetry/log.ts";
+import type { Log } from "../telemetry/logger.ts";
 import { openChainAccess } from "./chain-access.ts";
-import { operationKinds } from "./operation-kinds.ts";
+import { operationKinds } from "./chain-work.ts";
 import { takeDeposits } from "./take-deposits.ts";
 
 /**

@@ -7,8 +7,12 @@ import { Onboarding } from "../../gen/proto/tss/v1/onboarding_pb.ts";
 import { Operations } from "../../gen/proto/tss/v1/operations_pb.ts";
 import { Signing } from "../../gen/proto/tss/v1/signing_pb.ts";
 import { networkOf } from "../access/caller.ts";
-import { type AccountCallsDeps, createAccountCalls } from "../admin/account-calls.ts";
-import { type AdminKeyCallsDeps, createAdminKeyCalls } from "../admin/admin-key-calls.ts";
+import {
+  type AccountCallsDeps,
+  type AdminKeyCallsDeps,
+  createAccountCalls,
+  createAdminKeyCalls,
+} from "../admin/account-calls.ts";
 import { createNetworkCalls, type NetworkCallsDeps } from "../admin/network-calls.ts";
 import { createPriceCalls } from "../admin/price-calls.ts";
 import { ServiceError } from "../errors/service-error.ts";

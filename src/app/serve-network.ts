@@ -2,12 +2,15 @@ import type { Coordination } from "../coordination/coordination.ts";
 import type { Readiness } from "../health/readiness.ts";
 import { startLoopsTogether } from "../lifecycle/start-loops.ts";
 import { createParameterBuilder } from "../onboarding/build-parameters.ts";
+import { findDWallet, findDWalletOfSession } from "../onboarding/dwallet-row.ts";
+import { findKeyByObject, findKeyOfSigner } from "../onboarding/encryption-keys.ts";
 import type { ParameterStore } from "../onboarding/parameter-store.ts";
 import { CURVES } from "../protocol/algorithms.ts";
-import { createCheckHalf } from "../signing/check-half.ts";
+import { listSigns } from "../signing/shown-sign-request.ts";
+import { createCheckHalf } from "../signing/verifier.ts";
+import type { Database } from "../store/database.ts";
 import { implementNetworkServices, type NetworkServices } from "./network-services.ts";
 import type { NetworkParts } from "./open-network.ts";
-import { warmUp } from "./warm-up.ts";
 
 /** Builds a network's parts for callers, and implements its services. */
 export async function serveNetwork(
@@ -42,10 +45,30 @@ export async function serveNetwork(
 }
 
 /** The parts that all networks of a process share for callers. */
-export interface ServeNetworkOptions {
+interface ServeNetworkOptions {
   /** Caches protocol parameters of all networks by their digest. */
   readonly parameterStore: ParameterStore;
   readonly coordination: Pick<Coordination, "signals" | "buckets">;
   /** The readiness of the process with all its networks. */
   readonly readiness: () => Promise<Readiness>;
+}
+
+/**
+ * Runs each of the requests' Prisma queries once, for rows that do not exist. The first query loads Prisma's query
+ * compiler, and each one compiles its plan. Both block the event loop, so they run before the first call.
+ */
+async function warmUp(database: Database): Promise<void> {
+  const projectId = "00000000-0000-0000-0000-000000000000";
+  const nothing = "";
+  await findKeyOfSigner(database, { projectId, curve: 0, signerAddress: nothing });
+  await findKeyByObject(database, { projectId, objectId: nothing });
+  await findDWalletOfSession(database, {
+    network: nothing,
+    senderAddress: nothing,
+    sessionIdentifier: new Uint8Array(32),
+  });
+  // These two throw for a missing dWallet.
+  await findDWallet(database, projectId, nothing).catch(() => undefined);
+  const signs = { dwalletId: nothing, status: undefined, pageSize: 1, pageToken: "" };
+  await listSigns(database, projectId, signs).catch(() => undefined);
 }

@@ -1,29 +1,28 @@
 import { type AcceptedCoin, acceptedCoins } from "../billing/deposits/accepted-coins.ts";
-import { createWaitingCredit } from "../billing/deposits/credit-waiting.ts";
 import { checkMasterSeed, makeRequestedAddress } from "../billing/deposits/deposit-address.ts";
-import type { Deposits } from "../billing/deposits/deposits.ts";
+import { createRecentRefusals, type Deposits } from "../billing/deposits/deposits.ts";
 import { createCheckpointFollower } from "../billing/deposits/follow-checkpoints.ts";
-import { createRecentRefusals } from "../billing/deposits/recent-refusals.ts";
 import { createAddressMaker } from "../billing/deposits/request-address.ts";
-import { createDepositWatcher } from "../billing/deposits/watch-deposits.ts";
-import { createCoinbaseReader } from "../billing/prices/coinbase.ts";
-import { createJsonFeedReader } from "../billing/prices/json-feed.ts";
+import { createDepositWatcher, createWaitingCredit } from "../billing/deposits/watch-deposits.ts";
 import { createPriceFeed, type PriceFeedOptions } from "../billing/prices/price-feed.ts";
-import type { PriceReader } from "../billing/prices/price-reading.ts";
+import {
+  createCoinbaseReader,
+  createJsonFeedReader,
+  createPythReader,
+  type PriceReader,
+} from "../billing/prices/price-readers.ts";
 import { fixedPrices, type PriceSource } from "../billing/prices/price-source.ts";
-import { createPythReader } from "../billing/prices/pyth.ts";
 import type { AnnouncedNetwork } from "../chain/announced-network.ts";
 import type { CallerReads } from "../chain/caller-reads.ts";
 import { createCheckpointReader } from "../chain/checkpoint-reader.ts";
 import type { ChainNetwork } from "../chain/network.ts";
 import { createPaymentReader } from "../chain/payment-reader.ts";
-import { readDepositSeed } from "../config/deposit-seed.ts";
-import type { DepositsConfig } from "../config/deposits.ts";
+import { type DepositsConfig, readDepositSeed } from "../config/deposits.ts";
 import type { PriceSourcesConfig } from "../config/price-sources.ts";
 import type { Signals } from "../coordination/signals.ts";
 import type { NamedLoop } from "../lifecycle/start-loops.ts";
 import type { Database } from "../store/database.ts";
-import type { Log } from "../telemetry/log.ts";
+import type { Log } from "../telemetry/logger.ts";
 
 /**
  * Sets up deposits as configured. Throws if another network uses the localnet's public seed, or if the database's

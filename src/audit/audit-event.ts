@@ -1,6 +1,5 @@
 import sql, { type Sql } from "sql-template-tag";
-import type { Queryable } from "../store/database.ts";
-import { execute } from "../store/statements.ts";
+import { execute, type Queryable } from "../store/database.ts";
 
 /** One event of the audit trail. */
 export interface AuditEvent {

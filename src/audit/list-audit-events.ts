@@ -1,9 +1,10 @@
 import sql, { type Sql } from "sql-template-tag";
+import { ServiceError } from "../errors/service-error.ts";
 import { type Page, type PageRequest, readPage } from "../paging/read-page.ts";
 import type { AuditSeal } from "../seals/audit-seal.ts";
+import { auditPath } from "../seals/merkle-tree.ts";
 import { bigint, type Columns, nullable, text, time } from "../store/columns.ts";
-import type { Database, Queryable } from "../store/database.ts";
-import { readRows } from "../store/statements.ts";
+import { type Database, type Queryable, readRows } from "../store/database.ts";
 
 /**
  * Reads a page of the audit trail, the newest event first: events of the networks' projects and of no project. Throws
@@ -31,7 +32,7 @@ export async function listAuditEvents(
 }
 
 /** Selects the events of a list, and the page. */
-export interface ListAuditEventsInput extends PageRequest {
+interface ListAuditEventsInput extends PageRequest {
   /** Undefined means all. */
   readonly projectId: string | undefined;
   /** Undefined means all. */
@@ -53,12 +54,12 @@ export interface AuditEventRow {
 }
 
 /** The select list of an {@link AuditEventRow} from `audit_event e` and its `audit_leaf l`. */
-export const SELECT_AUDIT_EVENT = sql`SELECT e.id, e.actor, e.project_id AS "projectId", e.action, e.subject,
+const SELECT_AUDIT_EVENT = sql`SELECT e.id, e.actor, e.project_id AS "projectId", e.action, e.subject,
   e.request_id AS "requestId", e.address, e.created_at AS "createdAt", l.sequence
   FROM audit_event e LEFT JOIN project p ON p.id = e.project_id LEFT JOIN audit_leaf l ON l.audit_event_id = e.id`;
 
 /** The types of the columns. */
-export const AUDIT_EVENT_COLUMNS: Columns<AuditEventRow> = {
+const AUDIT_EVENT_COLUMNS: Columns<AuditEventRow> = {
   id: bigint,
   actor: text,
   projectId: nullable(text),
@@ -111,5 +112,58 @@ export function listAuditSeals(
         orderBy: { number: "desc" },
         take,
       }),
+  });
+}
+
+/**
+ * Reads the proof of an event that belongs to a project of the networks or to no project. Throws AUDIT_EVENT_NOT_FOUND,
+ * and WRONG_STATE while the event is not sealed.
+ */
+export async function getAuditProof(
+  database: Pick<Database, "prisma" | "query">,
+  networks: readonly string[],
+  auditEventId: bigint,
+): Promise<AuditProof> {
+  const event = await readEvent(database, networks, auditEventId);
+  if (event.sequence === null) {
+    throw new ServiceError("WRONG_STATE", "the event is not sealed yet; retry in a few seconds", {
+      metadata: { state: "unsealed" },
+    });
+  }
+  const { prisma } = database;
+  const seal = await prisma.auditSeal.findFirst({
+    where: { lastSequence: { gte: event.sequence } },
+    orderBy: { lastSequence: "asc" },
+  });
+  if (seal === null) throw new Error(`no seal covers entry ${event.sequence}`);
+  const leaves = await prisma.auditLeaf.findMany({
+    where: { sequence: { gte: seal.firstSequence, lte: seal.lastSequence } },
+    orderBy: { sequence: "asc" },
+    select: { leafHash: true },
+  });
+  const hashes = leaves.map(({ leafHash }) => leafHash);
+  return { event, seal, path: auditPath(hashes, Number(event.sequence - seal.firstSequence)) };
+}
+
+/** An event with the proof that a seal covers it. */
+export interface AuditProof {
+  readonly event: AuditEventRow;
+  readonly seal: AuditSeal;
+  readonly path: readonly Uint8Array[];
+}
+
+async function readEvent(
+  db: Queryable,
+  networks: readonly string[],
+  auditEventId: bigint,
+): Promise<AuditEventRow> {
+  const [event] = await readRows(
+    db,
+    sql`${SELECT_AUDIT_EVENT} WHERE e.id = ${auditEventId} AND (e.project_id IS NULL OR p.network = ANY(${networks}::text[]))`,
+    AUDIT_EVENT_COLUMNS,
+  );
+  if (event !== undefined) return event;
+  throw new ServiceError("AUDIT_EVENT_NOT_FOUND", "the network has no audit event with this id", {
+    metadata: { auditEventId: String(auditEventId) },
   });
 }

@@ -12,10 +12,9 @@ import {
 } from "../seals/audit-seal.ts";
 import { GENESIS_HASH, merkleRoot } from "../seals/merkle-tree.ts";
 import { bigint, boolean, bytea, type Columns, nullable, number, text, time } from "../store/columns.ts";
-import type { Database, Queryable } from "../store/database.ts";
-import { LOCK_KEYS } from "../store/lock-keys.ts";
-import { execute, readRows } from "../store/statements.ts";
-import type { Log } from "../telemetry/log.ts";
+import { type Database, execute, type Queryable, readRows } from "../store/database.ts";
+import { LOCK_KEYS } from "../store/migrate.ts";
+import type { Log } from "../telemetry/logger.ts";
 import type { Secret } from "../telemetry/secret.ts";
 
 /**

@@ -7,11 +7,8 @@ import { ServiceError } from "../errors/service-error.ts";
 import type { Idempotency } from "../idempotency/idempotency.ts";
 import { ADMIN_SCOPE, runOnce, wholeReply } from "../idempotency/run-once.ts";
 import { creditProject } from "../ledger/credit-project.ts";
-import type { Database, Queryable } from "../store/database.ts";
-import { newId } from "../store/ids.ts";
-import { readRows } from "../store/statements.ts";
-import { encodeLedgerEntry } from "./encode-ledger-entry.ts";
-import { LEDGER_ENTRY_COLUMNS, type LedgerEntryRow } from "./list-ledger-entries.ts";
+import { type Database, newId, type Queryable, readRows } from "../store/database.ts";
+import { encodeLedgerEntry, LEDGER_ENTRY_COLUMNS, type LedgerEntryRow } from "./ledger-entries.ts";
 
 /**
  * Books an adjustment as one ledger entry with its own reference, once per idempotency key. A repeated call returns the

@@ -1,23 +1,27 @@
+import { create } from "@bufbuild/protobuf";
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
-import { type Billing, GetUsageRequest_Step } from "../../gen/proto/tss/v1/billing_pb.ts";
+import {
+  type Billing,
+  type GetPricingResponse,
+  GetPricingResponseSchema,
+  GetUsageRequest_Step,
+} from "../../gen/proto/tss/v1/billing_pb.ts";
+import { SignatureAlgorithm } from "../../gen/proto/tss/v1/types_pb.ts";
 import { callerOf } from "../access/caller.ts";
 import { ServiceError } from "../errors/service-error.ts";
 import type { Clock } from "../lifecycle/clock.ts";
-import type { PriceTable } from "../protocol/price-table.ts";
+import { CURVE_ALGORITHMS } from "../protocol/algorithms.ts";
+import { INCLUDED_MESSAGE_BYTES, type PriceTable, signPrice } from "../protocol/price-table.ts";
 import type { Database } from "../store/database.ts";
 import { waitingValue } from "./deposits/credit-deposits.ts";
 import { declareDeposit } from "./deposits/declare-deposit.ts";
 import { depositAddress } from "./deposits/deposit-address.ts";
 import type { Deposits } from "./deposits/deposits.ts";
-import { depositStateOf, encodeDeposit, encodeDepositCoin } from "./deposits/encode-deposit.ts";
 import { listDepositAddresses } from "./deposits/list-deposit-addresses.ts";
-import { listDeposits } from "./deposits/list-deposits.ts";
-import { encodeLedgerEntry } from "./encode-ledger-entry.ts";
-import { encodePricing } from "./encode-pricing.ts";
-import { encodeUsage } from "./encode-usage.ts";
-import { listLedgerEntries } from "./list-ledger-entries.ts";
-import { readUsage, usageWindow } from "./read-usage.ts";
+import { depositStateOf, encodeDeposit, encodeDepositCoin, listDeposits } from "./deposits/list-deposits.ts";
+import { encodeLedgerEntry, listLedgerEntries } from "./ledger-entries.ts";
+import { encodeUsage, readUsage, usageWindow } from "./read-usage.ts";
 
 /** Implements `tss.v1.Billing`. */
 export function createBillingService(deps: BillingServiceDeps): ServiceImpl<typeof Billing> {
@@ -81,10 +85,24 @@ export function createBillingService(deps: BillingServiceDeps): ServiceImpl<type
   };
 }
 
-export interface BillingServiceDeps {
+interface BillingServiceDeps {
   readonly database: Pick<Database, "prisma" | "query">;
   readonly prices: PriceTable;
   readonly clock: Pick<Clock, "wallMs">;
   /** Undefined if the service accepts no deposits. */
   readonly deposits?: Deposits | undefined;
+}
+
+/** Encodes the whole price table. */
+function encodePricing(table: PriceTable): GetPricingResponse {
+  return create(GetPricingResponseSchema, {
+    signPriceMicroUsd: table.signMicroUsd,
+    signPrices: CURVE_ALGORITHMS.map(({ signatureAlgorithm }) => ({
+      signatureAlgorithm: SignatureAlgorithm[signatureAlgorithm],
+      priceMicroUsd: signPrice(table, signatureAlgorithm),
+    })),
+    includedMessageBytes: INCLUDED_MESSAGE_BYTES,
+    messageKibPriceMicroUsd: table.messageKibMicroUsd,
+    dkgPriceMicroUsd: table.dkgMicroUsd,
+  });
 }

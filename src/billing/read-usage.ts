@@ -1,8 +1,10 @@
+import { create } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import sql, { type Sql } from "sql-template-tag";
+import { type GetUsageResponse, GetUsageResponseSchema } from "../../gen/proto/tss/v1/billing_pb.ts";
 import { invalidField } from "../errors/service-error.ts";
 import { bigint, type Columns, oneOf, time } from "../store/columns.ts";
-import type { Queryable } from "../store/database.ts";
-import { readRows } from "../store/statements.ts";
+import { type Queryable, readRows } from "../store/database.ts";
 
 /** Adds up the project's ledger entries in each step of the window. Reads one row per hour and kind. */
 export async function readUsage(db: Queryable, projectId: string, window: UsageWindow): Promise<UsageSteps> {
@@ -36,17 +38,17 @@ export function usageWindow(
   return { step, start: new Date(startMs), end: new Date(endMs) };
 }
 
-export type UsageStepName = "hour" | "day";
+type UsageStepName = "hour" | "day";
 
 /** A window of whole steps from `start` up to, but without, `end`. */
-export interface UsageWindow {
+interface UsageWindow {
   readonly step: UsageStepName;
   readonly start: Date;
   readonly end: Date;
 }
 
 /** Usage and payments. */
-export interface Usage {
+interface Usage {
   signCount: bigint;
   signRefundCount: bigint;
   dwalletCount: bigint;
@@ -60,7 +62,7 @@ export interface Usage {
 }
 
 /** The usage of each step with a ledger entry, and of the whole window. */
-export interface UsageSteps {
+interface UsageSteps {
   readonly total: Readonly<Usage>;
   readonly steps: readonly { readonly start: Date; readonly usage: Readonly<Usage> }[];
 }
@@ -114,3 +116,13 @@ SELECT date_trunc(${step}, hour, 'UTC') AS start, kind, sum(entry_count)::bigint
   sum(amount_micro_usd)::bigint AS "amountMicroUsd"
 FROM ledger_hour WHERE project_id = ${projectId} AND hour >= ${start} AND hour < ${end}
 GROUP BY 1, 2 ORDER BY 1, 2`;
+
+/** Encodes the usage of a window. */
+export function encodeUsage({ start, end }: UsageWindow, { steps, total }: UsageSteps): GetUsageResponse {
+  return create(GetUsageResponseSchema, {
+    startTime: timestampFromDate(start),
+    endTime: timestampFromDate(end),
+    steps: steps.map((step) => ({ startTime: timestampFromDate(step.start), usage: step.usage })),
+    total,
+  });
+}

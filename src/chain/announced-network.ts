@@ -1,9 +1,8 @@
 import sql from "sql-template-tag";
 import { type Clock, pause } from "../lifecycle/clock.ts";
 import { boolean, nullable, text } from "../store/columns.ts";
-import type { Queryable } from "../store/database.ts";
-import { execute, readRows } from "../store/statements.ts";
-import type { Log } from "../telemetry/log.ts";
+import { execute, type Queryable, readRows } from "../store/database.ts";
+import type { Log } from "../telemetry/logger.ts";
 import type { WalletAddresses } from "./network.ts";
 
 /** What a process with the keys of a network announces to the processes without them, in the database. */

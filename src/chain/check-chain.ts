@@ -1,8 +1,7 @@
 import sql from "sql-template-tag";
 import { canBeChainOf } from "../protocol/network-traits.ts";
 import { text } from "../store/columns.ts";
-import type { Queryable } from "../store/database.ts";
-import { readRows } from "../store/statements.ts";
+import { type Queryable, readRows } from "../store/database.ts";
 import type { ChainNetwork } from "./network.ts";
 import { withDeadline } from "./with-deadline.ts";
 

@@ -1,8 +1,7 @@
 import sql from "sql-template-tag";
 import { ServiceError } from "../errors/service-error.ts";
 import { nullable, time } from "../store/columns.ts";
-import type { Queryable } from "../store/database.ts";
-import { execute, readRows } from "../store/statements.ts";
+import { execute, type Queryable, readRows } from "../store/database.ts";
 
 /** Returns when the network stopped taking new work; undefined while it takes new work. */
 export async function drainingSince(db: Queryable, network: string): Promise<Date | undefined> {

@@ -1,7 +1,6 @@
 import sql, { join } from "sql-template-tag";
 import { bigint, type Columns, listOf, nullable, number, oneOf, text, time } from "../store/columns.ts";
-import type { Queryable } from "../store/database.ts";
-import { readRows } from "../store/statements.ts";
+import { type Queryable, readRows } from "../store/database.ts";
 import { OPERATION_NAMES, type OperationName } from "./operation.ts";
 
 /** Reads the network's first `count` transactions older than the given one, the newest first. */

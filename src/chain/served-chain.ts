@@ -1,7 +1,7 @@
 import { fromBase58 } from "@mysten/sui/utils";
 import { bytesToHex } from "@noble/hashes/utils.js";
 import type { Clock } from "../lifecycle/clock.ts";
-import { unlessAborted } from "./unless-aborted.ts";
+import { unlessAborted } from "./with-deadline.ts";
 
 /**
  * Creates the check that fullnodes serve the chain of the network. Replies of Sui's RPC service name their chain. A node

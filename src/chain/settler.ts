@@ -5,7 +5,7 @@ import type { MixUpReport } from "../protocol/bind-answers.ts";
 import type { ChainReader } from "../protocol/chain-reader.ts";
 import { mixUpIn } from "../protocol/read-errors.ts";
 import type { Database } from "../store/database.ts";
-import type { Log } from "../telemetry/log.ts";
+import type { Log } from "../telemetry/logger.ts";
 import {
   failSpan,
   failureKind,

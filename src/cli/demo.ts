@@ -5,13 +5,18 @@ import type { AlgorithmTriple } from "../protocol/algorithms.ts";
 import { hexToBytes } from "../protocol/bytes.ts";
 import { publicKeyFromUserOutput } from "../protocol/dwallet-output.ts";
 import { createClient } from "../sdk/client.ts";
-import type { SignResult } from "../sdk/sign-types.ts";
+import type { SignResult } from "../sdk/sign.ts";
 import { EXIT } from "./command.ts";
-import { chooseTriple, type DemoArguments } from "./demo-arguments.ts";
+import {
+  chooseTriple,
+  createStageClock,
+  type DemoArguments,
+  type StageClock,
+  type StageTime,
+  verifyOutside,
+} from "./demo-steps.ts";
 import type { DevelopmentAccess } from "./development-file.ts";
-import { createStageClock, type StageClock, type StageTime } from "./stage-clock.ts";
 import { startThrowawayService } from "./throwaway-service.ts";
-import { verifyOutside } from "./verify-outside.ts";
 
 /**
  * Runs the whole flow from a seed to a verified signature, on its own service in a temporary folder. Prints each stage

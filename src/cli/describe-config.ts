@@ -1,6 +1,6 @@
 import type { ConfigReading } from "../config/config.ts";
 import type { Setting } from "../config/config-variable.ts";
-import { printable } from "./table.ts";
+import { printable } from "./format.ts";
 
 /** Formats the rows as a table. */
 export function toText({ settings, warnings, faults }: ConfigReading): string {

@@ -1,5 +1,7 @@
 import type { ClientConfig } from "../config/client.ts";
-import { isEmbeddedDatabaseOpen } from "../store/pglite-lock.ts";
+import { loadClientConfig } from "../config/config.ts";
+import { isEmbeddedDatabaseOpen } from "../store/pid-lock.ts";
+import type { CommandContext } from "./command.ts";
 import { type DevelopmentAccess, readDevelopmentFile } from "./development-file.ts";
 
 /**
@@ -13,3 +15,12 @@ export async function findQuickStart({
   if (!isDatabaseEmbedded || !(await isEmbeddedDatabaseOpen(dataDirectory))) return undefined;
   return await readDevelopmentFile(dataDirectory);
 }
+
+/** Returns the URL of the local network: `LOCALNET_URL`, that of the service that runs on `DATA_DIR`, or the default. */
+export async function findLocalnet({ environment }: Pick<CommandContext, "environment">): Promise<string> {
+  const config = loadClientConfig(environment);
+  return config.localnetUrl ?? (await findQuickStart(config))?.fullnodeUrl ?? DEFAULT_LOCALNET_URL;
+}
+
+/** The default address of `tss localnet`. */
+export const DEFAULT_LOCALNET_URL = "http://127.0.0.1:9000";

@@ -1,7 +1,7 @@
 import { type Command, type CommandTree, EXIT, isCommand } from "./command.ts";
 import { COMMAND_GROUPS } from "./command-groups.ts";
+import { formatPairs } from "./format.ts";
 import { type Option, optionName } from "./option.ts";
-import { formatPairs } from "./table.ts";
 
 /** Returns the help of all commands, by groups. */
 export async function describeAll(): Promise<string> {

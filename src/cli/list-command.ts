@@ -1,8 +1,8 @@
 import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
 import { type Command, UsageError } from "./command.ts";
 import { type Clients, withClients } from "./connection.ts";
-import { flag, type Options, optional, type Values } from "./option.ts";
-import { count } from "./option-values.ts";
+import { formatTable, type TableColumn } from "./format.ts";
+import { count, flag, type Options, optional, type Values } from "./option.ts";
 import {
   type CallOptionValues,
   type CallShape,
@@ -11,7 +11,6 @@ import {
   formatMessage,
   targetOf,
 } from "./service-command.ts";
-import { formatTable, type TableColumn } from "./table.ts";
 
 /** Creates a command from a list, with the common options for pages, the destination and the output. */
 export function listCommand<O extends Options, D extends DescMessage>(

@@ -1,8 +1,14 @@
 import { parseArgs } from "node:util";
 import { UsageError } from "./command.ts";
-import { didYouMean } from "./did-you-mean.ts";
-import { type Option, type Options, optionName, toKebab, type Values, WrongValue } from "./option.ts";
-import { shownWord } from "./shown-word.ts";
+import {
+  didYouMean,
+  type Option,
+  type Options,
+  optionName,
+  toKebab,
+  type Values,
+  WrongValue,
+} from "./option.ts";
 
 /**
  * Parses the words after a command's name. Throws a UsageError that names the option and never quotes its value, which
@@ -82,4 +88,9 @@ function readValue<T>(label: string, option: Option<T>, text: string | undefined
   } catch (error) {
     throw error instanceof WrongValue ? new UsageError(`${label} ${error.message}`) : error;
   }
+}
+
+/** Returns a word of the command line in quotes, or only its length if it may be a key. */
+export function shownWord(word: string): string {
+  return /^[a-z][a-z-]{0,19}$/.test(word) ? `"${word}"` : `of ${word.length} characters`;
 }

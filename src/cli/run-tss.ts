@@ -1,7 +1,7 @@
 import { type Command, type CommandContext, EXIT, isCommand } from "./command.ts";
 import { COMMAND_NAMES, findCommand } from "./command-groups.ts";
-import { didYouMean } from "./did-you-mean.ts";
-import { shownWord } from "./shown-word.ts";
+import { didYouMean } from "./option.ts";
+import { shownWord } from "./parse-command-line.ts";
 
 /**
  * Runs a command or prints its help. Returns the exit code and never throws. Results go to standard output, everything

@@ -4,8 +4,7 @@ import type { CallOptions } from "@connectrpc/connect";
 import type { Command, CommandContext } from "./command.ts";
 import { type CallerKind, type Clients, type Target, withClients } from "./connection.ts";
 import { isOutcomeUnknown } from "./failure.ts";
-import { flag, type Options, optional, type Values } from "./option.ts";
-import { nonEmptyText, uuid } from "./option-values.ts";
+import { flag, nonEmptyText, type Options, optional, uuid, type Values } from "./option.ts";
 
 /** Creates a command from a call, with the common options for its destination, its idempotency key and its output. */
 export function serviceCommand<O extends Options, D extends DescMessage>(

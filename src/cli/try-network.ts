@@ -9,20 +9,19 @@ import { fetchInTime } from "../health/fetch-in-time.ts";
 import type { AlgorithmTriple, CurveName } from "../protocol/algorithms.ts";
 import { hexToBytes } from "../protocol/bytes.ts";
 import { publicKeyFromUserOutput } from "../protocol/dwallet-output.ts";
-import { formatDollars } from "../protocol/money.ts";
-import { pinsOf } from "../sdk/chain-pins.ts";
+import { formatDollars } from "../protocol/price-table.ts";
 import { createClient } from "../sdk/client.ts";
 import { TssError } from "../sdk/errors.ts";
 import type { Network } from "../sdk/names.ts";
-import type { OnboardResult } from "../sdk/onboard-types.ts";
+import { pinsOf } from "../sdk/network.ts";
+import type { OnboardResult } from "../sdk/onboard.ts";
 import { createRedact } from "../telemetry/redact.ts";
 import { Secret } from "../telemetry/secret.ts";
 import { type CommandContext, EXIT, UsageError } from "./command.ts";
-import { type DemoArguments, fittingTriples } from "./demo-arguments.ts";
+import { createStageClock, type DemoArguments, fittingTriples, verifyOutside } from "./demo-steps.ts";
 import { messageOf } from "./failure.ts";
 import { findQuickStart } from "./find-quick-start.ts";
 import { checkUrl, findKey } from "./remote.ts";
-import { createStageClock } from "./stage-clock.ts";
 import {
   describeTry,
   failureOf,
@@ -32,7 +31,6 @@ import {
   type TryReport,
   versions,
 } from "./try-report.ts";
-import { verifyOutside } from "./verify-outside.ts";
 
 /**
  * Onboards once on the curve of each combination and signs once with each, on a running service. A failed stage does

@@ -4,11 +4,11 @@ import type { SuiGrpcClient } from "@mysten/sui/grpc";
 import { type PaidFee, paidFees } from "../chain/treasury/treasury-events.ts";
 import { BUILD_INFO } from "../health/build-info.ts";
 import { parseDWallet } from "../protocol/chain-objects.ts";
-import { formatDollars } from "../protocol/money.ts";
+import { formatDollars } from "../protocol/price-table.ts";
 import { fromConnectError, TssError } from "../sdk/errors.ts";
+import type { StageTime } from "./demo-steps.ts";
 import { messageOf } from "./failure.ts";
 import { formatCoins } from "./format.ts";
-import type { StageTime } from "./stage-clock.ts";
 
 /** The report of `tss try`. It holds only what anyone may see, besides a last redaction of all its texts. */
 export interface TryReport {

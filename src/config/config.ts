@@ -1,18 +1,19 @@
 import { networkTraits } from "../protocol/network-traits.ts";
 import type { Secret } from "../telemetry/secret.ts";
 import type { TracingConfig } from "../telemetry/tracer.ts";
-import { checkBind, checkSecrets, checkShared, isPublic } from "./checks.ts";
-import { type ClientConfig, readClientConfig } from "./client.ts";
-import { ConfigError } from "./config-error.ts";
-import type { Setting } from "./config-variable.ts";
-import { type DatabaseConfig, readDatabaseConfig } from "./database.ts";
-import { type LimitsConfig, readLimits } from "./limits.ts";
+import { checkBind, checkSecrets, checkShared, isPublic, unknownVariables } from "./checks.ts";
+import { type ClientConfig, readClientConfig, readTreasuryConfig, type TreasuryConfig } from "./client.ts";
+import { ConfigError, type Setting } from "./config-variable.ts";
+import {
+  type DatabaseConfig,
+  type LimitsConfig,
+  readDatabaseConfig,
+  readLimits,
+  readTracing,
+} from "./limits.ts";
 import type { NetworkName } from "./network.ts";
 import { type NetworkConfig, readNetworks } from "./networks.ts";
 import { ConfigReader } from "./reader.ts";
-import { readTracing } from "./tracing.ts";
-import { readTreasuryConfig, type TreasuryConfig } from "./treasury.ts";
-import { unknownVariables } from "./unknown-variables.ts";
 import { CONFIG_VARIABLES, type VariableName } from "./variables.ts";
 
 /** The effective configuration. */

@@ -3,16 +3,19 @@ import type { CostClassName } from "../access/method-policy.ts";
 import type { RateLimits } from "../access/rate-limiter.ts";
 import type { CallerReadLimits } from "../chain/caller-reads.ts";
 import { localnetHotWalletSecret } from "../localnet/seed.ts";
-import type { CurveAlgorithm } from "../protocol/algorithms.ts";
+import {
+  CURVE_ALGORITHMS,
+  type CurveAlgorithm,
+  findSignatureAlgorithm,
+  isUnsupportedAlgorithm,
+} from "../protocol/algorithms.ts";
 import type { PriceTable } from "../protocol/price-table.ts";
 import { Secret } from "../telemetry/secret.ts";
 import { readPriceTable } from "./billing.ts";
-import { type DepositsConfig, readDepositsConfig } from "./deposits.ts";
+import { type DepositsConfig, readDepositsConfig, readSweepConfig, type SweepConfig } from "./deposits.ts";
 import { readRateLimits } from "./limits.ts";
 import { type NetworkAddress, type NetworkName, readNetworkAddress, readNetworkNames } from "./network.ts";
-import { readBuckets } from "./read-buckets.ts";
 import type { ConfigReader } from "./reader.ts";
-import { readSweepConfig, type SweepConfig } from "./sweeps.ts";
 import type { VariableName } from "./variables.ts";
 
 /** Reads the settings of each served network, in the order of `NETWORKS`. */
@@ -113,4 +116,18 @@ const OWN_KEYS = [HOT_WALLET, "BILLING_DEPOSIT_MASTER_SEED_HEX"] as const;
 
 function refuseSharedKey(read: ConfigReader<VariableName>, name: (typeof OWN_KEYS)[number]): void {
   read.fault(name, "[redacted]", `${name}_<NETWORK> for each network instead, because networks share no key`);
+}
+
+/** Reads presign buckets, like `ED25519/EdDSA`. */
+function readBuckets(read: ConfigReader<VariableName>, name: VariableName): CurveAlgorithm[] {
+  return read.list(name).flatMap((item) => {
+    const [curve, algorithmName = ""] = item.split("/");
+    const algorithm = findSignatureAlgorithm(algorithmName);
+    const found = CURVE_ALGORITHMS.find((c) => c.curve === curve && c.signatureAlgorithm === algorithm);
+    if (found) return [found];
+    const names = CURVE_ALGORITHMS.map((c) => `${c.curve}/${c.signatureAlgorithm}`).join(", ");
+    const why = isUnsupportedAlgorithm(algorithmName) ? `, since ${algorithmName} is not supported` : "";
+    read.fault(name, item, `one of ${names}${why}`);
+    return [];
+  });
 }

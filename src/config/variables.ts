@@ -1,9 +1,8 @@
 import { PRICE_VARIABLES } from "./billing.ts";
 import type { ConfigVariable } from "./config-variable.ts";
-import { DATABASE_VARIABLES } from "./database.ts";
-import { DEPOSIT_VARIABLES } from "./deposits.ts";
+import { DEPOSIT_VARIABLES, SWEEP_VARIABLES } from "./deposits.ts";
+import { DATABASE_VARIABLES } from "./limits.ts";
 import { NETWORK_VARIABLES } from "./network.ts";
-import { SWEEP_VARIABLES } from "./sweeps.ts";
 import { WORK_VARIABLES } from "./work-variables.ts";
 
 /** Every variable that the service reads. `tss config` prints them, and `.env.example` is generated from them. */

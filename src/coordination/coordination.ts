@@ -1,5 +1,4 @@
 import type { Signals } from "./signals.ts";
-import type { BucketSize, BucketVerdict } from "./token-bucket.ts";
 
 /**
  * The state that replicas share outside the database: signals and rate-limit counts. Both may be lost at any time.
@@ -20,4 +19,45 @@ export interface TokenBuckets {
   take(subject: string): Promise<BucketVerdict>;
   /** Returns a token that was taken but not used. Never rejects. */
   giveBack(subject: string): Promise<void>;
+}
+
+/** Takes a token if there is one. An unknown bucket is full. A refused call takes nothing. */
+export function takeToken(size: BucketSize, fullAtMs: number | undefined, nowMs: number): Taken {
+  const tokenMs = 1_000 / size.perSecond;
+  const capacityMs = size.burstCount * tokenMs;
+  const beforeMs = Math.max(fullAtMs ?? nowMs, nowMs);
+  const afterMs = beforeMs + tokenMs;
+  const excessMs = afterMs - nowMs - capacityMs;
+  // The resolution of the clock and of sums with it.
+  const isAllowed = excessMs < 1e-3;
+  if (!isAllowed) return { isAllowed, fullAtMs: beforeMs, remainingCount: 0, waitMs: excessMs };
+  const remainingCount = Math.floor((capacityMs - (afterMs - nowMs)) / tokenMs + 1e-6);
+  return {
+    isAllowed,
+    fullAtMs: afterMs,
+    remainingCount: Math.max(0, remainingCount),
+    waitMs: afterMs - nowMs,
+  };
+}
+
+/** A bucket that fills at a constant rate up to its size. Each call takes one token. */
+export interface BucketSize {
+  /** The maximum burst of calls. */
+  readonly burstCount: number;
+  readonly perSecond: number;
+}
+
+/** The decision about a call. Times are relative to now. */
+export interface BucketVerdict {
+  readonly isAllowed: boolean;
+  /** The number of whole tokens left. */
+  readonly remainingCount: number;
+  /** The time until the bucket is full, or until the next token for a refused call. */
+  readonly waitMs: number;
+}
+
+/** The decision about a call, and the new state of the bucket. */
+interface Taken extends BucketVerdict {
+  /** The time at which the bucket is full again, on the given clock. It is the bucket's whole state. */
+  readonly fullAtMs: number;
 }

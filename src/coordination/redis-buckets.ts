@@ -1,6 +1,5 @@
 import type { Redis } from "ioredis";
-import type { TokenBuckets } from "./coordination.ts";
-import type { BucketSize } from "./token-bucket.ts";
+import type { BucketSize, TokenBuckets } from "./coordination.ts";
 
 /** Creates token buckets that processes share through Redis. If Redis does not decide in time, this process decides. */
 export function createRedisBuckets({ client, size, prefix, insurance }: RedisBucketsOptions): TokenBuckets {

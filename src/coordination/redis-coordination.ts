@@ -1,9 +1,9 @@
 import { once } from "node:events";
-import { connectRedis } from "./connect-redis.ts";
+import { Redis, type RedisOptions } from "ioredis";
+import type { Log } from "../telemetry/logger.ts";
 import type { Coordination } from "./coordination.ts";
-import { createMemoryBuckets } from "./memory-buckets.ts";
+import { createMemoryBuckets } from "./local-coordination.ts";
 import { createRedisBuckets } from "./redis-buckets.ts";
-import { createRedisOutage, type RedisLog } from "./redis-outage.ts";
 import { createRedisSignals } from "./redis-signals.ts";
 
 /** Creates coordination across processes through one Redis. The service also starts and runs without Redis. */
@@ -55,7 +55,7 @@ export function createRedisCoordination(options: RedisCoordinationOptions): Redi
 }
 
 /** Options of {@link createRedisCoordination}. */
-export interface RedisCoordinationOptions {
+interface RedisCoordinationOptions {
   readonly url: string;
   /** Receives a warning when Redis is lost and a notice when it is back. Connections reconnect automatically. */
   readonly log: RedisLog;
@@ -66,7 +66,7 @@ export interface RedisCoordinationOptions {
 }
 
 /** Coordination through Redis. */
-export interface RedisCoordination extends Coordination {
+interface RedisCoordination extends Coordination {
   /** Resolves when all connections are open, so that signals of other processes arrive. */
   ready(): Promise<void>;
 }
@@ -76,3 +76,62 @@ const DEFAULT_COUNT_TIMEOUT_MS = 100;
 const SIGNAL_TIMEOUT_MS = 2_000;
 const CHECK_KEY_MS = 1_000;
 const OUTAGE = "each replica counts calls alone, and polls for the changes of others, a little later";
+
+/** Creates a Redis client that reconnects automatically. It never waits for the server: services start without it. */
+export function connectRedis({ url, outage, ...options }: RedisConnectionOptions): Redis {
+  const client = new Redis(url, {
+    maxRetriesPerRequest: null,
+    retryStrategy: (attempt) => Math.min(50 * 2 ** Math.min(attempt, 10), MAX_RECONNECT_DELAY_MS),
+    keepAlive: KEEP_ALIVE_MS,
+    // A server that lost its primary role still answers, while the same address may already lead to the new primary.
+    reconnectOnError: ({ message }) => message.includes("READONLY"),
+    ...options,
+  });
+  // An error event without a listener ends the process.
+  client.on("error", (cause: Error) => outage.lost(client, cause));
+  client.on("ready", () => outage.restored(client));
+  return client;
+}
+
+interface RedisConnectionOptions
+  extends Pick<
+    RedisOptions,
+    | "autoResubscribe"
+    | "autoResendUnfulfilledCommands"
+    | "enableOfflineQueue"
+    | "commandTimeout"
+    | "socketTimeout"
+  > {
+  readonly url: string;
+  /** Called for every failure. The client reconnects automatically. */
+  readonly outage: RedisOutage;
+}
+
+const MAX_RECONNECT_DELAY_MS = 2_000;
+/** Detects a vanished peer even on a connection that only listens. */
+const KEEP_ALIVE_MS = 10_000;
+
+/**
+ * Logs the start and the end of each outage once for all connections. The start has the consequences in `meaning`.
+ */
+export function createRedisOutage(log: RedisLog, meaning: string): RedisOutage {
+  const lost = new Set<object>();
+  return {
+    lost(connection, cause) {
+      if (lost.size === 0) log.warn({ cause }, `Redis does not answer; ${meaning}`);
+      lost.add(connection);
+    },
+    restored(connection) {
+      if (lost.delete(connection) && lost.size === 0) log.info({}, "Redis is reachable again");
+    },
+  };
+}
+
+/** The log for outages of Redis. */
+type RedisLog = Pick<Log, "info" | "warn">;
+
+/** Combines the failures of several connections into one outage. */
+interface RedisOutage {
+  lost(connection: object, cause: Error): void;
+  restored(connection: object): void;
+}

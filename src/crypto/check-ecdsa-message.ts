@@ -14,7 +14,6 @@ import {
   squareForm,
 } from "../protocol/class-groups/forms.ts";
 import type { Ciphertext } from "../protocol/parameters/network-key-output.ts";
-import type { CiphertextTerm } from "../protocol/proofs/ciphertext.ts";
 import {
   type DerivedCiphertexts,
   ecdsaEquations,
@@ -23,9 +22,10 @@ import {
 } from "../protocol/proofs/ecdsa-equations.ts";
 import { decodeEcdsaSignMessage } from "../protocol/proofs/ecdsa-message.ts";
 import { combineEquations, type PartEquation, pointSum } from "../protocol/proofs/equations.ts";
+import type { CiphertextTerm } from "../protocol/proofs/message-parts.ts";
 import { rejectionReason, rejectUnless } from "../protocol/proofs/rejected-input.ts";
-import type { SignContext } from "../protocol/proofs/sign-context.ts";
-import type { Steps } from "../protocol/steps.ts";
+import type { SignContext } from "../protocol/proofs/transcript.ts";
+import type { Steps } from "../protocol/read-errors.ts";
 import { EngineError } from "./engine.ts";
 import type { Part } from "./part-split.ts";
 

@@ -1,6 +1,7 @@
 import { concatBytes } from "@noble/hashes/utils.js";
 import { CURVES, type CurveName, curveNumber } from "../protocol/algorithms.ts";
 import { bigIntFromBigEndian, bigIntToLittleEndian, encodeVector } from "../protocol/bytes.ts";
+import { decodeUserShare } from "../protocol/dwallet-output.ts";
 import {
   type CurveArithmetic,
   type CurvePoint,
@@ -16,11 +17,13 @@ import {
   type UserDkgMessage,
 } from "../protocol/proofs/dkg-transcripts.ts";
 import { FISCHLIN_REPETITIONS, findFischlinAnswer, fischlinCommonHash } from "../protocol/proofs/fischlin.ts";
-import { type NetworkKeyParts, readNetworkKeyParts } from "../protocol/proofs/network-key-parts.ts";
+import {
+  encodeUserPublicOutput,
+  type NetworkKeyParts,
+  readNetworkKeyParts,
+} from "../protocol/proofs/network-key-parts.ts";
 import { rejectionReason } from "../protocol/proofs/rejected-input.ts";
-import { encodeUserPublicOutput } from "../protocol/proofs/user-public-output.ts";
-import type { Steps } from "../protocol/steps.ts";
-import { decodeUserShare } from "../protocol/user-share.ts";
+import type { Steps } from "../protocol/read-errors.ts";
 import { EngineError } from "./engine.ts";
 
 /**

@@ -2,10 +2,9 @@ import { bigIntFromBigEndian } from "../protocol/bytes.ts";
 import { type PowerLadder, powerLadder } from "../protocol/class-groups/exponentiation.ts";
 import type { Form } from "../protocol/class-groups/forms.ts";
 import { invertMod } from "../protocol/class-groups/integers.ts";
-import { messageDigest } from "../protocol/message-digest.ts";
 import type { Ciphertext } from "../protocol/parameters/network-key-output.ts";
-import { type CiphertextTerm, combineParts } from "../protocol/proofs/ciphertext.ts";
 import type { CurveArithmetic } from "../protocol/proofs/curve.ts";
+import { nonceRandomizers } from "../protocol/proofs/dkg-transcripts.ts";
 import {
   maskedKeyShareTerms,
   maskedNonceShareTerms,
@@ -23,15 +22,15 @@ import {
   statementNonce,
 } from "../protocol/proofs/ecdsa-point-proofs.ts";
 import { DISPLACED_NONCE_PROOF, PARTIAL_SIGNATURE_PROOF } from "../protocol/proofs/linear-evaluation.ts";
-import { nonceRandomizers } from "../protocol/proofs/nonce-randomizers.ts";
+import { type CiphertextTerm, combineParts } from "../protocol/proofs/message-parts.ts";
 import { commitSecretly } from "../protocol/proofs/pedersen.ts";
-import type { Steps } from "../protocol/steps.ts";
+import type { Steps } from "../protocol/read-errors.ts";
+import { messageDigest } from "../protocol/verify-signature.ts";
 import { checkEcdsaMessage, type ProverState } from "./check-ecdsa-message.ts";
 import { EngineError } from "./engine.ts";
 import { forgetLadders, knownLadder } from "./known-network-key.ts";
-import { COEFFICIENT_MASK_BITS } from "./mask-lengths.ts";
 import type { Part, PartSplit } from "./part-split.ts";
-import { type EvaluationLadders, proveEvaluation } from "./prove-evaluation.ts";
+import { COEFFICIENT_MASK_BITS, type EvaluationLadders, proveEvaluation } from "./prove-evaluation.ts";
 import { provePoints, proveRepeatedly } from "./prove-points.ts";
 import { type OpenSignRequest, openSignRequest, type SignRequest, signContext } from "./sign-request.ts";
 

@@ -1,15 +1,21 @@
-import { CURVES } from "../protocol/algorithms.ts";
-import { byteReader } from "../protocol/byte-reader.ts";
-import { bigIntFromLittleEndian } from "../protocol/bytes.ts";
+import { CURVES, type CurveName, curveNumber } from "../protocol/algorithms.ts";
+import { bigIntFromLittleEndian, byteReader, equalBytes } from "../protocol/bytes.ts";
 import { formToScalar } from "../protocol/class-groups/class-group.ts";
 import { powerForm } from "../protocol/class-groups/exponentiation.ts";
 import { composeForms, invertForm } from "../protocol/class-groups/forms.ts";
-import { parseDWalletOutput } from "../protocol/dwallet-output.ts";
-import { type CurveArithmetic, decodePoint, scaleBase } from "../protocol/proofs/curve.ts";
+import {
+  decodeUserShare,
+  encodeUserShare,
+  parseDWalletOutput,
+  userPublicOutputFromDWalletOutput,
+} from "../protocol/dwallet-output.ts";
+import { type CurveArithmetic, curveByNumber, decodePoint, scaleBase } from "../protocol/proofs/curve.ts";
 import { decodeEncryptedShare, verifyEncryptedShare } from "../protocol/proofs/encrypted-share.ts";
-import { rejectUnless } from "../protocol/proofs/rejected-input.ts";
-import type { Steps } from "../protocol/steps.ts";
-import { encodeUserShare } from "../protocol/user-share.ts";
+import { encodeUserPublicOutput } from "../protocol/proofs/network-key-parts.ts";
+import { rejectionReason, rejectUnless } from "../protocol/proofs/rejected-input.ts";
+import type { Steps } from "../protocol/read-errors.ts";
+import { EngineError } from "./engine.ts";
+import { knownNetworkKey } from "./known-network-key.ts";
 
 /**
  * Decrypts the share and returns it as 00 | vec(scalar). First verifies its proof under the public half of the key. The
@@ -39,4 +45,30 @@ export function* decryptShare(
   const share = formToScalar(group, composeForms(group, masked, invertForm(mask)));
   rejectUnless(scaleBase(curve, share).equals(publicShare), "the share does not belong to the dWallet");
   return encodeUserShare(name, share);
+}
+
+/**
+ * Returns whether a dWallet's public output follows from the user's share and the network key. Computes the user's
+ * public output again from the share and the network key in the parameters, with the randomisers of the dWallet's
+ * output, and compares all of it. So the result covers both X_A and X_B: an attacker that could choose X_B could choose
+ * X = X_A + X_B as its own key. Takes a few milliseconds. Throws EngineError for malformed bytes. Never reveals the
+ * share.
+ */
+export function isOutputOfShare(
+  curveName: CurveName,
+  parameters: Uint8Array,
+  userSecretKeyShare: Uint8Array,
+  dwalletOutput: Uint8Array,
+): boolean {
+  const curve = curveByNumber(curveNumber(curveName));
+  try {
+    const { randomizers } = parseDWalletOutput(curveName, dwalletOutput);
+    const publicShare = scaleBase(curve, decodeUserShare(curveName, userSecretKeyShare));
+    const key = knownNetworkKey(curve, parameters);
+    const own = encodeUserPublicOutput(curve, publicShare, randomizers, key);
+    return equalBytes(own, userPublicOutputFromDWalletOutput(curveName, dwalletOutput));
+  } catch (error) {
+    const reason = rejectionReason(error);
+    throw reason === undefined ? error : new EngineError(reason);
+  }
 }

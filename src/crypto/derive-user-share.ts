@@ -3,8 +3,8 @@ import { sha512 } from "@noble/hashes/sha2.js";
 import { concatBytes } from "@noble/hashes/utils.js";
 import { type CurveName, curveNumber } from "../protocol/algorithms.ts";
 import { bigIntFromBigEndian, hexToBytes } from "../protocol/bytes.ts";
+import { encodeUserShare } from "../protocol/dwallet-output.ts";
 import { curveByNumber } from "../protocol/proofs/curve.ts";
-import { encodeUserShare } from "../protocol/user-share.ts";
 import { EngineError } from "./engine.ts";
 import { SecretBytes } from "./secret-bytes.ts";
 

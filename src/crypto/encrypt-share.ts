@@ -10,10 +10,10 @@ import {
   encryptedShareChallenge,
   verifyEncryptedShare,
 } from "../protocol/proofs/encrypted-share.ts";
-import type { Steps } from "../protocol/steps.ts";
+import type { Steps } from "../protocol/read-errors.ts";
 import { EngineError } from "./engine.ts";
 import { forgetLadders, knownLadder } from "./known-network-key.ts";
-import { MASK_BITS, maskedResponse, RANDOMNESS_BITS } from "./mask-lengths.ts";
+import { MASK_BITS, maskedResponse, RANDOMNESS_BITS } from "./prove-evaluation.ts";
 
 /**
  * Encrypts the share under a class-groups key and proves that it is the discrete logarithm of the public share: a

@@ -1,8 +1,7 @@
 import { withoutTables } from "../protocol/proofs/parameters-ends.ts";
 import type { CryptoEngine } from "./engine.ts";
-import { ownUserKeys } from "./own-user-keys.ts";
 import type { InputOf, Method, OutputOf } from "./plain-data.ts";
-import { SecretBytes } from "./secret-bytes.ts";
+import { ownUserKeys, SecretBytes } from "./secret-bytes.ts";
 
 /**
  * Creates the public engine over a plain one. It copies the input of each call, so that the caller can neither change

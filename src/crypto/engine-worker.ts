@@ -1,5 +1,5 @@
 /** The program of a `createWorkerEngine` worker, in Node and in browsers. */
-import { nodeThreads } from "./node-threads.ts";
+import { nodeThreads } from "./engine-thread.ts";
 import { type EnginePort, serveEngine } from "./serve-engine.ts";
 
 const port = nodeThreads()?.parentPort ?? globalThis;

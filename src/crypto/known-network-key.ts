@@ -5,7 +5,7 @@ import type { Form } from "../protocol/class-groups/forms.ts";
 import type { CurveArithmetic } from "../protocol/proofs/curve.ts";
 import { type NetworkKeyParts, readNetworkKeyParts } from "../protocol/proofs/network-key-parts.ts";
 import { withoutTables } from "../protocol/proofs/parameters-ends.ts";
-import type { Steps } from "../protocol/steps.ts";
+import type { Steps } from "../protocol/read-errors.ts";
 
 /**
  * Reads the network key from the protocol parameters. That takes a few milliseconds, so the result is cached by a hash

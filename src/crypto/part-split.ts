@@ -1,6 +1,6 @@
 import type { Form } from "../protocol/class-groups/forms.ts";
 import type { Ciphertext } from "../protocol/parameters/network-key-output.ts";
-import type { Steps } from "../protocol/steps.ts";
+import type { Steps } from "../protocol/read-errors.ts";
 
 /** The parts of all ciphertexts that a thread computes, and its source of the others. */
 export interface PartSplit {

@@ -1,20 +1,19 @@
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { curveNumber } from "../protocol/algorithms.ts";
+import { decodeUserShare } from "../protocol/dwallet-output.ts";
 import { buildProtocolParameters, NO_TABLES } from "../protocol/parameters/build-protocol-parameters.ts";
 import { curveByNumber } from "../protocol/proofs/curve.ts";
 import { rejectionReason } from "../protocol/proofs/rejected-input.ts";
-import type { Steps } from "../protocol/steps.ts";
-import { decodeUserShare } from "../protocol/user-share.ts";
+import type { Steps } from "../protocol/read-errors.ts";
 import { createDkgMessage } from "./create-dkg-message.ts";
 import { createSignMessage } from "./create-sign-message.ts";
-import { decryptShare } from "./decrypt-share.ts";
+import { decryptShare, isOutputOfShare } from "./decrypt-share.ts";
 import { encryptShare } from "./encrypt-share.ts";
 import { EngineError } from "./engine.ts";
+import { nextTask } from "./load-part.ts";
 import { BOTH_PARTS, type PartSplit } from "./part-split.ts";
 import { type InputOf, type Method, type OutputOf, wipeSecrets } from "./plain-data.ts";
-import { runYielding } from "./run-yielding.ts";
 import { derivePlainUserKeys } from "./user-keys.ts";
-import { isOutputOfShare } from "./user-output.ts";
 
 /**
  * Runs a call on this thread, in slices. It owns the input and overwrites the secrets in it at the end. Throws
@@ -75,3 +74,50 @@ const COMPUTATIONS: {
   },
   createSignMessage: (request, split) => createSignMessage(request, split),
 };
+
+/**
+ * Runs a long computation in slices and lets the event loop run in between. Throws the signal's reason when it aborts,
+ * also while the computation waits.
+ */
+export async function runYielding<T>(
+  steps: Steps<T>,
+  {
+    sliceMs = SLICE_MS,
+    signal,
+  }: { readonly sliceMs?: number; readonly signal?: AbortSignal | undefined } = {},
+): Promise<T> {
+  try {
+    for (;;) {
+      signal?.throwIfAborted();
+      const end = performance.now() + sliceMs;
+      let waiting: Promise<void> | undefined;
+      do {
+        const step = steps.next();
+        if (step.done === true) return step.value;
+        if (step.value !== undefined) waiting = step.value;
+      } while (waiting === undefined && performance.now() < end);
+      await (waiting === undefined ? nextTask() : untilAborted(waiting, signal));
+    }
+  } finally {
+    // Lets an aborted computation overwrite its secrets.
+    steps.return(undefined as T);
+  }
+}
+
+/** The approximate length of a slice. A step may take slightly longer. */
+const SLICE_MS = 20;
+
+/** Resolves with the promise or when the signal aborts. The caller checks the signal. */
+async function untilAborted(promise: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
+  if (signal === undefined) return await promise;
+  let wake = (): void => {};
+  const aborted = new Promise<void>((resolve) => {
+    wake = resolve;
+  });
+  signal.addEventListener("abort", wake);
+  try {
+    await Promise.race([promise, aborted]);
+  } finally {
+    signal.removeEventListener("abort", wake);
+  }
+}

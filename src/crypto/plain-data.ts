@@ -1,6 +1,6 @@
 import type { AlgorithmTriple, CurveName } from "../protocol/algorithms.ts";
 import type { PreparedDkg } from "./engine.ts";
-import type { PlainUserKeys } from "./own-user-keys.ts";
+import type { PlainUserKeys } from "./secret-bytes.ts";
 import type { SignRequest } from "./sign-request.ts";
 
 /** Overwrites the secrets of an input after use. */

@@ -1,5 +1,6 @@
 import { ladderProduct, type PowerLadder } from "../protocol/class-groups/exponentiation.ts";
 import type { Form } from "../protocol/class-groups/forms.ts";
+import { bitLength } from "../protocol/class-groups/integers.ts";
 import type { Ciphertext } from "../protocol/parameters/network-key-output.ts";
 import type { CurvePoint } from "../protocol/proofs/curve.ts";
 import type { LinearEvaluationProof } from "../protocol/proofs/ecdsa-message.ts";
@@ -10,17 +11,9 @@ import {
   type LinearEvaluationName,
 } from "../protocol/proofs/linear-evaluation.ts";
 import { commitSecretly } from "../protocol/proofs/pedersen.ts";
-import { appendMasks, type SignContext } from "../protocol/proofs/sign-context.ts";
-import { proofChallenge } from "../protocol/proofs/transcript.ts";
-import type { Steps } from "../protocol/steps.ts";
+import { appendMasks, proofChallenge, type SignContext } from "../protocol/proofs/transcript.ts";
+import type { Steps } from "../protocol/read-errors.ts";
 import type { SignRandomness } from "./derive-sign-randomness.ts";
-import {
-  COEFFICIENT_BITS,
-  COEFFICIENT_MASK_BITS,
-  MASK_BITS,
-  maskedResponse,
-  RANDOMNESS_BITS,
-} from "./mask-lengths.ts";
 import type { PartSplit } from "./part-split.ts";
 import { transcriptBinding } from "./prove-points.ts";
 
@@ -76,7 +69,7 @@ export function* proveEvaluation(
 type Pair = readonly [bigint, bigint];
 
 /** A linear evaluation with the ladders of all bases. */
-export interface EvaluationTask {
+interface EvaluationTask {
   readonly name: LinearEvaluationName;
   readonly encryptionKey: Form;
   readonly inputs: readonly [Ciphertext, Ciphertext];
@@ -110,4 +103,34 @@ function* evaluate(
     forms[part] = yield* ladderProduct(curve.group, [...terms, { ladder: randomizer, exponent: randomness }]);
   }
   return yield* split.join(forms);
+}
+
+/**
+ * The lengths in bits of the integers in the class-group proofs. A response is mask + challenge * secret over the
+ * integers. It hides the secret only if the mask is much longer than challenge * secret: a short mask leaks the secret.
+ */
+
+/** Encryption randomness, and the blinding of a coefficient: 2^749 is the bound on the group's order. */
+export const RANDOMNESS_BITS = 749;
+const CHALLENGE_BITS = 128;
+/** The responses of any two secrets have a statistical distance of 2^-64. */
+const STATISTICAL_BITS = 64;
+
+/** The mask for encryption randomness: 941. */
+export const MASK_BITS = RANDOMNESS_BITS + CHALLENGE_BITS + STATISTICAL_BITS;
+
+/** A coefficient with its blinding, c + s*q: 749 bits, 256 bits for the order, and one for the sum. */
+const COEFFICIENT_BITS = 1006;
+
+/** The mask for such a coefficient: 1198. */
+export const COEFFICIENT_MASK_BITS = COEFFICIENT_BITS + CHALLENGE_BITS + STATISTICAL_BITS;
+
+/**
+ * Returns mask + challenge * secret. Throws a RangeError if the secret exceeds `bits` bits or the challenge exceeds
+ * 128.
+ */
+export function maskedResponse(mask: bigint, challenge: bigint, secret: bigint, bits: number): bigint {
+  const isInBounds = bitLength(secret) <= bits && bitLength(challenge) <= CHALLENGE_BITS && secret >= 0n;
+  if (!isInBounds) throw new RangeError("a secret is too long for its mask");
+  return mask + challenge * secret;
 }

@@ -2,9 +2,14 @@ import type { CurveArithmetic, CurvePoint } from "../protocol/proofs/curve.ts";
 import type { PointProof, RepeatedProof } from "../protocol/proofs/ecdsa-message.ts";
 import { openingJson, type PointStatement } from "../protocol/proofs/ecdsa-point-proofs.ts";
 import { FISCHLIN_REPETITIONS, findFischlinAnswer, fischlinCommonHash } from "../protocol/proofs/fischlin.ts";
-import { appendMasks, proofTranscript, type SignContext } from "../protocol/proofs/sign-context.ts";
-import { proofChallenge, type Transcript } from "../protocol/proofs/transcript.ts";
-import type { Steps } from "../protocol/steps.ts";
+import {
+  appendMasks,
+  proofChallenge,
+  proofTranscript,
+  type SignContext,
+  type Transcript,
+} from "../protocol/proofs/transcript.ts";
+import type { Steps } from "../protocol/read-errors.ts";
 import type { SignRandomness } from "./derive-sign-randomness.ts";
 import { EngineError } from "./engine.ts";
 

@@ -1,6 +1,6 @@
 import { type AlgorithmTriple, findTripleByNumbers } from "../protocol/algorithms.ts";
 import { equalBytes } from "../protocol/bytes.ts";
-import { type DWalletOutput, parseDWalletOutput } from "../protocol/dwallet-output.ts";
+import { type DWalletOutput, decodeUserShare, parseDWalletOutput } from "../protocol/dwallet-output.ts";
 import {
   type CurveArithmetic,
   type CurvePoint,
@@ -11,9 +11,8 @@ import {
 import type { NetworkKeyParts } from "../protocol/proofs/network-key-parts.ts";
 import { type PublicPresign, readPresign } from "../protocol/proofs/presign.ts";
 import { rejectUnless } from "../protocol/proofs/rejected-input.ts";
-import type { SignContext } from "../protocol/proofs/sign-context.ts";
+import type { SignContext } from "../protocol/proofs/transcript.ts";
 import { isEcdsa } from "../protocol/signature-forms.ts";
-import { decodeUserShare } from "../protocol/user-share.ts";
 import { deriveSignRandomness, type SignRandomness } from "./derive-sign-randomness.ts";
 import { knownNetworkKey } from "./known-network-key.ts";
 

@@ -1,6 +1,5 @@
 import type { CryptoEngine } from "./engine.ts";
-import { nodeEngineThread, type StartEngineThread, webEngineThread } from "./engine-thread.ts";
-import { nodeThreads } from "./node-threads.ts";
+import { nodeEngineThread, nodeThreads, type StartEngineThread, webEngineThread } from "./engine-thread.ts";
 import {
   createLateWorkerEngine,
   createWorkerEngineOn,

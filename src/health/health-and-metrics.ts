@@ -1,5 +1,4 @@
-import type { Metrics } from "../telemetry/metrics.ts";
-import { wantsOpenMetrics } from "../telemetry/openmetrics.ts";
+import { type Metrics, wantsOpenMetrics } from "../telemetry/metrics.ts";
 import type { PlainRoute } from "../transport/plain-routes.ts";
 import { BUILD_INFO, type BuildInfo } from "./build-info.ts";
 

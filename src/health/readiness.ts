@@ -1,3 +1,4 @@
+import type { Metrics } from "../telemetry/metrics.ts";
 import type { PlainRoute } from "../transport/plain-routes.ts";
 import { type Finding, type HealthCheck, runChecks } from "./checks/health-check.ts";
 
@@ -16,7 +17,7 @@ export interface Readiness {
 }
 
 /** Options of {@link checkReadiness}. */
-export interface ReadinessOptions {
+interface ReadinessOptions {
   /** A check that takes longer fails. Default 2 s. */
   readonly timeoutMs?: number;
   /** How long an answer is reused. Default 1 s. */
@@ -93,3 +94,13 @@ export function readyRoute(readiness: () => Promise<Readiness>): PlainRoute {
 }
 
 const DRAINING = { status: "draining", checks: [] as Readiness["checks"] } as const;
+
+/** Registers `service_ready`, the result of `GET /v1/ready` apart from draining. */
+export function readyGauge(metrics: Pick<Metrics, "gauge">, readiness: () => Promise<Readiness>): void {
+  metrics.gauge(
+    "ready",
+    "1 while this replica can serve calls, even if optional dependencies are down.",
+    [],
+    async (gauge) => gauge.set(Number((await readiness()).status !== "unavailable")),
+  );
+}

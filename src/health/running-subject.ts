@@ -1,7 +1,7 @@
 import type { Config } from "../config/config.ts";
 import type { Coordination } from "../coordination/coordination.ts";
 import type { Database } from "../store/database.ts";
-import type { HealthNetwork, HealthSubject } from "./checks/health-subject.ts";
+import type { HealthNetwork, HealthSubject } from "./checks/health-check.ts";
 
 /** Returns the running service as the subject of the checks. */
 export function runningSubject({ config, database, networks, coordination }: RunningParts): HealthSubject {

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { type DescMethod, type MessageShape, toBinary } from "@bufbuild/protobuf";
-import { type ContextValues, createContextKey } from "@connectrpc/connect";
+import { type ContextValues, createContextKey, type Interceptor } from "@connectrpc/connect";
+import { invalidField } from "../errors/service-error.ts";
 
 /** The identity under which a call of a KEYED method is remembered. */
 export interface Idempotency {
@@ -18,7 +19,7 @@ const idempotencyKey = createContextKey<Idempotency | null | undefined>(undefine
 });
 
 /** Stores the identity of a call, or null if it has none. Called by the interceptor. */
-export function setIdempotency(values: ContextValues, idempotency: Idempotency | null): void {
+function setIdempotency(values: ContextValues, idempotency: Idempotency | null): void {
   values.set(idempotencyKey, idempotency);
 }
 
@@ -43,3 +44,27 @@ export function fingerprintOf<M extends DescMethod>(
   const hash = createHash("sha256").update(`${method.parent.typeName}/${method.name}\n`);
   return new Uint8Array(hash.update(toBinary(method.input, request, { writeUnknownFields: false })).digest());
 }
+
+/**
+ * Reads the header `idempotency-key` of calls of KEYED methods and stores the identity of the call in the context, for
+ * `idempotencyOf`. Other methods ignore the header. Runs inside validation, because only valid calls are remembered.
+ * Throws VALIDATION unless the header has 1 to 255 visible ASCII characters.
+ */
+export function createIdempotencyInterceptor(isKeyed: (method: DescMethod) => boolean): Interceptor {
+  return (next) => (request) => {
+    if (request.stream || !isKeyed(request.method)) return next(request);
+    const key = request.header.get("idempotency-key");
+    if (key !== null && !KEY.test(key)) {
+      throw invalidField("idempotency-key", "1 to 255 visible ASCII characters");
+    }
+    const { method, message } = request;
+    const name = `${method.parent.typeName}/${method.name}`;
+    setIdempotency(
+      request.contextValues,
+      key === null ? null : { key, method: name, fingerprint: fingerprintOf(method, message) },
+    );
+    return next(request);
+  };
+}
+
+const KEY = /^[\x21-\x7e]{1,255}$/;

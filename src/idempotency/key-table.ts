@@ -3,9 +3,8 @@ import { ServiceError } from "../errors/service-error.ts";
 import { type BackgroundLoop, createBackgroundLoop } from "../lifecycle/background-loop.ts";
 import type { Clock } from "../lifecycle/clock.ts";
 import { bytea, nullable, text } from "../store/columns.ts";
-import type { Queryable } from "../store/database.ts";
-import { execute, readRows } from "../store/statements.ts";
-import type { Log } from "../telemetry/log.ts";
+import { execute, type Queryable, readRows } from "../store/database.ts";
+import type { Log } from "../telemetry/logger.ts";
 import type { Idempotency } from "./idempotency.ts";
 
 /** The owner of the keys: a project's id, or `admin` for the operator. Each has its own keys on each network. */

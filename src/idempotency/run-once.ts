@@ -1,9 +1,8 @@
 import { type DescMessage, fromBinary, type MessageShape, toBinary } from "@bufbuild/protobuf";
 import sql from "sql-template-tag";
 import { ServiceError } from "../errors/service-error.ts";
-import type { Database, Queryable } from "../store/database.ts";
+import { type Database, execute, type Queryable } from "../store/database.ts";
 import { isLockTimeout } from "../store/sql-errors.ts";
-import { execute } from "../store/statements.ts";
 import type { Idempotency } from "./idempotency.ts";
 import { findRemembered, type KeyScope, keyInsert, type Remembered } from "./key-table.ts";
 

@@ -1,7 +1,6 @@
 import sql from "sql-template-tag";
 import { type AuditOrigin, auditInsert } from "../audit/audit-event.ts";
-import type { Queryable } from "../store/database.ts";
-import { execute } from "../store/statements.ts";
+import { execute, type Queryable } from "../store/database.ts";
 
 /**
  * Books credit with its ledger entry `credit:<reference>`. Returns false and changes nothing if the project does not

@@ -1,7 +1,6 @@
 import sql from "sql-template-tag";
 import { number, text, time } from "../store/columns.ts";
-import type { Queryable } from "../store/database.ts";
-import { execute, readRows } from "../store/statements.ts";
+import { execute, type Queryable, readRows } from "../store/database.ts";
 import type { LedgerDifference } from "./verify-ledger.ts";
 
 /** Stores the result of a verification that has just ended. Replaces the previous result. */

@@ -1,7 +1,6 @@
 import sql, { type Sql } from "sql-template-tag";
 import { bigint, oneOf, text } from "../store/columns.ts";
-import type { Queryable } from "../store/database.ts";
-import { readRows } from "../store/statements.ts";
+import { type Queryable, readRows } from "../store/database.ts";
 
 /**
  * Recomputes all money from the ledger, the sign requests, the dWallets and the deposits at one moment in time. Returns

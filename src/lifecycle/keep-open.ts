@@ -1,6 +1,5 @@
-import type { Log } from "../telemetry/log.ts";
-import type { Clock } from "./clock.ts";
-import { pause } from "./clock.ts";
+import type { Log } from "../telemetry/logger.ts";
+import { type Clock, pause } from "./clock.ts";
 import { Lifecycle } from "./lifecycle.ts";
 
 /**

@@ -1,4 +1,4 @@
-import type { Log } from "../telemetry/log.ts";
+import type { Log } from "../telemetry/logger.ts";
 
 /**
  * Starts parts in order and stops them in reverse. A part is registered for its stop as soon as it runs, so that a

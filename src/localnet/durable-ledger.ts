@@ -1,14 +1,14 @@
-import { type FileHandle, mkdir, open, rename, unlink } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { readFileSync } from "node:fs";
+import { type FileHandle, mkdir, open, readFile, rename, unlink } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
 import { crc32 } from "node:zlib";
 import { bcs } from "@mysten/sui/bcs";
-import { lockDataDirectory } from "./data-lock.ts";
 import { type Commit, decodeCommit, encodeCommit } from "./fullnode/commit.ts";
 import type { CommitLog } from "./fullnode/ledger.ts";
 import type { WriteLog } from "./network.ts";
 
 /** The parameters of a data folder, which must not be opened with different ones. */
-export interface NetworkIdentity {
+interface NetworkIdentity {
   readonly seedDigest: Uint8Array;
   readonly hotWalletAddress: string;
   readonly operatorCount: number;
@@ -180,14 +180,14 @@ export async function openJournal(path: string): Promise<OpenedJournal> {
 }
 
 /** An append-only file of records. A record is on disk when its `append` resolves. */
-export interface Journal {
+interface Journal {
   append(payload: Uint8Array): Promise<void>;
   readonly sizeBytes: number;
   close(): Promise<void>;
 }
 
 /** The contents of an existing journal. */
-export interface OpenedJournal {
+interface OpenedJournal {
   readonly journal: Journal;
   readonly records: readonly Uint8Array[];
   /** The number of bytes of a torn last record that were cut off; 0 after a clean stop. */
@@ -274,5 +274,94 @@ async function syncDirectory(path: string): Promise<void> {
     await directory.sync();
   } finally {
     await directory.close();
+  }
+}
+
+interface DataLock {
+  release(): Promise<void>;
+}
+
+interface Holder {
+  readonly pid: number;
+  /**
+   * The kernel's start time of the process, where the system provides it. It distinguishes a reused pid from the old
+   * process.
+   */
+  readonly startedAt: string | undefined;
+}
+
+const LOCK_FILE = "localnet.lock";
+
+/** The folders that this process holds. Its own pid in any other lock file is stale, as in a restarted container. */
+const held = new Set<string>();
+
+/** Locks a data folder against a second process. Takes over a lock whose process is gone. */
+async function lockDataDirectory(dataDirectory: string): Promise<DataLock> {
+  const path = resolve(dataDirectory, LOCK_FILE);
+  for (let attempt = 0; attempt < 3; attempt++) {
+    if (await create(path)) {
+      held.add(path);
+      return {
+        async release() {
+          held.delete(path);
+          await unlink(path).catch(() => undefined);
+        },
+      };
+    }
+    const holder = await readHolder(path);
+    if (holder !== undefined && isAlive(path, holder)) {
+      throw new Error(`the data folder ${dataDirectory} is in use by process ${holder.pid}`);
+    }
+    await unlink(path).catch(() => undefined);
+  }
+  throw new Error(`the data folder ${dataDirectory} could not be locked`);
+}
+
+async function create(path: string): Promise<boolean> {
+  try {
+    const file = await open(path, "wx");
+    const holder: Holder = { pid: process.pid, startedAt: startTimeOf(process.pid) };
+    try {
+      await file.writeFile(JSON.stringify(holder));
+    } finally {
+      await file.close();
+    }
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
+    throw error;
+  }
+}
+
+async function readHolder(path: string): Promise<Holder | undefined> {
+  try {
+    const value = JSON.parse(await readFile(path, "utf8")) as Partial<Holder>;
+    return typeof value.pid === "number" ? { pid: value.pid, startedAt: value.startedAt } : undefined;
+  } catch {
+    // The file is gone, or a kill tore it during the write. In either case the lock is free.
+    return undefined;
+  }
+}
+
+function isAlive(path: string, holder: Holder): boolean {
+  if (holder.pid === process.pid) return held.has(path);
+  try {
+    process.kill(holder.pid, 0);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ESRCH") return false;
+  }
+  const startedAt = startTimeOf(holder.pid);
+  return startedAt === undefined || holder.startedAt === undefined || startedAt === holder.startedAt;
+}
+
+/**
+ * Returns the 22nd field of /proc/<pid>/stat on Linux. The second field, a name in brackets, may itself contain spaces.
+ */
+function startTimeOf(pid: number): string | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19];
+  } catch {
+    return undefined;
   }
 }

@@ -2,23 +2,23 @@ import { SystemInnerDynamicField, SystemModule } from "@ika.xyz/sdk";
 import { bcs } from "@mysten/sui/bcs";
 import { toBase58 } from "@mysten/sui/utils";
 import { utf8ToBytes } from "@noble/hashes/utils.js";
-import { genesisId, type NetworkAddresses } from "./contracts/addresses.ts";
-import { coordinatorGenesis } from "./contracts/coordinator/coordinator-genesis.ts";
 import {
   GENESIS_SHARED,
   GENESIS_VERSION,
   type GenesisObject,
   type GenesisOptions,
-} from "./contracts/genesis-object.ts";
+  genesisId,
+  type NetworkAddresses,
+} from "./contracts/addresses.ts";
+import { coordinatorGenesis } from "./contracts/coordinator/coordinator-genesis.ts";
 import { treasuryGenesis } from "./contracts/treasury/treasury-genesis.ts";
 import { ROOT_ID, ROOT_TYPE } from "./fullnode/address-balance.ts";
-import { addressBytes, blake2b256 } from "./fullnode/bytes.ts";
 import type { Commit } from "./fullnode/commit.ts";
 import { fieldParts, u64Name } from "./fullnode/dynamic-fields.ts";
 import { encodeExecuted } from "./fullnode/executed-transaction.ts";
 import { storageCostOf } from "./fullnode/gas.ts";
 import { Coin, type Owner, sealObject } from "./fullnode/object.ts";
-import { coinObjectType, SUI_TYPE } from "./fullnode/sui-types.ts";
+import { addressBytes, blake2b256, coinObjectType, SUI_TYPE } from "./fullnode/sui-types.ts";
 import { timestampProto } from "./fullnode/transaction-proto.ts";
 
 /** Returns the first commit of a network. Its digest is the chain's id and also depends on the time of creation. */

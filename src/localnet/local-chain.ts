@@ -3,10 +3,13 @@ import { join } from "node:path";
 import type { IkaConfig } from "@ika.xyz/sdk";
 import { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
 import { normalizeSuiAddress } from "@mysten/sui/utils";
-import { type NetworkAddresses, networkAddresses } from "./contracts/addresses.ts";
+import { utf8ToBytes } from "@noble/hashes/utils.js";
+import { type NetworkAddresses, type NetworkKeyOutputs, networkAddresses } from "./contracts/addresses.ts";
+import { FIRST_EPOCH } from "./contracts/coordinator/coordinator-genesis.ts";
 import { networkKeyIndex, networkKeySeed } from "./contracts/coordinator/network-keys.ts";
 import { networkFunctions } from "./contracts/network-functions.ts";
 import { NUMBER_LISTS, objectCodecs } from "./contracts/object-codecs.ts";
+import { durableHistory, type History, volatileHistory } from "./durable-ledger.ts";
 import { createFaucet, type FaucetCoin, faucetRoutes } from "./faucet.ts";
 import { type ChainControls, createChainControls } from "./faults/chain-controls.ts";
 import { faultRoutes } from "./faults/fault-routes.ts";
@@ -21,13 +24,12 @@ import { ledgerService } from "./fullnode/services/ledger-service.ts";
 import { movePackageService } from "./fullnode/services/move-package-service.ts";
 import { stateService } from "./fullnode/services/state-service.ts";
 import { subscriptionService } from "./fullnode/services/subscription-service.ts";
-import { SUI_TYPE } from "./fullnode/sui-types.ts";
+import { blake2b256, SUI_TYPE } from "./fullnode/sui-types.ts";
+import { genesisCommit } from "./genesis.ts";
 import { ikaConfigOf } from "./ika-config.ts";
 import type { NetworkMpc } from "./mpc/engine.ts";
 import { createKeyring } from "./mpc/network-key.ts";
 import { startNetwork, type WriteLog } from "./network.ts";
-import { networkRoute } from "./network-route.ts";
-import { epochDurationOf, firstOutputs, openHistory } from "./open-history.ts";
 import { LOCALNET_SEED, localnetHotWalletSecret } from "./seed.ts";
 
 /** Creates an Ika network with a Sui fullnode in this process, without a listening socket. */
@@ -186,7 +188,7 @@ export interface LocalChainOptions {
 }
 
 /** The Treasury's ids. */
-export interface LocalnetTreasury {
+interface LocalnetTreasury {
   readonly packageId: string;
   readonly treasuryId: string;
   readonly adminCapId: string;
@@ -211,4 +213,86 @@ function coinInfos(addresses: NetworkAddresses) {
     { coinType: SUI_TYPE, name: "Sui", symbol: "SUI", decimals: 9 },
     { coinType: addresses.ikaCoinType, name: "IKA Token", symbol: "IKA", decimals: 9 },
   ];
+}
+
+/** Opens the network's history from its data folder, or creates a genesis. */
+async function openHistory(
+  options: LocalChainOptions,
+  parts: LedgerParts,
+  stops: (() => Promise<void>)[],
+): Promise<History> {
+  const { seed, log, operatorCount, addresses, hotWalletAddress, mpc, clock } = parts;
+  const genesis = async () =>
+    genesisCommit({
+      seed,
+      addresses,
+      hotWalletAddress,
+      accounts: (options.accounts ?? []).map((address) => normalizeSuiAddress(address)),
+      networkKeyOutputs: await firstOutputs(mpc, options, FIRST_EPOCH),
+      timestampMs: BigInt(clock()),
+    });
+  const identity = {
+    seedDigest: blake2b256(utf8ToBytes("ika-localnet/identity/"), seed),
+    hotWalletAddress,
+    operatorCount,
+    epochDurationMs: epochDurationOf(options),
+  };
+  const history =
+    options.dataDirectory === undefined
+      ? await volatileHistory(genesis)
+      : await durableHistory(options.dataDirectory, identity, genesis, log);
+  stops.push(() => history.close());
+  return history;
+}
+
+const DEFAULT_EPOCH_DURATION_MS = 24 * 60 * 60 * 1000;
+
+interface LedgerParts {
+  readonly seed: Uint8Array;
+  readonly log: WriteLog;
+  readonly operatorCount: number;
+  readonly addresses: NetworkAddresses;
+  readonly hotWalletAddress: string;
+  readonly mpc: NetworkMpc;
+  readonly clock: () => number;
+}
+
+/**
+ * Returns the outputs of a new key in this epoch. With a DKG output of version 1, there is also a reconfiguration
+ * output.
+ */
+async function firstOutputs(
+  mpc: NetworkMpc,
+  { hasVersion1Dkg = false }: Pick<LocalChainOptions, "hasVersion1Dkg">,
+  epoch: bigint,
+): Promise<NetworkKeyOutputs> {
+  const dkg = await mpc.networkDkgPublicOutput();
+  if (!hasVersion1Dkg) return { dkg };
+  const { version1Output } = await import("./mpc/reconfiguration-output.ts");
+  return {
+    dkg: version1Output(dkg),
+    reconfiguration: await mpc.networkReconfigurationPublicOutput(epoch),
+  };
+}
+
+/** Returns the length of a Sui epoch in milliseconds. */
+function epochDurationOf(options: LocalChainOptions): bigint {
+  return BigInt(options.epochDurationMs ?? DEFAULT_EPOCH_DURATION_MS);
+}
+
+/** Returns the route `GET /localnet/network`, which shows the network's ids. */
+function networkRoute(describe: () => LocalnetDescription): JsonRoute {
+  return {
+    method: "GET",
+    path: "/localnet/network",
+    handle: async () => ({ status: 200, json: describe() }),
+  };
+}
+
+/** The parameters that a service needs to use a localnet in another process. */
+interface LocalnetDescription {
+  readonly ikaConfig: IkaConfig;
+  readonly treasury: LocalnetTreasury;
+  /** The address that owns the Treasury's caps and received the gas coins. */
+  readonly hotWalletAddress: string;
 }

@@ -1,8 +1,7 @@
 import sql from "sql-template-tag";
 import type { Clock } from "../lifecycle/clock.ts";
 import { nullable, number, text } from "../store/columns.ts";
-import type { Queryable } from "../store/database.ts";
-import { readRows } from "../store/statements.ts";
+import { type Queryable, readRows } from "../store/database.ts";
 import type { MetricsMaker } from "../telemetry/network-metrics.ts";
 
 /**

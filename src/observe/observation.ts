@@ -2,18 +2,18 @@ import type { ChainNetwork } from "../chain/network.ts";
 import type { NetworkReader } from "../chain/reader.ts";
 import { createTreasuryReader } from "../chain/treasury/treasury-reader.ts";
 import type { NetworkConfig } from "../config/networks.ts";
+import { createBackgroundLoop } from "../lifecycle/background-loop.ts";
+import type { Clock } from "../lifecycle/clock.ts";
 import type { NamedLoop } from "../lifecycle/start-loops.ts";
-import { readWarmBuckets } from "../presigns/read-buckets.ts";
+import { readWarmBuckets } from "../presigns/bucket.ts";
 import type { Database } from "../store/database.ts";
-import type { Log } from "../telemetry/log.ts";
+import type { Log } from "../telemetry/logger.ts";
 import type { MetricsMaker } from "../telemetry/network-metrics.ts";
-import { createChainGauges } from "./chain-gauges.ts";
+import { createChainGauges, readChainFigures } from "./chain-figures.ts";
 import { createDatabaseGauges } from "./database-gauges.ts";
 import { createDepositAges, type PricedCoin } from "./deposit-ages.ts";
 import { createFullnodeGauges } from "./fullnode-gauges.ts";
-import { readChainFigures } from "./read-chain-figures.ts";
 import { readDatabaseFigures } from "./read-database-figures.ts";
-import { createSnapshotLoops } from "./snapshot-loops.ts";
 
 /**
  * Creates loops that read figures of one network from the database and the chain into gauges, so that a scrape is
@@ -85,7 +85,7 @@ export function createObservation(options: ObservationOptions): NamedLoop[] {
   }
 }
 
-export interface ObservationOptions {
+interface ObservationOptions {
   /** The metrics of the network. */
   readonly metrics: MetricsMaker;
   readonly database: Database;
@@ -102,3 +102,50 @@ export interface ObservationOptions {
 
 const DATABASE_INTERVAL_MS = 15_000;
 const CHAIN_INTERVAL_MS = 30_000;
+
+/** Before the first reading, the age counts from the start of the process. */
+export function createSnapshotLoops({ metrics, clock, log }: SnapshotLoopOptions): SnapshotLoops {
+  const readAtMs = new Map<string, number>();
+  metrics.gauge(
+    "snapshot_age_seconds",
+    "Age of the periodic figures: from the database and the chain.",
+    ["snapshot"],
+    (gauge) => {
+      for (const [snapshot, atMs] of readAtMs) gauge.set({ snapshot }, (clock.now() - atMs) / 1000);
+    },
+  );
+  return ({ name, intervalMs, read }) => {
+    readAtMs.set(name, 0);
+    const title = `${name} figures`;
+    const loop = createBackgroundLoop({
+      name: title,
+      intervalMs,
+      maxBackoffMs: intervalMs,
+      clock,
+      log,
+      async pass(signal) {
+        await read(signal);
+        readAtMs.set(name, clock.now());
+        return false;
+      },
+    });
+    return { name: title, loop };
+  };
+}
+
+/** Figures that a loop reads, so that a scrape never waits for them. */
+interface SnapshotReading {
+  readonly name: string;
+  readonly intervalMs: number;
+  /** Reads the figures and sets the gauges. If it fails, the gauges keep their values. */
+  read(signal: AbortSignal): Promise<void>;
+}
+
+/** Creates loops that update gauges, and a gauge for the age of each reading. */
+type SnapshotLoops = (reading: SnapshotReading) => NamedLoop;
+
+interface SnapshotLoopOptions {
+  readonly metrics: Pick<MetricsMaker, "gauge">;
+  readonly clock: Clock;
+  readonly log: Pick<Log, "error">;
+}

@@ -1,8 +1,7 @@
 import sql, { raw, type Sql } from "sql-template-tag";
 import { OPERATION_NAMES, type OperationName } from "../chain/operation.ts";
 import { boolean, type Columns, nullable, number, oneOf, text } from "../store/columns.ts";
-import type { Database, Queryable } from "../store/database.ts";
-import { execute, readRows } from "../store/statements.ts";
+import { type Database, execute, type Queryable, readRows } from "../store/database.ts";
 
 /** Counts open work on a network. Every statement reads only indexes of open rows. */
 export function readDatabaseFigures(

@@ -1,7 +1,7 @@
 import { OPERATOR_CAUSES, type OperatorCause } from "../chain/submit/classify.ts";
 import type { PresignWaitOutcome } from "../presigns/presign-queue.ts";
 import type { MixUpReport } from "../protocol/bind-answers.ts";
-import type { SignObserver } from "../signing/sign-observer.ts";
+import type { SignObserver } from "../signing/sign-operation.ts";
 import type { MetricsMaker } from "../telemetry/network-metrics.ts";
 
 /**

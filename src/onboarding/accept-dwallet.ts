@@ -2,20 +2,17 @@ import sql from "sql-template-tag";
 import type { AcceptDWalletRequest } from "../../gen/proto/tss/v1/onboarding_pb.ts";
 import { writeAuditEvent } from "../audit/audit-event.ts";
 import { acceptedShares } from "../chain/events.ts";
-import { enqueueOperation, type OperationKind } from "../chain/operation.ts";
-import { type WaitTime, waitForOperation } from "../chain/wait-for-operation.ts";
+import { enqueueOperation, type OperationKind, type WaitTime, waitForOperation } from "../chain/operation.ts";
 import { topics } from "../coordination/topics.ts";
 import { invalidField, ServiceError } from "../errors/service-error.ts";
 import { parseDWallet } from "../protocol/chain-objects.ts";
 import type { ChainReader } from "../protocol/chain-reader.ts";
 import { MixedUpAnswerError } from "../protocol/read-errors.ts";
 import { bytea, text } from "../store/columns.ts";
-import type { Queryable } from "../store/database.ts";
-import { newId } from "../store/ids.ts";
-import { execute, readRows } from "../store/statements.ts";
+import { execute, newId, type Queryable, readRows } from "../store/database.ts";
 import { type DWalletRow, findDWallet, readDWallet } from "./dwallet-row.ts";
+import { verifyUserSignature } from "./encryption-keys.ts";
 import { ONBOARDING_PRIORITY, type OnboardingCaller, type OnboardingDeps } from "./onboarding-deps.ts";
-import { verifyUserSignature } from "./verify-user-signature.ts";
 
 /**
  * Accepts the encrypted share for the user, and checks the user's signature before it spends gas. The dWallet becomes

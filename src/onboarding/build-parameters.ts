@@ -1,10 +1,9 @@
 import type { Worker } from "node:worker_threads";
-import type { NetworkKey } from "../chain/read-network-keys.ts";
-import type { NetworkReader } from "../chain/reader.ts";
+import type { NetworkKey, NetworkReader } from "../chain/reader.ts";
 import { createBackgroundLoop } from "../lifecycle/background-loop.ts";
 import type { Clock } from "../lifecycle/clock.ts";
 import { UnsupportedOutputError } from "../protocol/parameters/network-key-output.ts";
-import type { Log } from "../telemetry/log.ts";
+import type { Log } from "../telemetry/logger.ts";
 import { startThread } from "../threads/start-thread.ts";
 import type { ParameterStore, StoredParameters } from "./parameter-store.ts";
 import type { BuiltParameters, ParametersWorkerData } from "./parameters-worker.ts";

@@ -1,8 +1,7 @@
 import sql from "sql-template-tag";
 import { ServiceError } from "../errors/service-error.ts";
 import { boolean, nullable, number } from "../store/columns.ts";
-import type { Queryable } from "../store/database.ts";
-import { execute, readRows } from "../store/statements.ts";
+import { execute, type Queryable, readRows } from "../store/database.ts";
 
 /**
  * Throws QUOTA_EXCEEDED, which rolls the transaction back, if the project exceeds the limit of the last 24 hours: of

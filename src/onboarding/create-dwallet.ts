@@ -8,21 +8,17 @@ import {
 } from "../../gen/proto/tss/v1/onboarding_pb.ts";
 import { writeAuditEvent } from "../audit/audit-event.ts";
 import { refuseWhileDraining } from "../chain/network-drain.ts";
-import { operationInsert } from "../chain/operation.ts";
-import { type WaitTime, waitForOperation } from "../chain/wait-for-operation.ts";
+import { operationInsert, type WaitTime, waitForOperation } from "../chain/operation.ts";
 import { topics } from "../coordination/topics.ts";
 import { invalidField, ServiceError } from "../errors/service-error.ts";
 import { postings } from "../ledger/postings.ts";
 import { curveOfNumber } from "../protocol/algorithms.ts";
 import { equalBytes } from "../protocol/bytes.ts";
 import { checkDkgMessage, DkgFormError } from "../protocol/check-dkg-message.ts";
-import type { Queryable } from "../store/database.ts";
-import { newId } from "../store/ids.ts";
-import { execute } from "../store/statements.ts";
+import { execute, newId, type Queryable } from "../store/database.ts";
 import { checkQuota, lockForQuota } from "./check-quota.ts";
-import { curveNumberOf } from "./curve-number.ts";
 import { type DWalletRow, findDWalletOfSession } from "./dwallet-row.ts";
-import { type EncryptionKeyRow, findKeyByObject } from "./encryption-keys.ts";
+import { curveNumberOf, type EncryptionKeyRow, findKeyByObject } from "./encryption-keys.ts";
 import { ONBOARDING_PRIORITY, type OnboardingCaller, type OnboardingDeps } from "./onboarding-deps.ts";
 
 /**

@@ -6,8 +6,7 @@ import { equalBytes } from "../protocol/bytes.ts";
 import { MixedUpAnswerError } from "../protocol/read-errors.ts";
 import { sessionIdentifierPreimage } from "../protocol/session-identifier.ts";
 import { bytea, number, text } from "../store/columns.ts";
-import type { Queryable } from "../store/database.ts";
-import { execute, readRows } from "../store/statements.ts";
+import { execute, type Queryable, readRows } from "../store/database.ts";
 import { failDWallet } from "./dwallet-session.ts";
 import { ONBOARDING_PRIORITY } from "./onboarding-deps.ts";
 

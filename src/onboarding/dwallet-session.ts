@@ -7,8 +7,7 @@ import { type ChainDWallet, parseDWallet } from "../protocol/chain-objects.ts";
 import { publicKeyFromDWalletOutput } from "../protocol/dwallet-output.ts";
 import { MixedUpAnswerError } from "../protocol/read-errors.ts";
 import { nullable, number, text } from "../store/columns.ts";
-import type { Queryable } from "../store/database.ts";
-import { execute, readRows } from "../store/statements.ts";
+import { execute, type Queryable, readRows } from "../store/database.ts";
 
 /** Waits for the network to verify DKGs. Refunds rejected ones within the project's daily budget. */
 export function createDWalletSession(network: string, refundsPerDay: number): SessionKind {

@@ -3,7 +3,7 @@ import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import { HttpBodySchema } from "../../gen/proto/google/api/httpbody_pb.ts";
 import type { Onboarding } from "../../gen/proto/tss/v1/onboarding_pb.ts";
 import { callerOf } from "../access/caller.ts";
-import type { WaitTime } from "../chain/wait-for-operation.ts";
+import type { WaitTime } from "../chain/operation.ts";
 import { ServiceError } from "../errors/service-error.ts";
 import { acceptDWallet } from "./accept-dwallet.ts";
 import type { ParameterBuilder } from "./build-parameters.ts";

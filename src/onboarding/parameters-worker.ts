@@ -1,6 +1,6 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { buildProtocolParameters } from "../protocol/parameters/build-protocol-parameters.ts";
-import { lowerPriority } from "../threads/lower-priority.ts";
+import { lowerPriority } from "../threads/start-thread.ts";
 
 /** The data that the thread starts with. */
 export interface ParametersWorkerData {

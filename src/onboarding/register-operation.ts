@@ -4,8 +4,7 @@ import type { OperationKind } from "../chain/operation.ts";
 import type { NetworkReader } from "../chain/reader.ts";
 import { MixedUpAnswerError } from "../protocol/read-errors.ts";
 import { bytea, number, text } from "../store/columns.ts";
-import type { Queryable } from "../store/database.ts";
-import { execute, readRows } from "../store/statements.ts";
+import { execute, type Queryable, readRows } from "../store/database.ts";
 import { isRegisteredKey } from "./encryption-keys.ts";
 import { ONBOARDING_PRIORITY } from "./onboarding-deps.ts";
 

@@ -1,27 +1,27 @@
 import { type Timestamp, timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
+import { raw } from "sql-template-tag";
 import {
   type Operations,
   GetReadinessResponse_Status as ReadinessStatus,
 } from "../../gen/proto/tss/v1/operations_pb.ts";
 import { callerOf } from "../access/caller.ts";
 import { wantedBucket } from "../admin/wanted-bucket.ts";
+import { RecentMap } from "../coordination/recent-map.ts";
 import { BUILD_INFO } from "../health/build-info.ts";
 import type { Readiness } from "../health/readiness.ts";
 import { readOutboxFigures } from "../observe/read-database-figures.ts";
-import type { Database } from "../store/database.ts";
-import { encodePresignHistory, encodeTreasuryHistory } from "./encode-history.ts";
-import { encodeLanes, encodeOutbox } from "./encode-lanes.ts";
-import { encodeMoney } from "./encode-money.ts";
-import { encodeSignStatistics } from "./encode-sign-statistics.ts";
-import { readLaneStatuses } from "./read-lane-statuses.ts";
-import { readMoney } from "./read-money.ts";
-import { readPresignHistory } from "./read-presign-history.ts";
-import { readSignStatistics } from "./read-sign-statistics.ts";
-import { readTreasuryHistory } from "./read-treasury-history.ts";
-import { createRecentReads } from "./recent-reads.ts";
-import { PRESIGN_SAMPLE_DAYS } from "./sample-presigns.ts";
-import { TREASURY_SAMPLE_DAYS } from "./sample-treasury.ts";
+import { type Database, execute, type Queryable } from "../store/database.ts";
+import {
+  encodePresignHistory,
+  encodeTreasuryHistory,
+  readPresignHistory,
+  readTreasuryHistory,
+} from "./history.ts";
+import { encodeLanes, encodeOutbox, readLaneStatuses } from "./lane-statuses.ts";
+import { encodeMoney, readMoney } from "./money.ts";
+import { PRESIGN_SAMPLE_DAYS, TREASURY_SAMPLE_DAYS } from "./sampling.ts";
+import { encodeSignStatistics, readSignStatistics } from "./sign-statistics.ts";
 import { type TimeSteps, timeSteps, type WindowBounds } from "./time-steps.ts";
 
 /** Implements `tss.v1.Operations`. */
@@ -106,7 +106,7 @@ function nameOf({ start, end, stepSeconds }: TimeSteps): string {
   return `${start.getTime()} ${end.getTime()} ${stepSeconds}`;
 }
 
-export interface OperationsServiceDeps {
+interface OperationsServiceDeps {
   readonly database: Pick<Database, "transaction">;
   readonly network: {
     /** The address that sends the transactions. */
@@ -125,3 +125,59 @@ export interface OperationsServiceDeps {
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
+
+/**
+ * Creates a cache of costly queries. A result is reused while it is fresh, concurrent callers of the same query share
+ * one run, and queries run one after another. So they keep at most one database connection of this process busy,
+ * however many callers ask.
+ */
+export function createRecentReads(
+  database: Pick<Database, "transaction">,
+  { freshMs = 2_000, timeoutMs = 5_000, now = () => performance.now() }: RecentReadsOptions = {},
+): RecentReads {
+  const recent = new RecentMap<string, { readonly result: Promise<unknown>; freshUntilMs: number }>(
+    KEPT_COUNT,
+  );
+  let last: Promise<unknown> = Promise.resolve();
+  return {
+    read<T>(name: string, work: (db: Queryable) => Promise<T>): Promise<T> {
+      const known = recent.get(name);
+      if (known !== undefined && now() < known.freshUntilMs) return known.result as Promise<T>;
+      const result = last.then(() =>
+        database.transaction(async (db) => {
+          await execute(db, raw(`SET LOCAL statement_timeout = ${timeoutMs}`));
+          return work(db);
+        }),
+      );
+      const entry = { result, freshUntilMs: Number.POSITIVE_INFINITY };
+      recent.set(name, entry);
+      last = result.then(
+        () => {
+          entry.freshUntilMs = now() + freshMs;
+        },
+        () => recent.delete(name),
+      );
+      return result;
+    },
+  };
+}
+
+interface RecentReadsOptions {
+  /** The time for which a result is reused. Default 2 s. */
+  readonly freshMs?: number;
+  /** The time limit of a statement. Default 5 s. */
+  readonly timeoutMs?: number;
+  /** A monotonic time in milliseconds. Default: the clock of the process. */
+  readonly now?: () => number;
+}
+
+/** Reads figures from the database. */
+interface RecentReads {
+  /**
+   * `name` identifies the query and everything that its result depends on. Throws the errors of `work`, and does not
+   * cache them.
+   */
+  read<T>(name: string, work: (db: Queryable) => Promise<T>): Promise<T>;
+}
+
+const KEPT_COUNT = 64;

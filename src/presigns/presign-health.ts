@@ -1,10 +1,8 @@
 import sql from "sql-template-tag";
 import type { CurveAlgorithm } from "../protocol/algorithms.ts";
 import { number } from "../store/columns.ts";
-import type { Queryable } from "../store/database.ts";
-import { readRows } from "../store/statements.ts";
-import { BUCKET_COLUMNS, bucketKey, type PresignBucket } from "./bucket.ts";
-import { readWarmBuckets } from "./read-buckets.ts";
+import { type Queryable, readRows } from "../store/database.ts";
+import { BUCKET_COLUMNS, bucketKey, type PresignBucket, readWarmBuckets } from "./bucket.ts";
 
 /** Counts each bucket that is warm or has ever had presigns, sorted by curve, algorithm and key. */
 export async function readPresignHealth(deps: PresignHealthDeps): Promise<(PresignBucket & PresignCounts)[]> {

@@ -1,4 +1,7 @@
 import sql, { type Sql } from "sql-template-tag";
+import { text } from "../store/columns.ts";
+import { execute, newId, type Queryable, readRows } from "../store/database.ts";
+import type { PresignBucket } from "./bucket.ts";
 
 /**
  * All moves of presigns. Those of this value belong to a sign request. They are parts of larger statements, so that
@@ -71,7 +74,7 @@ export const poolMoves = {
 } as const;
 
 /** The curve and the algorithm of a session, as the chain's integers. */
-export interface SessionAlgorithm {
+interface SessionAlgorithm {
   readonly curveNumber: number;
   readonly signatureAlgorithmNumber: number;
 }
@@ -83,4 +86,39 @@ const pending = (id: string, { curveNumber, signatureAlgorithmNumber }: SessionA
 function move(to: Sql, source: Sql, from: Sql): Sql {
   return sql`UPDATE presign p SET state = ${to}, updated_at = now() FROM ${source} s
     WHERE p.id = s.presign_id AND p.state = ${from}`;
+}
+
+interface ChainPresign {
+  /** The id of the presign's object. */
+  readonly presignId: string;
+  readonly presign: Uint8Array;
+}
+
+/**
+ * Marks the presign of a sign request that the database has lost as held, whatever its state in the database. Inserts
+ * it if it is unknown. Returns its row.
+ */
+export async function holdLostPresign(
+  db: Queryable,
+  bucket: PresignBucket,
+  { presignId, presign }: ChainPresign,
+): Promise<string> {
+  const { network, curve, signatureAlgorithm, networkEncryptionKeyId } = bucket;
+  const [row] = await readRows(
+    db,
+    sql`INSERT INTO presign
+          (id, network, curve, signature_algorithm, network_encryption_key_id, presign_id, presign, state)
+        VALUES (${newId()}, ${network}, ${curve}, ${signatureAlgorithm}, ${networkEncryptionKeyId}, ${presignId},
+                ${presign}, 'held')
+        ${poolMoves.holdLost}
+        RETURNING id`,
+    { id: text },
+  );
+  if (row === undefined) throw new Error(`presign ${presignId} was not stored`);
+  return row.id;
+}
+
+/** Removes presigns that no request holds from the pool. Returns their number. */
+export async function burnPooledPresigns(db: Queryable, ids: readonly string[]): Promise<number> {
+  return execute(db, poolMoves.withdraw(ids));
 }

@@ -6,8 +6,7 @@ import type { NetworkReader } from "../chain/reader.ts";
 import { MixedUpAnswerError } from "../protocol/read-errors.ts";
 import { sessionIdentifierPreimage } from "../protocol/session-identifier.ts";
 import { bytea, text } from "../store/columns.ts";
-import type { Queryable } from "../store/database.ts";
-import { execute, readRows } from "../store/statements.ts";
+import { execute, type Queryable, readRows } from "../store/database.ts";
 import { BUCKET_COLUMNS, bucketKey, type PresignBucket } from "./bucket.ts";
 import { poolMoves } from "./presign-moves.ts";
 

@@ -1,6 +1,5 @@
-import type { Signals } from "../coordination/signals.ts";
+import { type Signals, waitForSignal } from "../coordination/signals.ts";
 import { topics } from "../coordination/topics.ts";
-import { waitForSignal } from "../coordination/wait-for-signal.ts";
 import { type Clock, startDeadline } from "../lifecycle/clock.ts";
 import { bucketKey, type PresignBucket } from "./bucket.ts";
 

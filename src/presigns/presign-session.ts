@@ -6,9 +6,8 @@ import { parsePresignSession } from "../protocol/chain-objects.ts";
 import { PRESIGN_VERSION, presignVersion } from "../protocol/presign-version.ts";
 import { MixedUpAnswerError } from "../protocol/read-errors.ts";
 import { text } from "../store/columns.ts";
-import type { Queryable } from "../store/database.ts";
-import { execute, readRows } from "../store/statements.ts";
-import type { Log } from "../telemetry/log.ts";
+import { execute, type Queryable, readRows } from "../store/database.ts";
+import type { Log } from "../telemetry/logger.ts";
 import { poolMoves } from "./presign-moves.ts";
 
 /**

@@ -1,7 +1,6 @@
 import sql, { raw } from "sql-template-tag";
 import { nullable, number } from "../store/columns.ts";
-import type { Queryable } from "../store/database.ts";
-import { readRows } from "../store/statements.ts";
+import { type Queryable, readRows } from "../store/database.ts";
 import { BUCKET_COLUMNS, bucketKey, type PresignBucket } from "./bucket.ts";
 import type { BucketDemand } from "./plan-refill.ts";
 

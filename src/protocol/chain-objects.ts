@@ -1,5 +1,6 @@
 import type { BcsType } from "@mysten/sui/bcs";
-import { MalformedBytesError } from "./bytes.ts";
+import { bytesToHex } from "@noble/hashes/utils.js";
+import { byteReader, MalformedBytesError } from "./bytes.ts";
 import {
   DWallet,
   DWalletNetworkEncryptionKey,
@@ -18,7 +19,7 @@ import {
  */
 
 /** The states of a dWallet, in the chain's order. */
-export type DWalletChainState =
+type DWalletChainState =
   | { readonly kind: "DKGRequested" | "NetworkRejectedDKGRequest" }
   | { readonly kind: "AwaitingUserDKGVerificationInitiation" }
   | { readonly kind: "AwaitingNetworkDKGVerification" | "NetworkRejectedDKGVerification" }
@@ -39,7 +40,7 @@ export interface ChainDWallet {
 }
 
 /** The user's encrypted share. */
-export interface ChainEncryptedShare {
+interface ChainEncryptedShare {
   readonly id: string;
   readonly dwalletId: string;
   readonly encryptedShareAndProof: Uint8Array;
@@ -57,7 +58,7 @@ export interface ChainEncryptedShare {
 }
 
 /** The state of a network session. `output` is the presign or the signature as the chain stores it. */
-export type SessionChainState =
+type SessionChainState =
   | { readonly kind: "Requested" | "NetworkRejected" }
   | { readonly kind: "Completed"; readonly output: Uint8Array };
 
@@ -73,7 +74,7 @@ export interface ChainPresignSession {
 }
 
 /** A sign session, a child of its dWallet. */
-export interface ChainSignSession {
+interface ChainSignSession {
   readonly id: string;
   readonly dwalletId: string;
   readonly state: SessionChainState;
@@ -209,4 +210,32 @@ export function parseStruct<T extends Input, Input>(
   const extraBytes = content.length - struct.serialize(value).toBytes().length;
   if (extraBytes !== 0) throw new MalformedBytesError(`${what}: ${extraBytes} bytes too many`);
   return value;
+}
+
+/** The session and the dWallet of a DKG request event. */
+interface DkgRequestEvent {
+  /** keccak256(sender || session bytes), 32 bytes: the argument of `digestOfPreimage`. */
+  readonly preimage: Uint8Array;
+  readonly dwalletId: string;
+}
+
+/** Returns whether a Sui event of this type is a DKG request. The type names the package that first defined it. */
+export function isDkgRequestEvent(eventType: string): boolean {
+  return (
+    eventType.includes("::sessions_manager::DWalletSessionEvent<") &&
+    eventType.endsWith("::coordinator_inner::DWalletDKGRequestEvent>")
+  );
+}
+
+/**
+ * Reads the start of `sessions_manager::DWalletSessionEvent<DWalletDKGRequestEvent>`: epoch | session object id | type
+ * | sequence number | vec(preimage) | dWallet id. Ignores the rest. Throws MalformedBytesError.
+ */
+export function parseDkgRequestEvent(content: Uint8Array): DkgRequestEvent {
+  const reader = byteReader(content, "DKG request event");
+  reader.take(8 + 32);
+  reader.uint8();
+  reader.take(8);
+  const preimage = reader.vector(32).slice();
+  return { preimage, dwalletId: `0x${bytesToHex(reader.take(32))}` };
 }

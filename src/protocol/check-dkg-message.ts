@@ -1,6 +1,5 @@
 import type { CurveName } from "./algorithms.ts";
-import { type ByteReader, byteReader } from "./byte-reader.ts";
-import { bigIntFromLittleEndian, MalformedBytesError } from "./bytes.ts";
+import { type ByteReader, bigIntFromLittleEndian, byteReader, MalformedBytesError } from "./bytes.ts";
 import { curveGroup, type GroupPoint } from "./curve-group.ts";
 
 /**

@@ -2,8 +2,12 @@ import { ed25519, ristretto255 } from "@noble/curves/ed25519.js";
 import { p256 } from "@noble/curves/nist.js";
 import { secp256k1 } from "@noble/curves/secp256k1.js";
 import type { CurveName } from "./algorithms.ts";
-import type { ByteReader } from "./byte-reader.ts";
-import { bigIntFromBigEndian, bigIntFromLittleEndian, MalformedBytesError } from "./bytes.ts";
+import {
+  type ByteReader,
+  bigIntFromBigEndian,
+  bigIntFromLittleEndian,
+  MalformedBytesError,
+} from "./bytes.ts";
 
 /** Returns the prime-order group of a curve. */
 export function curveGroup(curve: CurveName): CurveGroup {

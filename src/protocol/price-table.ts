@@ -30,3 +30,28 @@ export function messageSignPrice(
   const furtherKib = Math.ceil(Math.max(0, messageBytes - INCLUDED_MESSAGE_BYTES) / KIB);
   return signPrice(table, algorithm) + BigInt(furtherKib) * table.messageKibMicroUsd;
 }
+
+/** Formats micro-USD as dollars with two to six decimals: `$1,234.50`, `-$0.0123`. @param minus the minus sign */
+export function formatDollars(amountMicroUsd: bigint, minus = "-"): string {
+  const text = formatUnits(amountMicroUsd < 0n ? -amountMicroUsd : amountMicroUsd, 6, 2);
+  return `${amountMicroUsd < 0n ? minus : ""}$${text}`;
+}
+
+/** Formats a price of the contract, a plain decimal number of US dollars, in the same way: `3.5` as `$3.50`. */
+export function formatPriceUsd(usd: string): string {
+  const [whole = "", part = ""] = usd.split(".");
+  return `$${grouped(whole)}.${part.padEnd(2, "0")}`;
+}
+
+/** Formats a number of smallest units with grouped digits, without trailing zeros. @param amount not negative */
+export function formatUnits(amount: bigint, decimals: number, minDecimals: number): string {
+  const digits = String(amount).padStart(decimals + 1, "0");
+  const whole = grouped(digits.slice(0, digits.length - decimals));
+  const part = digits
+    .slice(digits.length - decimals)
+    .replace(/0+$/, "")
+    .padEnd(minDecimals, "0");
+  return part === "" ? whole : `${whole}.${part}`;
+}
+
+const grouped = (digits: string): string => digits.replace(/\B(?=(\d{3})+$)/g, ",");

@@ -1,6 +1,64 @@
 import { bcs } from "@mysten/sui/bcs";
 import { deriveDynamicFieldID } from "@mysten/sui/utils";
-import { TreasuryDWallet, TreasuryObject } from "./treasury-objects.ts";
+
+const Table = bcs.struct("Table", { id: bcs.Address, size: bcs.u64() });
+
+/** `custody::Announcement`: an announced recipient, and the epoch from which on it can receive. */
+const Announcement = bcs.struct("Announcement", { to: bcs.Address, from_epoch: bcs.u64() });
+
+/** `roles::Offer`: a proposed administrator, and the epoch from which on it can accept. */
+const Offer = bcs.struct("Offer", { to: bcs.Address, from_epoch: bcs.u64(), is_recovery: bcs.bool() });
+
+/** `operators::Amounts`: the amounts of one epoch, coins in their smallest units and numbers of operations. */
+export const EpochAmounts = bcs.struct("Amounts", {
+  ika: bcs.u64(),
+  sui: bcs.u64(),
+  dkgs: bcs.u64(),
+  presigns: bcs.u64(),
+  signs: bcs.u64(),
+});
+
+/** `treasury::treasury::Treasury` */
+export const TreasuryObject = bcs.struct("Treasury", {
+  id: bcs.Address,
+  version: bcs.u64(),
+  paused: bcs.bool(),
+  ika: bcs.u64(),
+  sui: bcs.u64(),
+  roles: bcs.struct("Roles", {
+    admin_cap_id: bcs.Address,
+    pauser: bcs.Address,
+    recovery: bcs.Address,
+    offer: bcs.option(Offer),
+  }),
+  operators: bcs.vector(
+    bcs.struct("Operator", {
+      cap_id: bcs.Address,
+      holder: bcs.Address,
+      expires_epoch: bcs.u64(),
+      limits: EpochAmounts,
+      epoch: bcs.u64(),
+      spent: EpochAmounts,
+    }),
+  ),
+  ceilings: Table,
+  custody: bcs.struct("Custody", {
+    dwallet_caps: Table,
+    presign_caps: Table,
+    dwallets: Table,
+    nonces: Table,
+    announced: bcs.vector(bcs.Address),
+    successor: bcs.option(Announcement),
+  }),
+});
+
+/** `custody::DWallet`: a Treasury's record of a dWallet whose capability it holds. */
+export const TreasuryDWallet = bcs.struct("DWallet", {
+  curve: bcs.u32(),
+  owner: bcs.Address,
+  is_refused: bcs.bool(),
+  release: bcs.option(Announcement),
+});
 
 /** Returns the ids of a Treasury's entries for a dWallet, from the Treasury's content. */
 export function custodyPlaces(treasuryContent: Uint8Array, dwalletId: string): CustodyPlaces {
@@ -15,7 +73,7 @@ export function custodyPlaces(treasuryContent: Uint8Array, dwalletId: string): C
 }
 
 /** Ids of the entries of a Treasury's tables that belong to one dWallet. */
-export interface CustodyPlaces {
+interface CustodyPlaces {
   readonly treasuryId: string;
   /** The record of the dWallet and its owner. It exists while the Treasury holds the capability. */
   readonly dwalletEntryId: string;
@@ -67,3 +125,110 @@ const OBJECT_NAME_TYPE = "0x2::dynamic_object_field::Wrapper<0x2::object::ID>";
 const DWalletEntry = bcs.struct("Field", { id: bcs.Address, name: bcs.Address, value: TreasuryDWallet });
 const CapEntry = bcs.struct("Field", { id: bcs.Address, name: bcs.Address, value: bcs.Address });
 const NonceEntry = bcs.struct("Field", { id: bcs.Address, name: bcs.Address, value: bcs.u64() });
+
+/** Returns the exits of dWallets that a transaction made, from its events. */
+export function dwalletExits(
+  events: readonly { readonly type: string; readonly bcs: Uint8Array }[],
+): DWalletExit[] {
+  return ofType(events, "DWalletLeft").map((content) => {
+    const event = DWalletLeft.parse(content);
+    return {
+      treasuryId: event.treasury_id,
+      dwalletId: event.dwallet_id,
+      dwalletCapId: event.dwallet_cap_id,
+      owner: event.owner,
+      recipient: event.recipient,
+    };
+  });
+}
+
+/** A capability that a dWallet's owner has taken out of a Treasury. */
+interface DWalletExit {
+  readonly treasuryId: string;
+  readonly dwalletId: string;
+  readonly dwalletCapId: string;
+  readonly owner: string;
+  readonly recipient: string;
+}
+
+/** Returns the dWallets whose release a transaction forbade, from its events. */
+export function refusedReleases(
+  events: readonly { readonly type: string; readonly bcs: Uint8Array }[],
+): { readonly treasuryId: string; readonly dwalletId: string }[] {
+  return ofType(events, "ReleaseRefused").map((content) => {
+    const { treasury_id: treasuryId, dwallet_id: dwalletId } = ReleaseRefused.parse(content);
+    return { treasuryId, dwalletId };
+  });
+}
+
+const DWalletLeft = bcs.struct("DWalletLeft", {
+  treasury_id: bcs.Address,
+  dwallet_id: bcs.Address,
+  dwallet_cap_id: bcs.Address,
+  owner: bcs.Address,
+  recipient: bcs.Address,
+});
+const ReleaseRefused = bcs.struct("ReleaseRefused", {
+  treasury_id: bcs.Address,
+  dwallet_id: bcs.Address,
+  owner: bcs.Address,
+});
+
+function ofType(
+  events: readonly { readonly type: string; readonly bcs: Uint8Array }[],
+  name: string,
+): Uint8Array[] {
+  return events.filter(({ type }) => type.endsWith(`::custody::${name}`)).map((event) => event.bcs);
+}
+
+/** A dWallet owner's consent for the Treasury that holds the dWallet's capability. The owner signs it. */
+export interface TreasuryConsent {
+  /**
+   * - `leave`: the capability goes to the recipient.
+   * - `refuse`: the Treasury's administrator can never hand the capability out.
+   */
+  readonly action: "leave" | "refuse";
+  /** The digest of the chain's first checkpoint, 32 bytes. */
+  readonly chain: Uint8Array;
+  readonly treasuryId: string;
+  readonly dwalletId: string;
+  /** The address that receives the capability. Absent in a refusal. */
+  readonly recipient?: string;
+  /** The number of consents that the Treasury has used for the dWallet before this one. */
+  readonly nonce: bigint;
+  /** The last Sui epoch in which the consent can be used. */
+  readonly expiresEpoch: bigint;
+}
+
+/**
+ * Returns the message that the owner signs with Ed25519: `consent::Consent` of `move/treasury` in BCS. The owner's key
+ * is the one that signed the user's encryption key; its Sui address owns the dWallet.
+ */
+export function treasuryConsentBytes(consent: TreasuryConsent): Uint8Array {
+  return Consent.serialize({
+    domain: new TextEncoder().encode(DOMAIN),
+    action: ACTIONS.indexOf(consent.action),
+    chain: consent.chain,
+    treasury_id: consent.treasuryId,
+    dwallet_id: consent.dwalletId,
+    recipient: consent.recipient ?? NOBODY,
+    nonce: consent.nonce,
+    expires_epoch: consent.expiresEpoch,
+  }).toBytes();
+}
+
+const DOMAIN = "threshold-signing-service/treasury/consent/1";
+/** The actions. An action's position is its number in the message. */
+const ACTIONS = ["leave", "refuse"] as const;
+const NOBODY = `0x${"00".repeat(32)}`;
+
+const Consent = bcs.struct("Consent", {
+  domain: bcs.byteVector(),
+  action: bcs.u8(),
+  chain: bcs.byteVector(),
+  treasury_id: bcs.Address,
+  dwallet_id: bcs.Address,
+  recipient: bcs.Address,
+  nonce: bcs.u64(),
+  expires_epoch: bcs.u64(),
+});

@@ -1,10 +1,11 @@
 import { p256 } from "@noble/curves/nist.js";
 import { schnorr, secp256k1 } from "@noble/curves/secp256k1.js";
+import { sha256 } from "@noble/hashes/sha2.js";
+import { keccak_256 } from "@noble/hashes/sha3.js";
 import type { HashName, SignatureAlgorithmName } from "./algorithms.ts";
 import { bigIntFromLittleEndian, equalBytes } from "./bytes.ts";
 import { curveGroup } from "./curve-group.ts";
 import { createTranscript } from "./merlin.ts";
-import { messageDigest } from "./message-digest.ts";
 import { verifyEd25519 } from "./verify-ed25519.ts";
 
 /**
@@ -73,7 +74,7 @@ function verifyEdDsa({ publicKey, message, signature }: SignatureClaim): boolean
  * `sign.rs`: s*G = R + c*A with c from a Merlin transcript). The highest bit of the last byte marks the format and must
  * be set. Returns false for malformed input and never throws.
  */
-export function verifySchnorrkel(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean {
+function verifySchnorrkel(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean {
   if (signature.length !== 64 || (signature[63]! & 0x80) === 0) return false;
   const scalarBytes = signature.slice(32);
   scalarBytes[31]! &= 0x7f;
@@ -106,3 +107,21 @@ export function schnorrkelChallenge(publicKey: Uint8Array, nonce: Uint8Array, me
 }
 
 const RISTRETTO = curveGroup("RISTRETTO");
+
+/**
+ * Returns the 32-byte digest that ECDSA and Taproot sign. Throws a RangeError for SHA512 and Merlin: EdDSA and
+ * Schnorrkel use them to hash the message together with the nonce and the key.
+ */
+export function messageDigest(hash: HashName, message: Uint8Array): Uint8Array {
+  switch (hash) {
+    case "KECCAK256":
+      return keccak_256(message);
+    case "SHA256":
+      return sha256(message);
+    case "DoubleSHA256":
+      return sha256(sha256(message));
+    case "SHA512":
+    case "Merlin":
+      throw new RangeError(`${hash} has no digest of the message alone`);
+  }
+}

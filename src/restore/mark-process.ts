@@ -4,10 +4,9 @@ import { findLeasedLane } from "../chain/submit/lane-table.ts";
 import { type BackgroundLoop, createBackgroundLoop } from "../lifecycle/background-loop.ts";
 import type { Clock } from "../lifecycle/clock.ts";
 import { number, text } from "../store/columns.ts";
-import type { Database, Queryable } from "../store/database.ts";
-import { LOCK_KEYS } from "../store/lock-keys.ts";
-import { execute, readRows } from "../store/statements.ts";
-import type { Log } from "../telemetry/log.ts";
+import { type Database, execute, type Queryable, readRows } from "../store/database.ts";
+import { LOCK_KEYS } from "../store/migrate.ts";
+import type { Log } from "../telemetry/logger.ts";
 
 /**
  * Marks a process in the database as running, until it ends the mark or stops renewing it. A process that reconciles

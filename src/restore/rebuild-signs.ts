@@ -1,9 +1,9 @@
 import sql from "sql-template-tag";
 import { requestedSessions } from "../chain/events.ts";
+import type { PastTransaction } from "../chain/restore/lost-transactions.ts";
 import type { Rebuilder, Unrecoverable } from "../chain/restore/replay.ts";
-import type { PastTransaction } from "../chain/restore/transaction-history.ts";
 import { paidSigns } from "../chain/treasury/treasury-events.ts";
-import { holdLostPresign } from "../presigns/lost-presigns.ts";
+import { holdLostPresign } from "../presigns/presign-moves.ts";
 import { messageSignPrice, type PriceTable } from "../protocol/price-table.ts";
 import { tripleOfRow } from "../signing/algorithm-enums.ts";
 import {
@@ -13,8 +13,7 @@ import {
   refillUserHalf,
 } from "../signing/lost-sign-requests.ts";
 import { text } from "../store/columns.ts";
-import type { Queryable } from "../store/database.ts";
-import { readRows } from "../store/statements.ts";
+import { type Queryable, readRows } from "../store/database.ts";
 
 /**
  * Restores the sign requests of lost transactions under their ids, and charges each once. A known reservation pays its

@@ -14,9 +14,9 @@ import {
 } from "../billing/sweeps/lost-sweeps.ts";
 import type { SweptAddress } from "../billing/sweeps/sweep-signer.ts";
 import type { NetworkReader } from "../chain/reader.ts";
+import type { PastTransaction } from "../chain/restore/lost-transactions.ts";
 import type { Rebuilder, Unrecoverable } from "../chain/restore/replay.ts";
-import type { PastTransaction } from "../chain/restore/transaction-history.ts";
-import { writerOf } from "../chain/submit/spent-input.ts";
+import { writerOf } from "../chain/submit/send-transaction.ts";
 import type { OwnedRef } from "../chain/treasury/treasury-calls.ts";
 import type { Queryable } from "../store/database.ts";
 

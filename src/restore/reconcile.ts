@@ -1,27 +1,25 @@
 import type { Deposits } from "../billing/deposits/deposits.ts";
-import { scanEveryAddress } from "../billing/deposits/scan-every-address.ts";
-import { watchEveryProject } from "../billing/deposits/watch-every-project.ts";
+import { scanEveryAddress } from "../billing/deposits/scan-address.ts";
+import { watchEveryProject } from "../billing/deposits/watch-deposits.ts";
 import type { ChainNetwork } from "../chain/network.ts";
 import { OPERATION_NAMES, type OperationKind, type OperationName } from "../chain/operation.ts";
 import type { NetworkReader } from "../chain/reader.ts";
-import { adoptOperations } from "../chain/restore/adopt-operations.ts";
-import { findLostTransactions } from "../chain/restore/lost-transactions.ts";
-import { replayTransaction, type Unrecoverable } from "../chain/restore/replay.ts";
-import { createTransactionHistory } from "../chain/restore/transaction-history.ts";
+import { createTransactionHistory, findLostTransactions } from "../chain/restore/lost-transactions.ts";
+import { adoptOperations, replayTransaction, type Unrecoverable } from "../chain/restore/replay.ts";
 import { markForeignUse } from "../chain/submit/lane-table.ts";
 import { resetLanes } from "../chain/submit/prepare-lanes.ts";
 import { createTreasuryReader } from "../chain/treasury/treasury-reader.ts";
 import type { NetworkConfig } from "../config/networks.ts";
 import type { Database } from "../store/database.ts";
-import type { Log } from "../telemetry/log.ts";
-import { adoptHeldPresigns } from "./adopt-held-presigns.ts";
-import { burnSpentPresigns } from "./burn-spent-presigns.ts";
-import { createAcceptanceRebuilder } from "./rebuild-acceptances.ts";
-import { createDWalletRebuilder } from "./rebuild-dwallets.ts";
-import { createKeyRebuilder } from "./rebuild-keys.ts";
-import { createPresignRebuilder } from "./rebuild-presigns.ts";
+import type { Log } from "../telemetry/logger.ts";
+import {
+  createAcceptanceRebuilder,
+  createDWalletRebuilder,
+  createKeyRebuilder,
+} from "./rebuild-onboarding.ts";
 import { createSignRebuilder } from "./rebuild-signs.ts";
 import { createSweepRebuilder } from "./rebuild-sweeps.ts";
+import { adoptHeldPresigns, burnSpentPresigns, createPresignRebuilder } from "./restore-presigns.ts";
 
 /**
  * Reconciles an older copy of the database with the chain before anything is sent. Records every later transaction with

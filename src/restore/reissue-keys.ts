@@ -1,8 +1,7 @@
 import sql from "sql-template-tag";
 import { revokeApiKey, rotateApiKey } from "../access/api-keys.ts";
 import { boolean, text } from "../store/columns.ts";
-import type { Database } from "../store/database.ts";
-import { readRows } from "../store/statements.ts";
+import { type Database, readRows } from "../store/database.ts";
 
 /**
  * Revokes every valid key of the network and creates its replacement. A key that already has a successor is only

@@ -1,6 +1,7 @@
 import { ConnectError } from "@connectrpc/connect";
 import { EngineError } from "../crypto/engine.ts";
 import { PartMissingError } from "../crypto/load-part.ts";
+import { SecretBytes } from "../crypto/secret-bytes.ts";
 import { MalformedBytesError } from "../protocol/bytes.ts";
 import { PollTimeoutError } from "../protocol/poll.ts";
 import { FinalReadError, NetworkRejectedError } from "../protocol/read-errors.ts";
@@ -174,4 +175,12 @@ function toTssError(error: unknown): TssError {
     return new TssError("CRYPTO_FAILED", error.message, { cause: error });
   }
   return new TssError("INTERNAL", "unexpected failure in the client", { cause: error });
+}
+
+/**
+ * Copies a seed for the action, which overwrites the copy when it ends. Call it before the action first awaits:
+ * otherwise, if the caller overwrites its seed meanwhile, the dWallet's share follows from zeros.
+ */
+export function ownSeed(action: Pick<Action, "own">, seed: Uint8Array): Uint8Array {
+  return action.own(new SecretBytes(Uint8Array.from(seed))).reveal();
 }

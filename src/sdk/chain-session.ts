@@ -1,8 +1,7 @@
 import { bcs } from "@mysten/sui/bcs";
 import type { ClientWithCoreApi } from "@mysten/sui/client";
 import { deriveDynamicFieldID } from "@mysten/sui/utils";
-import type { ChainDWallet } from "../protocol/chain-objects.ts";
-import { isDkgRequestEvent, parseDkgRequestEvent } from "../protocol/dkg-request-event.ts";
+import { type ChainDWallet, isDkgRequestEvent, parseDkgRequestEvent } from "../protocol/chain-objects.ts";
 import { digestOfPreimage } from "../protocol/session-identifier.ts";
 import type { Action } from "./action.ts";
 
@@ -49,3 +48,32 @@ export type ChainSessionSource = (
 
 /** The type of the keys of an `ObjectTable<ID, _>`. */
 const TABLE_NAME_TYPE = "0x2::dynamic_object_field::Wrapper<0x2::object::ID>";
+
+/**
+ * Reads the last transaction that wrote an object from one fullnode. It is a hint: a failure counts as a missing
+ * answer, because fullnodes prune old transactions.
+ */
+export async function readLastChange(
+  { core }: ClientWithCoreApi,
+  { signal }: Action,
+  objectId: string,
+): Promise<LastChange | undefined> {
+  try {
+    const include = { previousTransaction: true } as const;
+    const { objects } = await core.getObjects({ objectIds: [objectId], include, signal });
+    const [object] = objects;
+    if (object === undefined || object instanceof Error || !object.previousTransaction) return undefined;
+    const digest = object.previousTransaction;
+    const found = await core.getTransaction({ digest, include: { events: true }, signal });
+    const events = found.Transaction?.events ?? [];
+    return { digest, events: events.map(({ eventType: type, bcs }) => ({ type, bcs })) };
+  } catch {
+    signal.throwIfAborted();
+    return undefined;
+  }
+}
+
+export interface LastChange {
+  readonly digest: string;
+  readonly events: readonly { readonly type: string; readonly bcs: Uint8Array }[];
+}

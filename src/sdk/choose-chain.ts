@@ -1,9 +1,9 @@
-import { nodeHttp2 } from "../crypto/node-threads.ts";
+import { nodeHttp2 } from "../crypto/engine-thread.ts";
 import { isNativeGrpcUrl } from "../protocol/native-grpc.ts";
-import { type ChainPins, pinsOf } from "./chain-pins.ts";
 import { checkObjectId } from "./checks.ts";
 import { TssError } from "./errors.ts";
 import type { Network } from "./names.ts";
+import { type ChainPins, pinsOf } from "./network.ts";
 
 /**
  * Chooses the chain that a client trusts. On testnet and mainnet the client pins everything and ignores the service's

@@ -8,13 +8,12 @@ import type { CurveName } from "../protocol/algorithms.ts";
 import type { ChainDWallet } from "../protocol/chain-objects.ts";
 import type { ChainReader } from "../protocol/chain-reader.ts";
 import type { Action } from "./action.ts";
-import type { ChainSessionSource } from "./chain-session.ts";
+import type { ChainSessionSource, LastChange } from "./chain-session.ts";
 import type { ChainPosition } from "./fullnode.ts";
-import type { LastChange } from "./last-change.ts";
 import type { MadeHalves } from "./made-halves.ts";
 import type { Network } from "./names.ts";
 import type { ObjectKind } from "./object-kinds.ts";
-import type { ServiceCaller } from "./service-caller.ts";
+import type { ServiceCaller } from "./service-calls.ts";
 
 /** Creates the generated clients over one transport. */
 export function createRawClients(transport: Transport): RawClients {

@@ -1,8 +1,7 @@
-import { type ActionOptions, runAction } from "./action.ts";
+import { type ActionOptions, ownSeed, runAction } from "./action.ts";
 import { checkObjectId, checkSeed, invalid } from "./checks.ts";
 import type { ClientContext } from "./context.ts";
-import { loadCustody } from "./load-custody.ts";
-import { ownSeed } from "./own-seed.ts";
+import { loadCustody } from "./load-flows.ts";
 import type { TreasuryAuthorization } from "./treasury-authorization.ts";
 
 /** Creates the actions on the Treasury that keeps the dWallets' capabilities. */

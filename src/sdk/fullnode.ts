@@ -1,6 +1,6 @@
 import type { ClientWithCoreApi } from "@mysten/sui/client";
 import { SuiGrpcClient } from "@mysten/sui/grpc";
-import { nodeHttp2 } from "../crypto/node-threads.ts";
+import { nodeHttp2 } from "../crypto/engine-thread.ts";
 import { type FullnodeObject, readFullnodeObjects } from "../protocol/chain-reader.ts";
 import { HTTP2_SETTINGS, withNativeGrpc } from "../protocol/native-grpc.ts";
 import type { Network } from "./names.ts";

@@ -42,6 +42,7 @@ export {
   solanaAddress,
   suiAddress,
 } from "./addresses.ts";
+export type { TssClient } from "./client.ts";
 export { type ClientOptions, createClient } from "./client.ts";
 export type { RawClients } from "./context.ts";
 export type {
@@ -53,7 +54,6 @@ export type {
   RefuseResult,
 } from "./custody-actions.ts";
 export { type LocalReason, TssError, type TssErrorReason } from "./errors.ts";
-export type { GetOrCreateArgs } from "./get-or-create.ts";
 export {
   Curve,
   curveName,
@@ -63,16 +63,22 @@ export {
   SignatureAlgorithm,
   signatureAlgorithmName,
 } from "./names.ts";
-export type { OnboardArgs, OnboardResult, OnboardStage } from "./onboard-types.ts";
+export type {
+  GetOrCreateArgs,
+  OnboardArgs,
+  OnboardResult,
+  OnboardStage,
+  ResumeOnboardArgs,
+} from "./onboard.ts";
 export type {
   ListArgs,
   ListDepositAddressesArgs,
   ListDepositsArgs,
   ListDWalletsArgs,
   ListSignsArgs,
+  ProjectCalls,
   UsageArgs,
-} from "./project-call-args.ts";
-export type { ProjectCalls } from "./project-calls.ts";
+} from "./project-calls.ts";
 export type { ReadKeyArgs, ReadKeyResult, ReadKeyStage } from "./read-key.ts";
 export type {
   RecoverShareArgs,
@@ -81,12 +87,9 @@ export type {
   ShareSource,
 } from "./recover-share.ts";
 export type { ResumeArgs, ResumeResult } from "./resume.ts";
-export type { ResumeOnboardArgs } from "./resume-onboard.ts";
-export type { ResumeSignArgs } from "./resume-sign.ts";
 export type { RequestOptions } from "./service-calls.ts";
+export type { ResumeSignArgs, SignArgs, SignOptions, SignResult, SignStage } from "./sign.ts";
 export type { SignManyItem, SignManyOptions } from "./sign-many.ts";
-export type { SignArgs, SignOptions, SignResult, SignStage } from "./sign-types.ts";
 export { type GasSigner, type SubmitArgs, submitLeave, submitRefusal } from "./submit-authorization.ts";
 export type { TreasuryAuthorization } from "./treasury-authorization.ts";
-export type { TssClient } from "./tss-client.ts";
 export type { WatchSignArgs } from "./watch-sign.ts";

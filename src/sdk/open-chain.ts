@@ -1,16 +1,14 @@
 import type { CryptoEngine } from "../crypto/engine.ts";
 import { loadPart } from "../crypto/load-part.ts";
 import type { Action } from "./action.ts";
-import { announcedIds } from "./announced-ids.ts";
 import { createChainParameters } from "./chain-parameters.ts";
-import { createChainSessionSource } from "./chain-session.ts";
+import { createChainSessionSource, readLastChange } from "./chain-session.ts";
 import { isObjectId } from "./checks.ts";
 import { type ChosenChain, isHttpUrl } from "./choose-chain.ts";
 import type { ChainAccess } from "./context.ts";
 import { TssError } from "./errors.ts";
 import type { ConnectedFullnode } from "./fullnode.ts";
-import { readLastChange } from "./last-change.ts";
-import type { NetworkSource } from "./network.ts";
+import { announcedIds, type NetworkSource } from "./network.ts";
 import { createTrustedChain } from "./trusted-chain.ts";
 
 /**

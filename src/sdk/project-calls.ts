@@ -4,6 +4,7 @@ import { Account, type AccountKey, type GetAccountResponse } from "../../gen/cli
 import {
   Billing,
   type Deposit,
+  type Deposit_State,
   type GetBalanceResponse,
   type GetDepositAddressResponse,
   type GetPricingResponse,
@@ -18,17 +19,8 @@ import {
   type GetNetworkResponse,
   Onboarding,
 } from "../../gen/client/tss/v1/onboarding_pb.ts";
-import { Signing, type SignRequest } from "../../gen/client/tss/v1/signing_pb.ts";
-import type {
-  ListArgs,
-  ListDepositAddressesArgs,
-  ListDepositsArgs,
-  ListDWalletsArgs,
-  ListSignsArgs,
-  UsageArgs,
-} from "./project-call-args.ts";
-import type { ServiceCaller } from "./service-caller.ts";
-import { createServiceCalls, type RequestOptions } from "./service-calls.ts";
+import { Signing, type SignRequest, type SignRequest_Status } from "../../gen/client/tss/v1/signing_pb.ts";
+import { createServiceCalls, type RequestOptions, type ServiceCaller } from "./service-calls.ts";
 
 /** Creates the calls over a transport that adds the caller's headers. */
 export function createProjectCalls(transport: Transport, caller?: ServiceCaller): ProjectCalls {
@@ -231,4 +223,45 @@ function usageRequest({ step = "day", start, end }: UsageArgs = {}) {
     ...(start && { startTime: timestampFromDate(start) }),
     ...(end && { endTime: timestampFromDate(end) }),
   };
+}
+
+/** The page size of a list. */
+export interface ListArgs {
+  /** The maximum number of items per page. Default 50, at most 200. */
+  readonly pageSize?: number | undefined;
+}
+
+/** Arguments of `listDWallets`. */
+export interface ListDWalletsArgs extends ListArgs {
+  readonly name?: string | undefined;
+  /** A name of `DWalletState`, such as `Active`. `awaiting_user_share` means `AwaitingKeyHolderSignature`. */
+  readonly state?: string | undefined;
+}
+
+/** Arguments of `listSigns`. */
+export interface ListSignsArgs extends ListArgs {
+  readonly dwalletId?: string | undefined;
+  readonly status?: SignRequest_Status | undefined;
+}
+
+/** Arguments of `listDepositAddresses`. */
+export interface ListDepositAddressesArgs extends ListArgs {
+  readonly reference?: string | undefined;
+  readonly referencePrefix?: string | undefined;
+}
+
+/** Arguments of `usage`. */
+export interface UsageArgs {
+  /** The length of a step. Default `day`. */
+  readonly step?: "hour" | "day" | undefined;
+  /** The beginning of the window. Default: 30 days before its end, or 24 hours for the step `hour`. */
+  readonly start?: Date | undefined;
+  /** The end of the window. Default: now. */
+  readonly end?: Date | undefined;
+}
+
+/** Arguments of `listDeposits`. */
+export interface ListDepositsArgs extends ListArgs {
+  readonly state?: Deposit_State | undefined;
+  readonly reference?: string | undefined;
 }

@@ -1,10 +1,9 @@
 import type { NamedAddress } from "../protocol/addresses.ts";
-import { type ActionOptions, runAction } from "./action.ts";
+import { type ActionOptions, ownSeed, runAction } from "./action.ts";
 import { checkCurve, checkObjectId, checkSeed, readSessionDigest } from "./checks.ts";
 import type { ClientContext } from "./context.ts";
 import { loadFlows } from "./load-flows.ts";
 import type { Curve } from "./names.ts";
-import { ownSeed } from "./own-seed.ts";
 import type { ShareSource } from "./recover-share.ts";
 
 /**

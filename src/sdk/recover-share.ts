@@ -1,9 +1,8 @@
-import { type ActionOptions, runAction } from "./action.ts";
+import { type ActionOptions, ownSeed, runAction } from "./action.ts";
 import { checkCurve, checkObjectId, checkSeed, readSessionDigest } from "./checks.ts";
 import type { ClientContext } from "./context.ts";
 import { loadFlows } from "./load-flows.ts";
 import type { Curve } from "./names.ts";
-import { ownSeed } from "./own-seed.ts";
 
 /**
  * Recovers the user's share of an Active dWallet: derives it from the seed and the DKG's session, and compares the

@@ -5,18 +5,14 @@ import { equalBytes } from "../protocol/bytes.ts";
 import { sessionIdentifierDigest } from "../protocol/session-identifier.ts";
 import type { Action } from "./action.ts";
 import { checkMessage, invalid } from "./checks.ts";
-import { completeOnboard } from "./complete-onboard.ts";
 import type { ClientContext } from "./context.ts";
 import { TssError } from "./errors.ts";
-import { followSubmitted, readSign } from "./follow-submitted.ts";
-import { getOrMake } from "./get-or-make.ts";
-import { makeDWallet } from "./make-dwallet.ts";
-import type { OnboardResult, OnboardStage } from "./onboard-types.ts";
+import type { OnboardResult, OnboardStage } from "./onboard.ts";
+import { completeOnboard, getOrMake, makeDWallet } from "./onboard-within.ts";
 import type { ResumeArgs, ResumeResult } from "./resume.ts";
 import { encodeResumeToken, type OnboardPoint, readResumeToken, type SignPoint } from "./resume-token.ts";
-import { type CheckedSign, checkSignArgs, ownSecrets } from "./sign.ts";
-import type { SignStage } from "./sign-types.ts";
-import { signWithin } from "./sign-within.ts";
+import { type CheckedSign, checkSignArgs, ownSecrets, type SignStage } from "./sign.ts";
+import { followSubmitted, readSign, signWithin } from "./sign-within.ts";
 
 /** Continues the action of a token within an action that owns copies of seed and message. Throws like `resume`. */
 export async function resumeWithin(

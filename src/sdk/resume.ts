@@ -1,10 +1,9 @@
-import { type Action, type ActionOptions, runAction } from "./action.ts";
+import { type Action, type ActionOptions, ownSeed, runAction } from "./action.ts";
 import { checkSeed, checkTimeout, readSessionDigest } from "./checks.ts";
 import type { ClientContext } from "./context.ts";
 import { loadFlows } from "./load-flows.ts";
-import type { OnboardResult, OnboardStage } from "./onboard-types.ts";
-import { ownSeed } from "./own-seed.ts";
-import type { SignArgs, SignResult, SignStage } from "./sign-types.ts";
+import type { OnboardResult, OnboardStage } from "./onboard.ts";
+import type { SignArgs, SignResult, SignStage } from "./sign.ts";
 
 /**
  * Continues the action of a token, in this or another process. However often it is resumed, the action makes one

@@ -1,8 +1,7 @@
 import type { ActionOptions } from "./action.ts";
 import type { ClientContext } from "./context.ts";
 import { TssError } from "./errors.ts";
-import { sign } from "./sign.ts";
-import type { SignArgs, SignResult, SignStage } from "./sign-types.ts";
+import { type SignArgs, type SignResult, type SignStage, sign } from "./sign.ts";
 
 /**
  * Signs several messages, a bounded number at a time. The results have the order of the items, like those of

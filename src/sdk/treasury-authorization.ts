@@ -1,6 +1,6 @@
 import { fromBase58, toBase58 } from "@mysten/sui/utils";
 import { bytesToHex, hexToBytes } from "@noble/hashes/utils.js";
-import type { TreasuryConsent } from "../protocol/treasury-consent.ts";
+import type { TreasuryConsent } from "../protocol/treasury-custody.ts";
 import { invalid, isObjectId } from "./checks.ts";
 
 /**

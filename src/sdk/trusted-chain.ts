@@ -4,9 +4,9 @@ import type { ChainReader, FullnodeObject } from "../protocol/chain-reader.ts";
 import { sleep } from "../protocol/poll.ts";
 import { FinalReadError } from "../protocol/read-errors.ts";
 import type { Action } from "./action.ts";
-import type { IkaIds } from "./chain-pins.ts";
 import { TssError } from "./errors.ts";
 import type { ChainPosition, Fullnode } from "./fullnode.ts";
+import type { IkaIds } from "./network.ts";
 import type { ObjectKind } from "./object-kinds.ts";
 
 /** Creates a chain reader over fullnodes that need not be trusted individually. */

@@ -1,8 +1,25 @@
 import { secp256k1 } from "@noble/curves/secp256k1.js";
 import { hexToBytes } from "../protocol/bytes.ts";
 import { invalid } from "../sdk/checks.ts";
-import type { SignArgs, SignManyItem, SignOptions } from "../sdk/index.ts";
-import type { KnownKey, SigningClient, SigningKey } from "./signing-key.ts";
+import type { SignArgs, SignManyItem, SignOptions, TssClient } from "../sdk/index.ts";
+
+/** A dWallet and the secret that signs with it. Its fields are those of `client.sign`. */
+export type SigningKey = Pick<
+  SignArgs,
+  "seed" | "dwalletId" | "sessionDigestHex" | "userSecretKeyShareHex" | "acceptUnverifiedShare" | "timeoutMs"
+>;
+
+/** The client methods that a signer uses. */
+export type SigningClient = Pick<TssClient, "readKey" | "sign" | "signMany">;
+
+/** A dWallet whose public key the caller knows. */
+export interface KnownKey extends SigningKey {
+  /**
+   * The `publicKeyHex` that `onboard` and `readKey` return. The signer compares it with the chain's before it signs
+   * anything.
+   */
+  readonly publicKeyHex: string;
+}
 
 /** Creates a signer of messages. The options apply to every signature; options of one signature override them. */
 export function createMessageSigner(
@@ -61,7 +78,7 @@ export async function withPublicKey(
 }
 
 /** One message of {@link signMessages}. */
-export interface NamedMessage {
+interface NamedMessage {
   /** The suffix of the idempotency key: the same in every call for the same message. */
   readonly name: number;
   readonly algorithm: MessageAlgorithm;

@@ -1,8 +1,7 @@
 import sql from "sql-template-tag";
 import { type Clock, pause } from "../lifecycle/clock.ts";
 import { number } from "../store/columns.ts";
-import type { Queryable } from "../store/database.ts";
-import { readRows } from "../store/statements.ts";
+import { type Queryable, readRows } from "../store/database.ts";
 import type { SignRevision } from "./shown-sign-request.ts";
 
 /**

@@ -8,9 +8,8 @@ import type { Clock } from "../lifecycle/clock.ts";
 import { queueExit } from "../onboarding/custody/custody-loop.ts";
 import { presignMoves } from "../presigns/presign-moves.ts";
 import { text } from "../store/columns.ts";
-import type { Queryable } from "../store/database.ts";
-import { execute, readRows } from "../store/statements.ts";
-import type { Log } from "../telemetry/log.ts";
+import { execute, type Queryable, readRows } from "../store/database.ts";
+import type { Log } from "../telemetry/logger.ts";
 
 /**
  * Processes the exits of a network's dWallets: ends their open reservations, waits until their submitted requests have

@@ -7,10 +7,9 @@ import { type BackgroundLoop, createBackgroundLoop } from "../lifecycle/backgrou
 import type { Clock } from "../lifecycle/clock.ts";
 import { presignMoves } from "../presigns/presign-moves.ts";
 import { number, text } from "../store/columns.ts";
-import type { Queryable } from "../store/database.ts";
-import { readRows } from "../store/statements.ts";
-import type { Log } from "../telemetry/log.ts";
-import type { SignObserver } from "./sign-observer.ts";
+import { type Queryable, readRows } from "../store/database.ts";
+import type { Log } from "../telemetry/logger.ts";
+import type { SignObserver } from "./sign-operation.ts";
 
 /**
  * Ends expired reservations of all networks, including those that are no longer served: prepared -> failed, with the

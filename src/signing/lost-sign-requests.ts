@@ -1,8 +1,7 @@
 import sql from "sql-template-tag";
 import { auditInsert, SYSTEM_ORIGIN } from "../audit/audit-event.ts";
 import { postings } from "../ledger/postings.ts";
-import type { Queryable } from "../store/database.ts";
-import { execute } from "../store/statements.ts";
+import { execute, type Queryable } from "../store/database.ts";
 
 /** A sign request that the chain knows and the database has lost. */
 export interface LostSignRequest {

@@ -1,10 +1,9 @@
 import sql from "sql-template-tag";
-import { emptyTransactions } from "../chain/submit/empty-transactions.ts";
+import { emptyTransactions } from "../chain/submit/outbox.ts";
 import { type BackgroundLoop, createBackgroundLoop } from "../lifecycle/background-loop.ts";
 import type { Clock } from "../lifecycle/clock.ts";
-import type { Queryable } from "../store/database.ts";
-import { execute } from "../store/statements.ts";
-import type { Log } from "../telemetry/log.ts";
+import { execute, type Queryable } from "../store/database.ts";
+import type { Log } from "../telemetry/logger.ts";
 
 /**
  * Creates the loop that empties large columns of old rows. Any number of processes may run it at once, because each

@@ -1,7 +1,6 @@
 import sql from "sql-template-tag";
 import { boolean, bytea, type Columns, nullable, text } from "../store/columns.ts";
-import type { Queryable } from "../store/database.ts";
-import { readRows } from "../store/statements.ts";
+import { type Queryable, readRows } from "../store/database.ts";
 import { SHOWN_COLUMNS, SHOWN_ROW, SHOWN_TABLES, type ShownSignRequest } from "./shown-sign-request.ts";
 
 /** Reads a sign request; undefined if the project has none with this id. */

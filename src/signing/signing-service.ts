@@ -6,12 +6,10 @@ import { idempotencyOf } from "../idempotency/idempotency.ts";
 import { tripleOfEnums } from "./algorithm-enums.ts";
 import { createBatchedLooks } from "./batched-looks.ts";
 import { encodeReservation, encodeSignRequest, encodeWatched } from "./encode-sign-request.ts";
-import { listSigns } from "./list-signs.ts";
 import { type ReserveDeps, reserve } from "./reserve.ts";
-import { readShownSignRequest, SIGN_STATUSES, type SignStatus } from "./shown-sign-request.ts";
+import { listSigns, readShownSignRequest, SIGN_STATUSES, type SignStatus } from "./shown-sign-request.ts";
 import { type SubmitDeps, signRequestNotFound, submit } from "./submit.ts";
-import type { WaitEnding } from "./until-changed.ts";
-import { type WatchDeps, watchSignRequest } from "./watch-sign-request.ts";
+import { type WaitEnding, type WatchDeps, watchSignRequest } from "./watch-sign-request.ts";
 
 /** Implements `tss.v1.Signing`. */
 export function createSigningService(deps: SigningServiceDeps): ServiceImpl<typeof Signing> {

@@ -7,15 +7,13 @@ import { ServiceError } from "../errors/service-error.ts";
 import { postings } from "../ledger/postings.ts";
 import { hasLeft, isLeft } from "../onboarding/custody/custody-state.ts";
 import { time } from "../store/columns.ts";
-import type { Queryable } from "../store/database.ts";
-import { newId } from "../store/ids.ts";
-import { readRows } from "../store/statements.ts";
+import { newId, type Queryable, readRows } from "../store/database.ts";
 import { tripleOfRow } from "./algorithm-enums.ts";
-import type { CheckHalf } from "./check-half.ts";
-import type { SignMessageClaim } from "./check-sign-message.ts";
 import type { SigningCaller } from "./reserve.ts";
 import { SIGN_PRIORITY } from "./sign-operation.ts";
 import { readSignRequest, type SignRequestRow } from "./sign-request.ts";
+import type { CheckHalf } from "./verifier.ts";
+import type { SignMessageClaim } from "./verify-work.ts";
 
 /**
  * Charges the held price, stores the user's half and queues the transaction. The first half wins: a repeated call

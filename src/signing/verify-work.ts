@@ -2,8 +2,8 @@ import type { CurveName, HashName, SignatureAlgorithmName } from "../protocol/al
 import { MalformedBytesError } from "../protocol/bytes.ts";
 import { publicKeyFromDWalletOutput } from "../protocol/dwallet-output.ts";
 import { signatureFromChain } from "../protocol/signature-forms.ts";
+import { checkSignMessageLayout, verifyPartialSignature } from "../protocol/verify-partial-signature.ts";
 import { verifySignature } from "../protocol/verify-signature.ts";
-import { checkSignMessage, type SignMessageClaim } from "./check-sign-message.ts";
 
 /** Runs one job. Takes milliseconds, up to 20 for long messages, so do not call it on an event loop. */
 export function verifyWork(job: VerifyJob): VerifyResult {
@@ -50,4 +50,29 @@ function checkSignature({ curve, dwalletOutput, ...claim }: NetworkSignatureClai
     throw error;
   }
   return verifySignature({ ...claim, publicKey, signature }) ? { signature } : {};
+}
+
+/**
+ * Checks a user's sign message as far as public data allows cheaply, before money or a presign is spent on it: the
+ * layout, and for the Schnorr family the partial signature. The network checks the eight proofs of an ECDSA message.
+ * Throws MalformedBytesError, which names the fault.
+ */
+export function checkSignMessage(claim: SignMessageClaim): void {
+  const { curve, signatureAlgorithm, userSignMessage } = claim;
+  checkSignMessageLayout(curve, signatureAlgorithm, userSignMessage);
+  if (signatureAlgorithm === "ECDSASecp256k1" || signatureAlgorithm === "ECDSASecp256r1") return;
+  if (!verifyPartialSignature({ ...claim, signatureAlgorithm })) {
+    throw new MalformedBytesError("user sign message: the partial signature does not verify");
+  }
+}
+
+/** A user's sign message and the public data that it belongs to. */
+export interface SignMessageClaim {
+  readonly curve: CurveName;
+  readonly signatureAlgorithm: SignatureAlgorithmName;
+  readonly dwalletOutput: Uint8Array;
+  readonly presign: Uint8Array;
+  /** The message before hashing. */
+  readonly message: Uint8Array;
+  readonly userSignMessage: Uint8Array;
 }

@@ -1,9 +1,17 @@
-import { ServiceError } from "../errors/service-error.ts";
+import type { Signals } from "../coordination/signals.ts";
+import { topics } from "../coordination/topics.ts";
+import { invalidField, ServiceError } from "../errors/service-error.ts";
+import type { Clock } from "../lifecycle/clock.ts";
+import { openToken, sealToken } from "../paging/read-page.ts";
 import type { Queryable } from "../store/database.ts";
-import { readShownSignRequest, type ShownSignRequest, type SignRevision } from "./shown-sign-request.ts";
+import type { BatchedLooks, SignFollower } from "./batched-looks.ts";
+import {
+  readShownSignRequest,
+  type ShownSignRequest,
+  SIGN_STATUSES,
+  type SignRevision,
+} from "./shown-sign-request.ts";
 import { signRequestNotFound } from "./submit.ts";
-import { type ChangeWaitDeps, untilChanged, type WaitEnding } from "./until-changed.ts";
-import { openCursor, sealCursor } from "./watch-cursor.ts";
 
 /**
  * Follows a request of the project until it is completed or failed. The first message comes at once: the state, or a
@@ -53,7 +61,7 @@ export interface WatchDeps extends ChangeWaitDeps {
 }
 
 /** The watched request and the starting point. */
-export interface WatchInput {
+interface WatchInput {
   readonly signRequestId: string;
   readonly projectId: string;
   /** The last cursor of this request that the caller has seen; empty for none. */
@@ -95,4 +103,116 @@ function watchEnded(cursor: string): ServiceError {
       metadata: { cursor },
     },
   );
+}
+
+const CURSOR = /^([a-z]+)\.(\d{1,15})$/;
+
+/** Returns a cursor for the state up to which a caller has watched a request. */
+function sealCursor(signRequestId: string, { status, updatedAt }: SignRevision): string {
+  return sealToken(scopeOf(signRequestId), `${status}.${updatedAt.getTime()}`);
+}
+
+/**
+ * Returns the state that a cursor stands for, or undefined for an empty cursor. Throws VALIDATION for a cursor of
+ * another request.
+ */
+function openCursor(signRequestId: string, cursor: string): SignRevision | undefined {
+  if (cursor === "") return undefined;
+  const [, name, updatedAtMs] = CURSOR.exec(openToken(scopeOf(signRequestId), cursor) ?? "") ?? [];
+  const status = SIGN_STATUSES.find((one) => one === name);
+  if (status === undefined) throw invalidField("cursor", "does not belong to this sign request");
+  return { status, updatedAt: new Date(Number(updatedAtMs)) };
+}
+
+const scopeOf = (signRequestId: string): readonly string[] => ["watch", signRequestId];
+
+/**
+ * Waits until a sign request differs from the seen revision, `untilMs` is reached, or the signal fires. The time does
+ * not end the wait before the first look. Resolves with whether the request has changed. Rejects if a look fails.
+ */
+function untilChanged(
+  deps: ChangeWaitDeps,
+  { id, seen }: { readonly id: string; readonly seen: SignRevision },
+  { untilMs, signal }: { readonly untilMs: number; readonly signal: WaitEnding },
+): Promise<boolean> {
+  if (signal.aborted) return Promise.resolve(false);
+  return new Promise((resolve, reject) => new Wait(deps, id, seen, untilMs, signal, resolve, reject));
+}
+
+interface ChangeWaitDeps {
+  /** Shared by all watches of the process. */
+  readonly looks: BatchedLooks;
+  readonly clock: Clock;
+  readonly signals: Pick<Signals, "subscribe">;
+}
+
+/** Fires when the caller no longer waits: an `AbortSignal`, or the part of one that a wait needs. */
+export interface WaitEnding {
+  readonly aborted: boolean;
+  throwIfAborted(): void;
+  addEventListener(type: "abort", listener: { handleEvent(): void }, options: { readonly once: true }): void;
+  removeEventListener(type: "abort", listener: { handleEvent(): void }): void;
+}
+
+/** A class instead of closures, which take more memory: each idle watch has one. */
+class Wait implements SignFollower {
+  readonly id: string;
+  readonly seen: SignRevision;
+  readonly #looks: BatchedLooks;
+  readonly #clock: Clock;
+  readonly #untilMs: number;
+  readonly #signal: WaitEnding;
+  readonly #resolve: (hasChanged: boolean) => void;
+  readonly #reject: (reason: unknown) => void;
+  readonly #unsubscribe: () => void;
+  #cancelTimer: (() => void) | undefined;
+
+  constructor(
+    { looks, clock, signals }: ChangeWaitDeps,
+    id: string,
+    seen: SignRevision,
+    untilMs: number,
+    signal: WaitEnding,
+    resolve: (hasChanged: boolean) => void,
+    reject: (reason: unknown) => void,
+  ) {
+    this.id = id;
+    this.seen = seen;
+    this.#looks = looks;
+    this.#clock = clock;
+    this.#untilMs = untilMs;
+    this.#signal = signal;
+    this.#resolve = resolve;
+    this.#reject = reject;
+    signal.addEventListener("abort", this, { once: true });
+    this.#unsubscribe = signals.subscribe(topics.sign(id), () => looks.lookNow(this));
+    // The listener is in place, so no change is lost between the look and the wait.
+    looks.follow(this);
+  }
+
+  looked(hasChanged: boolean): void {
+    if (hasChanged) this.#end(true);
+    else
+      this.#cancelTimer ??= this.#clock.after(Math.max(0, this.#untilMs - this.#clock.now()), () =>
+        this.#end(false),
+      );
+  }
+
+  failed(reason: unknown): void {
+    this.#reject(reason);
+    this.#end(false);
+  }
+
+  /** Called when the signal fires. */
+  handleEvent(): void {
+    this.#end(false);
+  }
+
+  #end(hasChanged: boolean): void {
+    this.#cancelTimer?.();
+    this.#unsubscribe();
+    this.#signal.removeEventListener("abort", this);
+    this.#looks.leave(this);
+    this.#resolve(hasChanged);
+  }
 }

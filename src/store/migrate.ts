@@ -3,12 +3,11 @@ import { existsSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import { isDatabaseUnavailable } from "../errors/database-unavailable.ts";
+import { isDatabaseUnavailable } from "../errors/error-mapping.ts";
 import type { Database, Queryable } from "./database.ts";
-import { LOCK_KEYS } from "./lock-keys.ts";
+import type { StoreLog } from "./open-database.ts";
 import { LockWait, type LockWaitOptions } from "./pool-database.ts";
 import { isDeadlock, isLockTimeout } from "./sql-errors.ts";
-import type { StoreLog } from "./store-log.ts";
 
 /**
  * Brings the database up to date and returns the names of the migrations that it applied. Many processes may call
@@ -31,7 +30,7 @@ export async function migrate(
 }
 
 /** The database to migrate. Needs two connections, unless it is the embedded one. */
-export type MigratedDatabase = Pick<Database, "kind" | "query" | "transaction">;
+type MigratedDatabase = Pick<Database, "kind" | "query" | "transaction">;
 
 /** Creates Prisma's bookkeeping table as its engine does. */
 const BOOKKEEPING = `CREATE TABLE IF NOT EXISTS _prisma_migrations (
@@ -114,7 +113,7 @@ async function applyMissing(
  * Applies one migration with its bookkeeping in the same transaction. It retries while others
  * hold the needed locks. Throws if the script fails, which it records, and at the time limit, when nothing is applied.
  */
-export async function applyMigration(
+async function applyMigration(
   db: Pick<Database, "query" | "transaction">,
   migration: Migration,
   wait: LockWait,
@@ -224,3 +223,17 @@ function migrationsFolder(): string {
     folder = parent;
   }
 }
+
+/** The keys of PostgreSQL's advisory locks, in one place so that no two parts share a key. */
+export const LOCK_KEYS = {
+  /** The key of Prisma's own engine, so that `prisma migrate deploy` and `migrate` exclude each other. */
+  migration: 72_707_369,
+  /** Used with the network: one planner of its presigns at a time, because two would fill the same gap. */
+  presignPlanner: 72_707_370,
+  /** One sealer of the audit trail at a time. */
+  auditSealer: 72_707_371,
+  /** One verification of the ledger at a time, because it reads all of it. */
+  ledgerVerification: 72_707_372,
+  /** One process at a time marks itself as running, so that no two miss each other. */
+  processMarks: 72_707_373,
+} as const;

@@ -1,5 +1,5 @@
+import type { Log } from "../telemetry/logger.ts";
 import type { Database } from "./database.ts";
-import type { StoreLog } from "./store-log.ts";
 
 /** Opens the database. It may still lack migrations. Loads only the engine that is used. */
 export async function openDatabase({
@@ -25,7 +25,7 @@ export async function openDatabase({
 }
 
 /** Options of {@link openDatabase}. */
-export interface OpenDatabaseOptions {
+interface OpenDatabaseOptions {
   /** A PostgreSQL server; without one, the embedded PGlite in `<dataDirectory>/pg`. */
   readonly databaseUrl?: string | undefined;
   readonly dataDirectory: string;
@@ -37,3 +37,6 @@ export interface OpenDatabaseOptions {
   /** The time after which PostgreSQL ends a statement. Default: never. The embedded database has no such limit. */
   readonly statementTimeoutMs?: number | undefined;
 }
+
+/** The store's log. */
+export type StoreLog = Pick<Log, "info" | "warn" | "error">;

@@ -5,9 +5,8 @@ import { createPgConfig } from "@electric-sql/pglite/node-postgres";
 import type pg from "pg";
 import { columnTypes } from "./columns.ts";
 import type { Database } from "./database.ts";
-import { lockFileOf } from "./pglite-lock.ts";
 import { openPgliteThread, type PgliteProtocol } from "./pglite-thread.ts";
-import { takePidLock } from "./pid-lock.ts";
+import { lockFileOf, takePidLock } from "./pid-lock.ts";
 import { createPoolDatabase, SingleSessionPool } from "./pool-database.ts";
 
 /**

@@ -1,8 +1,8 @@
 import type pg from "pg";
 import { columnTypes } from "./columns.ts";
 import type { Database } from "./database.ts";
+import type { StoreLog } from "./open-database.ts";
 import { createPoolDatabase, TransactionPool, withClient } from "./pool-database.ts";
-import type { StoreLog } from "./store-log.ts";
 
 /**
  * Opens a pool on a PostgreSQL server, or on a pooler before one. Throws when the server does not answer or refuses.

@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { link, readFile, rm, writeFile } from "node:fs/promises";
+import path from "node:path";
 
 /** A lock file that this process holds. */
-export interface PidLock {
+interface PidLock {
   release(): Promise<void>;
 }
 
@@ -51,7 +52,7 @@ export async function takePidLock(file: string): Promise<PidLock> {
 }
 
 /** Returns true if a living process holds the lock file. */
-export async function isPidLockHeld(file: string): Promise<boolean> {
+async function isPidLockHeld(file: string): Promise<boolean> {
   const holder = await readHolder(file);
   return holder !== undefined && (await isAlive(holder));
 }
@@ -137,4 +138,14 @@ function lockedError(file: string, pid: number): LockHeldError {
 
 function codeOf(error: unknown): unknown {
   return error instanceof Error && "code" in error ? error.code : undefined;
+}
+
+/** The lock file of the embedded database in a data folder. */
+export function lockFileOf(dataDirectory: string): string {
+  return path.join(dataDirectory, "pg.lock");
+}
+
+/** Returns true if a process has the embedded database of a data folder open. */
+export function isEmbeddedDatabaseOpen(dataDirectory: string): Promise<boolean> {
+  return isPidLockHeld(lockFileOf(dataDirectory));
 }

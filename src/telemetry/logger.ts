@@ -1,6 +1,14 @@
-import { type DestinationStream, type Logger, pino, stdSerializers } from "pino";
+import { type DestinationStream, destination, type Logger, pino, stdSerializers } from "pino";
 import { createRedact } from "./redact.ts";
 import type { Secret } from "./secret.ts";
+
+/** The log for operators. A pino logger implements it. Each part requires only the levels that it uses. */
+export interface Log {
+  debug(fields: object, message: string): void;
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
 
 /**
  * Creates a logger that writes one JSON object per line, with ISO times. It replaces the values of
@@ -38,7 +46,7 @@ const SECRET_FIELDS = [
 ] as const;
 
 /** Options of {@link createLogger}. */
-export interface LoggerOptions {
+interface LoggerOptions {
   /** trace, debug, info, warn, error or silent. */
   readonly level: string;
   /** Default: standard output. */
@@ -51,3 +59,16 @@ function pathsOf(name: string): string[] {
   const field = `["${name}"]`;
   return [field, `*${field}`, `*.*${field}`];
 }
+
+/**
+ * Opens standard error as a destination for logs and writes it off the event loop. Node itself writes standard error
+ * synchronously if it is a file, so each line would wait for the disk. Buffered lines are flushed when the process
+ * exits.
+ */
+export function openLogStream(): DestinationStream {
+  const stream = destination({ dest: STANDARD_ERROR, sync: false });
+  process.once("exit", () => stream.flushSync());
+  return stream;
+}
+
+const STANDARD_ERROR = 2;

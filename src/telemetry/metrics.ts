@@ -7,7 +7,6 @@ import {
   Registry,
   type RegistryContentType,
 } from "prom-client";
-import { plainTwin, wantsOpenMetrics } from "./openmetrics.ts";
 
 /** Creates a registry with the process's default metrics (memory, event-loop lag, garbage collection). */
 export function createMetrics({ exemplars = false }: MetricsOptions = {}): Metrics {
@@ -77,7 +76,7 @@ const MISNAMED = [
 ];
 
 /** The prefix of all metrics of the service. */
-export const METRICS_PREFIX = "service_";
+const METRICS_PREFIX = "service_";
 /** The interval of the timer that measures the event loop's lag. An idle process wakes for nothing else so often. */
 const LAG_PRECISION_MS = 50;
 
@@ -145,13 +144,32 @@ export interface Metrics {
 }
 
 /** A histogram whose observations can have an exemplar. */
-export interface ExemplifiedHistogram<L extends string> {
+interface ExemplifiedHistogram<L extends string> {
   /** @param exemplar labels of the exemplar, such as its trace id; at most 128 characters in total */
   observe(labels: LabelValues<L>, value: number, exemplar?: Readonly<Record<string, string>>): void;
 }
 
 /** Options of {@link createMetrics}. */
-export interface MetricsOptions {
+interface MetricsOptions {
   /** Enables exemplars of histograms, which only OpenMetrics can express. Default false. */
   readonly exemplars?: boolean;
+}
+
+/** True if a scraper accepts OpenMetrics text, as Prometheus does when it wants exemplars. */
+export function wantsOpenMetrics(accept: string | undefined): boolean {
+  return accept?.includes("application/openmetrics-text") === true;
+}
+
+/**
+ * A registry that renders the same metrics in the plain format. When prom-client renders OpenMetrics, it cuts `_total`
+ * off a counter's name, because that format adds it to each sample. So this registry has its own names.
+ */
+function plainTwin(register: Registry<RegistryContentType>): Registry {
+  const twin = new Registry();
+  for (const metric of register.getMetricsAsArray()) {
+    const isCut = metric instanceof Counter && !metric.name.endsWith("_total");
+    const name = isCut ? `${metric.name}_total` : metric.name;
+    twin.registerMetric(Object.create(metric, { name: { value: name } }));
+  }
+  return twin;
 }

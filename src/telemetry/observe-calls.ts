@@ -1,6 +1,6 @@
 import { Code, type ContextValues } from "@connectrpc/connect";
 import type { FinishedCall } from "../transport/call.ts";
-import type { Log } from "./log.ts";
+import type { Log } from "./logger.ts";
 import type { Metrics } from "./metrics.ts";
 import { endCallSpan, traceIdOf } from "./trace-calls.ts";
 

@@ -10,7 +10,7 @@ import {
   TraceFlags,
   trace,
 } from "@opentelemetry/api";
-import type { Log } from "./log.ts";
+import type { Log } from "./logger.ts";
 import type { Secret } from "./secret.ts";
 
 /** A tracer of OpenTelemetry's API. */

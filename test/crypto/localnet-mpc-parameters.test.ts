@@ -7,8 +7,12 @@ import {
 import { concatBytes } from "@noble/hashes/utils.js";
 import { describe, expect, it } from "vitest";
 import { networkParty } from "../../src/localnet/mpc/network-party.ts";
-import { type ByteReader, byteReader } from "../../src/protocol/byte-reader.ts";
-import { bigIntFromLittleEndian, signedBigIntFromLittleEndian } from "../../src/protocol/bytes.ts";
+import {
+  type ByteReader,
+  bigIntFromLittleEndian,
+  byteReader,
+  signedBigIntFromLittleEndian,
+} from "../../src/protocol/bytes.ts";
 import {
   type ClassGroup,
   classGroupOfCurve,

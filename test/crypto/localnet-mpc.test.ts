@@ -23,8 +23,8 @@ import type {
 import { ALGORITHM_TRIPLES, type AlgorithmTriple, CURVES } from "../../src/protocol/algorithms.ts";
 import { deriveClassGroupsKeypair } from "../../src/protocol/class-groups/keypair.ts";
 import { buildProtocolParameters } from "../../src/protocol/parameters/build-protocol-parameters.ts";
+import { runSteps } from "../../src/protocol/read-errors.ts";
 import { isEcdsa } from "../../src/protocol/signature-forms.ts";
-import { runSteps } from "../../src/protocol/steps.ts";
 import { ECDSA_PARTS } from "../support/ecdsa-parts.ts";
 import { environment } from "../support/environment.ts";
 import { isValidSignature } from "../support/signature-verifiers.ts";

@@ -20,7 +20,7 @@ import { createSignMessage } from "../../src/crypto/create-sign-message.ts";
 import { deriveUserKeys } from "../../src/crypto/user-keys.ts";
 import { CURVES, findTriple, type SignatureAlgorithmName } from "../../src/protocol/algorithms.ts";
 import { buildProtocolParameters } from "../../src/protocol/parameters/build-protocol-parameters.ts";
-import { runSteps } from "../../src/protocol/steps.ts";
+import { runSteps } from "../../src/protocol/read-errors.ts";
 import { type LocalnetChild, startLocalnetChild } from "../component/localnet/localnet-child.ts";
 import {
   type ActiveDwallet,

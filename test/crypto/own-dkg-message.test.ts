@@ -12,12 +12,12 @@ import {
 } from "@ika.xyz/sdk";
 import { concatBytes } from "@noble/hashes/utils.js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { isOutputOfShare } from "../../src/crypto/decrypt-share.ts";
 import { deriveUserShare } from "../../src/crypto/derive-user-share.ts";
 import type { PreparedDkg } from "../../src/crypto/engine.ts";
 import { createInlineEngine } from "../../src/crypto/inline-engine.ts";
 import { createReferenceEngine } from "../../src/crypto/reference-engine.ts";
 import { SecretBytes } from "../../src/crypto/secret-bytes.ts";
-import { isOutputOfShare } from "../../src/crypto/user-output.ts";
 import { createNetworkMpc } from "../../src/localnet/mpc/create-network-mpc.ts";
 import type { MpcOutcome, NetworkDkgInput, NetworkMpc } from "../../src/localnet/mpc/engine.ts";
 import { ALGORITHM_TRIPLES, CURVES } from "../../src/protocol/algorithms.ts";

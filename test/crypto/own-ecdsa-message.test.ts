@@ -10,10 +10,9 @@ import { bigIntFromBigEndian } from "../../src/protocol/bytes.ts";
 import type { Form } from "../../src/protocol/class-groups/forms.ts";
 import { bitLength } from "../../src/protocol/class-groups/integers.ts";
 import { parseDWalletOutput } from "../../src/protocol/dwallet-output.ts";
-import { messageDigest } from "../../src/protocol/message-digest.ts";
 import { buildProtocolParameters } from "../../src/protocol/parameters/build-protocol-parameters.ts";
-import { combineCiphertexts } from "../../src/protocol/proofs/ciphertext.ts";
 import { type CurveArithmetic, curveByNumber, decodePoint } from "../../src/protocol/proofs/curve.ts";
+import { nonceRandomizers } from "../../src/protocol/proofs/dkg-transcripts.ts";
 import { maskedKeyShareTerms, maskedNonceShareTerms } from "../../src/protocol/proofs/ecdsa-equations.ts";
 import { decodeEcdsaSignMessage, encodeEcdsaSignMessage } from "../../src/protocol/proofs/ecdsa-message.ts";
 import {
@@ -21,13 +20,13 @@ import {
   evaluationTranscript,
   imageJson,
 } from "../../src/protocol/proofs/linear-evaluation.ts";
+import { combineCiphertexts } from "../../src/protocol/proofs/message-parts.ts";
 import { readNetworkKeyParts } from "../../src/protocol/proofs/network-key-parts.ts";
-import { nonceRandomizers } from "../../src/protocol/proofs/nonce-randomizers.ts";
 import { readPresign } from "../../src/protocol/proofs/presign.ts";
-import { appendMasks, type SignContext } from "../../src/protocol/proofs/sign-context.ts";
-import { proofChallenge } from "../../src/protocol/proofs/transcript.ts";
+import { appendMasks, proofChallenge, type SignContext } from "../../src/protocol/proofs/transcript.ts";
+import { runSteps } from "../../src/protocol/read-errors.ts";
 import { isEcdsa } from "../../src/protocol/signature-forms.ts";
-import { runSteps } from "../../src/protocol/steps.ts";
+import { messageDigest } from "../../src/protocol/verify-signature.ts";
 import { ECDSA_PARTS } from "../support/ecdsa-parts.ts";
 import { completed, isSigned, makeOwnDWallet, networkSignInput, ownNetwork } from "../support/own-dwallet.ts";
 import { flipBit, vectorOf } from "../support/signature-vectors.ts";

@@ -6,7 +6,7 @@ import path from "node:path";
 import { bytesToHex } from "@noble/hashes/utils.js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type DemoReport, demonstrate } from "../../src/cli/demo.ts";
-import { createStageClock } from "../../src/cli/stage-clock.ts";
+import { createStageClock } from "../../src/cli/demo-steps.ts";
 import { ALGORITHM_TRIPLES, type AlgorithmTriple, findTriple } from "../../src/protocol/algorithms.ts";
 import { hexToBytes } from "../../src/protocol/bytes.ts";
 import { bakedFolder } from "../support/baked-folder.ts";

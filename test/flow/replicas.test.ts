@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { SignRequest_Status as Status } from "../../gen/proto/tss/v1/signing_pb.ts";
 import { insertApiKey } from "../../src/access/api-keys.ts";
 import { SCOPES } from "../../src/access/caller.ts";
-import { deriveDepositKey } from "../../src/billing/deposits/deposit-key.ts";
+import { deriveDepositKey } from "../../src/billing/deposits/request-address.ts";
 import { localnetDepositSeed, localnetHotWalletSecret } from "../../src/localnet/seed.ts";
 import { createParameterStore } from "../../src/onboarding/parameter-store.ts";
 import type { Database, Queryable } from "../../src/store/database.ts";

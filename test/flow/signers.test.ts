@@ -40,7 +40,7 @@ import { hexToBytes } from "../../src/protocol/bytes.ts";
 import { type Curve, createClient, type TssClient } from "../../src/sdk/index.ts";
 import { quotePsbt, signPsbt } from "../../src/signers/bitcoin/index.ts";
 import { DWalletSigner } from "../../src/signers/ethers/index.ts";
-import type { KnownKey } from "../../src/signers/signing-key.ts";
+import type { KnownKey } from "../../src/signers/message-signer.ts";
 import { createDWalletSolanaSigner } from "../../src/signers/solana/index.ts";
 import { createDWalletSuiSigner, type SuiKey } from "../../src/signers/sui/index.ts";
 import { createDWalletAccount, type DWalletAccount, dwalletAccount } from "../../src/signers/viem/index.ts";

@@ -7,7 +7,7 @@ import { text } from "node:stream/consumers";
 import { SuiGrpcClient } from "@mysten/sui/grpc";
 import { bytesToHex } from "@noble/hashes/utils.js";
 import { afterAll, describe, expect, it } from "vitest";
-import { deriveDepositKey } from "../../src/billing/deposits/deposit-key.ts";
+import { deriveDepositKey } from "../../src/billing/deposits/request-address.ts";
 import type { Database } from "../../src/store/database.ts";
 import { Secret } from "../../src/telemetry/secret.ts";
 import { type Coins, coinsOf, recordAddress, recordDeposits } from "../support/deposit-rows.ts";

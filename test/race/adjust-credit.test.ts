@@ -1,11 +1,10 @@
 /** Two replicas adjust credit at the same time while signatures are reserved, on a real PostgreSQL. */
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { adjustCredit } from "../../src/billing/adjust-credit.ts";
-import { createLocalSignals } from "../../src/coordination/local-signals.ts";
+import { createLocalSignals } from "../../src/coordination/local-coordination.ts";
 import { ServiceError } from "../../src/errors/service-error.ts";
 import type { Idempotency } from "../../src/idempotency/idempotency.ts";
-import type { Database } from "../../src/store/database.ts";
-import { newId } from "../../src/store/ids.ts";
+import { type Database, newId } from "../../src/store/database.ts";
 import { migrate } from "../../src/store/migrate.ts";
 import { silentLog } from "../support/database.ts";
 import { testDatabase } from "../support/postgres.ts";

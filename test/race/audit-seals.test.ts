@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { writeAuditEvent } from "../../src/audit/audit-event.ts";
 import { decodeLine } from "../../src/audit/export-line.ts";
 import { sealEvents } from "../../src/audit/seal-events.ts";
-import { createLedgerGauges } from "../../src/observe/ledger-gauges.ts";
+import { createLedgerGauges } from "../../src/observe/shared-figures.ts";
 import type { Database, Queryable } from "../../src/store/database.ts";
 import { migrate } from "../../src/store/migrate.ts";
 import { createMetrics } from "../../src/telemetry/metrics.ts";

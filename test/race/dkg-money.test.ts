@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { afterAll, describe, expect, it } from "vitest";
 import { createDkgOperation } from "../../src/onboarding/dkg-operation.ts";
 import { failDWallet } from "../../src/onboarding/dwallet-session.ts";
-import { failSignRequest } from "../../src/signing/fail-sign-request.ts";
+import { failSignRequest } from "../../src/signing/sign-operation.ts";
 import { openRaceDatabase } from "../support/database.ts";
 import { onboardingCalls } from "../support/onboarding-calls.ts";
 import { dwalletOf, moneyOf, objectId, projectWith } from "../support/rows.ts";

@@ -1,15 +1,14 @@
 /** Simultaneous calls with one idempotency key from the pools of two replicas, on a real PostgreSQL. */
 
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
-import { createLocalSignals } from "../../src/coordination/local-signals.ts";
+import { createLocalSignals } from "../../src/coordination/local-coordination.ts";
 import { ServiceError } from "../../src/errors/service-error.ts";
 import { sweepKeys } from "../../src/idempotency/key-table.ts";
 import { ADMIN_SCOPE, runOnce } from "../../src/idempotency/run-once.ts";
 import { systemClock } from "../../src/lifecycle/clock.ts";
 import { createPresignQueue } from "../../src/presigns/presign-queue.ts";
 import { reserve } from "../../src/signing/reserve.ts";
-import type { Database, Queryable } from "../../src/store/database.ts";
-import { newId } from "../../src/store/ids.ts";
+import { type Database, newId, type Queryable } from "../../src/store/database.ts";
 import { migrate } from "../../src/store/migrate.ts";
 import { silentLog } from "../support/database.ts";
 import { testDatabase } from "../support/postgres.ts";

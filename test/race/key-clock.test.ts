@@ -7,7 +7,7 @@ import { createAccessGate } from "../../src/access/access-gate.ts";
 import { insertAdminKey } from "../../src/access/admin-keys.ts";
 import { insertApiKey } from "../../src/access/api-keys.ts";
 import { createAdminKeyLookup, createApiKeyLookup } from "../../src/access/stored-keys.ts";
-import { newId } from "../../src/store/ids.ts";
+import { newId } from "../../src/store/database.ts";
 import { openRaceDatabase, silentLog } from "../support/database.ts";
 import { projectWith, TEST_ORIGIN } from "../support/rows.ts";
 

@@ -10,7 +10,7 @@ import {
   releaseLease,
 } from "../../src/chain/submit/lane-table.ts";
 import { claimOperations, LeaseLostError, storeTransaction } from "../../src/chain/submit/outbox.ts";
-import { newId } from "../../src/store/ids.ts";
+import { newId } from "../../src/store/database.ts";
 import { openRaceDatabase } from "../support/database.ts";
 
 const NETWORK = "localnet";

@@ -1,7 +1,7 @@
 /** A project reserves presigns and lets them expire while others want them, on a real PostgreSQL. */
 
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
-import { createLocalSignals } from "../../src/coordination/local-signals.ts";
+import { createLocalSignals } from "../../src/coordination/local-coordination.ts";
 import { systemClock } from "../../src/lifecycle/clock.ts";
 import { createPresignQueue } from "../../src/presigns/presign-queue.ts";
 import { createExpireLoop, expireReservations } from "../../src/signing/expire-loop.ts";

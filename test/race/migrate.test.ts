@@ -1,6 +1,6 @@
 /** Processes that start at the same time, on a real PostgreSQL. */
 import { afterAll, describe, expect, it } from "vitest";
-import { newId } from "../../src/store/ids.ts";
+import { newId } from "../../src/store/database.ts";
 import { migrate, readMigrations } from "../../src/store/migrate.ts";
 import { silentLog } from "../support/database.ts";
 import { testDatabase } from "../support/postgres.ts";

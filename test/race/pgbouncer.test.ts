@@ -2,10 +2,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readConfig } from "../../src/config/config.ts";
 import { databaseChecks } from "../../src/health/checks/database-checks.ts";
-import type { HealthSubject } from "../../src/health/checks/health-subject.ts";
-import { openDoctorDatabase } from "../../src/health/doctor/doctor-database.ts";
-import { LOCK_KEYS } from "../../src/store/lock-keys.ts";
-import { migrate, readMigrations } from "../../src/store/migrate.ts";
+import type { HealthSubject } from "../../src/health/checks/health-check.ts";
+import { openDoctorDatabase } from "../../src/health/doctor/doctor.ts";
+import { LOCK_KEYS, migrate, readMigrations } from "../../src/store/migrate.ts";
 import { lookAtSession } from "../../src/store/open-postgres.ts";
 import { silentLog } from "../support/database.ts";
 import { startPgbouncer } from "../support/pgbouncer.ts";

@@ -3,9 +3,8 @@
 import { EventEmitter, once } from "node:events";
 import { afterAll, describe, expect, it } from "vitest";
 import type { PriceState } from "../../src/billing/prices/check-price.ts";
-import { takeReading } from "../../src/billing/prices/take-reading.ts";
-import type { Database } from "../../src/store/database.ts";
-import { newId } from "../../src/store/ids.ts";
+import { takeReading } from "../../src/billing/prices/stored-prices.ts";
+import { type Database, newId } from "../../src/store/database.ts";
 import { migrate } from "../../src/store/migrate.ts";
 import { silentLog } from "../support/database.ts";
 import { pollUntil } from "../support/poll-until.ts";

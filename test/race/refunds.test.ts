@@ -1,7 +1,7 @@
 /** Who pays when the network rejects a user's half, or the chain refuses a request, on a real PostgreSQL. */
 
 import { afterAll, describe, expect, it } from "vitest";
-import { createLocalSignals } from "../../src/coordination/local-signals.ts";
+import { createLocalSignals } from "../../src/coordination/local-coordination.ts";
 import { systemClock } from "../../src/lifecycle/clock.ts";
 import { createPresignQueue } from "../../src/presigns/presign-queue.ts";
 import type { AlgorithmTriple } from "../../src/protocol/algorithms.ts";

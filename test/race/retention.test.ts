@@ -1,7 +1,7 @@
 /** Retention by several replicas while signatures are made, on a real PostgreSQL. */
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
-import { emptyTransactions } from "../../src/chain/submit/empty-transactions.ts";
-import { createLocalSignals } from "../../src/coordination/local-signals.ts";
+import { emptyTransactions } from "../../src/chain/submit/outbox.ts";
+import { createLocalSignals } from "../../src/coordination/local-coordination.ts";
 import { deleteLapsedReservations, emptyRequests } from "../../src/signing/retention-loop.ts";
 import { openRaceDatabase } from "../support/database.ts";
 import { endOperation } from "../support/retention-rows.ts";

@@ -1,7 +1,7 @@
 /** Charges, holds and presigns under simultaneous calls, on a real PostgreSQL. */
 
 import { afterAll, describe, expect, it } from "vitest";
-import { createLocalSignals } from "../../src/coordination/local-signals.ts";
+import { createLocalSignals } from "../../src/coordination/local-coordination.ts";
 import { ServiceError } from "../../src/errors/service-error.ts";
 import { systemClock } from "../../src/lifecycle/clock.ts";
 import { checkQuota, lockForQuota } from "../../src/onboarding/check-quota.ts";
@@ -9,11 +9,10 @@ import { type SignedConsent, storeConsent } from "../../src/onboarding/custody/c
 import { markDWalletLeft } from "../../src/onboarding/custody/custody-state.ts";
 import { createPresignQueue } from "../../src/presigns/presign-queue.ts";
 import { expireReservations } from "../../src/signing/expire-loop.ts";
-import { failSignRequest } from "../../src/signing/fail-sign-request.ts";
 import { type ReserveInput, reserve } from "../../src/signing/reserve.ts";
+import { failSignRequest } from "../../src/signing/sign-operation.ts";
 import { submit } from "../../src/signing/submit.ts";
-import type { Queryable } from "../../src/store/database.ts";
-import { newId } from "../../src/store/ids.ts";
+import { newId, type Queryable } from "../../src/store/database.ts";
 import { openRaceDatabase } from "../support/database.ts";
 import { checkHalfInline } from "../support/inline-verifier.ts";
 import { pollUntil } from "../support/poll-until.ts";

@@ -1,9 +1,9 @@
 /** Replicas that plan sweeps at the same time, on a real PostgreSQL. */
 import { afterAll, describe, expect, it } from "vitest";
-import { deriveDepositKey } from "../../src/billing/deposits/deposit-key.ts";
+import { deriveDepositKey } from "../../src/billing/deposits/request-address.ts";
 import { queueSweeps } from "../../src/billing/sweeps/queue-sweeps.ts";
 import { createDepositSigner } from "../../src/billing/sweeps/sweep-signer.ts";
-import { newId } from "../../src/store/ids.ts";
+import { newId } from "../../src/store/database.ts";
 import { Secret } from "../../src/telemetry/secret.ts";
 import { openRaceDatabase, silentLog } from "../support/database.ts";
 import { recordAddress } from "../support/deposit-rows.ts";

@@ -1,6 +1,6 @@
 import { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
-import { createSharedWork } from "../../src/app/shared-work.ts";
-import { createLocalSignals } from "../../src/coordination/local-signals.ts";
+import { createSharedWork } from "../../src/app/open-coordination.ts";
+import { createLocalSignals } from "../../src/coordination/local-coordination.ts";
 import type { Signals } from "../../src/coordination/signals.ts";
 import { pause } from "../../src/lifecycle/clock.ts";
 import { NO_FAULTS } from "../../src/localnet/faults/fault-settings.ts";

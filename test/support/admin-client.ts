@@ -6,7 +6,7 @@ import {
   createAdminKeyLookup,
   createApiKeyLookup,
 } from "../../src/access/stored-keys.ts";
-import { createLocalSignals } from "../../src/coordination/local-signals.ts";
+import { createLocalSignals } from "../../src/coordination/local-coordination.ts";
 import type { Database } from "../../src/store/database.ts";
 import { wholeAdminService } from "./admin-service.ts";
 import { silentLog } from "./database.ts";

@@ -1,7 +1,11 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { Admin } from "../../gen/proto/tss/v1/admin_pb.ts";
-import { type AccountCallsDeps, createAccountCalls } from "../../src/admin/account-calls.ts";
-import { type AdminKeyCallsDeps, createAdminKeyCalls } from "../../src/admin/admin-key-calls.ts";
+import {
+  type AccountCallsDeps,
+  type AdminKeyCallsDeps,
+  createAccountCalls,
+  createAdminKeyCalls,
+} from "../../src/admin/account-calls.ts";
 import { type AdminServiceDeps, createAdminService } from "../../src/admin/admin-service.ts";
 import { createNetworkCalls } from "../../src/admin/network-calls.ts";
 import { createPriceCalls } from "../../src/admin/price-calls.ts";

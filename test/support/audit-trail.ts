@@ -1,4 +1,4 @@
-import { exportAudit } from "../../src/audit/export-audit.ts";
+import { exportAudit } from "../../src/audit/export-line.ts";
 import { type SealKey, sealEvents } from "../../src/audit/seal-events.ts";
 import { type VerifyExportOptions, verifyExport } from "../../src/audit/verify-export.ts";
 import type { Database, Queryable } from "../../src/store/database.ts";

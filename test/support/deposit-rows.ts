@@ -1,8 +1,7 @@
 import type { SuiClientTypes } from "@mysten/sui/client";
 import type { SuiGrpcClient } from "@mysten/sui/grpc";
 import { normalizeStructTag } from "@mysten/sui/utils";
-import type { Queryable } from "../../src/store/database.ts";
-import { newId } from "../../src/store/ids.ts";
+import { newId, type Queryable } from "../../src/store/database.ts";
 
 /** Coins of a deposit address, by object id, in the smallest unit. */
 export type Coins = ReadonlyMap<string, bigint>;

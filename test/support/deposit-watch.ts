@@ -2,7 +2,7 @@ import type { Deposits } from "../../src/billing/deposits/deposits.ts";
 import { createCheckpointFollower } from "../../src/billing/deposits/follow-checkpoints.ts";
 import { createDepositWatcher } from "../../src/billing/deposits/watch-deposits.ts";
 import type { CheckpointReader } from "../../src/chain/checkpoint-reader.ts";
-import { createLocalSignals } from "../../src/coordination/local-signals.ts";
+import { createLocalSignals } from "../../src/coordination/local-coordination.ts";
 import { systemClock } from "../../src/lifecycle/clock.ts";
 import type { Database } from "../../src/store/database.ts";
 import { silentLog } from "./database.ts";

@@ -5,7 +5,7 @@ import { Transaction } from "@mysten/sui/transactions";
 import { normalizeStructTag, toBase58 } from "@mysten/sui/utils";
 import type { AcceptedCoin } from "../../src/billing/deposits/accepted-coins.ts";
 import type { Deposits } from "../../src/billing/deposits/deposits.ts";
-import { parseUsdPrice } from "../../src/billing/prices/usd-price.ts";
+import { parseUsdPrice } from "../../src/billing/prices/price-source.ts";
 import type { Payment, PaymentReader } from "../../src/chain/payment-reader.ts";
 import type { Database } from "../../src/store/database.ts";
 import { Secret } from "../../src/telemetry/secret.ts";

@@ -4,7 +4,7 @@ import { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
 import { Transaction } from "@mysten/sui/transactions";
 import { fromBase58 } from "@mysten/sui/utils";
 import type { SignedConsent } from "../../src/onboarding/custody/consents.ts";
-import { type TreasuryConsent, treasuryConsentBytes } from "../../src/protocol/treasury-consent.ts";
+import { type TreasuryConsent, treasuryConsentBytes } from "../../src/protocol/treasury-custody.ts";
 
 /** The chain that an exit happens on. */
 export interface ExitChain {

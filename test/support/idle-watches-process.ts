@@ -4,7 +4,7 @@
  */
 import { Signing } from "../../gen/proto/tss/v1/signing_pb.ts";
 import { createStreamLeases } from "../../src/access/stream-leases.ts";
-import { createLocalSignals } from "../../src/coordination/local-signals.ts";
+import { createLocalSignals } from "../../src/coordination/local-coordination.ts";
 import { createErrorInterceptor } from "../../src/errors/error-interceptor.ts";
 import { createErrorMapping } from "../../src/errors/error-mapping.ts";
 import { createWarmValidateInterceptor } from "../../src/errors/validate-interceptor.ts";

@@ -1,7 +1,6 @@
-import { createMemoryBuckets } from "../../src/coordination/memory-buckets.ts";
+import { createMemoryBuckets } from "../../src/coordination/local-coordination.ts";
 import { systemClock } from "../../src/lifecycle/clock.ts";
-import { createCheckHalf } from "../../src/signing/check-half.ts";
-import { verifierOf } from "../../src/signing/verifier.ts";
+import { createCheckHalf, verifierOf } from "../../src/signing/verifier.ts";
 import { verifyWork } from "../../src/signing/verify-work.ts";
 
 /** Verifies in place, without threads. */

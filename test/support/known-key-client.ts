@@ -9,7 +9,7 @@ import { GetPricingResponseSchema } from "../../gen/proto/tss/v1/billing_pb.ts";
 import { SignatureAlgorithm } from "../../gen/proto/tss/v1/types_pb.ts";
 import { addressesOfKey } from "../../src/protocol/addresses.ts";
 import type { Curve, ReadKeyArgs, SignArgs, SignOptions, TssClient, TssError } from "../../src/sdk/index.ts";
-import type { KnownKey, SigningClient } from "../../src/signers/signing-key.ts";
+import type { KnownKey, SigningClient } from "../../src/signers/message-signer.ts";
 
 /** One message that the client was asked to sign. */
 interface AskedSignature {

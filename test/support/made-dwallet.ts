@@ -3,12 +3,11 @@ import { sha512 } from "@noble/hashes/sha2.js";
 import { concatBytes } from "@noble/hashes/utils.js";
 import { bigIntFromLittleEndian, bigIntToLittleEndian, encodeVector } from "../../src/protocol/bytes.ts";
 import { classGroupOfCurve } from "../../src/protocol/class-groups/class-group.ts";
-import { userPublicOutputFromDWalletOutput } from "../../src/protocol/dwallet-output.ts";
+import { decodeUserShare, userPublicOutputFromDWalletOutput } from "../../src/protocol/dwallet-output.ts";
 import { buildProtocolParameters } from "../../src/protocol/parameters/build-protocol-parameters.ts";
 import { encodeNetworkKeyOutput } from "../../src/protocol/parameters/network-key-output.ts";
 import { curveByNumber } from "../../src/protocol/proofs/curve.ts";
 import { readNetworkKeyParts } from "../../src/protocol/proofs/network-key-parts.ts";
-import { decodeUserShare } from "../../src/protocol/user-share.ts";
 
 /** An ED25519 dWallet whose whole key a test knows. It signs without a protocol. */
 export interface MadeDWallet {

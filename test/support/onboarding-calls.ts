@@ -8,7 +8,7 @@ import {
 } from "../../gen/proto/tss/v1/onboarding_pb.ts";
 import { Curve } from "../../gen/proto/tss/v1/types_pb.ts";
 import { failOperation } from "../../src/chain/submit/outbox.ts";
-import { createLocalSignals } from "../../src/coordination/local-signals.ts";
+import { createLocalSignals } from "../../src/coordination/local-coordination.ts";
 import { topics } from "../../src/coordination/topics.ts";
 import { createDWallet } from "../../src/onboarding/create-dwallet.ts";
 import { registerEncryptionKey } from "../../src/onboarding/encryption-keys.ts";

@@ -7,11 +7,10 @@ import type { MpcOutcome, NetworkSignInput } from "../../src/localnet/mpc/engine
 import { type NetworkParty, networkParty } from "../../src/localnet/mpc/network-party.ts";
 import { type AlgorithmTriple, CURVES } from "../../src/protocol/algorithms.ts";
 import { deriveClassGroupsKeypair } from "../../src/protocol/class-groups/keypair.ts";
-import { publicKeyFromDWalletOutput } from "../../src/protocol/dwallet-output.ts";
+import { decodeUserShare, publicKeyFromDWalletOutput } from "../../src/protocol/dwallet-output.ts";
 import { buildProtocolParameters } from "../../src/protocol/parameters/build-protocol-parameters.ts";
 import { curveByNumber } from "../../src/protocol/proofs/curve.ts";
-import { runSteps } from "../../src/protocol/steps.ts";
-import { decodeUserShare } from "../../src/protocol/user-share.ts";
+import { runSteps } from "../../src/protocol/read-errors.ts";
 import { isValidSignature } from "./signature-verifiers.ts";
 
 /** A dWallet with this project's user half, and its network. */

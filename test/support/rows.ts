@@ -7,8 +7,7 @@ import { creditProject } from "../../src/ledger/credit-project.ts";
 import { verifyLedger } from "../../src/ledger/verify-ledger.ts";
 import type { PresignBucket } from "../../src/presigns/bucket.ts";
 import { findTriple } from "../../src/protocol/algorithms.ts";
-import type { Database } from "../../src/store/database.ts";
-import { newId } from "../../src/store/ids.ts";
+import { type Database, newId } from "../../src/store/database.ts";
 
 /** The origin of test rows. */
 export const TEST_ORIGIN = { actor: "system" } as const;

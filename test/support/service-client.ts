@@ -13,7 +13,7 @@ import { createErrorInterceptor } from "../../src/errors/error-interceptor.ts";
 import { createErrorMapping } from "../../src/errors/error-mapping.ts";
 import { ServiceError } from "../../src/errors/service-error.ts";
 import { createWarmValidateInterceptor } from "../../src/errors/validate-interceptor.ts";
-import { createIdempotencyInterceptor } from "../../src/idempotency/idempotency-interceptor.ts";
+import { createIdempotencyInterceptor } from "../../src/idempotency/idempotency.ts";
 
 /** A client of one service, called without a network. All calls come from `caller`. */
 export function clientOf<S extends DescService>(

@@ -1,6 +1,5 @@
 import { bcs } from "@mysten/sui/bcs";
-import { custodyPlaces } from "../../src/protocol/treasury-custody.ts";
-import { TreasuryDWallet, TreasuryObject } from "../../src/protocol/treasury-objects.ts";
+import { custodyPlaces, TreasuryDWallet, TreasuryObject } from "../../src/protocol/treasury-custody.ts";
 
 /** The tables of the tests' Treasury. */
 const TABLES = {

@@ -64,7 +64,7 @@ export const CHAIN_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "the outcome of a transaction is written twice",
-    file: "src/chain/submit/transaction-outcome.ts",
+    file: "src/chain/submit/outbox.ts",
     find: "WHERE digest = ${digest} AND state = 'stored' RETURNING digest",
     replace: "WHERE digest = ${digest} RETURNING digest",
     tests: OUTBOX,

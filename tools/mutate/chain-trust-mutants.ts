@@ -19,7 +19,7 @@ export const CHAIN_TRUST_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "an id of a shared object is compared without its initial version",
-    file: "src/sdk/announced-ids.ts",
+    file: "src/sdk/network.ts",
     find: "if (text(pinned[name]) === text(announced[name])) continue;",
     replace: 'if (text(pinned[name]).split(" ")[0] === text(announced[name]).split(" ")[0]) continue;',
     tests: ATTACKER,
@@ -54,21 +54,21 @@ export const CHAIN_TRUST_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "a network key that the coordinator does not have is accepted",
-    file: "src/sdk/network-key-output.ts",
+    file: "src/sdk/chain-parameters.ts",
     find: "entry === undefined || key === undefined || tableEntryObjectId(entry) !== networkKeyId",
     replace: "key === undefined",
     tests: PARAMETERS,
   },
   {
     name: "a presign that is not on the chain is used",
-    file: "src/sdk/check-presign.ts",
+    file: "src/sdk/sign-within.ts",
     find: "if (!equalBytes(session.state.output, presign)) throw",
     replace: "if (presign.length === 0) throw",
     tests: PRESIGN,
   },
   {
     name: "a presign of another dWallet is used",
-    file: "src/sdk/check-presign.ts",
+    file: "src/sdk/sign-within.ts",
     find: "(session.dwalletId === undefined || session.dwalletId === dwalletId)",
     replace: "true",
     tests: PRESIGN,

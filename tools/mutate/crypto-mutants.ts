@@ -65,7 +65,7 @@ export const CRYPTO_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "the client returns a signature that does not verify",
-    file: "src/sdk/await-signature.ts",
+    file: "src/sdk/sign-within.ts",
     find: "    !verifySignature({ ...triple, publicKey, message, signature })\n",
     replace: "    message.length === 0\n",
     tests: SDK_SIGN,

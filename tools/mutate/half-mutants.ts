@@ -31,14 +31,14 @@ export const HALF_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "masks do not hide the challenge's bits",
-    file: "src/crypto/mask-lengths.ts",
+    file: "src/crypto/prove-evaluation.ts",
     find: "COEFFICIENT_BITS + CHALLENGE_BITS + STATISTICAL_BITS",
     replace: "COEFFICIENT_BITS + STATISTICAL_BITS",
     tests: [...HALF, ...ECDSA],
   },
   {
     name: "a response is computed for a secret that is too long for its mask",
-    file: "src/crypto/mask-lengths.ts",
+    file: "src/crypto/prove-evaluation.ts",
     find: "if (!isInBounds) throw",
     replace: "if (bits < 0) throw",
     tests: HALF,
@@ -80,7 +80,7 @@ export const HALF_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "the numbers of a Schnorr half are not derived again",
-    file: "src/crypto/create-partial-signature.ts",
+    file: "src/crypto/create-sign-message.ts",
     find: "isDerivedFrom(randomness, kept) &&",
     replace: "",
     tests: FAULTS,
@@ -122,7 +122,7 @@ export const HALF_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "the event loop waits for a whole half",
-    file: "src/crypto/run-yielding.ts",
+    file: "src/crypto/plain-calls.ts",
     find: "performance.now() < end",
     replace: "end > 0",
     tests: HALF,

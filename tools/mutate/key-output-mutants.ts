@@ -7,7 +7,7 @@ const READ = ["test/unit/protocol/read-key-outputs.test.ts"];
 export const KEY_OUTPUT_MUTANTS: readonly Mutant[] = [
   {
     name: "outputs with different keys are accepted as one key's",
-    file: "src/protocol/parameters/choose-key-output.ts",
+    file: "src/protocol/parameters/network-key-output.ts",
     find: "chosen !== undefined && !equalBytes(chosen, found)",
     replace: "chosen !== undefined && !equalBytes(chosen, chosen)",
     tests: OUTPUT,
@@ -28,14 +28,14 @@ export const KEY_OUTPUT_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "an output that the network may still write is read",
-    file: "src/protocol/read-key-outputs.ts",
+    file: "src/protocol/coordinator-objects.ts",
     find: "for (let of = epoch;",
     replace: "for (let of = epoch + 1n;",
     tests: READ,
   },
   {
     name: "an output of any size is read",
-    file: "src/protocol/read-key-outputs.ts",
+    file: "src/protocol/coordinator-objects.ts",
     find: "if (sizeBytes > MAX_OUTPUT_BYTES) throw tooLarge();",
     replace: "",
     tests: READ,
@@ -49,7 +49,7 @@ export const KEY_OUTPUT_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "a half is made for a presign of version 3",
-    file: "src/sdk/check-presign.ts",
+    file: "src/sdk/sign-within.ts",
     find: "if (version !== PRESIGN_VERSION) {",
     replace: "if (version > PRESIGN_VERSION + 1) {",
     tests: ["test/unit/sdk/presign.test.ts"],

@@ -142,7 +142,7 @@ export const MONEY_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "the follower trusts a position that the chain never had",
-    file: "src/billing/deposits/plan-follow.ts",
+    file: "src/billing/deposits/follow-checkpoints.ts",
     find: "next > end + MAX_LAG",
     replace: "next < 0n",
     tests: ["test/unit/billing/deposits/plan-follow.test.ts"],
@@ -177,7 +177,7 @@ export const MONEY_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "the deposit address of a project is the same on every network",
-    file: "src/billing/deposits/deposit-key.ts",
+    file: "src/billing/deposits/request-address.ts",
     find: "{network}:$" + "{projectId.toLowerCase()}",
     replace: '{"localnet"}:$' + "{projectId.toLowerCase()}",
     tests: ["test/unit/billing/deposits/deposit-key.test.ts"],

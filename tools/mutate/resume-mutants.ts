@@ -59,14 +59,14 @@ export const RESUME_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "a dWallet of another name is returned",
-    file: "src/sdk/get-or-make.ts",
+    file: "src/sdk/onboard-within.ts",
     find: "found !== undefined && found.name !== name",
     replace: 'found !== undefined && found.name === ""',
     tests: NAME,
   },
   {
     name: "getOrCreate fails for a name that is in use",
-    file: "src/sdk/get-or-make.ts",
+    file: "src/sdk/onboard-within.ts",
     find: '|| error.reason !== "DWALLET_NAME_TAKEN") throw error;',
     replace: '|| error.reason !== "") throw error;',
     tests: NAME,

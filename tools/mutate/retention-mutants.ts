@@ -35,7 +35,7 @@ export const RETENTION_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "a transaction without an outcome loses its bytes",
-    file: "src/chain/submit/empty-transactions.ts",
+    file: "src/chain/submit/outbox.ts",
     find: "state <> 'stored' AND ",
     replace: "",
     tests: LOOP,

@@ -84,7 +84,7 @@ export const ROW_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "two replicas judge readings by the same stored price",
-    file: "src/billing/prices/take-reading.ts",
+    file: "src/billing/prices/stored-prices.ts",
     find: "AND coin_type = ${coinType} FOR UPDATE`",
     replace: "AND coin_type = ${coinType}`",
     tests: ["test/race/price-bounds.test.ts"],

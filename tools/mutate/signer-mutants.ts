@@ -10,7 +10,7 @@ const BITCOIN = ["test/component/signers/bitcoin.test.ts"];
 export const SIGNER_MUTANTS: readonly Mutant[] = [
   {
     name: "a public key is not proven with the seed",
-    file: "src/sdk/read-key-within.ts",
+    file: "src/sdk/recover-within.ts",
     find: "    await openFittingShare(context, action, dwallet, { ...args, seed: own }, given);\n",
     replace: "",
     tests: ["test/unit/sdk/read-key.test.ts"],

@@ -43,7 +43,7 @@ export const TREASURY_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "the group may read a key file",
-    file: "src/cli/treasury/read-private-file.ts",
+    file: "src/cli/treasury/key-files.ts",
     find: "0o077",
     replace: "0o007",
     tests: ["test/unit/cli/treasury/read-key-file.test.ts"],
@@ -85,7 +85,7 @@ export const TREASURY_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "a lost reply counts as a failure",
-    file: "src/cli/treasury/execute-signed.ts",
+    file: "src/cli/treasury/run-change.ts",
     find: "if (found === undefined)",
     replace: "if (found !== null)",
     tests: FULLNODE,

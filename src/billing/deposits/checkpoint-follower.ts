@@ -1,7 +1,6 @@
 import sql from "sql-template-tag";
 import { bigint, boolean, nullable, number } from "../../store/columns.ts";
-import type { Database, Queryable } from "../../store/database.ts";
-import { execute, readRows } from "../../store/statements.ts";
+import { type Database, execute, type Queryable, readRows } from "../../store/database.ts";
 
 /** The lease to follow a network's checkpoints. Its fence rejects writes after another process has taken over. */
 export interface FollowerLease {

@@ -1,7 +1,12 @@
-import type { CheckpointGains, CheckpointReader } from "../../chain/checkpoint-reader.ts";
+import {
+  type CheckpointGains,
+  type CheckpointReader,
+  CheckpointsNotServedError,
+} from "../../chain/checkpoint-reader.ts";
+import type { Clock } from "../../lifecycle/clock.ts";
 
 /** Subscribes to checkpoints and collects the addresses that gain coins, until it fails or is closed. */
-export function openCheckpointStream(reader: Pick<CheckpointReader, "subscribe">): CheckpointStream {
+function openCheckpointStream(reader: Pick<CheckpointReader, "subscribe">): CheckpointStream {
   const closing = new AbortController();
   let addresses = new Set<string>();
   let seen: { first: bigint; last: bigint } | undefined;
@@ -54,7 +59,7 @@ export function openCheckpointStream(reader: Pick<CheckpointReader, "subscribe">
 }
 
 /** An open stream of checkpoints. */
-export interface CheckpointStream {
+interface CheckpointStream {
   /** Resolves when the stream is open, or has failed. */
   readonly opened: Promise<void>;
   /** The first and the last checkpoint received, with none missing between them. Undefined before the first message. */
@@ -70,3 +75,95 @@ export interface CheckpointStream {
 
 /** Holds minutes of a public network's payments while the database is down. */
 const MAX_ADDRESSES = 100_000;
+
+/** Creates a keeper that reopens a stream of checkpoints with exponential back-off when it fails or is stuck. */
+export function createStreamKeeper(reader: CheckpointReader, clock: Clock): StreamKeeper {
+  let stream: CheckpointStream | undefined;
+  let latest: bigint | undefined;
+  let failure: StreamKeeper["failure"];
+  let failedCount = 0;
+  let openAtMs = 0;
+  /** When the last message arrived, or when the last check found that none is missing. */
+  let heardAtMs = 0;
+  let heardLast: bigint | undefined;
+  let lookedAtMs = 0;
+  let missing: bigint | undefined;
+
+  return {
+    get failure() {
+      return failure;
+    },
+    async check() {
+      if (stream?.failure) await fail(stream.failure.cause);
+      if (stream === undefined) {
+        if (clock.now() < openAtMs) return undefined;
+        stream = openCheckpointStream(reader);
+        latest = missing = heardLast = undefined;
+      }
+      if (latest === undefined) {
+        await stream.opened;
+        if (stream.failure) return undefined;
+        latest = await reader.latest();
+        heardAtMs = lookedAtMs = clock.now();
+      }
+      await listen(stream, latest);
+      return stream && { latest, stream, heardAtMs };
+    },
+    async close() {
+      await stream?.close();
+      stream = undefined;
+      openAtMs = 0;
+    },
+  };
+
+  async function listen({ seen }: CheckpointStream, opening: bigint): Promise<void> {
+    if (seen?.last !== heardLast) {
+      heardLast = seen?.last;
+      heardAtMs = lookedAtMs = clock.now();
+      missing = undefined;
+      failure = undefined;
+      failedCount = 0;
+    } else if (clock.now() - lookedAtMs > SILENT_MS) {
+      if (missing !== undefined) return fail(new Error(`the stream of checkpoints lacks ${missing}`));
+      const newest = await reader.latest();
+      lookedAtMs = clock.now();
+      if (newest > (seen?.last ?? opening)) missing = newest;
+      else heardAtMs = lookedAtMs;
+    }
+  }
+
+  async function fail(cause: unknown): Promise<void> {
+    await stream?.close();
+    stream = undefined;
+    failure = { cause };
+    const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** failedCount, LAST_PAUSE_MS);
+    openAtMs = clock.now() + (cause instanceof CheckpointsNotServedError ? NOT_SERVED_MS : pauseMs);
+    failedCount++;
+  }
+}
+
+/** Keeps a stream of checkpoints open. */
+interface StreamKeeper {
+  /** Why there is no stream, or why the last one failed; undefined once a stream has had a message. */
+  readonly failure: { readonly cause: unknown } | undefined;
+  /** The open stream; undefined during a pause. Throws CHAIN_UNAVAILABLE. */
+  check(): Promise<OpenStream | undefined>;
+  /** Closes the stream. The next check opens a new one. */
+  close(): Promise<void>;
+}
+
+/** An open stream. */
+export interface OpenStream {
+  readonly stream: CheckpointStream;
+  /** The newest checkpoint at some time after the stream was opened. */
+  readonly latest: bigint;
+  /** When the stream was last known to be complete, by the clock. */
+  readonly heardAtMs: number;
+}
+
+/** A public network produces four checkpoints a second. A local one is silent without transactions. */
+const SILENT_MS = 15_000;
+const FIRST_PAUSE_MS = 500;
+const LAST_PAUSE_MS = 60_000;
+/** Tries again later, because a provider may enable streams. */
+const NOT_SERVED_MS = 600_000;

@@ -2,8 +2,7 @@ import sql, { type Sql } from "sql-template-tag";
 import { type AuditOrigin, auditInsert } from "../../audit/audit-event.ts";
 import { depositPostings } from "../../ledger/postings.ts";
 import { bigint, text } from "../../store/columns.ts";
-import type { Queryable } from "../../store/database.ts";
-import { execute, readRows } from "../../store/statements.ts";
+import { execute, type Queryable, readRows } from "../../store/database.ts";
 import type { Deposits } from "./deposits.ts";
 
 /**

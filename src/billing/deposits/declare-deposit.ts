@@ -3,12 +3,11 @@ import type { AuditOrigin } from "../../audit/audit-event.ts";
 import type { Payment } from "../../chain/payment-reader.ts";
 import { ServiceError } from "../../errors/service-error.ts";
 import { text } from "../../store/columns.ts";
-import { readRows } from "../../store/statements.ts";
+import { readRows } from "../../store/database.ts";
 import { creditDeposits } from "./credit-deposits.ts";
 import { depositAddress } from "./deposit-address.ts";
-import type { Deposits } from "./deposits.ts";
+import type { Deposits, RefusalReason } from "./deposits.ts";
 import { type DepositRow, readDeposits } from "./list-deposits.ts";
-import type { RefusalReason } from "./recent-refusals.ts";
 import { readPayments, recordPayments, type WatchedAddress } from "./record-payment.ts";
 
 /**

@@ -2,12 +2,10 @@ import sql from "sql-template-tag";
 import { topics } from "../../coordination/topics.ts";
 import { ServiceError } from "../../errors/service-error.ts";
 import { number, text } from "../../store/columns.ts";
-import type { Database, Queryable } from "../../store/database.ts";
-import { execute, readRows } from "../../store/statements.ts";
+import { type Database, execute, type Queryable, readRows } from "../../store/database.ts";
 import type { Secret } from "../../telemetry/secret.ts";
-import { type DepositOwner, deriveDepositAddress } from "./deposit-key.ts";
 import type { Deposits } from "./deposits.ts";
-import { requestAddress } from "./request-address.ts";
+import { type DepositOwner, deriveDepositAddress, requestAddress } from "./request-address.ts";
 
 /**
  * Returns the deposit address of the project, or of one of its references. The service watches it from the first call

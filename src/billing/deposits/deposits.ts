@@ -1,9 +1,10 @@
 import type { PaymentReader } from "../../chain/payment-reader.ts";
+import { RecentMap } from "../../coordination/recent-map.ts";
+import type { Clock } from "../../lifecycle/clock.ts";
 import type { Database } from "../../store/database.ts";
 import type { Secret } from "../../telemetry/secret.ts";
 import type { PriceSource } from "../prices/price-source.ts";
 import type { AcceptedCoin } from "./accepted-coins.ts";
-import type { RecentRefusals } from "./recent-refusals.ts";
 import type { AddressRequests } from "./request-address.ts";
 
 /** The accepted coins of a network, their prices, and the master seed of the deposit addresses. */
@@ -25,3 +26,37 @@ export interface Deposits {
   /** Recent refusals, which are repeated without reading the chain. */
   readonly recentRefusals: RecentRefusals;
 }
+
+/** Creates an empty cache. */
+export function createRecentRefusals(clock: Pick<Clock, "now">): RecentRefusals {
+  const known = new RecentMap<string, { readonly reason: RefusalReason; readonly untilMs: number }>(
+    MAX_COUNT,
+  );
+  const keyOf = (projectId: string, txDigest: string) => `${projectId} ${txDigest}`;
+  return {
+    find(projectId, txDigest) {
+      const found = known.get(keyOf(projectId, txDigest));
+      return found !== undefined && found.untilMs > clock.now() ? found.reason : undefined;
+    },
+    add(projectId, txDigest, reason) {
+      known.set(keyOf(projectId, txDigest), { reason, untilMs: clock.now() + KEPT_MS });
+    },
+  };
+}
+
+/**
+ * Caches declared transactions that paid nothing, by project, for two seconds. A repeated declaration meanwhile does
+ * not read the chain.
+ */
+interface RecentRefusals {
+  /** The reason of a recent refusal; undefined if there was none. */
+  find(projectId: string, txDigest: string): RefusalReason | undefined;
+  add(projectId: string, txDigest: string, reason: RefusalReason): void;
+}
+
+/** Why a declared transaction credits nothing. */
+export type RefusalReason = "DEPOSIT_NOT_FOUND" | "DEPOSIT_TAKEN";
+
+/** About the time in which a fullnode learns of a new transaction, so that a retry is not refused for much longer. */
+const KEPT_MS = 2_000;
+const MAX_COUNT = 10_000;

@@ -1,10 +1,13 @@
+import sql from "sql-template-tag";
 import { type CheckpointReader, CheckpointsNotServedError } from "../../chain/checkpoint-reader.ts";
 import type { Signals } from "../../coordination/signals.ts";
 import { topics } from "../../coordination/topics.ts";
 import { createBackgroundLoop } from "../../lifecycle/background-loop.ts";
 import type { Clock } from "../../lifecycle/clock.ts";
 import type { Loop } from "../../lifecycle/start-loops.ts";
-import type { Log } from "../../telemetry/log.ts";
+import { nullable, number, text } from "../../store/columns.ts";
+import { type Queryable, readRows } from "../../store/database.ts";
+import type { Log } from "../../telemetry/logger.ts";
 import {
   type FollowerPosition,
   leaseFollower,
@@ -12,10 +15,8 @@ import {
   releaseFollower,
   stopFollowing,
 } from "./checkpoint-follower.ts";
+import { createStreamKeeper, type OpenStream } from "./checkpoint-stream.ts";
 import type { Deposits } from "./deposits.ts";
-import { hastenScans } from "./hasten-scans.ts";
-import { createStreamKeeper, type OpenStream } from "./keep-stream.ts";
-import { planFollow } from "./plan-follow.ts";
 
 /**
  * Creates a loop that follows the network's checkpoints and makes each deposit address due that gains accepted coins,
@@ -146,7 +147,7 @@ export function createCheckpointFollower(
 }
 
 /** Options of the follower. */
-export interface FollowOptions {
+interface FollowOptions {
   readonly reader: CheckpointReader;
   /** The interval between scans of an active address. */
   readonly pollMs: number;
@@ -165,3 +166,89 @@ const TOUCH_MS = 10_000;
 const READS_AT_ONCE = 10n;
 /** After this many failed reads of a checkpoint, the follower skips ahead and scans every address. */
 const MAX_TRIES = 5;
+
+/**
+ * Decides the follower's next step. It reads the checkpoints between its position and the start of the stream one by
+ * one, unless they are too many. A position far beyond the chain's end comes from a lying fullnode or another chain, so
+ * the follower goes back.
+ */
+export function planFollow({ next, seen, latest, isUnreadable }: FollowState): FollowStep {
+  const end = (seen?.last ?? latest) + 1n;
+  if (next === null) return { kind: "advance", to: end };
+  if (next > end + MAX_LAG) return { kind: "skip", to: end };
+  const streamStart = seen?.first ?? end;
+  if (next < streamStart) {
+    if (isUnreadable || streamStart - next > MAX_GAP) return { kind: "skip", to: end };
+    const chunkEnd = next + READS_PER_STEP;
+    return { kind: "read", from: next, to: chunkEnd < streamStart ? chunkEnd : streamStart };
+  }
+  return next < end ? { kind: "advance", to: end } : { kind: "rest" };
+}
+
+/** The follower's position. */
+export interface FollowState {
+  /** The checkpoint to read next; null before the first. */
+  readonly next: bigint | null;
+  /** The first and the last checkpoint of the open stream; undefined before its first message. */
+  readonly seen: { readonly first: bigint; readonly last: bigint } | undefined;
+  /** The newest checkpoint at some time after the stream was opened. */
+  readonly latest: bigint;
+  /** True if the fullnode lacks the checkpoint to read next. */
+  readonly isUnreadable: boolean;
+}
+
+/** The next step: `to` is the position after it. */
+type FollowStep =
+  /** Read the checkpoints from `from` up to, but without, `to` one by one. */
+  | { readonly kind: "read"; readonly from: bigint; readonly to: bigint }
+  /** Every checkpoint before `to` has been read. */
+  | { readonly kind: "advance"; readonly to: bigint }
+  /** Checkpoints before `to` were not read, so every address must be scanned. */
+  | { readonly kind: "skip"; readonly to: bigint }
+  | { readonly kind: "rest" };
+
+/** Five minutes of a public network. Beyond that, scans of every address cost about as much as the checkpoints. */
+const MAX_GAP = 1_200n;
+/** Bounds the calls per second while the follower catches up. */
+const READS_PER_STEP = 50n;
+/** Fullnodes behind one load balancer differ by less. */
+const MAX_LAG = 240n;
+
+/**
+ * Brings the next scan of every address forward, to a random moment within the time that all scans take at
+ * {@link SCANS_PER_SECOND}. A repeated call does not exceed that rate.
+ */
+async function hastenScans(
+  db: Queryable,
+  { network, pollMs }: { readonly network: string; readonly pollMs: number },
+): Promise<void> {
+  const [total] = await readRows(
+    db,
+    sql`SELECT count(*)::float8 AS count FROM deposit_address WHERE network = ${network}`,
+    { count: number },
+  );
+  const spreadMs = Math.max(pollMs, ((total?.count ?? 0) / SCANS_PER_SECOND) * 1_000);
+  for (let after = FIRST; ; ) {
+    const [page] = await readRows(
+      db,
+      sql`WITH page AS (
+         SELECT address FROM deposit_address WHERE network = ${network} AND address > ${after}
+         ORDER BY address LIMIT ${PAGE_COUNT}
+       ), hastened AS (
+         UPDATE deposit_address a
+         SET due_at = least(a.due_at, now() + random() * ${spreadMs}::float8 * interval '1 millisecond')
+         FROM page WHERE a.address = page.address RETURNING 1
+       ) SELECT max(address) AS last FROM page`,
+      { last: nullable(text) },
+    );
+    if (page === undefined || page.last === null) return;
+    after = page.last;
+  }
+}
+
+/** At this rate, ten thousand addresses take eight minutes. */
+const SCANS_PER_SECOND = 20;
+/** Bounds the rows that one statement locks. */
+const PAGE_COUNT = 5_000;
+/** Sorts before every address. */
+const FIRST = "";

@@ -4,8 +4,7 @@ import sql from "sql-template-tag";
 import { type DepositAddress, DepositAddressSchema } from "../../../gen/proto/tss/v1/billing_pb.ts";
 import { type Page, type PageRequest, readPage } from "../../paging/read-page.ts";
 import { bigint, type Columns, text, time } from "../../store/columns.ts";
-import type { Queryable } from "../../store/database.ts";
-import { readRows } from "../../store/statements.ts";
+import { type Queryable, readRows } from "../../store/database.ts";
 
 /**
  * Reads a page of the project's deposit addresses with a reference, sorted by the bytes of the reference, with the sums

@@ -1,8 +1,19 @@
+import { create } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import sql from "sql-template-tag";
+import {
+  type Deposit,
+  Deposit_State,
+  type DepositCoin,
+  DepositCoinSchema,
+  DepositCreditSchema,
+  DepositSchema,
+} from "../../../gen/proto/tss/v1/billing_pb.ts";
 import { type Page, type PageRequest, readPage, UUID_POSITION } from "../../paging/read-page.ts";
 import { bigint, boolean, type Columns, nullable, oneOf, text, time } from "../../store/columns.ts";
-import type { Queryable } from "../../store/database.ts";
-import { readRows } from "../../store/statements.ts";
+import { type Queryable, readRows } from "../../store/database.ts";
+import { type CoinPrice, formatUsdPrice } from "../prices/price-source.ts";
+import type { AcceptedCoin } from "./accepted-coins.ts";
 
 /** Reads a page of the project's deposits, newest first. Throws VALIDATION for a token of another list. */
 export function listDeposits(
@@ -34,7 +45,7 @@ export function listDeposits(
 }
 
 /** Filters deposits and selects a page. */
-export interface ListDepositsInput extends PageRequest {
+interface ListDepositsInput extends PageRequest {
   /** Undefined means both. */
   readonly state: DepositState | undefined;
   /** Undefined means all, including those to the project's own address. Empty means only the latter. */
@@ -42,7 +53,7 @@ export interface ListDepositsInput extends PageRequest {
 }
 
 /** The state of a deposit. */
-export type DepositState = "waiting" | "credited";
+type DepositState = "waiting" | "credited";
 
 /** A deposit, as the contract shows it. */
 export interface DepositRow {
@@ -107,3 +118,50 @@ SELECT d.id, d.state, d.tx_digest AS "txDigest", d.coin_type AS "coinType", d.am
     WHERE c.deposit_id = d.id AND w.state IS DISTINCT FROM 'landed'
   ) AS swept, d.address, o.reference
 FROM deposit d JOIN deposit_address o ON o.address = d.address`;
+
+/** Encodes a deposit. */
+export function encodeDeposit(row: DepositRow): Deposit {
+  const { id, state, txDigest, coinType, amount, createdAt, swept, address, reference } = row;
+  const credit = creditOf(row);
+  return create(DepositSchema, {
+    depositId: id,
+    state: Deposit_State[state],
+    txDigest,
+    coinType,
+    amount,
+    createTime: timestampFromDate(createdAt),
+    swept,
+    address,
+    ...(reference !== "" && { reference }),
+    ...(credit && { credit }),
+  });
+}
+
+/** Encodes an accepted coin, with its price if there is a fresh one. */
+export function encodeDepositCoin(coin: AcceptedCoin, price: CoinPrice | undefined): DepositCoin {
+  const { coinType, symbol, decimals } = coin;
+  return create(DepositCoinSchema, {
+    coinType,
+    symbol,
+    decimals,
+    ...(price && { priceUsd: formatUsdPrice(price.picoUsd), priceTime: timestampFromDate(price.time) }),
+  });
+}
+
+/** Returns the filter by state; undefined without one. */
+export function depositStateOf(state: Deposit_State | undefined): DepositState | undefined {
+  if (state === Deposit_State.waiting) return "waiting";
+  return state === Deposit_State.credited ? "credited" : undefined;
+}
+
+function creditOf({ pricePicoUsd, valueMicroUsd, ledgerKey, creditedAt }: DepositRow) {
+  if (pricePicoUsd === null || valueMicroUsd === null || ledgerKey === null || creditedAt === null) {
+    return undefined;
+  }
+  return create(DepositCreditSchema, {
+    creditTime: timestampFromDate(creditedAt),
+    priceUsd: formatUsdPrice(pricePicoUsd),
+    valueMicroUsd,
+    ledgerEntryId: ledgerKey,
+  });
+}

@@ -1,9 +1,7 @@
 import sql from "sql-template-tag";
 import { balanceObjectId } from "../../chain/address-balance-reader.ts";
 import type { Payment, PaymentReader } from "../../chain/payment-reader.ts";
-import type { Database, Queryable } from "../../store/database.ts";
-import { newId } from "../../store/ids.ts";
-import { execute } from "../../store/statements.ts";
+import { type Database, execute, newId, type Queryable } from "../../store/database.ts";
 import type { Deposits } from "./deposits.ts";
 
 /** Stores the payments of a transaction to the address. */

@@ -1,7 +1,6 @@
 import sql from "sql-template-tag";
 import { bigint, boolean, nullable, text } from "../../store/columns.ts";
-import type { Database, Queryable } from "../../store/database.ts";
-import { execute, readRows } from "../../store/statements.ts";
+import { type Database, execute, type Queryable, readRows } from "../../store/database.ts";
 import type { Deposits } from "./deposits.ts";
 import { readPayments, recordPayments, type WatchedAddress } from "./record-payment.ts";
 

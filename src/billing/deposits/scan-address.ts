@@ -2,8 +2,7 @@ import sql from "sql-template-tag";
 import type { AuditOrigin } from "../../audit/audit-event.ts";
 import type { OwnedCoin } from "../../chain/payment-reader.ts";
 import { text } from "../../store/columns.ts";
-import type { Queryable } from "../../store/database.ts";
-import { readRows } from "../../store/statements.ts";
+import { type Queryable, readRows } from "../../store/database.ts";
 import { creditDeposits } from "./credit-deposits.ts";
 import type { Deposits } from "./deposits.ts";
 import { readPayments, recordPayments, type WatchedAddress } from "./record-payment.ts";
@@ -41,7 +40,7 @@ export async function scanAddress(deposits: Deposits, watched: WatchedAddress): 
 }
 
 /** The result of a scan. */
-export interface ScanResult {
+interface ScanResult {
   /** The number of credited deposits. */
   readonly creditedCount: number;
   /** The number of transactions with new coins. */
@@ -77,3 +76,32 @@ async function unknownOf(db: Queryable, network: string, coins: readonly OwnedCo
   );
   return rows.map(({ digest }) => digest);
 }
+
+/** Scans every deposit address of the network once, at current prices. Returns the number of credited deposits. */
+export async function scanEveryAddress(deposits: Deposits, signal: AbortSignal): Promise<number> {
+  const { database, network, prices } = deposits;
+  await prices.refresh?.(signal);
+  let creditedCount = 0;
+  for (let after = FIRST; ; ) {
+    const page = await database.prisma.depositAddress.findMany({
+      where: { network, address: { gt: after } },
+      orderBy: { address: "asc" },
+      take: PAGE_COUNT,
+      select: { address: true, projectId: true },
+    });
+    for (const watched of page) {
+      for (let hasMore = true; hasMore; ) {
+        const found = await scanAddress(deposits, watched);
+        creditedCount += found.creditedCount;
+        hasMore = found.hasMore;
+      }
+    }
+    const last = page.at(PAGE_COUNT - 1);
+    if (last === undefined) return creditedCount;
+    after = last.address;
+  }
+}
+
+/** Sorts before every address. */
+const FIRST = "";
+const PAGE_COUNT = 100;

@@ -8,12 +8,13 @@ import {
 } from "../../lifecycle/background-loop.ts";
 import type { Clock } from "../../lifecycle/clock.ts";
 import { number, text, time } from "../../store/columns.ts";
-import type { Queryable } from "../../store/database.ts";
-import { execute, readRows } from "../../store/statements.ts";
-import type { Log } from "../../telemetry/log.ts";
+import { execute, type Queryable, readRows } from "../../store/database.ts";
+import type { Log } from "../../telemetry/logger.ts";
 import { IN_USE_MS } from "./checkpoint-follower.ts";
+import { creditableProjects, creditDeposits } from "./credit-deposits.ts";
 import type { Deposits } from "./deposits.ts";
 import type { WatchedAddress } from "./record-payment.ts";
+import { deriveDepositKey } from "./request-address.ts";
 import { scanAddress } from "./scan-address.ts";
 
 /**
@@ -63,7 +64,7 @@ export function createDepositWatcher(
   }
 }
 
-export interface WatchOptions {
+interface WatchOptions {
   /** The interval between scans of an active address. */
   readonly pollMs: number;
   readonly signals: Pick<Signals, "subscribe" | "isComplete">;
@@ -148,5 +149,63 @@ async function release(
        CROSS JOIN LATERAL (SELECT ${hasFound} AND f.network IS NULL AS is_busy) b
        WHERE o.address = ${address}
      ) w WHERE a.address = w.address AND a.due_at = ${dueAt}`,
+  );
+}
+
+/**
+ * Creates a loop that credits waiting deposits once their coins have a fresh price, without reading the chain. Any
+ * number of replicas may run it.
+ */
+export function createWaitingCredit(
+  deposits: Deposits,
+  { clock, log }: Pick<WatchOptions, "clock" | "log">,
+): BackgroundLoop {
+  const { database } = deposits;
+  return createBackgroundLoop({
+    name: "waiting deposits",
+    intervalMs: INTERVAL_MS,
+    clock,
+    log,
+    async pass(signal) {
+      const projectIds = await creditableProjects(database, deposits, PROJECTS_PER_PASS);
+      for (const projectId of projectIds) {
+        if (signal.aborted) return false;
+        const creditedCount = await creditDeposits(database, { actor: "system" }, deposits, projectId);
+        if (creditedCount > 0) log.info({ projectId, creditedCount }, "deposits credited");
+      }
+      return projectIds.length === PROJECTS_PER_PASS;
+    },
+  });
+}
+
+const INTERVAL_MS = 10_000;
+const PROJECTS_PER_PASS = 100;
+
+/**
+ * Starts to watch every project's own deposit address on the network, including projects whose request for an address
+ * is missing in a restored database. Only a project knows its lost references. The service watches their addresses
+ * again, and finds their coins, once the project requests them.
+ */
+export async function watchEveryProject(
+  db: Queryable,
+  { network, masterSeed }: Pick<Deposits, "network" | "masterSeed">,
+): Promise<void> {
+  if (masterSeed === undefined) throw new Error("this process has no master seed");
+  const projects = await readRows(
+    db,
+    sql`SELECT p.id FROM project p WHERE p.network = ${network}
+       AND NOT EXISTS (SELECT 1 FROM deposit_address a WHERE a.project_id = p.id AND a.network = p.network
+         AND a.reference = '')`,
+    { id: text },
+  );
+  const ids = projects.map(({ id }) => id);
+  const addresses = ids.map((id) =>
+    deriveDepositKey(masterSeed, network, { projectId: id, reference: "" }).toSuiAddress(),
+  );
+  await execute(
+    db,
+    sql`INSERT INTO deposit_address (address, project_id, network)
+     SELECT address, project_id, ${network} FROM unnest(${addresses}::text[], ${ids}::uuid[]) AS t (address, project_id)
+     ON CONFLICT DO NOTHING`,
   );
 }

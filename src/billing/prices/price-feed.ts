@@ -1,19 +1,19 @@
 import { type BackgroundLoop, createBackgroundLoop } from "../../lifecycle/background-loop.ts";
 import type { Clock } from "../../lifecycle/clock.ts";
 import type { Database } from "../../store/database.ts";
-import type { Log } from "../../telemetry/log.ts";
+import type { Log } from "../../telemetry/logger.ts";
 import type { AcceptedCoin } from "../deposits/accepted-coins.ts";
 import {
   type AgreedPrice,
+  medianPrice,
   movedPercent,
   type PriceBound,
   type PriceBounds,
   type PriceState,
 } from "./check-price.ts";
-import { medianPrice } from "./median-price.ts";
-import type { PriceReader, PriceReading } from "./price-reading.ts";
+import type { PriceReader, PriceReading } from "./price-readers.ts";
 import type { PriceSource } from "./price-source.ts";
-import { takeReading } from "./take-reading.ts";
+import { takeReading } from "./stored-prices.ts";
 
 /**
  * Creates a feed of prices over HTTP, from one or several sources. It uses the median if more than half of the sources

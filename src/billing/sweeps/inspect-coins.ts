@@ -1,7 +1,11 @@
+import sql from "sql-template-tag";
 import type { ObjectChanges } from "../../chain/outcome.ts";
 import type { NetworkReader } from "../../chain/reader.ts";
-import { userOf } from "../../chain/submit/spent-input.ts";
+import { userOf } from "../../chain/submit/send-transaction.ts";
 import type { OwnedRef } from "../../chain/treasury/treasury-calls.ts";
+import { boolean, text } from "../../store/columns.ts";
+import { type Queryable, readRows } from "../../store/database.ts";
+import type { SweptAddress } from "./sweep-signer.ts";
 
 /** Inspects coins on the chain. Returns one fate for each, by object id. Throws CHAIN_UNAVAILABLE. */
 export async function inspectCoins(
@@ -40,7 +44,7 @@ export async function inspectCoins(
 }
 
 /** A coin in the version that its deposit created. */
-export interface DepositedCoin extends OwnedRef {
+interface DepositedCoin extends OwnedRef {
   /** The transaction that created this version. */
   readonly depositDigest: string;
 }
@@ -63,3 +67,62 @@ export type CoinFate =
 
 /** The reads that an inspection needs. */
 export type CoinReader = Pick<NetworkReader, "ownedObjects" | "effects" | "transaction" | "addressBalance">;
+
+/** Reads sweeps by their ids, in any state. */
+export async function readSweeps(
+  db: Queryable,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, SweepSubject>> {
+  const sweeps = await readRows(
+    db,
+    sql`SELECT s.id, a.project_id AS "projectId", a.reference, s.address, s.coin_type AS "coinType", s.destination,
+            s.amount::text AS amount
+     FROM sweep s JOIN deposit_address a ON a.address = s.address WHERE s.id = ANY(${ids}::uuid[])`,
+    {
+      id: text,
+      projectId: text,
+      reference: text,
+      address: text,
+      coinType: text,
+      destination: text,
+      amount: text,
+    },
+  );
+  const coins = await readRows(
+    db,
+    sql`SELECT c.sweep_id AS "sweepId", c.object_id AS "objectId", c.version, c.digest, d.tx_digest AS "depositDigest",
+            c.amount::text AS amount, c.in_address_balance AS "inAddressBalance"
+     FROM deposit_coin c JOIN deposit d ON d.id = c.deposit_id
+     WHERE c.sweep_id = ANY(${ids}::uuid[]) ORDER BY c.object_id`,
+    {
+      sweepId: text,
+      objectId: text,
+      version: text,
+      digest: text,
+      depositDigest: text,
+      amount: text,
+      inAddressBalance: boolean,
+    },
+  );
+  return new Map(
+    sweeps.map((sweep) => {
+      const parts = coins.filter((coin) => coin.sweepId === sweep.id);
+      const funds = parts
+        .filter(({ inAddressBalance }) => inAddressBalance)
+        .reduce((sum, { amount }) => sum + BigInt(amount), 0n);
+      return [sweep.id, { ...sweep, coins: parts.filter((part) => !part.inAddressBalance), funds }];
+    }),
+  );
+}
+
+/** A sweep with its coins. */
+export interface SweepSubject extends SweptAddress {
+  readonly id: string;
+  readonly coinType: string;
+  readonly destination: string;
+  /** In the coin's smallest unit, as text. */
+  readonly amount: string;
+  readonly coins: readonly DepositedCoin[];
+  /** The part of the amount that the sweep withdraws from the address balance. */
+  readonly funds: bigint;
+}

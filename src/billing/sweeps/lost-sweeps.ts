@@ -2,9 +2,7 @@ import sql from "sql-template-tag";
 import { writeAuditEvent } from "../../audit/audit-event.ts";
 import type { OwnedRef } from "../../chain/treasury/treasury-calls.ts";
 import { nullable, text } from "../../store/columns.ts";
-import type { Queryable } from "../../store/database.ts";
-import { newId } from "../../store/ids.ts";
-import { execute, readRows } from "../../store/statements.ts";
+import { execute, newId, type Queryable, readRows } from "../../store/database.ts";
 import { SWEEPER } from "./sweep-operation.ts";
 import type { SweptAddress } from "./sweep-signer.ts";
 

@@ -1,15 +1,12 @@
-import sql from "sql-template-tag";
+import sql, { type Sql } from "sql-template-tag";
 import { writeAuditEvent } from "../../audit/audit-event.ts";
 import { enqueueOperation } from "../../chain/operation.ts";
-import { bigint, text } from "../../store/columns.ts";
-import type { Database, Queryable } from "../../store/database.ts";
-import { newId } from "../../store/ids.ts";
-import { execute, readRows } from "../../store/statements.ts";
-import type { Log } from "../../telemetry/log.ts";
-import { planSweep, type SweepBounds } from "./plan-sweep.ts";
+import type { OwnedRef } from "../../chain/treasury/treasury-calls.ts";
+import { bigint, number, text } from "../../store/columns.ts";
+import { type Database, execute, newId, type Queryable, readRows } from "../../store/database.ts";
+import type { Log } from "../../telemetry/logger.ts";
 import { SWEEP_PRIORITY, SWEEPER } from "./sweep-operation.ts";
 import { type DepositSigner, type SweptAddress, signerObstacle } from "./sweep-signer.ts";
-import { unswept } from "./unswept-coins.ts";
 
 /**
  * Queues a sweep for every address and coin type whose credited coins are worth one. Returns the number of sweeps. Only
@@ -120,3 +117,89 @@ async function queueSweep(db: Queryable, options: QueueSweepsOptions, group: Coi
   );
   return true;
 }
+
+/** Chooses the most valuable coins of one address and type for a sweep, or none if their total value is too low. */
+export function planSweep(
+  coins: readonly SweepableCoin[],
+  { minValueMicroUsd, maxCoinCount }: SweepBounds,
+): SweepableCoin[] {
+  const chosen = coins
+    .filter(({ amount }) => amount > 0n)
+    .sort((a, b) => byBigint(b.valueMicroUsd, a.valueMicroUsd) || (a.objectId < b.objectId ? -1 : 1))
+    .slice(0, maxCoinCount);
+  const valueMicroUsd = chosen.reduce((sum, coin) => sum + coin.valueMicroUsd, 0n);
+  return valueMicroUsd >= minValueMicroUsd ? chosen : [];
+}
+
+/** A credited coin that no sweep has taken. */
+export interface SweepableCoin extends OwnedRef {
+  /** In the coin's smallest unit. */
+  readonly amount: bigint;
+  /** The credit that the project got for it. */
+  readonly valueMicroUsd: bigint;
+}
+
+/** The bounds of a sweep. */
+interface SweepBounds {
+  /** The minimum credit for all coins together. A sweep below it is not worth its gas. */
+  readonly minValueMicroUsd: bigint;
+  /** The maximum number of coins in one transaction. */
+  readonly maxCoinCount: number;
+}
+
+function byBigint(a: bigint, b: bigint): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/**
+ * Counts the credited coins at a network's deposit addresses, by whether the sweeper will still take them. Coins of a
+ * refused sweep wait for their inspection and count as coins that it will take.
+ */
+export async function countUnsweptCoins(
+  db: Queryable,
+  network: string,
+  { destination, minValueMicroUsd }: SweepTerms,
+): Promise<UnsweptCoins> {
+  const isEnough = sql`coalesce(sum(value) FILTER (WHERE place <= ${MAX_COIN_COUNT}), 0) >= ${minValueMicroUsd}`;
+  const isTaken = destination === undefined ? sql`false` : isEnough;
+  const [counts] = await readRows(
+    db,
+    sql`
+WITH coin AS (
+  SELECT address, coin_type, value, row_number() OVER (PARTITION BY address, coin_type ORDER BY value DESC) AS place
+  FROM (${unswept(network)} AND c.amount > 0) unswept
+), kind AS (
+  SELECT count(*) AS count, ${isTaken} AS "isTaken" FROM coin GROUP BY address, coin_type
+)
+SELECT (coalesce(sum(count) FILTER (WHERE "isTaken"), 0)
+         + (SELECT coalesce(sum(coin_count), 0) FROM sweep WHERE network = ${network} AND state = 'refused'))::int
+         AS "toSweepCount",
+       coalesce(sum(count) FILTER (WHERE NOT "isTaken"), 0)::int AS "leftCount" FROM kind`,
+    { toSweepCount: number, leftCount: number },
+  );
+  if (counts === undefined) throw new Error("a count returns no row");
+  return counts;
+}
+
+/** Where a network's coins are swept to, and from which value on. */
+export interface SweepTerms extends Pick<SweepBounds, "minValueMicroUsd"> {
+  /** Undefined: nothing is swept. */
+  readonly destination: string | undefined;
+}
+
+/** The numbers of unswept coins. */
+interface UnsweptCoins {
+  readonly toSweepCount: number;
+  /** Coins that stay: those of one address and type are worth less than the minimum, or there is no destination. */
+  readonly leftCount: number;
+}
+
+/** Selects the credited coins that no sweep has taken, each with its share of the credit. */
+const unswept = (network: string): Sql => sql`
+  SELECT d.address, d.project_id, a.reference, c.coin_type, c.object_id, c.version, c.digest, c.amount,
+         trunc(d.value_micro_usd * c.amount / d.amount)::bigint AS value
+  FROM deposit_coin c JOIN deposit d ON d.id = c.deposit_id JOIN deposit_address a ON a.address = d.address
+  WHERE d.network = ${network} AND d.state = 'credited' AND c.sweep_id IS NULL`;
+
+/** The maximum number of coins in one sweep. The chain allows 512 arguments of a command and 2048 inputs of a transaction. */
+export const MAX_COIN_COUNT = 100;

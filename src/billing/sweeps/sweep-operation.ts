@@ -1,11 +1,15 @@
 import sql from "sql-template-tag";
 import { writeAuditEvent } from "../../audit/audit-event.ts";
 import type { OperationFailure, OperationKind } from "../../chain/operation.ts";
-import type { Queryable } from "../../store/database.ts";
-import { execute } from "../../store/statements.ts";
-import type { Log } from "../../telemetry/log.ts";
-import { type CoinFate, type CoinReader, inspectCoins } from "./inspect-coins.ts";
-import { readSweeps, type SweepSubject } from "./sweep-rows.ts";
+import { execute, type Queryable } from "../../store/database.ts";
+import type { Log } from "../../telemetry/logger.ts";
+import {
+  type CoinFate,
+  type CoinReader,
+  inspectCoins,
+  readSweeps,
+  type SweepSubject,
+} from "./inspect-coins.ts";
 import { type DepositSigner, signerObstacle } from "./sweep-signer.ts";
 
 /**

@@ -1,7 +1,7 @@
 import type { Signer } from "@mysten/sui/cryptography";
 import type { OperationFailure } from "../../chain/operation.ts";
 import type { Secret } from "../../telemetry/secret.ts";
-import { type DepositOwner, deriveDepositKey } from "../deposits/deposit-key.ts";
+import { type DepositOwner, deriveDepositKey } from "../deposits/request-address.ts";
 
 /** Derives the key of a deposit address on each call. Returns undefined without a configured master seed. */
 export type DepositSigner = (owner: DepositOwner) => Signer | undefined;

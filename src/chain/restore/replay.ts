@@ -1,13 +1,16 @@
 import sql from "sql-template-tag";
-import type { Database, Queryable } from "../../store/database.ts";
-import { newId } from "../../store/ids.ts";
-import { execute } from "../../store/statements.ts";
+import { type Database, execute, newId, type Queryable } from "../../store/database.ts";
+import type { Log } from "../../telemetry/logger.ts";
 import type { ChainNetwork } from "../network.ts";
 import type { LandedTransaction, OperationKind, OperationName } from "../operation.ts";
-import { landOperations } from "../submit/land-operations.ts";
-import { type QueuedOperation, releaseOperations } from "../submit/outbox.ts";
-import { resolveTransaction } from "../submit/transaction-outcome.ts";
-import type { PastTransaction } from "./transaction-history.ts";
+import {
+  finishOperations,
+  type QueuedOperation,
+  releaseOperations,
+  resolveTransaction,
+} from "../submit/outbox.ts";
+import { landOperations } from "../submit/settle-transaction.ts";
+import type { PastTransaction } from "./lost-transactions.ts";
 
 /**
  * Records a transaction whose outcome the database does not know, with all its changes, in one database transaction. If
@@ -59,7 +62,7 @@ export interface Unrecoverable {
 }
 
 /** The result of one kind of operation for a lost transaction. */
-export interface Rebuilt {
+interface Rebuilt {
   /** The transaction's rows in their earlier state. */
   readonly subjectIds: readonly string[];
   readonly unrecoverable: readonly Unrecoverable[];
@@ -71,7 +74,7 @@ export interface Rebuilder {
   rebuild(db: Queryable, transaction: LandedTransaction, sent: PastTransaction): Promise<Rebuilt>;
 }
 
-export interface ReplayOptions {
+interface ReplayOptions {
   readonly database: Database;
   readonly network: Pick<ChainNetwork, "name" | "treasury">;
   readonly kinds: readonly OperationKind[];
@@ -79,7 +82,7 @@ export interface ReplayOptions {
 }
 
 /** The restored rows, by kind. */
-export interface Replayed {
+interface Replayed {
   readonly counts: Readonly<Partial<Record<OperationName, number>>>;
   readonly unrecoverable: readonly Unrecoverable[];
 }
@@ -128,3 +131,50 @@ async function enterOperations(
           failure_reason = NULL, failure_detail = NULL, updated_at = now()`,
   );
 }
+
+/**
+ * Looks up the mark of every queued operation on the chain and settles those that have one. Such operations exist after
+ * an older copy was restored, because the newer database has already sent them. Returns their number.
+ */
+export async function adoptOperations({ database, network, kinds, log }: AdoptOptions): Promise<number> {
+  let adoptedCount = 0;
+  for (const kind of kinds) {
+    for (let after = FIRST; ; ) {
+      const page = await database.prisma.chainOperation.findMany({
+        where: { network, kind: kind.name, state: "queued", id: { gt: after } },
+        orderBy: { id: "asc" },
+        take: PAGE_COUNT,
+        select: { id: true, subjectId: true },
+      });
+      const subjects = await kind.load(
+        database,
+        page.map(({ subjectId }) => subjectId),
+      );
+      for (const { id, subjectId } of page) {
+        const subject = subjects.get(subjectId);
+        if (subject === undefined || !(await kind.adopt(database, subject, NOT_TRIED))) continue;
+        await finishOperations(database, [id]);
+        kind.ended?.(subjectId);
+        adoptedCount++;
+      }
+      const last = page.at(PAGE_COUNT - 1);
+      if (last === undefined) break;
+      after = last.id;
+    }
+  }
+  log.info({ adoptedCount }, "adopted operations that the chain already has");
+  return adoptedCount;
+}
+
+interface AdoptOptions {
+  readonly database: Database;
+  readonly network: string;
+  readonly kinds: readonly OperationKind[];
+  readonly log: Pick<Log, "info">;
+}
+
+const PAGE_COUNT = 100;
+/** Sorts before every row's id. */
+const FIRST = "00000000-0000-0000-0000-000000000000";
+
+const NOT_TRIED = { reason: "NOT_TRIED", message: "the operation was not tried" };

@@ -1,13 +1,12 @@
 import { type BackgroundLoop, createBackgroundLoop } from "../../lifecycle/background-loop.ts";
 import type { Clock } from "../../lifecycle/clock.ts";
 import type { Database } from "../../store/database.ts";
-import type { Log } from "../../telemetry/log.ts";
-import type { ChainCalls } from "../calls.ts";
+import type { Log } from "../../telemetry/logger.ts";
 import type { ChainNetwork } from "../network.ts";
+import type { ChainCalls } from "../treasury/treasury-calls.ts";
 import type { LaneDriver } from "./lane-driver.ts";
+import { type GasPlan, type LaneGasOptions, planGas, readLaneGas } from "./lane-gas.ts";
 import { addGasCoin } from "./lane-table.ts";
-import { type GasPlan, planGas } from "./plan-gas.ts";
-import { type LaneGasOptions, readLaneGas } from "./read-lane-gas.ts";
 
 /** Creates the gas keeper, which distributes the gas owner's coins. Each coin is assigned to one lane. */
 export function createGasKeeper(options: GasKeeperOptions): GasKeeper {

@@ -1,19 +1,23 @@
+import sql from "sql-template-tag";
 import {
   type BackgroundLoop,
   createBackgroundLoop,
   type PassResult,
 } from "../../lifecycle/background-loop.ts";
 import { type Clock, every } from "../../lifecycle/clock.ts";
-import type { Database } from "../../store/database.ts";
+import { type Database, execute } from "../../store/database.ts";
 import { isUniqueViolation } from "../../store/sql-errors.ts";
 import { isTracing, type Tracer } from "../../telemetry/tracer.ts";
-import { compareObjects } from "../compare-objects.ts";
 import type { OperationKind, OperationName } from "../operation.ts";
 import type { NetworkReader } from "../reader.ts";
-import { type BlockContent, DryRunRefused, type SignedTransaction } from "./build-transaction.ts";
-import { catchUp } from "./catch-up.ts";
+import {
+  type Block,
+  type BlockContent,
+  composeBlock,
+  DryRunRefused,
+  type SignedTransaction,
+} from "./build-transaction.ts";
 import { classifyFailure } from "./classify.ts";
-import { type Block, composeBlock } from "./compose-block.ts";
 import type { Lane } from "./lane.ts";
 import {
   dropGasCoins,
@@ -21,12 +25,14 @@ import {
   type LaneObjects,
   leaseLane,
   markForeignUse,
+  moveLane,
   readLaneObjects,
   releaseLease,
   renewLease,
 } from "./lane-table.ts";
 import {
   claimOperations,
+  correctDropped,
   LeaseLostError,
   lookForWork,
   operationsOf,
@@ -36,6 +42,7 @@ import {
   unclaimOperations,
   unresolvedTransaction,
 } from "./outbox.ts";
+import { compareObjects } from "./prepare-lanes.ts";
 import type { RefusalHandler } from "./refuse-operations.ts";
 import { FOREIGN_USE, type SubmitterLog, type TransactionSettler } from "./settle-transaction.ts";
 import { inOperationSpans } from "./trace-operations.ts";
@@ -182,7 +189,7 @@ export function createLaneDriver(options: LaneDriverOptions): LaneDriver {
   }
 }
 
-export interface LaneDriverOptions {
+interface LaneDriverOptions {
   readonly database: Database;
   readonly lane: Lane;
   readonly reader: Pick<NetworkReader, "ownedObjects" | "transaction">;
@@ -217,3 +224,26 @@ const DEFAULT_LEASE_MS = 10_000;
 const MAX_BACKOFF_MS = 5_000;
 /** Allows one transaction with an unknown outcome per lane. */
 const LANE_INDEX = "chain_transaction_unresolved_lane";
+
+/**
+ * Sets the lane to the result of a transaction of its own that was marked as dropped because a lagging fullnode did not
+ * know it. Its operations are back in the queue, and each finds its mark on the chain. Returns false if another process
+ * has moved the lane or the fullnode lags again.
+ */
+async function catchUp(
+  database: Pick<Database, "transaction">,
+  reader: Pick<NetworkReader, "transaction">,
+  laneId: string,
+  expected: LaneObjects,
+  digest: string,
+): Promise<boolean> {
+  const outcome = await reader.transaction(digest);
+  if (outcome === undefined) return false;
+  return database.transaction(async (db) => {
+    await execute(db, sql`SELECT 1 FROM lane WHERE id = ${laneId} FOR UPDATE`);
+    if (JSON.stringify(await readLaneObjects(db, laneId)) !== JSON.stringify(expected)) return false;
+    if (!(await correctDropped(db, digest, outcome))) return false;
+    await moveLane(db, laneId, outcome.changes);
+    return true;
+  });
+}

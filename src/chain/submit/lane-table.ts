@@ -1,7 +1,6 @@
 import sql from "sql-template-tag";
 import { bigint, text } from "../../store/columns.ts";
-import type { Database, Queryable } from "../../store/database.ts";
-import { execute, readRows } from "../../store/statements.ts";
+import { type Database, execute, type Queryable, readRows } from "../../store/database.ts";
 import type { ObjectChanges } from "../outcome.ts";
 import type { OwnedRef } from "../treasury/treasury-calls.ts";
 

@@ -1,8 +1,8 @@
 import sql from "sql-template-tag";
 import { boolean, bytea, type Columns, listOf, nullable, number, oneOf, text } from "../../store/columns.ts";
-import type { Queryable } from "../../store/database.ts";
-import { execute, readRows } from "../../store/statements.ts";
+import { execute, type Queryable, readRows } from "../../store/database.ts";
 import { OPERATION_NAMES, type OperationName } from "../operation.ts";
+import type { TransactionOutcome } from "../outcome.ts";
 import type { LaneLease } from "./lane-table.ts";
 
 /** An operation that waits in the outbox. */
@@ -227,3 +227,59 @@ export async function releaseOperations(db: Queryable, digest: string): Promise<
         WHERE tx_digest = ${digest} AND state = 'sent'`,
   );
 }
+
+/** Returns true if this database has stored the transaction, which makes it the service's own. */
+export async function isKnownTransaction(db: Queryable, digest: string): Promise<boolean> {
+  return (await execute(db, sql`SELECT 1 FROM chain_transaction WHERE digest = ${digest}`)) > 0;
+}
+
+/** Returns true if this database knows the transaction's outcome. */
+export async function isResolvedTransaction(db: Queryable, digest: string): Promise<boolean> {
+  const resolved = sql`SELECT 1 FROM chain_transaction WHERE digest = ${digest} AND state <> 'stored'`;
+  return (await execute(db, resolved)) > 0;
+}
+
+/** Stores the outcome of a transaction. Returns false if another process has already stored it. */
+export async function resolveTransaction(
+  db: Queryable,
+  digest: string,
+  outcome: { state: "landed" | "aborted" | "dropped"; gasUsedMist?: bigint; error?: string },
+): Promise<boolean> {
+  const resolvedCount = await execute(
+    db,
+    sql`UPDATE chain_transaction SET state = ${outcome.state}, gas_used_mist = ${outcome.gasUsedMist ?? null},
+          error = ${outcome.error ?? null}, resolved_at = now()
+        WHERE digest = ${digest} AND state = 'stored' RETURNING digest`,
+  );
+  return resolvedCount === 1;
+}
+
+/** Stores the outcome of a transaction that was wrongly marked as dropped. Returns false if it was not so marked. */
+export async function correctDropped(
+  db: Queryable,
+  digest: string,
+  outcome: TransactionOutcome,
+): Promise<boolean> {
+  const correctedCount = await execute(
+    db,
+    sql`UPDATE chain_transaction SET state = ${outcome.kind}, gas_used_mist = ${outcome.gasUsedMist}, error = NULL
+        WHERE digest = ${digest} AND state = 'dropped' RETURNING digest`,
+  );
+  return correctedCount === 1;
+}
+
+/**
+ * Empties the bytes and signatures of at most `maxCount` transactions whose outcome is at least `days` days old, the
+ * oldest first. Returns their number. Afterwards only the chain has their contents, by digest.
+ */
+export async function emptyTransactions(db: Queryable, days: number, maxCount: number): Promise<number> {
+  return execute(db, empty(days, maxCount));
+}
+
+const empty = (days: number, maxCount: number) => sql`
+UPDATE chain_transaction SET bytes = '', signatures = '{}' WHERE ctid = ANY(ARRAY(
+  SELECT ctid FROM chain_transaction
+  WHERE state <> 'stored' AND octet_length(bytes) > 0
+    AND resolved_at <= statement_timestamp() - ${days} * interval '1 day'
+  ORDER BY resolved_at LIMIT ${maxCount} FOR UPDATE SKIP LOCKED
+)) RETURNING digest`;

@@ -1,17 +1,18 @@
-import type { Database } from "../../store/database.ts";
-import type { Log } from "../../telemetry/log.ts";
-import { compareObjects } from "../compare-objects.ts";
+import type { Database, Queryable } from "../../store/database.ts";
+import type { Log } from "../../telemetry/logger.ts";
 import type { ChainNetwork } from "../network.ts";
 import type { NetworkReader } from "../reader.ts";
 import {
   addLane,
   endLeases,
   forgetForeignUses,
+  type LaneObjects,
   markForeignUse,
   readForeignUses,
   readLaneObjects,
   resetLane,
 } from "./lane-table.ts";
+import { isKnownTransaction } from "./outbox.ts";
 import { FOREIGN_USE } from "./settle-transaction.ts";
 
 /**
@@ -37,7 +38,7 @@ export async function prepareLanes(options: PrepareLanesOptions): Promise<void> 
     log.error({ sender: network.senderAddress, lane: laneId, digest }, FOREIGN_USE);
 }
 
-export interface PrepareLanesOptions {
+interface PrepareLanesOptions {
   readonly database: Database;
   readonly network: Pick<ChainNetwork, "name" | "senderAddress" | "treasury">;
   readonly reader: Pick<NetworkReader, "ownedObjects">;
@@ -58,4 +59,37 @@ export async function resetLanes({
     await forgetForeignUses(db, network.name);
     for (const cap of caps.values()) await resetLane(db, cap);
   });
+}
+
+/** Compares a lane's objects with the chain. */
+export async function compareObjects(
+  db: Queryable,
+  reader: Pick<NetworkReader, "ownedObjects">,
+  { operatorCap, gasCoins }: LaneObjects,
+): Promise<LaneDifference> {
+  const expected = [operatorCap, ...gasCoins];
+  const found = await reader.ownedObjects(expected.map(({ objectId }) => objectId));
+  const unknownCoinIds = gasCoins.flatMap(({ objectId }) => (found.has(objectId) ? [] : [objectId]));
+  let ownDigest: string | undefined;
+  for (const { objectId, version } of expected) {
+    const current = found.get(objectId);
+    if (current?.lastChange === undefined || BigInt(current.version) <= BigInt(version)) continue;
+    if (!(await isKnownTransaction(db, current.lastChange)))
+      return { foreignDigest: current.lastChange, ownDigest: undefined, unknownCoinIds };
+    ownDigest = current.lastChange;
+  }
+  return { foreignDigest: undefined, ownDigest, unknownCoinIds };
+}
+
+/** A difference between the chain and a lane. */
+interface LaneDifference {
+  /**
+   * A transaction outside this database that has used one of the objects: the chain has a newer version from an unknown
+   * transaction. An older version proves nothing, because fullnodes may lag behind.
+   */
+  readonly foreignDigest: string | undefined;
+  /** A transaction of this database that wrote a newer version of an object than the one in the lane's row. */
+  readonly ownDigest: string | undefined;
+  /** Coins that this fullnode does not know; it may lag behind. */
+  readonly unknownCoinIds: readonly string[];
 }

@@ -1,6 +1,6 @@
 import { mixUpIn } from "../../protocol/read-errors.ts";
 import type { Database } from "../../store/database.ts";
-import type { Log } from "../../telemetry/log.ts";
+import type { Log } from "../../telemetry/logger.ts";
 import type { OperationFailure, OperationKind, OperationName } from "../operation.ts";
 import type { ExecutionFailure } from "../outcome.ts";
 import {

@@ -1,14 +1,20 @@
-import type { Database } from "../../store/database.ts";
-import type { Log } from "../../telemetry/log.ts";
-import type { OperationKind, OperationName } from "../operation.ts";
+import type { Database, Queryable } from "../../store/database.ts";
+import type { Log } from "../../telemetry/logger.ts";
+import type { LandedTransaction, OperationKind, OperationName } from "../operation.ts";
 import type { Executed, TransactionOutcome } from "../outcome.ts";
-import { landOperations } from "./land-operations.ts";
 import type { Lane } from "./lane.ts";
 import { isLaneObject, markForeignUse, moveLane } from "./lane-table.ts";
-import { operationsOf, type QueuedOperation, releaseOperations, type StoredTransaction } from "./outbox.ts";
+import {
+  finishOperations,
+  isKnownTransaction,
+  operationsOf,
+  type QueuedOperation,
+  releaseOperations,
+  resolveTransaction,
+  type StoredTransaction,
+} from "./outbox.ts";
 import type { RefusalHandler } from "./refuse-operations.ts";
 import type { DeadTransaction, SendResult } from "./send-transaction.ts";
-import { isKnownTransaction, resolveTransaction } from "./transaction-outcome.ts";
 
 /**
  * Creates a function that writes an outcome, its effects on the operations and the lane's objects in one database
@@ -84,7 +90,7 @@ export function createTransactionSettler(options: SettleOptions): TransactionSet
 /** Receives events for the operator. */
 export type SubmitterLog = Pick<Log, "info" | "warn" | "error">;
 
-export interface SettleOptions {
+interface SettleOptions {
   readonly database: Database;
   readonly kindOf: (name: OperationName) => OperationKind;
   readonly refuse: RefusalHandler;
@@ -100,3 +106,35 @@ export type TransactionSettler = (lane: Lane, stored: StoredTransaction) => Prom
 export const FOREIGN_USE =
   "another sender uses the hot wallet, so nothing more is submitted; a hot wallet belongs to one database only: " +
   "stop the other sender, or restore the newest database, then start with `tss serve --after-restore`";
+
+/**
+ * Writes the effects of a landed transaction on its operations and returns them; a second call returns none. `db` must
+ * be one database transaction.
+ */
+export async function landOperations(
+  db: Queryable,
+  kindOf: (name: OperationName) => OperationKind,
+  transaction: LandedTransaction,
+): Promise<QueuedOperation[]> {
+  const found = await operationsOf(db, transaction.digest);
+  for (const [name, group] of groupByKind(found)) {
+    const kind = kindOf(name);
+    const subjects = await kind.load(
+      db,
+      group.map((operation) => operation.subjectId),
+    );
+    if (subjects.size > 0) await kind.landed(db, [...subjects.values()], transaction);
+  }
+  await finishOperations(
+    db,
+    found.map(({ id }) => id),
+  );
+  return found;
+}
+
+function groupByKind(operations: readonly QueuedOperation[]): Map<OperationName, QueuedOperation[]> {
+  const groups = new Map<OperationName, QueuedOperation[]>();
+  for (const operation of operations)
+    groups.set(operation.kind, [...(groups.get(operation.kind) ?? []), operation]);
+  return groups;
+}

@@ -1,8 +1,7 @@
 import { type SpanContext, SpanKind } from "@opentelemetry/api";
 import sql from "sql-template-tag";
 import { text } from "../../store/columns.ts";
-import type { Database } from "../../store/database.ts";
-import { readRows } from "../../store/statements.ts";
+import { type Database, readRows } from "../../store/database.ts";
 import {
   failSpan,
   failureKind,

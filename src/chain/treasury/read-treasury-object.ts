@@ -1,9 +1,8 @@
 import { bcs } from "@mysten/sui/bcs";
 import type { SuiGrpcClient } from "@mysten/sui/grpc";
 import { deriveDynamicFieldID, normalizeSuiAddress } from "@mysten/sui/utils";
-import { TreasuryDWallet, TreasuryObject } from "../../protocol/treasury-objects.ts";
+import { TreasuryDWallet, TreasuryObject } from "../../protocol/treasury-custody.ts";
 import type { Read } from "../retry-read.ts";
-import { listFields } from "./list-fields.ts";
 import { byOperation, type OperationPrice, PRICED_OPERATIONS } from "./read-prices.ts";
 import { type TreasuryAnnouncement, type TreasuryState, treasuryState } from "./treasury-state.ts";
 
@@ -97,3 +96,47 @@ const FIELD_HEAD_BYTES = 64;
 
 const PriceKey = bcs.struct("PriceKey", { op: bcs.u8(), curve: bcs.u32(), signature_algorithm: bcs.u32() });
 const Ceiling = bcs.struct("Ceiling", { ika: bcs.u64(), sui: bcs.u64() });
+
+/**
+ * Returns the dynamic fields of an object with their values, page by page. Runs each call with `read`, by default once.
+ * Throws above `maxCount` fields.
+ */
+export async function listFields(
+  client: Pick<SuiGrpcClient, "listDynamicFields">,
+  parentId: string,
+  maxCount: number,
+  read: Read = once,
+): Promise<FieldContent[]> {
+  const fields: FieldContent[] = [];
+  let cursor: string | null = null;
+  do {
+    const after: string | null = cursor;
+    const page: Awaited<ReturnType<typeof listPage>> = await read((signal) =>
+      listPage(client, { parentId, cursor: after, signal }),
+    );
+    for (const { fieldId, name, value } of page.dynamicFields)
+      fields.push({ fieldId, name: name.bcs, value: value.bcs });
+    if (fields.length > maxCount) throw new Error(`${parentId} has more than ${maxCount} entries`);
+    cursor = page.hasNextPage ? page.cursor : null;
+  } while (cursor !== null);
+  return fields;
+}
+
+/** A dynamic field, in BCS. */
+interface FieldContent {
+  /** The id of the field's object. */
+  readonly fieldId: string;
+  readonly name: Uint8Array;
+  readonly value: Uint8Array;
+}
+
+const PAGE_SIZE = 500;
+
+const once: Read = (call) => call(new AbortController().signal);
+
+function listPage(
+  client: Pick<SuiGrpcClient, "listDynamicFields">,
+  page: { readonly parentId: string; readonly cursor: string | null; readonly signal: AbortSignal },
+) {
+  return client.listDynamicFields({ ...page, limit: PAGE_SIZE, include: { value: true } });
+}

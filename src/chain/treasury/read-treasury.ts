@@ -1,8 +1,7 @@
 import { SUI_TYPE_ARG } from "@mysten/sui/utils";
 import sql from "sql-template-tag";
 import { bigint, boolean, type Columns, listOf, nullable, text } from "../../store/columns.ts";
-import type { Queryable } from "../../store/database.ts";
-import { readRows } from "../../store/statements.ts";
+import { type Queryable, readRows } from "../../store/database.ts";
 import type { ChainNetwork } from "../network.ts";
 import type { GasCoin, NetworkReader } from "../reader.ts";
 import type { OperationPrice } from "./read-prices.ts";

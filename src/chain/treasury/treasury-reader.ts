@@ -2,10 +2,9 @@ import { CoordinatorInnerDynamicField } from "@ika.xyz/sdk";
 import { bcs } from "@mysten/sui/bcs";
 import { presentObjects } from "../../protocol/chain-reader.ts";
 import { coordinatorInnerId } from "../../protocol/coordinator-objects.ts";
-import { TreasuryObject } from "../../protocol/treasury-objects.ts";
+import { TreasuryObject } from "../../protocol/treasury-custody.ts";
 import type { ChainNetwork } from "../network.ts";
 import { retryRead } from "../retry-read.ts";
-import { listFields } from "./list-fields.ts";
 import {
   type OperationPrice,
   PROTOCOLS,
@@ -13,7 +12,7 @@ import {
   type PriceEntry,
   totalPrice,
 } from "./read-prices.ts";
-import { readPriceCeilings } from "./read-treasury-object.ts";
+import { listFields, readPriceCeilings } from "./read-treasury-object.ts";
 import { type TreasuryBalances, type TreasuryState, treasuryState } from "./treasury-state.ts";
 
 /** Creates a reader that uses the network's client. */

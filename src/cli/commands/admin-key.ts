@@ -5,12 +5,10 @@ import {
   CreateAdminKeyResponseSchema,
   RevokeAdminKeyResponseSchema,
 } from "../../../gen/proto/tss/v1/admin_pb.ts";
-import { formatTime } from "../format.ts";
+import { formatPairs, formatTime } from "../format.ts";
 import { listCommand } from "../list-command.ts";
-import { operand, optional, required } from "../option.ts";
-import { moment, nonEmptyText, uuid } from "../option-values.ts";
+import { moment, nonEmptyText, operand, optional, required, uuid } from "../option.ts";
 import { serviceCommand } from "../service-command.ts";
-import { formatPairs } from "../table.ts";
 import { formatPlaintext } from "./key.ts";
 
 const OPERATOR = { caller: "operator", isDirect: true } as const;

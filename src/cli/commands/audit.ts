@@ -1,13 +1,160 @@
+import { once } from "node:events";
+import { createReadStream } from "node:fs";
+import { open, writeFile } from "node:fs/promises";
 import { bytesToHex } from "@noble/hashes/utils.js";
-import { AuditEventSchema } from "../../../gen/proto/tss/v1/admin_pb.ts";
+import { AuditEventSchema, GetAuditProofResponseSchema } from "../../../gen/proto/tss/v1/admin_pb.ts";
 import { AuditSealSchema } from "../../../gen/proto/tss/v1/audit_pb.ts";
-import { auditExport } from "../audit-export.ts";
-import { auditVerify } from "../audit-verify.ts";
-import { formatTime } from "../format.ts";
+import { exportAudit, splitLines } from "../../audit/export-line.ts";
+import { countUnsealed } from "../../audit/seal-events.ts";
+import { type ExportReport, verifyExport } from "../../audit/verify-export.ts";
+import { loadConfig } from "../../config/config.ts";
+import { isProved } from "../../seals/verify-proof.ts";
+import { command, EXIT } from "../command.ts";
+import { formatPairs, formatTime } from "../format.ts";
 import { listCommand } from "../list-command.ts";
-import { optional } from "../option.ts";
-import { nonEmptyText, uuid } from "../option-values.ts";
-import { auditProof } from "./audit-proof.ts";
+import { openConfiguredDatabase } from "../open-configured-database.ts";
+import { flag, hash, hashes, nonEmptyText, operand, optional, rowNumber, uuid } from "../option.ts";
+import { serviceCommand } from "../service-command.ts";
+
+export const auditProof = serviceCommand({
+  caller: "operator",
+  isDirect: true,
+  summary: "show an event and verify the proof that a seal covers it",
+  options: { event: operand("<number>", "the event's number in `tss audit list`", rowNumber) },
+  async call({ admin }, { event }) {
+    const reply = await admin.getAuditProof({ auditEventId: event });
+    if (!isProved(reply)) throw new Error("the proof is invalid: its hashes do not lead to its seal");
+    return reply;
+  },
+  reply: GetAuditProofResponseSchema,
+  show: ({ auditEvent: event, auditSeal: seal }) =>
+    [
+      formatPairs([
+        ["time", formatTime(event?.createTime)],
+        ["actor", event?.actor],
+        ["action", event?.action],
+        ["subject", event?.subject],
+        ["project", event?.projectId],
+        ["address", event?.address],
+        ["request", event?.requestId],
+        ["entry", event?.sequence?.toString()],
+        ["seal", seal?.number.toString()],
+        ["seal hash", seal && bytesToHex(seal.sealHash)],
+      ]),
+      "",
+      "The seal covers this event. Compare its hash with the one that you recorded elsewhere.",
+    ].join("\n"),
+});
+
+export const auditExport = command({
+  summary: "export the sealed audit trail of the database, one entry per line",
+  details:
+    "Never overwrites a file.\n" +
+    "You can run it beside a running service, except on the embedded database: stop the service first.",
+  options: {
+    fromSeal: optional("<number>", "the first seal; default the oldest", rowNumber),
+    toSeal: optional("<number>", "the last seal; default the newest", rowNumber),
+    output: optional("<file>", "a new file; default standard output", nonEmptyText),
+  },
+  async run({ fromSeal, toSeal, output }, { environment, note, openDatabase = openConfiguredDatabase }) {
+    const database = await openDatabase(loadConfig(environment), { migrates: false });
+    try {
+      const lines = exportAudit(database, { fromSeal, toSeal });
+      if (output === undefined) await writeToStandardOutput(lines);
+      else await writeToFile(output, lines);
+      const count = await countUnsealed(database);
+      if (count > 0) note(`${count} newer events are not sealed yet and are not in the export`);
+    } finally {
+      await database.close();
+    }
+  },
+});
+
+async function writeToFile(path: string, lines: AsyncIterable<Buffer>): Promise<void> {
+  const file = await open(path, "wx", 0o600);
+  try {
+    await writeFile(file, lines);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+async function writeToStandardOutput(lines: AsyncIterable<Buffer>): Promise<void> {
+  for await (const line of lines) {
+    if (!process.stdout.write(line)) await once(process.stdout, "drain");
+  }
+}
+
+export const auditVerify = command({
+  summary: "verify an export, without a configuration or a database",
+  details: "Lists every entry that was changed, removed or moved. Exits with 1 if there is one.",
+  options: {
+    file: operand("<file>", "a file from `tss audit export`", nonEmptyText),
+    expectSeal: optional(
+      "<hash>",
+      "the hash of a seal, recorded elsewhere, that the export must contain",
+      hash,
+    ),
+    publicKey: optional("<keys>", "the permitted signing keys of the seals, separated by commas", hashes),
+    json: flag("print a JSON object"),
+  },
+  async run({ file, expectSeal, publicKey = [], json }, { print }) {
+    const report = await verifyExport(splitLines(createReadStream(file)), {
+      expectedSealHash: expectSeal,
+      publicKeys: publicKey,
+    });
+    print(json ? JSON.stringify(plain(report)) : describe(report));
+    return report.faults.length > 0 ? EXIT.failed : EXIT.done;
+  },
+});
+
+const SHOWN_COUNT = 20;
+
+/** JSON has no 64-bit integers, so they are text, as in the contract. */
+function plain(report: ExportReport): object {
+  const { faults, isCut, sealCount, entryCount, newestSeal, isSigned } = report;
+  return {
+    valid: faults.length === 0,
+    seals: String(sealCount),
+    entries: String(entryCount),
+    newestSeal: newestSeal && {
+      number: String(newestSeal.number),
+      lastSequence: String(newestSeal.lastSequence),
+      sealHash: hex(newestSeal.sealHash),
+      createTime: newestSeal.createdAt.toISOString(),
+      signed: isSigned,
+    },
+    faults: faults.map(({ sequence, lastSequence, seal, ...fault }) => ({
+      ...fault,
+      sequence: sequence?.toString(),
+      lastSequence: lastSequence?.toString(),
+      seal: seal?.toString(),
+    })),
+    cut: isCut,
+  };
+}
+
+function describe({ faults, isCut, sealCount, entryCount, newestSeal, isSigned }: ExportReport): string {
+  const [first] = faults;
+  const found = `${sealCount} seals, ${entryCount} entries`;
+  const newest = newestSeal
+    ? `newest seal ${newestSeal.number} of ${newestSeal.createdAt.toISOString()}\n${hex(newestSeal.sealHash)}`
+    : "no seal";
+  if (first === undefined) {
+    return [`the export is intact: ${found}${isSigned ? ", signed" : ""}`, newest].join("\n");
+  }
+  const shown = faults.slice(0, SHOWN_COUNT).map(({ message }) => `  ${message}`);
+  const hiddenCount = faults.length - shown.length;
+  const more = isCut
+    ? ["  and more; the rest was not checked"]
+    : hiddenCount > 0
+      ? [`  and ${hiddenCount} more`]
+      : [];
+  return [`the export was changed after it was sealed: ${found}`, ...shown, ...more].join("\n");
+}
+
+const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString("hex");
 
 const list = listCommand({
   caller: "operator",

@@ -1,10 +1,8 @@
 import { AdjustCreditResponseSchema } from "../../../gen/proto/tss/v1/admin_pb.ts";
-import { formatDollars } from "../../protocol/money.ts";
-import { formatChange } from "../format.ts";
-import { required } from "../option.ts";
-import { microUsd, nonEmptyText, uuid } from "../option-values.ts";
+import { formatDollars } from "../../protocol/price-table.ts";
+import { formatChange, formatPairs } from "../format.ts";
+import { microUsd, nonEmptyText, required, uuid } from "../option.ts";
 import { serviceCommand } from "../service-command.ts";
-import { formatPairs } from "../table.ts";
 
 const adjust = serviceCommand({
   caller: "operator",

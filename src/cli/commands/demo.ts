@@ -1,6 +1,5 @@
 import { command } from "../command.ts";
-import { defaulted, flag, optional } from "../option.ts";
-import { nonEmptyText } from "../option-values.ts";
+import { defaulted, flag, nonEmptyText, optional } from "../option.ts";
 
 export const demoCommand = command({
   summary: "start a service in a temporary folder, create a key, sign and verify",

@@ -7,13 +7,11 @@ import {
   DepositSchema,
   GetDepositAddressResponseSchema,
 } from "../../../gen/proto/tss/v1/billing_pb.ts";
-import { formatDollars, formatPriceUsd } from "../../protocol/money.ts";
-import { formatEnum, formatTime } from "../format.ts";
+import { formatDollars, formatPriceUsd } from "../../protocol/price-table.ts";
+import { formatEnum, formatPairs, formatTable, formatTime, type TableColumn } from "../format.ts";
 import { listCommand } from "../list-command.ts";
-import { operand, optional } from "../option.ts";
-import { enumValue, nonEmptyText } from "../option-values.ts";
+import { enumValue, nonEmptyText, operand, optional } from "../option.ts";
 import { serviceCommand } from "../service-command.ts";
-import { formatPairs, formatTable, type TableColumn } from "../table.ts";
 
 const PROJECT = { caller: "project", isDirect: false } as const;
 const COLUMNS: readonly TableColumn<Deposit>[] = [

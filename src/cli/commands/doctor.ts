@@ -1,10 +1,9 @@
 import type { NamedFinding } from "../../health/checks/health-check.ts";
 import { runDoctor } from "../../health/doctor/doctor.ts";
 import { runNetworkDoctor } from "../../health/doctor/network/network-doctor.ts";
-import { TARGET_NETWORKS } from "../../health/doctor/network/network-target.ts";
+import { TARGET_NETWORKS } from "../../health/doctor/network/network-view.ts";
 import { command, EXIT, UsageError } from "../command.ts";
-import { flag, optional } from "../option.ts";
-import { choiceOf, fullnodeUrl } from "../option-values.ts";
+import { choiceOf, flag, fullnodeUrl, optional } from "../option.ts";
 
 export const doctorCommand = command({
   summary: "check everything that the service needs, and give advice",

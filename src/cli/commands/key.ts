@@ -10,12 +10,21 @@ import {
   SetAllowedAddressesResponseSchema,
 } from "../../../gen/proto/tss/v1/admin_pb.ts";
 import { SCOPES } from "../../access/caller.ts";
-import { formatEnum, formatTime } from "../format.ts";
+import { formatEnum, formatPairs, formatTime } from "../format.ts";
 import { listCommand } from "../list-command.ts";
-import { defaulted, operand, optional, required } from "../option.ts";
-import { addresses, choicesOf, duration, moment, nonEmptyText, uuid } from "../option-values.ts";
+import {
+  addresses,
+  choicesOf,
+  defaulted,
+  duration,
+  moment,
+  nonEmptyText,
+  operand,
+  optional,
+  required,
+  uuid,
+} from "../option.ts";
 import { serviceCommand } from "../service-command.ts";
-import { formatPairs } from "../table.ts";
 
 /** Returns the plaintext key. A repeated call has none. */
 export function formatPlaintext(plaintext: string): string {

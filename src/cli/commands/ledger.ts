@@ -1,13 +1,12 @@
 import { LedgerEntry_KindSchema, LedgerEntrySchema } from "../../../gen/proto/tss/v1/billing_pb.ts";
 import { loadConfig } from "../../config/config.ts";
 import { type LedgerDifference, verifyLedger } from "../../ledger/verify-ledger.ts";
-import { formatDollars } from "../../protocol/money.ts";
+import { formatDollars } from "../../protocol/price-table.ts";
 import { command, EXIT } from "../command.ts";
-import { formatChange, formatEnum, formatTime } from "../format.ts";
+import { formatChange, formatEnum, formatTable, formatTime } from "../format.ts";
 import { listCommand } from "../list-command.ts";
 import { openConfiguredDatabase } from "../open-configured-database.ts";
 import { flag } from "../option.ts";
-import { formatTable } from "../table.ts";
 
 const list = listCommand({
   summary: "list a project's ledger entries, newest first, with the balance after each",

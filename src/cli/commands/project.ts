@@ -1,13 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { ProjectSchema } from "../../../gen/proto/tss/v1/admin_pb.ts";
-import { formatDollars } from "../../protocol/money.ts";
+import { formatDollars } from "../../protocol/price-table.ts";
 import { type CommandContext, command } from "../command.ts";
 import { type Clients, withClients } from "../connection.ts";
 import { isOutcomeUnknown } from "../failure.ts";
-import { formatTime } from "../format.ts";
+import { formatPairs, formatTime } from "../format.ts";
 import { listCommand } from "../list-command.ts";
-import { defaulted, flag, required, type Values } from "../option.ts";
-import { nonEmptyText, positiveMicroUsd } from "../option-values.ts";
+import { defaulted, flag, nonEmptyText, positiveMicroUsd, required, type Values } from "../option.ts";
 import {
   type CallOptionValues,
   callOptions,
@@ -16,7 +15,6 @@ import {
   targetOf,
   underKey,
 } from "../service-command.ts";
-import { formatPairs } from "../table.ts";
 import { ALL_SCOPES, formatPlaintext } from "./key.ts";
 
 const OPERATOR = { caller: "operator", isDirect: true } as const;

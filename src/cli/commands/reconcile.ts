@@ -10,8 +10,7 @@ import type { ReissuedKey } from "../../restore/reissue-keys.ts";
 import { createLogger } from "../../telemetry/logger.ts";
 import { type CommandContext, command, UsageError } from "../command.ts";
 import { describeFailure } from "../failure.ts";
-import { flag, optional } from "../option.ts";
-import { nonEmptyText, uuidsOrNone } from "../option-values.ts";
+import { flag, nonEmptyText, optional, uuidsOrNone } from "../option.ts";
 
 const STOP_TIMEOUT_MS = 10_000;
 

@@ -1,10 +1,13 @@
+import { ChainOperation_KindSchema } from "../../../gen/proto/tss/v1/admin_pb.ts";
 import {
+  GetLanesResponseSchema,
+  GetOutboxResponseSchema,
   GetReadinessResponse_StatusSchema,
   GetReadinessResponseSchema,
+  OutboxEntry_StateSchema,
 } from "../../../gen/proto/tss/v1/operations_pb.ts";
-import { formatEnum, formatTime } from "../format.ts";
+import { formatEnum, formatPairs, formatTable, formatTime } from "../format.ts";
 import { serviceCommand } from "../service-command.ts";
-import { formatPairs, formatTable } from "../table.ts";
 
 export const statusCommand = serviceCommand({
   caller: "operator",
@@ -31,4 +34,48 @@ export const statusCommand = serviceCommand({
         checks,
       ),
     ].join("\n\n"),
+});
+
+export const lanesCommand = serviceCommand({
+  caller: "operator",
+  isDirect: false,
+  summary: "show the lanes with their leases and transactions, also without the fullnode",
+  options: {},
+  call: ({ operations }) => operations.getLanes({}),
+  reply: GetLanesResponseSchema,
+  show: ({ lanes }) =>
+    formatTable(
+      [
+        { title: "LANE", of: ({ operatorCapId }) => operatorCapId },
+        { title: "CONFIGURED", of: ({ configured }) => (configured ? "yes" : "NO") },
+        { title: "LEASED UNTIL", of: ({ leaseEndTime }) => formatTime(leaseEndTime, "-") },
+        { title: "COINS", of: ({ gasCoinCount }) => String(gasCoinCount), align: "right" },
+        { title: "UNRESOLVED", of: ({ unresolved }) => unresolved?.txDigest ?? "-" },
+        { title: "SINCE", of: ({ unresolved }) => formatTime(unresolved?.createTime, "-") },
+        { title: "LAST OUTCOME", of: ({ lastResolved }) => formatTime(lastResolved?.resolveTime, "-") },
+        { title: "FOREIGN", of: ({ foreignTxDigest }) => foreignTxDigest ?? "-" },
+      ],
+      lanes,
+    ),
+});
+
+export const outboxCommand = serviceCommand({
+  caller: "operator",
+  isDirect: false,
+  summary: "count the operations that are not on the chain yet",
+  options: {},
+  call: ({ operations }) => operations.getOutbox({}),
+  reply: GetOutboxResponseSchema,
+  show: ({ entries }) =>
+    entries.length === 0
+      ? "every operation is on the chain"
+      : formatTable(
+          [
+            { title: "KIND", of: ({ kind }) => formatEnum(ChainOperation_KindSchema, kind) },
+            { title: "STATE", of: ({ state }) => formatEnum(OutboxEntry_StateSchema, state) },
+            { title: "COUNT", of: ({ count }) => String(count), align: "right" },
+            { title: "OLDEST", of: ({ oldestCreateTime }) => formatTime(oldestCreateTime) },
+          ],
+          entries,
+        ),
 });

@@ -7,8 +7,7 @@ import {
 } from "../../../gen/proto/tss/v1/admin_pb.ts";
 import { formatCoins, formatEnum, formatTime } from "../format.ts";
 import { listCommand } from "../list-command.ts";
-import { optional } from "../option.ts";
-import { enumValue, objectId } from "../option-values.ts";
+import { enumValue, objectId, optional } from "../option.ts";
 
 const list = listCommand({
   caller: "operator",

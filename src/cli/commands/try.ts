@@ -1,7 +1,6 @@
-import { TARGET_NETWORKS } from "../../health/doctor/network/network-target.ts";
+import { TARGET_NETWORKS } from "../../health/doctor/network/network-view.ts";
 import { command } from "../command.ts";
-import { flag, optional } from "../option.ts";
-import { choiceOf, fullnodeUrl, nonEmptyText } from "../option-values.ts";
+import { choiceOf, flag, fullnodeUrl, nonEmptyText, optional } from "../option.ts";
 import { explainKeys } from "../service-command.ts";
 
 export const tryCommand = command({

@@ -3,8 +3,8 @@ import type { Command, CommandContext } from "../command.ts";
 import type { Options, Values } from "../option.ts";
 import type { TreasuryCallValues } from "./add-treasury-call.ts";
 import { CHANGE_OPTIONS, type ChangeValues } from "./change-options.ts";
-import type { ExecutedChange } from "./execute-signed.ts";
 import type { OpenTreasury } from "./open-treasury.ts";
+import type { ExecutedChange } from "./run-change.ts";
 import type { TreasuryCaller, TreasuryFunctionName } from "./treasury-functions.ts";
 
 /** Creates a command that calls the Treasury, with the common options, the review, the dry run and the signature. */

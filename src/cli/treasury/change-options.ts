@@ -1,6 +1,5 @@
 import { normalizeSuiAddress } from "@mysten/sui/utils";
-import { flag, optional, WrongValue } from "../option.ts";
-import { addressOnSui, nonEmptyText, objectId } from "../option-values.ts";
+import { addressOnSui, flag, nonEmptyText, objectId, optional, WrongValue } from "../option.ts";
 import { TARGET_OPTIONS, type TargetValues } from "./open-treasury-chain.ts";
 
 /** The options of every command that changes something on the chain. */

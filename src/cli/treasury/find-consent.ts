@@ -3,12 +3,17 @@ import { fromBase58 } from "@mysten/sui/utils";
 import { deriveUserKeys, signAsOwner } from "../../crypto/user-keys.ts";
 import { curveOfNumber } from "../../protocol/algorithms.ts";
 import { hexToBytes } from "../../protocol/bytes.ts";
-import { type TreasuryConsent, treasuryConsentBytes } from "../../protocol/treasury-consent.ts";
-import { custodyPlaces, parseHeldDWallet, parseNextNonce } from "../../protocol/treasury-custody.ts";
+import {
+  custodyPlaces,
+  parseHeldDWallet,
+  parseNextNonce,
+  type TreasuryConsent,
+  treasuryConsentBytes,
+} from "../../protocol/treasury-custody.ts";
 import { fromAuthorization, type SignedTreasuryConsent } from "../../sdk/treasury-authorization.ts";
 import { UsageError } from "../command.ts";
+import { readPrivateFile } from "./key-files.ts";
 import type { OpenTreasury } from "./open-treasury.ts";
-import { readPrivateFile } from "./read-private-file.ts";
 
 /**
  * Returns the signed consent of a dWallet's owner: from a file, or signed here with the user's seed. Throws if it is

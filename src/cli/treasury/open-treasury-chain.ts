@@ -5,13 +5,12 @@ import { loadTreasuryConfig } from "../../config/config.ts";
 import { NETWORK_NAMES, type NetworkName } from "../../config/network.ts";
 import { describeLocalnet } from "../../config/network-access.ts";
 import { canBeChainOf } from "../../protocol/network-traits.ts";
-import { CHAIN_PINS } from "../../sdk/chain-pins.ts";
+import { CHAIN_PINS } from "../../sdk/network.ts";
 import type { Secret } from "../../telemetry/secret.ts";
 import type { CommandContext } from "../command.ts";
 import { messageOf, UnreachableError } from "../failure.ts";
-import { findLocalnet } from "../find-localnet.ts";
-import { optional } from "../option.ts";
-import { choiceOf, fullnodeUrl, objectId } from "../option-values.ts";
+import { findLocalnet } from "../find-quick-start.ts";
+import { choiceOf, fullnodeUrl, objectId, optional } from "../option.ts";
 
 /**
  * Connects to a fullnode, without the service and its database. Throws if the fullnode serves another network's chain.

@@ -1,7 +1,6 @@
 import type { bcs } from "@mysten/sui/bcs";
 import { fromBase64 } from "@mysten/sui/utils";
 import { packageDigest } from "../../localnet/contracts/treasury/treasury-package.ts";
-import { ForeignBytesError } from "./foreign-bytes-error.ts";
 import { type ParameterKind, PURE_KINDS, showAmount } from "./parameter-kinds.ts";
 import { TREASURY_FUNCTIONS, type TreasuryFunction } from "./treasury-functions.ts";
 
@@ -240,4 +239,9 @@ function describeCoin(argument: Argument, scope: Scope): string {
 
 function refuse(message: string): never {
   throw new ForeignBytesError(message);
+}
+
+/** Thrown for bytes that are not a transaction, or for a transaction that does anything unrelated to a Treasury. */
+export class ForeignBytesError extends Error {
+  override readonly name = "ForeignBytesError";
 }

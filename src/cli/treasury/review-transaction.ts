@@ -1,9 +1,14 @@
+import { readFile, stat } from "node:fs/promises";
 import { bcs } from "@mysten/sui/bcs";
+import { fromBase64 } from "@mysten/sui/utils";
 import { equalBytes } from "../../protocol/bytes.ts";
-import { formatPairs } from "../table.ts";
-import { ForeignBytesError } from "./foreign-bytes-error.ts";
+import type { CommandContext } from "../command.ts";
+import { formatPairs } from "../format.ts";
+import { WrongValue } from "../option.ts";
+import { openTreasury, reviewSubject } from "./open-treasury.ts";
+import { openTreasuryChain, type TargetValues, type TreasuryChain } from "./open-treasury-chain.ts";
 import { showAmount } from "./parameter-kinds.ts";
-import { type ReviewSubject, reviewCommands } from "./review-commands.ts";
+import { ForeignBytesError, type ReviewSubject, reviewCommands } from "./review-commands.ts";
 
 /**
  * Decodes a transaction for people: its sender, every call with every value, and its maximum cost. Throws a
@@ -41,7 +46,7 @@ export function reviewTransactionKind(kindBytes: Uint8Array, sender: string, sub
 }
 
 /** A transaction that concerns only the Treasury. */
-export interface ReviewedTransaction {
+interface ReviewedTransaction {
   readonly sender: string;
   readonly gasOwner: string;
   /** The review for people. */
@@ -87,3 +92,36 @@ function describeExpiration(expiration: TransactionV1["expiration"], subject: Re
     }
   }
 }
+
+/** Opens the chain, and the Treasury if one is known. The bytes of a publication precede the Treasury. */
+export async function openForReview(
+  values: TargetValues,
+  context: CommandContext,
+): Promise<{ readonly chain: TreasuryChain; readonly subject: ReviewSubject }> {
+  const chain = await openTreasuryChain(values, context);
+  if (chain.treasuryId === undefined) return { chain, subject: reviewSubject(chain) };
+  const opened = await openTreasury(values, context);
+  return { chain: opened, subject: reviewSubject(opened) };
+}
+
+/** Reads the bytes of a transaction from a file, in base64. */
+export async function readTransactionFile(file: string): Promise<Uint8Array> {
+  if ((await stat(file)).size > MAX_CHARACTERS)
+    throw new ForeignBytesError(`${file} is too long for a transaction`);
+  const text = (await readFile(file, "utf8")).trim();
+  if (!BASE64.test(text))
+    throw new ForeignBytesError(`${file} must contain the bytes of a transaction in base64`);
+  return fromBase64(text);
+}
+
+/** Parses signatures in base64, separated by commas. */
+export function signatureList(text: string): string[] {
+  const all = text.split(",").map((one) => one.trim());
+  if (all.some((one) => !BASE64.test(one)))
+    throw new WrongValue("takes signatures in base64, separated by commas");
+  return all;
+}
+
+const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
+/** A transaction of Sui has at most 128 KiB. */
+const MAX_CHARACTERS = 200_000;

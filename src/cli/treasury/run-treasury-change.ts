@@ -3,7 +3,7 @@ import type { CommandContext } from "../command.ts";
 import { addTreasuryCall } from "./add-treasury-call.ts";
 import type { PlannedChange } from "./change-command.ts";
 import type { ChangeValues } from "./change-options.ts";
-import { chooseSigner } from "./choose-signer.ts";
+import { chooseSigner } from "./key-files.ts";
 import { type OpenTreasury, openTreasury, readOwned, reviewSubject } from "./open-treasury.ts";
 import { type ChangeRun, runChange } from "./run-change.ts";
 import type { TreasuryCaller } from "./treasury-functions.ts";

@@ -1,32 +1,30 @@
-import { drainCommand } from "../commands/treasury/drain.ts";
-import { exitCommand, refuseCommand } from "../commands/treasury/exit.ts";
-import { fundCommand } from "../commands/treasury/fund.ts";
-import { initCommand } from "../commands/treasury/init.ts";
-import { migrateTreasuryCommand } from "../commands/treasury/migrate.ts";
+import { fundCommand, initCommand } from "../commands/treasury/init.ts";
 import { multisigCommand } from "../commands/treasury/multisig.ts";
 import {
   mintOperatorCommand,
   renewOperatorCommand,
   revokeOperatorCommand,
 } from "../commands/treasury/operators.ts";
-import { pauseCommand, unpauseCommand } from "../commands/treasury/pause.ts";
+import { drainCommand, pauseCommand, unpauseCommand } from "../commands/treasury/pause.ts";
 import { publishCommand } from "../commands/treasury/publish.ts";
 import {
   announceReleaseCommand,
+  exitCommand,
+  refuseCommand,
   releaseCommand,
   withdrawReleaseCommand,
 } from "../commands/treasury/releases.ts";
 import { rotateAdminCommand, setRolesCommand } from "../commands/treasury/roles.ts";
 import { setCeilingCommand } from "../commands/treasury/set-ceiling.ts";
-import { signCommand } from "../commands/treasury/sign.ts";
 import { treasuryStatusCommand } from "../commands/treasury/status.ts";
-import { submitCommand } from "../commands/treasury/submit.ts";
+import { signCommand, submitCommand } from "../commands/treasury/submit.ts";
 import {
   announceSuccessorCommand,
+  migrateTreasuryCommand,
   moveCommand,
+  takeInCommand,
   withdrawSuccessorCommand,
 } from "../commands/treasury/successor.ts";
-import { takeInCommand } from "../commands/treasury/take-in.ts";
 
 /** The subcommands of `tss treasury`, which need only a fullnode, in the order of the help. */
 export const TREASURY_SUBCOMMANDS = {

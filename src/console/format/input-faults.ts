@@ -1,5 +1,4 @@
-import { parseMoney } from "./money.ts";
-import { formatCount } from "./text.ts";
+import { formatCount, parseMoney } from "./text.ts";
 
 /*
  * What is wrong with a typed text, as a sentence for its field. Each function returns undefined for a right text, and

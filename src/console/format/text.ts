@@ -1,5 +1,6 @@
 import type { DescEnum } from "@bufbuild/protobuf";
 import { networkTraits } from "../../protocol/network-traits.ts";
+import { formatDollars, formatUnits } from "../../protocol/price-table.ts";
 
 /**
  * Formats a whole number with grouped digits. Returns an empty text for a fraction, such as a tick between two counts.
@@ -31,4 +32,52 @@ export function explorerUrl(
 ): string | undefined {
   const { explorerUrl: base } = networkTraits(network);
   return base && `${base}/${kind}/${encodeURIComponent(id)}`;
+}
+
+/** Formats a duration in its two greatest units: `412 ms`, `1.2 s`, `3 min 5 s`, `2 d 4 h`. */
+export function formatDuration(durationMs: number): string {
+  if (durationMs < 1_000) return `${Math.round(durationMs)} ms`;
+  if (durationMs < 60_000) return `${secondsText(durationMs / 1_000)} s`;
+  const seconds = Math.round(durationMs / 1_000);
+  const at = UNITS.findIndex(([size]) => seconds >= size);
+  const [size, name] = UNITS[at]!;
+  const [smallerSize, smallerName] = UNITS[at + 1]!;
+  const rest = Math.floor((seconds % size) / smallerSize);
+  return `${Math.floor(seconds / size)} ${name}${rest > 0 ? ` ${rest} ${smallerName}` : ""}`;
+}
+
+const UNITS: readonly (readonly [number, string])[] = [
+  [86_400, "d"],
+  [3_600, "h"],
+  [60, "min"],
+  [1, "s"],
+];
+
+/** Formats seconds with one decimal below ten seconds, unless it is zero. */
+function secondsText(seconds: number): string {
+  return seconds < 10 ? seconds.toFixed(1).replace(/\.0$/, "") : seconds.toFixed(0);
+}
+
+/** Formats micro-USD as dollars with two to six decimals: `$1,234.50`, `−$0.0123`. */
+export function formatMoney(amountMicroUsd: bigint): string {
+  return formatDollars(amountMicroUsd, "−");
+}
+
+/** Formats a change of money with its sign. */
+export function formatMoneyChange(amountMicroUsd: bigint): string {
+  return `${amountMicroUsd > 0n ? "+" : ""}${formatMoney(amountMicroUsd)}`;
+}
+
+/** Formats an amount of 10^-9 SUI or IKA: `1,234.5 SUI`. */
+export function formatCoin(amount: bigint, symbol: "SUI" | "IKA"): string {
+  return `${amount < 0n ? "−" : ""}${formatUnits(amount < 0n ? -amount : amount, 9, 0)} ${symbol}`;
+}
+
+/** Parses dollars as people write them, such as `-12.5`, into micro-USD. Undefined for an invalid amount. */
+export function parseMoney(text: string): bigint | undefined {
+  const match = /^([-−]?)\$?(\d{1,12})(?:\.(\d{1,6}))?$/.exec(text.trim().replaceAll(",", ""));
+  if (match === null) return undefined;
+  const [, sign, whole = "", part = ""] = match;
+  const size = BigInt(whole) * 1_000_000n + BigInt(part.padEnd(6, "0"));
+  return sign === "" ? size : -size;
 }

@@ -4,7 +4,7 @@ import { SignStageFigures_Stage as Stage } from "../../../gen/client/tss/v1/oper
 import { SignRequest_Status as Status } from "../../../gen/client/tss/v1/signing_pb.ts";
 import { useOnNetwork, useSession } from "../api/session.ts";
 import { useCall } from "../api/use-call.ts";
-import { formatDuration } from "../format/duration.ts";
+import { formatDuration } from "../format/text.ts";
 import { Stat, Stats } from "../ui/facts.tsx";
 import { Loaded } from "../ui/loaded.tsx";
 import { Panel } from "../ui/panel.tsx";

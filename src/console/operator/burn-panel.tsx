@@ -4,7 +4,7 @@ import { useMemo } from "preact/hooks";
 import type { BalanceBurn, GetTreasuryHistoryResponse } from "../../../gen/client/tss/v1/operations_pb.ts";
 import { useSession } from "../api/session.ts";
 import { useCall } from "../api/use-call.ts";
-import { formatCoin } from "../format/money.ts";
+import { formatCoin } from "../format/text.ts";
 import { Badge } from "../ui/badge.tsx";
 import { Stat, Stats } from "../ui/facts.tsx";
 import { SelectField } from "../ui/field.tsx";

@@ -10,8 +10,7 @@ import {
 } from "../../../gen/client/tss/v1/operations_pb.ts";
 import { useOnNetwork, useSession } from "../api/session.ts";
 import { useCall } from "../api/use-call.ts";
-import { formatMoney, formatMoneyChange } from "../format/money.ts";
-import { enumName, formatCount } from "../format/text.ts";
+import { enumName, formatCount, formatMoney, formatMoneyChange } from "../format/text.ts";
 import { Badge } from "../ui/badge.tsx";
 import { type DataColumn, DataTable } from "../ui/data-table.tsx";
 import { Empty } from "../ui/empty.tsx";

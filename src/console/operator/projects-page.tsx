@@ -5,7 +5,7 @@ import { useOnNetwork, useSession } from "../api/session.ts";
 import { useIdempotencyKey } from "../api/use-call.ts";
 import { usePages } from "../api/use-pages.ts";
 import { nameFault } from "../format/input-faults.ts";
-import { formatMoney } from "../format/money.ts";
+import { formatMoney } from "../format/text.ts";
 import { type DataColumn, DataTable, Pager } from "../ui/data-table.tsx";
 import { ActionDialog } from "../ui/dialog.tsx";
 import { Empty } from "../ui/empty.tsx";

@@ -11,8 +11,7 @@ import {
 } from "../../../gen/client/tss/v1/signing_pb.ts";
 import { useSession } from "../api/session.ts";
 import { useCall } from "../api/use-call.ts";
-import { formatDuration } from "../format/duration.ts";
-import { enumName, formatCount } from "../format/text.ts";
+import { enumName, formatCount, formatDuration } from "../format/text.ts";
 import { type DataColumn, DataTable } from "../ui/data-table.tsx";
 import { Empty } from "../ui/empty.tsx";
 import { Stat, Stats } from "../ui/facts.tsx";

@@ -10,8 +10,7 @@ import {
 import { networkTraits } from "../../protocol/network-traits.ts";
 import { useSession } from "../api/session.ts";
 import { usePages } from "../api/use-pages.ts";
-import { formatCoin } from "../format/money.ts";
-import { enumName } from "../format/text.ts";
+import { enumName, formatCoin } from "../format/text.ts";
 import { type DataColumn, DataTable, Pager } from "../ui/data-table.tsx";
 import { Empty } from "../ui/empty.tsx";
 import { enumOptions, SelectField } from "../ui/field.tsx";

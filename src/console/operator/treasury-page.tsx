@@ -8,8 +8,7 @@ import {
 } from "../../../gen/client/tss/v1/admin_pb.ts";
 import { useSession } from "../api/session.ts";
 import { useCall } from "../api/use-call.ts";
-import { formatCoin } from "../format/money.ts";
-import { enumName } from "../format/text.ts";
+import { enumName, formatCoin } from "../format/text.ts";
 import { Badge } from "../ui/badge.tsx";
 import { type DataColumn, DataTable } from "../ui/data-table.tsx";
 import { Empty } from "../ui/empty.tsx";

@@ -11,9 +11,9 @@ import { ChainId, Id } from "../ui/id.tsx";
 import { Loaded } from "../ui/loaded.tsx";
 import { PageFrame } from "../ui/page-frame.tsx";
 import { Panel } from "../ui/panel.tsx";
-import { DWalletBadge } from "./dwallet-badge.tsx";
 import { addressesOf, addressNames } from "./references-panel.tsx";
 import { SignRequestsPanel } from "./sign-requests-panel.tsx";
+import { DWalletBadge } from "./state-badges.tsx";
 
 export function DWalletPage({ id }: PageProps): JSX.Element {
   const { onboarding } = useSession();

@@ -9,8 +9,8 @@ import { Empty } from "../ui/empty.tsx";
 import { Id } from "../ui/id.tsx";
 import { Loaded } from "../ui/loaded.tsx";
 import { PageFrame } from "../ui/page-frame.tsx";
-import { DWalletBadge } from "./dwallet-badge.tsx";
 import { addressesOf, addressNames } from "./references-panel.tsx";
+import { DWalletBadge } from "./state-badges.tsx";
 
 export function DWalletsPage(): JSX.Element {
   const { onboarding } = useSession();

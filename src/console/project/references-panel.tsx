@@ -8,7 +8,7 @@ import { CURVES } from "../../protocol/algorithms.ts";
 import { useSession } from "../api/session.ts";
 import { usePages } from "../api/use-pages.ts";
 import { lengthFault } from "../format/input-faults.ts";
-import { formatMoney } from "../format/money.ts";
+import { formatMoney } from "../format/text.ts";
 import { type DataColumn, DataTable, Pager } from "../ui/data-table.tsx";
 import { Empty } from "../ui/empty.tsx";
 import { TextField } from "../ui/field.tsx";

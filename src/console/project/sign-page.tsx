@@ -4,8 +4,7 @@ import { HashSchema, SignatureAlgorithmSchema } from "../../../gen/client/tss/v1
 import { useSession } from "../api/session.ts";
 import { useCall } from "../api/use-call.ts";
 import { useSignRequests } from "../api/use-sign-requests.ts";
-import { formatMoney } from "../format/money.ts";
-import { enumName, formatHex } from "../format/text.ts";
+import { enumName, formatHex, formatMoney } from "../format/text.ts";
 import type { PageProps } from "../route.ts";
 import { Facts } from "../ui/facts.tsx";
 import { Icon } from "../ui/icon.tsx";
@@ -14,7 +13,7 @@ import { Loaded } from "../ui/loaded.tsx";
 import { PageFrame } from "../ui/page-frame.tsx";
 import { Panel } from "../ui/panel.tsx";
 import { Time } from "../ui/time.tsx";
-import { SignState } from "./sign-state.tsx";
+import { SignState } from "./state-badges.tsx";
 
 /** One sign request, followed until it is final. */
 export function SignPage({ id }: PageProps): JSX.Element {

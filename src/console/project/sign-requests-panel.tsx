@@ -9,8 +9,7 @@ import { SignatureAlgorithmSchema } from "../../../gen/client/tss/v1/types_pb.ts
 import { useSession } from "../api/session.ts";
 import { usePages } from "../api/use-pages.ts";
 import { useSignRequests } from "../api/use-sign-requests.ts";
-import { formatMoney } from "../format/money.ts";
-import { enumName, shortId } from "../format/text.ts";
+import { enumName, formatMoney, shortId } from "../format/text.ts";
 import { type DataColumn, DataTable, Pager } from "../ui/data-table.tsx";
 import { Empty } from "../ui/empty.tsx";
 import { enumOptions, SelectField } from "../ui/field.tsx";
@@ -19,7 +18,7 @@ import { Loaded } from "../ui/loaded.tsx";
 import { Panel } from "../ui/panel.tsx";
 import { Time } from "../ui/time.tsx";
 import { isOneOf, useUrlFilter } from "../ui/use-url-filter.ts";
-import { SignState } from "./sign-state.tsx";
+import { SignState } from "./state-badges.tsx";
 
 const STATES = [["", "all"], ...enumOptions(SignRequest_StatusSchema)] as const;
 

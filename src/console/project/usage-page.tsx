@@ -7,8 +7,7 @@ import {
 import { useSession } from "../api/session.ts";
 import { useCall } from "../api/use-call.ts";
 import { fillSteps } from "../format/fill-steps.ts";
-import { formatMoney, formatMoneyChange } from "../format/money.ts";
-import { formatCount } from "../format/text.ts";
+import { formatCount, formatMoney, formatMoneyChange } from "../format/text.ts";
 import { Stat, Stats } from "../ui/facts.tsx";
 import { SelectField } from "../ui/field.tsx";
 import { LineChart } from "../ui/line-chart.tsx";

@@ -1,6 +1,6 @@
 import { type Timestamp, timestampDate, timestampMs } from "@bufbuild/protobuf/wkt";
 import type { JSX } from "preact";
-import { formatDuration } from "../format/duration.ts";
+import { formatDuration } from "../format/text.ts";
 
 /** A time in the reader's time zone, to the second. */
 export function Time({ of, otherwise = "—" }: TimeProps): JSX.Element {

@@ -4,13 +4,19 @@ import type { NetworkAccess } from "../../chain/network.ts";
 import { isNativeGrpcUrl } from "../../protocol/native-grpc.ts";
 import { canBeChainOf } from "../../protocol/network-traits.ts";
 import { text } from "../../store/columns.ts";
-import type { Queryable } from "../../store/database.ts";
+import { type Queryable, readRows } from "../../store/database.ts";
 import { isSchemaMissing } from "../../store/sql-errors.ts";
-import { readRows } from "../../store/statements.ts";
 import { Secret } from "../../telemetry/secret.ts";
 import { fetchInTime } from "../fetch-in-time.ts";
-import { type Finding, type HealthCheck, NotChecked, needed } from "./health-check.ts";
-import { type HealthChain, type NetworkSubject, reachable } from "./health-subject.ts";
+import {
+  type Finding,
+  type HealthChain,
+  type HealthCheck,
+  type NetworkSubject,
+  NotChecked,
+  needed,
+  reachable,
+} from "./health-check.ts";
 
 /** Returns the checks of the fullnode and of its chain. */
 export function chainChecks(subject: NetworkSubject): HealthCheck[] {

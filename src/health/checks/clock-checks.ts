@@ -1,12 +1,17 @@
 import sql from "sql-template-tag";
-import { readCheckpointMs } from "../../observe/read-chain-figures.ts";
+import { readCheckpointMs } from "../../observe/chain-figures.ts";
 import { networkTraits } from "../../protocol/network-traits.ts";
 import { number } from "../../store/columns.ts";
-import type { Queryable } from "../../store/database.ts";
-import { readRows } from "../../store/statements.ts";
+import { type Queryable, readRows } from "../../store/database.ts";
 import { answering } from "./chain-checks.ts";
-import { type HealthCheck, NotChecked, needed } from "./health-check.ts";
-import { type HealthSubject, type NetworkSubject, reachable } from "./health-subject.ts";
+import {
+  type HealthCheck,
+  type HealthSubject,
+  type NetworkSubject,
+  NotChecked,
+  needed,
+  reachable,
+} from "./health-check.ts";
 
 /** Returns the check of this machine's clock against the clock of the database. */
 export function databaseClockChecks(subject: Pick<HealthSubject, "database">): HealthCheck[] {

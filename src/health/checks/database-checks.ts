@@ -1,13 +1,18 @@
 import sql from "sql-template-tag";
 import type { Config } from "../../config/config.ts";
 import { boolean, number, text } from "../../store/columns.ts";
-import type { Queryable } from "../../store/database.ts";
+import { type Queryable, readRows } from "../../store/database.ts";
 import { readMigrations } from "../../store/migrate.ts";
 import { postgresPlace } from "../../store/open-postgres.ts";
 import { isSchemaMissing } from "../../store/sql-errors.ts";
-import { readRows } from "../../store/statements.ts";
-import type { Finding, HealthCheck } from "./health-check.ts";
-import { type HealthDatabase, type HealthSubject, reachable } from "./health-subject.ts";
+import {
+  type Finding,
+  type HealthCheck,
+  type HealthDatabase,
+  type HealthNetwork,
+  type HealthSubject,
+  reachable,
+} from "./health-check.ts";
 
 /** Returns the checks of the database and its migrations. */
 export function databaseChecks(subject: HealthSubject): HealthCheck[] {
@@ -124,3 +129,47 @@ async function readApplied(db: Queryable): Promise<AppliedMigration[] | undefine
 
 const namesOf = (migrations: readonly { readonly name: string }[]): string =>
   migrations.map(({ name }) => name).join(", ");
+
+/** Returns the check of Redis, through which replicas share wake-ups and rate limits. */
+export function redisCheck({ config, askRedis }: Pick<HealthSubject, "config" | "askRedis">): HealthCheck {
+  const isConfigured = config.redisUrl !== undefined;
+  return {
+    name: "redis",
+    advice:
+      "check that Redis runs and that REDIS_URL names it; until then each replica has its own limits and wake-ups",
+    readiness: isConfigured
+      ? {
+          isVital: false,
+          reason:
+            "Redis at REDIS_URL does not answer: until it does, this replica counts limits on its own and wake-ups are late",
+        }
+      : undefined,
+    look: async () =>
+      isConfigured
+        ? await askRedis()
+        : { status: "info", found: "none; each replica has its own limits and wake-ups" },
+  };
+}
+
+/**
+ * Returns the check whether a running replica has opened a network. The doctor, which opens networks itself, has no
+ * such check.
+ */
+export function openCheck({ isOpen }: HealthNetwork): HealthCheck[] {
+  if (isOpen === undefined) return [];
+  return [
+    {
+      name: "open",
+      advice: "check the replica's log",
+      readiness: {
+        isVital: false,
+        reason:
+          "this replica has not opened the network yet and refuses its calls: check its log, which has the cause of each attempt",
+      },
+      async look() {
+        if (!isOpen()) throw new Error("not open");
+        return { status: "ok", found: "open" };
+      },
+    },
+  ];
+}

@@ -1,12 +1,15 @@
 import { createNetworkReader } from "../../chain/reader.ts";
-import { FEW_EPOCHS, MUCH_USED_SHARE, operatorUse } from "../../chain/treasury/operator-use.ts";
 import { readUpgradeCap } from "../../chain/treasury/read-upgrade-cap.ts";
 import { createTreasuryReader } from "../../chain/treasury/treasury-reader.ts";
-import type { TreasuryState } from "../../chain/treasury/treasury-state.ts";
+import {
+  FEW_EPOCHS,
+  MUCH_USED_SHARE,
+  operatorUse,
+  type TreasuryState,
+} from "../../chain/treasury/treasury-state.ts";
 import { networkTraits } from "../../protocol/network-traits.ts";
 import { answering } from "./chain-checks.ts";
-import { type Finding, type HealthCheck, needed } from "./health-check.ts";
-import type { HealthChain } from "./health-subject.ts";
+import { type Finding, type HealthChain, type HealthCheck, needed } from "./health-check.ts";
 
 /** Returns the checks of the operators' expiry and limits, of the Treasury's governance, and of announcements. */
 export function governanceChecks(chain: HealthChain): HealthCheck[] {

@@ -1,14 +1,11 @@
 import { chainChecks } from "./chain-checks.ts";
 import { chainClockChecks, databaseClockChecks } from "./clock-checks.ts";
-import { databaseChecks } from "./database-checks.ts";
+import { databaseChecks, openCheck, redisCheck } from "./database-checks.ts";
 import { governanceChecks } from "./governance-checks.ts";
-import type { HealthCheck } from "./health-check.ts";
-import type { HealthNetwork, HealthSubject } from "./health-subject.ts";
-import { openCheck } from "./open-check.ts";
+import type { HealthCheck, HealthNetwork, HealthSubject } from "./health-check.ts";
 import { outboxChecks } from "./outbox-checks.ts";
 import { priceChecks } from "./price-checks.ts";
 import { processChecks } from "./process-checks.ts";
-import { redisCheck } from "./redis-check.ts";
 import { treasuryChecks } from "./treasury-checks.ts";
 
 /**

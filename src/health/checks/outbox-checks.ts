@@ -1,4 +1,3 @@
-import { compareObjects } from "../../chain/compare-objects.ts";
 import type { ChainNetwork } from "../../chain/network.ts";
 import { createNetworkReader } from "../../chain/reader.ts";
 import {
@@ -8,10 +7,17 @@ import {
   readLaneObjects,
 } from "../../chain/submit/lane-table.ts";
 import { hasStaleOperation } from "../../chain/submit/outbox.ts";
+import { compareObjects } from "../../chain/submit/prepare-lanes.ts";
 import type { Queryable } from "../../store/database.ts";
 import { isSchemaMissing } from "../../store/sql-errors.ts";
-import { type Finding, type HealthCheck, NotChecked } from "./health-check.ts";
-import { type HealthSubject, type NetworkSubject, reachable } from "./health-subject.ts";
+import {
+  type Finding,
+  type HealthCheck,
+  type HealthSubject,
+  type NetworkSubject,
+  NotChecked,
+  reachable,
+} from "./health-check.ts";
 
 /** Returns the checks that workers take queued operations, and that no other process sends from the hot wallet. */
 export function outboxChecks(

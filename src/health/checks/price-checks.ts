@@ -1,11 +1,16 @@
-import { listStoredPrices, type StoredPrice } from "../../billing/prices/take-reading.ts";
-import { formatUsdPrice } from "../../billing/prices/usd-price.ts";
-import { readDepositSeed } from "../../config/deposit-seed.ts";
+import { formatUsdPrice } from "../../billing/prices/price-source.ts";
+import { listStoredPrices, type StoredPrice } from "../../billing/prices/stored-prices.ts";
+import { readDepositSeed } from "../../config/deposits.ts";
 import type { NetworkConfig } from "../../config/networks.ts";
-import { formatPriceUsd } from "../../protocol/money.ts";
+import { formatPriceUsd } from "../../protocol/price-table.ts";
 import { isSchemaMissing } from "../../store/sql-errors.ts";
-import { type Finding, type HealthCheck, NotChecked } from "./health-check.ts";
-import { type NetworkSubject, reachable } from "./health-subject.ts";
+import {
+  type Finding,
+  type HealthCheck,
+  type NetworkSubject,
+  NotChecked,
+  reachable,
+} from "./health-check.ts";
 
 /** Returns the check of the prices at which deposits are credited. A network without deposits has none. */
 export function priceChecks(subject: NetworkSubject): HealthCheck[] {

@@ -1,15 +1,20 @@
 import { bcs } from "@mysten/sui/bcs";
 import { SUI_TYPE_ARG } from "@mysten/sui/utils";
 import { createNetworkReader } from "../../chain/reader.ts";
-import { LOW_GAS_MIST } from "../../chain/submit/plan-gas.ts";
-import { readLaneGas } from "../../chain/submit/read-lane-gas.ts";
+import { LOW_GAS_MIST, readLaneGas } from "../../chain/submit/lane-gas.ts";
 import { createTreasuryReader } from "../../chain/treasury/treasury-reader.ts";
 import type { TreasuryState } from "../../chain/treasury/treasury-state.ts";
-import { affordableSigns } from "../../observe/affordable-signs.ts";
+import { affordableSigns } from "../../observe/chain-figures.ts";
 import { isSchemaMissing } from "../../store/sql-errors.ts";
 import { answering, findFunction, missingObjects } from "./chain-checks.ts";
-import { type Finding, type HealthCheck, needed } from "./health-check.ts";
-import { type HealthChain, type NetworkSubject, reachable } from "./health-subject.ts";
+import {
+  type Finding,
+  type HealthChain,
+  type HealthCheck,
+  type NetworkSubject,
+  needed,
+  reachable,
+} from "./health-check.ts";
 
 /** Returns the checks of the Treasury, the caps that spend from it, and the coins that pay for gas. */
 export function treasuryChecks(subject: NetworkSubject): HealthCheck[] {

@@ -1,6 +1,7 @@
 import { utf8ToBytes } from "@noble/hashes/utils.js";
-import { addressOfBytes, blake2b256 } from "../fullnode/bytes.ts";
 import { fieldId, u64Name } from "../fullnode/dynamic-fields.ts";
+import type { FieldInfo, Owner } from "../fullnode/object.ts";
+import { addressOfBytes, blake2b256 } from "../fullnode/sui-types.ts";
 
 /** The version of the coordinator's inner state, which is also the name of its dynamic field. */
 export const COORDINATOR_VERSION = 2n;
@@ -50,3 +51,34 @@ export function networkAddresses(seed: Uint8Array, operatorCount: number): Netwo
     ikaCoinType: `${ikaPackageId}::ika::IKA`,
   };
 }
+
+/** An object of the genesis; all have version 1. */
+export interface GenesisObject {
+  readonly id: string;
+  readonly type: string;
+  readonly contents: Uint8Array;
+  readonly owner: Owner;
+  readonly field?: FieldInfo;
+}
+
+export interface GenesisOptions {
+  readonly seed: Uint8Array;
+  readonly addresses: NetworkAddresses;
+  readonly networkKeyOutputs: NetworkKeyOutputs;
+  /** Owns the Treasury's caps and receives the initial coins. */
+  readonly hotWalletAddress: string;
+  /** Further addresses that receive the same coins. */
+  readonly accounts: readonly string[];
+  readonly timestampMs: bigint;
+}
+
+export interface NetworkKeyOutputs {
+  readonly dkg: Uint8Array;
+  /** The output of the reconfiguration for the current epoch; undefined for a key that has had none. */
+  readonly reconfiguration?: Uint8Array | undefined;
+}
+
+/** The version of every object, and the initial shared version of every shared one. */
+export const GENESIS_VERSION = 1n;
+/** The owner of an object that was shared at genesis. */
+export const GENESIS_SHARED: Owner = { kind: "shared", initialVersion: GENESIS_VERSION };

@@ -1,5 +1,5 @@
 import { CoordinatorInnerModule, CoordinatorModule } from "@ika.xyz/sdk";
-import { TreasuryObject } from "../../protocol/treasury-objects.ts";
+import { TreasuryObject } from "../../protocol/treasury-custody.ts";
 import { Coin } from "../fullnode/object.ts";
 import type { ContentsCodec } from "../fullnode/object-proto.ts";
 import { coinTypeOf } from "../fullnode/sui-types.ts";

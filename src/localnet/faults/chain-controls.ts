@@ -1,5 +1,5 @@
-import { TreasuryObject } from "../../protocol/treasury-objects.ts";
-import type { NetworkAddresses } from "../contracts/addresses.ts";
+import { TreasuryObject } from "../../protocol/treasury-custody.ts";
+import type { NetworkAddresses, NetworkKeyOutputs } from "../contracts/addresses.ts";
 import { coordinatorEpoch, updateInner } from "../contracts/coordinator/coordinator-state.ts";
 import {
   addNetworkKey,
@@ -8,7 +8,6 @@ import {
   networkKeyId,
   newKeyOutputs,
 } from "../contracts/coordinator/network-keys.ts";
-import type { NetworkKeyOutputs } from "../contracts/genesis-object.ts";
 import type { ExecutionState } from "../fullnode/execution-state.ts";
 import type { Ledger } from "../fullnode/ledger.ts";
 import { systemCommit } from "../fullnode/system-transaction.ts";

@@ -1,10 +1,9 @@
 import { bcs } from "@mysten/sui/bcs";
 import { normalizeSuiAddress } from "@mysten/sui/utils";
-import { addressBytes } from "./bytes.ts";
 import { fieldParts } from "./dynamic-fields.ts";
 import type { ChainObject } from "./object.ts";
 import type { ObjectStore } from "./object-store.ts";
-import { balanceType, SUI_FRAMEWORK } from "./sui-types.ts";
+import { addressBytes, balanceType, SUI_FRAMEWORK } from "./sui-types.ts";
 
 /**
  * Returns all balances of an address outside of coins, by coin type, in the smallest unit. Each is in an accumulator: a

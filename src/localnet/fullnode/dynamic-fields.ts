@@ -1,10 +1,17 @@
 import { concatBytes } from "@noble/hashes/utils.js";
 import { encodeUleb128 } from "../../protocol/bytes.ts";
-import { addressBytes, addressOfBytes, blake2b256, typeTagBytes, u64Bytes } from "./bytes.ts";
 import type { ExecutionState, WorkingObject } from "./execution-state.ts";
 import { moveAbort } from "./failures.ts";
 import type { FieldInfo } from "./object.ts";
-import { ID_TYPE, SUI_FRAMEWORK } from "./sui-types.ts";
+import {
+  addressBytes,
+  addressOfBytes,
+  blake2b256,
+  ID_TYPE,
+  SUI_FRAMEWORK,
+  typeTagBytes,
+  u64Bytes,
+} from "./sui-types.ts";
 
 const DYNAMIC_FIELD = `${SUI_FRAMEWORK}::dynamic_field`;
 /** Sui hashes the ids of dynamic fields under this prefix. */

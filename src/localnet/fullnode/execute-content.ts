@@ -1,7 +1,6 @@
 import { bcs } from "@mysten/sui/bcs";
 import type { GrpcTypes } from "@mysten/sui/grpc";
 import { concatBytes } from "@noble/hashes/utils.js";
-import { addressBytes } from "./bytes.ts";
 import { buildEffects } from "./effects.ts";
 import {
   createExecutionState,
@@ -19,7 +18,7 @@ import type { FunctionTable, MoveValue } from "./move-function.ts";
 import { type ChainObject, coinBalance } from "./object.ts";
 import { balanceChanges, refuseLargeObjects, sealChanges } from "./seal-changes.ts";
 import { CommandFailure, type Program, type Slot } from "./slots.ts";
-import { SUI_TYPE, withdrawalType } from "./sui-types.ts";
+import { addressBytes, SUI_TYPE, withdrawalType } from "./sui-types.ts";
 import type { TransactionContent } from "./transaction-data.ts";
 
 /**

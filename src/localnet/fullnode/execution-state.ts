@@ -1,9 +1,8 @@
 import { fromBase58 } from "@mysten/sui/utils";
-import { addressOfBytes, blake2b256, u64Bytes } from "./bytes.ts";
 import { ExecutionError, FailureKind } from "./failures.ts";
 import { LIMITS } from "./limits.ts";
 import { type ChainObject, Coin, type FieldInfo, type Owner } from "./object.ts";
-import { SUI_FRAMEWORK } from "./sui-types.ts";
+import { addressOfBytes, blake2b256, SUI_FRAMEWORK, u64Bytes } from "./sui-types.ts";
 
 /** Creates a state over `lookup` for the transaction with this base58 digest. */
 export function createExecutionState(

@@ -2,8 +2,7 @@ import { bcs } from "@mysten/sui/bcs";
 import { fromBase58, toBase58 } from "@mysten/sui/utils";
 import { concatBytes, utf8ToBytes } from "@noble/hashes/utils.js";
 import { encodeUleb128 } from "../../protocol/bytes.ts";
-import { addressBytes, blake2b256, typeTagBytes, u64Bytes } from "./bytes.ts";
-import { coinTypeOf, SUI_COIN_TYPE } from "./sui-types.ts";
+import { addressBytes, blake2b256, coinTypeOf, SUI_COIN_TYPE, typeTagBytes, u64Bytes } from "./sui-types.ts";
 
 /** The owner of an object: an address, a parent object, or everyone. */
 export type Owner =

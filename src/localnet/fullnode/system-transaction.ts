@@ -1,13 +1,13 @@
 import { toBase58 } from "@mysten/sui/utils";
 import { utf8ToBytes } from "@noble/hashes/utils.js";
 import { Accumulator, accumulatorParts, addressBalance, ROOT_ID } from "./address-balance.ts";
-import { blake2b256 } from "./bytes.ts";
 import type { Commit } from "./commit.ts";
 import { buildEffects } from "./effects.ts";
 import { encodeExecuted, executedTransaction } from "./executed-transaction.ts";
 import { createExecutionState, type ExecutionState, type FundsChange } from "./execution-state.ts";
 import type { Ledger, LedgerTime } from "./ledger.ts";
 import { balanceChanges, sealChanges } from "./seal-changes.ts";
+import { blake2b256 } from "./sui-types.ts";
 
 /**
  * Creates a commit of the network itself, without signature and gas. `name` must be unique forever, because the digest

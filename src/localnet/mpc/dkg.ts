@@ -1,12 +1,18 @@
 import { concatBytes } from "@noble/hashes/utils.js";
-import { bigIntToLittleEndian, encodeVector, equalBytes } from "../../protocol/bytes.ts";
+import {
+  bigIntFromLittleEndian,
+  bigIntToLittleEndian,
+  byteReader,
+  encodeVector,
+  equalBytes,
+} from "../../protocol/bytes.ts";
 import { scalarToForm } from "../../protocol/class-groups/class-group.ts";
 import { composeForms } from "../../protocol/class-groups/forms.ts";
 import { floorMod } from "../../protocol/class-groups/integers.ts";
 import { decodeEncryptionKey } from "../../protocol/class-groups/keypair.ts";
-import { combineCiphertexts, encodeCiphertext } from "../../protocol/proofs/ciphertext.ts";
 import {
   type CurveArithmetic,
+  type CurvePoint,
   encodePoint,
   pointBytes,
   readPoint,
@@ -22,9 +28,15 @@ import {
 } from "../../protocol/proofs/dkg-transcripts.ts";
 import { decodeEncryptedShare, verifyEncryptedShare } from "../../protocol/proofs/encrypted-share.ts";
 import { FISCHLIN_REPETITIONS, verifyFischlinHashes } from "../../protocol/proofs/fischlin.ts";
-import { openVersion0, readUint128 } from "../../protocol/proofs/message-parts.ts";
+import {
+  combineCiphertexts,
+  encodeCiphertext,
+  openVersion0,
+  readCiphertext,
+  readUint128,
+} from "../../protocol/proofs/message-parts.ts";
+import { encodeUserPublicOutput } from "../../protocol/proofs/network-key-parts.ts";
 import { rejectUnless } from "../../protocol/proofs/rejected-input.ts";
-import { encodeUserPublicOutput } from "../../protocol/proofs/user-public-output.ts";
 import type { NetworkDkgInput } from "./engine.ts";
 import type { CurveNetworkKey } from "./network-key.ts";
 
@@ -88,7 +100,7 @@ function verifyShareProof(curve: CurveArithmetic, sessionId: Uint8Array, message
 }
 
 /** Decodes a versioned user DKG message. Throws RejectedInput if it is malformed. */
-export function decodeUserDkgMessage(curve: CurveArithmetic, bytes: Uint8Array): UserDkgMessage {
+function decodeUserDkgMessage(curve: CurveArithmetic, bytes: Uint8Array): UserDkgMessage {
   const reader = openVersion0(bytes, "user DKG message");
   const times = <T>(read: () => T): T[] => Array.from({ length: FISCHLIN_REPETITIONS }, read);
   const message = {
@@ -99,4 +111,44 @@ export function decodeUserDkgMessage(curve: CurveArithmetic, bytes: Uint8Array):
   };
   reader.end();
   return message;
+}
+
+/**
+ * Decodes version 2 of a dWallet public output and checks that this network made it. Throws RejectedInput otherwise.
+ */
+export function openDWalletOutput(key: CurveNetworkKey, bytes: Uint8Array): DWalletShares {
+  const { curve } = key;
+  const outer = byteReader(bytes, "dWallet public output");
+  rejectUnless(outer.uint8() === 1, "dWallet public output is not version 2");
+  const publicKeyBytes = outer.vector();
+  const reader = byteReader(outer.vector(), "dWallet public output");
+  outer.end();
+  rejectUnless(reader.uint8() === 1, "dWallet public output: unknown kind");
+  const networkPoint = readPoint(curve, reader, "network's public share");
+  const publicKey = readPoint(curve, reader, "public key");
+  readCiphertext(curve, reader);
+  const userPublicShare = readPoint(curve, reader, "user's public share");
+  const randomizer = () => bigIntFromLittleEndian(reader.vector(32));
+  const randomizers = [randomizer(), randomizer(), randomizer()] as const;
+  rejectUnless(equalBytes(reader.vector(32), key.commitment), "dWallet is bound to another network key");
+  reader.end();
+
+  const [first, second, constant] = randomizers;
+  const networkShare = floorMod(first * key.keyShares[0] + second * key.keyShares[1] + constant, curve.order);
+  const consistent =
+    scaleBase(curve, networkShare).equals(networkPoint) &&
+    userPublicShare.add(networkPoint).equals(publicKey) &&
+    equalBytes(publicKeyBytes, pointBytes(publicKey));
+  rejectUnless(consistent, "dWallet public output was not made by this network");
+  return { publicKey, userPublicShare, randomizers, networkShare };
+}
+
+/** A dWallet's secrets and public parts for signing. */
+export interface DWalletShares {
+  readonly publicKey: CurvePoint;
+  readonly userPublicShare: CurvePoint;
+  /** The randomisers that combine the network key's parts into this dWallet's network share. */
+  readonly randomizers: readonly [bigint, bigint, bigint];
+  /** The network's share of the key. Secret. */
+  readonly networkShare: bigint;
 }

@@ -4,8 +4,7 @@ import {
 } from "../../protocol/parameters/network-key-output.ts";
 import { pointBytes } from "../../protocol/proofs/curve.ts";
 import { RejectedInput, rejectionReason } from "../../protocol/proofs/rejected-input.ts";
-import { runDkg } from "./dkg.ts";
-import { openDWalletOutput } from "./dwallet-output.ts";
+import { openDWalletOutput, runDkg } from "./dkg.ts";
 import type { MpcOutcome, NetworkDkgInput, NetworkPresignInput, NetworkSignInput } from "./engine.ts";
 import { tableSource } from "./fixed-base.ts";
 import { type CurveNetworkKey, networkKey } from "./network-key.ts";

@@ -1,8 +1,8 @@
 import { bytesToHex, concatBytes } from "@noble/hashes/utils.js";
 import { encodeVector, equalBytes } from "../../protocol/bytes.ts";
 import { floorMod } from "../../protocol/class-groups/integers.ts";
-import { encodeCiphertext } from "../../protocol/proofs/ciphertext.ts";
 import { encodePoint, scaleBase } from "../../protocol/proofs/curve.ts";
+import { encodeCiphertext } from "../../protocol/proofs/message-parts.ts";
 import { type PresignFamily, type PublicPresign, readPresign } from "../../protocol/proofs/presign.ts";
 import { rejectUnless } from "../../protocol/proofs/rejected-input.ts";
 import type { CurveNetworkKey } from "./network-key.ts";

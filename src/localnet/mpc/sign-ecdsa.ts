@@ -5,7 +5,6 @@ import { bigIntFromBigEndian, bigIntToBigEndian } from "../../protocol/bytes.ts"
 import { multiPower, type PowerTerm } from "../../protocol/class-groups/exponentiation.ts";
 import { composeForms, type Form } from "../../protocol/class-groups/forms.ts";
 import { floorMod, invertMod } from "../../protocol/class-groups/integers.ts";
-import { combineCiphertexts } from "../../protocol/proofs/ciphertext.ts";
 import {
   type CurveArithmetic,
   type CurvePoint,
@@ -20,9 +19,10 @@ import {
 } from "../../protocol/proofs/ecdsa-equations.ts";
 import { decodeEcdsaSignMessage, type EcdsaSignMessage } from "../../protocol/proofs/ecdsa-message.ts";
 import { checkEach } from "../../protocol/proofs/equations.ts";
+import { combineCiphertexts } from "../../protocol/proofs/message-parts.ts";
 import { rejectUnless } from "../../protocol/proofs/rejected-input.ts";
-import type { SignContext } from "../../protocol/proofs/sign-context.ts";
-import type { DWalletShares } from "./dwallet-output.ts";
+import type { SignContext } from "../../protocol/proofs/transcript.ts";
+import type { DWalletShares } from "./dkg.ts";
 import { fixedBaseFactors } from "./fixed-base.ts";
 import type { CurveNetworkKey } from "./network-key.ts";
 import type { Presign } from "./presign.ts";

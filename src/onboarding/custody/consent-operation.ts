@@ -7,10 +7,8 @@ import type {
 } from "../../chain/operation.ts";
 import type { NetworkReader } from "../../chain/reader.ts";
 import { MixedUpAnswerError } from "../../protocol/read-errors.ts";
-import { isNotHeld } from "../../protocol/treasury-custody.ts";
-import { dwalletExits, refusedReleases } from "../../protocol/treasury-exits.ts";
-import type { Queryable } from "../../store/database.ts";
-import { execute } from "../../store/statements.ts";
+import { dwalletExits, isNotHeld, refusedReleases } from "../../protocol/treasury-custody.ts";
+import { execute, type Queryable } from "../../store/database.ts";
 import { type ConsentRow, consentOfRow, readConsents } from "./consent-row.ts";
 import { markDWalletLeft, readCustody } from "./custody-state.ts";
 

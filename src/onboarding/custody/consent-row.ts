@@ -1,8 +1,7 @@
 import sql, { type Sql } from "sql-template-tag";
-import type { TreasuryConsent } from "../../protocol/treasury-consent.ts";
+import type { TreasuryConsent } from "../../protocol/treasury-custody.ts";
 import { bigint, bytea, type Columns, nullable, oneOf, text } from "../../store/columns.ts";
-import type { Queryable } from "../../store/database.ts";
-import { readRows } from "../../store/statements.ts";
+import { type Queryable, readRows } from "../../store/database.ts";
 
 /** A consent, read from its row and its dWallet's row. */
 export interface ConsentRow {

@@ -1,22 +1,22 @@
 import { fromBase58 } from "@mysten/sui/utils";
 import sql, { type Sql } from "sql-template-tag";
 import { auditInsert } from "../../audit/audit-event.ts";
-import { operationInsert } from "../../chain/operation.ts";
-import { type WaitTime, waitForOperation } from "../../chain/wait-for-operation.ts";
+import { operationInsert, type WaitTime, waitForOperation } from "../../chain/operation.ts";
 import { topics } from "../../coordination/topics.ts";
 import { invalidField, ServiceError } from "../../errors/service-error.ts";
 import { suiAddress } from "../../protocol/addresses.ts";
 import { equalBytes } from "../../protocol/bytes.ts";
-import { type TreasuryConsent, treasuryConsentBytes } from "../../protocol/treasury-consent.ts";
-import type { HeldDWallet } from "../../protocol/treasury-custody.ts";
+import {
+  type HeldDWallet,
+  type TreasuryConsent,
+  treasuryConsentBytes,
+} from "../../protocol/treasury-custody.ts";
 import { text } from "../../store/columns.ts";
-import type { Queryable } from "../../store/database.ts";
-import { newId } from "../../store/ids.ts";
+import { newId, type Queryable, readRows } from "../../store/database.ts";
 import { isUniqueViolation } from "../../store/sql-errors.ts";
-import { readRows } from "../../store/statements.ts";
 import { type DWalletRow, findDWallet } from "../dwallet-row.ts";
+import { verifyUserSignature } from "../encryption-keys.ts";
 import type { OnboardingCaller, OnboardingDeps } from "../onboarding-deps.ts";
-import { verifyUserSignature } from "../verify-user-signature.ts";
 import { CONSENT_PRIORITY } from "./consent-operation.ts";
 import { type ConsentRow, newestConsent, readConsents } from "./consent-row.ts";
 import { queueExit } from "./custody-loop.ts";

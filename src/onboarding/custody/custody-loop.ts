@@ -4,10 +4,8 @@ import type { NetworkReader } from "../../chain/reader.ts";
 import { type BackgroundLoop, createBackgroundLoop } from "../../lifecycle/background-loop.ts";
 import type { Clock } from "../../lifecycle/clock.ts";
 import { oneOf, text } from "../../store/columns.ts";
-import type { Queryable } from "../../store/database.ts";
-import { newId } from "../../store/ids.ts";
-import { readRows } from "../../store/statements.ts";
-import type { Log } from "../../telemetry/log.ts";
+import { newId, type Queryable, readRows } from "../../store/database.ts";
+import type { Log } from "../../telemetry/logger.ts";
 import { CONSENT_PRIORITY } from "./consent-operation.ts";
 import { type Held, markDWalletHeld, markDWalletLeft, noteLeftVersion, readHeld } from "./custody-state.ts";
 

@@ -9,8 +9,7 @@ import {
   parseHeldDWallet,
   parseNextNonce,
 } from "../../protocol/treasury-custody.ts";
-import type { Queryable } from "../../store/database.ts";
-import { execute } from "../../store/statements.ts";
+import { execute, type Queryable } from "../../store/database.ts";
 
 /**
  * Reads the Treasury's record of a dWallet from the chain. Throws CHAIN_UNAVAILABLE, also if the fullnode does not know

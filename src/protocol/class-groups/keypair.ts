@@ -1,7 +1,12 @@
 import { chacha20 } from "@noble/ciphers/chacha.js";
 import { concatBytes } from "@noble/hashes/utils.js";
-import { byteReader } from "../byte-reader.ts";
-import { bigIntFromLittleEndian, bigIntToLittleEndian, encodeVector, MalformedBytesError } from "../bytes.ts";
+import {
+  bigIntFromLittleEndian,
+  bigIntToLittleEndian,
+  byteReader,
+  encodeVector,
+  MalformedBytesError,
+} from "../bytes.ts";
 import { type ClassGroup, classGroupOfCurve, decodeForm, encodeForm, FORM_BYTES } from "./class-group.ts";
 import { powerForm } from "./exponentiation.ts";
 import type { Form } from "./forms.ts";

@@ -1,12 +1,18 @@
 import { concatBytes } from "@noble/hashes/utils.js";
-import { type ByteReader, byteReader } from "../byte-reader.ts";
-import { encodeUleb128, encodeVector, MalformedBytesError } from "../bytes.ts";
+import {
+  type ByteReader,
+  byteReader,
+  encodeUleb128,
+  encodeVector,
+  equalBytes,
+  MalformedBytesError,
+} from "../bytes.ts";
 import { classGroupOfCurve, decodeForm, encodeForm, FORM_BYTES } from "../class-groups/class-group.ts";
 import type { Form } from "../class-groups/forms.ts";
 import { curveConstants } from "./curve-constants.ts";
 
 /** The part of a network key's output that clients use: key shares and an encryption key per curve. */
-export interface NetworkKeyOutput {
+interface NetworkKeyOutput {
   readonly shares: readonly [NetworkKeyShares, NetworkKeyShares, NetworkKeyShares, NetworkKeyShares];
   /** The network's encryption keys by chain number of the curve; ED25519 and RISTRETTO have the same key. */
   readonly encryptionKeys: readonly [Form, Form, Form, Form];
@@ -71,7 +77,7 @@ export function decodeNetworkKeyOutput(bytes: Uint8Array): NetworkKeyOutput {
 }
 
 /** The parts of an output that {@link decodeNetworkKeyOutput} skips. */
-export interface SkippedParts {
+interface SkippedParts {
   /** 2, 3 or 4. */
   readonly version: number;
   /** The verification keys of the network's parties, the same in all three maps. Ids have 16 bits. */
@@ -144,4 +150,34 @@ function skipPartyMap(reader: ByteReader): void {
     reader.take(2);
     reader.vector(FORM_BYTES);
   }
+}
+
+/**
+ * Returns the common content of all readable outputs of one network key in the shortest form: version 2 without maps.
+ * Every output of the key has the same content, whichever committee made it.
+ *
+ * `outputs` are those of the key, the newest first. Throws UnsupportedOutputError for the newest if none is readable,
+ * DifferingOutputsError, and the errors of `decodeNetworkKeyOutput` for a malformed output.
+ */
+export function chooseKeyOutput(outputs: readonly Uint8Array[]): Uint8Array {
+  let chosen: Uint8Array | undefined;
+  let unsupported: UnsupportedOutputError | undefined;
+  for (const output of outputs) {
+    try {
+      const found = encodeNetworkKeyOutput(decodeNetworkKeyOutput(output));
+      if (chosen !== undefined && !equalBytes(chosen, found))
+        throw new DifferingOutputsError("the network key's outputs hold different shares or keys");
+      chosen ??= found;
+    } catch (error) {
+      if (!(error instanceof UnsupportedOutputError)) throw error;
+      unsupported ??= error;
+    }
+  }
+  if (chosen !== undefined) return chosen;
+  throw unsupported ?? new Error("a network key without an output");
+}
+
+/** Thrown if two outputs of one network key contain different shares or keys: one of them belongs to another key. */
+export class DifferingOutputsError extends Error {
+  override readonly name = "DifferingOutputsError";
 }

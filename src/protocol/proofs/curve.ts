@@ -2,8 +2,8 @@ import { ed25519, ristretto255 } from "@noble/curves/ed25519.js";
 import { p256 } from "@noble/curves/nist.js";
 import { secp256k1 } from "@noble/curves/secp256k1.js";
 import { bytesToHex } from "@noble/hashes/utils.js";
-import type { ByteReader } from "../byte-reader.ts";
 import {
+  type ByteReader,
   bigIntFromBigEndian,
   bigIntFromLittleEndian,
   bigIntToBigEndian,

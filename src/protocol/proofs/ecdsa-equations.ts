@@ -1,8 +1,8 @@
 import { bigIntFromBigEndian } from "../bytes.ts";
 import type { Form } from "../class-groups/forms.ts";
 import type { Ciphertext } from "../parameters/network-key-output.ts";
-import type { CiphertextTerm } from "./ciphertext.ts";
 import { type CurveArithmetic, type CurvePoint, pointBytes, scale, scaleBase } from "./curve.ts";
+import { nonceRandomizers } from "./dkg-transcripts.ts";
 import type { EcdsaSignMessage } from "./ecdsa-message.ts";
 import {
   pointProofEquations,
@@ -16,9 +16,9 @@ import {
 } from "./ecdsa-point-proofs.ts";
 import type { ProofEquations } from "./equations.ts";
 import { DISPLACED_NONCE_PROOF, evaluationEquations, PARTIAL_SIGNATURE_PROOF } from "./linear-evaluation.ts";
-import { nonceRandomizers } from "./nonce-randomizers.ts";
+import type { CiphertextTerm } from "./message-parts.ts";
 import { rejectUnless } from "./rejected-input.ts";
-import type { SignContext } from "./sign-context.ts";
+import type { SignContext } from "./transcript.ts";
 
 /**
  * Returns the equations of the eight proofs of an ECDSA sign message. This function checks the hashes and throws

@@ -1,7 +1,5 @@
-import type { ByteReader } from "../byte-reader.ts";
-import { bigIntFromLittleEndian, bigIntToLittleEndian, encodeVector } from "../bytes.ts";
+import { type ByteReader, bigIntFromLittleEndian, bigIntToLittleEndian, encodeVector } from "../bytes.ts";
 import type { Ciphertext } from "../parameters/network-key-output.ts";
-import { encodeCiphertext, readCiphertext } from "./ciphertext.ts";
 import {
   type CurveArithmetic,
   type CurvePoint,
@@ -11,7 +9,14 @@ import {
   readScalar,
 } from "./curve.ts";
 import { FISCHLIN_REPETITIONS } from "./fischlin.ts";
-import { encodeVersion0, openVersion0, readRandomnessResponse, readUint128 } from "./message-parts.ts";
+import {
+  encodeCiphertext,
+  encodeVersion0,
+  openVersion0,
+  readCiphertext,
+  readRandomnessResponse,
+  readUint128,
+} from "./message-parts.ts";
 import { rejectUnless } from "./rejected-input.ts";
 
 /** A Maurer proof over the curve: the first messages are points, the responses are scalars. */

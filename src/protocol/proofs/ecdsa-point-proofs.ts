@@ -10,8 +10,13 @@ import type { PointProof, RepeatedProof } from "./ecdsa-message.ts";
 import type { PointEquation } from "./equations.ts";
 import { verifyFischlinHashes } from "./fischlin.ts";
 import { pedersenJson, pedersenPairJson, randomnessGenerator } from "./pedersen.ts";
-import { appendMasks, type ProofStatement, proofTranscript, type SignContext } from "./sign-context.ts";
-import { proofChallenge } from "./transcript.ts";
+import {
+  appendMasks,
+  type ProofStatement,
+  proofChallenge,
+  proofTranscript,
+  type SignContext,
+} from "./transcript.ts";
 
 /** Returns the equations of a Maurer proof: phi(z) = M + e*S for each image, with the transcript's challenge e. */
 export function pointProofEquations(

@@ -12,7 +12,6 @@ import {
   RANDOMNESS_SPACE,
   scalarGroupJson,
 } from "./canonical-parameters.ts";
-import { encodeCiphertext, equalCiphertexts, readCiphertext } from "./ciphertext.ts";
 import {
   type CurveArithmetic,
   type CurvePoint,
@@ -24,7 +23,14 @@ import {
   scale,
   scaleBase,
 } from "./curve.ts";
-import { encodeVersion0, openVersion0, readRandomnessResponse } from "./message-parts.ts";
+import {
+  encodeCiphertext,
+  encodeVersion0,
+  equalCiphertexts,
+  openVersion0,
+  readCiphertext,
+  readRandomnessResponse,
+} from "./message-parts.ts";
 import { rejectUnless } from "./rejected-input.ts";
 import { proofChallenge, transcript } from "./transcript.ts";
 

@@ -16,8 +16,13 @@ import { type CurvePoint, pointJson } from "./curve.ts";
 import { COEFFICIENT_SPACE, type LinearEvaluationProof } from "./ecdsa-message.ts";
 import type { ProofEquations } from "./equations.ts";
 import { pedersenPairJson, randomnessGenerator } from "./pedersen.ts";
-import { appendMasks, proofTranscript, type SignContext } from "./sign-context.ts";
-import { proofChallenge, type Transcript } from "./transcript.ts";
+import {
+  appendMasks,
+  proofChallenge,
+  proofTranscript,
+  type SignContext,
+  type Transcript,
+} from "./transcript.ts";
 
 /** ciphertext = c1*inputs[0] + c2*inputs[1] + Enc(0); the commitments (base G) commit to c1 and c2 modulo q. */
 export interface LinearEvaluation {

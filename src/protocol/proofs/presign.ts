@@ -1,7 +1,7 @@
-import { byteReader } from "../byte-reader.ts";
+import { byteReader } from "../bytes.ts";
 import type { Ciphertext } from "../parameters/network-key-output.ts";
-import { readCiphertext } from "./ciphertext.ts";
 import { type CurveArithmetic, type CurvePoint, readPoint } from "./curve.ts";
+import { readCiphertext } from "./message-parts.ts";
 import { rejectUnless } from "./rejected-input.ts";
 
 /** Decodes version 2 of a presign. Throws RejectedInput if it is malformed. */

@@ -2,8 +2,7 @@ import type { Transport } from "@connectrpc/connect";
 import { Admin } from "../../../gen/client/tss/v1/admin_pb.ts";
 import { Operations } from "../../../gen/client/tss/v1/operations_pb.ts";
 import type { Network } from "../names.ts";
-import { createServiceCaller } from "../service-caller.ts";
-import { createServiceCalls, type ServiceCalls } from "../service-calls.ts";
+import { createServiceCaller, createServiceCalls, type ServiceCalls } from "../service-calls.ts";
 import { createDefaultTransport, withHeaders } from "../transport.ts";
 
 /**

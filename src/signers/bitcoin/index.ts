@@ -6,7 +6,7 @@ export {
   bitcoinP2trAddress,
   bitcoinP2wpkhAddress,
 } from "../../protocol/addresses.ts";
-export type { KnownKey, SigningClient, SigningKey } from "../signing-key.ts";
+export type { KnownKey, SigningClient, SigningKey } from "../message-signer.ts";
 export type { InputChoice, InputKind } from "./plan-inputs.ts";
 export { type PsbtClient, type PsbtQuote, quotePsbt } from "./quote-psbt.ts";
 export { type SignPsbtOptions, signPsbt } from "./sign-psbt.ts";

@@ -1,6 +1,11 @@
 import { signatureAlgorithmName, type TssClient } from "../../sdk/index.ts";
-import { readPublicKeyHex, withPublicKey } from "../message-signer.ts";
-import type { KnownKey, SigningClient, SigningKey } from "../signing-key.ts";
+import {
+  type KnownKey,
+  readPublicKeyHex,
+  type SigningClient,
+  type SigningKey,
+  withPublicKey,
+} from "../message-signer.ts";
 import { type InputChoice, type InputKind, type PlannedInput, planInputs } from "./plan-inputs.ts";
 import { parsePsbt, type UnsignedTransaction, unsignedTransaction } from "./psbt-transaction.ts";
 

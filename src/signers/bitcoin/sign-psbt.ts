@@ -1,8 +1,13 @@
 import { secp256k1 } from "@noble/curves/secp256k1.js";
 import { concatBytes } from "@noble/hashes/utils.js";
 import { type SignOptions, TssError } from "../../sdk/index.ts";
-import { readPublicKeyHex, signMessages, withPublicKey } from "../message-signer.ts";
-import type { KnownKey, SigningKey } from "../signing-key.ts";
+import {
+  type KnownKey,
+  readPublicKeyHex,
+  type SigningKey,
+  signMessages,
+  withPublicKey,
+} from "../message-signer.ts";
 import { type InputChoice, planInputs } from "./plan-inputs.ts";
 import { parsePsbt, unsignedTransaction } from "./psbt-transaction.ts";
 import { type PsbtClient, quoteInputs } from "./quote-psbt.ts";

@@ -27,8 +27,14 @@ import {
 } from "ethers";
 import { ethereumAddress } from "../../protocol/addresses.ts";
 import type { SignOptions } from "../../sdk/index.ts";
-import { createMessageSigner, type MessageSigner, withPublicKey } from "../message-signer.ts";
-import type { KnownKey, SigningClient, SigningKey } from "../signing-key.ts";
+import {
+  createMessageSigner,
+  type KnownKey,
+  type MessageSigner,
+  type SigningClient,
+  type SigningKey,
+  withPublicKey,
+} from "../message-signer.ts";
 
 /**
  * An ethers signer for a dWallet on secp256k1. On first use it reads the public key from the chain and proves it with

@@ -9,8 +9,13 @@ import {
 import { solanaAddress } from "../../protocol/addresses.ts";
 import { invalid } from "../../sdk/checks.ts";
 import type { SignOptions } from "../../sdk/index.ts";
-import { createMessageSigner, withPublicKey } from "../message-signer.ts";
-import type { KnownKey, SigningClient, SigningKey } from "../signing-key.ts";
+import {
+  createMessageSigner,
+  type KnownKey,
+  type SigningClient,
+  type SigningKey,
+  withPublicKey,
+} from "../message-signer.ts";
 
 /**
  * Creates Solana Kit's signer for a dWallet whose public key is known, without a read. The first signature compares the

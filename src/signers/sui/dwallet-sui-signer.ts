@@ -6,11 +6,13 @@ import type { SuiScheme } from "../../protocol/addresses.ts";
 import type { SignOptions } from "../../sdk/index.ts";
 import {
   createMessageSigner,
+  type KnownKey,
   type MessageAlgorithm,
   type MessageSigner,
+  type SigningClient,
+  type SigningKey,
   withPublicKey,
 } from "../message-signer.ts";
-import type { KnownKey, SigningClient, SigningKey } from "../signing-key.ts";
 
 /**
  * A Sui signer for a dWallet. Sui's SDK hashes transactions and personal messages before it calls the signer, as for

@@ -1,5 +1,5 @@
 /** The package's entry `threshold-signing-service/sui`: a dWallet as a signer of Sui's SDK. */
-export type { KnownKey, SigningClient, SigningKey } from "../signing-key.ts";
+export type { KnownKey, SigningClient, SigningKey } from "../message-signer.ts";
 export {
   createDWalletSuiSigner,
   DWalletSuiSigner,

@@ -17,8 +17,14 @@ import { type CustomSource, type LocalAccount, toAccount } from "viem/accounts";
 import { ethereumAddress } from "../../protocol/addresses.ts";
 import { invalid } from "../../sdk/checks.ts";
 import type { SignOptions } from "../../sdk/index.ts";
-import { createMessageSigner, type MessageSigner, withPublicKey } from "../message-signer.ts";
-import type { KnownKey, SigningClient, SigningKey } from "../signing-key.ts";
+import {
+  createMessageSigner,
+  type KnownKey,
+  type MessageSigner,
+  type SigningClient,
+  type SigningKey,
+  withPublicKey,
+} from "../message-signer.ts";
 import { toViemError } from "./dwallet-signing-error.ts";
 import { authorizationPreImage, typedDataPreImage } from "./pre-images.ts";
 

@@ -1,5 +1,5 @@
 /** The package's entry `threshold-signing-service/viem`: a dWallet as an account of viem. */
-export type { KnownKey, SigningClient, SigningKey } from "../signing-key.ts";
+export type { KnownKey, SigningClient, SigningKey } from "../message-signer.ts";
 export {
   createDWalletAccount,
   type DWalletAccount,

@@ -16,7 +16,7 @@ import { Secret } from "../../../src/telemetry/secret.ts";
 import { peerAddressKey } from "../../../src/transport/node-http.ts";
 import { registerService } from "../../../src/transport/service-registration.ts";
 import { startServer, type TransportServer } from "../../../src/transport/start-server.ts";
-import { openApiRoute } from "../../../src/web/openapi-route.ts";
+import { openApiRoute } from "../../../src/web/web-routes.ts";
 
 let server: TransportServer;
 let sessions: Http2SessionManager;

@@ -13,11 +13,10 @@ import {
   createApiKeyLookup,
 } from "../../../src/access/stored-keys.ts";
 import { createStreamLeases, type StreamLeases } from "../../../src/access/stream-leases.ts";
-import { createLocalSignals } from "../../../src/coordination/local-signals.ts";
+import { createLocalSignals } from "../../../src/coordination/local-coordination.ts";
 import { createErrorInterceptor } from "../../../src/errors/error-interceptor.ts";
 import { createErrorMapping } from "../../../src/errors/error-mapping.ts";
-import type { Database } from "../../../src/store/database.ts";
-import { newId } from "../../../src/store/ids.ts";
+import { type Database, newId } from "../../../src/store/database.ts";
 import { registerService } from "../../../src/transport/service-registration.ts";
 import { startServer, type TransportServer } from "../../../src/transport/start-server.ts";
 import { DATABASE_TIMEOUT_MS, openTestDatabase, silentLog } from "../../support/database.ts";

@@ -5,9 +5,8 @@ import { Admin, ApiKey_Scope as Scope } from "../../../gen/proto/tss/v1/admin_pb
 import { LedgerEntry_Kind as Kind } from "../../../gen/proto/tss/v1/billing_pb.ts";
 import { insertProject } from "../../../src/access/projects.ts";
 import { type ApiKeyLookup, createApiKeyLookup } from "../../../src/access/stored-keys.ts";
-import { createLocalSignals } from "../../../src/coordination/local-signals.ts";
-import type { Database } from "../../../src/store/database.ts";
-import { newId } from "../../../src/store/ids.ts";
+import { createLocalSignals } from "../../../src/coordination/local-coordination.ts";
+import { type Database, newId } from "../../../src/store/database.ts";
 import { wholeAdminService } from "../../support/admin-service.ts";
 import { DATABASE_TIMEOUT_MS, openTestDatabase, silentLog } from "../../support/database.ts";
 import { dwalletOf, moneyOf, projectWith, readyPresigns, TEST_ORIGIN } from "../../support/rows.ts";

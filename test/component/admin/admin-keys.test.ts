@@ -1,8 +1,7 @@
 /** Named admin keys: created, listed and revoked by the operator. */
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Database } from "../../../src/store/database.ts";
-import { newId } from "../../../src/store/ids.ts";
+import { type Database, newId } from "../../../src/store/database.ts";
 import { type AdminReplica, adminReplica, trailOf } from "../../support/admin-client.ts";
 import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../support/database.ts";
 import { refusalOf } from "../../support/service-client.ts";

@@ -4,8 +4,7 @@ import {
   ChainOperation_Kind as Kind,
   ChainTransaction_State as State,
 } from "../../../gen/proto/tss/v1/admin_pb.ts";
-import type { Database } from "../../../src/store/database.ts";
-import { newId } from "../../../src/store/ids.ts";
+import { type Database, newId } from "../../../src/store/database.ts";
 import { type AdminReplica, adminReplica } from "../../support/admin-client.ts";
 import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../support/database.ts";
 import { objectId } from "../../support/rows.ts";

@@ -2,12 +2,10 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { Admin } from "../../../gen/proto/tss/v1/admin_pb.ts";
-import { createNetworkCalls } from "../../../src/admin/network-calls.ts";
-import { readOpenWork } from "../../../src/admin/read-open-work.ts";
-import { MAX_COIN_COUNT } from "../../../src/billing/sweeps/unswept-coins.ts";
+import { createNetworkCalls, readOpenWork } from "../../../src/admin/network-calls.ts";
+import { MAX_COIN_COUNT } from "../../../src/billing/sweeps/queue-sweeps.ts";
 import { setDraining } from "../../../src/chain/network-drain.ts";
-import type { Database } from "../../../src/store/database.ts";
-import { newId } from "../../../src/store/ids.ts";
+import { type Database, newId } from "../../../src/store/database.ts";
 import { openTestDatabase } from "../../support/database.ts";
 import { recordAddress } from "../../support/deposit-rows.ts";
 import { dwalletOf, objectId, projectWith, TEST_ORIGIN } from "../../support/rows.ts";

@@ -2,8 +2,7 @@
 import { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type ApiKey, ApiKey_Scope as Scope } from "../../../gen/proto/tss/v1/admin_pb.ts";
-import type { Database } from "../../../src/store/database.ts";
-import { newId } from "../../../src/store/ids.ts";
+import { type Database, newId } from "../../../src/store/database.ts";
 import { type AdminReplica, adminReplica, trailOf } from "../../support/admin-client.ts";
 import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../support/database.ts";
 import { projectWith } from "../../support/rows.ts";

@@ -3,7 +3,7 @@ import { takeDeposits } from "../../../src/app/take-deposits.ts";
 import { depositAddress } from "../../../src/billing/deposits/deposit-address.ts";
 import type { ChainNetwork } from "../../../src/chain/network.ts";
 import { loadConfig } from "../../../src/config/config.ts";
-import { createLocalSignals } from "../../../src/coordination/local-signals.ts";
+import { createLocalSignals } from "../../../src/coordination/local-coordination.ts";
 import { systemClock } from "../../../src/lifecycle/clock.ts";
 import type { Database } from "../../../src/store/database.ts";
 import { DATABASE_TIMEOUT_MS, openTestDatabase, silentLog } from "../../support/database.ts";

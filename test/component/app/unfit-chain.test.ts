@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startApp } from "../../../src/app.ts";
 import { loadConfig } from "../../../src/config/config.ts";
 import { runDoctor } from "../../../src/health/doctor/doctor.ts";
-import { explainChainFailure } from "../../../src/health/doctor/explain-chain-failure.ts";
+import { explainChainFailure } from "../../../src/health/doctor/doctor-chain.ts";
 import { Lifecycle } from "../../../src/lifecycle/lifecycle.ts";
 import { DATABASE_TIMEOUT_MS, silentLog } from "../../support/database.ts";
 import { type Harness, startHarness } from "../localnet/harness.ts";

@@ -7,7 +7,7 @@ import { SCOPES } from "../../../src/access/caller.ts";
 import { depositAddress } from "../../../src/billing/deposits/deposit-address.ts";
 import { scanAddress } from "../../../src/billing/deposits/scan-address.ts";
 import { suiAddress } from "../../../src/protocol/addresses.ts";
-import { treasuryConsentBytes } from "../../../src/protocol/treasury-consent.ts";
+import { treasuryConsentBytes } from "../../../src/protocol/treasury-custody.ts";
 import { SUI } from "../../support/deposits.ts";
 import { dwalletOf, layoutOfSignMessage, objectId, readyPresigns, TEST_ORIGIN } from "../../support/rows.ts";
 import { signSteps } from "../../support/sign-steps.ts";

@@ -6,9 +6,8 @@ import {
   waitingValue,
 } from "../../../src/billing/deposits/credit-deposits.ts";
 import type { PriceState } from "../../../src/billing/prices/check-price.ts";
-import { acceptPrice, listStoredPrices, takeReading } from "../../../src/billing/prices/take-reading.ts";
-import type { Database } from "../../../src/store/database.ts";
-import { newId } from "../../../src/store/ids.ts";
+import { acceptPrice, listStoredPrices, takeReading } from "../../../src/billing/prices/stored-prices.ts";
+import { type Database, newId } from "../../../src/store/database.ts";
 import { changedRows } from "../../support/changed-rows.ts";
 import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../support/database.ts";
 import { recordAddress } from "../../support/deposit-rows.ts";

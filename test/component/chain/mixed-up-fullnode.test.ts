@@ -8,7 +8,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type ChainNetwork, connectNetwork } from "../../../src/chain/network.ts";
 import { createPaymentReader } from "../../../src/chain/payment-reader.ts";
 import { createNetworkReader, type NetworkReader } from "../../../src/chain/reader.ts";
-import { createTransactionHistory } from "../../../src/chain/restore/transaction-history.ts";
+import { createTransactionHistory } from "../../../src/chain/restore/lost-transactions.ts";
 import { sendTransaction } from "../../../src/chain/submit/send-transaction.ts";
 import { createTreasuryReader } from "../../../src/chain/treasury/treasury-reader.ts";
 import { systemClock } from "../../../src/lifecycle/clock.ts";

@@ -2,8 +2,18 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { type Command, command } from "../../../src/cli/command.ts";
 import { COMMAND_GROUPS, findCommand } from "../../../src/cli/command-groups.ts";
 import { describeCommand } from "../../../src/cli/help.ts";
-import { defaulted, flag, operand, optional, required } from "../../../src/cli/option.ts";
-import { choicesOf, count, microUsd, moment, nonEmptyText } from "../../../src/cli/option-values.ts";
+import {
+  choicesOf,
+  count,
+  defaulted,
+  flag,
+  microUsd,
+  moment,
+  nonEmptyText,
+  operand,
+  optional,
+  required,
+} from "../../../src/cli/option.ts";
 import { parseCommandLine } from "../../../src/cli/parse-command-line.ts";
 import { readSource } from "../../support/source-files.ts";
 import { runCli } from "./run-cli.ts";

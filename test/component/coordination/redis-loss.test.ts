@@ -2,10 +2,12 @@
 import { once } from "node:events";
 import { Redis } from "ioredis";
 import { afterEach, describe, expect, it } from "vitest";
-import { connectRedis } from "../../../src/coordination/connect-redis.ts";
 import type { Coordination } from "../../../src/coordination/coordination.ts";
-import { createRedisCoordination } from "../../../src/coordination/redis-coordination.ts";
-import { createRedisOutage } from "../../../src/coordination/redis-outage.ts";
+import {
+  connectRedis,
+  createRedisCoordination,
+  createRedisOutage,
+} from "../../../src/coordination/redis-coordination.ts";
 import { pollUntil } from "../../support/poll-until.ts";
 import { testRedis } from "../../support/redis.ts";
 import { startRedisProxy } from "../../support/redis-proxy.ts";

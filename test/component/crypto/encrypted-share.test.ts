@@ -2,13 +2,13 @@ import { bytesToHex } from "@noble/hashes/utils.js";
 import { describe, expect, test } from "vitest";
 import { decryptShare } from "../../../src/crypto/decrypt-share.ts";
 import { encryptShare } from "../../../src/crypto/encrypt-share.ts";
-import { RANDOMNESS_BITS } from "../../../src/crypto/mask-lengths.ts";
+import { RANDOMNESS_BITS } from "../../../src/crypto/prove-evaluation.ts";
 import { bitLength } from "../../../src/protocol/class-groups/integers.ts";
 import { decodeEncryptionKey, deriveClassGroupsKeypair } from "../../../src/protocol/class-groups/keypair.ts";
+import { decodeUserShare } from "../../../src/protocol/dwallet-output.ts";
 import { curveByNumber, scaleBase } from "../../../src/protocol/proofs/curve.ts";
 import { decodeEncryptedShare, verifyEncryptedShare } from "../../../src/protocol/proofs/encrypted-share.ts";
-import { runSteps } from "../../../src/protocol/steps.ts";
-import { decodeUserShare } from "../../../src/protocol/user-share.ts";
+import { runSteps } from "../../../src/protocol/read-errors.ts";
 import { makeOwnDWallet, ownNetwork } from "../../support/own-dwallet.ts";
 import { flipBit } from "../../support/signature-vectors.ts";
 

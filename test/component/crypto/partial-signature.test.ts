@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { createSignMessage } from "../../../src/crypto/create-sign-message.ts";
 import { ALGORITHM_TRIPLES, type AlgorithmTriple } from "../../../src/protocol/algorithms.ts";
-import { parsePartialSignature } from "../../../src/protocol/sign-message-layout.ts";
+import { runSteps } from "../../../src/protocol/read-errors.ts";
 import { isEcdsa } from "../../../src/protocol/signature-forms.ts";
-import { runSteps } from "../../../src/protocol/steps.ts";
+import { parsePartialSignature } from "../../../src/protocol/verify-partial-signature.ts";
 import {
   isSigned,
   makeOwnDWallet,

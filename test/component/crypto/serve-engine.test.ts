@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
 import { buffersOf, type FromWorker } from "../../../src/crypto/engine-messages.ts";
-import type { PlainUserKeys } from "../../../src/crypto/own-user-keys.ts";
+import type { PlainUserKeys } from "../../../src/crypto/secret-bytes.ts";
 import { type EnginePort, serveEngine } from "../../../src/crypto/serve-engine.ts";
 import { recorded, requestOf } from "./recorded-halves.ts";
 

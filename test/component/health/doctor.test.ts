@@ -11,11 +11,9 @@ import type { Transaction, TransactionArgument } from "@mysten/sui/transactions"
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { connectNetwork } from "../../../src/chain/network.ts";
 import { addLane } from "../../../src/chain/submit/lane-table.ts";
-import type { NamedFinding } from "../../../src/health/checks/health-check.ts";
-import type { NetworkSubject } from "../../../src/health/checks/health-subject.ts";
+import type { NamedFinding, NetworkSubject } from "../../../src/health/checks/health-check.ts";
 import { outboxChecks } from "../../../src/health/checks/outbox-checks.ts";
-import { checkRedis } from "../../../src/health/doctor/ask-redis.ts";
-import { runDoctor } from "../../../src/health/doctor/doctor.ts";
+import { checkRedis, runDoctor } from "../../../src/health/doctor/doctor.ts";
 import { systemClock } from "../../../src/lifecycle/clock.ts";
 import { localnetHotWalletSecret } from "../../../src/localnet/seed.ts";
 import { Secret } from "../../../src/telemetry/secret.ts";

@@ -4,8 +4,7 @@ import { GetBalanceResponseSchema } from "../../../gen/proto/tss/v1/billing_pb.t
 import type { Idempotency } from "../../../src/idempotency/idempotency.ts";
 import { sweepKeys } from "../../../src/idempotency/key-table.ts";
 import { ADMIN_SCOPE, runOnce, wholeReply } from "../../../src/idempotency/run-once.ts";
-import type { Database, Queryable } from "../../../src/store/database.ts";
-import { newId } from "../../../src/store/ids.ts";
+import { type Database, newId, type Queryable } from "../../../src/store/database.ts";
 import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../support/database.ts";
 import { projectWith } from "../../support/rows.ts";
 

@@ -3,9 +3,7 @@ import sql, { raw } from "sql-template-tag";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { postings } from "../../../src/ledger/postings.ts";
 import { number } from "../../../src/store/columns.ts";
-import type { Database } from "../../../src/store/database.ts";
-import { newId } from "../../../src/store/ids.ts";
-import { execute, readRows } from "../../../src/store/statements.ts";
+import { type Database, execute, newId, readRows } from "../../../src/store/database.ts";
 import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../support/database.ts";
 import { projectWith } from "../../support/rows.ts";
 

@@ -1,10 +1,9 @@
 /** What the recomputation of the ledger finds, among the requests of two projects. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createLocalSignals } from "../../../src/coordination/local-signals.ts";
+import { createLocalSignals } from "../../../src/coordination/local-coordination.ts";
 import { readVerification, storeVerification } from "../../../src/ledger/last-verification.ts";
 import { verifyLedger } from "../../../src/ledger/verify-ledger.ts";
-import type { Database, Queryable } from "../../../src/store/database.ts";
-import { newId } from "../../../src/store/ids.ts";
+import { type Database, newId, type Queryable } from "../../../src/store/database.ts";
 import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../support/database.ts";
 import { recordAddress } from "../../support/deposit-rows.ts";
 import { dwalletOf, objectId, projectWith, readyPresigns } from "../../support/rows.ts";

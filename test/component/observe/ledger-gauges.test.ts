@@ -1,7 +1,6 @@
 import { expect, it } from "vitest";
-import { createLedgerGauges } from "../../../src/observe/ledger-gauges.ts";
-import type { Queryable } from "../../../src/store/database.ts";
-import { newId } from "../../../src/store/ids.ts";
+import { createLedgerGauges } from "../../../src/observe/shared-figures.ts";
+import { newId, type Queryable } from "../../../src/store/database.ts";
 import { createMetrics } from "../../../src/telemetry/metrics.ts";
 import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../support/database.ts";
 import { recordAddress } from "../../support/deposit-rows.ts";

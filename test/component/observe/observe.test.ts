@@ -1,12 +1,12 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { addLane } from "../../../src/chain/submit/lane-table.ts";
-import { createLocalSignals } from "../../../src/coordination/local-signals.ts";
+import { createLocalSignals } from "../../../src/coordination/local-coordination.ts";
 import { systemClock } from "../../../src/lifecycle/clock.ts";
-import { affordableSigns } from "../../../src/observe/affordable-signs.ts";
+import { affordableSigns } from "../../../src/observe/chain-figures.ts";
 import { createDatabaseGauges } from "../../../src/observe/database-gauges.ts";
+import { createSnapshotLoops } from "../../../src/observe/observation.ts";
 import { readDatabaseFigures } from "../../../src/observe/read-database-figures.ts";
 import { createServiceMetrics } from "../../../src/observe/service-metrics.ts";
-import { createSnapshotLoops } from "../../../src/observe/snapshot-loops.ts";
 import { createPresignQueue } from "../../../src/presigns/presign-queue.ts";
 import type { Database } from "../../../src/store/database.ts";
 import { createMetrics, type Metrics } from "../../../src/telemetry/metrics.ts";

@@ -5,8 +5,7 @@ import {
   createOnboardingService,
   type OnboardingServiceDeps,
 } from "../../../src/onboarding/onboarding-service.ts";
-import type { Database } from "../../../src/store/database.ts";
-import { newId } from "../../../src/store/ids.ts";
+import { type Database, newId } from "../../../src/store/database.ts";
 import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../support/database.ts";
 import { dwalletOf, objectId, projectWith, TEST_ORIGIN, type TestDWalletRow } from "../../support/rows.ts";
 import { clientOf, refusalOf } from "../../support/service-client.ts";

@@ -9,12 +9,12 @@ import {
 import { SignatureAlgorithm } from "../../../gen/proto/tss/v1/types_pb.ts";
 import { addLane, leaseLane, markForeignUse } from "../../../src/chain/submit/lane-table.ts";
 import * as outbox from "../../../src/chain/submit/outbox.ts";
-import { resolveTransaction } from "../../../src/chain/submit/transaction-outcome.ts";
-import { createLocalSignals } from "../../../src/coordination/local-signals.ts";
+import { resolveTransaction } from "../../../src/chain/submit/outbox.ts";
+import { createLocalSignals } from "../../../src/coordination/local-coordination.ts";
 import { BUILD_INFO } from "../../../src/health/build-info.ts";
 import { checkReadiness } from "../../../src/health/readiness.ts";
 import { createOperationsService } from "../../../src/operations/operations-service.ts";
-import { samplePresigns } from "../../../src/operations/sample-presigns.ts";
+import { samplePresigns } from "../../../src/operations/sampling.ts";
 import type { Database } from "../../../src/store/database.ts";
 import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../support/database.ts";
 import { dwalletOf, objectId, projectWith, readyPresigns, TEST_OPERATOR } from "../../support/rows.ts";

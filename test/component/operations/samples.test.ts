@@ -1,9 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { createLocalSignals } from "../../../src/coordination/local-signals.ts";
-import { readPresignHistory } from "../../../src/operations/read-presign-history.ts";
-import { readTreasuryHistory } from "../../../src/operations/read-treasury-history.ts";
-import { samplePresigns } from "../../../src/operations/sample-presigns.ts";
-import { sampleTreasury } from "../../../src/operations/sample-treasury.ts";
+import { createLocalSignals } from "../../../src/coordination/local-coordination.ts";
+import { readPresignHistory, readTreasuryHistory } from "../../../src/operations/history.ts";
+import { samplePresigns, sampleTreasury } from "../../../src/operations/sampling.ts";
 import type { PresignBucket } from "../../../src/presigns/bucket.ts";
 import type { Database } from "../../../src/store/database.ts";
 import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../support/database.ts";

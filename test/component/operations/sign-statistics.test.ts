@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { createLocalSignals } from "../../../src/coordination/local-signals.ts";
-import { readSignStatistics } from "../../../src/operations/read-sign-statistics.ts";
+import { createLocalSignals } from "../../../src/coordination/local-coordination.ts";
+import { readSignStatistics } from "../../../src/operations/sign-statistics.ts";
 import type { Database } from "../../../src/store/database.ts";
 import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../support/database.ts";
 import { dwalletOf, projectWith, readyPresigns, type TestDWalletRow } from "../../support/rows.ts";

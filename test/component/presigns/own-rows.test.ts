@@ -1,18 +1,20 @@
 /** Each move of a presign changes its own row, and each count takes its own bucket, among presigns of others. */
 import sql from "sql-template-tag";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import type { PresignBucket } from "../../../src/presigns/bucket.ts";
-import { burnPooledPresigns, holdLostPresign } from "../../../src/presigns/lost-presigns.ts";
+import { type PresignBucket, readWarmBuckets } from "../../../src/presigns/bucket.ts";
 import { readPresignHealth } from "../../../src/presigns/presign-health.ts";
-import { poolMoves, presignMoves } from "../../../src/presigns/presign-moves.ts";
+import {
+  burnPooledPresigns,
+  holdLostPresign,
+  poolMoves,
+  presignMoves,
+} from "../../../src/presigns/presign-moves.ts";
 import { createPresignOperation } from "../../../src/presigns/presign-operation.ts";
-import { readWarmBuckets } from "../../../src/presigns/read-buckets.ts";
 import { readDemand } from "../../../src/presigns/read-demand.ts";
 import { equalBytes } from "../../../src/protocol/bytes.ts";
 import { MixedUpAnswerError } from "../../../src/protocol/read-errors.ts";
 import { sessionIdentifierPreimage } from "../../../src/protocol/session-identifier.ts";
-import type { Database } from "../../../src/store/database.ts";
-import { execute } from "../../../src/store/statements.ts";
+import { type Database, execute } from "../../../src/store/database.ts";
 import { presignRequested } from "../../support/chain-bytes.ts";
 import { changedRows } from "../../support/changed-rows.ts";
 import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../support/database.ts";

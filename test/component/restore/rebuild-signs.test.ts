@@ -1,7 +1,7 @@
 import { bcs } from "@mysten/sui/bcs";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import type { PastTransaction } from "../../../src/chain/restore/transaction-history.ts";
-import { createLocalSignals } from "../../../src/coordination/local-signals.ts";
+import type { PastTransaction } from "../../../src/chain/restore/lost-transactions.ts";
+import { createLocalSignals } from "../../../src/coordination/local-coordination.ts";
 import { createSignRebuilder } from "../../../src/restore/rebuild-signs.ts";
 import { emptyRequests } from "../../../src/signing/retention-loop.ts";
 import { createSignOperation } from "../../../src/signing/sign-operation.ts";

@@ -11,8 +11,8 @@ import {
   Onboarding,
 } from "../../../gen/proto/tss/v1/onboarding_pb.ts";
 import type { Localnet } from "../../../src/localnet/localnet.ts";
-import { CHAIN_PINS, type IkaIds } from "../../../src/sdk/chain-pins.ts";
 import { type ClientOptions, createClient } from "../../../src/sdk/client.ts";
+import { CHAIN_PINS, type IkaIds } from "../../../src/sdk/network.ts";
 import { idsOf, startChain } from "../../unit/sdk/chain-harness.ts";
 
 const seed = new Uint8Array(32).fill(9);

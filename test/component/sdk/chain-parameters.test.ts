@@ -16,10 +16,9 @@ import {
   buildProtocolParameters,
   NO_TABLES,
 } from "../../../src/protocol/parameters/build-protocol-parameters.ts";
-import { createChainParameters } from "../../../src/sdk/chain-parameters.ts";
+import { createChainParameters, readNetworkKeyOutput } from "../../../src/sdk/chain-parameters.ts";
 import { createClient } from "../../../src/sdk/client.ts";
 import { connectFullnode, type Fullnode } from "../../../src/sdk/fullnode.ts";
-import { readNetworkKeyOutput } from "../../../src/sdk/network-key-output.ts";
 import { createTrustedChain, type TrustedChain } from "../../../src/sdk/trusted-chain.ts";
 import { act, idsOf, lying, NETWORK_OUTPUT, startChain } from "../../unit/sdk/chain-harness.ts";
 

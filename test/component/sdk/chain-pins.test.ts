@@ -1,7 +1,7 @@
 import { getNetworkConfig } from "@ika.xyz/sdk";
 import { fromBase58, toHex } from "@mysten/sui/utils";
 import { describe, expect, test } from "vitest";
-import { CHAIN_PINS, pinsOf } from "../../../src/sdk/chain-pins.ts";
+import { CHAIN_PINS, pinsOf } from "../../../src/sdk/network.ts";
 import { idsOf } from "../../unit/sdk/chain-harness.ts";
 
 describe.each(["testnet", "mainnet"] as const)("the pins of %s", (network) => {

@@ -12,14 +12,11 @@ import { Signing, SignRequest_Status } from "../../../gen/proto/tss/v1/signing_p
 import type { CryptoEngine, UserKeys } from "../../../src/crypto/engine.ts";
 import { findTriple } from "../../../src/protocol/algorithms.ts";
 import { TssError } from "../../../src/sdk/errors.ts";
-import { getOrCreate } from "../../../src/sdk/get-or-create.ts";
-import { onboard } from "../../../src/sdk/onboard.ts";
+import { getOrCreate, onboard, resumeOnboard } from "../../../src/sdk/onboard.ts";
 import { recoverShare } from "../../../src/sdk/recover-share.ts";
 import { resume } from "../../../src/sdk/resume.ts";
-import { resumeOnboard } from "../../../src/sdk/resume-onboard.ts";
-import { resumeSign } from "../../../src/sdk/resume-sign.ts";
 import { encodeResumeToken } from "../../../src/sdk/resume-token.ts";
-import { sign } from "../../../src/sdk/sign.ts";
+import { resumeSign, sign } from "../../../src/sdk/sign.ts";
 import {
   createFakeService,
   DWALLET,

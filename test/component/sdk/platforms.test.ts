@@ -3,10 +3,10 @@ import { once } from "node:events";
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { nextTask } from "../../../src/crypto/next-task.ts";
+import { nextTask } from "../../../src/crypto/load-part.ts";
 import { connectFullnode } from "../../../src/sdk/fullnode.ts";
 import { createClient } from "../../../src/sdk/index.ts";
-import { randomUuid } from "../../../src/sdk/random-uuid.ts";
+import { randomUuid } from "../../../src/sdk/service-calls.ts";
 
 const API_KEY = "tss_local_do_not_show";
 let seen: string[];

@@ -9,8 +9,7 @@ import { createMadeHalves } from "../../../src/sdk/made-halves.ts";
 import { onboard } from "../../../src/sdk/onboard.ts";
 import { resume } from "../../../src/sdk/resume.ts";
 import { encodeResumeToken, readResumeToken } from "../../../src/sdk/resume-token.ts";
-import { sign } from "../../../src/sdk/sign.ts";
-import type { SignArgs } from "../../../src/sdk/sign-types.ts";
+import { type SignArgs, sign } from "../../../src/sdk/sign.ts";
 import { makeDWallet } from "../../support/made-dwallet.ts";
 import {
   createFakeService,

@@ -1,6 +1,6 @@
 /** Which expired reservations count against their projects, by when the loop of expiries has run. */
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { createLocalSignals } from "../../../src/coordination/local-signals.ts";
+import { createLocalSignals } from "../../../src/coordination/local-coordination.ts";
 import { topics } from "../../../src/coordination/topics.ts";
 import { createExpireLoop } from "../../../src/signing/expire-loop.ts";
 import type { Database } from "../../../src/store/database.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { Signing, SignRequest_Status as Status } from "../../../gen/proto/tss/v1/signing_pb.ts";
-import { createLocalSignals } from "../../../src/coordination/local-signals.ts";
+import { createLocalSignals } from "../../../src/coordination/local-coordination.ts";
 import { systemClock } from "../../../src/lifecycle/clock.ts";
 import { createPresignQueue } from "../../../src/presigns/presign-queue.ts";
 import { createSigningService } from "../../../src/signing/signing-service.ts";

@@ -1,6 +1,6 @@
 /** Answers of the fullnode that belong to another request change neither a request nor its money. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { createLocalSignals } from "../../../src/coordination/local-signals.ts";
+import { createLocalSignals } from "../../../src/coordination/local-coordination.ts";
 import { createSignOperation } from "../../../src/signing/sign-operation.ts";
 import { readSignRequest } from "../../../src/signing/sign-request.ts";
 import { createSignSession } from "../../../src/signing/sign-session.ts";

@@ -1,17 +1,16 @@
 /** Each step of a sign request changes its own rows, among requests of all states of two projects. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { createLocalSignals } from "../../../src/coordination/local-signals.ts";
+import { createLocalSignals } from "../../../src/coordination/local-coordination.ts";
 import { topics } from "../../../src/coordination/topics.ts";
 import { createExitLoop } from "../../../src/signing/exit-loop.ts";
-import { failSignRequest } from "../../../src/signing/fail-sign-request.ts";
 import {
   captureLostSubmission,
   endReservationOf,
   refillUserHalf,
 } from "../../../src/signing/lost-sign-requests.ts";
+import { failSignRequest } from "../../../src/signing/sign-operation.ts";
 import { submit } from "../../../src/signing/submit.ts";
-import type { Database } from "../../../src/store/database.ts";
-import { newId } from "../../../src/store/ids.ts";
+import { type Database, newId } from "../../../src/store/database.ts";
 import { type ChangedRows, changedRows } from "../../support/changed-rows.ts";
 import { DATABASE_TIMEOUT_MS, openTestDatabase, silentLog } from "../../support/database.ts";
 import { createManualClock } from "../../support/manual-clock.ts";

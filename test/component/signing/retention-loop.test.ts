@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
-import { emptyTransactions } from "../../../src/chain/submit/empty-transactions.ts";
-import { createLocalSignals } from "../../../src/coordination/local-signals.ts";
+import { emptyTransactions } from "../../../src/chain/submit/outbox.ts";
+import { createLocalSignals } from "../../../src/coordination/local-coordination.ts";
 import { verifyLedger } from "../../../src/ledger/verify-ledger.ts";
 import { systemClock } from "../../../src/lifecycle/clock.ts";
-import { createSharedMetrics } from "../../../src/observe/shared-metrics.ts";
+import { createSharedMetrics } from "../../../src/observe/shared-figures.ts";
 import {
   createRetentionLoop,
   deleteLapsedReservations,

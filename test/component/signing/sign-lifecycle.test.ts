@@ -1,8 +1,8 @@
 import { bytesToHex } from "@noble/hashes/utils.js";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import type { ChainCalls } from "../../../src/chain/calls.ts";
 import type { LandedTransaction } from "../../../src/chain/operation.ts";
-import { createLocalSignals } from "../../../src/coordination/local-signals.ts";
+import type { ChainCalls } from "../../../src/chain/treasury/treasury-calls.ts";
+import { createLocalSignals } from "../../../src/coordination/local-coordination.ts";
 import { systemClock } from "../../../src/lifecycle/clock.ts";
 import { createPresignQueue } from "../../../src/presigns/presign-queue.ts";
 import { equalBytes } from "../../../src/protocol/bytes.ts";

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from "vitest";
-import type { SignMessageClaim } from "../../../src/signing/check-sign-message.ts";
 import { createVerifier } from "../../../src/signing/verifier.ts";
+import type { SignMessageClaim } from "../../../src/signing/verify-work.ts";
 import { PoolFullError } from "../../../src/threads/worker-pool.ts";
 import { flipBit, SIGNATURE_VECTORS, vectorOf } from "../../support/signature-vectors.ts";
 

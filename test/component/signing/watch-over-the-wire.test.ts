@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { ErrorInfoSchema, RetryInfoSchema } from "../../../gen/proto/google/rpc/error_details_pb.ts";
 import { Signing, SignRequest_Status as Status } from "../../../gen/proto/tss/v1/signing_pb.ts";
 import { setCaller } from "../../../src/access/caller.ts";
-import { createLocalSignals } from "../../../src/coordination/local-signals.ts";
+import { createLocalSignals } from "../../../src/coordination/local-coordination.ts";
 import type { Signals } from "../../../src/coordination/signals.ts";
 import { createErrorInterceptor } from "../../../src/errors/error-interceptor.ts";
 import { createErrorMapping } from "../../../src/errors/error-mapping.ts";
@@ -13,8 +13,7 @@ import { createWarmValidateInterceptor } from "../../../src/errors/validate-inte
 import { systemClock } from "../../../src/lifecycle/clock.ts";
 import { createPresignQueue } from "../../../src/presigns/presign-queue.ts";
 import { createSigningService } from "../../../src/signing/signing-service.ts";
-import type { Database } from "../../../src/store/database.ts";
-import { newId } from "../../../src/store/ids.ts";
+import { type Database, newId } from "../../../src/store/database.ts";
 import { untilClosing } from "../../../src/transport/closing-signal.ts";
 import { registerService } from "../../../src/transport/service-registration.ts";
 import { startServer, type TransportServer } from "../../../src/transport/start-server.ts";

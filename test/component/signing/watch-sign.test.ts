@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { createLocalSignals } from "../../../src/coordination/local-signals.ts";
+import { createLocalSignals } from "../../../src/coordination/local-coordination.ts";
 import { createRedisCoordination } from "../../../src/coordination/redis-coordination.ts";
 import type { Signals } from "../../../src/coordination/signals.ts";
 import { systemClock } from "../../../src/lifecycle/clock.ts";
@@ -11,8 +11,7 @@ import {
   type WatchPace,
   watchSignRequest,
 } from "../../../src/signing/watch-sign-request.ts";
-import type { Database } from "../../../src/store/database.ts";
-import { newId } from "../../../src/store/ids.ts";
+import { type Database, newId } from "../../../src/store/database.ts";
 import { DATABASE_TIMEOUT_MS, openTestDatabase, silentLog } from "../../support/database.ts";
 import { testRedis } from "../../support/redis.ts";
 import { dwalletOf, projectWith, readyPresigns, type TestDWalletRow } from "../../support/rows.ts";

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Database } from "../../../src/store/database.ts";
-import { newId } from "../../../src/store/ids.ts";
+import { type Database, newId } from "../../../src/store/database.ts";
 import { isUniqueViolation } from "../../../src/store/sql-errors.ts";
 import { DATABASE_TIMEOUT_MS, openRaceDatabase, openTestDatabase } from "../../support/database.ts";
 

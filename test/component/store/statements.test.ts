@@ -11,8 +11,7 @@ import {
   text,
   time,
 } from "../../../src/store/columns.ts";
-import type { Database } from "../../../src/store/database.ts";
-import { execute, readRows } from "../../../src/store/statements.ts";
+import { type Database, execute, readRows } from "../../../src/store/database.ts";
 import { openTestDatabase } from "../../support/database.ts";
 
 let database: Database;

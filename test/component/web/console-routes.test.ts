@@ -6,7 +6,7 @@ import { gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { createErrorMapping } from "../../../src/errors/error-mapping.ts";
 import { startServer, type TransportServer } from "../../../src/transport/start-server.ts";
-import { consoleRoutes } from "../../../src/web/console-routes.ts";
+import { consoleRoutes } from "../../../src/web/web-routes.ts";
 
 const PAGE = "<!doctype html><title>page</title>";
 const SCRIPT = "export const answer = 42;".repeat(100);

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createErrorMapping } from "../../../src/errors/error-mapping.ts";
 import { startServer, type TransportServer } from "../../../src/transport/start-server.ts";
-import { openApiRoute } from "../../../src/web/openapi-route.ts";
+import { openApiRoute } from "../../../src/web/web-routes.ts";
 
 let server: TransportServer;
 beforeAll(async () => {

@@ -3,9 +3,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vite
 import { createSignMessage } from "../../../src/crypto/create-sign-message.ts";
 import { encryptShare } from "../../../src/crypto/encrypt-share.ts";
 import { type CryptoEngine, EngineError } from "../../../src/crypto/engine.ts";
-import { nodeEngineThread } from "../../../src/crypto/engine-thread.ts";
+import { nodeEngineThread, nodeThreads } from "../../../src/crypto/engine-thread.ts";
 import { createInlineEngine } from "../../../src/crypto/inline-engine.ts";
-import { nodeThreads } from "../../../src/crypto/node-threads.ts";
 import { SecretBytes } from "../../../src/crypto/secret-bytes.ts";
 import type { SignRequest } from "../../../src/crypto/sign-request.ts";
 import { createWorkerEngineOn } from "../../../src/crypto/worker-engine-on.ts";
@@ -13,7 +12,7 @@ import { ALGORITHM_TRIPLES, type AlgorithmTriple } from "../../../src/protocol/a
 import type { Form, FormGroup } from "../../../src/protocol/class-groups/forms.ts";
 import { curveByNumber } from "../../../src/protocol/proofs/curve.ts";
 import { withoutTables } from "../../../src/protocol/proofs/parameters-ends.ts";
-import { runSteps } from "../../../src/protocol/steps.ts";
+import { runSteps } from "../../../src/protocol/read-errors.ts";
 import { environment } from "../../support/environment.ts";
 import { countPlaces, type InputFlip, setFlip } from "../../support/flip-input.ts";
 import { makeOwnDWallet, ownNetwork } from "../../support/own-dwallet.ts";

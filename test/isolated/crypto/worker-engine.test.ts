@@ -3,14 +3,17 @@ import { createHash } from "node:crypto";
 import { promisify } from "node:util";
 import { afterAll, describe, expect, test, vi } from "vitest";
 import { callsHere } from "../../../src/crypto/calls-here.ts";
-import { callsOnThreads } from "../../../src/crypto/calls-on-threads.ts";
 import { type CreateSignMessageInput, type CryptoEngine, EngineError } from "../../../src/crypto/engine.ts";
 import type { StartEngineThread } from "../../../src/crypto/engine-thread.ts";
 import { ENGINE_WORKER_PROGRAM } from "../../../src/crypto/engine-worker-program.ts";
 import { createInlineEngine } from "../../../src/crypto/inline-engine.ts";
 import { SecretBytes } from "../../../src/crypto/secret-bytes.ts";
 import { createWorkerEngine, startEngineThread } from "../../../src/crypto/worker-engine.ts";
-import { createLateWorkerEngine, createWorkerEngineOn } from "../../../src/crypto/worker-engine-on.ts";
+import {
+  callsOnThreads,
+  createLateWorkerEngine,
+  createWorkerEngineOn,
+} from "../../../src/crypto/worker-engine-on.ts";
 import type { Form, FormGroup } from "../../../src/protocol/class-groups/forms.ts";
 import {
   type RecordedHalf,

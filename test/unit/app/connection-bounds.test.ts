@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { connectionBounds } from "../../../src/app/connection-bounds.ts";
+import { connectionBounds } from "../../../src/app/api-server.ts";
 import { loadConfig } from "../../../src/config/config.ts";
 
 it("a port has the configured limits of connections, trusts the configured proxies, and logs its refusals", () => {

@@ -1,6 +1,6 @@
 import type { LookupAddress } from "node:dns";
 import { describe, expect, it } from "vitest";
-import { createNetworkLookup } from "../../../src/chain/network-lookup.ts";
+import { createNetworkLookup } from "../../../src/chain/network-fetch.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 
 const OLD = [{ address: "10.0.0.1", family: 4 }];

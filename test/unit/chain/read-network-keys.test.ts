@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { readNetworkKeys } from "../../../src/chain/read-network-keys.ts";
+import { readNetworkKeys } from "../../../src/chain/reader.ts";
 import type { Read } from "../../../src/chain/retry-read.ts";
 import { encodeNetworkKey } from "../../support/network-key.ts";
 import { objectId } from "../../support/rows.ts";

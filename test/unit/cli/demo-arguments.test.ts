@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { chooseTriple, type DemoArguments } from "../../../src/cli/demo-arguments.ts";
-import { verifyOutside } from "../../../src/cli/verify-outside.ts";
+import { chooseTriple, type DemoArguments, verifyOutside } from "../../../src/cli/demo-steps.ts";
 import { ALGORITHM_TRIPLES } from "../../../src/protocol/algorithms.ts";
 import { signatureFromChain } from "../../../src/protocol/signature-forms.ts";
 import { flipBit, SIGNATURE_VECTORS } from "../../support/signature-vectors.ts";

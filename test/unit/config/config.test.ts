@@ -6,7 +6,7 @@ import { bytesToHex } from "@noble/hashes/utils.js";
 import { afterAll, describe, expect, it } from "vitest";
 import { toText } from "../../../src/cli/describe-config.ts";
 import { loadConfig, readConfig } from "../../../src/config/config.ts";
-import { ConfigError } from "../../../src/config/config-error.ts";
+import { ConfigError } from "../../../src/config/config-variable.ts";
 import { LOCALNET_SEED, localnetDepositSeed, localnetHotWalletSecret } from "../../../src/localnet/seed.ts";
 
 const folder = mkdtempSync(path.join(tmpdir(), "config-"));

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { loadClientConfig, readConfig } from "../../../src/config/config.ts";
-import { ConfigError } from "../../../src/config/config-error.ts";
+import { ConfigError } from "../../../src/config/config-variable.ts";
 import { CONFIG_VARIABLES } from "../../../src/config/variables.ts";
-import { CHAIN_PINS } from "../../../src/sdk/chain-pins.ts";
+import { CHAIN_PINS } from "../../../src/sdk/network.ts";
 import { readSource } from "../../support/source-files.ts";
 
 /** URLs that nothing of ours connects to. */

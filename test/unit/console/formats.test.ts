@@ -1,9 +1,15 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { roleOfKey } from "../../../src/console/api/session.ts";
-import { formatDuration } from "../../../src/console/format/duration.ts";
-import { formatCoin, formatMoney, formatMoneyChange, parseMoney } from "../../../src/console/format/money.ts";
-import { explorerUrl, shortId } from "../../../src/console/format/text.ts";
+import {
+  explorerUrl,
+  formatCoin,
+  formatDuration,
+  formatMoney,
+  formatMoneyChange,
+  parseMoney,
+  shortId,
+} from "../../../src/console/format/text.ts";
 
 describe("money", () => {
   it("is shown in dollars with two to six decimals and grouped digits", () => {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { takeToken } from "../../../src/coordination/token-bucket.ts";
+import { takeToken } from "../../../src/coordination/coordination.ts";
 
 const sizes = fc.record({
   perSecond: fc.integer({ min: 1, max: 2_000 }),

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { createLocalSignals } from "../../../src/coordination/local-signals.ts";
-import { waitForSignal } from "../../../src/coordination/wait-for-signal.ts";
+import { createLocalSignals } from "../../../src/coordination/local-coordination.ts";
+import { waitForSignal } from "../../../src/coordination/signals.ts";
 import { systemClock } from "../../../src/lifecycle/clock.ts";
 
 const NEVER_MS = 1_000_000;

@@ -7,8 +7,8 @@ import { EngineError } from "../../../src/crypto/engine.ts";
 import { CURVES, type CurveName } from "../../../src/protocol/algorithms.ts";
 import { hexToBytes } from "../../../src/protocol/bytes.ts";
 import { curveGroup } from "../../../src/protocol/curve-group.ts";
+import { decodeUserShare } from "../../../src/protocol/dwallet-output.ts";
 import { sessionIdentifierDigest } from "../../../src/protocol/session-identifier.ts";
-import { decodeUserShare } from "../../../src/protocol/user-share.ts";
 
 /** The vectors of docs/user-share.md. */
 const { derivation, vectors } = JSON.parse(

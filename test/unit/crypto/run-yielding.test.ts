@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { runYielding } from "../../../src/crypto/run-yielding.ts";
+import { runYielding } from "../../../src/crypto/plain-calls.ts";
 
 function* endless(): Generator<void, never, undefined> {
   for (;;) yield;

@@ -4,8 +4,12 @@ import { bytesToHex } from "@noble/hashes/utils.js";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { EngineError } from "../../../src/crypto/engine.ts";
-import { deriveEd25519SecretKey } from "../../../src/crypto/slip10.ts";
-import { deriveUserKeys, signDWalletOutput, signEncryptionKey } from "../../../src/crypto/user-keys.ts";
+import {
+  deriveEd25519SecretKey,
+  deriveUserKeys,
+  signDWalletOutput,
+  signEncryptionKey,
+} from "../../../src/crypto/user-keys.ts";
 import type { CurveName } from "../../../src/protocol/algorithms.ts";
 import { hexToBytes } from "../../../src/protocol/bytes.ts";
 import { verifyEdDsa } from "../../support/signature-verifiers.ts";

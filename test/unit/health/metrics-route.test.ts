@@ -1,7 +1,7 @@
 import { Code, createContextValues } from "@connectrpc/connect";
 import { afterEach, describe, expect, it } from "vitest";
 import { Signing } from "../../../gen/proto/tss/v1/signing_pb.ts";
-import { startProbes } from "../../../src/app/probe-routes.ts";
+import { startProbes } from "../../../src/app/worker-server.ts";
 import type { Config } from "../../../src/config/config.ts";
 import { metricsRoute } from "../../../src/health/health-and-metrics.ts";
 import { createMetrics, type Metrics } from "../../../src/telemetry/metrics.ts";

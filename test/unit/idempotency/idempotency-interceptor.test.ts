@@ -11,7 +11,7 @@ import {
 } from "../../../gen/proto/tss/v1/signing_pb.ts";
 import { Hash, SignatureAlgorithm } from "../../../gen/proto/tss/v1/types_pb.ts";
 import { fingerprintOf, type Idempotency, idempotencyOf } from "../../../src/idempotency/idempotency.ts";
-import { newId } from "../../../src/store/ids.ts";
+import { newId } from "../../../src/store/database.ts";
 import { clientOf, refusalOf } from "../../support/service-client.ts";
 
 let seen: (Idempotency | undefined)[];

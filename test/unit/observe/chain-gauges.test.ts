@@ -1,7 +1,6 @@
 import { afterEach, expect, it } from "vitest";
 import type { TreasuryOperator, TreasuryState } from "../../../src/chain/treasury/treasury-state.ts";
-import { createChainGauges } from "../../../src/observe/chain-gauges.ts";
-import type { ChainFigures } from "../../../src/observe/read-chain-figures.ts";
+import { type ChainFigures, createChainGauges } from "../../../src/observe/chain-figures.ts";
 import { createMetrics } from "../../../src/telemetry/metrics.ts";
 
 const metrics = createMetrics();

@@ -1,6 +1,6 @@
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { describe, expect, it } from "vitest";
-import { verifyUserSignature } from "../../../src/onboarding/verify-user-signature.ts";
+import { verifyUserSignature } from "../../../src/onboarding/encryption-keys.ts";
 
 describe("a user's signature", () => {
   const { secretKey, publicKey } = ed25519.keygen(new Uint8Array(32).fill(7));

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { burnOf } from "../../../src/operations/burn-of.ts";
+import { burnOf } from "../../../src/operations/history.ts";
 
 const START_MS = Date.parse("2026-11-20T00:00:00Z");
 /** A balance for each given hour. */

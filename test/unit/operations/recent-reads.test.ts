@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { createRecentReads } from "../../../src/operations/recent-reads.ts";
+import { createRecentReads } from "../../../src/operations/operations-service.ts";
 import type { Queryable } from "../../../src/store/database.ts";
 
 function setUp() {

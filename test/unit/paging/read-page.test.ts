@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type PagedList, readPage, sealToken, UUID_POSITION } from "../../../src/paging/read-page.ts";
-import { newId } from "../../../src/store/ids.ts";
+import { newId } from "../../../src/store/database.ts";
 
 interface Row {
   readonly id: string;

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { systemClock } from "../../../src/lifecycle/clock.ts";
-import { createAffordable } from "../../../src/presigns/affordable.ts";
+import { createAffordable } from "../../../src/presigns/refill-loop.ts";
 
 const bucket = { network: "localnet", curve: 0, signatureAlgorithm: 0, networkEncryptionKeyId: "0x1" };
 const treasuryOf = (ika: bigint, sui: bigint) => ({

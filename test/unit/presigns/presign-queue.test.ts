@@ -1,5 +1,5 @@
 import { afterEach, expect, it } from "vitest";
-import { createLocalSignals } from "../../../src/coordination/local-signals.ts";
+import { createLocalSignals } from "../../../src/coordination/local-coordination.ts";
 import { topics } from "../../../src/coordination/topics.ts";
 import { systemClock } from "../../../src/lifecycle/clock.ts";
 import { createPresignQueue } from "../../../src/presigns/presign-queue.ts";

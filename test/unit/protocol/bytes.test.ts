@@ -1,12 +1,12 @@
 import { bytesToHex, concatBytes } from "@noble/hashes/utils.js";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { byteReader } from "../../../src/protocol/byte-reader.ts";
 import {
   bigIntFromBigEndian,
   bigIntFromLittleEndian,
   bigIntToBigEndian,
   bigIntToLittleEndian,
+  byteReader,
   encodeUleb128,
   encodeVector,
   equalBytes,

@@ -3,12 +3,12 @@ import { describe, expect, test } from "vitest";
 import { hexToBytes, MalformedBytesError } from "../../../src/protocol/bytes.ts";
 import { curveGroup } from "../../../src/protocol/curve-group.ts";
 import {
+  decodeUserShare,
   parseDWalletOutput,
   publicKeyFromDWalletOutput,
   publicKeyFromUserOutput,
   userPublicOutputFromDWalletOutput,
 } from "../../../src/protocol/dwallet-output.ts";
-import { decodeUserShare } from "../../../src/protocol/user-share.ts";
 import { flipBit, vectorOf } from "../../support/signature-vectors.ts";
 
 describe.each(["Taproot", "ECDSASecp256r1", "EdDSA", "Schnorrkel"] as const)(

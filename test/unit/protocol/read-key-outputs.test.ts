@@ -2,8 +2,11 @@ import { describe, expect, it } from "vitest";
 import { MalformedBytesError } from "../../../src/protocol/bytes.ts";
 import type { ChainNetworkEncryptionKey } from "../../../src/protocol/chain-objects.ts";
 import { ChunkField, ReconfigurationField } from "../../../src/protocol/chain-structs.ts";
-import { numberedEntryId } from "../../../src/protocol/coordinator-objects.ts";
-import { KeyOutputError, readKeyOutputs } from "../../../src/protocol/read-key-outputs.ts";
+import {
+  KeyOutputError,
+  numberedEntryId,
+  readKeyOutputs,
+} from "../../../src/protocol/coordinator-objects.ts";
 
 const tableId = (name: string) => `0x${name.repeat(64)}`;
 const EPOCHS = tableId("e");

@@ -5,9 +5,12 @@ import fc from "fast-check";
 import { pointFromScalar, signSchnorr, sign as signSecp } from "tiny-secp256k1";
 import { describe, expect, test } from "vitest";
 import type { AlgorithmTriple } from "../../../src/protocol/algorithms.ts";
-import { messageDigest } from "../../../src/protocol/message-digest.ts";
 import { signatureFromChain } from "../../../src/protocol/signature-forms.ts";
-import { type SignatureClaim, verifySignature } from "../../../src/protocol/verify-signature.ts";
+import {
+  messageDigest,
+  type SignatureClaim,
+  verifySignature,
+} from "../../../src/protocol/verify-signature.ts";
 import { flipBit, SIGNATURE_VECTORS, type SignatureVector } from "../../support/signature-vectors.ts";
 import { isValidSignature } from "../../support/signature-verifiers.ts";
 

@@ -3,8 +3,8 @@ import { networkParty } from "../../../src/localnet/mpc/network-party.ts";
 import { reconfigurationOutput } from "../../../src/localnet/mpc/reconfiguration-output.ts";
 import type { FullnodeObject } from "../../../src/protocol/chain-reader.ts";
 import { type Action, runAction } from "../../../src/sdk/action.ts";
-import type { IkaIds } from "../../../src/sdk/chain-pins.ts";
 import type { Fullnode } from "../../../src/sdk/fullnode.ts";
+import type { IkaIds } from "../../../src/sdk/network.ts";
 import { createCheapMpc } from "../localnet/cheap-mpc.ts";
 
 /** The output of a real network key; everything else about this network is a cheap stand-in. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { TssError } from "../../../src/sdk/errors.ts";
 import { Curve, createClient, Hash, SignatureAlgorithm } from "../../../src/sdk/index.ts";
-import type { SignArgs } from "../../../src/sdk/sign-types.ts";
+import type { SignArgs } from "../../../src/sdk/sign.ts";
 
 /** A client whose every call would fail the test. */
 const client = createClient({

@@ -19,7 +19,7 @@ import { custodyPlaces } from "../../../src/protocol/treasury-custody.ts";
 import { type ClientContext, createRawClients } from "../../../src/sdk/context.ts";
 import { createMadeHalves } from "../../../src/sdk/made-halves.ts";
 import { createNetworkSource } from "../../../src/sdk/network.ts";
-import { createServiceCaller } from "../../../src/sdk/service-caller.ts";
+import { createServiceCaller } from "../../../src/sdk/service-calls.ts";
 import { withHeaders } from "../../../src/sdk/transport.ts";
 import { presignSession } from "../../support/chain-bytes.ts";
 import { MADE_PARAMETERS, type MadeDWallet, makeDWallet } from "../../support/made-dwallet.ts";

@@ -2,7 +2,7 @@ import { Code } from "@connectrpc/connect";
 import { beforeEach, describe, expect, test } from "vitest";
 import type { CreateDWalletRequest } from "../../../gen/proto/tss/v1/onboarding_pb.ts";
 import { TssError } from "../../../src/sdk/errors.ts";
-import { getOrCreate } from "../../../src/sdk/get-or-create.ts";
+import { getOrCreate } from "../../../src/sdk/onboard.ts";
 import { resume } from "../../../src/sdk/resume.ts";
 import { makeDWallet } from "../../support/made-dwallet.ts";
 import {

@@ -4,7 +4,7 @@ import { Code } from "@connectrpc/connect";
 import { fromBase58 } from "@mysten/sui/utils";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { LeaveDWalletRequest } from "../../../gen/client/tss/v1/onboarding_pb.ts";
-import { treasuryConsentBytes } from "../../../src/protocol/treasury-consent.ts";
+import { treasuryConsentBytes } from "../../../src/protocol/treasury-custody.ts";
 import { createCustodyActions } from "../../../src/sdk/custody-actions.ts";
 import { onboard } from "../../../src/sdk/onboard.ts";
 import {

@@ -7,9 +7,8 @@ import type {
   RegisterEncryptionKeyRequest,
 } from "../../../gen/proto/tss/v1/onboarding_pb.ts";
 import { SecretBytes } from "../../../src/crypto/secret-bytes.ts";
-import { onboard } from "../../../src/sdk/onboard.ts";
+import { onboard, resumeOnboard } from "../../../src/sdk/onboard.ts";
 import { recoverShare } from "../../../src/sdk/recover-share.ts";
-import { resumeOnboard } from "../../../src/sdk/resume-onboard.ts";
 import { flipBit, vectorOf } from "../../support/signature-vectors.ts";
 import { verifyEdDsa } from "../../support/signature-verifiers.ts";
 import { createFakeService, DWALLET, DWALLET_ID, SEED, SHARE_ID } from "./fake-service.ts";

@@ -1,13 +1,11 @@
 import { bytesToHex } from "@noble/hashes/utils.js";
 import { beforeEach, describe, expect, test } from "vitest";
+import { ownSeed } from "../../../src/sdk/action.ts";
 import { TssError } from "../../../src/sdk/errors.ts";
-import { getOrCreate } from "../../../src/sdk/get-or-create.ts";
-import { onboard } from "../../../src/sdk/onboard.ts";
-import { ownSeed } from "../../../src/sdk/own-seed.ts";
+import { getOrCreate, onboard, resumeOnboard } from "../../../src/sdk/onboard.ts";
 import { readKey } from "../../../src/sdk/read-key.ts";
 import { recoverShare } from "../../../src/sdk/recover-share.ts";
 import { resume } from "../../../src/sdk/resume.ts";
-import { resumeOnboard } from "../../../src/sdk/resume-onboard.ts";
 import { sign } from "../../../src/sdk/sign.ts";
 import { signMany } from "../../../src/sdk/sign-many.ts";
 import {

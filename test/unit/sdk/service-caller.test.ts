@@ -2,7 +2,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { runAction } from "../../../src/sdk/action.ts";
 import { createClient } from "../../../src/sdk/index.ts";
-import { createServiceCaller, type ServiceCaller } from "../../../src/sdk/service-caller.ts";
+import { createServiceCaller, type ServiceCaller } from "../../../src/sdk/service-calls.ts";
 import { serviceError } from "./fake-service.ts";
 
 beforeEach(() => {

@@ -2,9 +2,8 @@
 import { bytesToHex } from "@noble/hashes/utils.js";
 import { beforeEach, describe, expect, test } from "vitest";
 import { signDWalletOutput } from "../../../src/crypto/user-keys.ts";
-import { onboard } from "../../../src/sdk/onboard.ts";
+import { onboard, resumeOnboard } from "../../../src/sdk/onboard.ts";
 import { recoverShare } from "../../../src/sdk/recover-share.ts";
-import { resumeOnboard } from "../../../src/sdk/resume-onboard.ts";
 import { sign } from "../../../src/sdk/sign.ts";
 import { makeDWallet } from "../../support/made-dwallet.ts";
 import {

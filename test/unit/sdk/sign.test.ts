@@ -3,9 +3,7 @@ import { bytesToHex } from "@noble/hashes/utils.js";
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { SignRequest_Status as Status } from "../../../gen/proto/tss/v1/signing_pb.ts";
 import { TssError } from "../../../src/sdk/errors.ts";
-import { resumeSign } from "../../../src/sdk/resume-sign.ts";
-import { sign } from "../../../src/sdk/sign.ts";
-import type { SignArgs } from "../../../src/sdk/sign-types.ts";
+import { resumeSign, type SignArgs, sign } from "../../../src/sdk/sign.ts";
 import { flipBit, vectorOf } from "../../support/signature-vectors.ts";
 import {
   createFakeService,

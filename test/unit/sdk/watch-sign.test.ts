@@ -1,8 +1,7 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { expect, test } from "vitest";
 import { SignRequest_Status as Status } from "../../../gen/proto/tss/v1/signing_pb.ts";
-import { pauseAfter } from "../../../src/sdk/follow-sign.ts";
-import { watchSign } from "../../../src/sdk/watch-sign.ts";
+import { pauseAfter, watchSign } from "../../../src/sdk/watch-sign.ts";
 import { createFakeService, SIGN_REQUEST_ID, serviceError } from "./fake-service.ts";
 
 async function statesOf(service: ReturnType<typeof createFakeService>): Promise<Status[]> {

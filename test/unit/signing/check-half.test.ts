@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { createMemoryBuckets } from "../../../src/coordination/memory-buckets.ts";
-import { createCheckHalf } from "../../../src/signing/check-half.ts";
+import { createMemoryBuckets } from "../../../src/coordination/local-coordination.ts";
+import { createCheckHalf } from "../../../src/signing/verifier.ts";
 
 const claim = {} as never;
 

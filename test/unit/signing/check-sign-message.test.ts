@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { MalformedBytesError } from "../../../src/protocol/bytes.ts";
-import { checkSignMessage, type SignMessageClaim } from "../../../src/signing/check-sign-message.ts";
+import { checkSignMessage, type SignMessageClaim } from "../../../src/signing/verify-work.ts";
 import { flipBit, vectorOf } from "../../support/signature-vectors.ts";
 
 const claimOf = (algorithm: Parameters<typeof vectorOf>[0]): SignMessageClaim => {

@@ -1,12 +1,17 @@
 import { readPrices } from "../../../chain/treasury/read-prices.ts";
-import { defaulted, optional, required } from "../../option.ts";
-import { count } from "../../option-values.ts";
+import { UsageError } from "../../command.ts";
+import { count, defaulted, optional, required } from "../../option.ts";
 import { changeCommand } from "../../treasury/change-command.ts";
 import { coins, fullAddress } from "../../treasury/change-options.ts";
-import { configurationLines } from "../../treasury/configuration-lines.ts";
-import { describeLimits, proposeLimits, shareOf } from "../../treasury/operator-limits.ts";
-import { formatCeilings, proposeCeilings } from "../../treasury/price-ceilings.ts";
-import { describeEpoch, readEpoch } from "../../treasury/sui-epoch.ts";
+import { configurationLines } from "../../treasury/open-treasury.ts";
+import {
+  describeLimits,
+  formatCeilings,
+  proposeCeilings,
+  proposeLimits,
+  shareOf,
+} from "../../treasury/price-ceilings.ts";
+import { describeEpoch, readEpoch } from "../../treasury/treasury-status.ts";
 import { MARGIN_OPTION, setCeiling } from "./set-ceiling.ts";
 
 export const initCommand = changeCommand({
@@ -78,3 +83,22 @@ export const initCommand = changeCommand({
 });
 
 const NOBODY = `0x${"0".repeat(64)}`;
+
+export const fundCommand = changeCommand({
+  summary: "deposit IKA and SUI of the sender into the Treasury; anyone can",
+  options: {
+    ika: defaulted("<ika>", "how much IKA", coins, "0"),
+    sui: defaulted("<sui>", "how much SUI, in addition to the gas", coins, "0"),
+  },
+  plan({ ika, sui }, treasury) {
+    if (ika === 0n && sui === 0n) throw new UsageError("--ika or --sui is missing");
+    return {
+      caller: "anyone",
+      async add(call, tx, sender) {
+        const { depositCoins } = await import("../../treasury/deposit-coins.ts");
+        await depositCoins(treasury, { ika, sui }, { call, tx, sender });
+      },
+      next: () => ["`tss treasury status` shows the new balances."],
+    };
+  },
+});

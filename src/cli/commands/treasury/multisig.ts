@@ -1,9 +1,7 @@
 import { command, UsageError } from "../../command.ts";
-import { optional } from "../../option.ts";
-import { nonEmptyText } from "../../option-values.ts";
-import { formatPairs } from "../../table.ts";
-import { MULTISIG_OPTIONS, multisigOf } from "../../treasury/multisig.ts";
-import { readKeyFile } from "../../treasury/read-key-file.ts";
+import { formatPairs } from "../../format.ts";
+import { nonEmptyText, optional } from "../../option.ts";
+import { MULTISIG_OPTIONS, multisigOf, readKeyFile } from "../../treasury/key-files.ts";
 
 export const multisigCommand = command({
   summary: "show the address of a multisig, which can hold an AdminCap or an UpgradeCap",

@@ -1,12 +1,11 @@
 import { readPriceCeilings } from "../../../chain/treasury/read-treasury-object.ts";
 import type { OperatorAmounts } from "../../../chain/treasury/treasury-state.ts";
-import { defaulted, operand, optional, required, type Values } from "../../option.ts";
-import { count, objectId } from "../../option-values.ts";
+import { count, defaulted, objectId, operand, optional, required, type Values } from "../../option.ts";
 import { changeCommand, oneCall } from "../../treasury/change-command.ts";
 import { coins, fullAddress } from "../../treasury/change-options.ts";
 import type { OpenTreasury } from "../../treasury/open-treasury.ts";
-import { describeLimits, proposeLimits, shareOf } from "../../treasury/operator-limits.ts";
-import { describeEpoch, readEpoch } from "../../treasury/sui-epoch.ts";
+import { describeLimits, proposeLimits, shareOf } from "../../treasury/price-ceilings.ts";
+import { describeEpoch, readEpoch } from "../../treasury/treasury-status.ts";
 
 const MOST = 1_000_000_000;
 const LIMITS = {

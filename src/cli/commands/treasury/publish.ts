@@ -3,7 +3,7 @@ import { packageDigest } from "../../../localnet/contracts/treasury/treasury-pac
 import { command } from "../../command.ts";
 import { optional } from "../../option.ts";
 import { CHANGE_OPTIONS, fullAddress } from "../../treasury/change-options.ts";
-import { configurationLines } from "../../treasury/configuration-lines.ts";
+import { configurationLines } from "../../treasury/open-treasury.ts";
 
 const { treasury: _treasury, package: _package, adminCap: _adminCap, ...OPTIONS } = CHANGE_OPTIONS;
 
@@ -17,7 +17,7 @@ export const publishCommand = command({
     ...OPTIONS,
   },
   async run(values, context) {
-    const { chooseSigner } = await import("../../treasury/choose-signer.ts");
+    const { chooseSigner } = await import("../../treasury/key-files.ts");
     const { openTreasuryChain } = await import("../../treasury/open-treasury-chain.ts");
     const { packageFor, reviewSubject } = await import("../../treasury/open-treasury.ts");
     const { runChange } = await import("../../treasury/run-change.ts");

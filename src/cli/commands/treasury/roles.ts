@@ -1,6 +1,5 @@
 import { UsageError } from "../../command.ts";
-import { operand, optional } from "../../option.ts";
-import { choiceOf } from "../../option-values.ts";
+import { choiceOf, operand, optional } from "../../option.ts";
 import { changeCommand, oneCall, type PlannedChange } from "../../treasury/change-command.ts";
 import { fullAddress } from "../../treasury/change-options.ts";
 

@@ -1,8 +1,7 @@
 import { type OperationPrice, PRICED_OPERATIONS, readPrices } from "../../../chain/treasury/read-prices.ts";
 import { CURVE_ALGORITHMS, CURVES, curveNumber } from "../../../protocol/algorithms.ts";
 import { UsageError } from "../../command.ts";
-import { defaulted, optional, WrongValue } from "../../option.ts";
-import { count } from "../../option-values.ts";
+import { count, defaulted, optional, WrongValue } from "../../option.ts";
 import { changeCommand } from "../../treasury/change-command.ts";
 import { coins } from "../../treasury/change-options.ts";
 import { nameOperation } from "../../treasury/parameter-kinds.ts";

@@ -9,8 +9,8 @@ export const treasuryStatusCommand = command({
   options: { ...TARGET_OPTIONS, json: flag("print a JSON object") },
   async run({ json, ...target }, context) {
     const { openTreasury } = await import("../../treasury/open-treasury.ts");
-    const { readStatus } = await import("../../treasury/read-status.ts");
-    const { describeStatus, warningsOf } = await import("../../treasury/describe-status.ts");
+    const { readStatus } = await import("../../treasury/treasury-status.ts");
+    const { describeStatus, warningsOf } = await import("../../treasury/treasury-status.ts");
     const status = await readStatus(await openTreasury(target, context));
     const warnings = warningsOf(status);
     if (json) {

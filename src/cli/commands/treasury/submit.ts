@@ -2,15 +2,17 @@ import { verifyTransactionSignature } from "@mysten/sui/verify";
 import { command, UsageError } from "../../command.ts";
 import { confirm } from "../../confirm.ts";
 import { messageOf } from "../../failure.ts";
-import { flag, required } from "../../option.ts";
-import { nonEmptyText } from "../../option-values.ts";
-import { dryRun } from "../../treasury/dry-run.ts";
-import { describeExecuted, executeSigned } from "../../treasury/execute-signed.ts";
-import { MULTISIG_OPTIONS, type MultisigValues, multisigOf } from "../../treasury/multisig.ts";
-import { openForReview } from "../../treasury/open-for-review.ts";
+import { formatPairs } from "../../format.ts";
+import { flag, nonEmptyText, optional, required } from "../../option.ts";
+import { MULTISIG_OPTIONS, type MultisigValues, multisigOf, readKeyFile } from "../../treasury/key-files.ts";
 import { TARGET_OPTIONS } from "../../treasury/open-treasury-chain.ts";
-import { reviewTransaction } from "../../treasury/review-transaction.ts";
-import { readTransactionFile, signatureList } from "../../treasury/transaction-file.ts";
+import {
+  openForReview,
+  readTransactionFile,
+  reviewTransaction,
+  signatureList,
+} from "../../treasury/review-transaction.ts";
+import { describeExecuted, dryRun, executeSigned } from "../../treasury/run-change.ts";
 
 export const submitCommand = command({
   summary: "review and send bytes that were signed elsewhere",
@@ -65,3 +67,31 @@ async function signatureOf(
     });
   }
 }
+
+export const signCommand = command({
+  summary: "show unsigned bytes, and sign them with a key file, as one key of a multisig",
+  details: "Refuses bytes that do anything but call this Treasury, or publish or upgrade its package.",
+  options: {
+    bytes: required("<file>", "the unsigned bytes", nonEmptyText),
+    keyFile: optional("<file>", "the key: suiprivkey1... or 64 hex digits, mode 0600", nonEmptyText),
+    yes: flag("sign without asking"),
+    ...TARGET_OPTIONS,
+  },
+  async run(values, context) {
+    const bytes = await readTransactionFile(values.bytes);
+    const { subject } = await openForReview(values, context);
+    context.print(reviewTransaction(bytes, subject).text);
+    if (values.keyFile === undefined) return;
+    const key = readKeyFile(values.keyFile);
+    if (!values.yes && !(await confirm(context, "Sign this transaction?")))
+      throw new Error("nothing was signed");
+    const { signature } = await key.signTransaction(bytes);
+    context.print(
+      `\n${formatPairs([
+        ["signer", key.toSuiAddress()],
+        ["public key", key.getPublicKey().toSuiPublicKey()],
+        ["signature", signature],
+      ])}`,
+    );
+  },
+});

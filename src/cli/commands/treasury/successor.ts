@@ -1,17 +1,18 @@
 import { bcs } from "@mysten/sui/bcs";
-import { listFields } from "../../../chain/treasury/list-fields.ts";
-import { readTreasuryObject } from "../../../chain/treasury/read-treasury-object.ts";
-import { TreasuryDWallet } from "../../../protocol/treasury-objects.ts";
+import { listFields, readTreasuryObject } from "../../../chain/treasury/read-treasury-object.ts";
+import { CURVES, curveNumber } from "../../../protocol/algorithms.ts";
+import { TreasuryDWallet } from "../../../protocol/treasury-custody.ts";
 import { UsageError } from "../../command.ts";
-import { flag, operand, optional, WrongValue } from "../../option.ts";
-import { objectId } from "../../option-values.ts";
+import { choiceOf, flag, objectId, operand, optional, WrongValue } from "../../option.ts";
 import { changeCommand, oneCall } from "../../treasury/change-command.ts";
+import { fullAddress } from "../../treasury/change-options.ts";
 import type { OpenTreasury } from "../../treasury/open-treasury.ts";
+import { findSent, readSent } from "../../treasury/sent-capabilities.ts";
 
 /**
  * The maximum number of dWallets, and of presigns, in one transaction: close to the chain's limit on dynamic fields.
  */
-export const MAX_MOVED = 100;
+const MAX_MOVED = 100;
 const MAX_LISTED = 1_000_000;
 
 export const announceSuccessorCommand = changeCommand({
@@ -83,3 +84,47 @@ function objectIds(text: string): string[] {
   if (ids.length > MAX_MOVED) throw new WrongValue(`takes at most ${MAX_MOVED} ids`);
   return ids;
 }
+
+export const takeInCommand = changeCommand({
+  summary: "claim capabilities that another Treasury has sent to this one",
+  details:
+    "With --from, the curve and the owner of each dWallet come from the events of that Treasury.\n" +
+    "With --capability, you specify them: both are public, in the events of the Treasury that held the dWallet before.",
+  options: {
+    from: optional("<treasury-id>", "take in the next batch that this Treasury has moved here", objectId),
+    capability: optional("<id>", "take in this one capability", objectId),
+    curve: optional("<curve>", "with --capability of a dWallet: its curve", choiceOf(CURVES)),
+    owner: optional("<address>", "with --capability of a dWallet: the user's address", fullAddress),
+  },
+  async plan({ from, capability, curve, owner }, treasury, { print }) {
+    if ((from === undefined) === (capability === undefined))
+      throw new UsageError("either --from or --capability is needed");
+    const terms = curve && owner ? { curve: curveNumber(curve), owner } : undefined;
+    const sent =
+      capability === undefined
+        ? await findSent(treasury, from ?? "")
+        : [await readSent(treasury, capability, terms)];
+    if (sent.length === 0) throw new Error("no capability that was sent to this Treasury is left to take in");
+    print(`${sent.length} capabilities\n`);
+    return {
+      caller: "admin",
+      add(call) {
+        for (const { ref, dwallet } of sent)
+          if (dwallet === undefined) call("take_in_presign", { capability: ref });
+          else call("take_in_dwallet", { capability: ref, ...dwallet });
+      },
+    };
+  },
+});
+
+export const migrateTreasuryCommand = changeCommand({
+  summary: "move the Treasury to the newest version of its package, after an upgrade",
+  details: "--package is the id of the new version. Afterwards every call of the previous version aborts.",
+  options: {},
+  plan: (_values, { name, packageId }) =>
+    oneCall(
+      "migrate",
+      {},
+      `Set SERVICECORE_${name.toUpperCase()}_PACKAGE_ID=${packageId} and restart the service.`,
+    ),
+});

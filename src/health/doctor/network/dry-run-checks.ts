@@ -11,8 +11,7 @@ import {
 } from "../../../protocol/algorithms.ts";
 import { parseDWallet, parsePresignSession } from "../../../protocol/chain-objects.ts";
 import { type Finding, type HealthCheck, once } from "../../checks/health-check.ts";
-import type { NetworkTarget } from "./network-target.ts";
-import type { NetworkView } from "./network-view.ts";
+import type { NetworkTarget, NetworkView } from "./network-view.ts";
 import { createStandInUser, type StandInUser } from "./stand-in-user.ts";
 import {
   type DryRunOutcome,

@@ -8,12 +8,10 @@ import {
 } from "../../../protocol/algorithms.ts";
 import { parseStruct } from "../../../protocol/chain-objects.ts";
 import { PresignSession } from "../../../protocol/chain-structs.ts";
-import { formatDollars } from "../../../protocol/money.ts";
 import { PRESIGN_VERSION, presignVersion } from "../../../protocol/presign-version.ts";
-import { signPrice } from "../../../protocol/price-table.ts";
+import { formatDollars, signPrice } from "../../../protocol/price-table.ts";
 import { type Finding, type HealthCheck, NotChecked } from "../../checks/health-check.ts";
-import type { NetworkTarget } from "./network-target.ts";
-import type { CoordinatorState, NetworkView } from "./network-view.ts";
+import type { CoordinatorState, NetworkTarget, NetworkView } from "./network-view.ts";
 
 /** Returns the checks of the network's session prices, also against the service's own, and of its presigns. */
 export function sessionChecks(target: NetworkTarget, view: NetworkView): HealthCheck[] {

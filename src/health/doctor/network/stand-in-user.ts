@@ -7,13 +7,11 @@ import type { CryptoEngine, PreparedDkg } from "../../../crypto/engine.ts";
 import { createInlineEngine } from "../../../crypto/inline-engine.ts";
 import { deriveUserKeys, signEncryptionKey } from "../../../crypto/user-keys.ts";
 import { type AlgorithmTriple, type CurveName, curveNumber } from "../../../protocol/algorithms.ts";
-import { byteReader } from "../../../protocol/byte-reader.ts";
-import { encodeVector } from "../../../protocol/bytes.ts";
+import { byteReader, encodeVector } from "../../../protocol/bytes.ts";
 import { curveGroup } from "../../../protocol/curve-group.ts";
-import { parseDWalletOutput } from "../../../protocol/dwallet-output.ts";
+import { decodeUserShare, parseDWalletOutput } from "../../../protocol/dwallet-output.ts";
 import { buildProtocolParameters } from "../../../protocol/parameters/build-protocol-parameters.ts";
 import { sessionIdentifierDigest } from "../../../protocol/session-identifier.ts";
-import { decodeUserShare } from "../../../protocol/user-share.ts";
 
 /**
  * Makes what a user sends, with the client's own cryptography and the secrets of a user who does not exist. Reads the

@@ -1,10 +1,9 @@
 import { SimulationError } from "@mysten/sui/client";
 import { Transaction } from "@mysten/sui/transactions";
-import type { ChainCalls } from "../../../chain/calls.ts";
 import type { ChainNetwork } from "../../../chain/network.ts";
 import { type ExecutionFailure, toFailure } from "../../../chain/outcome.ts";
 import { createNetworkReader } from "../../../chain/reader.ts";
-import { createTreasuryCalls } from "../../../chain/treasury/treasury-calls.ts";
+import { type ChainCalls, createTreasuryCalls } from "../../../chain/treasury/treasury-calls.ts";
 import { NotChecked } from "../../checks/health-check.ts";
 
 /** Dry-runs calls of the service through the first OperatorCap. Signs and pays nothing. */

@@ -1,7 +1,12 @@
 import { CoordinatorInnerDynamicField, CoordinatorModule } from "@ika.xyz/sdk";
 import { fieldParts, u64Name } from "../../fullnode/dynamic-fields.ts";
-import { COORDINATOR_VERSION, genesisId } from "../addresses.ts";
-import { GENESIS_SHARED, type GenesisObject, type GenesisOptions } from "../genesis-object.ts";
+import {
+  COORDINATOR_VERSION,
+  GENESIS_SHARED,
+  type GenesisObject,
+  type GenesisOptions,
+  genesisId,
+} from "../addresses.ts";
 import { coordinatorTypes } from "./coordinator-state.ts";
 import { genesisNetworkKeysTableId, networkKeyObjects, newKeyOutputs } from "./network-keys.ts";
 import { Protocol } from "./payment.ts";

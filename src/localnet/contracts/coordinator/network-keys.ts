@@ -1,11 +1,15 @@
 import { bcs } from "@mysten/sui/bcs";
 import { utf8ToBytes } from "@noble/hashes/utils.js";
-import { blake2b256, u64Bytes } from "../../fullnode/bytes.ts";
 import { fieldParts, idName, objectFieldParts, u64Name } from "../../fullnode/dynamic-fields.ts";
 import type { ExecutionState } from "../../fullnode/execution-state.ts";
 import type { ObjectStore } from "../../fullnode/object-store.ts";
-import { genesisId, type NetworkAddresses } from "../addresses.ts";
-import type { GenesisObject, NetworkKeyOutputs } from "../genesis-object.ts";
+import { blake2b256, u64Bytes } from "../../fullnode/sui-types.ts";
+import {
+  type GenesisObject,
+  genesisId,
+  type NetworkAddresses,
+  type NetworkKeyOutputs,
+} from "../addresses.ts";
 import { coordinatorTypes, NetworkEncryptionKeyStruct, updateInner } from "./coordinator-state.ts";
 import { SUPPORTED_CURVES } from "./support.ts";
 

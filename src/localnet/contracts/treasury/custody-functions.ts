@@ -1,5 +1,7 @@
+import type { WorkingObject } from "../../fullnode/execution-state.ts";
+import { moveAbort } from "../../fullnode/failures.ts";
 import { address, type MoveFunction, moveId, moveIds, receiving, u32 } from "../../fullnode/move-function.ts";
-import { receive } from "../../fullnode/receive.ts";
+import { SUI_FRAMEWORK } from "../../fullnode/sui-types.ts";
 import type { NetworkAddresses } from "../addresses.ts";
 import { coordinatorTypes } from "../coordinator/coordinator-state.ts";
 import {
@@ -162,3 +164,16 @@ function due(
   if (call.epoch >= fromEpoch + WINDOW) abortTreasury(call, "custody::due", "custody:TooLate");
   return announced.to;
 }
+
+/** Runs `transfer::public_receive`: takes an object that was sent to the parent. Aborts if it was sent elsewhere. */
+function receive(parent: WorkingObject, object: WorkingObject): WorkingObject {
+  const { owner } = object;
+  if (owner?.kind !== "address" || owner.address !== parent.id)
+    throw moveAbort(`${SUI_FRAMEWORK}::transfer::receive_impl`, UNABLE_TO_RECEIVE);
+  object.owner = undefined;
+  object.mutated = true;
+  return object;
+}
+
+/** `0x2::transfer::EUnableToReceiveObject` */
+const UNABLE_TO_RECEIVE = 3;

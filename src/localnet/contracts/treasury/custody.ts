@@ -1,6 +1,6 @@
 import { CoordinatorInnerModule } from "@ika.xyz/sdk";
 import { bcs } from "@mysten/sui/bcs";
-import { TreasuryDWallet } from "../../../protocol/treasury-objects.ts";
+import { TreasuryDWallet } from "../../../protocol/treasury-custody.ts";
 import {
   addField,
   addObject,

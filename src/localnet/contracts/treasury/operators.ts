@@ -1,5 +1,5 @@
 import { bcs } from "@mysten/sui/bcs";
-import type { EpochAmounts } from "../../../protocol/treasury-objects.ts";
+import type { EpochAmounts } from "../../../protocol/treasury-custody.ts";
 import { balanceOf, type ExecutionState, type WorkingObject } from "../../fullnode/execution-state.ts";
 import {
   address,

@@ -1,15 +1,20 @@
 import { bcs } from "@mysten/sui/bcs";
 import { fromHex, toBase64 } from "@mysten/sui/utils";
-import { TreasuryObject } from "../../../protocol/treasury-objects.ts";
+import { TreasuryObject } from "../../../protocol/treasury-custody.ts";
 import { fieldParts } from "../../fullnode/dynamic-fields.ts";
 import { ExecutionError, FailureKind } from "../../fullnode/failures.ts";
 import { type MoveCallContext, type MoveValue, objectValue } from "../../fullnode/move-function.ts";
 import { type Owner, PACKAGE_TYPE } from "../../fullnode/object.ts";
 import { SUI_FRAMEWORK } from "../../fullnode/sui-types.ts";
 import { ikaConfigOf } from "../../ika-config.ts";
-import { genesisId, type NetworkAddresses } from "../addresses.ts";
+import {
+  GENESIS_SHARED,
+  type GenesisObject,
+  type GenesisOptions,
+  genesisId,
+  type NetworkAddresses,
+} from "../addresses.ts";
 import { SUPPORTED_ALGORITHMS } from "../coordinator/support.ts";
-import { GENESIS_SHARED, type GenesisObject, type GenesisOptions } from "../genesis-object.ts";
 import { emitTreasury } from "./treasury-events.ts";
 import { localTreasuryPackage, packageDigest } from "./treasury-package.ts";
 import {

@@ -1,5 +1,5 @@
 import { bcs } from "@mysten/sui/bcs";
-import { TreasuryObject } from "../../../protocol/treasury-objects.ts";
+import { TreasuryObject } from "../../../protocol/treasury-custody.ts";
 import { type FieldName, fieldValue } from "../../fullnode/dynamic-fields.ts";
 import {
   balanceOf,

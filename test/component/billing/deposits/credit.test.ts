@@ -1,12 +1,14 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { Billing, Deposit_State as State } from "../../../../gen/proto/tss/v1/billing_pb.ts";
 import { createBillingService } from "../../../../src/billing/billing-service.ts";
-import { createWaitingCredit } from "../../../../src/billing/deposits/credit-waiting.ts";
 import { depositAddress } from "../../../../src/billing/deposits/deposit-address.ts";
 import type { Deposits } from "../../../../src/billing/deposits/deposits.ts";
 import { scanAddress } from "../../../../src/billing/deposits/scan-address.ts";
-import { createDepositWatcher } from "../../../../src/billing/deposits/watch-deposits.ts";
-import { createLocalSignals } from "../../../../src/coordination/local-signals.ts";
+import {
+  createDepositWatcher,
+  createWaitingCredit,
+} from "../../../../src/billing/deposits/watch-deposits.ts";
+import { createLocalSignals } from "../../../../src/coordination/local-coordination.ts";
 import { verifyLedger } from "../../../../src/ledger/verify-ledger.ts";
 import { systemClock } from "../../../../src/lifecycle/clock.ts";
 import type { Database } from "../../../../src/store/database.ts";

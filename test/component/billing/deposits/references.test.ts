@@ -6,7 +6,7 @@ import type { Deposits } from "../../../../src/billing/deposits/deposits.ts";
 import { createAddressMaker } from "../../../../src/billing/deposits/request-address.ts";
 import { scanAddress } from "../../../../src/billing/deposits/scan-address.ts";
 import { createDepositWatcher } from "../../../../src/billing/deposits/watch-deposits.ts";
-import { createLocalSignals } from "../../../../src/coordination/local-signals.ts";
+import { createLocalSignals } from "../../../../src/coordination/local-coordination.ts";
 import { systemClock } from "../../../../src/lifecycle/clock.ts";
 import type { Database } from "../../../../src/store/database.ts";
 import { DATABASE_TIMEOUT_MS, openTestDatabase, silentLog } from "../../../support/database.ts";

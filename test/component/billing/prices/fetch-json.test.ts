@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { fetchJson } from "../../../../src/billing/prices/fetch-json.ts";
+import { fetchJson } from "../../../../src/billing/prices/price-readers.ts";
 import { createManualClock, type ManualClock } from "../../../support/manual-clock.ts";
 
 let server: Server;

@@ -2,14 +2,15 @@
 import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { createCoinbaseReader } from "../../../../src/billing/prices/coinbase.ts";
-import { createJsonFeedReader } from "../../../../src/billing/prices/json-feed.ts";
 import { createPriceFeed } from "../../../../src/billing/prices/price-feed.ts";
-import type { PriceReader } from "../../../../src/billing/prices/price-reading.ts";
-import { createPythReader } from "../../../../src/billing/prices/pyth.ts";
+import {
+  createCoinbaseReader,
+  createJsonFeedReader,
+  createPythReader,
+  type PriceReader,
+} from "../../../../src/billing/prices/price-readers.ts";
 import type { Clock } from "../../../../src/lifecycle/clock.ts";
-import type { Database } from "../../../../src/store/database.ts";
-import { newId } from "../../../../src/store/ids.ts";
+import { type Database, newId } from "../../../../src/store/database.ts";
 import { DATABASE_TIMEOUT_MS, openTestDatabase, silentLog } from "../../../support/database.ts";
 import { SUI } from "../../../support/deposits.ts";
 

@@ -1,12 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { confirmPrice } from "../../../../src/billing/prices/confirm-price.ts";
 import { createPriceFeed } from "../../../../src/billing/prices/price-feed.ts";
-import type { PriceReader } from "../../../../src/billing/prices/price-reading.ts";
-import { listStoredPrices } from "../../../../src/billing/prices/take-reading.ts";
-import { parseUsdPrice } from "../../../../src/billing/prices/usd-price.ts";
+import type { PriceReader } from "../../../../src/billing/prices/price-readers.ts";
+import { parseUsdPrice } from "../../../../src/billing/prices/price-source.ts";
+import { confirmPrice, listStoredPrices } from "../../../../src/billing/prices/stored-prices.ts";
 import { systemClock } from "../../../../src/lifecycle/clock.ts";
-import type { Database } from "../../../../src/store/database.ts";
-import { newId } from "../../../../src/store/ids.ts";
+import { type Database, newId } from "../../../../src/store/database.ts";
 import { DATABASE_TIMEOUT_MS, openTestDatabase, silentLog } from "../../../support/database.ts";
 import { IKA, SUI } from "../../../support/deposits.ts";
 

@@ -2,10 +2,12 @@
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { createCoinbaseReader } from "../../../../src/billing/prices/coinbase.ts";
-import { createJsonFeedReader } from "../../../../src/billing/prices/json-feed.ts";
-import type { PriceReader } from "../../../../src/billing/prices/price-reading.ts";
-import { createPythReader } from "../../../../src/billing/prices/pyth.ts";
+import {
+  createCoinbaseReader,
+  createJsonFeedReader,
+  createPythReader,
+  type PriceReader,
+} from "../../../../src/billing/prices/price-readers.ts";
 import { systemClock } from "../../../../src/lifecycle/clock.ts";
 
 const SUI_FEED = "23d7315113f5b1d3ba7a83604c44b94d79f4fd69af77f804fc7f920a6dc65744";

@@ -1,9 +1,11 @@
 /** Which coins a sweep takes, among coins of other addresses, types, states and networks. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { type QueueSweepsOptions, queueSweeps } from "../../../../src/billing/sweeps/queue-sweeps.ts";
-import { countUnsweptCoins } from "../../../../src/billing/sweeps/unswept-coins.ts";
-import type { Database } from "../../../../src/store/database.ts";
-import { newId } from "../../../../src/store/ids.ts";
+import {
+  countUnsweptCoins,
+  type QueueSweepsOptions,
+  queueSweeps,
+} from "../../../../src/billing/sweeps/queue-sweeps.ts";
+import { type Database, newId } from "../../../../src/store/database.ts";
 import { changedRows } from "../../../support/changed-rows.ts";
 import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../../support/database.ts";
 import { recordAddress } from "../../../support/deposit-rows.ts";

@@ -2,7 +2,7 @@
 import { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
 import { Transaction } from "@mysten/sui/transactions";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { deriveDepositKey } from "../../../../src/billing/deposits/deposit-key.ts";
+import { deriveDepositKey } from "../../../../src/billing/deposits/request-address.ts";
 import { scanAddress } from "../../../../src/billing/deposits/scan-address.ts";
 import { createDepositSigner } from "../../../../src/billing/sweeps/sweep-signer.ts";
 import { connectNetwork } from "../../../../src/chain/network.ts";

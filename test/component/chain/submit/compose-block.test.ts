@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { enqueueOperation, type OperationKind } from "../../../../src/chain/operation.ts";
-import { composeBlock } from "../../../../src/chain/submit/compose-block.ts";
+import { composeBlock } from "../../../../src/chain/submit/build-transaction.ts";
 import type { QueuedOperation } from "../../../../src/chain/submit/outbox.ts";
-import type { Database } from "../../../../src/store/database.ts";
-import { newId } from "../../../../src/store/ids.ts";
+import { type Database, newId } from "../../../../src/store/database.ts";
 import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../../support/database.ts";
 
 let database: Database;

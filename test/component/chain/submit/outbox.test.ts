@@ -5,12 +5,11 @@ import {
   claimOperations,
   failOperation,
   LeaseLostError,
+  resolveTransaction,
   storeTransaction,
 } from "../../../../src/chain/submit/outbox.ts";
 import { createRefusalHandler } from "../../../../src/chain/submit/refuse-operations.ts";
-import { resolveTransaction } from "../../../../src/chain/submit/transaction-outcome.ts";
-import type { Database } from "../../../../src/store/database.ts";
-import { newId } from "../../../../src/store/ids.ts";
+import { type Database, newId } from "../../../../src/store/database.ts";
 import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../../support/database.ts";
 
 const NETWORK = "localnet";

@@ -1,6 +1,5 @@
 /** Each statement of the lanes and the outbox changes its own rows, among lanes, transactions and operations of others. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { emptyTransactions } from "../../../../src/chain/submit/empty-transactions.ts";
 import {
   addGasCoin,
   addLane,
@@ -22,24 +21,22 @@ import {
 } from "../../../../src/chain/submit/lane-table.ts";
 import {
   claimOperations,
+  correctDropped,
+  emptyTransactions,
   failOperation,
   finishOperations,
   hasStaleOperation,
+  isResolvedTransaction,
   lookForWork,
   operationsOf,
   releaseOperations,
   requeueOperations,
+  resolveTransaction,
   storeTransaction,
   unclaimOperations,
   unresolvedTransaction,
 } from "../../../../src/chain/submit/outbox.ts";
-import {
-  correctDropped,
-  isResolvedTransaction,
-  resolveTransaction,
-} from "../../../../src/chain/submit/transaction-outcome.ts";
-import type { Database } from "../../../../src/store/database.ts";
-import { newId } from "../../../../src/store/ids.ts";
+import { type Database, newId } from "../../../../src/store/database.ts";
 import { changedRows } from "../../../support/changed-rows.ts";
 import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../../support/database.ts";
 

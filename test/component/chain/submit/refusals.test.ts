@@ -6,8 +6,7 @@ import { INVALID_TRANSACTION } from "../../../../src/chain/submit/classify.ts";
 import type { QueuedOperation } from "../../../../src/chain/submit/outbox.ts";
 import { createRefusalHandler } from "../../../../src/chain/submit/refuse-operations.ts";
 import { MixedUpAnswerError } from "../../../../src/protocol/read-errors.ts";
-import type { Database } from "../../../../src/store/database.ts";
-import { newId } from "../../../../src/store/ids.ts";
+import { type Database, newId } from "../../../../src/store/database.ts";
 import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../../support/database.ts";
 
 const FAULT: ExecutionFailure = {

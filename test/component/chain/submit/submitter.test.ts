@@ -3,11 +3,10 @@ import { enqueueOperation } from "../../../../src/chain/operation.ts";
 import type { ExecutionFailure } from "../../../../src/chain/outcome.ts";
 import { addGasCoin, addLane, leaseLane } from "../../../../src/chain/submit/lane-table.ts";
 import { createSubmitter, type Submitter } from "../../../../src/chain/submit/submitter.ts";
-import { createLocalSignals } from "../../../../src/coordination/local-signals.ts";
+import { createLocalSignals } from "../../../../src/coordination/local-coordination.ts";
 import { systemClock } from "../../../../src/lifecycle/clock.ts";
 import { MixedUpAnswerError } from "../../../../src/protocol/read-errors.ts";
-import type { Database } from "../../../../src/store/database.ts";
-import { newId } from "../../../../src/store/ids.ts";
+import { type Database, newId } from "../../../../src/store/database.ts";
 import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../../support/database.ts";
 import { FakeChain, LANE, NETWORK } from "../fake-chain.ts";
 

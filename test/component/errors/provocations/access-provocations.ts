@@ -1,7 +1,7 @@
 import { Admin } from "../../../../gen/proto/tss/v1/admin_pb.ts";
 import { Billing } from "../../../../gen/proto/tss/v1/billing_pb.ts";
 import { Onboarding } from "../../../../gen/proto/tss/v1/onboarding_pb.ts";
-import { newId } from "../../../../src/store/ids.ts";
+import { newId } from "../../../../src/store/database.ts";
 import { perSecond } from "../error-stack.ts";
 import type { Provocation } from "./provocation.ts";
 

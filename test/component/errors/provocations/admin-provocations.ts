@@ -1,6 +1,6 @@
 import type { DescMethod } from "@bufbuild/protobuf";
 import { Admin } from "../../../../gen/proto/tss/v1/admin_pb.ts";
-import { newId } from "../../../../src/store/ids.ts";
+import { newId } from "../../../../src/store/database.ts";
 import { ADMIN_KEY } from "../error-stack.ts";
 import type { Provocation } from "./provocation.ts";
 

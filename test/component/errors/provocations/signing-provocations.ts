@@ -6,7 +6,7 @@ import { Signing } from "../../../../gen/proto/tss/v1/signing_pb.ts";
 import { callerOf } from "../../../../src/access/caller.ts";
 import { idempotencyOf } from "../../../../src/idempotency/idempotency.ts";
 import { runOnce } from "../../../../src/idempotency/run-once.ts";
-import { newId } from "../../../../src/store/ids.ts";
+import { newId } from "../../../../src/store/database.ts";
 import { PoolFullError } from "../../../../src/threads/worker-pool.ts";
 import { dwalletOf, layoutOfSignMessage, objectId, readyPresigns } from "../../../support/rows.ts";
 import { ADMIN_KEY, BOUNDS, type ErrorStack } from "../error-stack.ts";

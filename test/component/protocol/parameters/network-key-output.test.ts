@@ -9,8 +9,6 @@ import { buildProtocolParameters } from "../../../../src/protocol/parameters/bui
 import {
   chooseKeyOutput,
   DifferingOutputsError,
-} from "../../../../src/protocol/parameters/choose-key-output.ts";
-import {
   decodeNetworkKeyOutput,
   encodeNetworkKeyOutput,
   UnsupportedOutputError,

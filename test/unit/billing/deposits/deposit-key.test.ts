@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { bytesToHex } from "@noble/hashes/utils.js";
 import { expect, test } from "vitest";
-import { deriveDepositAddress, deriveDepositKey } from "../../../../src/billing/deposits/deposit-key.ts";
+import { deriveDepositAddress, deriveDepositKey } from "../../../../src/billing/deposits/request-address.ts";
 import { hexToBytes } from "../../../../src/protocol/bytes.ts";
 import { Secret } from "../../../../src/telemetry/secret.ts";
 import { readSource } from "../../../support/source-files.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type FollowState, planFollow } from "../../../../src/billing/deposits/plan-follow.ts";
+import { type FollowState, planFollow } from "../../../../src/billing/deposits/follow-checkpoints.ts";
 
 const plan = (change: Partial<FollowState>) =>
   planFollow({ next: 1_000n, seen: undefined, latest: 999n, isUnreadable: false, ...change });

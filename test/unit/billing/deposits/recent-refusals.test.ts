@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { createRecentRefusals } from "../../../../src/billing/deposits/recent-refusals.ts";
+import { createRecentRefusals } from "../../../../src/billing/deposits/deposits.ts";
 import { createManualClock } from "../../../support/manual-clock.ts";
 
 it("remembers a refusal of one project for two seconds of its clock", () => {

@@ -1,6 +1,6 @@
 import { expect, it, test } from "vitest";
-import { type MedianBounds, medianPrice } from "../../../../src/billing/prices/median-price.ts";
-import type { PriceReading } from "../../../../src/billing/prices/price-reading.ts";
+import { type MedianBounds, medianPrice } from "../../../../src/billing/prices/check-price.ts";
+import type { PriceReading } from "../../../../src/billing/prices/price-readers.ts";
 
 const BOUNDS: MedianBounds = { minCount: 1, maxSpreadPercent: 5 };
 

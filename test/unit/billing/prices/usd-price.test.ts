@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { formatUsdPrice, parseUsdPrice } from "../../../../src/billing/prices/usd-price.ts";
+import { formatUsdPrice, parseUsdPrice } from "../../../../src/billing/prices/price-source.ts";
 
 it("a price is parsed and formatted exactly, to its twelfth digit", () => {
   for (const text of ["3.5", "0.000000000001", "1000000", "0.02", "123456.123456789012"]) {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { planSweep, type SweepableCoin } from "../../../../src/billing/sweeps/plan-sweep.ts";
+import { planSweep, type SweepableCoin } from "../../../../src/billing/sweeps/queue-sweeps.ts";
 
 const coin = (objectId: string, amount: bigint, valueMicroUsd: bigint): SweepableCoin => ({
   objectId,

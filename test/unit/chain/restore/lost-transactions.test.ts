@@ -2,8 +2,10 @@ import { Transaction } from "@mysten/sui/transactions";
 import { toBase58 } from "@mysten/sui/utils";
 import { describe, expect, it } from "vitest";
 import type { ObjectChanges } from "../../../../src/chain/outcome.ts";
-import { findLostTransactions } from "../../../../src/chain/restore/lost-transactions.ts";
-import type { PastTransaction } from "../../../../src/chain/restore/transaction-history.ts";
+import {
+  findLostTransactions,
+  type PastTransaction,
+} from "../../../../src/chain/restore/lost-transactions.ts";
 import type { Queryable } from "../../../../src/store/database.ts";
 import { objectId } from "../../../support/rows.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { GasCoin } from "../../../../src/chain/reader.ts";
-import { type LaneGas, LOW_GAS_MIST, planGas } from "../../../../src/chain/submit/plan-gas.ts";
+import { type LaneGas, LOW_GAS_MIST, planGas } from "../../../../src/chain/submit/lane-gas.ts";
 
 const coin = (objectId: string, balanceMist: bigint) => ({
   objectId,

@@ -1,7 +1,7 @@
 import { Transaction } from "@mysten/sui/transactions";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { ObjectChanges } from "../../../../src/chain/outcome.ts";
-import { findSpentInput, userOf, writerOf } from "../../../../src/chain/submit/spent-input.ts";
+import { findSpentInput, userOf, writerOf } from "../../../../src/chain/submit/send-transaction.ts";
 
 const id = (byte: string): string => `0x${byte.repeat(32)}`;
 const DIGEST = "11111111111111111111111111111111";

@@ -1,8 +1,12 @@
 import { describe, expect, it } from "vitest";
 import type { OperationPrice } from "../../../../src/chain/treasury/read-prices.ts";
-import { proposeLimits, shareOf } from "../../../../src/cli/treasury/operator-limits.ts";
-import { proposeCeilings, suffices } from "../../../../src/cli/treasury/price-ceilings.ts";
-import { describeEpoch } from "../../../../src/cli/treasury/sui-epoch.ts";
+import {
+  proposeCeilings,
+  proposeLimits,
+  shareOf,
+  suffices,
+} from "../../../../src/cli/treasury/price-ceilings.ts";
+import { describeEpoch } from "../../../../src/cli/treasury/treasury-status.ts";
 
 const price = (given: Partial<OperationPrice>): OperationPrice => ({
   ...{ operation: "sign", curve: 0, signatureAlgorithm: 0, ika: 100n, sui: 3n, ...given },

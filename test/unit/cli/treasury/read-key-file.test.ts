@@ -5,7 +5,7 @@ import { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
 import { Secp256k1Keypair } from "@mysten/sui/keypairs/secp256k1";
 import { Secp256r1Keypair } from "@mysten/sui/keypairs/secp256r1";
 import { afterAll, expect, it } from "vitest";
-import { readKeyFile } from "../../../../src/cli/treasury/read-key-file.ts";
+import { readKeyFile } from "../../../../src/cli/treasury/key-files.ts";
 
 const folder = mkdtempSync(path.join(tmpdir(), "keys-"));
 afterAll(() => rmSync(folder, { recursive: true }));

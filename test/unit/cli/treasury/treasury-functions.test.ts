@@ -1,6 +1,6 @@
 /** Compares the command's tables with the Move sources of the Treasury. */
 import { expect, it } from "vitest";
-import { explainFailure } from "../../../../src/cli/treasury/explain-abort.ts";
+import { explainFailure } from "../../../../src/cli/treasury/run-change.ts";
 import { TREASURY_FUNCTIONS } from "../../../../src/cli/treasury/treasury-functions.ts";
 import { readSource } from "../../../support/source-files.ts";
 

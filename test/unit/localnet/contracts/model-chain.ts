@@ -2,7 +2,6 @@ import { toBase58 } from "@mysten/sui/utils";
 import { networkAddresses } from "../../../../src/localnet/contracts/addresses.ts";
 import { networkFunctions } from "../../../../src/localnet/contracts/network-functions.ts";
 import { TreasuryCap, treasuryType } from "../../../../src/localnet/contracts/treasury/treasury-state.ts";
-import { blake2b256, u64Bytes } from "../../../../src/localnet/fullnode/bytes.ts";
 import {
   createExecutionState,
   type EmittedEvent,
@@ -11,6 +10,7 @@ import {
 import type { MoveValue } from "../../../../src/localnet/fullnode/move-function.ts";
 import { createObjectStore } from "../../../../src/localnet/fullnode/object-store.ts";
 import { sealChanges } from "../../../../src/localnet/fullnode/seal-changes.ts";
+import { blake2b256, u64Bytes } from "../../../../src/localnet/fullnode/sui-types.ts";
 import { genesisCommit } from "../../../../src/localnet/genesis.ts";
 
 /** The sender of every transaction, who has the Treasury's caps. */

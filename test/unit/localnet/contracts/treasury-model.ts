@@ -11,7 +11,7 @@ import {
 import { treasuryType } from "../../../../src/localnet/contracts/treasury/treasury-state.ts";
 import { createCoin, type ExecutionState } from "../../../../src/localnet/fullnode/execution-state.ts";
 import { coinObjectType, SUI_COIN_TYPE } from "../../../../src/localnet/fullnode/sui-types.ts";
-import { TreasuryObject } from "../../../../src/protocol/treasury-objects.ts";
+import { TreasuryObject } from "../../../../src/protocol/treasury-custody.ts";
 import { signConsent, userOf } from "../../../../tools/move/consents.ts";
 import {
   type Amount,

@@ -1,8 +1,7 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex, concatBytes } from "@noble/hashes/utils.js";
 import { describe, expect, it } from "vitest";
-import { byteReader } from "../../../../src/protocol/byte-reader.ts";
-import { MalformedBytesError } from "../../../../src/protocol/bytes.ts";
+import { byteReader, MalformedBytesError } from "../../../../src/protocol/bytes.ts";
 import { classGroupOfCurve, InvalidFormError } from "../../../../src/protocol/class-groups/class-group.ts";
 import {
   decodeEncryptionKey,

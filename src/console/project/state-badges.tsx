@@ -1,0 +1,51 @@
+import type { JSX } from "preact";
+import { DWallet_StateSchema, DWallet_State as State } from "../../../gen/client/tss/v1/onboarding_pb.ts";
+import { type SignRequest, SignRequest_Status as Status } from "../../../gen/client/tss/v1/signing_pb.ts";
+import { enumName } from "../format/text.ts";
+import { Badge } from "../ui/badge.tsx";
+
+export function DWalletBadge({ state }: { readonly state: State }): JSX.Element {
+  switch (state) {
+    case State.Active:
+      return <Badge tone="good">active</Badge>;
+    case State.Submitting:
+      return <Badge tone="busy">submitting</Badge>;
+    case State.AwaitingNetworkDKGVerification:
+      return <Badge tone="busy">network verifies</Badge>;
+    case State.AwaitingKeyHolderSignature:
+      return <Badge tone="warn">user must accept</Badge>;
+    case State.NetworkRejectedDKGVerification:
+      return <Badge tone="bad">rejected</Badge>;
+    case State.Leaving:
+      return <Badge tone="busy">leaving</Badge>;
+    case State.Left:
+      return <Badge tone="none">left</Badge>;
+    default:
+      return <Badge tone="none">{enumName(DWallet_StateSchema, state)}</Badge>;
+  }
+}
+
+/** A sign request's state, with the reason of a failure. */
+export function SignState({ of: { status, failure } }: SignStateProps): JSX.Element {
+  switch (status) {
+    case Status.prepared:
+      return <Badge tone="none">prepared</Badge>;
+    case Status.queued:
+      return <Badge tone="busy">queued</Badge>;
+    case Status.submitted:
+      return <Badge tone="busy">submitted</Badge>;
+    case Status.completed:
+      return <Badge tone="good">completed</Badge>;
+    default:
+      return (
+        <>
+          <Badge tone="bad">failed</Badge>
+          {failure !== undefined && <span class="small muted"> {failure.reason}</span>}
+        </>
+      );
+  }
+}
+
+interface SignStateProps {
+  readonly of: Pick<SignRequest, "status" | "failure">;
+}
