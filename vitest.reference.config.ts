@@ -6,7 +6,7 @@ export default defineConfig({
     include: [
       "test/reference/**/*.test.ts",
       "test/crypto/**/*.test.ts",
-      "test/isolated/crypto/own-half-faults.test.ts",
+      "test/isolated/client/crypto/own-half-faults.test.ts",
     ],
     env: { TEST_REFERENCE: "true" },
     testTimeout: 600_000,

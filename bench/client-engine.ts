@@ -1,19 +1,19 @@
 /** The worker process of `bench/client.ts`, one for each engine. It runs one step for each message. */
 import { readdirSync, readFileSync } from "node:fs";
 import { type Curve, createClassGroupsKeypair, prepareDKG } from "@ika.xyz/sdk";
-import { createDkgMessage } from "../src/crypto/create-dkg-message.ts";
-import { createSignMessage } from "../src/crypto/create-sign-message.ts";
-import { decryptShare } from "../src/crypto/decrypt-share.ts";
-import { encryptShare } from "../src/crypto/encrypt-share.ts";
-import { loadIkaWasm } from "../src/crypto/reference-engine.ts";
-import { SecretBytes } from "../src/crypto/secret-bytes.ts";
-import type { SignRequest } from "../src/crypto/sign-request.ts";
-import { createWorkerEngine } from "../src/crypto/worker-engine.ts";
+import { createDkgMessage } from "../src/client/crypto/create-dkg-message.ts";
+import { createSignMessage } from "../src/client/crypto/create-sign-message.ts";
+import { decryptShare } from "../src/client/crypto/decrypt-share.ts";
+import { encryptShare } from "../src/client/crypto/encrypt-share.ts";
+import { loadIkaWasm } from "../src/client/crypto/engines/reference-engine.ts";
+import { createWorkerEngine } from "../src/client/crypto/engines/worker-engine.ts";
+import { SecretBytes } from "../src/client/crypto/secret-bytes.ts";
+import type { SignRequest } from "../src/client/crypto/sign-request.ts";
 import { curveNumber } from "../src/protocol/algorithms.ts";
+import { runSteps } from "../src/protocol/chain/read-errors.ts";
 import { deriveClassGroupsKeypair } from "../src/protocol/class-groups/keypair.ts";
 import { decodeUserShare } from "../src/protocol/dwallet-output.ts";
 import { curveByNumber } from "../src/protocol/proofs/curve.ts";
-import { runSteps } from "../src/protocol/read-errors.ts";
 
 export interface EngineTask {
   readonly engine: "typescript" | "wasm" | "workers";

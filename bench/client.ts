@@ -12,7 +12,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { findTriple } from "../src/protocol/algorithms.ts";
 import { buildProtocolParameters } from "../src/protocol/parameters/build-protocol-parameters.ts";
-import { makeOwnDWallet, ownNetwork } from "../test/support/own-dwallet.ts";
+import { makeOwnDWallet, ownNetwork } from "../test/support/crypto/own-dwallet.ts";
 import type { EngineResult, EngineTask } from "./client-engine.ts";
 
 const { values } = parseArgs({ options: { rounds: { type: "string", default: "3" } } });

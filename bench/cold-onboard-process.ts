@@ -41,9 +41,11 @@ const OWN_STAGES = new Set(["parameters", "keys", "prepare"]);
 
 async function withClient({ baseUrl, apiKey, curve }: ColdOnboardTask): Promise<number> {
   // The compiled client, as published.
-  const entries = path.join(import.meta.dirname, "../dist/src/sdk");
-  const sdk = (await import(path.join(entries, "index.js"))) as typeof import("../src/sdk/index.ts");
-  const worker = (await import(path.join(entries, "worker.js"))) as typeof import("../src/sdk/worker.ts");
+  const entries = path.join(import.meta.dirname, "../dist/src/client/sdk");
+  const sdk = (await import(path.join(entries, "index.js"))) as typeof import("../src/client/sdk/index.ts");
+  const worker = (await import(
+    path.join(entries, "worker.js")
+  )) as typeof import("../src/client/sdk/worker.ts");
   const engine = worker.createWorkerEngine();
   const client = sdk.createClient({ baseUrl, apiKey, network: "localnet", engine });
   let stage = "";

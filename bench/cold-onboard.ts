@@ -8,9 +8,9 @@ import { execFileSync, fork } from "node:child_process";
 import { once } from "node:events";
 import path from "node:path";
 import { parseArgs } from "node:util";
-import { startThrowawayService } from "../src/cli/throwaway-service.ts";
+import { startThrowawayService } from "../src/cli/demo/throwaway-service.ts";
 import { CURVES } from "../src/protocol/algorithms.ts";
-import { ROOT } from "../test/support/source-files.ts";
+import { ROOT } from "../test/support/repository/source-files.ts";
 import type { ColdOnboardResult, ColdOnboardTask } from "./cold-onboard-process.ts";
 
 const { values } = parseArgs({

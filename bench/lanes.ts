@@ -8,27 +8,33 @@
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { parseArgs } from "node:util";
-import { createChainWork } from "../src/app/chain-work.ts";
-import { connectNetwork } from "../src/chain/network.ts";
-import { createNetworkReader } from "../src/chain/reader.ts";
-import { createLocalSignals } from "../src/coordination/local-coordination.ts";
-import { ServiceError } from "../src/errors/service-error.ts";
-import { systemClock } from "../src/lifecycle/clock.ts";
-import type { Loop, NamedLoop } from "../src/lifecycle/start-loops.ts";
 import type { Localnet } from "../src/localnet/localnet.ts";
 import { localnetHotWalletSecret } from "../src/localnet/seed.ts";
-import { createPresignQueue } from "../src/presigns/presign-queue.ts";
-import { requestPresigns } from "../src/presigns/request-presigns.ts";
-import { reserve } from "../src/signing/reserve.ts";
-import { submit } from "../src/signing/submit.ts";
-import type { Database } from "../src/store/database.ts";
-import { Secret } from "../src/telemetry/secret.ts";
-import { startThread } from "../src/threads/start-thread.ts";
+import { createChainWork } from "../src/service/app/chain-work.ts";
+import { connectNetwork } from "../src/service/chain/fullnodes/network.ts";
+import { createNetworkReader } from "../src/service/chain/reader.ts";
+import { createLocalSignals } from "../src/service/platform/coordination/local-coordination.ts";
+import { ServiceError } from "../src/service/platform/errors/service-error.ts";
+import { systemClock } from "../src/service/platform/lifecycle/clock.ts";
+import type { Loop, NamedLoop } from "../src/service/platform/lifecycle/start-loops.ts";
+import type { Database } from "../src/service/platform/store/database.ts";
+import { Secret } from "../src/service/platform/telemetry/secret.ts";
+import { startThread } from "../src/service/platform/threads/start-thread.ts";
+import { createPresignQueue } from "../src/service/presigns/presign-queue.ts";
+import { requestPresigns } from "../src/service/presigns/request-presigns.ts";
+import { reserve } from "../src/service/signing/reserve.ts";
+import { submit } from "../src/service/signing/submit.ts";
 import { onboardUser } from "../test/sim/onboard-user.ts";
-import { openRaceDatabase } from "../test/support/database.ts";
-import { checkHalfInline, inlineVerifier } from "../test/support/inline-verifier.ts";
-import { flatPrices } from "../test/support/prices.ts";
-import { keyed, layoutOfSignMessage, projectWith, TEST_ORIGIN, TEST_TRIPLE } from "../test/support/rows.ts";
+import { checkHalfInline, inlineVerifier } from "../test/support/crypto/inline-verifier.ts";
+import { openRaceDatabase } from "../test/support/database/database.ts";
+import { flatPrices } from "../test/support/database/prices.ts";
+import {
+  keyed,
+  layoutOfSignMessage,
+  projectWith,
+  TEST_ORIGIN,
+  TEST_TRIPLE,
+} from "../test/support/database/rows.ts";
 
 const { values } = parseArgs({
   options: { signs: { type: "string", default: "1200" }, "latency-ms": { type: "string", default: "400" } },

@@ -5,15 +5,15 @@
  */
 
 import { parseArgs } from "node:util";
-import { createLocalSignals } from "../src/coordination/local-coordination.ts";
-import { verifyLedger } from "../src/ledger/verify-ledger.ts";
-import { takeReservation } from "../src/signing/reserve.ts";
-import { SIGN_PRIORITY } from "../src/signing/sign-operation.ts";
-import { submit } from "../src/signing/submit.ts";
-import { checkSignMessage } from "../src/signing/verify-work.ts";
-import { type Database, newId } from "../src/store/database.ts";
-import { openRaceDatabase } from "../test/support/database.ts";
-import { checkHalfInline } from "../test/support/inline-verifier.ts";
+import { verifyLedger } from "../src/service/ledger/verify-ledger.ts";
+import { createLocalSignals } from "../src/service/platform/coordination/local-coordination.ts";
+import { type Database, newId } from "../src/service/platform/store/database.ts";
+import { takeReservation } from "../src/service/signing/reserve.ts";
+import { SIGN_PRIORITY } from "../src/service/signing/sign-operation.ts";
+import { submit } from "../src/service/signing/submit.ts";
+import { checkSignMessage } from "../src/service/signing/verify-work.ts";
+import { checkHalfInline } from "../test/support/crypto/inline-verifier.ts";
+import { openRaceDatabase } from "../test/support/database/database.ts";
 import {
   dwalletOf,
   layoutOfSignMessage,
@@ -21,7 +21,7 @@ import {
   readyPresigns,
   TEST_ORIGIN,
   TEST_TRIPLE,
-} from "../test/support/rows.ts";
+} from "../test/support/database/rows.ts";
 
 const { values } = parseArgs({
   options: {

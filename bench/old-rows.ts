@@ -4,10 +4,10 @@
  * 127.0.0.1, as a superuser.
  */
 import { parseArgs } from "node:util";
-import { migrate } from "../src/store/migrate.ts";
-import { openPostgres } from "../src/store/open-postgres.ts";
-import { silentLog } from "../test/support/database.ts";
-import { testDatabase } from "../test/support/postgres.ts";
+import { migrate } from "../src/service/platform/store/migrate.ts";
+import { openPostgres } from "../src/service/platform/store/open-postgres.ts";
+import { silentLog } from "../test/support/database/database.ts";
+import { testDatabase } from "../test/support/database/postgres.ts";
 import { fillOldRows } from "./support/fill-old-rows.ts";
 
 const { values } = parseArgs({

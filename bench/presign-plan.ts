@@ -4,7 +4,7 @@
  * simulated in seconds, and a presign takes 4 to 20 of them.
  */
 import { parseArgs } from "node:util";
-import { planRefill } from "../src/presigns/plan-refill.ts";
+import { planRefill } from "../src/service/presigns/plan-refill.ts";
 import { createRandom, type Random } from "../test/sim/random.ts";
 
 const { values } = parseArgs({
@@ -12,7 +12,7 @@ const { values } = parseArgs({
 });
 const SECONDS = 3_600 * Number(values.hours);
 const HIGH_WATER = 100;
-/** The windows over which the service counts taken presigns, as in `src/presigns/read-demand.ts`. */
+/** The windows over which the service counts taken presigns, as in `src/service/presigns/read-demand.ts`. */
 const LATELY_SECONDS = 30;
 const JUST_NOW_SECONDS = 5;
 /** The number of last minting times whose 90 % quantile counts. */

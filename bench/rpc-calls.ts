@@ -10,8 +10,8 @@ import { Billing } from "../gen/proto/tss/v1/billing_pb.ts";
 import { Onboarding } from "../gen/proto/tss/v1/onboarding_pb.ts";
 import { Signing, SignRequest_Status } from "../gen/proto/tss/v1/signing_pb.ts";
 import { Curve, Hash, SignatureAlgorithm } from "../gen/proto/tss/v1/types_pb.ts";
-import { dkgOfForm } from "../test/support/dkg-form.ts";
-import { layoutOfSignMessage } from "../test/support/rows.ts";
+import { dkgOfForm } from "../test/support/crypto/dkg-form.ts";
+import { layoutOfSignMessage } from "../test/support/database/rows.ts";
 import { makeSigner } from "./support/make-signer.ts";
 
 /** Makes a call `count` times, waits for `over`, and records the cost. */

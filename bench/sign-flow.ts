@@ -4,10 +4,10 @@
  * one. Warm means: parameters, dWallet and share are loaded, the pool is full, and one signature was made before.
  */
 import { parseArgs } from "node:util";
-import { chooseTriple } from "../src/cli/demo-steps.ts";
-import { startThrowawayService } from "../src/cli/throwaway-service.ts";
-import { createWorkerEngine } from "../src/crypto/worker-engine.ts";
-import { createClient, type Network } from "../src/sdk/index.ts";
+import { chooseTriple } from "../src/cli/demo/demo-steps.ts";
+import { startThrowawayService } from "../src/cli/demo/throwaway-service.ts";
+import { createWorkerEngine } from "../src/client/crypto/engines/worker-engine.ts";
+import { createClient, type Network } from "../src/client/sdk/index.ts";
 
 const { values } = parseArgs({
   options: {

@@ -18,13 +18,13 @@ import {
   Signing,
   SignRequestSchema,
 } from "../gen/proto/tss/v1/signing_pb.ts";
-import { createAccessGate } from "../src/access/access-gate.ts";
-import { createErrorInterceptor } from "../src/errors/error-interceptor.ts";
-import { createErrorMapping } from "../src/errors/error-mapping.ts";
-import { createWarmValidateInterceptor } from "../src/errors/validate-interceptor.ts";
-import { encodeSignRequest } from "../src/signing/encode-sign-request.ts";
-import type { SignRequestRow } from "../src/signing/sign-request.ts";
-import { registerService } from "../src/transport/service-registration.ts";
+import { createAccessGate } from "../src/service/access/access-gate.ts";
+import { createErrorInterceptor } from "../src/service/platform/errors/error-interceptor.ts";
+import { createErrorMapping } from "../src/service/platform/errors/error-mapping.ts";
+import { createWarmValidateInterceptor } from "../src/service/platform/errors/validate-interceptor.ts";
+import { encodeSignRequest } from "../src/service/signing/encode-sign-request.ts";
+import type { SignRequestRow } from "../src/service/signing/sign-request.ts";
+import { registerService } from "../src/transport/calls/service-registration.ts";
 import { startServer } from "../src/transport/start-server.ts";
 import { API_KEY, SIGN_REQUEST_ID } from "./transport-call.ts";
 

@@ -1,7 +1,7 @@
 import path from "node:path";
 import { satisfies } from "semver";
 import { describe, expect, it } from "vitest";
-import { ANYTHING, MAY_IMPORT, mayImport, roomOf } from "./support/import-table.ts";
+import { ANYTHING, MAY_IMPORT, mayImport, roomOf } from "./support/repository/import-table.ts";
 import {
   asCode,
   exportedNames,
@@ -9,9 +9,9 @@ import {
   undocumentedExports,
   withoutComments,
   withoutReplacements,
-} from "./support/scan-source.ts";
-import { importsOf, readSource, type SourceFile, sourcesBelow } from "./support/source-files.ts";
-import { tablesWrittenIn } from "./support/written-tables.ts";
+} from "./support/repository/scan-source.ts";
+import { importsOf, readSource, type SourceFile, sourcesBelow } from "./support/repository/source-files.ts";
+import { tablesWrittenIn } from "./support/repository/written-tables.ts";
 
 /** The modules that the packages export. */
 const PACKAGE_ENTRIES = Object.values(
@@ -20,26 +20,26 @@ const PACKAGE_ENTRIES = Object.values(
   .filter((file) => file.endsWith(".js"))
   .map((file) => file.replace(/^\.\/dist\//, "").replace(/\.js$/, ".ts"));
 
-/** Rooms that also run in a browser. */
-const BROWSER_ROOMS = ["protocol", "crypto", "sdk", "signers", "seals", "console"];
+/** Folders of `src` that also run in a browser. */
+const BROWSER_FLOORS = ["protocol", "client", "console"];
 
 /** A file has one subject. One with more lines than this has two. */
 const TOO_LONG = 400;
 
 /** Files that offer another file's function under its name, each with the reason. Every other name has one meaning. */
 const REPEATING_FILES: Readonly<Record<string, string>> = {
-  "src/sdk/addresses.ts": "wraps the functions of protocol, so that a bundler loads them on demand",
+  "src/client/sdk/addresses.ts": "wraps the functions of protocol, so that a bundler loads them on demand",
 };
 
 /** Files outside config and localnet that compare the name of a network, each with the reason. */
 const COMPARING_NETWORKS: Readonly<Record<string, string>> = {
-  "src/app/chain-access.ts": "narrows the type of an address",
+  "src/service/app/chain-access.ts": "narrows the type of an address",
   "src/cli/treasury/open-treasury-chain.ts": "finds the pins of a network, and no localnet has any",
   "src/cli/treasury/open-treasury.ts": "finds the pins of a network, and no localnet has any",
-  "src/health/doctor/doctor-chain.ts": "narrows the type of an address",
-  "src/health/doctor/network/network-view.ts":
+  "src/service/operator/health/doctor/doctor-chain.ts": "narrows the type of an address",
+  "src/service/operator/health/doctor/network/network-view.ts":
     "narrows the type of an address, and finds the pins of a network",
-  "src/sdk/network.ts": "has the pins of the networks, and no localnet has any",
+  "src/client/sdk/chain/network.ts": "has the pins of the networks, and no localnet has any",
 };
 const NETWORK = '"(?:localnet|testnet|mainnet)"';
 const NETWORK_COMPARED = new RegExp(
@@ -49,7 +49,7 @@ const NETWORK_COMPARED = new RegExp(
 /** Files of tests that use a timer, each with the reason. None of them waits for the outcome of a test. */
 const TIMED_TESTS: Readonly<Record<string, string>> = {
   "test/component/localnet/localnet-process.ts": "is a process that lives until it is killed",
-  "test/component/store/pid-lock.test.ts": "starts a process that lives until it is killed",
+  "test/component/service/platform/store/pid-lock.test.ts": "starts a process that lives until it is killed",
   "test/component/transport/slow-readers.test.ts": "plays a client that sends slowly",
   "test/fuzz/run-case.ts": "bounds a case",
   "test/interop/drained-service.ts": "plays a handler that takes a while",
@@ -69,8 +69,8 @@ const POSTGRES_OPENERS: Readonly<Record<string, string>> = {
   "test/component/cli/audit.test.ts": "opens the embedded database",
   "test/race/database-lost.test.ts": "opens pools that get no connection",
   "test/race/start-on-database.test.ts": "counts the connections that the configuration allows",
-  "test/support/recorded-statements.ts": "is the helper for a pool that records its statements",
-  "test/support/test-pool.ts": "is the helper",
+  "test/support/database/recorded-statements.ts": "is the helper for a pool that records its statements",
+  "test/support/database/test-pool.ts": "is the helper",
 };
 
 const source = sourcesBelow(["src"], [".ts", ".tsx"]);
@@ -120,33 +120,33 @@ describe("the sources", () => {
       .filter(([, rooms]) => rooms.size > 1)
       .map(([table, rooms]) => [table, ...rooms]);
     expect(shared).toEqual([]);
-    expect(writers.get("money of project")).toEqual(new Set(["ledger"]));
-    expect(writers.get("presign")).toEqual(new Set(["presigns"]));
-    expect(writers.get("chain_operation")).toEqual(new Set(["chain"]));
+    expect(writers.get("money of project")).toEqual(new Set(["service/ledger"]));
+    expect(writers.get("presign")).toEqual(new Set(["service/presigns"]));
+    expect(writers.get("chain_operation")).toEqual(new Set(["service/chain"]));
     const interpolating = source.filter((file) => INTERPOLATED_WRITE.test(withoutComments(file)));
     expect(interpolating.map((file) => file.path)).toEqual(Object.keys(TABLES_BY_NAME));
   });
 
   it("write SQL with the tag that numbers its values, and run it through the store", () => {
     const others = source
-      .filter((file) => roomOf(file.path) !== "store")
+      .filter((file) => !file.path.startsWith("src/service/platform/store/"))
       .map((file) => ({ path: file.path, text: withoutReplacements(withoutComments(file)) }));
     expect(linesWith(others, /\$[1-9]/)).toEqual([]);
     const runners = others.filter(({ text }) => /\.query\s*[<(]/.test(text)).map((file) => file.path);
-    expect(runners).toEqual(["src/health/doctor/doctor.ts"]);
+    expect(runners).toEqual(["src/service/operator/health/doctor/doctor.ts"]);
   });
 
   it("ask for the traits of a network, and do not compare its name", () => {
     const comparing = source
-      .filter((file) => !["config", "localnet"].includes(roomOf(file.path)))
+      .filter((file) => !["service/config", "localnet"].includes(roomOf(file.path)))
       .filter((file) => NETWORK_COMPARED.test(withoutComments(file)));
-    expect(comparing.map((file) => file.path)).toEqual(Object.keys(COMPARING_NETWORKS));
+    expect(comparing.map((file) => file.path).sort()).toEqual(Object.keys(COMPARING_NETWORKS).sort());
   });
 
   it("take the time from a Clock in the rooms that a simulation runs", () => {
     const timed = source.filter(
       (file) =>
-        ["chain", "presigns", "signing", "billing"].includes(roomOf(file.path)) &&
+        ["chain", "presigns", "signing", "billing"].some((room) => roomOf(file.path) === `service/${room}`) &&
         /\bDate\.now\b|\bnew Date\(\)|\bperformance\.now\b|\bset(?:Timeout|Interval)\b|\bAbortSignal\.timeout\b/.test(
           withoutComments(file),
         ),
@@ -155,7 +155,7 @@ describe("the sources", () => {
   });
 
   it("keep what a browser runs free of Node", () => {
-    const browser = source.filter((file) => BROWSER_ROOMS.includes(roomOf(file.path)));
+    const browser = source.filter((file) => BROWSER_FLOORS.includes(file.path.split("/")[1] ?? ""));
     const imports = browser.flatMap((file) =>
       importsOf(file)
         .filter(({ specifier }) => specifier.startsWith("node:"))
@@ -166,7 +166,7 @@ describe("the sources", () => {
     const askers = browser.filter((file) =>
       /globalThis\.process|getBuiltinModule/.test(withoutComments(file)),
     );
-    expect(askers.map((file) => file.path)).toEqual(["src/crypto/engine-thread.ts"]);
+    expect(askers.map((file) => file.path)).toEqual(["src/client/crypto/engines/engine-thread.ts"]);
   });
 
   it("read the environment in one file, and the tests, the build and the switch of a mutant in another each", () => {
@@ -174,7 +174,7 @@ describe("the sources", () => {
       (file) => file.path !== "test/tidy.test.ts" && /process\.env/.test(withoutComments(file)),
     );
     expect(readers.map((file) => file.path)).toEqual([
-      "src/config/config.ts",
+      "src/service/config/config.ts",
       "test/support/environment.ts",
       "tools/build.ts",
       "tools/mutate/rooms/in-test.ts",
@@ -319,7 +319,7 @@ describe("the repository", () => {
   });
 
   it("gives an example of every variable of the configuration, and of no other", async () => {
-    const { CONFIG_VARIABLES } = await import("../src/config/variables.ts");
+    const { CONFIG_VARIABLES } = await import("../src/service/config/variables.ts");
     const named = [...readSource(".env.example").text.matchAll(/^#? ?([A-Z][A-Z0-9_]*)=/gm)].map(
       ([, name]) => name,
     );
@@ -361,6 +361,6 @@ const isEntry = (file: string): boolean => PACKAGE_ENTRIES.includes(file);
 
 /** Files that interpolate the name of the table that they write, with the tables that it can be. */
 const TABLES_BY_NAME: Readonly<Record<string, readonly string[]>> = {
-  "src/access/stored-keys.ts": ["api_key", "admin_key"],
+  "src/service/access/stored-keys.ts": ["api_key", "admin_key"],
 };
 const INTERPOLATED_WRITE = /\b(?:INSERT INTO|UPDATE|DELETE FROM) \$\{/;

@@ -34,13 +34,13 @@ chmodSync(path.join(DIST, "src/cli/main.js"), 0o755);
 /** Bundles the worker's program into one script, for the entry that contains it, and as a file that a site can serve. */
 async function writeWorkerProgram(): Promise<void> {
   const { outputFiles } = await build({
-    entryPoints: [path.join(DIST, "src/crypto/engine-worker.js")],
+    entryPoints: [path.join(DIST, "src/client/crypto/engines/engine-worker.js")],
     ...{ bundle: true, minify: true, write: false, format: "iife", platform: "browser", target: "es2022" },
     nodePaths: [path.join(ROOT, "node_modules")],
     legalComments: "inline",
   });
   const text = outputFiles[0]?.text ?? "";
-  const module = path.join(DIST, "src/crypto/engine-worker-program.js");
+  const module = path.join(DIST, "src/client/crypto/engines/engine-worker-program.js");
   writeFileSync(module, `export const ENGINE_WORKER_PROGRAM = ${JSON.stringify(text)};\n`);
   writeFileSync(path.join(DIST, "worker-program.js"), text);
 }

@@ -1,11 +1,11 @@
-import type { ConfigVariable } from "../src/config/config-variable.ts";
+import type { ConfigVariable } from "../src/service/config/config-variable.ts";
 
 /** Prints the table of configuration variables as `.env.example`: each with its meaning and its default. */
 export function envExample(variables: readonly ConfigVariable[]): string {
   return HEAD + variables.map(describe).join("\n");
 }
 
-const HEAD = `# Generated from src/config/variables.ts by \`npm run generate\`. Do not edit.
+const HEAD = `# Generated from src/service/config/variables.ts by \`npm run generate\`. Do not edit.
 #
 # Nothing here needs to be set: the default is a service with an embedded database and a local network.
 # To use it, copy it to .env, set what you need, and start with:  set -a; . ./.env; set +a; npm start

@@ -1,6 +1,6 @@
 import { Code } from "@connectrpc/connect";
-import { ERROR_CATALOGUE, type ErrorKind } from "../src/errors/catalogue.ts";
-import { httpStatusOfCode } from "../src/transport/transport-error.ts";
+import { ERROR_CATALOGUE, type ErrorKind } from "../src/service/platform/errors/catalogue.ts";
+import { httpStatusOfCode } from "../src/transport/calls/transport-error.ts";
 
 /** Prints the error catalogue as `docs/errors.md`: a table for each RPC code, each in the catalogue's order. */
 export function errorsDocument(): string {
@@ -12,7 +12,7 @@ export function errorsDocument(): string {
   return [HEAD, ...codes].join("\n");
 }
 
-const HEAD = `<!-- Generated from src/errors/catalogue.ts by \`npm run generate\`. Do not edit. -->
+const HEAD = `<!-- Generated from src/service/platform/errors/catalogue.ts by \`npm run generate\`. Do not edit. -->
 
 # Errors
 

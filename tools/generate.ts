@@ -8,7 +8,7 @@ import { execFileSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { CONFIG_VARIABLES } from "../src/config/variables.ts";
+import { CONFIG_VARIABLES } from "../src/service/config/variables.ts";
 import { envExample } from "./env-example.ts";
 import { errorsDocument } from "./errors-doc.ts";
 import { type ServiceManifest, serviceDocument } from "./service-api/service-document.ts";

@@ -17,8 +17,8 @@ import {
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { parseArgs } from "node:util";
-import { copyCheckout } from "../test/support/copy-checkout.ts";
-import { ROOT } from "../test/support/source-files.ts";
+import { copyCheckout } from "../test/support/repository/copy-checkout.ts";
+import { ROOT } from "../test/support/repository/source-files.ts";
 import type { Coverage } from "./mutate/rooms/in-test.ts";
 import { makeMutants, type RoomMutant } from "./mutate/rooms/make-mutants.ts";
 import { filesOf, ROOMS, testsOf } from "./mutate/rooms/rooms.ts";
@@ -51,7 +51,15 @@ mkdirSync(FOLDER, { recursive: true });
 const [slice = 1, sliceCount = 1] = values.slice.split("/").map(Number);
 // Another room comes first with each slice, so that a limit of time does not always end the same ones.
 const turn = slice % ROOMS.length;
-for (const room of values.room ?? [...ROOMS.slice(turn), ...ROOMS.slice(0, turn)]) await goThrough(room);
+const rooms = values.room?.flatMap(named) ?? [...ROOMS.slice(turn), ...ROOMS.slice(0, turn)];
+for (const room of rooms) await goThrough(room);
+
+/** The room with this path, or with this end of its path: `ledger` is `service/ledger`. */
+function named(name: string): string[] {
+  const found = ROOMS.filter((room) => room === name || room.endsWith(`/${name}`));
+  if (found.length === 0) throw new Error(`--room ${name}: the rooms are ${ROOMS.join(", ")}`);
+  return found;
+}
 
 async function goThrough(room: string): Promise<void> {
   const copy = mkdtempSync(path.join(tmpdir(), "mutants-"));

@@ -9,7 +9,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { parseArgs, stripVTControlCharacters } from "node:util";
-import { copyCheckout } from "../test/support/copy-checkout.ts";
+import { copyCheckout } from "../test/support/repository/copy-checkout.ts";
 import { type Mutant, mutate } from "./mutate/mutant.ts";
 import { MUTANTS } from "./mutate/mutants.ts";
 

@@ -14,15 +14,15 @@ import { moduleClosure } from "./pack-client/module-closure.ts";
 
 /** The package's entries, and the module of each one, without its extension. */
 const ENTRIES: Readonly<Record<string, string>> = {
-  ".": "src/sdk/index",
-  "./worker": "src/sdk/worker",
-  "./reference": "src/sdk/reference",
-  "./admin": "src/sdk/admin/index",
-  "./viem": "src/signers/viem/index",
-  "./ethers": "src/signers/ethers/index",
-  "./solana": "src/signers/solana/index",
-  "./sui": "src/signers/sui/index",
-  "./bitcoin": "src/signers/bitcoin/index",
+  ".": "src/client/sdk/index",
+  "./worker": "src/client/sdk/worker",
+  "./reference": "src/client/sdk/reference",
+  "./admin": "src/client/sdk/admin/index",
+  "./viem": "src/client/signers/viem/index",
+  "./ethers": "src/client/signers/ethers/index",
+  "./solana": "src/client/signers/solana/index",
+  "./sui": "src/client/signers/sui/index",
+  "./bitcoin": "src/client/signers/bitcoin/index",
 };
 /** The program of the workers, for a site that serves it itself. */
 const WORKER_PROGRAM = "worker-program.js";

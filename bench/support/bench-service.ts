@@ -3,7 +3,7 @@ import { once } from "node:events";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import { programEnvironment } from "../../test/support/environment.ts";
-import { ROOT } from "../../test/support/source-files.ts";
+import { ROOT } from "../../test/support/repository/source-files.ts";
 
 /** The command that `npm run build` makes. */
 export const TSS = path.join(ROOT, "dist/src/cli/main.js");

@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { GrpcTypes, GrpcWebFetchTransport, SuiGrpcClient } from "@mysten/sui/grpc";
-import { createBackOffs } from "../../src/chain/back-off.ts";
-import { boundMessages } from "../../src/chain/bound-messages.ts";
-import { createCheckpointReader } from "../../src/chain/checkpoint-reader.ts";
-import { systemClock } from "../../src/lifecycle/clock.ts";
+import { createCheckpointReader } from "../../src/service/chain/checkpoint-reader.ts";
+import { createBackOffs } from "../../src/service/chain/fullnodes/back-off.ts";
+import { boundMessages } from "../../src/service/chain/fullnodes/bound-messages.ts";
+import { systemClock } from "../../src/service/platform/lifecycle/clock.ts";
 
 /** Prints the cost of a public network's stream for this process: octets and processor time per checkpoint. */
 export async function measurePublicCheckpoints(coinTypes: readonly string[]): Promise<void> {

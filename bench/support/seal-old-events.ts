@@ -1,5 +1,5 @@
 import type pg from "pg";
-import { SEAL_MAX_COUNT } from "../../src/seals/audit-seal.ts";
+import { SEAL_MAX_COUNT } from "../../src/protocol/seals/audit-seal.ts";
 
 /**
  * Adds leaves and seals with made-up hashes to the audit events that have none. It continues from the newest seal, and

@@ -1,7 +1,7 @@
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import path from "node:path";
-import { ROOT } from "../../test/support/source-files.ts";
+import { ROOT } from "../../test/support/repository/source-files.ts";
 
 // Pools, transactions and Prisma all call a client's `query`.
 const SCRIPT = `

@@ -2,8 +2,8 @@ import { type Client, createClient, type Transport } from "@connectrpc/connect";
 import { Admin } from "../../gen/proto/tss/v1/admin_pb.ts";
 import { Billing } from "../../gen/proto/tss/v1/billing_pb.ts";
 import { Operations } from "../../gen/proto/tss/v1/operations_pb.ts";
-import type { ClientConfig } from "../config/client.ts";
-import { loadClientConfig } from "../config/config.ts";
+import type { ClientConfig } from "../service/config/client.ts";
+import { loadClientConfig } from "../service/config/config.ts";
 import { type CommandContext, UsageError } from "./command.ts";
 import { findQuickStart } from "./find-quick-start.ts";
 

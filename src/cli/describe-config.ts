@@ -1,5 +1,5 @@
-import type { ConfigReading } from "../config/config.ts";
-import type { Setting } from "../config/config-variable.ts";
+import type { ConfigReading } from "../service/config/config.ts";
+import type { Setting } from "../service/config/config-variable.ts";
 import { printable } from "./format.ts";
 
 /** Formats the rows as a table. */

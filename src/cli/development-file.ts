@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import path from "node:path";
-import type { Network } from "../sdk/names.ts";
+import type { Network } from "../client/sdk/names.ts";
 
 /** Reads the file. Returns undefined while it is absent or incomplete. */
 export async function readDevelopmentFile(dataDirectory: string): Promise<DevelopmentAccess | undefined> {

@@ -1,8 +1,8 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { ErrorInfoSchema } from "../../gen/proto/google/rpc/error_details_pb.ts";
-import { ServiceError } from "../errors/service-error.ts";
-import { fromConnectError, isTransportFailure } from "../sdk/errors.ts";
-import { isSchemaMissing } from "../store/sql-errors.ts";
+import { fromConnectError, isTransportFailure } from "../client/sdk/errors.ts";
+import { ServiceError } from "../service/platform/errors/service-error.ts";
+import { isSchemaMissing } from "../service/platform/store/sql-errors.ts";
 import { EXIT, type ExitCode, UsageError } from "./command.ts";
 
 /** The text of a failure, and the exit code. */

@@ -1,6 +1,6 @@
-import type { ClientConfig } from "../config/client.ts";
-import { loadClientConfig } from "../config/config.ts";
-import { isEmbeddedDatabaseOpen } from "../store/pid-lock.ts";
+import type { ClientConfig } from "../service/config/client.ts";
+import { loadClientConfig } from "../service/config/config.ts";
+import { isEmbeddedDatabaseOpen } from "../service/platform/store/pid-lock.ts";
 import type { CommandContext } from "./command.ts";
 import { type DevelopmentAccess, readDevelopmentFile } from "./development-file.ts";
 

@@ -1,9 +1,9 @@
-import type { Config } from "../config/config.ts";
-import type { Database } from "../store/database.ts";
-import { migrate } from "../store/migrate.ts";
-import { openDatabase } from "../store/open-database.ts";
-import { LockHeldError } from "../store/pid-lock.ts";
-import { createLogger } from "../telemetry/logger.ts";
+import type { Config } from "../service/config/config.ts";
+import type { Database } from "../service/platform/store/database.ts";
+import { migrate } from "../service/platform/store/migrate.ts";
+import { openDatabase } from "../service/platform/store/open-database.ts";
+import { LockHeldError } from "../service/platform/store/pid-lock.ts";
+import { createLogger } from "../service/platform/telemetry/logger.ts";
 import { readDevelopmentFile } from "./development-file.ts";
 import { messageOf, UnreachableError } from "./failure.ts";
 

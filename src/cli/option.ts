@@ -1,6 +1,6 @@
-import { FULLNODE_URL } from "../config/network.ts";
 import { CURVE_ALGORITHMS, type CurveAlgorithm } from "../protocol/algorithms.ts";
 import { hexToBytes } from "../protocol/bytes.ts";
+import { FULLNODE_URL } from "../service/config/network.ts";
 
 /** An option or operand of a command, with its help and its parser. */
 export interface Option<T> {

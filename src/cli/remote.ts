@@ -1,6 +1,6 @@
 import { createConnectTransport } from "@connectrpc/connect-web";
-import type { ClientConfig } from "../config/client.ts";
-import { withHeaders } from "../sdk/transport.ts";
+import { withHeaders } from "../client/sdk/transport.ts";
+import type { ClientConfig } from "../service/config/client.ts";
 import { UsageError } from "./command.ts";
 import type { CallerKind, Connection, Target } from "./connection.ts";
 import { readDevelopmentFile } from "./development-file.ts";

@@ -50,8 +50,8 @@ async function run(
   } catch (error) {
     const { describeFailure } = await import("./failure.ts");
     const { message, exitCode } = describeFailure(error);
-    const { createRedact } = await import("../telemetry/redact.ts");
-    const { readConfig } = await import("../config/config.ts");
+    const { createRedact } = await import("../service/platform/telemetry/redact.ts");
+    const { readConfig } = await import("../service/config/config.ts");
     const redact = createRedact(readConfig().secrets);
     context.note(redact(`tss ${name}: ${message}`));
     if (exitCode === EXIT.usage) {

@@ -3,8 +3,8 @@ import { type FileHandle, mkdir, open, readFile, rename, unlink } from "node:fs/
 import { dirname, join, resolve } from "node:path";
 import { crc32 } from "node:zlib";
 import { bcs } from "@mysten/sui/bcs";
-import { type Commit, decodeCommit, encodeCommit } from "./fullnode/commit.ts";
-import type { CommitLog } from "./fullnode/ledger.ts";
+import { type Commit, decodeCommit, encodeCommit } from "./fullnode/objects/commit.ts";
+import type { CommitLog } from "./fullnode/objects/ledger.ts";
 import type { WriteLog } from "./network.ts";
 
 /** The parameters of a data folder, which must not be opened with different ones. */

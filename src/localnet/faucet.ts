@@ -1,9 +1,9 @@
-import { RpcFailure, Status } from "./fullnode/failures.ts";
-import type { Ledger } from "./fullnode/ledger.ts";
-import { Coin } from "./fullnode/object.ts";
-import type { JsonRoute } from "./fullnode/server.ts";
-import { coinObjectType, parseAddress, SUI_COIN_TYPE } from "./fullnode/sui-types.ts";
-import { systemCommit } from "./fullnode/system-transaction.ts";
+import { RpcFailure, Status } from "./fullnode/execution/failures.ts";
+import { systemCommit } from "./fullnode/execution/system-transaction.ts";
+import type { Ledger } from "./fullnode/objects/ledger.ts";
+import { Coin } from "./fullnode/objects/object.ts";
+import { coinObjectType, parseAddress, SUI_COIN_TYPE } from "./fullnode/objects/sui-types.ts";
+import type { JsonRoute } from "./fullnode/wire/server.ts";
 
 /** Creates a faucet for the ledger. Its grants are system commits. */
 export function createFaucet(ledger: Ledger, ikaCoinType: string): Faucet {

@@ -12,14 +12,14 @@ import {
 } from "./contracts/addresses.ts";
 import { coordinatorGenesis } from "./contracts/coordinator/coordinator-genesis.ts";
 import { treasuryGenesis } from "./contracts/treasury/treasury-genesis.ts";
-import { ROOT_ID, ROOT_TYPE } from "./fullnode/address-balance.ts";
-import type { Commit } from "./fullnode/commit.ts";
-import { fieldParts, u64Name } from "./fullnode/dynamic-fields.ts";
-import { encodeExecuted } from "./fullnode/executed-transaction.ts";
-import { storageCostOf } from "./fullnode/gas.ts";
-import { Coin, type Owner, sealObject } from "./fullnode/object.ts";
-import { addressBytes, blake2b256, coinObjectType, SUI_TYPE } from "./fullnode/sui-types.ts";
-import { timestampProto } from "./fullnode/transaction-proto.ts";
+import { encodeExecuted } from "./fullnode/execution/executed-transaction.ts";
+import { storageCostOf } from "./fullnode/execution/gas.ts";
+import { ROOT_ID, ROOT_TYPE } from "./fullnode/objects/address-balance.ts";
+import type { Commit } from "./fullnode/objects/commit.ts";
+import { fieldParts, u64Name } from "./fullnode/objects/dynamic-fields.ts";
+import { Coin, type Owner, sealObject } from "./fullnode/objects/object.ts";
+import { addressBytes, blake2b256, coinObjectType, SUI_TYPE } from "./fullnode/objects/sui-types.ts";
+import { timestampProto } from "./fullnode/wire/transaction-proto.ts";
 
 /** Returns the first commit of a network. Its digest is the chain's id and also depends on the time of creation. */
 export function genesisCommit(options: GenesisOptions): Commit {

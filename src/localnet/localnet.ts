@@ -1,4 +1,4 @@
-import { startFullnodeServer } from "./fullnode/server.ts";
+import { startFullnodeServer } from "./fullnode/wire/server.ts";
 import { type LocalChain, type LocalChainOptions, openLocalChain } from "./local-chain.ts";
 
 /** Starts an Ika network with a listening Sui fullnode in this process. */

@@ -7,8 +7,8 @@ import {
   requestedSession,
   type WaitingSession,
 } from "./contracts/coordinator/requested-session.ts";
-import type { Ledger } from "./fullnode/ledger.ts";
-import { systemCommit } from "./fullnode/system-transaction.ts";
+import { systemCommit } from "./fullnode/execution/system-transaction.ts";
+import type { Ledger } from "./fullnode/objects/ledger.ts";
 import type { MpcOutcome, NetworkMpc } from "./mpc/engine.ts";
 
 /** Completes every waiting session, including those from before a restart, and every one that is opened later. */

@@ -1,6 +1,6 @@
 import type { CurveName } from "./algorithms.ts";
 import { type ByteReader, bigIntFromLittleEndian, byteReader, MalformedBytesError } from "./bytes.ts";
-import { curveGroup, type GroupPoint } from "./curve-group.ts";
+import { curveGroup, type GroupPoint } from "./signatures/curve-group.ts";
 
 /**
  * Runs the checks of a user's DKG message that are cheap and need no network key, before the service spends money on

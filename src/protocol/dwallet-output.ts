@@ -7,7 +7,7 @@ import {
   encodeVector,
   MalformedBytesError,
 } from "./bytes.ts";
-import { curveGroup, type GroupPoint } from "./curve-group.ts";
+import { curveGroup, type GroupPoint } from "./signatures/curve-group.ts";
 
 /** The network's public output of a DKG: `DWallet.state.public_output`. */
 export interface DWalletOutput {

@@ -1,22 +1,28 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { Code, ConnectError, createConnectRouter, type Interceptor } from "@connectrpc/connect";
 import type { UniversalHandler, UniversalServerResponse } from "@connectrpc/connect/protocol";
-import type { Call } from "./call.ts";
-import type { CallParts } from "./call-parts.ts";
-import { COMPRESS_MIN_BYTES, COMPRESSION_NAMES, COMPRESSIONS } from "./compression.ts";
-import { boundDeadlineHeaders } from "./deadline.ts";
+import type { Call } from "./calls/call.ts";
+import type { CallParts } from "./calls/call-parts.ts";
+import { boundDeadlineHeaders } from "./calls/deadline.ts";
+import type { RequestGate } from "./calls/guard-call.ts";
+import { LazyHeaders } from "./calls/lazy-headers.ts";
+import { createJsonCodec, mediaTypeOf } from "./calls/message-codec.ts";
+import type { ServiceRegistration } from "./calls/service-registration.ts";
+import { addChallenge, methodNotAllowed, TransportError } from "./calls/transport-error.ts";
 import { checkEnvelopes, envelopeRules, HEAD_BYTES } from "./envelope.ts";
 import { binaryTypeOf, decodeText, encodeText, textTypeOf } from "./grpc/grpc-web-text.ts";
-import type { RequestGate } from "./guard-call.ts";
-import { LazyHeaders } from "./lazy-headers.ts";
+import { COMPRESS_MIN_BYTES, COMPRESSION_NAMES, COMPRESSIONS } from "./http/compression.ts";
+import {
+  type ServerReply,
+  type ServerRequest,
+  splitTarget,
+  writeChunk,
+  writeHead,
+} from "./http/node-http.ts";
+import { readBody } from "./http/receive-body.ts";
 import type { Limits } from "./limits.ts";
-import { createJsonCodec, mediaTypeOf } from "./message-codec.ts";
-import { type ServerReply, type ServerRequest, splitTarget, writeChunk, writeHead } from "./node-http.ts";
 import type { OwnSpec } from "./own-services.ts";
-import { readBody } from "./receive-body.ts";
-import type { ServiceRegistration } from "./service-registration.ts";
 import { connectStreamCodecOf, serveConnectStream } from "./streaming/connect-stream.ts";
-import { addChallenge, methodNotAllowed, TransportError } from "./transport-error.ts";
 import { connectCodecOf, serveConnectUnary } from "./unary/connect-unary.ts";
 
 /** Serves `POST /package.Service/Method` (and GET for methods without side effects) in three protocols. */

@@ -3,12 +3,12 @@ import type { Readable } from "node:stream";
 import type { DescMessage, Message } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { Compression } from "@connectrpc/connect/protocol";
-import type { CallContext } from "./call-context.ts";
-import { COMPRESSION_NAMES, requestCompression } from "./compression.ts";
+import type { CallContext } from "./calls/call-context.ts";
+import type { MessageCodec } from "./calls/message-codec.ts";
+import { TransportError } from "./calls/transport-error.ts";
+import { COMPRESSION_NAMES, requestCompression } from "./http/compression.ts";
+import { type Interruptible, receiveBody } from "./http/receive-body.ts";
 import type { Limits } from "./limits.ts";
-import type { MessageCodec } from "./message-codec.ts";
-import { type Interruptible, receiveBody } from "./receive-body.ts";
-import { TransportError } from "./transport-error.ts";
 
 /** One byte of flags and four of length precede each message (gRPC over HTTP/2, Length-Prefixed-Message). */
 export const HEAD_BYTES = 5;

@@ -1,16 +1,16 @@
 import type { IncomingMessage } from "node:http";
 import { Code, type ConnectError } from "@connectrpc/connect";
-import { Call, type FinishedCall } from "./call.ts";
-import { chooseRequestId } from "./call-context.ts";
-import type { CallWrapper, ErrorMapping } from "./call-parts.ts";
+import { Call, type FinishedCall } from "./calls/call.ts";
+import { chooseRequestId } from "./calls/call-context.ts";
+import type { CallWrapper, ErrorMapping } from "./calls/call-parts.ts";
+import { TransportError } from "./calls/transport-error.ts";
 import type { ConnectHandler } from "./connect-handler.ts";
+import { releaseAfterReply } from "./connections/release-request.ts";
 import { setGrpcStatus } from "./grpc/grpc-messages.ts";
-import { peerAddressOf, type ServerReply, type ServerRequest, splitTarget } from "./node-http.ts";
-import type { PlainRoutes } from "./plain-routes.ts";
-import { releaseAfterReply } from "./release-request.ts";
+import { peerAddressOf, type ServerReply, type ServerRequest, splitTarget } from "./http/node-http.ts";
+import type { PlainRoutes } from "./http/plain-routes.ts";
 import type { RestHandler } from "./rest/rest-handler.ts";
 import { replyError } from "./rest/rest-replies.ts";
-import { TransportError } from "./transport-error.ts";
 
 /** Handles a request of any protocol. It never throws or rejects: each request ends in a reply or a cut connection. */
 export function createRequestHandler(

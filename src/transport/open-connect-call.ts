@@ -1,10 +1,10 @@
 import type { DescMethod } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
-import type { Call } from "./call.ts";
-import { CallContext } from "./call-context.ts";
-import { deadlineOf } from "./deadline.ts";
+import type { Call } from "./calls/call.ts";
+import { CallContext } from "./calls/call-context.ts";
+import { deadlineOf } from "./calls/deadline.ts";
+import type { ServerReply, ServerRequest } from "./http/node-http.ts";
 import type { Limits } from "./limits.ts";
-import type { ServerReply, ServerRequest } from "./node-http.ts";
 
 /** Creates the context of a Connect call, and ends it when its caller leaves. */
 export function openConnectCall(

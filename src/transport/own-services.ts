@@ -1,8 +1,8 @@
 import { createServiceImplSpec } from "@connectrpc/connect";
-import { createGrpcHealth, type GrpcHealth } from "./grpc-health.ts";
-import { createGrpcReflection } from "./grpc-reflection.ts";
-import type { RequestGate } from "./guard-call.ts";
-import type { ServiceRegistration } from "./service-registration.ts";
+import type { RequestGate } from "./calls/guard-call.ts";
+import type { ServiceRegistration } from "./calls/service-registration.ts";
+import { createGrpcHealth, type GrpcHealth } from "./grpc/grpc-health.ts";
+import { createGrpcReflection } from "./grpc/grpc-reflection.ts";
 import type { StreamSpec } from "./streaming/run-stream.ts";
 import type { UnarySpec } from "./unary/run-unary.ts";
 

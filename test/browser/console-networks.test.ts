@@ -3,8 +3,6 @@ import { existsSync } from "node:fs";
 import axe, { type AxeResults } from "axe-core";
 import { type Browser, chromium, type Page, type Request } from "playwright-core";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { programMissing } from "../support/environment.ts";
-import { testDatabase } from "../support/postgres.ts";
 import {
   ADMIN_KEY,
   fundedProject,
@@ -12,7 +10,9 @@ import {
   posingNetwork,
   startTwoNetworks,
   type TwoNetworkService,
-} from "../support/two-networks.ts";
+} from "../support/chain/two-networks.ts";
+import { testDatabase } from "../support/database/postgres.ts";
+import { programMissing } from "../support/environment.ts";
 import { signIn, visit } from "./console/tour.ts";
 
 const CHROMIUM = "/usr/bin/chromium";

@@ -9,9 +9,9 @@ import {
   GetReadinessResponseSchema,
 } from "../../gen/client/tss/v1/operations_pb.ts";
 import { Hash, SignatureAlgorithm } from "../../gen/client/tss/v1/types_pb.ts";
+import { migratedFolder } from "../support/database/migrated-folder.ts";
 import { programMissing } from "../support/environment.ts";
-import { migratedFolder } from "../support/migrated-folder.ts";
-import { type ServiceProcess, startService } from "../support/service.ts";
+import { type ServiceProcess, startService } from "../support/service/service.ts";
 import { axeFaults, balanceStatus, changeReply, keptByBrowser } from "./console/looks.ts";
 import { fillService, type Stage } from "./console/stage.ts";
 import { signIn, tourOf, visit } from "./console/tour.ts";

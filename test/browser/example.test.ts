@@ -7,12 +7,12 @@ import { createInterface } from "node:readline";
 import { fromBase58 } from "@mysten/sui/utils";
 import { type Browser, chromium, type Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { startThrowawayService, type ThrowawayService } from "../../src/cli/throwaway-service.ts";
-import { createClient } from "../../src/sdk/index.ts";
-import { documentedCommands } from "../support/documented-commands.ts";
+import { startThrowawayService, type ThrowawayService } from "../../src/cli/demo/throwaway-service.ts";
+import { createClient } from "../../src/client/sdk/index.ts";
+import { isValidSignature } from "../support/crypto/signature-verifiers.ts";
 import { programEnvironment, programMissing } from "../support/environment.ts";
-import { isValidSignature } from "../support/signature-verifiers.ts";
-import { ROOT } from "../support/source-files.ts";
+import { documentedCommands } from "../support/repository/documented-commands.ts";
+import { ROOT } from "../support/repository/source-files.ts";
 
 const CHROMIUM = "/usr/bin/chromium";
 const EDDSA = { signatureAlgorithm: "EdDSA", hash: "SHA512" } as const;

@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
 import { afterAll, describe, expect, it } from "vitest";
-import { packagePaths } from "../support/package-paths.ts";
-import { ROOT, readSource } from "../support/source-files.ts";
+import { packagePaths } from "../support/repository/package-paths.ts";
+import { ROOT, readSource } from "../support/repository/source-files.ts";
 
 const DOCUMENTS = ["README.md", "docs/sdk.md"];
 const folder = mkdtempSync(path.join(tmpdir(), "readme-"));

@@ -12,7 +12,7 @@ import {
 } from "@ika.xyz/sdk";
 import { concatBytes } from "@noble/hashes/utils.js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createSignMessage } from "../../src/crypto/create-sign-message.ts";
+import { createSignMessage } from "../../src/client/crypto/create-sign-message.ts";
 import { createNetworkMpc } from "../../src/localnet/mpc/create-network-mpc.ts";
 import type {
   MpcOutcome,
@@ -21,13 +21,13 @@ import type {
   NetworkSignInput,
 } from "../../src/localnet/mpc/engine.ts";
 import { ALGORITHM_TRIPLES, type AlgorithmTriple, CURVES } from "../../src/protocol/algorithms.ts";
+import { runSteps } from "../../src/protocol/chain/read-errors.ts";
 import { deriveClassGroupsKeypair } from "../../src/protocol/class-groups/keypair.ts";
 import { buildProtocolParameters } from "../../src/protocol/parameters/build-protocol-parameters.ts";
-import { runSteps } from "../../src/protocol/read-errors.ts";
-import { isEcdsa } from "../../src/protocol/signature-forms.ts";
-import { ECDSA_PARTS } from "../support/ecdsa-parts.ts";
+import { isEcdsa } from "../../src/protocol/signatures/signature-forms.ts";
+import { ECDSA_PARTS } from "../support/crypto/ecdsa-parts.ts";
+import { isValidSignature } from "../support/crypto/signature-verifiers.ts";
 import { environment } from "../support/environment.ts";
-import { isValidSignature } from "../support/signature-verifiers.ts";
 
 /** The unmodified SDK acts as the user and the localnet's MPC as the network, without a chain. */
 

@@ -16,11 +16,11 @@ import {
 } from "@ika.xyz/sdk";
 import { bytesToHex } from "@noble/hashes/utils.js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createSignMessage } from "../../src/crypto/create-sign-message.ts";
-import { deriveUserKeys } from "../../src/crypto/user-keys.ts";
+import { createSignMessage } from "../../src/client/crypto/create-sign-message.ts";
+import { deriveUserKeys } from "../../src/client/crypto/user-keys.ts";
 import { CURVES, findTriple, type SignatureAlgorithmName } from "../../src/protocol/algorithms.ts";
+import { runSteps } from "../../src/protocol/chain/read-errors.ts";
 import { buildProtocolParameters } from "../../src/protocol/parameters/build-protocol-parameters.ts";
-import { runSteps } from "../../src/protocol/read-errors.ts";
 import { type LocalnetChild, startLocalnetChild } from "../component/localnet/localnet-child.ts";
 import {
   type ActiveDwallet,
@@ -29,8 +29,8 @@ import {
   POLL,
   type SdkDriver,
 } from "../component/localnet/sdk-driver.ts";
+import { SIGNATURE_VERIFIERS } from "../support/crypto/signature-verifiers.ts";
 import { environment } from "../support/environment.ts";
-import { SIGNATURE_VERIFIERS } from "../support/signature-verifiers.ts";
 
 const { DWallet, EncryptedUserSecretKeyShare } = CoordinatorInnerModule;
 const message = new TextEncoder().encode("signed on a local network through the SDK alone");

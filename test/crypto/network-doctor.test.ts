@@ -4,10 +4,10 @@
  */
 import { SuiGrpcClient } from "@mysten/sui/grpc";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { NamedFinding } from "../../src/health/checks/health-check.ts";
-import { runNetworkDoctor } from "../../src/health/doctor/network/network-doctor.ts";
 import { type Localnet, startLocalnet } from "../../src/localnet/localnet.ts";
 import { CURVES } from "../../src/protocol/algorithms.ts";
+import type { NamedFinding } from "../../src/service/operator/health/checks/health-check.ts";
+import { runNetworkDoctor } from "../../src/service/operator/health/doctor/network/network-doctor.ts";
 
 const NOBODY = "http://127.0.0.1:1";
 

@@ -1,12 +1,13 @@
 import { bytesToHex } from "@noble/hashes/utils.js";
 import { describe, expect, test } from "vitest";
-import { checkEcdsaMessage } from "../../src/crypto/check-ecdsa-message.ts";
-import { createSignMessage } from "../../src/crypto/create-sign-message.ts";
-import { transcriptBinding } from "../../src/crypto/prove-points.ts";
-import { openSignRequest, type SignRequest, signContext } from "../../src/crypto/sign-request.ts";
+import { checkEcdsaMessage } from "../../src/client/crypto/check-ecdsa-message.ts";
+import { createSignMessage } from "../../src/client/crypto/create-sign-message.ts";
+import { transcriptBinding } from "../../src/client/crypto/prove-points.ts";
+import { openSignRequest, type SignRequest, signContext } from "../../src/client/crypto/sign-request.ts";
 import { networkParty } from "../../src/localnet/mpc/network-party.ts";
 import { ALGORITHM_TRIPLES, type AlgorithmTriple, CURVES } from "../../src/protocol/algorithms.ts";
 import { bigIntFromBigEndian } from "../../src/protocol/bytes.ts";
+import { runSteps } from "../../src/protocol/chain/read-errors.ts";
 import type { Form } from "../../src/protocol/class-groups/forms.ts";
 import { bitLength } from "../../src/protocol/class-groups/integers.ts";
 import { parseDWalletOutput } from "../../src/protocol/dwallet-output.ts";
@@ -24,12 +25,17 @@ import { combineCiphertexts } from "../../src/protocol/proofs/message-parts.ts";
 import { readNetworkKeyParts } from "../../src/protocol/proofs/network-key-parts.ts";
 import { readPresign } from "../../src/protocol/proofs/presign.ts";
 import { appendMasks, proofChallenge, type SignContext } from "../../src/protocol/proofs/transcript.ts";
-import { runSteps } from "../../src/protocol/read-errors.ts";
-import { isEcdsa } from "../../src/protocol/signature-forms.ts";
-import { messageDigest } from "../../src/protocol/verify-signature.ts";
-import { ECDSA_PARTS } from "../support/ecdsa-parts.ts";
-import { completed, isSigned, makeOwnDWallet, networkSignInput, ownNetwork } from "../support/own-dwallet.ts";
-import { flipBit, vectorOf } from "../support/signature-vectors.ts";
+import { isEcdsa } from "../../src/protocol/signatures/signature-forms.ts";
+import { messageDigest } from "../../src/protocol/signatures/verify-signature.ts";
+import { ECDSA_PARTS } from "../support/crypto/ecdsa-parts.ts";
+import {
+  completed,
+  isSigned,
+  makeOwnDWallet,
+  networkSignInput,
+  ownNetwork,
+} from "../support/crypto/own-dwallet.ts";
+import { flipBit, vectorOf } from "../support/crypto/signature-vectors.ts";
 import { NETWORK_SEED, SESSIONS } from "../unit/localnet/mpc/recorded-sessions.ts";
 
 const network = ownNetwork(11);

@@ -4,11 +4,11 @@ import { once } from "node:events";
 import http from "node:http";
 import type { AddressInfo } from "node:net";
 import type { TestProject } from "vitest/node";
+import { createClient } from "../../src/client/sdk/index.ts";
 import { ALGORITHM_TRIPLES, CURVES } from "../../src/protocol/algorithms.ts";
-import { createClient } from "../../src/sdk/index.ts";
-import type { BakedOrigin } from "../support/baked-folder.ts";
-import { serviceFolder, startService } from "../support/service.ts";
-import { downloadParameters } from "../support/user.ts";
+import type { BakedOrigin } from "../support/service/baked-folder.ts";
+import { serviceFolder, startService } from "../support/service/service.ts";
+import { downloadParameters } from "../support/service/user.ts";
 
 const BUCKETS = [
   ...new Set(ALGORITHM_TRIPLES.map((triple) => `${triple.curve}/${triple.signatureAlgorithm}`)),

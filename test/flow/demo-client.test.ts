@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createClient, type TssClient } from "../../src/client/sdk/index.ts";
 import { hexToBytes } from "../../src/protocol/bytes.ts";
 import { publicKeyFromUserOutput } from "../../src/protocol/dwallet-output.ts";
-import { createClient, type TssClient } from "../../src/sdk/index.ts";
-import { bakedFolder } from "../support/baked-folder.ts";
-import { type ServiceProcess, startService } from "../support/service.ts";
-import { isValidSignature } from "../support/signature-verifiers.ts";
+import { isValidSignature } from "../support/crypto/signature-verifiers.ts";
+import { bakedFolder } from "../support/service/baked-folder.ts";
+import { type ServiceProcess, startService } from "../support/service/service.ts";
 
 describe("a client of a running service", async () => {
   const { folder, keys, remove } = await bakedFolder();

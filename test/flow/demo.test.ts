@@ -5,14 +5,14 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { bytesToHex } from "@noble/hashes/utils.js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type DemoReport, demonstrate } from "../../src/cli/demo.ts";
-import { createStageClock } from "../../src/cli/demo-steps.ts";
+import { type DemoReport, demonstrate } from "../../src/cli/demo/demo.ts";
+import { createStageClock } from "../../src/cli/demo/demo-steps.ts";
 import { ALGORITHM_TRIPLES, type AlgorithmTriple, findTriple } from "../../src/protocol/algorithms.ts";
 import { hexToBytes } from "../../src/protocol/bytes.ts";
-import { bakedFolder } from "../support/baked-folder.ts";
+import { isValidSignature } from "../support/crypto/signature-verifiers.ts";
 import { environment } from "../support/environment.ts";
-import { runTss, type ServiceProcess, startService } from "../support/service.ts";
-import { isValidSignature } from "../support/signature-verifiers.ts";
+import { bakedFolder } from "../support/service/baked-folder.ts";
+import { runTss, type ServiceProcess, startService } from "../support/service/service.ts";
 
 /** The demo's temporary folders are created here, so that the tests see any leftovers. */
 let folder: string;

@@ -1,15 +1,15 @@
 /** Coins that are sent with the Sui SDK to a service in a separate process, which is killed in between. */
 import { SuiGrpcClient } from "@mysten/sui/grpc";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { bakedFolder } from "../support/baked-folder.ts";
-import { fundedPayer, type Payer } from "../support/deposits.ts";
+import { fundedPayer, type Payer } from "../support/database/deposits.ts";
 import { pollUntil } from "../support/poll-until.ts";
+import { bakedFolder } from "../support/service/baked-folder.ts";
 import {
   type LocalnetProcess,
   type ServiceProcess,
   startLocalnetProcess,
   startService,
-} from "../support/service.ts";
+} from "../support/service/service.ts";
 
 interface DepositAddress {
   address: string;

@@ -8,25 +8,25 @@ import {
   createGrpcWebTransport,
 } from "@connectrpc/connect-node";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { insertApiKey } from "../../src/access/api-keys.ts";
-import { SCOPES } from "../../src/access/caller.ts";
+import { createClient, type OnboardResult, type TssClient } from "../../src/client/sdk/index.ts";
 import { findTriple } from "../../src/protocol/algorithms.ts";
-import { createClient, type OnboardResult, type TssClient } from "../../src/sdk/index.ts";
-import type { Database } from "../../src/store/database.ts";
-import { type PinningBalancer, startPinningBalancer } from "../support/pinning-balancer.ts";
+import { insertApiKey } from "../../src/service/access/api-keys.ts";
+import { SCOPES } from "../../src/service/access/caller.ts";
+import type { Database } from "../../src/service/platform/store/database.ts";
+import { isValidSignature } from "../support/crypto/signature-verifiers.ts";
+import { testDatabase } from "../support/database/postgres.ts";
+import { testRedis } from "../support/database/redis.ts";
+import { projectWith, TEST_ORIGIN } from "../support/database/rows.ts";
+import { openTestPool } from "../support/database/test-pool.ts";
 import { pollUntil } from "../support/poll-until.ts";
-import { testDatabase } from "../support/postgres.ts";
-import { testRedis } from "../support/redis.ts";
-import { projectWith, TEST_ORIGIN } from "../support/rows.ts";
+import { type PinningBalancer, startPinningBalancer } from "../support/service/pinning-balancer.ts";
 import {
   type LocalnetProcess,
   type ServiceProcess,
   serviceFolder,
   startLocalnetProcess,
   startService,
-} from "../support/service.ts";
-import { isValidSignature } from "../support/signature-verifiers.ts";
-import { openTestPool } from "../support/test-pool.ts";
+} from "../support/service/service.ts";
 
 const triple = findTriple("ED25519", "EdDSA", "SHA512")!;
 const algorithm = { curve: "ED25519", signatureAlgorithm: "EdDSA", hashScheme: "SHA512" } as const;

@@ -3,10 +3,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, expect, it } from "vitest";
-import type { Database } from "../../src/store/database.ts";
-import { migrate } from "../../src/store/migrate.ts";
-import { openPglite } from "../../src/store/open-pglite.ts";
-import { silentLog } from "../support/database.ts";
+import type { Database } from "../../src/service/platform/store/database.ts";
+import { migrate } from "../../src/service/platform/store/migrate.ts";
+import { openPglite } from "../../src/service/platform/store/open-pglite.ts";
+import { silentLog } from "../support/database/database.ts";
 
 const folder = mkdtempSync(path.join(tmpdir(), "embedded-"));
 const ID = "01a1fc74-6ac7-7131-add9-f73956106411";

@@ -4,16 +4,21 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { fromBase58 } from "@mysten/sui/utils";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import {
+  createClient,
+  type OnboardResult,
+  type SignArgs,
+  type TssClient,
+} from "../../src/client/sdk/index.ts";
 import { findTriple } from "../../src/protocol/algorithms.ts";
-import { createClient, type OnboardResult, type SignArgs, type TssClient } from "../../src/sdk/index.ts";
 import { runProgram } from "../interop/run-program.ts";
-import { bakedFolder } from "../support/baked-folder.ts";
+import { isValidSignature } from "../support/crypto/signature-verifiers.ts";
 import { programMissing } from "../support/environment.ts";
-import { guideExamples, type Substitutes } from "../support/guide-examples.ts";
-import { runExample } from "../support/run-example.ts";
-import { type ServiceProcess, startService } from "../support/service.ts";
-import { isValidSignature } from "../support/signature-verifiers.ts";
-import { ROOT } from "../support/source-files.ts";
+import { guideExamples, type Substitutes } from "../support/repository/guide-examples.ts";
+import { runExample } from "../support/repository/run-example.ts";
+import { ROOT } from "../support/repository/source-files.ts";
+import { bakedFolder } from "../support/service/baked-folder.ts";
+import { type ServiceProcess, startService } from "../support/service/service.ts";
 
 const ECDSA = findTriple("SECP256K1", "ECDSASecp256k1", "KECCAK256")!;
 const ECDSA_NAMES = {

@@ -13,20 +13,20 @@ import {
 import { SuiGrpcClient } from "@mysten/sui/grpc";
 import { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Localnet, startLocalnet } from "../../src/localnet/localnet.ts";
-import { findTriple } from "../../src/protocol/algorithms.ts";
 import {
   createClient,
   type OnboardResult,
   submitLeave,
   submitRefusal,
   type TssClient,
-} from "../../src/sdk/index.ts";
+} from "../../src/client/sdk/index.ts";
+import { type Localnet, startLocalnet } from "../../src/localnet/localnet.ts";
+import { findTriple } from "../../src/protocol/algorithms.ts";
 import { connectSdk, POLL } from "../component/localnet/sdk-driver.ts";
-import { ownerOf } from "../support/exits.ts";
-import { migratedFolder } from "../support/migrated-folder.ts";
-import { runTss, type ServiceProcess, startService } from "../support/service.ts";
-import { isValidSignature } from "../support/signature-verifiers.ts";
+import { isValidSignature } from "../support/crypto/signature-verifiers.ts";
+import { ownerOf } from "../support/database/exits.ts";
+import { migratedFolder } from "../support/database/migrated-folder.ts";
+import { runTss, type ServiceProcess, startService } from "../support/service/service.ts";
 
 const triple = findTriple("ED25519", "EdDSA", "SHA512")!;
 const ED25519 = { curve: "ED25519", signatureAlgorithm: "EdDSA", hashScheme: "SHA512" } as const;

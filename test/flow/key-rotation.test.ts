@@ -5,14 +5,14 @@
 import { randomBytes } from "node:crypto";
 import path from "node:path";
 import { afterAll, expect, it } from "vitest";
+import { createClient } from "../../src/client/sdk/index.ts";
 import { startLocalnet } from "../../src/localnet/localnet.ts";
 import { findTriple } from "../../src/protocol/algorithms.ts";
-import { createClient } from "../../src/sdk/index.ts";
-import { migratedFolder } from "../support/migrated-folder.ts";
+import { isValidSignature } from "../support/crypto/signature-verifiers.ts";
+import { migratedFolder } from "../support/database/migrated-folder.ts";
 import { pollUntil } from "../support/poll-until.ts";
-import { type ServiceProcess, startService } from "../support/service.ts";
-import { isValidSignature } from "../support/signature-verifiers.ts";
-import { fromBase64 } from "../support/user.ts";
+import { type ServiceProcess, startService } from "../support/service/service.ts";
+import { fromBase64 } from "../support/service/user.ts";
 
 const triple = findTriple("ED25519", "EdDSA", "SHA512")!;
 const { folder, remove } = await migratedFolder();

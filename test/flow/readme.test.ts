@@ -7,10 +7,10 @@ import path from "node:path";
 import { createInterface } from "node:readline";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { runProgram } from "../interop/run-program.ts";
-import { copyCheckout } from "../support/copy-checkout.ts";
 import { programEnvironment, programMissing } from "../support/environment.ts";
-import { installClient } from "../support/install-client.ts";
-import { readSource } from "../support/source-files.ts";
+import { copyCheckout } from "../support/repository/copy-checkout.ts";
+import { installClient } from "../support/repository/install-client.ts";
+import { readSource } from "../support/repository/source-files.ts";
 
 const README = readSource("README.md").text;
 /** Commands that this test does not run, with the place where they run or the reason. */

@@ -7,7 +7,6 @@ import { randomBytes } from "node:crypto";
 import { Code, ConnectError, type Transport } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-web";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { findTriple } from "../../src/protocol/algorithms.ts";
 import {
   createClient,
   LedgerEntryKind,
@@ -15,11 +14,12 @@ import {
   type SignArgs,
   type TssClient,
   TssError,
-} from "../../src/sdk/index.ts";
-import { bakedFolder } from "../support/baked-folder.ts";
+} from "../../src/client/sdk/index.ts";
+import { findTriple } from "../../src/protocol/algorithms.ts";
+import { isValidSignature } from "../support/crypto/signature-verifiers.ts";
 import { environment } from "../support/environment.ts";
-import { type ServiceProcess, startService } from "../support/service.ts";
-import { isValidSignature } from "../support/signature-verifiers.ts";
+import { bakedFolder } from "../support/service/baked-folder.ts";
+import { type ServiceProcess, startService } from "../support/service/service.ts";
 
 const curve = "ED25519";
 const algorithm = { curve, signatureAlgorithm: "EdDSA", hashScheme: "SHA512" } as const;

@@ -4,14 +4,14 @@
  */
 import { randomBytes } from "node:crypto";
 import { afterAll, describe, expect, it } from "vitest";
-import { createInlineEngine } from "../../src/crypto/inline-engine.ts";
+import { createInlineEngine } from "../../src/client/crypto/engines/inline-engine.ts";
 import { findTriple } from "../../src/protocol/algorithms.ts";
 import { hexToBytes } from "../../src/protocol/bytes.ts";
-import { bakedFolder } from "../support/baked-folder.ts";
-import { connectWebClient } from "../support/protocol-clients.ts";
-import { type ServiceProcess, startService } from "../support/service.ts";
-import { isValidSignature } from "../support/signature-verifiers.ts";
-import { downloadParameters, fromBase64, reserveOver, signEnd, submitOver } from "../support/user.ts";
+import { isValidSignature } from "../support/crypto/signature-verifiers.ts";
+import { bakedFolder } from "../support/service/baked-folder.ts";
+import { connectWebClient } from "../support/service/protocol-clients.ts";
+import { type ServiceProcess, startService } from "../support/service/service.ts";
+import { downloadParameters, fromBase64, reserveOver, signEnd, submitOver } from "../support/service/user.ts";
 
 const triple = findTriple("ED25519", "EdDSA", "SHA512")!;
 const { folder, keys, remove } = await bakedFolder();

@@ -1,15 +1,15 @@
 /** Onboarding beyond the successful case: repeats return the same, and each refusal comes before gas is spent. */
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { deriveUserShare } from "../../src/crypto/derive-user-share.ts";
-import type { PreparedDkg, UserKeys } from "../../src/crypto/engine.ts";
-import { createInlineEngine } from "../../src/crypto/inline-engine.ts";
-import { signDWalletOutput, signEncryptionKey } from "../../src/crypto/user-keys.ts";
-import { sessionIdentifierDigest } from "../../src/protocol/session-identifier.ts";
-import { bakedFolder } from "../support/baked-folder.ts";
+import { deriveUserShare } from "../../src/client/crypto/derive-user-share.ts";
+import type { PreparedDkg, UserKeys } from "../../src/client/crypto/engine.ts";
+import { createInlineEngine } from "../../src/client/crypto/engines/inline-engine.ts";
+import { signDWalletOutput, signEncryptionKey } from "../../src/client/crypto/user-keys.ts";
+import { sessionIdentifierDigest } from "../../src/protocol/chain/session-identifier.ts";
 import { pollUntil } from "../support/poll-until.ts";
-import { type ServiceProcess, startService } from "../support/service.ts";
-import { base64, downloadParameters, fromBase64 } from "../support/user.ts";
+import { bakedFolder } from "../support/service/baked-folder.ts";
+import { type ServiceProcess, startService } from "../support/service/service.ts";
+import { base64, downloadParameters, fromBase64 } from "../support/service/user.ts";
 
 const { folder, remove } = await bakedFolder();
 const engine = createInlineEngine();

@@ -6,17 +6,17 @@ import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createInlineEngine } from "../../src/crypto/inline-engine.ts";
-import { verifyLedger } from "../../src/ledger/verify-ledger.ts";
+import { createInlineEngine } from "../../src/client/crypto/engines/inline-engine.ts";
 import { findTriple } from "../../src/protocol/algorithms.ts";
-import { startPgbouncer } from "../support/pgbouncer.ts";
+import { verifyLedger } from "../../src/service/ledger/verify-ledger.ts";
+import { isValidSignature } from "../support/crypto/signature-verifiers.ts";
+import { startPgbouncer } from "../support/database/pgbouncer.ts";
+import { testDatabase } from "../support/database/postgres.ts";
+import { testRedis } from "../support/database/redis.ts";
+import { openTestPool } from "../support/database/test-pool.ts";
 import { pollUntil } from "../support/poll-until.ts";
-import { testDatabase } from "../support/postgres.ts";
-import { grpcJsClient } from "../support/protocol-clients.ts";
-import { testRedis } from "../support/redis.ts";
-import { runTss, type ServiceProcess, serviceFolder, startService } from "../support/service.ts";
-import { isValidSignature } from "../support/signature-verifiers.ts";
-import { openTestPool } from "../support/test-pool.ts";
+import { grpcJsClient } from "../support/service/protocol-clients.ts";
+import { runTss, type ServiceProcess, serviceFolder, startService } from "../support/service/service.ts";
 import {
   downloadParameters,
   fromBase64,
@@ -24,7 +24,7 @@ import {
   reserveOver,
   signEnd,
   submitOver,
-} from "../support/user.ts";
+} from "../support/service/user.ts";
 
 const triple = findTriple("ED25519", "EdDSA", "SHA512")!;
 const postgres = await testDatabase();

@@ -4,18 +4,18 @@
  */
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createInlineEngine } from "../../src/crypto/inline-engine.ts";
+import { createInlineEngine } from "../../src/client/crypto/engines/inline-engine.ts";
 import { findTriple } from "../../src/protocol/algorithms.ts";
-import { bakedFolder } from "../support/baked-folder.ts";
+import { isValidSignature } from "../support/crypto/signature-verifiers.ts";
+import { bakedFolder } from "../support/service/baked-folder.ts";
 import {
   bufCurlClient,
   connectWebClient,
   curlClient,
   grpcJsClient,
   type ProtocolClient,
-} from "../support/protocol-clients.ts";
-import { type ServiceProcess, startService } from "../support/service.ts";
-import { isValidSignature } from "../support/signature-verifiers.ts";
+} from "../support/service/protocol-clients.ts";
+import { type ServiceProcess, startService } from "../support/service/service.ts";
 import {
   downloadParameters,
   fromBase64,
@@ -24,7 +24,7 @@ import {
   signEnd,
   submitOver,
   type UserSteps,
-} from "../support/user.ts";
+} from "../support/service/user.ts";
 
 const triple = findTriple("ED25519", "EdDSA", "SHA512")!;
 const { folder, remove } = await bakedFolder();

@@ -1,8 +1,8 @@
 /** Every invalid input gets its error from the catalogue, through REST and gRPC, and the process keeps running. */
 import http2 from "node:http2";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { bakedFolder } from "../support/baked-folder.ts";
-import { type ServiceProcess, startService } from "../support/service.ts";
+import { bakedFolder } from "../support/service/baked-folder.ts";
+import { type ServiceProcess, startService } from "../support/service/service.ts";
 
 const ID = `0x${"ab".repeat(32)}`;
 const UUID = "0190b6a4-7e1c-7c3a-8a55-3f2b1c0d9e8f";

@@ -35,22 +35,26 @@ import {
 import { privateKeyToAccount } from "viem/accounts";
 import { foundry } from "viem/chains";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { solanaAddress, suiAddress } from "../../src/protocol/addresses.ts";
+import { type Curve, createClient, type TssClient } from "../../src/client/sdk/index.ts";
+import { quotePsbt, signPsbt } from "../../src/client/signers/bitcoin/index.ts";
+import { DWalletSigner } from "../../src/client/signers/ethers/index.ts";
+import type { KnownKey } from "../../src/client/signers/message-signer.ts";
+import { createDWalletSolanaSigner } from "../../src/client/signers/solana/index.ts";
+import { createDWalletSuiSigner, type SuiKey } from "../../src/client/signers/sui/index.ts";
+import {
+  createDWalletAccount,
+  type DWalletAccount,
+  dwalletAccount,
+} from "../../src/client/signers/viem/index.ts";
 import { hexToBytes } from "../../src/protocol/bytes.ts";
-import { type Curve, createClient, type TssClient } from "../../src/sdk/index.ts";
-import { quotePsbt, signPsbt } from "../../src/signers/bitcoin/index.ts";
-import { DWalletSigner } from "../../src/signers/ethers/index.ts";
-import type { KnownKey } from "../../src/signers/message-signer.ts";
-import { createDWalletSolanaSigner } from "../../src/signers/solana/index.ts";
-import { createDWalletSuiSigner, type SuiKey } from "../../src/signers/sui/index.ts";
-import { createDWalletAccount, type DWalletAccount, dwalletAccount } from "../../src/signers/viem/index.ts";
-import { ANVIL_KEY, type Anvil, permitToken, startAnvil } from "../support/anvil.ts";
-import { bakedFolder } from "../support/baked-folder.ts";
-import { verifyBitcoinInput } from "../support/bitcoin-verifier.ts";
-import { guideExamples } from "../support/guide-examples.ts";
-import { runExample } from "../support/run-example.ts";
-import { type ServiceProcess, startService } from "../support/service.ts";
-import { isValidSignature } from "../support/signature-verifiers.ts";
+import { solanaAddress, suiAddress } from "../../src/protocol/signatures/addresses.ts";
+import { ANVIL_KEY, type Anvil, permitToken, startAnvil } from "../support/chain/anvil.ts";
+import { verifyBitcoinInput } from "../support/crypto/bitcoin-verifier.ts";
+import { isValidSignature } from "../support/crypto/signature-verifiers.ts";
+import { guideExamples } from "../support/repository/guide-examples.ts";
+import { runExample } from "../support/repository/run-example.ts";
+import { bakedFolder } from "../support/service/baked-folder.ts";
+import { type ServiceProcess, startService } from "../support/service/service.ts";
 
 const BUCKETS = "SECP256K1/ECDSASecp256k1,SECP256K1/Taproot,SECP256R1/ECDSASecp256r1,ED25519/EdDSA";
 const SIGN_PRICE_MICRO_USD = 10_000n;

@@ -7,21 +7,21 @@ import { text } from "node:stream/consumers";
 import { SuiGrpcClient } from "@mysten/sui/grpc";
 import { bytesToHex } from "@noble/hashes/utils.js";
 import { afterAll, describe, expect, it } from "vitest";
-import { deriveDepositKey } from "../../src/billing/deposits/request-address.ts";
-import type { Database } from "../../src/store/database.ts";
-import { Secret } from "../../src/telemetry/secret.ts";
-import { type Coins, coinsOf, recordAddress, recordDeposits } from "../support/deposit-rows.ts";
+import { deriveDepositKey } from "../../src/service/billing/deposits/request-address.ts";
+import type { Database } from "../../src/service/platform/store/database.ts";
+import { Secret } from "../../src/service/platform/telemetry/secret.ts";
+import { type Coins, coinsOf, recordAddress, recordDeposits } from "../support/database/deposit-rows.ts";
+import { testDatabase } from "../support/database/postgres.ts";
+import { objectId } from "../support/database/rows.ts";
+import { openTestPool } from "../support/database/test-pool.ts";
 import { pollUntil } from "../support/poll-until.ts";
-import { testDatabase } from "../support/postgres.ts";
-import { objectId } from "../support/rows.ts";
 import {
   runTss,
   type ServiceProcess,
   serviceFolder,
   startLocalnetProcess,
   startService,
-} from "../support/service.ts";
-import { openTestPool } from "../support/test-pool.ts";
+} from "../support/service/service.ts";
 
 const SEED = new Uint8Array(32).fill(3);
 const postgres = await testDatabase();

@@ -1,10 +1,10 @@
 /** One trace from the caller through database, submitter and settlement, as an OTLP receiver gets it. */
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createClient } from "../../src/sdk/index.ts";
-import { bakedFolder } from "../support/baked-folder.ts";
-import { type OtlpReceiver, type ReceivedSpan, startOtlpReceiver } from "../support/otlp-receiver.ts";
-import { type ServiceProcess, startService } from "../support/service.ts";
+import { createClient } from "../../src/client/sdk/index.ts";
+import { bakedFolder } from "../support/service/baked-folder.ts";
+import { type OtlpReceiver, type ReceivedSpan, startOtlpReceiver } from "../support/service/otlp-receiver.ts";
+import { type ServiceProcess, startService } from "../support/service/service.ts";
 
 const { folder, remove } = await bakedFolder();
 const MESSAGE = "a message that no trace may show";

@@ -2,8 +2,8 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Code, ConnectError, type HandlerContext } from "@connectrpc/connect";
-import { ServiceError } from "../../src/errors/service-error.ts";
-import { registerService } from "../../src/transport/service-registration.ts";
+import { ServiceError } from "../../src/service/platform/errors/service-error.ts";
+import { registerService } from "../../src/transport/calls/service-registration.ts";
 import { type FakeServer, startFakes } from "../component/transport/fake-services.ts";
 import { Gallery } from "../component/transport/rest/gallery.ts";
 import { TestService } from "./endpoints.ts";
@@ -161,5 +161,5 @@ async function* bounded<T>(requests: AsyncIterable<T>): AsyncGenerator<T> {
 }
 
 function readPem(name: string): string {
-  return readFileSync(path.join(import.meta.dirname, "../support", name), "utf8");
+  return readFileSync(path.join(import.meta.dirname, "../support/service", name), "utf8");
 }

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import path from "node:path";
-import { ROOT } from "../support/source-files.ts";
+import { ROOT } from "../support/repository/source-files.ts";
 import type { ContainerStore } from "./container-store.ts";
 import { runCommand } from "./run-command.ts";
 

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { demonstrate } from "../../src/cli/demo.ts";
-import { chooseTriple, createStageClock } from "../../src/cli/demo-steps.ts";
-import { poll } from "../../src/protocol/poll.ts";
+import { demonstrate } from "../../src/cli/demo/demo.ts";
+import { chooseTriple, createStageClock } from "../../src/cli/demo/demo-steps.ts";
+import { poll } from "../../src/protocol/chain/poll.ts";
 import type { ContainerStore } from "./container-store.ts";
 import type { Container, Containers } from "./containers.ts";
 

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { poll } from "../../src/protocol/poll.ts";
+import { poll } from "../../src/protocol/chain/poll.ts";
 import type { ContainerStore } from "./container-store.ts";
 
 /** A running container of the image. */

@@ -4,9 +4,9 @@
  * has; without them it says so and ends.
  */
 import { parseArgs } from "node:util";
+import { testDatabase } from "../support/database/postgres.ts";
+import { testRedis } from "../support/database/redis.ts";
 import { programMissing } from "../support/environment.ts";
-import { testDatabase } from "../support/postgres.ts";
-import { testRedis } from "../support/redis.ts";
 import { buildImage } from "./build-image.ts";
 import { checkImage } from "./check-image.ts";
 import { checkService } from "./check-service.ts";

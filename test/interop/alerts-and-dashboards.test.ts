@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { type AppInProcess, startAppInProcess } from "../support/app-in-process.ts";
 import { programMissing } from "../support/environment.ts";
-import { ROOT, readSource, sourcesBelow } from "../support/source-files.ts";
+import { ROOT, readSource, sourcesBelow } from "../support/repository/source-files.ts";
+import { type AppInProcess, startAppInProcess } from "../support/service/app-in-process.ts";
 import { runProgram } from "./run-program.ts";
 
 const ALERTS = "deploy/prometheus/alerts.yml";

@@ -3,7 +3,7 @@ import path from "node:path";
 import { fromBinary } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { ErrorInfoSchema, RetryInfoSchema } from "../../gen/proto/google/rpc/error_details_pb.ts";
-import { ROOT } from "../support/source-files.ts";
+import { ROOT } from "../support/repository/source-files.ts";
 import { type ProgramRun, runProgram } from "./run-program.ts";
 import {
   LARGE_REPLY_BYTES,

@@ -7,8 +7,8 @@ import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { environment } from "../support/environment.ts";
-import { type InstalledClient, installClient } from "../support/install-client.ts";
-import { ROOT } from "../support/source-files.ts";
+import { type InstalledClient, installClient } from "../support/repository/install-client.ts";
+import { ROOT } from "../support/repository/source-files.ts";
 import { bundlePage } from "./loaded-size.ts";
 import { runProgram } from "./run-program.ts";
 
@@ -70,8 +70,11 @@ describe("the client's package", () => {
         /(?:from|import\()\s*"@mysten\/sui/.test(readFileSync(path.join(dist, name), "utf8")),
     );
     expect(importing.sort()).toEqual([
-      ...["cjs/src/signers/sui/dwallet-sui-signer.d.ts", "src/signers/sui/dwallet-sui-signer.d.ts"],
-      "src/signers/sui/dwallet-sui-signer.js",
+      ...[
+        "cjs/src/client/signers/sui/dwallet-sui-signer.d.ts",
+        "src/client/signers/sui/dwallet-sui-signer.d.ts",
+      ],
+      "src/client/signers/sui/dwallet-sui-signer.js",
     ]);
     expect(readFileSync(path.join(dist, "embedded/sui/LICENSE"), "utf8")).toContain("Apache License");
   });
@@ -112,7 +115,7 @@ describe("the client's package", () => {
     );
     const { code, out, err } = await runProgram(process.execPath, ["start.js"], "", {}, { folder });
     expect({ code, err }).toEqual({ code: 0, err: "" });
-    const entry = await import("../../src/sdk/index.ts");
+    const entry = await import("../../src/client/sdk/index.ts");
     expect(out.toString().trim()).toBe(Object.keys(entry).sort().join());
   });
 
@@ -124,7 +127,7 @@ describe("the client's package", () => {
     );
     const { code, out, err } = await runProgram(process.execPath, ["admin.js"], "", {}, { folder });
     expect({ code, err }).toEqual({ code: 0, err: "" });
-    const entry = await import("../../src/sdk/admin/index.ts");
+    const entry = await import("../../src/client/sdk/admin/index.ts");
     expect(out.toString().trim()).toBe(`${Object.keys(entry).sort().join()} true`);
   });
 
@@ -147,7 +150,7 @@ describe("the client's package", () => {
     const argv = ["--no-experimental-require-module", "start.cjs"];
     const { code, out, err } = await runProgram(process.execPath, argv, "", {}, { folder });
     expect({ code, err }).toEqual({ code: 0, err: "" });
-    const entry = await import("../../src/sdk/index.ts");
+    const entry = await import("../../src/client/sdk/index.ts");
     expect(out.toString().trim()).toBe(`${Object.keys(entry).sort().join()} true 66`);
   });
 
@@ -192,9 +195,9 @@ describe("the client's package", () => {
   // The measured size is the chunk of the page's program with every chunk that it imports statically. For an action,
   // the chunks that it imports on demand are added. esbuild minifies the chunks, and each is compressed with gzip -9.
   /** The modules that onboard and sign, and the module that computes the user's half if no worker can start. */
-  const ACTIONS = ["src/sdk/flows.js", "src/sdk/fullnode.js"];
-  const COMPUTATIONS = "src/crypto/plain-calls.js";
-  const WORKERS = "src/crypto/engine-worker-program.js";
+  const ACTIONS = ["src/client/sdk/actions/flows.js", "src/client/sdk/chain/fullnode.js"];
+  const COMPUTATIONS = "src/client/crypto/engines/plain-calls.js";
+  const WORKERS = "src/client/crypto/engines/engine-worker-program.js";
   it.each([
     ["makes a client", 'import { createClient } from "threshold-signing-client";', [], 62],
     [

@@ -7,7 +7,7 @@ import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import type { TestProject } from "vitest/node";
-import { ROOT } from "../support/source-files.ts";
+import { ROOT } from "../support/repository/source-files.ts";
 
 declare module "vitest" {
   interface ProvidedContext {

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { startAppInProcess } from "../support/app-in-process.ts";
+import { startAppInProcess } from "../support/service/app-in-process.ts";
 
 it("no part of the console is served with CONSOLE=off", async () => {
   const app = await startAppInProcess({ CONSOLE: "off" });

@@ -9,7 +9,7 @@ import { Secp256k1Keypair } from "@mysten/sui/keypairs/secp256k1";
 import { MultiSigPublicKey } from "@mysten/sui/multisig";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { activeDwallet, type Harness, hotWallet, startHarness } from "../component/localnet/harness.ts";
-import { documentedCommands } from "../support/documented-commands.ts";
+import { documentedCommands } from "../support/repository/documented-commands.ts";
 import { type OperatorShell, openOperatorShell } from "./operator-shell.ts";
 
 const PLACE = "treasury";

@@ -1,5 +1,5 @@
-import { createSealKey } from "../../src/audit/seal-events.ts";
-import { Secret } from "../../src/telemetry/secret.ts";
+import { createSealKey } from "../../src/service/audit/seal-events.ts";
+import { Secret } from "../../src/service/platform/telemetry/secret.ts";
 import { printed } from "../component/cli/run-cli.ts";
 import { pollUntil } from "../support/poll-until.ts";
 

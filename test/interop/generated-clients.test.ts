@@ -14,9 +14,9 @@ import path from "node:path";
 import { fromBinary } from "@bufbuild/protobuf";
 import { CodeGeneratorRequestSchema } from "@bufbuild/protobuf/wkt";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { copyCheckout } from "../support/copy-checkout.ts";
 import { programEnvironment, programMissing } from "../support/environment.ts";
-import { ROOT, readSource } from "../support/source-files.ts";
+import { copyCheckout } from "../support/repository/copy-checkout.ts";
+import { ROOT, readSource } from "../support/repository/source-files.ts";
 import { runProgram } from "./run-program.ts";
 
 const BUF = path.join(ROOT, "node_modules/.bin/buf");

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import { compiledProgram, programEnvironment } from "../support/environment.ts";
-import { ROOT } from "../support/source-files.ts";
+import { ROOT } from "../support/repository/source-files.ts";
 import { type ProgramRun, runProgram } from "./run-program.ts";
 
 /** An operator's shell. `tss` is the built package's command, and the folder resembles a checkout. */

@@ -2,10 +2,10 @@ import { EventEmitter } from "node:events";
 import type { DescService } from "@bufbuild/protobuf";
 import { Code, ConnectError, type HandlerContext, type ServiceImpl } from "@connectrpc/connect";
 import { ErrorInfoSchema, RetryInfoSchema } from "../../gen/proto/google/rpc/error_details_pb.ts";
-import { createErrorInterceptor } from "../../src/errors/error-interceptor.ts";
-import { createErrorMapping } from "../../src/errors/error-mapping.ts";
-import type { ErrorMapping } from "../../src/transport/call-parts.ts";
-import { registerService } from "../../src/transport/service-registration.ts";
+import { createErrorInterceptor } from "../../src/service/platform/errors/error-interceptor.ts";
+import { createErrorMapping } from "../../src/service/platform/errors/error-mapping.ts";
+import type { ErrorMapping } from "../../src/transport/calls/call-parts.ts";
+import { registerService } from "../../src/transport/calls/service-registration.ts";
 import { type ServerOptions, startServer, type TransportServer } from "../../src/transport/start-server.ts";
 import {
   type EchoStatus,

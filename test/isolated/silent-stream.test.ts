@@ -1,7 +1,7 @@
 /** Replaces undici's agent, to see its options: its timer for a silent body fires after minutes. */
 import { expect, it, vi } from "vitest";
-import { createNetworkFetch } from "../../src/chain/network-fetch.ts";
-import { systemClock } from "../../src/lifecycle/clock.ts";
+import { createNetworkFetch } from "../../src/service/chain/fullnodes/network-fetch.ts";
+import { systemClock } from "../../src/service/platform/lifecycle/clock.ts";
 
 const made = vi.hoisted((): unknown[] => []);
 vi.mock("undici", async (load) => {

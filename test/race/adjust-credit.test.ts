@@ -1,16 +1,23 @@
 /** Two replicas adjust credit at the same time while signatures are reserved, on a real PostgreSQL. */
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
-import { adjustCredit } from "../../src/billing/adjust-credit.ts";
-import { createLocalSignals } from "../../src/coordination/local-coordination.ts";
-import { ServiceError } from "../../src/errors/service-error.ts";
-import type { Idempotency } from "../../src/idempotency/idempotency.ts";
-import { type Database, newId } from "../../src/store/database.ts";
-import { migrate } from "../../src/store/migrate.ts";
-import { silentLog } from "../support/database.ts";
-import { testDatabase } from "../support/postgres.ts";
-import { dwalletOf, keyed, moneyOf, projectWith, readyPresigns, TEST_OPERATOR } from "../support/rows.ts";
-import { signSteps } from "../support/sign-steps.ts";
-import { openTestPool } from "../support/test-pool.ts";
+import { adjustCredit } from "../../src/service/billing/adjust-credit.ts";
+import { createLocalSignals } from "../../src/service/platform/coordination/local-coordination.ts";
+import { ServiceError } from "../../src/service/platform/errors/service-error.ts";
+import type { Idempotency } from "../../src/service/platform/idempotency/idempotency.ts";
+import { type Database, newId } from "../../src/service/platform/store/database.ts";
+import { migrate } from "../../src/service/platform/store/migrate.ts";
+import { signSteps } from "../support/crypto/sign-steps.ts";
+import { silentLog } from "../support/database/database.ts";
+import { testDatabase } from "../support/database/postgres.ts";
+import {
+  dwalletOf,
+  keyed,
+  moneyOf,
+  projectWith,
+  readyPresigns,
+  TEST_OPERATOR,
+} from "../support/database/rows.ts";
+import { openTestPool } from "../support/database/test-pool.ts";
 
 const CALLS = 32;
 /** The price that {@link signSteps} charges. */

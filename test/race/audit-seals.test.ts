@@ -2,17 +2,17 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { writeAuditEvent } from "../../src/audit/audit-event.ts";
-import { decodeLine } from "../../src/audit/export-line.ts";
-import { sealEvents } from "../../src/audit/seal-events.ts";
-import { createLedgerGauges } from "../../src/observe/shared-figures.ts";
-import type { Database, Queryable } from "../../src/store/database.ts";
-import { migrate } from "../../src/store/migrate.ts";
-import { createMetrics } from "../../src/telemetry/metrics.ts";
-import { exported, sealAll, verified, writeEvents } from "../support/audit-trail.ts";
-import { openRaceDatabase, silentLog } from "../support/database.ts";
-import { testDatabase } from "../support/postgres.ts";
-import { openTestPool } from "../support/test-pool.ts";
+import { writeAuditEvent } from "../../src/service/audit/audit-event.ts";
+import { decodeLine } from "../../src/service/audit/export-line.ts";
+import { sealEvents } from "../../src/service/audit/seal-events.ts";
+import { createLedgerGauges } from "../../src/service/operator/metrics/shared-figures.ts";
+import type { Database, Queryable } from "../../src/service/platform/store/database.ts";
+import { migrate } from "../../src/service/platform/store/migrate.ts";
+import { createMetrics } from "../../src/service/platform/telemetry/metrics.ts";
+import { exported, sealAll, verified, writeEvents } from "../support/database/audit-trail.ts";
+import { openRaceDatabase, silentLog } from "../support/database/database.ts";
+import { testDatabase } from "../support/database/postgres.ts";
+import { openTestPool } from "../support/database/test-pool.ts";
 
 const test = await testDatabase();
 const RACING = {

@@ -4,13 +4,17 @@ import { setImmediate } from "node:timers/promises";
 import { Code } from "@connectrpc/connect";
 import pg from "pg";
 import { afterAll, describe, expect, it } from "vitest";
-import { createErrorMapping, type FailureRecord, reasonOf } from "../../src/errors/error-mapping.ts";
-import type { Database } from "../../src/store/database.ts";
-import { createPoolDatabase } from "../../src/store/pool-database.ts";
+import {
+  createErrorMapping,
+  type FailureRecord,
+  reasonOf,
+} from "../../src/service/platform/errors/error-mapping.ts";
+import type { Database } from "../../src/service/platform/store/database.ts";
+import { createPoolDatabase } from "../../src/service/platform/store/pool-database.ts";
+import { testDatabase } from "../support/database/postgres.ts";
+import { openTestClient, openTestPool, type TestPoolOptions } from "../support/database/test-pool.ts";
 import { environment } from "../support/environment.ts";
 import { pollUntil } from "../support/poll-until.ts";
-import { testDatabase } from "../support/postgres.ts";
-import { openTestClient, openTestPool, type TestPoolOptions } from "../support/test-pool.ts";
 
 const test = await testDatabase();
 const admin = test && (await openTestClient({ connectionString: environment.databaseUrl }));

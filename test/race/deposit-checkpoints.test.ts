@@ -1,33 +1,33 @@
 /** Deposits that checkpoints announce, on a localnet and a real PostgreSQL. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import { leaseFollower, moveFollower } from "../../src/billing/deposits/checkpoint-follower.ts";
-import { declareDeposit } from "../../src/billing/deposits/declare-deposit.ts";
-import { depositAddress } from "../../src/billing/deposits/deposit-address.ts";
-import type { Deposits } from "../../src/billing/deposits/deposits.ts";
+import { type Localnet, startLocalnet } from "../../src/localnet/localnet.ts";
+import { localnetHotWalletSecret } from "../../src/localnet/seed.ts";
+import { leaseFollower, moveFollower } from "../../src/service/billing/deposits/checkpoint-follower.ts";
+import { declareDeposit } from "../../src/service/billing/deposits/declare-deposit.ts";
+import { depositAddress } from "../../src/service/billing/deposits/deposit-address.ts";
+import type { Deposits } from "../../src/service/billing/deposits/deposits.ts";
 import {
   type CheckpointGains,
   type CheckpointReader,
   createCheckpointReader,
-} from "../../src/chain/checkpoint-reader.ts";
-import { type ChainNetwork, connectNetwork } from "../../src/chain/network.ts";
-import { createPaymentReader } from "../../src/chain/payment-reader.ts";
-import { systemClock } from "../../src/lifecycle/clock.ts";
-import { type Localnet, startLocalnet } from "../../src/localnet/localnet.ts";
-import { localnetHotWalletSecret } from "../../src/localnet/seed.ts";
-import type { Queryable } from "../../src/store/database.ts";
-import { migrate } from "../../src/store/migrate.ts";
-import { Secret } from "../../src/telemetry/secret.ts";
-import { silentLog } from "../support/database.ts";
-import { type DepositWatch, quietAddresses, watchDeposits } from "../support/deposit-watch.ts";
-import { acceptedCoin, fundedPayer, type Payer, SUI, testDeposits } from "../support/deposits.ts";
+} from "../../src/service/chain/checkpoint-reader.ts";
+import { type ChainNetwork, connectNetwork } from "../../src/service/chain/fullnodes/network.ts";
+import { createPaymentReader } from "../../src/service/chain/payment-reader.ts";
+import { systemClock } from "../../src/service/platform/lifecycle/clock.ts";
+import type { Queryable } from "../../src/service/platform/store/database.ts";
+import { migrate } from "../../src/service/platform/store/migrate.ts";
+import { Secret } from "../../src/service/platform/telemetry/secret.ts";
+import { silentLog } from "../support/database/database.ts";
+import { type DepositWatch, quietAddresses, watchDeposits } from "../support/database/deposit-watch.ts";
+import { acceptedCoin, fundedPayer, type Payer, SUI, testDeposits } from "../support/database/deposits.ts";
 import {
   createStatementEvents,
   type ObservedDatabase,
   observeDatabase,
-} from "../support/observe-database.ts";
-import { testDatabase } from "../support/postgres.ts";
-import { moneyOf, objectId, projectWith, TEST_ORIGIN } from "../support/rows.ts";
-import { openTestPool } from "../support/test-pool.ts";
+} from "../support/database/observe-database.ts";
+import { testDatabase } from "../support/database/postgres.ts";
+import { moneyOf, objectId, projectWith, TEST_ORIGIN } from "../support/database/rows.ts";
+import { openTestPool } from "../support/database/test-pool.ts";
 import { createCheapMpc } from "../unit/localnet/cheap-mpc.ts";
 
 const test = await testDatabase();

@@ -2,23 +2,23 @@
 
 import { Transaction } from "@mysten/sui/transactions";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { creditDeposits } from "../../src/billing/deposits/credit-deposits.ts";
-import { declareDeposit } from "../../src/billing/deposits/declare-deposit.ts";
-import { depositAddress } from "../../src/billing/deposits/deposit-address.ts";
-import type { Deposits } from "../../src/billing/deposits/deposits.ts";
-import { deriveDepositKey } from "../../src/billing/deposits/request-address.ts";
-import { scanAddress } from "../../src/billing/deposits/scan-address.ts";
-import { createDepositWatcher } from "../../src/billing/deposits/watch-deposits.ts";
-import { type ChainNetwork, connectNetwork } from "../../src/chain/network.ts";
-import { createPaymentReader } from "../../src/chain/payment-reader.ts";
-import { createLocalSignals } from "../../src/coordination/local-coordination.ts";
-import { systemClock } from "../../src/lifecycle/clock.ts";
 import { type Localnet, startLocalnet } from "../../src/localnet/localnet.ts";
 import { localnetHotWalletSecret } from "../../src/localnet/seed.ts";
-import type { Database } from "../../src/store/database.ts";
-import { migrate } from "../../src/store/migrate.ts";
-import { Secret } from "../../src/telemetry/secret.ts";
-import { silentLog } from "../support/database.ts";
+import { creditDeposits } from "../../src/service/billing/deposits/credit-deposits.ts";
+import { declareDeposit } from "../../src/service/billing/deposits/declare-deposit.ts";
+import { depositAddress } from "../../src/service/billing/deposits/deposit-address.ts";
+import type { Deposits } from "../../src/service/billing/deposits/deposits.ts";
+import { deriveDepositKey } from "../../src/service/billing/deposits/request-address.ts";
+import { scanAddress } from "../../src/service/billing/deposits/scan-address.ts";
+import { createDepositWatcher } from "../../src/service/billing/deposits/watch-deposits.ts";
+import { type ChainNetwork, connectNetwork } from "../../src/service/chain/fullnodes/network.ts";
+import { createPaymentReader } from "../../src/service/chain/payment-reader.ts";
+import { createLocalSignals } from "../../src/service/platform/coordination/local-coordination.ts";
+import { systemClock } from "../../src/service/platform/lifecycle/clock.ts";
+import type { Database } from "../../src/service/platform/store/database.ts";
+import { migrate } from "../../src/service/platform/store/migrate.ts";
+import { Secret } from "../../src/service/platform/telemetry/secret.ts";
+import { silentLog } from "../support/database/database.ts";
 import {
   acceptedCoin,
   fundedPayer,
@@ -26,10 +26,10 @@ import {
   SUI,
   type TestPrices,
   testDeposits,
-} from "../support/deposits.ts";
-import { testDatabase } from "../support/postgres.ts";
-import { moneyOf, projectWith, TEST_ORIGIN } from "../support/rows.ts";
-import { openTestPool } from "../support/test-pool.ts";
+} from "../support/database/deposits.ts";
+import { testDatabase } from "../support/database/postgres.ts";
+import { moneyOf, projectWith, TEST_ORIGIN } from "../support/database/rows.ts";
+import { openTestPool } from "../support/database/test-pool.ts";
 import { createCheapMpc } from "../unit/localnet/cheap-mpc.ts";
 
 const test = await testDatabase();

@@ -1,13 +1,13 @@
 /** The cost of dWallets under simultaneous calls, on a real PostgreSQL. */
 import { randomBytes } from "node:crypto";
 import { afterAll, describe, expect, it } from "vitest";
-import { createDkgOperation } from "../../src/onboarding/dkg-operation.ts";
-import { failDWallet } from "../../src/onboarding/dwallet-session.ts";
-import { failSignRequest } from "../../src/signing/sign-operation.ts";
-import { openRaceDatabase } from "../support/database.ts";
-import { onboardingCalls } from "../support/onboarding-calls.ts";
-import { dwalletOf, moneyOf, objectId, projectWith } from "../support/rows.ts";
-import { refusalOf } from "../support/service-client.ts";
+import { createDkgOperation } from "../../src/service/onboarding/dkg-operation.ts";
+import { failDWallet } from "../../src/service/onboarding/dwallet-session.ts";
+import { failSignRequest } from "../../src/service/signing/sign-operation.ts";
+import { openRaceDatabase } from "../support/database/database.ts";
+import { dwalletOf, moneyOf, objectId, projectWith } from "../support/database/rows.ts";
+import { onboardingCalls } from "../support/service/onboarding-calls.ts";
+import { refusalOf } from "../support/service/service-client.ts";
 
 const PRICE = 20_000n;
 const REFUNDS_PER_DAY = 3;

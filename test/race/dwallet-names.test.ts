@@ -1,11 +1,11 @@
 /** Names of dWallets under simultaneous calls, on a real PostgreSQL. */
 import { afterAll, describe, expect, it } from "vitest";
-import { listDWallets } from "../../src/onboarding/dwallet-row.ts";
-import { failDWallet } from "../../src/onboarding/dwallet-session.ts";
-import { openRaceDatabase } from "../support/database.ts";
-import { onboardingCalls } from "../support/onboarding-calls.ts";
-import { moneyOf, projectWith } from "../support/rows.ts";
-import { refusalOf } from "../support/service-client.ts";
+import { listDWallets } from "../../src/service/onboarding/dwallet-row.ts";
+import { failDWallet } from "../../src/service/onboarding/dwallet-session.ts";
+import { openRaceDatabase } from "../support/database/database.ts";
+import { moneyOf, projectWith } from "../support/database/rows.ts";
+import { onboardingCalls } from "../support/service/onboarding-calls.ts";
+import { refusalOf } from "../support/service/service-client.ts";
 
 const PRICE = 20_000n;
 const FIRST_PAGE = { pageSize: 0, pageToken: "" };

@@ -2,23 +2,27 @@
 import { randomBytes } from "node:crypto";
 import type { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { ServiceError } from "../../src/errors/service-error.ts";
 import { type Localnet, startLocalnet } from "../../src/localnet/localnet.ts";
-import { type SignedConsent, storeConsent, useConsent } from "../../src/onboarding/custody/consents.ts";
-import { findDWallet } from "../../src/onboarding/dwallet-row.ts";
-import { reserve } from "../../src/signing/reserve.ts";
-import { readSignRequest } from "../../src/signing/sign-request.ts";
-import { submit } from "../../src/signing/submit.ts";
-import type { Database } from "../../src/store/database.ts";
-import { migrate } from "../../src/store/migrate.ts";
+import {
+  type SignedConsent,
+  storeConsent,
+  useConsent,
+} from "../../src/service/onboarding/custody/consents.ts";
+import { findDWallet } from "../../src/service/onboarding/dwallet-row.ts";
+import { ServiceError } from "../../src/service/platform/errors/service-error.ts";
+import type { Database } from "../../src/service/platform/store/database.ts";
+import { migrate } from "../../src/service/platform/store/migrate.ts";
+import { reserve } from "../../src/service/signing/reserve.ts";
+import { readSignRequest } from "../../src/service/signing/sign-request.ts";
+import { submit } from "../../src/service/signing/submit.ts";
 import { createLife } from "../sim/mortal.ts";
 import { onboardUser, type SimUser, time } from "../sim/onboard-user.ts";
 import { ALONE_PACE, DKG_PRICE, PRICE, type Replica, startReplica } from "../sim/replica.ts";
 import { createSimMpc } from "../sim/sim-mpc.ts";
-import { silentLog } from "../support/database.ts";
-import { ownerOf, sendConsent, signConsent } from "../support/exits.ts";
-import { type ObservedDatabase, observeDatabase } from "../support/observe-database.ts";
-import { testDatabase } from "../support/postgres.ts";
+import { silentLog } from "../support/database/database.ts";
+import { ownerOf, sendConsent, signConsent } from "../support/database/exits.ts";
+import { type ObservedDatabase, observeDatabase } from "../support/database/observe-database.ts";
+import { testDatabase } from "../support/database/postgres.ts";
 import {
   layoutOfSignMessage,
   moneyOf,
@@ -26,8 +30,8 @@ import {
   projectWith,
   TEST_ORIGIN,
   TEST_TRIPLE,
-} from "../support/rows.ts";
-import { openTestPool } from "../support/test-pool.ts";
+} from "../support/database/rows.ts";
+import { openTestPool } from "../support/database/test-pool.ts";
 
 const CREDIT = 100n * PRICE + DKG_PRICE;
 const test = await testDatabase();

@@ -1,19 +1,19 @@
 /** Statistics for operators and projects, on a real PostgreSQL with many old rows. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { fillOldRows } from "../../bench/support/fill-old-rows.ts";
-import { readUsage } from "../../src/billing/read-usage.ts";
-import { readOutboxFigures } from "../../src/observe/read-database-figures.ts";
-import { readPresignHistory, readTreasuryHistory } from "../../src/operations/history.ts";
-import { readLaneStatuses } from "../../src/operations/lane-statuses.ts";
-import { readMoney } from "../../src/operations/money.ts";
-import { samplePresigns, sampleTreasury } from "../../src/operations/sampling.ts";
-import { readSignStatistics } from "../../src/operations/sign-statistics.ts";
-import type { Database } from "../../src/store/database.ts";
-import { migrate } from "../../src/store/migrate.ts";
-import { silentLog } from "../support/database.ts";
-import { explainReads } from "../support/explain-plan.ts";
-import { testDatabase } from "../support/postgres.ts";
-import { openRecordedDatabase, type RecordedStatement } from "../support/recorded-statements.ts";
+import { readUsage } from "../../src/service/billing/read-usage.ts";
+import { readPresignHistory, readTreasuryHistory } from "../../src/service/operator/history/history.ts";
+import { readLaneStatuses } from "../../src/service/operator/history/lane-statuses.ts";
+import { readMoney } from "../../src/service/operator/history/money.ts";
+import { samplePresigns, sampleTreasury } from "../../src/service/operator/history/sampling.ts";
+import { readSignStatistics } from "../../src/service/operator/history/sign-statistics.ts";
+import { readOutboxFigures } from "../../src/service/operator/metrics/read-database-figures.ts";
+import type { Database } from "../../src/service/platform/store/database.ts";
+import { migrate } from "../../src/service/platform/store/migrate.ts";
+import { silentLog } from "../support/database/database.ts";
+import { explainReads } from "../support/database/explain-plan.ts";
+import { testDatabase } from "../support/database/postgres.ts";
+import { openRecordedDatabase, type RecordedStatement } from "../support/database/recorded-statements.ts";
 
 const NETWORK = "localnet";
 const ROWS = 60_000;

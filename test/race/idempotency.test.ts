@@ -1,18 +1,18 @@
 /** Simultaneous calls with one idempotency key from the pools of two replicas, on a real PostgreSQL. */
 
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
-import { createLocalSignals } from "../../src/coordination/local-coordination.ts";
-import { ServiceError } from "../../src/errors/service-error.ts";
-import { sweepKeys } from "../../src/idempotency/key-table.ts";
-import { ADMIN_SCOPE, runOnce } from "../../src/idempotency/run-once.ts";
-import { systemClock } from "../../src/lifecycle/clock.ts";
-import { createPresignQueue } from "../../src/presigns/presign-queue.ts";
-import { reserve } from "../../src/signing/reserve.ts";
-import { type Database, newId, type Queryable } from "../../src/store/database.ts";
-import { migrate } from "../../src/store/migrate.ts";
-import { silentLog } from "../support/database.ts";
-import { testDatabase } from "../support/postgres.ts";
-import { flatPrices } from "../support/prices.ts";
+import { createLocalSignals } from "../../src/service/platform/coordination/local-coordination.ts";
+import { ServiceError } from "../../src/service/platform/errors/service-error.ts";
+import { sweepKeys } from "../../src/service/platform/idempotency/key-table.ts";
+import { ADMIN_SCOPE, runOnce } from "../../src/service/platform/idempotency/run-once.ts";
+import { systemClock } from "../../src/service/platform/lifecycle/clock.ts";
+import { type Database, newId, type Queryable } from "../../src/service/platform/store/database.ts";
+import { migrate } from "../../src/service/platform/store/migrate.ts";
+import { createPresignQueue } from "../../src/service/presigns/presign-queue.ts";
+import { reserve } from "../../src/service/signing/reserve.ts";
+import { silentLog } from "../support/database/database.ts";
+import { testDatabase } from "../support/database/postgres.ts";
+import { flatPrices } from "../support/database/prices.ts";
 import {
   dwalletOf,
   keyed,
@@ -21,8 +21,8 @@ import {
   readyPresigns,
   TEST_ORIGIN,
   TEST_TRIPLE,
-} from "../support/rows.ts";
-import { openTestPool } from "../support/test-pool.ts";
+} from "../support/database/rows.ts";
+import { openTestPool } from "../support/database/test-pool.ts";
 
 const PRICE = 10_000n;
 const CALLS = 64;

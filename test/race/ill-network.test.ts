@@ -5,19 +5,19 @@ import { syncBuiltinESMExports } from "node:module";
 import { toBase58 } from "@mysten/sui/utils";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { onboardOverSim } from "../sim/onboard-over.ts";
-import { type FrontState, type FullnodeFront, startFullnodeFront } from "../support/fullnode-front.ts";
-import { testDatabase } from "../support/postgres.ts";
-import { grpcJsClient, type ProtocolClient } from "../support/protocol-clients.ts";
-import { layoutOfSignMessage, moneyOf, TEST_TRIPLE } from "../support/rows.ts";
-import { openTestPool } from "../support/test-pool.ts";
+import { type FrontState, type FullnodeFront, startFullnodeFront } from "../support/chain/fullnode-front.ts";
 import {
   fundedProject,
   type PosingNetwork,
   posingNetwork,
   startTwoNetworks,
   type TwoNetworkService,
-} from "../support/two-networks.ts";
-import { base64, signEnd } from "../support/user.ts";
+} from "../support/chain/two-networks.ts";
+import { testDatabase } from "../support/database/postgres.ts";
+import { layoutOfSignMessage, moneyOf, TEST_TRIPLE } from "../support/database/rows.ts";
+import { openTestPool } from "../support/database/test-pool.ts";
+import { grpcJsClient, type ProtocolClient } from "../support/service/protocol-clients.ts";
+import { base64, signEnd } from "../support/service/user.ts";
 
 type Name = "testnet" | "mainnet";
 const CREDIT = 10_000_000n;

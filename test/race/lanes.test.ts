@@ -1,6 +1,6 @@
 /** Processes that compete for lanes and operations, on a real PostgreSQL. */
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
-import { enqueueOperation } from "../../src/chain/operation.ts";
+import { enqueueOperation } from "../../src/service/chain/operation.ts";
 import {
   addGasCoin,
   addLane,
@@ -8,10 +8,10 @@ import {
   leaseLane,
   readGasCoins,
   releaseLease,
-} from "../../src/chain/submit/lane-table.ts";
-import { claimOperations, LeaseLostError, storeTransaction } from "../../src/chain/submit/outbox.ts";
-import { newId } from "../../src/store/database.ts";
-import { openRaceDatabase } from "../support/database.ts";
+} from "../../src/service/chain/submit/lane-table.ts";
+import { claimOperations, LeaseLostError, storeTransaction } from "../../src/service/chain/submit/outbox.ts";
+import { newId } from "../../src/service/platform/store/database.ts";
+import { openRaceDatabase } from "../support/database/database.ts";
 
 const NETWORK = "localnet";
 const database = await openRaceDatabase({

@@ -1,17 +1,16 @@
 /** A project reserves presigns and lets them expire while others want them, on a real PostgreSQL. */
 
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
-import { createLocalSignals } from "../../src/coordination/local-coordination.ts";
-import { systemClock } from "../../src/lifecycle/clock.ts";
-import { createPresignQueue } from "../../src/presigns/presign-queue.ts";
-import { createExpireLoop, expireReservations } from "../../src/signing/expire-loop.ts";
-import { reserve } from "../../src/signing/reserve.ts";
-import type { SignRequestRow } from "../../src/signing/sign-request.ts";
-import { submit } from "../../src/signing/submit.ts";
-import { openRaceDatabase, silentLog } from "../support/database.ts";
-import { checkHalfInline } from "../support/inline-verifier.ts";
-import { createManualClock } from "../support/manual-clock.ts";
-import { flatPrices } from "../support/prices.ts";
+import { createLocalSignals } from "../../src/service/platform/coordination/local-coordination.ts";
+import { systemClock } from "../../src/service/platform/lifecycle/clock.ts";
+import { createPresignQueue } from "../../src/service/presigns/presign-queue.ts";
+import { createExpireLoop, expireReservations } from "../../src/service/signing/expire-loop.ts";
+import { reserve } from "../../src/service/signing/reserve.ts";
+import type { SignRequestRow } from "../../src/service/signing/sign-request.ts";
+import { submit } from "../../src/service/signing/submit.ts";
+import { checkHalfInline } from "../support/crypto/inline-verifier.ts";
+import { openRaceDatabase, silentLog } from "../support/database/database.ts";
+import { flatPrices } from "../support/database/prices.ts";
 import {
   dwalletOf,
   layoutOfSignMessage,
@@ -21,7 +20,8 @@ import {
   TEST_ORIGIN,
   TEST_TRIPLE,
   type TestDWalletRow,
-} from "../support/rows.ts";
+} from "../support/database/rows.ts";
+import { createManualClock } from "../support/manual-clock.ts";
 
 const PRICE = 10_000n;
 const OPEN_MAX = 50;

@@ -1,10 +1,10 @@
 /** Processes that start at the same time, on a real PostgreSQL. */
 import { afterAll, describe, expect, it } from "vitest";
-import { newId } from "../../src/store/database.ts";
-import { migrate, readMigrations } from "../../src/store/migrate.ts";
-import { silentLog } from "../support/database.ts";
-import { testDatabase } from "../support/postgres.ts";
-import { openTestPool } from "../support/test-pool.ts";
+import { newId } from "../../src/service/platform/store/database.ts";
+import { migrate, readMigrations } from "../../src/service/platform/store/migrate.ts";
+import { silentLog } from "../support/database/database.ts";
+import { testDatabase } from "../support/database/postgres.ts";
+import { openTestPool } from "../support/database/test-pool.ts";
 
 const test = await testDatabase();
 const older = await testDatabase();

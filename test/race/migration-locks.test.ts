@@ -1,11 +1,11 @@
 /** Migrations next to a backup, which reads every table in one long transaction, on a real PostgreSQL. */
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
-import type { Database } from "../../src/store/database.ts";
-import { type MigrateOptions, type Migration, migrate } from "../../src/store/migrate.ts";
-import { silentLog } from "../support/database.ts";
+import type { Database } from "../../src/service/platform/store/database.ts";
+import { type MigrateOptions, type Migration, migrate } from "../../src/service/platform/store/migrate.ts";
+import { silentLog } from "../support/database/database.ts";
+import { testDatabase } from "../support/database/postgres.ts";
+import { openTestClient, openTestPool } from "../support/database/test-pool.ts";
 import { pollUntil } from "../support/poll-until.ts";
-import { testDatabase } from "../support/postgres.ts";
-import { openTestClient, openTestPool } from "../support/test-pool.ts";
 
 const test = await testDatabase();
 const BESIDE = {

@@ -1,13 +1,8 @@
 /** A network that accepts no new work next to one that does, in services on one real PostgreSQL. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Database } from "../../src/store/database.ts";
+import type { Database } from "../../src/service/platform/store/database.ts";
 import { printed } from "../component/cli/run-cli.ts";
 import { onboardOverSim } from "../sim/onboard-over.ts";
-import { pollUntil } from "../support/poll-until.ts";
-import { testDatabase } from "../support/postgres.ts";
-import { grpcJsClient, type ProtocolClient } from "../support/protocol-clients.ts";
-import { layoutOfSignMessage, moneyOf, TEST_TRIPLE } from "../support/rows.ts";
-import { openTestPool } from "../support/test-pool.ts";
 import {
   ADMIN_KEY,
   fundedProject,
@@ -16,8 +11,13 @@ import {
   posingNetwork,
   startTwoNetworks,
   type TwoNetworkService,
-} from "../support/two-networks.ts";
-import { base64, signEnd } from "../support/user.ts";
+} from "../support/chain/two-networks.ts";
+import { testDatabase } from "../support/database/postgres.ts";
+import { layoutOfSignMessage, moneyOf, TEST_TRIPLE } from "../support/database/rows.ts";
+import { openTestPool } from "../support/database/test-pool.ts";
+import { pollUntil } from "../support/poll-until.ts";
+import { grpcJsClient, type ProtocolClient } from "../support/service/protocol-clients.ts";
+import { base64, signEnd } from "../support/service/user.ts";
 
 type Name = "testnet" | "mainnet";
 const test = await testDatabase();

@@ -1,13 +1,13 @@
 /** Frequent statements on a real PostgreSQL with many old rows. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { fillOldRows } from "../../bench/support/fill-old-rows.ts";
-import type { Database } from "../../src/store/database.ts";
-import { migrate } from "../../src/store/migrate.ts";
-import { silentLog } from "../support/database.ts";
-import { explainReads } from "../support/explain-plan.ts";
-import { callEverythingHot } from "../support/hot-calls.ts";
-import { testDatabase } from "../support/postgres.ts";
-import { openRecordedDatabase, type RecordedStatement } from "../support/recorded-statements.ts";
+import type { Database } from "../../src/service/platform/store/database.ts";
+import { migrate } from "../../src/service/platform/store/migrate.ts";
+import { silentLog } from "../support/database/database.ts";
+import { explainReads } from "../support/database/explain-plan.ts";
+import { testDatabase } from "../support/database/postgres.ts";
+import { openRecordedDatabase, type RecordedStatement } from "../support/database/recorded-statements.ts";
+import { callEverythingHot } from "../support/service/hot-calls.ts";
 
 const ROWS = 60_000;
 const PROJECTS = 20;

@@ -2,12 +2,12 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import { afterAll, describe, expect, it } from "vitest";
 import { Admin } from "../../gen/proto/tss/v1/admin_pb.ts";
-import { createNetworkCalls } from "../../src/admin/network-calls.ts";
-import { type Database, newId } from "../../src/store/database.ts";
-import { openRaceDatabase } from "../support/database.ts";
-import { recordAddress } from "../support/deposit-rows.ts";
-import { objectId, projectWith, TEST_ORIGIN } from "../support/rows.ts";
-import { clientOf } from "../support/service-client.ts";
+import { createNetworkCalls } from "../../src/service/operator/calls/network-calls.ts";
+import { type Database, newId } from "../../src/service/platform/store/database.ts";
+import { openRaceDatabase } from "../support/database/database.ts";
+import { recordAddress } from "../support/database/deposit-rows.ts";
+import { objectId, projectWith, TEST_ORIGIN } from "../support/database/rows.ts";
+import { clientOf } from "../support/service/service-client.ts";
 
 const database = await openRaceDatabase();
 afterAll(() => database?.close());

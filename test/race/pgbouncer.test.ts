@@ -1,15 +1,15 @@
 /** The database behind Debian's pgbouncer, which gives each transaction another session of a real PostgreSQL. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { readConfig } from "../../src/config/config.ts";
-import { databaseChecks } from "../../src/health/checks/database-checks.ts";
-import type { HealthSubject } from "../../src/health/checks/health-check.ts";
-import { openDoctorDatabase } from "../../src/health/doctor/doctor.ts";
-import { LOCK_KEYS, migrate, readMigrations } from "../../src/store/migrate.ts";
-import { lookAtSession } from "../../src/store/open-postgres.ts";
-import { silentLog } from "../support/database.ts";
-import { startPgbouncer } from "../support/pgbouncer.ts";
-import { testDatabase } from "../support/postgres.ts";
-import { openTestClient, openTestPool } from "../support/test-pool.ts";
+import { readConfig } from "../../src/service/config/config.ts";
+import { databaseChecks } from "../../src/service/operator/health/checks/database-checks.ts";
+import type { HealthSubject } from "../../src/service/operator/health/checks/health-check.ts";
+import { openDoctorDatabase } from "../../src/service/operator/health/doctor/doctor.ts";
+import { LOCK_KEYS, migrate, readMigrations } from "../../src/service/platform/store/migrate.ts";
+import { lookAtSession } from "../../src/service/platform/store/open-postgres.ts";
+import { silentLog } from "../support/database/database.ts";
+import { startPgbouncer } from "../support/database/pgbouncer.ts";
+import { testDatabase } from "../support/database/postgres.ts";
+import { openTestClient, openTestPool } from "../support/database/test-pool.ts";
 
 const test = await testDatabase();
 /** Fewer than the migrating processes need if each one that waits holds a connection. */

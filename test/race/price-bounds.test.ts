@@ -2,14 +2,14 @@
 
 import { EventEmitter, once } from "node:events";
 import { afterAll, describe, expect, it } from "vitest";
-import type { PriceState } from "../../src/billing/prices/check-price.ts";
-import { takeReading } from "../../src/billing/prices/stored-prices.ts";
-import { type Database, newId } from "../../src/store/database.ts";
-import { migrate } from "../../src/store/migrate.ts";
-import { silentLog } from "../support/database.ts";
+import type { PriceState } from "../../src/service/billing/prices/check-price.ts";
+import { takeReading } from "../../src/service/billing/prices/stored-prices.ts";
+import { type Database, newId } from "../../src/service/platform/store/database.ts";
+import { migrate } from "../../src/service/platform/store/migrate.ts";
+import { silentLog } from "../support/database/database.ts";
+import { testDatabase } from "../support/database/postgres.ts";
+import { openTestPool } from "../support/database/test-pool.ts";
 import { pollUntil } from "../support/poll-until.ts";
-import { testDatabase } from "../support/postgres.ts";
-import { openTestPool } from "../support/test-pool.ts";
 
 const BOUNDS = { maxStepPercent: 20, maxHourPercent: 30, maxDayPercent: 60, holdMs: 60_000 };
 const NOW_MS = Date.UTC(2026, 0, 31, 12);

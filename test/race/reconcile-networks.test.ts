@@ -3,19 +3,19 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { reconcileOffline } from "../../src/app/reconcile-offline.ts";
 import { printReconciliations } from "../../src/cli/commands/reconcile.ts";
 import { describeFailure } from "../../src/cli/failure.ts";
-import { loadConfig } from "../../src/config/config.ts";
-import { Lifecycle } from "../../src/lifecycle/lifecycle.ts";
-import { silentLog } from "../support/database.ts";
-import { testDatabase } from "../support/postgres.ts";
+import { reconcileOffline } from "../../src/service/app/reconcile-offline.ts";
+import { loadConfig } from "../../src/service/config/config.ts";
+import { Lifecycle } from "../../src/service/platform/lifecycle/lifecycle.ts";
 import {
   type PosingNetwork,
   posingAccess,
   posingEnvironment,
   posingNetwork,
-} from "../support/two-networks.ts";
+} from "../support/chain/two-networks.ts";
+import { silentLog } from "../support/database/database.ts";
+import { testDatabase } from "../support/database/postgres.ts";
 
 const postgres = await testDatabase();
 const folder = mkdtempSync(path.join(tmpdir(), "tss-reconcile-"));

@@ -1,18 +1,19 @@
 /** Who pays when the network rejects a user's half, or the chain refuses a request, on a real PostgreSQL. */
 
 import { afterAll, describe, expect, it } from "vitest";
-import { createLocalSignals } from "../../src/coordination/local-coordination.ts";
-import { systemClock } from "../../src/lifecycle/clock.ts";
-import { createPresignQueue } from "../../src/presigns/presign-queue.ts";
 import type { AlgorithmTriple } from "../../src/protocol/algorithms.ts";
-import { reserve } from "../../src/signing/reserve.ts";
-import { createSignOperation } from "../../src/signing/sign-operation.ts";
-import { createSignSession } from "../../src/signing/sign-session.ts";
-import { submit } from "../../src/signing/submit.ts";
-import { signRequested, signSession } from "../support/chain-bytes.ts";
-import { openRaceDatabase } from "../support/database.ts";
-import { checkHalfInline, inlineVerifier } from "../support/inline-verifier.ts";
-import { flatPrices } from "../support/prices.ts";
+import { createLocalSignals } from "../../src/service/platform/coordination/local-coordination.ts";
+import { systemClock } from "../../src/service/platform/lifecycle/clock.ts";
+import { createPresignQueue } from "../../src/service/presigns/presign-queue.ts";
+import { reserve } from "../../src/service/signing/reserve.ts";
+import { createSignOperation } from "../../src/service/signing/sign-operation.ts";
+import { createSignSession } from "../../src/service/signing/sign-session.ts";
+import { submit } from "../../src/service/signing/submit.ts";
+import { signRequested, signSession } from "../support/chain/chain-bytes.ts";
+import { checkHalfInline, inlineVerifier } from "../support/crypto/inline-verifier.ts";
+import { flipBit, vectorOf } from "../support/crypto/signature-vectors.ts";
+import { openRaceDatabase } from "../support/database/database.ts";
+import { flatPrices } from "../support/database/prices.ts";
 import {
   dwalletOf,
   layoutOfSignMessage,
@@ -22,8 +23,7 @@ import {
   readyPresigns,
   TEST_ORIGIN,
   TEST_TRIPLE,
-} from "../support/rows.ts";
-import { flipBit, vectorOf } from "../support/signature-vectors.ts";
+} from "../support/database/rows.ts";
 
 const PRICE = 10_000n;
 const COUNT = 25;

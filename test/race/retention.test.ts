@@ -1,12 +1,18 @@
 /** Retention by several replicas while signatures are made, on a real PostgreSQL. */
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
-import { emptyTransactions } from "../../src/chain/submit/outbox.ts";
-import { createLocalSignals } from "../../src/coordination/local-coordination.ts";
-import { deleteLapsedReservations, emptyRequests } from "../../src/signing/retention-loop.ts";
-import { openRaceDatabase } from "../support/database.ts";
-import { endOperation } from "../support/retention-rows.ts";
-import { dwalletOf, moneyOf, projectWith, readyPresigns, type TestDWalletRow } from "../support/rows.ts";
-import { signSteps } from "../support/sign-steps.ts";
+import { emptyTransactions } from "../../src/service/chain/submit/outbox.ts";
+import { createLocalSignals } from "../../src/service/platform/coordination/local-coordination.ts";
+import { deleteLapsedReservations, emptyRequests } from "../../src/service/signing/retention-loop.ts";
+import { signSteps } from "../support/crypto/sign-steps.ts";
+import { openRaceDatabase } from "../support/database/database.ts";
+import { endOperation } from "../support/database/retention-rows.ts";
+import {
+  dwalletOf,
+  moneyOf,
+  projectWith,
+  readyPresigns,
+  type TestDWalletRow,
+} from "../support/database/rows.ts";
 
 const REPLICAS = 4;
 const database = await openRaceDatabase({

@@ -1,15 +1,15 @@
 /** Two replicas rotate and name keys at the same time, on a real PostgreSQL. */
 import { afterAll, describe, expect, it } from "vitest";
-import { createAdminKey } from "../../src/access/admin-keys.ts";
-import { insertApiKey, listApiKeys, revokeApiKey, rotateApiKey } from "../../src/access/api-keys.ts";
-import { ServiceError } from "../../src/errors/service-error.ts";
-import type { Idempotency } from "../../src/idempotency/idempotency.ts";
-import { type Database, newId } from "../../src/store/database.ts";
-import { migrate } from "../../src/store/migrate.ts";
-import { silentLog } from "../support/database.ts";
-import { testDatabase } from "../support/postgres.ts";
-import { keyed, projectWith, TEST_OPERATOR, TEST_ORIGIN } from "../support/rows.ts";
-import { openTestPool } from "../support/test-pool.ts";
+import { createAdminKey } from "../../src/service/access/admin-keys.ts";
+import { insertApiKey, listApiKeys, revokeApiKey, rotateApiKey } from "../../src/service/access/api-keys.ts";
+import { ServiceError } from "../../src/service/platform/errors/service-error.ts";
+import type { Idempotency } from "../../src/service/platform/idempotency/idempotency.ts";
+import { type Database, newId } from "../../src/service/platform/store/database.ts";
+import { migrate } from "../../src/service/platform/store/migrate.ts";
+import { silentLog } from "../support/database/database.ts";
+import { testDatabase } from "../support/database/postgres.ts";
+import { keyed, projectWith, TEST_OPERATOR, TEST_ORIGIN } from "../support/database/rows.ts";
+import { openTestPool } from "../support/database/test-pool.ts";
 
 const CALLS = 16;
 const test = await testDatabase();

@@ -1,22 +1,21 @@
 /** Charges, holds and presigns under simultaneous calls, on a real PostgreSQL. */
 
 import { afterAll, describe, expect, it } from "vitest";
-import { createLocalSignals } from "../../src/coordination/local-coordination.ts";
-import { ServiceError } from "../../src/errors/service-error.ts";
-import { systemClock } from "../../src/lifecycle/clock.ts";
-import { checkQuota, lockForQuota } from "../../src/onboarding/check-quota.ts";
-import { type SignedConsent, storeConsent } from "../../src/onboarding/custody/consents.ts";
-import { markDWalletLeft } from "../../src/onboarding/custody/custody-state.ts";
-import { createPresignQueue } from "../../src/presigns/presign-queue.ts";
-import { expireReservations } from "../../src/signing/expire-loop.ts";
-import { type ReserveInput, reserve } from "../../src/signing/reserve.ts";
-import { failSignRequest } from "../../src/signing/sign-operation.ts";
-import { submit } from "../../src/signing/submit.ts";
-import { newId, type Queryable } from "../../src/store/database.ts";
-import { openRaceDatabase } from "../support/database.ts";
-import { checkHalfInline } from "../support/inline-verifier.ts";
-import { pollUntil } from "../support/poll-until.ts";
-import { flatPrices } from "../support/prices.ts";
+import { checkQuota, lockForQuota } from "../../src/service/onboarding/check-quota.ts";
+import { type SignedConsent, storeConsent } from "../../src/service/onboarding/custody/consents.ts";
+import { markDWalletLeft } from "../../src/service/onboarding/custody/custody-state.ts";
+import { createLocalSignals } from "../../src/service/platform/coordination/local-coordination.ts";
+import { ServiceError } from "../../src/service/platform/errors/service-error.ts";
+import { systemClock } from "../../src/service/platform/lifecycle/clock.ts";
+import { newId, type Queryable } from "../../src/service/platform/store/database.ts";
+import { createPresignQueue } from "../../src/service/presigns/presign-queue.ts";
+import { expireReservations } from "../../src/service/signing/expire-loop.ts";
+import { type ReserveInput, reserve } from "../../src/service/signing/reserve.ts";
+import { failSignRequest } from "../../src/service/signing/sign-operation.ts";
+import { submit } from "../../src/service/signing/submit.ts";
+import { checkHalfInline } from "../support/crypto/inline-verifier.ts";
+import { openRaceDatabase } from "../support/database/database.ts";
+import { flatPrices } from "../support/database/prices.ts";
 import {
   dwalletOf,
   keyed,
@@ -28,7 +27,8 @@ import {
   TEST_ORIGIN,
   TEST_TRIPLE,
   type TestDWalletRow,
-} from "../support/rows.ts";
+} from "../support/database/rows.ts";
+import { pollUntil } from "../support/poll-until.ts";
 
 const PRICE = 10_000n;
 /** The owner's authorisation of an exit, as it is stored after all checks. */

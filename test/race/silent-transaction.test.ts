@@ -1,11 +1,11 @@
 /** A process that falls silent within a transaction, as if its machine were lost, on a real PostgreSQL. */
 import { afterAll, describe, expect, it } from "vitest";
-import type { Database } from "../../src/store/database.ts";
-import { migrate } from "../../src/store/migrate.ts";
-import { silentLog } from "../support/database.ts";
-import { testDatabase } from "../support/postgres.ts";
-import { moneyOf, projectWith } from "../support/rows.ts";
-import { openTestPool } from "../support/test-pool.ts";
+import type { Database } from "../../src/service/platform/store/database.ts";
+import { migrate } from "../../src/service/platform/store/migrate.ts";
+import { silentLog } from "../support/database/database.ts";
+import { testDatabase } from "../support/database/postgres.ts";
+import { moneyOf, projectWith } from "../support/database/rows.ts";
+import { openTestPool } from "../support/database/test-pool.ts";
 
 const test = await testDatabase();
 const pools: Database[] = [];

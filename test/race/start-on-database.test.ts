@@ -1,14 +1,14 @@
 /** The whole service on a real PostgreSQL that belongs to another chain, or that has no free connection. */
 import { afterAll, describe, expect, it } from "vitest";
-import { generateApiKey } from "../../src/access/api-key.ts";
-import { loadConfig } from "../../src/config/config.ts";
-import { openDatabase } from "../../src/store/open-database.ts";
+import { generateApiKey } from "../../src/service/access/api-key.ts";
+import { loadConfig } from "../../src/service/config/config.ts";
+import { openDatabase } from "../../src/service/platform/store/open-database.ts";
 import { payPresigns, startHarness } from "../component/localnet/harness.ts";
-import { startAppInProcess } from "../support/app-in-process.ts";
-import { silentLog } from "../support/database.ts";
+import { silentLog } from "../support/database/database.ts";
+import { testDatabase } from "../support/database/postgres.ts";
+import { openTestClient } from "../support/database/test-pool.ts";
 import { environment } from "../support/environment.ts";
-import { testDatabase } from "../support/postgres.ts";
-import { openTestClient } from "../support/test-pool.ts";
+import { startAppInProcess } from "../support/service/app-in-process.ts";
 
 const test = await testDatabase();
 const admin = test && (await openTestClient({ connectionString: environment.databaseUrl }));

@@ -1,13 +1,13 @@
 /** Replicas that plan sweeps at the same time, on a real PostgreSQL. */
 import { afterAll, describe, expect, it } from "vitest";
-import { deriveDepositKey } from "../../src/billing/deposits/request-address.ts";
-import { queueSweeps } from "../../src/billing/sweeps/queue-sweeps.ts";
-import { createDepositSigner } from "../../src/billing/sweeps/sweep-signer.ts";
-import { newId } from "../../src/store/database.ts";
-import { Secret } from "../../src/telemetry/secret.ts";
-import { openRaceDatabase, silentLog } from "../support/database.ts";
-import { recordAddress } from "../support/deposit-rows.ts";
-import { objectId, projectWith } from "../support/rows.ts";
+import { deriveDepositKey } from "../../src/service/billing/deposits/request-address.ts";
+import { queueSweeps } from "../../src/service/billing/sweeps/queue-sweeps.ts";
+import { createDepositSigner } from "../../src/service/billing/sweeps/sweep-signer.ts";
+import { newId } from "../../src/service/platform/store/database.ts";
+import { Secret } from "../../src/service/platform/telemetry/secret.ts";
+import { openRaceDatabase, silentLog } from "../support/database/database.ts";
+import { recordAddress } from "../support/database/deposit-rows.ts";
+import { objectId, projectWith } from "../support/database/rows.ts";
 
 const SEED = new Secret(new Uint8Array(32).fill(3));
 const COIN_TYPES = ["0x2::sui::SUI", "0x5::ika::IKA"];

@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { runTss } from "../../src/cli/run-tss.ts";
-import type { NamedFinding } from "../../src/health/checks/health-check.ts";
-import { testDatabase } from "../support/postgres.ts";
-import { type PosingNetwork, posingEnvironment, posingNetwork } from "../support/two-networks.ts";
+import type { NamedFinding } from "../../src/service/operator/health/checks/health-check.ts";
+import { type PosingNetwork, posingEnvironment, posingNetwork } from "../support/chain/two-networks.ts";
+import { testDatabase } from "../support/database/postgres.ts";
 
 const postgres = await testDatabase();
 const folder = mkdtempSync(path.join(tmpdir(), "tss-doctor-"));

@@ -4,14 +4,6 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { NO_FAULTS } from "../../src/localnet/faults/fault-settings.ts";
 import { printed, runCli } from "../component/cli/run-cli.ts";
 import { onboardOverSim } from "../sim/onboard-over.ts";
-import { testDatabase } from "../support/postgres.ts";
-import {
-  connectWebClient,
-  curlClient,
-  grpcJsClient,
-  type ProtocolClient,
-} from "../support/protocol-clients.ts";
-import { layoutOfSignMessage, TEST_TRIPLE } from "../support/rows.ts";
 import {
   ADMIN_KEY,
   fundedProject,
@@ -20,8 +12,16 @@ import {
   posingNetwork,
   startTwoNetworks,
   type TwoNetworkService,
-} from "../support/two-networks.ts";
-import { base64, signEnd } from "../support/user.ts";
+} from "../support/chain/two-networks.ts";
+import { testDatabase } from "../support/database/postgres.ts";
+import { layoutOfSignMessage, TEST_TRIPLE } from "../support/database/rows.ts";
+import {
+  connectWebClient,
+  curlClient,
+  grpcJsClient,
+  type ProtocolClient,
+} from "../support/service/protocol-clients.ts";
+import { base64, signEnd } from "../support/service/user.ts";
 
 const CREDIT = 10_000_000n;
 const PRICES = { testnet: 1_000n, mainnet: 50_000n };

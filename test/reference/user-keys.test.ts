@@ -3,7 +3,7 @@
 import { UserShareEncryptionKeys } from "@ika.xyz/sdk";
 import { bytesToHex } from "@noble/hashes/utils.js";
 import { expect, test } from "vitest";
-import { deriveUserKeys } from "../../src/crypto/user-keys.ts";
+import { deriveUserKeys } from "../../src/client/crypto/user-keys.ts";
 import { CURVES } from "../../src/protocol/algorithms.ts";
 
 test.each(CURVES)("on %s a random seed's keys equal the Ika SDK's", async (curve) => {

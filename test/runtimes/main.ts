@@ -10,12 +10,12 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { parseArgs } from "node:util";
+import { createClient } from "../../src/client/sdk/index.ts";
 import { findTriple } from "../../src/protocol/algorithms.ts";
-import { createClient } from "../../src/sdk/index.ts";
+import { isValidSignature } from "../support/crypto/signature-verifiers.ts";
 import { registryEnvironment } from "../support/environment.ts";
-import { serviceFolder, startService } from "../support/service.ts";
-import { isValidSignature } from "../support/signature-verifiers.ts";
-import { ROOT } from "../support/source-files.ts";
+import { ROOT } from "../support/repository/source-files.ts";
+import { serviceFolder, startService } from "../support/service/service.ts";
 import { runtimes } from "./runtimes.ts";
 
 const { values } = parseArgs({ options: { only: { type: "string" } } });

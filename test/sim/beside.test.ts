@@ -1,6 +1,6 @@
 /** Simulates two networks on one real PostgreSQL. The fullnode of one of them fails in every way. */
 import { afterAll, describe, expect, it } from "vitest";
-import { testDatabase } from "../support/postgres.ts";
+import { testDatabase } from "../support/database/postgres.ts";
 import { openSimServer } from "./sim-server.ts";
 import { SIGN_COUNTS, simulateBeside } from "./simulate-beside.ts";
 

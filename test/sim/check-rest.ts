@@ -1,10 +1,10 @@
 import { SuiGrpcClient } from "@mysten/sui/grpc";
-import { requestedSessions } from "../../src/chain/events.ts";
-import { verifyLedger } from "../../src/ledger/verify-ledger.ts";
 import type { AlgorithmTriple } from "../../src/protocol/algorithms.ts";
-import type { Database } from "../../src/store/database.ts";
-import { ownerOf } from "../support/exits.ts";
-import { isValidSignature } from "../support/signature-verifiers.ts";
+import { requestedSessions } from "../../src/service/chain/events.ts";
+import { verifyLedger } from "../../src/service/ledger/verify-ledger.ts";
+import type { Database } from "../../src/service/platform/store/database.ts";
+import { isValidSignature } from "../support/crypto/signature-verifiers.ts";
+import { ownerOf } from "../support/database/exits.ts";
 
 /** The chain to read, and the sender of its transactions. */
 interface FullnodeOfWallet {

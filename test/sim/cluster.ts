@@ -1,4 +1,4 @@
-import { type Clock, pause } from "../../src/lifecycle/clock.ts";
+import { type Clock, pause } from "../../src/service/platform/lifecycle/clock.ts";
 import { createLife, type Life } from "./mortal.ts";
 import type { Random } from "./random.ts";
 import { type Replica, type ReplicaOptions, startReplica } from "./replica.ts";

@@ -1,4 +1,4 @@
-import type { Database } from "../../src/store/database.ts";
+import type { Database } from "../../src/service/platform/store/database.ts";
 
 /**
  * The database's time is the simulation's time. PostgreSQL looks functions up on the search path, so a schema before

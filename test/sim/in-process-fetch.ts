@@ -2,8 +2,8 @@ import {
   encodeGrpcWebBody,
   grpcWebContentType,
   grpcWebFormat,
-} from "../../src/localnet/fullnode/grpc-web.ts";
-import { NoAnswer } from "../../src/localnet/fullnode/node-methods.ts";
+} from "../../src/localnet/fullnode/wire/grpc-web.ts";
+import { NoAnswer } from "../../src/localnet/fullnode/wire/node-methods.ts";
 import type { LocalChain } from "../../src/localnet/local-chain.ts";
 
 /** The fullnode's apparent URL. */

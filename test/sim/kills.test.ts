@@ -1,6 +1,6 @@
 /** Kills a replica at some of its calls and replies, on a real PostgreSQL. */
 import { describe, expect, it } from "vitest";
-import { testDatabase } from "../support/postgres.ts";
+import { testDatabase } from "../support/database/postgres.ts";
 import { countPlaces, describeReport, killsAt, runSimulations, spreadPlaces } from "./run-seeds.ts";
 import type { SimulationReport } from "./simulate.ts";
 

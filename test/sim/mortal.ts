@@ -1,5 +1,5 @@
-import type { Signals } from "../../src/coordination/signals.ts";
-import type { Database, Queryable } from "../../src/store/database.ts";
+import type { Signals } from "../../src/service/platform/coordination/signals.ts";
+import type { Database, Queryable } from "../../src/service/platform/store/database.ts";
 
 /** Thrown by every call of a killed replica. None of its calls has an effect afterwards. */
 export class Died extends Error {

@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
-import { dkgOfForm } from "../support/dkg-form.ts";
-import type { ProtocolClient } from "../support/protocol-clients.ts";
-import { base64, dwalletIn, fromBase64 } from "../support/user.ts";
+import { dkgOfForm } from "../support/crypto/dkg-form.ts";
+import type { ProtocolClient } from "../support/service/protocol-clients.ts";
+import { base64, dwalletIn, fromBase64 } from "../support/service/user.ts";
 
 /**
  * Makes a dWallet on secp256k1 over one protocol, with a network that does not verify the user's half. Returns its id.

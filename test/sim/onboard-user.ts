@@ -7,13 +7,13 @@ import {
   RegisterEncryptionKeyRequestSchema,
 } from "../../gen/proto/tss/v1/onboarding_pb.ts";
 import { Curve } from "../../gen/proto/tss/v1/types_pb.ts";
-import { ServiceError } from "../../src/errors/service-error.ts";
-import { acceptDWallet } from "../../src/onboarding/accept-dwallet.ts";
-import { createDWallet } from "../../src/onboarding/create-dwallet.ts";
-import { findDWallet } from "../../src/onboarding/dwallet-row.ts";
-import { registerEncryptionKey } from "../../src/onboarding/encryption-keys.ts";
-import type { OnboardingCaller, OnboardingDeps } from "../../src/onboarding/onboarding-deps.ts";
-import { dkgOfForm } from "../support/dkg-form.ts";
+import { acceptDWallet } from "../../src/service/onboarding/accept-dwallet.ts";
+import { createDWallet } from "../../src/service/onboarding/create-dwallet.ts";
+import { findDWallet } from "../../src/service/onboarding/dwallet-row.ts";
+import { registerEncryptionKey } from "../../src/service/onboarding/encryption-keys.ts";
+import type { OnboardingCaller, OnboardingDeps } from "../../src/service/onboarding/onboarding-deps.ts";
+import { ServiceError } from "../../src/service/platform/errors/service-error.ts";
+import { dkgOfForm } from "../support/crypto/dkg-form.ts";
 
 /** A user's dWallet on secp256k1, made with a network that does not verify the user's half. */
 export interface SimUser {

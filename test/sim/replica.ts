@@ -1,24 +1,28 @@
-import { createChainWork } from "../../src/app/chain-work.ts";
-import { createSharedWork } from "../../src/app/open-coordination.ts";
-import type { DepositSigner } from "../../src/billing/sweeps/sweep-signer.ts";
-import { type CallTimes, type ChainNetwork, connectNetwork } from "../../src/chain/network.ts";
-import { createNetworkReader } from "../../src/chain/reader.ts";
-import { createLocalSignals } from "../../src/coordination/local-coordination.ts";
-import type { Signals } from "../../src/coordination/signals.ts";
-import { type Clock, systemClock } from "../../src/lifecycle/clock.ts";
-import type { Loop } from "../../src/lifecycle/start-loops.ts";
 import type { LocalChain } from "../../src/localnet/local-chain.ts";
 import { localnetHotWalletSecret } from "../../src/localnet/seed.ts";
-import type { OnboardingDeps } from "../../src/onboarding/onboarding-deps.ts";
-import { createPresignQueue } from "../../src/presigns/presign-queue.ts";
 import { findTriple } from "../../src/protocol/algorithms.ts";
-import type { ReserveDeps } from "../../src/signing/reserve.ts";
-import type { SubmitDeps } from "../../src/signing/submit.ts";
-import type { Database } from "../../src/store/database.ts";
-import type { Log } from "../../src/telemetry/logger.ts";
-import { Secret } from "../../src/telemetry/secret.ts";
-import { checkHalfInline, inlineVerifier } from "../support/inline-verifier.ts";
-import { flatPrices } from "../support/prices.ts";
+import { createChainWork } from "../../src/service/app/chain-work.ts";
+import { createSharedWork } from "../../src/service/app/open-coordination.ts";
+import type { DepositSigner } from "../../src/service/billing/sweeps/sweep-signer.ts";
+import {
+  type CallTimes,
+  type ChainNetwork,
+  connectNetwork,
+} from "../../src/service/chain/fullnodes/network.ts";
+import { createNetworkReader } from "../../src/service/chain/reader.ts";
+import type { OnboardingDeps } from "../../src/service/onboarding/onboarding-deps.ts";
+import { createLocalSignals } from "../../src/service/platform/coordination/local-coordination.ts";
+import type { Signals } from "../../src/service/platform/coordination/signals.ts";
+import { type Clock, systemClock } from "../../src/service/platform/lifecycle/clock.ts";
+import type { Loop } from "../../src/service/platform/lifecycle/start-loops.ts";
+import type { Database } from "../../src/service/platform/store/database.ts";
+import type { Log } from "../../src/service/platform/telemetry/logger.ts";
+import { Secret } from "../../src/service/platform/telemetry/secret.ts";
+import { createPresignQueue } from "../../src/service/presigns/presign-queue.ts";
+import type { ReserveDeps } from "../../src/service/signing/reserve.ts";
+import type { SubmitDeps } from "../../src/service/signing/submit.ts";
+import { checkHalfInline, inlineVerifier } from "../support/crypto/inline-verifier.ts";
+import { flatPrices } from "../support/database/prices.ts";
 import { type Life, mortalDatabase, mortalFetch, mortalSignals } from "./mortal.ts";
 
 /** The price of a signature in the simulation. */

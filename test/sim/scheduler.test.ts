@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { pause } from "../../src/lifecycle/clock.ts";
+import { pause } from "../../src/service/platform/lifecycle/clock.ts";
 import { createRandom } from "./random.ts";
 import { createScheduler, StuckError } from "./scheduler.ts";
 

@@ -1,5 +1,5 @@
 import { setImmediate as turn } from "node:timers/promises";
-import { type Clock, pause } from "../../src/lifecycle/clock.ts";
+import { type Clock, pause } from "../../src/service/platform/lifecycle/clock.ts";
 import { createManualClock } from "../support/manual-clock.ts";
 import type { Random } from "./random.ts";
 import { createStatements, type StatementServer, type Statements } from "./statements.ts";

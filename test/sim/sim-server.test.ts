@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { testDatabase } from "../support/postgres.ts";
-import { projectWith } from "../support/rows.ts";
+import { testDatabase } from "../support/database/postgres.ts";
+import { projectWith } from "../support/database/rows.ts";
 import { createRandom } from "./random.ts";
 import { createScheduler } from "./scheduler.ts";
 import { openSimServer } from "./sim-server.ts";

@@ -1,11 +1,11 @@
 import pg from "pg";
-import { columnTypes } from "../../src/store/columns.ts";
-import type { Database } from "../../src/store/database.ts";
-import { migrate } from "../../src/store/migrate.ts";
-import { createPoolDatabase, SingleSessionPool } from "../../src/store/pool-database.ts";
-import { silentLog } from "../support/database.ts";
-import { testDatabase } from "../support/postgres.ts";
-import { connecting, openTestClient, openTestPool } from "../support/test-pool.ts";
+import { columnTypes } from "../../src/service/platform/store/columns.ts";
+import type { Database } from "../../src/service/platform/store/database.ts";
+import { migrate } from "../../src/service/platform/store/migrate.ts";
+import { createPoolDatabase, SingleSessionPool } from "../../src/service/platform/store/pool-database.ts";
+import { silentLog } from "../support/database/database.ts";
+import { testDatabase } from "../support/database/postgres.ts";
+import { connecting, openTestClient, openTestPool } from "../support/database/test-pool.ts";
 import { installClock } from "./database-clock.ts";
 import type { Scheduler } from "./scheduler.ts";
 import type { StatementServer } from "./statements.ts";

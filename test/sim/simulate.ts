@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
-import { pause } from "../../src/lifecycle/clock.ts";
 import type { ChainControls } from "../../src/localnet/faults/chain-controls.ts";
 import { NO_FAULTS } from "../../src/localnet/faults/fault-settings.ts";
 import { openLocalChain } from "../../src/localnet/local-chain.ts";
-import type { Database } from "../../src/store/database.ts";
-import { projectWith, TEST_TRIPLE } from "../support/rows.ts";
+import { pause } from "../../src/service/platform/lifecycle/clock.ts";
+import type { Database } from "../../src/service/platform/store/database.ts";
+import { projectWith, TEST_TRIPLE } from "../support/database/rows.ts";
 import { checkRest } from "./check-rest.ts";
 import { type ClientReport, runClient } from "./client.ts";
 import { startCluster } from "./cluster.ts";

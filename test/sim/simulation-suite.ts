@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { testDatabase } from "../support/postgres.ts";
+import { testDatabase } from "../support/database/postgres.ts";
 import { describeReport, runSimulations, seedsFrom } from "./run-seeds.ts";
 import type { SimulationReport } from "./simulate.ts";
 

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { JsonValue } from "@bufbuild/protobuf";
-import type { MethodName, ProtocolClient } from "../support/protocol-clients.ts";
+import type { MethodName, ProtocolClient } from "../support/service/protocol-clients.ts";
 
 type Route = (request: Record<string, JsonValue>) => readonly [method: "GET" | "POST", path: string];
 

@@ -1,19 +1,25 @@
 import { randomBytes } from "node:crypto";
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
-import { createInlineEngine } from "../../src/crypto/inline-engine.ts";
+import { createInlineEngine } from "../../src/client/crypto/engines/inline-engine.ts";
 import { findTriple } from "../../src/protocol/algorithms.ts";
 import { checkRest } from "../sim/check-rest.ts";
-import { testDatabase } from "../support/postgres.ts";
+import { testDatabase } from "../support/database/postgres.ts";
+import { openTestPool } from "../support/database/test-pool.ts";
 import {
   runTss,
   type ServiceProcess,
   serviceFolder,
   startLocalnetProcess,
   startService,
-} from "../support/service.ts";
-import { openTestPool } from "../support/test-pool.ts";
-import { downloadParameters, onboardOver, reserveOver, signEnd, submitOver } from "../support/user.ts";
+} from "../support/service/service.ts";
+import {
+  downloadParameters,
+  onboardOver,
+  reserveOver,
+  signEnd,
+  submitOver,
+} from "../support/service/user.ts";
 import { restClient } from "./rest-client.ts";
 
 /** The report of a soak. */

@@ -1,7 +1,7 @@
 /** The server of the transport soak, in its own process. It answers `measure` with its resources. */
 import { setTimeout as sleep, setImmediate as turn } from "node:timers/promises";
 import type { HandlerContext } from "@connectrpc/connect";
-import { registerService } from "../../src/transport/service-registration.ts";
+import { registerService } from "../../src/transport/calls/service-registration.ts";
 import { type FakeServer, startFakes } from "../component/transport/fake-services.ts";
 import { TestService } from "../fuzz/endpoints.ts";
 

@@ -1,4 +1,4 @@
-import type { Clock } from "../../src/lifecycle/clock.ts";
+import type { Clock } from "../../src/service/platform/lifecycle/clock.ts";
 
 /** A clock that the test moves. */
 export interface ManualClock extends Clock {

@@ -5,11 +5,11 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
-import { readConfig } from "../../src/config/config.ts";
-import { CONFIG_VARIABLES } from "../../src/config/variables.ts";
-import { readSource, sourcesBelow } from "../support/source-files.ts";
+import { readConfig } from "../../src/service/config/config.ts";
+import { CONFIG_VARIABLES } from "../../src/service/config/variables.ts";
+import { readSource, sourcesBelow } from "../support/repository/source-files.ts";
 
-/** The last step of a stop, in addition to the two configured times: src/main.ts. */
+/** The last step of a stop, in addition to the two configured times: src/service/app/main.ts. */
 const CLOSE_SECONDS = 5;
 
 interface Service {

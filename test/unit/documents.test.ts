@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import path from "node:path";
 import { expect, it } from "vitest";
-import { ROOT, readSource, sourcesBelow } from "../support/source-files.ts";
+import { ROOT, readSource, sourcesBelow } from "../support/repository/source-files.ts";
 
 const documents = [
   ...[

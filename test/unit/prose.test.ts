@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { readSource, type SourceFile, sourcesBelow } from "../support/source-files.ts";
+import { readSource, type SourceFile, sourcesBelow } from "../support/repository/source-files.ts";
 
 /**
  * Patterns that have read as translated, each with a sentence that it finds and the same thought in plain English. The

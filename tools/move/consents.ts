@@ -1,6 +1,6 @@
 import { Ed25519PublicKey } from "@mysten/sui/keypairs/ed25519";
 import { ed25519 } from "@noble/curves/ed25519.js";
-import { type TreasuryConsent, treasuryConsentBytes } from "../../src/protocol/treasury-custody.ts";
+import { type TreasuryConsent, treasuryConsentBytes } from "../../src/protocol/chain/treasury-custody.ts";
 import type { Consented } from "./scenario.ts";
 
 /** The user with an encryption key on this curve: the Ed25519 key and its address. */

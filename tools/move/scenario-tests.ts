@@ -1,5 +1,5 @@
 import { bytesToHex } from "@noble/hashes/utils.js";
-import { addressOfBytes, blake2b256, u64Bytes } from "../../src/localnet/fullnode/sui-types.ts";
+import { addressOfBytes, blake2b256, u64Bytes } from "../../src/localnet/fullnode/objects/sui-types.ts";
 import { signConsent, userOf } from "./consents.ts";
 import {
   type Actor,

@@ -34,9 +34,9 @@ export const MUTANTS: readonly Mutant[] = [
   ...TREASURY_MUTANTS,
   {
     name: "an echo of Ctrl-C ends the service at once",
-    file: "src/lifecycle/run-until-signal.ts",
+    file: "src/service/platform/lifecycle/run-until-signal.ts",
     find: "if (nowMs() - firstAtMs < ECHO_MS) return;",
     replace: "",
-    tests: ["test/unit/lifecycle/lifecycle.test.ts"],
+    tests: ["test/unit/service/platform/lifecycle/lifecycle.test.ts"],
   },
 ];

@@ -1,76 +1,76 @@
 import type { Mutant } from "./mutant.ts";
 
-const CREATE = ["test/component/onboarding/create-dwallet.test.ts"];
-const UNSIGNED = ["test/component/onboarding/bad-signature.test.ts"];
+const CREATE = ["test/component/service/onboarding/create-dwallet.test.ts"];
+const UNSIGNED = ["test/component/service/onboarding/bad-signature.test.ts"];
 
 /** Lines that decide who owns a dWallet and a key, and what onboarding may cost the service. */
 export const ONBOARDING_MUTANTS: readonly Mutant[] = [
   {
     name: "a project creates dWallets beyond its quota",
-    file: "src/onboarding/create-dwallet.ts",
+    file: "src/service/onboarding/create-dwallet.ts",
     find: '    await checkQuota(db, "dwallet", caller.projectId, dkgsPerDay);\n',
     replace: "",
     tests: CREATE,
   },
   {
     name: "a project is answered with another project's session",
-    file: "src/onboarding/create-dwallet.ts",
+    file: "src/service/onboarding/create-dwallet.ts",
     find: "row?.projectId !== caller.projectId || !equalBytes(",
     replace: "row === undefined || !equalBytes(",
     tests: CREATE,
   },
   {
     name: "a session is returned for another request",
-    file: "src/onboarding/create-dwallet.ts",
+    file: "src/service/onboarding/create-dwallet.ts",
     find: "|| !equalBytes(row.requestHash, hash)) {",
     replace: "|| hash.length === 0) {",
     tests: CREATE,
   },
   {
     name: "a project creates one dWallet more than its quota",
-    file: "src/onboarding/check-quota.ts",
+    file: "src/service/onboarding/check-quota.ts",
     find: "), 0) > ${maxCount} AS excess",
     replace: "), 0) > ${maxCount} + 1 AS excess",
     tests: CREATE,
   },
   {
     name: "a registration that the chain refuses is retried forever",
-    file: "src/onboarding/encryption-keys.ts",
+    file: "src/service/onboarding/encryption-keys.ts",
     find: "tries < TRIES_PER_DAY",
     replace: "tries < 1_000",
-    tests: ["test/component/onboarding/registration-tries.test.ts"],
+    tests: ["test/component/service/onboarding/registration-tries.test.ts"],
   },
   {
     name: "an attempt to register does not count against the quota",
-    file: "src/onboarding/encryption-keys.ts",
+    file: "src/service/onboarding/encryption-keys.ts",
     find: '    if (!isRegistered) await checkQuota(db, "encryption_key", projectId, deps.dkgsPerDay);\n',
     replace: "",
-    tests: ["test/component/onboarding/registration-tries.test.ts"],
+    tests: ["test/component/service/onboarding/registration-tries.test.ts"],
   },
   {
     name: "a key that its signer did not sign is registered",
-    file: "src/onboarding/encryption-keys.ts",
+    file: "src/service/onboarding/encryption-keys.ts",
     find: "if (!verifyUserSignature(signerPublicKey, encryptionKey, signature)) {",
     replace: "if (signature.length === 0) {",
     tests: UNSIGNED,
   },
   {
     name: "a dWallet is accepted without its user's signature",
-    file: "src/onboarding/accept-dwallet.ts",
+    file: "src/service/onboarding/accept-dwallet.ts",
     find: "if (!verifyUserSignature(row.signerPublicKey, row.publicOutput, request.userOutputSignature)) {",
     replace: "if (request.userOutputSignature.length === 0) {",
     tests: UNSIGNED,
   },
   {
     name: "another dWallet's state is written",
-    file: "src/onboarding/dwallet-session.ts",
+    file: "src/service/onboarding/dwallet-session.ts",
     find: "row.objectId === dwallet.id &&",
     replace: "",
-    tests: ["test/component/onboarding/dwallet-session.test.ts"],
+    tests: ["test/component/service/onboarding/dwallet-session.test.ts"],
   },
   {
     name: "a consent is taken for another one with another recipient",
-    file: "src/onboarding/custody/consents.ts",
+    file: "src/service/onboarding/custody/consents.ts",
     find: "    row.recipient === (consent.recipient ?? null) &&\n",
     replace: "",
     tests: ["test/race/exits.test.ts"],

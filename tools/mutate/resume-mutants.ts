@@ -1,29 +1,29 @@
 import type { Mutant } from "./mutant.ts";
 
-const RESUME = ["test/component/sdk/resume.test.ts"];
-const TOKEN = ["test/unit/sdk/resume-token.test.ts"];
-const NAME = ["test/unit/sdk/get-or-create.test.ts"];
+const RESUME = ["test/component/client/sdk/resume.test.ts"];
+const TOKEN = ["test/unit/client/sdk/resume-token.test.ts"];
+const NAME = ["test/unit/client/sdk/get-or-create.test.ts"];
 const NAME_RACE = ["test/race/dwallet-names.test.ts"];
 
 /** Lines that keep a resumed action, or a named dWallet, unique and the caller's own. */
 export const RESUME_MUTANTS: readonly Mutant[] = [
   {
     name: "a resumed signature may be of another message than the token's",
-    file: "src/sdk/resume-within.ts",
+    file: "src/client/sdk/actions/resume-within.ts",
     find: "      !equalBytes(sha256(message), point.messageDigest)\n    ) {",
     replace: "      message.length === 0\n    ) {",
     tests: RESUME,
   },
   {
     name: "the caller's message is not compared with the token's",
-    file: "src/sdk/resume-within.ts",
+    file: "src/client/sdk/actions/resume-within.ts",
     find: "    if (!equalBytes(sha256(message), point.messageDigest))\n",
     replace: "    if (message.length === 0)\n",
     tests: RESUME,
   },
   {
     name: "a resumed onboarding begins another session",
-    file: "src/sdk/resume-within.ts",
+    file: "src/client/sdk/actions/resume-within.ts",
     find: "    return await makeDWallet(context, action, seed, { ...point, sessionIdentifier });\n",
     replace:
       "    return await makeDWallet(context, action, seed, { ...point, sessionIdentifier: sessionIdentifier.toReversed() });\n",
@@ -31,49 +31,49 @@ export const RESUME_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "a token is given to the caller after its step",
-    file: "src/sdk/action.ts",
+    file: "src/client/sdk/action.ts",
     find: "      await options.onResumeToken?.(resumeToken);\n",
     replace: "      void options.onResumeToken?.(resumeToken);\n",
     tests: RESUME,
   },
   {
     name: "an error that decided the action has a token",
-    file: "src/sdk/action.ts",
+    file: "src/client/sdk/action.ts",
     find: "isResumable(failure) ? resumeToken : undefined",
     replace: "resumeToken",
     tests: RESUME,
   },
   {
     name: "a changed token is accepted",
-    file: "src/sdk/resume-token.ts",
+    file: "src/client/sdk/actions/resume-token.ts",
     find: "  if (!equalBytes(checksumOf(versioned), bytes.subarray(-CHECKSUM_BYTES))) throw malformed();\n",
     replace: "",
     tests: TOKEN,
   },
   {
     name: "a token of another network is accepted",
-    file: "src/sdk/resume-token.ts",
+    file: "src/client/sdk/actions/resume-token.ts",
     find: "  if (point.network !== network) throw",
     replace: '  if (point.network === undefined && network !== "mainnet") throw',
     tests: TOKEN,
   },
   {
     name: "a dWallet of another name is returned",
-    file: "src/sdk/onboard-within.ts",
+    file: "src/client/sdk/actions/onboard-within.ts",
     find: "found !== undefined && found.name !== name",
     replace: 'found !== undefined && found.name === ""',
     tests: NAME,
   },
   {
     name: "getOrCreate fails for a name that is in use",
-    file: "src/sdk/onboard-within.ts",
+    file: "src/client/sdk/actions/onboard-within.ts",
     find: '|| error.reason !== "DWALLET_NAME_TAKEN") throw error;',
     replace: '|| error.reason !== "") throw error;',
     tests: NAME,
   },
   {
     name: "a name stays with a dWallet that failed",
-    file: "src/onboarding/dwallet-row.ts",
+    file: "src/service/onboarding/dwallet-row.ts",
     find: "     AND state NOT IN ('Failed', 'NetworkRejectedDKGVerification')`,",
     replace: "     AND state <> ''`,",
     tests: NAME_RACE,

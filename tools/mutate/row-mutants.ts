@@ -1,68 +1,68 @@
 import type { Mutant } from "./mutant.ts";
 
-const VERIFY = ["test/component/ledger/verify-ledger.test.ts"];
-const POSTINGS = ["test/component/ledger/postings.test.ts"];
-const LANES = ["test/component/chain/submit/own-rows.test.ts"];
-const SIGNING = ["test/component/signing/own-rows.test.ts"];
-const PRESIGNS = ["test/component/presigns/own-rows.test.ts"];
-const BILLING = ["test/component/billing/own-rows.test.ts"];
-const CUSTODY = ["test/component/onboarding/custody-rows.test.ts"];
-const ACCESS = ["test/component/access/own-rows.test.ts"];
+const VERIFY = ["test/component/service/ledger/verify-ledger.test.ts"];
+const POSTINGS = ["test/component/service/ledger/postings.test.ts"];
+const LANES = ["test/component/service/chain/submit/own-rows.test.ts"];
+const SIGNING = ["test/component/service/signing/own-rows.test.ts"];
+const PRESIGNS = ["test/component/service/presigns/own-rows.test.ts"];
+const BILLING = ["test/component/service/billing/own-rows.test.ts"];
+const CUSTODY = ["test/component/service/onboarding/custody-rows.test.ts"];
+const ACCESS = ["test/component/service/access/own-rows.test.ts"];
 
 /** Statements that change, take or count the rows of others as well, and steps that take another's event. */
 export const ROW_MUTANTS: readonly Mutant[] = [
   {
     name: "the ledger takes another project's refund for the request's own",
-    file: "src/ledger/verify-ledger.ts",
+    file: "src/service/ledger/verify-ledger.ts",
     find: "ON b.kind = r.refunded_as AND b.subject = r.id::text AND b.project_id = r.project_id",
     replace: "ON b.kind = r.refunded_as AND b.subject = r.id::text",
     tests: VERIFY,
   },
   {
     name: "the ledger expects a refund of a request that did not fail",
-    file: "src/ledger/verify-ledger.ts",
+    file: "src/service/ledger/verify-ledger.ts",
     find: "WHEN status = 'failed' AND refunded THEN",
     replace: "WHEN refunded THEN",
     tests: VERIFY,
   },
   {
     name: "an expired reservation never counts",
-    file: "src/ledger/postings.ts",
+    file: "src/service/ledger/postings.ts",
     find: "lapsed_at > clock_timestamp() - ${LAPSES_COUNT_FOR}",
     replace: "lapsed_at > clock_timestamp() + ${LAPSES_COUNT_FOR}",
     tests: POSTINGS,
   },
   {
     name: "an exit on another network ends a dWallet's reservations",
-    file: "src/signing/exit-loop.ts",
+    file: "src/service/signing/exit-loop.ts",
     find: "WHERE c.network = ${network} AND c.state",
     replace: "WHERE c.state",
     tests: SIGNING,
   },
   {
     name: "the half of a request that still has its own is overwritten",
-    file: "src/signing/lost-sign-requests.ts",
+    file: "src/service/signing/lost-sign-requests.ts",
     find: " AND user_sign_message = ''`",
     replace: "`",
     tests: SIGNING,
   },
   {
     name: "a session of another curve fills a presign",
-    file: "src/presigns/presign-moves.ts",
+    file: "src/service/presigns/presign-moves.ts",
     find: "AND state = 'pending' AND curve = ${curveNumber}",
     replace: "AND state = 'pending'",
     tests: PRESIGNS,
   },
   {
     name: "a lane drops the row of a merged coin, which a slow fullnode then brings back",
-    file: "src/chain/submit/lane-table.ts",
+    file: "src/service/chain/submit/lane-table.ts",
     find: "AND object_id = ANY(${objectIds}::text[]) AND NOT merged`",
     replace: "AND object_id = ANY(${objectIds}::text[])`",
     tests: LANES,
   },
   {
     name: "an operation that was sent returns to the queue",
-    file: "src/chain/submit/outbox.ts",
+    file: "src/service/chain/submit/outbox.ts",
     find: "not_before = now() + ${how.delayMs} * interval '1 millisecond', updated_at = now()\n        WHERE id = ANY(${ids}::uuid[]) AND state = 'queued'`",
     replace:
       "not_before = now() + ${how.delayMs} * interval '1 millisecond', updated_at = now()\n        WHERE id = ANY(${ids}::uuid[])`",
@@ -70,56 +70,56 @@ export const ROW_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "a deposit on another network is credited",
-    file: "src/billing/deposits/credit-deposits.ts",
+    file: "src/service/billing/deposits/credit-deposits.ts",
     find: "AND d.network = ${network} AND d.state = 'waiting'",
     replace: "AND d.state = 'waiting'",
     tests: BILLING,
   },
   {
     name: "an older price overwrites a newer one",
-    file: "src/billing/prices/check-price.ts",
+    file: "src/service/billing/prices/check-price.ts",
     find: "  if (time <= (doubted?.price.time ?? accepted.time)) return state;\n",
     replace: "",
-    tests: ["test/component/billing/prices/price-feed.test.ts"],
+    tests: ["test/component/service/billing/prices/price-feed.test.ts"],
   },
   {
     name: "two replicas judge readings by the same stored price",
-    file: "src/billing/prices/stored-prices.ts",
+    file: "src/service/billing/prices/stored-prices.ts",
     find: "AND coin_type = ${coinType} FOR UPDATE`",
     replace: "AND coin_type = ${coinType}`",
     tests: ["test/race/price-bounds.test.ts"],
   },
   {
     name: "an exit goes to the chain before the dWallet's submitted signature",
-    file: "src/onboarding/custody/custody-loop.ts",
+    file: "src/service/onboarding/custody/custody-loop.ts",
     find: "r.status IN ('prepared', 'queued', 'submitted')",
     replace: "r.status IN ('prepared', 'queued')",
     tests: CUSTODY,
   },
   {
     name: "an older state of the chain brings a dWallet back that has left",
-    file: "src/onboarding/custody/custody-state.ts",
+    file: "src/service/onboarding/custody/custody-state.ts",
     find: " AND (left_version IS NULL OR left_version < ${version})",
     replace: "",
     tests: CUSTODY,
   },
   {
     name: "an exit to another recipient is taken for the consent's own",
-    file: "src/onboarding/custody/consent-operation.ts",
+    file: "src/service/onboarding/custody/consent-operation.ts",
     find: " && exit.recipient === recipient,",
     replace: ",",
     tests: CUSTODY,
   },
   {
     name: "a rotated key lives longer than its own expiry",
-    file: "src/access/api-keys.ts",
+    file: "src/service/access/api-keys.ts",
     find: "ELSE least(expires_at, now() + ${overlapSeconds}::integer * interval '1 second') END",
     replace: "ELSE now() + ${overlapSeconds}::integer * interval '1 second' END",
     tests: ACCESS,
   },
   {
     name: "an operator revokes a key of another network",
-    file: "src/access/api-keys.ts",
+    file: "src/service/access/api-keys.ts",
     find: "AND revoked_at IS NULL AND p.id = project_id AND p.network = ${network}",
     replace: "AND revoked_at IS NULL AND p.id = project_id",
     tests: ACCESS,

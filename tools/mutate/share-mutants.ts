@@ -1,21 +1,21 @@
 import type { Mutant } from "./mutant.ts";
 
-const TRUST = ["test/unit/sdk/share-trust.test.ts"];
-const ONBOARD = ["test/unit/sdk/onboard.test.ts"];
-const DERIVE = ["test/unit/crypto/derive-user-share.test.ts"];
+const TRUST = ["test/unit/client/sdk/share-trust.test.ts"];
+const ONBOARD = ["test/unit/client/sdk/onboard.test.ts"];
+const DERIVE = ["test/unit/client/crypto/derive-user-share.test.ts"];
 
 /** Lines that keep a client from accepting a share, key or output that is not its own user's. */
 export const SHARE_MUTANTS: readonly Mutant[] = [
   {
     name: "a share that does not lead to the output is accepted as the seed's",
-    file: "src/sdk/recover-within.ts",
+    file: "src/client/sdk/actions/recover-within.ts",
     find: "isOwn = await context.engine.isOutputOfShare({ ...claim, signal });",
     replace: "isOwn = true;",
     tests: TRUST,
   },
   {
     name: "the session is not read from the chain",
-    file: "src/sdk/recover-within.ts",
+    file: "src/client/sdk/actions/recover-within.ts",
     find: "if (onChain !== undefined) yield onChain;",
     replace: "",
     tests: TRUST,
@@ -29,7 +29,7 @@ export const SHARE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "only a part of the user's public output is compared",
-    file: "src/crypto/decrypt-share.ts",
+    file: "src/client/crypto/decrypt-share.ts",
     find: "return equalBytes(own, userPublicOutputFromDWalletOutput(curveName, dwalletOutput));",
     replace:
       "return publicShare.equals(parseDWalletOutput(curveName, dwalletOutput).userPublicShare as never);",
@@ -37,91 +37,91 @@ export const SHARE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "onboard skips the comparison of the outputs",
-    file: "src/sdk/onboard-within.ts",
+    file: "src/client/sdk/actions/onboard-within.ts",
     find: "if (!equalBytes(implied, prepared.userPublicOutput)) {",
     replace: "if (implied.length === 0) {",
     tests: [...ONBOARD, ...TRUST],
   },
   {
     name: "a share that does not lead to the output is accepted",
-    file: "src/sdk/onboard-within.ts",
+    file: "src/client/sdk/actions/onboard-within.ts",
     find: "if (!(await engine.isOutputOfShare(claim))) {",
     replace: "if (publicOutput.length === 0) {",
     tests: ONBOARD,
   },
   {
     name: "openShare does not compare the output",
-    file: "src/sdk/recover-within.ts",
+    file: "src/client/sdk/actions/recover-within.ts",
     find: "isFit = await context.engine.isOutputOfShare({ ...claim, signal: action.signal });",
     replace: "isFit = true;",
     tests: TRUST,
   },
   {
     name: "openShare does not require the signer's own signature",
-    file: "src/sdk/recover-within.ts",
+    file: "src/client/sdk/actions/recover-within.ts",
     find: "!verifyEd25519(keys.signerPublicKey, publicOutput, state.userOutputSignature)",
     replace: "state.userOutputSignature.length === 0",
     tests: TRUST,
   },
   {
     name: "openShare accepts a share without a signature",
-    file: "src/sdk/recover-within.ts",
+    file: "src/client/sdk/actions/recover-within.ts",
     find: 'state.kind !== "KeyHolderSigned" ||',
     replace: 'state.kind === "KeyHolderSigned" &&',
     tests: TRUST,
   },
   {
     name: "openShare accepts a share that is encrypted to another signer",
-    file: "src/sdk/recover-within.ts",
+    file: "src/client/sdk/actions/recover-within.ts",
     find: "encrypted.encryptionKeyAddress !== keys.signerAddress",
     replace: "false",
     tests: TRUST,
   },
   {
     name: "openShare accepts another dWallet's share",
-    file: "src/sdk/recover-within.ts",
+    file: "src/client/sdk/actions/recover-within.ts",
     find: "encrypted.dwalletId !== dwallet.id ||",
     replace: "",
     tests: TRUST,
   },
   {
     name: "the client accepts a key that was registered for another signer",
-    file: "src/sdk/onboard-within.ts",
+    file: "src/client/sdk/actions/onboard-within.ts",
     find: "if (registered.signerAddress !== keys.signerAddress) {",
     replace: 'if (registered.signerAddress === "") {',
     tests: TRUST,
   },
   {
     name: "the service accepts a key that was registered for another signer",
-    file: "src/onboarding/encryption-keys.ts",
+    file: "src/service/onboarding/encryption-keys.ts",
     find: "onChain.signerAddress === key.signerAddress &&",
     replace: "",
-    tests: ["test/component/onboarding/other-signer.test.ts"],
+    tests: ["test/component/service/onboarding/other-signer.test.ts"],
   },
   {
     name: "a dWallet is made for another signer than the encryption key's",
-    file: "src/onboarding/create-dwallet.ts",
+    file: "src/service/onboarding/create-dwallet.ts",
     find: "if (!equalBytes(key.signerPublicKey, request.signerPublicKey)) {",
     replace: "if (request.signerPublicKey.length === 0) {",
-    tests: ["test/component/onboarding/create-dwallet.test.ts"],
+    tests: ["test/component/service/onboarding/create-dwallet.test.ts"],
   },
   {
     name: "another dWallet from a fullnode is accepted as the requested one",
-    file: "src/sdk/read-dwallet.ts",
+    file: "src/client/sdk/chain/read-dwallet.ts",
     find: "if (dwallet.id === dwalletId) return dwallet;",
     replace: "if (dwalletId.length > 0) return dwallet;",
     tests: TRUST,
   },
   {
     name: "sign accepts a given share that does not match",
-    file: "src/sdk/recover-within.ts",
+    file: "src/client/sdk/actions/recover-within.ts",
     find: "!(await fits(context.engine, claim))",
     replace: "parameters.length === 0",
     tests: TRUST,
   },
   {
     name: "the share does not depend on the network key",
-    file: "src/crypto/derive-user-share.ts",
+    file: "src/client/crypto/derive-user-share.ts",
     find: "hexToBytes(networkEncryptionKeyId.slice(2)),",
     replace: "new Uint8Array(32),",
     tests: DERIVE,

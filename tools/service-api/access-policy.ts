@@ -1,5 +1,5 @@
 import type { DescMethod, JsonObject, JsonValue } from "@bufbuild/protobuf";
-import { methodPolicy } from "../../src/access/method-policy.ts";
+import { methodPolicy } from "../../src/service/access/method-policy.ts";
 
 /** How keys are sent: in either header; `authorization` wins if both are present. */
 export const SECURITY_SCHEMES: JsonObject = {

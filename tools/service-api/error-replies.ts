@@ -1,6 +1,10 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-import { ERROR_CATALOGUE, type ErrorKind, type ErrorReason } from "../../src/errors/catalogue.ts";
-import { httpStatusOfCode } from "../../src/transport/transport-error.ts";
+import {
+  ERROR_CATALOGUE,
+  type ErrorKind,
+  type ErrorReason,
+} from "../../src/service/platform/errors/catalogue.ts";
+import { httpStatusOfCode } from "../../src/transport/calls/transport-error.ts";
 import { isCached } from "../openapi/octets.ts";
 import type { NamedReply } from "../openapi/operation.ts";
 import { headerRefs } from "../openapi/reply-headers.ts";

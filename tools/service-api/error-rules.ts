@@ -1,4 +1,4 @@
-import type { ErrorReason } from "../../src/errors/catalogue.ts";
+import type { ErrorReason } from "../../src/service/platform/errors/catalogue.ts";
 import type { HttpBinding } from "../openapi/http-bindings.ts";
 import type { DeclaredOptions } from "./declared-options.ts";
 

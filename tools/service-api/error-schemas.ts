@@ -1,6 +1,6 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-import { ERROR_CATALOGUE } from "../../src/errors/catalogue.ts";
-import { ERROR_DOMAIN } from "../../src/errors/error-mapping.ts";
+import { ERROR_CATALOGUE } from "../../src/service/platform/errors/catalogue.ts";
+import { ERROR_DOMAIN } from "../../src/service/platform/errors/error-mapping.ts";
 
 /** The body of every error over REST: google.rpc.Status with the details that the service sends. */
 export const ERROR_SCHEMAS: JsonObject = {

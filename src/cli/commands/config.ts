@@ -1,4 +1,4 @@
-import { readConfig } from "../../config/config.ts";
+import { readConfig } from "../../service/config/config.ts";
 import { command, EXIT } from "../command.ts";
 import { toJson, toText } from "../describe-config.ts";
 import { flag } from "../option.ts";

@@ -15,5 +15,5 @@ export const demoCommand = command({
     message: defaulted("<text>", "the message to sign", (value) => value, "First light"),
     json: flag("print the report as JSON, on the last line"),
   },
-  run: async (values) => (await import("../demo.ts")).runDemo(values),
+  run: async (values) => (await import("../demo/demo.ts")).runDemo(values),
 });

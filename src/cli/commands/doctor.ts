@@ -1,7 +1,7 @@
-import type { NamedFinding } from "../../health/checks/health-check.ts";
-import { runDoctor } from "../../health/doctor/doctor.ts";
-import { runNetworkDoctor } from "../../health/doctor/network/network-doctor.ts";
-import { TARGET_NETWORKS } from "../../health/doctor/network/network-view.ts";
+import type { NamedFinding } from "../../service/operator/health/checks/health-check.ts";
+import { runDoctor } from "../../service/operator/health/doctor/doctor.ts";
+import { runNetworkDoctor } from "../../service/operator/health/doctor/network/network-doctor.ts";
+import { TARGET_NETWORKS } from "../../service/operator/health/doctor/network/network-view.ts";
 import { command, EXIT, UsageError } from "../command.ts";
 import { choiceOf, flag, fullnodeUrl, optional } from "../option.ts";
 

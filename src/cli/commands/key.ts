@@ -9,7 +9,7 @@ import {
   RotateApiKeyResponseSchema,
   SetAllowedAddressesResponseSchema,
 } from "../../../gen/proto/tss/v1/admin_pb.ts";
-import { SCOPES } from "../../access/caller.ts";
+import { SCOPES } from "../../service/access/caller.ts";
 import { formatEnum, formatPairs, formatTime } from "../format.ts";
 import { listCommand } from "../list-command.ts";
 import {

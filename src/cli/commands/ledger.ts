@@ -1,7 +1,7 @@
 import { LedgerEntry_KindSchema, LedgerEntrySchema } from "../../../gen/proto/tss/v1/billing_pb.ts";
-import { loadConfig } from "../../config/config.ts";
-import { type LedgerDifference, verifyLedger } from "../../ledger/verify-ledger.ts";
 import { formatDollars } from "../../protocol/price-table.ts";
+import { loadConfig } from "../../service/config/config.ts";
+import { type LedgerDifference, verifyLedger } from "../../service/ledger/verify-ledger.ts";
 import { command, EXIT } from "../command.ts";
 import { formatChange, formatEnum, formatTable, formatTime } from "../format.ts";
 import { listCommand } from "../list-command.ts";

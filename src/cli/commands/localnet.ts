@@ -1,4 +1,4 @@
-import { loadConfig } from "../../config/config.ts";
+import { loadConfig } from "../../service/config/config.ts";
 import { command } from "../command.ts";
 import { messageOf, UnreachableError } from "../failure.ts";
 import { DEFAULT_LOCALNET_URL, findLocalnet } from "../find-quick-start.ts";

@@ -1,6 +1,6 @@
-import { loadConfig } from "../../config/config.ts";
-import { migrate } from "../../store/migrate.ts";
-import { createLogger } from "../../telemetry/logger.ts";
+import { loadConfig } from "../../service/config/config.ts";
+import { migrate } from "../../service/platform/store/migrate.ts";
+import { createLogger } from "../../service/platform/telemetry/logger.ts";
 import { command } from "../command.ts";
 import { openConfiguredDatabase } from "../open-configured-database.ts";
 

@@ -3,11 +3,11 @@ import {
   type NetworkReconciliation,
   type ReconciliationResult,
   reconcileOffline,
-} from "../../app/reconcile-offline.ts";
-import { loadConfig } from "../../config/config.ts";
-import { Lifecycle } from "../../lifecycle/lifecycle.ts";
-import type { ReissuedKey } from "../../restore/reissue-keys.ts";
-import { createLogger } from "../../telemetry/logger.ts";
+} from "../../service/app/reconcile-offline.ts";
+import { loadConfig } from "../../service/config/config.ts";
+import { Lifecycle } from "../../service/platform/lifecycle/lifecycle.ts";
+import { createLogger } from "../../service/platform/telemetry/logger.ts";
+import type { ReissuedKey } from "../../service/restore/reissue-keys.ts";
 import { type CommandContext, command, UsageError } from "../command.ts";
 import { describeFailure } from "../failure.ts";
 import { flag, nonEmptyText, optional, uuidsOrNone } from "../option.ts";

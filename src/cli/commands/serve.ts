@@ -8,5 +8,5 @@ export const serveCommand = command({
       "the database was restored from a backup, and no other process uses it or the hot wallet",
     ),
   },
-  run: async (values) => (await import("../../main.ts")).serve(values),
+  run: async (values) => (await import("../../service/app/main.ts")).serve(values),
 });

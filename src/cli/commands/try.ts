@@ -1,4 +1,4 @@
-import { TARGET_NETWORKS } from "../../health/doctor/network/network-view.ts";
+import { TARGET_NETWORKS } from "../../service/operator/health/doctor/network/network-view.ts";
 import { command } from "../command.ts";
 import { choiceOf, flag, fullnodeUrl, nonEmptyText, optional } from "../option.ts";
 import { explainKeys } from "../service-command.ts";
@@ -31,5 +31,5 @@ export const tryCommand = command({
     bundle: optional("<file>", "where to write the file for a report; default in this folder", nonEmptyText),
     json: flag("print the file's contents instead of the table"),
   },
-  run: async (values, context) => (await import("../try-network.ts")).runTry(values, context),
+  run: async (values, context) => (await import("../demo/try-network.ts")).runTry(values, context),
 });

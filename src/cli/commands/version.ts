@@ -1,4 +1,4 @@
-import { BUILD_INFO } from "../../health/build-info.ts";
+import { BUILD_INFO } from "../../service/operator/health/build-info.ts";
 import { command } from "../command.ts";
 import { flag } from "../option.ts";
 

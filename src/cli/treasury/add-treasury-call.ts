@@ -1,5 +1,5 @@
 import type { Transaction, TransactionObjectArgument } from "@mysten/sui/transactions";
-import type { OwnedRef } from "../../chain/treasury/treasury-calls.ts";
+import type { OwnedRef } from "../../service/chain/treasury/treasury-calls.ts";
 import { type ParameterKind, PURE_KINDS, type PureKind } from "./parameter-kinds.ts";
 import { TREASURY_FUNCTIONS, type TreasuryFunctionName } from "./treasury-functions.ts";
 

@@ -1,6 +1,10 @@
 import { readFileSync } from "node:fs";
 import { fromBase58 } from "@mysten/sui/utils";
-import { deriveUserKeys, signAsOwner } from "../../crypto/user-keys.ts";
+import { deriveUserKeys, signAsOwner } from "../../client/crypto/user-keys.ts";
+import {
+  fromAuthorization,
+  type SignedTreasuryConsent,
+} from "../../client/sdk/custody/treasury-authorization.ts";
 import { curveOfNumber } from "../../protocol/algorithms.ts";
 import { hexToBytes } from "../../protocol/bytes.ts";
 import {
@@ -9,8 +13,7 @@ import {
   parseNextNonce,
   type TreasuryConsent,
   treasuryConsentBytes,
-} from "../../protocol/treasury-custody.ts";
-import { fromAuthorization, type SignedTreasuryConsent } from "../../sdk/treasury-authorization.ts";
+} from "../../protocol/chain/treasury-custody.ts";
 import { UsageError } from "../command.ts";
 import { readPrivateFile } from "./key-files.ts";
 import type { OpenTreasury } from "./open-treasury.ts";

@@ -1,13 +1,16 @@
-import { readTreasuryObject, type SharedTreasury } from "../../chain/treasury/read-treasury-object.ts";
-import type { OwnedRef } from "../../chain/treasury/treasury-calls.ts";
-import { loadTreasuryConfig } from "../../config/config.ts";
-import type { NetworkName } from "../../config/network.ts";
 import {
   localTreasuryPackage,
   type MovePackage,
   packageDigest,
   treasuryPackageOf,
 } from "../../localnet/contracts/treasury/treasury-package.ts";
+import {
+  readTreasuryObject,
+  type SharedTreasury,
+} from "../../service/chain/treasury/read-treasury-object.ts";
+import type { OwnedRef } from "../../service/chain/treasury/treasury-calls.ts";
+import { loadTreasuryConfig } from "../../service/config/config.ts";
+import type { NetworkName } from "../../service/config/network.ts";
 import { type CommandContext, UsageError } from "../command.ts";
 import { openTreasuryChain, type TargetValues, type TreasuryChain } from "./open-treasury-chain.ts";
 import type { ReviewSubject } from "./review-commands.ts";

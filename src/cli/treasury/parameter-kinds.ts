@@ -1,11 +1,11 @@
 import { type BcsType, bcs } from "@mysten/sui/bcs";
 import { toHex } from "@mysten/sui/utils";
-import { PRICED_OPERATIONS } from "../../chain/treasury/read-prices.ts";
 import {
   curveOfNumber,
   signatureAlgorithmOfNumbers,
   unsupportedAlgorithmName,
 } from "../../protocol/algorithms.ts";
+import { PRICED_OPERATIONS } from "../../service/chain/treasury/read-prices.ts";
 import { formatCoins } from "../format.ts";
 
 /**

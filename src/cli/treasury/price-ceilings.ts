@@ -1,6 +1,6 @@
-import type { OperationPrice, PricedOperation } from "../../chain/treasury/read-prices.ts";
-import type { OperatorAmounts } from "../../chain/treasury/treasury-state.ts";
 import { CURVE_ALGORITHMS } from "../../protocol/algorithms.ts";
+import type { OperationPrice, PricedOperation } from "../../service/chain/treasury/read-prices.ts";
+import type { OperatorAmounts } from "../../service/chain/treasury/treasury-state.ts";
 import { formatCoins, formatTable } from "../format.ts";
 import { nameOperation } from "./parameter-kinds.ts";
 

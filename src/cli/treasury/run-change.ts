@@ -3,7 +3,7 @@ import { SimulationError } from "@mysten/sui/client";
 import type { Keypair } from "@mysten/sui/cryptography";
 import { Transaction, TransactionDataBuilder } from "@mysten/sui/transactions";
 import { toBase64 } from "@mysten/sui/utils";
-import { type ExecutionFailure, type TransactionResult, toFailure } from "../../chain/outcome.ts";
+import { type ExecutionFailure, type TransactionResult, toFailure } from "../../service/chain/outcome.ts";
 import { type CommandContext, UsageError } from "../command.ts";
 import { confirm } from "../confirm.ts";
 import { messageOf } from "../failure.ts";

@@ -1,8 +1,11 @@
 import { bcs } from "@mysten/sui/bcs";
 import type { SuiClientTypes } from "@mysten/sui/client";
 import { normalizeStructTag } from "@mysten/sui/utils";
-import { readTreasuryObject, type SharedTreasury } from "../../chain/treasury/read-treasury-object.ts";
-import type { OwnedRef } from "../../chain/treasury/treasury-calls.ts";
+import {
+  readTreasuryObject,
+  type SharedTreasury,
+} from "../../service/chain/treasury/read-treasury-object.ts";
+import type { OwnedRef } from "../../service/chain/treasury/treasury-calls.ts";
 import type { OpenTreasury } from "./open-treasury.ts";
 
 /**

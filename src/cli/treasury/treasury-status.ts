@@ -1,11 +1,15 @@
-import { type NetworkPrices, type OperationPrice, readPrices } from "../../chain/treasury/read-prices.ts";
+import {
+  type NetworkPrices,
+  type OperationPrice,
+  readPrices,
+} from "../../service/chain/treasury/read-prices.ts";
 import {
   type AnnouncedRelease,
   readPriceCeilings,
   readReleases,
   type SharedTreasury,
-} from "../../chain/treasury/read-treasury-object.ts";
-import { readUpgradeCap, type UpgradeCapHolder } from "../../chain/treasury/read-upgrade-cap.ts";
+} from "../../service/chain/treasury/read-treasury-object.ts";
+import { readUpgradeCap, type UpgradeCapHolder } from "../../service/chain/treasury/read-upgrade-cap.ts";
 import {
   ANNOUNCEMENT_WINDOW,
   FEW_EPOCHS,
@@ -13,7 +17,7 @@ import {
   operatorUse,
   spentIn,
   type TreasuryAnnouncement,
-} from "../../chain/treasury/treasury-state.ts";
+} from "../../service/chain/treasury/treasury-state.ts";
 import { formatCoins, formatPairs } from "../format.ts";
 import { type OpenTreasury, readOwned } from "./open-treasury.ts";
 import type { TreasuryChain } from "./open-treasury-chain.ts";

@@ -1,7 +1,7 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { useEffect, useState } from "preact/hooks";
 import { type SignRequest, SignRequest_Status as Status } from "../../../gen/client/tss/v1/signing_pb.ts";
-import { sleep } from "../../protocol/poll.ts";
+import { sleep } from "../../protocol/chain/poll.ts";
 import { type Session, useSession } from "./session.ts";
 
 /**

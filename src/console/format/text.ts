@@ -1,5 +1,5 @@
 import type { DescEnum } from "@bufbuild/protobuf";
-import { networkTraits } from "../../protocol/network-traits.ts";
+import { networkTraits } from "../../protocol/chain/network-traits.ts";
 import { formatDollars, formatUnits } from "../../protocol/price-table.ts";
 
 /**

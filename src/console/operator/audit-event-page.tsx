@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import type { GetAuditProofResponse } from "../../../gen/client/tss/v1/admin_pb.ts";
-import { checkSealSignature, isProved } from "../../seals/verify-proof.ts";
+import { checkSealSignature, isProved } from "../../protocol/seals/verify-proof.ts";
 import { useSession } from "../api/session.ts";
 import { useCall } from "../api/use-call.ts";
 import { formatHex } from "../format/text.ts";

@@ -7,7 +7,7 @@ import {
   ChainTransaction_StateSchema,
   type ChainTransaction_State as State,
 } from "../../../gen/client/tss/v1/admin_pb.ts";
-import { networkTraits } from "../../protocol/network-traits.ts";
+import { networkTraits } from "../../protocol/chain/network-traits.ts";
 import { useSession } from "../api/session.ts";
 import { usePages } from "../api/use-pages.ts";
 import { enumName, formatCoin } from "../format/text.ts";

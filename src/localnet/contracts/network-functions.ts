@@ -1,4 +1,4 @@
-import { type FunctionTable, functionTable, type MoveFunction } from "../fullnode/move-function.ts";
+import { type FunctionTable, functionTable, type MoveFunction } from "../fullnode/execution/move-function.ts";
 import type { NetworkAddresses } from "./addresses.ts";
 import { acceptShareFunctions } from "./coordinator/accept-share.ts";
 import { assertCoordinatorVersion } from "./coordinator/coordinator-state.ts";

@@ -1,8 +1,8 @@
 import { CoordinatorInnerModule, CoordinatorModule } from "@ika.xyz/sdk";
-import { TreasuryObject } from "../../protocol/treasury-custody.ts";
-import { Coin } from "../fullnode/object.ts";
-import type { ContentsCodec } from "../fullnode/object-proto.ts";
-import { coinTypeOf } from "../fullnode/sui-types.ts";
+import { TreasuryObject } from "../../protocol/chain/treasury-custody.ts";
+import { Coin } from "../fullnode/objects/object.ts";
+import { coinTypeOf } from "../fullnode/objects/sui-types.ts";
+import type { ContentsCodec } from "../fullnode/wire/object-proto.ts";
 import type { NetworkAddresses } from "./addresses.ts";
 import { coordinatorTypes } from "./coordinator/coordinator-state.ts";
 import { TreasuryCap, treasuryType } from "./treasury/treasury-state.ts";

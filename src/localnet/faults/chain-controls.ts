@@ -1,4 +1,4 @@
-import { TreasuryObject } from "../../protocol/treasury-custody.ts";
+import { TreasuryObject } from "../../protocol/chain/treasury-custody.ts";
 import type { NetworkAddresses, NetworkKeyOutputs } from "../contracts/addresses.ts";
 import { coordinatorEpoch, updateInner } from "../contracts/coordinator/coordinator-state.ts";
 import {
@@ -8,9 +8,9 @@ import {
   networkKeyId,
   newKeyOutputs,
 } from "../contracts/coordinator/network-keys.ts";
-import type { ExecutionState } from "../fullnode/execution-state.ts";
-import type { Ledger } from "../fullnode/ledger.ts";
-import { systemCommit } from "../fullnode/system-transaction.ts";
+import type { ExecutionState } from "../fullnode/execution/execution-state.ts";
+import { systemCommit } from "../fullnode/execution/system-transaction.ts";
+import type { Ledger } from "../fullnode/objects/ledger.ts";
 import type { NetworkMpc } from "../mpc/engine.ts";
 import type { Keyring } from "../mpc/network-key.ts";
 

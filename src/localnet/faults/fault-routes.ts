@@ -1,4 +1,4 @@
-import type { JsonRoute } from "../fullnode/server.ts";
+import type { JsonRoute } from "../fullnode/wire/server.ts";
 import type { ChainControls } from "./chain-controls.ts";
 import { FaultSettingsError, parseFaultSettings } from "./fault-settings.ts";
 import type { Faults } from "./faults.ts";

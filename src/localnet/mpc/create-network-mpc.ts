@@ -1,5 +1,5 @@
 import type { Worker } from "node:worker_threads";
-import { startThread } from "../../threads/start-thread.ts";
+import { startThread } from "../../service/platform/threads/start-thread.ts";
 import type { MpcAnswer, MpcJob, MpcOutcome, MpcWorkerData, NetworkMpc } from "./engine.ts";
 import { reconfigurationOutput } from "./reconfiguration-output.ts";
 

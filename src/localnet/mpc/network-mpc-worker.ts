@@ -1,5 +1,5 @@
 import { parentPort, workerData } from "node:worker_threads";
-import { lowerPriority } from "../../threads/start-thread.ts";
+import { lowerPriority } from "../../service/platform/threads/start-thread.ts";
 import type { MpcAnswer, MpcJob, MpcWorkerData } from "./engine.ts";
 import { type NetworkParty, networkParty } from "./network-party.ts";
 

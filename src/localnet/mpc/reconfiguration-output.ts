@@ -7,7 +7,7 @@ import {
   decodeNetworkKeyOutput,
   encodeNetworkKeyOutput,
 } from "../../protocol/parameters/network-key-output.ts";
-import { u64Bytes } from "../fullnode/sui-types.ts";
+import { u64Bytes } from "../fullnode/objects/sui-types.ts";
 
 /**
  * Returns the output of the reconfiguration that hands a network key over to an epoch's committee, in the format of the

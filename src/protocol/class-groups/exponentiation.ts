@@ -1,4 +1,4 @@
-import type { Steps } from "../read-errors.ts";
+import type { Steps } from "../chain/read-errors.ts";
 import { composeForms, type Form, type FormGroup, invertForm, squareForm } from "./forms.ts";
 import { bitLength } from "./integers.ts";
 

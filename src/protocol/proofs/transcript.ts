@@ -1,7 +1,7 @@
 import { bytesToHex, concatBytes } from "@noble/hashes/utils.js";
 import { bigIntFromLittleEndian } from "../bytes.ts";
-import { createTranscript } from "../merlin.ts";
 import type { Ciphertext } from "../parameters/network-key-output.ts";
+import { createTranscript } from "../signatures/merlin.ts";
 import type { Json } from "./canonical-parameters.ts";
 import { type CurveArithmetic, type CurvePoint, pointJson } from "./curve.ts";
 

@@ -7,14 +7,14 @@ import {
 import type { DescMethod, Message } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { setTrailerStatus } from "@connectrpc/connect/protocol-grpc";
-import type { Call } from "../call.ts";
-import { CallContext } from "../call-context.ts";
-import { grpcDeadlineOf } from "../deadline.ts";
+import type { Call } from "../calls/call.ts";
+import { CallContext } from "../calls/call-context.ts";
+import { grpcDeadlineOf } from "../calls/deadline.ts";
+import { BINARY } from "../calls/message-codec.ts";
 import { type OneMessageKind, receiveEnveloped } from "../envelope.ts";
+import { inviteBody, nodeHeaders } from "../http/node-http.ts";
+import type { Interruptible } from "../http/receive-body.ts";
 import type { Limits } from "../limits.ts";
-import { BINARY } from "../message-codec.ts";
-import { inviteBody, nodeHeaders } from "../node-http.ts";
-import type { Interruptible } from "../receive-body.ts";
 
 /** A gRPC call whose request is one message. */
 export interface GrpcSource {

@@ -7,17 +7,17 @@ import {
 import type { Message } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { Compression } from "@connectrpc/connect/protocol";
-import { Call, type FinishedCall } from "../call.ts";
-import { chooseRequestId } from "../call-context.ts";
-import type { CallParts, CallWrapper } from "../call-parts.ts";
-import { acceptedCompression, COMPRESS_MIN_BYTES, replyCompression } from "../compression.ts";
+import { Call, type FinishedCall } from "../calls/call.ts";
+import { chooseRequestId } from "../calls/call-context.ts";
+import type { CallParts, CallWrapper } from "../calls/call-parts.ts";
+import { BINARY } from "../calls/message-codec.ts";
+import type { StreamTaker } from "../connections/http2-session.ts";
 import { frameMessage } from "../envelope.ts";
-import type { StreamTaker } from "../http2-session.ts";
-import { BINARY } from "../message-codec.ts";
-import { writeChunk } from "../node-http.ts";
+import { acceptedCompression, COMPRESS_MIN_BYTES, replyCompression } from "../http/compression.ts";
+import { writeChunk } from "../http/node-http.ts";
+import { UNINTERRUPTED } from "../http/receive-body.ts";
+import { sendBody } from "../http/send-body.ts";
 import type { OwnSpec } from "../own-services.ts";
-import { UNINTERRUPTED } from "../receive-body.ts";
-import { sendBody } from "../send-body.ts";
 import { runStream, type StreamExchange, type StreamSpec } from "../streaming/run-stream.ts";
 import { runUnary, type UnaryExchange, type UnarySpec } from "../unary/run-unary.ts";
 import {

@@ -12,11 +12,11 @@ import {
 } from "@bufbuild/protobuf";
 import { reflect } from "@bufbuild/protobuf/reflect";
 import { HttpBodySchema } from "../../../gen/proto/google/api/httpbody_pb.ts";
-import { shorten } from "../bound-errors.ts";
-import { mediaTypeOf } from "../message-codec.ts";
-import { type ServerRequest, splitTarget } from "../node-http.ts";
-import { hasNoBody } from "../receive-body.ts";
-import { TransportError, wrongField } from "../transport-error.ts";
+import { shorten } from "../calls/bound-errors.ts";
+import { mediaTypeOf } from "../calls/message-codec.ts";
+import { TransportError, wrongField } from "../calls/transport-error.ts";
+import { type ServerRequest, splitTarget } from "../http/node-http.ts";
+import { hasNoBody } from "../http/receive-body.ts";
 import { findField, protoPath, replacedMember } from "./field-path.ts";
 import {
   checkAgreement,

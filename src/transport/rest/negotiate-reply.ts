@@ -1,6 +1,6 @@
 import { promisify } from "node:util";
 import { brotliCompress, gzip, constants as zlib } from "node:zlib";
-import { TransportError } from "../transport-error.ts";
+import { TransportError } from "../calls/transport-error.ts";
 import type { RestRoute } from "./rest-routes.ts";
 
 /**

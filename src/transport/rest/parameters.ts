@@ -9,8 +9,8 @@ import {
   ScalarType,
 } from "@bufbuild/protobuf";
 import { isWrapperDesc } from "@bufbuild/protobuf/wkt";
-import { shorten } from "../bound-errors.ts";
-import { wrongField } from "../transport-error.ts";
+import { shorten } from "../calls/bound-errors.ts";
+import { wrongField } from "../calls/transport-error.ts";
 import {
   type FieldPath,
   isReflectMessage,

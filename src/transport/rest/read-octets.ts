@@ -1,8 +1,8 @@
 import { promisify } from "node:util";
 import { brotliDecompress, gunzip } from "node:zlib";
-import { bodyOf, type ServerRequest } from "../node-http.ts";
-import { receiveBody, UNINTERRUPTED } from "../receive-body.ts";
-import { TransportError } from "../transport-error.ts";
+import { TransportError } from "../calls/transport-error.ts";
+import { bodyOf, type ServerRequest } from "../http/node-http.ts";
+import { receiveBody, UNINTERRUPTED } from "../http/receive-body.ts";
 
 /**
  * Reads a whole body and decodes its content-encoding.

@@ -1,9 +1,9 @@
 import { type Message, toJson } from "@bufbuild/protobuf";
 import type { HandlerContext } from "@connectrpc/connect";
-import type { CallContext } from "../call-context.ts";
+import type { CallContext } from "../calls/call-context.ts";
+import { type ServerReply, writeHead } from "../http/node-http.ts";
+import { sendBody } from "../http/send-body.ts";
 import type { Limits } from "../limits.ts";
-import { type ServerReply, writeHead } from "../node-http.ts";
-import { sendBody } from "../send-body.ts";
 import { compressReply, isWorthCompressing, MEDIA_TYPES } from "./negotiate-reply.ts";
 import type { RestRoute } from "./rest-routes.ts";
 

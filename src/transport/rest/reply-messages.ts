@@ -1,9 +1,9 @@
 import { type DescField, type DescMessage, type Message, ScalarType } from "@bufbuild/protobuf";
 import { reflect } from "@bufbuild/protobuf/reflect";
 import type { ConnectError } from "@connectrpc/connect";
-import type { CallContext } from "../call-context.ts";
-import { writeChunk } from "../node-http.ts";
-import { statusJson } from "../transport-error.ts";
+import type { CallContext } from "../calls/call-context.ts";
+import { statusJson } from "../calls/transport-error.ts";
+import { writeChunk } from "../http/node-http.ts";
 import { MEDIA_TYPES } from "./negotiate-reply.ts";
 import { beginBody, bodyText, type ReplyTarget } from "./reply-head.ts";
 import type { RestRoute } from "./rest-routes.ts";

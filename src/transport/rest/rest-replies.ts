@@ -1,8 +1,8 @@
 import type { Message } from "@bufbuild/protobuf";
 import type { ConnectError } from "@connectrpc/connect";
-import type { CallContext } from "../call-context.ts";
-import { writeHead } from "../node-http.ts";
-import { addChallenge, statusJson } from "../transport-error.ts";
+import type { CallContext } from "../calls/call-context.ts";
+import { addChallenge, statusJson } from "../calls/transport-error.ts";
+import { writeHead } from "../http/node-http.ts";
 import type { ReplyFormat } from "./negotiate-reply.ts";
 import { type ReplyTarget, replyJson } from "./reply-head.ts";
 import { encodeFailure, replyMessages } from "./reply-messages.ts";

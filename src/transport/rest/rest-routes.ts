@@ -10,8 +10,8 @@ import { createServiceImplSpec, type MethodImplSpec } from "@connectrpc/connect"
 import { http } from "../../../gen/proto/google/api/annotations_pb.ts";
 import type { HttpRule } from "../../../gen/proto/google/api/http_pb.ts";
 import { HttpBodySchema } from "../../../gen/proto/google/api/httpbody_pb.ts";
+import type { ServiceRegistration } from "../calls/service-registration.ts";
 import type { OwnSpec } from "../own-services.ts";
-import type { ServiceRegistration } from "../service-registration.ts";
 import { type FieldPath, leafOf, resolveFieldPath } from "./field-path.ts";
 import { isParameterField } from "./parameters.ts";
 import { createPathRouter, type PathRouter, parsePathTemplate } from "./path-router.ts";

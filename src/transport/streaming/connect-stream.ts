@@ -3,15 +3,15 @@ import type { Message } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { Compression } from "@connectrpc/connect/protocol";
 import { createEndStreamSerialization, endStreamFlag } from "@connectrpc/connect/protocol-connect";
-import type { Call } from "../call.ts";
-import type { CallContext } from "../call-context.ts";
-import type { CallParts } from "../call-parts.ts";
-import { acceptedCompression, COMPRESS_MIN_BYTES } from "../compression.ts";
+import type { Call } from "../calls/call.ts";
+import type { CallContext } from "../calls/call-context.ts";
+import type { CallParts } from "../calls/call-parts.ts";
+import { BINARY, type MessageCodec } from "../calls/message-codec.ts";
 import { frameMessage, receiveEnveloped } from "../envelope.ts";
-import { BINARY, type MessageCodec } from "../message-codec.ts";
-import { bodyOf, type ServerReply, type ServerRequest, writeChunk, writeHead } from "../node-http.ts";
+import { acceptedCompression, COMPRESS_MIN_BYTES } from "../http/compression.ts";
+import { bodyOf, type ServerReply, type ServerRequest, writeChunk, writeHead } from "../http/node-http.ts";
+import { UNINTERRUPTED } from "../http/receive-body.ts";
 import { openConnectCall } from "../open-connect-call.ts";
-import { UNINTERRUPTED } from "../receive-body.ts";
 import { runStream, type StreamExchange, type StreamSpec } from "./run-stream.ts";
 
 /** Serves one server-streaming call of the Connect protocol (connectrpc.com/docs/protocol). Never rejects. */

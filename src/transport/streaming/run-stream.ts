@@ -7,11 +7,11 @@ import {
   type StreamRequest,
   type StreamResponse,
 } from "@connectrpc/connect";
-import type { Call } from "../call.ts";
-import type { CallContext } from "../call-context.ts";
-import type { CallParts } from "../call-parts.ts";
-import { classify, failCall } from "../guard-call.ts";
-import { adoptHeaders, contextFor, intercepted, normalize } from "../interceptors.ts";
+import type { Call } from "../calls/call.ts";
+import type { CallContext } from "../calls/call-context.ts";
+import type { CallParts } from "../calls/call-parts.ts";
+import { classify, failCall } from "../calls/guard-call.ts";
+import { adoptHeaders, contextFor, intercepted, normalize } from "../calls/interceptors.ts";
 
 /**
  * Serves one server-streaming call: gate, request, interceptors, implementation, and each message once the reader has

@@ -2,16 +2,16 @@ import type { OutgoingHttpHeaders } from "node:http";
 import type { Message } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { errorToJsonBytes } from "@connectrpc/connect/protocol-connect";
-import type { Call } from "../call.ts";
-import type { CallContext } from "../call-context.ts";
-import type { CallParts } from "../call-parts.ts";
-import { COMPRESSION_NAMES, replyCompression, requestCompression } from "../compression.ts";
-import { BINARY, type MessageCodec } from "../message-codec.ts";
-import { bodyOf, type ServerReply, type ServerRequest, writeHead } from "../node-http.ts";
+import type { Call } from "../calls/call.ts";
+import type { CallContext } from "../calls/call-context.ts";
+import type { CallParts } from "../calls/call-parts.ts";
+import { BINARY, type MessageCodec } from "../calls/message-codec.ts";
+import { addChallenge, httpStatusOfCode } from "../calls/transport-error.ts";
+import { COMPRESSION_NAMES, replyCompression, requestCompression } from "../http/compression.ts";
+import { bodyOf, type ServerReply, type ServerRequest, writeHead } from "../http/node-http.ts";
+import { receiveBody } from "../http/receive-body.ts";
+import { sendBody } from "../http/send-body.ts";
 import { openConnectCall } from "../open-connect-call.ts";
-import { receiveBody } from "../receive-body.ts";
-import { sendBody } from "../send-body.ts";
-import { addChallenge, httpStatusOfCode } from "../transport-error.ts";
 import { runUnary, type UnaryExchange, type UnarySpec } from "./run-unary.ts";
 
 /** Serves one unary call of the Connect protocol (connectrpc.com/docs/protocol) by POST. Never rejects. */

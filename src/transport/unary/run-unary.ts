@@ -1,9 +1,9 @@
 import type { DescMethodUnary, Message } from "@bufbuild/protobuf";
 import type { ConnectError, Interceptor, MethodImplSpec, UnaryRequest } from "@connectrpc/connect";
-import type { CallContext } from "../call-context.ts";
-import type { CallParts } from "../call-parts.ts";
-import { failCall } from "../guard-call.ts";
-import { adoptHeaders, contextFor, intercepted, normalize } from "../interceptors.ts";
+import type { CallContext } from "../calls/call-context.ts";
+import type { CallParts } from "../calls/call-parts.ts";
+import { failCall } from "../calls/guard-call.ts";
+import { adoptHeaders, contextFor, intercepted, normalize } from "../calls/interceptors.ts";
 
 /** Serves one unary call: gate, request, interceptors, implementation, reply. Never rejects. */
 export async function runUnary(

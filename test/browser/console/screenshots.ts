@@ -3,7 +3,7 @@ import { mkdirSync } from "node:fs";
 import path from "node:path";
 import { parseArgs } from "node:util";
 import { chromium } from "playwright-core";
-import { startThrowawayService } from "../../../src/cli/throwaway-service.ts";
+import { startThrowawayService } from "../../../src/cli/demo/throwaway-service.ts";
 import { fillService } from "./stage.ts";
 import { takeScreenshots } from "./take-screenshots.ts";
 

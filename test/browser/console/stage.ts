@@ -1,8 +1,8 @@
 import { SuiGrpcClient } from "@mysten/sui/grpc";
 import type { DevelopmentAccess } from "../../../src/cli/development-file.ts";
-import { type AdminClient, ApiKeyScope, createAdminClient } from "../../../src/sdk/admin/index.ts";
-import { createClient, type TssClient } from "../../../src/sdk/index.ts";
-import { fundedPayer } from "../../support/deposits.ts";
+import { type AdminClient, ApiKeyScope, createAdminClient } from "../../../src/client/sdk/admin/index.ts";
+import { createClient, type TssClient } from "../../../src/client/sdk/index.ts";
+import { fundedPayer } from "../../support/database/deposits.ts";
 
 /** A service with data for every page of the console. */
 export interface Stage {

@@ -2,12 +2,12 @@ import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { migrate } from "../../../src/store/migrate.ts";
-import { openDatabase } from "../../../src/store/open-database.ts";
-import { sealAll, writeEvents } from "../../support/audit-trail.ts";
-import { silentLog } from "../../support/database.ts";
-import { migratedFolder } from "../../support/migrated-folder.ts";
-import { runTss } from "../../support/service.ts";
+import { migrate } from "../../../src/service/platform/store/migrate.ts";
+import { openDatabase } from "../../../src/service/platform/store/open-database.ts";
+import { sealAll, writeEvents } from "../../support/database/audit-trail.ts";
+import { silentLog } from "../../support/database/database.ts";
+import { migratedFolder } from "../../support/database/migrated-folder.ts";
+import { runTss } from "../../support/service/service.ts";
 import { runCli } from "./run-cli.ts";
 
 const { folder, remove } = await migratedFolder();

@@ -15,7 +15,7 @@ import {
   required,
 } from "../../../src/cli/option.ts";
 import { parseCommandLine } from "../../../src/cli/parse-command-line.ts";
-import { readSource } from "../../support/source-files.ts";
+import { readSource } from "../../support/repository/source-files.ts";
 import { runCli } from "./run-cli.ts";
 
 const OPTIONS = {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { runTss } from "../../support/service.ts";
+import { runTss } from "../../support/service/service.ts";
 
 async function run(argv: readonly string[], environment: Record<string, string>) {
   const child = runTss(["config", ...argv], environment);

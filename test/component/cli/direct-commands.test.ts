@@ -4,10 +4,10 @@ import { tmpdir, userInfo } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { OpenDatabase } from "../../../src/cli/open-configured-database.ts";
-import { type Database, newId } from "../../../src/store/database.ts";
-import { takePidLock } from "../../../src/store/pid-lock.ts";
-import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../support/database.ts";
-import { runTss as spawnTss } from "../../support/service.ts";
+import { type Database, newId } from "../../../src/service/platform/store/database.ts";
+import { takePidLock } from "../../../src/service/platform/store/pid-lock.ts";
+import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../support/database/database.ts";
+import { runTss as spawnTss } from "../../support/service/service.ts";
 import { masked, printed, runCli } from "./run-cli.ts";
 
 const ID = "00000000-0000-0000-0000-000000000000";

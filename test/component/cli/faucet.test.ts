@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { takePidLock } from "../../../src/store/pid-lock.ts";
+import { takePidLock } from "../../../src/service/platform/store/pid-lock.ts";
 import { type Harness, startHarness } from "../localnet/harness.ts";
 import { printed, runCli } from "./run-cli.ts";
 

@@ -5,8 +5,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Command, isCommand } from "../../../src/cli/command.ts";
 import { COMMAND_NAMES, findCommand } from "../../../src/cli/command-groups.ts";
 import { type Option, optionName } from "../../../src/cli/option.ts";
-import { takePidLock } from "../../../src/store/pid-lock.ts";
-import { sourcesBelow } from "../../support/source-files.ts";
+import { takePidLock } from "../../../src/service/platform/store/pid-lock.ts";
+import { sourcesBelow } from "../../support/repository/source-files.ts";
 import { runCli } from "./run-cli.ts";
 
 /** These run until they are stopped. */

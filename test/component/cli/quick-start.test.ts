@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { expect, it } from "vitest";
-import { takePidLock } from "../../../src/store/pid-lock.ts";
-import { DATABASE_TIMEOUT_MS } from "../../support/database.ts";
-import { ADMIN_KEY, startErrorStack } from "../errors/error-stack.ts";
+import { takePidLock } from "../../../src/service/platform/store/pid-lock.ts";
+import { DATABASE_TIMEOUT_MS } from "../../support/database/database.ts";
+import { ADMIN_KEY, startErrorStack } from "../service/platform/errors/error-stack.ts";
 import { printed, runCli } from "./run-cli.ts";
 
 it(

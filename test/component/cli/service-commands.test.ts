@@ -4,9 +4,9 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { sealAll } from "../../support/audit-trail.ts";
-import { DATABASE_TIMEOUT_MS } from "../../support/database.ts";
-import { ADMIN_KEY, type ErrorStack, startErrorStack } from "../errors/error-stack.ts";
+import { sealAll } from "../../support/database/audit-trail.ts";
+import { DATABASE_TIMEOUT_MS } from "../../support/database/database.ts";
+import { ADMIN_KEY, type ErrorStack, startErrorStack } from "../service/platform/errors/error-stack.ts";
 import { masked, printed, runCli } from "./run-cli.ts";
 
 const ID = "00000000-0000-0000-0000-000000000000";

@@ -7,8 +7,8 @@ import {
   Operations,
   OutboxEntry_State,
 } from "../../../gen/proto/tss/v1/operations_pb.ts";
-import { createErrorMapping } from "../../../src/errors/error-mapping.ts";
-import { registerService } from "../../../src/transport/service-registration.ts";
+import { createErrorMapping } from "../../../src/service/platform/errors/error-mapping.ts";
+import { registerService } from "../../../src/transport/calls/service-registration.ts";
 import { startServer, type TransportServer } from "../../../src/transport/start-server.ts";
 import { printed, runCli } from "./run-cli.ts";
 

@@ -13,9 +13,9 @@ import {
   openJournal,
   replaceJournal,
 } from "../../../src/localnet/durable-ledger.ts";
-import { type Commit, decodeCommit, encodeCommit } from "../../../src/localnet/fullnode/commit.ts";
-import { createLedger } from "../../../src/localnet/fullnode/ledger.ts";
-import type { ChainObject } from "../../../src/localnet/fullnode/object.ts";
+import { type Commit, decodeCommit, encodeCommit } from "../../../src/localnet/fullnode/objects/commit.ts";
+import { createLedger } from "../../../src/localnet/fullnode/objects/ledger.ts";
+import type { ChainObject } from "../../../src/localnet/fullnode/objects/object.ts";
 import { startLocalnet } from "../../../src/localnet/localnet.ts";
 import type { NetworkMpc } from "../../../src/localnet/mpc/engine.ts";
 import { createCheapMpc } from "../../unit/localnet/cheap-mpc.ts";

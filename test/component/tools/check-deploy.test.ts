@@ -13,7 +13,7 @@ import { checkShell } from "../../../tools/check-deploy/check-shell.ts";
 import { checkYaml } from "../../../tools/check-deploy/check-yaml.ts";
 import { runProgram } from "../../interop/run-program.ts";
 import { programMissing } from "../../support/environment.ts";
-import { ROOT } from "../../support/source-files.ts";
+import { ROOT } from "../../support/repository/source-files.ts";
 
 const top = mkdtempSync(path.join(tmpdir(), "tss-check-deploy-"));
 afterAll(() => rmSync(top, { recursive: true }));

@@ -12,7 +12,7 @@ import { assertOneNetwork, buildTreasury } from "../../../tools/move/build-treas
 import { assertLockedId, readFake } from "../../../tools/move/dependencies.ts";
 import { type MoveFiles, readMoveFiles } from "../../../tools/move/move-files.ts";
 import { MOVE_NETWORKS, MOVE_PACKAGES, publishedIds } from "../../../tools/move/published-packages.ts";
-import { ROOT } from "../../support/source-files.ts";
+import { ROOT } from "../../support/repository/source-files.ts";
 
 const TREASURY = path.join(ROOT, "move/treasury");
 const SOURCE = "sources/treasury.move";

@@ -7,7 +7,7 @@ import { type MoveFiles, readMoveFiles } from "../../../tools/move/move-files.ts
 import { type ScenarioRun, testName } from "../../../tools/move/scenario-tests.ts";
 import { SCENARIOS } from "../../../tools/move/scenarios.ts";
 import { type MoveTestReport, testTreasury } from "../../../tools/move/test-treasury.ts";
-import { ROOT } from "../../support/source-files.ts";
+import { ROOT } from "../../support/repository/source-files.ts";
 
 const treasury = readMoveFiles(path.join(ROOT, "move/treasury"));
 const network = readFileSync(path.join(ROOT, "move/fakes/tests/network.move"), "utf8");

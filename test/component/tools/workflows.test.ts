@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { createRequire } from "node:module";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { readSource, sourcesBelow } from "../../support/source-files.ts";
+import { readSource, sourcesBelow } from "../../support/repository/source-files.ts";
 
 // The package's own module for import calls require.
 const { runLint } = createRequire(import.meta.url)(

@@ -4,12 +4,15 @@ import { connect, constants, type OutgoingHttpHeaders } from "node:http2";
 import path from "node:path";
 import { connect as connectTls } from "node:tls";
 import { afterEach, describe, expect, it } from "vitest";
-import { countedAs } from "../../../src/transport/connections.ts";
+import { countedAs } from "../../../src/transport/connections/connections.ts";
 import { createLatch, type FakeServer, startFakes, UUID } from "./fake-services.ts";
 import { openRaw, rawRequest } from "./raw-socket.ts";
 
-const CERTIFICATE = readFileSync(path.join(import.meta.dirname, "../../support/localhost.cert.pem"), "utf8");
-const KEY = readFileSync(path.join(import.meta.dirname, "../../support/localhost.key.pem"), "utf8");
+const CERTIFICATE = readFileSync(
+  path.join(import.meta.dirname, "../../support/service/localhost.cert.pem"),
+  "utf8",
+);
+const KEY = readFileSync(path.join(import.meta.dirname, "../../support/service/localhost.key.pem"), "utf8");
 const TLS = { certificatePem: CERTIFICATE, keyPem: KEY };
 
 let server: FakeServer;

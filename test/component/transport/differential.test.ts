@@ -3,7 +3,7 @@ import { gunzipSync } from "node:zlib";
 import { Code, ConnectError, type HandlerContext } from "@connectrpc/connect";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { ServiceError } from "../../../src/errors/service-error.ts";
+import { ServiceError } from "../../../src/service/platform/errors/service-error.ts";
 import { type FakeServer, type Hooks, startFakes } from "./fake-services.ts";
 import { type GeneratedCall, generatedCalls, STREAMS } from "./generated-calls.ts";
 

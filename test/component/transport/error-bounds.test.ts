@@ -4,7 +4,7 @@ import { Code } from "@connectrpc/connect";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ErrorInfoSchema } from "../../../gen/proto/google/rpc/error_details_pb.ts";
 import { StatusSchema } from "../../../gen/proto/google/rpc/status_pb.ts";
-import { ServiceError } from "../../../src/errors/service-error.ts";
+import { ServiceError } from "../../../src/service/platform/errors/service-error.ts";
 import { type FakeServer, startFakes, UUID } from "./fake-services.ts";
 
 /** Most clients drop a reply with larger headers. */

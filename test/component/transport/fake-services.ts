@@ -4,15 +4,21 @@ import { createValidateInterceptor } from "@connectrpc/validate";
 import { Admin } from "../../../gen/proto/tss/v1/admin_pb.ts";
 import { Onboarding } from "../../../gen/proto/tss/v1/onboarding_pb.ts";
 import { Signing, SignRequest_Status } from "../../../gen/proto/tss/v1/signing_pb.ts";
-import { createErrorInterceptor } from "../../../src/errors/error-interceptor.ts";
-import { createErrorMapping, type FailureRecord } from "../../../src/errors/error-mapping.ts";
-import { ServiceError } from "../../../src/errors/service-error.ts";
-import type { FinishedCall } from "../../../src/transport/call.ts";
-import { requestIdKey } from "../../../src/transport/call-context.ts";
+import { createErrorInterceptor } from "../../../src/service/platform/errors/error-interceptor.ts";
+import {
+  createErrorMapping,
+  type FailureRecord,
+} from "../../../src/service/platform/errors/error-mapping.ts";
+import { ServiceError } from "../../../src/service/platform/errors/service-error.ts";
+import type { FinishedCall } from "../../../src/transport/calls/call.ts";
+import { requestIdKey } from "../../../src/transport/calls/call-context.ts";
+import {
+  registerService,
+  type ServiceRegistration,
+} from "../../../src/transport/calls/service-registration.ts";
+import type { TlsOptions } from "../../../src/transport/connections/split-connections.ts";
+import type { PlainRoute } from "../../../src/transport/http/plain-routes.ts";
 import type { Limits } from "../../../src/transport/limits.ts";
-import type { PlainRoute } from "../../../src/transport/plain-routes.ts";
-import { registerService, type ServiceRegistration } from "../../../src/transport/service-registration.ts";
-import type { TlsOptions } from "../../../src/transport/split-connections.ts";
 import {
   type ServerOptions,
   startServer,

@@ -7,8 +7,8 @@ import {
   HealthCheckResponse_ServingStatus as Status,
 } from "../../../gen/proto/grpc/health/v1/health_pb.ts";
 import { Signing } from "../../../gen/proto/tss/v1/signing_pb.ts";
-import { ServiceError } from "../../../src/errors/service-error.ts";
-import { createGrpcHealth } from "../../../src/transport/grpc-health.ts";
+import { ServiceError } from "../../../src/service/platform/errors/service-error.ts";
+import { createGrpcHealth } from "../../../src/transport/grpc/grpc-health.ts";
 import { type FakeServer, startFakes, UUID } from "./fake-services.ts";
 
 let server: FakeServer | undefined;

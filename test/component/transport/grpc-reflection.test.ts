@@ -11,7 +11,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { http } from "../../../gen/proto/google/api/annotations_pb.ts";
 import { ServerReflection } from "../../../gen/proto/grpc/reflection/v1/reflection_pb.ts";
 import { ServerReflection as ServerReflectionV1Alpha } from "../../../gen/proto/grpc/reflection/v1alpha/reflection_pb.ts";
-import { ServiceError } from "../../../src/errors/service-error.ts";
+import { ServiceError } from "../../../src/service/platform/errors/service-error.ts";
 import { type FakeServer, startFakes } from "./fake-services.ts";
 
 type Question =

@@ -4,7 +4,7 @@ import { connect, type IncomingHttpHeaders, type OutgoingHttpHeaders } from "nod
 import { gzipSync } from "node:zlib";
 import { Code, type HandlerContext } from "@connectrpc/connect";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { ServiceError } from "../../../src/errors/service-error.ts";
+import { ServiceError } from "../../../src/service/platform/errors/service-error.ts";
 import { type FakeServer, startFakes, UUID } from "./fake-services.ts";
 import { openRaw, rawRequest } from "./raw-socket.ts";
 

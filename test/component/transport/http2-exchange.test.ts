@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { type ClientHttp2Session, connect, createServer, type Http2Server } from "node:http2";
 import type { AddressInfo } from "node:net";
 import { afterEach, expect, it } from "vitest";
-import { Http2Reply, Http2Request } from "../../../src/transport/node-http.ts";
+import { Http2Reply, Http2Request } from "../../../src/transport/http/node-http.ts";
 
 let server: Http2Server | undefined;
 let session: ClientHttp2Session | undefined;

@@ -18,7 +18,7 @@ let url: string;
 let sessions: ClientHttp2Session[];
 
 beforeEach(async () => {
-  server = fork(path.join(import.meta.dirname, "../../support/idle-watches-process.ts"), {
+  server = fork(path.join(import.meta.dirname, "../../support/service/idle-watches-process.ts"), {
     execArgv: ["--import", "tsx", ...MEMORY_PROBE],
   });
   [{ url }] = (await once(server, "message")) as [{ url: string }];

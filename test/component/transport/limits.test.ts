@@ -5,7 +5,7 @@ import { createConnectTransport, createGrpcTransport } from "@connectrpc/connect
 import { afterEach, describe, expect, it } from "vitest";
 import { ErrorInfoSchema } from "../../../gen/proto/google/rpc/error_details_pb.ts";
 import { Signing } from "../../../gen/proto/tss/v1/signing_pb.ts";
-import { ServiceError } from "../../../src/errors/service-error.ts";
+import { ServiceError } from "../../../src/service/platform/errors/service-error.ts";
 import {
   createLatch,
   type FakeServer,

@@ -9,8 +9,11 @@ import { FLAG, frame, headerBlock, PREFACE, settings, TYPE, word } from "../../f
 import { type FakeServer, type Hooks, startFakes, UUID } from "./fake-services.ts";
 import { rawRequest } from "./raw-socket.ts";
 
-const CERTIFICATE = readFileSync(path.join(import.meta.dirname, "../../support/localhost.cert.pem"), "utf8");
-const KEY = readFileSync(path.join(import.meta.dirname, "../../support/localhost.key.pem"), "utf8");
+const CERTIFICATE = readFileSync(
+  path.join(import.meta.dirname, "../../support/service/localhost.cert.pem"),
+  "utf8",
+);
+const KEY = readFileSync(path.join(import.meta.dirname, "../../support/service/localhost.key.pem"), "utf8");
 /** More than both kernels buffer for a connection whose peer does not read. */
 const PIPELINED_COUNT = 150;
 

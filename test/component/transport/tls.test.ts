@@ -20,8 +20,11 @@ afterAll(() => server.close());
 
 const tls = {
   // A self-signed certificate of localhost, valid for a hundred years, for tests only.
-  certificatePem: readFileSync(path.join(import.meta.dirname, "../../support/localhost.cert.pem"), "utf8"),
-  keyPem: readFileSync(path.join(import.meta.dirname, "../../support/localhost.key.pem"), "utf8"),
+  certificatePem: readFileSync(
+    path.join(import.meta.dirname, "../../support/service/localhost.cert.pem"),
+    "utf8",
+  ),
+  keyPem: readFileSync(path.join(import.meta.dirname, "../../support/service/localhost.key.pem"), "utf8"),
 };
 const ca = tls.certificatePem;
 

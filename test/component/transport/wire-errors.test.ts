@@ -17,7 +17,7 @@ import { Admin } from "../../../gen/proto/tss/v1/admin_pb.ts";
 import { Onboarding } from "../../../gen/proto/tss/v1/onboarding_pb.ts";
 import { Signing } from "../../../gen/proto/tss/v1/signing_pb.ts";
 import { Hash, SignatureAlgorithm } from "../../../gen/proto/tss/v1/types_pb.ts";
-import { ServiceError } from "../../../src/errors/service-error.ts";
+import { ServiceError } from "../../../src/service/platform/errors/service-error.ts";
 import { DWALLET_ID, type FakeServer, startFakes, UUID } from "./fake-services.ts";
 
 let server: FakeServer;

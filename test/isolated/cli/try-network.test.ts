@@ -1,9 +1,9 @@
 /** The report of a trial whose service and network put secrets into every text that they return. */
 import { expect, test, vi } from "vitest";
-import { tryNetwork } from "../../../src/cli/try-network.ts";
+import { tryNetwork } from "../../../src/cli/demo/try-network.ts";
+import type * as Client from "../../../src/client/sdk/client.ts";
+import { TssError } from "../../../src/client/sdk/errors.ts";
 import { ALGORITHM_TRIPLES } from "../../../src/protocol/algorithms.ts";
-import type * as Client from "../../../src/sdk/client.ts";
-import { TssError } from "../../../src/sdk/errors.ts";
 
 const API_KEY = "a-project-key-without-the-usual-prefix";
 const SEED = Uint8Array.from({ length: 32 }, (_, index) => index + 7);
@@ -13,7 +13,7 @@ const SHARE = `0020${SCALAR}`;
 /** Set by each test: what the service echoes. */
 let echoed = "";
 
-vi.mock("../../../src/sdk/client.ts", () => ({
+vi.mock("../../../src/client/sdk/client.ts", () => ({
   createClient: (() => ({
     raw: {
       onboarding: { getNetwork: async () => ({ network: "localnet", networkEncryptionKeyId: echoed }) },

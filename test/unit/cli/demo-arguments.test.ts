@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { chooseTriple, type DemoArguments, verifyOutside } from "../../../src/cli/demo-steps.ts";
+import { chooseTriple, type DemoArguments, verifyOutside } from "../../../src/cli/demo/demo-steps.ts";
 import { ALGORITHM_TRIPLES } from "../../../src/protocol/algorithms.ts";
-import { signatureFromChain } from "../../../src/protocol/signature-forms.ts";
-import { flipBit, SIGNATURE_VECTORS } from "../../support/signature-vectors.ts";
+import { signatureFromChain } from "../../../src/protocol/signatures/signature-forms.ts";
+import { flipBit, SIGNATURE_VECTORS } from "../../support/crypto/signature-vectors.ts";
 
 const names = (wanted: DemoArguments): string[] => {
   const { curve, signatureAlgorithm, hash } = chooseTriple(wanted);

@@ -7,6 +7,7 @@ import { computeAddress, encodeBase58, hexlify } from "ethers";
 import fc from "fast-check";
 import { pointFromScalar } from "tiny-secp256k1";
 import { expect, test } from "vitest";
+import { hexToBytes } from "../../../src/protocol/bytes.ts";
 import {
   addressesOfKey,
   addressOfKey,
@@ -18,9 +19,8 @@ import {
   polkadotAddress,
   solanaAddress,
   suiAddress,
-} from "../../../src/protocol/addresses.ts";
-import { hexToBytes } from "../../../src/protocol/bytes.ts";
-import { SIGNATURE_VECTORS } from "../../support/signature-vectors.ts";
+} from "../../../src/protocol/signatures/addresses.ts";
+import { SIGNATURE_VECTORS } from "../../support/crypto/signature-vectors.ts";
 
 const secpKey = fc
   .bigInt({ min: 1n, max: 2n ** 255n })

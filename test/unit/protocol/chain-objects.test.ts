@@ -8,7 +8,7 @@ import {
   parseNetworkEncryptionKey,
   parsePresignSession,
   parseSignSession,
-} from "../../../src/protocol/chain-objects.ts";
+} from "../../../src/protocol/chain/chain-objects.ts";
 
 const id = (digit: string): string => `0x${digit.repeat(64)}`;
 const table = (digit: string) => ({ id: id(digit), size: "7" });

@@ -1,7 +1,7 @@
 import { ObjectError } from "@mysten/sui/client";
 import { expect, test } from "vitest";
 import { hexToBytes } from "../../../src/protocol/bytes.ts";
-import { createChainReader, type SuiObjectSource } from "../../../src/protocol/chain-reader.ts";
+import { createChainReader, type SuiObjectSource } from "../../../src/protocol/chain/chain-reader.ts";
 
 const ids = Array.from({ length: 120 }, (_, index) => `0x${index.toString(16).padStart(64, "0")}`);
 const A = ids[10]!;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { CURVES } from "../../../src/protocol/algorithms.ts";
 import { checkDkgMessage, DkgFormError, type DkgParts } from "../../../src/protocol/check-dkg-message.ts";
-import { dkgOfForm } from "../../support/dkg-form.ts";
+import { dkgOfForm } from "../../support/crypto/dkg-form.ts";
 import { SESSIONS } from "../localnet/mpc/recorded-sessions.ts";
 
 describe.each(CURVES)("a DKG message on %s", (curve) => {

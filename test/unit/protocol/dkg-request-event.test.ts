@@ -1,7 +1,7 @@
 import { CoordinatorInnerModule, SessionsManagerModule } from "@ika.xyz/sdk";
 import { expect, test } from "vitest";
 import { MalformedBytesError } from "../../../src/protocol/bytes.ts";
-import { isDkgRequestEvent, parseDkgRequestEvent } from "../../../src/protocol/chain-objects.ts";
+import { isDkgRequestEvent, parseDkgRequestEvent } from "../../../src/protocol/chain/chain-objects.ts";
 
 const id = (digit: string): string => `0x${digit.repeat(64)}`;
 const preimage = Array.from({ length: 32 }, (_, index) => index);

@@ -1,7 +1,6 @@
 import { bytesToHex } from "@noble/hashes/utils.js";
 import { describe, expect, test } from "vitest";
 import { hexToBytes, MalformedBytesError } from "../../../src/protocol/bytes.ts";
-import { curveGroup } from "../../../src/protocol/curve-group.ts";
 import {
   decodeUserShare,
   parseDWalletOutput,
@@ -9,7 +8,8 @@ import {
   publicKeyFromUserOutput,
   userPublicOutputFromDWalletOutput,
 } from "../../../src/protocol/dwallet-output.ts";
-import { flipBit, vectorOf } from "../../support/signature-vectors.ts";
+import { curveGroup } from "../../../src/protocol/signatures/curve-group.ts";
+import { flipBit, vectorOf } from "../../support/crypto/signature-vectors.ts";
 
 describe.each(["Taproot", "ECDSASecp256r1", "EdDSA", "Schnorrkel"] as const)(
   "the output of %s's curve",

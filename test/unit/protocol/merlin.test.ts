@@ -1,6 +1,6 @@
 import { bytesToHex } from "@noble/hashes/utils.js";
 import { expect, test } from "vitest";
-import { createTranscript } from "../../../src/protocol/merlin.ts";
+import { createTranscript } from "../../../src/protocol/signatures/merlin.ts";
 
 test("the transcript equals merlin's own test vector", () => {
   const transcript = createTranscript("test protocol").append("some label", "some data");

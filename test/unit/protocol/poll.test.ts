@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import type { ChainReader } from "../../../src/protocol/chain-reader.ts";
-import { PollTimeoutError, poll, pollObject, sleep } from "../../../src/protocol/poll.ts";
-import { NetworkRejectedError } from "../../../src/protocol/read-errors.ts";
+import type { ChainReader } from "../../../src/protocol/chain/chain-reader.ts";
+import { PollTimeoutError, poll, pollObject, sleep } from "../../../src/protocol/chain/poll.ts";
+import { NetworkRejectedError } from "../../../src/protocol/chain/read-errors.ts";
 
 beforeEach(() => {
   vi.useFakeTimers();

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { MalformedBytesError } from "../../../src/protocol/bytes.ts";
-import type { ChainNetworkEncryptionKey } from "../../../src/protocol/chain-objects.ts";
-import { ChunkField, ReconfigurationField } from "../../../src/protocol/chain-structs.ts";
+import type { ChainNetworkEncryptionKey } from "../../../src/protocol/chain/chain-objects.ts";
+import { ChunkField, ReconfigurationField } from "../../../src/protocol/chain/chain-structs.ts";
 import {
   KeyOutputError,
   numberedEntryId,
   readKeyOutputs,
-} from "../../../src/protocol/coordinator-objects.ts";
+} from "../../../src/protocol/chain/coordinator-objects.ts";
 
 const tableId = (name: string) => `0x${name.repeat(64)}`;
 const EPOCHS = tableId("e");

@@ -3,7 +3,7 @@ import { bytesToHex } from "@noble/hashes/utils.js";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { hexToBytes } from "../../../src/protocol/bytes.ts";
-import { sessionIdentifierDigest } from "../../../src/protocol/session-identifier.ts";
+import { sessionIdentifierDigest } from "../../../src/protocol/chain/session-identifier.ts";
 
 const bytes32 = fc.uint8Array({ minLength: 32, maxLength: 32 });
 

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { MalformedBytesError } from "../../../src/protocol/bytes.ts";
-import { signatureFromChain, signatureLength } from "../../../src/protocol/signature-forms.ts";
+import { signatureFromChain, signatureLength } from "../../../src/protocol/signatures/signature-forms.ts";
 
 test("an ECDSA signature has the recovery id moved from the front to the end", () => {
   fc.assert(

@@ -1,6 +1,6 @@
 /** The message that the owner of a dWallet signs for the Treasury. */
 import { expect, it } from "vitest";
-import { type TreasuryConsent, treasuryConsentBytes } from "../../../src/protocol/treasury-custody.ts";
+import { type TreasuryConsent, treasuryConsentBytes } from "../../../src/protocol/chain/treasury-custody.ts";
 
 const id = (byte: string) => `0x${byte.repeat(32)}`;
 const CONSENT: TreasuryConsent = {

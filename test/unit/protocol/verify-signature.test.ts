@@ -5,14 +5,14 @@ import fc from "fast-check";
 import { pointFromScalar, signSchnorr, sign as signSecp } from "tiny-secp256k1";
 import { describe, expect, test } from "vitest";
 import type { AlgorithmTriple } from "../../../src/protocol/algorithms.ts";
-import { signatureFromChain } from "../../../src/protocol/signature-forms.ts";
+import { signatureFromChain } from "../../../src/protocol/signatures/signature-forms.ts";
 import {
   messageDigest,
   type SignatureClaim,
   verifySignature,
-} from "../../../src/protocol/verify-signature.ts";
-import { flipBit, SIGNATURE_VECTORS, type SignatureVector } from "../../support/signature-vectors.ts";
-import { isValidSignature } from "../../support/signature-verifiers.ts";
+} from "../../../src/protocol/signatures/verify-signature.ts";
+import { flipBit, SIGNATURE_VECTORS, type SignatureVector } from "../../support/crypto/signature-vectors.ts";
+import { isValidSignature } from "../../support/crypto/signature-verifiers.ts";
 
 const name = ({ curve, signatureAlgorithm, hash }: AlgorithmTriple): string =>
   `${curve} ${signatureAlgorithm} ${hash}`;

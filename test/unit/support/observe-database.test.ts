@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { ServiceError } from "../../../src/errors/service-error.ts";
-import type { Database } from "../../../src/store/database.ts";
-import { createStatementEvents, observeDatabase } from "../../support/observe-database.ts";
+import { ServiceError } from "../../../src/service/platform/errors/service-error.ts";
+import type { Database } from "../../../src/service/platform/store/database.ts";
+import { createStatementEvents, observeDatabase } from "../../support/database/observe-database.ts";
 
 /** A database whose only row is a number that each statement through the observed database raises. */
 function counted(events = createStatementEvents()) {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { connecting } from "../../support/test-pool.ts";
+import { connecting } from "../../support/database/test-pool.ts";
 
 const URL_OF_SERVER = "postgresql://someone:secret@db.example:5433/postgres";
 const failed = (code: string) => () => Promise.reject(Object.assign(new Error("no"), { code }));

@@ -3,7 +3,7 @@ import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { mutate } from "../../../tools/mutate/mutant.ts";
 import { MUTANTS } from "../../../tools/mutate/mutants.ts";
-import { ROOT, readSource } from "../../support/source-files.ts";
+import { ROOT, readSource } from "../../support/repository/source-files.ts";
 
 describe("the list of mutants", () => {
   it.each(MUTANTS)("still matches its line and its tests: $file: $name", (mutant) => {

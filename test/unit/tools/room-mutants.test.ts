@@ -3,7 +3,7 @@ import { EXPLAINED } from "../../../tools/mutate/rooms/explained.ts";
 import { filesOf, ROOMS, testsOf } from "../../../tools/mutate/rooms/rooms.ts";
 import { scoreOf } from "../../../tools/mutate/rooms/score.ts";
 import { editSql, markValues, splitValues } from "../../../tools/mutate/rooms/sql-edits.ts";
-import { readSource } from "../../support/source-files.ts";
+import { readSource } from "../../support/repository/source-files.ts";
 
 describe("the mutants of a statement of SQL", () => {
   const edits = (text: string): string[] => editSql(text).map((edit) => edit.text);

@@ -5,7 +5,7 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { expect, it } from "vitest";
-import { ROOT } from "../../support/source-files.ts";
+import { ROOT } from "../../support/repository/source-files.ts";
 
 const SOURCE = readFileSync(path.join(ROOT, "move/treasury/sources/treasury.move"), "utf8");
 const [CODE = ""] = SOURCE.split("// === Tests ===");

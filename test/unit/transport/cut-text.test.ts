@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { cutText } from "../../../src/transport/bound-errors.ts";
+import { cutText } from "../../../src/transport/calls/bound-errors.ts";
 
 const text = fc.string({ unit: "binary", maxLength: 200 });
 const percentEncoded = (piece: string) => encodeURIComponent(piece).length;

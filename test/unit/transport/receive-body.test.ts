@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { Readable } from "node:stream";
 import { expect, it } from "vitest";
-import { receiveBody, UNINTERRUPTED } from "../../../src/transport/receive-body.ts";
+import { receiveBody, UNINTERRUPTED } from "../../../src/transport/http/receive-body.ts";
 
 it("a body of one-byte chunks arrives whole, and few chunks are kept", async () => {
   const sent = Uint8Array.from({ length: 5_000 }, (_, index) => (index * 31) % 256);

@@ -13,37 +13,37 @@ export interface Explained {
 /** The mutants that no test can kill, by file. */
 export const EXPLAINED: readonly Explained[] = [
   {
-    file: "src/signing/retention-loop.ts",
+    file: "src/service/signing/retention-loop.ts",
     at: "ORDER BY r.updated_at LIMIT ${maxCount} FOR UPDATE SKIP LOCKED",
     replacement: "",
     because: "replicas that empty the same rows write the same",
   },
   {
-    file: "src/signing/retention-loop.ts",
+    file: "src/service/signing/retention-loop.ts",
     at: "  ORDER BY updated_at LIMIT ${maxCount} FOR UPDATE SKIP LOCKED",
     replacement: "",
     because: "a row that two replicas delete is deleted once",
   },
   {
-    file: "src/signing/lost-sign-requests.ts",
+    file: "src/service/signing/lost-sign-requests.ts",
     at: "FROM sign_request WHERE id = ${id} AND status = 'prepared' FOR UPDATE",
     replacement: "",
     because: "a reconciliation runs beside no other process",
   },
   {
-    file: "src/signing/lost-sign-requests.ts",
+    file: "src/service/signing/lost-sign-requests.ts",
     at: "WHERE presign_id = ${presignId} AND status = 'prepared' FOR UPDATE",
     replacement: "",
     because: "a reconciliation runs beside no other process",
   },
   {
-    file: "src/ledger/verify-ledger.ts",
+    file: "src/service/ledger/verify-ledger.ts",
     at: "CASE WHEN state = 'credited' THEN value_micro_usd",
     replacement: "true",
     because: "the table refuses a waiting deposit with a value",
   },
   {
-    file: "src/presigns/read-demand.ts",
+    file: "src/service/presigns/read-demand.ts",
     at: "FROM (SELECT * FROM presign WHERE network = ${network} AND ready_at IS NOT NULL",
     replacement: "true",
     because: "the rows are grouped by their own network; the condition bounds what is read",

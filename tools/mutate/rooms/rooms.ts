@@ -1,17 +1,17 @@
-import { importsOf, sourcesBelow } from "../../../test/support/source-files.ts";
+import { importsOf, sourcesBelow } from "../../../test/support/repository/source-files.ts";
 
 /** The rooms that decide about money, keys and trust. */
 export const ROOMS = [
-  "ledger",
-  "signing",
-  "presigns",
-  "billing",
-  "access",
-  "chain/submit",
-  "onboarding",
-  "onboarding/custody",
-  "sdk",
-  "crypto",
+  "service/ledger",
+  "service/signing",
+  "service/presigns",
+  "service/billing",
+  "service/access",
+  "service/chain/submit",
+  "service/onboarding",
+  "service/onboarding/custody",
+  "client/sdk",
+  "client/crypto",
   "protocol",
 ] as const;
 
@@ -46,8 +46,8 @@ const LONG: readonly string[] = [
   "test/race/restore.test.ts",
   "test/race/ill-network.test.ts",
   "test/race/deposit-checkpoints.test.ts",
-  "test/component/sdk/lying-service.test.ts",
-  "test/component/app/hostile-declarer.test.ts",
+  "test/component/client/sdk/lying-service.test.ts",
+  "test/component/service/app/hostile-declarer.test.ts",
 ];
 
 const KINDS = ["unit", "component", "race"];

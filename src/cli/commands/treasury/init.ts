@@ -1,4 +1,4 @@
-import { readPrices } from "../../../chain/treasury/read-prices.ts";
+import { readPrices } from "../../../service/chain/treasury/read-prices.ts";
 import { UsageError } from "../../command.ts";
 import { count, defaulted, optional, required } from "../../option.ts";
 import { changeCommand } from "../../treasury/change-command.ts";

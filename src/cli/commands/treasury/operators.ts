@@ -1,5 +1,5 @@
-import { readPriceCeilings } from "../../../chain/treasury/read-treasury-object.ts";
-import type { OperatorAmounts } from "../../../chain/treasury/treasury-state.ts";
+import { readPriceCeilings } from "../../../service/chain/treasury/read-treasury-object.ts";
+import type { OperatorAmounts } from "../../../service/chain/treasury/treasury-state.ts";
 import { count, defaulted, objectId, operand, optional, required, type Values } from "../../option.ts";
 import { changeCommand, oneCall } from "../../treasury/change-command.ts";
 import { coins, fullAddress } from "../../treasury/change-options.ts";

@@ -1,5 +1,5 @@
-import { readPrices } from "../../../chain/treasury/read-prices.ts";
 import { packageDigest } from "../../../localnet/contracts/treasury/treasury-package.ts";
+import { readPrices } from "../../../service/chain/treasury/read-prices.ts";
 import { command } from "../../command.ts";
 import { optional } from "../../option.ts";
 import { CHANGE_OPTIONS, fullAddress } from "../../treasury/change-options.ts";

@@ -1,5 +1,9 @@
-import { type OperationPrice, PRICED_OPERATIONS, readPrices } from "../../../chain/treasury/read-prices.ts";
 import { CURVE_ALGORITHMS, CURVES, curveNumber } from "../../../protocol/algorithms.ts";
+import {
+  type OperationPrice,
+  PRICED_OPERATIONS,
+  readPrices,
+} from "../../../service/chain/treasury/read-prices.ts";
 import { UsageError } from "../../command.ts";
 import { count, defaulted, optional, WrongValue } from "../../option.ts";
 import { changeCommand } from "../../treasury/change-command.ts";

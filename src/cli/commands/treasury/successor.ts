@@ -1,7 +1,7 @@
 import { bcs } from "@mysten/sui/bcs";
-import { listFields, readTreasuryObject } from "../../../chain/treasury/read-treasury-object.ts";
 import { CURVES, curveNumber } from "../../../protocol/algorithms.ts";
-import { TreasuryDWallet } from "../../../protocol/treasury-custody.ts";
+import { TreasuryDWallet } from "../../../protocol/chain/treasury-custody.ts";
+import { listFields, readTreasuryObject } from "../../../service/chain/treasury/read-treasury-object.ts";
 import { UsageError } from "../../command.ts";
 import { choiceOf, flag, objectId, operand, optional, WrongValue } from "../../option.ts";
 import { changeCommand, oneCall } from "../../treasury/change-command.ts";

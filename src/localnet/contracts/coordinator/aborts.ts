@@ -1,4 +1,4 @@
-import { moveAbort } from "../../fullnode/failures.ts";
+import { moveAbort } from "../../fullnode/execution/failures.ts";
 
 /** Abort code of `ika_dwallet_2pc_mpc::coordinator` when the coordinator has another version than the package. */
 export const WRONG_INNER_VERSION = 0;

@@ -1,7 +1,13 @@
 import { CoordinatorInnerModule } from "@ika.xyz/sdk";
-import { borrowObject, idName } from "../../fullnode/dynamic-fields.ts";
-import type { ExecutionState } from "../../fullnode/execution-state.ts";
-import { borrowedMut, bytes, type MoveFunction, moveFunction, moveId } from "../../fullnode/move-function.ts";
+import type { ExecutionState } from "../../fullnode/execution/execution-state.ts";
+import {
+  borrowedMut,
+  bytes,
+  type MoveFunction,
+  moveFunction,
+  moveId,
+} from "../../fullnode/execution/move-function.ts";
+import { borrowObject, idName } from "../../fullnode/objects/dynamic-fields.ts";
 import type { NetworkAddresses } from "../addresses.ts";
 import { abortInner } from "./aborts.ts";
 import {

@@ -1,6 +1,12 @@
 import { CoordinatorInnerModule, SessionsManagerModule } from "@ika.xyz/sdk";
-import { borrowObject, idName, removeField, removeObject, u64Name } from "../../fullnode/dynamic-fields.ts";
-import type { ExecutionState } from "../../fullnode/execution-state.ts";
+import type { ExecutionState } from "../../fullnode/execution/execution-state.ts";
+import {
+  borrowObject,
+  idName,
+  removeField,
+  removeObject,
+  u64Name,
+} from "../../fullnode/objects/dynamic-fields.ts";
 import type { MpcOutcome } from "../../mpc/engine.ts";
 import type { NetworkAddresses } from "../addresses.ts";
 import {

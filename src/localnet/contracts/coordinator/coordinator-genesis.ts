@@ -1,5 +1,5 @@
 import { CoordinatorInnerDynamicField, CoordinatorModule } from "@ika.xyz/sdk";
-import { fieldParts, u64Name } from "../../fullnode/dynamic-fields.ts";
+import { fieldParts, u64Name } from "../../fullnode/objects/dynamic-fields.ts";
 import {
   COORDINATOR_VERSION,
   GENESIS_SHARED,

@@ -1,8 +1,8 @@
 import { CoordinatorInnerDynamicField, CoordinatorInnerModule, CoordinatorModule } from "@ika.xyz/sdk";
-import { findObject, idName } from "../../fullnode/dynamic-fields.ts";
-import type { ExecutionState, WorkingObject } from "../../fullnode/execution-state.ts";
-import { moveAbort } from "../../fullnode/failures.ts";
-import type { ObjectStore } from "../../fullnode/object-store.ts";
+import type { ExecutionState, WorkingObject } from "../../fullnode/execution/execution-state.ts";
+import { moveAbort } from "../../fullnode/execution/failures.ts";
+import { findObject, idName } from "../../fullnode/objects/dynamic-fields.ts";
+import type { ObjectStore } from "../../fullnode/objects/object-store.ts";
 import { COORDINATOR_VERSION, type NetworkAddresses } from "../addresses.ts";
 import { abortInner, WRONG_INNER_VERSION } from "./aborts.ts";
 

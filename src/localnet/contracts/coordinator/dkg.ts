@@ -1,6 +1,5 @@
 import { CoordinatorInnerModule, SessionsManagerModule } from "@ika.xyz/sdk";
-import { addObject, borrowObject, idName } from "../../fullnode/dynamic-fields.ts";
-import type { ExecutionState, WorkingObject } from "../../fullnode/execution-state.ts";
+import type { ExecutionState, WorkingObject } from "../../fullnode/execution/execution-state.ts";
 import {
   address,
   borrowedMut,
@@ -14,8 +13,9 @@ import {
   plainValue,
   struct,
   u32,
-} from "../../fullnode/move-function.ts";
-import { ID_TYPE, MOVE_STDLIB, SUI_TYPE } from "../../fullnode/sui-types.ts";
+} from "../../fullnode/execution/move-function.ts";
+import { addObject, borrowObject, idName } from "../../fullnode/objects/dynamic-fields.ts";
+import { ID_TYPE, MOVE_STDLIB, SUI_TYPE } from "../../fullnode/objects/sui-types.ts";
 import type { NetworkAddresses } from "../addresses.ts";
 import { abortInner } from "./aborts.ts";
 import {

@@ -1,8 +1,7 @@
 import { CoordinatorInnerModule } from "@ika.xyz/sdk";
 import { bcs } from "@mysten/sui/bcs";
 import { Ed25519PublicKey } from "@mysten/sui/keypairs/ed25519";
-import { addObject, findObject, idName } from "../../fullnode/dynamic-fields.ts";
-import type { ExecutionState, WorkingObject } from "../../fullnode/execution-state.ts";
+import type { ExecutionState, WorkingObject } from "../../fullnode/execution/execution-state.ts";
 import {
   address,
   borrowed,
@@ -12,8 +11,9 @@ import {
   moveFunction,
   plainValue,
   u32,
-} from "../../fullnode/move-function.ts";
-import { ID_TYPE } from "../../fullnode/sui-types.ts";
+} from "../../fullnode/execution/move-function.ts";
+import { addObject, findObject, idName } from "../../fullnode/objects/dynamic-fields.ts";
+import { ID_TYPE } from "../../fullnode/objects/sui-types.ts";
 import type { NetworkAddresses } from "../addresses.ts";
 import { abortInner } from "./aborts.ts";
 import { coordinatorTypes, EncryptionKeyStruct, readInner, updateInner } from "./coordinator-state.ts";

@@ -1,9 +1,9 @@
 import { bcs } from "@mysten/sui/bcs";
 import { utf8ToBytes } from "@noble/hashes/utils.js";
-import { fieldParts, idName, objectFieldParts, u64Name } from "../../fullnode/dynamic-fields.ts";
-import type { ExecutionState } from "../../fullnode/execution-state.ts";
-import type { ObjectStore } from "../../fullnode/object-store.ts";
-import { blake2b256, u64Bytes } from "../../fullnode/sui-types.ts";
+import type { ExecutionState } from "../../fullnode/execution/execution-state.ts";
+import { fieldParts, idName, objectFieldParts, u64Name } from "../../fullnode/objects/dynamic-fields.ts";
+import type { ObjectStore } from "../../fullnode/objects/object-store.ts";
+import { blake2b256, u64Bytes } from "../../fullnode/objects/sui-types.ts";
 import {
   type GenesisObject,
   genesisId,

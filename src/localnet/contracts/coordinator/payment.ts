@@ -3,8 +3,8 @@ import {
   type ExecutionState,
   setBalance,
   type WorkingObject,
-} from "../../fullnode/execution-state.ts";
-import { moveAbort } from "../../fullnode/failures.ts";
+} from "../../fullnode/execution/execution-state.ts";
+import { moveAbort } from "../../fullnode/execution/failures.ts";
 import type { NetworkAddresses } from "../addresses.ts";
 import { abortSessions, MISSING_PROTOCOL_PRICING } from "./aborts.ts";
 import { readInner, updateInner } from "./coordinator-state.ts";

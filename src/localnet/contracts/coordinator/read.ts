@@ -1,5 +1,4 @@
 import { bcs } from "@mysten/sui/bcs";
-import { findObject, idName } from "../../fullnode/dynamic-fields.ts";
 import {
   borrowed,
   borrowedMut,
@@ -9,7 +8,8 @@ import {
   moveId,
   objectValue,
   plainValue,
-} from "../../fullnode/move-function.ts";
+} from "../../fullnode/execution/move-function.ts";
+import { findObject, idName } from "../../fullnode/objects/dynamic-fields.ts";
 import { COORDINATOR_VERSION, type NetworkAddresses } from "../addresses.ts";
 import { coordinatorTypes, readInner } from "./coordinator-state.ts";
 import { registerSessionIdentifier } from "./sessions.ts";

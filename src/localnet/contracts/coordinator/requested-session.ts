@@ -1,7 +1,7 @@
 import { CoordinatorInnerDynamicField, CoordinatorInnerModule, SessionsManagerModule } from "@ika.xyz/sdk";
 import { bcs } from "@mysten/sui/bcs";
-import { fieldId, idName, objectFieldId, u64Name } from "../../fullnode/dynamic-fields.ts";
-import type { ObjectStore } from "../../fullnode/object-store.ts";
+import { fieldId, idName, objectFieldId, u64Name } from "../../fullnode/objects/dynamic-fields.ts";
+import type { ObjectStore } from "../../fullnode/objects/object-store.ts";
 import type { NetworkAddresses } from "../addresses.ts";
 import type { SessionFields } from "./sessions.ts";
 

@@ -2,6 +2,7 @@ import { SessionsManagerModule } from "@ika.xyz/sdk";
 import { bcs } from "@mysten/sui/bcs";
 import { keccak_256 } from "@noble/hashes/sha3.js";
 import { concatBytes } from "@noble/hashes/utils.js";
+import type { ExecutionState, WorkingObject } from "../../fullnode/execution/execution-state.ts";
 import {
   addField,
   addObject,
@@ -9,9 +10,8 @@ import {
   fieldValue,
   idName,
   u64Name,
-} from "../../fullnode/dynamic-fields.ts";
-import type { ExecutionState, WorkingObject } from "../../fullnode/execution-state.ts";
-import { ID_TYPE } from "../../fullnode/sui-types.ts";
+} from "../../fullnode/objects/dynamic-fields.ts";
+import { ID_TYPE } from "../../fullnode/objects/sui-types.ts";
 import type { NetworkAddresses } from "../addresses.ts";
 import { abortSessions } from "./aborts.ts";
 import { assertCoordinatorVersion, coordinatorTypes, readInner, updateInner } from "./coordinator-state.ts";

@@ -1,7 +1,6 @@
 import { CoordinatorInnerModule, SessionsManagerModule } from "@ika.xyz/sdk";
 import { bcs } from "@mysten/sui/bcs";
-import { addObject, findObject, idName, removeObject } from "../../fullnode/dynamic-fields.ts";
-import type { ExecutionState, WorkingObject } from "../../fullnode/execution-state.ts";
+import type { ExecutionState, WorkingObject } from "../../fullnode/execution/execution-state.ts";
 import {
   borrowed,
   borrowedMut,
@@ -13,8 +12,9 @@ import {
   plainValue,
   struct,
   u32,
-} from "../../fullnode/move-function.ts";
-import { ID_TYPE, SUI_TYPE } from "../../fullnode/sui-types.ts";
+} from "../../fullnode/execution/move-function.ts";
+import { addObject, findObject, idName, removeObject } from "../../fullnode/objects/dynamic-fields.ts";
+import { ID_TYPE, SUI_TYPE } from "../../fullnode/objects/sui-types.ts";
 import type { NetworkAddresses } from "../addresses.ts";
 import { abortInner } from "./aborts.ts";
 import {

@@ -1,4 +1,4 @@
-import type { ExecutionState } from "../../fullnode/execution-state.ts";
+import type { ExecutionState } from "../../fullnode/execution/execution-state.ts";
 import type { NetworkAddresses } from "../addresses.ts";
 import { abortInner, abortSupport } from "./aborts.ts";
 import { readInner } from "./coordinator-state.ts";

@@ -1,12 +1,12 @@
 import { bcs } from "@mysten/sui/bcs";
-import { balanceOf, createCoin } from "../../fullnode/execution-state.ts";
+import { balanceOf, createCoin } from "../../fullnode/execution/execution-state.ts";
 import {
   ArgumentFailure,
   ArgumentFault,
   ExecutionError,
   FailureKind,
   moveAbort,
-} from "../../fullnode/failures.ts";
+} from "../../fullnode/execution/failures.ts";
 import {
   address,
   type MoveCallContext,
@@ -20,8 +20,13 @@ import {
   type Reference,
   struct,
   u64,
-} from "../../fullnode/move-function.ts";
-import { balanceType, coinObjectType, SUI_FRAMEWORK, withdrawalType } from "../../fullnode/sui-types.ts";
+} from "../../fullnode/execution/move-function.ts";
+import {
+  balanceType,
+  coinObjectType,
+  SUI_FRAMEWORK,
+  withdrawalType,
+} from "../../fullnode/objects/sui-types.ts";
 
 /**
  * Returns the calls of `0x2::balance` and `0x2::coin` that move money between coins, balances and address balances

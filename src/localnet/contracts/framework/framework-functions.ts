@@ -1,6 +1,6 @@
 import { bcs } from "@mysten/sui/bcs";
-import { balanceOf, createCoin, setBalance } from "../../fullnode/execution-state.ts";
-import { ExecutionError, FailureKind, moveAbort } from "../../fullnode/failures.ts";
+import { balanceOf, createCoin, setBalance } from "../../fullnode/execution/execution-state.ts";
+import { ExecutionError, FailureKind, moveAbort } from "../../fullnode/execution/failures.ts";
 import {
   address,
   borrowed,
@@ -11,8 +11,8 @@ import {
   owned,
   plainValue,
   u64,
-} from "../../fullnode/move-function.ts";
-import { coinObjectType, MOVE_STDLIB, SUI_FRAMEWORK } from "../../fullnode/sui-types.ts";
+} from "../../fullnode/execution/move-function.ts";
+import { coinObjectType, MOVE_STDLIB, SUI_FRAMEWORK } from "../../fullnode/objects/sui-types.ts";
 
 /** Returns the framework calls that wallets and the Ika SDK put into transactions. */
 export function frameworkFunctions(): readonly MoveFunction[] {

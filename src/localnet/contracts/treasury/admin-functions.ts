@@ -1,7 +1,15 @@
-import { addField, fieldValue, removeField } from "../../fullnode/dynamic-fields.ts";
-import { createCoin } from "../../fullnode/execution-state.ts";
-import { address, bool, type MoveFunction, moveId, u8, u32, u64 } from "../../fullnode/move-function.ts";
-import { coinObjectType, SUI_COIN_TYPE } from "../../fullnode/sui-types.ts";
+import { createCoin } from "../../fullnode/execution/execution-state.ts";
+import {
+  address,
+  bool,
+  type MoveFunction,
+  moveId,
+  u8,
+  u32,
+  u64,
+} from "../../fullnode/execution/move-function.ts";
+import { addField, fieldValue, removeField } from "../../fullnode/objects/dynamic-fields.ts";
+import { coinObjectType, SUI_COIN_TYPE } from "../../fullnode/objects/sui-types.ts";
 import type { NetworkAddresses } from "../addresses.ts";
 import { addOperator, renewOperator, revokeOperator } from "./operators.ts";
 import { offerAdmin, setPaused, setRoles, withdrawAdminOffer } from "./roles.ts";

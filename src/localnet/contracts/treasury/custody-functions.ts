@@ -1,7 +1,14 @@
-import type { WorkingObject } from "../../fullnode/execution-state.ts";
-import { moveAbort } from "../../fullnode/failures.ts";
-import { address, type MoveFunction, moveId, moveIds, receiving, u32 } from "../../fullnode/move-function.ts";
-import { SUI_FRAMEWORK } from "../../fullnode/sui-types.ts";
+import type { WorkingObject } from "../../fullnode/execution/execution-state.ts";
+import { moveAbort } from "../../fullnode/execution/failures.ts";
+import {
+  address,
+  type MoveFunction,
+  moveId,
+  moveIds,
+  receiving,
+  u32,
+} from "../../fullnode/execution/move-function.ts";
+import { SUI_FRAMEWORK } from "../../fullnode/objects/sui-types.ts";
 import type { NetworkAddresses } from "../addresses.ts";
 import { coordinatorTypes } from "../coordinator/coordinator-state.ts";
 import {

@@ -1,6 +1,7 @@
 import { CoordinatorInnerModule } from "@ika.xyz/sdk";
 import { bcs } from "@mysten/sui/bcs";
-import { TreasuryDWallet } from "../../../protocol/treasury-custody.ts";
+import { TreasuryDWallet } from "../../../protocol/chain/treasury-custody.ts";
+import type { WorkingObject } from "../../fullnode/execution/execution-state.ts";
 import {
   addField,
   addObject,
@@ -10,8 +11,7 @@ import {
   idName,
   removeField,
   removeObject,
-} from "../../fullnode/dynamic-fields.ts";
-import type { WorkingObject } from "../../fullnode/execution-state.ts";
+} from "../../fullnode/objects/dynamic-fields.ts";
 import { abortTreasury } from "./treasury-aborts.ts";
 import type { TreasuryCall } from "./treasury-call.ts";
 import { treasuryOf, treasuryType, updateTreasury } from "./treasury-state.ts";

@@ -1,6 +1,10 @@
 import { bcs } from "@mysten/sui/bcs";
-import type { EpochAmounts } from "../../../protocol/treasury-custody.ts";
-import { balanceOf, type ExecutionState, type WorkingObject } from "../../fullnode/execution-state.ts";
+import type { EpochAmounts } from "../../../protocol/chain/treasury-custody.ts";
+import {
+  balanceOf,
+  type ExecutionState,
+  type WorkingObject,
+} from "../../fullnode/execution/execution-state.ts";
 import {
   address,
   borrowed,
@@ -11,8 +15,8 @@ import {
   moveId,
   plainValue,
   u32,
-} from "../../fullnode/move-function.ts";
-import { ID_TYPE } from "../../fullnode/sui-types.ts";
+} from "../../fullnode/execution/move-function.ts";
+import { ID_TYPE } from "../../fullnode/objects/sui-types.ts";
 import type { NetworkAddresses } from "../addresses.ts";
 import { coordinatorTypes } from "../coordinator/coordinator-state.ts";
 import { requestDkg } from "../coordinator/dkg.ts";

@@ -1,5 +1,5 @@
 import { bcs } from "@mysten/sui/bcs";
-import { balanceOf } from "../../fullnode/execution-state.ts";
+import { balanceOf } from "../../fullnode/execution/execution-state.ts";
 import {
   address,
   borrowed,
@@ -9,8 +9,8 @@ import {
   moveId,
   owned,
   plainValue,
-} from "../../fullnode/move-function.ts";
-import { coinObjectType, SUI_COIN_TYPE } from "../../fullnode/sui-types.ts";
+} from "../../fullnode/execution/move-function.ts";
+import { coinObjectType, SUI_COIN_TYPE } from "../../fullnode/objects/sui-types.ts";
 import type { NetworkAddresses } from "../addresses.ts";
 import { hasDWallet, hasPresign } from "./custody.ts";
 import { acceptAdmin, assertAdmin, assertPauser, recoverAdmin, setPaused } from "./roles.ts";

@@ -1,4 +1,4 @@
-import type { WorkingObject } from "../../fullnode/execution-state.ts";
+import type { WorkingObject } from "../../fullnode/execution/execution-state.ts";
 import { abortTreasury } from "./treasury-aborts.ts";
 import type { TreasuryCall } from "./treasury-call.ts";
 import { emitTreasury } from "./treasury-events.ts";

@@ -1,4 +1,4 @@
-import { moveAbort } from "../../fullnode/failures.ts";
+import { moveAbort } from "../../fullnode/execution/failures.ts";
 import type { NetworkAddresses } from "../addresses.ts";
 
 /** The abort codes of the Treasury's package, by module and name. */

@@ -1,4 +1,4 @@
-import type { ExecutionState, WorkingObject } from "../../fullnode/execution-state.ts";
+import type { ExecutionState, WorkingObject } from "../../fullnode/execution/execution-state.ts";
 import {
   borrowed,
   borrowedMut,
@@ -6,7 +6,7 @@ import {
   type MoveParameter,
   type MoveValue,
   moveFunction,
-} from "../../fullnode/move-function.ts";
+} from "../../fullnode/execution/move-function.ts";
 import type { NetworkAddresses } from "../addresses.ts";
 import { assertAdmin } from "./roles.ts";
 import { assertVersion, treasuryType } from "./treasury-state.ts";

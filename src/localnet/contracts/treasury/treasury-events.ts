@@ -1,5 +1,5 @@
 import { type BcsType, bcs } from "@mysten/sui/bcs";
-import { EpochAmounts } from "../../../protocol/treasury-custody.ts";
+import { EpochAmounts } from "../../../protocol/chain/treasury-custody.ts";
 import type { TreasuryCall } from "./treasury-call.ts";
 import { treasuryType } from "./treasury-state.ts";
 

@@ -1,11 +1,11 @@
 import { bcs } from "@mysten/sui/bcs";
 import { fromHex, toBase64 } from "@mysten/sui/utils";
-import { TreasuryObject } from "../../../protocol/treasury-custody.ts";
-import { fieldParts } from "../../fullnode/dynamic-fields.ts";
-import { ExecutionError, FailureKind } from "../../fullnode/failures.ts";
-import { type MoveCallContext, type MoveValue, objectValue } from "../../fullnode/move-function.ts";
-import { type Owner, PACKAGE_TYPE } from "../../fullnode/object.ts";
-import { SUI_FRAMEWORK } from "../../fullnode/sui-types.ts";
+import { TreasuryObject } from "../../../protocol/chain/treasury-custody.ts";
+import { ExecutionError, FailureKind } from "../../fullnode/execution/failures.ts";
+import { type MoveCallContext, type MoveValue, objectValue } from "../../fullnode/execution/move-function.ts";
+import { fieldParts } from "../../fullnode/objects/dynamic-fields.ts";
+import { type Owner, PACKAGE_TYPE } from "../../fullnode/objects/object.ts";
+import { SUI_FRAMEWORK } from "../../fullnode/objects/sui-types.ts";
 import { ikaConfigOf } from "../../ika-config.ts";
 import {
   GENESIS_SHARED,

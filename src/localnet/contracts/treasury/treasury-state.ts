@@ -1,13 +1,13 @@
 import { bcs } from "@mysten/sui/bcs";
-import { TreasuryObject } from "../../../protocol/treasury-custody.ts";
-import { type FieldName, fieldValue } from "../../fullnode/dynamic-fields.ts";
+import { TreasuryObject } from "../../../protocol/chain/treasury-custody.ts";
 import {
   balanceOf,
   createCoin,
   type ExecutionState,
   type WorkingObject,
-} from "../../fullnode/execution-state.ts";
-import { coinObjectType, SUI_COIN_TYPE } from "../../fullnode/sui-types.ts";
+} from "../../fullnode/execution/execution-state.ts";
+import { type FieldName, fieldValue } from "../../fullnode/objects/dynamic-fields.ts";
+import { coinObjectType, SUI_COIN_TYPE } from "../../fullnode/objects/sui-types.ts";
 import type { NetworkAddresses } from "../addresses.ts";
 import type { PaymentCoins } from "../coordinator/payment.ts";
 import { abortTreasury } from "./treasury-aborts.ts";

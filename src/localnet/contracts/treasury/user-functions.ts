@@ -1,6 +1,6 @@
 import { Ed25519PublicKey } from "@mysten/sui/keypairs/ed25519";
-import { type TreasuryConsent, treasuryConsentBytes } from "../../../protocol/treasury-custody.ts";
-import { address, bytes, type MoveFunction, moveId, u64 } from "../../fullnode/move-function.ts";
+import { type TreasuryConsent, treasuryConsentBytes } from "../../../protocol/chain/treasury-custody.ts";
+import { address, bytes, type MoveFunction, moveId, u64 } from "../../fullnode/execution/move-function.ts";
 import type { NetworkAddresses } from "../addresses.ts";
 import { verifyEd25519WithNode } from "../coordinator/verify-ed25519-with-node.ts";
 import {

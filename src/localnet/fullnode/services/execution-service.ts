@@ -1,18 +1,18 @@
 import { GrpcTypes } from "@mysten/sui/grpc";
-import { encodeTransaction, transactionDigest } from "../encode-transaction.ts";
-import { executeContent } from "../execute-content.ts";
-import { decodeExecuted, encodeExecuted, executedTransaction } from "../executed-transaction.ts";
-import { congestedObjects, RpcFailure, Status } from "../failures.ts";
-import { checkInputs, checkSignatures, checkTransactionSize } from "../input-checks.ts";
-import type { Ledger } from "../ledger.ts";
-import type { FunctionTable } from "../move-function.ts";
-import { type UnaryMethod, unary } from "../node-methods.ts";
-import { applyReadMask } from "../read-mask.ts";
-import { resolveInputs } from "../resolve-transaction.ts";
-import { simulate } from "../simulate.ts";
-import { withSettlement } from "../system-transaction.ts";
-import { decodeTransaction } from "../transaction-data.ts";
-import { transactionProto } from "../transaction-proto.ts";
+import { executeContent } from "../execution/execute-content.ts";
+import { decodeExecuted, encodeExecuted, executedTransaction } from "../execution/executed-transaction.ts";
+import { congestedObjects, RpcFailure, Status } from "../execution/failures.ts";
+import { checkInputs, checkSignatures, checkTransactionSize } from "../execution/input-checks.ts";
+import type { FunctionTable } from "../execution/move-function.ts";
+import { resolveInputs } from "../execution/resolve-transaction.ts";
+import { simulate } from "../execution/simulate.ts";
+import { withSettlement } from "../execution/system-transaction.ts";
+import { decodeTransaction } from "../execution/transaction-data.ts";
+import type { Ledger } from "../objects/ledger.ts";
+import { encodeTransaction, transactionDigest } from "../wire/encode-transaction.ts";
+import { type UnaryMethod, unary } from "../wire/node-methods.ts";
+import { applyReadMask } from "../wire/read-mask.ts";
+import { transactionProto } from "../wire/transaction-proto.ts";
 
 /**
  * Implements `sui.rpc.v2.TransactionExecutionService`: executes a signed transaction, or simulates one. Calls

@@ -1,13 +1,13 @@
 import { GrpcTypes } from "@mysten/sui/grpc";
-import { checkpointProto, decodeExecuted } from "../executed-transaction.ts";
-import { RpcFailure, Status } from "../failures.ts";
-import { REFERENCE_GAS_PRICE } from "../gas.ts";
-import type { Ledger, LedgerTransaction } from "../ledger.ts";
-import { type UnaryMethod, unary } from "../node-methods.ts";
-import type { ProjectObject } from "../object-proto.ts";
-import { applyReadMask } from "../read-mask.ts";
-import { parseAddress } from "../sui-types.ts";
-import { timestampProto } from "../transaction-proto.ts";
+import { checkpointProto, decodeExecuted } from "../execution/executed-transaction.ts";
+import { RpcFailure, Status } from "../execution/failures.ts";
+import { REFERENCE_GAS_PRICE } from "../execution/gas.ts";
+import type { Ledger, LedgerTransaction } from "../objects/ledger.ts";
+import { parseAddress } from "../objects/sui-types.ts";
+import { type UnaryMethod, unary } from "../wire/node-methods.ts";
+import type { ProjectObject } from "../wire/object-proto.ts";
+import { applyReadMask } from "../wire/read-mask.ts";
+import { timestampProto } from "../wire/transaction-proto.ts";
 
 /**
  * Implements `sui.rpc.v2.LedgerService`: objects, transactions, checkpoints and the epoch. `keptCheckpoints` is the

@@ -1,10 +1,15 @@
 import { TypeTagSerializer } from "@mysten/sui/bcs";
 import { GrpcTypes } from "@mysten/sui/grpc";
-import { RpcFailure, Status } from "../failures.ts";
-import { type FunctionTable, lookUpFunction, type MoveFunction, type Reference } from "../move-function.ts";
-import { type UnaryMethod, unary } from "../node-methods.ts";
-import type { ObjectStore } from "../object-store.ts";
-import { parseAddress } from "../sui-types.ts";
+import { RpcFailure, Status } from "../execution/failures.ts";
+import {
+  type FunctionTable,
+  lookUpFunction,
+  type MoveFunction,
+  type Reference,
+} from "../execution/move-function.ts";
+import type { ObjectStore } from "../objects/object-store.ts";
+import { parseAddress } from "../objects/sui-types.ts";
+import { type UnaryMethod, unary } from "../wire/node-methods.ts";
 
 /** Implements `sui.rpc.v2.MovePackageService`: the signatures of the functions that this node executes. */
 export function movePackageService(

@@ -1,11 +1,8 @@
 import { GrpcTypes } from "@mysten/sui/grpc";
-import { addressBalance, addressBalances } from "../address-balance.ts";
-import { RpcFailure, Status } from "../failures.ts";
-import type { Ledger } from "../ledger.ts";
-import { type UnaryMethod, unary } from "../node-methods.ts";
-import { type ChainObject, coinBalance } from "../object.ts";
-import type { ProjectObject } from "../object-proto.ts";
-import { applyReadMask } from "../read-mask.ts";
+import { RpcFailure, Status } from "../execution/failures.ts";
+import { addressBalance, addressBalances } from "../objects/address-balance.ts";
+import type { Ledger } from "../objects/ledger.ts";
+import { type ChainObject, coinBalance } from "../objects/object.ts";
 import {
   coinObjectType,
   coinTypeOf,
@@ -13,7 +10,10 @@ import {
   parseStructType,
   SUI_FRAMEWORK,
   SUI_TYPE,
-} from "../sui-types.ts";
+} from "../objects/sui-types.ts";
+import { type UnaryMethod, unary } from "../wire/node-methods.ts";
+import type { ProjectObject } from "../wire/object-proto.ts";
+import { applyReadMask } from "../wire/read-mask.ts";
 
 /**
  * Implements `sui.rpc.v2.StateService`: the objects and balances of an address, and the dynamic fields of an object.

@@ -1,8 +1,8 @@
 import { GrpcTypes } from "@mysten/sui/grpc";
-import { checkpointProto } from "../executed-transaction.ts";
-import { RpcFailure, Status } from "../failures.ts";
-import type { Ledger } from "../ledger.ts";
-import type { StreamingMethod } from "../node-methods.ts";
+import { checkpointProto } from "../execution/executed-transaction.ts";
+import { RpcFailure, Status } from "../execution/failures.ts";
+import type { Ledger } from "../objects/ledger.ts";
+import type { StreamingMethod } from "../wire/node-methods.ts";
 
 /**
  * Implements `sui.rpc.v2.SubscriptionService`: sends every new checkpoint, in order and without gaps, from the moment

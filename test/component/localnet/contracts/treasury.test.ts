@@ -2,7 +2,7 @@ import { CoordinatorInnerModule } from "@ika.xyz/sdk";
 import { bcs } from "@mysten/sui/bcs";
 import { Transaction } from "@mysten/sui/transactions";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { treasuryConsentBytes } from "../../../../src/protocol/treasury-custody.ts";
+import { treasuryConsentBytes } from "../../../../src/protocol/chain/treasury-custody.ts";
 import {
   abortOf,
   activeDwallet,

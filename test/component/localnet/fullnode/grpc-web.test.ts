@@ -2,7 +2,7 @@ import { request as httpRequest } from "node:http";
 import { GrpcTypes } from "@mysten/sui/grpc";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { decodeGrpcWebBody, encodeGrpcWebBody } from "../../../../src/localnet/fullnode/grpc-web.ts";
+import { decodeGrpcWebBody, encodeGrpcWebBody } from "../../../../src/localnet/fullnode/wire/grpc-web.ts";
 import { type Harness, startHarness } from "../harness.ts";
 
 let harness: Harness;

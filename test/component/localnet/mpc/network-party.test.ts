@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { MpcOutcome, NetworkSignInput } from "../../../../src/localnet/mpc/engine.ts";
 import { networkParty } from "../../../../src/localnet/mpc/network-party.ts";
-import { isValidSignature } from "../../../support/signature-verifiers.ts";
+import { isValidSignature } from "../../../support/crypto/signature-verifiers.ts";
 import {
   NETWORK_SEED,
   type RecordedSession,

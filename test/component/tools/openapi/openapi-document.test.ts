@@ -1,6 +1,6 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { beforeAll, describe, expect, it } from "vitest";
-import { faultsOf } from "../../../support/check-openapi.ts";
+import { faultsOf } from "../../../support/repository/check-openapi.ts";
 import { type Document, describeLibrary, type Operation } from "./library-document.ts";
 
 let document: Document;

@@ -7,7 +7,7 @@ import type { PullRequest } from "release-please/build/src/pull-request.js";
 import type { Release } from "release-please/build/src/release.js";
 import type { ScmRelease } from "release-please/build/src/scm.js";
 import type { Update } from "release-please/build/src/update.js";
-import { readSource } from "../../../support/source-files.ts";
+import { readSource } from "../../../support/repository/source-files.ts";
 
 const IDENTITY = ["-c", "user.name=A tester", "-c", "user.email=tester@example.com"];
 const CONFIG = "release-please-config.json";

@@ -1,7 +1,7 @@
 import { setLogger } from "release-please";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { runRelease } from "../../../../tools/release/run-release.ts";
-import { readSource } from "../../../support/source-files.ts";
+import { readSource } from "../../../support/repository/source-files.ts";
 import { MadeRepository } from "./made-repository.ts";
 
 const NOTHING = undefined;

@@ -1,9 +1,9 @@
 import { create, type JsonValue, toJson } from "@bufbuild/protobuf";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import type { TransportError } from "../../../../src/transport/calls/transport-error.ts";
 import { decodeJson } from "../../../../src/transport/rest/decode-request.ts";
 import { parametersToJson, readQuery } from "../../../../src/transport/rest/parameters.ts";
-import type { TransportError } from "../../../../src/transport/transport-error.ts";
 import { Parameters } from "./gallery.ts";
 
 function decode(query: string) {

@@ -1,7 +1,7 @@
 import { gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { afterEach, describe, expect, it } from "vitest";
-import { ServiceError } from "../../../../src/errors/service-error.ts";
+import { ServiceError } from "../../../../src/service/platform/errors/service-error.ts";
 import { chooseRange } from "../../../../src/transport/rest/reply-octets.ts";
 import { createLatch } from "../fake-services.ts";
 import { openRaw, rawRequest } from "../raw-socket.ts";

@@ -1,7 +1,7 @@
 import path from "node:path";
 import { describe, expect, it } from "vitest";
+import { registerService } from "../../../../src/transport/calls/service-registration.ts";
 import { createRestRouter } from "../../../../src/transport/rest/rest-routes.ts";
-import { registerService } from "../../../../src/transport/service-registration.ts";
 import { compileProto, Gallery } from "./gallery.ts";
 
 const misfits = compileProto(path.join(import.meta.dirname, "misfits.proto"));

@@ -1,10 +1,13 @@
 import type { Message } from "@bufbuild/protobuf";
 import type { HandlerContext } from "@connectrpc/connect";
-import { createErrorInterceptor } from "../../../../src/errors/error-interceptor.ts";
-import { createErrorMapping, type FailureRecord } from "../../../../src/errors/error-mapping.ts";
-import type { FinishedCall } from "../../../../src/transport/call.ts";
+import { createErrorInterceptor } from "../../../../src/service/platform/errors/error-interceptor.ts";
+import {
+  createErrorMapping,
+  type FailureRecord,
+} from "../../../../src/service/platform/errors/error-mapping.ts";
+import type { FinishedCall } from "../../../../src/transport/calls/call.ts";
+import { registerService } from "../../../../src/transport/calls/service-registration.ts";
 import type { Limits } from "../../../../src/transport/limits.ts";
-import { registerService } from "../../../../src/transport/service-registration.ts";
 import { startServer, type TransportServer } from "../../../../src/transport/start-server.ts";
 import { Gallery } from "./gallery.ts";
 

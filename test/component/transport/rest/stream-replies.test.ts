@@ -4,7 +4,7 @@ import { connect, constants } from "node:http2";
 import { create } from "@bufbuild/protobuf";
 import { TimestampSchema } from "@bufbuild/protobuf/wkt";
 import { afterEach, describe, expect, it } from "vitest";
-import { ServiceError } from "../../../../src/errors/service-error.ts";
+import { ServiceError } from "../../../../src/service/platform/errors/service-error.ts";
 import { isHeartbeat } from "../../../../src/transport/rest/reply-messages.ts";
 import { createLatch } from "../fake-services.ts";
 import { Parameters } from "./gallery.ts";

@@ -1,5 +1,4 @@
 import { describe, expect, it } from "vitest";
-import type { OperationPrice } from "../../../../src/chain/treasury/read-prices.ts";
 import {
   proposeCeilings,
   proposeLimits,
@@ -7,6 +6,7 @@ import {
   suffices,
 } from "../../../../src/cli/treasury/price-ceilings.ts";
 import { describeEpoch } from "../../../../src/cli/treasury/treasury-status.ts";
+import type { OperationPrice } from "../../../../src/service/chain/treasury/read-prices.ts";
 
 const price = (given: Partial<OperationPrice>): OperationPrice => ({
   ...{ operation: "sign", curve: 0, signatureAlgorithm: 0, ika: 100n, sui: 3n, ...given },

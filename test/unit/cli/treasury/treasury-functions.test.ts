@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import { explainFailure } from "../../../../src/cli/treasury/run-change.ts";
 import { TREASURY_FUNCTIONS } from "../../../../src/cli/treasury/treasury-functions.ts";
-import { readSource } from "../../../support/source-files.ts";
+import { readSource } from "../../../support/repository/source-files.ts";
 
 const MODULES = ["treasury", "operators", "roles", "custody"] as const;
 const sourceOf = (module: string) => readSource(`move/treasury/sources/${module}.move`).text;

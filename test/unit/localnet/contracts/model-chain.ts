@@ -6,11 +6,11 @@ import {
   createExecutionState,
   type EmittedEvent,
   type ExecutionState,
-} from "../../../../src/localnet/fullnode/execution-state.ts";
-import type { MoveValue } from "../../../../src/localnet/fullnode/move-function.ts";
-import { createObjectStore } from "../../../../src/localnet/fullnode/object-store.ts";
-import { sealChanges } from "../../../../src/localnet/fullnode/seal-changes.ts";
-import { blake2b256, u64Bytes } from "../../../../src/localnet/fullnode/sui-types.ts";
+} from "../../../../src/localnet/fullnode/execution/execution-state.ts";
+import type { MoveValue } from "../../../../src/localnet/fullnode/execution/move-function.ts";
+import { sealChanges } from "../../../../src/localnet/fullnode/execution/seal-changes.ts";
+import { createObjectStore } from "../../../../src/localnet/fullnode/objects/object-store.ts";
+import { blake2b256, u64Bytes } from "../../../../src/localnet/fullnode/objects/sui-types.ts";
 import { genesisCommit } from "../../../../src/localnet/genesis.ts";
 
 /** The sender of every transaction, who has the Treasury's caps. */

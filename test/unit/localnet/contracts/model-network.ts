@@ -11,7 +11,7 @@ import {
   requestedSequenceNumbers,
   requestedSession,
 } from "../../../../src/localnet/contracts/coordinator/requested-session.ts";
-import { addObject, borrowObject, idName } from "../../../../src/localnet/fullnode/dynamic-fields.ts";
+import { addObject, borrowObject, idName } from "../../../../src/localnet/fullnode/objects/dynamic-fields.ts";
 import { userOf } from "../../../../tools/move/consents.ts";
 import type { createModelChain } from "./model-chain.ts";
 

@@ -3,7 +3,7 @@ import path from "node:path";
 import { expect, it } from "vitest";
 import { TREASURY_EVENTS } from "../../../../src/localnet/contracts/treasury/treasury-events.ts";
 import { readMoveFiles } from "../../../../tools/move/move-files.ts";
-import { ROOT } from "../../../support/source-files.ts";
+import { ROOT } from "../../../support/repository/source-files.ts";
 
 /** The minimum number of bytes of a value of a Move type. */
 const WIDTHS: Readonly<Record<string, number>> = {

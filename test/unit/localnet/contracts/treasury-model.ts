@@ -9,9 +9,12 @@ import {
   SignPaid,
 } from "../../../../src/localnet/contracts/treasury/treasury-events.ts";
 import { treasuryType } from "../../../../src/localnet/contracts/treasury/treasury-state.ts";
-import { createCoin, type ExecutionState } from "../../../../src/localnet/fullnode/execution-state.ts";
-import { coinObjectType, SUI_COIN_TYPE } from "../../../../src/localnet/fullnode/sui-types.ts";
-import { TreasuryObject } from "../../../../src/protocol/treasury-custody.ts";
+import {
+  createCoin,
+  type ExecutionState,
+} from "../../../../src/localnet/fullnode/execution/execution-state.ts";
+import { coinObjectType, SUI_COIN_TYPE } from "../../../../src/localnet/fullnode/objects/sui-types.ts";
+import { TreasuryObject } from "../../../../src/protocol/chain/treasury-custody.ts";
 import { signConsent, userOf } from "../../../../tools/move/consents.ts";
 import {
   type Amount,

@@ -1,6 +1,6 @@
 /** Runs the same scenarios on the localnet's model of the Treasury as the Move tests run on the Move package. */
 import { expect, it } from "vitest";
-import { ExecutionError } from "../../../../src/localnet/fullnode/failures.ts";
+import { ExecutionError } from "../../../../src/localnet/fullnode/execution/failures.ts";
 import type { Failure, Scenario } from "../../../../tools/move/scenario.ts";
 import { SCENARIOS } from "../../../../tools/move/scenarios.ts";
 import { createTreasuryModel } from "./treasury-model.ts";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { ChainObject, Owner } from "../../../../src/localnet/fullnode/object.ts";
-import { createObjectStore } from "../../../../src/localnet/fullnode/object-store.ts";
+import type { ChainObject, Owner } from "../../../../src/localnet/fullnode/objects/object.ts";
+import { createObjectStore } from "../../../../src/localnet/fullnode/objects/object-store.ts";
 
 const ids = ["0x1", "0x2", "0x3", "0x4", "0x5"];
 const anyObject: fc.Arbitrary<ChainObject> = fc

@@ -8,15 +8,20 @@ import {
 } from "@mysten/sui/utils";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { bytesName, fieldId, idName, u64Name } from "../../../../src/localnet/fullnode/dynamic-fields.ts";
+import {
+  bytesName,
+  fieldId,
+  idName,
+  u64Name,
+} from "../../../../src/localnet/fullnode/objects/dynamic-fields.ts";
 import {
   Coin,
   coinBalance,
   type Owner,
   objectBcs,
   ownerBcs,
-} from "../../../../src/localnet/fullnode/object.ts";
-import { addressBytes, addressOfBytes } from "../../../../src/localnet/fullnode/sui-types.ts";
+} from "../../../../src/localnet/fullnode/objects/object.ts";
+import { addressBytes, addressOfBytes } from "../../../../src/localnet/fullnode/objects/sui-types.ts";
 import { encodeUleb128 } from "../../../../src/protocol/bytes.ts";
 
 const anyAddress = fc.uint8Array({ minLength: 32, maxLength: 32 }).map((value) => `0x${toHex(value)}`);

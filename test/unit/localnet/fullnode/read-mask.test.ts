@@ -1,6 +1,6 @@
 import { GrpcTypes } from "@mysten/sui/grpc";
 import { expect, test } from "vitest";
-import { applyReadMask } from "../../../../src/localnet/fullnode/read-mask.ts";
+import { applyReadMask } from "../../../../src/localnet/fullnode/wire/read-mask.ts";
 
 const executed = GrpcTypes.ExecutedTransaction.create({
   digest: "d",

@@ -1,10 +1,10 @@
 /** A dynamic field that one transaction removes and adds again. */
 import { toBase58 } from "@mysten/sui/utils";
 import { expect, it } from "vitest";
-import { addField, idName, removeField } from "../../../../src/localnet/fullnode/dynamic-fields.ts";
-import { createExecutionState } from "../../../../src/localnet/fullnode/execution-state.ts";
-import type { ChainObject } from "../../../../src/localnet/fullnode/object.ts";
-import { sealChanges } from "../../../../src/localnet/fullnode/seal-changes.ts";
+import { createExecutionState } from "../../../../src/localnet/fullnode/execution/execution-state.ts";
+import { sealChanges } from "../../../../src/localnet/fullnode/execution/seal-changes.ts";
+import { addField, idName, removeField } from "../../../../src/localnet/fullnode/objects/dynamic-fields.ts";
+import type { ChainObject } from "../../../../src/localnet/fullnode/objects/object.ts";
 
 const ID = `0x${"01".repeat(32)}`;
 const name = idName(`0x${"02".repeat(32)}`);

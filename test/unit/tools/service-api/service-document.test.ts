@@ -8,11 +8,11 @@ import { Billing } from "../../../../gen/proto/tss/v1/billing_pb.ts";
 import { Onboarding } from "../../../../gen/proto/tss/v1/onboarding_pb.ts";
 import { Operations } from "../../../../gen/proto/tss/v1/operations_pb.ts";
 import { Signing } from "../../../../gen/proto/tss/v1/signing_pb.ts";
-import { methodPolicy } from "../../../../src/access/method-policy.ts";
-import { ERROR_CATALOGUE } from "../../../../src/errors/catalogue.ts";
+import { methodPolicy } from "../../../../src/service/access/method-policy.ts";
+import { ERROR_CATALOGUE } from "../../../../src/service/platform/errors/catalogue.ts";
+import { registerService } from "../../../../src/transport/calls/service-registration.ts";
 import { createRestRouter } from "../../../../src/transport/rest/rest-routes.ts";
-import { registerService } from "../../../../src/transport/service-registration.ts";
-import { faultsOf } from "../../../support/check-openapi.ts";
+import { faultsOf } from "../../../support/repository/check-openapi.ts";
 
 interface Operation {
   readonly operationId: string;

@@ -1,0 +1,343 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { bytesToHex } from "@noble/hashes/utils.js";
+import type { CreateDWalletRequestSchema, DWallet } from "../../../../gen/client/tss/v1/onboarding_pb.ts";
+import { type CurveName, curveNumber } from "../../../protocol/algorithms.ts";
+import { equalBytes } from "../../../protocol/bytes.ts";
+import { pollObject, sleep } from "../../../protocol/chain/poll.ts";
+import { sessionIdentifierDigest } from "../../../protocol/chain/session-identifier.ts";
+import {
+  publicKeyFromDWalletOutput,
+  userPublicOutputFromDWalletOutput,
+} from "../../../protocol/dwallet-output.ts";
+import { addressesOfKey } from "../../../protocol/signatures/addresses.ts";
+import { deriveUserShare } from "../../crypto/derive-user-share.ts";
+import type { UserKeys } from "../../crypto/engine.ts";
+import type { SecretBytes } from "../../crypto/secret-bytes.ts";
+import type { Action } from "../action.ts";
+import { DWALLET } from "../chain/object-kinds.ts";
+import { type CompletedDWallet, parseDWalletOf, rememberActive } from "../chain/read-dwallet.ts";
+import { isObjectId } from "../checks.ts";
+import type { ClientContext } from "../context.ts";
+import { checkCustody } from "../custody/read-custody.ts";
+import { TssError } from "../errors.ts";
+import { protoCurve } from "../names.ts";
+import type { OnboardResult, OnboardStage, ResumeOnboardArgs, SessionPoint } from "./onboard.ts";
+import { openSeedShare } from "./recover-within.ts";
+import { encodeResumeToken } from "./resume-token.ts";
+
+/**
+ * Completes a dWallet whose DKG was requested: waits for the network, derives the share from the seed, and accepts it.
+ * It trusts neither the maker of the dWallet nor the source of its id: a share that does not follow from the seed is
+ * SHARE_UNVERIFIED. An Active dWallet is already accepted.
+ */
+export async function completeOnboard(
+  context: ClientContext,
+  action: Action<OnboardStage>,
+  { seed, curve, dwalletId, sessionDigestHex }: ResumeOnboardArgs,
+): Promise<OnboardResult> {
+  action.facts["dwalletId"] = dwalletId;
+  const created = await context.call(action, (callOptions) =>
+    context.raw.onboarding.getDWallet({ dwalletId }, callOptions),
+  );
+  action.stage("dkg");
+  const dwallet = await awaitDkg(context, action, dwalletId, curve);
+  const { networkEncryptionKeyId } = dwallet;
+  action.stage("parameters");
+  await context.engine.ready();
+  const parameters = await context.parameters.load(action, { curve, networkEncryptionKeyId });
+  action.stage("prepare");
+  const request = { seed, curve, dwallet, parameters, sessionDigestHex };
+  const { share, sessionDigest } = await openSeedShare(context, action, request);
+  action.own(share);
+  action.stage("keys");
+  const keys = action.own(await context.engine.deriveUserKeys({ seed, curve, signal: action.signal }));
+  const { encryptedUserSecretKeyShareId } = created;
+  const accept =
+    dwallet.state.kind === "Active"
+      ? (created.acceptTxDigest ?? null)
+      : await acceptShare(context, action, {
+          keys,
+          dwallet,
+          parameters,
+          userSecretKeyShare: share,
+          encryptedUserSecretKeyShareId,
+        });
+  const publicKey = publicKeyFromDWalletOutput(curve, dwallet.state.publicOutput);
+  return {
+    dwallet: { id: dwalletId, curve },
+    publicKeyHex: bytesToHex(publicKey),
+    addresses: addressesOfKey(curve, publicKey),
+    userSecretKeyShareHex: bytesToHex(share.reveal()),
+    userPublicOutputHex: bytesToHex(userPublicOutputFromDWalletOutput(curve, dwallet.state.publicOutput)),
+    encryptedUserSecretKeyShareId,
+    sessionDigestHex: bytesToHex(sessionDigest),
+    txDigests: { onboard: created.txDigest, accept },
+  };
+}
+
+/** Waits for the network's DKG result. A rejection throws at once. */
+async function awaitDkg(
+  context: ClientContext,
+  action: Action<OnboardStage>,
+  dwalletId: string,
+  curve: CurveName,
+): Promise<CompletedDWallet> {
+  const dwallet = await pollObject(
+    await context.chainReader(action, DWALLET),
+    dwalletId,
+    (content) => parseDWalletOf(dwalletId, content),
+    ["AwaitingKeyHolderSignature", "Active"],
+    { timeoutMs: action.remainingMs(), signal: action.signal },
+  );
+  if (dwallet.curveNumber !== curveNumber(curve)) {
+    throw new TssError("OUTPUT_MISMATCH", "the dWallet on the chain is on another curve");
+  }
+  return dwallet;
+}
+
+interface Acceptance {
+  readonly keys: UserKeys;
+  readonly dwallet: CompletedDWallet;
+  readonly parameters: Uint8Array;
+  /** The share that this process derived from the seed, never one that it only decrypted. */
+  readonly userSecretKeyShare: SecretBytes;
+  readonly encryptedUserSecretKeyShareId: string;
+}
+
+/**
+ * Accepts the encrypted share with the user's signature over the network's output, and waits until the dWallet is
+ * Active. It signs only an output that the user's share leads to, and only if the user can take the dWallet out of the
+ * service. Returns the digest of the acceptance, or null when a transaction of another sender accepted it.
+ */
+async function acceptShare(
+  context: ClientContext,
+  action: Action<OnboardStage>,
+  { keys, dwallet, parameters, userSecretKeyShare, encryptedUserSecretKeyShareId }: Acceptance,
+): Promise<string | null> {
+  const { id: dwalletId } = dwallet;
+  const { publicOutput } = dwallet.state;
+  const { engine } = context;
+  const { signal } = action;
+  const claim = { curve: keys.curve, parameters, userSecretKeyShare, dwalletOutput: publicOutput, signal };
+  if (!(await engine.isOutputOfShare(claim))) {
+    throw new TssError("SHARE_MISMATCH", "the network's output does not contain the user's share");
+  }
+  await checkCustody(context, action, dwallet, keys.signerAddress);
+  action.stage("accept");
+  const { signerSecretKey } = keys;
+  const userOutputSignature = await engine.signAsUser({ signerSecretKey, message: publicOutput, signal });
+  const request = { dwalletId, encryptedUserSecretKeyShareId, userOutputSignature };
+  const accepted = await context.call(action, (options) =>
+    context.raw.onboarding.acceptDWallet(request, options),
+  );
+  action.stage("activate");
+  const active = await pollObject(
+    await context.chainReader(action, DWALLET),
+    dwalletId,
+    (content) => parseDWalletOf(dwalletId, content),
+    ["Active"],
+    {
+      timeoutMs: action.remainingMs(),
+      signal: action.signal,
+    },
+  );
+  rememberActive(context, active);
+  if (accepted.acceptTxDigest !== undefined) return accepted.acceptTxDigest;
+  const read = await context.call(action, (options) =>
+    context.raw.onboarding.getDWallet({ dwalletId }, options),
+  );
+  return read.acceptTxDigest ?? null;
+}
+
+/** Makes the only dWallet of a session, or continues with the one that an earlier attempt made. */
+export async function makeDWallet(
+  context: ClientContext,
+  action: Action<OnboardStage>,
+  seed: Uint8Array,
+  start: SessionPoint,
+): Promise<OnboardResult> {
+  const { curve, sessionIdentifier } = start;
+  await action.resumeAt(encodeResumeToken(start));
+  action.stage("network");
+  const network = await context.getNetwork(action);
+  const networkEncryptionKeyId = start.networkEncryptionKeyId ?? network.networkEncryptionKeyId;
+  const senderAddress = start.senderAddress ?? pickSender(network.senderAddresses, sessionIdentifier);
+
+  action.stage("parameters");
+  await context.engine.ready();
+  const parameters = await context.parameters.load(action, { curve, networkEncryptionKeyId });
+
+  action.stage("keys");
+  const keys = action.own(await context.engine.deriveUserKeys({ seed, curve, signal: action.signal }));
+
+  action.stage("register");
+  const { encryptionKey, signerPublicKey } = keys;
+  const registration = {
+    curve: protoCurve(curve),
+    encryptionKey,
+    signature: await context.engine.signAsUser({
+      signerSecretKey: keys.signerSecretKey,
+      message: encryptionKey,
+      signal: action.signal,
+    }),
+    signerPublicKey,
+  };
+  const registered = await context.call(action, (callOptions) =>
+    context.raw.onboarding.registerEncryptionKey(registration, callOptions),
+  );
+  if (registered.signerAddress !== keys.signerAddress) {
+    throw new TssError("OUTPUT_MISMATCH", "the service registered the key for another signer");
+  }
+
+  action.stage("prepare");
+  const sessionDigest = sessionIdentifierDigest(sessionIdentifier, senderAddress);
+  const share = action.own(deriveUserShare({ seed, curve, networkEncryptionKeyId, sessionDigest }));
+  const prepared = await context.engine.prepareDkg({
+    curve,
+    userSecretKeyShare: share,
+    sessionDigest,
+    parameters,
+    encryptionKey,
+    signal: action.signal,
+  });
+
+  action.stage("create");
+  const sessionDigestHex = bytesToHex(sessionDigest);
+  action.facts["sessionDigestHex"] = sessionDigestHex;
+  const point = { ...start, networkEncryptionKeyId, senderAddress };
+  await action.resumeAt(encodeResumeToken(point));
+  const created = await requestDWallet(context, action, {
+    encryptionKeyId: registered.encryptionKeyId,
+    curve: protoCurve(curve),
+    networkEncryptionKeyId,
+    senderAddress,
+    sessionIdentifier,
+    userDkgMessage: prepared.userDkgMessage,
+    encryptedUserShareAndProof: prepared.encryptedUserShareAndProof,
+    userPublicOutput: prepared.userPublicOutput,
+    signerPublicKey,
+    ...(start.name !== undefined && { name: start.name }),
+  });
+  const { dwalletId } = created;
+  action.facts["dwalletId"] = dwalletId;
+  if (isObjectId(dwalletId)) await action.resumeAt(encodeResumeToken({ ...point, dwalletId }));
+  // An earlier message made the session's dWallet, so the share itself is checked against its contents.
+  if (created.isEarlier) {
+    return await completeOnboard(context, action, { seed, curve, dwalletId, sessionDigestHex });
+  }
+
+  action.stage("dkg");
+  const dwallet = await awaitDkg(context, action, dwalletId, curve);
+  const implied = userPublicOutputFromDWalletOutput(curve, dwallet.state.publicOutput);
+  if (!equalBytes(implied, prepared.userPublicOutput)) {
+    throw new TssError("OUTPUT_MISMATCH", "the network's output differs from the user's");
+  }
+  const shareId = created.encryptedUserSecretKeyShareId;
+  const acceptDigest = await acceptShare(context, action, {
+    keys,
+    dwallet,
+    parameters,
+    userSecretKeyShare: share,
+    encryptedUserSecretKeyShareId: shareId,
+  });
+  const publicKey = publicKeyFromDWalletOutput(curve, dwallet.state.publicOutput);
+  return {
+    dwallet: { id: dwalletId, curve },
+    publicKeyHex: bytesToHex(publicKey),
+    addresses: addressesOfKey(curve, publicKey),
+    userSecretKeyShareHex: bytesToHex(share.reveal()),
+    userPublicOutputHex: bytesToHex(prepared.userPublicOutput),
+    encryptedUserSecretKeyShareId: shareId,
+    sessionDigestHex,
+    txDigests: { onboard: created.txDigest, accept: acceptDigest },
+  };
+}
+
+/** Picks one of the service's senders, always the same one for a session, to spread DKGs over the service's wallets. */
+function pickSender(addresses: readonly string[], sessionIdentifier: Uint8Array): string {
+  const address = addresses[sessionIdentifier[0]! % addresses.length];
+  if (address === undefined || !/^0x[0-9a-f]{64}$/.test(address))
+    throw new TssError("NETWORK_MISMATCH", "the service names no valid sender address");
+  return address;
+}
+
+/**
+ * Requests the DKG of a session. If the session was used before, for example by this action before an interruption,
+ * returns the session's dWallet: DKG messages are random, so a repeated request has another message.
+ */
+async function requestDWallet(
+  context: ClientContext,
+  action: Action,
+  request: MessageInitShape<typeof CreateDWalletRequestSchema>,
+): Promise<CreatedDWallet> {
+  for (;;) {
+    try {
+      const created = await context.call(action, (options) =>
+        context.raw.onboarding.createDWallet(request, options),
+      );
+      return { ...created, isEarlier: false };
+    } catch (error) {
+      if (!(error instanceof TssError) || error.reason !== "SESSION_REUSED") throw error;
+      const { dwalletId = "", state } = error.metadata;
+      if (isObjectId(dwalletId)) {
+        return { dwalletId, encryptedUserSecretKeyShareId: "", txDigest: "", isEarlier: true };
+      }
+      if (state !== "Submitting") throw error;
+      await sleep(RESERVED_PAUSE_MS, action.signal);
+    }
+  }
+}
+
+/** The service's answer to a request for a DKG. */
+interface CreatedDWallet extends Pick<DWallet, "dwalletId" | "encryptedUserSecretKeyShareId" | "txDigest"> {
+  /** Whether an earlier request with another message already made the session's dWallet. */
+  readonly isEarlier: boolean;
+}
+
+/** The delay before the next attempt while an earlier request's transaction is pending. */
+const RESERVED_PAUSE_MS = 500;
+
+/** Returns the dWallet with the point's name, or makes it in the point's session. */
+export async function getOrMake(
+  context: ClientContext,
+  action: Action<OnboardStage>,
+  seed: Uint8Array,
+  point: SessionPoint & { readonly name: string },
+): Promise<OnboardResult> {
+  const { curve, name } = point;
+  await action.resumeAt(encodeResumeToken(point));
+  action.stage("network");
+  for (;;) {
+    const found = await findByName(context, action, name);
+    if (found === undefined) {
+      try {
+        return await makeDWallet(context, action, seed, point);
+      } catch (error) {
+        // Another caller took the name in the meantime.
+        if (!(error instanceof TssError) || error.reason !== "DWALLET_NAME_TAKEN") throw error;
+      }
+    } else if (isObjectId(found.dwalletId)) {
+      const { dwalletId } = found;
+      await action.resumeAt(encodeResumeToken({ ...point, dwalletId, sessionIdentifier: undefined }));
+      return await completeOnboard(context, action, { seed, curve, dwalletId });
+    }
+    await sleep(PAUSE_MS, action.signal);
+  }
+}
+
+/** The delay before the next lookup of a dWallet that another caller has just requested. */
+const PAUSE_MS = 500;
+
+async function findByName(
+  context: ClientContext,
+  action: Action,
+  name: string,
+): Promise<DWallet | undefined> {
+  const page = await context.call(action, (options) =>
+    context.raw.onboarding.listDWallets({ name }, options),
+  );
+  const [found] = page.dwallets;
+  if (found !== undefined && found.name !== name)
+    throw new TssError("OUTPUT_MISMATCH", "the service answered with a dWallet of another name");
+  return found;
+}

@@ -1,0 +1,281 @@
+import { bytesToHex } from "@noble/hashes/utils.js";
+import { parseEncryptedShare } from "../../../protocol/chain/chain-objects.ts";
+import {
+  publicKeyFromDWalletOutput,
+  userPublicOutputFromDWalletOutput,
+} from "../../../protocol/dwallet-output.ts";
+import { addressesOfKey } from "../../../protocol/signatures/addresses.ts";
+import { verifyEd25519 } from "../../../protocol/signatures/verify-ed25519.ts";
+import { deriveUserShare } from "../../crypto/derive-user-share.ts";
+import {
+  type CryptoEngine,
+  EngineError,
+  type OutputOfShareInput,
+  type UserKeys,
+} from "../../crypto/engine.ts";
+import { SecretBytes } from "../../crypto/secret-bytes.ts";
+import type { Action } from "../action.ts";
+import { ENCRYPTED_SHARE } from "../chain/object-kinds.ts";
+import { type CompletedDWallet, readActiveDWallet, readObject } from "../chain/read-dwallet.ts";
+import { readSecretHex, readSessionDigest } from "../checks.ts";
+import type { ClientContext } from "../context.ts";
+import { TssError } from "../errors.ts";
+import type { Curve } from "../names.ts";
+import type { ReadKeyArgs, ReadKeyResult, ReadKeyStage } from "./read-key.ts";
+import type {
+  RecoverShareArgs,
+  RecoverShareResult,
+  RecoverShareStage,
+  ShareSource,
+} from "./recover-share.ts";
+
+/** Recovers a share within an action. The arguments contain the action's copy of the seed. */
+export async function recoverWithin(
+  context: ClientContext,
+  action: Action<RecoverShareStage>,
+  args: RecoverShareArgs,
+): Promise<RecoverShareResult> {
+  const { curve, dwalletId } = args;
+  action.stage("dwallet");
+  const dwallet = await readActiveDWallet(context, action, dwalletId, curve);
+  const encryptedUserSecretKeyShareId =
+    args.encryptedUserSecretKeyShareId ?? (await askForShareId(context, action, dwalletId));
+  action.stage("parameters");
+  await context.engine.ready();
+  const { networkEncryptionKeyId } = dwallet;
+  const parameters = await context.parameters.load(action, { curve, networkEncryptionKeyId });
+  action.stage("share");
+  const source = { ...args, encryptedUserSecretKeyShareId };
+  const share = await recoverFrom(context, action, source, dwallet, parameters);
+  return {
+    userSecretKeyShareHex: bytesToHex(share.reveal()),
+    userPublicOutputHex: bytesToHex(userPublicOutputFromDWalletOutput(curve, dwallet.state.publicOutput)),
+    encryptedUserSecretKeyShareId,
+  };
+}
+
+/** Returns the share of an Active dWallet. The action destroys it when it ends. */
+async function recoverFrom(
+  context: ClientContext,
+  action: Action,
+  source: ShareSource & { readonly encryptedUserSecretKeyShareId?: string | undefined },
+  dwallet: CompletedDWallet,
+  parameters: Uint8Array,
+): Promise<SecretBytes> {
+  const { seed, curve, sessionDigestHex } = source;
+  if (source.acceptUnverifiedShare !== true) {
+    const request = { seed, curve, dwallet, parameters, sessionDigestHex };
+    return action.own((await openSeedShare(context, action, request)).share);
+  }
+  const shareId = source.encryptedUserSecretKeyShareId ?? (await askForShareId(context, action, dwallet.id));
+  const keys = action.own(await context.engine.deriveUserKeys({ seed, curve, signal: action.signal }));
+  return action.own(await openShare(context, action, keys, dwallet, shareId));
+}
+
+async function askForShareId(context: ClientContext, action: Action, dwalletId: string): Promise<string> {
+  const row = await context.call(action, (options) =>
+    context.raw.onboarding.getDWallet({ dwalletId }, options),
+  );
+  return row.encryptedUserSecretKeyShareId;
+}
+
+/**
+ * Decrypts the user's share of an Active dWallet from the chain, for dWallets whose share was not derived from the
+ * seed. The share must belong to the dWallet and to this signer, carry the signer's own signature over the output, and
+ * fit the output. These checks show that a client of this seed once accepted the dWallet. They do not show that the
+ * share is secret: the party that encrypted it knows it.
+ */
+async function openShare(
+  context: ClientContext,
+  action: Action,
+  keys: UserKeys,
+  dwallet: CompletedDWallet,
+  encryptedUserSecretKeyShareId: string,
+): Promise<SecretBytes> {
+  const { networkEncryptionKeyId } = dwallet;
+  const { publicOutput } = dwallet.state;
+  const content = await readObject(context, action, ENCRYPTED_SHARE, encryptedUserSecretKeyShareId);
+  if (content === undefined) throw new TssError("SHARE_MISMATCH", "the chain has no such encrypted share");
+  const encrypted = parseEncryptedShare(content);
+  if (encrypted.dwalletId !== dwallet.id || encrypted.encryptionKeyAddress !== keys.signerAddress) {
+    throw new TssError("SHARE_MISMATCH", "the encrypted share belongs to another dWallet or another seed");
+  }
+  const { state } = encrypted;
+  if (
+    state.kind !== "KeyHolderSigned" ||
+    !verifyEd25519(keys.signerPublicKey, publicOutput, state.userOutputSignature)
+  ) {
+    throw new TssError("OUTPUT_MISMATCH", "the seed's signer did not sign this public output");
+  }
+  const parameters = await context.parameters.load(action, { curve: keys.curve, networkEncryptionKeyId });
+  const share = await context.engine.decryptShare({
+    curve: keys.curve,
+    parameters,
+    decryptionKey: keys.decryptionKey,
+    dwalletOutput: publicOutput,
+    encryptedShareAndProof: encrypted.encryptedShareAndProof,
+    signal: action.signal,
+  });
+  let isFit = false;
+  try {
+    const claim = { curve: keys.curve, parameters, userSecretKeyShare: share, dwalletOutput: publicOutput };
+    isFit = await context.engine.isOutputOfShare({ ...claim, signal: action.signal });
+  } finally {
+    if (!isFit) share.destroy();
+  }
+  if (isFit) return share;
+  throw new TssError("SHARE_MISMATCH", "the decrypted share does not fit the dWallet's public output");
+}
+
+/**
+ * Returns the user's share of an Active dWallet: the given one, or the one that the source yields. Compares it with the
+ * whole public output, so that no substituted public key passes. The action destroys a share that this function
+ * recovers. Throws SHARE_MISMATCH when a given share does not fit.
+ */
+export async function openFittingShare(
+  context: ClientContext,
+  action: Action<"parameters" | "share">,
+  dwallet: CompletedDWallet,
+  source: ShareSource,
+  given: SecretBytes | undefined,
+): Promise<FittingShare> {
+  const { curve } = source;
+  const { networkEncryptionKeyId } = dwallet;
+  action.stage("parameters");
+  await context.engine.ready();
+  const parameters = await context.parameters.load(action, { curve, networkEncryptionKeyId });
+  action.stage("share");
+  if (given === undefined)
+    return { share: await recoverFrom(context, action, source, dwallet, parameters), parameters };
+  const claim = {
+    ...{ curve, parameters, userSecretKeyShare: given, dwalletOutput: dwallet.state.publicOutput },
+    signal: action.signal,
+  };
+  if (!(await fits(context.engine, claim)))
+    throw new TssError("SHARE_MISMATCH", "the user's share does not fit the dWallet's public output");
+  return { share: given, parameters };
+}
+
+/** A user's share that fits its dWallet, and the parameters of the dWallet's key. */
+interface FittingShare {
+  readonly share: SecretBytes;
+  readonly parameters: Uint8Array;
+}
+
+/** Returns whether a share fits. A share that cannot be parsed does not fit. */
+async function fits(engine: CryptoEngine, claim: OutputOfShareInput): Promise<boolean> {
+  try {
+    return await engine.isOutputOfShare(claim);
+  } catch (error) {
+    if (error instanceof EngineError) return false;
+    throw error;
+  }
+}
+
+/** Reads a key within an action, and proves it when there is a seed. `own` is the action's copy of the seed. */
+export async function readKeyWithin(
+  context: ClientContext,
+  action: Action<ReadKeyStage>,
+  args: ReadKeyArgs,
+  own: Uint8Array | undefined,
+): Promise<ReadKeyResult> {
+  const { dwalletId, curve, userSecretKeyShareHex: shareHex } = args;
+  action.stage("dwallet");
+  const dwallet = await readActiveDWallet(context, action, dwalletId, curve);
+  if (own !== undefined) {
+    const given =
+      shareHex === undefined
+        ? undefined
+        : action.own(new SecretBytes(readSecretHex("userSecretKeyShareHex", shareHex)));
+    await openFittingShare(context, action, dwallet, { ...args, seed: own }, given);
+  }
+  const publicKey = publicKeyFromDWalletOutput(curve, dwallet.state.publicOutput);
+  return {
+    dwallet: { id: dwalletId, curve },
+    publicKeyHex: bytesToHex(publicKey),
+    addresses: addressesOfKey(curve, publicKey),
+  };
+}
+
+/**
+ * Derives the user's share of a dWallet from the seed and the DKG's session, and checks that the dWallet was made with
+ * it. The source of the session digest does not matter: only the right digest yields the share, so a wrong one only
+ * leads to a refusal.
+ *
+ * Throws SHARE_UNVERIFIED when a third party may have chosen the share, and when no digest is known.
+ */
+export async function openSeedShare(
+  context: ClientContext,
+  action: Action,
+  request: SeedShareRequest,
+): Promise<SeedShare> {
+  let isKnown = false;
+  for await (const sessionDigest of findDigests(context, action, request)) {
+    isKnown = true;
+    const share = await deriveIfOwn(context, action, request, sessionDigest);
+    if (share !== undefined) return { share, sessionDigest };
+  }
+  throw new TssError("SHARE_UNVERIFIED", isKnown ? NOT_DERIVED : NO_DIGEST);
+}
+
+/** A share that is derived from the seed, and the digest that it is derived from. The caller destroys the share. */
+interface SeedShare {
+  readonly share: SecretBytes;
+  /** 32 bytes. */
+  readonly sessionDigest: Uint8Array;
+}
+
+interface SeedShareRequest {
+  readonly seed: Uint8Array;
+  readonly curve: Curve;
+  readonly dwallet: CompletedDWallet;
+  readonly parameters: Uint8Array;
+  /** The digest that the caller kept, in hex. Default: ask the service, then the chain. */
+  readonly sessionDigestHex?: string | undefined;
+}
+
+/** Yields the digests to try, the likeliest first. If the caller gave a digest, yields only that one. */
+async function* findDigests(
+  context: ClientContext,
+  action: Action,
+  { dwallet, sessionDigestHex }: SeedShareRequest,
+): AsyncGenerator<Uint8Array> {
+  if (sessionDigestHex !== undefined) {
+    yield readSessionDigest(sessionDigestHex);
+    return;
+  }
+  const { id: dwalletId } = dwallet;
+  const row = await context.call(action, (options) =>
+    context.raw.onboarding.getDWallet({ dwalletId }, options),
+  );
+  if (row.sessionDigest.length === DIGEST_BYTES) yield row.sessionDigest;
+  const { encryptedUserSecretKeyShareId } = row;
+  if (!OBJECT_ID.test(encryptedUserSecretKeyShareId)) return;
+  const onChain = await context.chainSession(action, dwallet, encryptedUserSecretKeyShareId);
+  if (onChain !== undefined) yield onChain;
+}
+
+async function deriveIfOwn(
+  context: ClientContext,
+  { signal }: Action,
+  request: SeedShareRequest,
+  sessionDigest: Uint8Array,
+): Promise<SecretBytes | undefined> {
+  const { seed, curve, dwallet, parameters } = request;
+  const { networkEncryptionKeyId, state } = dwallet;
+  const share = deriveUserShare({ seed, curve, networkEncryptionKeyId, sessionDigest });
+  let isOwn = false;
+  try {
+    const claim = { curve, parameters, userSecretKeyShare: share, dwalletOutput: state.publicOutput };
+    isOwn = await context.engine.isOutputOfShare({ ...claim, signal });
+    return isOwn ? share : undefined;
+  } finally {
+    if (!isOwn) share.destroy();
+  }
+}
+
+const DIGEST_BYTES = 32;
+const OBJECT_ID = /^0x[0-9a-f]{64}$/;
+const NOT_DERIVED =
+  "the dWallet's share is not derived from the seed: a third party may have chosen it, or an older version made it";
+const NO_DIGEST = "neither the service nor the chain names the DKG's session; pass sessionDigestHex";

@@ -1,0 +1,72 @@
+import { type Action, type ActionOptions, ownSeed, runAction } from "../action.ts";
+import { checkSeed, checkTimeout, readSessionDigest } from "../checks.ts";
+import type { ClientContext } from "../context.ts";
+import { loadFlows } from "./load-flows.ts";
+import type { OnboardResult, OnboardStage } from "./onboard.ts";
+import type { SignArgs, SignResult, SignStage } from "./sign.ts";
+
+/**
+ * Continues the action of a token, in this or another process. However often it is resumed, the action makes one
+ * dWallet or one signature and is charged once. The client does not trust the token: a share must follow from the seed,
+ * and a signature must verify under the chain's public key, over the message whose digest the token contains. But the
+ * token names the dWallet and the algorithm that sign: if it comes from a third party, pass these too, to have them
+ * compared.
+ *
+ * @throws {TssError} VALIDATION when the token is malformed, of another version or network, or does not match the
+ *   message, dWallet or algorithm, and when a required argument is missing; `metadata.field` names it.
+ */
+export async function resume(
+  context: ClientContext,
+  token: string,
+  args: ResumeArgs = {},
+  options: ActionOptions<OnboardStage | SignStage> = {},
+): Promise<ResumeResult> {
+  const { timeoutMs = 600_000 } = args;
+  checkTimeout(timeoutMs);
+  if (args.seed !== undefined) checkSeed(args.seed);
+  if (args.sessionDigestHex !== undefined) readSessionDigest(args.sessionDigestHex);
+  return await runAction(timeoutMs, options, async (action) => {
+    const own = ownResumeArgs(action, args);
+    const { resumeWithin } = await loadFlows(action);
+    return await resumeWithin(context, action, token, own);
+  });
+}
+
+/**
+ * Arguments of `resume` besides the token, which contains no secret. An onboarding needs the seed. A signature needs
+ * the seed and the message until its half is submitted, and nothing after that. A given dWallet and algorithm must
+ * match those of a signature's token.
+ */
+export interface ResumeArgs
+  extends Partial<
+    Pick<
+      SignArgs,
+      | "seed"
+      | "message"
+      | "userSecretKeyShareHex"
+      | "sessionDigestHex"
+      | "acceptUnverifiedShare"
+      | "dwalletId"
+      | "curve"
+      | "signatureAlgorithm"
+      | "hashScheme"
+    >
+  > {
+  /** The time limit of the action, in milliseconds. Default 600,000. */
+  readonly timeoutMs?: number | undefined;
+}
+
+/** The result of the resumed action. */
+export type ResumeResult =
+  | ({ readonly kind: "onboard" } & OnboardResult)
+  | ({ readonly kind: "sign"; readonly dwalletId: string; readonly message: Uint8Array } & SignResult);
+
+/** Copies the arguments, so that later changes to the caller's buffers have no effect. */
+function ownResumeArgs(action: Action, args: ResumeArgs): ResumeArgs {
+  const { seed, message } = args;
+  return {
+    ...args,
+    ...(seed !== undefined && { seed: ownSeed(action, seed) }),
+    ...(message instanceof Uint8Array && { message: Uint8Array.from(message) }),
+  };
+}

@@ -1,0 +1,153 @@
+import { type ActionOptions, ownSeed, runAction } from "../action.ts";
+import { loadCustody } from "../actions/load-flows.ts";
+import { checkObjectId, checkSeed, invalid } from "../checks.ts";
+import type { ClientContext } from "../context.ts";
+import type { TreasuryAuthorization } from "./treasury-authorization.ts";
+
+/** Creates the actions on the Treasury that keeps the dWallets' capabilities. */
+export function createCustodyActions(context: ClientContext): CustodyActions {
+  return {
+    async leave(args, options = {}) {
+      checkConsentArgs(args);
+      checkRecipient(args.recipient);
+      return await runAction(args.timeoutMs ?? TIMEOUT_MS, options, async (action) => {
+        const own = { ...args, seed: ownSeed(action, args.seed) };
+        return (await loadCustody(action)).leaveWithin(context, action, own);
+      });
+    },
+    async signLeave(args, options = {}) {
+      checkConsentArgs(args);
+      checkRecipient(args.recipient);
+      return await runAction(args.timeoutMs ?? TIMEOUT_MS, options, async (action) => {
+        const own = { ...args, seed: ownSeed(action, args.seed) };
+        const { signAuthorization } = await loadCustody(action);
+        return (await signAuthorization(context, action, { action: "leave", ...own })).authorization;
+      });
+    },
+    async refuseRelease(args, options = {}) {
+      checkConsentArgs(args);
+      return await runAction(args.timeoutMs ?? TIMEOUT_MS, options, async (action) => {
+        const own = { ...args, seed: ownSeed(action, args.seed) };
+        return (await loadCustody(action)).refuseWithin(context, action, own);
+      });
+    },
+    async signRefusal(args, options = {}) {
+      checkConsentArgs(args);
+      return await runAction(args.timeoutMs ?? TIMEOUT_MS, options, async (action) => {
+        const own = { ...args, seed: ownSeed(action, args.seed) };
+        const { signAuthorization } = await loadCustody(action);
+        return (await signAuthorization(context, action, { action: "refuse", ...own })).authorization;
+      });
+    },
+  };
+}
+
+/** The actions that take a dWallet out of the service. */
+export interface CustodyActions {
+  /**
+   * Takes a dWallet out of the service: the recipient becomes the owner of its capability, and then signs with the
+   * user's share and Ika alone. The service first completes the submitted signatures. The client reads the Treasury,
+   * signs the authorization, asks the service to submit it, and verifies the result on the chain. A repeated call
+   * after success returns the result again.
+   *
+   * @throws {TssError} VALIDATION when an argument is malformed.
+   * @throws {TssError} NOT_OWNER when the Treasury records another owner than the seed's.
+   * @throws {TssError} DWALLET_LEFT when the capability went to another address than the recipient.
+   * @throws {TssError} EXIT_UNCONFIRMED when the service reports success but the chain does not show it.
+   * @throws {TssError} TIMEOUT when the deadline passes; repeat the call, or use `signLeave` and `submitLeave`.
+   *
+   * @example
+   * const { dwalletCapId, transactionDigest } = await client.leave({ seed, dwalletId, recipient });
+   */
+  leave(args: LeaveArgs, options?: ActionOptions<CustodyStage>): Promise<LeaveResult>;
+  /**
+   * Signs the authorization to leave. It does not use the service if the client has a `treasuryId` and either a
+   * `fullnodeUrl` or a public network. Submit it with `submitLeave` or `tss treasury exit`, from any
+   * Sui address that has some SUI for gas.
+   *
+   * @throws {TssError} VALIDATION when an argument is malformed.
+   * @throws {TssError} NOT_OWNER when the Treasury records another owner than the seed's.
+   * @throws {TssError} DWALLET_LEFT when the Treasury does not hold the capability.
+   *
+   * @example
+   * const authorization = await client.signLeave({ seed, dwalletId, recipient });
+   */
+  signLeave(args: LeaveArgs, options?: ActionOptions<CustodyStage>): Promise<TreasuryAuthorization>;
+  /**
+   * Permanently forbids the Treasury's administrator to hand out the dWallet's capability or move it to another
+   * Treasury. The owner can still leave. A repeated call has no effect.
+   *
+   * @throws {TssError} VALIDATION when an argument is malformed.
+   * @throws {TssError} NOT_OWNER when the Treasury records another owner than the seed's.
+   * @throws {TssError} DWALLET_LEFT when the Treasury does not hold the capability.
+   * @throws {TssError} EXIT_UNCONFIRMED when the service reports success but the chain does not show it.
+   *
+   * @example
+   * await client.refuseRelease({ seed, dwalletId });
+   */
+  refuseRelease(args: RefuseArgs, options?: ActionOptions<CustodyStage>): Promise<RefuseResult>;
+  /**
+   * Signs the authorization to forbid a release. Submit it with `submitRefusal` or `tss treasury refuse`.
+   *
+   * @throws {TssError} VALIDATION when an argument is malformed.
+   * @throws {TssError} NOT_OWNER when the Treasury records another owner than the seed's.
+   * @throws {TssError} DWALLET_LEFT when the Treasury does not hold the capability.
+   *
+   * @example
+   * const authorization = await client.signRefusal({ seed, dwalletId });
+   */
+  signRefusal(args: RefuseArgs, options?: ActionOptions<CustodyStage>): Promise<TreasuryAuthorization>;
+}
+
+/** The stages of a custody action, in order. */
+export type CustodyStage = "custody" | "keys" | "request" | "verify";
+
+/** Arguments of `refuseRelease` and `signRefusal`. */
+export interface RefuseArgs {
+  /** The 32 bytes that the dWallet was made with. They never leave the client. */
+  readonly seed: Uint8Array;
+  readonly dwalletId: string;
+  /**
+   * The number of Sui epochs for which the authorization is valid, 0 to 1,000. An epoch takes about a day. Default 7.
+   */
+  readonly validForEpochs?: number | undefined;
+  /** The time limit of the action, in milliseconds. Default 180,000. */
+  readonly timeoutMs?: number | undefined;
+}
+
+/** Arguments of `leave` and `signLeave`. */
+export interface LeaveArgs extends RefuseArgs {
+  /** The Sui address that receives the capability. The user must hold its key. */
+  readonly recipient: string;
+}
+
+/** A dWallet that has left, confirmed on the chain. */
+export interface LeaveResult {
+  /** The digest of the exit's transaction. Null if the fullnode no longer has it. */
+  readonly transactionDigest: string | null;
+  /** The object id of the capability. Its owner can approve messages to sign. */
+  readonly dwalletCapId: string;
+  readonly dwalletId: string;
+  readonly recipient: string;
+}
+
+/** A dWallet whose release is refused, confirmed on the chain. */
+export interface RefuseResult {
+  readonly dwalletId: string;
+}
+
+const TIMEOUT_MS = 180_000;
+const MAX_VALID_EPOCHS = 1_000;
+const NOBODY = `0x${"0".repeat(64)}`;
+
+function checkConsentArgs({ seed, dwalletId, validForEpochs = 0 }: RefuseArgs): void {
+  checkSeed(seed);
+  checkObjectId("dwalletId", dwalletId);
+  if (!Number.isInteger(validForEpochs) || validForEpochs < 0 || validForEpochs > MAX_VALID_EPOCHS)
+    throw invalid("validForEpochs", `must be an integer from 0 to ${MAX_VALID_EPOCHS}`);
+}
+
+function checkRecipient(recipient: string): void {
+  checkObjectId("recipient", recipient);
+  if (recipient === NOBODY) throw invalid("recipient", "must not be the zero address");
+}

@@ -1,0 +1,100 @@
+/** The package's entry `threshold-signing-service/sdk`, for Node and browsers. */
+export type { AccountKey, GetAccountResponse as Account } from "../../../gen/client/tss/v1/account_pb.ts";
+export {
+  type Deposit,
+  Deposit_State as DepositState,
+  type DepositAddress as PaidDepositAddress,
+  type DepositCoin,
+  type DepositCredit,
+  type GetBalanceResponse as Balance,
+  type GetDepositAddressResponse as DepositAddress,
+  type GetPricingResponse as Prices,
+  type GetUsageResponse as UsageHistory,
+  type LedgerEntry,
+  LedgerEntry_Kind as LedgerEntryKind,
+  type SignPrice,
+  type Usage,
+  type UsageStep,
+} from "../../../gen/client/tss/v1/billing_pb.ts";
+export {
+  type DWallet,
+  DWallet_State as DWalletState,
+  type EncryptionKey,
+  type GetNetworkResponse as NetworkInformation,
+} from "../../../gen/client/tss/v1/onboarding_pb.ts";
+export {
+  type SignRequest,
+  type SignRequest_Failure as SignFailure,
+  SignRequest_Status as SignStatus,
+} from "../../../gen/client/tss/v1/signing_pb.ts";
+export type { CryptoEngine } from "../crypto/engine.ts";
+export { createInlineEngine } from "../crypto/engines/inline-engine.ts";
+export type { ActionOptions } from "./action.ts";
+export type {
+  GetOrCreateArgs,
+  OnboardArgs,
+  OnboardResult,
+  OnboardStage,
+  ResumeOnboardArgs,
+} from "./actions/onboard.ts";
+export type { ReadKeyArgs, ReadKeyResult, ReadKeyStage } from "./actions/read-key.ts";
+export type {
+  RecoverShareArgs,
+  RecoverShareResult,
+  RecoverShareStage,
+  ShareSource,
+} from "./actions/recover-share.ts";
+export type { ResumeArgs, ResumeResult } from "./actions/resume.ts";
+export type { ResumeSignArgs, SignArgs, SignOptions, SignResult, SignStage } from "./actions/sign.ts";
+export type { SignManyItem, SignManyOptions } from "./actions/sign-many.ts";
+export type { WatchSignArgs } from "./actions/watch-sign.ts";
+export {
+  addressesOfKey,
+  type BitcoinPrefix,
+  bitcoinP2trAddress,
+  bitcoinP2wpkhAddress,
+  ethereumAddress,
+  type NamedAddress,
+  polkadotAddress,
+  type SuiScheme,
+  solanaAddress,
+  suiAddress,
+} from "./addresses.ts";
+export type { TssClient } from "./client.ts";
+export { type ClientOptions, createClient } from "./client.ts";
+export type { RawClients } from "./context.ts";
+export type {
+  CustodyActions,
+  CustodyStage,
+  LeaveArgs,
+  LeaveResult,
+  RefuseArgs,
+  RefuseResult,
+} from "./custody/custody-actions.ts";
+export {
+  type GasSigner,
+  type SubmitArgs,
+  submitLeave,
+  submitRefusal,
+} from "./custody/submit-authorization.ts";
+export type { TreasuryAuthorization } from "./custody/treasury-authorization.ts";
+export { type LocalReason, TssError, type TssErrorReason } from "./errors.ts";
+export {
+  Curve,
+  curveName,
+  Hash,
+  hashName,
+  type Network,
+  SignatureAlgorithm,
+  signatureAlgorithmName,
+} from "./names.ts";
+export type {
+  ListArgs,
+  ListDepositAddressesArgs,
+  ListDepositsArgs,
+  ListDWalletsArgs,
+  ListSignsArgs,
+  ProjectCalls,
+  UsageArgs,
+} from "./project-calls.ts";
+export type { RequestOptions } from "./service-calls.ts";

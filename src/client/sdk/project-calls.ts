@@ -1,0 +1,267 @@
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import type { Transport } from "@connectrpc/connect";
+import { Account, type AccountKey, type GetAccountResponse } from "../../../gen/client/tss/v1/account_pb.ts";
+import {
+  Billing,
+  type Deposit,
+  type Deposit_State,
+  type GetBalanceResponse,
+  type GetDepositAddressResponse,
+  type GetPricingResponse,
+  GetUsageRequest_Step,
+  type GetUsageResponse,
+  type LedgerEntry,
+  type DepositAddress as PaidDepositAddress,
+} from "../../../gen/client/tss/v1/billing_pb.ts";
+import {
+  type DWallet,
+  type EncryptionKey,
+  type GetNetworkResponse,
+  Onboarding,
+} from "../../../gen/client/tss/v1/onboarding_pb.ts";
+import { Signing, type SignRequest, type SignRequest_Status } from "../../../gen/client/tss/v1/signing_pb.ts";
+import { createServiceCalls, type RequestOptions, type ServiceCaller } from "./service-calls.ts";
+
+/** Creates the calls over a transport that adds the caller's headers. */
+export function createProjectCalls(transport: Transport, caller?: ServiceCaller): ProjectCalls {
+  const onboarding = createServiceCalls(Onboarding, transport, caller);
+  const signing = createServiceCalls(Signing, transport, caller);
+  const billing = createServiceCalls(Billing, transport, caller);
+  const account = createServiceCalls(Account, transport, caller);
+  return {
+    account: (options) => account.getAccount({}, options),
+    listAccountKeys: account.listAccountKeys,
+    network: (options) => onboarding.getNetwork({}, options),
+    getDWallet: onboarding.getDWallet,
+    listDWallets: onboarding.listDWallets,
+    listEncryptionKeys: onboarding.listEncryptionKeys,
+    getSign: signing.getSign,
+    listSigns: signing.listSigns,
+    balance: (options) => billing.getBalance({}, options),
+    prices: (options) => billing.getPricing({}, options),
+    usage: (args, options) => billing.getUsage(usageRequest(args), options),
+    listLedgerEntries: billing.listLedgerEntries,
+    depositAddress: (args, options) => billing.getDepositAddress(args ?? {}, options),
+    listDepositAddresses: billing.listDepositAddresses,
+    declareDeposit: async (args, options) => (await billing.declareDeposit(args, options)).deposits,
+    listDeposits: billing.listDeposits,
+  };
+}
+
+/**
+ * The service's data about a project, in the service's own messages. The client does not compare it with the chain.
+ * Lists start with the newest item and fetch the next page on demand. A failed call rejects with a {@link TssError}.
+ */
+export interface ProjectCalls {
+  /**
+   * Reads the project of the client's key, and what the key may do.
+   *
+   * @throws {TssError} INVALID_KEY when the service does not know the key.
+   *
+   * @example
+   * const { projectName, scopes } = await client.account();
+   */
+  account(options?: RequestOptions): Promise<GetAccountResponse>;
+  /**
+   * Lists the keys of the project, including revoked and expired ones. A list contains only each key's prefix, never
+   * the key itself.
+   *
+   * @throws {TssError} SCOPE_MISSING when the key lacks the scope `read`.
+   *
+   * @example
+   * for await (const { name, prefix } of client.listAccountKeys()) console.log(name, prefix);
+   */
+  listAccountKeys(args?: ListArgs, options?: RequestOptions): AsyncIterable<AccountKey>;
+  /**
+   * Reads the network's ids, its keys and the service's sender addresses.
+   *
+   * @throws {TssError} UNREACHABLE when the service does not answer.
+   *
+   * @example
+   * const { network } = await client.network();
+   */
+  network(options?: RequestOptions): Promise<GetNetworkResponse>;
+  /**
+   * Reads one dWallet of the project.
+   *
+   * @throws {TssError} DWALLET_NOT_FOUND when the project has no such dWallet.
+   *
+   * @example
+   * const { state } = await client.getDWallet({ dwalletId });
+   */
+  getDWallet(args: { readonly dwalletId: string }, options?: RequestOptions): Promise<DWallet>;
+  /**
+   * Lists the project's dWallets: all, the one with a given name, or those in one state.
+   *
+   * @throws {TssError} VALIDATION when an argument is malformed.
+   *
+   * @example
+   * for await (const { dwalletId } of client.listDWallets()) console.log(dwalletId);
+   */
+  listDWallets(args?: ListDWalletsArgs, options?: RequestOptions): AsyncIterable<DWallet>;
+  /**
+   * Lists the encryption keys of the project's users.
+   *
+   * @throws {TssError} VALIDATION when an argument is malformed.
+   *
+   * @example
+   * for await (const key of client.listEncryptionKeys()) console.log(key);
+   */
+  listEncryptionKeys(args?: ListArgs, options?: RequestOptions): AsyncIterable<EncryptionKey>;
+  /**
+   * Reads one sign request of the project. It does not verify the signature; `resumeSign` and `resume` do.
+   *
+   * @throws {TssError} VALIDATION when the id is malformed.
+   * @throws {TssError} SIGN_REQUEST_NOT_FOUND when the project has no such request.
+   *
+   * @example
+   * const { status } = await client.getSign({ signRequestId });
+   */
+  getSign(args: { readonly signRequestId: string }, options?: RequestOptions): Promise<SignRequest>;
+  /**
+   * Lists the project's sign requests: all, or those of one dWallet or state.
+   *
+   * @throws {TssError} VALIDATION when an argument is malformed.
+   *
+   * @example
+   * for await (const request of client.listSigns({ dwalletId })) console.log(request.signRequestId);
+   */
+  listSigns(args?: ListSignsArgs, options?: RequestOptions): AsyncIterable<SignRequest>;
+  /**
+   * Reads the project's balance and the part reserved for open requests, in millionths of a US dollar.
+   *
+   * @throws {TssError} UNREACHABLE when the service does not answer.
+   *
+   * @example
+   * console.log(await client.balance());
+   */
+  balance(options?: RequestOptions): Promise<GetBalanceResponse>;
+  /**
+   * Reads the service's prices, in millionths of a US dollar.
+   *
+   * @throws {TssError} UNREACHABLE when the service does not answer.
+   *
+   * @example
+   * console.log(await client.prices());
+   */
+  prices(options?: RequestOptions): Promise<GetPricingResponse>;
+  /**
+   * Adds up the project's usage and payments in each hour or day (UTC) of a window. Default: the last 30 days, or the
+   * last 24 hours for the step `hour`. A window has at most 92 days, or 7 days of hours.
+   *
+   * @throws {TssError} VALIDATION when the window is empty or too long.
+   *
+   * @example
+   * const { total, steps } = await client.usage({ step: "day" });
+   */
+  usage(args?: UsageArgs, options?: RequestOptions): Promise<GetUsageResponse>;
+  /**
+   * Lists the entries of the project's ledger.
+   *
+   * @throws {TssError} VALIDATION when an argument is malformed.
+   *
+   * @example
+   * for await (const entry of client.listLedgerEntries()) console.log(entry);
+   */
+  listLedgerEntries(args?: ListArgs, options?: RequestOptions): AsyncIterable<LedgerEntry>;
+  /**
+   * Reads the project's deposit address, or the one of a reference: the project's own id of one of its users. The same
+   * reference always has the same address.
+   *
+   * @throws {TssError} VALIDATION when the reference is not 1 to 128 printable ASCII characters.
+   * @throws {TssError} TOO_MANY_DEPOSIT_REFERENCES when the project may have no further reference.
+   * @throws {TssError} DEPOSIT_ADDRESS_PENDING when the address is new and not made yet.
+   *
+   * @example
+   * const { address } = await client.depositAddress({ reference: "user-42" });
+   */
+  depositAddress(
+    args?: { readonly reference?: string | undefined },
+    options?: RequestOptions,
+  ): Promise<GetDepositAddressResponse>;
+  /**
+   * Lists the project's deposit addresses that have a reference, in the order of the references, with the sums of the
+   * deposits to each: all, the one of a reference, or those whose reference begins with a prefix.
+   *
+   * @throws {TssError} VALIDATION when an argument is malformed.
+   *
+   * @example
+   * for await (const { reference, creditedMicroUsd } of client.listDepositAddresses())
+   *   console.log(reference, creditedMicroUsd);
+   */
+  listDepositAddresses(
+    args?: ListDepositAddressesArgs,
+    options?: RequestOptions,
+  ): AsyncIterable<PaidDepositAddress>;
+  /**
+   * Asks the service to check a transaction for deposits now. The service also finds deposits without this call, but
+   * later.
+   *
+   * @throws {TssError} VALIDATION when the digest is malformed.
+   * @throws {TssError} DEPOSIT_NOT_FOUND when the fullnode knows no deposit to the project in this transaction; a new
+   *   one may take a few seconds to appear.
+   * @throws {TssError} DEPOSIT_TAKEN when the transaction paid to another project.
+   *
+   * @example
+   * const deposits = await client.declareDeposit({ txDigest });
+   */
+  declareDeposit(args: { readonly txDigest: string }, options?: RequestOptions): Promise<readonly Deposit[]>;
+  /**
+   * Lists the project's deposits: all, or those in one state or to one reference.
+   *
+   * @throws {TssError} VALIDATION when an argument is malformed.
+   *
+   * @example
+   * for await (const deposit of client.listDeposits()) console.log(deposit);
+   */
+  listDeposits(args?: ListDepositsArgs, options?: RequestOptions): AsyncIterable<Deposit>;
+}
+
+function usageRequest({ step = "day", start, end }: UsageArgs = {}) {
+  return {
+    step: GetUsageRequest_Step[step],
+    ...(start && { startTime: timestampFromDate(start) }),
+    ...(end && { endTime: timestampFromDate(end) }),
+  };
+}
+
+/** The page size of a list. */
+export interface ListArgs {
+  /** The maximum number of items per page. Default 50, at most 200. */
+  readonly pageSize?: number | undefined;
+}
+
+/** Arguments of `listDWallets`. */
+export interface ListDWalletsArgs extends ListArgs {
+  readonly name?: string | undefined;
+  /** A name of `DWalletState`, such as `Active`. `awaiting_user_share` means `AwaitingKeyHolderSignature`. */
+  readonly state?: string | undefined;
+}
+
+/** Arguments of `listSigns`. */
+export interface ListSignsArgs extends ListArgs {
+  readonly dwalletId?: string | undefined;
+  readonly status?: SignRequest_Status | undefined;
+}
+
+/** Arguments of `listDepositAddresses`. */
+export interface ListDepositAddressesArgs extends ListArgs {
+  readonly reference?: string | undefined;
+  readonly referencePrefix?: string | undefined;
+}
+
+/** Arguments of `usage`. */
+export interface UsageArgs {
+  /** The length of a step. Default `day`. */
+  readonly step?: "hour" | "day" | undefined;
+  /** The beginning of the window. Default: 30 days before its end, or 24 hours for the step `hour`. */
+  readonly start?: Date | undefined;
+  /** The end of the window. Default: now. */
+  readonly end?: Date | undefined;
+}
+
+/** Arguments of `listDeposits`. */
+export interface ListDepositsArgs extends ListArgs {
+  readonly state?: Deposit_State | undefined;
+  readonly reference?: string | undefined;
+}

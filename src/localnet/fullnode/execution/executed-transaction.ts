@@ -1,0 +1,95 @@
+import { GrpcTypes } from "@mysten/sui/grpc";
+import type { LedgerTransaction } from "../objects/ledger.ts";
+import { applyReadMask } from "../wire/read-mask.ts";
+import { timestampProto } from "../wire/transaction-proto.ts";
+import type { ExecutionOutcome } from "./execute-content.ts";
+import type { EmittedEvent } from "./execution-state.ts";
+
+/** Returns an executed or simulated transaction in its sui.rpc.v2 form. */
+export function executedTransaction(
+  frame: TransactionFrame,
+  outcome: Pick<ExecutionOutcome, "effects" | "events" | "balanceChanges">,
+  at: { readonly timestampMs: bigint; readonly checkpoint: bigint | undefined },
+): GrpcTypes.ExecutedTransaction {
+  return {
+    digest: frame.digest,
+    ...(frame.transaction === undefined ? {} : { transaction: frame.transaction }),
+    signatures: frame.signatures.map((value) => ({
+      bcs: { name: "UserSignature", value },
+      signature: { oneofKind: undefined },
+    })),
+    effects: outcome.effects,
+    events: {
+      events: outcome.events.map((event, index) => eventProto(event, frame, index)),
+    },
+    ...(at.checkpoint === undefined ? {} : { checkpoint: at.checkpoint }),
+    timestamp: timestampProto(at.timestampMs),
+    balanceChanges: outcome.balanceChanges,
+  };
+}
+
+/** A transaction's sender, content and signatures. A system transaction has no content and no signatures. */
+export interface TransactionFrame {
+  readonly digest: string;
+  readonly sender: string;
+  readonly transaction: GrpcTypes.Transaction | undefined;
+  readonly signatures: readonly Uint8Array[];
+}
+
+export function encodeExecuted(executed: GrpcTypes.ExecutedTransaction): Uint8Array {
+  return GrpcTypes.ExecutedTransaction.toBinary(executed);
+}
+
+export function decodeExecuted(bytes: Uint8Array): GrpcTypes.ExecutedTransaction {
+  return GrpcTypes.ExecutedTransaction.fromBinary(bytes);
+}
+
+function eventProto(event: EmittedEvent, frame: TransactionFrame, index: number): GrpcTypes.Event {
+  return {
+    packageId: event.packageId,
+    module: event.module,
+    sender: frame.sender,
+    eventType: event.type,
+    contents: { name: event.type, value: event.contents },
+    transactionDigest: frame.digest,
+    eventIndex: index,
+  };
+}
+
+/**
+ * Returns the fields of a checkpoint that the mask names, in their sui.rpc.v2 form. Without a mask, `defaults` apply. A
+ * checkpoint contains one transaction, has the same digest, and contains the settlement of that transaction.
+ */
+export function checkpointProto(
+  stored: LedgerTransaction,
+  mask: { readonly paths: readonly string[] } | undefined,
+  defaults: readonly string[],
+): GrpcTypes.Checkpoint {
+  const executed = decodeExecuted(stored.executed);
+  const transactions = [executed];
+  if (stored.settlement !== undefined) transactions.push(decodeExecuted(stored.settlement.executed));
+  const checkpoint: GrpcTypes.Checkpoint = {
+    sequenceNumber: stored.checkpoint,
+    digest: stored.digest,
+    summary: {
+      digest: stored.digest,
+      epoch: executed.effects?.epoch ?? 1n,
+      sequenceNumber: stored.checkpoint,
+      totalNetworkTransactions: stored.checkpoint + 1n,
+      timestamp: timestampProto(stored.timestampMs),
+      commitments: [],
+    },
+    contents: {
+      digest: stored.digest,
+      version: 1,
+      transactions: transactions.map(({ digest, effects }) => ({
+        ...(digest === undefined ? {} : { transaction: digest }),
+        ...(effects?.digest === undefined ? {} : { effects: effects.digest }),
+        signatures: [],
+        addressAliasesVersions: [],
+      })),
+    },
+    transactions,
+  };
+  return applyReadMask(GrpcTypes.Checkpoint, checkpoint, mask, defaults);
+}

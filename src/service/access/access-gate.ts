@@ -1,0 +1,248 @@
+import { createHash, timingSafeEqual } from "node:crypto";
+import type { HandlerContext } from "@connectrpc/connect";
+import type { AuditOrigin } from "../audit/audit-event.ts";
+import { invalidField, ServiceError } from "../platform/errors/service-error.ts";
+import type { Secret } from "../platform/telemetry/secret.ts";
+import { addressBlock } from "./address-block.ts";
+import { isAdminKeyForm, isApiKeyForm } from "./api-key.ts";
+import { type Caller, setCaller } from "./caller.ts";
+import type { KeyStanding } from "./key-lookup.ts";
+import { type CostClassName, listsAnyNetwork, methodPolicy } from "./method-policy.ts";
+import { createRefusedKeys, limitCall, type RateLimiter, type RefusedKeys } from "./rate-limiter.ts";
+import type { AdminKeyLookup, ApiKeyLookup, KnownApiKey } from "./stored-keys.ts";
+import { setStreamStanding } from "./stream-leases.ts";
+
+/**
+ * Checks whether a caller may call a method, by the method's policy in the contract and before the body is read. Stores
+ * the caller in the context for `callerOf`. Checks in this order: key, address, network, scope, rate. Throws
+ * ServiceError MISSING_KEY, INVALID_KEY, REVOKED_KEY, EXPIRED_KEY, ADDRESS_NOT_ALLOWED, NETWORK_MISMATCH,
+ * NETWORK_DISABLED, SCOPE_MISSING, ADMIN_ONLY, ROOT_KEY_ONLY, RATE_LIMITED, VALIDATION if the method needs `x-network`
+ * and the call has none, and any error of `beginTrace`.
+ */
+export function createAccessGate(options: AccessGateOptions): (call: GatedCall) => void | Promise<void> {
+  const { limiter, beginTrace, listedNetworks = options.networks, now = () => performance.now() } = options;
+  const { networkLimiters = new Map<string, RateLimiter<CostClassName>>() } = options;
+  const refusedKeys = createRefusedKeys(limiter, now);
+  const keeper = { ...options, listedNetworks, networkLimiters, now, refusedKeys };
+  return (call) => {
+    const trace = beginTrace(call);
+    const admitted = admitKnown(call, trace, keeper);
+    const limit = (caller: Caller) => {
+      setCaller(call.values, caller);
+      if (call.method.methodKind !== "unary") noteStanding(caller, call, trace, keeper);
+      const own = caller.kind === "project" ? networkLimiters.get(caller.network) : undefined;
+      return limitCall(own ?? limiter, methodPolicy(call.method).costClass, caller, trace.address, call);
+    };
+    return admitted === undefined ? admit(call, trace, keeper).then(limit) : limit(admitted);
+  };
+}
+
+/** The parts of a call that the gate reads, and the response headers where it writes the remaining budget. */
+export type GatedCall = Pick<HandlerContext, "method" | "requestHeader" | "responseHeader" | "values">;
+
+/** The facts about a call besides its key. */
+export interface CallTrace {
+  readonly requestId: string;
+  readonly address: string;
+  /** The `traceparent` of the call's span; undefined if it is not traced. */
+  readonly traceParent?: string | undefined;
+}
+
+export interface AccessGateOptions {
+  readonly lookup: Pick<ApiKeyLookup, "find" | "recall">;
+  readonly adminLookup: Pick<AdminKeyLookup, "find">;
+  readonly limiter: RateLimiter;
+  /** The limiters of the calls with a project's key, by its network. Default: {@link limiter} for all of them. */
+  readonly networkLimiters?: ReadonlyMap<string, RateLimiter<CostClassName>>;
+  /** If undefined, admin methods accept only named admin keys. */
+  readonly adminApiKey: Secret | undefined;
+  /** The served networks, at least one. */
+  readonly networks: readonly string[];
+  /** Networks that an operator's lists may name, even if they are no longer served. Default: the served ones. */
+  readonly listedNetworks?: readonly string[];
+  /** Called once for each call, before any check. May add to the call's context, or throw to refuse the call. */
+  readonly beginTrace: (call: GatedCall) => CallTrace;
+  /** A monotonic clock in milliseconds. Default: the clock of the process. */
+  readonly now?: () => number;
+}
+
+type Gatekeeper = Required<AccessGateOptions> & { readonly refusedKeys: RefusedKeys };
+
+/**
+ * Admits a call synchronously if its method is public or its key is cached as valid, as for most calls. Otherwise
+ * returns undefined.
+ */
+function admitKnown(call: GatedCall, trace: CallTrace, keeper: Gatekeeper): Caller | undefined {
+  const { access } = methodPolicy(call.method);
+  if (access === "public")
+    return tellsByKey(call, keeper) ? undefined : { kind: "anonymous", network: networkOf(call, keeper) };
+  const key = access === "project" ? keeper.lookup.recall(sentKey(call.requestHeader) ?? "") : undefined;
+  return key && ownerOf(key, call, trace, keeper);
+}
+
+/** Admits a call after looking up its key in the database. A refused key counts against the caller's address. */
+function admit(call: GatedCall, trace: CallTrace, keeper: Gatekeeper): Promise<Caller> {
+  return keeper.refusedKeys.guard(addressBlock(trace.address), () => authorize(call, trace, keeper));
+}
+
+/** Stores how to check the key of a stream again: like that of a new call, but without counting against a limit. */
+function noteStanding(caller: Caller, call: GatedCall, trace: CallTrace, keeper: Gatekeeper): void {
+  if (caller.kind === "anonymous") return;
+  const keyId = caller.kind === "project" ? caller.apiKeyId : caller.origin.actor;
+  setStreamStanding(call.values, {
+    name: `${keyId} ${trace.address}`,
+    keyId,
+    projectId: caller.kind === "project" ? caller.projectId : undefined,
+    async check() {
+      if (admitKnown(call, trace, keeper) === undefined) await authorize(call, trace, keeper);
+    },
+  });
+}
+
+/** True if a public method's call can only find its network through its optional key. */
+function tellsByKey(call: GatedCall, { networks }: Gatekeeper): boolean {
+  if (networks.length === 1 || networkNamed(call) !== undefined) return false;
+  return !methodPolicy(call.method).isOverNetworks && isApiKeyForm(sentKey(call.requestHeader) ?? "");
+}
+
+async function authorize(call: GatedCall, trace: CallTrace, keeper: Gatekeeper): Promise<Caller> {
+  const policy = methodPolicy(call.method);
+  if (policy.access === "public") {
+    const key = await keeper.lookup.find(keyOf(call.requestHeader), addressBlock(trace.address));
+    const { network } = usable(key);
+    if (!keeper.networks.includes(network)) throw networkDisabled(network);
+    return { kind: "anonymous", network };
+  }
+  const found = await identify(call, policy.access === "admin", trace, keeper);
+  if ("actor" in found) {
+    if (policy.access === "admin" && policy.isRootOnly && found !== ROOT) {
+      throw new ServiceError("ROOT_KEY_ONLY", "this call needs ADMIN_API_KEY itself");
+    }
+    const network = networkOf(call, keeper);
+    const networks = network === "" ? keeper.networks : [network];
+    return { kind: "admin", network, networks, origin: { ...found, ...trace } };
+  }
+  if (policy.access === "admin") throw new ServiceError("ADMIN_ONLY", "this call needs an admin key");
+  return ownerOf(found, call, trace, keeper);
+}
+
+/**
+ * Returns the project of a valid key as the caller. Throws if the key does not permit this address, network or method.
+ */
+function ownerOf(key: KnownApiKey, call: GatedCall, trace: CallTrace, { networks }: Gatekeeper): Caller {
+  const { id: apiKeyId, projectId, network, scopes, allows } = key;
+  const { address } = trace;
+  if (allows !== undefined && !allows(address)) {
+    throw new ServiceError("ADDRESS_NOT_ALLOWED", `the key may not be used from ${address}`, {
+      metadata: { address },
+    });
+  }
+  const named = networkNamed(call);
+  if (named !== undefined && named !== network) {
+    throw new ServiceError("NETWORK_MISMATCH", `the key belongs to ${network}`, { metadata: { network } });
+  }
+  if (!networks.includes(network)) throw networkDisabled(network);
+  const { scope } = methodPolicy(call.method);
+  if (scope === undefined || (scope !== "any" && !scopes.includes(scope))) {
+    throw new ServiceError("SCOPE_MISSING", `the key lacks the scope ${scope}`, {
+      metadata: { scope: String(scope) },
+    });
+  }
+  const origin: AuditOrigin = { actor: `key:${apiKeyId}`, ...trace };
+  return { kind: "project", projectId, apiKeyId, network, scopes, origin };
+}
+
+function networkNamed({ requestHeader }: GatedCall): string | undefined {
+  return requestHeader.get("x-network") ?? undefined;
+}
+
+/** The actor of a named admin key in the audit trail. */
+type Operator = Pick<AuditOrigin, "actor">;
+
+/** The actor of ADMIN_API_KEY in the audit trail. */
+const ROOT: Operator = { actor: "admin" };
+
+/** Looks up a key even if its address has sent wrong keys, because those must not block a valid key. */
+async function identify(
+  { requestHeader }: GatedCall,
+  mayBeAdmin: boolean,
+  { address }: CallTrace,
+  { lookup, adminLookup, adminApiKey }: Gatekeeper,
+): Promise<KnownApiKey | Operator> {
+  const from = addressBlock(address);
+  const plaintext = keyOf(requestHeader);
+  if (mayBeAdmin && adminApiKey !== undefined && isSame(plaintext, adminApiKey.reveal())) return ROOT;
+  if (mayBeAdmin && isAdminKeyForm(plaintext)) {
+    const { name } = usable(await adminLookup.find(plaintext, from));
+    return { actor: `admin:${name}` };
+  }
+  return usable(await lookup.find(plaintext, from));
+}
+
+function keyOf(headers: Headers): string {
+  const key = sentKey(headers);
+  if (key === undefined) {
+    throw new ServiceError("MISSING_KEY", "send `authorization: Bearer <key>` or `x-api-key`");
+  }
+  return key;
+}
+
+function sentKey(headers: Headers): string | undefined {
+  const bearer = /^Bearer +(\S+) *$/i.exec(headers.get("authorization") ?? "")?.[1];
+  return (bearer ?? headers.get("x-api-key")) || undefined;
+}
+
+function usable<Key extends KeyStanding>(key: Key | undefined): Key {
+  if (key === undefined) throw new ServiceError("INVALID_KEY", "the API key is unknown");
+  if (key.isRevoked) throw new ServiceError("REVOKED_KEY", "the API key was revoked");
+  if (key.isExpired) {
+    throw new ServiceError("EXPIRED_KEY", "the API key has expired", {
+      metadata: { expireTime: key.expiresAt?.toISOString() ?? "" },
+    });
+  }
+  return key;
+}
+
+/** Returns the call's network. Empty if the method covers all networks and the call names none. */
+function networkOf(call: GatedCall, { networks, listedNetworks }: Gatekeeper): string {
+  const [only, ...others] = networks;
+  if (only === undefined) throw new Error("no network is served");
+  const named = networkNamed(call);
+  const policy = methodPolicy(call.method);
+  if (named === undefined) {
+    if (others.length === 0) return only;
+    if (policy.isOverNetworks) return "";
+    throw invalidField("x-network", `this call needs the header: one of ${networks.join(", ")}`);
+  }
+  if (!(listsAnyNetwork(policy) ? listedNetworks : networks).includes(named)) throw networkDisabled(named);
+  return named;
+}
+
+function networkDisabled(network: string): ServiceError {
+  return new ServiceError("NETWORK_DISABLED", "this service does not serve that network", {
+    // Echoes no more of the caller's text than a network's name can hold.
+    metadata: { network: network.slice(0, 32) },
+  });
+}
+
+/** Compares digests in constant time, so that the time reveals neither content nor length. */
+function isSame(left: string, right: string): boolean {
+  return timingSafeEqual(digest(left), digest(right));
+}
+
+function digest(text: string): Buffer {
+  return createHash("sha256").update(text).digest();
+}
+
+/**
+ * Forbids caches to store replies to a key's calls: sets `cache-control: no-store` and `vary` on every reply of a
+ * method that is not public, including errors. Omits both over gRPC, which has no caches.
+ */
+export function keepPrivate(call: Pick<HandlerContext, "method" | "protocolName" | "responseHeader">): void {
+  if (call.protocolName === "grpc" || methodPolicy(call.method).access === "public") return;
+  call.responseHeader.set("cache-control", "no-store");
+  call.responseHeader.append("vary", VARY);
+}
+
+/** The request headers that a reply depends on. */
+const VARY = "authorization, x-api-key, x-network";

@@ -1,0 +1,88 @@
+import { create } from "@bufbuild/protobuf";
+import { type Timestamp, timestampFromDate } from "@bufbuild/protobuf/wkt";
+import type { ServiceImpl } from "@connectrpc/connect";
+import { type Account, type AccountKey, AccountKeySchema } from "../../../gen/proto/tss/v1/account_pb.ts";
+import {
+  type AdminKey,
+  AdminKeySchema,
+  type ApiKey,
+  ApiKey_Scope,
+  ApiKeySchema,
+} from "../../../gen/proto/tss/v1/admin_pb.ts";
+import type { Database } from "../platform/store/database.ts";
+import type { AdminKeyDetails } from "./admin-keys.ts";
+import { type ApiKeyDetails, listApiKeys } from "./api-keys.ts";
+import { callerOf } from "./caller.ts";
+import { readProject } from "./projects.ts";
+
+/** Implements `tss.v1.Account`. */
+export function createAccountService({ database }: AccountServiceDeps): ServiceImpl<typeof Account> {
+  return {
+    async getAccount(_request, context) {
+      const { projectId, apiKeyId, scopes } = callerOf(context, "project");
+      const { name, network, createdAt } = await readProject(database, projectId);
+      return {
+        ...{ projectId, projectName: name, network },
+        createTime: timestampFromDate(createdAt),
+        apiKeyId,
+        scopes: [...scopes],
+      };
+    },
+    async listAccountKeys(request, context) {
+      const { projectId, network } = callerOf(context, "project");
+      const { rows, nextPageToken } = await listApiKeys(database, [network], { ...request, projectId });
+      return { accountKeys: rows.map(encodeAccountKey), nextPageToken };
+    },
+  };
+}
+
+interface AccountServiceDeps {
+  readonly database: Pick<Database, "prisma" | "query">;
+}
+
+/** Encodes a project's key for the operator. */
+export function encodeApiKey(key: ApiKeyDetails): ApiKey {
+  const scopes = key.scopes.map((scope) => ApiKey_Scope[scope]);
+  return create(ApiKeySchema, { ...shownParts(key), projectId: key.projectId, scopes });
+}
+
+/** Encodes a project's key for the project. */
+function encodeAccountKey(key: ApiKeyDetails): AccountKey {
+  return create(AccountKeySchema, { ...shownParts(key), scopes: [...key.scopes] });
+}
+
+/** Encodes a named admin key. */
+export function encodeAdminKey(key: AdminKeyDetails): AdminKey {
+  const { id, name, prefix } = key;
+  return create(AdminKeySchema, { adminKeyId: id, name, prefix, ...keyTimes(key) });
+}
+
+function shownParts(key: ApiKeyDetails) {
+  const { id, name, prefix, allowedAddresses, rotatedFrom, replacedBy } = key;
+  return {
+    apiKeyId: id,
+    ...{ name, prefix },
+    allowedAddresses: [...allowedAddresses],
+    ...keyTimes(key),
+    ...(rotatedFrom !== null && { rotatedFrom }),
+    ...(replacedBy !== null && { replacedBy }),
+  };
+}
+
+function keyTimes({
+  createdAt,
+  expiresAt,
+  revokedAt,
+  lastUsedAt,
+}: Pick<AdminKeyDetails, "createdAt" | "expiresAt" | "revokedAt" | "lastUsedAt">) {
+  return {
+    createTime: timestampFromDate(createdAt),
+    ...time("expireTime", expiresAt),
+    ...time("revokeTime", revokedAt),
+    ...time("lastUseTime", lastUsedAt),
+  };
+}
+
+function time<Name extends string>(name: Name, date: Date | null): { [N in Name]?: Timestamp } {
+  return date === null ? {} : ({ [name]: timestampFromDate(date) } as { [N in Name]: Timestamp });
+}

@@ -1,0 +1,172 @@
+import { readFileSync } from "node:fs";
+import type { HandlerContext } from "@connectrpc/connect";
+import type { Logger } from "pino";
+import { Operations } from "../../../gen/proto/tss/v1/operations_pb.ts";
+import { requestIdKey } from "../../transport/calls/call-context.ts";
+import type { TlsOptions } from "../../transport/connections/split-connections.ts";
+import { peerAddressKey } from "../../transport/http/node-http.ts";
+import type { PlainRoute } from "../../transport/http/plain-routes.ts";
+import { type ServerOptions, startServer, type TransportServer } from "../../transport/start-server.ts";
+import { createAccessGate, keepPrivate } from "../access/access-gate.ts";
+import { createAddressList } from "../access/address-block.ts";
+import { describeCaller } from "../access/caller.ts";
+import { clientAddressKey, createClientAddress } from "../access/client-address.ts";
+import { checkPolicies, keyedMethods } from "../access/method-policy.ts";
+import { createOpenCalls, guardLike } from "../access/open-calls.ts";
+import { createRateLimiter } from "../access/rate-limiter.ts";
+import type { AdminKeyLookup, ApiKeyLookup } from "../access/stored-keys.ts";
+import { createStreamLeases } from "../access/stream-leases.ts";
+import type { Config } from "../config/config.ts";
+import { NETWORK_NAMES } from "../config/network.ts";
+import type { Coordination } from "../platform/coordination/coordination.ts";
+import type { Signals } from "../platform/coordination/signals.ts";
+import { createErrorInterceptor } from "../platform/errors/error-interceptor.ts";
+import { createErrorMapping } from "../platform/errors/error-mapping.ts";
+import { createWarmValidateInterceptor } from "../platform/errors/validate-interceptor.ts";
+import { createIdempotencyInterceptor } from "../platform/idempotency/idempotency.ts";
+import type { Lifecycle } from "../platform/lifecycle/lifecycle.ts";
+import type { Log } from "../platform/telemetry/logger.ts";
+import type { Metrics } from "../platform/telemetry/metrics.ts";
+import { observeCalls } from "../platform/telemetry/observe-calls.ts";
+import type { Secret } from "../platform/telemetry/secret.ts";
+import { traceCalls, traceParentOf } from "../platform/telemetry/trace-calls.ts";
+import type { Tracer } from "../platform/telemetry/tracer.ts";
+import { openApiRoute } from "../web/web-routes.ts";
+import { type RoutedParts, routeServices, SERVICES } from "./route-services.ts";
+
+/** Serves the contract on the configured port, and drains when the process stops. */
+export function startApiServer(parts: RoutedParts, options: ApiServerOptions): Promise<TransportServer> {
+  const { config, adminApiKey, coordination, probes, pages, lifecycle, metrics, tracer, log } = options;
+  checkPolicies(SERVICES);
+  const keyed = keyedMethods(SERVICES);
+  const clientAddress = createClientAddress(config.trustedProxies);
+  const errors = createErrorMapping(({ level, message, ...fields }) => log[level](fields, message));
+  const limiter = createRateLimiter({ limits: config.rateLimits, coordination });
+  const openCalls = createOpenCalls(limiter, clientAddress);
+  const leases = createStreamLeases({ bounds: config.streams, signals: options.signals });
+  lifecycle.onStop("streams", () => leases.close());
+  const gate = createAccessGate({
+    lookup: options.lookup,
+    adminLookup: options.adminLookup,
+    adminApiKey,
+    networks: config.networks.map(({ name }) => name),
+    listedNetworks: NETWORK_NAMES,
+    limiter,
+    networkLimiters: new Map(
+      config.networks.map(({ name, rateLimits: limits }) => [
+        name,
+        createRateLimiter({ limits, coordination }),
+      ]),
+    ),
+    beginTrace: ({ values, requestHeader }) => {
+      const address = clientAddress(values.get(peerAddressKey), requestHeader);
+      values.set(clientAddressKey, address);
+      return { requestId: values.get(requestIdKey), address, traceParent: traceParentOf(values) };
+    },
+  });
+  const server = {
+    host: config.host,
+    port: config.port,
+    ...(config.tls && { tls: readTls(config.tls) }),
+    ...connectionBounds(config, log),
+    errors,
+    services: routeServices(parts),
+    interceptors: [
+      createErrorInterceptor(errors),
+      createWarmValidateInterceptor(SERVICES),
+      createIdempotencyInterceptor((method) => keyed.has(method)),
+      leases.interceptor,
+    ],
+    gate(context: HandlerContext) {
+      keepPrivate(context);
+      return gate(context);
+    },
+    openGate: openCalls.limitCall,
+    limitRequest: openCalls.limitRequest,
+    // The metrics are for those who may read the service's readiness.
+    guardRequest: guardLike(Operations.method.getReadiness, gate),
+    cors: { origins: config.corsOrigins, ...CORS_HEADERS },
+    routes: [...probes, openApiRoute(), ...pages],
+    aroundCall: traceCalls(tracer),
+    onCallEnd: observeCalls({
+      logger: log,
+      metrics,
+      describe: (values) => ({
+        ...describeCaller(values),
+        address: values.get(clientAddressKey) ?? values.get(peerAddressKey),
+      }),
+    }),
+    onError: (cause: unknown) => log.error({ cause }, "could not write a reply"),
+  };
+  return lifecycle.start(
+    "server",
+    () => listening("PORT", config.port, () => startServer(server)),
+    (running) => running.drain({ delayMs: config.drainDelayMs, timeoutMs: config.drainTimeoutMs }),
+  );
+}
+
+interface ApiServerOptions {
+  readonly config: Config;
+  readonly signals: Signals;
+  readonly lookup: ApiKeyLookup;
+  readonly adminLookup: AdminKeyLookup;
+  /** Undefined if only named admin keys may make the operator's calls. */
+  readonly adminApiKey: Secret | undefined;
+  readonly coordination: Pick<Coordination, "buckets">;
+  readonly probes: readonly PlainRoute[];
+  /** The routes of the web console. */
+  readonly pages: readonly PlainRoute[];
+  readonly lifecycle: Lifecycle;
+  readonly metrics: Metrics;
+  readonly tracer: Tracer;
+  readonly log: Logger;
+}
+
+/** The service's own headers that browsers may send and read, in addition to those of the protocols. */
+const CORS_HEADERS = {
+  requestHeaders: [
+    ...["authorization", "x-api-key", "x-network", "idempotency-key", "x-request-id"],
+    ...["range", "if-range", "if-none-match", "last-event-id", "traceparent", "tracestate"],
+  ],
+  replyHeaders: [
+    ...["x-request-id", "retry-after", "etag", "accept-ranges", "content-range"],
+    ...["ratelimit-limit", "ratelimit-remaining", "ratelimit-reset", "www-authenticate"],
+  ],
+};
+
+/** Reads the configured certificate and its key. Throws if a file cannot be read. */
+export function readTls({ certificateFile, keyFile }: NonNullable<Config["tls"]>): TlsOptions {
+  return { certificatePem: readFileSync(certificateFile, "utf8"), keyPem: readFileSync(keyFile, "utf8") };
+}
+
+/** Runs a function that listens on a configured port. If the port is taken, the error names the variable to change. */
+export async function listening<T>(variable: string, port: number, listen: () => Promise<T>): Promise<T> {
+  try {
+    return await listen();
+  } catch (cause) {
+    if (!(cause instanceof Error && "code" in cause && cause.code === "EADDRINUSE")) throw cause;
+    throw new Error(`port ${port} is taken; set ${variable} to another port, or to 0 for a free one`, {
+      cause,
+    });
+  }
+}
+
+/**
+ * Returns the connection limits of a port: the maximum numbers, the addresses without a limit, and the observer of
+ * refusals.
+ */
+export function connectionBounds(
+  config: Pick<Config, "connections" | "trustedProxies">,
+  log: Pick<Log, "warn">,
+): Pick<ServerOptions, "limits" | "isTrustedPeer" | "onConnectionRefused"> {
+  const { maxCount, maxPerAddressCount } = config.connections;
+  return {
+    limits: { connectionsCount: maxCount, connectionsPerAddressCount: maxPerAddressCount },
+    isTrustedPeer: createAddressList(config.trustedProxies),
+    onConnectionRefused: (address) =>
+      log.warn(
+        { address },
+        "refusing connections: MAX_CONNECTIONS or MAX_CONNECTIONS_PER_ADDRESS is reached",
+      ),
+  };
+}

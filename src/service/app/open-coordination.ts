@@ -1,0 +1,61 @@
+import type { Logger } from "pino";
+import type { Config } from "../config/config.ts";
+import type { SharedMetrics } from "../operator/metrics/shared-figures.ts";
+import type { Coordination } from "../platform/coordination/coordination.ts";
+import { createLocalCoordination } from "../platform/coordination/local-coordination.ts";
+import { createRedisCoordination } from "../platform/coordination/redis-coordination.ts";
+import type { Signals } from "../platform/coordination/signals.ts";
+import type { Clock } from "../platform/lifecycle/clock.ts";
+import type { NamedLoop } from "../platform/lifecycle/start-loops.ts";
+import type { Queryable } from "../platform/store/database.ts";
+import type { Log } from "../platform/telemetry/logger.ts";
+import { createExpireLoop } from "../signing/expire-loop.ts";
+import { createRetentionLoop } from "../signing/retention-loop.ts";
+import type { SignObserver } from "../signing/sign-operation.ts";
+
+/**
+ * Opens the coordination of replicas: through Redis if configured, otherwise within the process. Warns if other
+ * replicas may exist without Redis.
+ */
+export function openCoordination(
+  { redisUrl, databaseUrl }: Pick<Config, "redisUrl" | "databaseUrl">,
+  log: Logger,
+): Coordination {
+  if (redisUrl !== undefined) return createRedisCoordination({ url: redisUrl.reveal(), log });
+  // The embedded database has only one process.
+  const isAlone = databaseUrl === undefined;
+  if (!isAlone) log.warn({}, ALONE);
+  return createLocalCoordination(undefined, isAlone);
+}
+
+const ALONE =
+  "REDIS_URL is not set: with other replicas, this one counts calls for its rate limits separately, accepts a key that " +
+  "another one revoked for up to five seconds more, and notices the others' changes later, by polling; nothing else changes";
+
+/**
+ * Creates the loops of a worker that need no chain. They also process rows of networks that are no longer served,
+ * because an expired reservation must return its credit there too.
+ */
+export function createSharedWork(options: SharedWorkOptions): NamedLoop[] {
+  const { database, signals, retentionDays, clock, log, pace = {} } = options;
+  const { observerOf, observe } = options;
+  const expiry = createExpireLoop({ database, signals, clock, log, observerOf, ...pace });
+  const onRetained = observe?.onRetained;
+  const retention = createRetentionLoop({ ...pace, database, retentionDays, clock, log, onRetained });
+  return [
+    { name: "expiry", loop: expiry },
+    { name: "retention", loop: retention },
+  ];
+}
+
+interface SharedWorkOptions extends Pick<Config, "retentionDays"> {
+  readonly database: Queryable;
+  readonly signals: Pick<Signals, "notify">;
+  readonly clock: Clock;
+  readonly log: Pick<Log, "error">;
+  readonly observe?: Pick<SharedMetrics, "onRetained">;
+  /** Returns the observer of a network; undefined for one that is not open here. */
+  readonly observerOf?: (network: string) => SignObserver | undefined;
+  /** For tests: a shorter interval. */
+  readonly pace?: { readonly intervalMs: number };
+}

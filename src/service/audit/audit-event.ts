@@ -1,0 +1,48 @@
+import sql, { type Sql } from "sql-template-tag";
+import { execute, type Queryable } from "../platform/store/database.ts";
+
+/** One event of the audit trail. */
+export interface AuditEvent {
+  readonly projectId?: string | undefined;
+  /** The action, such as `project.create`. */
+  readonly action: string;
+  /** The id of the object that the action changed. */
+  readonly subject: string;
+}
+
+/** The actor of an event, and the call that caused it. */
+export interface AuditOrigin {
+  /** `key:<id>`, `admin:<name>` for a named admin key, `admin` for ADMIN_API_KEY, `system`, or `system:<user>`. */
+  readonly actor: string;
+  readonly requestId?: string | undefined;
+  /** The caller's network address. */
+  readonly address?: string | undefined;
+  /** The `traceparent` of the call, for work that it causes later. Not part of the trail. */
+  readonly traceParent?: string | undefined;
+}
+
+/** The origin of the service's own actions. */
+export const SYSTEM_ORIGIN: AuditOrigin = { actor: "system" };
+
+/** Writes one event. Call it in the transaction of the change that it describes. */
+export async function writeAuditEvent(db: Queryable, origin: AuditOrigin, event: AuditEvent): Promise<void> {
+  const { projectId, action, subject } = event;
+  await execute(
+    db,
+    sql`INSERT INTO audit_event (actor, request_id, address, project_id, action, subject)
+        VALUES (${columnsOf(origin)}, ${projectId ?? null}, ${action}, ${subject})`,
+  );
+}
+
+/**
+ * Returns a fragment of a larger statement that writes one event for each row of `source`, a common table expression
+ * with the columns `project_id` and `id`. The id becomes the subject.
+ */
+export function auditInsert(action: string, source: Sql, origin: AuditOrigin): Sql {
+  return sql`INSERT INTO audit_event (actor, request_id, address, project_id, action, subject)
+    SELECT ${columnsOf(origin)}, project_id, ${action}::text, id::text FROM ${source}`;
+}
+
+function columnsOf({ actor, requestId, address }: AuditOrigin): Sql {
+  return sql`${actor}::text, ${requestId ?? null}::text, ${address ?? null}::text`;
+}

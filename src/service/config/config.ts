@@ -1,0 +1,175 @@
+import { networkTraits } from "../../protocol/chain/network-traits.ts";
+import type { Secret } from "../platform/telemetry/secret.ts";
+import type { TracingConfig } from "../platform/telemetry/tracer.ts";
+import { checkBind, checkSecrets, checkShared, isPublic, unknownVariables } from "./checks.ts";
+import { type ClientConfig, readClientConfig, readTreasuryConfig, type TreasuryConfig } from "./client.ts";
+import { ConfigError, type Setting } from "./config-variable.ts";
+import {
+  type DatabaseConfig,
+  type LimitsConfig,
+  readDatabaseConfig,
+  readLimits,
+  readTracing,
+} from "./limits.ts";
+import type { NetworkName } from "./network.ts";
+import { type NetworkConfig, readNetworks } from "./networks.ts";
+import { ConfigReader } from "./reader.ts";
+import { CONFIG_VARIABLES, type VariableName } from "./variables.ts";
+
+/** The effective configuration. */
+export interface Config extends LimitsConfig {
+  readonly host: string;
+  readonly port: number;
+  /** A port that serves metrics to anyone; undefined for none. */
+  readonly metricsPort: number | undefined;
+  /** True if {@link Config.port} serves metrics to anyone instead of only to an admin key. */
+  readonly isMetricsPublic: boolean;
+  /** True if {@link Config.port} serves the web console. */
+  readonly hasConsole: boolean;
+  readonly servesParameters: boolean;
+  readonly processType: (typeof PROCESS_TYPES)[number];
+  readonly dataDirectory: string;
+  readonly databaseUrl: Secret | undefined;
+  readonly database: DatabaseConfig;
+  readonly redisUrl: Secret | undefined;
+  /** Undefined in a worker too. */
+  readonly adminApiKey: Secret | undefined;
+  /** 64 hex digits. Undefined in an api process too. */
+  readonly auditSealSecretHex: Secret | undefined;
+  /** The served networks, in the order of `NETWORKS`. */
+  readonly networks: readonly [NetworkConfig, ...NetworkConfig[]];
+  /** The number of days after which the large columns of ended rows are emptied; 0 means never. */
+  readonly retentionDays: number;
+  /** Addresses and CIDR blocks. */
+  readonly trustedProxies: readonly string[];
+  readonly logLevel: string;
+  readonly drainDelayMs: number;
+  readonly drainTimeoutMs: number;
+  readonly corsOrigins: readonly string[];
+  /** Undefined for clear text, because a proxy normally terminates TLS. */
+  readonly tls: { readonly certificateFile: string; readonly keyFile: string } | undefined;
+  /** Undefined if tracing is off. */
+  readonly tracing: TracingConfig | undefined;
+}
+
+/** The role of a process of the service. */
+const PROCESS_TYPES = ["api", "worker", "all"] as const;
+
+/** The configuration from the environment, with its faults. */
+export interface ConfigReading {
+  /** Invalid if there are faults. */
+  readonly config: Config;
+  readonly faults: readonly string[];
+  /** Warnings about allowed settings. */
+  readonly warnings: readonly string[];
+  readonly settings: readonly Setting[];
+  readonly secrets: readonly Secret[];
+}
+
+/** The quick start, which serves one developer, needs no key for its metrics. */
+function isMetricsPublic(read: ConfigReader<VariableName>, [first]: Config["networks"]): boolean {
+  if (read.optional("METRICS_PUBLIC") !== undefined) return read.boolean("METRICS_PUBLIC");
+  return read.optional("DATABASE_URL") === undefined && networkTraits(first.name).isDevelopment;
+}
+
+/** Reads the configuration from the environment. Throws a ConfigError that names every fault. */
+export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config {
+  return acceptConfig(readConfig(environment));
+}
+
+/** Returns the configuration of a reading. Throws a ConfigError that names every fault. */
+export function acceptConfig({ config, faults }: ConfigReading): Config {
+  if (faults.length > 0) throw new ConfigError(faults);
+  return config;
+}
+
+/**
+ * Reads the configuration from the environment, with its faults and warnings. @param given variables that override the
+ * environment
+ */
+export function readConfig(
+  environment: NodeJS.ProcessEnv = process.env,
+  given: Readonly<Partial<Record<VariableName, string>>> = {},
+): ConfigReading {
+  const all = { ...environment, ...given };
+  const read = new ConfigReader<VariableName>(all, CONFIG_VARIABLES, all.PROCESS_TYPE?.trim());
+  const networks = readNetworks(read);
+  const config: Config = {
+    host: read.text("HOST"),
+    port: read.integer("PORT", 0, 65_535),
+    metricsPort:
+      read.optional("METRICS_PORT") === undefined ? undefined : read.integer("METRICS_PORT", 0, 65_535),
+    isMetricsPublic: isMetricsPublic(read, networks),
+    hasConsole: read.oneOf("CONSOLE", ["on", "off"]) === "on",
+    servesParameters: read.oneOf("PROTOCOL_PARAMETERS", ["on", "off"]) === "on",
+    processType: read.oneOf("PROCESS_TYPE", PROCESS_TYPES),
+    dataDirectory: read.text("DATA_DIR"),
+    databaseUrl: read.secretUrl(
+      "DATABASE_URL",
+      /^postgres(ql)?:\/\//,
+      "postgresql://user@host:port/database",
+    ),
+    database: readDatabaseConfig(read),
+    redisUrl: read.secretUrl("REDIS_URL", /^rediss?:\/\//, "redis://host:port"),
+    adminApiKey: read.secret("ADMIN_API_KEY", /^\S{32,}$/, "32 characters or more, without white space"),
+    auditSealSecretHex: read.secret("AUDIT_SEAL_SECRET_HEX", /^[0-9a-f]{64}$/i, "64 hex digits"),
+    networks,
+    retentionDays: read.integer("RETENTION_DAYS", 0, 36_500),
+    ...readLimits(read),
+    trustedProxies: read.addressBlocks("TRUSTED_PROXIES"),
+    logLevel: read.oneOf("LOG_LEVEL", ["trace", "debug", "info", "warn", "error", "silent"]),
+    drainDelayMs: read.integer("DRAIN_DELAY_MS", 0, 600_000),
+    drainTimeoutMs: read.integer("DRAIN_TIMEOUT_MS", 0, 600_000),
+    corsOrigins: read.list("CORS_ORIGINS"),
+    tls: readTls(read),
+    tracing: readTracing(read),
+  };
+  checkShared(read, config);
+  const isPlaintextAllowed = read.boolean("ALLOW_PUBLIC_PLAINTEXT");
+  checkBind(read, config, isPlaintextAllowed);
+  checkSecrets(read, networks);
+  const warnings = unknownVariables(environment, CONFIG_VARIABLES);
+  for (const name of read.useless) {
+    warnings.push(
+      `${name} is set, and a process with PROCESS_TYPE=${config.processType} does not need that secret and ignores it: remove it here`,
+    );
+  }
+  if (isPlaintextAllowed && isPublic(config.host) && config.tls === undefined) {
+    warnings.push(
+      `keys are sent in clear text to ${config.host}:${config.port} unless a proxy terminates TLS`,
+    );
+  }
+  const valued = networks.map(({ name }) => name).filter((name) => name !== "localnet");
+  if (valued.length > 0 && config.corsOrigins.includes("*")) {
+    warnings.push(`CORS_ORIGINS allows every web site to call this service on ${valued.join(" and ")}`);
+  }
+  return {
+    config: Object.freeze(config),
+    faults: read.faults,
+    warnings,
+    settings: read.settings(),
+    secrets: [...read.secrets.values()],
+  };
+}
+
+/** Returns the settings that the command `tss` needs to call a service. Throws a ConfigError that names every fault. */
+export function loadClientConfig(environment: NodeJS.ProcessEnv = process.env): ClientConfig {
+  return readClientConfig(environment);
+}
+
+/** Returns the settings that the administration of a Treasury needs. Throws a ConfigError that names every fault. */
+export function loadTreasuryConfig(
+  network: NetworkName | undefined,
+  environment: NodeJS.ProcessEnv = process.env,
+): TreasuryConfig {
+  return readTreasuryConfig(environment, network);
+}
+
+function readTls(read: ConfigReader<VariableName>): Config["tls"] {
+  const certificateFile = read.file("TLS_CERT_FILE");
+  const keyFile = read.file("TLS_KEY_FILE");
+  if (certificateFile && keyFile) return { certificateFile, keyFile };
+  if (certificateFile) read.fault("TLS_KEY_FILE", undefined, "a file, in addition to TLS_CERT_FILE");
+  if (keyFile) read.fault("TLS_CERT_FILE", undefined, "a file, in addition to TLS_KEY_FILE");
+  return undefined;
+}

@@ -1,0 +1,252 @@
+import { createHash } from "node:crypto";
+import { toBinary } from "@bufbuild/protobuf";
+import { bytesToHex } from "@noble/hashes/utils.js";
+import sql, { type Sql } from "sql-template-tag";
+import {
+  type CreateDWalletRequest,
+  CreateDWalletRequestSchema,
+} from "../../../gen/proto/tss/v1/onboarding_pb.ts";
+import { curveOfNumber } from "../../protocol/algorithms.ts";
+import { equalBytes } from "../../protocol/bytes.ts";
+import { checkDkgMessage, DkgFormError } from "../../protocol/check-dkg-message.ts";
+import { writeAuditEvent } from "../audit/audit-event.ts";
+import { refuseWhileDraining } from "../chain/network-drain.ts";
+import { operationInsert, type WaitTime, waitForOperation } from "../chain/operation.ts";
+import { postings } from "../ledger/postings.ts";
+import { topics } from "../platform/coordination/topics.ts";
+import { invalidField, ServiceError } from "../platform/errors/service-error.ts";
+import { execute, newId, type Queryable } from "../platform/store/database.ts";
+import { checkQuota, lockForQuota } from "./check-quota.ts";
+import { type DWalletRow, findDWalletOfSession } from "./dwallet-row.ts";
+import { curveNumberOf, type EncryptionKeyRow, findKeyByObject } from "./encryption-keys.ts";
+import { ONBOARDING_PRIORITY, type OnboardingCaller, type OnboardingDeps } from "./onboarding-deps.ts";
+
+/**
+ * Requests a DKG, charged once for each session identifier, and waits until its transaction is final. Throws
+ * INSUFFICIENT_CREDIT, VALIDATION (also for a malformed DKG message), ENCRYPTION_KEY_NOT_FOUND, WRONG_SENDER,
+ * STALE_NETWORK_KEY, SESSION_REUSED (the session was used with another body, or by another project),
+ * DWALLET_NAME_TAKEN, QUOTA_EXCEEDED, NETWORK_DRAINING, and the errors of waiting for the chain.
+ */
+export async function createDWallet(
+  deps: OnboardingDeps,
+  caller: OnboardingCaller,
+  request: CreateDWalletRequest,
+  time: WaitTime,
+): Promise<DWalletRow> {
+  const hash = hashRequest(request);
+  const { senderAddress, sessionIdentifier } = request;
+  const session = { network: deps.network.name, senderAddress, sessionIdentifier };
+  const find = () => findDWalletOfSession(deps.database, session);
+  let row = await find();
+  if (!row) {
+    const key = await checkRequest(deps, caller, request);
+    await storeDWallet(deps, caller, request, key);
+    deps.signals.notify(topics.outbox(deps.network.name));
+    deps.signals.notify(topics.presignWanted(deps.network.name));
+    row = await find();
+    if (!row && request.name !== undefined) throw nameTaken(request.name);
+  }
+  if (row?.projectId !== caller.projectId || !equalBytes(row.requestHash, hash)) {
+    throw new ServiceError("SESSION_REUSED", "session_identifier: was used before with another request", {
+      metadata: {
+        sessionIdentifier: bytesToHex(request.sessionIdentifier),
+        ...(row?.projectId === caller.projectId && {
+          state: row.state,
+          ...(row.objectId !== null && { dwalletId: row.objectId }),
+        }),
+      },
+    });
+  }
+  if (row.objectId !== null) return row;
+  await waitForOperation(deps, "dkg", row.id, time);
+  return (await find()) ?? row;
+}
+
+async function checkRequest(
+  { database, network, reader }: OnboardingDeps,
+  caller: OnboardingCaller,
+  request: CreateDWalletRequest,
+): Promise<EncryptionKeyRow> {
+  const { projectId } = caller;
+  const key = await findKeyByObject(database, { projectId, objectId: request.encryptionKeyId });
+  if (!key) {
+    throw new ServiceError("ENCRYPTION_KEY_NOT_FOUND", "the project has no encryption key with this id", {
+      metadata: { encryptionKeyId: request.encryptionKeyId },
+    });
+  }
+  if (key.curve !== curveNumberOf(request.curve))
+    throw invalidField("curve", "is not the encryption key's curve");
+  if (!equalBytes(key.signerPublicKey, request.signerPublicKey)) {
+    throw invalidField("signer_public_key", "is not the encryption key's signer");
+  }
+  if (request.senderAddress !== network.senderAddress) {
+    throw new ServiceError(
+      "WRONG_SENDER",
+      "sender_address: is not one of this service's senders; read GetNetwork again",
+      {
+        metadata: { senderAddresses: network.senderAddress },
+      },
+    );
+  }
+  const newest = (await reader.networkKey()).id;
+  if (request.networkEncryptionKeyId !== newest) {
+    throw new ServiceError(
+      "STALE_NETWORK_KEY",
+      "network_encryption_key_id: is not the newest; read GetNetwork again",
+      {
+        metadata: { networkEncryptionKeyId: newest },
+      },
+    );
+  }
+  checkDkgForm(key.curve, request);
+  return key;
+}
+
+/**
+ * Inserts the row, charges for it and queues its operation. A concurrent call for the same session, or with the same
+ * name, may have come first.
+ */
+async function storeDWallet(
+  { database, network, dkgsPerDay, dkgPriceMicroUsd: priceMicroUsd }: OnboardingDeps,
+  caller: OnboardingCaller,
+  request: CreateDWalletRequest,
+  key: EncryptionKeyRow,
+): Promise<void> {
+  await database.transaction(async (db) => {
+    const id = newId();
+    await lockForQuota(db, caller.projectId);
+    await refuseWhileDraining(db, network.name);
+    const dwallet = { id, projectId: caller.projectId, network: network.name, key, request, priceMicroUsd };
+    if (!(await insertDWallet(db, dwallet))) return;
+    await checkQuota(db, "dwallet", caller.projectId, dkgsPerDay);
+    const charged = await chargeDkg(db, {
+      dwalletId: id,
+      projectId: caller.projectId,
+      network: network.name,
+      priceMicroUsd,
+      operationId: newId(),
+      priority: ONBOARDING_PRIORITY,
+      traceParent: caller.origin.traceParent,
+    });
+    if (!charged) throw insufficientCredit(priceMicroUsd);
+    await writeAuditEvent(db, caller.origin, {
+      projectId: caller.projectId,
+      action: "dwallet.create",
+      subject: id,
+    });
+  });
+}
+
+function nameTaken(name: string): ServiceError {
+  return new ServiceError("DWALLET_NAME_TAKEN", "name: another dWallet of the project has this name", {
+    metadata: { name },
+  });
+}
+
+function insufficientCredit(priceMicroUsd: bigint): ServiceError {
+  return new ServiceError(
+    "INSUFFICIENT_CREDIT",
+    "the project's available credit is below the price of a dWallet",
+    {
+      metadata: { priceMicroUsd: String(priceMicroUsd) },
+    },
+  );
+}
+
+/**
+ * Inserts the row as `Submitting`. Returns false if the session has a row in any project, or if another dWallet of the
+ * project has the name.
+ */
+export async function insertDWallet(db: Queryable, dwallet: NewDWallet): Promise<boolean> {
+  const { id, projectId, network, key, request, priceMicroUsd } = dwallet;
+  const insertedCount = await execute(
+    db,
+    sql`INSERT INTO dwallet
+          (id, project_id, network, curve, encryption_key_id, network_encryption_key_id, sender_address,
+           session_identifier, request_hash, user_dkg_message, encrypted_user_share_and_proof, user_public_output,
+           signer_public_key, price_micro_usd, name, state)
+        VALUES
+          (${id}, ${projectId}, ${network}, ${key.curve}, ${key.id}, ${request.networkEncryptionKeyId},
+           ${request.senderAddress}, ${request.sessionIdentifier}, ${hashRequest(request)},
+           ${request.userDkgMessage}, ${request.encryptedUserShareAndProof}, ${request.userPublicOutput},
+           ${request.signerPublicKey}, ${priceMicroUsd}, ${request.name ?? null}, 'Submitting')
+        ON CONFLICT DO NOTHING RETURNING id`,
+  );
+  return insertedCount > 0;
+}
+
+/** A dWallet to insert before its DKG is requested. */
+export interface NewDWallet {
+  readonly id: string;
+  readonly projectId: string;
+  readonly network: string;
+  /** The id of the encryption key's row. */
+  readonly key: { readonly id: string; readonly curve: number };
+  readonly request: CreateDWalletRequest;
+  readonly priceMicroUsd: bigint;
+}
+
+/** SHA-256 that distinguishes a repeated request from another one for the same session. */
+export function hashRequest(request: CreateDWalletRequest): Uint8Array {
+  return new Uint8Array(createHash("sha256").update(toBinary(CreateDWalletRequestSchema, request)).digest());
+}
+
+/** Charges the DKG and queues it, in one statement. Returns false and does nothing if the credit does not suffice. */
+export async function chargeDkg(db: Queryable, dkg: NewDkg): Promise<boolean> {
+  const { operationId, network, priority, traceParent } = dkg;
+  const queuedCount = await execute(
+    db,
+    sql`WITH ${charged(dkg)}, asked AS (
+          SELECT ${operationId}::uuid AS operation_id, ${network}::text AS network, id AS subject_id FROM posting_charge
+        ) ${operationInsert({ kind: "dkg", priority, traceParent }, sql`asked`)} RETURNING id`,
+  );
+  return queuedCount > 0;
+}
+
+/** A DKG to charge and queue. The row of its dWallet exists. */
+export interface NewDkg {
+  /** The id of the dWallet's row. */
+  readonly dwalletId: string;
+  readonly projectId: string;
+  readonly network: string;
+  readonly priceMicroUsd: bigint;
+  readonly operationId: string;
+  readonly priority: number;
+  readonly traceParent: string | undefined;
+}
+
+/** Charges a DKG that the restored, older copy of the database does not know, if the credit suffices. */
+export async function chargeLostDkg(db: Queryable, dkg: Charge): Promise<void> {
+  await execute(
+    db,
+    sql`WITH ${charged(dkg)}
+        UPDATE dwallet d SET price_micro_usd = s.price_micro_usd
+        FROM source s JOIN posting_charge USING (id) WHERE d.id = s.id`,
+  );
+}
+
+type Charge = Pick<NewDkg, "dwalletId" | "projectId" | "priceMicroUsd">;
+
+function charged({ dwalletId, projectId, priceMicroUsd }: Charge): Sql {
+  return sql`source AS (
+      SELECT ${dwalletId}::uuid AS id, ${projectId}::uuid AS project_id, ${priceMicroUsd}::bigint AS price_micro_usd
+    ), ${postings.charge(sql`source`, "dkg")}`;
+}
+
+/** Throws VALIDATION, which names the field, if no network would accept the DKG message. */
+export function checkDkgForm(curveNumber: number, request: CreateDWalletRequest): void {
+  const curve = curveOfNumber(curveNumber);
+  if (curve === undefined) throw invalidField("curve", "is not a curve");
+  try {
+    checkDkgMessage(curve, request);
+  } catch (cause) {
+    if (!(cause instanceof DkgFormError)) throw cause;
+    throw invalidField(FIELDS[cause.part], cause.message);
+  }
+}
+
+const FIELDS = {
+  userDkgMessage: "user_dkg_message",
+  encryptedUserShareAndProof: "encrypted_user_share_and_proof",
+  userPublicOutput: "user_public_output",
+} as const;

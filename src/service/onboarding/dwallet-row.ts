@@ -1,0 +1,177 @@
+import { create } from "@bufbuild/protobuf";
+import sql from "sql-template-tag";
+import type { Prisma } from "../../../gen/prisma/client.ts";
+import { type DWallet, DWallet_State, DWalletSchema } from "../../../gen/proto/tss/v1/onboarding_pb.ts";
+import { sessionIdentifierDigest } from "../../protocol/chain/session-identifier.ts";
+import { RecentMap } from "../platform/coordination/recent-map.ts";
+import { ServiceError } from "../platform/errors/service-error.ts";
+import { text } from "../platform/store/columns.ts";
+import { type Database, readRows } from "../platform/store/database.ts";
+import { type Page, type PageRequest, readPage, UUID_POSITION } from "../platform/store/read-page.ts";
+import { recordDWalletState } from "./dwallet-session.ts";
+import { curveEnum } from "./encryption-keys.ts";
+import type { OnboardingDeps } from "./onboarding-deps.ts";
+
+/**
+ * The columns read from `dwallet`. `state` is the chain's, `Submitting`, or `Failed` if the object will never exist.
+ */
+export type DWalletRow = Prisma.DWalletGetPayload<{ select: typeof COLUMNS }>;
+
+const COLUMNS = {
+  id: true,
+  projectId: true,
+  curve: true,
+  networkEncryptionKeyId: true,
+  signerPublicKey: true,
+  senderAddress: true,
+  sessionIdentifier: true,
+  requestHash: true,
+  state: true,
+  objectId: true,
+  encryptedUserSecretKeyShareId: true,
+  publicOutput: true,
+  publicKey: true,
+  txDigest: true,
+  acceptTxDigest: true,
+  leaveTxDigest: true,
+  capId: true,
+  name: true,
+  encryptionKey: { select: { objectId: true } },
+} as const satisfies Prisma.DWalletSelect;
+
+/** Returns the project's dWallet with this object id. Throws DWALLET_NOT_FOUND. */
+export async function findDWallet(
+  { prisma }: Pick<Database, "prisma">,
+  projectId: string,
+  objectId: string,
+): Promise<DWalletRow> {
+  const row = await prisma.dWallet.findFirst({ where: { projectId, objectId }, select: COLUMNS });
+  if (row) return row;
+  throw new ServiceError("DWALLET_NOT_FOUND", "the project has no dWallet with this id", {
+    metadata: { dwalletId: objectId },
+  });
+}
+
+/** A filter for dWallets, and a page of the result. */
+export interface ListDWalletsInput extends PageRequest {
+  /** Undefined means all names. */
+  readonly name?: string | undefined;
+  /** A state of the contract, or `awaiting_user_share`. Undefined means all states. */
+  readonly state?: string | undefined;
+}
+
+/** Reads a page of the project's dWallets, the newest first, without those that failed. */
+export async function listDWallets(
+  database: Pick<Database, "prisma" | "query">,
+  projectId: string,
+  { name, state: wanted, ...request }: ListDWalletsInput,
+): Promise<Page<DWalletRow>> {
+  const state = wanted === AWAITING_USER_SHARE ? "AwaitingKeyHolderSignature" : wanted;
+  const which = {
+    state: state ?? { not: "Failed" },
+    ...(name !== undefined && { id: { in: await findName(database, projectId, name) } }),
+  };
+  return await readPage(request, {
+    scope: [
+      "dwallet",
+      projectId,
+      ...(name === undefined && state === undefined ? [] : [name ?? "", state ?? ""]),
+    ],
+    positionOf: ({ id }) => id,
+    position: UUID_POSITION,
+    read: (after, take) =>
+      database.prisma.dWallet.findMany({
+        where: { projectId, AND: [which, after === undefined ? {} : { id: { lt: after } }] },
+        orderBy: { id: "desc" },
+        take,
+        select: COLUMNS,
+      }),
+  });
+}
+
+/** An alias of the state in which the user must accept the share. */
+const AWAITING_USER_SHARE = "awaiting_user_share";
+
+/** Returns the ids of the rows with a name: one or none. Lists the states so that the index of names is used. */
+async function findName(
+  database: Pick<Database, "query">,
+  projectId: string,
+  name: string,
+): Promise<string[]> {
+  const rows = await readRows(
+    database,
+    sql`SELECT id FROM dwallet WHERE project_id = ${projectId} AND name = ${name}
+        AND state NOT IN ('Failed', 'NetworkRejectedDKGVerification')`,
+    { id: text },
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** Returns the dWallet of a session identifier in any project, or null. */
+export function findDWalletOfSession(
+  { prisma }: Pick<Database, "prisma">,
+  session: {
+    readonly network: string;
+    readonly senderAddress: string;
+    readonly sessionIdentifier: Uint8Array;
+  },
+): Promise<DWalletRow | null> {
+  const sessionIdentifier = new Uint8Array(session.sessionIdentifier);
+  return prisma.dWallet.findUnique({
+    where: { network_senderAddress_sessionIdentifier: { ...session, sessionIdentifier } },
+    select: COLUMNS,
+  });
+}
+
+/** Session digests by row. Hashing those of a hundred dWallets takes 8 ms. */
+const sessionDigests = new RecentMap<string, Uint8Array>(10_000);
+
+function sessionDigestOf({ id, sessionIdentifier, senderAddress }: DWalletRow): Uint8Array {
+  const digest = sessionDigests.get(id) ?? sessionIdentifierDigest(sessionIdentifier, senderAddress);
+  sessionDigests.set(id, digest);
+  return digest;
+}
+
+/** Encodes a dWallet as the contract's message. */
+export function encodeDWallet(row: DWalletRow): DWallet {
+  return create(DWalletSchema, {
+    dwalletId: row.objectId ?? "",
+    curve: curveEnum(row.curve),
+    state: stateEnum(row.state),
+    encryptedUserSecretKeyShareId: row.encryptedUserSecretKeyShareId ?? "",
+    encryptionKeyId: row.encryptionKey.objectId ?? "",
+    networkEncryptionKeyId: row.networkEncryptionKeyId,
+    txDigest: row.txDigest ?? "",
+    sessionDigest: sessionDigestOf(row),
+    ...(row.name === null ? {} : { name: row.name }),
+    ...(row.acceptTxDigest === null ? {} : { acceptTxDigest: row.acceptTxDigest }),
+    ...(row.leaveTxDigest === null ? {} : { leaveTxDigest: row.leaveTxDigest }),
+    ...(row.publicOutput === null ? {} : { publicOutput: row.publicOutput }),
+    ...(row.publicKey === null ? {} : { publicKey: row.publicKey }),
+  });
+}
+
+function stateEnum(state: string): DWallet_State {
+  const value = Object.entries(DWallet_State).find(([name]) => name === state)?.[1];
+  return value ?? DWallet_State.STATE_UNSPECIFIED;
+}
+
+/**
+ * Reads the project's dWallet. If its state is not final, first updates the row from the chain, so that a caller that
+ * watches the chain never gets an older state than it has seen. Throws DWALLET_NOT_FOUND, CHAIN_READS_EXHAUSTED and
+ * CHAIN_UNAVAILABLE.
+ */
+export async function readDWallet(
+  { database, readerFor, refundsPerDay }: Pick<OnboardingDeps, "database" | "readerFor" | "refundsPerDay">,
+  projectId: string,
+  dwalletId: string,
+): Promise<DWalletRow> {
+  const row = await findDWallet(database, projectId, dwalletId);
+  if (FINAL_STATES.includes(row.state)) return row;
+  const content = (await readerFor(projectId).getObjects([dwalletId])).get(dwalletId);
+  if (content === undefined) return row;
+  await recordDWalletState(database, row.id, content, refundsPerDay);
+  return findDWallet(database, projectId, dwalletId);
+}
+
+const FINAL_STATES = ["Active", "Leaving", "Left", "NetworkRejectedDKGVerification"];

@@ -1,0 +1,30 @@
+import type { AuditOrigin } from "../audit/audit-event.ts";
+import type { ChainNetwork } from "../chain/fullnodes/network.ts";
+import type { NetworkReader } from "../chain/reader.ts";
+import type { Signals } from "../platform/coordination/signals.ts";
+import type { Database } from "../platform/store/database.ts";
+
+export interface OnboardingDeps {
+  readonly database: Database;
+  readonly network: ChainNetwork;
+  /** For data that all callers share. */
+  readonly reader: Pick<NetworkReader, "networkKey" | "networkKeys">;
+  /** For calls of a project, within the project's budget of reads. */
+  readonly readerFor: (
+    projectId: string,
+  ) => Pick<NetworkReader, "getObjects" | "registeredEncryptionKey" | "epoch" | "chainIdentifier">;
+  readonly signals: Pick<Signals, "notify" | "subscribe">;
+  /** The maximum number of dWallets, and of encryption keys, that a project may create in 24 hours. */
+  readonly dkgsPerDay: number;
+  readonly dkgPriceMicroUsd: bigint;
+  /** The maximum number of refunds of a project on one day (UTC) after the network rejected its users' messages. */
+  readonly refundsPerDay: number;
+}
+
+export interface OnboardingCaller {
+  readonly projectId: string;
+  readonly origin: AuditOrigin;
+}
+
+/** The priority of registering, creating and accepting: a user waits, but nobody has paid. */
+export const ONBOARDING_PRIORITY = 20;

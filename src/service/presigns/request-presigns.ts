@@ -1,0 +1,115 @@
+import { randomBytes } from "node:crypto";
+import sql from "sql-template-tag";
+import type { CurveAlgorithm } from "../../protocol/algorithms.ts";
+import { type AuditOrigin, writeAuditEvent } from "../audit/audit-event.ts";
+import { requestedSessions } from "../chain/events.ts";
+import { refuseWhileDraining } from "../chain/network-drain.ts";
+import { type LandedTransaction, operationInsert } from "../chain/operation.ts";
+import type { Signals } from "../platform/coordination/signals.ts";
+import { topics } from "../platform/coordination/topics.ts";
+import { boolean } from "../platform/store/columns.ts";
+import { type Database, execute, newId, type Queryable, readRows } from "../platform/store/database.ts";
+import { LOCK_KEYS } from "../platform/store/migrate.ts";
+import { bucketKey, bucketOf, type PresignBucket } from "./bucket.ts";
+import { PRESIGN_PRIORITY } from "./presign-operation.ts";
+import { readDemand } from "./read-demand.ts";
+
+/** Adds presigns to the bucket and to the outbox, one operation each. The submitter batches them. */
+export async function requestPresigns(db: Queryable, bucket: PresignBucket, count: number): Promise<void> {
+  const { network, curve, signatureAlgorithm, networkEncryptionKeyId } = bucket;
+  const ids = Array.from({ length: count }, newId);
+  const sessionBytes = ids.map(() => randomBytes(32));
+  const operationIds = ids.map(newId);
+  await execute(
+    db,
+    sql`WITH inserted AS (
+          INSERT INTO presign
+            (id, network, curve, signature_algorithm, network_encryption_key_id, session_bytes, state)
+          SELECT id, ${network}, ${curve}, ${signatureAlgorithm}, ${networkEncryptionKeyId}, session_bytes, 'requested'
+          FROM unnest(${ids}::uuid[], ${sessionBytes}::bytea[]) AS t (id, session_bytes) RETURNING id, network
+        ), asked AS (
+          SELECT t.operation_id, inserted.network, inserted.id AS subject_id
+          FROM inserted JOIN unnest(${ids}::uuid[], ${operationIds}::uuid[]) AS t (id, operation_id) USING (id)
+        )
+        ${operationInsert({ kind: "presign", priority: PRESIGN_PRIORITY }, sql`asked`)}`,
+  );
+}
+
+/** Tries to lock the planning of the network's refill until the transaction ends. Returns whether it has the lock. */
+export async function lockPlanner(db: Queryable, network: string): Promise<boolean> {
+  const [row] = await readRows(
+    db,
+    sql`SELECT pg_try_advisory_xact_lock(${LOCK_KEYS.presignPlanner}::integer, hashtext(${network})) AS locked`,
+    { locked: boolean },
+  );
+  return row?.locked === true;
+}
+
+/** Locks the planning of the network's refill until the transaction ends. Waits for the lock. */
+async function awaitPlanner(db: Queryable, network: string): Promise<void> {
+  await execute(
+    db,
+    sql`SELECT pg_advisory_xact_lock(${LOCK_KEYS.presignPlanner}::integer, hashtext(${network}))`,
+  );
+}
+
+/**
+ * Requests presigns for an operator, under the newest network encryption key. Returns the number that was queued: fewer
+ * than `count` if more would exceed the high-water mark. Throws NETWORK_DRAINING.
+ */
+export async function refillBucket(
+  deps: RefillBucketDeps,
+  origin: AuditOrigin,
+  algorithm: CurveAlgorithm,
+  count: number,
+): Promise<number> {
+  const bucket = bucketOf(deps.network, algorithm, await deps.newestNetworkEncryptionKeyId());
+  const queuedCount = await deps.database.transaction(async (db) => {
+    await awaitPlanner(db, deps.network);
+    await refuseWhileDraining(db, deps.network);
+    const { readyCount, pendingCount } = (await readDemand(db, deps.network))(bucket);
+    const room = Math.max(0, Math.min(count, deps.highWaterCount - readyCount - pendingCount));
+    if (room > 0) await requestPresigns(db, bucket, room);
+    await writeAuditEvent(db, origin, { action: "presign.refill", subject: `${bucketKey(bucket)} ${room}` });
+    return room;
+  });
+  if (queuedCount > 0) deps.signals.notify(topics.outbox(deps.network));
+  return queuedCount;
+}
+
+/** Dependencies of {@link refillBucket}. */
+export interface RefillBucketDeps {
+  readonly database: Pick<Database, "transaction">;
+  readonly network: string;
+  readonly highWaterCount: number;
+  readonly newestNetworkEncryptionKeyId: () => Promise<string>;
+  readonly signals: Pick<Signals, "notify">;
+}
+
+/**
+ * Inserts rows for presigns that a transaction requested, if `wanted` accepts their object ids and they have no row
+ * yet. They become ready when the network has made them. Returns their number.
+ */
+export async function insertPendingPresigns(
+  db: Queryable,
+  network: string,
+  { digest, events }: LandedTransaction,
+  wanted: (presignId: string) => boolean,
+): Promise<number> {
+  const found = requestedSessions(events, "PresignRequestEvent").filter(({ data }) =>
+    wanted(data.presign_id),
+  );
+  const curves = found.map(({ data }) => data.curve);
+  const algorithms = found.map(({ data }) => data.signature_algorithm);
+  const keyIds = found.map(({ data }) => data.dwallet_network_encryption_key_id);
+  const presignIds = found.map(({ data }) => data.presign_id);
+  return execute(
+    db,
+    sql`INSERT INTO presign
+          (id, network, curve, signature_algorithm, network_encryption_key_id, presign_id, state, tx_digest)
+        SELECT id, ${network}, curve, algorithm, key_id, presign_id, 'pending', ${digest}
+        FROM unnest(${found.map(newId)}::uuid[], ${curves}::int[], ${algorithms}::int[], ${keyIds}::text[],
+                    ${presignIds}::text[]) AS t (id, curve, algorithm, key_id, presign_id)
+        ON CONFLICT (network, presign_id) DO NOTHING RETURNING id`,
+  );
+}

@@ -1,0 +1,158 @@
+import sql, { type Sql } from "sql-template-tag";
+import { ServiceError } from "../platform/errors/service-error.ts";
+import {
+  bigint,
+  boolean,
+  bytea,
+  type Columns,
+  nullable,
+  number,
+  oneOf,
+  text,
+  time,
+} from "../platform/store/columns.ts";
+import { type Database, type Queryable, readRows } from "../platform/store/database.ts";
+import { type Page, type PageRequest, readPage, UUID_POSITION } from "../platform/store/read-page.ts";
+
+/** The parts of a sign request that the contract shows. */
+export interface ShownSignRequest {
+  readonly id: string;
+  readonly status: SignStatus;
+  readonly curve: number;
+  readonly signatureAlgorithm: number;
+  readonly hashScheme: number;
+  readonly message: Uint8Array;
+  readonly priceMicroUsd: bigint;
+  readonly txDigest: string | null;
+  readonly signSessionId: string | null;
+  readonly signature: Uint8Array | null;
+  readonly failureReason: string | null;
+  readonly failureMessage: string | null;
+  readonly refunded: boolean;
+  readonly expiresAt: Date;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+  /** The id of the dWallet's object. */
+  readonly dwalletId: string;
+  /** The id of the presign's object. */
+  readonly presignId: string;
+}
+
+/** The states of a sign request; see `SignRequest.Status` in the contract for how they follow each other. */
+export const SIGN_STATUSES = ["prepared", "queued", "submitted", "completed", "failed"] as const;
+
+/** One of {@link SIGN_STATUSES}. */
+export type SignStatus = (typeof SIGN_STATUSES)[number];
+
+/** The revision of a row. No revision occurs twice, and each change of a row changes one of these two. */
+export type SignRevision = Pick<ShownSignRequest, "status" | "updatedAt">;
+
+/** The columns of a {@link ShownSignRequest} in the result of a statement. */
+export const SHOWN_ROW: Columns<ShownSignRequest> = {
+  id: text,
+  status: oneOf(...SIGN_STATUSES),
+  curve: number,
+  signatureAlgorithm: number,
+  hashScheme: number,
+  message: bytea,
+  priceMicroUsd: bigint,
+  txDigest: nullable(text),
+  signSessionId: nullable(text),
+  signature: nullable(bytea),
+  failureReason: nullable(text),
+  failureMessage: nullable(text),
+  refunded: boolean,
+  expiresAt: time,
+  createdAt: time,
+  updatedAt: time,
+  dwalletId: text,
+  presignId: text,
+};
+
+/** The select list of a {@link ShownSignRequest} from {@link SHOWN_TABLES}. */
+export const SHOWN_COLUMNS = sql`r.id, r.status, r.curve, r.signature_algorithm AS "signatureAlgorithm",
+       r.hash_scheme AS "hashScheme", r.message, r.price_micro_usd AS "priceMicroUsd", r.tx_digest AS "txDigest",
+       r.sign_session_id AS "signSessionId", r.signature, r.failure_reason AS "failureReason",
+       r.failure_message AS "failureMessage", r.refunded, r.expires_at AS "expiresAt", r.created_at AS "createdAt",
+       r.updated_at AS "updatedAt", d.object_id AS "dwalletId", p.presign_id AS "presignId"`;
+
+/** A sign request `r` with its dWallet `d` and its presign `p`. */
+export const SHOWN_TABLES = sql`sign_request r JOIN dwallet d ON d.id = r.dwallet_id JOIN presign p ON p.id = r.presign_id`;
+
+/**
+ * Reads a sign request of the project for display. Undefined if the project has none with this id, or if it has not
+ * changed since the given revision.
+ */
+export async function readShownSignRequest(
+  db: Queryable,
+  { id, projectId }: { readonly id: string; readonly projectId: string },
+  seen?: SignRevision,
+): Promise<ShownSignRequest | undefined> {
+  const [row] = await readRows(
+    db,
+    sql`SELECT ${SHOWN_COLUMNS} FROM ${SHOWN_TABLES}
+        WHERE r.id = ${id} AND r.project_id = ${projectId}
+          AND (r.status, r.updated_at) IS DISTINCT FROM (${seen?.status ?? null}::text, ${seen?.updatedAt ?? null}::timestamptz)`,
+    SHOWN_ROW,
+  );
+  return row;
+}
+
+/** Reads a page of the project's sign requests, the newest first. Throws DWALLET_NOT_FOUND and VALIDATION. */
+export async function listSigns(
+  database: Pick<Database, "prisma" | "query">,
+  projectId: string,
+  { dwalletId, status, ...request }: ListSignsInput,
+): Promise<Page<ShownSignRequest>> {
+  const dwalletRow =
+    dwalletId === undefined ? undefined : await findDWalletRow(database, projectId, dwalletId);
+  const owner =
+    dwalletRow === undefined
+      ? sql`s.project_id = ${projectId}::uuid`
+      : sql`s.dwallet_id = ${dwalletRow}::uuid`;
+  const statuses = status === undefined ? SIGN_STATUSES : [status];
+  return readPage(request, {
+    scope: ["sign", projectId, dwalletId ?? "", status ?? ""],
+    positionOf: ({ id }) => id,
+    position: UUID_POSITION,
+    read: (after = LAST, count) => readRows(database, listOf(owner, { statuses, after, count }), SHOWN_ROW),
+  });
+}
+
+/** A filter for sign requests, and a page of the result. */
+interface ListSignsInput extends PageRequest {
+  /** The id of the dWallet's object; undefined means all dWallets. */
+  readonly dwalletId: string | undefined;
+  /** Undefined means all states. */
+  readonly status: SignStatus | undefined;
+}
+
+/** Sorts after every row. */
+const LAST = "ffffffff-ffff-ffff-ffff-ffffffffffff";
+
+async function findDWalletRow(
+  { prisma }: Pick<Database, "prisma">,
+  projectId: string,
+  objectId: string,
+): Promise<string> {
+  const row = await prisma.dWallet.findFirst({ where: { projectId, objectId }, select: { id: true } });
+  if (row !== null) return row.id;
+  throw new ServiceError("DWALLET_NOT_FOUND", "the project has no dWallet with this id", {
+    metadata: { dwalletId: objectId },
+  });
+}
+
+/**
+ * Reads each state from the end of one index, (owner, status, id). A page thus reads at most `count` rows of each
+ * state, whatever the filter. A second index for lists of all states would slow down every signature.
+ */
+const listOf = (
+  owner: Sql,
+  { statuses, after, count }: { statuses: readonly SignStatus[]; after: string; count: number },
+) => sql`
+SELECT ${SHOWN_COLUMNS} FROM ${SHOWN_TABLES} WHERE r.id = ANY(ARRAY(
+  SELECT one.id FROM unnest(${statuses}::text[]) AS wanted (status) CROSS JOIN LATERAL (
+    SELECT s.id FROM sign_request s WHERE ${owner} AND s.status = wanted.status AND s.id < ${after}::uuid
+    ORDER BY s.id DESC LIMIT ${count}
+  ) one ORDER BY one.id DESC LIMIT ${count}
+)) ORDER BY r.id DESC`;

@@ -1,0 +1,75 @@
+import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
+import { type Signing, SignRequest_Status } from "../../../gen/proto/tss/v1/signing_pb.ts";
+import { callerOf } from "../access/caller.ts";
+import { ServiceError } from "../platform/errors/service-error.ts";
+import { idempotencyOf } from "../platform/idempotency/idempotency.ts";
+import { tripleOfEnums } from "./algorithm-enums.ts";
+import { createBatchedLooks } from "./batched-looks.ts";
+import { encodeReservation, encodeSignRequest, encodeWatched } from "./encode-sign-request.ts";
+import { type ReserveDeps, reserve } from "./reserve.ts";
+import { listSigns, readShownSignRequest, SIGN_STATUSES, type SignStatus } from "./shown-sign-request.ts";
+import { type SubmitDeps, signRequestNotFound, submit } from "./submit.ts";
+import { type WaitEnding, type WatchDeps, watchSignRequest } from "./watch-sign-request.ts";
+
+/** Implements `tss.v1.Signing`. */
+export function createSigningService(deps: SigningServiceDeps): ServiceImpl<typeof Signing> {
+  const watchDeps = { ...deps, looks: createBatchedLooks(deps.database, deps.clock) };
+  return {
+    async reserveSign(request, context) {
+      const triple = tripleOfEnums(request.signatureAlgorithm, request.hashScheme);
+      if (triple === undefined) {
+        throw new ServiceError("UNSUPPORTED_ALGORITHM", "the signature algorithm does not support this hash");
+      }
+      const input = {
+        dwalletId: request.dwalletId,
+        triple,
+        message: request.message,
+        idempotency: idempotencyOf(context),
+      };
+      const time = { timeoutMs: context.timeoutMs(), signal: context.signal };
+      return encodeReservation(await reserve(deps, callerOf(context, "project"), input, time));
+    },
+    async submitSign(request, context) {
+      return encodeSignRequest(await submit(deps, callerOf(context, "project"), request));
+    },
+    async getSign({ signRequestId }, context) {
+      const { projectId } = callerOf(context, "project");
+      const row = await readShownSignRequest(deps.database, { id: signRequestId, projectId });
+      if (row === undefined) throw signRequestNotFound(signRequestId);
+      return encodeSignRequest(row);
+    },
+    watchSign({ signRequestId, cursor }, context) {
+      const { projectId } = callerOf(context, "project");
+      return watchSignRequest(
+        watchDeps,
+        { signRequestId, projectId, cursor },
+        (deps.untilClosing ?? signalOf)(context),
+        (message) => encodeWatched(message, new Date(deps.clock.wallMs())),
+      );
+    },
+    async listSigns({ dwalletId, status, pageSize, pageToken }, context) {
+      const { projectId } = callerOf(context, "project");
+      const input = { dwalletId, status: statusOf(status), pageSize, pageToken };
+      const { rows, nextPageToken } = await listSigns(deps.database, projectId, input);
+      return { signRequests: rows.map(encodeSignRequest), nextPageToken };
+    },
+  };
+}
+
+export type SigningServiceDeps = ReserveDeps &
+  SubmitDeps &
+  Omit<WatchDeps, "looks"> & {
+    /**
+     * Returns the signal that ends a watch, when its call ends or the process closes. Default: only when its call ends.
+     */
+    readonly untilClosing?: (context: HandlerContext) => WaitEnding;
+  };
+
+function signalOf({ signal }: HandlerContext): AbortSignal {
+  return signal;
+}
+
+/** Returns the filter by state, or undefined without one. */
+function statusOf(status: SignRequest_Status | undefined): SignStatus | undefined {
+  return SIGN_STATUSES.find((name) => SignRequest_Status[name] === status);
+}

@@ -1,0 +1,229 @@
+import { randomBytes } from "node:crypto";
+import type { JsonObject } from "@bufbuild/protobuf";
+import { ed25519 } from "@noble/curves/ed25519.js";
+import { treasuryConsentBytes } from "../../../../src/protocol/chain/treasury-custody.ts";
+import { suiAddress } from "../../../../src/protocol/signatures/addresses.ts";
+import { insertAdminKey } from "../../../../src/service/access/admin-keys.ts";
+import { insertApiKey } from "../../../../src/service/access/api-keys.ts";
+import { SCOPES } from "../../../../src/service/access/caller.ts";
+import { depositAddress } from "../../../../src/service/billing/deposits/deposit-address.ts";
+import { scanAddress } from "../../../../src/service/billing/deposits/scan-address.ts";
+import { signSteps } from "../../../support/crypto/sign-steps.ts";
+import { SUI } from "../../../support/database/deposits.ts";
+import {
+  dwalletOf,
+  layoutOfSignMessage,
+  objectId,
+  readyPresigns,
+  TEST_ORIGIN,
+} from "../../../support/database/rows.ts";
+import { ADMIN_KEY, type ErrorStack } from "../platform/errors/error-stack.ts";
+import { CHAIN } from "../platform/errors/fake-fullnode.ts";
+import { jsonDkg, registration, userOf } from "../platform/errors/provocations/onboarding-provocations.ts";
+
+/** A call that changes something. */
+export interface AuditedCall {
+  readonly action: string | readonly string[];
+  /** Prepares what the call needs, and returns the key that makes the call. */
+  prepare(stack: ErrorStack): Promise<{ readonly key: string; readonly request: JsonObject }>;
+}
+
+const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString("base64");
+
+/** A project's key, for operators. */
+async function newKeyId({ database, ...stack }: ErrorStack): Promise<string> {
+  const { projectId } = await stack.newProject();
+  return (await insertApiKey(database, TEST_ORIGIN, { projectId, name: "web", scopes: SCOPES })).id;
+}
+
+/** Stores that the database was used with the network, as its first start does. */
+async function useNetwork({ database }: ErrorStack): Promise<void> {
+  await database.query(
+    "INSERT INTO known_network (name, chain_id) VALUES ('localnet', 'chain') ON CONFLICT DO NOTHING",
+  );
+}
+
+/** The message that the owner of an Active dWallet has signed. */
+async function consent(stack: ErrorStack, action: "leave" | "refuse") {
+  const { projectId, key } = await stack.newProject();
+  const { objectId: dwalletId } = await dwalletOf(stack.database, projectId);
+  const { secretKey, publicKey } = ed25519.keygen();
+  stack.fullnode.hold({ dwalletId, owner: suiAddress("ED25519", publicKey) });
+  const { treasuryId } = stack.fullnode.network.treasury;
+  const signed = {
+    ...{ action, chain: CHAIN, treasuryId, dwalletId, nonce: 0n, expiresEpoch: 5n },
+    ...(action === "leave" && { recipient: objectId() }),
+  };
+  const signature = ed25519.sign(treasuryConsentBytes(signed), secretKey);
+  const { action: _, chain, nonce, expiresEpoch, ...ids } = signed;
+  return {
+    key,
+    request: {
+      ...{ ...ids, chain: base64(chain), nonce: String(nonce), expiresEpoch: String(expiresEpoch) },
+      ...{ publicKey: base64(publicKey), signature: base64(signature) },
+    },
+  };
+}
+
+/** A call of each method that declares `AUDIT_ENTRY`. */
+export const AUDITED_CALLS: Readonly<Record<string, AuditedCall>> = {
+  CreateProject: {
+    action: "project.create",
+    prepare: async () => ({ key: ADMIN_KEY, request: { name: "acme" } }),
+  },
+  CreateApiKey: {
+    action: "api_key.create",
+    async prepare(stack) {
+      const { projectId } = await stack.newProject();
+      return { key: ADMIN_KEY, request: { projectId, name: "web", scopes: ["read"] } };
+    },
+  },
+  RevokeApiKey: {
+    action: "api_key.revoke",
+    prepare: async (stack) => ({ key: ADMIN_KEY, request: { apiKeyId: await newKeyId(stack) } }),
+  },
+  RotateApiKey: {
+    action: ["api_key.create", "api_key.rotate"],
+    prepare: async (stack) => ({ key: ADMIN_KEY, request: { apiKeyId: await newKeyId(stack) } }),
+  },
+  SetAllowedAddresses: {
+    action: "api_key.set_allowed_addresses",
+    prepare: async (stack) => ({
+      key: ADMIN_KEY,
+      request: { apiKeyId: await newKeyId(stack), allowedAddresses: ["192.0.2.1"] },
+    }),
+  },
+  CreateAdminKey: {
+    action: "admin_key.create",
+    prepare: async () => ({ key: ADMIN_KEY, request: { name: `alice-${randomBytes(4).toString("hex")}` } }),
+  },
+  RevokeAdminKey: {
+    action: "admin_key.revoke",
+    async prepare({ database }) {
+      const name = `bob-${randomBytes(4).toString("hex")}`;
+      const { id } = await insertAdminKey(database, TEST_ORIGIN, { name });
+      return { key: ADMIN_KEY, request: { adminKeyId: id } };
+    },
+  },
+  DeclareDeposit: {
+    action: "deposit.credit",
+    async prepare({ deposits, chain, prices, ...stack }) {
+      const { projectId, key } = await stack.newProject();
+      const address = await depositAddress(deposits, { projectId, reference: "" });
+      const txDigest = chain.pay(address, [SUI, 1_000_000_000n]);
+      // The deposit was seen, and waits for a price.
+      prices.SUI = undefined;
+      await scanAddress(deposits, { address, projectId });
+      prices.SUI = "5";
+      return { key, request: { txDigest } };
+    },
+  },
+  ConfirmCoinPrice: {
+    action: "price.confirm",
+    async prepare({ database }) {
+      const coinType = `0x${randomBytes(4).toString("hex")}::coin::WAITING`;
+      await database.query(
+        `INSERT INTO coin_price (network, coin_type, price_pico_usd, read_at, doubted_pico_usd, doubted_at,
+           doubted_since, doubted_for) VALUES ('localnet', $1, 1000000000000, now(), 2000000000000, now(), now(), 'day')`,
+        [coinType],
+      );
+      return { key: ADMIN_KEY, request: { coin: coinType, priceUsd: "2.05" } };
+    },
+  },
+  AdjustCredit: {
+    action: "project.credit",
+    async prepare(stack) {
+      const { projectId } = await stack.newProject();
+      return { key: ADMIN_KEY, request: { projectId, amountMicroUsd: "5", reason: "goodwill" } };
+    },
+  },
+  RefillPresigns: {
+    action: "presign.refill",
+    prepare: async () => ({ key: ADMIN_KEY, request: { curve: 0, signatureAlgorithm: 1, count: 1 } }),
+  },
+  DrainNetwork: {
+    action: "network.drain",
+    async prepare(stack) {
+      await useNetwork(stack);
+      return { key: ADMIN_KEY, request: {} };
+    },
+  },
+  ResumeNetwork: {
+    action: "network.resume",
+    async prepare(stack) {
+      await useNetwork(stack);
+      return { key: ADMIN_KEY, request: {} };
+    },
+  },
+  RegisterEncryptionKey: {
+    action: "encryption-key.register",
+    async prepare(stack) {
+      const { key } = await stack.newProject();
+      return { key, request: registration().request };
+    },
+  },
+  CreateDWallet: {
+    action: "dwallet.create",
+    async prepare(stack) {
+      const { projectId, key } = await stack.newProject();
+      const user = await userOf(stack, (await dwalletOf(stack.database, projectId)).rowId);
+      const request = {
+        encryptionKeyId: user.keyId,
+        curve: "SECP256K1",
+        networkEncryptionKeyId: stack.fullnode.networkKeyId,
+        senderAddress: stack.fullnode.network.senderAddress,
+        sessionIdentifier: base64(randomBytes(32)),
+        ...jsonDkg(),
+        signerPublicKey: base64(user.signerPublicKey),
+      };
+      return { key, request };
+    },
+  },
+  AcceptDWallet: {
+    action: "dwallet.accept",
+    async prepare(stack) {
+      const { projectId, key } = await stack.newProject();
+      const dwallet = await dwalletOf(stack.database, projectId, { state: "AwaitingKeyHolderSignature" });
+      const { secretKey, publicKey } = ed25519.keygen();
+      const [share, output] = [objectId(), randomBytes(16)];
+      await stack.database.query(
+        `UPDATE dwallet SET encrypted_user_secret_key_share_id = $2, public_output = $3, signer_public_key = $4
+         WHERE id = $1`,
+        [dwallet.rowId, share, output, publicKey],
+      );
+      const userOutputSignature = base64(ed25519.sign(output, secretKey));
+      return {
+        key,
+        request: { dwalletId: dwallet.objectId, encryptedUserSecretKeyShareId: share, userOutputSignature },
+      };
+    },
+  },
+  LeaveDWallet: {
+    action: "dwallet.leave",
+    prepare: (stack) => consent(stack, "leave"),
+  },
+  RefuseRelease: {
+    action: "dwallet.refuse-release",
+    prepare: (stack) => consent(stack, "refuse"),
+  },
+  ReserveSign: {
+    action: "sign.reserve",
+    async prepare(stack) {
+      const { projectId, key } = await stack.newProject();
+      const dwallet = await dwalletOf(stack.database, projectId);
+      await readyPresigns(stack.database, dwallet.bucket, 1);
+      const algorithm = { signatureAlgorithm: "ECDSASecp256k1", hashScheme: "SHA256" };
+      return { key, request: { dwalletId: dwallet.objectId, ...algorithm, message: "AQ==" } };
+    },
+  },
+  SubmitSign: {
+    action: "sign.submit",
+    async prepare(stack) {
+      const { projectId, key } = await stack.newProject();
+      const dwallet = await dwalletOf(stack.database, projectId);
+      await readyPresigns(stack.database, dwallet.bucket, 1);
+      const signRequestId = await signSteps(stack.database, stack.signals).reserve(projectId, dwallet);
+      return { key, request: { signRequestId, userSignMessage: base64(layoutOfSignMessage()) } };
+    },
+  },
+};

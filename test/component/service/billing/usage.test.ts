@@ -1,0 +1,136 @@
+import { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { Billing, GetUsageRequest_Step as Step } from "../../../../gen/proto/tss/v1/billing_pb.ts";
+import { createBillingService } from "../../../../src/service/billing/billing-service.ts";
+import { chargeDkg } from "../../../../src/service/onboarding/create-dwallet.ts";
+import { createLocalSignals } from "../../../../src/service/platform/coordination/local-coordination.ts";
+import { systemClock } from "../../../../src/service/platform/lifecycle/clock.ts";
+import { type Database, newId } from "../../../../src/service/platform/store/database.ts";
+import { signSteps } from "../../../support/crypto/sign-steps.ts";
+import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../../support/database/database.ts";
+import { flatPrices } from "../../../support/database/prices.ts";
+import { dwalletOf, projectWith, readyPresigns, TEST_ORIGIN } from "../../../support/database/rows.ts";
+import { clientOf, refusalOf } from "../../../support/service/service-client.ts";
+
+let database: Database;
+let projectId: string;
+let billing: ReturnType<typeof clientOf<typeof Billing>>;
+
+beforeAll(async () => {
+  database = await openTestDatabase();
+  billing = clientOf(
+    Billing,
+    createBillingService({ database, clock: systemClock, prices: flatPrices(10n) }),
+    () => ({
+      kind: "project",
+      projectId,
+      apiKeyId: "key",
+      network: "localnet",
+      scopes: [],
+      origin: TEST_ORIGIN,
+    }),
+  );
+}, DATABASE_TIMEOUT_MS);
+afterAll(() => database.close());
+beforeEach(async () => {
+  projectId = await projectWith(database, 1_000n);
+});
+
+/** Two signatures, of which one is refunded, at the price of 10. */
+async function signTwice(): Promise<void> {
+  const steps = signSteps(database, createLocalSignals());
+  const dwallet = await dwalletOf(database, projectId);
+  await readyPresigns(database, dwallet.bucket, 2);
+  const [first, second] = [await steps.reserve(projectId, dwallet), await steps.reserve(projectId, dwallet)];
+  await steps.submit(projectId, first);
+  await steps.submit(projectId, second);
+  await steps.refuse(second);
+}
+
+/** Books an entry at a time in the past. */
+const book = (kind: string, amount: number, at: string) =>
+  database.query(
+    `INSERT INTO ledger_entry (project_id, kind, amount_micro_usd, key, description, created_at)
+     VALUES ($1, $2, $3, gen_random_uuid()::text, 'test', $4)`,
+    [projectId, kind, amount, at],
+  );
+
+const from = (time: string) => timestampFromDate(new Date(time));
+
+it("usage equals the sum of what the project's calls booked", async () => {
+  await signTwice();
+  const dwallet = await dwalletOf(database, projectId);
+  const dkg = { dwalletId: dwallet.rowId, operationId: newId(), priority: 0, traceParent: undefined };
+  await chargeDkg(database, { ...dkg, projectId, network: "localnet", priceMicroUsd: 25n });
+  const { total, steps } = await billing.getUsage({ step: Step.hour });
+  expect(total).toMatchObject({
+    ...{ signCount: 2n, signRefundCount: 1n, dwalletCount: 1n, dwalletRefundCount: 0n },
+    ...{ chargedMicroUsd: 35n, depositCount: 0n, depositedMicroUsd: 0n, adjustedMicroUsd: 1_000n },
+  });
+  expect(steps.reduce((sum, { usage }) => sum + usage!.chargedMicroUsd, 0n)).toBe(35n);
+});
+
+it("each booking is in the hour, or the day, in which it was made", async () => {
+  await book("sign", -10, "2026-03-01T23:59:59.999Z");
+  await book("sign", -20, "2026-03-02T00:00:00Z");
+  await book("refund", 20, "2026-03-02T05:00:00Z");
+  await book("deposit", 500, "2026-03-02T05:59:00Z");
+  const window = { startTime: from("2026-03-01T00:00:00Z"), endTime: from("2026-03-03T00:00:00Z") };
+  const charged = async (step: Step) =>
+    (await billing.getUsage({ ...window, step })).steps.map(({ startTime, usage }) => [
+      timestampDate(startTime!).toISOString(),
+      usage!.chargedMicroUsd,
+      usage!.depositedMicroUsd,
+    ]);
+  expect(await charged(Step.hour)).toEqual([
+    ["2026-03-01T23:00:00.000Z", 10n, 0n],
+    ["2026-03-02T00:00:00.000Z", 20n, 0n],
+    ["2026-03-02T05:00:00.000Z", -20n, 500n],
+  ]);
+  expect(await charged(Step.day)).toEqual([
+    ["2026-03-01T00:00:00.000Z", 10n, 0n],
+    ["2026-03-02T00:00:00.000Z", 0n, 500n],
+  ]);
+});
+
+it("another project's bookings are not shown", async () => {
+  await signTwice();
+  projectId = await projectWith(database, 0n);
+  const { total, steps } = await billing.getUsage({});
+  expect(total).toMatchObject({ signCount: 0n, chargedMicroUsd: 0n, adjustedMicroUsd: 0n });
+  expect(steps).toEqual([]);
+});
+
+it("the hours add up to the ledger, even if one statement books several entries", async () => {
+  await signTwice();
+  await database.query(
+    `INSERT INTO ledger_entry (project_id, kind, amount_micro_usd, key, description)
+     SELECT $1::uuid, 'credit', n, 'credit:many-' || n || $1::uuid, 'test' FROM generate_series(1, 5) n`,
+    [projectId],
+  );
+  const sumOf = (table: string, count: string) =>
+    database.query(
+      `SELECT kind, sum(amount_micro_usd)::bigint AS amount, ${count}::bigint AS count FROM ${table}
+       WHERE project_id = $1 GROUP BY kind ORDER BY kind`,
+      [projectId],
+    );
+  expect(await sumOf("ledger_hour", "sum(entry_count)")).toEqual(await sumOf("ledger_entry", "count(*)"));
+});
+
+it("a rolled-back booking does not count in its hour", async () => {
+  const rolledBack = database.transaction(async (db) => {
+    await db.query(
+      `INSERT INTO ledger_entry (project_id, kind, amount_micro_usd, key, description)
+       VALUES ($1, 'credit', 7, 'credit:undone', 'test')`,
+      [projectId],
+    );
+    throw new Error("undo");
+  });
+  await expect(rolledBack).rejects.toThrow("undo");
+  expect((await billing.getUsage({})).total!.adjustedMicroUsd).toBe(1_000n);
+});
+
+it("a window that is too long is refused", async () => {
+  const window = { startTime: from("2026-01-01T00:00:00Z"), endTime: from("2026-11-01T00:00:00Z") };
+  expect(await refusalOf(billing.getUsage({ ...window, step: Step.day }))).toBe("VALIDATION");
+});

@@ -1,0 +1,90 @@
+import { CoordinatorInnerModule, SessionsManagerModule } from "@ika.xyz/sdk";
+import { PresignSession, SignSession } from "../../../src/protocol/chain/chain-structs.ts";
+import type { ChainEvent } from "../../../src/service/chain/operation.ts";
+import type { SignSubject } from "../../../src/service/signing/sign-operation.ts";
+import { objectId } from "../database/rows.ts";
+
+/** The outcome of a session, as the chain writes it. */
+export type TestSessionState =
+  | { readonly Requested: true }
+  | { readonly NetworkRejected: true }
+  | { readonly Completed: Uint8Array };
+
+const PACKAGE = `0x${"12".repeat(32)}`;
+
+/** The event of a requested presign. */
+export function presignRequested(preimage: Uint8Array, presignId: string): ChainEvent {
+  return sessionEvent("PresignRequestEvent", CoordinatorInnerModule.PresignRequestEvent, preimage, {
+    dwallet_id: null,
+    presign_id: presignId,
+    dwallet_public_output: null,
+    dwallet_network_encryption_key_id: objectId(),
+    curve: 0,
+    signature_algorithm: 0,
+  });
+}
+
+/** The event of a signature request for this subject. */
+export function signRequested(subject: Omit<SignSubject, "id">, signId: string): ChainEvent {
+  return sessionEvent("SignRequestEvent", CoordinatorInnerModule.SignRequestEvent, new Uint8Array(32), {
+    sign_id: signId,
+    dwallet_id: subject.dwalletId,
+    dwallet_public_output: [],
+    curve: subject.curve,
+    signature_algorithm: subject.signatureAlgorithm,
+    hash_scheme: subject.hashScheme,
+    message: [...subject.message],
+    dwallet_network_encryption_key_id: objectId(),
+    presign_id: subject.presignId,
+    presign: [2],
+    message_centralized_signature: [...subject.userSignMessage],
+    is_future_sign: false,
+  });
+}
+
+/** The content of a presign session's object; by default a global one of the first curve and algorithm. */
+export function presignSession(
+  id: string,
+  state: TestSessionState,
+  { curve = 0, signatureAlgorithm = 0, dwalletId = null as string | null } = {},
+): Uint8Array {
+  return PresignSession.serialize({
+    id,
+    created_at_epoch: 0n,
+    curve,
+    signature_algorithm: signatureAlgorithm,
+    dwallet_id: dwalletId,
+    cap_id: objectId(),
+    state: chainState(state),
+  }).toBytes();
+}
+
+/** The content of a dWallet's sign session. */
+export function signSession(id: string, dwalletId: string, state: TestSessionState): Uint8Array {
+  return SignSession.serialize({
+    id,
+    created_at_epoch: 0n,
+    dwallet_id: dwalletId,
+    state: chainState(state),
+  }).toBytes();
+}
+
+function chainState(state: TestSessionState) {
+  return "Completed" in state ? { Completed: [...state.Completed] } : state;
+}
+
+function sessionEvent(name: string, data: unknown, preimage: Uint8Array, values: object): ChainEvent {
+  const struct = SessionsManagerModule.DWalletSessionEvent(data as never);
+  const event = {
+    epoch: 1n,
+    session_object_id: objectId(),
+    session_type: { User: true },
+    session_sequence_number: 1n,
+    session_identifier_preimage: [...preimage],
+    event_data: values,
+  };
+  return {
+    type: `${PACKAGE}::sessions_manager::DWalletSessionEvent<${PACKAGE}::coordinator_inner::${name}>`,
+    bcs: struct.serialize(event as never).toBytes(),
+  };
+}

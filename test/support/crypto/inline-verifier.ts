@@ -1,0 +1,17 @@
+import { createMemoryBuckets } from "../../../src/service/platform/coordination/local-coordination.ts";
+import { systemClock } from "../../../src/service/platform/lifecycle/clock.ts";
+import { createCheckHalf, verifierOf } from "../../../src/service/signing/verifier.ts";
+import { verifyWork } from "../../../src/service/signing/verify-work.ts";
+
+/** Verifies in place, without threads. */
+export const inlineVerifier = verifierOf(
+  async (job) => verifyWork(job),
+  async () => {},
+);
+
+/** Checks halves in place, with a limit on wrong ones that no test reaches. */
+export const checkHalfInline = createCheckHalf({
+  clock: systemClock,
+  verifier: inlineVerifier,
+  wrongHalves: createMemoryBuckets({ burstCount: 1_000_000, perSecond: 1_000_000 }, () => performance.now()),
+});

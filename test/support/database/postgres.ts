@@ -1,0 +1,47 @@
+import { randomUUID } from "node:crypto";
+import { environment, serverMissing } from "../environment.ts";
+import { openTestClient } from "./test-pool.ts";
+
+/** A temporary database on a real PostgreSQL server. */
+export interface TestDatabase {
+  readonly url: string;
+  /** Drops the database, even with open connections. */
+  drop(): Promise<void>;
+}
+
+/**
+ * Creates an empty database for one suite. Returns undefined if no PostgreSQL answers; skip the suite with
+ * `describe.skipIf`, and the run reports it at its end. In CI this throws instead.
+ */
+export async function testDatabase(): Promise<TestDatabase | undefined> {
+  const server = environment.databaseUrl;
+  const name = `tss_test_${randomUUID().replaceAll("-", "")}`;
+  try {
+    await execute(server, `CREATE DATABASE ${name}`);
+    // The server does not crash in a test, so commits need not wait for the disk.
+    await execute(server, `ALTER DATABASE ${name} SET synchronous_commit = off`);
+  } catch (error) {
+    if (!isUnreachable(error)) throw error;
+    serverMissing("PostgreSQL", server, "races");
+    return undefined;
+  }
+  const url = new URL(server);
+  url.pathname = `/${name}`;
+  return { url: url.href, drop: () => execute(server, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`) };
+}
+
+async function execute(url: string, statement: string): Promise<void> {
+  const client = await openTestClient({ connectionString: url, connectionTimeoutMillis: 5_000 });
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
+
+const UNREACHABLE = ["ECONNREFUSED", "ENOTFOUND", "EHOSTUNREACH", "ENETUNREACH", "ETIMEDOUT"];
+
+/** Whether nothing listens there. A server that refuses is an error, not a reason to skip. */
+function isUnreachable(error: unknown): boolean {
+  return error instanceof Error && "code" in error && UNREACHABLE.includes(String(error.code));
+}

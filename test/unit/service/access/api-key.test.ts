@@ -1,0 +1,46 @@
+import { createHash } from "node:crypto";
+import { expect, it } from "vitest";
+import {
+  apiKeyPrefix,
+  generateApiKey,
+  hashApiKey,
+  isApiKeyForm,
+} from "../../../../src/service/access/api-key.ts";
+
+it.each([
+  ["localnet", "tss_local_"],
+  ["testnet", "tss_test_"],
+  ["mainnet", "tss_live_"],
+])("a key of %s begins with %s and is too long to guess", (network, label) => {
+  const key = generateApiKey(network);
+  expect(key).toMatch(new RegExp(`^${label}[0-9A-Za-z]{32}$`));
+  expect(isApiKeyForm(key)).toBe(true);
+  expect(apiKeyPrefix(key)).toBe(key.slice(0, label.length + 4));
+  expect(generateApiKey(network)).not.toBe(key);
+});
+
+it("keys use all characters equally", () => {
+  const counts = new Map<string, number>();
+  for (let i = 0; i < 1000; i++) {
+    for (const c of generateApiKey("localnet").slice(10)) counts.set(c, (counts.get(c) ?? 0) + 1);
+  }
+  // 32,000 draws from 62 characters: 516 each, with a standard deviation of 23.
+  expect(counts.size).toBe(62);
+  for (const count of counts.values()) expect(Math.abs(count - 516)).toBeLessThan(7 * 23);
+});
+
+it("only the SHA-256 of a key is stored", () => {
+  const key = generateApiKey("localnet");
+  expect(Buffer.from(hashApiKey(key)).toString("hex")).toBe(createHash("sha256").update(key).digest("hex"));
+});
+
+it.each(["", "tss_local_", "tss_local_nope", "tss_other_0123456789abcdefghijABCDEFGHIJ01", "' OR 1=1"])(
+  "%s does not look like a key",
+  (text) => {
+    expect(isApiKeyForm(text)).toBe(false);
+  },
+);
+
+it("there are no keys for a network that does not exist", () => {
+  expect(() => generateApiKey("marsnet")).toThrow("marsnet");
+});

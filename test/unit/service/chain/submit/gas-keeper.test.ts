@@ -1,0 +1,102 @@
+import { expect, it } from "vitest";
+import { createGasKeeper } from "../../../../../src/service/chain/submit/gas-keeper.ts";
+import type { LaneDriver } from "../../../../../src/service/chain/submit/lane-driver.ts";
+import type { Database } from "../../../../../src/service/platform/store/database.ts";
+import { createManualClock } from "../../../../support/manual-clock.ts";
+
+const SUI = 1_000_000_000n;
+
+it("the gas keeper distributes coins although the address balance cannot be redeemed", async () => {
+  const keeper = startKeeper({ coinsMist: [30n * SUI, 0n], addressBalanceMist: 1n * SUI, refuses: true });
+  await keeper.rested();
+  expect(keeper.sent).toEqual(["redeem refused", "split"]);
+  expect(keeper.warnings).toEqual(["could not make a coin of the gas owner's address balance"]);
+  await keeper.stop();
+});
+
+it("the gas keeper reports lanes without gas although the address balance cannot be redeemed", async () => {
+  const keeper = startKeeper({ coinsMist: [0n, 0n], addressBalanceMist: 1n * SUI, refuses: true });
+  await keeper.rested();
+  expect(keeper.isShort()).toBe(true);
+  await keeper.stop();
+});
+
+it("the gas keeper waits after a redemption that no coin pays for, and after no other", async () => {
+  const without = startKeeper({ coinsMist: [0n, 0n], addressBalanceMist: 1n * SUI });
+  await without.rested();
+  expect(without.sent).toEqual(["redeem"]);
+  await without.stop();
+  const withCoins = startKeeper({
+    coinsMist: [30n * SUI, 0n],
+    addressBalanceMist: 1n * SUI,
+    redeemsOnce: true,
+  });
+  await withCoins.rested();
+  expect(withCoins.sent).toEqual(["redeem", "split"]);
+  await withCoins.stop();
+});
+
+/** Starts a gas keeper of lanes that have one coin each, or none. A lane's driver records what it sends. */
+function startKeeper({ coinsMist, addressBalanceMist, refuses = false, redeemsOnce = false }: KeeperCase) {
+  const sent: string[] = [];
+  const warnings: string[] = [];
+  const laneIds = coinsMist.map((_, index) => `lane-${index}`);
+  const coins = coinsMist.flatMap((balanceMist, index) =>
+    balanceMist === 0n ? [] : [{ objectId: `coin-${index}`, version: "1", digest: "d", balanceMist }],
+  );
+  let isRedeemed = false;
+  const database = {
+    query: async () => laneIds.map((laneId, index) => ({ objectId: `coin-${index}`, laneId })),
+  } as unknown as Database;
+  let rest = (): void => {};
+  const rested = new Promise<void>((resolve) => {
+    rest = resolve;
+  });
+  const clock = createManualClock();
+  const keeper = createGasKeeper({
+    database,
+    laneIds,
+    network: { name: "localnet", gasOwnerAddress: "0x1", gasOwner: undefined },
+    reader: {
+      gasCoins: async () => coins,
+      addressBalance: async () => (isRedeemed && redeemsOnce ? 0n : addressBalanceMist),
+    },
+    clock: {
+      ...clock,
+      after(durationMs, call) {
+        rest();
+        return clock.after(durationMs, call);
+      },
+    },
+    log: {
+      info: () => {},
+      warn: (_: object, message: string) => warnings.push(message),
+      error: () => {},
+    },
+  });
+  const driver: Pick<LaneDriver, "sendOwn"> = {
+    async sendOwn({ sender, gas }) {
+      const kind = gas === undefined && sender === undefined ? "split" : "redeem";
+      if (kind === "redeem" && refuses) {
+        sent.push("redeem refused");
+        throw new Error("the chain refuses it");
+      }
+      sent.push(kind);
+      if (kind === "split") return false;
+      isRedeemed = true;
+      return true;
+    },
+  };
+  const loop = keeper.loop(laneIds.map(() => driver));
+  loop.start();
+  return { sent, warnings, isShort: keeper.isShort, rested: () => rested, stop: () => loop.stop() };
+}
+
+interface KeeperCase {
+  readonly coinsMist: readonly bigint[];
+  readonly addressBalanceMist: bigint;
+  /** Whether the chain refuses a redemption. Default false. */
+  readonly refuses?: boolean;
+  /** Whether the balance is gone after a redemption. Default false, as on a fullnode that lags behind. */
+  readonly redeemsOnce?: boolean;
+}
