@@ -94,6 +94,8 @@ const createSdkSignMessage = createUserSignMessageWithPublicOutput as (
 
 describe.each([0, 1, 2, 3])("on curve %i", (curve) => {
   const triples = ALGORITHM_TRIPLES.filter((triple) => triple.curveNumber === curve);
+  // Both curves of a pair are rejected by the same code, so the second one's rejections are left to the night.
+  const rejects = curve % 2 === 0 || environment.isReference ? describe : noTests;
   let parameters: Uint8Array;
   let first: Awaited<ReturnType<typeof prepare>>;
   let second: Awaited<ReturnType<typeof prepare>>;
@@ -151,7 +153,7 @@ describe.each([0, 1, 2, 3])("on curve %i", (curve) => {
     expect(await verifyUserShare(name, share, dwalletOutput, parameters)).toBe(true);
   });
 
-  describe("a DKG is rejected", () => {
+  rejects("a DKG is rejected", () => {
     it("in a session that it was not made for", async () => {
       expect(await mpc.dkg({ ...first.input, sessionId: second.input.sessionId })).toEqual(REJECTED);
     });
@@ -169,15 +171,12 @@ describe.each([0, 1, 2, 3])("on curve %i", (curve) => {
     });
 
     const [point, scalar] = curve < 2 ? [34, 33] : [32, 32];
-    // The curves of a pair encode their points and scalars alike.
-    const someOf = (parts: Readonly<Record<string, number>>) =>
-      curve % 2 === 0 || environment.isReference ? Object.entries(parts) : [];
     const dkgParts = {
       mask: 3 + 20,
       response: 3 + 16 * point + 10,
       challenge: 3 + 16 * (point + scalar) + 1,
     };
-    it.each(someOf({ ...dkgParts, "public share": 3 + 16 * (point + scalar + 17) + 20 }))(
+    it.each(Object.entries({ ...dkgParts, "public share": 3 + 16 * (point + scalar + 17) + 20 }))(
       "with one bit flipped in its proof: %s",
       async (_, index) => {
         const userDkgMessage = flip(first.input.userDkgMessage, index);
@@ -186,7 +185,7 @@ describe.each([0, 1, 2, 3])("on curve %i", (curve) => {
     );
     const afterMask = 3 + 516 + point;
     it.each(
-      someOf({
+      Object.entries({
         "mask ciphertext": 3 + 40,
         "mask point": 3 + 516 + 20,
         "share's response": afterMask + 10,
@@ -220,39 +219,44 @@ describe.each([0, 1, 2, 3])("on curve %i", (curve) => {
       );
     });
 
-    it("is rejected for another message", async () => {
-      expect(await mpc.sign({ ...sign, message: flip(sign.message, 0) })).toEqual(REJECTED);
-    });
-
-    it("is rejected for another presign", async () => {
-      expect(await mpc.sign({ ...sign, presign: await presignOf(triple) })).toEqual(REJECTED);
-    });
-
-    it("is rejected for another dWallet of the same network", async () => {
-      expect(await mpc.sign({ ...sign, dwalletPublicOutput: otherOutput })).toEqual(REJECTED);
-    });
-
-    if (triple.hash === "SHA256" && triple.signatureAlgorithm.startsWith("ECDSA")) {
-      it.each(ECDSA_PARTS)("is rejected with one bit flipped in %s", async (_, index) => {
-        expect(sign.userSignMessage).toHaveLength(7144);
-        expect(await mpc.sign({ ...sign, userSignMessage: flip(sign.userSignMessage, index) })).toEqual(
-          REJECTED,
-        );
+    rejects("it is rejected", () => {
+      it("for another message", async () => {
+        expect(await mpc.sign({ ...sign, message: flip(sign.message, 0) })).toEqual(REJECTED);
       });
-    }
-    if (!triple.signatureAlgorithm.startsWith("ECDSA")) {
-      it.each([
-        ["nonce", 20],
-        ["response", -5],
-      ])("is rejected with one bit flipped in the partial signature's %s", async (_, index) => {
-        const at = index < 0 ? sign.userSignMessage.length + index : index;
-        expect(await mpc.sign({ ...sign, userSignMessage: flip(sign.userSignMessage, at) })).toEqual(
-          REJECTED,
-        );
+
+      it("for another presign", async () => {
+        expect(await mpc.sign({ ...sign, presign: await presignOf(triple) })).toEqual(REJECTED);
       });
-    }
+
+      it("for another dWallet of the same network", async () => {
+        expect(await mpc.sign({ ...sign, dwalletPublicOutput: otherOutput })).toEqual(REJECTED);
+      });
+
+      if (triple.hash === "SHA256" && triple.signatureAlgorithm.startsWith("ECDSA")) {
+        it.each(ECDSA_PARTS)("with one bit flipped in %s", async (_, index) => {
+          expect(sign.userSignMessage).toHaveLength(7144);
+          expect(await mpc.sign({ ...sign, userSignMessage: flip(sign.userSignMessage, index) })).toEqual(
+            REJECTED,
+          );
+        });
+      }
+      if (!triple.signatureAlgorithm.startsWith("ECDSA")) {
+        it.each([
+          ["nonce", 20],
+          ["response", -5],
+        ])("with one bit flipped in the partial signature's %s", async (_, index) => {
+          const at = index < 0 ? sign.userSignMessage.length + index : index;
+          expect(await mpc.sign({ ...sign, userSignMessage: flip(sign.userSignMessage, at) })).toEqual(
+            REJECTED,
+          );
+        });
+      }
+    });
   });
 });
+
+/** A group of tests that is left out. */
+function noTests(_name: string, _tests: () => void): void {}
 
 function randomSession(): Uint8Array {
   return crypto.getRandomValues(new Uint8Array(32));

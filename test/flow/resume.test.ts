@@ -17,7 +17,7 @@ import {
 } from "../../src/client/sdk/index.ts";
 import { findTriple } from "../../src/protocol/algorithms.ts";
 import { isValidSignature } from "../support/crypto/signature-verifiers.ts";
-import { environment } from "../support/environment.ts";
+import { atNight } from "../support/environment.ts";
 import { bakedFolder } from "../support/service/baked-folder.ts";
 import { type ServiceProcess, startService } from "../support/service/service.ts";
 
@@ -41,30 +41,31 @@ afterAll(async () => {
 });
 
 describe("an onboarding makes one dWallet for one charge", () => {
-  it.each(
-    ["getNetwork", "registerEncryptionKey", "createDWallet", "acceptDWallet"].flatMap((method) => [
-      [method, "before"] as const,
-      [method, "after"] as const,
-    ]),
-  )("even if the connection is cut at %s, %s the service gets the call", async (method, when) => {
-    const seed = newSeed();
-    const money = await moneyOf("dkg");
-    const error = await failureOf(newClient(cuttingAt(method, when)).onboard({ seed, curve }));
-    expect(error).toMatchObject({ reason: "UNREACHABLE", resumeToken: expect.any(String) });
-    await resumesOnboarding(error.resumeToken!, seed, money);
-  });
-
-  it.each(["network", "parameters", "keys", "register", "prepare", "create", "dkg", "accept", "activate"])(
-    "even if the client dies at %s and only the token is left",
-    async (stage) => {
+  it.each(cutsOf(["getNetwork", "registerEncryptionKey", "createDWallet", "acceptDWallet"]))(
+    "even if the connection is cut at %s, %s the service gets the call",
+    async (method, when) => {
       const seed = newSeed();
       const money = await moneyOf("dkg");
-      const token = await tokenOfKilled(stage, (options) => newClient().onboard({ seed, curve }, options));
-      await resumesOnboarding(token, seed, money);
+      const error = await failureOf(newClient(cuttingAt(method, when)).onboard({ seed, curve }));
+      expect(error).toMatchObject({ reason: "UNREACHABLE", resumeToken: expect.any(String) });
+      await resumesOnboarding(error.resumeToken!, seed, money);
     },
   );
 
-  it.each(crashStages(["register", "create", "dkg", "accept", "activate"], ["accept"]))(
+  it.each(
+    atNight(
+      ["network", "parameters", "keys", "register", "prepare", "create", "dkg", "accept", "activate"],
+      ["keys", "prepare", "dkg"],
+    ),
+  )("even if the client dies at %s and only the token is left", async (stage) => {
+    const seed = newSeed();
+    const money = await moneyOf("dkg");
+    const token = await tokenOfKilled(stage, (options) => newClient().onboard({ seed, curve }, options));
+    await resumesOnboarding(token, seed, money);
+  });
+
+  // The simulation kills the service at each of its calls (test/sim/kills.test.ts).
+  it.each(atNight(["register", "create", "dkg", "accept", "activate"], ["accept"]))(
     "even if the service is killed at %s and restarts",
     async (stage) => {
       const seed = newSeed();
@@ -113,33 +114,33 @@ describe("a name makes one dWallet for one charge", () => {
 });
 
 describe("signing makes one signature for one charge", () => {
-  it.each(
-    ["reserveSign", "submitSign", "watchSign"].flatMap((method) => [
-      [method, "before"] as const,
-      [method, "after"] as const,
-    ]),
-  )("even if the connection is cut at %s, %s the service gets the call", async (method, when) => {
-    const args = signArgs();
-    const money = await moneyOf("sign");
-    const error = await failureOf(newClient(cuttingAt(method, when)).sign(args));
-    expect(error).toMatchObject({ reason: "UNREACHABLE", resumeToken: expect.any(String) });
-    await resumesSignature(error.resumeToken!, args, money);
-  });
-
-  it.each(["dwallet", "parameters", "share", "reserve", "compute", "submit", "queued", "submitted"])(
-    "even if the client dies at %s and only the token is left",
-    async (stage) => {
+  it.each(cutsOf(["reserveSign", "submitSign", "watchSign"]))(
+    "even if the connection is cut at %s, %s the service gets the call",
+    async (method, when) => {
       const args = signArgs();
       const money = await moneyOf("sign");
-      // The network holds the session back, so that the client sees the request as submitted.
-      await pauseSessions(true);
-      const token = await tokenOfKilled(stage, (options) => newClient().sign(args, options));
-      await pauseSessions(false);
-      await resumesSignature(token, args, money);
+      const error = await failureOf(newClient(cuttingAt(method, when)).sign(args));
+      expect(error).toMatchObject({ reason: "UNREACHABLE", resumeToken: expect.any(String) });
+      await resumesSignature(error.resumeToken!, args, money);
     },
   );
 
-  it.each(crashStages(["reserve", "compute", "submit", "queued", "submitted"], ["submitted"]))(
+  it.each(
+    atNight(
+      ["dwallet", "parameters", "share", "reserve", "compute", "submit", "queued", "submitted"],
+      ["share", "compute", "queued"],
+    ),
+  )("even if the client dies at %s and only the token is left", async (stage) => {
+    const args = signArgs();
+    const money = await moneyOf("sign");
+    // The network holds the session back, so that the client sees the request as submitted.
+    await pauseSessions(true);
+    const token = await tokenOfKilled(stage, (options) => newClient().sign(args, options));
+    await pauseSessions(false);
+    await resumesSignature(token, args, money);
+  });
+
+  it.each(atNight(["reserve", "compute", "submit", "queued", "submitted"], ["submitted"]))(
     "even if the service is killed at %s and restarts",
     async (stage) => {
       const args = signArgs();
@@ -190,11 +191,12 @@ describe("signing makes one signature for one charge", () => {
 });
 
 /**
- * Returns the stages at which the service is killed here: all of them at night, and otherwise the given ones. The
- * simulation kills it at each of its calls (test/sim/kills.test.ts).
+ * The places at which a connection is cut: after the service got a call, and at night also before. The latter is like
+ * the death of a client at the stage of that call.
  */
-function crashStages(all: readonly string[], always: readonly string[]): readonly string[] {
-  return environment.isReference ? all : always;
+function cutsOf(methods: readonly string[]): readonly (readonly [string, "before" | "after"])[] {
+  const after = methods.map((method) => [method, "after"] as const);
+  return atNight([...methods.map((method) => [method, "before"] as const), ...after], after);
 }
 
 /** A client object without state from any other. */

@@ -12,7 +12,7 @@ export const environment = {
   isCi: process.env["CI"] === "true",
   /**
    * True in `npm run test:reference`, which recomputes with Ika's own code the values that other runs compare with
-   * recordings, and in the nightly flows, which kill the service at more stages.
+   * recordings, and in the nightly run, which repeats tests with more cases.
    */
   isReference: process.env["TEST_REFERENCE"] === "true",
   /** A PostgreSQL server to make throw-away databases on. */
@@ -20,6 +20,14 @@ export const environment = {
   /** A Redis server to use a throw-away key prefix on. */
   redisUrl: process.env["TEST_REDIS_URL"] ?? "redis://127.0.0.1:6379",
 } as const;
+
+/**
+ * The cases of a test: all of them at night, and otherwise those that take another path through the code. Example:
+ * `it.each(atNight(STAGES, STAGES.slice(0, 2)))`.
+ */
+export function atNight<T>(all: readonly T[], otherwise: readonly T[]): readonly T[] {
+  return environment.isReference ? all : otherwise;
+}
 
 /** The environment of programs that a test starts: program paths, and no configuration. */
 export const programEnvironment = {
