@@ -25,6 +25,7 @@ import { requestPresigns } from "../src/service/presigns/request-presigns.ts";
 import { reserve } from "../src/service/signing/reserve.ts";
 import { submit } from "../src/service/signing/submit.ts";
 import { onboardUser } from "../test/sim/onboard-user.ts";
+import { networkConfig } from "../test/support/chain/network-config.ts";
 import { checkHalfInline, inlineVerifier } from "../test/support/crypto/inline-verifier.ts";
 import { openRaceDatabase } from "../test/support/database/database.ts";
 import { flatPrices } from "../test/support/database/prices.ts";
@@ -95,27 +96,30 @@ async function run(
   const signals = createLocalSignals();
   const presigns = createPresignQueue({ clock: systemClock, signals });
   const startWork = () =>
-    createChainWork({
-      database,
-      network,
-      reader,
-      signals,
-      presigns,
-      verifier: inlineVerifier,
-      depositSigner: () => undefined,
-      config: {
-        submitBatchCount: batchCount,
-        presignBatchCount: 32,
-        refundsPerDay: 0,
-        presignLowWaterCount: 0,
-        presignHighWaterCount: 1,
-        presignBuckets: [],
-        prices: flatPrices(10_000n),
-        sweeps: { destination: undefined, minValueMicroUsd: 0n, intervalMs: 60_000 },
+    createChainWork(
+      {
+        database,
+        chain: network,
+        reader,
+        signals,
+        presigns,
+        verifier: inlineVerifier,
+        deposits: undefined,
+        depositSigner: () => undefined,
+        config: networkConfig({
+          submitBatchCount: batchCount,
+          presignBatchCount: 32,
+          refundsPerDay: 0,
+          presignLowWaterCount: 0,
+          presignHighWaterCount: 1,
+          presignBuckets: [],
+          prices: flatPrices(10_000n),
+          sweeps: { destination: undefined, minValueMicroUsd: 0n, intervalMs: 60_000 },
+        }),
+        log: { debug() {}, info() {}, warn: console.error, error: console.error },
       },
-      afterRestore: false,
-      log: { debug() {}, info() {}, warn: console.error, error: console.error },
-    });
+      { afterRestore: false },
+    );
   const work = await startWork();
   loopIn(work, "submitter").start();
   loopIn(work, "settler").start();

@@ -1,4 +1,5 @@
 /** A restored pg_dump after the chain has moved on, with a network that makes real signatures cheaply. */
+
 import { execFile } from "node:child_process";
 import { randomBytes, randomUUID } from "node:crypto";
 import { readFileSync, rmSync, statSync } from "node:fs";
@@ -40,6 +41,7 @@ import { onboardUser, type SimUser, time } from "../sim/onboard-user.ts";
 import { createRandom } from "../sim/random.ts";
 import { ALONE_PACE, DKG_PRICE, PRICE, type Replica, startReplica } from "../sim/replica.ts";
 import { createSimMpc } from "../sim/sim-mpc.ts";
+import { networkConfig } from "../support/chain/network-config.ts";
 import { silentLog } from "../support/database/database.ts";
 import { acceptedCoin, fundedPayer, SUI, testDeposits } from "../support/database/deposits.ts";
 import { signConsent } from "../support/database/exits.ts";
@@ -210,14 +212,20 @@ describe.skipIf(!lost || !copy || !redisUrl)("a database that lost its last minu
     const reader = createNetworkReader(network);
     const life = { database: after, network, reader, log: silentLog };
     await prepareLanes({ ...life, afterRestore: true });
-    const config = {
+    const config = networkConfig({
       submitBatchCount: 5,
       refundsPerDay: 20,
       presignBatchCount: 5,
       prices: flatPrices(PRICE, DKG_PRICE),
-    };
+    });
     const signals = createLocalSignals();
-    const kinds = operationKinds({ ...life, signals, config, depositSigner: () => undefined });
+    const kinds = operationKinds({
+      ...life,
+      chain: network,
+      signals,
+      config,
+      depositSigner: () => undefined,
+    });
     const mortal = kinds.map((kind) => ({
       ...kind,
       landed: async (...args: Parameters<typeof kind.landed>) => {

@@ -2,7 +2,7 @@ import type { LocalChain } from "../../src/localnet/local-chain.ts";
 import { localnetHotWalletSecret } from "../../src/localnet/seed.ts";
 import { findTriple } from "../../src/protocol/algorithms.ts";
 import { createChainWork } from "../../src/service/app/chain-work.ts";
-import { createSharedWork } from "../../src/service/app/open-coordination.ts";
+import { createSharedWork } from "../../src/service/app/shared-work.ts";
 import type { DepositSigner } from "../../src/service/billing/sweeps/sweep-signer.ts";
 import {
   type CallTimes,
@@ -21,6 +21,7 @@ import { Secret } from "../../src/service/platform/telemetry/secret.ts";
 import { createPresignQueue } from "../../src/service/presigns/presign-queue.ts";
 import type { ReserveDeps } from "../../src/service/signing/reserve.ts";
 import type { SubmitDeps } from "../../src/service/signing/submit.ts";
+import { networkConfig } from "../support/chain/network-config.ts";
 import { checkHalfInline, inlineVerifier } from "../support/crypto/inline-verifier.ts";
 import { flatPrices } from "../support/database/prices.ts";
 import { type Life, mortalDatabase, mortalFetch, mortalSignals } from "./mortal.ts";
@@ -67,7 +68,7 @@ const PACE = { intervalMs: 20, leaseMs: 150, retryBaseMs: 5, rememberedMs: 100, 
 /** Intervals for a single replica in real time: no lease ends because the machine is busy. */
 export const ALONE_PACE: typeof PACE = { ...PACE, leaseMs: 5_000 };
 const TIMES = { readMs: 300, buildMs: 300, executeMs: 300 };
-const CONFIG = {
+const CONFIG = networkConfig({
   submitBatchCount: 5,
   presignBatchCount: 5,
   refundsPerDay: 1_000,
@@ -76,7 +77,7 @@ const CONFIG = {
   prices: flatPrices(10_000n),
   presignBuckets: [findTriple("SECP256K1", "ECDSASecp256k1", "SHA256")!],
   sweeps: { destination: undefined, minValueMicroUsd: 0n, intervalMs: 60_000 },
-};
+});
 
 /** Starts a replica. Rejects if it dies or cannot reach the fullnode before it runs. */
 export async function startReplica({
@@ -112,18 +113,20 @@ export async function startReplica({
     warn: (fields, message) => log("warn", fields, message),
     error: (fields, message) => log("error", fields, message),
   };
-  const work = await createChainWork({
-    ...own,
-    network,
-    reader,
-    presigns,
-    verifier: inlineVerifier,
-    depositSigner,
-    config: CONFIG,
-    afterRestore: false,
-    log: replicaLog,
-    pace,
-  });
+  const work = await createChainWork(
+    {
+      ...own,
+      config: CONFIG,
+      chain: network,
+      reader,
+      presigns,
+      verifier: inlineVerifier,
+      deposits: undefined,
+      depositSigner,
+      log: replicaLog,
+    },
+    { afterRestore: false, pace },
+  );
   const shared = runsSharedWork
     ? createSharedWork({ ...own, retentionDays: 0, clock, log: replicaLog, pace })
     : [];

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import type { HandlerContext } from "@connectrpc/connect";
-import type { Logger } from "pino";
 import { Operations } from "../../../gen/proto/tss/v1/operations_pb.ts";
 import { requestIdKey } from "../../transport/calls/call-context.ts";
+import type { ServiceRegistration } from "../../transport/calls/service-registration.ts";
 import type { TlsOptions } from "../../transport/connections/split-connections.ts";
 import { peerAddressKey } from "../../transport/http/node-http.ts";
 import type { PlainRoute } from "../../transport/http/plain-routes.ts";
@@ -18,37 +18,32 @@ import type { AdminKeyLookup, ApiKeyLookup } from "../access/stored-keys.ts";
 import { createStreamLeases } from "../access/stream-leases.ts";
 import type { Config } from "../config/config.ts";
 import { NETWORK_NAMES } from "../config/network.ts";
-import type { Coordination } from "../platform/coordination/coordination.ts";
-import type { Signals } from "../platform/coordination/signals.ts";
 import { createErrorInterceptor } from "../platform/errors/error-interceptor.ts";
 import { createErrorMapping } from "../platform/errors/error-mapping.ts";
 import { createWarmValidateInterceptor } from "../platform/errors/validate-interceptor.ts";
 import { createIdempotencyInterceptor } from "../platform/idempotency/idempotency.ts";
-import type { Lifecycle } from "../platform/lifecycle/lifecycle.ts";
 import type { Log } from "../platform/telemetry/logger.ts";
-import type { Metrics } from "../platform/telemetry/metrics.ts";
 import { observeCalls } from "../platform/telemetry/observe-calls.ts";
 import type { Secret } from "../platform/telemetry/secret.ts";
 import { traceCalls, traceParentOf } from "../platform/telemetry/trace-calls.ts";
-import type { Tracer } from "../platform/telemetry/tracer.ts";
-import { openApiRoute } from "../web/web-routes.ts";
-import { type RoutedParts, routeServices, SERVICES } from "./route-services.ts";
+import { SERVICES } from "./route-services.ts";
+import type { Service } from "./service.ts";
 
 /** Serves the contract on the configured port, and drains when the process stops. */
-export function startApiServer(parts: RoutedParts, options: ApiServerOptions): Promise<TransportServer> {
-  const { config, adminApiKey, coordination, probes, pages, lifecycle, metrics, tracer, log } = options;
+export function startApiServer(service: Service, served: ServedParts): Promise<TransportServer> {
+  const { config, coordination, lifecycle, metrics, tracer, log } = service;
   checkPolicies(SERVICES);
   const keyed = keyedMethods(SERVICES);
   const clientAddress = createClientAddress(config.trustedProxies);
   const errors = createErrorMapping(({ level, message, ...fields }) => log[level](fields, message));
   const limiter = createRateLimiter({ limits: config.rateLimits, coordination });
   const openCalls = createOpenCalls(limiter, clientAddress);
-  const leases = createStreamLeases({ bounds: config.streams, signals: options.signals });
+  const leases = createStreamLeases({ bounds: config.streams, signals: coordination.signals });
   lifecycle.onStop("streams", () => leases.close());
   const gate = createAccessGate({
-    lookup: options.lookup,
-    adminLookup: options.adminLookup,
-    adminApiKey,
+    lookup: served.lookup,
+    adminLookup: served.adminLookup,
+    adminApiKey: served.adminApiKey,
     networks: config.networks.map(({ name }) => name),
     listedNetworks: NETWORK_NAMES,
     limiter,
@@ -70,7 +65,7 @@ export function startApiServer(parts: RoutedParts, options: ApiServerOptions): P
     ...(config.tls && { tls: readTls(config.tls) }),
     ...connectionBounds(config, log),
     errors,
-    services: routeServices(parts),
+    services: served.services,
     interceptors: [
       createErrorInterceptor(errors),
       createWarmValidateInterceptor(SERVICES),
@@ -86,7 +81,7 @@ export function startApiServer(parts: RoutedParts, options: ApiServerOptions): P
     // The metrics are for those who may read the service's readiness.
     guardRequest: guardLike(Operations.method.getReadiness, gate),
     cors: { origins: config.corsOrigins, ...CORS_HEADERS },
-    routes: [...probes, openApiRoute(), ...pages],
+    routes: served.routes,
     aroundCall: traceCalls(tracer),
     onCallEnd: observeCalls({
       logger: log,
@@ -105,21 +100,15 @@ export function startApiServer(parts: RoutedParts, options: ApiServerOptions): P
   );
 }
 
-interface ApiServerOptions {
-  readonly config: Config;
-  readonly signals: Signals;
+/** What {@link startApiServer} serves, and the keys that it accepts. */
+interface ServedParts {
+  readonly services: readonly ServiceRegistration[];
   readonly lookup: ApiKeyLookup;
   readonly adminLookup: AdminKeyLookup;
   /** Undefined if only named admin keys may make the operator's calls. */
   readonly adminApiKey: Secret | undefined;
-  readonly coordination: Pick<Coordination, "buckets">;
-  readonly probes: readonly PlainRoute[];
-  /** The routes of the web console. */
-  readonly pages: readonly PlainRoute[];
-  readonly lifecycle: Lifecycle;
-  readonly metrics: Metrics;
-  readonly tracer: Tracer;
-  readonly log: Logger;
+  /** The routes beside the contract: probes, the OpenAPI document, the web console. */
+  readonly routes: readonly PlainRoute[];
 }
 
 /** The service's own headers that browsers may send and read, in addition to those of the protocols. */

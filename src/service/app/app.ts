@@ -1,158 +1,52 @@
-import { hostname } from "node:os";
 import type { Logger } from "pino";
 import { createAuditSealer, createSealKey } from "../audit/seal-events.ts";
-import { readAnnouncedNetwork } from "../chain/fullnodes/announced-network.ts";
 import type { NetworkAccess } from "../chain/fullnodes/network.ts";
-import { createNetworkFetch } from "../chain/fullnodes/network-fetch.ts";
 import type { Config } from "../config/config.ts";
 import type { NetworkConfig } from "../config/networks.ts";
-import { createParameterStore } from "../onboarding/parameter-store.ts";
 import { healthChecks } from "../operator/health/checks/health-checks.ts";
 import { checkReadiness, readyGauge } from "../operator/health/readiness.ts";
 import { runningSubject } from "../operator/health/running-subject.ts";
-import { createPoolGauges } from "../operator/metrics/pool-gauges.ts";
-import { createSharedFigures, createSharedMetrics } from "../operator/metrics/shared-figures.ts";
+import { createSharedFigures } from "../operator/metrics/shared-figures.ts";
 import { createKeySweep } from "../platform/idempotency/key-table.ts";
-import { systemClock } from "../platform/lifecycle/clock.ts";
 import type { Lifecycle } from "../platform/lifecycle/lifecycle.ts";
-import { startLoops } from "../platform/lifecycle/start-loops.ts";
-import type { Database } from "../platform/store/database.ts";
-import { migrate } from "../platform/store/migrate.ts";
-import { openDatabase } from "../platform/store/open-database.ts";
-import { traceDatabase } from "../platform/store/trace-database.ts";
+import { type NamedLoop, startLoops } from "../platform/lifecycle/start-loops.ts";
 import { startLoopMonitor } from "../platform/telemetry/loop-monitor.ts";
-import { createMetrics } from "../platform/telemetry/metrics.ts";
-import { createNetworkMetrics } from "../platform/telemetry/network-metrics.ts";
-import { isTracing, openTracing } from "../platform/telemetry/tracer.ts";
-import { markProcess } from "../restore/mark-process.ts";
-import { openChainAccess } from "./chain-access.ts";
-import { createSharedWork, openCoordination } from "./open-coordination.ts";
-import { openNetwork } from "./open-network.ts";
+import { openNetwork } from "./network.ts";
 import { type Networks, openNetworks } from "./open-networks.ts";
 import { serveContract } from "./serve-contract.ts";
 import { serveNetwork } from "./serve-network.ts";
+import { openService, type Service } from "./service.ts";
+import { createSharedWork } from "./shared-work.ts";
 import { startProbes, startWorkerServer } from "./worker-server.ts";
 
 /** Starts all parts of the process type in the order of their dependencies, and listens last. */
 export async function startApp(config: Config, options: AppOptions): Promise<App> {
-  const { log, lifecycle, afterRestore = false } = options;
-  const { processType, dataDirectory } = config;
-  const clock = systemClock;
+  const { afterRestore = false } = options;
+  const { processType } = config;
   if (afterRestore && processType === "api")
     throw new Error("--after-restore needs a process that acts on the chain: PROCESS_TYPE=worker or all");
-  const tracing = await openTracing(config.tracing, log);
-  const { tracer } = tracing;
-  // Starts first and stops last, so that it also exports spans that end during the shutdown.
-  lifecycle.onStop("traces", () => tracing.close());
-  const metrics = createMetrics({ exemplars: isTracing(tracer) });
-  lifecycle.onStop("metrics", () => metrics.close());
+  const service = await openService(config, { ...options, afterRestore });
+  const { database, metrics, coordination, clock, lifecycle, log } = service;
   const loopMonitor = startLoopMonitor(metrics);
   lifecycle.onStop("loop monitor", () => loopMonitor.close());
-
-  const openPool = async (parts: Lifecycle): Promise<Database> => {
-    const databaseUrl = config.databaseUrl?.reveal();
-    const opened = await parts.start(
-      "database",
-      () => openDatabase({ databaseUrl, dataDirectory, log, ...config.database }),
-      (running) => running.close(),
-    );
-    return isTracing(tracer) ? traceDatabase(opened, tracer) : opened;
-  };
-  const openAccess =
-    options.openAccess ?? ((network) => openChainAccess(network, { dataDirectory, lifecycle, log }));
-  const [database, accesses] = await together(
-    openPool(lifecycle),
-    Promise.all(config.networks.map(openAccess)),
-  );
-  await migrate(database, log, { lockWaitMs: config.database.migrationLockWaitMs });
-  const reconciles = afterRestore ? config.networks.map(({ name }) => name) : [];
-  const mark = await lifecycle.start(
-    "process mark",
-    () =>
-      markProcess({
-        ...{ database, kind: processType, host: hostname(), pid: process.pid, reconciles, clock, log },
-      }),
-    (made) => made.end(),
-  );
-  mark.loop.start();
-  const coordination = openCoordination(config, log);
-  lifecycle.onStop("coordination", () => coordination.close());
-  const { signals } = coordination;
-  const observe = createSharedMetrics(metrics);
-  const showPool = createPoolGauges(metrics);
-  showPool("shared", database);
-
-  const forCallers = {
-    coordination,
-    parameterStore: createParameterStore(dataDirectory),
-    readiness: () => readiness(),
-  };
-  const metricsOf = createNetworkMetrics(metrics);
-  const connectionsOf = new Map(config.networks.map(({ name }) => [name, createNetworkFetch({ clock })]));
-  lifecycle.onStop("connections of the networks", () =>
-    Promise.all([...connectionsOf.values()].map((connections) => connections.close())),
-  );
-  const access = async ({ name }: NetworkConfig): Promise<NetworkAccess> => {
-    const found = accesses[config.networks.findIndex((network) => network.name === name)];
-    const connections = connectionsOf.get(name);
-    if (found === undefined || connections === undefined) throw new Error(`${name} has no access`);
-    // Copied for each attempt to connect, because the Ika client completes its configuration in place.
-    const walletAddresses = processType === "api" ? await readAnnouncedNetwork(database, name) : undefined;
-    return {
-      ...{ ...found, walletAddresses, fetch: connections.fetch },
-      ikaConfig: structuredClone(found.ikaConfig),
-    };
-  };
-  const networks: Networks = await openNetworks({
-    ...{ networks: config.networks, access, clock, lifecycle, metrics, log },
-    open: (network, parts, ownLog) =>
-      openNetwork({
-        ...{ config, network, processType, coordination, tracer, mark },
-        ...{ lifecycle: parts, log: ownLog, metrics: metricsOf(network.name) },
-        access: () => access(network),
-        async openDatabase(ownParts) {
-          // Each network has its own pool, so that one whose statements wait does not exhaust the others' connections.
-          if (config.networks.length === 1) return database;
-          const own = await openPool(ownParts);
-          showPool(network.name, own);
-          return own;
-        },
-        serve: processType === "worker" ? undefined : (served) => serveNetwork(served, forCallers),
-      }),
+  service.showPool("shared", database);
+  const networks = await openNetworks(service, async (own, parts, ownLog) => {
+    const network = await openNetwork(service, own, parts, ownLog);
+    if (processType === "worker") return { network, services: undefined };
+    const services = await serveNetwork(network, service, { readiness: () => readiness(), lifecycle: parts });
+    return { network, services };
   });
-
-  if (processType !== "api") {
-    const keySweep = createKeySweep({ database, clock, log });
-    const sealKey = config.auditSealSecretHex && createSealKey(config.auditSealSecretHex);
-    const auditSealer = createAuditSealer({ database, key: sealKey, clock, log });
-    const { retentionDays } = config;
-    const observerOf = (name: string) => networks.opened(name)?.observer;
-    const sharedWork = createSharedWork({
-      database,
-      signals,
-      retentionDays,
-      clock,
-      log,
-      observe,
-      observerOf,
-    });
-    await startLoops(lifecycle, [
-      { name: "keySweep", loop: keySweep },
-      { name: "auditSealer", loop: auditSealer },
-      ...sharedWork,
-    ]);
-  }
+  if (processType !== "api") await startLoops(lifecycle, workOf(service, networks));
   await startLoops(lifecycle, createSharedFigures({ metrics, database, clock, log }));
 
   const running = runningSubject({ config, database, networks: networks.health, coordination });
   const readiness = checkReadiness(healthChecks(running));
   readyGauge(metrics, readiness);
   const probes = await startProbes({ config, readiness, metrics, lifecycle, log });
-  const parts = { config, probes, lifecycle, log };
   const app =
     processType === "worker"
-      ? { url: (await startWorkerServer(parts)).url, banner: [] }
-      : await serveContract({ ...parts, database, networks, coordination, metrics, observe, tracer });
+      ? { url: (await startWorkerServer({ config, probes, lifecycle, log })).url, banner: [] }
+      : await serveContract(service, networks, probes);
   loopMonitor.reset();
   return app;
 }
@@ -182,8 +76,21 @@ export interface App {
   readonly banner: readonly string[];
 }
 
-/** Runs both at once. If one fails, waits for the other, so that its started part can be stopped. */
-async function together<A, B>(first: Promise<A>, second: Promise<B>): Promise<[A, B]> {
-  await Promise.allSettled([first, second]);
-  return Promise.all([first, second]);
+/** The loops of a process that acts on the chain which concern no single network. */
+function workOf(service: Service, networks: Networks): NamedLoop[] {
+  const { config, database, coordination, observe, clock, log } = service;
+  const sealKey = config.auditSealSecretHex && createSealKey(config.auditSealSecretHex);
+  return [
+    { name: "keySweep", loop: createKeySweep({ database, clock, log }) },
+    { name: "auditSealer", loop: createAuditSealer({ database, key: sealKey, clock, log }) },
+    ...createSharedWork({
+      database,
+      signals: coordination.signals,
+      retentionDays: config.retentionDays,
+      clock,
+      log,
+      observe,
+      observerOf: (name) => networks.opened(name)?.network.observe?.signs,
+    }),
+  ];
 }

@@ -1,5 +1,4 @@
 import type { Logger } from "pino";
-import type { NetworkAccess } from "../chain/fullnodes/network.ts";
 import type { NetworkConfig } from "../config/networks.ts";
 import type { HealthNetwork } from "../operator/health/checks/health-check.ts";
 import { openDoctorChain } from "../operator/health/doctor/doctor-chain.ts";
@@ -7,56 +6,58 @@ import { type Clock, pause } from "../platform/lifecycle/clock.ts";
 import { type KeptOpen, keepOpen } from "../platform/lifecycle/keep-open.ts";
 import type { Lifecycle } from "../platform/lifecycle/lifecycle.ts";
 import type { Metrics } from "../platform/telemetry/metrics.ts";
-import type { OpenNetwork } from "./open-network.ts";
+import type { OpenNetwork } from "./network.ts";
+import type { NetworkServices } from "./serve-network.ts";
+import { accessOf, type Service } from "./service.ts";
 
 /**
  * Opens the networks concurrently. Throws the failure of a single network. With several, returns once one is open and
  * the others have finished their first attempt or a few seconds have passed; the others continue in the background.
  * Throws if the first attempts of all networks fail.
  */
-export async function openNetworks(options: OpenNetworksOptions): Promise<Networks> {
-  const { networks, open, clock, lifecycle, log } = options;
+export async function openNetworks(service: Service, open: OpenServed): Promise<Networks> {
+  const { clock, lifecycle } = service;
+  const { networks } = service.config;
   const isRetried = networks.length > 1;
   const kept = networks.map((config) => {
-    const own = log.child({ network: config.name });
+    const log = service.log.child({ network: config.name });
     const entry = {
       config,
-      ...keepOpen({ open: (parts) => open(config, parts, own), clock, log: own, isRetried }),
+      ...keepOpen({ open: (own) => open(config, own, log), clock, log, isRetried }),
     };
     entry.first.catch(() => {});
     return entry;
   });
   lifecycle.onStop("networks", () => stopAll(kept), STOP_TIMEOUT_MS);
-  showOpen(options.metrics, kept);
+  showOpen(service.metrics, kept);
   await firstAttempts(kept, clock);
   return {
     opened: (name) => kept.find(({ config }) => config.name === name)?.opened(),
     anyOpen: () => kept.map((entry) => entry.opened()).find((one) => one !== undefined),
-    health: kept.map((entry) => healthOf(entry, () => options.access(entry.config))),
+    health: kept.map((entry) => healthOf(entry, service)),
   };
 }
 
 /** The networks of this process. */
 export interface Networks {
   /** Returns the network; undefined while it is not open. */
-  opened(name: string): OpenNetwork | undefined;
+  opened(name: string): ServedNetwork | undefined;
   /** Returns the first open network, if any. */
-  anyOpen(): OpenNetwork | undefined;
+  anyOpen(): ServedNetwork | undefined;
   readonly health: readonly HealthNetwork[];
 }
 
-export interface OpenNetworksOptions {
-  readonly networks: readonly NetworkConfig[];
-  readonly open: (network: NetworkConfig, lifecycle: Lifecycle, log: Logger) => Promise<OpenNetwork>;
-  readonly access: (network: NetworkConfig) => Promise<NetworkAccess>;
-  readonly clock: Clock;
-  /** Stops all networks. */
-  readonly lifecycle: Lifecycle;
-  readonly metrics: Pick<Metrics, "gauge">;
-  readonly log: Logger;
+/** An open network with its services. */
+export interface ServedNetwork {
+  readonly network: OpenNetwork;
+  /** Undefined in a worker. */
+  readonly services: NetworkServices | undefined;
 }
 
-type Entry = KeptOpen<OpenNetwork> & { readonly config: NetworkConfig };
+/** Opens one network. Its lifecycle is its own, so that it can end before the process. */
+export type OpenServed = (config: NetworkConfig, lifecycle: Lifecycle, log: Logger) => Promise<ServedNetwork>;
+
+type Entry = KeptOpen<ServedNetwork> & { readonly config: NetworkConfig };
 
 /** The longest wait for the first attempts of other networks once one is open. */
 const OTHERS_MS = 5_000;
@@ -97,15 +98,16 @@ function showOpen(metrics: Pick<Metrics, "gauge">, kept: readonly Entry[]): void
   );
 }
 
-function healthOf({ config, opened }: Entry, access: () => Promise<NetworkAccess>): HealthNetwork {
+function healthOf({ config, opened }: Entry, service: Service): HealthNetwork {
+  const access = () => accessOf(service, config.name);
   const outside = openDoctorChain(config, access);
   return {
     config,
     isOpen: () => opened() !== undefined,
     chain: {
       access,
-      client: async () => opened()?.network.client ?? outside.client(),
-      network: async () => opened()?.network ?? outside.network(),
+      client: async () => opened()?.network.chain.client ?? outside.client(),
+      network: async () => opened()?.network.chain ?? outside.network(),
     },
   };
 }

@@ -1,4 +1,3 @@
-import { hostname } from "node:os";
 import { createDepositSigner } from "../billing/sweeps/sweep-signer.ts";
 import { checkChain } from "../chain/fullnodes/check-chain.ts";
 import { connectNetwork, type NetworkAccess } from "../chain/fullnodes/network.ts";
@@ -13,11 +12,11 @@ import type { Database } from "../platform/store/database.ts";
 import { migrate } from "../platform/store/migrate.ts";
 import { openDatabase } from "../platform/store/open-database.ts";
 import type { Log } from "../platform/telemetry/logger.ts";
-import { markProcess } from "../restore/mark-process.ts";
 import { type Reconciliation, reconcile } from "../restore/reconcile.ts";
 import { type ReissueOptions, reissueKeys } from "../restore/reissue-keys.ts";
 import { openChainAccess } from "./chain-access.ts";
 import { operationKinds } from "./chain-work.ts";
+import { startMark } from "./service.ts";
 import { takeDeposits } from "./take-deposits.ts";
 
 /**
@@ -43,16 +42,13 @@ export async function* reconcileOffline(
     (opened) => opened.close(),
   );
   await migrate(database, log, { lockWaitMs: config.database.migrationLockWaitMs });
-  const mark = await lifecycle.start(
-    "process mark",
-    () =>
-      markProcess({
-        ...{ database, kind: "reconcile", host: hostname(), pid: process.pid, clock: systemClock, log },
-        reconciles: networks.map(({ name }) => name),
-      }),
-    (made) => made.end(),
-  );
-  mark.loop.start();
+  await startMark(lifecycle, {
+    database,
+    kind: "reconcile",
+    reconciles: networks.map(({ name }) => name),
+    clock: systemClock,
+    log,
+  });
   for (const own of networks) {
     const { name: network } = own;
     let report: NetworkReconciliation | undefined;
@@ -88,7 +84,7 @@ async function reconcileNetwork(
     callerReads: () => ({ backOff: network.backOffs.callers }),
   });
   const depositSigner = createDepositSigner(deposits?.masterSeed, network.name);
-  const kinds = operationKinds({ network, reader, signals, config: own, depositSigner, log });
+  const kinds = operationKinds({ config: own, chain: network, reader, signals, depositSigner, log });
   return reconcile({ database, network, reader, kinds, deposits, config: own, log });
 }
 

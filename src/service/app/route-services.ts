@@ -18,7 +18,7 @@ import { createNetworkCalls, type NetworkCallsDeps } from "../operator/calls/net
 import { createPriceCalls } from "../operator/calls/price-calls.ts";
 import { ServiceError } from "../platform/errors/service-error.ts";
 import { systemClock } from "../platform/lifecycle/clock.ts";
-import type { NetworkServices } from "./network-services.ts";
+import type { NetworkServices } from "./serve-network.ts";
 
 /**
  * Implements {@link SERVICES}: each call goes to the implementation of its network. Calls about accounts, admin keys,

@@ -1,26 +1,23 @@
-import type { Logger } from "pino";
 import { networkTraits } from "../../protocol/chain/network-traits.ts";
 import type { PlainRoute } from "../../transport/http/plain-routes.ts";
 import { generateApiKey } from "../access/api-key.ts";
 import { createAdminKeyLookup, createApiKeyLookup } from "../access/stored-keys.ts";
 import type { Config } from "../config/config.ts";
 import type { SweepConfig } from "../config/deposits.ts";
-import type { SharedMetrics } from "../operator/metrics/shared-figures.ts";
-import type { Coordination } from "../platform/coordination/coordination.ts";
-import type { Lifecycle } from "../platform/lifecycle/lifecycle.ts";
-import type { Database } from "../platform/store/database.ts";
-import type { Metrics } from "../platform/telemetry/metrics.ts";
-import type { Tracer } from "../platform/telemetry/tracer.ts";
-import { consoleRoutes } from "../web/web-routes.ts";
+import { consoleRoutes, openApiRoute } from "../web/web-routes.ts";
 import { startApiServer } from "./api-server.ts";
 import { developmentBanner, readDevelopmentKeys, writeDevelopmentAccess } from "./development-access.ts";
 import type { Networks } from "./open-networks.ts";
+import { routeServices } from "./route-services.ts";
+import type { Service } from "./service.ts";
 
 /** Serves the contract of all networks on one port. */
 export async function serveContract(
-  options: ServeContractOptions,
+  service: Service,
+  networks: Networks,
+  probes: readonly PlainRoute[],
 ): Promise<{ readonly url: string; readonly banner: readonly string[] }> {
-  const { config, database, networks, coordination, log } = options;
+  const { config, database, coordination, log } = service;
   const { signals } = coordination;
   const { dataDirectory } = config;
   const [first] = config.networks;
@@ -28,40 +25,31 @@ export async function serveContract(
   const keys = isDevelopment
     ? await readDevelopmentKeys(database, dataDirectory, config.adminApiKey)
     : undefined;
-  const onLookup = (result: "hit" | "miss") => options.observe.onCache("api_key", result);
+  const onLookup = (result: "hit" | "miss") => service.observe.onCache("api_key", result);
   const lookup = createApiKeyLookup({ database, signals, log, onLookup });
   const adminLookup = createAdminKeyLookup({ database, signals, log });
   // The first look-up loads code that later ones need.
   await lookup.find(generateApiKey("localnet"));
   const pages = config.hasConsole ? consoleRoutes() : [];
   if (config.hasConsole && pages.length === 0) log.warn("the console is not built: run npm run build");
-  const { url } = await startApiServer(
-    {
-      servicesOf: (name) => (name === "" ? networks.anyOpen() : networks.opened(name))?.services,
-      accounts: { database, lookup },
-      adminKeys: { database, lookup: adminLookup },
-      networkWork: { database, sweepsOf: (name) => sweepsOf(config, name) },
-    },
-    { ...options, pages, signals, lookup, adminLookup, adminApiKey: keys?.adminApiKey ?? config.adminApiKey },
-  );
+  const services = routeServices({
+    servicesOf: (name) => (name === "" ? networks.anyOpen() : networks.opened(name))?.services,
+    accounts: { database, lookup },
+    adminKeys: { database, lookup: adminLookup },
+    networkWork: { database, sweepsOf: (name) => sweepsOf(config, name) },
+  });
+  const { url } = await startApiServer(service, {
+    services,
+    lookup,
+    adminLookup,
+    adminApiKey: keys?.adminApiKey ?? config.adminApiKey,
+    routes: [...probes, openApiRoute(), ...pages],
+  });
   const consoleLines = pages.length > 0 ? [`console            ${url}/console`] : [];
   if (keys === undefined) return { url, banner: consoleLines };
-  const fullnodeUrl = networks.opened(first.name)?.network.publicFullnodeUrl ?? "";
+  const fullnodeUrl = networks.opened(first.name)?.network.chain.publicFullnodeUrl ?? "";
   writeDevelopmentAccess(dataDirectory, { baseUrl: url, fullnodeUrl, keys });
   return { url, banner: developmentBanner(dataDirectory, fullnodeUrl, keys, consoleLines) };
-}
-
-export interface ServeContractOptions {
-  readonly config: Config;
-  readonly database: Database;
-  readonly networks: Pick<Networks, "opened" | "anyOpen">;
-  readonly coordination: Coordination;
-  readonly probes: readonly PlainRoute[];
-  readonly lifecycle: Lifecycle;
-  readonly metrics: Metrics;
-  readonly observe: Pick<SharedMetrics, "onCache">;
-  readonly tracer: Tracer;
-  readonly log: Logger;
 }
 
 /** Returns how a configured network is swept. The gate admits only calls of configured networks. */

@@ -1,56 +1,142 @@
+import type { ServiceImpl } from "@connectrpc/connect";
+import type { Account } from "../../../gen/proto/tss/v1/account_pb.ts";
+import type { Billing } from "../../../gen/proto/tss/v1/billing_pb.ts";
+import type { Onboarding } from "../../../gen/proto/tss/v1/onboarding_pb.ts";
+import type { Operations } from "../../../gen/proto/tss/v1/operations_pb.ts";
+import type { Signing } from "../../../gen/proto/tss/v1/signing_pb.ts";
 import { CURVES } from "../../protocol/algorithms.ts";
-import { createParameterBuilder } from "../onboarding/build-parameters.ts";
+import { untilClosing } from "../../transport/calls/closing-signal.ts";
+import { createAccountService } from "../access/account-service.ts";
+import { createBillingService } from "../billing/billing-service.ts";
+import { createNetworkReader } from "../chain/reader.ts";
+import { createTreasuryReader } from "../chain/treasury/treasury-reader.ts";
+import { createParameterBuilder, type ParameterBuilder } from "../onboarding/build-parameters.ts";
 import { findDWallet, findDWalletOfSession } from "../onboarding/dwallet-row.ts";
 import { findKeyByObject, findKeyOfSigner } from "../onboarding/encryption-keys.ts";
-import type { ParameterStore } from "../onboarding/parameter-store.ts";
+import { createOnboardingService } from "../onboarding/onboarding-service.ts";
+import { type AdminNetworkCalls, createAdminService } from "../operator/calls/admin-service.ts";
 import type { Readiness } from "../operator/health/readiness.ts";
-import type { Coordination } from "../platform/coordination/coordination.ts";
+import { createOperationsService } from "../operator/history/operations-service.ts";
+import type { Lifecycle } from "../platform/lifecycle/lifecycle.ts";
 import { startLoopsTogether } from "../platform/lifecycle/start-loops.ts";
 import type { Database } from "../platform/store/database.ts";
 import { listSigns } from "../signing/shown-sign-request.ts";
+import { createSigningService } from "../signing/signing-service.ts";
 import { createCheckHalf } from "../signing/verifier.ts";
-import { implementNetworkServices, type NetworkServices } from "./network-services.ts";
-import type { NetworkParts } from "./open-network.ts";
+import type { OpenNetwork } from "./network.ts";
+import type { Service } from "./service.ts";
 
-/** Builds a network's parts for callers, and implements its services. */
-export async function serveNetwork(
-  parts: NetworkParts,
-  shared: ServeNetworkOptions,
-): Promise<NetworkServices> {
-  const { own, database, network, reader, verifier, lifecycle, log } = parts;
-  const { parameterStore, coordination, readiness } = shared;
-  const curves = [...new Set([...own.presignBuckets.map((bucket) => bucket.curveNumber), ...CURVES.keys()])];
-  const { clock } = network;
-  const parameters = createParameterBuilder({ reader, store: parameterStore, curves, clock, log });
-  if (parts.config.servesParameters)
-    await startLoopsTogether(lifecycle, [{ name: "parameters", loop: parameters }]);
-  await warmUp(database);
-  const perMinute = own.wrongHalvesPerMinute;
-  const size = { burstCount: perMinute, perSecond: perMinute / 60 };
-  const wrongHalves = coordination.buckets("wrong halves", size);
-  const checkHalf = createCheckHalf({ clock, verifier, wrongHalves });
-  return implementNetworkServices(
-    {
-      ...parts,
-      signals: coordination.signals,
-      checkHalf,
-      parameters,
-      parameterStore,
-      readiness,
-      networks: parts.config.networks.map(({ name }) => name),
-      processType: parts.config.processType,
-    },
-    own,
-  );
+/** The services of one network. */
+export interface NetworkServices {
+  readonly onboarding: ServiceImpl<typeof Onboarding>;
+  readonly signing: ServiceImpl<typeof Signing>;
+  readonly billing: ServiceImpl<typeof Billing>;
+  readonly account: ServiceImpl<typeof Account>;
+  readonly admin: AdminNetworkCalls;
+  readonly operations: ServiceImpl<typeof Operations>;
 }
 
-/** The parts that all networks of a process share for callers. */
+/** Implements the services of one network, and starts the loop that builds its protocol parameters. */
+export async function serveNetwork(
+  network: OpenNetwork,
+  service: Service,
+  { readiness, lifecycle }: ServeNetworkOptions,
+): Promise<NetworkServices> {
+  const { config, database, log } = network;
+  const { parameterStore, clock } = service;
+  const { reader } = network.background;
+  const curves = [
+    ...new Set([...config.presignBuckets.map(({ curveNumber }) => curveNumber), ...CURVES.keys()]),
+  ];
+  const parameters = createParameterBuilder({ reader, store: parameterStore, curves, clock, log });
+  if (service.config.servesParameters)
+    await startLoopsTogether(lifecycle, [{ name: "parameters", loop: parameters }]);
+  await warmUp(database);
+  return {
+    onboarding: onboardingOf(network, service, parameters),
+    signing: signingOf(network, service),
+    billing: createBillingService({ database, clock, prices: config.prices, deposits: network.deposits }),
+    account: createAccountService({ database }),
+    operations: operationsOf(network, service, readiness),
+    admin: adminOf(network),
+  };
+}
+
+/** Options of {@link serveNetwork}. */
 interface ServeNetworkOptions {
-  /** Caches protocol parameters of all networks by their digest. */
-  readonly parameterStore: ParameterStore;
-  readonly coordination: Pick<Coordination, "signals" | "buckets">;
   /** The readiness of the process with all its networks. */
   readonly readiness: () => Promise<Readiness>;
+  /** Stops the network's own parts. */
+  readonly lifecycle: Lifecycle;
+}
+
+function onboardingOf(
+  { config, database, background, callerReads, signals }: OpenNetwork,
+  { parameterStore }: Service,
+  parameters: ParameterBuilder,
+): NetworkServices["onboarding"] {
+  return createOnboardingService({
+    database,
+    network: background.chain,
+    reader: background.reader,
+    readerFor: (projectId) => createNetworkReader({ ...background.chain, ...callerReads(projectId) }),
+    signals,
+    dkgsPerDay: config.dkgsPerDay,
+    dkgPriceMicroUsd: config.prices.dkgMicroUsd,
+    refundsPerDay: config.refundsPerDay,
+    parameters,
+    parameterStore,
+  });
+}
+
+function signingOf(network: OpenNetwork, { coordination, clock }: Service): NetworkServices["signing"] {
+  const { config, database, presigns, signals, verifier } = network;
+  const perMinute = config.wrongHalvesPerMinute;
+  const wrongHalves = coordination.buckets("wrong halves", {
+    burstCount: perMinute,
+    perSecond: perMinute / 60,
+  });
+  return createSigningService({
+    database,
+    presigns,
+    signals,
+    clock,
+    checkHalf: createCheckHalf({ clock, verifier, wrongHalves }),
+    prices: config.prices,
+    reservationTtlMs: config.reservationTtlMs,
+    openMaxCount: config.openReservationsMaxCount,
+    untilClosing,
+  });
+}
+
+function operationsOf(
+  { database, chain }: OpenNetwork,
+  { config }: Service,
+  readiness: () => Promise<Readiness>,
+): NetworkServices["operations"] {
+  return createOperationsService({
+    database,
+    network: { senderAddress: chain.senderAddress, laneIds: chain.treasury.operatorCapIds },
+    readiness,
+    networks: config.networks.map(({ name }) => name),
+    processType: config.processType,
+  });
+}
+
+function adminOf({ config, database, background, signals }: OpenNetwork): NetworkServices["admin"] {
+  const { chain: network, reader } = background;
+  return createAdminService({
+    database,
+    chain: { network, reader, treasury: createTreasuryReader(network) },
+    presigns: {
+      network: config.name,
+      configured: config.presignBuckets,
+      newestNetworkEncryptionKeyId: async () => (await reader.networkKey()).id,
+      signals,
+    },
+    lowWaterCount: config.presignLowWaterCount,
+    highWaterCount: config.presignHighWaterCount,
+  });
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { Localnet } from "../../../src/localnet/localnet.ts";
 import { localnetHotWalletSecret } from "../../../src/localnet/seed.ts";
 import { createChainWork } from "../../../src/service/app/chain-work.ts";
-import { createSharedWork } from "../../../src/service/app/open-coordination.ts";
+import { createSharedWork } from "../../../src/service/app/shared-work.ts";
 import type { DepositSigner } from "../../../src/service/billing/sweeps/sweep-signer.ts";
 import { type ChainNetwork, connectNetwork } from "../../../src/service/chain/fullnodes/network.ts";
 import { createNetworkReader, type NetworkReader } from "../../../src/service/chain/reader.ts";
@@ -15,6 +15,7 @@ import { createPresignQueue, type PresignQueue } from "../../../src/service/pres
 import { inlineVerifier } from "../crypto/inline-verifier.ts";
 import { flatPrices } from "../database/prices.ts";
 import { TEST_TRIPLE } from "../database/rows.ts";
+import { networkConfig } from "./network-config.ts";
 
 /** The service's work on the chain, on a localnet in this process. */
 export interface ChainService {
@@ -86,28 +87,31 @@ export async function startChainService(
     alarm(fields);
   };
   const log: Log = { debug() {}, info() {}, warn() {}, error };
-  const work = await createChainWork({
-    database,
-    network,
-    reader,
-    signals,
-    presigns,
-    verifier: inlineVerifier,
-    depositSigner: sweeps?.signerOf ?? (() => undefined),
-    config: {
-      submitBatchCount: 10,
-      presignBatchCount: 20,
-      refundsPerDay: 10,
-      presignLowWaterCount,
-      presignHighWaterCount: 1,
-      prices: flatPrices(10_000n),
-      presignBuckets: presignLowWaterCount > 0 ? [TEST_TRIPLE] : [],
-      sweeps: { destination: sweeps?.destination, minValueMicroUsd: 1_000_000n, intervalMs: 20 },
-    },
-    afterRestore,
-    log,
-    pace: { intervalMs: 20, leaseMs: 1_000, retryBaseMs: 5, rememberedMs: 100 },
+  const config = networkConfig({
+    submitBatchCount: 10,
+    presignBatchCount: 20,
+    refundsPerDay: 10,
+    presignLowWaterCount,
+    presignHighWaterCount: 1,
+    prices: flatPrices(10_000n),
+    presignBuckets: presignLowWaterCount > 0 ? [TEST_TRIPLE] : [],
+    sweeps: { destination: sweeps?.destination, minValueMicroUsd: 1_000_000n, intervalMs: 20 },
   });
+  const work = await createChainWork(
+    {
+      config,
+      database,
+      chain: network,
+      reader,
+      signals,
+      presigns,
+      verifier: inlineVerifier,
+      deposits: undefined,
+      depositSigner: sweeps?.signerOf ?? (() => undefined),
+      log,
+    },
+    { afterRestore, pace: { intervalMs: 20, leaseMs: 1_000, retryBaseMs: 5, rememberedMs: 100 } },
+  );
   const shared = createSharedWork({
     ...{ database, signals, retentionDays: 0, clock: systemClock, log },
     pace: { intervalMs: 20 },

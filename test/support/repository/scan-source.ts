@@ -1,10 +1,5 @@
 import type { SourceFile } from "./source-files.ts";
 
-/** Returns the names that a file exports. */
-export function exportedNames({ text }: SourceFile): string[] {
-  return text.split("\n").flatMap((line) => EXPORT.exec(line)?.[1] ?? []);
-}
-
 /** Returns the exports of a file without a doc comment. */
 export function undocumentedExports({ path: file, text }: SourceFile): string[] {
   const lines = text.split("\n");

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { type Localnet, startLocalnet } from "../../../../src/localnet/localnet.ts";
 import { localnetHotWalletSecret } from "../../../../src/localnet/seed.ts";
 import { createChainWork } from "../../../../src/service/app/chain-work.ts";
-import { createSharedWork } from "../../../../src/service/app/open-coordination.ts";
+import { createSharedWork } from "../../../../src/service/app/shared-work.ts";
 import { takeDeposits } from "../../../../src/service/app/take-deposits.ts";
 import { createAuditSealer } from "../../../../src/service/audit/seal-events.ts";
 import { type ChainNetwork, connectNetwork } from "../../../../src/service/chain/fullnodes/network.ts";
@@ -89,13 +89,20 @@ async function startLoops(signals: Signals) {
     ...{ ...shared, network: still, config: own.deposits },
     callerReads: callerReads as never,
   });
-  const work = await createChainWork({
-    ...{ ...shared, log, network: still, reader, deposits, verifier: inlineVerifier },
-    presigns: createPresignQueue({ signals, clock: rests.clock }),
-    depositSigner: () => undefined,
-    config: own,
-    afterRestore: false,
-  });
+  const work = await createChainWork(
+    {
+      ...shared,
+      config: own,
+      chain: still,
+      reader,
+      presigns: createPresignQueue({ signals, clock: rests.clock }),
+      verifier: inlineVerifier,
+      deposits,
+      depositSigner: () => undefined,
+      log,
+    },
+    { afterRestore: false },
+  );
   const named = [
     ...watchLoops,
     ...work,

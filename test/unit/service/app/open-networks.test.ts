@@ -1,8 +1,8 @@
 import { pino } from "pino";
 import { expect, it } from "vitest";
-import type { OpenNetwork } from "../../../../src/service/app/open-network.ts";
-import { openNetworks } from "../../../../src/service/app/open-networks.ts";
-import type { NetworkConfig } from "../../../../src/service/config/networks.ts";
+import { openNetworks, type ServedNetwork } from "../../../../src/service/app/open-networks.ts";
+import type { Service } from "../../../../src/service/app/service.ts";
+import type { Config } from "../../../../src/service/config/config.ts";
 import { Lifecycle } from "../../../../src/service/platform/lifecycle/lifecycle.ts";
 import { createMetrics } from "../../../../src/service/platform/telemetry/metrics.ts";
 import { createManualClock } from "../../../support/manual-clock.ts";
@@ -11,17 +11,14 @@ it("a stop is not clean if a part of one network had to be forced, and the other
   const log = pino({ level: "silent" });
   const lifecycle = new Lifecycle({ log });
   const stopped: string[] = [];
-  await openNetworks({
-    networks: [{ name: "testnet" }, { name: "mainnet" }] as NetworkConfig[],
-    async open({ name }, own) {
-      own.onStop("pool", () => {
-        stopped.push(name);
-        return name !== "testnet";
-      });
-      return {} as OpenNetwork;
-    },
-    access: () => Promise.reject(new Error("not asked")),
-    ...{ clock: createManualClock(), lifecycle, metrics: createMetrics(), log },
+  const networks = [{ name: "testnet" }, { name: "mainnet" }] as unknown as Config["networks"];
+  const parts = { config: { networks } as Config, clock: createManualClock(), lifecycle, log };
+  await openNetworks({ ...parts, metrics: createMetrics() } as unknown as Service, async ({ name }, own) => {
+    own.onStop("pool", () => {
+      stopped.push(name);
+      return name !== "testnet";
+    });
+    return {} as ServedNetwork;
   });
   expect(await lifecycle.stop()).toBe(false);
   expect(stopped.sort()).toEqual(["mainnet", "testnet"]);

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { openCoordination } from "../../../../src/service/app/open-coordination.ts";
+import { openCoordination } from "../../../../src/service/app/service.ts";
 import type { Coordination } from "../../../../src/service/platform/coordination/coordination.ts";
 import { createLogger } from "../../../../src/service/platform/telemetry/logger.ts";
 import { Secret } from "../../../../src/service/platform/telemetry/secret.ts";

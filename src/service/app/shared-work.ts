@@ -1,9 +1,5 @@
-import type { Logger } from "pino";
 import type { Config } from "../config/config.ts";
 import type { SharedMetrics } from "../operator/metrics/shared-figures.ts";
-import type { Coordination } from "../platform/coordination/coordination.ts";
-import { createLocalCoordination } from "../platform/coordination/local-coordination.ts";
-import { createRedisCoordination } from "../platform/coordination/redis-coordination.ts";
 import type { Signals } from "../platform/coordination/signals.ts";
 import type { Clock } from "../platform/lifecycle/clock.ts";
 import type { NamedLoop } from "../platform/lifecycle/start-loops.ts";
@@ -12,25 +8,6 @@ import type { Log } from "../platform/telemetry/logger.ts";
 import { createExpireLoop } from "../signing/expire-loop.ts";
 import { createRetentionLoop } from "../signing/retention-loop.ts";
 import type { SignObserver } from "../signing/sign-operation.ts";
-
-/**
- * Opens the coordination of replicas: through Redis if configured, otherwise within the process. Warns if other
- * replicas may exist without Redis.
- */
-export function openCoordination(
-  { redisUrl, databaseUrl }: Pick<Config, "redisUrl" | "databaseUrl">,
-  log: Logger,
-): Coordination {
-  if (redisUrl !== undefined) return createRedisCoordination({ url: redisUrl.reveal(), log });
-  // The embedded database has only one process.
-  const isAlone = databaseUrl === undefined;
-  if (!isAlone) log.warn({}, ALONE);
-  return createLocalCoordination(undefined, isAlone);
-}
-
-const ALONE =
-  "REDIS_URL is not set: with other replicas, this one counts calls for its rate limits separately, accepts a key that " +
-  "another one revoked for up to five seconds more, and notices the others' changes later, by polling; nothing else changes";
 
 /**
  * Creates the loops of a worker that need no chain. They also process rows of networks that are no longer served,
