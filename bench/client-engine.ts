@@ -115,7 +115,11 @@ async function runOnWorkers({ step, seed, sessionDigest, ...task }: EngineTask):
       const { encryptedShareAndProof } = task;
       const decryptionKey = new SecretBytes(task.decryptionKey);
       return await workers.decryptShare({
-        ...{ curve, parameters, decryptionKey, dwalletOutput, encryptedShareAndProof },
+        curve,
+        parameters,
+        decryptionKey,
+        dwalletOutput,
+        encryptedShareAndProof,
       });
     }
     case "half":

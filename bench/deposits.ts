@@ -53,8 +53,10 @@ try {
   let streamBytes = 0;
   let messages = 0;
   const network = await connectNetwork({
-    ...{ name: "localnet", clock: systemClock },
-    ...{ ikaConfig: localnet.ikaConfig, treasury: localnet.treasury },
+    name: "localnet",
+    clock: systemClock,
+    ikaConfig: localnet.ikaConfig,
+    treasury: localnet.treasury,
     fullnodeUrl: new Secret(localnet.url),
     hotWalletSecret: new Secret(localnetHotWalletSecret()),
     async fetch(input, init) {

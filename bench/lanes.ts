@@ -134,7 +134,9 @@ async function run(
     presigns,
     checkHalf: checkHalfInline,
     dkgsPerDay: 10,
-    ...{ prices: flatPrices(PRICE), dkgPriceMicroUsd: 0n, refundsPerDay: 0 },
+    prices: flatPrices(PRICE),
+    dkgPriceMicroUsd: 0n,
+    refundsPerDay: 0,
     reservationTtlMs: 600_000,
     openMaxCount: signCount,
   };

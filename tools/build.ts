@@ -35,7 +35,12 @@ chmodSync(path.join(DIST, "src/cli/main.js"), 0o755);
 async function writeWorkerProgram(): Promise<void> {
   const { outputFiles } = await build({
     entryPoints: [path.join(DIST, "src/client/crypto/engines/engine-worker.js")],
-    ...{ bundle: true, minify: true, write: false, format: "iife", platform: "browser", target: "es2022" },
+    bundle: true,
+    minify: true,
+    write: false,
+    format: "iife",
+    platform: "browser",
+    target: "es2022",
     nodePaths: [path.join(ROOT, "node_modules")],
     legalComments: "inline",
   });

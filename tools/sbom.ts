@@ -29,7 +29,9 @@ const installed = new Set(
   ),
 );
 const { status, stdout } = spawnSync("npm", ["sbom", "--sbom-format", "cyclonedx", "--package-lock-only"], {
-  ...{ cwd: path.resolve(import.meta.dirname, ".."), encoding: "utf8" as const, maxBuffer: 64e6 },
+  cwd: path.resolve(import.meta.dirname, ".."),
+  encoding: "utf8" as const,
+  maxBuffer: 64e6,
   stdio: ["ignore", "pipe", "inherit"],
 });
 if (status !== 0) {

@@ -19,7 +19,8 @@ export async function measurePublicCheckpoints(coinTypes: readonly string[]): Pr
       checkpoint: {
         sequenceNumber: BigInt(index),
         transactions: Array.from({ length: transactions }, () => ({
-          ...{ signatures: [], balanceChanges: Array.from({ length: changesEach }, change) },
+          signatures: [],
+          balanceChanges: Array.from({ length: changesEach }, change),
         })),
       },
     });
@@ -30,13 +31,15 @@ export async function measurePublicCheckpoints(coinTypes: readonly string[]): Pr
   const answer = async () =>
     new Response(Buffer.concat(frames), { headers: { "content-type": "application/grpc-web+proto" } });
   const transport = new GrpcWebFetchTransport({
-    ...{ baseUrl: "http://node.example", format: "binary" },
+    baseUrl: "http://node.example",
+    format: "binary",
     fetch: boundMessages(answer),
   });
   const reader = createCheckpointReader(
     {
       client: new SuiGrpcClient({ network: "localnet", transport }),
-      ...{ backOff: createBackOffs(systemClock).work, clock: systemClock },
+      backOff: createBackOffs(systemClock).work,
+      clock: systemClock,
       times: { readMs: 10_000, buildMs: 10_000, executeMs: 10_000 },
     },
     coinTypes,

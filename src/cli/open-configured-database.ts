@@ -22,7 +22,10 @@ export async function openConfiguredDatabase(
 ): Promise<Database> {
   const log = createLogger({ level: "warn", stream: process.stderr });
   const database = await openDatabase({
-    ...{ databaseUrl: databaseUrl?.reveal(), dataDirectory, pooler, log },
+    databaseUrl: databaseUrl?.reveal(),
+    dataDirectory,
+    pooler,
+    log,
   }).catch(async (cause: unknown) => {
     throw await explain(cause, dataDirectory, takesUrl);
   });

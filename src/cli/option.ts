@@ -47,7 +47,10 @@ export function optional<T>(
   read: ReadValue<T>,
 ): Option<T | undefined> {
   return {
-    ...{ kind: "value", placeholder, description, isRequired: false },
+    kind: "value",
+    placeholder,
+    description,
+    isRequired: false,
     read: (text) => (text === undefined ? undefined : read(text)),
   };
 }
@@ -60,7 +63,10 @@ export function defaulted<T>(
   fallback: string,
 ): Option<T> {
   return {
-    ...{ kind: "value", placeholder, description: `${description}; default ${fallback}`, isRequired: false },
+    kind: "value",
+    placeholder,
+    description: `${description}; default ${fallback}`,
+    isRequired: false,
     read: (text = fallback) => read(text),
   };
 }

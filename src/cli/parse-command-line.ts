@@ -35,8 +35,11 @@ function readTexts(argv: readonly string[], options: Options): Map<string, strin
     ([name, [, { kind }]]) => [name, { type: kind === "flag" ? "boolean" : "string" }] as const,
   );
   const { tokens } = parseArgs({
-    ...{ args: [...argv], options: Object.fromEntries(types) },
-    ...{ strict: false, allowPositionals: true, tokens: true },
+    args: [...argv],
+    options: Object.fromEntries(types),
+    strict: false,
+    allowPositionals: true,
+    tokens: true,
   });
   const given = new Map<string, string>();
   const note = (name: string, label: string, text: string): void => {

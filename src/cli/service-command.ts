@@ -79,7 +79,10 @@ export function targetOf(
   { url, direct, network, project }: CallOptionValues,
 ): Target {
   return {
-    ...{ caller, url, network, direct: isDirect ? (direct ?? false) : undefined },
+    caller,
+    url,
+    network,
+    direct: isDirect ? (direct ?? false) : undefined,
     // An operator's command may also have an option of this name for its subject.
     projectId: caller === "project" ? project : undefined,
   };

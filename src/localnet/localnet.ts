@@ -7,8 +7,13 @@ export async function startLocalnet(options: LocalnetOptions = {}): Promise<Loca
   try {
     const { host = "127.0.0.1", port = 0, log = () => undefined } = options;
     const server = await startFullnodeServer({
-      ...{ host, port, log },
-      ...{ answerCall, streamingMethods, routes, chainId: chain.chainId },
+      host,
+      port,
+      log,
+      answerCall,
+      streamingMethods,
+      routes,
+      chainId: chain.chainId,
     });
     let closed: Promise<void> | undefined;
     return {

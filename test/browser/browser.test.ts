@@ -85,8 +85,12 @@ else {
         const { baseUrl, apiKey } = service.access;
         const message = `signed in a page of ${bundler}`;
         const options = {
-          ...{ access: { baseUrl, apiKey }, seed: Array(32).fill(11), message },
-          ...{ curve, signatureAlgorithm, hashScheme: hash },
+          access: { baseUrl, apiKey },
+          seed: Array(32).fill(11),
+          message,
+          curve,
+          signatureAlgorithm,
+          hashScheme: hash,
         };
         const { result: outcome, ...tasks } = await blockingTime(
           browser,
@@ -96,8 +100,11 @@ else {
         expect(outcome.failure).toBeUndefined();
         const { publicKeyHex, signature, fallback } = outcome.result!;
         const claim = {
-          ...{ signatureAlgorithm, hash, publicKey: hexToBytes(publicKeyHex) },
-          ...{ message: new TextEncoder().encode(message), signature: Uint8Array.from(signature) },
+          signatureAlgorithm,
+          hash,
+          publicKey: hexToBytes(publicKeyHex),
+          message: new TextEncoder().encode(message),
+          signature: Uint8Array.from(signature),
         };
         expect(isValidSignature(claim)).toBe(true);
         expect(fallback).toBe("");

@@ -15,7 +15,10 @@ export const BUNDLERS: Readonly<Record<string, Bundle>> = {
   async esbuild(folder) {
     await esbuild.build({
       entryPoints: [path.join(folder, "page.js")],
-      ...{ bundle: true, format: "esm", outdir: path.join(folder, "out"), logLevel: "error" },
+      bundle: true,
+      format: "esm",
+      outdir: path.join(folder, "out"),
+      logLevel: "error",
     });
     cpSync(path.join(folder, "index.html"), path.join(folder, "out/index.html"));
   },

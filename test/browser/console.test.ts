@@ -202,8 +202,10 @@ describe.skipIf(!existsSync(CHROMIUM))("the console", () => {
     const idempotencyKey = randomUUID();
     const { signRequestId } = await stage.client.raw.signing.reserveSign(
       {
-        ...{ dwalletId: stage.dwalletId, message: new TextEncoder().encode(message) },
-        ...{ signatureAlgorithm: SignatureAlgorithm.EdDSA, hashScheme: Hash.SHA512 },
+        dwalletId: stage.dwalletId,
+        message: new TextEncoder().encode(message),
+        signatureAlgorithm: SignatureAlgorithm.EdDSA,
+        hashScheme: Hash.SHA512,
       },
       { headers: { "idempotency-key": idempotencyKey } },
     );

@@ -58,7 +58,8 @@ describe("the doctor of a network", () => {
     expect(presigns?.found).toContain("24 new objects, 9 events");
     expect(find(findings, "dry run: share")?.status).toBe("ok");
     expect(find(findings, "dry run: signature")).toMatchObject({
-      ...{ status: "info", found: expect.stringContaining("run `tss try`, then check again") },
+      status: "info",
+      found: expect.stringContaining("run `tss try`, then check again"),
     });
   });
 
@@ -81,7 +82,8 @@ describe("the doctor of a network", () => {
     expect(find(poor, "dry run: presign")?.found).toMatch(/aborts with code \d+$/);
     const own = find(poor, "own prices");
     expect(own).toMatchObject({
-      ...{ status: "warn", advice: expect.stringContaining("BILLING_PRICE_SIGN_MICRO_USD") },
+      status: "warn",
+      advice: expect.stringContaining("BILLING_PRICE_SIGN_MICRO_USD"),
     });
     expect(own?.found).toContain("a signature with EdDSA costs $0.0213 and is charged at $0.01");
     expect(own?.found).not.toContain("a DKG");

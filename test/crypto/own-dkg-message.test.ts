@@ -130,16 +130,26 @@ describe.each([0, 1, 2, 3])("on curve %i", (number) => {
   it("the wasm decrypts this project's encryption of the share, and this project decrypts the wasm's", async () => {
     const key = new SecretBytes(decryptionKey);
     const wasm = await reference.prepareDkg({
-      ...{ curve, userSecretKeyShare, sessionDigest, parameters, encryptionKey },
+      curve,
+      userSecretKeyShare,
+      sessionDigest,
+      parameters,
+      encryptionKey,
     });
     const outputOfWasm = completed(await mpc.dkg(inputOf(wasm)));
     const opened = await reference.decryptShare({
-      ...{ curve, parameters, decryptionKey: key, dwalletOutput: output },
+      curve,
+      parameters,
+      decryptionKey: key,
+      dwalletOutput: output,
       encryptedShareAndProof: first.encryptedUserShareAndProof,
     });
     expect(opened.reveal()).toEqual(share);
     const openedHere = await engine.decryptShare({
-      ...{ curve, parameters, decryptionKey: key, dwalletOutput: outputOfWasm },
+      curve,
+      parameters,
+      decryptionKey: key,
+      dwalletOutput: outputOfWasm,
       encryptedShareAndProof: wasm.encryptedUserShareAndProof,
     });
     expect(openedHere.reveal()).toEqual(share);

@@ -81,7 +81,9 @@ describe.skipIf(!postgres || !redisUrl)("a replica that stops", () => {
     database = await openTestPool(postgres!.url);
     const projectId = await projectWith(database, 1_000_000_000n);
     const { plaintext: apiKey } = await insertApiKey(database, TEST_ORIGIN, {
-      ...{ projectId, name: "clients", scopes: SCOPES },
+      projectId,
+      name: "clients",
+      scopes: SCOPES,
     });
     for (const [name, { transport, answer }] of Object.entries(CLIENTS)) {
       const urls = [stopping.access.baseUrl, staying.access.baseUrl];
@@ -91,7 +93,10 @@ describe.skipIf(!postgres || !redisUrl)("a replica that stops", () => {
       clients.set(
         name,
         createClient({
-          ...{ baseUrl, apiKey, network: "localnet", transport: transport(baseUrl) },
+          baseUrl,
+          apiKey,
+          network: "localnet",
+          transport: transport(baseUrl),
           fullnodeUrl: localnet.url,
         }),
       );

@@ -77,8 +77,12 @@ async function signWithIka(owner: Ed25519Keypair, seed: Uint8Array, dwallet: Onb
       hashScheme: Hash.SHA512,
     } as const;
     await ika.requestSign({
-      ...{ dWallet: dWallet as never, presign, encryptedUserSecretKeyShare: share, message },
-      ...{ hashScheme: Hash.SHA512, signatureScheme: SignatureAlgorithm.EdDSA },
+      dWallet: dWallet as never,
+      presign,
+      encryptedUserSecretKeyShare: share,
+      message,
+      hashScheme: Hash.SHA512,
+      signatureScheme: SignatureAlgorithm.EdDSA,
       messageApproval: ika.approveMessage({ dWalletCap: capId, ...how, message }),
       verifiedPresignCap: ika.verifyPresignCap({ presign }),
       ...coins,
@@ -135,7 +139,8 @@ describe("a user who leaves", { timeout: 180_000 }, () => {
     await expect(
       submitLeave({ authorization: stolen, fullnode, signer: await funded() }),
     ).rejects.toMatchObject({
-      ...{ reason: "AUTHORIZATION_REFUSED", metadata: { abort: "custody:7" } },
+      reason: "AUTHORIZATION_REFUSED",
+      metadata: { abort: "custody:7" },
     });
     const copy = JSON.parse(JSON.stringify(authorization)) as typeof authorization;
     const left = await submitLeave({ authorization: copy, fullnode, signer: await funded() });
@@ -143,7 +148,8 @@ describe("a user who leaves", { timeout: 180_000 }, () => {
     await expect(
       submitRefusal({ authorization: refusal, fullnode, signer: await funded() }),
     ).rejects.toMatchObject({
-      ...{ reason: "AUTHORIZATION_REFUSED", metadata: { abort: "custody:1" } },
+      reason: "AUTHORIZATION_REFUSED",
+      metadata: { abort: "custody:1" },
     });
     expect(
       await ownerOf(

@@ -34,7 +34,11 @@ describe("a trial of a network", async () => {
   const attempt = (triples: readonly AlgorithmTriple[], change: object = {}): Promise<TryReport> =>
     tryNetwork({
       access: { ...service.access, fullnodeUrl: undefined, ...change },
-      ...{ triples, seed, startedAt: "2026-01-01T00:00:00Z", isReference: false, note: () => {} },
+      triples,
+      seed,
+      startedAt: "2026-01-01T00:00:00Z",
+      isReference: false,
+      note: () => {},
     });
   const fault = (settings: object) =>
     fetch(`${service.access.fullnodeUrl}/localnet/faults`, {
@@ -63,7 +67,9 @@ describe("a trial of a network", async () => {
       expect(sign.transactions![0]!.events.join()).toContain("::treasury::SignPaid");
       const [signature = ""] = sign.seen.split(",");
       const claim = {
-        ...{ signatureAlgorithm, hash, message: new TextEncoder().encode("tss try") },
+        signatureAlgorithm,
+        hash,
+        message: new TextEncoder().encode("tss try"),
         publicKey: Buffer.from(keys.get(`onboard ${curve}`)!, "hex"),
         signature: Buffer.from(signature, "hex"),
       };

@@ -183,8 +183,13 @@ describe("the client's package", () => {
     const body = sample === "sample.ts" ? program : `${imports}export async function main() {\n${rest}\n}\n`;
     writeFileSync(path.join(folder, sample), body);
     const compilerOptions = {
-      ...{ target: "es2023", lib: ["es2023", "dom"], strict: true, noEmit: true, skipLibCheck: false },
-      ...{ types: ["node"], typeRoots: [path.join(ROOT, "node_modules/@types")] },
+      target: "es2023",
+      lib: ["es2023", "dom"],
+      strict: true,
+      noEmit: true,
+      skipLibCheck: false,
+      types: ["node"],
+      typeRoots: [path.join(ROOT, "node_modules/@types")],
       ...options,
     };
     writeFileSync(path.join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, files: [sample] }));
@@ -243,7 +248,12 @@ describe("the client's package", () => {
   ])("gives a bundler no more than its imports need: %s", async (_, names, kilobytesMax) => {
     const { outputFiles } = await build({
       stdin: { contents: `export ${names} from "threshold-signing-client";`, resolveDir: folder },
-      ...{ bundle: true, minify: true, format: "esm", platform: "browser", write: false, logLevel: "error" },
+      bundle: true,
+      minify: true,
+      format: "esm",
+      platform: "browser",
+      write: false,
+      logLevel: "error",
     });
     expect(outputFiles).toHaveLength(1);
     expect(gzipSync(outputFiles[0]!.contents).length / 1e3).toBeLessThan(kilobytesMax);
@@ -254,7 +264,11 @@ describe("the client's package", () => {
     async (entry) => {
       const { outputFiles, warnings } = await build({
         stdin: { contents: `export * from "threshold-signing-client${entry}";`, resolveDir: folder },
-        ...{ bundle: true, format: "esm", platform: "browser", write: false, logLevel: "silent" },
+        bundle: true,
+        format: "esm",
+        platform: "browser",
+        write: false,
+        logLevel: "silent",
         external: LIBRARIES,
       });
       expect(warnings).toEqual([]);
@@ -274,7 +288,10 @@ describe("the client's package", () => {
         ...options,
       ]);
       expect({ program, code, out: code === 0 ? "" : out.toString(), err: code === 0 ? "" : err }).toEqual({
-        ...{ program, code: 0, out: "", err: "" },
+        program,
+        code: 0,
+        out: "",
+        err: "",
       });
     }
   });

@@ -20,19 +20,20 @@ const commands = documentedCommands("docs/treasury.md").filter(({ text }) => /\$
 const TIMEOUT_MS = 60_000;
 
 const keys = {
-  ...{ "admin.key": new Ed25519Keypair(), "pauser.key": new Ed25519Keypair() },
-  ...{ "recovery.key": new Ed25519Keypair(), "new-admin.key": new Ed25519Keypair() },
-  ...{
-    "key-1.key": new Ed25519Keypair(),
-    "key-2.key": new Secp256k1Keypair(),
-    "key-3.key": new Ed25519Keypair(),
-  },
+  "admin.key": new Ed25519Keypair(),
+  "pauser.key": new Ed25519Keypair(),
+  "recovery.key": new Ed25519Keypair(),
+  "new-admin.key": new Ed25519Keypair(),
+  "key-1.key": new Ed25519Keypair(),
+  "key-2.key": new Secp256k1Keypair(),
+  "key-3.key": new Ed25519Keypair(),
 } satisfies Record<string, Keypair>;
 const publicKeyOf = (name: keyof typeof keys) => keys[name].getPublicKey();
 const multisig = MultiSigPublicKey.fromPublicKeys({
   threshold: 2,
   publicKeys: (["key-1.key", "key-2.key", "key-3.key"] as const).map((name) => ({
-    ...{ publicKey: publicKeyOf(name), weight: 1 },
+    publicKey: publicKeyOf(name),
+    weight: 1,
   })),
 });
 let harness: Harness;
@@ -46,11 +47,17 @@ beforeAll(async () => {
   await harness.net.fund(multisig.toSuiAddress());
   const { dwalletId } = await activeDwallet(harness);
   environment = {
-    ...{ LOCALNET_URL: harness.net.url, DWALLET_ID: dwalletId, HOT_WALLET: hotWallet.toSuiAddress() },
-    ...{ KEY_1: publicKeyOf("key-1.key").toSuiPublicKey(), KEY_2: publicKeyOf("key-2.key").toSuiPublicKey() },
-    ...{ KEY_3: publicKeyOf("key-3.key").toSuiPublicKey(), MULTISIG: multisig.toSuiAddress() },
-    ...{ PAUSER: keys["pauser.key"].toSuiAddress(), RECOVERY: keys["recovery.key"].toSuiAddress() },
-    ...{ ADMIN: keys["admin.key"].toSuiAddress(), NEW_ADMIN: keys["new-admin.key"].toSuiAddress() },
+    LOCALNET_URL: harness.net.url,
+    DWALLET_ID: dwalletId,
+    HOT_WALLET: hotWallet.toSuiAddress(),
+    KEY_1: publicKeyOf("key-1.key").toSuiPublicKey(),
+    KEY_2: publicKeyOf("key-2.key").toSuiPublicKey(),
+    KEY_3: publicKeyOf("key-3.key").toSuiPublicKey(),
+    MULTISIG: multisig.toSuiAddress(),
+    PAUSER: keys["pauser.key"].toSuiAddress(),
+    RECOVERY: keys["recovery.key"].toSuiAddress(),
+    ADMIN: keys["admin.key"].toSuiAddress(),
+    NEW_ADMIN: keys["new-admin.key"].toSuiAddress(),
     RECIPIENT: new Ed25519Keypair().toSuiAddress(),
   };
   await keep(PLACE, keys);

@@ -14,8 +14,16 @@ export interface PageBundle {
 export async function bundlePage(program: string, folder: string): Promise<PageBundle> {
   const { outputFiles, metafile } = await build({
     stdin: { contents: program, resolveDir: folder },
-    ...{ bundle: true, minify: true, splitting: true, format: "esm", platform: "browser" },
-    ...{ write: false, metafile: true, outdir: folder, absWorkingDir: folder, logLevel: "error" },
+    bundle: true,
+    minify: true,
+    splitting: true,
+    format: "esm",
+    platform: "browser",
+    write: false,
+    metafile: true,
+    outdir: folder,
+    absWorkingDir: folder,
+    logLevel: "error",
   });
   const sizes = new Map(
     outputFiles.map(({ path, contents }) => [

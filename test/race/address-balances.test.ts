@@ -64,7 +64,10 @@ describe.skipIf(test === undefined)(
       localnet = await startLocalnet({ mpc: createCheapMpc() });
       const { url, ikaConfig, treasury } = localnet;
       network = await connectNetwork({
-        ...{ name: "localnet", clock: systemClock, ikaConfig, treasury },
+        name: "localnet",
+        clock: systemClock,
+        ikaConfig,
+        treasury,
         fullnodeUrl: new Secret(url),
         hotWalletSecret: new Secret(localnetHotWalletSecret()),
       });
@@ -89,7 +92,9 @@ describe.skipIf(test === undefined)(
         ),
       );
       expect(await moneyOf(pools[0]!, watched.projectId)).toEqual({
-        ...{ balance: 4n * ONE_SUI_MICRO_USD, held: 0n, differences: [] },
+        balance: 4n * ONE_SUI_MICRO_USD,
+        held: 0n,
+        differences: [],
       });
       expect(new Set((await partsOf(watched.address)).map((part) => JSON.stringify(part)))).toEqual(
         new Set(

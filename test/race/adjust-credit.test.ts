@@ -53,7 +53,9 @@ describe.skipIf(test === undefined)("credit that two replicas adjust at once", (
     expect(new Set(replies.map(({ ledgerEntry }) => ledgerEntry?.ledgerEntryId)).size).toBe(1);
     expect(replies[0]?.ledgerEntry?.balanceMicroUsd).toBe(PRICE * BigInt(CALLS) + 5n);
     expect(await moneyOf(one, projectId)).toEqual({
-      ...{ balance: PRICE * BigInt(CALLS) + 5n, held: 0n, differences: [] },
+      balance: PRICE * BigInt(CALLS) + 5n,
+      held: 0n,
+      differences: [],
     });
   });
 

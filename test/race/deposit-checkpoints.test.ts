@@ -59,7 +59,10 @@ describe.skipIf(test === undefined)("deposits that checkpoints announce", { time
     localnet = await startLocalnet({ mpc: createCheapMpc() });
     const { url, ikaConfig, treasury } = localnet;
     network = await connectNetwork({
-      ...{ name: "localnet", clock: systemClock, ikaConfig, treasury },
+      name: "localnet",
+      clock: systemClock,
+      ikaConfig,
+      treasury,
       fullnodeUrl: new Secret(url),
       hotWalletSecret: new Secret(localnetHotWalletSecret()),
     });
@@ -98,7 +101,9 @@ describe.skipIf(test === undefined)("deposits that checkpoints announce", { time
   };
   const expectCredited = async (projectId: string, deposits = 1n) => {
     expect(await moneyOf(db, projectId)).toEqual({
-      ...{ balance: deposits * ONE_SUI_MICRO_USD, held: 0n, differences: [] },
+      balance: deposits * ONE_SUI_MICRO_USD,
+      held: 0n,
+      differences: [],
     });
   };
   const follower = async (from: Queryable = db) => {

@@ -204,7 +204,9 @@ describe.skipIf(test === undefined)("deposits that two replicas see at once", ()
       await Promise.all(watchers.map((watcher) => watcher.stop()));
     }
     expect(await moneyOf(pools[0]!, watched.projectId)).toEqual({
-      ...{ balance: 3_500_000n, held: 0n, differences: [] },
+      balance: 3_500_000n,
+      held: 0n,
+      differences: [],
     });
   });
 

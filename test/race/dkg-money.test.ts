@@ -82,7 +82,9 @@ describe.skipIf(database === undefined)("a dWallet", () => {
     expect(await moneyOf(db, projectId)).toEqual({ balance: refunded, held: 0n, differences: [] });
     // The day's budget for signatures is used up.
     await failSignRequest(db, await chargedRequest(projectId), {
-      ...{ from: "submitted", reason: "NETWORK_REJECTED", message: "no" },
+      from: "submitted",
+      reason: "NETWORK_REJECTED",
+      message: "no",
       refundsPerDay: REFUNDS_PER_DAY,
     });
     expect(await moneyOf(db, projectId)).toEqual({ balance: refunded - PRICE, held: 0n, differences: [] });

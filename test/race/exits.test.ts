@@ -114,7 +114,9 @@ describe.skipIf(test === undefined)("an exit", () => {
       refunded: false,
     });
     expect(await moneyOf(database, user.projectId)).toEqual({
-      ...{ balance: CREDIT - DKG_PRICE - PRICE, held: 0n, differences: [] },
+      balance: CREDIT - DKG_PRICE - PRICE,
+      held: 0n,
+      differences: [],
     });
     const [presign] = await database.query<{ state: string }>(
       "SELECT p.state FROM presign p JOIN sign_request r ON r.presign_id = p.id WHERE r.id = $1",
@@ -179,7 +181,9 @@ describe.skipIf(test === undefined)("an exit", () => {
     for (const { status, reason } of await requestsOf(user))
       expect([status, reason]).toEqual(["failed", "RESERVATION_EXPIRED"]);
     expect(await moneyOf(database, user.projectId)).toEqual({
-      ...{ balance: CREDIT - DKG_PRICE, held: 0n, differences: [] },
+      balance: CREDIT - DKG_PRICE,
+      held: 0n,
+      differences: [],
     });
   });
 

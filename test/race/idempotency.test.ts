@@ -128,12 +128,18 @@ describe.skipIf(test === undefined)("calls with one key, of two replicas", () =>
     const reserveAt = (database: Database, projectId: string, dwalletId: string, request = 0) =>
       reserve(
         {
-          ...{ database, signals, presigns, prices: flatPrices(PRICE) },
-          ...{ reservationTtlMs: 60_000, openMaxCount: 100 },
+          database,
+          signals,
+          presigns,
+          prices: flatPrices(PRICE),
+          reservationTtlMs: 60_000,
+          openMaxCount: 100,
         },
         { projectId, network: "localnet", origin: TEST_ORIGIN },
         {
-          ...{ dwalletId, triple: TEST_TRIPLE, message: Uint8Array.of(1) },
+          dwalletId,
+          triple: TEST_TRIPLE,
+          message: Uint8Array.of(1),
           idempotency: keyed(key, request),
         },
         { timeoutMs: 30_000, signal: new AbortController().signal },

@@ -34,13 +34,13 @@ describe.skipIf(database === undefined)("a project that lets its reservations ex
   const db = database!;
   const signals = createLocalSignals();
   const deps = {
-    ...{
-      database: db,
-      signals,
-      presigns: createPresignQueue({ clock: systemClock, signals, waitingMaxCount: 0 }),
-    },
+    database: db,
+    signals,
+    presigns: createPresignQueue({ clock: systemClock, signals, waitingMaxCount: 0 }),
     checkHalf: checkHalfInline,
-    ...{ prices: flatPrices(PRICE), reservationTtlMs: 600_000, openMaxCount: OPEN_MAX },
+    prices: flatPrices(PRICE),
+    reservationTtlMs: 600_000,
+    openMaxCount: OPEN_MAX,
   };
   const callerOf = (projectId: string) => ({ projectId, network: "localnet", origin: TEST_ORIGIN });
   let project: string;

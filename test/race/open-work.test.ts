@@ -36,7 +36,10 @@ describe.skipIf(database === undefined)("the open work of a network", () => {
     const sweeps = { destination: objectId(), minValueMicroUsd: 1n };
     const calls = createNetworkCalls({ database: afterCoins(database!, credit), sweepsOf: () => sweeps });
     const admin = clientOf(Admin, calls as ServiceImpl<typeof Admin>, () => ({
-      ...{ kind: "admin", network: "localnet", networks: ["localnet"], origin: TEST_ORIGIN },
+      kind: "admin",
+      network: "localnet",
+      networks: ["localnet"],
+      origin: TEST_ORIGIN,
     }));
     expect((await admin.getNetworkWork({})).work).toMatchObject({ idle: false, waitingDeposits: 1 });
     expect((await admin.getNetworkWork({})).work).toMatchObject({ idle: false, coinsToSweep: 1 });

@@ -55,8 +55,12 @@ describe.skipIf(postgres === undefined)("the mark of a running process", () => {
 
     const configure = () =>
       loadConfig({
-        ...{ DATA_DIR: folder, PORT: "0", LOCALNET_URL: localnet.url, PROCESS_TYPE: "worker" },
-        ...{ DATABASE_URL: postgres!.url, DATABASE_POOL_SIZE: "2" },
+        DATA_DIR: folder,
+        PORT: "0",
+        LOCALNET_URL: localnet.url,
+        PROCESS_TYPE: "worker",
+        DATABASE_URL: postgres!.url,
+        DATABASE_POOL_SIZE: "2",
       });
     const start = async (afterRestore: boolean) => {
       const lifecycle = new Lifecycle({ log: silentLog });

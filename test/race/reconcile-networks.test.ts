@@ -43,7 +43,8 @@ describe.skipIf(postgres === undefined)("a reconciliation of several networks", 
     const options = { lifecycle, log: silentLog, openAccess: posingAccess(networks) };
     try {
       await printReconciliations(reconcileOffline(config, config.networks, options), {
-        ...{ isOnly: false, json: true },
+        isOnly: false,
+        json: true,
         print: (line) => printed.push(line),
       });
       return { printed, failure: undefined };

@@ -44,9 +44,13 @@ describe.skipIf(database === undefined)("a request that is rejected", () => {
   const db = database!;
   const signals = createLocalSignals();
   const deps = {
-    ...{ database: db, signals, presigns: createPresignQueue({ clock: systemClock, signals }) },
+    database: db,
+    signals,
+    presigns: createPresignQueue({ clock: systemClock, signals }),
     checkHalf: checkHalfInline,
-    ...{ prices: flatPrices(PRICE), reservationTtlMs: 60_000, openMaxCount: 100 },
+    prices: flatPrices(PRICE),
+    reservationTtlMs: 60_000,
+    openMaxCount: 100,
   };
   const operation = createSignOperation({
     signals,
@@ -67,8 +71,11 @@ describe.skipIf(database === undefined)("a request that is rejected", () => {
     async (algorithm) => {
       const { triple, message, dwalletOutput, presign, userSignMessage } = vectorOf(algorithm);
       const half = {
-        ...{ triple, message, dwalletOutput },
-        ...{ presign: presign!, userSignMessage: userSignMessage! },
+        triple,
+        message,
+        dwalletOutput,
+        presign: presign!,
+        userSignMessage: userSignMessage!,
       };
       const { projectId, requests, submitOne } = await reserveAll(half);
       // The service charges only for a verified half.
@@ -88,8 +95,11 @@ describe.skipIf(database === undefined)("a request that is rejected", () => {
 
   it("is refunded up to the budget for ECDSA, whose proofs only the network verifies", async () => {
     const half = {
-      ...{ triple: TEST_TRIPLE, message: Uint8Array.of(1), dwalletOutput: Uint8Array.of(1, 2, 3) },
-      ...{ presign: new Uint8Array(16), userSignMessage: layoutOfSignMessage() },
+      triple: TEST_TRIPLE,
+      message: Uint8Array.of(1),
+      dwalletOutput: Uint8Array.of(1, 2, 3),
+      presign: new Uint8Array(16),
+      userSignMessage: layoutOfSignMessage(),
     };
     const { projectId, requests, submitOne } = await reserveAll(half);
     await rejectAll(requests, submitOne, half.userSignMessage);

@@ -66,7 +66,10 @@ describe.skipIf(!lost || !copy)("a database that forgot deposits, references and
   async function connect() {
     const { url, ikaConfig, treasury } = localnet;
     const network = await connectNetwork({
-      ...{ name: "localnet", clock: systemClock, ikaConfig, treasury },
+      name: "localnet",
+      clock: systemClock,
+      ikaConfig,
+      treasury,
       fullnodeUrl: new Secret(url),
       hotWalletSecret: new Secret(localnetHotWalletSecret()),
     });
@@ -77,7 +80,8 @@ describe.skipIf(!lost || !copy)("a database that forgot deposits, references and
         { coins: [SUI], reader: createPaymentReader(network) },
       );
     return {
-      ...{ network, on },
+      network,
+      on,
       reader: createNetworkReader(network),
       checkpoints: createCheckpointReader(network, [SUI.coinType]),
       payer: await fundedPayer(network.client, url, `${ikaConfig.packages.ikaPackage}::ika::IKA`),
@@ -166,7 +170,9 @@ describe.skipIf(!lost || !copy)("a database that forgot deposits, references and
     localnet.faults.set({ keptCheckpoints: 0 });
     for (const name of NAMES)
       expect(await moneyIn(name)).toEqual({
-        ...{ balance: deposits[name] * ONE_SUI_MICRO_USD, held: 0n, differences: [] },
+        balance: deposits[name] * ONE_SUI_MICRO_USD,
+        held: 0n,
+        differences: [],
       });
   });
 

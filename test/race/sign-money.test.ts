@@ -35,8 +35,13 @@ const PRICE = 10_000n;
 const CONSENT: SignedConsent = {
   dwalletId: objectId(),
   action: "leave",
-  ...{ chain: new Uint8Array(32), treasuryId: objectId(), recipient: objectId() },
-  ...{ nonce: 0n, expiresEpoch: 1n, publicKey: new Uint8Array(32), signature: new Uint8Array(64) },
+  chain: new Uint8Array(32),
+  treasuryId: objectId(),
+  recipient: objectId(),
+  nonce: 0n,
+  expiresEpoch: 1n,
+  publicKey: new Uint8Array(32),
+  signature: new Uint8Array(64),
 };
 const database = await openRaceDatabase({ count: 16, because: "16 of the calls run at the same time" });
 afterAll(() => database?.close());

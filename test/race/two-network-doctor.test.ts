@@ -32,7 +32,9 @@ describe.skipIf(postgres === undefined)("the doctor of two networks", () => {
       SUI_GRPC_URL_TESTNET: "http://127.0.0.1:1",
     };
     const exitCode = await runTss(["doctor", "--json", ...more], {
-      ...{ environment, print: (line) => printed.push(line), note: (line) => notes.push(line) },
+      environment,
+      print: (line) => printed.push(line),
+      note: (line) => notes.push(line),
     });
     const { findings = [] } = JSON.parse(printed[0] ?? "{}") as { findings?: NamedFinding[] };
     return { exitCode, notes, findings: new Map(findings.map((one) => [one.name, one])) };
@@ -54,7 +56,8 @@ describe.skipIf(postgres === undefined)("the doctor of two networks", () => {
 
   it("refuses --only with a network that is not configured, and together with --network", async () => {
     expect(await doctor("--only", "localnet")).toMatchObject({
-      ...{ exitCode: 1, notes: [expect.stringContaining("localnet is not a network of NETWORKS")] },
+      exitCode: 1,
+      notes: [expect.stringContaining("localnet is not a network of NETWORKS")],
     });
     expect(await doctor("--only", "mainnet", "--network", "mainnet")).toMatchObject({ exitCode: 2 });
   });

@@ -35,8 +35,13 @@ try {
   const client = createClient({ baseUrl, apiKey, network: "localnet" });
   const key = await client.onboard({ seed, curve: "SECP256K1" });
   const settings = {
-    ...{ baseUrl, apiKey, fullnodeUrl, dwalletId: key.dwallet.id, sessionDigestHex: key.sessionDigestHex },
-    ...{ seedHex: Buffer.from(seed).toString("hex"), messageHex: Buffer.from(message).toString("hex") },
+    baseUrl,
+    apiKey,
+    fullnodeUrl,
+    dwalletId: key.dwallet.id,
+    sessionDigestHex: key.sessionDigestHex,
+    seedHex: Buffer.from(seed).toString("hex"),
+    messageHex: Buffer.from(message).toString("hex"),
   };
   const publicKey = Buffer.from(key.publicKeyHex, "hex");
   for (const [index, runtime] of chosen.entries()) {
@@ -78,12 +83,10 @@ process.exit(failedCount > 0 ? 1 : 0);
 /** Runs a program in a folder. Returns all that it printed; throws with that if the program fails. */
 function run(folder: string, program: string, argv: readonly string[]): string {
   const { error, status, stdout, stderr } = spawnSync(program, argv, {
-    ...{
-      cwd: folder,
-      env: { ...registryEnvironment, NEXT_TELEMETRY_DISABLED: "1" },
-      timeout: 300_000,
-      encoding: "utf8",
-    },
+    cwd: folder,
+    env: { ...registryEnvironment, NEXT_TELEMETRY_DISABLED: "1" },
+    timeout: 300_000,
+    encoding: "utf8",
   });
   const said = `${stdout}${stderr}`;
   if (error !== undefined || status !== 0)

@@ -31,12 +31,11 @@ export function runtimes(): readonly Runtime[] {
     {
       name: "Metro and Hermes",
       packages: {
-        ...{ metro: "0.87.1", "hermes-compiler": "260318099.0.8" },
-        ...{
-          "@react-native/metro-babel-transformer": "0.88.1",
-          "@react-native/babel-preset": "0.88.1",
-          "@babel/core": "7.29.13",
-        },
+        metro: "0.87.1",
+        "hermes-compiler": "260318099.0.8",
+        "@react-native/metro-babel-transformer": "0.88.1",
+        "@react-native/babel-preset": "0.88.1",
+        "@babel/core": "7.29.13",
       },
       sign: ({ run }) => run(process.execPath, ["metro.mjs"]),
     },

@@ -67,7 +67,11 @@ export async function simulateBeside(seed: number, server: SimServer): Promise<B
     const client = async (one: Network, signCount: number) => {
       const projectId = await projectWith(database, 110n * PRICE, one.name);
       return runClient(one.cluster, createRandom(random.integer(0, 2 ** 30)), {
-        ...{ clock, projectId, signCount, network: one.name, leaves: "never" },
+        clock,
+        projectId,
+        signCount,
+        network: one.name,
+        leaves: "never",
       });
     };
     const late = client(ill, SIGN_COUNTS.ill);
@@ -110,8 +114,14 @@ export async function simulateBeside(seed: number, server: SimServer): Promise<B
       lifeSteps: () => Number.POSITIVE_INFINITY,
       random: createRandom(seed + index),
       replica: {
-        ...{ name, clock, fetch: where.fetch, log: () => {}, pace: SIM_PACE, times: SIM_TIMES },
-        ...{ signals, runsSharedWork: false },
+        name,
+        clock,
+        fetch: where.fetch,
+        log: () => {},
+        pace: SIM_PACE,
+        times: SIM_TIMES,
+        signals,
+        runsSharedWork: false,
         localnet: { url: where.url, treasury: chain.treasury, ikaConfig: chain.ikaConfig },
       },
     });

@@ -190,7 +190,12 @@ async function killEverywhere(
     reach = mortalFetch(life, whole);
     const signals = createLocalSignals();
     const common = {
-      ...{ clock, database: mine, network: "localnet", reader, signals, log: silentLog },
+      clock,
+      database: mine,
+      network: "localnet",
+      reader,
+      signals,
+      log: silentLog,
       intervalMs: SIM_PACE.intervalMs,
     };
     const submitter = createSubmitter({

@@ -19,9 +19,13 @@ const SCHEMAS = {
     apiVersion: { const: 1 },
     datasources: list(
       closed({
-        ...{ name: text, uid: text, type: { const: "prometheus" }, access: { enum: ["proxy"] } },
-        ...{ url: { type: "string", pattern: "^https?://" } },
-        ...{ isDefault: { type: "boolean" }, editable: { type: "boolean" } },
+        name: text,
+        uid: text,
+        type: { const: "prometheus" },
+        access: { enum: ["proxy"] },
+        url: { type: "string", pattern: "^https?://" },
+        isDefault: { type: "boolean" },
+        editable: { type: "boolean" },
       }),
     ),
   }),
@@ -29,7 +33,9 @@ const SCHEMAS = {
     apiVersion: { const: 1 },
     providers: list(
       closed({
-        ...{ name: text, type: { const: "file" }, allowUiUpdates: { type: "boolean" } },
+        name: text,
+        type: { const: "file" },
+        allowUiUpdates: { type: "boolean" },
         options: closed({ path: { type: "string", pattern: "^/" } }),
       }),
     ),
@@ -38,7 +44,9 @@ const SCHEMAS = {
     type: "object",
     required: ["uid", "title", "schemaVersion", "templating", "panels"],
     properties: {
-      ...{ uid: text, title: text, schemaVersion: { type: "integer", minimum: 36 } },
+      uid: text,
+      title: text,
+      schemaVersion: { type: "integer", minimum: 36 },
       panels: list({
         type: "object",
         required: ["id", "type", "gridPos"],

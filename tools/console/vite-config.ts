@@ -11,9 +11,13 @@ export function consoleConfig(outDir: string): InlineConfig {
     configFile: false,
     logLevel: "warn",
     build: {
-      ...{ outDir, emptyOutDir: true, target: "es2022" },
+      outDir,
+      emptyOutDir: true,
+      target: "es2022",
       // Every file comes from the service's own origin, as the content security policy requires.
-      ...{ assetsInlineLimit: 0, modulePreload: { polyfill: false }, reportCompressedSize: false },
+      assetsInlineLimit: 0,
+      modulePreload: { polyfill: false },
+      reportCompressedSize: false,
       // The licences of the bundled packages must be kept with every copy.
       license: { fileName: "licenses.md" },
       // Modules that most pages need are in one file; each page, and rarely needed modules, are in separate files.

@@ -27,14 +27,20 @@ export function signConsent(
   const { nonce = 0, expiresEpoch = 0, flaw } = step;
   const { recipient } = of;
   const told: TreasuryConsent = {
-    ...{ action: of.action, treasuryId: of.treasuryId, dwalletId: of.dwalletId, chain: SCENARIO_CHAIN },
-    ...{ nonce: BigInt(nonce), expiresEpoch: BigInt(expiresEpoch) },
+    action: of.action,
+    treasuryId: of.treasuryId,
+    dwalletId: of.dwalletId,
+    chain: SCENARIO_CHAIN,
+    nonce: BigInt(nonce),
+    expiresEpoch: BigInt(expiresEpoch),
   };
   const signed = { ...told, ...(of.action === "leave" && { recipient }), ...(flaw && FLAWS[flaw]) };
   const { secretKey, publicKey } = userOf(flaw === "of another key" ? 2 : 0);
   const signature = ed25519.sign(treasuryConsentBytes(signed), secretKey);
   return {
-    ...{ chain: SCENARIO_CHAIN, nonce: told.nonce, expiresEpoch: told.expiresEpoch },
+    chain: SCENARIO_CHAIN,
+    nonce: told.nonce,
+    expiresEpoch: told.expiresEpoch,
     publicKey,
     signature: flaw === "short" ? signature.slice(1) : signature,
   };

@@ -19,8 +19,16 @@ export async function addCommonJs(
     packages.peers.has(name) || hasCommonJs(path.join(nodeModules, name));
   const { outputFiles, metafile } = await build({
     entryPoints: modules.map((module) => path.join(dist, `${module}.js`)),
-    ...{ bundle: true, splitting: true, format: "esm", platform: "neutral", write: false, metafile: true },
-    ...{ outdir: cjs, outbase: dist, chunkNames: "chunks/[name]-[hash]", logLevel: "error" },
+    bundle: true,
+    splitting: true,
+    format: "esm",
+    platform: "neutral",
+    write: false,
+    metafile: true,
+    outdir: cjs,
+    outbase: dist,
+    chunkNames: "chunks/[name]-[hash]",
+    logLevel: "error",
     absWorkingDir: staged,
     nodePaths: [nodeModules],
     external: [...packages.needed, ...packages.peers]
@@ -30,7 +38,9 @@ export async function addCommonJs(
   for (const { path: file, text } of outputFiles) {
     // A host without ES modules has no import() either.
     const { code } = await transform(text, {
-      ...{ format: "cjs", platform: "node", supported: { "dynamic-import": false } },
+      format: "cjs",
+      platform: "node",
+      supported: { "dynamic-import": false },
       // Jest runs a test in a context of its own, in which each look at a global is slow: a half took 25 times as long.
       banner: '"use strict"; const { BigInt, Number, Math } = globalThis;',
     });

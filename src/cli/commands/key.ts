@@ -53,7 +53,9 @@ const create = serviceCommand({
   call: ({ admin }, { project: projectId, name, scopes, expires, addresses: allowedAddresses = [] }, once) =>
     admin.createApiKey(
       {
-        ...{ projectId, name, allowedAddresses },
+        projectId,
+        name,
+        allowedAddresses,
         scopes: scopes.map((scope) => ApiKey_Scope[scope]),
         ...(expires && { expireTime: timestampFromDate(expires) }),
       },

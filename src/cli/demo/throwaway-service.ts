@@ -21,7 +21,10 @@ export async function startThrowawayService(
   const log = join(folder, "service.log");
   const child = spawnServe(
     {
-      ...{ DATA_DIR: folder, PORT: "0", LOCALNET_PORT: "0", METRICS_PUBLIC: "true" },
+      DATA_DIR: folder,
+      PORT: "0",
+      LOCALNET_PORT: "0",
+      METRICS_PUBLIC: "true",
       // The demo's client builds its own, and needs the processor.
       PROTOCOL_PARAMETERS: "off",
       ...environment,

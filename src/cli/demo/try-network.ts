@@ -127,7 +127,9 @@ export async function tryNetwork(options: TryOptions): Promise<TryReport> {
   });
 
   const client = createClient({
-    ...{ baseUrl, apiKey, network },
+    baseUrl,
+    apiKey,
+    network,
     engine: isReference ? createReferenceEngine() : createWorkerEngine(),
     ...(access.fullnodeUrl !== undefined && { fullnodeUrl: access.fullnodeUrl }),
   });
@@ -163,8 +165,13 @@ export async function tryNetwork(options: TryOptions): Promise<TryReport> {
         const { onProgress } = found;
         const { signature, signRequestId, signSessionId, txDigest } = await client.sign(
           {
-            ...{ seed, curve, signatureAlgorithm, hashScheme: hash, message: MESSAGE },
-            ...{ dwalletId: key.dwallet.id, userSecretKeyShareHex: key.userSecretKeyShareHex },
+            seed,
+            curve,
+            signatureAlgorithm,
+            hashScheme: hash,
+            message: MESSAGE,
+            dwalletId: key.dwallet.id,
+            userSecretKeyShareHex: key.userSecretKeyShareHex,
           },
           onProgress && { onProgress },
         );
@@ -176,7 +183,10 @@ export async function tryNetwork(options: TryOptions): Promise<TryReport> {
   }
   const redact = createRedact(secrets);
   const report: TryReport = {
-    ...{ versions: versions(), network, startedAt, stages },
+    versions: versions(),
+    network,
+    startedAt,
+    stages,
     engine: isReference ? "reference" : "own",
   };
   return JSON.parse(redact(JSON.stringify(report))) as TryReport;
@@ -189,7 +199,9 @@ export async function tryNetwork(options: TryOptions): Promise<TryReport> {
     const { transactions, fee, gasMist } = await gatherTransactions(sui!, digests, [paidId]);
     found.transactions = transactions;
     found.cost = {
-      ...{ gasMist: String(gasMist), ika: String(fee.ika), sui: String(fee.sui) },
+      gasMist: String(gasMist),
+      ika: String(fee.ika),
+      sui: String(fee.sui),
       creditMicroUsd: "0",
     };
   }
@@ -219,7 +231,11 @@ export async function runTry(values: TryValues, context: CommandContext): Promis
   const seed = globalThis.crypto.getRandomValues(new Uint8Array(32));
   const startedAt = new Date().toISOString();
   const report = await tryNetwork({
-    ...{ access, triples, seed, startedAt, isReference: values.reference },
+    access,
+    triples,
+    seed,
+    startedAt,
+    isReference: values.reference,
     note: (line) => context.note(line),
   });
   const bundle = JSON.stringify(report, undefined, 2);

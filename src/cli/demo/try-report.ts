@@ -113,7 +113,9 @@ export async function gatherTransactions(
       gasMist: String(gas),
       events: events.map(({ eventType }) => eventType),
       objects: effects.changedObjects.map(({ objectId, idOperation }) => ({
-        ...{ objectId, type: objectTypes[objectId] ?? "unknown", note: idOperation },
+        objectId,
+        type: objectTypes[objectId] ?? "unknown",
+        note: idOperation,
       })),
     });
   }
@@ -139,7 +141,9 @@ export function failureOf(thrown: unknown, isReference: boolean): FailureEvidenc
   const { reason, message, requestId, metadata } = error;
   const isRefused = REFUSED_ENGINE.has(reason) && !isReference;
   return {
-    ...{ reason, message, metadata },
+    reason,
+    message,
+    metadata,
     ...(requestId !== undefined && { requestId }),
     ...(isRefused && { advice: REFERENCE_ADVICE }),
   };

@@ -92,7 +92,11 @@ async function signHere(
       throw new Error(`the dWallet's owner is ${owner}, and the seed's address is ${keys.signerAddress}`);
     const { systemState } = await client.core.getCurrentSystemState();
     const consent: TreasuryConsent = {
-      ...{ action, chain: fromBase58(chainIdentifier), treasuryId, dwalletId, nonce: parseNextNonce(nonce) },
+      action,
+      chain: fromBase58(chainIdentifier),
+      treasuryId,
+      dwalletId,
+      nonce: parseNextNonce(nonce),
       expiresEpoch: BigInt(systemState.epoch) + BigInt(validFor),
       ...(recipient !== undefined && { recipient }),
     };

@@ -31,7 +31,11 @@ export async function openTreasuryChain(
   // The configured package belongs only to the configured Treasury.
   const packageId = treasuryId === configured.treasuryId ? configured.packageId : undefined;
   return {
-    ...{ name, client, chainIdentifier, ikaConfig, treasuryId },
+    name,
+    client,
+    chainIdentifier,
+    ikaConfig,
+    treasuryId,
     packageId: values.package ?? packageId,
     ikaCoinType: `${ikaConfig.packages.ikaPackage}::ika::IKA`,
   };

@@ -26,7 +26,11 @@ export async function runTreasuryChange(options: {
     adminCap,
   };
   await runChange({
-    ...{ chain: opened, subject: reviewSubject(opened), context, values, signer },
+    chain: opened,
+    subject: reviewSubject(opened),
+    context,
+    values,
+    signer,
     holder: adminCap
       ? { what: "the holder of the AdminCap", address: adminCap.owner }
       : holderOf(opened, caller),

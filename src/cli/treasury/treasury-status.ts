@@ -36,8 +36,16 @@ export async function readStatus(opened: OpenTreasury): Promise<TreasuryStatus> 
     readUpgradeCap(client, treasury.typePackageId),
   ]);
   return {
-    ...{ network: name, chainIdentifier, packageId, treasury, epoch, ceilings, prices, releases },
-    ...{ adminHolder: adminCap?.owner, upgradeCap },
+    network: name,
+    chainIdentifier,
+    packageId,
+    treasury,
+    epoch,
+    ceilings,
+    prices,
+    releases,
+    adminHolder: adminCap?.owner,
+    upgradeCap,
   };
 }
 

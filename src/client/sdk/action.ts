@@ -135,7 +135,9 @@ function openAction<Stage extends string>(
       if (timeout.aborted || remainingMs() === 0 || error instanceof PollTimeoutError) {
         const advice = adviceFor(facts, resumeToken);
         return new TssError("TIMEOUT", `not finished within ${timeoutMs} ms${advice}`, {
-          ...{ metadata, resumeToken, cause: error },
+          metadata,
+          resumeToken,
+          cause: error,
         });
       }
       const failure = toTssError(error);

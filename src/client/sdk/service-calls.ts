@@ -118,7 +118,9 @@ export function createServiceCaller(reconnectTimeoutMs = RECONNECT_TIMEOUT_MS): 
       try {
         const timeoutMs = Math.min(Math.ceil(action.remainingMs()), CALL_TIMEOUT_MS);
         const reply = await perform({
-          ...{ signal: action.signal, timeoutMs, headers: { ...action.headers, ...headers } },
+          signal: action.signal,
+          timeoutMs,
+          headers: { ...action.headers, ...headers },
         });
         hasAnswered = true;
         return reply;

@@ -10,12 +10,15 @@ export function failureText(cause: unknown): FailureText {
   const isKeyRefused = error.code === Code.Unauthenticated;
   if (info === undefined && UNREACHABLE.includes(error.code)) {
     return {
-      ...{ title: "The service does not answer", reason, requestId, isKeyRefused },
+      title: "The service does not answer",
+      reason,
+      requestId,
+      isKeyRefused,
       message: "Check that the service runs and that this browser reaches it.",
     };
   }
   const message = `${error.rawMessage.slice(0, 1).toUpperCase()}${error.rawMessage.slice(1, MAX_LENGTH)}`;
-  return { ...{ reason, requestId, isKeyRefused, message }, title: TITLES[error.code] ?? "The call failed" };
+  return { reason, requestId, isKeyRefused, message, title: TITLES[error.code] ?? "The call failed" };
 }
 
 /** The parts of an error that a page shows. */

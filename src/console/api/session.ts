@@ -39,7 +39,10 @@ export async function openKeySession(key: string, signal: AbortSignal): Promise<
     const networks = [network];
     const session: Session = {
       role: "project",
-      ...{ projectName, network, networks, everyNetwork },
+      projectName,
+      network,
+      networks,
+      everyNetwork,
       ...everyNetwork,
     };
     return { networks, on: () => session };
@@ -49,7 +52,10 @@ export async function openKeySession(key: string, signal: AbortSignal): Promise<
     networks,
     on: (network) => ({
       role: "operator",
-      ...{ projectName: "", network, networks, everyNetwork },
+      projectName: "",
+      network,
+      networks,
+      everyNetwork,
       ...(networks.length > 1 ? createClients(key, network) : everyNetwork),
     }),
   };

@@ -33,7 +33,9 @@ export function CreateApiKeyDialog({ projectId, onClose, onCreated }: CreateApiK
         const expireMs = expiryOf(expiry, Date.now());
         const reply = await admin.createApiKey(
           {
-            ...{ projectId, name: name.trim(), scopes: [...scopes] },
+            projectId,
+            name: name.trim(),
+            scopes: [...scopes],
             allowedAddresses: [...addressesIn(addresses)],
             ...(expireMs !== undefined && { expireTime: timestampFromMs(expireMs) }),
           },

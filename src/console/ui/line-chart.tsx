@@ -159,7 +159,8 @@ export function ChartTable({ title, times, series, format }: ChartTableProps): J
         columns={[
           { title: "Time", cell: ({ time }: ChartRow) => formatPointTime(time) },
           ...series.map(({ name, values }) => ({
-            ...{ title: name, isNumber: true },
+            title: name,
+            isNumber: true,
             cell({ index }: ChartRow) {
               const value = values[index];
               return value === null || value === undefined ? "—" : format(value);

@@ -31,8 +31,10 @@ export function withNativeGrpc(web: typeof fetch, connect: ConnectHttp2): Native
     const { session } = connection;
     const stream = session.request({
       ...Object.fromEntries([...new Headers(headers)].filter(([name]) => !WEB_HEADERS.has(name))),
-      ...{ ":method": "POST", ":path": url.pathname + url.search },
-      ...{ "content-type": "application/grpc", te: "trailers" },
+      ":method": "POST",
+      ":path": url.pathname + url.search,
+      "content-type": "application/grpc",
+      te: "trailers",
     });
     if (connection.callCount++ === 0) session.ref();
     const abort = () => {

@@ -22,7 +22,9 @@ export function createAccountService({ database }: AccountServiceDeps): ServiceI
       const { projectId, apiKeyId, scopes } = callerOf(context, "project");
       const { name, network, createdAt } = await readProject(database, projectId);
       return {
-        ...{ projectId, projectName: name, network },
+        projectId,
+        projectName: name,
+        network,
         createTime: timestampFromDate(createdAt),
         apiKeyId,
         scopes: [...scopes],
@@ -61,7 +63,8 @@ function shownParts(key: ApiKeyDetails) {
   const { id, name, prefix, allowedAddresses, rotatedFrom, replacedBy } = key;
   return {
     apiKeyId: id,
-    ...{ name, prefix },
+    name,
+    prefix,
     allowedAddresses: [...allowedAddresses],
     ...keyTimes(key),
     ...(rotatedFrom !== null && { rotatedFrom }),

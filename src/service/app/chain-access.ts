@@ -41,7 +41,9 @@ export async function openChainAccess(network: NetworkConfig, deps: ChainAccessD
     name: "localnet",
     fullnodeUrl: new Secret(url),
     publicFullnodeUrl: url,
-    ...{ treasury, ikaConfig, ...keys },
+    treasury,
+    ikaConfig,
+    ...keys,
   };
 }
 

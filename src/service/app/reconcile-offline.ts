@@ -79,7 +79,11 @@ async function reconcileNetwork(
   await prepareLanes({ database, network, reader, afterRestore: true, log });
   const signals = createLocalSignals();
   const { deposits } = await takeDeposits({
-    ...{ database, network, config: own.deposits, signals, log },
+    database,
+    network,
+    config: own.deposits,
+    signals,
+    log,
     // No caller is involved.
     callerReads: () => ({ backOff: network.backOffs.callers }),
   });

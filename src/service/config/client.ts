@@ -56,7 +56,8 @@ export function readTreasuryConfig(
   const config: TreasuryConfig = {
     name,
     fullnodeUrl: readUrl(read, name),
-    ...{ packageId: id("PACKAGE_ID"), treasuryId: id("TREASURY_ID") },
+    packageId: id("PACKAGE_ID"),
+    treasuryId: id("TREASURY_ID"),
   };
   if (read.faults.length > 0) throw new ConfigError(read.faults);
   return config;

@@ -37,7 +37,9 @@ export async function readLocalnetAccess(url: string, keys: ChainKeys): Promise<
     name: "localnet",
     fullnodeUrl: new Secret(url),
     publicFullnodeUrl: url,
-    ...{ treasury, ikaConfig, ...keys },
+    treasury,
+    ikaConfig,
+    ...keys,
   };
 }
 

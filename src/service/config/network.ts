@@ -41,7 +41,9 @@ export function readNetworkAddress(read: ConfigReader<VariableName>, name: Netwo
     "http(s) or grpc(s) URLs, comma-separated",
   );
   return {
-    ...{ name, fullnodeUrl, otherFullnodeUrls },
+    name,
+    fullnodeUrl,
+    otherFullnodeUrls,
     publicFullnodeUrl: read.publicUrl(`SUI_GRPC_PUBLIC_URL_${upper}`),
     treasury: {
       packageId: id(`SERVICECORE_${upper}_PACKAGE_ID`),

@@ -61,8 +61,14 @@ export function createSignRebuilder({ network, prices }: SignRebuilderOptions): 
     await endReservationOf(db, presignId);
     const message = Uint8Array.from(data.message);
     await insertLostSignRequest(db, {
-      ...{ id, projectId: dwallet.projectId, dwalletId: dwallet.id, presignId, network, ...numbers },
-      ...{ message, userSignMessage },
+      id,
+      projectId: dwallet.projectId,
+      dwalletId: dwallet.id,
+      presignId,
+      network,
+      ...numbers,
+      message,
+      userSignMessage,
       priceMicroUsd: messageSignPrice(prices, tripleOfRow(numbers).signatureAlgorithm, message.length),
       sentAt: sent.time ?? null,
     });

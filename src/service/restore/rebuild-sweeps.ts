@@ -55,7 +55,10 @@ export function createSweepRebuilder({
         queuedId ??
         (isOnlyFunds ? await findQueuedWithdrawal(db, withdrawn) : undefined) ??
         (await insertLostSweep(db, {
-          ...{ network, swept, moved, coinType },
+          network,
+          swept,
+          moved,
+          coinType,
           destination: destination ?? withdrawn?.destination ?? swept.address,
           amount: known.reduce((sum, coin) => sum + BigInt(coin.amount), withdrawn?.funds ?? 0n),
           coinCount: known.length + (withdrawn === undefined ? 0 : 1),
@@ -85,7 +88,8 @@ export function createSweepRebuilder({
     const brought = [...new Set(writers.filter((writer) => writer !== undefined))];
     const declared = brought.length === 0 ? "the transactions that paid it" : brought.join(", ");
     return {
-      ...{ what: "deposit address", id: sender },
+      what: "deposit address",
+      id: sender,
       reason: `the copy does not know its reference, and transaction ${digest} swept it; its project requests the address of each reference again, and declares ${declared}`,
     };
   }
@@ -116,7 +120,11 @@ export function createSweepRebuilder({
     );
     if (payment === undefined) return;
     await insertMovedCoin(db, network, {
-      ...{ objectId, version, digest, depositDigest: brought, address: swept.address },
+      objectId,
+      version,
+      digest,
+      depositDigest: brought,
+      address: swept.address,
       coinType: payment.coinType,
       // The value of a merged coin is lost. Most deposits consist of one coin.
       amount: coin?.amount ?? payment.amount - payment.funds,

@@ -62,9 +62,16 @@ class ConnectStreamExchange implements StreamExchange {
     const { spec, request, context, codec, refusal } = this.#source;
     const { headers } = request;
     const enveloped = {
-      ...{ body: () => bodyOf(request), headers, context, codec, refusal, limits: this.#parts.limits },
-      ...{ input: spec.method.input, kind: "server-streaming" as const },
-      ...{ encodingHeader: CONTENT_ENCODING, acceptEncodingHeader: ACCEPT_ENCODING },
+      body: () => bodyOf(request),
+      headers,
+      context,
+      codec,
+      refusal,
+      limits: this.#parts.limits,
+      input: spec.method.input,
+      kind: "server-streaming" as const,
+      encodingHeader: CONTENT_ENCODING,
+      acceptEncodingHeader: ACCEPT_ENCODING,
     };
     return receiveEnveloped(enveloped, UNINTERRUPTED, (message, expectEnd) => ({ message, expectEnd }));
   }

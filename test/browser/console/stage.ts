@@ -28,8 +28,12 @@ export async function fillService(access: DevelopmentAccess): Promise<Stage> {
   const sign = async (message: string, idempotencyKey?: string) => {
     const { signRequestId } = await client.sign(
       {
-        ...{ seed, dwalletId: dwallet.id, message: new TextEncoder().encode(message) },
-        ...{ curve: "ED25519", signatureAlgorithm: "EdDSA", hashScheme: "SHA512" },
+        seed,
+        dwalletId: dwallet.id,
+        message: new TextEncoder().encode(message),
+        curve: "ED25519",
+        signatureAlgorithm: "EdDSA",
+        hashScheme: "SHA512",
       },
       { idempotencyKey },
     );

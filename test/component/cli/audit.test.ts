@@ -70,7 +70,11 @@ it(
     const newest = good.stdout.trim().split("\n").at(-1)!;
     const json = await tss("verify", file, "--json", "--expect-seal", newest);
     expect(JSON.parse(json.stdout)).toMatchObject({
-      ...{ valid: true, seals: "2", entries: "7", faults: [], cut: false },
+      valid: true,
+      seals: "2",
+      entries: "7",
+      faults: [],
+      cut: false,
       newestSeal: { number: "2", lastSequence: "7", sealHash: newest, signed: false },
     });
 

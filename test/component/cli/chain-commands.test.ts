@@ -41,13 +41,11 @@ const admin: Partial<ServiceImpl<typeof Admin>> = {
     hotWallet: { address: id("c"), suiBalanceMist: 12_345_678_901n },
     lanes: [
       {
-        ...{
-          operatorCapId: id("d"),
-          authorised: true,
-          leased: true,
-          fence: 7n,
-          gasBalanceMist: 500_000_000n,
-        },
+        operatorCapId: id("d"),
+        authorised: true,
+        leased: true,
+        fence: 7n,
+        gasBalanceMist: 500_000_000n,
         gasCoins: [{ objectId: id("e"), balanceMist: 500_000_000n }],
       },
       { operatorCapId: id("f"), authorised: false, unresolvedTxDigest: "8YrU" },
@@ -61,8 +59,13 @@ const admin: Partial<ServiceImpl<typeof Admin>> = {
       chainTransactions: [
         { txDigest: "8YrU", operatorCapId, state: State.stored, sendCount: 2, operations, createTime: time },
         {
-          ...{ txDigest: "3Abc", operatorCapId, state: State.aborted, sendCount: 1, createTime: time },
-          ...{ gasUsedMist: -1_500_000n, errorMessage: "abort 3 in \u001b[31mtreasury\u009b0m" },
+          txDigest: "3Abc",
+          operatorCapId,
+          state: State.aborted,
+          sendCount: 1,
+          createTime: time,
+          gasUsedMist: -1_500_000n,
+          errorMessage: "abort 3 in \u001b[31mtreasury\u009b0m",
         },
       ],
     };

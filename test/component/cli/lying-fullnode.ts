@@ -29,7 +29,9 @@ export async function startLyingFullnode(url: string, lie: Lie): Promise<LyingFu
     ) as Record<string, string>;
     const { method = "POST" } = request;
     const reply = await fetch(new URL(request.url ?? "/", url), {
-      ...{ method, headers, ...(method === "POST" && { body }) },
+      method,
+      headers,
+      ...(method === "POST" && { body }),
     });
     let bytes = Buffer.from(await reply.arrayBuffer());
     if (call === lie.lost) {

@@ -24,12 +24,16 @@ const operations: Partial<ServiceImpl<typeof Operations>> = {
       { name: "database", ok: true },
       { name: "redis", ok: false, reason: "Redis does not answer" },
     ],
-    ...{ version: "1.2.3", processType: "all", startTime: time },
+    version: "1.2.3",
+    processType: "all",
+    startTime: time,
   }),
   getLanes: () => ({
     lanes: [
       {
-        ...{ operatorCapId: LANE, configured: true, gasCoinCount: 2 },
+        operatorCapId: LANE,
+        configured: true,
+        gasCoinCount: 2,
         unresolved: { txDigest: "8YrU", createTime: time, sendCount: 1 },
       },
     ],
@@ -37,7 +41,9 @@ const operations: Partial<ServiceImpl<typeof Operations>> = {
   getOutbox: () => ({
     entries: [
       {
-        ...{ kind: ChainOperation_Kind.sign, state: OutboxEntry_State.queued, count: 3 },
+        kind: ChainOperation_Kind.sign,
+        state: OutboxEntry_State.queued,
+        count: 3,
         oldestCreateTime: time,
       },
     ],

@@ -32,7 +32,11 @@ let shell: TreasuryOperatorShell;
 let treasury: string;
 let packageId: string;
 const keys: Record<"admin" | "pauser" | "recovery" | "next" | "hot", string> = {
-  ...{ admin: "", pauser: "", recovery: "", next: "", hot: "" },
+  admin: "",
+  pauser: "",
+  recovery: "",
+  next: "",
+  hot: "",
 };
 
 beforeAll(async () => {

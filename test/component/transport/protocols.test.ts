@@ -147,7 +147,9 @@ it("an empty request over HTTP/2 that ended before its caller is admitted is ans
   const session = connectHttp2(gated.url);
   try {
     const call = session.request({
-      ...{ ":method": "POST", ":path": "/tss.v1.Onboarding/GetNetwork", "content-type": "application/proto" },
+      ":method": "POST",
+      ":path": "/tss.v1.Onboarding/GetNetwork",
+      "content-type": "application/proto",
     });
     const replied = once(call, "response");
     call.end();

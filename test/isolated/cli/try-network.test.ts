@@ -63,7 +63,10 @@ test.each([
       fullnodeUrl: "http://127.0.0.1:1",
     },
     triples: ALGORITHM_TRIPLES.slice(0, 1),
-    ...{ seed: SEED, startedAt: "2026-01-01T00:00:00Z", isReference: false, note: () => {} },
+    seed: SEED,
+    startedAt: "2026-01-01T00:00:00Z",
+    isReference: false,
+    note: () => {},
   });
   expect(report.stages.map(({ status }) => status)).toEqual(["ok", "ok", "failed", "failed"]);
   const text = JSON.stringify(report);

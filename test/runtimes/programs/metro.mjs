@@ -17,7 +17,11 @@ const config = await Metro.loadConfig(
   },
 );
 await Metro.runBuild(config, {
-  ...{ entry: "react-native.js", out: "bundle.js", platform: "android", minify: false, dev: false },
+  entry: "react-native.js",
+  out: "bundle.js",
+  platform: "android",
+  minify: false,
+  dev: false,
 });
 const hermesc = require
   .resolve("hermes-compiler/package.json")

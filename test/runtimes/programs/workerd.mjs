@@ -5,10 +5,16 @@ import { Miniflare } from "miniflare";
 await build({
   entryPoints: ["workerd-module.mjs"],
   outfile: "bundle.mjs",
-  ...{ bundle: true, format: "esm", platform: "browser", conditions: ["workerd"], logLevel: "warning" },
+  bundle: true,
+  format: "esm",
+  platform: "browser",
+  conditions: ["workerd"],
+  logLevel: "warning",
 });
 const miniflare = new Miniflare({
-  ...{ modules: true, scriptPath: "bundle.mjs", compatibilityDate: "2026-07-01" },
+  modules: true,
+  scriptPath: "bundle.mjs",
+  compatibilityDate: "2026-07-01",
 });
 try {
   const reply = await miniflare.dispatchFetch("http://localhost/");

@@ -113,7 +113,11 @@ export async function startChainService(
     { afterRestore, pace: { intervalMs: 20, leaseMs: 1_000, retryBaseMs: 5, rememberedMs: 100 } },
   );
   const shared = createSharedWork({
-    ...{ database, signals, retentionDays: 0, clock: systemClock, log },
+    database,
+    signals,
+    retentionDays: 0,
+    clock: systemClock,
+    log,
     pace: { intervalMs: 20 },
   });
   const loops = [...work, ...shared].map(({ loop }) => loop);

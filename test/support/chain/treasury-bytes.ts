@@ -20,7 +20,12 @@ const table = (id: string) => ({ id, size: "0" });
 export function treasuryContent(treasuryId: string): Uint8Array {
   const nobody = `0x${"00".repeat(32)}`;
   return TreasuryObject.serialize({
-    ...{ id: treasuryId, version: 1n, paused: false, ika: 0n, sui: 0n, operators: [] },
+    id: treasuryId,
+    version: 1n,
+    paused: false,
+    ika: 0n,
+    sui: 0n,
+    operators: [],
     roles: { admin_cap_id: nobody, pauser: nobody, recovery: nobody, offer: null },
     ceilings: table(TABLES.ceilings),
     custody: {
@@ -28,7 +33,8 @@ export function treasuryContent(treasuryId: string): Uint8Array {
       presign_caps: table(TABLES.presignCaps),
       dwallets: table(TABLES.dwallets),
       nonces: table(TABLES.nonces),
-      ...{ announced: [], successor: null },
+      announced: [],
+      successor: null,
     },
   }).toBytes();
 }

@@ -25,11 +25,16 @@ export function watchDeposits(deposits: Deposits, reader: CheckpointReader, poll
   const warnings: string[] = [];
   const signals = createLocalSignals();
   const watcher = createDepositWatcher(deposits, {
-    ...{ pollMs, signals, clock: systemClock },
+    pollMs,
+    signals,
+    clock: systemClock,
     log: { ...silentLog, info: ({ projectId }: { projectId?: string }) => credits.tell(projectId!) },
   });
   const follower = createCheckpointFollower(deposits, {
-    ...{ reader, pollMs, signals, clock: systemClock },
+    reader,
+    pollMs,
+    signals,
+    clock: systemClock,
     log: {
       ...silentLog,
       info: () => follows.tell("follows"),

@@ -38,7 +38,10 @@ export function fakePayments(): FakePayments {
     pay(address, ...amounts) {
       const digest = toBase58(randomBytes(32));
       const payments = amounts.map(([{ coinType }, amount]) => ({
-        ...{ address, coinType, amount, funds: 0n },
+        address,
+        coinType,
+        amount,
+        funds: 0n,
         coins: [{ objectId: objectId(), version: "7", digest: toBase58(randomBytes(32)), amount }],
       }));
       transactions.set(digest, payments);

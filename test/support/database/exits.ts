@@ -27,8 +27,11 @@ export async function signConsent(
   const { chainIdentifier } = await chain.client.core.getChainIdentifier();
   const action = consent.action ?? "leave";
   const whole: TreasuryConsent = {
-    ...{ action, chain: fromBase58(chainIdentifier), treasuryId: chain.treasury.treasuryId },
-    ...{ nonce: 0n, expiresEpoch: 1_000n },
+    action,
+    chain: fromBase58(chainIdentifier),
+    treasuryId: chain.treasury.treasuryId,
+    nonce: 0n,
+    expiresEpoch: 1_000n,
     ...(action === "leave" && { recipient: owner.toSuiAddress() }),
     ...consent,
   };

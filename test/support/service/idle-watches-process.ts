@@ -52,16 +52,23 @@ process.send?.({ url });
 function rowOf(id: string): ShownSignRequest {
   const at = new Date(0);
   return {
-    ...{
-      id,
-      status: "prepared",
-      curve: 0,
-      signatureAlgorithm: 0,
-      hashScheme: 0,
-      message: new Uint8Array(32),
-    },
-    ...{ priceMicroUsd: 10n, txDigest: null, signSessionId: null, signature: null, failureReason: null },
-    ...{ failureMessage: null, refunded: false, expiresAt: at, createdAt: at, updatedAt: at },
-    ...{ dwalletId: "0x1", presignId: "0x2" },
+    id,
+    status: "prepared",
+    curve: 0,
+    signatureAlgorithm: 0,
+    hashScheme: 0,
+    message: new Uint8Array(32),
+    priceMicroUsd: 10n,
+    txDigest: null,
+    signSessionId: null,
+    signature: null,
+    failureReason: null,
+    failureMessage: null,
+    refunded: false,
+    expiresAt: at,
+    createdAt: at,
+    updatedAt: at,
+    dwalletId: "0x1",
+    presignId: "0x2",
   };
 }

@@ -4,8 +4,13 @@ import { type TreasuryConsent, treasuryConsentBytes } from "../../../src/protoco
 
 const id = (byte: string) => `0x${byte.repeat(32)}`;
 const CONSENT: TreasuryConsent = {
-  ...{ action: "leave", chain: new Uint8Array(32), treasuryId: id("00"), dwalletId: id("00") },
-  ...{ recipient: id("00"), nonce: 0n, expiresEpoch: 0n },
+  action: "leave",
+  chain: new Uint8Array(32),
+  treasuryId: id("00"),
+  dwalletId: id("00"),
+  recipient: id("00"),
+  nonce: 0n,
+  expiresEpoch: 0n,
 };
 
 it("A consent cannot be mistaken for another message of the same key: a key or an output of Ika, or a digest of Sui", () => {

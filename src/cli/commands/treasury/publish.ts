@@ -35,13 +35,11 @@ export const publishCommand = command({
       `The package has ${modules.length} modules and the digest ${packageDigest({ modules, dependencies })}.\n`,
     );
     await runChange({
-      ...{
-        chain,
-        subject: { ...reviewSubject(chain), treasuryId: undefined },
-        context,
-        values: given,
-        signer,
-      },
+      chain,
+      subject: { ...reviewSubject(chain), treasuryId: undefined },
+      context,
+      values: given,
+      signer,
       holder: undefined,
       add(tx, sender) {
         const upgradeCap = tx.publish({ modules: [...modules], dependencies: [...dependencies] });

@@ -148,7 +148,10 @@ export async function openFittingShare(
   if (given === undefined)
     return { share: await recoverFrom(context, action, source, dwallet, parameters), parameters };
   const claim = {
-    ...{ curve, parameters, userSecretKeyShare: given, dwalletOutput: dwallet.state.publicOutput },
+    curve,
+    parameters,
+    userSecretKeyShare: given,
+    dwalletOutput: dwallet.state.publicOutput,
     signal: action.signal,
   };
   if (!(await fits(context.engine, claim)))

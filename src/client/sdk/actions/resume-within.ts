@@ -52,7 +52,9 @@ async function resumeOnboardAt(
   const known =
     sessionIdentifier && senderAddress && sessionIdentifierDigest(sessionIdentifier, senderAddress);
   return await completeOnboard(context, action, {
-    ...{ seed, curve, dwalletId },
+    seed,
+    curve,
+    dwalletId,
     sessionDigestHex: sessionDigestHex ?? (known && bytesToHex(known)),
   });
 }

@@ -165,7 +165,9 @@ export async function findExit(
   if (owner === recipient || exit?.dwalletCapId === dwalletCapId) {
     return {
       transactionDigest: exit === undefined ? null : (last?.digest ?? null),
-      ...{ dwalletCapId, dwalletId, recipient },
+      dwalletCapId,
+      dwalletId,
+      recipient,
     };
   }
   throw new TssError("DWALLET_LEFT", "the dWallet has left, and its capability is not the recipient's", {
@@ -215,7 +217,11 @@ export async function signFor(
   }
   const { chainIdentifier, epoch } = await context.chainPosition(action);
   const consent: TreasuryConsent = {
-    ...{ action: args.action, chain: fromBase58(chainIdentifier), treasuryId, dwalletId, nonce },
+    action: args.action,
+    chain: fromBase58(chainIdentifier),
+    treasuryId,
+    dwalletId,
+    nonce,
     ...(args.action === "leave" && recipient !== undefined && { recipient }),
     expiresEpoch: epoch + BigInt(validForEpochs),
   };

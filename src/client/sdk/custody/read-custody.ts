@@ -40,8 +40,10 @@ export async function readTreasuryCustody(
   ]);
   return {
     held: dwallet && cap && { ...parseHeldDWallet(dwallet), dwalletCapId: parseHeldCapId(cap) },
-    ...{ nextNonce: parseNextNonce(nonce), treasuryId },
-    ...{ capEntryId: places.capEntryId, nonceEntryId: places.nonceEntryId },
+    nextNonce: parseNextNonce(nonce),
+    treasuryId,
+    capEntryId: places.capEntryId,
+    nonceEntryId: places.nonceEntryId,
   };
 }
 

@@ -31,10 +31,15 @@ export interface TreasuryAuthorization {
 export function toAuthorization(consent: SignedTreasuryConsent): TreasuryAuthorization {
   const { action, chain, treasuryId, dwalletId, recipient, nonce, expiresEpoch } = consent;
   return {
-    ...{ action, chain: toBase58(chain), treasuryId, dwalletId },
+    action,
+    chain: toBase58(chain),
+    treasuryId,
+    dwalletId,
     ...(recipient !== undefined && { recipient }),
-    ...{ nonce: String(nonce), expiresEpoch: String(expiresEpoch) },
-    ...{ publicKey: bytesToHex(consent.publicKey), signature: bytesToHex(consent.signature) },
+    nonce: String(nonce),
+    expiresEpoch: String(expiresEpoch),
+    publicKey: bytesToHex(consent.publicKey),
+    signature: bytesToHex(consent.signature),
   };
 }
 
@@ -54,7 +59,9 @@ export function fromAuthorization(value: TreasuryAuthorization): SignedTreasuryC
   if (action === "leave" ? !isObjectId(recipient as string) : recipient !== undefined)
     throw invalid("recipient", action === "leave" ? ID : "must be absent in a refusal");
   return {
-    ...{ action, treasuryId, dwalletId },
+    action,
+    treasuryId,
+    dwalletId,
     ...(recipient !== undefined && { recipient }),
     chain: bytesOf("chain", 32, () => fromBase58(value.chain)),
     nonce: integerOf("nonce", value.nonce),

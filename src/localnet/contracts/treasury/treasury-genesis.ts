@@ -50,8 +50,12 @@ export function treasuryGenesis(options: GenesisOptions): GenesisObject[] {
     sui: SUI_BALANCE,
     roles: { admin_cap_id: adminCapId, pauser: NOBODY, recovery: NOBODY, offer: null },
     operators: operatorCapIds.map((capId) => ({
-      ...{ cap_id: capId, holder: options.hotWalletAddress, expires_epoch: NEVER },
-      ...{ limits: EVERYTHING, epoch: 0, spent: NOTHING },
+      cap_id: capId,
+      holder: options.hotWalletAddress,
+      expires_epoch: NEVER,
+      limits: EVERYTHING,
+      epoch: 0,
+      spent: NOTHING,
     })),
     ceilings: { id: ceilingsId, size: ceilings.length },
     custody: {
@@ -121,7 +125,9 @@ export function publishTreasury(
       "this node publishes only the Treasury's package of its own version",
     );
   const { id: packageId } = state.create({
-    ...{ type: PACKAGE_TYPE, owner: { kind: "immutable" }, contents: fromHex(digest) },
+    type: PACKAGE_TYPE,
+    owner: { kind: "immutable" },
+    contents: fromHex(digest),
   });
   const addresses = { ...network, treasuryPackageId: packageId };
   const [treasuryId, adminCapId] = [state.newId(), state.newId()];
@@ -131,13 +137,21 @@ export function publishTreasury(
     type: treasuryType(addresses, "treasury::Treasury"),
     owner: { kind: "shared", initialVersion: 0n },
     contents: TreasuryObject.serialize({
-      ...{ id: treasuryId, version: TREASURY_VERSION, paused: false, ika: 0, sui: 0 },
+      id: treasuryId,
+      version: TREASURY_VERSION,
+      paused: false,
+      ika: 0,
+      sui: 0,
       roles: { admin_cap_id: adminCapId, pauser: NOBODY, recovery: NOBODY, offer: null },
       operators: [],
       ceilings: table(),
       custody: {
-        ...{ dwallet_caps: table(), presign_caps: table(), dwallets: table(), nonces: table() },
-        ...{ announced: [], successor: null },
+        dwallet_caps: table(),
+        presign_caps: table(),
+        dwallets: table(),
+        nonces: table(),
+        announced: [],
+        successor: null,
       },
     }).toBytes(),
   });
@@ -148,11 +162,13 @@ export function publishTreasury(
     contents: TreasuryCap.serialize({ id: adminCapId, treasury_id: treasuryId }).toBytes(),
   });
   emitTreasury({ state, addresses, self: treasury }, "treasury::TreasuryCreated", {
-    ...{ admin_cap_id: adminCapId, holder: sender },
+    admin_cap_id: adminCapId,
+    holder: sender,
   });
   const capId = state.newId();
   const upgradeCap = state.create({
-    ...{ id: capId, type: `${SUI_FRAMEWORK}::package::UpgradeCap` },
+    id: capId,
+    type: `${SUI_FRAMEWORK}::package::UpgradeCap`,
     contents: UpgradeCap.serialize({ id: capId, package: packageId, version: 1, policy: 0 }).toBytes(),
   });
   return [objectValue(upgradeCap)];

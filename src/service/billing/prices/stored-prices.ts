@@ -95,12 +95,19 @@ async function readStoredPrices(db: Queryable, where: Sql): Promise<StoredPrice[
           doubted_for AS "beyond"
         FROM coin_price ${where}`,
     {
-      ...{ coinType: text, picoUsd: bigint, readAt: time, doubtedPicoUsd: nullable(bigint) },
-      ...{ doubtedAt: nullable(time), since: nullable(time), beyond: nullable(oneOf("step", "hour", "day")) },
+      coinType: text,
+      picoUsd: bigint,
+      readAt: time,
+      doubtedPicoUsd: nullable(bigint),
+      doubtedAt: nullable(time),
+      since: nullable(time),
+      beyond: nullable(oneOf("step", "hour", "day")),
     },
   );
   return rows.map(({ coinType, picoUsd, readAt, doubtedPicoUsd, doubtedAt, since, beyond }) => ({
-    ...{ coinType, picoUsd, time: readAt },
+    coinType,
+    picoUsd,
+    time: readAt,
     doubted:
       doubtedPicoUsd === null || doubtedAt === null || since === null || beyond === null
         ? undefined
@@ -153,8 +160,10 @@ async function readRanges(
         FROM coin_price_range
         WHERE network = ${network} AND coin_type = ${coinType} AND began_at > ${dayFrom}`,
     {
-      ...{ dayLow: nullable(bigint), dayHigh: nullable(bigint) },
-      ...{ hourLow: nullable(bigint), hourHigh: nullable(bigint) },
+      dayLow: nullable(bigint),
+      dayHigh: nullable(bigint),
+      hourLow: nullable(bigint),
+      hourHigh: nullable(bigint),
     },
   );
   const rangeOf = (low: bigint | null | undefined, high: bigint | null | undefined) =>

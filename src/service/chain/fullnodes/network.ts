@@ -173,7 +173,8 @@ function walletsOf({ name, hotWalletSecret, gasStationSecret, walletAddresses }:
   const hotWallet = Ed25519Keypair.fromSecretKey(hotWalletSecret.reveal());
   const gasOwner = gasStationSecret ? Ed25519Keypair.fromSecretKey(gasStationSecret.reveal()) : hotWallet;
   return {
-    ...{ hotWallet, gasOwner },
+    hotWallet,
+    gasOwner,
     senderAddress: hotWallet.toSuiAddress(),
     gasOwnerAddress: gasOwner.toSuiAddress(),
   };
@@ -184,7 +185,11 @@ function openFullnodes(options: NetworkOptions): Fullnodes {
   const send: typeof fetch = (input, init) => (options.fetch ?? fetchFullnode)(input, init);
   const urls = [options.fullnodeUrl, ...otherFullnodeUrls].map((url) => url.reveal());
   return createFullnodes({
-    ...{ urls, chain, send, clock, onSwitch },
+    urls,
+    chain,
+    send,
+    clock,
+    onSwitch,
     async chainOf(baseUrl) {
       const client = new SuiGrpcClient({ network: name, baseUrl, format: "binary", fetch: send });
       const { readMs } = options.times ?? DEFAULT_TIMES;

@@ -94,8 +94,12 @@ const FIXED_BUDGET_MIST = 300_000_000n;
  */
 async function onceDuring(reader: Pick<NetworkReader, "chainIdentifier">, epoch: bigint) {
   return {
-    ...{ minEpoch: String(epoch), maxEpoch: String(epoch), minTimestamp: null, maxTimestamp: null },
-    ...{ chain: await reader.chainIdentifier(), nonce: randomInt(2 ** 32) },
+    minEpoch: String(epoch),
+    maxEpoch: String(epoch),
+    minTimestamp: null,
+    maxTimestamp: null,
+    chain: await reader.chainIdentifier(),
+    nonce: randomInt(2 ** 32),
   };
 }
 

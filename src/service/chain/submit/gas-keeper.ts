@@ -48,7 +48,8 @@ export function createGasKeeper(options: GasKeeperOptions): GasKeeper {
         const { laneId, amountMist, paysItself } = redeem;
         const isSent = await driverOf(laneId)?.sendOwn({
           addCalls: (calls) => calls.redeemGas(amountMist),
-          ...{ sender: network.gasOwner, gas: paysItself ? "address balance" : "coins" },
+          sender: network.gasOwner,
+          gas: paysItself ? "address balance" : "coins",
         });
         if (!isSent) return false;
         const made = { lane: laneId, amountMist: String(amountMist) };

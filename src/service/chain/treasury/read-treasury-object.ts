@@ -19,9 +19,12 @@ export async function readTreasuryObject(
   const { dwallets, presign_caps } = content.custody;
   return {
     ...treasuryState(content),
-    ...{ id: content.id, ceilingsId: content.ceilings.id },
-    ...{ dwalletsId: dwallets.id, dwalletCount: BigInt(dwallets.size) },
-    ...{ presignCapsId: presign_caps.id, presignCount: BigInt(presign_caps.size) },
+    id: content.id,
+    ceilingsId: content.ceilings.id,
+    dwalletsId: dwallets.id,
+    dwalletCount: BigInt(dwallets.size),
+    presignCapsId: presign_caps.id,
+    presignCount: BigInt(presign_caps.size),
     typePackageId: normalizeSuiAddress(typePackageId ?? ""),
     initialSharedVersion: object.owner.Shared.initialSharedVersion,
   };

@@ -29,11 +29,15 @@ export async function readTreasury({
   ]);
   const balanceOf = new Map(gas.map(({ objectId, balanceMist }) => [objectId, balanceMist]));
   const wallet = (address: string, coins: readonly GasCoin[], addressBalanceMist: bigint): WalletBalance => ({
-    ...{ address, addressBalanceMist },
+    address,
+    addressBalanceMist,
     balanceMist: sum(coins) + addressBalanceMist,
   });
   return {
-    ...{ packageId, treasuryId, state, ceilings },
+    packageId,
+    treasuryId,
+    state,
+    ceilings,
     hotWallet: wallet(senderAddress, own ?? gas, outsideOwn ?? outsideGas),
     gasStation: hasGasStation ? wallet(gasOwnerAddress, gas, outsideGas) : undefined,
     lanes: lanes.map(({ coinIds, ...lane }) => ({

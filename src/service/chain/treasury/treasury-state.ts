@@ -91,8 +91,11 @@ export function spentIn({ spentEpoch, spent }: TreasuryOperator, epoch: bigint):
 function amountsOf(amounts: Readonly<Record<keyof OperatorAmounts, string>>): OperatorAmounts {
   const { ika, sui, dkgs, presigns, signs } = amounts;
   return {
-    ...{ ika: BigInt(ika), sui: BigInt(sui) },
-    ...{ dkgs: BigInt(dkgs), presigns: BigInt(presigns), signs: BigInt(signs) },
+    ika: BigInt(ika),
+    sui: BigInt(sui),
+    dkgs: BigInt(dkgs),
+    presigns: BigInt(presigns),
+    signs: BigInt(signs),
   };
 }
 

@@ -41,7 +41,9 @@ export function createChainCalls(db: Queryable, chain: ChainCallsDeps): AdminCha
     async listChainTransactions({ pageSize, pageToken, operatorCapId, state, kind }, context) {
       const { network } = callerOf(context, "admin");
       const { rows, nextPageToken } = await listChainTransactions(db, network, {
-        ...{ pageSize, pageToken, lane: operatorCapId },
+        pageSize,
+        pageToken,
+        lane: operatorCapId,
         state: decodeTransactionState(state),
         kind: decodeOperationKind(kind),
       });
@@ -106,16 +108,21 @@ function encodeTreasury(overview: TreasuryOverview): GetTreasuryResponse {
   const capIds = state.operators.map(({ capId }) => capId);
   return create(GetTreasuryResponseSchema, {
     treasury: {
-      ...{ treasuryId, packageId, paused: state.isPaused },
-      ...{ ikaBalance: state.ika, suiBalanceMist: state.sui },
+      treasuryId,
+      packageId,
+      paused: state.isPaused,
+      ikaBalance: state.ika,
+      suiBalanceMist: state.sui,
       priceCeilings: ceilings.map(({ operation, curve, signatureAlgorithm, ika, sui }) => ({
         operation: PriceCeiling_Operation[operation],
-        ...{ curve, curveName: curveOfNumber(curve) ?? "" },
+        curve,
+        curveName: curveOfNumber(curve) ?? "",
         ...(operation !== "dkg" && {
           signatureAlgorithm,
           signatureAlgorithmName: signatureAlgorithmOfNumbers(curve, signatureAlgorithm) ?? "",
         }),
-        ...{ maxIka: ika, maxSuiMist: sui },
+        maxIka: ika,
+        maxSuiMist: sui,
       })),
     },
     hotWallet: encodeWallet(hotWallet),
@@ -136,7 +143,8 @@ function encodeLane(
   return {
     operatorCapId: id,
     authorised: authorisedIds.includes(id),
-    ...{ leased, fence },
+    leased,
+    fence,
     gasCoins: gasCoins.map(({ objectId, balanceMist }) => ({
       objectId,
       ...(balanceMist !== undefined && { balanceMist }),

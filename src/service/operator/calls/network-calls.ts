@@ -61,7 +61,9 @@ export interface NetworkCallsDeps {
 
 function encodeNetworkWork(network: string, since: Date | undefined, { open, left }: FoundWork): NetworkWork {
   return create(NetworkWorkSchema, {
-    ...{ network, ...open, ...left },
+    network,
+    ...open,
+    ...left,
     ...(since && { drainTime: timestampFromDate(since) }),
     idle: Object.values(open).every((count) => count === 0),
   });

@@ -54,7 +54,9 @@ function findCoin(prices: readonly StoredPrice[], coin: string): StoredPrice {
 
 function encodeCoinPrice({ coinType, picoUsd, time, doubted }: StoredPrice): CoinPrice {
   return create(CoinPriceSchema, {
-    ...{ coinType, priceUsd: formatUsdPrice(picoUsd), priceTime: timestampFromDate(time) },
+    coinType,
+    priceUsd: formatUsdPrice(picoUsd),
+    priceTime: timestampFromDate(time),
     ...(doubted && {
       waiting: {
         priceUsd: formatUsdPrice(doubted.price.picoUsd),

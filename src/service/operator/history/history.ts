@@ -51,9 +51,13 @@ export function encodeTreasuryHistory(
     ...encodeWindow(window),
     steps: [...lastOfSteps.values()].map(({ time, ika, sui, gas }) => ({
       time: timestampFromDate(time),
-      ...{ ikaBalance: ika, suiBalanceMist: sui, gasBalanceMist: gas },
+      ikaBalance: ika,
+      suiBalanceMist: sui,
+      gasBalanceMist: gas,
     })),
-    ...{ ika: burn("ika"), sui: burn("sui"), gas: burn("gas") },
+    ika: burn("ika"),
+    sui: burn("sui"),
+    gas: burn("gas"),
   });
 
   function burn(name: "ika" | "sui" | "gas"): MessageInitShape<typeof BalanceBurnSchema> {
@@ -144,7 +148,9 @@ export async function readTreasuryHistory(
   );
   return rows.map(({ time: at, ika, sui, gas }) => ({
     time: at,
-    ...{ ika: BigInt(ika), sui: BigInt(sui), gas: BigInt(gas) },
+    ika: BigInt(ika),
+    sui: BigInt(sui),
+    gas: BigInt(gas),
   }));
 }
 

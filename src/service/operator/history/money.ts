@@ -91,7 +91,8 @@ export function encodeMoney(
     ...(oldestWaiting && { oldestWaitingDepositTime: timestampFromDate(oldestWaiting) }),
     lastDay: lastDay.map(({ kind, ...sum }) => ({ kind: LedgerEntry_Kind[kind], ...sum })),
     sweeps: sweeps.map(({ state, count, oldest }) => ({
-      ...{ state: SweepCount_State[state], count },
+      state: SweepCount_State[state],
+      count,
       oldestCreateTime: timestampFromDate(oldest),
     })),
     ...(verification && {

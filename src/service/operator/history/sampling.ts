@@ -22,7 +22,8 @@ export function createSamplers(options: SamplersOptions): NamedLoop[] {
     loop: createBackgroundLoop({
       name,
       intervalMs,
-      ...{ clock, log },
+      clock,
+      log,
       async pass() {
         await read();
         return false;

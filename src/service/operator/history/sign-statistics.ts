@@ -42,7 +42,8 @@ export async function readSignStatistics(
   const { statuses = [], stages = [] } = bySteps.get(null) ?? {};
   bySteps.delete(null);
   return {
-    ...{ window, requestCount },
+    window,
+    requestCount,
     coveredFrom: requestCount < maxCount ? undefined : oldestAt,
     total: { statuses, stages },
     steps: [...bySteps].map(([step, figures]) => ({ step: step!, ...figures })),
@@ -140,7 +141,8 @@ export function encodeSignStatistics(statistics: SignStatistics): GetSignStatist
   return create(GetSignStatisticsResponseSchema, {
     startTime: timestampFromDate(start),
     endTime: timestampFromDate(end),
-    ...{ stepSeconds, requestCount },
+    stepSeconds,
+    requestCount,
     ...(coveredFrom && { coveredStartTime: timestampFromDate(coveredFrom) }),
     total: encodeFigures(total),
     steps: steps.map(({ step, ...figures }) => ({

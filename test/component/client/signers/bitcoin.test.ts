@@ -353,7 +353,9 @@ function payFrom(...spent: readonly { script: Uint8Array; tapInternalKey?: Uint8
   const transaction = new Transaction({ ...LENIENT });
   for (const [index, { script, ...fields }] of spent.entries())
     transaction.addInput({
-      ...{ txid: new Uint8Array(32).fill(5), index, witnessUtxo: { script, amount: 10_000n } },
+      txid: new Uint8Array(32).fill(5),
+      index,
+      witnessUtxo: { script, amount: 10_000n },
       ...fields,
     });
   transaction.addOutput({ script: p2pkh(PUBLIC_KEY).script, amount: 1_000n });

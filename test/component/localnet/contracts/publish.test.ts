@@ -55,7 +55,9 @@ it("a publication creates a shared Treasury, its AdminCap and the UpgradeCap, li
 it("functions of a published package can be looked up and called, and those of an unknown package cannot", async () => {
   const moduleName = "treasury";
   const { function: found } = await harness.client.core.getMoveFunction({
-    ...{ packageId: packageOf(), moduleName, name: "set_paused" },
+    packageId: packageOf(),
+    moduleName,
+    name: "set_paused",
   });
   expect(found.parameters).toHaveLength(3);
   const unknown = `0x${"7".repeat(64)}`;

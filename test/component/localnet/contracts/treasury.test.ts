@@ -189,8 +189,13 @@ test("a capability that was sent to the Treasury is taken in, once, and signs", 
   const [presignId] = await readyPresigns(harness);
   const { treasuryId } = harness.net.treasury;
   const message = treasuryConsentBytes({
-    ...{ action: "leave", chain: new Uint8Array(32), treasuryId, dwalletId, recipient: treasuryId },
-    ...{ nonce: 0n, expiresEpoch: 1_000n },
+    action: "leave",
+    chain: new Uint8Array(32),
+    treasuryId,
+    dwalletId,
+    recipient: treasuryId,
+    nonce: 0n,
+    expiresEpoch: 1_000n,
   });
   const signature = await user.keypair.sign(message);
   const left = await harness.run((tx) =>
@@ -212,7 +217,9 @@ test("a capability that was sent to the Treasury is taken in, once, and signs", 
   )!;
   const ticket = (tx: Transaction) =>
     tx.receivingRef({
-      ...{ objectId: sent.objectId, version: sent.outputVersion!, digest: sent.outputDigest! },
+      objectId: sent.objectId,
+      version: sent.outputVersion!,
+      digest: sent.outputDigest!,
     });
   const take = (tx: Transaction) =>
     admin(tx, "take_in_dwallet", [ticket(tx), tx.pure.u32(0), tx.pure.address(user.address)]);

@@ -62,7 +62,9 @@ describe("the subscription to checkpoints", () => {
         expect(checkpoint!.digest).toBeUndefined();
         const { balanceChanges } = checkpoint!.transactions[0]!;
         expect(balanceChanges).toContainEqual({
-          ...{ address, coinType: SUI, amount: String((index + 1) * 1_000) },
+          address,
+          coinType: SUI,
+          amount: String((index + 1) * 1_000),
         });
       }
       stream.close();

@@ -36,8 +36,11 @@ const newKey = (name: string, project = projectId) =>
 
 it("a key reads its project and its own permissions", async () => {
   expect(await account.getAccount({})).toMatchObject({
-    ...{ projectId, projectName: "test", network: "localnet" },
-    ...{ apiKeyId: "the calling key", scopes: ["read", "billing"] },
+    projectId,
+    projectName: "test",
+    network: "localnet",
+    apiKeyId: "the calling key",
+    scopes: ["read", "billing"],
   });
 });
 

@@ -39,7 +39,10 @@ async function call(key: string, peer: string, at = replica, forwardedFor?: stri
   };
   const clientAddress = createClientAddress(["10.0.0.0/8"]);
   const gate = createAccessGate({
-    ...{ lookup: at.lookup, adminLookup: at.adminLookup, adminApiKey: undefined, networks: ["localnet"] },
+    lookup: at.lookup,
+    adminLookup: at.adminLookup,
+    adminApiKey: undefined,
+    networks: ["localnet"],
     limiter: createRateLimiter({ limits }),
     beginTrace: ({ requestHeader }) => ({ requestId: "r-1", address: clientAddress(peer, requestHeader) }),
     now: () => nowMs,
@@ -49,7 +52,10 @@ async function call(key: string, peer: string, at = replica, forwardedFor?: stri
   const values = createContextValues();
   try {
     await gate({
-      ...{ method: Signing.method.reserveSign, requestHeader, responseHeader: new Headers(), values },
+      method: Signing.method.reserveSign,
+      requestHeader,
+      responseHeader: new Headers(),
+      values,
     });
     return "let in";
   } catch (error) {

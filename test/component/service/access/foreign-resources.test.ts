@@ -68,8 +68,13 @@ const sign = () => ({
 });
 
 const consent = () => ({
-  ...{ dwalletId: ids["dwallet_id"], chain: new Uint8Array(32), treasuryId: objectId() },
-  ...{ nonce: 0n, expiresEpoch: 1n, publicKey: new Uint8Array(32), signature: new Uint8Array(64) },
+  dwalletId: ids["dwallet_id"],
+  chain: new Uint8Array(32),
+  treasuryId: objectId(),
+  nonce: 0n,
+  expiresEpoch: 1n,
+  publicKey: new Uint8Array(32),
+  signature: new Uint8Array(64),
 });
 
 /** A valid request of each method, as the owner could send it. */
@@ -121,8 +126,13 @@ function clientsOf(projectId: string) {
   } as never);
   const signing = createSigningService({
     clock: systemClock,
-    ...{ database, signals, presigns, checkHalf: checkHalfInline, prices: flatPrices(10n) },
-    ...{ reservationTtlMs: 60_000, openMaxCount: 10 },
+    database,
+    signals,
+    presigns,
+    checkHalf: checkHalfInline,
+    prices: flatPrices(10n),
+    reservationTtlMs: 60_000,
+    openMaxCount: 10,
   });
   return {
     onboarding: clientOf(Onboarding, onboarding, caller),

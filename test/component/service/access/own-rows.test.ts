@@ -145,7 +145,9 @@ const lookup = { forget: (id: string) => forgotten.push(id) } as never;
 
 async function key(projectId: string): Promise<Key> {
   const made = await insertApiKey(database, TEST_ORIGIN, {
-    ...{ projectId, name: "test", scopes: ["sign"] },
+    projectId,
+    name: "test",
+    scopes: ["sign"],
   });
   return made;
 }

@@ -99,9 +99,18 @@ async function signOnce(): Promise<void> {
   const { network, reader, signals, presigns } = service;
   const caller = { projectId: await projectWith(database, 10n), network: "localnet", origin: TEST_ORIGIN };
   const deps = {
-    ...{ database, network, reader, signals, presigns, readerFor: () => reader },
-    ...{ dkgsPerDay: 10, dkgPriceMicroUsd: 0n, refundsPerDay: 0, prices: flatPrices(10n) },
-    ...{ reservationTtlMs: 600_000, openMaxCount: 1 },
+    database,
+    network,
+    reader,
+    signals,
+    presigns,
+    readerFor: () => reader,
+    dkgsPerDay: 10,
+    dkgPriceMicroUsd: 0n,
+    refundsPerDay: 0,
+    prices: flatPrices(10n),
+    reservationTtlMs: 600_000,
+    openMaxCount: 1,
     checkHalf: checkHalfInline,
   };
   const { dwalletId } = await onboardUser(caller, (attempt) =>

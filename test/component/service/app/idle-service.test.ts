@@ -86,7 +86,9 @@ async function startLoops(signals: Signals) {
   const log = { ...silentLog, debug() {} };
   const callerReads = () => ({ backOff: network.backOffs.callers });
   const { deposits, watchLoops } = await takeDeposits({
-    ...{ ...shared, network: still, config: own.deposits },
+    ...shared,
+    network: still,
+    config: own.deposits,
     callerReads: callerReads as never,
   });
   const work = await createChainWork(

@@ -51,7 +51,12 @@ async function consent(stack: ErrorStack, action: "leave" | "refuse") {
   stack.fullnode.hold({ dwalletId, owner: suiAddress("ED25519", publicKey) });
   const { treasuryId } = stack.fullnode.network.treasury;
   const signed = {
-    ...{ action, chain: CHAIN, treasuryId, dwalletId, nonce: 0n, expiresEpoch: 5n },
+    action,
+    chain: CHAIN,
+    treasuryId,
+    dwalletId,
+    nonce: 0n,
+    expiresEpoch: 5n,
     ...(action === "leave" && { recipient: objectId() }),
   };
   const signature = ed25519.sign(treasuryConsentBytes(signed), secretKey);
@@ -59,8 +64,12 @@ async function consent(stack: ErrorStack, action: "leave" | "refuse") {
   return {
     key,
     request: {
-      ...{ ...ids, chain: base64(chain), nonce: String(nonce), expiresEpoch: String(expiresEpoch) },
-      ...{ publicKey: base64(publicKey), signature: base64(signature) },
+      ...ids,
+      chain: base64(chain),
+      nonce: String(nonce),
+      expiresEpoch: String(expiresEpoch),
+      publicKey: base64(publicKey),
+      signature: base64(signature),
     },
   };
 }

@@ -64,8 +64,14 @@ it("usage equals the sum of what the project's calls booked", async () => {
   await chargeDkg(database, { ...dkg, projectId, network: "localnet", priceMicroUsd: 25n });
   const { total, steps } = await billing.getUsage({ step: Step.hour });
   expect(total).toMatchObject({
-    ...{ signCount: 2n, signRefundCount: 1n, dwalletCount: 1n, dwalletRefundCount: 0n },
-    ...{ chargedMicroUsd: 35n, depositCount: 0n, depositedMicroUsd: 0n, adjustedMicroUsd: 1_000n },
+    signCount: 2n,
+    signRefundCount: 1n,
+    dwalletCount: 1n,
+    dwalletRefundCount: 0n,
+    chargedMicroUsd: 35n,
+    depositCount: 0n,
+    depositedMicroUsd: 0n,
+    adjustedMicroUsd: 1_000n,
   });
   expect(steps.reduce((sum, { usage }) => sum + usage!.chargedMicroUsd, 0n)).toBe(35n);
 });

@@ -71,7 +71,8 @@ describe.each(["http:", "grpc:"])("a stream of checkpoints from %s", (protocol) 
     expect(await stream.next()).toEqual({ sequence: latest + 2n, addresses: [] });
     expect(await reader.read(latest + 1n)).toEqual(paid);
     expect(await readerOf(localnetUrl(), [ika]).read(latest + 2n)).toEqual({
-      ...{ sequence: latest + 2n, addresses: [second.toSuiAddress()] },
+      sequence: latest + 2n,
+      addresses: [second.toSuiAddress()],
     });
     expect(await reader.read(latest + 3n)).toBeUndefined();
     stream.close();

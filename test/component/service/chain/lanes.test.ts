@@ -259,8 +259,11 @@ describe("the Treasury", () => {
     expect(overview.state).toMatchObject({ ika: 5n, sui: 6n, isPaused: false });
     expect(overview.state.operators.map(({ capId }) => capId).toSorted()).toEqual(operatorCapIds.toSorted());
     expect(overview.ceilings).toContainEqual({
-      ...{ operation: "sign", curve: 0, signatureAlgorithm: 1 },
-      ...{ ika: expect.any(BigInt), sui: expect.any(BigInt) },
+      operation: "sign",
+      curve: 0,
+      signatureAlgorithm: 1,
+      ika: expect.any(BigInt),
+      sui: expect.any(BigInt),
     });
     expect(new Set(overview.ceilings.map(({ operation }) => operation))).toEqual(
       new Set(["dkg", "presign", "sign"]),

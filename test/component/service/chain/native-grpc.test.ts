@@ -53,7 +53,9 @@ async function serve({ info, checkpoints }: Handlers, credentials = ServerCreden
       info: { path: INFO, requestStream: false, responseStream: false, ...named },
       checkpoints: {
         path: "/sui.rpc.v2.SubscriptionService/SubscribeCheckpoints",
-        ...{ requestStream: false, responseStream: true, ...named },
+        requestStream: false,
+        responseStream: true,
+        ...named,
       },
     },
     {
@@ -317,7 +319,10 @@ it("fullnodes of both protocols stand in for each other, and one of another chai
   const { fetch: send } = open();
   const urls = ["http://node:1", `grpc://node:${other}`, `grpc://node:${right}`];
   const fullnodes = createFullnodes({
-    ...{ urls, send, clock: systemClock, chain: "chain" },
+    urls,
+    send,
+    clock: systemClock,
+    chain: "chain",
     async chainOf(url) {
       const { response } = await clientOf(url, send).ledgerService.getServiceInfo({});
       return response.chainId ?? "";

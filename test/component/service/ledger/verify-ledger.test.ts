@@ -204,7 +204,14 @@ async function fill(): Promise<Subjects> {
   );
   await book(database, projectId, "deposit", depositKey, 30n);
   return {
-    ...{ projectId, paidWallet: paid.rowId, refundedWallet: refundedWallet.rowId },
-    ...{ prepared, submitted, refunded, expired, deposit, depositKey },
+    projectId,
+    paidWallet: paid.rowId,
+    refundedWallet: refundedWallet.rowId,
+    prepared,
+    submitted,
+    refunded,
+    expired,
+    deposit,
+    depositKey,
   };
 }

@@ -167,11 +167,21 @@ function createSteps() {
 function treasuryContent(): Uint8Array {
   const table = () => ({ id: objectId(), size: 0 });
   return TreasuryObject.serialize({
-    ...{ id: TREASURY_ID, version: 1, paused: false, ika: 0, sui: 0, operators: [], ceilings: table() },
+    id: TREASURY_ID,
+    version: 1,
+    paused: false,
+    ika: 0,
+    sui: 0,
+    operators: [],
+    ceilings: table(),
     roles: { admin_cap_id: objectId(), pauser: objectId(), recovery: objectId(), offer: null },
     custody: {
-      ...{ dwallet_caps: table(), presign_caps: table(), dwallets: table(), nonces: table() },
-      ...{ announced: [], successor: null },
+      dwallet_caps: table(),
+      presign_caps: table(),
+      dwallets: table(),
+      nonces: table(),
+      announced: [],
+      successor: null,
     },
   }).toBytes();
 }

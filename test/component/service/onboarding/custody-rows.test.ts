@@ -289,9 +289,15 @@ function store(
   project = projectId,
 ) {
   const consent = {
-    ...{ action, dwalletId, treasuryId: TREASURY, nonce: 0n, expiresEpoch: 9n, chain: new Uint8Array(32) },
+    action,
+    dwalletId,
+    treasuryId: TREASURY,
+    nonce: 0n,
+    expiresEpoch: 9n,
+    chain: new Uint8Array(32),
     ...(action === "leave" && { recipient: RECIPIENT }),
-    ...{ publicKey: new Uint8Array(32), signature: new Uint8Array(64) },
+    publicKey: new Uint8Array(32),
+    signature: new Uint8Array(64),
   };
   const caller = { projectId: project, origin: TEST_ORIGIN };
   return storeConsent(database, caller, { network: "localnet", dwalletRowId: rowId, consent });

@@ -232,7 +232,8 @@ describe("a presign", () => {
     const { row, id } = await pending();
     const warned: object[] = [];
     const watched = createPresignSession({
-      ...{ network: "localnet", signals },
+      network: "localnet",
+      signals,
       log: { warn: (fields) => void warned.push(fields) },
     });
     const content = presignSession(id, { Completed: Uint8Array.of(2, 8) });

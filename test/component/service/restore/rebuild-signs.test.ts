@@ -23,7 +23,10 @@ it("a request whose half was deleted by retention is rebuilt with the half on th
   const signals = createLocalSignals();
   const steps = signSteps(database, signals);
   const operation = createSignOperation({
-    ...{ signals, senderAddress: objectId(), batchCount: 10, refundsPerDay: 20 },
+    signals,
+    senderAddress: objectId(),
+    batchCount: 10,
+    refundsPerDay: 20,
     reader: { sessionRequest: async () => undefined },
   });
   const projectId = await projectWith(database, 10n);
@@ -66,8 +69,13 @@ function signPaid(
     request_ref: bcs.byteVector(),
   });
   const values = {
-    ...{ treasury_id: objectId(), operator_cap_id: objectId(), ika: 1n, sui: 1n },
-    ...{ sign_id: signId, dwallet_id: dwalletId, presign_id: presignId },
+    treasury_id: objectId(),
+    operator_cap_id: objectId(),
+    ika: 1n,
+    sui: 1n,
+    sign_id: signId,
+    dwallet_id: dwalletId,
+    presign_id: presignId,
     request_ref: new TextEncoder().encode(id),
   };
   return { type: `${objectId()}::treasury::SignPaid`, bcs: SignPaid.serialize(values).toBytes() };

@@ -23,7 +23,9 @@ it("those made since the service is up count, until it pauses for more than ten 
   let isFailing = false;
   let passed: () => void = () => {};
   const loop = createExpireLoop({
-    ...{ signals, clock, log: silentLog },
+    signals,
+    clock,
+    log: silentLog,
     database: {
       async query<Row>(statement: string, parameters?: readonly unknown[]): Promise<Row[]> {
         if (isFailing) throw new Error("the database is away");

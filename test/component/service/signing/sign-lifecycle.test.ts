@@ -70,7 +70,10 @@ beforeEach(async () => {
 
 const caller = (project = projectId) => ({ projectId: project, network: "localnet", origin: TEST_ORIGIN });
 const deps = (more: { reservationTtlMs?: number } = {}) => ({
-  ...{ database, signals, presigns, checkHalf: checkHalfInline },
+  database,
+  signals,
+  presigns,
+  checkHalf: checkHalfInline,
   prices: flatPrices(PRICE),
   reservationTtlMs: 60_000,
   openMaxCount: 100,

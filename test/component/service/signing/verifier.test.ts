@@ -11,7 +11,10 @@ function halfOf(algorithm: Parameters<typeof vectorOf>[0]): SignMessageClaim {
   const { triple, dwalletOutput, presign, message, userSignMessage } = vectorOf(algorithm);
   const { curve, signatureAlgorithm } = triple;
   return {
-    ...{ curve, signatureAlgorithm, dwalletOutput, message },
+    curve,
+    signatureAlgorithm,
+    dwalletOutput,
+    message,
     presign: presign ?? new Uint8Array(),
     userSignMessage: userSignMessage!,
   };

@@ -19,8 +19,12 @@ import { atNight, environment } from "../../../support/environment.ts";
 
 /** The index of the wrong square, of the wrong product of forms and of the wrong random number, from zero. */
 const fault = vi.hoisted(() => ({
-  ...{ square: -1, product: -1, number: -1 },
-  ...{ squares: 0, products: 0, numbers: 0 },
+  square: -1,
+  product: -1,
+  number: -1,
+  squares: 0,
+  products: 0,
+  numbers: 0,
 }));
 
 vi.mock("@noble/hashes/hkdf.js", async (importOriginal) => {
@@ -147,7 +151,9 @@ describe("an input of which a bit flips in memory", () => {
     const step = environment.isReference ? 1 : Math.ceil(placeCount / 8);
     return [0, 1].flatMap((copy) =>
       Array.from({ length: Math.ceil(placeCount / step) }, (_, index) => ({
-        ...{ input, copy: copy + firstCopy, place: index * step },
+        input,
+        copy: copy + firstCopy,
+        place: index * step,
       })),
     );
   };

@@ -9,7 +9,12 @@ import { describeEpoch } from "../../../../src/cli/treasury/treasury-status.ts";
 import type { OperationPrice } from "../../../../src/service/chain/treasury/read-prices.ts";
 
 const price = (given: Partial<OperationPrice>): OperationPrice => ({
-  ...{ operation: "sign", curve: 0, signatureAlgorithm: 0, ika: 100n, sui: 3n, ...given },
+  operation: "sign",
+  curve: 0,
+  signatureAlgorithm: 0,
+  ika: 100n,
+  sui: 3n,
+  ...given,
 });
 
 describe("proposed ceilings", () => {
@@ -49,7 +54,8 @@ describe("proposed limits", () => {
       price({ operation: "dkg", ika: 11n, sui: 13n }),
     ];
     expect(proposeLimits(ceilings, { dkgs: 2n, presigns: 10n, signs: 100n })).toMatchObject({
-      ...{ ika: 2n * 11n + 10n * 3n + 100n * 7n, sui: 2n * 13n + 100n * 2n },
+      ika: 2n * 11n + 10n * 3n + 100n * 7n,
+      sui: 2n * 13n + 100n * 2n,
     });
   });
 });

@@ -21,7 +21,9 @@ const SUBJECT: ReviewSubject = {
   packageDigest: packageDigest(PINNED),
 };
 const TARGET = {
-  ...{ packageId: PACKAGE, treasuryId: TREASURY, initialSharedVersion: "5" },
+  packageId: PACKAGE,
+  treasuryId: TREASURY,
+  initialSharedVersion: "5",
   adminCap: { objectId: CAP, version: "7", digest: DIGEST },
 };
 
@@ -52,7 +54,11 @@ describe("a review shows", () => {
     const text = await review((tx) => {
       addTreasuryCall(tx, TARGET, "drain", { ika: 1_500_000_000n, sui: 1n, to: id("a") });
       addTreasuryCall(tx, TARGET, "set_ceiling", {
-        ...{ operation: 2, curve: 0, algorithm: 1, ika: 2n ** 64n - 1n, sui: 0n },
+        operation: 2,
+        curve: 0,
+        algorithm: 1,
+        ika: 2n ** 64n - 1n,
+        sui: 0n,
       });
       addTreasuryCall(tx, TARGET, "move_dwallets", { dwallets: [id("b"), id("c")] });
     });
@@ -109,7 +115,8 @@ describe("a review shows", () => {
           arguments: [cap, tx.pure.u8(0), tx.pure.vector("u8", [1])],
         });
         tx.upgrade({
-          ...{ modules: [...modules], dependencies: [...PINNED.dependencies] },
+          modules: [...modules],
+          dependencies: [...PINNED.dependencies],
           package: PACKAGE,
           ticket,
         });

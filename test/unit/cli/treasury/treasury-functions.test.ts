@@ -9,18 +9,22 @@ const sourceOf = (module: string) => readSource(`move/treasury/sources/${module}
 
 /** Move's types by the kinds of the table. */
 const TYPES: Readonly<Record<string, string>> = {
-  ...{ address: "address", role: "address", id: "ID", ids: "vector<ID>", flag: "bool" },
-  ...{
-    count: "u64",
-    epoch: "u64",
-    ika: "u64",
-    sui: "u64",
-    operation: "u8",
-    curve: "u32",
-    algorithm: "u32",
-    bytes: "vector<u8>",
-  },
-  ...{ ikaCoin: "Coin<IKA>", suiCoin: "Coin<SUI>", received: "Receiving" },
+  address: "address",
+  role: "address",
+  id: "ID",
+  ids: "vector<ID>",
+  flag: "bool",
+  count: "u64",
+  epoch: "u64",
+  ika: "u64",
+  sui: "u64",
+  operation: "u8",
+  curve: "u32",
+  algorithm: "u32",
+  bytes: "vector<u8>",
+  ikaCoin: "Coin<IKA>",
+  suiCoin: "Coin<SUI>",
+  received: "Receiving",
 };
 
 it.each(Object.entries(TREASURY_FUNCTIONS))("%s has the table's parameters in Move", (name, known) => {

@@ -34,7 +34,9 @@ describe("operations", () => {
     expect(of("dkg:ED25519")).toEqual({ operation: "dkg", curve: 2, signatureAlgorithm: 0 });
     expect(of("sign:SECP256K1/Taproot")).toEqual({ operation: "sign", curve: 0, signatureAlgorithm: 1 });
     expect(of("presign:RISTRETTO/Schnorrkel")).toEqual({
-      ...{ operation: "presign", curve: 3, signatureAlgorithm: 0 },
+      operation: "presign",
+      curve: 3,
+      signatureAlgorithm: 0,
     });
   });
 

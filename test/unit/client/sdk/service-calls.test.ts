@@ -205,13 +205,18 @@ test("a call ends with its signal or its time-out", async () => {
   const calls = createProjectCalls(hanging);
   const cause = new Error("the user left");
   await expect(calls.balance({ signal: AbortSignal.abort(cause) })).rejects.toMatchObject({
-    ...{ reason: "ABORTED", message: "the caller aborted: the user left", cause },
+    reason: "ABORTED",
+    message: "the caller aborted: the user left",
+    cause,
   });
   await expect(calls.balance({ signal: AbortSignal.abort() })).rejects.toMatchObject({
-    ...{ reason: "ABORTED", message: "the caller aborted" },
+    reason: "ABORTED",
+    message: "the caller aborted",
   });
   // A read has nothing to resume.
   await expect(calls.balance({ timeoutMs: 1 })).rejects.toMatchObject({
-    ...{ reason: "TIMEOUT", message: "not finished within 1 ms", resumeToken: undefined },
+    reason: "TIMEOUT",
+    message: "not finished within 1 ms",
+    resumeToken: undefined,
   });
 });

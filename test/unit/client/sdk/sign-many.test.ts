@@ -66,7 +66,8 @@ test("an abort ends all signatures, even those that have not started", async () 
     if (stage === "submit") abort.abort();
   };
   const results = await signMany(service.context, Array(4).fill(item), {
-    ...{ concurrency: 2, onProgress },
+    concurrency: 2,
+    onProgress,
     signal: abort.signal,
   });
   expect(results.map((result) => result.status === "rejected" && result.reason.reason)).toEqual(

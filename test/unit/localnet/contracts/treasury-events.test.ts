@@ -7,8 +7,14 @@ import { ROOT } from "../../../support/repository/source-files.ts";
 
 /** The minimum number of bytes of a value of a Move type. */
 const WIDTHS: Readonly<Record<string, number>> = {
-  ...{ ID: 32, address: 32, u64: 8, u32: 4, u8: 1, bool: 1 },
-  ...{ "vector<u8>": 1, Amounts: 5 * 8 },
+  ID: 32,
+  address: 32,
+  u64: 8,
+  u32: 4,
+  u8: 1,
+  bool: 1,
+  "vector<u8>": 1,
+  Amounts: 5 * 8,
 };
 
 /** The structs that Move emits, by module and name, with their fields in order. */

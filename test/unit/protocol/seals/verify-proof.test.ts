@@ -20,8 +20,12 @@ const entry = (index: number) => ({
   sequence: FIRST_SEQUENCE + BigInt(index),
   auditEventId: 100n + BigInt(index),
   createdAt: TIME,
-  ...{ actor: "admin:alice", action: "key.revoke", subject: `key-${index}` },
-  ...{ projectId: index % 2 === 0 ? "project" : null, requestId: null, address: null },
+  actor: "admin:alice",
+  action: "key.revoke",
+  subject: `key-${index}`,
+  projectId: index % 2 === 0 ? "project" : null,
+  requestId: null,
+  address: null,
 });
 
 function proofOf(index: number): Required<AuditProofReply> {
@@ -39,8 +43,11 @@ function proofOf(index: number): Required<AuditProofReply> {
   return {
     auditEvent: { ...event, projectId: event.projectId ?? "", requestId: "", address: "", createTime },
     auditSeal: {
-      ...{ ...content, createTime, sealHash: sealHash({ ...content, createdAt: TIME }) },
-      ...{ publicKey: new Uint8Array(), signature: new Uint8Array() },
+      ...content,
+      createTime,
+      sealHash: sealHash({ ...content, createdAt: TIME }),
+      publicKey: new Uint8Array(),
+      signature: new Uint8Array(),
     },
     auditPath: auditPath(leaves, index),
   };

@@ -19,17 +19,22 @@ function faultOf(wanted: Wanted): readonly unknown[] {
 describe("the window of a project's usage", () => {
   it("is the last thirty days, or the last 24 hours, including the current one", () => {
     expect(usageWindow({ ...open, step: "day" }, now)).toEqual({
-      ...{ step: "day", start: at("2026-10-23T00:00"), end: at("2026-11-22T00:00") },
+      step: "day",
+      start: at("2026-10-23T00:00"),
+      end: at("2026-11-22T00:00"),
     });
     expect(usageWindow({ ...open, step: "hour" }, now)).toEqual({
-      ...{ step: "hour", start: at("2026-11-20T11:00"), end: at("2026-11-21T11:00") },
+      step: "hour",
+      start: at("2026-11-20T11:00"),
+      end: at("2026-11-21T11:00"),
     });
   });
 
   it("is widened to whole steps in UTC", () => {
     const window = { start: at("2026-11-19T23:59:59"), end: at("2026-11-20T00:00:01") };
     expect(usageWindow({ ...window, step: "day" }, now)).toMatchObject({
-      ...{ start: at("2026-11-19T00:00"), end: at("2026-11-21T00:00") },
+      start: at("2026-11-19T00:00"),
+      end: at("2026-11-21T00:00"),
     });
   });
 

@@ -67,7 +67,10 @@ describe("several networks", () => {
         bounds: {
           refreshMs: 60_000,
           maxAgeMs: 600_000,
-          ...{ maxSpreadPercent: 5, maxStepPercent: 20, maxHourPercent: 30, maxDayPercent: 60 },
+          maxSpreadPercent: 5,
+          maxStepPercent: 20,
+          maxHourPercent: 30,
+          maxDayPercent: 60,
         },
         wrongHalvesPerMinute: 60,
       },
@@ -77,7 +80,10 @@ describe("several networks", () => {
         bounds: {
           refreshMs: 30_000,
           maxAgeMs: 300_000,
-          ...{ maxSpreadPercent: 2, maxStepPercent: 10, maxHourPercent: 25, maxDayPercent: 60 },
+          maxSpreadPercent: 2,
+          maxStepPercent: 10,
+          maxHourPercent: 25,
+          maxDayPercent: 60,
         },
         wrongHalvesPerMinute: 6,
       },

@@ -8,8 +8,11 @@ it("the Treasury's configuration reads its own settings, and ignores faults of o
     SUI_GRPC_URL_MAINNET: "https://node.example/key",
     SERVICECORE_MAINNET_PACKAGE_ID: id("a"),
     SERVICECORE_MAINNET_TREASURY_ID: id("b"),
-    ...{ DATABASE_URL: "nonsense", PORT: "nonsense", HOT_WALLET_SUI_SECRET_HEX: "nonsense" },
-    ...{ NETWORKS: "testnet,mainnet", SERVICECORE_TESTNET_TREASURY_ID: "nonsense" },
+    DATABASE_URL: "nonsense",
+    PORT: "nonsense",
+    HOT_WALLET_SUI_SECRET_HEX: "nonsense",
+    NETWORKS: "testnet,mainnet",
+    SERVICECORE_TESTNET_TREASURY_ID: "nonsense",
   });
   expect(config.fullnodeUrl?.reveal()).toBe("https://node.example/key");
   expect(config).toMatchObject({ name: "mainnet", packageId: id("a"), treasuryId: id("b") });
@@ -17,7 +20,10 @@ it("the Treasury's configuration reads its own settings, and ignores faults of o
 
 it("without settings the network is the localnet, and public networks have no configuration", () => {
   expect(loadTreasuryConfig(undefined, {})).toEqual({
-    ...{ name: "localnet", fullnodeUrl: undefined, packageId: undefined, treasuryId: undefined },
+    name: "localnet",
+    fullnodeUrl: undefined,
+    packageId: undefined,
+    treasuryId: undefined,
   });
   expect(loadTreasuryConfig("testnet", {}).treasuryId).toBeUndefined();
 });

@@ -5,9 +5,13 @@ import { readConfig } from "../../../../src/service/config/config.ts";
 describe("the secrets of a type of process", () => {
   const id = `0x${"ab".repeat(32)}`;
   const testnet = {
-    ...{ NETWORKS: "testnet", DATABASE_URL: "postgresql://db/tss", CORS_ORIGINS: "https://a.example" },
-    ...{ SUI_GRPC_URL_TESTNET: "https://fullnode.example", SERVICECORE_TESTNET_PACKAGE_ID: id },
-    ...{ SERVICECORE_TESTNET_TREASURY_ID: id, SERVICECORE_TESTNET_OPERATOR_CAP_IDS: id },
+    NETWORKS: "testnet",
+    DATABASE_URL: "postgresql://db/tss",
+    CORS_ORIGINS: "https://a.example",
+    SUI_GRPC_URL_TESTNET: "https://fullnode.example",
+    SERVICECORE_TESTNET_PACKAGE_ID: id,
+    SERVICECORE_TESTNET_TREASURY_ID: id,
+    SERVICECORE_TESTNET_OPERATOR_CAP_IDS: id,
   };
   const random = () => randomBytes(32).toString("hex");
 
@@ -25,7 +29,8 @@ describe("the secrets of a type of process", () => {
     expect(warnings).toHaveLength(4);
     for (const name of Object.keys(given)) expect(warnings.join("\n")).toContain(`${name} is set`);
     expect(config.networks[0]).toMatchObject({
-      ...{ hotWalletSecretHex: undefined, gasStationSecretHex: undefined },
+      hotWalletSecretHex: undefined,
+      gasStationSecretHex: undefined,
       deposits: { masterSeedHex: undefined },
     });
     expect(config.auditSealSecretHex).toBeUndefined();

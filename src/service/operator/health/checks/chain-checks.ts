@@ -110,8 +110,10 @@ export async function explainSilence(url: Secret, cause: unknown, send?: typeof 
 
 /** The schemes of gRPC-web and of native gRPC for the same port. */
 const OTHER_PROTOCOL: Readonly<Record<string, string>> = {
-  ...{ "https:": "grpcs:", "http:": "grpc:" },
-  ...{ "grpcs:": "https:", "grpc:": "http:" },
+  "https:": "grpcs:",
+  "http:": "grpc:",
+  "grpcs:": "https:",
+  "grpc:": "http:",
 };
 
 /** Resolves with the time of a call in milliseconds. The client caches the chain identifier, but not this answer. */

@@ -167,8 +167,10 @@ describe("the watcher", () => {
       };
     });
     const watcher = createDepositWatcher(deposits, {
-      ...{ clock: systemClock, signals: createLocalSignals() },
-      ...{ pollMs: 10_000, log: silentLog },
+      clock: systemClock,
+      signals: createLocalSignals(),
+      pollMs: 10_000,
+      log: silentLog,
     });
     watcher.start();
     await scanned;

@@ -78,7 +78,10 @@ const pyth = (price: object = {}, atMs = nowMs) => ({
   ],
 });
 const ticker = (price = "3.5", atMs = nowMs) => ({
-  ...{ price, bid: price, ask: price, time: new Date(atMs).toISOString() },
+  price,
+  bid: price,
+  ask: price,
+  time: new Date(atMs).toISOString(),
 });
 const PATHS = { pyth: "/v2/", coinbase: "/products/", own: "/own" };
 
@@ -113,15 +116,17 @@ const readerOf = (source: keyof typeof PATHS): PriceReader => {
 };
 const feedOf = (...sources: (keyof typeof PATHS)[]) =>
   createPriceFeed({
-    ...{ clock, log: silentLog, network, database, coins: [SUI] },
-    ...{
-      refreshMs: 1_000,
-      maxAgeMs: MAX_AGE_MS,
-      maxStepPercent: 20,
-      maxSpreadPercent: 5,
-      maxHourPercent: 30,
-      maxDayPercent: 60,
-    },
+    clock,
+    log: silentLog,
+    network,
+    database,
+    coins: [SUI],
+    refreshMs: 1_000,
+    maxAgeMs: MAX_AGE_MS,
+    maxStepPercent: 20,
+    maxSpreadPercent: 5,
+    maxHourPercent: 30,
+    maxDayPercent: 60,
     readers: sources.map(readerOf),
   });
 /** A source that fails alone rejects the refresh. The price decides. */

@@ -56,15 +56,16 @@ const feedOf = (...readers: PriceReader[]) => {
   return createPriceFeed({
     clock: { ...systemClock, wallMs: () => nowMs },
     log: { ...silentLog, warn: (fields: object) => warned.push(fields) },
-    ...{ readers, network, database, coins: [SUI, IKA] },
-    ...{
-      refreshMs: 1_000,
-      maxAgeMs: MAX_AGE_MS,
-      maxStepPercent: 20,
-      maxSpreadPercent: 5,
-      maxHourPercent: 30,
-      maxDayPercent: 60,
-    },
+    readers,
+    network,
+    database,
+    coins: [SUI, IKA],
+    refreshMs: 1_000,
+    maxAgeMs: MAX_AGE_MS,
+    maxStepPercent: 20,
+    maxSpreadPercent: 5,
+    maxHourPercent: 30,
+    maxDayPercent: 60,
   });
 };
 const refresh = (feed: ReturnType<typeof feedOf>) => feed.refresh(new AbortController().signal);

@@ -55,7 +55,10 @@ describe("Pyth's Hermes", () => {
       ...more,
     });
   const price = (more: object = {}) => ({
-    ...{ price: "350000000", conf: "250000", expo: -8, publish_time: SECONDS },
+    price: "350000000",
+    conf: "250000",
+    expo: -8,
+    publish_time: SECONDS,
     ...more,
   });
   const entry = (id: string, more: object = {}) => ({
@@ -146,7 +149,12 @@ describe("Coinbase Exchange", () => {
   const reader = () =>
     createCoinbaseReader({ clock: systemClock, url, products: new Map([["SUI", "SUI-USD"]]) });
   const ticker = (more: object = {}) => ({
-    ...{ trade_id: 1, price: "3.5", size: "10", bid: "3.499", ask: "3.502", volume: "1000" },
+    trade_id: 1,
+    price: "3.5",
+    size: "10",
+    bid: "3.499",
+    ask: "3.502",
+    volume: "1000",
     time: TIME.toISOString(),
     ...more,
   });

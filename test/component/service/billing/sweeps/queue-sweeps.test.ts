@@ -134,7 +134,11 @@ describe("the count of unswept coins", () => {
 
 async function queueAll(expectedCount: number, more: Partial<QueueSweepsOptions> = {}): Promise<void> {
   const count = await queueSweeps({
-    ...{ database, network: "localnet", destination, minValueMicroUsd: MIN, maxCoinCount: 100 },
+    database,
+    network: "localnet",
+    destination,
+    minValueMicroUsd: MIN,
+    maxCoinCount: 100,
     signerOf: (of: { readonly address: string }) => signer(of.address) as never,
     log: { info() {}, error: (...said: unknown[]) => void errors.push(said) },
     ...more,

@@ -82,7 +82,10 @@ const balanceOf = async (address: string) => (await harness.client.getBalance({ 
 const scanner = async () => {
   const { url, ikaConfig, treasury } = harness.net;
   const network = await connectNetwork({
-    ...{ name: "localnet", clock: systemClock, ikaConfig, treasury },
+    name: "localnet",
+    clock: systemClock,
+    ikaConfig,
+    treasury,
     fullnodeUrl: new Secret(url),
     hotWalletSecret: new Secret(localnetHotWalletSecret()),
   });

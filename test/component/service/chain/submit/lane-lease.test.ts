@@ -46,8 +46,15 @@ it("a lane's lease is renewed twice before it ends, however long a transaction t
     signals.subscribe(`operation:${subjectId}`, () => resolve());
   });
   const submitter = createSubmitter({
-    ...{ clock, database: counting, network: NETWORK, signals, log: silentLog },
-    ...{ lanes: [chain.lane()], reader: chain, kinds: [chain.kind()], leaseMs: LEASE_MS },
+    clock,
+    database: counting,
+    network: NETWORK,
+    signals,
+    log: silentLog,
+    lanes: [chain.lane()],
+    reader: chain,
+    kinds: [chain.kind()],
+    leaseMs: LEASE_MS,
   });
   submitter.start();
   await landed;

@@ -175,7 +175,7 @@ async function queue(attempts = 0): Promise<QueuedOperation> {
      VALUES ($1, 'localnet', 'sign', $2, 10, $3)`,
     [id, subjectId, attempts],
   );
-  return { ...{ id, subjectId, attempts }, kind: "sign", alone: false, traceParent: null };
+  return { id, subjectId, attempts, kind: "sign", alone: false, traceParent: null };
 }
 
 /** Returns an operation's row, with the pause that it was given. */

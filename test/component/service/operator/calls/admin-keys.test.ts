@@ -25,7 +25,9 @@ describe("a named admin key", () => {
     const first = await made("alice", { expireTime }, options);
     expect(first.plaintext).toMatch(/^tss_admin_[0-9A-Za-z]{32}$/);
     expect(first.adminKey).toMatchObject({
-      ...{ name: "alice", prefix: first.plaintext.slice(0, "tss_admin_".length + 4), expireTime },
+      name: "alice",
+      prefix: first.plaintext.slice(0, "tss_admin_".length + 4),
+      expireTime,
     });
     expect(await made("alice", { expireTime }, options)).toEqual({ ...first, plaintext: "" });
     const [dump] = await database.query<{ rows: string }>(

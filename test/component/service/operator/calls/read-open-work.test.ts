@@ -89,7 +89,10 @@ it("shows what waits for others and is idle all the same, and is not idle while 
   const sweeps = { destination: DESTINATION, minValueMicroUsd: 100n };
   const calls = createNetworkCalls({ database, sweepsOf: () => sweeps }) as ServiceImpl<typeof Admin>;
   const admin = clientOf(Admin, calls, () => ({
-    ...{ kind: "admin", network: "localnet", networks: ["localnet"], origin: TEST_ORIGIN },
+    kind: "admin",
+    network: "localnet",
+    networks: ["localnet"],
+    origin: TEST_ORIGIN,
   }));
   const { work: none } = await admin.drainNetwork({});
   expect(none).toMatchObject({ idle: true, unacceptedDwallets: 0, coinsLeft: 0 });

@@ -47,7 +47,11 @@ describe("a rotated key", () => {
     expect(plaintext).toMatch(/^tss_local_[0-9A-Za-z]{32}$/);
     expect(plaintext).not.toBe(old.plaintext);
     expect(apiKey).toMatchObject({
-      ...{ projectId, name: "web", scopes: [Scope.sign], allowedAddresses: ["192.0.2.0/24"], expireTime },
+      projectId,
+      name: "web",
+      scopes: [Scope.sign],
+      allowedAddresses: ["192.0.2.0/24"],
+      expireTime,
       rotatedFrom: old.id,
     });
     expect(replacedApiKey).toMatchObject({ apiKeyId: old.id, replacedBy: apiKey!.apiKeyId });

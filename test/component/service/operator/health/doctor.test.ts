@@ -268,7 +268,8 @@ describe("the doctor", { timeout: TIMEOUT_MS }, () => {
     expect(finding(await look(), "operator limits")?.found).toContain("has used 100% of a limit");
     await renew(-1, 1_000);
     expect(finding(await look(), "operator limits")).toMatchObject({
-      ...{ status: "fail", found: `expired: ${capId}` },
+      status: "fail",
+      found: `expired: ${capId}`,
     });
     await renew(3_650, 1_000_000);
   });
@@ -368,14 +369,19 @@ it(
       const chain = {
         network: () =>
           connectNetwork({
-            ...{ name: "localnet", fullnodeUrl: new Secret(url), ikaConfig, treasury, clock: systemClock },
+            name: "localnet",
+            fullnodeUrl: new Secret(url),
+            ikaConfig,
+            treasury,
+            clock: systemClock,
             hotWalletSecret: new Secret(localnetHotWalletSecret()),
           }),
       };
       const look = (isRunning: boolean) =>
         outboxChecks(
           {
-            ...{ chain, config: { name: "localnet" } },
+            chain,
+            config: { name: "localnet" },
             database: async () => ({ kind: "pglite", db: database }),
           } as unknown as NetworkSubject,
           { isRunning },

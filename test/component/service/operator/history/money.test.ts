@@ -32,7 +32,10 @@ afterAll(() => database.close());
 function operator() {
   const network = { senderAddress: objectId(), laneIds: [] };
   const service = createOperationsService({
-    ...{ database, network, networks: ["localnet"], processType: "all" },
+    database,
+    network,
+    networks: ["localnet"],
+    processType: "all",
     readiness: checkReadiness([]),
   });
   return clientOf(Operations, service, () => TEST_OPERATOR);
@@ -101,7 +104,8 @@ describe("the money", () => {
     await database.query("UPDATE project SET balance_micro_usd = 100 WHERE id = $1", [projectId]);
     await storeVerification(database, await verifyLedger(database));
     expect((await operator().getMoney({})).ledgerVerification).toMatchObject({
-      ...{ differenceCount: 0, differences: [] },
+      differenceCount: 0,
+      differences: [],
     });
   });
 });

@@ -45,7 +45,10 @@ afterEach(async () => {
 function operator({ laneIds = [] as string[], readiness = checkReadiness([]) } = {}) {
   const network = { senderAddress: SENDER, laneIds };
   const service = createOperationsService({
-    ...{ database, network, readiness, processType: "api" },
+    database,
+    network,
+    readiness,
+    processType: "api",
     networks: ["testnet", "mainnet"],
   });
   return clientOf(Operations, service, () => TEST_OPERATOR);
@@ -82,7 +85,8 @@ async function send(laneId: string, digest: string, count: number): Promise<void
 
 it("the readiness has every check with its weight and reason, and says which process answers for which networks", async () => {
   const check = (name: string, status: "ok" | "fail", isVital: boolean) => ({
-    ...{ name, advice: "" },
+    name,
+    advice: "",
     readiness: { isVital, reason: `${name} is down` },
     look: async () => ({ status, found: "" }),
   });
@@ -122,7 +126,9 @@ it("a lane is shown with its lease, its open transaction and its last outcome", 
   expect(senderAddress).toBe(SENDER);
   expect(lanes).toMatchObject([
     {
-      ...{ operatorCapId: busy, configured: true, gasCoinCount: 1 },
+      operatorCapId: busy,
+      configured: true,
+      gasCoinCount: 1,
       unresolved: { txDigest: "second", sendCount: 2 },
       lastResolved: { txDigest: "first", state: ChainTransaction_State.landed },
     },

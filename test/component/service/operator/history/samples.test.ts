@@ -65,8 +65,14 @@ describe("the levels of the pool", () => {
     });
     expect(await historyOf(dwallet.bucket)).toMatchObject([
       {
-        ...{ sampleCount: 1, emptySampleCount: 0, readyMin: 2, readyLast: 2, pendingLast: 1, heldLast: 1 },
-        ...{ madeCount: 2n, takenCount: 1n },
+        sampleCount: 1,
+        emptySampleCount: 0,
+        readyMin: 2,
+        readyLast: 2,
+        pendingLast: 1,
+        heldLast: 1,
+        madeCount: 2n,
+        takenCount: 1n,
       },
     ]);
   });

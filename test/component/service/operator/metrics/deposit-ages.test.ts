@@ -23,7 +23,9 @@ afterEach(() => metrics.close());
 
 const agesOf = (pricedCoins: readonly (typeof SUI)[], network = "mainnet") =>
   createDepositAges(createNetworkMetrics(metrics)(network), {
-    ...{ database, network, pricedCoins },
+    database,
+    network,
+    pricedCoins,
     priceBounds: { maxHourPercent: 30, maxDayPercent: 60 },
     clock: { now: () => nowMs },
   });

@@ -123,8 +123,16 @@ const UNLIMITED = perSecond(0);
 
 /** The Treasury of a network without objects. */
 const NO_TREASURY: TreasuryState = {
-  ...{ ika: 0n, sui: 0n, version: 1n, isPaused: false, operators: [], adminCapId: "0x5" },
-  ...{ pauser: undefined, recovery: undefined, adminOffer: undefined, successor: undefined },
+  ika: 0n,
+  sui: 0n,
+  version: 1n,
+  isPaused: false,
+  operators: [],
+  adminCapId: "0x5",
+  pauser: undefined,
+  recovery: undefined,
+  adminOffer: undefined,
+  successor: undefined,
   announcedDWalletIds: [],
 };
 
@@ -168,9 +176,16 @@ export async function startErrorStack(): Promise<ErrorStack> {
       backOffs: createBackOffs(systemClock),
     });
     return createOnboardingService({
-      ...{ database, network, reader, signals, parameters, parameterStore },
+      database,
+      network,
+      reader,
+      signals,
+      parameters,
+      parameterStore,
       readerFor: (projectId) => createNetworkReader({ ...network, ...callerReads(projectId) }),
-      ...{ dkgsPerDay: BOUNDS.dkgsPerDay, dkgPriceMicroUsd: PRICES.dkgMicroUsd, refundsPerDay: 1 },
+      dkgsPerDay: BOUNDS.dkgsPerDay,
+      dkgPriceMicroUsd: PRICES.dkgMicroUsd,
+      refundsPerDay: 1,
     });
   };
   const wrongHalves = createLocalCoordination().buckets("wrong halves", {
@@ -180,7 +195,10 @@ export async function startErrorStack(): Promise<ErrorStack> {
   const signingWith = (verifier: Pick<Verifier, "checkHalf">) =>
     createSigningService({
       clock: systemClock,
-      ...{ database, signals, prices: PRICES, openMaxCount: BOUNDS.openMaxCount },
+      database,
+      signals,
+      prices: PRICES,
+      openMaxCount: BOUNDS.openMaxCount,
       checkHalf: createCheckHalf({ clock: systemClock, verifier, wrongHalves }),
       reservationTtlMs: 60_000,
       // Nothing fills the pool, so no call waits for it.
@@ -276,20 +294,18 @@ export async function startErrorStack(): Promise<ErrorStack> {
   };
   const { url } = await serve();
   return {
-    ...{
-      url,
-      database,
-      signals,
-      fullnode,
-      chain,
-      deposits,
-      prices,
-      failures,
-      keys,
-      parametersSha256: sha256,
-      newKey,
-      serve,
-    },
+    url,
+    database,
+    signals,
+    fullnode,
+    chain,
+    deposits,
+    prices,
+    failures,
+    keys,
+    parametersSha256: sha256,
+    newKey,
+    serve,
     async newAdminKey(name) {
       const { plaintext } = await insertAdminKey(database, TEST_ORIGIN, { name });
       keys.push(plaintext);

@@ -11,7 +11,8 @@ describe("the follower of checkpoints", () => {
   it("begins after the newest checkpoint", () => {
     expect(plan({ next: null })).toEqual({ kind: "advance", to: 1_000n });
     expect(plan({ next: null, seen: { first: 1_000n, last: 1_002n } })).toEqual({
-      ...{ kind: "advance", to: 1_003n },
+      kind: "advance",
+      to: 1_003n,
     });
   });
 
@@ -28,10 +29,14 @@ describe("the follower of checkpoints", () => {
 
   it("reads the checkpoints before the stream, or up to the newest one, fifty at a time", () => {
     expect(plan({ seen: { first: 1_100n, last: 1_104n } })).toEqual({
-      ...{ kind: "read", from: 1_000n, to: 1_050n },
+      kind: "read",
+      from: 1_000n,
+      to: 1_050n,
     });
     expect(plan({ next: 1_090n, seen: { first: 1_100n, last: 1_104n } })).toEqual({
-      ...{ kind: "read", from: 1_090n, to: 1_100n },
+      kind: "read",
+      from: 1_090n,
+      to: 1_100n,
     });
     expect(plan({ latest: 1_009n })).toEqual({ kind: "read", from: 1_000n, to: 1_010n });
   });
@@ -45,7 +50,8 @@ describe("the follower of checkpoints", () => {
   it("goes back from a position that the chain never had, with a scan of every address", () => {
     expect(plan({ next: 2n ** 60n })).toEqual({ kind: "skip", to: 1_000n });
     expect(plan({ next: 2n ** 60n, seen: { first: 990n, last: 1_000n } })).toEqual({
-      ...{ kind: "skip", to: 1_001n },
+      kind: "skip",
+      to: 1_001n,
     });
   });
 });

@@ -32,7 +32,11 @@ async function sent(digest: string, version: number, dependencies: string[]): Pr
     dependencies,
   };
   return {
-    ...{ digest, sender: wallet, gasOwner: wallet, signatures: [], time: undefined },
+    digest,
+    sender: wallet,
+    gasOwner: wallet,
+    signatures: [],
+    time: undefined,
     bytes: await transaction.build(),
     outcome: { kind: "landed", gasUsedMist: 1n, changes, transaction: { digest, version: 1n, events: [] } },
   };

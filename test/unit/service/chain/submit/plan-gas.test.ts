@@ -66,7 +66,9 @@ describe("the plan of gas", () => {
   it("leaves a part of the address balance for the gas if no lane has a coin that could pay", () => {
     const lanes = [{ laneId: "a", balanceMist: 19_999_999n }];
     expect(plan(lanes, [], 70_000_000n).redeem).toEqual({
-      ...{ laneId: "a", amountMist: 50_000_000n, paysItself: true },
+      laneId: "a",
+      amountMist: 50_000_000n,
+      paysItself: true,
     });
     expect(plan(lanes, [], 69_999_999n)).toMatchObject({ redeem: undefined, short: ["a"] });
   });

@@ -28,7 +28,9 @@ function setUp() {
   let count = 0;
   const read = (name: string) => reads.read(name, async () => ++count);
   return {
-    ...{ reads, read, statements },
+    reads,
+    read,
+    statements,
     mostOpen: () => mostOpen,
     pass: (ms: number) => {
       nowMs += ms;

@@ -14,13 +14,24 @@ afterEach(() => metrics.close());
 
 const NOTHING = { ika: 0n, sui: 0n, dkgs: 0n, presigns: 0n, signs: 0n };
 const operator = (capId: string, given: Partial<TreasuryOperator>): TreasuryOperator => ({
-  ...{ capId, holder: "0xh", expiresEpoch: 20n, spentEpoch: 10n, spent: NOTHING },
+  capId,
+  holder: "0xh",
+  expiresEpoch: 20n,
+  spentEpoch: 10n,
+  spent: NOTHING,
   limits: { ika: 100n, sui: 100n, dkgs: 10n, presigns: 10n, signs: 10n },
   ...given,
 });
 const treasury: TreasuryState = {
-  ...{ version: 1n, isPaused: false, adminCapId: "0xa", pauser: undefined, recovery: undefined },
-  ...{ ika: 0n, sui: 0n, adminOffer: { to: "0xn", fromEpoch: 10n }, successor: undefined },
+  version: 1n,
+  isPaused: false,
+  adminCapId: "0xa",
+  pauser: undefined,
+  recovery: undefined,
+  ika: 0n,
+  sui: 0n,
+  adminOffer: { to: "0xn", fromEpoch: 10n },
+  successor: undefined,
   announcedDWalletIds: ["0xd", "0xe"],
   operators: [
     operator("0xother", { expiresEpoch: 1n }),
@@ -29,8 +40,13 @@ const treasury: TreasuryState = {
   ],
 };
 const figures: ChainFigures = {
-  ...{ treasury, epoch: 10n, affordableSignCount: 0, gasMist: 0n, laneGasMist: new Map() },
-  ...{ newestNetworkEncryptionKeyId: "0xk", checkpointMs: 0 },
+  treasury,
+  epoch: 10n,
+  affordableSignCount: 0,
+  gasMist: 0n,
+  laneGasMist: new Map(),
+  newestNetworkEncryptionKeyId: "0xk",
+  checkpointMs: 0,
 };
 
 it("the gauges show announcements, and the time and the budget that each lane has left in this epoch", async () => {

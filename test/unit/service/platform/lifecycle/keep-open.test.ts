@@ -13,7 +13,9 @@ it("opening a network is retried, with pauses that double up to a minute", async
       if (triedAtMs.length < 9) throw new Error("the fullnode is down");
       return "open";
     },
-    ...{ clock, log: silent, isRetried: true },
+    clock,
+    log: silent,
+    isRetried: true,
   });
   await expect(kept.first).rejects.toThrow("the fullnode is down");
   while (kept.opened() === undefined) {
@@ -34,7 +36,9 @@ it("opening the only network is not retried", async () => {
       tries++;
       throw new Error("the fullnode is down");
     },
-    ...{ clock, log: silent, isRetried: false },
+    clock,
+    log: silent,
+    isRetried: false,
   });
   await expect(kept.first).rejects.toThrow("the fullnode is down");
   await settled();
@@ -49,7 +53,9 @@ it("a failed attempt stops the parts that it had started", async () => {
       lifecycle.onStop("pool", () => void stopped.push("pool"));
       throw new Error("the fullnode is down");
     },
-    ...{ clock: createManualClock(), log: silent, isRetried: false },
+    clock: createManualClock(),
+    log: silent,
+    isRetried: false,
   });
   await expect(kept.first).rejects.toThrow();
   expect(stopped).toEqual(["pool"]);
@@ -62,7 +68,9 @@ it.each([true, false])("a stop reports whether its parts stopped without force: 
       lifecycle.onStop("pool", () => isClean);
       return "open";
     },
-    ...{ clock: createManualClock(), log: silent, isRetried: true },
+    clock: createManualClock(),
+    log: silent,
+    isRetried: true,
   });
   await kept.first;
   expect(await kept.stop()).toBe(isClean);
@@ -85,7 +93,9 @@ it("a stop during an attempt leaves nothing running, even if the attempt ends la
       );
       return "open";
     },
-    ...{ clock, log: silent, isRetried: true },
+    clock,
+    log: silent,
+    isRetried: true,
   });
   await kept.stop();
   answer();

@@ -127,7 +127,11 @@ describe("a finished call", () => {
       ["testnet", Code.NotFound],
     ] as const)
       observe({
-        ...{ method, protocol: "grpc", code, durationMs: 1, requestId: "r" },
+        method,
+        protocol: "grpc",
+        code,
+        durationMs: 1,
+        requestId: "r",
         values: createContextValues().set(networkKey, network),
       });
     const { body } = await metrics.render();

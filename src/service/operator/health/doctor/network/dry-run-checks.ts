@@ -73,7 +73,9 @@ async function lookAtPresigns({ network, batches }: Subject): Promise<Finding> {
   for (const { signatureAlgorithm, curveNumber: curve, signatureAlgorithmNumber } of CURVE_ALGORITHMS) {
     const outcome = await tryCalls(network, (calls) =>
       calls.payPresigns({
-        ...{ networkEncryptionKeyId, curve, signatureAlgorithm: signatureAlgorithmNumber },
+        networkEncryptionKeyId,
+        curve,
+        signatureAlgorithm: signatureAlgorithmNumber,
         sessionBytes: Array.from({ length: batches.presigns }, () => randomBytes(32)),
       }),
     );
@@ -85,7 +87,8 @@ async function lookAtPresigns({ network, batches }: Subject): Promise<Finding> {
 async function lookAtShare({ network }: Subject): Promise<Finding> {
   const outcome = await tryCalls(network, (calls) =>
     calls.acceptEncryptedUserShare({
-      ...{ dwalletId: unknownId(), encryptedUserSecretKeyShareId: unknownId() },
+      dwalletId: unknownId(),
+      encryptedUserSecretKeyShareId: unknownId(),
       userOutputSignature: new Uint8Array(64),
     }),
   );
@@ -122,16 +125,15 @@ async function lookAtSignatures(subject: Subject): Promise<Finding> {
     const outcome = await tryCalls(network, (calls) => {
       for (const { id: presignId } of presigns)
         calls.paySign({
-          ...{
-            dwalletId: dwallet.id,
-            presignId,
-            curve,
-            signatureAlgorithm,
-            hashScheme,
-            message,
-            userSignMessage,
-          },
-          ...{ sessionBytes: randomBytes(32), requestReference: randomBytes(36) },
+          dwalletId: dwallet.id,
+          presignId,
+          curve,
+          signatureAlgorithm,
+          hashScheme,
+          message,
+          userSignMessage,
+          sessionBytes: randomBytes(32),
+          requestReference: randomBytes(36),
         });
     });
     const what = `${presigns.length} of ${triple.signatureAlgorithm}`;
@@ -144,9 +146,15 @@ async function lookAtSignatures(subject: Subject): Promise<Finding> {
 async function lookAtUnknownDWallet({ network }: Subject): Promise<Finding> {
   const outcome = await tryCalls(network, (calls) =>
     calls.paySign({
-      ...{ dwalletId: unknownId(), presignId: unknownId(), curve: 0, signatureAlgorithm: 0, hashScheme: 0 },
-      ...{ message: new Uint8Array(MESSAGE_BYTES), userSignMessage: new Uint8Array(FILLER_BYTES) },
-      ...{ sessionBytes: randomBytes(32), requestReference: randomBytes(16) },
+      dwalletId: unknownId(),
+      presignId: unknownId(),
+      curve: 0,
+      signatureAlgorithm: 0,
+      hashScheme: 0,
+      message: new Uint8Array(MESSAGE_BYTES),
+      userSignMessage: new Uint8Array(FILLER_BYTES),
+      sessionBytes: randomBytes(32),
+      requestReference: randomBytes(16),
     }),
   );
   const { found } = aborted(outcome, "an unknown dWallet");

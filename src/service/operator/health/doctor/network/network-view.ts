@@ -166,8 +166,11 @@ export async function findTarget(
           "PROCESS_TYPE=api has no hot wallet: run this with the configuration of a worker",
         );
       return connectNetwork({
-        ...{ ...access, fullnodeUrl: url, otherFullnodeUrls: [] },
-        ...{ fetch: fetchInTime(), clock: systemClock },
+        ...access,
+        fullnodeUrl: url,
+        otherFullnodeUrls: [],
+        fetch: fetchInTime(),
+        clock: systemClock,
       });
     },
   };

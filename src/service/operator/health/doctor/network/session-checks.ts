@@ -61,7 +61,9 @@ function lookAtOwnPrices({ prices, coinPrices }: NetworkTarget, state: Coordinat
   };
   const rows = [
     ...CURVES.map((curve) => ({
-      ...{ what: `a DKG on ${curve}`, chargedMicroUsd: prices.dkgMicroUsd, costs: [costOf(`${curve} DKG`)] },
+      what: `a DKG on ${curve}`,
+      chargedMicroUsd: prices.dkgMicroUsd,
+      costs: [costOf(`${curve} DKG`)],
     })),
     ...CURVE_ALGORITHMS.map(({ signatureAlgorithm: algorithm }) => ({
       what: `a signature with ${algorithm}`,

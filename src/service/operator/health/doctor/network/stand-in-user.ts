@@ -37,15 +37,23 @@ export function createStandInUser(network: ChainNetwork): StandInUser {
       const signature = signEncryptionKey(keys);
       keys.destroy();
       return {
-        ...{ ...prepared, networkEncryptionKeyId, sessionBytes, signature },
-        ...{ encryptionKey, signerPublicKey, encryptionKeyAddress: signerAddress },
+        ...prepared,
+        networkEncryptionKeyId,
+        sessionBytes,
+        signature,
+        encryptionKey,
+        signerPublicKey,
+        encryptionKeyAddress: signerAddress,
       };
     },
     async makeHalf({ triple, dwalletOutput, networkEncryptionKeyId, presign, message }) {
       const { curve } = triple;
       const share = deriveUserShare({ seed, curve, networkEncryptionKeyId, sessionDigest: seed });
       return engine.createSignMessage({
-        ...{ triple, presign, message, userSecretKeyShare: share },
+        triple,
+        presign,
+        message,
+        userSecretKeyShare: share,
         parameters: await parametersOf(curve, networkEncryptionKeyId),
         dwalletOutput: withUserShare(curve, dwalletOutput, decodeUserShare(curve, share.reveal())),
       });
