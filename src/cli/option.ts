@@ -1,5 +1,6 @@
 import { CURVE_ALGORITHMS, type CurveAlgorithm } from "../protocol/algorithms.ts";
 import { hexToBytes } from "../protocol/bytes.ts";
+import { isObjectId } from "../protocol/chain/object-id.ts";
 import { FULLNODE_URL } from "../service/config/network.ts";
 
 /** An option or operand of a command, with its help and its parser. */
@@ -93,7 +94,6 @@ export function toKebab(name: string): string {
 
 const MICRO_DIGITS = 6;
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-const OBJECT_ID = /^0x[0-9a-f]{64}$/;
 const DURATION = /^(\d{1,5})([mhd])$/;
 const DURATION_MS = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 /** Requires a time zone, so that the time means the same on every machine. */
@@ -111,7 +111,7 @@ export const uuidsOrNone: ReadValue<string[]> = (value) =>
 
 /** The id of an object on the chain. */
 export const objectId: ReadValue<string> = (value) =>
-  OBJECT_ID.test(value) ? value : wrong("takes an object id, 0x and 64 hex digits");
+  isObjectId(value) ? value : wrong("takes an object id, 0x and 64 hex digits");
 
 /** A Sui address, with or without leading zeros. */
 export const addressOnSui: ReadValue<string> = (value) =>

@@ -18,6 +18,7 @@ import {
   spentIn,
   type TreasuryAnnouncement,
 } from "../../service/chain/treasury/treasury-state.ts";
+import { DAY_MS } from "../../service/platform/lifecycle/clock.ts";
 import { formatCoins, formatPairs } from "../format.ts";
 import { type OpenTreasury, readOwned } from "./open-treasury.ts";
 import type { TreasuryChain } from "./open-treasury-chain.ts";
@@ -188,5 +189,4 @@ export function describeEpoch(wanted: bigint, { epoch, startMs }: ChainEpoch): s
 }
 
 /** An epoch takes about a day. */
-const DAY_MS = 86_400_000;
 const MOST_AHEAD = 3_650n;

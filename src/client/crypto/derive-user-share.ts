@@ -3,6 +3,7 @@ import { sha512 } from "@noble/hashes/sha2.js";
 import { concatBytes } from "@noble/hashes/utils.js";
 import { type CurveName, curveNumber } from "../../protocol/algorithms.ts";
 import { bigIntFromBigEndian, hexToBytes } from "../../protocol/bytes.ts";
+import { isObjectId } from "../../protocol/chain/object-id.ts";
 import { encodeUserShare } from "../../protocol/dwallet-output.ts";
 import { curveByNumber } from "../../protocol/proofs/curve.ts";
 import { EngineError } from "./engine.ts";
@@ -19,7 +20,7 @@ export function deriveUserShare(input: UserShareInput): SecretBytes {
   const { seed, networkEncryptionKeyId, sessionDigest } = input;
   if (seed.length !== 32) throw new EngineError(`seed: 32 bytes, not ${seed.length}`);
   if (sessionDigest.length !== 32) throw new EngineError("session digest: 32 bytes");
-  if (!/^0x[0-9a-f]{64}$/.test(networkEncryptionKeyId)) {
+  if (!isObjectId(networkEncryptionKeyId)) {
     throw new EngineError("network encryption key id: 0x and 64 hex digits");
   }
   const number = curveNumber(input.curve);

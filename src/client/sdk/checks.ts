@@ -1,5 +1,6 @@
 import { type AlgorithmTriple, isUnsupportedAlgorithm } from "../../protocol/algorithms.ts";
 import { hexToBytes } from "../../protocol/bytes.ts";
+import { isObjectId } from "../../protocol/chain/object-id.ts";
 import { TssError } from "./errors.ts";
 import { Curve, type Hash, type SignatureAlgorithm, tripleOfNames } from "./names.ts";
 
@@ -47,11 +48,6 @@ export function checkMessage(message: Uint8Array): void {
       { metadata: { limitBytes: String(MAX_MESSAGE_BYTES) } },
     );
   }
-}
-
-/** Returns whether an id is 0x and 64 lower-case hex digits. */
-export function isObjectId(id: string): boolean {
-  return typeof id === "string" && /^0x[0-9a-f]{64}$/.test(id);
 }
 
 /** Refuses an id for which {@link isObjectId} is false. */

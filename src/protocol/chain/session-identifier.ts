@@ -1,6 +1,7 @@
 import { keccak_256 } from "@noble/hashes/sha3.js";
 import { concatBytes } from "@noble/hashes/utils.js";
 import { hexToBytes } from "../bytes.ts";
+import { isObjectId } from "./object-id.ts";
 
 /**
  * Returns the digest that a DKG message is bound to: keccak256(u64be(0) || "USER" || keccak256(sender || session
@@ -19,6 +20,6 @@ export function digestOfPreimage(preimage: Uint8Array): Uint8Array {
 /** Returns the preimage that the chain registers: keccak256(sender || session bytes). */
 export function sessionIdentifierPreimage(sessionIdentifier: Uint8Array, senderAddress: string): Uint8Array {
   if (sessionIdentifier.length !== 32) throw new RangeError("session identifier: 32 bytes");
-  if (!/^0x[0-9a-f]{64}$/.test(senderAddress)) throw new RangeError("sender address: 0x and 64 hex digits");
+  if (!isObjectId(senderAddress)) throw new RangeError("sender address: 0x and 64 hex digits");
   return keccak_256(concatBytes(hexToBytes(senderAddress.slice(2)), sessionIdentifier));
 }

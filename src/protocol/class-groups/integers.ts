@@ -54,3 +54,8 @@ export function invertMod(value: bigint, modulus: bigint): bigint {
   if (gcd !== 1n) throw new RangeError("no inverse: the value shares a factor with the modulus");
   return floorMod(inverse, modulus);
 }
+
+/** Compares two integers, to sort the smallest first. */
+export function compareIntegers(a: bigint, b: bigint): number {
+  return a < b ? -1 : Number(a > b);
+}

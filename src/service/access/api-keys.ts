@@ -5,7 +5,13 @@ import type { Idempotency } from "../platform/idempotency/idempotency.ts";
 import { ADMIN_SCOPE, type OnceOptions, runOnce } from "../platform/idempotency/run-once.ts";
 import { type Columns, listOf, nullable, oneOf, text, time } from "../platform/store/columns.ts";
 import { type Database, execute, newId, type Queryable, readRows } from "../platform/store/database.ts";
-import { type Page, type PageRequest, readPage, UUID_POSITION } from "../platform/store/read-page.ts";
+import {
+  LAST_UUID,
+  type Page,
+  type PageRequest,
+  readPage,
+  UUID_POSITION,
+} from "../platform/store/read-page.ts";
 import { readAllowedAddresses } from "./address-block.ts";
 import { apiKeyPrefix, generateApiKey, hashApiKey } from "./api-key.ts";
 import { type AdminCaller, SCOPES, type Scope } from "./caller.ts";
@@ -170,7 +176,7 @@ export async function listApiKeys(
     scope: ["api_key", projectId],
     positionOf: ({ id }) => id,
     position: UUID_POSITION,
-    read: (after = LAST, count) =>
+    read: (after = LAST_UUID, count) =>
       readRows(
         db,
         sql`${SELECT_API_KEY} WHERE k.project_id = ${projectId} AND k.id < ${after}::uuid
@@ -179,9 +185,6 @@ export async function listApiKeys(
       ),
   });
 }
-
-/** Sorts after every row. */
-const LAST = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 
 /**
  * Replaces the addresses that may use a key of the network. A repeated call has no effect. This process applies them at

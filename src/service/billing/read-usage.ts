@@ -3,6 +3,7 @@ import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import sql, { type Sql } from "sql-template-tag";
 import { type GetUsageResponse, GetUsageResponseSchema } from "../../../gen/proto/tss/v1/billing_pb.ts";
 import { invalidField } from "../platform/errors/service-error.ts";
+import { HOUR_MS } from "../platform/lifecycle/clock.ts";
 import { bigint, type Columns, oneOf, time } from "../platform/store/columns.ts";
 import { type Queryable, readRows } from "../platform/store/database.ts";
 
@@ -67,7 +68,6 @@ interface UsageSteps {
   readonly steps: readonly { readonly start: Date; readonly usage: Readonly<Usage> }[];
 }
 
-const HOUR_MS = 3_600_000;
 const STEPS = {
   hour: { stepMs: HOUR_MS, defaultCount: 24, maxCount: 7 * 24 },
   day: { stepMs: 24 * HOUR_MS, defaultCount: 30, maxCount: 92 },

@@ -1,3 +1,4 @@
+import { OBJECT_ID } from "../../protocol/chain/object-id.ts";
 import { Secret } from "../platform/telemetry/secret.ts";
 import { ConfigError } from "./config-variable.ts";
 import { FULLNODE_URL, NETWORK_NAMES, type NetworkName } from "./network.ts";
@@ -51,7 +52,7 @@ export function readTreasuryConfig(
   const id = (variable: "PACKAGE_ID" | "TREASURY_ID"): string | undefined => {
     if (name === "localnet") return undefined;
     const full = `SERVICECORE_${name === "testnet" ? "TESTNET" : "MAINNET"}_${variable}` as const;
-    return read.isSet(full) ? read.required(full, /^0x[0-9a-f]{64}$/, "0x and 64 hex digits") : undefined;
+    return read.isSet(full) ? read.required(full, OBJECT_ID, "0x and 64 hex digits") : undefined;
   };
   const config: TreasuryConfig = {
     name,

@@ -112,7 +112,7 @@ export function readConfig(
     database: readDatabaseConfig(read),
     redisUrl: read.secretUrl("REDIS_URL", /^rediss?:\/\//, "redis://host:port"),
     adminApiKey: read.secret("ADMIN_API_KEY", /^\S{32,}$/, "32 characters or more, without white space"),
-    auditSealSecretHex: read.secret("AUDIT_SEAL_SECRET_HEX", /^[0-9a-f]{64}$/i, "64 hex digits"),
+    auditSealSecretHex: read.secretKey("AUDIT_SEAL_SECRET_HEX"),
     networks,
     retentionDays: read.integer("RETENTION_DAYS", 0, 36_500),
     ...readLimits(read),

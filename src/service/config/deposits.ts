@@ -9,7 +9,7 @@ import type { VariableName } from "./variables.ts";
 
 /** Reads the settings of deposits. Outside the localnet, a service that takes deposits needs a source of prices. */
 export function readDepositsConfig(read: ConfigReader<VariableName>, isLocalnet: boolean): DepositsConfig {
-  const masterSeedHex = read.secret("BILLING_DEPOSIT_MASTER_SEED_HEX", /^[0-9a-f]{64}$/i, "64 hex digits");
+  const masterSeedHex = read.secretKey("BILLING_DEPOSIT_MASTER_SEED_HEX");
   const sources = readPriceSources(read);
   const fixed = read.optional("BILLING_USD_PRICES");
   if (masterSeedHex && !isLocalnet && fixed === undefined && sources === undefined) {

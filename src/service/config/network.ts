@@ -1,3 +1,4 @@
+import { OBJECT_ID } from "../../protocol/chain/object-id.ts";
 import type { Secret } from "../platform/telemetry/secret.ts";
 import type { ConfigVariable } from "./config-variable.ts";
 import type { ConfigReader } from "./reader.ts";
@@ -33,8 +34,7 @@ export function readNetworkAddress(read: ConfigReader<VariableName>, name: Netwo
     };
   }
   const upper = name === "testnet" ? "TESTNET" : "MAINNET";
-  const id = (variable: VariableName): string =>
-    read.required(variable, /^0x[0-9a-f]{64}$/, "0x and 64 hex digits");
+  const id = (variable: VariableName): string => read.required(variable, OBJECT_ID, "0x and 64 hex digits");
   const [fullnodeUrl, ...otherFullnodeUrls] = read.requiredSecretUrls(
     `SUI_GRPC_URL_${upper}`,
     FULLNODE_URL,

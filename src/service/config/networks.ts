@@ -69,7 +69,7 @@ function readNetwork(read: ConfigReader<VariableName>, name: NetworkName): Netwo
     name,
     address,
     hotWalletSecretHex: readHotWallet(read, name),
-    gasStationSecretHex: read.secret(GAS_STATION[name], /^[0-9a-f]{64}$/i, "64 hex digits"),
+    gasStationSecretHex: read.secretKey(GAS_STATION[name]),
     prices: readPriceTable(read),
     deposits: readDepositsConfig(read, isLocalnet),
     sweeps: readSweepConfig(read, name),
@@ -97,7 +97,7 @@ function readNetwork(read: ConfigReader<VariableName>, name: NetworkName): Netwo
 }
 
 function readHotWallet(read: ConfigReader<VariableName>, name: NetworkName): Secret | undefined {
-  const configured = read.secret(HOT_WALLET, /^[0-9a-f]{64}$/i, "64 hex digits");
+  const configured = read.secretKey(HOT_WALLET);
   if (configured !== undefined || !read.needs(HOT_WALLET)) return configured;
   if (name === "localnet") return new Secret(bytesToHex(localnetHotWalletSecret()));
   read.fault(HOT_WALLET, undefined, `64 hex digits, on ${name}`);

@@ -199,6 +199,11 @@ export class ConfigReader<Name extends string> {
     return secret;
   }
 
+  /** Reads a key or seed of 32 bytes in hex. */
+  secretKey(name: Name): Secret | undefined {
+    return this.secret(name, /^[0-9a-f]{64}$/i, "64 hex digits");
+  }
+
   /** Reads a URL that may contain a password. An unescaped `/`, `?` or `#` would end the password too early. */
   secretUrl(name: Name, pattern: RegExp, expected: string): Secret | undefined {
     const secret = this.secret(name, pattern, expected);

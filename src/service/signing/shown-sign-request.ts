@@ -12,7 +12,13 @@ import {
   time,
 } from "../platform/store/columns.ts";
 import { type Database, type Queryable, readRows } from "../platform/store/database.ts";
-import { type Page, type PageRequest, readPage, UUID_POSITION } from "../platform/store/read-page.ts";
+import {
+  LAST_UUID,
+  type Page,
+  type PageRequest,
+  readPage,
+  UUID_POSITION,
+} from "../platform/store/read-page.ts";
 
 /** The parts of a sign request that the contract shows. */
 export interface ShownSignRequest {
@@ -115,7 +121,8 @@ export async function listSigns(
     scope: ["sign", projectId, dwalletId ?? "", status ?? ""],
     positionOf: ({ id }) => id,
     position: UUID_POSITION,
-    read: (after = LAST, count) => readRows(database, listOf(owner, { statuses, after, count }), SHOWN_ROW),
+    read: (after = LAST_UUID, count) =>
+      readRows(database, listOf(owner, { statuses, after, count }), SHOWN_ROW),
   });
 }
 
@@ -126,9 +133,6 @@ interface ListSignsInput extends PageRequest {
   /** Undefined means all states. */
   readonly status: SignStatus | undefined;
 }
-
-/** Sorts after every row. */
-const LAST = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 
 async function findDWalletRow(
   { prisma }: Pick<Database, "prisma">,

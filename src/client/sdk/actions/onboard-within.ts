@@ -3,6 +3,7 @@ import { bytesToHex } from "@noble/hashes/utils.js";
 import type { CreateDWalletRequestSchema, DWallet } from "../../../../gen/client/tss/v1/onboarding_pb.ts";
 import { type CurveName, curveNumber } from "../../../protocol/algorithms.ts";
 import { equalBytes } from "../../../protocol/bytes.ts";
+import { isObjectId } from "../../../protocol/chain/object-id.ts";
 import { pollObject, sleep } from "../../../protocol/chain/poll.ts";
 import { sessionIdentifierDigest } from "../../../protocol/chain/session-identifier.ts";
 import {
@@ -16,7 +17,6 @@ import type { SecretBytes } from "../../crypto/secret-bytes.ts";
 import type { Action } from "../action.ts";
 import { DWALLET } from "../chain/object-kinds.ts";
 import { type CompletedDWallet, parseDWalletOf, rememberActive } from "../chain/read-dwallet.ts";
-import { isObjectId } from "../checks.ts";
 import type { ClientContext } from "../context.ts";
 import { checkCustody } from "../custody/read-custody.ts";
 import { TssError } from "../errors.ts";
@@ -256,7 +256,7 @@ export async function makeDWallet(
 /** Picks one of the service's senders, always the same one for a session, to spread DKGs over the service's wallets. */
 function pickSender(addresses: readonly string[], sessionIdentifier: Uint8Array): string {
   const address = addresses[sessionIdentifier[0]! % addresses.length];
-  if (address === undefined || !/^0x[0-9a-f]{64}$/.test(address))
+  if (!isObjectId(address))
     throw new TssError("NETWORK_MISMATCH", "the service names no valid sender address");
   return address;
 }

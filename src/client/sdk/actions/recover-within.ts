@@ -1,5 +1,6 @@
 import { bytesToHex } from "@noble/hashes/utils.js";
 import { parseEncryptedShare } from "../../../protocol/chain/chain-objects.ts";
+import { isObjectId } from "../../../protocol/chain/object-id.ts";
 import {
   publicKeyFromDWalletOutput,
   userPublicOutputFromDWalletOutput,
@@ -253,7 +254,7 @@ async function* findDigests(
   );
   if (row.sessionDigest.length === DIGEST_BYTES) yield row.sessionDigest;
   const { encryptedUserSecretKeyShareId } = row;
-  if (!OBJECT_ID.test(encryptedUserSecretKeyShareId)) return;
+  if (!isObjectId(encryptedUserSecretKeyShareId)) return;
   const onChain = await context.chainSession(action, dwallet, encryptedUserSecretKeyShareId);
   if (onChain !== undefined) yield onChain;
 }
@@ -278,7 +279,6 @@ async function deriveIfOwn(
 }
 
 const DIGEST_BYTES = 32;
-const OBJECT_ID = /^0x[0-9a-f]{64}$/;
 const NOT_DERIVED =
   "the dWallet's share is not derived from the seed: a third party may have chosen it, or an older version made it";
 const NO_DIGEST = "neither the service nor the chain names the DKG's session; pass sessionDigestHex";

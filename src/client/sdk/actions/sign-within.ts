@@ -3,6 +3,7 @@ import { type SignRequest, SignRequest_Status as Status } from "../../../../gen/
 import { type AlgorithmTriple, unsupportedAlgorithmName } from "../../../protocol/algorithms.ts";
 import { equalBytes } from "../../../protocol/bytes.ts";
 import { type ChainPresignSession, parsePresignSession } from "../../../protocol/chain/chain-objects.ts";
+import { isObjectId } from "../../../protocol/chain/object-id.ts";
 import { PollTimeoutError, sleep } from "../../../protocol/chain/poll.ts";
 import { publicKeyFromDWalletOutput } from "../../../protocol/dwallet-output.ts";
 import { PRESIGN_VERSION, presignVersion } from "../../../protocol/presign-version.ts";
@@ -10,7 +11,7 @@ import { verifySignature } from "../../../protocol/signatures/verify-signature.t
 import type { Action } from "../action.ts";
 import { PRESIGN } from "../chain/object-kinds.ts";
 import { readActiveDWallet, readObject } from "../chain/read-dwallet.ts";
-import { isObjectId, isUuid, unsupportedAlgorithm } from "../checks.ts";
+import { isUuid, unsupportedAlgorithm } from "../checks.ts";
 import type { ClientContext } from "../context.ts";
 import { TssError } from "../errors.ts";
 import { protoTriple, tripleOfProto } from "../names.ts";
@@ -89,7 +90,7 @@ export async function signWithin(
  */
 async function checkPresign(context: ClientContext, action: Action, offered: OfferedPresign): Promise<void> {
   const { presignId, presign, triple, dwalletId } = offered;
-  if (!OBJECT_ID.test(presignId)) throw mismatch("the presign's id is not an object's id");
+  if (!isObjectId(presignId)) throw mismatch("the presign's id is not an object's id");
   const session = await awaitSession(context, action, presignId);
   if (session?.state.kind !== "Completed") throw mismatch("the chain has no such presign");
   const isFit =
@@ -135,8 +136,6 @@ async function awaitSession(
     await sleep(waitMs, action.signal);
   }
 }
-
-const OBJECT_ID = /^0x[0-9a-f]{64}$/;
 
 function mismatch(message: string): TssError {
   return new TssError("PRESIGN_MISMATCH", message);

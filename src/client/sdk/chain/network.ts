@@ -1,5 +1,6 @@
 import type { GetNetworkResponse, SharedObject } from "../../../../gen/client/tss/v1/onboarding_pb.ts";
 import { CHAIN_IDENTIFIERS } from "../../../protocol/chain/network-traits.ts";
+import { isObjectId } from "../../../protocol/chain/object-id.ts";
 import type { Action } from "../action.ts";
 import type { RawClients } from "../context.ts";
 import { TssError } from "../errors.ts";
@@ -69,7 +70,7 @@ function sharedObject(object: SharedObject | undefined): SharedObjectId {
 }
 
 function objectId(id: string | undefined): string {
-  if (id !== undefined && /^0x[0-9a-f]{64}$/.test(id)) return id;
+  if (isObjectId(id)) return id;
   throw new TssError("NETWORK_MISMATCH", "the service names no Ika objects");
 }
 

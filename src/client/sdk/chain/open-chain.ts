@@ -1,7 +1,7 @@
+import { isObjectId } from "../../../protocol/chain/object-id.ts";
 import type { CryptoEngine } from "../../crypto/engine.ts";
 import { loadPart } from "../../crypto/load-part.ts";
 import type { Action } from "../action.ts";
-import { isObjectId } from "../checks.ts";
 import type { ChainAccess } from "../context.ts";
 import { TssError } from "../errors.ts";
 import { createChainParameters } from "./chain-parameters.ts";

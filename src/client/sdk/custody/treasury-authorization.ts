@@ -1,7 +1,8 @@
 import { fromBase58, toBase58 } from "@mysten/sui/utils";
 import { bytesToHex, hexToBytes } from "@noble/hashes/utils.js";
+import { isObjectId } from "../../../protocol/chain/object-id.ts";
 import type { TreasuryConsent } from "../../../protocol/chain/treasury-custody.ts";
-import { invalid, isObjectId } from "../checks.ts";
+import { invalid } from "../checks.ts";
 
 /**
  * A dWallet owner's signed authorization for the Treasury, as plain JSON. Anyone who has it can submit it with

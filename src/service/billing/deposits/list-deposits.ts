@@ -11,7 +11,13 @@ import {
 } from "../../../../gen/proto/tss/v1/billing_pb.ts";
 import { bigint, boolean, type Columns, nullable, oneOf, text, time } from "../../platform/store/columns.ts";
 import { type Queryable, readRows } from "../../platform/store/database.ts";
-import { type Page, type PageRequest, readPage, UUID_POSITION } from "../../platform/store/read-page.ts";
+import {
+  LAST_UUID,
+  type Page,
+  type PageRequest,
+  readPage,
+  UUID_POSITION,
+} from "../../platform/store/read-page.ts";
 import { type CoinPrice, formatUsdPrice } from "../prices/price-source.ts";
 import type { AcceptedCoin } from "./accepted-coins.ts";
 
@@ -30,7 +36,7 @@ export function listDeposits(
     scope: ["deposit", projectId, state ?? "", ...(reference === undefined ? [] : [reference])],
     positionOf: ({ id }) => id,
     position: UUID_POSITION,
-    read: (after = LAST, count) =>
+    read: (after = LAST_UUID, count) =>
       readRows(
         db,
         sql`${SELECT} WHERE d.id = ANY(ARRAY(
@@ -93,8 +99,6 @@ const COLUMNS: Columns<DepositRow> = {
   address: text,
   reference: text,
 };
-/** Sorts after every row. */
-const LAST = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 
 /** Reads the deposits of one transaction to the project. */
 export function readDeposits(

@@ -1,5 +1,6 @@
+import { compareIntegers } from "../../../protocol/class-groups/integers.ts";
 import type { PriceReading } from "./price-readers.ts";
-import { type CoinPrice, compareAmounts } from "./price-source.ts";
+import type { CoinPrice } from "./price-source.ts";
 
 /**
  * Returns the state after a reading. Accepts the first price, and any price within all bounds. Doubts a price beyond
@@ -98,7 +99,7 @@ function exceededBound(
 /** The accepted price counted until now, so it belongs to the range even if it was read before. */
 function staysWithin(prices: readonly CoinPrice[], range: PriceRange | undefined, percent: number): boolean {
   const bounds = range === undefined ? [] : [range.lowPicoUsd, range.highPicoUsd];
-  const all = [...prices.map(({ picoUsd }) => picoUsd), ...bounds].sort(compareAmounts);
+  const all = [...prices.map(({ picoUsd }) => picoUsd), ...bounds].sort(compareIntegers);
   const [low, high] = [all[0], all.at(-1)];
   return low === undefined || high === undefined || isWithinPercent(low, high, percent);
 }
@@ -118,7 +119,7 @@ export function medianPrice(
 ): AgreedPrice | "too-few" | "too-far-apart" {
   const [first, ...others] = readings;
   if (first === undefined || readings.length < minCount) return "too-few";
-  const prices = readings.map(({ picoUsd }) => picoUsd).sort(compareAmounts);
+  const prices = readings.map(({ picoUsd }) => picoUsd).sort(compareIntegers);
   const upper = prices[Math.floor(prices.length / 2)] ?? first.picoUsd;
   const lower = prices[Math.floor((prices.length - 1) / 2)] ?? first.picoUsd;
   const picoUsd = (lower + upper) / 2n;

@@ -1,6 +1,7 @@
+import { compareIntegers } from "../../../protocol/class-groups/integers.ts";
 import { type Clock, startDeadline } from "../../platform/lifecycle/clock.ts";
 import type { AcceptedCoin } from "../deposits/accepted-coins.ts";
-import { compareAmounts, FRACTION_DIGITS, isUsdPrice, parseUsdPrice } from "./price-source.ts";
+import { FRACTION_DIGITS, isUsdPrice, parseUsdPrice } from "./price-source.ts";
 
 /** The price of one whole coin according to one source. */
 export interface PriceReading {
@@ -95,7 +96,7 @@ function parseTicker(json: unknown): PriceReading | undefined {
   const time = new Date(typeof ticker["time"] === "string" ? ticker["time"] : Number.NaN);
   if (price === undefined || bid === undefined || ask === undefined || Number.isNaN(time.getTime()))
     return undefined;
-  const [lowPicoUsd = bid, , highPicoUsd = ask] = [bid, price, ask].sort(compareAmounts);
+  const [lowPicoUsd = bid, , highPicoUsd = ask] = [bid, price, ask].sort(compareIntegers);
   return { picoUsd: price, lowPicoUsd, highPicoUsd, time };
 }
 

@@ -51,11 +51,6 @@ export function isUsdPrice(picoUsd: bigint): boolean {
   return picoUsd > 0n && picoUsd <= MAX_PICO_USD;
 }
 
-/** Compares amounts, to sort the smallest first. */
-export function compareAmounts(one: bigint, other: bigint): number {
-  return one < other ? -1 : Number(one > other);
-}
-
 /** Formats a price in US dollars as a plain decimal number without trailing zeros. */
 export function formatUsdPrice(picoUsd: bigint): string {
   const digits = picoUsd.toString().padStart(FRACTION_DIGITS + 1, "0");

@@ -1,6 +1,7 @@
 import sql, { type Sql } from "sql-template-tag";
 import { type AuditOrigin, writeAuditEvent } from "../../audit/audit-event.ts";
 import { ServiceError } from "../../platform/errors/service-error.ts";
+import { DAY_MS, HOUR_MS } from "../../platform/lifecycle/clock.ts";
 import { bigint, nullable, oneOf, text, time } from "../../platform/store/columns.ts";
 import { type Database, execute, type Queryable, readRows } from "../../platform/store/database.ts";
 import {
@@ -84,8 +85,6 @@ export async function acceptPrice(
 
 /** The length of a range. Shorter ones would follow the window more closely, and be more rows. */
 const RANGE_MS = 300_000;
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 
 async function readStoredPrices(db: Queryable, where: Sql): Promise<StoredPrice[]> {
   const rows = await readRows(

@@ -1,4 +1,5 @@
 import sql, { type Sql } from "sql-template-tag";
+import { compareIntegers } from "../../../protocol/class-groups/integers.ts";
 import { writeAuditEvent } from "../../audit/audit-event.ts";
 import { enqueueOperation } from "../../chain/operation.ts";
 import type { OwnedRef } from "../../chain/treasury/treasury-calls.ts";
@@ -125,7 +126,7 @@ export function planSweep(
 ): SweepableCoin[] {
   const chosen = coins
     .filter(({ amount }) => amount > 0n)
-    .sort((a, b) => byBigint(b.valueMicroUsd, a.valueMicroUsd) || (a.objectId < b.objectId ? -1 : 1))
+    .sort((a, b) => compareIntegers(b.valueMicroUsd, a.valueMicroUsd) || (a.objectId < b.objectId ? -1 : 1))
     .slice(0, maxCoinCount);
   const valueMicroUsd = chosen.reduce((sum, coin) => sum + coin.valueMicroUsd, 0n);
   return valueMicroUsd >= minValueMicroUsd ? chosen : [];
@@ -145,10 +146,6 @@ interface SweepBounds {
   readonly minValueMicroUsd: bigint;
   /** The maximum number of coins in one transaction. */
   readonly maxCoinCount: number;
-}
-
-function byBigint(a: bigint, b: bigint): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }
 
 /**

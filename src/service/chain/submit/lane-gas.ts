@@ -1,4 +1,5 @@
 import { SUI_TYPE_ARG } from "@mysten/sui/utils";
+import { compareIntegers } from "../../../protocol/class-groups/integers.ts";
 import type { Queryable } from "../../platform/store/database.ts";
 import type { ChainNetwork } from "../fullnodes/network.ts";
 import type { GasCoin, NetworkReader } from "../reader.ts";
@@ -11,7 +12,7 @@ import { readGasCoins } from "./lane-table.ts";
  */
 export function planGas({ lanes, spare, addressBalanceMist }: GasFunds): GasPlan {
   const balances = new Map(lanes.map(({ laneId, balanceMist }) => [laneId, balanceMist]));
-  const byBalance = () => [...balances].sort(([, a], [, b]) => (a < b ? -1 : a > b ? 1 : 0));
+  const byBalance = () => [...balances].sort(([, a], [, b]) => compareIntegers(a, b));
   const assign = [...spare]
     .sort((a, b) => (a.balanceMist > b.balanceMist ? -1 : 1))
     .flatMap((coin) => {

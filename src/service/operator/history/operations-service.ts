@@ -7,6 +7,7 @@ import {
 } from "../../../../gen/proto/tss/v1/operations_pb.ts";
 import { callerOf } from "../../access/caller.ts";
 import { RecentMap } from "../../platform/coordination/recent-map.ts";
+import { DAY_MS, HOUR_MS } from "../../platform/lifecycle/clock.ts";
 import { type Database, execute, type Queryable } from "../../platform/store/database.ts";
 import { wantedBucket } from "../calls/wanted-bucket.ts";
 import { BUILD_INFO } from "../health/build-info.ts";
@@ -122,9 +123,6 @@ interface OperationsServiceDeps {
   /** Default: the clock of the process. */
   readonly now?: () => Date;
 }
-
-const HOUR_MS = 3_600_000;
-const DAY_MS = 86_400_000;
 
 /**
  * Creates a cache of costly queries. A result is reused while it is fresh, concurrent callers of the same query share

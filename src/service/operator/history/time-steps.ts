@@ -1,4 +1,5 @@
 import { invalidField } from "../../platform/errors/service-error.ts";
+import { DAY_MS } from "../../platform/lifecycle/clock.ts";
 
 /**
  * Returns the window and the steps of a request for figures over time. A window without an end ends with the
@@ -50,4 +51,3 @@ export interface TimeSteps {
 
 const DEFAULT_STEP_COUNT = 60;
 const MAX_STEP_COUNT = 500;
-const DAY_MS = 86_400_000;

@@ -62,3 +62,6 @@ export function startDeadline(clock: Clock, durationMs: number): Deadline {
   );
   return { signal: late.signal, clear: cancel };
 }
+
+export const HOUR_MS = 3_600_000;
+export const DAY_MS = 24 * HOUR_MS;

@@ -81,3 +81,6 @@ function scopeDigest(scope: readonly string[]): Buffer {
   // JSON keeps different scopes distinct.
   return createHash("sha256").update(JSON.stringify(scope)).digest().subarray(0, SCOPE_BYTES);
 }
+
+/** A UUID after every other one, to begin a list that is read backwards. */
+export const LAST_UUID = "ffffffff-ffff-ffff-ffff-ffffffffffff";

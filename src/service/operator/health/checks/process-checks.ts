@@ -4,6 +4,7 @@ import { createServer } from "node:net";
 import path from "node:path";
 import { createSecureContext } from "node:tls";
 import type { Config } from "../../../config/config.ts";
+import { DAY_MS } from "../../../platform/lifecycle/clock.ts";
 import type { Finding, HealthCheck } from "./health-check.ts";
 
 /** Returns the checks of the process's data folder, port and certificate. */
@@ -29,7 +30,6 @@ export function processChecks(config: Config): HealthCheck[] {
 }
 
 const HEALTH_TIMEOUT_MS = 3_000;
-const MS_PER_DAY = 86_400_000;
 /** Certificates are usually renewed a month before they expire, so by this time the renewal has failed. */
 const CERTIFICATE_WARN_DAYS = 14;
 
@@ -84,7 +84,7 @@ function lookAtCertificate(tls: Config["tls"]): Finding {
   // Throws if the certificate and the key do not match.
   createSecureContext({ cert, key });
   const { validTo } = new X509Certificate(cert);
-  const days = Math.floor((Date.parse(validTo) - Date.now()) / MS_PER_DAY);
+  const days = Math.floor((Date.parse(validTo) - Date.now()) / DAY_MS);
   const found = `valid until ${new Date(validTo).toISOString()}`;
   const advice = "renew the certificate, then restart the service, which reads it at start";
   if (days < 0) return { status: "fail", found, advice };
