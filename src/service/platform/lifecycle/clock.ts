@@ -63,5 +63,7 @@ export function startDeadline(clock: Clock, durationMs: number): Deadline {
   return { signal: late.signal, clear: cancel };
 }
 
+/** An hour in milliseconds. */
 export const HOUR_MS = 3_600_000;
+/** A day of 24 hours in milliseconds. */
 export const DAY_MS = 24 * HOUR_MS;
