@@ -1,5 +1,5 @@
 /**
- * Completes `package-lock.json`, so that `npm ci` installs and verifies the same packages on every platform:
+ * Completes the lock files of the project and of its site, so that `npm ci` installs and verifies the same packages on every platform:
  *
  * - It adds the native packages of other platforms. A registry may serve only some of them; npm then omits the others,
  *   and `npm ci` refuses the lock file, or installs no binary on that platform. Their entries follow from their names.
@@ -28,7 +28,8 @@ interface LockFile {
   packages: Record<string, LockedPackage>;
 }
 
-const FILE = path.resolve(import.meta.dirname, "../package-lock.json");
+const ROOT = path.resolve(import.meta.dirname, "..");
+const FILES = ["package-lock.json", "site/package-lock.json"];
 const SYSTEMS = ["android", "darwin", "freebsd", "linux", "openharmony", "win32"];
 const PROCESSORS: Readonly<Record<string, string>> = { amd64: "x64", armv7: "arm" };
 const KNOWN_PROCESSORS = ["arm", "arm64", "ia32", "ppc64", "riscv64", "s390x", "x64"];
@@ -44,25 +45,33 @@ const SUFFICIENT_NODE: Readonly<Record<string, string>> = {
   "@prisma/streams-local": ">=20.19",
 };
 
-const lock = JSON.parse(readFileSync(FILE, "utf8")) as LockFile;
-const { "": root, ...packages } = lock.packages;
-const missing = Object.values(packages).flatMap((parent) =>
-  Object.entries(parent.optionalDependencies ?? {})
-    .filter(([name]) => packages[`node_modules/${name}`] === undefined)
-    .map(([name, version]) => [`node_modules/${name}`, lockedPlatform(name, version, parent)] as const),
-);
-const complete: Record<string, LockedPackage> = {};
-let checksums = 0;
-for (const [place, entry] of [...Object.entries(packages), ...missing].sort(([a], [b]) =>
-  a.localeCompare(b, "en"),
-)) {
-  const integrity = isVerifiable(entry) ? undefined : readChecksum(place, entry);
-  if (integrity !== undefined) checksums++;
-  complete[place] = withNode(place, integrity === undefined ? entry : withChecksum(entry, integrity));
+for (const file of FILES) {
+  const { platforms, checksums } = complete(path.join(ROOT, file));
+  console.log(`${file}: ${platforms} packages and ${checksums} checksums added`);
 }
-lock.packages = { "": root!, ...complete };
-writeFileSync(FILE, `${JSON.stringify(lock, null, 2)}\n`);
-console.log(`${missing.length} packages and ${checksums} checksums added`);
+
+/** Completes one lock file. */
+function complete(file: string): { platforms: number; checksums: number } {
+  const lock = JSON.parse(readFileSync(file, "utf8")) as LockFile;
+  const { "": root, ...packages } = lock.packages;
+  const missing = Object.values(packages).flatMap((parent) =>
+    Object.entries(parent.optionalDependencies ?? {})
+      .filter(([name]) => packages[`node_modules/${name}`] === undefined)
+      .map(([name, version]) => [`node_modules/${name}`, lockedPlatform(name, version, parent)] as const),
+  );
+  const entries: Record<string, LockedPackage> = {};
+  let checksums = 0;
+  for (const [place, entry] of [...Object.entries(packages), ...missing].sort(([a], [b]) =>
+    a.localeCompare(b, "en"),
+  )) {
+    const integrity = isVerifiable(entry) ? undefined : readChecksum(place, entry);
+    if (integrity !== undefined) checksums++;
+    entries[place] = withNode(place, integrity === undefined ? entry : withChecksum(entry, integrity));
+  }
+  lock.packages = { "": root!, ...entries };
+  writeFileSync(file, `${JSON.stringify(lock, null, 2)}\n`);
+  return { platforms: missing.length, checksums };
+}
 
 /** Returns whether `npm ci` can verify an entry. The checksum of a package covers the packages in its own archive. */
 function isVerifiable({ integrity, inBundle, link }: LockedPackage): boolean {

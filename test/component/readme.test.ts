@@ -5,18 +5,17 @@ import path from "node:path";
 import { promisify } from "node:util";
 import { afterAll, describe, expect, it } from "vitest";
 import { packagePaths } from "../support/repository/package-paths.ts";
-import { ROOT, readSource } from "../support/repository/source-files.ts";
+import { ROOT, readSource, sourcesBelow } from "../support/repository/source-files.ts";
 
-const DOCUMENTS = ["README.md", "docs/sdk.md"];
+const DOCUMENTS = [...["README.md", "docs/sdk.md"].map(readSource), ...sourcesBelow(["docs/start"], [".md"])];
 const folder = mkdtempSync(path.join(tmpdir(), "readme-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-describe("the README, the SDK's guide and the examples", () => {
+describe("the README, the SDK's guide, the quick starts and the examples", () => {
   it("contain TypeScript that compiles against the package's entries", async () => {
     const snippets = DOCUMENTS.flatMap((document) =>
-      [...readSource(document).text.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(
-        ([, snippet]) => snippet ?? "",
-      ),
+      // A snippet in a list is indented.
+      [...document.text.matchAll(/^ *```ts\n([\s\S]*?)^ *```$/gm)].map(([, snippet]) => snippet ?? ""),
     );
     expect(snippets.length).toBeGreaterThan(DOCUMENTS.length);
     snippets.forEach((snippet, index) => {

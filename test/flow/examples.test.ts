@@ -2,7 +2,10 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { SuiGrpcClient } from "@mysten/sui/grpc";
 import { fromBase58 } from "@mysten/sui/utils";
+import { encodeAddress } from "@polkadot/util-crypto";
+import { parseTransaction, recoverTransactionAddress, type TransactionSerializedEIP1559 } from "viem";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import {
   createClient,
@@ -43,7 +46,7 @@ beforeAll(async () => {
   // The guide's examples print their results.
   vi.spyOn(console, "log").mockReturnValue();
   service = await startService(baked.folder, {
-    PRESIGN_BUCKETS: "SECP256K1/ECDSASecp256k1,ED25519/EdDSA",
+    PRESIGN_BUCKETS: "SECP256K1/ECDSASecp256k1,ED25519/EdDSA,RISTRETTO/Schnorrkel",
   });
   const { baseUrl, apiKey, network } = service.access;
   client = createClient({ baseUrl, apiKey, network });
@@ -168,6 +171,49 @@ describe("the example", () => {
     const signature = Buffer.from(hex, "hex");
     expect(isValidSignature({ ...EDDSA, publicKey: fromBase58(address), message, signature })).toBe(true);
     expect(printed).toMatch(/^balance [\d.]+ USD$/m);
+  });
+
+  it("ethers-transaction prints a transaction from the key's address", async () => {
+    const printed = await runExample("ethers-transaction", service.access);
+    const [, address] = /^address (0x[0-9a-fA-F]{40})$/m.exec(printed) ?? [];
+    const [, transaction] = /^transaction (0x02[0-9a-f]+)$/m.exec(printed) ?? [];
+    expect(printed).toContain(`from ${address}\n`);
+    const serializedTransaction = transaction as TransactionSerializedEIP1559;
+    expect(parseTransaction(serializedTransaction)).toMatchObject({ chainId: 11_155_111, value: 10n ** 16n });
+    expect(await recoverTransactionAddress({ serializedTransaction })).toBe(address);
+  });
+
+  it("solana-transfer prints a transaction with a valid signature", async () => {
+    const printed = await runExample("solana-transfer", service.access);
+    const [, address = ""] = /^address (\S+)$/m.exec(printed) ?? [];
+    const [, transaction = ""] = /^transaction (\S+)$/m.exec(printed) ?? [];
+    expect(printed).toMatch(/^verified true$/m);
+    const wire = Buffer.from(transaction, "base64");
+    expect(wire[0]).toBe(1);
+    const [signature, message] = [wire.subarray(1, 65), wire.subarray(65)];
+    expect(isValidSignature({ ...EDDSA, publicKey: fromBase58(address), message, signature })).toBe(true);
+  });
+
+  it("sui-transfer pays the recipient on the local network", async () => {
+    const printed = await runExample("sui-transfer", service.access);
+    const [, address] = /^address (0x[0-9a-f]{64})$/m.exec(printed) ?? [];
+    expect(printed).toContain(`verified ${address}\n`);
+    const [, digest = ""] = /^digest (\w{43,44})$/m.exec(printed) ?? [];
+    expect(printed).toMatch(/^recipient 1000 MIST$/m);
+    const sui = new SuiGrpcClient({ network: "localnet", baseUrl: service.access.fullnodeUrl });
+    const { Transaction } = await sui.getTransaction({ digest, include: { effects: true } });
+    expect(Transaction?.effects.status.success).toBe(true);
+  });
+
+  it("polkadot-transfer prints an extrinsic with the signature of the sender", async () => {
+    const printed = await runExample("polkadot-transfer", service.access);
+    const [, address = ""] = /^address (1\w{46,47})$/m.exec(printed) ?? [];
+    expect(printed).toMatch(/^verified sr25519 true$/m);
+    const [, hex = ""] = /^extrinsic 0x([0-9a-f]+)$/m.exec(printed) ?? [];
+    const extrinsic = Buffer.from(hex, "hex");
+    // The length in two bytes, the version, and the sender's kind and key.
+    expect(extrinsic.readUInt16LE(0) >> 2).toBe(extrinsic.length - 2);
+    expect(encodeAddress(extrinsic.subarray(4, 36), 0)).toBe(address);
   });
 
   it("curl prints the project's dWallets and an error's reason", async () => {

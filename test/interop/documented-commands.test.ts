@@ -16,12 +16,14 @@ import { runProgram } from "./run-program.ts";
 
 const RESTORE = "docs/operations/restore.md";
 const DOCUMENTS = [
+  "docs/start/operator.md",
   "docs/operations/deploy.md",
   "docs/operations/operate.md",
   "docs/operations/keys.md",
   RESTORE,
   "docs/runbook.md",
   "docs/threat-model.md",
+  "docs/threat-tests.md",
   "docs/audit.md",
   "docs/deposits.md",
 ];
@@ -48,6 +50,7 @@ const RUN_ELSEWHERE: Readonly<Record<string, string>> = {
   "tss network resume --network testnet": "the same",
   "tss audit list --network testnet": "the same",
   "tss doctor --only mainnet": "the same: test/race/two-network-doctor.test.ts",
+  "npm ci && npm start": "it installs the packages",
   "npm install --global threshold-signing-service": "it takes the published package",
   "tss coin-price confirm IKA --price 0.031": "no price waits here: test/race/price-bounds.test.ts",
   "npm run check:deploy": "a step of .ci/run of its own",

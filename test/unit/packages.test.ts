@@ -8,50 +8,52 @@ const documents = [
 ];
 
 describe("the packages", () => {
-  it("locks its packages without naming a registry", () => {
-    expect(readSource("package-lock.json").text).not.toContain('"resolved":');
-  });
+  describe.each(["", "site/"])("in its folder %o", (folder) => {
+    const lock = readSource(`${folder}package-lock.json`);
+    const { packages } = JSON.parse(lock.text) as Lock;
+    const manifest = JSON.parse(readSource(`${folder}package.json`).text) as Manifest;
 
-  it("locks the native packages of every platform", () => {
-    const { packages } = JSON.parse(readSource("package-lock.json").text) as Lock;
-    const wanted = Object.values(packages).flatMap(({ optionalDependencies = {} }) =>
-      Object.keys(optionalDependencies),
-    );
-    const locked = new Set(Object.keys(packages).map((place) => place.replace(/^.*node_modules\//, "")));
-    // `npm run lock` adds what a registry did not have when the package was installed.
-    expect(wanted.filter((name) => !locked.has(name))).toEqual([]);
-  });
+    it("locks its packages without naming a registry", () => {
+      expect(lock.text).not.toContain('"resolved":');
+    });
 
-  it("locks each package with a checksum, unless the archive of another package contains it", () => {
-    const { packages } = JSON.parse(readSource("package-lock.json").text) as Lock;
-    const { "": _root, ...installed } = packages;
-    const unverified = Object.entries(installed).filter(
-      ([, { integrity, inBundle }]) => inBundle !== true && !/^sha512-.{88}$/.test(integrity ?? ""),
-    );
-    // `npm run lock` asks the registry for missing checksums.
-    expect(unverified.map(([place]) => place)).toEqual([]);
-  });
+    it("locks the native packages of every platform", () => {
+      const wanted = Object.values(packages).flatMap(({ optionalDependencies = {} }) =>
+        Object.keys(optionalDependencies),
+      );
+      const locked = new Set(Object.keys(packages).map((place) => place.replace(/^.*node_modules\//, "")));
+      // `npm run lock` adds what a registry did not have when the package was installed.
+      expect(wanted.filter((name) => !locked.has(name))).toEqual([]);
+    });
 
-  it("locks packages that accept each supported version of Node, and decides which may run a script", () => {
-    const { packages } = JSON.parse(readSource("package-lock.json").text) as Lock;
-    const { allowScripts } = JSON.parse(readSource("package.json").text) as Manifest;
-    const refusing = Object.entries(packages).filter(([, { engines }]) =>
-      SUPPORTED_NODE.some((version) => !satisfies(version, engines?.node ?? "*")),
-    );
-    expect(refusing.map(([place]) => place)).toEqual([]);
-    const withScript = Object.entries(packages).filter(
-      ([, { hasInstallScript }]) => hasInstallScript === true,
-    );
-    const names = withScript.map(([place]) => place.replace(/^.*node_modules\//, ""));
-    expect(Object.keys(allowScripts)).toEqual([...new Set(names)].sort());
-  });
+    it("locks each package with a checksum, unless the archive of another package contains it", () => {
+      const { "": _root, ...installed } = packages;
+      const unverified = Object.entries(installed).filter(
+        ([, { integrity, inBundle }]) => inBundle !== true && !/^sha512-.{88}$/.test(integrity ?? ""),
+      );
+      // `npm run lock` asks the registry for missing checksums.
+      expect(unverified.map(([place]) => place)).toEqual([]);
+    });
 
-  it("pins every package to one version", () => {
-    const { dependencies, devDependencies } = JSON.parse(readSource("package.json").text) as Manifest;
-    const loose = Object.entries({ ...dependencies, ...devDependencies }).filter(
-      ([, version]) => !/^\d/.test(version),
-    );
-    expect(loose).toEqual([]);
+    it("locks packages that accept each supported version of Node, and decides which may run a script", () => {
+      const refusing = Object.entries(packages).filter(([, { engines }]) =>
+        SUPPORTED_NODE.some((version) => !satisfies(version, engines?.node ?? "*")),
+      );
+      expect(refusing.map(([place]) => place)).toEqual([]);
+      const withScript = Object.entries(packages).filter(
+        ([, { hasInstallScript }]) => hasInstallScript === true,
+      );
+      const names = withScript.map(([place]) => place.replace(/^.*node_modules\//, ""));
+      expect(Object.keys(manifest.allowScripts)).toEqual([...new Set(names)].sort());
+    });
+
+    it("pins every package to one version", () => {
+      const { dependencies, devDependencies = {} } = manifest;
+      const loose = Object.entries({ ...dependencies, ...devDependencies }).filter(
+        ([, version]) => !/^\d/.test(version),
+      );
+      expect(loose).toEqual([]);
+    });
   });
 
   it("has a script for every npm command that its documents name", () => {
@@ -99,6 +101,6 @@ interface LockedPackage {
 interface Manifest {
   readonly scripts: Readonly<Record<string, string>>;
   readonly dependencies: Readonly<Record<string, string>>;
-  readonly devDependencies: Readonly<Record<string, string>>;
+  readonly devDependencies?: Readonly<Record<string, string>>;
   readonly allowScripts: Readonly<Record<string, boolean>>;
 }

@@ -98,6 +98,8 @@ describe("the workflows", () => {
       "release.yml: image: packages",
       "release.yml: image: id-token",
       "release.yml: files: contents",
+      "release.yml: publish-site: pages",
+      "release.yml: publish-site: id-token",
     ]);
   });
 
