@@ -67,7 +67,7 @@ What each entry of the package exports, from the comments in its source. [The gu
 parts fit together.`;
 
 function moduleOf(root: string, file: string): string {
-  return path.relative(path.join(root, "src"), file).replace(/(?:\/index)?\.ts$/, "");
+  return path.relative(path.join(root, "src/client"), file).replace(/(?:\/index)?\.ts$/, "");
 }
 
 /** The source of each entry of the client's package, by its name. */
