@@ -118,7 +118,7 @@ async function run(
         }),
         log: { debug() {}, info() {}, warn: console.error, error: console.error },
       },
-      { afterRestore: false },
+      { reconcileOn: undefined },
     );
   const work = await startWork();
   loopIn(work, "submitter").start();

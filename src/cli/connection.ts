@@ -72,8 +72,12 @@ function withKey(caller: CallerKind, { adminKey, apiKey }: ClientConfig): string
   return `for the project of the key in ${apiKey === undefined ? "dev.json" : "TSS_API_KEY"}`;
 }
 
-async function connect(context: CommandContext, target: Target): Promise<Connection> {
-  const { caller, direct = false, projectId } = target;
+/** Returns the URL of the service that the calls go to; undefined if they go to the database. */
+export async function findService(
+  context: CommandContext,
+  target: Pick<Target, "caller" | "url" | "direct">,
+): Promise<string | undefined> {
+  const { caller, direct = false } = target;
   if (direct && target.url !== undefined) throw new UsageError("--direct and --url exclude each other");
   const config = loadClientConfig(context.environment);
   const given = target.url ?? (direct ? undefined : config.url);
@@ -82,7 +86,12 @@ async function connect(context: CommandContext, target: Target): Promise<Connect
     context.note(
       `calling the service at ${running.baseUrl}, which runs on ${config.dataDirectory}, ${withKey(caller, config)}`,
     );
-  const url = given ?? running?.baseUrl;
+  return given ?? running?.baseUrl;
+}
+
+async function connect(context: CommandContext, target: Target): Promise<Connection> {
+  const { caller, projectId } = target;
+  const url = await findService(context, target);
   if (url === undefined) {
     if (target.direct === undefined)
       throw new UsageError(
@@ -94,5 +103,5 @@ async function connect(context: CommandContext, target: Target): Promise<Connect
   }
   if (projectId !== undefined)
     throw new UsageError("--project is only for the database: a key determines its project");
-  return (await import("./remote.ts")).connectRemote(url, target, config);
+  return (await import("./remote.ts")).connectRemote(url, target, loadClientConfig(context.environment));
 }

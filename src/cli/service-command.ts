@@ -59,6 +59,15 @@ export interface ServiceCommand<O extends Options, D extends DescMessage> extend
   readonly show: (reply: MessageShape<D>) => string;
 }
 
+const calledOptions = {
+  url: optional("<url>", "the running service to call; default TSS_URL", nonEmptyText),
+  network: optional("<network>", "the network, if the service serves several", nonEmptyText),
+};
+const direct = flag("use the database directly; the default without a URL");
+
+/** The options for the destination of an operator's command that also works on the database. */
+export const destinationOptions = { ...calledOptions, direct };
+
 export function callOptions({ caller, isDirect, isKeyed = false }: CallShape): Options {
   return {
     ...(isKeyed && {
@@ -66,9 +75,8 @@ export function callOptions({ caller, isDirect, isKeyed = false }: CallShape): O
     }),
     ...(isDirect &&
       caller === "project" && { project: optional("<id>", "with --direct: the project's id", uuid) }),
-    url: optional("<url>", "the running service to call; default TSS_URL", nonEmptyText),
-    network: optional("<network>", "the network, if the service serves several", nonEmptyText),
-    ...(isDirect && { direct: flag("use the database directly; the default without a URL") }),
+    ...calledOptions,
+    ...(isDirect && { direct }),
     json: flag("print the reply as JSON"),
   };
 }

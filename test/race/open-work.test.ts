@@ -34,7 +34,11 @@ describe.skipIf(database === undefined)("the open work of a network", () => {
         [depositId],
       );
     const sweeps = { destination: objectId(), minValueMicroUsd: 1n };
-    const calls = createNetworkCalls({ database: afterCoins(database!, credit), sweepsOf: () => sweeps });
+    const calls = createNetworkCalls({
+      database: afterCoins(database!, credit),
+      signals: { notify() {} },
+      sweepsOf: () => sweeps,
+    });
     const admin = clientOf(Admin, calls as ServiceImpl<typeof Admin>, () => ({
       kind: "admin",
       network: "localnet",

@@ -6,7 +6,8 @@ import { pino } from "pino";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { type Localnet, startLocalnet } from "../../src/localnet/localnet.ts";
 import { startApp } from "../../src/service/app/app.ts";
-import { reconcileOffline } from "../../src/service/app/reconcile-offline.ts";
+import { openChainAccess } from "../../src/service/app/chain-access.ts";
+import { type ReconcileOfflineOptions, reconcileOffline } from "../../src/service/app/reconcile-offline.ts";
 import { addLane, leaseLane } from "../../src/service/chain/submit/lane-table.ts";
 import { loadConfig } from "../../src/service/config/config.ts";
 import { Lifecycle } from "../../src/service/platform/lifecycle/lifecycle.ts";
@@ -19,6 +20,7 @@ import { openTestPool } from "../support/database/test-pool.ts";
 import { createManualClock } from "../support/manual-clock.ts";
 import { createCheapMpc } from "../unit/localnet/cheap-mpc.ts";
 
+const EXPIRED = /^the reconciliation stops: this process lost the database until its mark expired/;
 const postgres = await testDatabase();
 
 describe.skipIf(postgres === undefined)("the mark of a running process", () => {
@@ -72,7 +74,7 @@ describe.skipIf(postgres === undefined)("the mark of a running process", () => {
       }
       return lifecycle;
     };
-    const reconcile = async () => {
+    const reconcile = async (more: Partial<ReconcileOfflineOptions> = {}) => {
       const config = configure();
       const lifecycle = new Lifecycle({ log: silentLog });
       const failures: unknown[] = [];
@@ -80,6 +82,7 @@ describe.skipIf(postgres === undefined)("the mark of a running process", () => {
         for await (const { failure } of reconcileOffline(config, config.networks, {
           lifecycle,
           log: silentLog,
+          ...more,
         }))
           failures.push(failure);
       } finally {
@@ -104,6 +107,23 @@ describe.skipIf(postgres === undefined)("the mark of a running process", () => {
       ]);
       await restored.stop();
       expect(await database.query("SELECT kind FROM process_mark", [])).toEqual([]);
+    });
+
+    it("stops a reconciliation when it expires, before anything is written", async () => {
+      const lifecycle = new Lifecycle({ log: silentLog });
+      const { dataDirectory } = configure();
+      const failures = await reconcile({
+        async openAccess(network) {
+          const access = await openChainAccess(network, { dataDirectory, lifecycle, log: silentLog });
+          await database.query("DELETE FROM gas_coin", []);
+          await database.query("DELETE FROM lane", []);
+          await expireAll();
+          return access;
+        },
+      });
+      await lifecycle.stop();
+      expect(failures).toEqual([expect.objectContaining({ message: expect.stringMatching(EXPIRED) })]);
+      expect(await database.query("SELECT id FROM lane", [])).toEqual([]);
     });
 
     it("keeps a replica from starting while its network is reconciled", async () => {
@@ -153,6 +173,59 @@ describe.skipIf(postgres === undefined)("the mark of a running process", () => {
   it("lets one of two reconciliations that begin at once run", async () => {
     const both = await Promise.allSettled([mark(alone), mark(alone)]);
     expect(both.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
+  });
+
+  describe("that expired", () => {
+    it("lets its reconciliation write nothing more, also in a transaction that began before", async () => {
+      await database.query("CREATE TABLE written (word text)", []);
+      const made = await mark(alone);
+      const own = made.guard(database);
+      await own.query("INSERT INTO written VALUES ('statement')", []);
+      await own.transaction((db) => db.query("INSERT INTO written VALUES ('transaction')", []));
+      const late = own.transaction(async (db) => {
+        await db.query("INSERT INTO written VALUES ('late')", []);
+        await expireAll();
+      });
+      await expect(late).rejects.toThrow(EXPIRED);
+      await expect(own.query("INSERT INTO written VALUES ('statement')", [])).rejects.toThrow(EXPIRED);
+      await expect(
+        own.transaction((db) => db.query("INSERT INTO written VALUES ('transaction')", [])),
+      ).rejects.toThrow(EXPIRED);
+      await expect(own.prisma.lane.deleteMany()).rejects.toThrow(EXPIRED);
+      await expect(made.reconciled("localnet")).rejects.toThrow(EXPIRED);
+      expect(made.reconciles("localnet")).toBe(true);
+      expect(await database.query("SELECT word FROM written", [])).toEqual([
+        { word: "statement" },
+        { word: "transaction" },
+      ]);
+    });
+
+    it.each([
+      ["stays expired if its process reconciles", ["localnet"], 0],
+      ["is renewed if its process does not reconcile", [], 1],
+    ])("%s", async (_, reconciles, runningCount) => {
+      let end: () => void = () => {};
+      const clock = createManualClock();
+      const rested = () =>
+        new Promise<void>((resolve) => {
+          end = resolve;
+        });
+      const after: typeof clock.after = (...timer) => {
+        end();
+        return clock.after(...timer);
+      };
+      const first = rested();
+      const made = await mark({ ...alone, reconciles, clock: { ...clock, after } });
+      made.loop.start();
+      await first;
+      await expireAll();
+      const second = rested();
+      clock.callNext();
+      await second;
+      const running = "SELECT 1 FROM process_mark WHERE expires_at > clock_timestamp()";
+      expect(await database.query(running, [])).toHaveLength(runningCount);
+      await made.end();
+    });
   });
 
   it("keeps the lanes of a network from being leased until that network is reconciled or the mark expires", async () => {

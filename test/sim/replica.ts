@@ -125,7 +125,7 @@ export async function startReplica({
       depositSigner,
       log: replicaLog,
     },
-    { afterRestore: false, pace },
+    { reconcileOn: undefined, pace },
   );
   const shared = runsSharedWork
     ? createSharedWork({ ...own, retentionDays: 0, clock, log: replicaLog, pace })

@@ -178,7 +178,8 @@ async function killEverywhere(
   const reader = createNetworkReader(network);
   const laneIds = network.treasury.operatorCapIds;
   await prepareLanes({ database, network, reader, afterRestore: false, log: silentLog });
-  await createGasKeeper({ clock, database, network, reader, laneIds, log: silentLog }).assign();
+  const signals = { notify() {} };
+  await createGasKeeper({ clock, database, network, reader, laneIds, signals, log: silentLog }).assign();
 
   /** Sweeps until everything is swept or the process is killed; false if it was killed. */
   const sweep = async (lastStep: number): Promise<boolean> => {

@@ -5,16 +5,18 @@ import { bytesToHex } from "@noble/hashes/utils.js";
 import { AuditEventSchema, GetAuditProofResponseSchema } from "../../../gen/proto/tss/v1/admin_pb.ts";
 import { AuditSealSchema } from "../../../gen/proto/tss/v1/audit_pb.ts";
 import { isProved } from "../../protocol/seals/verify-proof.ts";
-import { exportAudit, splitLines } from "../../service/audit/export-line.ts";
+import { type ExportRange, exportAudit, splitLines } from "../../service/audit/export-line.ts";
 import { countUnsealed } from "../../service/audit/seal-events.ts";
 import { type ExportReport, verifyExport } from "../../service/audit/verify-export.ts";
 import { loadConfig } from "../../service/config/config.ts";
-import { command, EXIT } from "../command.ts";
+import { type CommandContext, command, EXIT } from "../command.ts";
+import { findService, withClients } from "../connection.ts";
 import { formatPairs, formatTime } from "../format.ts";
 import { listCommand } from "../list-command.ts";
+import { listTrail } from "../list-trail.ts";
 import { openConfiguredDatabase } from "../open-configured-database.ts";
 import { flag, hash, hashes, nonEmptyText, operand, optional, rowNumber, uuid } from "../option.ts";
-import { serviceCommand } from "../service-command.ts";
+import { destinationOptions, explainKeys, serviceCommand } from "../service-command.ts";
 
 export const auditProof = serviceCommand({
   caller: "operator",
@@ -46,29 +48,52 @@ export const auditProof = serviceCommand({
     ].join("\n"),
 });
 
+const CALL = { caller: "operator", isDirect: true } as const;
+
 export const auditExport = command({
-  summary: "export the sealed audit trail of the database, one entry per line",
-  details:
-    "Never overwrites a file.\n" +
-    "You can run it beside a running service, except on the embedded database: stop the service first.",
+  summary: "export the sealed audit trail, one entry per line",
+  details: `Never overwrites a file. You can run it beside a running service.\n${explainKeys(CALL)}`,
   options: {
     fromSeal: optional("<number>", "the first seal; default the oldest", rowNumber),
     toSeal: optional("<number>", "the last seal; default the newest", rowNumber),
     output: optional("<file>", "a new file; default standard output", nonEmptyText),
+    ...destinationOptions,
   },
-  async run({ fromSeal, toSeal, output }, { environment, note, openDatabase = openConfiguredDatabase }) {
-    const database = await openDatabase(loadConfig(environment), { migrates: false });
-    try {
-      const lines = exportAudit(database, { fromSeal, toSeal });
-      if (output === undefined) await writeToStandardOutput(lines);
-      else await writeToFile(output, lines);
-      const count = await countUnsealed(database);
-      if (count > 0) note(`${count} newer events are not sealed yet and are not in the export`);
-    } finally {
-      await database.close();
+  async run({ fromSeal, toSeal, output, ...destination }, context) {
+    const range = { fromSeal, toSeal };
+    const write = (lines: AsyncIterable<Buffer>) =>
+      output === undefined ? writeToStandardOutput(lines) : writeToFile(output, lines);
+    const target = { ...CALL, ...destination };
+    const url = await findService(context, target);
+    const count = url === undefined ? await ofDatabase(context, range, write) : await ofService();
+    if (count > 0) context.note(`${count} newer events are not sealed yet and are not in the export`);
+
+    async function ofService(): Promise<number> {
+      let unsealedCount = 0;
+      await withClients(context, { ...target, url }, ({ admin }) =>
+        write(listTrail(admin, range, () => unsealedCount++)),
+      );
+      return unsealedCount;
     }
   },
 });
+
+type Write = (lines: AsyncIterable<Buffer>) => Promise<void>;
+
+/** Returns the number of unsealed events. */
+async function ofDatabase(
+  { environment, openDatabase = openConfiguredDatabase }: CommandContext,
+  range: ExportRange,
+  write: Write,
+): Promise<number> {
+  const database = await openDatabase(loadConfig(environment), { migrates: false, takesUrl: true });
+  try {
+    await write(exportAudit(database, range));
+    return await countUnsealed(database);
+  } finally {
+    await database.close();
+  }
+}
 
 async function writeToFile(path: string, lines: AsyncIterable<Buffer>): Promise<void> {
   const file = await open(path, "wx", 0o600);

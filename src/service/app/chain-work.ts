@@ -21,6 +21,7 @@ import { idleRestMs } from "../platform/coordination/signals.ts";
 import { topics } from "../platform/coordination/topics.ts";
 import type { BackgroundLoop } from "../platform/lifecycle/background-loop.ts";
 import type { NamedLoop } from "../platform/lifecycle/start-loops.ts";
+import type { Database } from "../platform/store/database.ts";
 import type { Log } from "../platform/telemetry/logger.ts";
 import { readWarmBuckets } from "../presigns/bucket.ts";
 import { createPresignOperation } from "../presigns/presign-operation.ts";
@@ -36,16 +37,21 @@ import type { Network } from "./network.ts";
 /** Creates the loops that work between the database and one network. Start them in this order. */
 export async function createChainWork(network: Network, options: ChainWorkOptions): Promise<NamedLoop[]> {
   const { config, database, chain, reader, signals, deposits, observe, tracer, log } = network;
-  const { afterRestore, pace = {} } = options;
+  const { reconcileOn, pace = {} } = options;
   const { name, clock } = chain;
   const kinds = operationKinds(network);
-  await prepareLanes({ database, network: chain, reader, afterRestore, log });
-  if (afterRestore) await reconcile({ database, network: chain, reader, kinds, deposits, config, log });
+  const afterRestore = reconcileOn !== undefined;
+  await prepareLanes({ database: reconcileOn ?? database, network: chain, reader, afterRestore, log });
+  if (reconcileOn) {
+    const restored = deposits && { ...deposits, database: reconcileOn };
+    const base = { database: reconcileOn, network: chain, reader, kinds, config, log };
+    await reconcile({ ...base, deposits: restored });
+  }
   const laneIds = chain.treasury.operatorCapIds;
   const treasury = createTreasuryReader(chain);
   if ((await readForeignUses(database, name)).length === 0)
     await adoptHeldPresigns({ database, network: name, reader, treasury, log });
-  const gasKeeper = createGasKeeper({ database, network: chain, reader, laneIds, clock, log });
+  const gasKeeper = createGasKeeper({ database, network: chain, reader, laneIds, signals, clock, log });
   // A lane without a coin cannot send.
   await gasKeeper.assign();
 
@@ -95,8 +101,11 @@ export async function createChainWork(network: Network, options: ChainWorkOption
 
 /** Options of {@link createChainWork}. */
 interface ChainWorkOptions {
-  /** True if the database is an older copy: see `tss serve --after-restore`. */
-  readonly afterRestore: boolean;
+  /**
+   * The database for a reconciliation with the chain, which stops if others may use it: see `tss serve
+   * --after-restore`. Undefined unless the database is an older copy.
+   */
+  readonly reconcileOn: Database | undefined;
   /** For tests: shorter times of the parts. */
   readonly pace?: Pace | undefined;
 }

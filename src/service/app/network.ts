@@ -131,7 +131,8 @@ export async function openNetwork(
     await startLoopsTogether(lifecycle, [{ name: "refill", loop: createCallersRefill(network) }]);
   } else {
     // A second attempt to open the network must not reconcile it again, beside processes that have opened it since.
-    const chainWork = await createChainWork(network, { afterRestore: mark.reconciles(name) });
+    const reconcileOn = mark.reconciles(name) ? mark.guard(database) : undefined;
+    const chainWork = await createChainWork(network, { reconcileOn });
     await mark.reconciled(name);
     const samplers = createSamplers({ database, network: background, reader: shown.reader, config, log });
     await startLoopsTogether(lifecycle, [...taken.watchLoops, ...chainWork, ...samplers]);

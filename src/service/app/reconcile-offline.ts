@@ -42,13 +42,14 @@ export async function* reconcileOffline(
     (opened) => opened.close(),
   );
   await migrate(database, log, { lockWaitMs: config.database.migrationLockWaitMs });
-  await startMark(lifecycle, {
+  const mark = await startMark(lifecycle, {
     database,
     kind: "reconcile",
     reconciles: networks.map(({ name }) => name),
     clock: systemClock,
     log,
   });
+  const guarded = mark.guard(database);
   for (const own of networks) {
     const { name: network } = own;
     let report: NetworkReconciliation | undefined;
@@ -56,10 +57,10 @@ export async function* reconcileOffline(
     try {
       report = {
         network,
-        ...(await reconcileNetwork(own, config, { ...options, database })),
+        ...(await reconcileNetwork(own, config, { ...options, database: guarded })),
         reissuedKeyCount: 0,
       };
-      if (reissue) report = { ...report, reissuedKeyCount: await reissueKeys(database, network, reissue) };
+      if (reissue) report = { ...report, reissuedKeyCount: await reissueKeys(guarded, network, reissue) };
     } catch (error) {
       failure = error;
     }

@@ -36,7 +36,7 @@ export async function serveContract(
     servicesOf: (name) => (name === "" ? networks.anyOpen() : networks.opened(name))?.services,
     accounts: { database, lookup },
     adminKeys: { database, lookup: adminLookup },
-    networkWork: { database, sweepsOf: (name) => sweepsOf(config, name) },
+    networkWork: { database, signals, sweepsOf: (name) => sweepsOf(config, name) },
   });
   const { url } = await startApiServer(service, {
     services,

@@ -222,7 +222,7 @@ export async function* exportAudit(
 }
 
 /** The range of seals to export, with all their entries. */
-interface ExportRange {
+export interface ExportRange {
   /** Default: the first seal. */
   readonly fromSeal?: bigint | undefined;
   /** Default: the newest seal. */

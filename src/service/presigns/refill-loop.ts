@@ -1,5 +1,6 @@
 import { drainingSince } from "../chain/network-drain.ts";
-import type { TreasuryReader } from "../chain/treasury/treasury-reader.ts";
+import type { SignPrice, TreasuryReader } from "../chain/treasury/treasury-reader.ts";
+import type { TreasuryBalances } from "../chain/treasury/treasury-state.ts";
 import { idleRestMs, type Signals } from "../platform/coordination/signals.ts";
 import { topics } from "../platform/coordination/topics.ts";
 import {
@@ -37,8 +38,9 @@ export function createRefillLoop(deps: RefillLoopDeps): BackgroundLoop {
     const buffer = await deps.sessionBuffer();
     const affordable = await Promise.all(buckets.map((bucket) => deps.affordable(bucket)));
     const requested = await database.transaction(async (db) => {
-      if (!(await lockPlanner(db, network))) return { plans: [], isSteady: false };
-      if ((await drainingSince(db, network)) !== undefined) return { plans: [], isSteady: true };
+      if (!(await lockPlanner(db, network))) return { plans: [], isSteady: false, isShort: false };
+      if ((await drainingSince(db, network)) !== undefined)
+        return { plans: [], isSteady: true, isShort: false };
       const demandOf = await readDemand(db, network);
       const demands = buckets.map((bucket, index) => ({
         bucket,
@@ -59,11 +61,16 @@ export function createRefillLoop(deps: RefillLoopDeps): BackgroundLoop {
       for (const { bucket, count } of plans) await requestPresigns(db, bucket, count);
       // A presign that becomes ready makes room for the next one.
       const isSteady = demands.every(({ demand }) => demand.pendingCount === 0 && demand.waitingCount === 0);
-      return { plans, isSteady };
+      const isShort = demands.some(
+        ({ demand }) => demand.spoiltCount > 0 || planRefill(demand, deps.bounds) > 0,
+      );
+      return { plans, isSteady, isShort };
     });
     for (const { bucket, count } of requested.plans) log.debug({ ...bucket, count }, "presigns requested");
     if (requested.plans.length > 0) signals.notify(topics.outbox(network));
-    return requested.plans.length === 0 && requested.isSteady && rest;
+    if (requested.plans.length > 0 || !requested.isSteady) return false;
+    // No signal announces new funds of the Treasury, or that failures are long ago.
+    return rest && requested.isShort ? { restMs: Math.min(rest.restMs, SHORT_REST_MS) } : rest;
   }
 
   async function bucketsToFill(): Promise<{ buckets: PresignBucket[]; isFresh: boolean }> {
@@ -97,6 +104,8 @@ export interface RefillLoopDeps {
 }
 
 const DEFAULT_INTERVAL_MS = 1_000;
+/** The longest rest while a bucket lacks presigns that nobody can pay for, or that lately failed. */
+const SHORT_REST_MS = 10_000;
 /** The interval between reads of the warm buckets, which cover all dWallets and change only with first uses. */
 const WARM_BUCKETS_MS = 1_000;
 
@@ -121,37 +130,40 @@ export function shareRoom(plans: readonly RefillPlan[], roomCount: number): Refi
 
 /**
  * Creates a function that counts the presigns that the Treasury can pay for. The price of a presign includes that of
- * its signature, so the pool never buys presigns without the means to sign. Balances and prices are cached for
- * `rememberedMs`, by default ten seconds.
+ * its signature, so the pool never buys presigns without the means to sign. All buckets share one reading of balances
+ * and prices, which is cached for `rememberedMs`, by default ten seconds.
  */
 export function createAffordable(
-  treasury: Pick<TreasuryReader, "balances" | "price">,
+  treasury: Pick<TreasuryReader, "balances" | "signPrices">,
   clock: Pick<Clock, "now">,
   rememberedMs = DEFAULT_REMEMBERED_MS,
 ): Affordable {
-  const known = new Map<string, { readonly count: Promise<number>; readonly untilMs: number }>();
-  return ({ curve, signatureAlgorithm }) => {
-    const key = `${curve}/${signatureAlgorithm}`;
-    const last = known.get(key);
-    if (last !== undefined && last.untilMs > clock.now()) return last.count;
-    const count = read(curve, signatureAlgorithm);
-    known.set(key, { count, untilMs: clock.now() + rememberedMs });
-    count.catch(() => known.delete(key));
-    return count;
+  let known: { readonly funds: ReturnType<typeof read>; readonly untilMs: number } | undefined;
+  return async ({ curve, signatureAlgorithm }) => {
+    const [{ ika, sui }, prices] = await funds();
+    const price = prices.find((one) => one.curve === curve && one.signatureAlgorithm === signatureAlgorithm);
+    // The chain itself refuses an operation without a price, so no limit is needed here.
+    if (price === undefined) return Number.MAX_SAFE_INTEGER;
+    return Math.min(times(ika, price.ika), times(sui, price.sui));
   };
 
-  async function read(curve: number, signatureAlgorithm: number): Promise<number> {
-    const [balances, presign, sign] = await Promise.all([
-      treasury.balances(),
-      treasury.price(curve, signatureAlgorithm, "presign"),
-      treasury.price(curve, signatureAlgorithm, "sign"),
-    ]);
-    // The chain itself refuses an operation without a price, so no limit is needed here.
-    if (presign === undefined || sign === undefined) return Number.MAX_SAFE_INTEGER;
-    const times = (balance: bigint, price: bigint) =>
-      price === 0n ? Number.MAX_SAFE_INTEGER : Number(balance / price);
-    return Math.min(times(balances.ika, presign.ika + sign.ika), times(balances.sui, presign.sui + sign.sui));
+  function funds(): ReturnType<typeof read> {
+    if (known !== undefined && known.untilMs > clock.now()) return known.funds;
+    const reading = read();
+    known = { funds: reading, untilMs: clock.now() + rememberedMs };
+    reading.catch(() => {
+      known = undefined;
+    });
+    return reading;
   }
+
+  function read(): Promise<[TreasuryBalances, SignPrice[]]> {
+    return Promise.all([treasury.balances(), treasury.signPrices()]);
+  }
+}
+
+function times(balance: bigint, price: bigint): number {
+  return price === 0n ? Number.MAX_SAFE_INTEGER : Number(balance / price);
 }
 
 /** Returns the number of a bucket's presigns that the Treasury can pay for, including those in stock. */

@@ -5,6 +5,7 @@ import { type BackgroundLoop, createBackgroundLoop } from "../platform/lifecycle
 import type { Clock } from "../platform/lifecycle/clock.ts";
 import { number, text } from "../platform/store/columns.ts";
 import { type Database, execute, type Queryable, readRows } from "../platform/store/database.ts";
+import { guardDatabase } from "../platform/store/guard-database.ts";
 import { LOCK_KEYS } from "../platform/store/migrate.ts";
 import type { Log } from "../platform/telemetry/logger.ts";
 
@@ -13,8 +14,9 @@ import type { Log } from "../platform/telemetry/logger.ts";
  * networks throws if any other one runs. Two that start at once see each other, because they mark one after the other.
  */
 export async function markProcess(options: MarkProcessOptions): Promise<ProcessMark> {
-  const { database, clock, log, intervalMs = INTERVAL_MS } = options;
-  const mark: Mark = { ...options, id: randomUUID() };
+  const { database, clock, log } = options;
+  const { intervalMs = database.kind === "pglite" ? EMBEDDED_INTERVAL_MS : INTERVAL_MS } = options;
+  const mark: Mark = { ...options, id: randomUUID(), lastsMs: INTERVALS_PER_MARK * intervalMs };
   let reconciles = [...options.reconciles];
   await database.transaction(async (db) => {
     await execute(db, sql`SELECT pg_advisory_xact_lock(${LOCK_KEYS.processMarks})`);
@@ -32,10 +34,18 @@ export async function markProcess(options: MarkProcessOptions): Promise<ProcessM
     clock,
     log,
     async pass() {
-      await write(database, mark, reconciles);
+      if (reconciles.length === 0) await write(database, mark, reconciles);
+      else await renew(database, mark);
       return false;
     },
   });
+  const checkHeld = async (db: Queryable): Promise<void> => {
+    const count = await execute(
+      db,
+      sql`SELECT 1 FROM process_mark WHERE id = ${mark.id}::uuid AND expires_at > clock_timestamp()`,
+    );
+    if (count === 0) throw new Error(EXPIRED);
+  };
   return {
     loop,
     async checkFree(network) {
@@ -47,12 +57,17 @@ export async function markProcess(options: MarkProcessOptions): Promise<ProcessM
         throw new Error(`${network} is being reconciled: ${listed(others)}. Start again when that has ended`);
     },
     reconciles: (network) => reconciles.includes(network),
+    guard: (db) => guardDatabase(db, checkHeld),
     async reconciled(network) {
-      reconciles = reconciles.filter((name) => name !== network);
-      await execute(
+      if (!reconciles.includes(network)) return;
+      const left = reconciles.filter((name) => name !== network);
+      const count = await execute(
         database,
-        sql`UPDATE process_mark SET reconciles = ${reconciles}::text[] WHERE id = ${mark.id}::uuid`,
+        sql`UPDATE process_mark SET reconciles = ${left}::text[]
+            WHERE id = ${mark.id}::uuid AND expires_at > clock_timestamp() RETURNING id`,
       );
+      if (count === 0) throw new Error(EXPIRED);
+      reconciles = left;
     },
     async end() {
       await loop.stop();
@@ -73,7 +88,9 @@ export interface ProcessMark {
   checkFree(network: string): Promise<void>;
   /** True until this process has reconciled the network that it was to reconcile. */
   reconciles(network: string): boolean;
-  /** Says that this process has reconciled the network. Others may then use it. */
+  /** Returns the database for a reconciliation: it refuses every statement once the mark has expired. */
+  guard(database: Database): Database;
+  /** Says that this process has reconciled the network. Others may then use it. Throws if the mark has expired. */
   reconciled(network: string): Promise<void>;
   end(): Promise<void>;
 }
@@ -87,11 +104,14 @@ export interface MarkProcessOptions {
   readonly reconciles: readonly string[];
   readonly clock: Clock;
   readonly log: Pick<Log, "warn" | "error">;
-  /** The time between two renewals. Default 10 s. */
+  /** The time between two renewals. Default 10 s, or ten minutes on the embedded database, which has one process. */
   readonly intervalMs?: number;
 }
 
-type Mark = Pick<MarkProcessOptions, "kind" | "host" | "pid"> & { readonly id: string };
+type Mark = Pick<MarkProcessOptions, "kind" | "host" | "pid"> & {
+  readonly id: string;
+  readonly lastsMs: number;
+};
 
 interface RunningProcess extends Pick<Mark, "host" | "pid"> {
   readonly kind: string;
@@ -99,22 +119,36 @@ interface RunningProcess extends Pick<Mark, "host" | "pid"> {
 }
 
 const INTERVAL_MS = 10_000;
+const EMBEDDED_INTERVAL_MS = 600_000;
 /** Allows for two renewals that fail. */
-const MARK_MS = 30_000;
+const INTERVALS_PER_MARK = 3;
 /** The maximum number of processes in an error. */
 const LISTED_MAX_COUNT = 5;
+
+const EXPIRED =
+  "the reconciliation stops: this process lost the database until its mark expired, and another process may have begun since. Stop every process and reconcile again";
+
+/** Renews the mark of a process that reconciles. An expired one stays expired, because others may have begun since. */
+async function renew(db: Queryable, { id, lastsMs }: Mark): Promise<void> {
+  const count = await execute(
+    db,
+    sql`UPDATE process_mark SET expires_at = clock_timestamp() + ${lastsMs} * interval '1 millisecond'
+        WHERE id = ${id}::uuid AND expires_at > clock_timestamp() RETURNING id`,
+  );
+  if (count === 0) throw new Error(EXPIRED);
+}
 
 /** Stores the mark, or renews it; a renewal changes only the time, which is the database's. */
 async function write(
   db: Queryable,
-  { id, kind, host, pid }: Mark,
+  { id, kind, host, pid, lastsMs }: Mark,
   reconciles: readonly string[],
 ): Promise<void> {
   await execute(
     db,
     sql`INSERT INTO process_mark (id, kind, host, pid, reconciles, expires_at)
         VALUES (${id}::uuid, ${kind}, ${host}, ${pid}, ${[...reconciles]}::text[],
-          clock_timestamp() + ${MARK_MS} * interval '1 millisecond')
+          clock_timestamp() + ${lastsMs} * interval '1 millisecond')
         ON CONFLICT (id) DO UPDATE SET expires_at = excluded.expires_at`,
   );
 }

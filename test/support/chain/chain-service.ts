@@ -110,7 +110,10 @@ export async function startChainService(
       depositSigner: sweeps?.signerOf ?? (() => undefined),
       log,
     },
-    { afterRestore, pace: { intervalMs: 20, leaseMs: 1_000, retryBaseMs: 5, rememberedMs: 100 } },
+    {
+      reconcileOn: afterRestore ? database : undefined,
+      pace: { intervalMs: 20, leaseMs: 1_000, retryBaseMs: 5, rememberedMs: 100 },
+    },
   );
   const shared = createSharedWork({
     database,

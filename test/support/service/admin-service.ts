@@ -27,6 +27,7 @@ export function wholeAdminService({
     ...createAdminService({ ...network, database: accounts.database }),
     ...createNetworkCalls({
       database: accounts.database,
+      signals: { notify() {} },
       sweepsOf: () => ({ destination: undefined, minValueMicroUsd: 0n }),
     }),
     ...createPriceCalls({ database: accounts.database, clock: systemClock }),

@@ -5,8 +5,14 @@ import {
 } from "../../chain/checkpoint-reader.ts";
 import type { Clock } from "../../platform/lifecycle/clock.ts";
 
-/** Subscribes to checkpoints and collects the addresses that gain coins, until it fails or is closed. */
-function openCheckpointStream(reader: Pick<CheckpointReader, "subscribe">): CheckpointStream {
+/**
+ * Subscribes to checkpoints and collects the addresses that gain coins, until it fails or is closed. Calls `onNews`
+ * after each checkpoint and after a failure.
+ */
+function openCheckpointStream(
+  reader: Pick<CheckpointReader, "subscribe">,
+  onNews: () => void,
+): CheckpointStream {
   const closing = new AbortController();
   let addresses = new Set<string>();
   let seen: { first: bigint; last: bigint } | undefined;
@@ -19,6 +25,7 @@ function openCheckpointStream(reader: Pick<CheckpointReader, "subscribe">): Chec
     failure = { cause };
     closing.abort();
     isOpen();
+    onNews();
   });
   return {
     opened,
@@ -43,7 +50,10 @@ function openCheckpointStream(reader: Pick<CheckpointReader, "subscribe">): Chec
   };
 
   async function receive(): Promise<never> {
-    for await (const gains of reader.subscribe(closing.signal, isOpen)) add(gains);
+    for await (const gains of reader.subscribe(closing.signal, isOpen)) {
+      add(gains);
+      onNews();
+    }
     throw new Error("the fullnode ended the stream of checkpoints");
   }
 
@@ -76,8 +86,11 @@ interface CheckpointStream {
 /** Holds minutes of a public network's payments while the database is down. */
 const MAX_ADDRESSES = 100_000;
 
-/** Creates a keeper that reopens a stream of checkpoints with exponential back-off when it fails or is stuck. */
-export function createStreamKeeper(reader: CheckpointReader, clock: Clock): StreamKeeper {
+/**
+ * Creates a keeper that reopens a stream of checkpoints with exponential back-off when it fails or is stuck. Calls
+ * `onNews` after each checkpoint and after a failure of the stream.
+ */
+export function createStreamKeeper(reader: CheckpointReader, clock: Clock, onNews: () => void): StreamKeeper {
   let stream: CheckpointStream | undefined;
   let latest: bigint | undefined;
   let failure: StreamKeeper["failure"];
@@ -97,7 +110,7 @@ export function createStreamKeeper(reader: CheckpointReader, clock: Clock): Stre
       if (stream?.failure) await fail(stream.failure.cause);
       if (stream === undefined) {
         if (clock.now() < openAtMs) return undefined;
-        stream = openCheckpointStream(reader);
+        stream = openCheckpointStream(reader, onNews);
         latest = missing = heardLast = undefined;
       }
       if (latest === undefined) {

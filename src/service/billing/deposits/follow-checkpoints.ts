@@ -2,7 +2,7 @@ import sql from "sql-template-tag";
 import { type CheckpointReader, CheckpointsNotServedError } from "../../chain/checkpoint-reader.ts";
 import type { Signals } from "../../platform/coordination/signals.ts";
 import { topics } from "../../platform/coordination/topics.ts";
-import { createBackgroundLoop } from "../../platform/lifecycle/background-loop.ts";
+import { createBackgroundLoop, type PassResult } from "../../platform/lifecycle/background-loop.ts";
 import type { Clock } from "../../platform/lifecycle/clock.ts";
 import type { Loop } from "../../platform/lifecycle/start-loops.ts";
 import { nullable, number, text } from "../../platform/store/columns.ts";
@@ -28,7 +28,14 @@ export function createCheckpointFollower(
   { database, network }: Pick<Deposits, "database" | "network">,
   { reader, pollMs, signals, clock, log }: FollowOptions,
 ): Loop {
-  const keeper = createStreamKeeper(reader, clock);
+  const keeper = createStreamKeeper(reader, clock, () => {
+    hasNews = true;
+    // A busy chain has news at each interval, and never wakes the loop.
+    if (isSilent) loop.wake();
+    isSilent = false;
+  });
+  let hasNews = false;
+  let isSilent = false;
   let held: FollowerPosition | undefined;
   let leaseAtMs = 0;
   let caughtUpAtMs = 0;
@@ -45,24 +52,26 @@ export function createCheckpointFollower(
     },
   };
 
-  async function pass(): Promise<undefined> {
+  async function pass(): Promise<PassResult> {
+    isSilent = hasNews = false;
     await hold();
     if (held === undefined) {
       await keeper.close();
-      return;
+      return false;
     }
     const isLate = clock.now() - caughtUpAtMs > LATE_MS;
     const isUnserved = keeper.failure?.cause instanceof CheckpointsNotServedError;
     if (isLate || isUnserved) await giveUp(held);
     const open = await keeper.check();
-    if (open === undefined) return;
+    if (open === undefined) return false;
     const addresses = open.stream.takeAddresses();
     try {
-      await follow(held, open, addresses);
+      isSilent = (await follow(held, open, addresses)) === "rest" && !hasNews;
     } catch (error) {
       open.stream.putBack(addresses);
       throw error;
     }
+    return isSilent && { restMs: SILENT_REST_MS };
   }
 
   async function hold(): Promise<void> {
@@ -73,10 +82,25 @@ export function createCheckpointFollower(
     leaseAtMs = clock.now() + RENEW_MS;
   }
 
-  async function follow(position: FollowerPosition, open: OpenStream, addresses: string[]): Promise<void> {
+  async function follow(
+    position: FollowerPosition,
+    open: OpenStream,
+    addresses: string[],
+  ): Promise<FollowStep["kind"]> {
     const { next } = position;
     const isUnreadable = unread.from === next && unread.tries >= MAX_TRIES;
     const step = planFollow({ next, seen: open.stream.seen, latest: open.latest, isUnreadable });
+    await take(step, position, open, addresses);
+    return step.kind;
+  }
+
+  async function take(
+    step: FollowStep,
+    position: FollowerPosition,
+    open: OpenStream,
+    addresses: string[],
+  ): Promise<void> {
+    const { next } = position;
     switch (step.kind) {
       case "advance":
         return move(position, { next: step.to, hasCaughtUp: true, addresses });
@@ -158,6 +182,8 @@ interface FollowOptions {
 
 /** The longest time from an announced payment until its address is due. */
 const INTERVAL_MS = 1_000;
+/** The longest rest while the chain is silent. The next checkpoint ends it. */
+const SILENT_REST_MS = 10_000;
 const RENEW_MS = 10_000;
 /** After this time without progress, quiet addresses are scanned as often as without checkpoints. */
 const LATE_MS = 60_000;

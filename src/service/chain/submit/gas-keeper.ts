@@ -1,3 +1,5 @@
+import type { Signals } from "../../platform/coordination/signals.ts";
+import { topics } from "../../platform/coordination/topics.ts";
 import { type BackgroundLoop, createBackgroundLoop } from "../../platform/lifecycle/background-loop.ts";
 import type { Clock } from "../../platform/lifecycle/clock.ts";
 import type { Database } from "../../platform/store/database.ts";
@@ -10,7 +12,7 @@ import { addGasCoin } from "./lane-table.ts";
 
 /** Creates the gas keeper, which distributes the gas owner's coins. Each coin is assigned to one lane. */
 export function createGasKeeper(options: GasKeeperOptions): GasKeeper {
-  const { database, network, laneIds, clock, log } = options;
+  const { database, network, laneIds, signals, clock, log } = options;
 
   let isShort = false;
 
@@ -18,7 +20,9 @@ export function createGasKeeper(options: GasKeeperOptions): GasKeeper {
     const funds = await readLaneGas(options);
     const plan = planGas(canRedeem ? funds : { ...funds, addressBalanceMist: 0n });
     for (const { laneId, coin } of plan.assign) await addGasCoin(database, laneId, coin);
+    const wasShort = isShort;
     isShort = plan.short.length > 0;
+    if (wasShort && !isShort) signals.notify(topics.presignWanted(network.name));
     return plan;
   }
 
@@ -30,16 +34,16 @@ export function createGasKeeper(options: GasKeeperOptions): GasKeeper {
       return createBackgroundLoop({ name: "gas keeper", intervalMs: INTERVAL_MS, clock, log, pass });
 
       async function pass(): Promise<boolean> {
-        const { redeem } = await assign();
-        if (redeem === undefined) return await distribute(true);
+        const plan = await assign();
+        if (plan.redeem === undefined) return await distribute(plan);
         try {
-          return await redeemBalance(redeem);
+          return await redeemBalance(plan.redeem);
         } catch (cause) {
           log.warn(
-            { lane: redeem.laneId, cause },
+            { lane: plan.redeem.laneId, cause },
             "could not make a coin of the gas owner's address balance",
           );
-          return await distribute(false);
+          return await distribute(await assign(false));
         }
       }
 
@@ -58,8 +62,7 @@ export function createGasKeeper(options: GasKeeperOptions): GasKeeper {
         return !paysItself;
       }
 
-      async function distribute(canRedeem: boolean): Promise<boolean> {
-        const { split, short } = await assign(canRedeem);
+      async function distribute({ split, short }: GasPlan): Promise<boolean> {
         if (short.length > 0) {
           log.error(
             { gasOwner: network.gasOwnerAddress, lanes: short },
@@ -82,6 +85,7 @@ export function createGasKeeper(options: GasKeeperOptions): GasKeeper {
 export interface GasKeeperOptions extends LaneGasOptions {
   readonly database: Database;
   readonly network: LaneGasOptions["network"] & Pick<ChainNetwork, "gasOwner">;
+  readonly signals: Pick<Signals, "notify">;
   readonly clock: Clock;
   readonly log: Pick<Log, "info" | "warn" | "error">;
 }

@@ -1,6 +1,6 @@
 import sql from "sql-template-tag";
 import { bigint, text } from "../../platform/store/columns.ts";
-import { type Database, execute, type Queryable, readRows } from "../../platform/store/database.ts";
+import { execute, type Queryable, readRows } from "../../platform/store/database.ts";
 import type { ObjectChanges } from "../outcome.ts";
 import type { OwnedRef } from "../treasury/treasury-calls.ts";
 
@@ -153,11 +153,8 @@ export interface ForeignUse {
 }
 
 /** Stops all lanes of the network, because a transaction outside this database has used one of them. */
-export async function markForeignUse(
-  { prisma }: Pick<Database, "prisma">,
-  { laneId, digest }: ForeignUse,
-): Promise<void> {
-  await prisma.lane.updateMany({ where: { id: laneId }, data: { foreignDigest: digest } });
+export async function markForeignUse(db: Queryable, { laneId, digest }: ForeignUse): Promise<void> {
+  await execute(db, sql`UPDATE lane SET foreign_digest = ${digest} WHERE id = ${laneId} RETURNING id`);
 }
 
 /** Returns the lanes of the network that another sender has used. */

@@ -18,7 +18,7 @@ import { failOperation, finishOperations, type QueuedOperation, requeueOperation
  * never a dry run. If the fullnode returns another operation's mark, the operation stays in the queue.
  */
 export function createRefusalHandler(options: RefusalOptions): RefusalHandler {
-  const { database, kindOf, log, notify, onBlocked } = options;
+  const { database, kindOf, log, notify, requeued, onBlocked } = options;
   const retryBaseMs = options.retryBaseMs ?? DEFAULT_RETRY_BASE_MS;
   return async (operations, failure) => {
     const [only] = operations;
@@ -28,7 +28,7 @@ export function createRefusalHandler(options: RefusalOptions): RefusalHandler {
     const fields = { kind: only.kind, operations: ids.length, verdict, failure: failure.message };
     if (operations.length > 1 && !isAboutAll(failure)) {
       log.warn(fields, "the chain refused a batch; splitting it");
-      return requeueOperations(database, ids, { alone: true, delayMs: 0 });
+      return requeue(ids, { alone: true, delayMs: 0 });
     }
     const delayMs = backoff(only.attempts, retryBaseMs);
     try {
@@ -36,7 +36,7 @@ export function createRefusalHandler(options: RefusalOptions): RefusalHandler {
     } catch (cause) {
       if (mixUpIn(cause) === undefined) throw cause;
       log.error({ ...fields, cause }, "the fullnode returned another operation; keeping the queue");
-      await requeueOperations(database, ids, { alone: true, delayMs });
+      await requeue(ids, { alone: true, delayMs });
     }
   };
 
@@ -54,18 +54,18 @@ export function createRefusalHandler(options: RefusalOptions): RefusalHandler {
       case "retry":
         if (isAboutVersions(failure) && (await endSpent(only, failure))) return notify(operations);
         log.warn(fields, "the chain refused temporarily");
-        return requeueOperations(database, ids, { alone: false, delayMs });
+        return requeue(ids, { alone: false, delayMs });
       case "operator":
         log.error({ ...fields, cause }, "cannot submit until the operator acts; keeping the queue");
         if (cause !== undefined) onBlocked?.(cause);
-        return requeueOperations(database, ids, { alone: false, delayMs });
+        return requeue(ids, { alone: false, delayMs });
       case "used":
         if (await adopt(only, failure)) return notify(operations);
         log.error(
           fields,
           "the chain has the operation's session, but the fullnode does not show it yet; keeping the queue",
         );
-        return requeueOperations(database, ids, { alone: true, delayMs });
+        return requeue(ids, { alone: true, delayMs });
       case "fault":
         // An operation that is already on the chain did not fail, whatever the abort code is.
         if (!(await adopt(only, failure))) {
@@ -74,6 +74,14 @@ export function createRefusalHandler(options: RefusalOptions): RefusalHandler {
         }
         return notify(operations);
     }
+  }
+
+  async function requeue(
+    ids: readonly string[],
+    how: Parameters<typeof requeueOperations>[2],
+  ): Promise<void> {
+    await requeueOperations(database, ids, how);
+    requeued();
   }
 
   async function adopt(operation: QueuedOperation, failure: ExecutionFailure): Promise<boolean> {
@@ -119,6 +127,8 @@ export interface RefusalOptions {
   readonly log: Pick<Log, "warn" | "error">;
   /** Wakes the waiters of the operations. */
   readonly notify: (operations: readonly QueuedOperation[]) => void;
+  /** Called after operations returned to the queue. */
+  readonly requeued: () => void;
   /** Called when the chain refuses operations until the operator acts. */
   readonly onBlocked?: ((cause: OperatorCause) => void) | undefined;
   /** The first pause before a retry of an operation. It doubles. Default 500 ms. */

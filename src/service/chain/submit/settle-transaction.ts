@@ -21,7 +21,7 @@ import type { DeadTransaction, SendResult } from "./send-transaction.ts";
  * transaction.
  */
 export function createTransactionSettler(options: SettleOptions): TransactionSettler {
-  const { database, kindOf, refuse, notify, log } = options;
+  const { database, kindOf, refuse, notify, requeued, log } = options;
   return async (lane, stored) => {
     const result = await lane.send(stored);
     await write(lane, stored, result);
@@ -39,6 +39,7 @@ export function createTransactionSettler(options: SettleOptions): TransactionSet
       }
       case "dead":
         await requeueAll(lane, stored.digest, { state: "dropped", error: result.reason });
+        requeued();
         return tellOfDeath(lane, stored.digest, result);
     }
   }
@@ -96,6 +97,8 @@ interface SettleOptions {
   readonly refuse: RefusalHandler;
   /** Wakes the waiters of the operations. */
   readonly notify: (operations: readonly QueuedOperation[]) => void;
+  /** Called after operations returned to the queue. */
+  readonly requeued: () => void;
   readonly log: SubmitterLog;
 }
 

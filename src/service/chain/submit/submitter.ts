@@ -21,8 +21,9 @@ export function createSubmitter(options: SubmitterOptions): Submitter {
   const { database, network, signals, clock, log, tracer = NO_TRACER, intervalMs, leaseMs } = options;
   const kinds = new Map<OperationName, OperationKind>(options.kinds.map((kind) => [kind.name, kind]));
   const { retryBaseMs, onBlocked } = options;
-  const refuse = createRefusalHandler({ database, kindOf, log, notify, retryBaseMs, onBlocked });
-  const settle = createTransactionSettler({ database, kindOf, refuse, notify, log });
+  const requeued = () => signals.notify(topics.outbox(network));
+  const refuse = createRefusalHandler({ database, kindOf, log, notify, requeued, retryBaseMs, onBlocked });
+  const settle = createTransactionSettler({ database, kindOf, refuse, notify, requeued, log });
   const drivers = options.lanes.map((lane) =>
     createLaneDriver({
       database,

@@ -49,9 +49,6 @@ export function createTreasuryReader(network: ChainNetwork): TreasuryReader {
     async ceilings() {
       return readPriceCeilings(network.client, { ceilingsId: (await treasury()).ceilings.id }, read);
     },
-    async price(curve, signatureAlgorithm, session) {
-      return priceIn(await pricing(), { curve, signatureAlgorithm, session });
-    },
     async heldPresigns() {
       const { id } = (await treasury()).custody.presign_caps;
       const fields = await listFields(network.client, id, MAX_HELD_COUNT, read);
@@ -114,8 +111,6 @@ export interface TreasuryReader {
   ceilings(): Promise<OperationPrice[]>;
   /** Returns the prices of all algorithms for which the network has a price. */
   signPrices(): Promise<SignPrice[]>;
-  /** Returns undefined if the network has no price for the session. */
-  price(curve: number, signatureAlgorithm: number, session: PricedSession): Promise<SessionPrice | undefined>;
   /** Returns all paid, unused presigns, in no particular order. */
   heldPresigns(): Promise<HeldPresign[]>;
 }

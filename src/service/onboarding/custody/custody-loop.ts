@@ -1,7 +1,11 @@
 import sql from "sql-template-tag";
 import { operationInsert } from "../../chain/operation.ts";
 import type { NetworkReader } from "../../chain/reader.ts";
-import { type BackgroundLoop, createBackgroundLoop } from "../../platform/lifecycle/background-loop.ts";
+import {
+  type BackgroundLoop,
+  createBackgroundLoop,
+  type PassResult,
+} from "../../platform/lifecycle/background-loop.ts";
 import type { Clock } from "../../platform/lifecycle/clock.ts";
 import { oneOf, text } from "../../platform/store/columns.ts";
 import { newId, type Queryable, readRows } from "../../platform/store/database.ts";
@@ -11,7 +15,7 @@ import { type Held, markDWalletHeld, markDWalletLeft, noteLeftVersion, readHeld 
 
 /**
  * Compares the dWallets of a network with the Treasury, a few in each pass, from the newest to the oldest, and then
- * starts over. Thus the service detects an exit that bypassed it, a release by the administrator, and a capability that
+ * starts over after a rest. Thus the service detects an exit that bypassed it, a release by the administrator, and a capability that
  * came back. A sign request detects a missing capability sooner: the Treasury refuses it, and the service refunds it.
  */
 export function createCustodyLoop(options: CustodyLoopOptions): BackgroundLoop {
@@ -19,7 +23,7 @@ export function createCustodyLoop(options: CustodyLoopOptions): BackgroundLoop {
   let before = AFTER_ALL;
   return createBackgroundLoop({ name: "custody", intervalMs, clock, log, pass });
 
-  async function pass(): Promise<false> {
+  async function pass(): Promise<PassResult> {
     const rows = await readRows(database, pageBefore(network, before), {
       id: text,
       dwalletId: text,
@@ -35,7 +39,7 @@ export function createCustodyLoop(options: CustodyLoopOptions): BackgroundLoop {
       if (found !== undefined) await compare(row, found);
     }
     before = rows.at(PAGE_COUNT - 1)?.id ?? AFTER_ALL;
-    return false;
+    return before !== AFTER_ALL ? false : { restMs: ROUND_REST_INTERVALS * intervalMs };
   }
 
   async function compare({ id, dwalletId, state }: CheckedDWallet, { isHeld, version }: Held): Promise<void> {
@@ -65,6 +69,8 @@ export interface CustodyLoopOptions {
 }
 
 const DEFAULT_INTERVAL_MS = 5_000;
+/** In intervals: the pause after a pass that reached the oldest dWallet. */
+const ROUND_REST_INTERVALS = 6;
 /** The most dWallets that fit into one read of the fullnode, with their entries and the Treasury. */
 const PAGE_COUNT = 24;
 /** Sorts after every row's id. */

@@ -7,6 +7,8 @@ import { type AdminCaller, callerOf } from "../../access/caller.ts";
 import { writeAuditEvent } from "../../audit/audit-event.ts";
 import { countUnsweptCoins, type SweepTerms } from "../../billing/sweeps/queue-sweeps.ts";
 import { drainingSince, setDraining } from "../../chain/network-drain.ts";
+import type { Signals } from "../../platform/coordination/signals.ts";
+import { topics } from "../../platform/coordination/topics.ts";
 import { number } from "../../platform/store/columns.ts";
 import { type Database, execute, type Queryable, readRows } from "../../platform/store/database.ts";
 
@@ -14,7 +16,7 @@ import { type Database, execute, type Queryable, readRows } from "../../platform
  * Implements the calls of `tss.v1.Admin` that close a network to new work and reopen it. They need only the database,
  * so that an operator can close a network that no replica can open.
  */
-export function createNetworkCalls({ database, sweepsOf }: NetworkCallsDeps): AdminNetworkWorkCalls {
+export function createNetworkCalls({ database, signals, sweepsOf }: NetworkCallsDeps): AdminNetworkWorkCalls {
   return {
     async drainNetwork(_request, context) {
       return { work: await write(callerOf(context, "admin"), true) };
@@ -33,6 +35,8 @@ export function createNetworkCalls({ database, sweepsOf }: NetworkCallsDeps): Ad
       const action = isDraining ? "network.drain" : "network.resume";
       await writeAuditEvent(db, origin, { action, subject: network });
     });
+    // During the drain the pool was not filled.
+    if (!isDraining) signals.notify(topics.presignWanted(network));
     return readWork(network);
   }
 
@@ -55,6 +59,7 @@ export type AdminNetworkWorkCalls = Pick<
 /** Dependencies of {@link createNetworkCalls}. */
 export interface NetworkCallsDeps {
   readonly database: Database;
+  readonly signals: Pick<Signals, "notify">;
   /** How the coins of a served network are swept. */
   readonly sweepsOf: (network: string) => SweepTerms;
 }

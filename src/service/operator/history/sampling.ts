@@ -4,9 +4,9 @@ import type { ChainNetwork } from "../../chain/fullnodes/network.ts";
 import type { NetworkReader } from "../../chain/reader.ts";
 import { createTreasuryReader } from "../../chain/treasury/treasury-reader.ts";
 import type { NetworkConfig } from "../../config/networks.ts";
-import { createBackgroundLoop } from "../../platform/lifecycle/background-loop.ts";
+import { createBackgroundLoop, type PassResult } from "../../platform/lifecycle/background-loop.ts";
 import type { NamedLoop } from "../../platform/lifecycle/start-loops.ts";
-import { boolean } from "../../platform/store/columns.ts";
+import { boolean, number } from "../../platform/store/columns.ts";
 import { execute, type Queryable, readRows } from "../../platform/store/database.ts";
 import type { Log } from "../../platform/telemetry/logger.ts";
 import { type PresignBucket, readWarmBuckets } from "../../presigns/bucket.ts";
@@ -17,23 +17,14 @@ export function createSamplers(options: SamplersOptions): NamedLoop[] {
   const { clock, gasOwnerAddress } = network;
   const treasury = createTreasuryReader(network);
   const newestKeyId = async () => (await reader.networkKey()).id;
-  const loopOf = (name: string, intervalMs: number, read: () => Promise<void>): NamedLoop => ({
+  const loopOf = (name: string, intervalMs: number, read: () => Promise<PassResult>): NamedLoop => ({
     name,
-    loop: createBackgroundLoop({
-      name,
-      intervalMs,
-      clock,
-      log,
-      async pass() {
-        await read();
-        return false;
-      },
-    }),
+    loop: createBackgroundLoop({ name, intervalMs, clock, log, pass: read }),
   });
   return [
     loopOf("presign samples", PRESIGN_INTERVAL_MS, async () => {
       const warm = () => readWarmBuckets(database, network.name, config.presignBuckets, newestKeyId);
-      await samplePresigns(database, network.name, warm);
+      return { restMs: PRESIGN_LATE_MS + (await samplePresigns(database, network.name, warm)) };
     }),
     loopOf("treasury samples", TREASURY_INTERVAL_MS, async () => {
       await sampleTreasury(database, network.name, async () => {
@@ -42,6 +33,7 @@ export function createSamplers(options: SamplersOptions): NamedLoop[] {
         const outside = await reader.addressBalance(gasOwnerAddress, SUI_TYPE_ARG);
         return { ika, sui, gas: coins.reduce((sum, { balanceMist }) => sum + balanceMist, outside) };
       });
+      return false;
     }),
   ];
 }
@@ -54,30 +46,36 @@ interface SamplersOptions {
   readonly log: Pick<Log, "error">;
 }
 
-/** Much shorter than a minute, so that each minute is sampled near its beginning. */
+/** Retries a failed sample while its minute lasts. */
 const PRESIGN_INTERVAL_MS = 10_000;
+/** The time after the beginning of a minute at which it is sampled. */
+const PRESIGN_LATE_MS = 200;
 const TREASURY_INTERVAL_MS = 60_000;
 
 /**
  * Records the levels of the pool once in each minute, by the database's clock: of the warm buckets, and of all that
- * have, or recently had, presigns. The first caller in a minute writes; the others write nothing.
+ * have, or recently had, presigns. The first caller in a minute writes; the others write nothing. Returns the time
+ * until the next minute, in milliseconds.
  */
 export async function samplePresigns(
   db: Queryable,
   network: string,
   readWarm: () => Promise<readonly PresignBucket[]>,
-): Promise<void> {
+): Promise<number> {
   const [noted] = await readRows(
     db,
-    sql`SELECT EXISTS (SELECT 1 FROM presign_sample WHERE network = ${network} AND minute = ${THIS_MINUTE}) AS "isNoted"`,
-    { isNoted: boolean },
+    sql`SELECT EXISTS (SELECT 1 FROM presign_sample WHERE network = ${network} AND minute = ${THIS_MINUTE}) AS "isNoted",
+          60000 - mod(extract(epoch FROM now()) * 1000, 60000)::float8 AS "leftMs"`,
+    { isNoted: boolean, leftMs: number },
   );
-  if (noted?.isNoted) return;
+  if (noted === undefined) throw new Error("the database does not say what time it is");
+  if (noted.isNoted) return noted.leftMs;
   await execute(db, sampleOf(network, await readWarm()));
   await execute(
     db,
     sql`DELETE FROM presign_sample WHERE network = ${network} AND minute < now() - ${PRESIGNS_KEPT}`,
   );
+  return noted.leftMs;
 }
 
 /** How long levels are kept. */

@@ -103,14 +103,19 @@ interface ObservationOptions {
 const DATABASE_INTERVAL_MS = 15_000;
 const CHAIN_INTERVAL_MS = 30_000;
 
-/** Before the first reading, the age counts from the start of the process. */
+/**
+ * Before the first reading, the age counts from the start of the process. Until a scrape after the last reading, the
+ * next one waits for up to a minute, because nobody looks at the figures.
+ */
 export function createSnapshotLoops({ metrics, clock, log }: SnapshotLoopOptions): SnapshotLoops {
   const readAtMs = new Map<string, number>();
+  const unseen = new Set<string>();
   metrics.gauge(
     "snapshot_age_seconds",
     "Age of the periodic figures: from the database and the chain.",
     ["snapshot"],
     (gauge) => {
+      unseen.clear();
       for (const [snapshot, atMs] of readAtMs) gauge.set({ snapshot }, (clock.now() - atMs) / 1000);
     },
   );
@@ -124,18 +129,23 @@ export function createSnapshotLoops({ metrics, clock, log }: SnapshotLoopOptions
       clock,
       log,
       async pass(signal) {
+        const isUnseen = unseen.has(name);
+        unseen.add(name);
         await read(signal);
         readAtMs.set(name, clock.now());
-        return false;
+        return isUnseen && { restMs: Math.max(intervalMs, UNSEEN_REST_MS) };
       },
     });
     return { name: title, loop };
   };
 }
 
+const UNSEEN_REST_MS = 60_000;
+
 /** Figures that a loop reads, so that a scrape never waits for them. */
 interface SnapshotReading {
   readonly name: string;
+  /** The time between two readings while the metrics are scraped. */
   readonly intervalMs: number;
   /** Reads the figures and sets the gauges. If it fails, the gauges keep their values. */
   read(signal: AbortSignal): Promise<void>;

@@ -27,7 +27,7 @@ export function idleRestMs(signals: Pick<Signals, "isComplete">, intervalMs: num
   return signals.isComplete() ? Math.max(intervalMs, IDLE_REST_MS) : intervalMs;
 }
 
-const IDLE_REST_MS = 10_000;
+const IDLE_REST_MS = 30_000;
 
 /**
  * Waits for the next notification of the topic, at most `timeoutMs`. Runs `listening` after it has registered its

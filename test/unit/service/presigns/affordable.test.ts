@@ -9,8 +9,10 @@ const treasuryOf = (ika: bigint, sui: bigint) => ({
     this.reads++;
     return { ika, sui };
   },
-  price: async (_curve: number, _algorithm: number, session: "presign" | "sign") =>
-    session === "presign" ? { ika: 5n, sui: 2n } : { ika: 10n, sui: 1n },
+  signPrices: async () => [
+    { curve: 0, signatureAlgorithm: 1, ika: 1n, sui: 1n },
+    { curve: 0, signatureAlgorithm: 0, ika: 15n, sui: 3n },
+  ],
 });
 
 it("counts the presigns that the scarcer coin can pay for, together with their signatures", async () => {
@@ -20,7 +22,7 @@ it("counts the presigns that the scarcer coin can pay for, together with their s
 });
 
 it("treats an operation without a price as affordable", async () => {
-  const treasury = { ...treasuryOf(0n, 0n), price: async () => undefined };
+  const treasury = { ...treasuryOf(0n, 0n), signPrices: async () => [] };
   expect(await createAffordable(treasury, systemClock)(bucket)).toBe(Number.MAX_SAFE_INTEGER);
 });
 
@@ -29,7 +31,7 @@ it("caches a reading for some time, but not a failure", async () => {
   const treasury = treasuryOf(150n, 1_000n);
   const affordable = createAffordable(treasury, { now: () => nowMs }, 100);
   await affordable(bucket);
-  await affordable(bucket);
+  await affordable({ ...bucket, signatureAlgorithm: 1 });
   expect(treasury.reads).toBe(1);
   nowMs = 100;
   await affordable(bucket);

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { enqueueOperation, type OperationKind } from "../../../../../src/service/chain/operation.ts";
+import type { Lane } from "../../../../../src/service/chain/submit/lane.ts";
 import {
   addLane,
   type LaneLease,
@@ -14,8 +15,12 @@ import {
   storeTransaction,
 } from "../../../../../src/service/chain/submit/outbox.ts";
 import { createRefusalHandler } from "../../../../../src/service/chain/submit/refuse-operations.ts";
+import { createSubmitter } from "../../../../../src/service/chain/submit/submitter.ts";
+import { createLocalSignals } from "../../../../../src/service/platform/coordination/local-coordination.ts";
+import { topics } from "../../../../../src/service/platform/coordination/topics.ts";
 import { type Database, newId } from "../../../../../src/service/platform/store/database.ts";
-import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../../../support/database/database.ts";
+import { DATABASE_TIMEOUT_MS, openTestDatabase, silentLog } from "../../../../support/database/database.ts";
+import { createManualClock } from "../../../../support/manual-clock.ts";
 
 const NETWORK = "localnet";
 const LANE = "0xcap";
@@ -87,7 +92,7 @@ describe("the outbox", () => {
     };
     const log = { warn: () => {}, error: () => {} };
     const kindOf = () => kind as unknown as OperationKind;
-    const refuse = createRefusalHandler({ database, kindOf, log, notify: () => {} });
+    const refuse = createRefusalHandler({ database, kindOf, log, notify() {}, requeued() {} });
     const abort = { module: "coordinator_inner", code: 7 };
     await refuse(operations, { kind: "MoveAbort", message: "abort 7", abort });
     expect(failed).toEqual([]);
@@ -100,6 +105,28 @@ describe("the outbox", () => {
     expect(await resolveTransaction(database, "digest", { state: "landed" })).toBe(true);
     expect(await resolveTransaction(database, "digest", { state: "dropped" })).toBe(false);
     expect(await database.query("SELECT state FROM chain_transaction")).toEqual([{ state: "landed" }]);
+  });
+
+  it("wakes all lanes when a transaction of one can never land", async () => {
+    await queue();
+    const [{ id } = { id: "" }] = await claimOperations(database, NETWORK, lease, { sign: 10, presign: 10 });
+    await store("digest", [id]);
+    await releaseLease(database, lease);
+    const signals = createLocalSignals(true);
+    const woken = new Promise<string[]>((resolve) => {
+      signals.subscribe(topics.outbox(NETWORK), () =>
+        resolve(database.query<{ state: string }>("SELECT state FROM chain_operation").then(states)),
+      );
+    });
+    const send = async () => ({ kind: "dead", reason: "its gas coin was spent" });
+    const submitter = createSubmitter({
+      ...{ database, network: NETWORK, signals, clock: createManualClock(), log: silentLog, kinds: [] },
+      lanes: [{ network: NETWORK, id: LANE, sender: "0x1", send } as unknown as Lane],
+      reader: { ownedObjects: async () => new Map(), transaction: async () => undefined },
+    });
+    submitter.start();
+    expect(await woken).toEqual(["queued"]);
+    await submitter.stop();
   });
 
   it("gives leased operations to no other lease until that lease ends", async () => {
@@ -152,6 +179,10 @@ describe("the outbox", () => {
 
 function transaction(digest: string) {
   return { digest, bytes: new Uint8Array(3), signatures: [], network: NETWORK, sender: "0x1" };
+}
+
+function states(rows: readonly { readonly state: string }[]): string[] {
+  return rows.map(({ state }) => state);
 }
 
 async function queue(

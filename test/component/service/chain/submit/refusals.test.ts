@@ -44,7 +44,7 @@ describe("a refused batch", () => {
     await refuse(batch, FAULT);
     for (const { id } of batch)
       expect(await rowOf(id)).toMatchObject({ state: "queued", alone: true, attempts: 1, delayMs: 0 });
-    expect(told).toEqual([]);
+    expect(told).toEqual(["requeued"]);
   });
 
   it.each([
@@ -91,14 +91,14 @@ describe("a refused operation", () => {
     const operation = await queue();
     await refuse([operation], USED);
     expect(await rowOf(operation.id)).toMatchObject({ state: "queued", alone: true, attempts: 1 });
-    expect(told).toEqual([`adopt ${operation.subjectId}`]);
+    expect(told).toEqual([`adopt ${operation.subjectId}`, "requeued"]);
   });
 
   it("waits for the operator, and reports the cause", async () => {
     const operation = await queue();
     await refuse([operation], PAUSED);
     expect(await rowOf(operation.id)).toMatchObject({ state: "queued", alone: false, attempts: 1 });
-    expect(told).toEqual(["blocked treasury_paused"]);
+    expect(told).toEqual(["blocked treasury_paused", "requeued"]);
   });
 
   it("fails once another transaction has used its own object, and waits while that is not proven", async () => {
@@ -164,6 +164,7 @@ const refuse = (operations: readonly QueuedOperation[], failure: ExecutionFailur
     kindOf: () => kind as OperationKind,
     log: { warn() {}, error() {} },
     notify: (ended) => void told.push(...ended.map(({ id }) => `notify ${id}`)),
+    requeued: () => void told.push("requeued"),
     onBlocked: (cause) => void told.push(`blocked ${cause}`),
     retryBaseMs: 100,
   })(operations, failure);

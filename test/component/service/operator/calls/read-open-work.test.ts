@@ -5,6 +5,7 @@ import { Admin } from "../../../../../gen/proto/tss/v1/admin_pb.ts";
 import { MAX_COIN_COUNT } from "../../../../../src/service/billing/sweeps/queue-sweeps.ts";
 import { setDraining } from "../../../../../src/service/chain/network-drain.ts";
 import { createNetworkCalls, readOpenWork } from "../../../../../src/service/operator/calls/network-calls.ts";
+import { topics } from "../../../../../src/service/platform/coordination/topics.ts";
 import { type Database, newId } from "../../../../../src/service/platform/store/database.ts";
 import { openTestDatabase } from "../../../../support/database/database.ts";
 import { recordAddress } from "../../../../support/database/deposit-rows.ts";
@@ -87,7 +88,11 @@ it("shows what waits for others and is idle all the same, and is not idle while 
   await database.query("INSERT INTO known_network (name, chain_id) VALUES ('localnet', 'c')");
   const dwallet = await dwalletOf(database, projectId);
   const sweeps = { destination: DESTINATION, minValueMicroUsd: 100n };
-  const calls = createNetworkCalls({ database, sweepsOf: () => sweeps }) as ServiceImpl<typeof Admin>;
+  const calls = createNetworkCalls({
+    database,
+    signals: { notify() {} },
+    sweepsOf: () => sweeps,
+  }) as ServiceImpl<typeof Admin>;
   const admin = clientOf(Admin, calls, () => ({
     kind: "admin",
     network: "localnet",
@@ -126,4 +131,21 @@ it("cannot be drained on a database that has never been used with it", async () 
   await expect(setDraining(database, "testnet", true)).rejects.toMatchObject({
     reason: "NETWORK_UNAVAILABLE",
   });
+});
+
+it("wakes the refill of the pool when a drain ends, and at no other change", async () => {
+  await database.query("INSERT INTO known_network (name, chain_id) VALUES ('testnet', 'c')");
+  const told: string[] = [];
+  const calls = createNetworkCalls({
+    database,
+    signals: { notify: (topic) => void told.push(topic) },
+    sweepsOf: () => ({ destination: DESTINATION, minValueMicroUsd: 100n }),
+  }) as ServiceImpl<typeof Admin>;
+  const admin = clientOf(Admin, calls, () => ({
+    ...{ kind: "admin", network: "testnet", networks: ["testnet"], origin: TEST_ORIGIN },
+  }));
+  await admin.drainNetwork({});
+  expect(told).toEqual([]);
+  await admin.resumeNetwork({});
+  expect(told).toEqual([topics.presignWanted("testnet")]);
 });

@@ -94,6 +94,18 @@ describe("the levels of the pool", () => {
     expect(await historyOf(dwallet.bucket)).toMatchObject([{ sampleCount: 1, readyLast: 1 }]);
   });
 
+  it("say when the next minute begins, by the database's clock", async () => {
+    await database.transaction(async (db) => {
+      for (const isFirst of [true, false]) {
+        const leftMs = await samplePresigns(db, NETWORK, noWarm);
+        const [row] = await db.query<{ ms: number }>(
+          "SELECT extract(epoch FROM date_trunc('minute', now()) + interval '1 minute' - now())::float8 * 1000 AS ms",
+        );
+        expect(leftMs, String(isFirst)).toBeCloseTo(row?.ms ?? 0, 1);
+      }
+    });
+  });
+
   it("show a warm bucket without a presign as empty", async () => {
     const { bucket } = await dwalletOf(database, await projectWith(database, 0n));
     await samplePresigns(database, NETWORK, async () => [bucket]);

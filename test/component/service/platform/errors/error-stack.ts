@@ -212,7 +212,7 @@ export async function startErrorStack(): Promise<ErrorStack> {
   const priced = { database, clock: systemClock, prices: PRICES };
   const accounts = { accounts: { database, lookup }, adminKeys: { database, lookup: adminLookup } };
   const sweepsOf = () => ({ destination: undefined, minValueMicroUsd: 0n });
-  const networkWork = { database, sweepsOf };
+  const networkWork = { database, signals: { notify() {} }, sweepsOf };
   const admin = wholeAdminService({
     ...accounts,
     chain: {

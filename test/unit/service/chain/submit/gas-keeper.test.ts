@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import { createGasKeeper } from "../../../../../src/service/chain/submit/gas-keeper.ts";
 import type { LaneDriver } from "../../../../../src/service/chain/submit/lane-driver.ts";
+import { topics } from "../../../../../src/service/platform/coordination/topics.ts";
 import type { Database } from "../../../../../src/service/platform/store/database.ts";
 import { createManualClock } from "../../../../support/manual-clock.ts";
 
@@ -36,10 +37,23 @@ it("the gas keeper waits after a redemption that no coin pays for, and after no 
   await withCoins.stop();
 });
 
+it("the gas keeper wakes the refill of the pool when lanes without gas get some, and no other time", async () => {
+  const keeper = startKeeper({ coinsMist: [0n], addressBalanceMist: 0n });
+  await keeper.rested();
+  expect(keeper.isShort()).toBe(true);
+  expect(keeper.signals).toEqual([]);
+  keeper.coins.push({ objectId: "coin-0", version: "1", digest: "d", balanceMist: 30n * SUI });
+  await keeper.assign();
+  await keeper.assign();
+  expect(keeper.signals).toEqual([topics.presignWanted("localnet")]);
+  await keeper.stop();
+});
+
 /** Starts a gas keeper of lanes that have one coin each, or none. A lane's driver records what it sends. */
 function startKeeper({ coinsMist, addressBalanceMist, refuses = false, redeemsOnce = false }: KeeperCase) {
   const sent: string[] = [];
   const warnings: string[] = [];
+  const signals: string[] = [];
   const laneIds = coinsMist.map((_, index) => `lane-${index}`);
   const coins = coinsMist.flatMap((balanceMist, index) =>
     balanceMist === 0n ? [] : [{ objectId: `coin-${index}`, version: "1", digest: "d", balanceMist }],
@@ -56,6 +70,7 @@ function startKeeper({ coinsMist, addressBalanceMist, refuses = false, redeemsOn
   const keeper = createGasKeeper({
     database,
     laneIds,
+    signals: { notify: (topic) => void signals.push(topic) },
     network: { name: "localnet", gasOwnerAddress: "0x1", gasOwner: undefined },
     reader: {
       gasCoins: async () => coins,
@@ -89,7 +104,7 @@ function startKeeper({ coinsMist, addressBalanceMist, refuses = false, redeemsOn
   };
   const loop = keeper.loop(laneIds.map(() => driver));
   loop.start();
-  return { sent, warnings, isShort: keeper.isShort, rested: () => rested, stop: () => loop.stop() };
+  return { ...keeper, coins, signals, sent, warnings, rested: () => rested, stop: () => loop.stop() };
 }
 
 interface KeeperCase {
