@@ -21,8 +21,8 @@ import { copyCheckout } from "../test/support/repository/copy-checkout.ts";
 import { ROOT } from "../test/support/repository/source-files.ts";
 import type { Coverage } from "./mutate/rooms/in-test.ts";
 import { makeMutants, type RoomMutant } from "./mutate/rooms/make-mutants.ts";
-import { filesOf, ROOMS, testsOf } from "./mutate/rooms/rooms.ts";
-import { runBatch, type Trial } from "./mutate/rooms/run-batch.ts";
+import { filesOf, needsIsolation, ROOMS, testsOf } from "./mutate/rooms/rooms.ts";
+import { runBatch, type Trial, type Verdict } from "./mutate/rooms/run-batch.ts";
 import { type Fate, reportOf, scoreLine, scoreOf, survivorLines } from "./mutate/rooms/score.ts";
 
 const { values } = parseArgs({
@@ -43,6 +43,12 @@ const FOLDER = path.join(ROOT, ".data/mutants");
 const NEAREST_COUNT = 8;
 /** A test file that takes longer tries only what no other passes. */
 const SLOW_MS = 30_000;
+/** Without a mutant, a test file that takes longer never ends. Switches make arithmetic several times slower. */
+const COVER_STUCK_MS = 600_000;
+/** The time limit of a test then, which a busy machine needs. */
+const COVER_TEST_TIMEOUT_MS = 120_000;
+/** Stands for the test files that fail without a mutant, whose loading still counts. */
+const LEFT_OUT = "";
 /** So many mutants share a process. */
 const BATCH_COUNT = 60;
 
@@ -156,11 +162,8 @@ async function cover(
   room: string,
   sources: readonly { readonly content: string }[],
 ): Promise<Map<string, Coverage>> {
-  const stored = path.join(FOLDER, `${nameOf(room)}.coverage.json`);
-  const known = (existsSync(stored) ? JSON.parse(readFileSync(stored, "utf8")) : {}) as Record<
-    string,
-    Coverage
-  >;
+  const file = path.join(FOLDER, `${nameOf(room)}.coverage.json`);
+  const known = (existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : {}) as Record<string, Coverage>;
   const base = createHash("sha256").update(sources.map(({ content }) => content).join());
   const keys = testsOf(room).map((test) => {
     const text = readFileSync(path.join(copy, test));
@@ -172,26 +175,48 @@ async function cover(
       const name = String(index).padStart(4, "0");
       return { test, key, name, output: path.join(copy, `mutants/${name}.json`) };
     });
-  const verdicts = await runBatch(
-    copy,
-    missing.map(({ test, name, output }) => ({
-      name,
-      testFile: test,
-      before: `const isOn = true; const loaded = watchCoverage(${JSON.stringify(output)});`,
-      after: "loaded();",
-    })),
-  );
+  const verdicts = new Map<string, Verdict>();
+  for (const isolate of [false, true]) {
+    const files = missing.filter(({ test }) => needsIsolation(test) === isolate);
+    // A file that never ends takes the verdicts of those after it along.
+    for (let rest = files; rest.length > 0; rest = rest.filter(({ name }) => !verdicts.has(name))) {
+      const found = await runBatch(
+        copy,
+        rest.map(({ test, name, output }) => ({
+          name,
+          testFile: test,
+          before: `const isOn = true; const loaded = watchCoverage(${JSON.stringify(output)});`,
+          after: "loaded();",
+        })),
+        { isolate, stuckMs: COVER_STUCK_MS, testTimeoutMs: COVER_TEST_TIMEOUT_MS },
+      );
+      for (const [name, verdict] of found) verdicts.set(name, verdict);
+    }
+  }
+  const leftOutKey = `${LEFT_OUT}${base.copy().digest("hex").slice(0, 16)}`;
+  const loadedByLeftOut = new Set(known[leftOutKey]?.loading);
   for (const { test, key, name, output } of missing) {
     const verdict = verdicts.get(name);
-    if (verdict?.failed === false && existsSync(output))
-      known[key] = JSON.parse(readFileSync(output, "utf8")) as Coverage;
-    else console.error(`left out, because it fails without a mutant: ${test}: ${verdict?.by ?? "not run"}`);
+    const coverage = existsSync(output) ? (JSON.parse(readFileSync(output, "utf8")) as Coverage) : undefined;
+    if (verdict?.failed === false && coverage !== undefined) known[key] = coverage;
+    else {
+      console.error(`left out, because it fails without a mutant: ${test}: ${verdict?.by ?? "not run"}`);
+      for (const id of coverage?.loading ?? []) loadedByLeftOut.add(id);
+    }
   }
+  // The files after it in the same process did not load the sources again.
+  known[leftOutKey] = { loading: [...loadedByLeftOut], hooks: [], tests: {}, durationMs: 0 };
   const found = new Map(
-    keys.flatMap(({ test, key }) => (known[key] === undefined ? [] : [[test, known[key]] as const])),
+    [...keys, { test: LEFT_OUT, key: leftOutKey }].flatMap(({ test, key }) =>
+      known[key] === undefined ? [] : [[test, known[key]] as const],
+    ),
   );
-  writeFileSync(stored, JSON.stringify(Object.fromEntries(keys.map(({ key }) => [key, known[key]]))));
-  for (const [test, { durationMs }] of found) console.error(`${(durationMs / 1000).toFixed(1)} s ${test}`);
+  const stored = Object.fromEntries(
+    [...keys.map(({ key }) => key), leftOutKey].map((key) => [key, known[key]]),
+  );
+  writeFileSync(file, JSON.stringify(stored));
+  for (const [test, { durationMs }] of found)
+    if (test !== LEFT_OUT) console.error(`${(durationMs / 1000).toFixed(1)} s ${test}`);
   return found;
 }
 
@@ -200,7 +225,8 @@ interface Reach {
   readonly testFile: string;
   /** All tests, if a hook passes it, or if the sources do while they load. */
   readonly tests: readonly string[] | undefined;
-  readonly isStatic: boolean;
+  /** Whether the file needs sources of its own: it replaces some, or the sources pass the mutant while they load. */
+  readonly isolate: boolean;
 }
 
 /** Runs the tests that pass the mutants, the cheapest file first, until one fails. */
@@ -213,14 +239,13 @@ async function judge(
   const fates = new Map<RoomMutant, Fate>();
   for (const [mutant, reach] of reaches)
     if (reach.length === 0) fates.set(mutant, { key: mutant.key, status: "not-covered" });
-  const inRounds = (isStatic: boolean) => {
+  const inRounds = (isolate: boolean) => {
     const rounds: { mutant: RoomMutant; reach: Reach }[][] = [];
     for (const [mutant, reach] of reaches)
-      for (const [round, one] of reach.entries())
-        if (one.isStatic === isStatic) {
-          rounds[round] ??= [];
-          rounds[round].push({ mutant, reach: one });
-        }
+      for (const [round, one] of reach.filter((each) => each.isolate === isolate).entries()) {
+        rounds[round] ??= [];
+        rounds[round].push({ mutant, reach: one });
+      }
     return rounds.map((each) => each.sort((x, y) => (x.reach.testFile < y.reach.testFile ? -1 : 1)));
   };
   const killed = (found: ReadonlyMap<RoomMutant, string>): void => {
@@ -245,17 +270,19 @@ function reachOf({ id, file, original }: RoomMutant, coverage: ReadonlyMap<strin
   // The first test file loads the sources for all.
   const isStatic = [...coverage.values()].some(({ loading }) => loading.includes(id));
   for (const [testFile, { loading, hooks, tests, durationMs }] of coverage) {
+    if (testFile === LEFT_OUT) continue;
     const own = Object.entries(tests).flatMap(([test, ids]) => (ids.includes(id) ? [test] : []));
     const all = [...loading, ...hooks, ...Object.values(tests).flat()];
-    if (isStatic && all.some(sameFile)) costs.set({ testFile, tests: undefined, isStatic }, durationMs);
-    else if (hooks.includes(id)) costs.set({ testFile, tests: undefined, isStatic }, durationMs);
-    else if (own.length > 0) costs.set({ testFile, tests: own, isStatic }, durationMs);
+    const isolate = isStatic || needsIsolation(testFile);
+    if (isStatic && all.some(sameFile)) costs.set({ testFile, tests: undefined, isolate }, durationMs);
+    else if (hooks.includes(id)) costs.set({ testFile, tests: undefined, isolate }, durationMs);
+    else if (own.length > 0) costs.set({ testFile, tests: own, isolate }, durationMs);
   }
   // Coverage does not show what runs on a thread.
   if (costs.size === 0 && file.endsWith("-worker.ts"))
     for (const [testFile, { durationMs }] of coverage)
       if (testFile.includes(path.dirname(file).slice("src".length)))
-        costs.set({ testFile, tests: undefined, isStatic: true }, durationMs);
+        costs.set({ testFile, tests: undefined, isolate: true }, durationMs);
   // Only calls at the same time show a missing lock.
   const isLock = /^ ?(?:FOR|SKIP LOCKED)\b/.test(original);
   const rank = ({ testFile }: Reach): number => (isLock && testFile.startsWith("test/race/") ? 0 : 1);
@@ -286,7 +313,7 @@ async function killedOf(
     const verdicts = await runBatch(
       copy,
       [...named.map(({ name, mutant, reach }) => trialOf(name, mutant, reach)), ...(isolate ? [] : last)],
-      isolate,
+      { isolate },
     );
     const polluted = new Set(
       last.flatMap(({ name, testFile }) => (verdicts.get(name)?.failed ? [testFile] : [])),

@@ -42,6 +42,56 @@ export function signRequested(subject: Omit<SignSubject, "id">, signId: string):
   });
 }
 
+/** The ids that a DKG creates. */
+export interface TestDkg {
+  readonly dwalletId: string;
+  readonly capId: string;
+  readonly shareId: string;
+}
+
+/** The event of a requested DKG, with an encrypted share of the user unless it is public. */
+export function dkgRequested(
+  preimage: Uint8Array,
+  { dwalletId, capId, shareId }: TestDkg,
+  { isPublic = false } = {},
+): ChainEvent {
+  const encrypted = {
+    encrypted_user_secret_key_share_id: shareId,
+    encrypted_centralized_secret_share_and_proof: [],
+    encryption_key: [],
+    encryption_key_id: objectId(),
+    encryption_key_address: objectId(),
+    signer_public_key: [],
+  };
+  return sessionEvent("DWalletDKGRequestEvent", CoordinatorInnerModule.DWalletDKGRequestEvent, preimage, {
+    dwallet_id: dwalletId,
+    centralized_public_key_share_and_proof: [],
+    user_public_output: [],
+    dwallet_cap_id: capId,
+    dwallet_network_encryption_key_id: objectId(),
+    curve: 0,
+    user_secret_key_share: isPublic
+      ? { Public: { public_user_secret_key_share: [] } }
+      : { Encrypted: encrypted },
+    sign_during_dkg_request: null,
+  });
+}
+
+/** The event of a share that its user accepted. */
+export function shareAccepted(dwalletId: string): ChainEvent {
+  const event = {
+    encrypted_user_secret_key_share_id: objectId(),
+    dwallet_id: dwalletId,
+    user_output_signature: [1],
+    encryption_key_id: objectId(),
+    encryption_key_address: objectId(),
+  };
+  return {
+    type: `${PACKAGE}::coordinator_inner::AcceptEncryptedUserShareEvent`,
+    bcs: CoordinatorInnerModule.AcceptEncryptedUserShareEvent.serialize(event as never).toBytes(),
+  };
+}
+
 /** The content of a presign session's object; by default a global one of the first curve and algorithm. */
 export function presignSession(
   id: string,

@@ -3,7 +3,11 @@ import { localnetHotWalletSecret } from "../../../src/localnet/seed.ts";
 import { createChainWork } from "../../../src/service/app/chain-work.ts";
 import { createSharedWork } from "../../../src/service/app/shared-work.ts";
 import type { DepositSigner } from "../../../src/service/billing/sweeps/sweep-signer.ts";
-import { type ChainNetwork, connectNetwork } from "../../../src/service/chain/fullnodes/network.ts";
+import {
+  type CallTimes,
+  type ChainNetwork,
+  connectNetwork,
+} from "../../../src/service/chain/fullnodes/network.ts";
 import { createNetworkReader, type NetworkReader } from "../../../src/service/chain/reader.ts";
 import { createLocalSignals } from "../../../src/service/platform/coordination/local-coordination.ts";
 import type { Signals } from "../../../src/service/platform/coordination/signals.ts";
@@ -40,6 +44,8 @@ export interface ChainServiceOptions {
   readonly fetch?: typeof fetch;
   /** The clock of the work and of the calls' time limits. Default: the machine's. */
   readonly clock?: Clock;
+  /** The calls' time limits. Default: those of the service. */
+  readonly times?: CallTimes;
   /** Default: the localnet's own. */
   readonly fullnodeUrls?: readonly [string, ...string[]];
   /** Default 0: the pool requests no presigns on its own. */
@@ -58,6 +64,7 @@ export async function startChainService(
     gasStationSecret,
     fetch,
     clock = systemClock,
+    times,
     fullnodeUrls: [fullnodeUrl, ...otherFullnodeUrls] = [localnet.url],
     presignLowWaterCount = 0,
     sweeps,
@@ -73,6 +80,7 @@ export async function startChainService(
     hotWalletSecret: new Secret(hotWallet.secret),
     gasStationSecret: gasStationSecret && new Secret(gasStationSecret),
     ...(fetch && { fetch }),
+    ...(times && { times }),
   });
   const reader = createNetworkReader(network);
   const signals = createLocalSignals();

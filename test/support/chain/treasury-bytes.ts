@@ -48,17 +48,31 @@ export interface TestCustody {
   readonly curveNumber?: number;
   /** The number of used consents. Default 0, for which there is no entry. */
   readonly nonce?: bigint;
+  /** Whether the owner has refused a release. Default false. */
+  readonly isRefused?: boolean;
 }
 
 /** The objects that show that the Treasury holds the dWallet, by their ids. */
 export function custodyEntries(treasuryId: string, custody: TestCustody): Map<string, Uint8Array> {
-  const { dwalletId, owner, capId = `0x${"00".repeat(32)}`, curveNumber = 0, nonce = 0n } = custody;
+  const {
+    dwalletId,
+    owner,
+    capId = `0x${"00".repeat(32)}`,
+    curveNumber = 0,
+    nonce = 0n,
+    isRefused = false,
+  } = custody;
   const places = custodyPlaces(treasuryContent(treasuryId), dwalletId);
   const head = (id: string) => [
     ...bcs.Address.serialize(id).toBytes(),
     ...bcs.Address.serialize(dwalletId).toBytes(),
   ];
-  const dwallet = TreasuryDWallet.serialize({ curve: curveNumber, owner, is_refused: false, release: null });
+  const dwallet = TreasuryDWallet.serialize({
+    curve: curveNumber,
+    owner,
+    is_refused: isRefused,
+    release: null,
+  });
   const entries = new Map([
     [places.dwalletEntryId, Uint8Array.from([...head(places.dwalletEntryId), ...dwallet.toBytes()])],
     [

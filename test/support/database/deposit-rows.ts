@@ -2,6 +2,7 @@ import type { SuiClientTypes } from "@mysten/sui/client";
 import type { SuiGrpcClient } from "@mysten/sui/grpc";
 import { normalizeStructTag } from "@mysten/sui/utils";
 import { newId, type Queryable } from "../../../src/service/platform/store/database.ts";
+import { objectId } from "./rows.ts";
 
 /** Coins of a deposit address, by object id, in the smallest unit. */
 export type Coins = ReadonlyMap<string, bigint>;
@@ -40,6 +41,21 @@ export async function recordAddress(
      ON CONFLICT DO NOTHING`,
     [address, projectId, reference],
   );
+}
+
+/** Inserts a deposit address whose next scan is a day away, and which nobody has asked for since yesterday. */
+export async function recordQuietAddress(
+  db: Queryable,
+  projectId: string,
+  network = "localnet",
+): Promise<string> {
+  const address = objectId();
+  await db.query(
+    `INSERT INTO deposit_address (address, project_id, network, reference, due_at, wanted_at)
+     VALUES ($1, $2, $3, $1, now() + interval '1 day', now() - interval '1 day')`,
+    [address, projectId, network],
+  );
+  return address;
 }
 
 /** Stores the unknown coins of an address as deposits in one state, and returns them. */

@@ -5,6 +5,8 @@ export interface Explained {
   readonly file: string;
   /** Text of the source that occurs once in the file and contains the mutated place's line. */
   readonly at: string;
+  /** The mutated text of that line, if others of the line can be killed. */
+  readonly original?: string;
   /** What the mutant puts there; every mutant of the place if it is left out. */
   readonly replacement?: string;
   readonly because: string;
@@ -48,15 +50,103 @@ export const EXPLAINED: readonly Explained[] = [
     replacement: "true",
     because: "the rows are grouped by their own network; the condition bounds what is read",
   },
+  {
+    file: "src/service/signing/exit-loop.ts",
+    at: "WHERE network = ${network} AND state = 'settling' LIMIT 1`",
+    replacement: "",
+    because: "the loop only asks whether there is a row",
+  },
+  {
+    file: "src/service/billing/deposits/follow-checkpoints.ts",
+    at: "for (let first = from; first < to; first += READS_AT_ONCE) {",
+    original: "first < to",
+    replacement: "first <= to",
+    because: "the further turn reads no checkpoint",
+  },
+  {
+    file: "src/service/billing/sweeps/queue-sweeps.ts",
+    at: "ORDER BY value DESC, c.object_id LIMIT ${options.maxCoinCount} FOR UPDATE OF c SKIP LOCKED) u`,",
+    original: "LIMIT §3§",
+    replacement: "",
+    because: "the plan takes no more coins; the limit bounds what is locked",
+  },
+  {
+    file: "src/service/onboarding/dwallet-row.ts",
+    at: '...(name === undefined && state === undefined ? [] : [name ?? "", state ?? ""]),',
+    original: "[]",
+    replacement: '["Stryker was here"]',
+    because: "a page token is only compared with others of the same list",
+  },
+  {
+    file: "src/service/onboarding/parameter-store.ts",
+    at: "    () => false,\n  );",
+    original: "() => false",
+    replacement: "() => undefined",
+    because: "a missing answer counts as false",
+  },
+  {
+    file: "src/service/onboarding/create-dwallet.ts",
+    at: "if (!row && request.name !== undefined) throw nameTaken(request.name);",
+    original: "request.name !== undefined",
+    replacement: "true",
+    because: "a row without a name conflicts with its session alone, which then has a row",
+  },
+  {
+    file: "src/service/onboarding/encryption-keys.ts",
+    at: "if (!row) throw new Error(`encryption key ${id} is gone`);",
+    original: "!row",
+    replacement: "false",
+    because: "no statement deletes an encryption key",
+  },
+  {
+    file: "src/client/sdk/chain/chain-session.ts",
+    at: "if (entry === undefined || entry instanceof Error || !entry.previousTransaction) return undefined;",
+    original: "entry === undefined || entry instanceof Error",
+    replacement: "entry === undefined && entry instanceof Error",
+    because: "the error that follows from it is a missing answer, too",
+  },
+  {
+    file: "src/client/sdk/service-calls.ts",
+    at: 'const isList = output.field["nextPageToken"] !== undefined && items !== undefined;',
+    original: "items !== undefined",
+    replacement: "true",
+    because: "every message of the contract with a page token has a list",
+  },
+  {
+    file: "src/service/chain/submit/lane-driver.ts",
+    at: "if (block.operations.length < claimed.length) await unclaimOperations(database, lease, block.operations);",
+    original: "block.operations.length < claimed.length",
+    replacement: "block.operations.length <= claimed.length",
+    because: "without operations that did not fit, the statement frees none",
+  },
+  ...["topVersion !== null", "nextDigest !== null"].map((original) => ({
+    file: "src/service/billing/deposits/scan-address-balance.ts",
+    at: "topVersion !== null && nextDigest !== null\n",
+    original,
+    replacement: "true",
+    because: "the table refuses a walk with only one of the two",
+  })),
+  ...[
+    ...["doubtedPicoUsd === null", "doubtedAt === null", "since === null", "beyond === null"],
+    "doubtedPicoUsd === null || doubtedAt === null",
+    "doubtedPicoUsd === null || doubtedAt === null || since === null",
+  ].map((original) => ({
+    file: "src/service/billing/prices/stored-prices.ts",
+    at: "doubtedPicoUsd === null || doubtedAt === null || since === null || beyond === null",
+    original,
+    replacement: "false",
+    because: "the table refuses a doubted price with only some of its columns",
+  })),
 ];
 
 /** Returns whether an entry is about a mutant of a source. */
 export function explains(
   entry: Explained,
-  mutant: Pick<RoomMutant, "file" | "line" | "replacement">,
+  mutant: Pick<RoomMutant, "file" | "line" | "original" | "replacement">,
   source: string,
 ): boolean {
   if (entry.file !== mutant.file) return false;
+  if (entry.original !== undefined && entry.original !== mutant.original) return false;
   if (entry.replacement !== undefined && entry.replacement !== mutant.replacement) return false;
   const start = source.indexOf(entry.at);
   const first = source.slice(0, start).split("\n").length;

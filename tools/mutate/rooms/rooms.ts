@@ -50,7 +50,12 @@ const LONG: readonly string[] = [
   "test/component/service/app/hostile-declarer.test.ts",
 ];
 
-const KINDS = ["unit", "component", "race"];
+const KINDS = ["unit", "component", "isolated", "race"];
+
+/** Returns whether a test file replaces modules, so that it needs sources of its own. */
+export function needsIsolation(test: string): boolean {
+  return test.startsWith("test/isolated/");
+}
 
 function rank(test: string): number {
   return KINDS.indexOf(test.split("/")[1]!);

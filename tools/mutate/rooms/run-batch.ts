@@ -29,7 +29,7 @@ export interface Verdict {
 export async function runBatch(
   copy: string,
   trials: readonly Trial[],
-  isolate = false,
+  { isolate = false, stuckMs = STUCK_MS, testTimeoutMs = TEST_TIMEOUT_MS }: BatchOptions = {},
 ): Promise<Map<string, Verdict>> {
   if (trials.length === 0) return new Map();
   const folder = path.join(copy, "mutants");
@@ -39,7 +39,7 @@ export async function runBatch(
   mkdirSync(path.join(folder, "trials"), { recursive: true });
   for (const [index, trial] of trials.entries())
     writeFileSync(path.join(folder, "trials", `${trial.name}.test.ts`), trialText(trial, index));
-  writeFileSync(path.join(copy, "mutants.config.ts"), configText(isolate, output));
+  writeFileSync(path.join(copy, "mutants.config.ts"), configText({ isolate, testTimeoutMs, output }));
   const vitest = path.join(copy, "node_modules/vitest/vitest.mjs");
   const child = spawn(process.execPath, [vitest, "run", "--config", "mutants.config.ts"], {
     cwd: copy,
@@ -57,18 +57,27 @@ export async function runBatch(
     const count = readVerdicts(output).size;
     quietMs = count > known ? 0 : quietMs + WATCH_MS;
     known = count;
-    if (quietMs > STUCK_MS) process.kill(-child.pid!, "SIGKILL");
+    if (quietMs > stuckMs) process.kill(-child.pid!, "SIGKILL");
   }, WATCH_MS);
   await once(child, "close");
   clearInterval(watch);
   const verdicts = readVerdicts(output);
   const next = trials.find(({ name }) => !verdicts.has(name));
   if (next !== undefined) {
-    if (quietMs <= STUCK_MS && verdicts.size === 0 && trials.length > 1)
+    if (quietMs <= stuckMs && verdicts.size === 0 && trials.length > 1)
       throw new Error(`vitest ended without a verdict: ${said}`);
     verdicts.set(next.name, { name: next.name, failed: true, by: "never ending" });
   }
   return verdicts;
+}
+
+export interface BatchOptions {
+  /** Gives each file sources of its own. Default false. */
+  readonly isolate?: boolean;
+  /** After this time without a verdict, a file never ends. Default 3 minutes. */
+  readonly stuckMs?: number;
+  /** Default 30 s. */
+  readonly testTimeoutMs?: number;
 }
 
 const WATCH_MS = 1000;
@@ -91,7 +100,11 @@ ${after}
 `;
 }
 
-function configText(isolate: boolean, output: string): string {
+function configText({
+  isolate,
+  testTimeoutMs,
+  output,
+}: Required<Pick<BatchOptions, "isolate" | "testTimeoutMs">> & { readonly output: string }): string {
   return `import { defineConfig } from "vitest/config";
 import { BaseSequencer } from "vitest/node";
 class ByName extends BaseSequencer {
@@ -109,7 +122,7 @@ export default defineConfig({
     sequence: { sequencer: ByName },
     isolate: ${isolate},
     maxWorkers: 1,
-    testTimeout: ${TEST_TIMEOUT_MS},
+    testTimeout: ${testTimeoutMs},
     hookTimeout: 120_000,
     dangerouslyIgnoreUnhandledErrors: true,
   },

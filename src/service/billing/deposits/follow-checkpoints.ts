@@ -244,7 +244,7 @@ const MAX_LAG = 240n;
  * Brings the next scan of every address forward, to a random moment within the time that all scans take at
  * {@link SCANS_PER_SECOND}. A repeated call does not exceed that rate.
  */
-async function hastenScans(
+export async function hastenScans(
   db: Queryable,
   { network, pollMs }: { readonly network: string; readonly pollMs: number },
 ): Promise<void> {

@@ -51,7 +51,7 @@ interface StoredCoin {
 }
 
 /** Locks a coin's price until the end of the transaction and returns its state. Empty if it was never priced. */
-async function lockPrice(db: Queryable, coin: StoredCoin, nowMs: number): Promise<PriceState> {
+export async function lockPrice(db: Queryable, coin: StoredCoin, nowMs: number): Promise<PriceState> {
   const { network, coinType } = coin;
   const one = sql`WHERE network = ${network} AND coin_type = ${coinType} FOR UPDATE`;
   const [stored] = await readStoredPrices(db, one);

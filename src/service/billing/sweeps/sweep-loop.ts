@@ -38,7 +38,7 @@ interface SweepLoopOptions extends Omit<QueueSweepsOptions, "destination" | "max
  * free for another sweep. Any other coin stays with the failed sweep. A sweep with a coin that this fullnode does not
  * show keeps its state, and so does one while the address balance is less than it and the queued sweeps withdraw.
  */
-async function releaseCoins({ database, network, reader, log }: ReleaseCoinsOptions): Promise<void> {
+export async function releaseCoins({ database, network, reader, log }: ReleaseCoinsOptions): Promise<void> {
   const refused = await database.prisma.sweep.findMany({
     where: { network, state: "refused" },
     orderBy: { id: "asc" },

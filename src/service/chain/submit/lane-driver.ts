@@ -230,7 +230,7 @@ const LANE_INDEX = "chain_transaction_unresolved_lane";
  * know it. Its operations are back in the queue, and each finds its mark on the chain. Returns false if another process
  * has moved the lane or the fullnode lags again.
  */
-async function catchUp(
+export async function catchUp(
   database: Pick<Database, "transaction">,
   reader: Pick<NetworkReader, "transaction">,
   laneId: string,

@@ -265,6 +265,13 @@ describe("the gate", () => {
     expect(describeCaller(context.values)).toEqual({ network: "mainnet" });
   });
 
+  it("takes the network of a public call from its optional key if the call names none", async () => {
+    const both = ["localnet", "mainnet"];
+    const { plaintext } = await newKey();
+    const context = await knock(getNetwork, bearer(plaintext), both);
+    expect(callerOf(context, "anonymous").network).toBe("localnet");
+  });
+
   it("describes no network that is not served, whatever a caller names", async () => {
     const served = ["localnet", "mainnet"];
     const project = await insertProject(database, TEST_ORIGIN, { name: "unserved", network: "testnet" });

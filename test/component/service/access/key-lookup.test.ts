@@ -89,6 +89,23 @@ describe("looking up keys", () => {
     expect(await first).toBeUndefined();
   });
 
+  it("counts only the look-ups that wait, so that an address may look up others after them", async () => {
+    const { lookup, query } = lookupOf();
+    for (let batch = 0, at = 0; batch < 3; batch++) {
+      const tried = Array.from({ length: 40 }, (_, index) => lookup.find(`wrong-${batch}-${index}`, "here"));
+      const settled = Promise.all(tried).then((found) => ({ found }));
+      for (;;) {
+        const next = await Promise.race([settled, query(at)]);
+        if ("found" in next) {
+          expect(new Set(next.found)).toEqual(new Set([undefined]));
+          break;
+        }
+        at++;
+        next.release();
+      }
+    }
+  });
+
   it("reads a previously valid key alone and before unknown keys when its cache entry expires", async () => {
     const { lookup, queries, query, ask, make, pass } = lookupOf();
     await make("good");
@@ -101,6 +118,18 @@ describe("looking up keys", () => {
     for (const { release } of queries) release();
     expect(own).toBeDefined();
     expect(await finding).toMatchObject({ id: "good" });
+  });
+
+  it("looks up a valid key only once within some seconds", async () => {
+    const { lookup, queries, ask, make, pass } = lookupOf();
+    await make("good");
+    await ask("good");
+    pass(4_999);
+    expect(await lookup.find("good")).toMatchObject({ id: "good" });
+    expect(queries).toHaveLength(1);
+    pass(1);
+    expect(await ask("good")).toMatchObject({ id: "good" });
+    expect(queries).toHaveLength(2);
   });
 
   it("looks up a wrong, revoked or expired key only once within some seconds", async () => {

@@ -14,6 +14,7 @@ import { failDWallet } from "../../../../src/service/onboarding/dwallet-session.
 import { createLocalSignals } from "../../../../src/service/platform/coordination/local-coordination.ts";
 import { systemClock } from "../../../../src/service/platform/lifecycle/clock.ts";
 import { type Database, newId } from "../../../../src/service/platform/store/database.ts";
+import { sealToken } from "../../../../src/service/platform/store/read-page.ts";
 import { signSteps } from "../../../support/crypto/sign-steps.ts";
 import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../../support/database/database.ts";
 import { flatPrices } from "../../../support/database/prices.ts";
@@ -162,6 +163,10 @@ it("lists no other project's entries and rejects another project's token", async
   expect(pageToken).not.toBe("");
   projectId = await projectWith(database, 0n);
   expect(await allEntries(50)).toEqual([]);
+  for (const position of ["1:a\0", "1:", ":a", "1", "1234567890123456789:a", "x:a"]) {
+    const token = sealToken(["ledger", projectId], position);
+    expect(await refusalOf(billing.listLedgerEntries({ pageToken: token }))).toBe("VALIDATION");
+  }
   expect(await refusalOf(billing.listLedgerEntries({ pageToken }))).toBe("VALIDATION");
   expect(await refusalOf(billing.listLedgerEntries({ pageSize: -1 }))).toBe("VALIDATION");
 });

@@ -9,6 +9,7 @@ import type { PriceState } from "../../../../src/service/billing/prices/check-pr
 import {
   acceptPrice,
   listStoredPrices,
+  lockPrice,
   takeReading,
 } from "../../../../src/service/billing/prices/stored-prices.ts";
 import { type Database, newId } from "../../../../src/service/platform/store/database.ts";
@@ -155,6 +156,17 @@ describe("a reading of a price", () => {
     // A range that has left both windows is forgotten, of this coin alone.
     expect((await rangesOf(own))[0]).toEqual({ low: 110n, high: 112n });
     for (const other of others) expect(await rangesOf(other)).toHaveLength(1);
+  });
+
+  it("counts no range that has left its window, however long no price was accepted", async () => {
+    const rangesAt = async (atMs: number) => {
+      const { hour, day } = await database.transaction((db) => lockPrice(db, own, atMs));
+      return [hour?.lowPicoUsd, day?.lowPicoUsd];
+    };
+    expect(await rangesAt(START_MS + HOUR_MS + 299_999)).toEqual([100n, 100n]);
+    expect(await rangesAt(START_MS + HOUR_MS + 300_000)).toEqual([undefined, 100n]);
+    expect(await rangesAt(START_MS + 24 * HOUR_MS + 299_999)).toEqual([undefined, 100n]);
+    expect(await rangesAt(START_MS + 24 * HOUR_MS + 300_000)).toEqual([undefined, undefined]);
   });
 
   it("that an operator accepts starts the bounds of its coin again", async () => {

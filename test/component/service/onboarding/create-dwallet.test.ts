@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { Curve } from "../../../../gen/proto/tss/v1/types_pb.ts";
 import { sessionIdentifierDigest } from "../../../../src/protocol/chain/session-identifier.ts";
+import { createDWallet } from "../../../../src/service/onboarding/create-dwallet.ts";
 import { encodeDWallet } from "../../../../src/service/onboarding/dwallet-row.ts";
 import type { Database } from "../../../../src/service/platform/store/database.ts";
 import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../../support/database/database.ts";
-import { projectWith } from "../../../support/database/rows.ts";
+import { moneyOf, projectWith, TEST_ORIGIN } from "../../../support/database/rows.ts";
 import { onboardingCalls } from "../../../support/service/onboarding-calls.ts";
 import { refusalOf } from "../../../support/service/service-client.ts";
 
@@ -29,6 +31,14 @@ describe("a dWallet", () => {
     expect(await dkgCount(projectId)).toBe(1);
   });
 
+  it("is returned at once when it is on the chain, however little time the call has", async () => {
+    const request = calls.dkgRequest(await calls.registeredKey(projectId));
+    const first = await calls.createDWallet(projectId, request);
+    const caller = { projectId, origin: TEST_ORIGIN };
+    const time = { timeoutMs: 0, signal: new AbortController().signal };
+    expect(await createDWallet(calls.deps, caller, request, time)).toEqual(first);
+  });
+
   it("is created only for the encryption key's signer, and only under the sending address", async () => {
     const key = await calls.registeredKey(projectId);
     const other = await calls.registeredKey(await projectWith(database, 0n));
@@ -41,6 +51,30 @@ describe("a dWallet", () => {
       "WRONG_SENDER",
     );
     expect(await dkgCount(projectId)).toBe(0);
+  });
+
+  it("is refused for an unknown key, for a key on another curve, and for an old network key", async () => {
+    const key = await calls.registeredKey(projectId);
+    const foreign = await calls.registeredKey(await projectWith(database, 0n));
+    const refuse = (change: Parameters<typeof calls.dkgRequest>[1]) =>
+      refusalOf(calls.createDWallet(projectId, calls.dkgRequest(key, change)));
+    expect(await refuse({ encryptionKeyId: foreign.objectId })).toBe("ENCRYPTION_KEY_NOT_FOUND");
+    expect(await refuse({ curve: Curve.ED25519 })).toBe("VALIDATION");
+    expect(await refuse({ networkEncryptionKeyId: foreign.objectId })).toBe("STALE_NETWORK_KEY");
+    expect(await dkgCount(projectId)).toBe(0);
+  });
+
+  it("is refused without the credit for its price, and is charged once", async () => {
+    calls = onboardingCalls(database, { dkgPriceMicroUsd: 600_000n });
+    const key = await calls.registeredKey(projectId);
+    const request = calls.dkgRequest(key);
+    await calls.createDWallet(projectId, request);
+    await calls.createDWallet(projectId, request);
+    expect(await moneyOf(database, projectId)).toMatchObject({ balance: 400_000n, differences: [] });
+    expect(await refusalOf(calls.createDWallet(projectId, calls.dkgRequest(key)))).toBe(
+      "INSUFFICIENT_CREDIT",
+    );
+    expect(await dkgCount(projectId)).toBe(1);
   });
 
   it("is returned with the digest of its session, from which its user derives the share", async () => {

@@ -77,6 +77,20 @@ it("dWallets are listed by state, and the state in which the user must accept ha
   expect(await refusalOf(idsIn({ state: "Failed" }))).toBe("VALIDATION");
 });
 
+it("a dWallet is listed by its name, and the page token of one filter is refused with another", async () => {
+  const [named] = await dwallets(2);
+  await database.query("UPDATE dwallet SET name = 'savings' WHERE id = $1", [named!.rowId]);
+  const { dwallets: found } = await onboarding.listDWallets({ name: "savings" });
+  expect(found.map(({ dwalletId }) => dwalletId)).toEqual([named!.objectId]);
+  const { nextPageToken: pageToken } = await onboarding.listDWallets({ pageSize: 1 });
+  for (const filter of [{ name: "savings" }, { state: "Active" }])
+    expect(await refusalOf(onboarding.listDWallets({ ...filter, pageToken }))).toBe("VALIDATION");
+  const active = await onboarding.listDWallets({ state: "Active", pageSize: 1 });
+  const next = { state: "Active", pageToken: active.nextPageToken };
+  expect((await onboarding.listDWallets(next)).dwallets).toHaveLength(1);
+  expect(await refusalOf(onboarding.listDWallets({ ...next, state: "Submitting" }))).toBe("VALIDATION");
+});
+
 it("a dWallet with a pending transaction is listed without an id, and one that never landed is not listed", async () => {
   const [failed, submitting] = await dwallets(2);
   await database.query("UPDATE dwallet SET state = 'Failed', object_id = NULL WHERE id = $1", [
@@ -87,6 +101,45 @@ it("a dWallet with a pending transaction is listed without an id, and one that n
   ]);
   const listed = (await onboarding.listDWallets({})).dwallets;
   expect(listed).toMatchObject([{ state: DWallet_State.Submitting, dwalletId: "" }]);
+});
+
+it("a dWallet is shown with everything that is stored of it, and without what it lacks", async () => {
+  const [made] = await dwallets(1);
+  const [id, shareId] = [made!.objectId, objectId()];
+  const { dwallets: bare } = await onboarding.listDWallets({});
+  for (const field of ["name", "acceptTxDigest", "leaveTxDigest"]) expect(bare[0]).not.toHaveProperty(field);
+  await database.query(
+    `UPDATE dwallet SET encrypted_user_secret_key_share_id = $2, tx_digest = 'made', accept_tx_digest = 'accepted',
+       leave_tx_digest = 'left', name = 'savings' WHERE id = $1`,
+    [made!.rowId, shareId],
+  );
+  const [key] = await database.query<{ id: string }>(
+    "SELECT object_id AS id FROM encryption_key WHERE project_id = $1",
+    [projectId],
+  );
+  const shown = await onboarding.getDWallet({ dwalletId: id });
+  expect(shown).toMatchObject({
+    ...{ dwalletId: id, curve: Curve.SECP256K1, state: DWallet_State.Active, encryptionKeyId: key!.id },
+    ...{
+      encryptedUserSecretKeyShareId: shareId,
+      networkEncryptionKeyId: made!.bucket.networkEncryptionKeyId,
+    },
+    ...{ txDigest: "made", acceptTxDigest: "accepted", leaveTxDigest: "left", name: "savings" },
+    publicOutput: Uint8Array.of(1, 2, 3),
+  });
+  expect([shown.sessionDigest.length, shown.publicKey?.length]).toEqual([32, 33]);
+  expect((await onboarding.listDWallets({})).dwallets).toEqual([shown]);
+  const other = await projectWith(database, 0n);
+  projectId = other;
+  expect(await refusalOf(onboarding.getDWallet({ dwalletId: id }))).toBe("DWALLET_NOT_FOUND");
+});
+
+it("a registered encryption key has the digest of its transaction, if the service sent one", async () => {
+  await dwallets(1);
+  const list = async () => (await onboarding.listEncryptionKeys({})).encryptionKeys;
+  expect((await list())[0]).not.toHaveProperty("txDigest");
+  await database.query("UPDATE encryption_key SET tx_digest = 'digest' WHERE project_id = $1", [projectId]);
+  expect(await list()).toMatchObject([{ txDigest: "digest" }]);
 });
 
 it("registered encryption keys are listed in pages, the newest first", async () => {

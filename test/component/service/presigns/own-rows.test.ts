@@ -253,6 +253,38 @@ describe("the warm buckets", () => {
       { ...bucket, curve: 2, ...none, ready: 1 },
     ]);
   });
+
+  it("of several keys are sorted by curve first, then by algorithm, and by key last", async () => {
+    const network = "testnet";
+    const keys = [`0x${"b".repeat(64)}`, `0x${"a".repeat(64)}`];
+    for (const networkEncryptionKeyId of keys)
+      for (const [curve, signatureAlgorithm] of [
+        [2, 0],
+        [1, 1],
+        [1, 0],
+      ] as const)
+        await readyPresigns(database, { network, curve, signatureAlgorithm, networkEncryptionKeyId }, 1);
+    // The warm buckets come first, so that only sorting moves them.
+    const warm = [
+      { curveNumber: 2, signatureAlgorithmNumber: 0 },
+      { curveNumber: 1, signatureAlgorithmNumber: 1 },
+    ];
+    const health = await readPresignHealth({
+      ...{ db: database, network, configured: warm as never[] },
+      newestNetworkEncryptionKeyId: async () => keys[0]!,
+    });
+    const found = health.filter(({ networkEncryptionKeyId: key }) => keys.includes(key));
+    expect(
+      found.map((each) => [each.curve, each.signatureAlgorithm, each.networkEncryptionKeyId[2]]),
+    ).toEqual([
+      [1, 0, "a"],
+      [1, 0, "b"],
+      [1, 1, "a"],
+      [1, 1, "b"],
+      [2, 0, "a"],
+      [2, 0, "b"],
+    ]);
+  });
 });
 
 const changes = (action: () => Promise<unknown>) => changedRows(database, ["presign"], action);

@@ -22,6 +22,7 @@ import {
   readyPresigns,
   type TestDWalletRow,
 } from "../../../support/database/rows.ts";
+import { createPauseClock } from "../../../support/pause-clock.ts";
 
 const DAYS = 30;
 let database: Database;
@@ -182,13 +183,10 @@ it("nothing is deleted if rows are kept forever", async () => {
       return [];
     },
   } as unknown as Database;
-  const loop = createRetentionLoop({
-    clock: systemClock,
-    database: counting,
-    retentionDays: 0,
-    log: silentLog,
-  });
+  const clock = createPauseClock();
+  const loop = createRetentionLoop({ clock, database: counting, retentionDays: 0, log: silentLog });
   loop.start();
+  expect(await clock.paused()).toBe(60_000);
   await loop.stop();
   expect(asked).toBe(0);
   const keeping = createRetentionLoop({
@@ -200,6 +198,57 @@ it("nothing is deleted if rows are kept forever", async () => {
   keeping.start();
   await keeping.stop();
   expect(asked).toBeGreaterThan(0);
+});
+
+it("the oldest rows go first", async () => {
+  const [newer, older] = [await completedOne(31), await completedOne(40)];
+  // An index would return them in this order, too.
+  for (const way of ["indexscan", "bitmapscan"]) await database.query(`SET enable_${way} = off`);
+  expect(await emptyRequests(database, DAYS, 1)).toBe(1);
+  const halves = await database.query<{ id: string; size: number }>(
+    `SELECT id, octet_length(user_sign_message) AS size FROM sign_request WHERE id = ANY($1::uuid[])`,
+    [[newer, older]],
+  );
+  expect(halves.find(({ size }) => size === 0)?.id).toBe(older);
+  const [later, earlier] = [await expiredOne(31), await expiredOne(40)];
+  expect(await deleteLapsedReservations(database, DAYS, 1)).toBe(1);
+  for (const way of ["indexscan", "bitmapscan"]) await database.query(`RESET enable_${way}`);
+  expect(await requestRows(later, earlier)).toMatchObject([{ id: later }]);
+});
+
+it("a pass that removed rows is followed by another soon, and one that found none by a minute's rest", async () => {
+  // The rows of other tests.
+  await emptyRequests(database, DAYS, 100);
+  await deleteLapsedReservations(database, DAYS, 100);
+  await completedOne();
+  const clock = createPauseClock();
+  const retained: unknown[] = [];
+  const loop = createRetentionLoop({
+    ...{ clock, database, retentionDays: DAYS, log: silentLog },
+    onRetained: (...kindAndCount) => retained.push(kindAndCount),
+  });
+  loop.start();
+  expect(await clock.paused()).toBe(1_000);
+  clock.elapse();
+  expect(await clock.paused()).toBe(60_000);
+  await loop.stop();
+  expect(retained).toEqual([["user_sign_message", 1]]);
+});
+
+it("a loop that stops during a statement begins no other", async () => {
+  let asked = 0;
+  const stopping: Pick<Database, "query"> = {
+    async query() {
+      asked++;
+      void loop.stop();
+      return [];
+    },
+  };
+  const clock = createPauseClock();
+  const loop = createRetentionLoop({ clock, database: stopping, retentionDays: DAYS, log: silentLog });
+  loop.start();
+  await loop.stop();
+  expect(asked).toBe(1);
 });
 
 async function submittedOne(): Promise<string> {

@@ -21,6 +21,7 @@ import {
   readyPresigns,
   type TestDWalletRow,
 } from "../../../support/database/rows.ts";
+import { createPauseClock } from "../../../support/pause-clock.ts";
 
 const NEVER_MS = 1_000_000_000;
 const NEVER: WatchPace = { heartbeatMs: NEVER_MS, lifetimeMs: NEVER_MS };
@@ -269,6 +270,49 @@ describe("a watch", () => {
     const { cursor } = await message(watching.next());
     await expect(watching.next()).rejects.toMatchObject({ reason: "WATCH_ENDED", metadata: { cursor } });
     expect((await message(watch(observed(deaf).deps, id, { cursor }).next())).row).toBeUndefined();
+  });
+
+  it("sends a heartbeat after each interval, and ends exactly when its time is over", async () => {
+    const id = await acting().reserve(projectId, dwallet);
+    const clock = createPauseClock();
+    const pace = { heartbeatMs: 60, lifetimeMs: 100 };
+    const watching = watch({ ...observed(deaf, pace).deps, clock }, id);
+    const { cursor } = await message(watching.next());
+    const heartbeat = watching.next();
+    expect(await clock.paused()).toBe(60);
+    clock.elapse();
+    expect(await message(heartbeat)).toEqual({ row: undefined, cursor });
+    const end = watching.next();
+    expect(await clock.paused()).toBe(40);
+    clock.elapse();
+    await expect(end).rejects.toMatchObject({ reason: "WATCH_ENDED" });
+  });
+
+  it("sends a heartbeat every 15 seconds and lasts ten minutes by default", async () => {
+    const id = await acting().reserve(projectId, dwallet);
+    const clock = createPauseClock();
+    const { watchPace: _, ...deps } = observed(deaf).deps;
+    const watching = watch({ ...deps, clock }, id);
+    await watching.next();
+    for (let seconds = 15; seconds < 600; seconds += 15) {
+      const heartbeat = watching.next();
+      expect(await clock.paused()).toBe(15_000);
+      clock.elapse();
+      expect((await message(heartbeat)).row).toBeUndefined();
+    }
+    const end = watching.next();
+    await clock.paused();
+    clock.elapse();
+    await expect(end).rejects.toMatchObject({ reason: "WATCH_ENDED" });
+  });
+
+  it("sends a slow reader the last change even if its time is over, and only then ends", async () => {
+    const id = await acting().reserve(projectId, dwallet);
+    const watching = watch(observed(deaf, { lifetimeMs: 0 }).deps, id);
+    await watching.next();
+    await acting().submit(projectId, id);
+    expect(await statusOf(watching.next())).toBe("queued");
+    await expect(watching.next()).rejects.toMatchObject({ reason: "WATCH_ENDED" });
   });
 
   it("ends at once with the reason of its abort, and leaves no listener", async () => {

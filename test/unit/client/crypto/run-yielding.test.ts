@@ -15,6 +15,17 @@ test("a computation returns its result in one slice or in many", async () => {
   await expect(runYielding(counted(5), { sliceMs: 0 })).resolves.toBe(5);
 });
 
+test("a slice has as many steps as its time allows", async () => {
+  let isInterrupted = false;
+  setImmediate(() => {
+    isInterrupted = true;
+  });
+  await runYielding(counted(1_000), { sliceMs: 1_000_000 });
+  expect(isInterrupted).toBe(false);
+  await runYielding(counted(1_000), { sliceMs: 0 });
+  expect(isInterrupted).toBe(true);
+});
+
 test("an abort ends a computation between two slices, with the signal's reason", async () => {
   const abort = new AbortController();
   setImmediate(() => abort.abort(new Error("enough")));

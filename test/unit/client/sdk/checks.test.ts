@@ -40,6 +40,7 @@ describe("before any call is made", () => {
     ["an id in upper case", { dwalletId: `0x${"A".repeat(64)}` }, "VALIDATION"],
     ["a share that is not hex", { userSecretKeyShareHex: "zz" }, "VALIDATION"],
     ["a time-out of zero", { timeoutMs: 0 }, "VALIDATION"],
+    ["a time-out beyond a timer's range", { timeoutMs: 2 ** 31 }, "VALIDATION"],
   ])("sign refuses %s", async (_name, change, reason) => {
     const error = await client.sign({ ...good, ...change }).catch((cause: unknown) => cause);
     expect(error).toBeInstanceOf(TssError);

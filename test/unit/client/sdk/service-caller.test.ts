@@ -104,6 +104,28 @@ describe("a service that cannot be reached", () => {
   });
 });
 
+describe("a service that asks for a later call", () => {
+  const later = (seconds: string) =>
+    new ConnectError("busy", Code.ResourceExhausted, { "retry-after": seconds });
+
+  test.each([
+    ["7", 14_000],
+    ["0", 100],
+  ])("gets it after that time, and after 50 ms at the earliest: %s s", async (seconds, tookMs) => {
+    const { service, perform } = fakeService();
+    service.answer = () => (service.attempts < 3 ? Promise.reject(later(seconds)) : "reply");
+    expect(await run(createServiceCaller(), perform)).toEqual({ end: "reply", tookMs });
+  });
+
+  test("is the reason of the action's end if that time is not before its deadline", async () => {
+    const { service, perform } = fakeService();
+    service.answer = () => Promise.reject(later("7"));
+    const { end, tookMs } = await run(createServiceCaller(), perform, 7_000);
+    expect([end, tookMs]).toMatchObject([{ reason: "RESOURCE_EXHAUSTED", retryAfterMs: 7_000 }, 0]);
+    expect(service.attempts).toBe(1);
+  });
+});
+
 test.each([-1, Number.NaN, 600_001])("a client refuses %s milliseconds for it", (reconnectTimeoutMs) => {
   const options = { baseUrl: "http://127.0.0.1:1", apiKey: "tss_key", network: "localnet" } as const;
   expect(() => createClient({ ...options, reconnectTimeoutMs })).toThrow(
@@ -136,6 +158,7 @@ test.each([
   ["the service's own ABORTED", serviceError(Code.Aborted, "IDEMPOTENCY_CONFLICT")],
   ["a proxy's refusal", new ConnectError("no", Code.PermissionDenied)],
   ["an unreadable reply", ConnectError.from(new Error("illegal tag"), Code.Internal)],
+  ["a fault with a number", ConnectError.from(Object.assign(new Error("fault"), { code: 5 }), Code.Internal)],
 ])("%s is not", async (_, error) => {
   const { service, perform } = fakeService();
   service.answer = () => Promise.reject(error);

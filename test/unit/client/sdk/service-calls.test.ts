@@ -4,7 +4,7 @@ import { Code, ConnectError, type Transport, type UnaryResponse } from "@connect
 import { describe, expect, test } from "vitest";
 import { Account } from "../../../../gen/proto/tss/v1/account_pb.ts";
 import { Admin } from "../../../../gen/proto/tss/v1/admin_pb.ts";
-import { Billing } from "../../../../gen/proto/tss/v1/billing_pb.ts";
+import { Billing, GetUsageRequest_Step } from "../../../../gen/proto/tss/v1/billing_pb.ts";
 import { Onboarding } from "../../../../gen/proto/tss/v1/onboarding_pb.ts";
 import { Operations } from "../../../../gen/proto/tss/v1/operations_pb.ts";
 import { Signing } from "../../../../gen/proto/tss/v1/signing_pb.ts";
@@ -93,6 +93,19 @@ describe("every call of the contract", () => {
       .filter(({ methodKind, name }) => methodKind === "unary" && !byActions.includes(name));
     expect(seen.map(({ method }) => method.name).sort()).toEqual(expected.map(({ name }) => name).sort());
   });
+});
+
+test("the usage of a project is asked for in the given time and steps, or without a time by day", async () => {
+  const { seen, transport } = recording();
+  const calls = createProjectCalls(transport);
+  const [start, end] = [new Date(1_000_000), new Date(2_000_000)];
+  await calls.usage({ step: "hour", start, end });
+  await calls.usage();
+  expect(seen.map(({ request }) => request)).toMatchObject([
+    { step: GetUsageRequest_Step.hour, startTime: { seconds: 1_000n }, endTime: { seconds: 2_000n } },
+    { step: GetUsageRequest_Step.day },
+  ]);
+  expect([seen[1]!.request["startTime"], seen[1]!.request["endTime"]]).toEqual([undefined, undefined]);
 });
 
 describe("a list", () => {

@@ -1,11 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { runSteps, type Steps } from "../../../../src/protocol/chain/read-errors.ts";
 import { classGroupOfCurve } from "../../../../src/protocol/class-groups/class-group.ts";
 import {
   combPower,
   combTable,
+  ladderProduct,
   multiPower,
   powerForm,
+  powerLadder,
 } from "../../../../src/protocol/class-groups/exponentiation.ts";
 import {
   composeForms,
@@ -65,6 +68,39 @@ describe("powers of forms", () => {
       }),
       { numRuns: 5 },
     );
+  });
+});
+
+describe("a ladder", () => {
+  it("gives the product of powers of several bases, whatever their exponents", () => {
+    const other = powerForm(group, h, 7n);
+    const ladders = [h, other].map((base) => runSteps(powerLadder(group, base, 200)));
+    const edges = [0n, 1n, 2n, 63n, 64n, 65n, 127n, 128n, (1n << 200n) - 1n];
+    const exponent = fc.oneof(fc.bigInt({ min: 0n, max: (1n << 200n) - 1n }), fc.constantFrom(...edges));
+    fc.assert(
+      fc.property(exponent, exponent, (m, n) => {
+        const terms = [m, n].map((power, index) => ({ ladder: ladders[index]!, exponent: power }));
+        const expected = composeForms(group, powerForm(group, h, m), powerForm(group, other, n));
+        expect(runSteps(ladderProduct(group, terms))).toEqual(expected);
+      }),
+      { numRuns: 20 },
+    );
+    expect(runSteps(ladderProduct(group, []))).toEqual(group.identity);
+  });
+
+  it("refuses an exponent that is negative or beyond its bits", () => {
+    const ladder = runSteps(powerLadder(group, h, 8));
+    expect(ladder).toHaveLength(9);
+    const product = (exponent: bigint) => runSteps(ladderProduct(group, [{ ladder, exponent }]));
+    expect(product(255n)).toEqual(powerForm(group, h, 255n));
+    expect(() => product(1n << 9n)).toThrow(RangeError);
+    expect(() => product(-1n)).toThrow(RangeError);
+  });
+
+  it("pauses every 64 steps", () => {
+    const pauses = (steps: Steps<unknown>) => [...steps].length;
+    expect(pauses(powerLadder(group, h, 127))).toBe(2);
+    expect(pauses(powerLadder(group, h, 126))).toBe(1);
   });
 });
 

@@ -17,7 +17,12 @@ import {
   idempotency,
 } from "../../../../gen/proto/tss/v1/options_pb.ts";
 import { Signing } from "../../../../gen/proto/tss/v1/signing_pb.ts";
-import { checkPolicies, methodPolicy } from "../../../../src/service/access/method-policy.ts";
+import {
+  checkPolicies,
+  listsAnyNetwork,
+  type MethodPolicy,
+  methodPolicy,
+} from "../../../../src/service/access/method-policy.ts";
 
 const { reserveSign, getSign } = Signing.method;
 
@@ -62,6 +67,13 @@ const WRITE: Required<Declared> = {
 describe("the contract", () => {
   it("declares a complete and consistent policy for every method", () => {
     expect(() => checkPolicies([Onboarding, Signing, Billing, Account, Admin, Operations])).not.toThrow();
+  });
+
+  it("lets only an operator's list over all networks name a network that is no longer served", () => {
+    const list = { ...methodPolicy(reserveSign), access: "admin", idempotency: "read", isOverNetworks: true };
+    expect(listsAnyNetwork(list as MethodPolicy)).toBe(true);
+    for (const change of [{ access: "project" }, { idempotency: "natural" }, { isOverNetworks: false }])
+      expect(listsAnyNetwork({ ...list, ...change } as MethodPolicy)).toBe(false);
   });
 
   it("has the policy that the proto declares", () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { createRateLimiter } from "../../../../src/service/access/rate-limiter.ts";
+import { createRateLimiter, createRefusedKeys } from "../../../../src/service/access/rate-limiter.ts";
 import { createLocalCoordination } from "../../../../src/service/platform/coordination/local-coordination.ts";
+import { ServiceError } from "../../../../src/service/platform/errors/service-error.ts";
 
 const TOKEN_MS = 100_000;
 /** Buckets of five that get a token every 100 seconds. */
@@ -51,5 +52,30 @@ describe("calls that are counted", () => {
     expect(await limiter.take("write", "b")).toMatchObject({ remainingCount: 4 });
     expect(await limiter.take("read", "a")).toMatchObject({ remainingCount: 4 });
     expect(await limiter.take("chain", "a")).toBeUndefined();
+  });
+});
+
+describe("refused keys", () => {
+  const refused = (reason: "INVALID_KEY" | "SCOPE_MISSING") => async () => {
+    throw new ServiceError(reason, "refused");
+  };
+
+  it("count against their address, and no other refusal does", async () => {
+    const clock = { nowMs: 0 };
+    const { guard } = createRefusedKeys(limiterAt(clock), () => clock.nowMs);
+    for (let count = 0; count < 10; count++)
+      await expect(guard("192.0.2.1", refused("SCOPE_MISSING"))).rejects.toMatchObject({
+        reason: "SCOPE_MISSING",
+      });
+    for (let count = 0; count < 5; count++)
+      await expect(guard("192.0.2.1", refused("INVALID_KEY"))).rejects.toMatchObject({
+        reason: "INVALID_KEY",
+      });
+    await expect(guard("192.0.2.1", refused("INVALID_KEY"))).rejects.toMatchObject({
+      reason: "RATE_LIMITED",
+    });
+    await expect(guard("192.0.2.2", refused("INVALID_KEY"))).rejects.toMatchObject({ reason: "INVALID_KEY" });
+    // A key that is right is never refused.
+    expect(await guard("192.0.2.1", async () => "admitted")).toBe("admitted");
   });
 });

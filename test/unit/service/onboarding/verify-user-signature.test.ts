@@ -22,5 +22,8 @@ describe("a user's signature", () => {
     expect(verifyUserSignature(publicKey.subarray(1), message, signature)).toBe(false);
     expect(verifyUserSignature(new Uint8Array(32).fill(255), message, signature)).toBe(false);
     expect(verifyUserSignature(publicKey, message, signature.subarray(1))).toBe(false);
+    // OpenSSL ignores bytes after the key.
+    expect(verifyUserSignature(Uint8Array.of(...publicKey, 0), message, signature)).toBe(false);
+    expect(verifyUserSignature(publicKey, message, Uint8Array.of(...signature, 0))).toBe(false);
   });
 });

@@ -3,6 +3,7 @@ import { createLocalSignals } from "../../../../src/service/platform/coordinatio
 import { topics } from "../../../../src/service/platform/coordination/topics.ts";
 import { systemClock } from "../../../../src/service/platform/lifecycle/clock.ts";
 import { createPresignQueue } from "../../../../src/service/presigns/presign-queue.ts";
+import { createManualClock } from "../../../support/manual-clock.ts";
 
 const NEVER_MS = 1_000_000;
 const bucket = { network: "localnet", curve: 0, signatureAlgorithm: 0, networkEncryptionKeyId: "0x1" };
@@ -142,4 +143,38 @@ it("rethrows an attempt's error and continues with the next caller", async () =>
   await expect(failing).rejects.toThrow("no credit");
   deliver("a");
   expect(await next).toBe("a");
+});
+
+it("reports for each caller that found the bucket empty how its wait ended, and after how long", async () => {
+  const clock = createManualClock();
+  const reported: [string, number][] = [];
+  const onWait = (...outcome: [string, number]) => reported.push(outcome);
+  const queue = createPresignQueue({ clock, signals, pollMs: NEVER_MS, waitingMaxCount: 2, onWait });
+  presigns = ["at once"];
+  await queue.take(bucket, patient, attempt);
+  const first = queue.take(bucket, patient, attempt);
+  const late = queue.take(bucket, { ...patient, timeoutMs: 70 }, attempt);
+  await settled();
+  await queue.take(bucket, patient, attempt);
+  clock.advance(30);
+  deliver("a");
+  await first;
+  // The next caller is now the first.
+  await settled();
+  clock.advance(40);
+  await late;
+  expect(reported).toEqual([
+    ["refused", 0],
+    ["served", 30],
+    ["gave_up", 70],
+  ]);
+});
+
+it("refuses a caller that has left already", async () => {
+  const queue = createPresignQueue({ clock: systemClock, signals, pollMs: NEVER_MS });
+  const signal = AbortSignal.abort();
+  const asked: string[] = [];
+  const take = queue.take(bucket, { ...patient, signal }, async () => void asked.push("once"));
+  expect(await take).toBeUndefined();
+  expect([asked, queue.waitedFor()]).toEqual([["once"], []]);
 });

@@ -143,6 +143,23 @@ describe("a deposit", () => {
     expect((await moneyOf(database, poor)).balance).toBe(0n);
   });
 
+  it("is found although another network has a coin of the same id and version", async () => {
+    const txDigest = chain.pay(address, [SUI, 1_000_000_000n]);
+    const { coins } = await chain.ownedCoins(address, SUI.coinType);
+    await database.query(
+      `WITH abroad AS (
+         INSERT INTO deposit (id, project_id, network, address, tx_digest, coin_type, amount)
+         VALUES (gen_random_uuid(), $1, 'testnet', $2, $3, $4, 1) RETURNING id
+       )
+       INSERT INTO deposit_coin (network, object_id, version, digest, coin_type, amount, deposit_id)
+       SELECT 'testnet', $5, $6, 'digest', $4, 1, id FROM abroad`,
+      [projectId, address, txDigest, SUI.coinType, coins[0]!.objectId, coins[0]!.version],
+    );
+    expect(await scan()).toMatchObject({ foundCount: 1, creditedCount: 1 });
+    expect(await scan()).toMatchObject({ foundCount: 0, creditedCount: 0 });
+    expect(await balance()).toBe(3_500_000n);
+  });
+
   it("of a cheap coin is valued exactly, to the last digit of its price", async () => {
     prices.IKA = "0.000000000123";
     deposits = { ...deposits, minimumMicroUsd: 0n };
@@ -159,6 +176,19 @@ describe("a declaration", () => {
     prices.SUI = "1";
     expect(await billing.declareDeposit({ txDigest })).toEqual(first);
     expect(await balance()).toBe(3_500_000n);
+  });
+
+  it("lists the deposits of its transaction in the order of their ids", async () => {
+    const txDigest = chain.pay(address, [SUI, 1_000_000_000n], [IKA, 1n]);
+    await billing.declareDeposit({ txDigest });
+    // Rows that change move in the table.
+    await database.query(
+      "UPDATE deposit SET created_at = created_at WHERE id = (SELECT min(id::text)::uuid FROM deposit WHERE tx_digest = $1)",
+      [txDigest],
+    );
+    const ids = (await billing.declareDeposit({ txDigest })).deposits.map(({ depositId }) => depositId);
+    expect(ids).toHaveLength(2);
+    expect(ids).toEqual([...ids].sort());
   });
 
   it("is refused for a transaction that paid no deposit address or that the fullnode does not know yet", async () => {

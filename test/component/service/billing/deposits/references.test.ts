@@ -15,7 +15,7 @@ import type { Database } from "../../../../../src/service/platform/store/databas
 import { DATABASE_TIMEOUT_MS, openTestDatabase, silentLog } from "../../../../support/database/database.ts";
 import { type FakePayments, fakePayments, SUI, testDeposits } from "../../../../support/database/deposits.ts";
 import { flatPrices } from "../../../../support/database/prices.ts";
-import { moneyOf, projectWith, TEST_ORIGIN } from "../../../../support/database/rows.ts";
+import { moneyOf, objectId, projectWith, TEST_ORIGIN } from "../../../../support/database/rows.ts";
 import { clientOf, refusalOf } from "../../../../support/service/service-client.ts";
 
 let database: Database;
@@ -133,6 +133,19 @@ describe("a deposit to a reference", () => {
 });
 
 describe("the list of deposit addresses", () => {
+  it("shows its deposits on the project's own network alone", async () => {
+    const address = await addressOf("user-1");
+    const txDigest = chain.pay(address, [SUI, 1_000_000_000n]);
+    await billing.declareDeposit({ txDigest });
+    await database.query(
+      `INSERT INTO deposit_address (address, project_id, network, reference, due_at)
+       VALUES ($1, $2, 'testnet', 'user-1', 'infinity')`,
+      [objectId(), projectId],
+    );
+    const { deposits: listed } = await billing.listDeposits({ reference: "user-1" });
+    expect(listed.map((deposit) => deposit.txDigest)).toEqual([txDigest]);
+  });
+
   it("comes in pages in the order of the references, and is searched by reference or prefix", async () => {
     for (const reference of ["b", "A:2", "A:10", "0:1", "A:~"]) await addressOf(reference);
     await depositAddress(deposits, { projectId: await projectWith(database, 0n), reference: "A:3" });
@@ -246,5 +259,10 @@ describe("a process without the master seed", () => {
       [projectId],
     );
     expect(counted).toEqual({ count: 5, requests: 0n });
+  });
+
+  it("has no address to give out if it cannot ask another process either", async () => {
+    const alone = { ...deposits, masterSeed: undefined };
+    await expect(depositAddress(alone, { projectId, reference: "user-7" })).rejects.toThrow("was not stored");
   });
 });

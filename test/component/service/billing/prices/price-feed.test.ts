@@ -320,3 +320,16 @@ describe("the price of several sources", () => {
     await expect(refresh(feed)).rejects.toThrow("no answer");
   });
 });
+
+it("the failure of a feed's only source, or a coin that it lacks, is reported once", async () => {
+  const [pyth] = [source("pyth")];
+  const feed = feedOf(pyth);
+  pyth.isSilent = true;
+  // The loop logs the error.
+  await expect(refresh(feed)).rejects.toThrow("no answer");
+  expect(warned).toEqual([]);
+  pyth.isSilent = false;
+  pyth.says({ SUI: 3.5 });
+  await refresh(feed);
+  expect(warned).toEqual([{ coinType: IKA.coinType, source: "pyth" }]);
+});

@@ -46,6 +46,27 @@ it("an operation that can never be sent fails with its reason, and the rest is s
   ).toEqual([{ state: "failed", failure_reason: "WRONG_SENDER" }]);
 });
 
+it.each([
+  [50 * 1024, 2],
+  [50 * 1024 + 1, 1],
+  [200 * 1024, 1],
+])("operations of %d bytes fill 100 KiB, and one goes alone however large it is", async (size, count) => {
+  await database.query("DELETE FROM chain_operation", []);
+  for (let index = 0; index < 3; index++) await queue();
+  const kind = {
+    ...{ name: "dkg", priority: 20, batchCount: 8, sizeBytes: () => size },
+    load: async (_: unknown, ids: readonly string[]) => new Map(ids.map((id) => [id, id])),
+  } as unknown as OperationKind;
+  const operations = await database.query<QueuedOperation>(
+    `SELECT id, kind, subject_id AS "subjectId", alone, attempts FROM chain_operation ORDER BY id`,
+  );
+  const block = await composeBlock(
+    { database, kinds: new Map([["dkg", kind]]), log: { error() {} } },
+    operations,
+  );
+  expect(block?.operations).toEqual(operations.slice(0, count));
+});
+
 async function queue(): Promise<string> {
   const subjectId = newId();
   const operation = { id: newId(), network: "localnet", kind: "dkg", subjectId, priority: 20 } as const;

@@ -65,6 +65,10 @@ it.each([
   ["CongestedObjects", "", "retry"],
   [INVALID_TRANSACTION, "object is not available", "retry"],
   ["Unknown", "No valid gas coins found for the transaction.", "operator"],
+  ["Unknown", "the gas coins of the sender are insufficient", "operator"],
+  ["Unknown", "Insufficient balance to pay for the gas", "operator"],
+  ["Unknown", "Missing gas payment", "operator"],
+  ["Unknown", "Balance of gas object 10 is lower than the needed amount: 100", "operator"],
   ["Unknown", "something new", "retry"],
   ["SizeError", "", "fault"],
 ] as const)("classifies %s (%s) as %s", (kind, message, verdict) => {

@@ -53,6 +53,23 @@ describe("the plan of gas", () => {
     expect(plan(lanes)).toEqual({ assign: [], redeem: undefined, split: undefined, short: ["b"] });
   });
 
+  it("shares if each lane gets twice what makes it low, to the MIST", () => {
+    const plans = [4n * LOW_GAS_MIST, 4n * LOW_GAS_MIST - 1n].map((balanceMist) =>
+      plan([
+        { laneId: "a", balanceMist },
+        { laneId: "b", balanceMist: 0n },
+      ]),
+    );
+    expect(plans[0]).toMatchObject({ split: { laneId: "a", amountsMist: [2n * LOW_GAS_MIST] }, short: [] });
+    expect(plans[1]).toMatchObject({ split: undefined, short: ["b"] });
+  });
+
+  it("is empty without lanes, and asks nothing of lanes that have enough", () => {
+    const nothing = { assign: [], redeem: undefined, split: undefined, short: [] };
+    expect(plan([], [coin("spare", SUI)], SUI)).toEqual(nothing);
+    expect(plan([{ laneId: "a", balanceMist: LOW_GAS_MIST }])).toEqual(nothing);
+  });
+
   it("makes a coin of an address balance through the richest lane, before it splits coins or calls a lane short", () => {
     const lanes = [
       { laneId: "a", balanceMist: 0n },
@@ -64,6 +81,9 @@ describe("the plan of gas", () => {
   });
 
   it("leaves a part of the address balance for the gas if no lane has a coin that could pay", () => {
+    expect(plan([{ laneId: "a", balanceMist: 20_000_000n }], [], 70_000_000n).redeem).toEqual({
+      ...{ laneId: "a", amountMist: 70_000_000n, paysItself: false },
+    });
     const lanes = [{ laneId: "a", balanceMist: 19_999_999n }];
     expect(plan(lanes, [], 70_000_000n).redeem).toEqual({
       laneId: "a",

@@ -1,0 +1,112 @@
+/** What the client reads from one fullnode as a hint, whose failure is a missing answer. */
+import { CoordinatorInnerModule, SessionsManagerModule } from "@ika.xyz/sdk";
+import { bcs } from "@mysten/sui/bcs";
+import type { ClientWithCoreApi } from "@mysten/sui/client";
+import { deriveDynamicFieldID } from "@mysten/sui/utils";
+import { beforeEach, expect, it } from "vitest";
+import type { Action } from "../../../../src/client/sdk/action.ts";
+import { createChainSessionSource, readLastChange } from "../../../../src/client/sdk/chain/chain-session.ts";
+import { digestOfPreimage } from "../../../../src/protocol/chain/session-identifier.ts";
+
+const id = (digit: string): string => `0x${digit.repeat(64)}`;
+const [DWALLET, TABLE, SHARE] = [id("1"), id("2"), id("3")];
+const PREIMAGE = new Uint8Array(32).fill(9);
+let object: unknown;
+let transaction: unknown;
+let failure: Error | undefined;
+let asked: unknown[];
+
+const client = {
+  core: {
+    async getObjects({ objectIds }: { objectIds: string[] }) {
+      if (failure !== undefined) throw failure;
+      asked.push(...objectIds);
+      return { objects: object === undefined ? [] : [object] };
+    },
+    async getTransaction({ digest }: { digest: string }) {
+      asked.push(digest);
+      return { Transaction: transaction };
+    },
+  },
+} as unknown as ClientWithCoreApi;
+const action = (signal = new AbortController().signal) => ({ signal }) as Action;
+
+beforeEach(() => {
+  object = { previousTransaction: "digest" };
+  transaction = { events: [{ eventType: "type", bcs: Uint8Array.of(1) }] };
+  failure = undefined;
+  asked = [];
+});
+
+it("the last change of an object is its last transaction, with the events", async () => {
+  expect(await readLastChange(client, action(), DWALLET)).toEqual({
+    ...{ digest: "digest", events: [{ type: "type", bcs: Uint8Array.of(1) }] },
+  });
+  expect(asked).toEqual([DWALLET, "digest"]);
+  transaction = undefined;
+  expect(await readLastChange(client, action(), DWALLET)).toEqual({ digest: "digest", events: [] });
+});
+
+it.each([
+  ["the fullnode lacks the object", undefined],
+  ["the fullnode answers with an error", new Error("no such object")],
+  ["the fullnode has pruned the transaction", { previousTransaction: null }],
+])("neither a change nor a session is known if %s", async (_, answer) => {
+  object = answer;
+  expect(await readLastChange(client, action(), DWALLET)).toBeUndefined();
+  expect(await session()).toBeUndefined();
+});
+
+it("a failure is a missing answer, and an abort is not", async () => {
+  failure = new Error("away");
+  expect(await readLastChange(client, action(), DWALLET)).toBeUndefined();
+  expect(await session()).toBeUndefined();
+  const aborted = action(AbortSignal.abort(new Error("enough")));
+  await expect(readLastChange(client, aborted, DWALLET)).rejects.toThrow("enough");
+  await expect(session(aborted)).rejects.toThrow("enough");
+});
+
+it("the session of a DKG is that of its own event, in the transaction that made the share's entry", async () => {
+  transaction = {
+    events: [dkgEvent(id("7"), new Uint8Array(32)), { eventType: "other" }, dkgEvent(DWALLET, PREIMAGE)],
+  };
+  expect(await session()).toEqual(digestOfPreimage(PREIMAGE));
+  const name = bcs.Address.serialize(SHARE).toBytes();
+  const type = "0x2::dynamic_object_field::Wrapper<0x2::object::ID>";
+  expect(asked).toEqual([deriveDynamicFieldID(TABLE, type, name), "digest"]);
+  transaction = { events: [dkgEvent(id("7"), PREIMAGE)] };
+  expect(await session()).toBeUndefined();
+  transaction = undefined;
+  expect(await session()).toBeUndefined();
+});
+
+function session(of = action()) {
+  const source = createChainSessionSource(async () => client);
+  return source(of, { id: DWALLET, encryptedShareTableId: TABLE }, SHARE);
+}
+
+function dkgEvent(dwalletId: string, preimage: Uint8Array) {
+  const pkg = id("a");
+  return {
+    eventType: `${pkg}::sessions_manager::DWalletSessionEvent<${pkg}::coordinator_inner::DWalletDKGRequestEvent>`,
+    bcs: SessionsManagerModule.DWalletSessionEvent(CoordinatorInnerModule.DWalletDKGRequestEvent)
+      .serialize({
+        epoch: "9",
+        session_object_id: id("8"),
+        session_type: { User: true },
+        session_sequence_number: "7",
+        session_identifier_preimage: [...preimage],
+        event_data: {
+          dwallet_id: dwalletId,
+          centralized_public_key_share_and_proof: [],
+          user_public_output: [],
+          dwallet_cap_id: id("2"),
+          dwallet_network_encryption_key_id: id("3"),
+          curve: 2,
+          user_secret_key_share: { Public: { public_user_secret_key_share: [] } },
+          sign_during_dkg_request: null,
+        },
+      } as never)
+      .toBytes(),
+  };
+}
