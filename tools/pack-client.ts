@@ -36,7 +36,7 @@ const EMBEDDED = embeddedPackage(path.join(ROOT, "node_modules/@mysten/sui"));
 /** The folder of those modules, relative to `dist`. */
 const COPIES = "embedded/sui";
 /** The entry that extends a class of Sui's SDK. Users of that entry have their own copy of it. */
-const OWN_SUI = path.join("src", "signers", "sui");
+const OWN_SUI = path.join("src", "client", "signers", "sui");
 const { values } = parseArgs({ options: { to: { type: "string", default: "." } } });
 const destination = path.resolve(values.to);
 const folder = mkdtempSync(path.join(tmpdir(), "client-"));
