@@ -56,7 +56,7 @@ it("looks again soon while a submitted request holds an exit up, and rests once 
   await steps.land(request);
   await steps.complete(request, dwallet);
   clock.elapse();
-  expect(await clock.paused()).toBe(10_000);
+  expect(await clock.paused()).toBe(30_000);
   expect(announced).toEqual([topics.outbox("localnet")]);
   await loop.stop();
 });
@@ -112,7 +112,7 @@ it("leaves the reservations of a dWallet whose exit has failed, and rests while 
   await settle({ projectId, dwallet: abroad }, "testnet");
   const second = loopOf();
   second.loop.start();
-  expect(await second.clock.paused()).toBe(10_000);
+  expect(await second.clock.paused()).toBe(30_000);
   await second.loop.stop();
 });
 

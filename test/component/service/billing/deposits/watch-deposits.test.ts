@@ -36,9 +36,9 @@ beforeEach(async () => {
 });
 
 it("rests while no address is due, or while there is none", async () => {
-  expect(await pauseAfterPass()).toBe(10_000);
+  expect(await pauseAfterPass()).toBe(30_000);
   await database.query("UPDATE deposit_address SET network = 'testnet', due_at = now()");
-  expect(await pauseAfterPass()).toBe(10_000);
+  expect(await pauseAfterPass()).toBe(30_000);
 });
 
 it("rests no longer than until the next address is due", async () => {

@@ -102,7 +102,7 @@ it("an operation that is announced while the lanes rest is sent at once, and non
   const chain = new FakeChain();
   const submitter = submitterOf(chain, { signals: { ...signals, isComplete: () => true }, clock });
   submitter.start();
-  expect(await clock.paused()).toBe(10_000);
+  expect(await clock.paused()).toBe(30_000);
   const subjectId = await queue();
   const landed = new Promise<void>((resolve) => {
     signals.subscribe(topics.landed(NETWORK), resolve);
