@@ -12,7 +12,7 @@ import { objectId, readyPresigns } from "../../../support/database/rows.ts";
 import { createPauseClock } from "../../../support/pause-clock.ts";
 
 /** After a pass that found nothing to do, and after any other. */
-const [REST_MS, SOON_MS] = [10_000, 1_000];
+const [REST_MS, SOON_MS] = [30_000, 1_000];
 const LOW_WATER_COUNT = 3;
 
 let database: Database;
