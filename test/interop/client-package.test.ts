@@ -41,7 +41,9 @@ describe("the client's package", () => {
   it("contains no file of the server, and has its licence and guide", () => {
     const { tarball } = installed;
     const files = execFileSync("tar", ["-tzf", tarball]).toString().trim().split("\n");
-    const rooms = new Set(files.map((file) => /^package\/dist\/src\/(client\/[^/]+|[^/]+)\//.exec(file)?.[1]));
+    const rooms = new Set(
+      files.map((file) => /^package\/dist\/src\/(client\/[^/]+|[^/]+)\//.exec(file)?.[1]),
+    );
     rooms.delete(undefined);
     expect([...rooms].sort()).toEqual(["client/crypto", "client/sdk", "client/signers", "protocol"]);
     expect(files).toEqual(
