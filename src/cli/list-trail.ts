@@ -5,7 +5,7 @@ import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { AuditEvent } from "../../gen/proto/tss/v1/admin_pb.ts";
 import type { AuditSeal as AuditSealMessage } from "../../gen/proto/tss/v1/audit_pb.ts";
 import { type AuditEntry, chainHash, leafHash } from "../protocol/seals/audit-entry.ts";
-import type { AuditSeal } from "../protocol/seals/audit-seal.ts";
+import { type AuditSeal, SEAL_MAX_COUNT } from "../protocol/seals/audit-seal.ts";
 import { GENESIS_HASH } from "../protocol/seals/merkle-tree.ts";
 import { type ExportRange, encodeLine } from "../service/audit/export-line.ts";
 import type { Clients } from "./connection.ts";
@@ -83,6 +83,9 @@ function checkRange({ fromSeal, toSeal }: ExportRange, newest: bigint): void {
     throw new Error("the range ends before it begins");
 }
 
+/** The most entries that are kept for later seals. Events that are written at once may be sealed a little apart. */
+const AHEAD_MAX_COUNT = 8 * SEAL_MAX_COUNT;
+
 /** Returns a function that takes the entries of one seal after the other, from the newest to the oldest. */
 function takeEntries(
   events: AsyncGenerator<AuditEvent, void>,
@@ -92,11 +95,14 @@ function takeEntries(
   const known = new Map<bigint, AuditEntry>();
   return async ({ firstSequence, lastSequence }) => {
     const count = Number(lastSequence - firstSequence) + 1;
+    if (count < 1 || count > SEAL_MAX_COUNT)
+      throw new Error(`the service lists a seal of ${count} entries; a seal has 1 to ${SEAL_MAX_COUNT}`);
     const wanted = Array.from({ length: count }, (_, index) => firstSequence + BigInt(index));
     let missingCount = wanted.filter((sequence) => !known.has(sequence)).length;
     while (missingCount > 0) {
       const { value: event } = await events.next();
-      if (event === undefined) {
+      // One that is missing would otherwise let all older entries pile up.
+      if (event === undefined || known.size > AHEAD_MAX_COUNT) {
         const missing = wanted.find((sequence) => !known.has(sequence));
         throw new Error(
           `the service does not list entry ${missing}: the key may not see every network, or the event was deleted`,

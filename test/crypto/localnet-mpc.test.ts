@@ -92,7 +92,7 @@ const createSdkSignMessage = createUserSignMessageWithPublicOutput as (
   curve: string,
 ) => Promise<Uint8Array>;
 
-// The curves of a pair run the same code. The flows sign on all of them.
+// The two curves of ECDSA and those of Schnorr signatures differ in little. Other tests sign on all of them.
 describe.each(atNight([0, 1, 2, 3], [0, 2]))("on curve %i", (curve) => {
   const triples = ALGORITHM_TRIPLES.filter((triple) => triple.curveNumber === curve);
   let parameters: Uint8Array;

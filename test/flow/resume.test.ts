@@ -55,7 +55,7 @@ describe("an onboarding makes one dWallet for one charge", () => {
   it.each(
     atNight(
       ["network", "parameters", "keys", "register", "prepare", "create", "dkg", "accept", "activate"],
-      ["keys", "prepare", "dkg"],
+      ["prepare", "create", "dkg"],
     ),
   )("even if the client dies at %s and only the token is left", async (stage) => {
     const seed = newSeed();
@@ -128,7 +128,7 @@ describe("signing makes one signature for one charge", () => {
   it.each(
     atNight(
       ["dwallet", "parameters", "share", "reserve", "compute", "submit", "queued", "submitted"],
-      ["share", "compute", "queued"],
+      ["compute", "submit", "queued"],
     ),
   )("even if the client dies at %s and only the token is left", async (stage) => {
     const args = signArgs();
@@ -191,8 +191,8 @@ describe("signing makes one signature for one charge", () => {
 });
 
 /**
- * The places at which a connection is cut: after the service got a call, and at night also before. The latter is like
- * the death of a client at the stage of that call.
+ * The places at which a connection is cut: after the service got a call, and at night also before, where the
+ * service has nothing to remember.
  */
 function cutsOf(methods: readonly string[]): readonly (readonly [string, "before" | "after"])[] {
   const after = methods.map((method) => [method, "after"] as const);

@@ -42,7 +42,7 @@ describe.skipIf(postgres === undefined)("the mark of a running process", () => {
     return markProcess({ ...base, log: silentLog, ...more });
   };
   const alone = { kind: "reconcile", pid: 2, reconciles: ["localnet"] } as const;
-  const expireAll = () => database.query("UPDATE process_mark SET expires_at = clock_timestamp()", []);
+  const expireAll = () => database.query("UPDATE process_mark SET expires_at = clock_timestamp() - interval '1 second'", []);
 
   describe("of a whole replica", () => {
     const folder = mkdtempSync(path.join(tmpdir(), "tss-marks-"));
@@ -201,9 +201,9 @@ describe.skipIf(postgres === undefined)("the mark of a running process", () => {
     });
 
     it.each([
-      ["stays expired if its process reconciles", ["localnet"], 0],
-      ["is renewed if its process does not reconcile", [], 1],
-    ])("%s", async (_, reconciles, runningCount) => {
+      ["is renewed, and its process reconciles no more", ["localnet"]],
+      ["is renewed if its process does not reconcile", []],
+    ])("%s", async (_, reconciles) => {
       let end: () => void = () => {};
       const clock = createManualClock();
       const rested = () =>
@@ -223,7 +223,12 @@ describe.skipIf(postgres === undefined)("the mark of a running process", () => {
       clock.callNext();
       await second;
       const running = "SELECT 1 FROM process_mark WHERE expires_at > clock_timestamp()";
-      expect(await database.query(running, [])).toHaveLength(runningCount);
+      expect(await database.query(running, [])).toHaveLength(1);
+      for (const network of reconciles) {
+        await expect(made.guard(database).query("SELECT 1", [])).rejects.toThrow(EXPIRED);
+        await expect(made.reconciled(network)).rejects.toThrow(EXPIRED);
+        expect(made.reconciles(network)).toBe(true);
+      }
       await made.end();
     });
   });

@@ -1,6 +1,8 @@
 /** Simulates two networks on one real PostgreSQL. The fullnode of one of them fails in every way. */
+
 import { afterAll, describe, expect, it } from "vitest";
 import { testDatabase } from "../support/database/postgres.ts";
+import { atNight } from "../support/environment.ts";
 import { openSimServer } from "./sim-server.ts";
 import { SIGN_COUNTS, simulateBeside } from "./simulate-beside.ts";
 
@@ -10,7 +12,7 @@ const server = probe && (await openSimServer(2));
 afterAll(() => server?.close());
 
 describe.skipIf(server === undefined)("a network next to a failing one", () => {
-  it.each([1, 2, 3])(
+  it.each(atNight([1, 2, 3, 4, 5, 6, 7, 8], [1, 2, 3]))(
     "gives its clients only right outcomes while the other fails, with seed %d",
     { timeout: 120_000 },
     async (seed) => {

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { createReadStream } from "node:fs";
-import { open, writeFile } from "node:fs/promises";
+import { open, unlink, writeFile } from "node:fs/promises";
 import { bytesToHex } from "@noble/hashes/utils.js";
 import { AuditEventSchema, GetAuditProofResponseSchema } from "../../../gen/proto/tss/v1/admin_pb.ts";
 import { AuditSealSchema } from "../../../gen/proto/tss/v1/audit_pb.ts";
@@ -100,6 +100,10 @@ async function writeToFile(path: string, lines: AsyncIterable<Buffer>): Promise<
   try {
     await writeFile(file, lines);
     await file.sync();
+  } catch (error) {
+    // A part of an export would block the next attempt.
+    await unlink(path);
+    throw error;
   } finally {
     await file.close();
   }

@@ -41,7 +41,9 @@ export async function createChainWork(network: Network, options: ChainWorkOption
   const { name, clock } = chain;
   const kinds = operationKinds(network);
   const afterRestore = reconcileOn !== undefined;
-  await prepareLanes({ database: reconcileOn ?? database, network: chain, reader, afterRestore, log });
+  // Until the network is reconciled, another process may begin to do so if this one loses the database.
+  const guarded = reconcileOn ?? database;
+  await prepareLanes({ database: guarded, network: chain, reader, afterRestore, log });
   if (reconcileOn) {
     const restored = deposits && { ...deposits, database: reconcileOn };
     const base = { database: reconcileOn, network: chain, reader, kinds, config, log };
@@ -50,7 +52,7 @@ export async function createChainWork(network: Network, options: ChainWorkOption
   const laneIds = chain.treasury.operatorCapIds;
   const treasury = createTreasuryReader(chain);
   if ((await readForeignUses(database, name)).length === 0)
-    await adoptHeldPresigns({ database, network: name, reader, treasury, log });
+    await adoptHeldPresigns({ database: guarded, network: name, reader, treasury, log });
   const gasKeeper = createGasKeeper({ database, network: chain, reader, laneIds, signals, clock, log });
   // A lane without a coin cannot send.
   await gasKeeper.assign();

@@ -7,8 +7,9 @@ import { startApp } from "./app.ts";
 
 /**
  * Runs the service until a signal. Logs go to standard error: as JSON lines, or as short text if standard output and
- * standard error are a terminal. Standard output says `ready at <url>` once, when calls are answered. Returns the exit code, 0 after a clean stop. `afterRestore` says that
- * the database is an older copy and nothing else uses it or the hot wallet.
+ * standard error are a terminal. Standard output says `ready at <url>` once, when calls are answered. Returns the exit
+ * code, 0 after a clean stop. `afterRestore` says that the database is an older copy and nothing else uses it or the hot
+ * wallet.
  */
 export async function serve({ afterRestore }: { readonly afterRestore: boolean }): Promise<number> {
   const reading = readConfig();

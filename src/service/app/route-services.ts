@@ -22,8 +22,8 @@ import type { NetworkServices } from "./serve-network.ts";
 
 /**
  * Implements {@link SERVICES}: each call goes to the implementation of its network. Calls about accounts, admin keys,
- * the work of a network and the prices of coins need no chain and have one implementation. Other calls of a network that is not open throw
- * NETWORK_UNAVAILABLE.
+ * the work of a network and the prices of coins need no chain and have one implementation. Other calls of a network that is
+ * not open throw NETWORK_UNAVAILABLE.
  */
 export function routeServices({ servicesOf, ...shared }: RoutedParts): ServiceRegistration[] {
   const of = (context: HandlerContext): NetworkServices => {

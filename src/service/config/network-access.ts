@@ -5,8 +5,8 @@ import { Secret } from "../platform/telemetry/secret.ts";
 import type { NetworkConfig } from "./networks.ts";
 
 /**
- * Returns the address of the configured chain and the service's keys, if this process has them. Undefined for an embedded localnet. Throws if no
- * localnet answers at `LOCALNET_URL`.
+ * Returns the address of the configured chain and the service's keys, if this process has them. Undefined for an
+ * embedded localnet. Throws if no localnet answers at `LOCALNET_URL`.
  */
 export async function readNetworkAccess(network: NetworkConfig): Promise<NetworkAccess | undefined> {
   const { address } = network;

@@ -18,6 +18,7 @@ export async function markProcess(options: MarkProcessOptions): Promise<ProcessM
   const { intervalMs = database.kind === "pglite" ? EMBEDDED_INTERVAL_MS : INTERVAL_MS } = options;
   const mark: Mark = { ...options, id: randomUUID(), lastsMs: INTERVALS_PER_MARK * intervalMs };
   let reconciles = [...options.reconciles];
+  let hasExpired = false;
   await database.transaction(async (db) => {
     await execute(db, sql`SELECT pg_advisory_xact_lock(${LOCK_KEYS.processMarks})`);
     // No other process can have this database open, so the other marks are left from processes that died.
@@ -34,17 +35,21 @@ export async function markProcess(options: MarkProcessOptions): Promise<ProcessM
     clock,
     log,
     async pass() {
-      if (reconciles.length === 0) await write(database, mark, reconciles);
-      else await renew(database, mark);
+      // The process still runs, so others must see it, but it may not go on with its reconciliation.
+      if (reconciles.length > 0 && !(await isHeld(database))) hasExpired = true;
+      await write(database, mark, reconciles);
       return false;
     },
   });
-  const checkHeld = async (db: Queryable): Promise<void> => {
+  const isHeld = async (db: Queryable): Promise<boolean> => {
     const count = await execute(
       db,
       sql`SELECT 1 FROM process_mark WHERE id = ${mark.id}::uuid AND expires_at > clock_timestamp()`,
     );
-    if (count === 0) throw new Error(EXPIRED);
+    return count > 0;
+  };
+  const checkHeld = async (db: Queryable): Promise<void> => {
+    if (hasExpired || !(await isHeld(db))) throw new Error(EXPIRED);
   };
   return {
     loop,
@@ -57,9 +62,11 @@ export async function markProcess(options: MarkProcessOptions): Promise<ProcessM
         throw new Error(`${network} is being reconciled: ${listed(others)}. Start again when that has ended`);
     },
     reconciles: (network) => reconciles.includes(network),
-    guard: (db) => guardDatabase(db, checkHeld),
+    // The embedded database has no other process.
+    guard: (db) => (db.kind === "pglite" ? db : guardDatabase(db, checkHeld)),
     async reconciled(network) {
       if (!reconciles.includes(network)) return;
+      if (hasExpired) throw new Error(EXPIRED);
       const left = reconciles.filter((name) => name !== network);
       const count = await execute(
         database,
@@ -88,7 +95,10 @@ export interface ProcessMark {
   checkFree(network: string): Promise<void>;
   /** True until this process has reconciled the network that it was to reconcile. */
   reconciles(network: string): boolean;
-  /** Returns the database for a reconciliation: it refuses every statement once the mark has expired. */
+  /**
+   * Returns the database for a reconciliation. It refuses every statement once the mark has expired, even if the mark
+   * was renewed later, because another process may have begun in between.
+   */
   guard(database: Database): Database;
   /** Says that this process has reconciled the network. Others may then use it. Throws if the mark has expired. */
   reconciled(network: string): Promise<void>;
@@ -127,16 +137,6 @@ const LISTED_MAX_COUNT = 5;
 
 const EXPIRED =
   "the reconciliation stops: this process lost the database until its mark expired, and another process may have begun since. Stop every process and reconcile again";
-
-/** Renews the mark of a process that reconciles. An expired one stays expired, because others may have begun since. */
-async function renew(db: Queryable, { id, lastsMs }: Mark): Promise<void> {
-  const count = await execute(
-    db,
-    sql`UPDATE process_mark SET expires_at = clock_timestamp() + ${lastsMs} * interval '1 millisecond'
-        WHERE id = ${id}::uuid AND expires_at > clock_timestamp() RETURNING id`,
-  );
-  if (count === 0) throw new Error(EXPIRED);
-}
 
 /** Stores the mark, or renews it; a renewal changes only the time, which is the database's. */
 async function write(

@@ -1,6 +1,7 @@
 import sql from "sql-template-tag";
 import { operationInsert } from "../../chain/operation.ts";
 import type { NetworkReader } from "../../chain/reader.ts";
+import { idleRestMs, type Signals } from "../../platform/coordination/signals.ts";
 import {
   type BackgroundLoop,
   createBackgroundLoop,
@@ -15,12 +16,14 @@ import { type Held, markDWalletHeld, markDWalletLeft, noteLeftVersion, readHeld 
 
 /**
  * Compares the dWallets of a network with the Treasury, a few in each pass, from the newest to the oldest, and then
- * starts over after a rest. Thus the service detects an exit that bypassed it, a release by the administrator, and a capability that
- * came back. A sign request detects a missing capability sooner: the Treasury refuses it, and the service refunds it.
+ * starts over. On the embedded database it rests before that, unless the round found a change. Thus the service detects
+ * an exit that bypassed it, a release by the administrator, and a capability that came back. A sign request detects a missing capability sooner: the Treasury refuses it, and the service refunds it.
  */
 export function createCustodyLoop(options: CustodyLoopOptions): BackgroundLoop {
-  const { database, network, treasuryId, reader, clock, log, intervalMs = DEFAULT_INTERVAL_MS } = options;
+  const { database, network, treasuryId, reader, signals, clock, log } = options;
+  const { intervalMs = DEFAULT_INTERVAL_MS } = options;
   let before = AFTER_ALL;
+  let isChanged = false;
   return createBackgroundLoop({ name: "custody", intervalMs, clock, log, pass });
 
   async function pass(): Promise<PassResult> {
@@ -39,15 +42,23 @@ export function createCustodyLoop(options: CustodyLoopOptions): BackgroundLoop {
       if (found !== undefined) await compare(row, found);
     }
     before = rows.at(PAGE_COUNT - 1)?.id ?? AFTER_ALL;
-    return before !== AFTER_ALL ? false : { restMs: ROUND_REST_INTERVALS * intervalMs };
+    if (before !== AFTER_ALL) return false;
+    const restMs = isChanged ? intervalMs : idleRestMs(signals, intervalMs);
+    isChanged = false;
+    return { restMs };
   }
 
   async function compare({ id, dwalletId, state }: CheckedDWallet, { isHeld, version }: Held): Promise<void> {
     if (state === "Active") {
       if (!isHeld && (await markDWalletLeft(database, id, { version })))
-        log.warn({ dwalletId }, "a dWallet has left");
+        tell(dwalletId, "a dWallet has left");
     } else if (!isHeld) await noteLeftVersion(database, id, version);
-    else if (await markDWalletHeld(database, id, version)) log.warn({ dwalletId }, "a dWallet came back");
+    else if (await markDWalletHeld(database, id, version)) tell(dwalletId, "a dWallet came back");
+  }
+
+  function tell(dwalletId: string, change: string): void {
+    isChanged = true;
+    log.warn({ dwalletId }, change);
   }
 }
 
@@ -62,6 +73,7 @@ export interface CustodyLoopOptions {
   readonly network: string;
   readonly treasuryId: string;
   readonly reader: Pick<NetworkReader, "getObjects" | "ownedObjects">;
+  readonly signals: Pick<Signals, "isComplete">;
   readonly clock: Clock;
   readonly log: Pick<Log, "warn" | "error">;
   /** Default 5 s: two reads of the fullnode for 24 dWallets. */
@@ -69,8 +81,6 @@ export interface CustodyLoopOptions {
 }
 
 const DEFAULT_INTERVAL_MS = 5_000;
-/** In intervals: the pause after a pass that reached the oldest dWallet. */
-const ROUND_REST_INTERVALS = 6;
 /** The most dWallets that fit into one read of the fullnode, with their entries and the Treasury. */
 const PAGE_COUNT = 24;
 /** Sorts after every row's id. */

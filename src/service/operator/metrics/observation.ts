@@ -104,18 +104,18 @@ const DATABASE_INTERVAL_MS = 15_000;
 const CHAIN_INTERVAL_MS = 30_000;
 
 /**
- * Before the first reading, the age counts from the start of the process. Until a scrape after the last reading, the
- * next one waits for up to a minute, because nobody looks at the figures.
+ * Before the first reading, the age counts from the start of the process. After five minutes without a scrape, the next
+ * reading waits for up to a minute, because nobody looks at the figures.
  */
 export function createSnapshotLoops({ metrics, clock, log }: SnapshotLoopOptions): SnapshotLoops {
   const readAtMs = new Map<string, number>();
-  const unseen = new Set<string>();
+  let scrapedAtMs = clock.now();
   metrics.gauge(
     "snapshot_age_seconds",
     "Age of the periodic figures: from the database and the chain.",
     ["snapshot"],
     (gauge) => {
-      unseen.clear();
+      scrapedAtMs = clock.now();
       for (const [snapshot, atMs] of readAtMs) gauge.set({ snapshot }, (clock.now() - atMs) / 1000);
     },
   );
@@ -129,10 +129,9 @@ export function createSnapshotLoops({ metrics, clock, log }: SnapshotLoopOptions
       clock,
       log,
       async pass(signal) {
-        const isUnseen = unseen.has(name);
-        unseen.add(name);
         await read(signal);
         readAtMs.set(name, clock.now());
+        const isUnseen = clock.now() - scrapedAtMs > UNSEEN_AFTER_MS;
         return isUnseen && { restMs: Math.max(intervalMs, UNSEEN_REST_MS) };
       },
     });
@@ -140,6 +139,8 @@ export function createSnapshotLoops({ metrics, clock, log }: SnapshotLoopOptions
   };
 }
 
+/** Longer than any usual interval of scrapes. */
+const UNSEEN_AFTER_MS = 300_000;
 const UNSEEN_REST_MS = 60_000;
 
 /** Figures that a loop reads, so that a scrape never waits for them. */

@@ -2,7 +2,8 @@ import type { Database, Queryable } from "./database.ts";
 
 /**
  * Returns the database with a check in each transaction: before the work, and again before the commit. A single
- * statement runs in a transaction too. If the check throws, the transaction is rolled back.
+ * statement runs in a transaction too. If the check throws, the transaction is rolled back. Prisma's operations are
+ * checked only before they run, so use them for reads.
  */
 export function guardDatabase(database: Database, check: (db: Queryable) => Promise<void>): Database {
   const transaction: Database["transaction"] = (work) =>

@@ -54,7 +54,8 @@ afterAll(() => Promise.all([database?.close(), localnet?.close()]));
 
 it("an idle service that hears every signal seldom looks at its database and its chain", async () => {
   const service = await startLoops(createLocalSignals(true));
-  await service.passSeconds(120);
+  // Five minutes without a scrape, and then the rest that the loops have begun.
+  await service.passSeconds(420);
   const { passes, statements, reads } = await service.perMinute(5);
   expect(passes).toBeLessThan(70);
   expect(statements).toBeLessThan(95);
@@ -64,7 +65,7 @@ it("an idle service that hears every signal seldom looks at its database and its
 
 it("an idle service reads its figures as often as before while something scrapes them", async () => {
   const service = await startLoops(createLocalSignals(true));
-  await service.passSeconds(120);
+  await service.passSeconds(420);
   const unseen = await service.perMinute(2);
   const seen = await service.perMinute(2, service.scrape);
   expect(seen.statements - unseen.statements).toBeGreaterThan(20);

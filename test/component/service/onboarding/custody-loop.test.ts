@@ -61,6 +61,7 @@ describe("the custody check", () => {
           return new Map(ids.flatMap((id) => [...chain].filter(([key]) => key === id)));
         },
       },
+      signals: { isComplete: () => true },
       clock: steps.clock,
       log: silentLog,
     });
