@@ -42,7 +42,8 @@ describe.skipIf(postgres === undefined)("the mark of a running process", () => {
     return markProcess({ ...base, log: silentLog, ...more });
   };
   const alone = { kind: "reconcile", pid: 2, reconciles: ["localnet"] } as const;
-  const expireAll = () => database.query("UPDATE process_mark SET expires_at = clock_timestamp() - interval '1 second'", []);
+  const expireAll = () =>
+    database.query("UPDATE process_mark SET expires_at = clock_timestamp() - interval '1 second'", []);
 
   describe("of a whole replica", () => {
     const folder = mkdtempSync(path.join(tmpdir(), "tss-marks-"));
