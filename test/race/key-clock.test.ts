@@ -58,7 +58,7 @@ describe.skipIf(database === undefined)("a replica whose clock is wrong", () => 
     const { id, plaintext } = await keys[kind]();
     clockIsOff(-HOUR_MS);
     expect(await knock(plaintext, kind)).toBe("let in");
-    await database!.query(`UPDATE ${kind} SET expires_at = now() WHERE id = $1`, [id]);
+    await database!.query(`UPDATE ${kind} SET expires_at = now() - interval '1 second' WHERE id = $1`, [id]);
     passedMs += 5_001;
     expect(await knock(plaintext, kind)).toBe("EXPIRED_KEY");
   });

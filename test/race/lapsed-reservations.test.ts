@@ -91,7 +91,7 @@ describe.skipIf(database === undefined)("a project that lets its reservations ex
     expect(left.map(({ presignId }) => presignId).toSorted()).toEqual(seen.toSorted());
     const [newer, older] = [taken[0]!, left[0]!];
     for (const { id } of [newer, older]) {
-      await db.query("UPDATE sign_request SET expires_at = now() WHERE id = $1", [id]);
+      await db.query("UPDATE sign_request SET expires_at = now() - interval '1 second' WHERE id = $1", [id]);
       await expireReservations(db, signals, 1);
     }
     expect((await reserveOne(other, othersDWallet)).presignId).toBe(newer.presignId);
@@ -172,7 +172,7 @@ describe.skipIf(database === undefined)("a project that lets its reservations ex
     expect(await reserveAtOnce(project, dwallet, OPEN_MAX)).toHaveLength(OPEN_MAX - OPEN_MAX / 10);
     // Later expiries count from zero.
     await db.query(
-      `UPDATE sign_request SET expires_at = now() WHERE id = (
+      `UPDATE sign_request SET expires_at = now() - interval '1 second' WHERE id = (
          SELECT id FROM sign_request WHERE project_id = $1 AND status = 'prepared' LIMIT 1)`,
       [project],
     );
@@ -202,7 +202,7 @@ describe.skipIf(database === undefined)("a project that lets its reservations ex
 
   async function overdue(projectId: string): Promise<void> {
     await db.query(
-      "UPDATE sign_request SET expires_at = now() WHERE project_id = $1 AND status = 'prepared'",
+      "UPDATE sign_request SET expires_at = now() - interval '1 second' WHERE project_id = $1 AND status = 'prepared'",
       [projectId],
     );
   }

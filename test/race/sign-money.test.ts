@@ -304,7 +304,7 @@ describe.skipIf(database === undefined)("calls at the same time", () => {
     const results = await Promise.allSettled(submits);
     await Promise.all(sweeps);
     await db.query(
-      "UPDATE sign_request SET expires_at = now() WHERE project_id = $1 AND status = 'prepared'",
+      "UPDATE sign_request SET expires_at = now() - interval '1 second' WHERE project_id = $1 AND status = 'prepared'",
       [projectId],
     );
     await expireReservations(db, signals, 40);
