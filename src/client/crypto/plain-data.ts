@@ -1,6 +1,6 @@
 import type { AlgorithmTriple, CurveName } from "../../protocol/algorithms.ts";
-import type { PreparedDkg } from "./engine.ts";
-import type { PlainUserKeys } from "./secret-bytes.ts";
+import type { PreparedDkg, UserKeys } from "./engine.ts";
+import { SecretBytes } from "./secret-bytes.ts";
 import type { SignRequest } from "./sign-request.ts";
 
 /** Overwrites the secrets of an input after use. */
@@ -57,4 +57,32 @@ export type OutputOf<M extends Method> = PlainCalls[M]["output"];
 export function wipeOutput(output: OutputOf<Method>): void {
   const values: unknown[] = output instanceof Uint8Array ? [output] : Object.values(output);
   for (const value of values) if (value instanceof Uint8Array) value.fill(0);
+}
+
+/** Wraps plain keys so that the caller can destroy their secrets. */
+export function ownUserKeys(keys: PlainUserKeys): UserKeys {
+  const { decryptionKey, signerSecretKey } = keys;
+  const secrets = [new SecretBytes(decryptionKey), new SecretBytes(signerSecretKey)] as const;
+  const destroy = (): void => {
+    for (const secret of secrets) secret.destroy();
+  };
+  return {
+    ...keys,
+    decryptionKey: secrets[0],
+    signerSecretKey: secrets[1],
+    destroy,
+    [Symbol.dispose]: destroy,
+  };
+}
+
+/** The keys of a seed on one curve as plain data, which threads can exchange. */
+export interface PlainUserKeys {
+  readonly curve: CurveName;
+  readonly encryptionKey: Uint8Array;
+  /** Secret. */
+  readonly decryptionKey: Uint8Array;
+  readonly signerPublicKey: Uint8Array;
+  readonly signerAddress: string;
+  /** Secret. */
+  readonly signerSecretKey: Uint8Array;
 }

@@ -7,7 +7,7 @@ import { type CurveName, curveNumber } from "../../protocol/algorithms.ts";
 import { deriveClassGroupsKeypair } from "../../protocol/class-groups/keypair.ts";
 import { suiAddress } from "../../protocol/signatures/addresses.ts";
 import { EngineError, type UserKeys } from "./engine.ts";
-import { ownUserKeys, type PlainUserKeys } from "./secret-bytes.ts";
+import { ownUserKeys, type PlainUserKeys } from "./plain-data.ts";
 
 /**
  * Derives the keys of a seed on one curve, equal to those of the Ika SDK's `UserShareEncryptionKeys.fromRootSeedKey`.

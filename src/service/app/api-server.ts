@@ -1,14 +1,11 @@
-import { readFileSync } from "node:fs";
 import type { HandlerContext } from "@connectrpc/connect";
 import { Operations } from "../../../gen/proto/tss/v1/operations_pb.ts";
 import { requestIdKey } from "../../transport/calls/call-context.ts";
 import type { ServiceRegistration } from "../../transport/calls/service-registration.ts";
-import type { TlsOptions } from "../../transport/connections/split-connections.ts";
 import { peerAddressKey } from "../../transport/http/node-http.ts";
 import type { PlainRoute } from "../../transport/http/plain-routes.ts";
-import { type ServerOptions, startServer, type TransportServer } from "../../transport/start-server.ts";
+import { startServer, type TransportServer } from "../../transport/start-server.ts";
 import { createAccessGate, keepPrivate } from "../access/access-gate.ts";
-import { createAddressList } from "../access/address-block.ts";
 import { describeCaller } from "../access/caller.ts";
 import { clientAddressKey, createClientAddress } from "../access/client-address.ts";
 import { checkPolicies, keyedMethods } from "../access/method-policy.ts";
@@ -16,16 +13,15 @@ import { createOpenCalls, guardLike } from "../access/open-calls.ts";
 import { createRateLimiter } from "../access/rate-limiter.ts";
 import type { AdminKeyLookup, ApiKeyLookup } from "../access/stored-keys.ts";
 import { createStreamLeases } from "../access/stream-leases.ts";
-import type { Config } from "../config/config.ts";
 import { NETWORK_NAMES } from "../config/network.ts";
 import { createErrorInterceptor } from "../platform/errors/error-interceptor.ts";
 import { createErrorMapping } from "../platform/errors/error-mapping.ts";
 import { createWarmValidateInterceptor } from "../platform/errors/validate-interceptor.ts";
 import { createIdempotencyInterceptor } from "../platform/idempotency/idempotency.ts";
-import type { Log } from "../platform/telemetry/logger.ts";
 import { observeCalls } from "../platform/telemetry/observe-calls.ts";
 import type { Secret } from "../platform/telemetry/secret.ts";
 import { traceCalls, traceParentOf } from "../platform/telemetry/trace-calls.ts";
+import { connectionBounds, listening, readTls } from "./ports.ts";
 import { SERVICES } from "./route-services.ts";
 import type { Service } from "./service.ts";
 
@@ -122,40 +118,3 @@ const CORS_HEADERS = {
     ...["ratelimit-limit", "ratelimit-remaining", "ratelimit-reset", "www-authenticate"],
   ],
 };
-
-/** Reads the configured certificate and its key. Throws if a file cannot be read. */
-export function readTls({ certificateFile, keyFile }: NonNullable<Config["tls"]>): TlsOptions {
-  return { certificatePem: readFileSync(certificateFile, "utf8"), keyPem: readFileSync(keyFile, "utf8") };
-}
-
-/** Runs a function that listens on a configured port. If the port is taken, the error names the variable to change. */
-export async function listening<T>(variable: string, port: number, listen: () => Promise<T>): Promise<T> {
-  try {
-    return await listen();
-  } catch (cause) {
-    if (!(cause instanceof Error && "code" in cause && cause.code === "EADDRINUSE")) throw cause;
-    throw new Error(`port ${port} is taken; set ${variable} to another port, or to 0 for a free one`, {
-      cause,
-    });
-  }
-}
-
-/**
- * Returns the connection limits of a port: the maximum numbers, the addresses without a limit, and the observer of
- * refusals.
- */
-export function connectionBounds(
-  config: Pick<Config, "connections" | "trustedProxies">,
-  log: Pick<Log, "warn">,
-): Pick<ServerOptions, "limits" | "isTrustedPeer" | "onConnectionRefused"> {
-  const { maxCount, maxPerAddressCount } = config.connections;
-  return {
-    limits: { connectionsCount: maxCount, connectionsPerAddressCount: maxPerAddressCount },
-    isTrustedPeer: createAddressList(config.trustedProxies),
-    onConnectionRefused: (address) =>
-      log.warn(
-        { address },
-        "refusing connections: MAX_CONNECTIONS or MAX_CONNECTIONS_PER_ADDRESS is reached",
-      ),
-  };
-}

@@ -11,7 +11,7 @@ import { createKeySweep } from "../platform/idempotency/key-table.ts";
 import type { Lifecycle } from "../platform/lifecycle/lifecycle.ts";
 import { type NamedLoop, startLoops } from "../platform/lifecycle/start-loops.ts";
 import { startLoopMonitor } from "../platform/telemetry/loop-monitor.ts";
-import { openNetwork } from "./network.ts";
+import { openNetwork } from "./open-network.ts";
 import { type Networks, openNetworks } from "./open-networks.ts";
 import { serveContract } from "./serve-contract.ts";
 import { serveNetwork } from "./serve-network.ts";

@@ -5,8 +5,8 @@ import type { NetworkConfig } from "../config/networks.ts";
 import type { Lifecycle } from "../platform/lifecycle/lifecycle.ts";
 import type { Log } from "../platform/telemetry/logger.ts";
 import { Secret } from "../platform/telemetry/secret.ts";
-import { listening } from "./api-server.ts";
 import { startLocalnetThread } from "./localnet-thread.ts";
+import { listening } from "./ports.ts";
 
 /**
  * Returns the address of the chain and the service's keys, for the configured network or for a localnet that it starts

@@ -7,7 +7,7 @@ import { type Readiness, readyRoute } from "../operator/health/readiness.ts";
 import { createErrorMapping } from "../platform/errors/error-mapping.ts";
 import type { Lifecycle } from "../platform/lifecycle/lifecycle.ts";
 import type { Metrics } from "../platform/telemetry/metrics.ts";
-import { connectionBounds, listening, readTls } from "./api-server.ts";
+import { connectionBounds, listening, readTls } from "./ports.ts";
 
 /**
  * Serves a worker's probes on the configured port. Calls of the contract get an error that points to the api processes.

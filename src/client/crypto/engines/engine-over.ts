@@ -1,7 +1,8 @@
 import { withoutTables } from "../../../protocol/proofs/parameters-ends.ts";
 import type { CryptoEngine } from "../engine.ts";
 import type { InputOf, Method, OutputOf } from "../plain-data.ts";
-import { ownUserKeys, SecretBytes } from "../secret-bytes.ts";
+import { ownUserKeys } from "../plain-data.ts";
+import { SecretBytes } from "../secret-bytes.ts";
 
 /**
  * Creates the public engine over a plain one. It copies the input of each call, so that the caller can neither change

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
 import { buffersOf, type FromWorker } from "../../../../src/client/crypto/engines/engine-messages.ts";
 import { type EnginePort, serveEngine } from "../../../../src/client/crypto/engines/serve-engine.ts";
-import type { PlainUserKeys } from "../../../../src/client/crypto/secret-bytes.ts";
+import type { PlainUserKeys } from "../../../../src/client/crypto/plain-data.ts";
 import { recorded, requestOf } from "./recorded-halves.ts";
 
 const vectorOf = (algorithm: string) =>

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { connectionBounds } from "../../../../src/service/app/api-server.ts";
+import { connectionBounds } from "../../../../src/service/app/ports.ts";
 import { loadConfig } from "../../../../src/service/config/config.ts";
 
 it("a port has the configured limits of connections, trusts the configured proxies, and logs its refusals", () => {
