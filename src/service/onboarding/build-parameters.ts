@@ -1,7 +1,7 @@
 import type { Worker } from "node:worker_threads";
 import { UnsupportedOutputError } from "../../protocol/parameters/network-key-output.ts";
 import type { NetworkKey, NetworkReader } from "../chain/reader.ts";
-import { createBackgroundLoop, type PassResult } from "../platform/lifecycle/background-loop.ts";
+import { createBackgroundLoop } from "../platform/lifecycle/background-loop.ts";
 import type { Clock } from "../platform/lifecycle/clock.ts";
 import type { Log } from "../platform/telemetry/logger.ts";
 import { startThread } from "../platform/threads/start-thread.ts";
@@ -38,21 +38,15 @@ export function createParameterBuilder({
     },
   };
 
-  async function pass(signal: AbortSignal): Promise<PassResult> {
+  async function pass(signal: AbortSignal): Promise<undefined> {
     const keys = await reader.networkKeys();
     for (const key of [...keys].reverse()) await build(key, signal);
-    const isComplete = keys.every(({ id }) => missingOf(ready.get(id) ?? []).length === 0);
-    return keys.length > 0 && isComplete && { restMs: REST_INTERVALS * intervalMs };
-  }
-
-  function missingOf(known: readonly StoredParameters[]): number[] {
-    return curves.filter((curve) => !known.some((parameters) => parameters.curve === curve));
   }
 
   async function build(key: NetworkKey, signal: AbortSignal): Promise<void> {
     const known = ready.get(key.id) ?? (await store.find(key.id));
     ready.set(key.id, known);
-    const missing = missingOf(known);
+    const missing = curves.filter((curve) => !known.some((parameters) => parameters.curve === curve));
     if (missing.length === 0) return;
     const networkKeyOutput = await readable(key);
     if (signal.aborted || networkKeyOutput === undefined) return;
@@ -88,10 +82,7 @@ export interface ParameterBuilderOptions {
   /** The chain's integers, in the order of their priority. */
   readonly curves: readonly number[];
   readonly clock: Clock;
-  /**
-   * The interval between checks for a newer network key. Default 10 s. The checks are rarer by {@link REST_INTERVALS}
-   * while nothing is left to build.
-   */
+  /** The interval between checks for a newer network key. Default 10 s. */
   readonly intervalMs?: number;
   readonly log: Pick<Log, "info" | "warn" | "error">;
 }
@@ -110,8 +101,6 @@ export interface ParameterBuilder {
 }
 
 const DEFAULT_INTERVAL_MS = 10_000;
-/** In intervals: the pause after a pass that found all parameters built. */
-const REST_INTERVALS = 6;
 
 /** Handles the thread's messages until it ends. Rejects if it ends with an error. */
 async function collect(worker: Worker, take: (built: BuiltParameters) => Promise<void>): Promise<void> {
