@@ -64,7 +64,8 @@ describe.skipIf(test === undefined)("calls with one key, of two replicas", () =>
   }
   const projectsMade = async () =>
     (await one.query<{ id: string }>("SELECT id FROM project WHERE name = $1", [key])).map(({ id }) => id);
-  const expire = () => one.query("UPDATE idempotency_key SET expires_at = now() - interval '1 second' WHERE key = $1", [key]);
+  const expire = () =>
+    one.query("UPDATE idempotency_key SET expires_at = now() - interval '1 second' WHERE key = $1", [key]);
 
   it("create one row, which all of them return", async () => {
     const ids = await Promise.all(

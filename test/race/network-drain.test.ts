@@ -173,7 +173,9 @@ describe.skipIf(test === undefined)("a drained network", () => {
     const { projectId } = projects.testnet;
     await onDatabase(async (database) => {
       expect((await moneyOf(database, projectId)).held).toBeGreaterThan(0n);
-      await database.query("UPDATE sign_request SET expires_at = now() - interval '1 second' WHERE id = $1", [signRequestId]);
+      await database.query("UPDATE sign_request SET expires_at = now() - interval '1 second' WHERE id = $1", [
+        signRequestId,
+      ]);
       await pollUntil(async () => (await moneyOf(database, projectId)).held === 0n);
       expect((await moneyOf(database, projectId)).differences).toEqual([]);
     });

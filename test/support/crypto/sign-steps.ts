@@ -68,7 +68,9 @@ export function signSteps(database: Database, signals: Signals, observer?: SignO
     },
     /** prepared -> failed. */
     async expire(id: string): Promise<void> {
-      await database.query("UPDATE sign_request SET expires_at = now() - interval '1 second' WHERE id = $1", [id]);
+      await database.query("UPDATE sign_request SET expires_at = now() - interval '1 second' WHERE id = $1", [
+        id,
+      ]);
       await expireReservations(database, signals, 1_000);
     },
     /** queued -> submitted, as the submitter does it. */
