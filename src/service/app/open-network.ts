@@ -47,7 +47,8 @@ export async function openNetwork(
   const observe = createServiceMetrics(metrics);
   const announced = isApi ? await awaitAnnouncedNetwork(database, name, { clock, log }) : undefined;
   const chain = await connect(service, config, { database, observe, announced, log });
-  const background = inBackground(chain);
+  const backgroundChain = inBackground(chain);
+  const background = { chain: backgroundChain, reader: createNetworkReader(backgroundChain) };
   const callerReads = createCallerReads({
     network: name,
     limits: config.callerReads,
@@ -56,7 +57,7 @@ export async function openNetwork(
   });
   const taken = await takeDeposits({
     database,
-    network: background,
+    network: background.chain,
     callerReads,
     config: config.deposits,
     announced,
@@ -73,13 +74,12 @@ export async function openNetwork(
     });
   }
   await startLoopsTogether(lifecycle, taken.priceLoops);
-  const shown = { chain: background, reader: createNetworkReader(background) };
   const network: OpenNetwork = {
     config,
     database,
     chain,
     reader: createNetworkReader(chain),
-    background: shown,
+    background,
     callerReads,
     signals,
     presigns: createPresignQueue({ signals, clock, onWait: observe.onPresignWait }),
@@ -99,14 +99,20 @@ export async function openNetwork(
     const reconcileOn = mark.reconciles(name) ? mark.guard(database) : undefined;
     const chainWork = await createChainWork(network, { reconcileOn });
     await mark.reconciled(name);
-    const samplers = createSamplers({ database, network: background, reader: shown.reader, config, log });
+    const samplers = createSamplers({
+      database,
+      network: background.chain,
+      reader: background.reader,
+      config,
+      log,
+    });
     await startLoopsTogether(lifecycle, [...taken.watchLoops, ...chainWork, ...samplers]);
   }
   const figures = createObservation({
     metrics,
     database,
-    network: background,
-    reader: shown.reader,
+    network: background.chain,
+    reader: background.reader,
     pricedCoins,
     config,
     log,
