@@ -1,4 +1,5 @@
-import { mkdtemp, open, rm } from "node:fs/promises";
+import { randomUUID } from "node:crypto";
+import { open, unlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { timestampDate } from "@bufbuild/protobuf/wkt";
@@ -21,9 +22,11 @@ export async function* listTrail(
   range: ExportRange,
   onUnsealed: () => void,
 ): AsyncGenerator<Buffer, void> {
-  const folder = await mkdtemp(path.join(tmpdir(), "tss-audit-export-"));
-  const file = await open(path.join(folder, "seals"), "wx+", 0o600);
+  const name = path.join(tmpdir(), `tss-audit-export-${randomUUID()}`);
+  const file = await open(name, "wx+", 0o600);
   try {
+    // Only this process needs the file, which so ends with it, however that ends.
+    await unlink(name);
     const blocks: { readonly offset: number; readonly length: number }[] = [];
     let [offset, entryCount, previousChainHash] = [0, 0n, GENESIS_HASH];
     const entries = takeEntries(listEvents(admin), onUnsealed);
@@ -50,7 +53,6 @@ export async function* listTrail(
     yield encodeLine({ kind: "end", sealCount: BigInt(blocks.length), entryCount });
   } finally {
     await file.close();
-    await rm(folder, { recursive: true });
   }
 }
 

@@ -1,6 +1,5 @@
 import { once } from "node:events";
 import { createReadStream } from "node:fs";
-import { open, unlink, writeFile } from "node:fs/promises";
 import { bytesToHex } from "@noble/hashes/utils.js";
 import { AuditEventSchema, GetAuditProofResponseSchema } from "../../../gen/proto/tss/v1/admin_pb.ts";
 import { AuditSealSchema } from "../../../gen/proto/tss/v1/audit_pb.ts";
@@ -17,6 +16,7 @@ import { listTrail } from "../list-trail.ts";
 import { openConfiguredDatabase } from "../open-configured-database.ts";
 import { flag, hash, hashes, nonEmptyText, operand, optional, rowNumber, uuid } from "../option.ts";
 import { destinationOptions, explainKeys, serviceCommand } from "../service-command.ts";
+import { writeNewFile } from "../write-new-file.ts";
 
 export const auditProof = serviceCommand({
   caller: "operator",
@@ -62,7 +62,7 @@ export const auditExport = command({
   async run({ fromSeal, toSeal, output, ...destination }, context) {
     const range = { fromSeal, toSeal };
     const write = (lines: AsyncIterable<Buffer>) =>
-      output === undefined ? writeToStandardOutput(lines) : writeToFile(output, lines);
+      output === undefined ? writeToStandardOutput(lines) : writeNewFile(output, lines);
     const target = { ...CALL, ...destination };
     const url = await findService(context, target);
     const count = url === undefined ? await ofDatabase(context, range, write) : await ofService();
@@ -92,20 +92,6 @@ async function ofDatabase(
     return await countUnsealed(database);
   } finally {
     await database.close();
-  }
-}
-
-async function writeToFile(path: string, lines: AsyncIterable<Buffer>): Promise<void> {
-  const file = await open(path, "wx", 0o600);
-  try {
-    await writeFile(file, lines);
-    await file.sync();
-  } catch (error) {
-    // A part of an export would block the next attempt.
-    await unlink(path);
-    throw error;
-  } finally {
-    await file.close();
   }
 }
 

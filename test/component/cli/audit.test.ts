@@ -49,7 +49,7 @@ it(
     expect(await exported()).toBe(readFileSync(file, "utf8"));
     expect(await tss("export", "--output", file)).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining("EEXIST"),
+      stderr: expect.stringContaining("exists, and is not overwritten"),
     });
     expect(await tss("export", "--from-seal", "3")).toMatchObject({
       code: 1,

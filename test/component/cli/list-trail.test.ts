@@ -1,7 +1,9 @@
+import { create } from "@bufbuild/protobuf";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { Admin } from "../../../gen/proto/tss/v1/admin_pb.ts";
+import { Admin, ListAuditEventsResponseSchema } from "../../../gen/proto/tss/v1/admin_pb.ts";
 import { listTrail } from "../../../src/cli/list-trail.ts";
+import { SEAL_MAX_COUNT } from "../../../src/protocol/seals/audit-seal.ts";
 import { type ExportRange, exportAudit } from "../../../src/service/audit/export-line.ts";
 import { createAccountCalls } from "../../../src/service/operator/calls/account-calls.ts";
 import type { Database } from "../../../src/service/platform/store/database.ts";
@@ -84,3 +86,27 @@ it("an entry that a service does not list fails the export, and says which", asy
     "the service does not list entry 5: the key may not see every network, or the event was deleted",
   );
 });
+
+it("a service that lists other events instead of a seal's does not fill the memory", async () => {
+  const { listAuditSeals, listAuditEvents } = calls();
+  const [event] = (await listAuditEvents({ pageSize: 1 })).auditEvents;
+  let listedCount = 0;
+  const admin = {
+    listAuditSeals,
+    async listAuditEvents({ pageSize = 0 }: { readonly pageSize?: number }) {
+      const auditEvents = Array.from({ length: pageSize }, () => ({
+        ...event!,
+        sequence: -BigInt(++listedCount),
+      }));
+      return create(ListAuditEventsResponseSchema, {
+        auditEvents,
+        nextPageToken: listedCount < 4 * LIMIT ? "more" : "",
+      });
+    },
+  };
+  await expect(textOf(listTrail(admin, {}, () => {}))).rejects.toThrow("the service does not list entry");
+  expect(listedCount).toBeLessThanOrEqual(LIMIT + 200);
+});
+
+/** The most entries that an export keeps for later seals. */
+const LIMIT = 8 * SEAL_MAX_COUNT;
