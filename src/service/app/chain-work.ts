@@ -55,7 +55,7 @@ export async function createChainWork(network: Network, options: ChainWorkOption
     await adoptHeldPresigns({ database: guarded, network: name, reader, treasury, log });
   const gasKeeper = createGasKeeper({ database, network: chain, reader, laneIds, signals, clock, log });
   // A lane without a coin cannot send.
-  await gasKeeper.assign();
+  await gasKeeper.assign(guarded);
 
   const affordable = createAffordable(treasury, clock, options.pace?.rememberedMs);
   const common = { ...pace, database, network: name, signals, clock, log };

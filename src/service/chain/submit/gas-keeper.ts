@@ -16,10 +16,10 @@ export function createGasKeeper(options: GasKeeperOptions): GasKeeper {
 
   let isShort = false;
 
-  async function assign(canRedeem = true): Promise<GasPlan> {
+  async function assign({ db = database, canRedeem = true } = {}): Promise<GasPlan> {
     const funds = await readLaneGas(options);
     const plan = planGas(canRedeem ? funds : { ...funds, addressBalanceMist: 0n });
-    for (const { laneId, coin } of plan.assign) await addGasCoin(database, laneId, coin);
+    for (const { laneId, coin } of plan.assign) await addGasCoin(db, laneId, coin);
     const wasShort = isShort;
     isShort = plan.short.length > 0;
     if (wasShort && !isShort) signals.notify(topics.presignWanted(network.name));
@@ -27,7 +27,7 @@ export function createGasKeeper(options: GasKeeperOptions): GasKeeper {
   }
 
   return {
-    assign: () => assign(),
+    assign: (db) => assign({ db }),
     isShort: () => isShort,
     loop(drivers) {
       const driverOf = (laneId: string) => drivers[laneIds.indexOf(laneId)];
@@ -43,7 +43,7 @@ export function createGasKeeper(options: GasKeeperOptions): GasKeeper {
             { lane: plan.redeem.laneId, cause },
             "could not make a coin of the gas owner's address balance",
           );
-          return await distribute(await assign(false));
+          return await distribute(await assign({ canRedeem: false }));
         }
       }
 
@@ -92,8 +92,8 @@ export interface GasKeeperOptions extends LaneGasOptions {
 
 /** Keeps gas in every lane. */
 export interface GasKeeper {
-  /** Assigns spare coins to the lanes with the least gas, and returns the remaining plan. */
-  assign(): Promise<GasPlan>;
+  /** Assigns spare coins to the lanes with the least gas, and returns the remaining plan. Default: its database. */
+  assign(db?: Database): Promise<GasPlan>;
   /** True if the last pass found lanes without gas and no coins for them. */
   isShort(): boolean;
   /** The loop that also splits coins and redeems an address balance, through the lane with the most gas. */

@@ -49,6 +49,15 @@ it("the gas keeper wakes the refill of the pool when lanes without gas get some,
   await keeper.stop();
 });
 
+it("an assignment on a given database writes there alone", async () => {
+  const keeper = startKeeper({ coinsMist: [30n * SUI, 0n], addressBalanceMist: 0n });
+  await keeper.rested();
+  keeper.coins.push({ objectId: "spare", version: "1", digest: "d", balanceMist: 9n * SUI });
+  const guarded = { query: () => Promise.reject(new Error("the mark expired")) } as unknown as Database;
+  await expect(keeper.assign(guarded)).rejects.toThrow("the mark expired");
+  await keeper.stop();
+});
+
 /** Starts a gas keeper of lanes that have one coin each, or none. A lane's driver records what it sends. */
 function startKeeper({ coinsMist, addressBalanceMist, refuses = false, redeemsOnce = false }: KeeperCase) {
   const sent: string[] = [];
