@@ -5,7 +5,7 @@ import { countPlaces, describeReport, killsAt, runSimulations, spreadPlaces } fr
 import type { SimulationReport } from "./simulate.ts";
 
 /** The number of kills in this test. `npm run sim -- --kills` covers all places. */
-const COUNT = 12;
+const COUNT = 8;
 
 const probe = await testDatabase();
 await probe?.drop();
