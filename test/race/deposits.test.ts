@@ -147,6 +147,20 @@ describe.skipIf(test === undefined)("deposits that two replicas see at once", ()
     prices.SUI = "3.5";
   });
 
+  it("that are credited are told again although their coins have no price any more", async () => {
+    const watched = await project();
+    const digest = await payer.pay(watched.address, { sui: 2_000_000_000n, ika: 0n });
+    const declare = () =>
+      declareDeposit(replicas[0]!, { projectId: watched.projectId, origin: TEST_ORIGIN }, digest);
+    const [first] = await declare();
+    prices.SUI = undefined;
+    try {
+      expect(await declare()).toEqual([first]);
+    } finally {
+      prices.SUI = "3.5";
+    }
+  });
+
   it("to a reference are credited once after an older copy of the database forgot the reference and its deposits", async () => {
     const db = pools[0]!;
     const owner = { projectId: await projectWith(db, 0n), reference: "user-42" };

@@ -1,7 +1,10 @@
 /** The follower of checkpoints, over a stream that the test controls. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { leaseFollower } from "../../../../../src/service/billing/deposits/checkpoint-follower.ts";
-import { createCheckpointFollower } from "../../../../../src/service/billing/deposits/follow-checkpoints.ts";
+import {
+  createCheckpointFollower,
+  hastenScans,
+} from "../../../../../src/service/billing/deposits/follow-checkpoints.ts";
 import {
   type CheckpointGains,
   type CheckpointReader,
@@ -68,6 +71,16 @@ describe("the follower", () => {
     await chain.say(101n);
     await pass();
     expect(await position()).toMatchObject({ next: 102n, isFollowing: true });
+    await stop();
+  });
+
+  it("reads no checkpoint that the stream brought, however many came since the last look", async () => {
+    const { chain, pass, stop } = follower();
+    await pass();
+    for (const sequence of range(101n, 105n)) await chain.say(sequence);
+    await pass();
+    expect(await position()).toMatchObject({ next: 105n, isFollowing: true });
+    expect(chain.read).toEqual([]);
     await stop();
   });
 
@@ -183,6 +196,29 @@ describe("the follower", () => {
     await stop();
     expect(await leaseFollower(database, "localnet", undefined)).toBeUndefined();
   });
+});
+
+it("all scans are brought forward, and no statement locks more than 5,000 addresses", async () => {
+  await database.query(
+    `INSERT INTO deposit_address (address, project_id, network, reference, due_at)
+     SELECT 'many-' || n, $1, 'localnet', 'many-' || n, now() + interval '1 day' FROM generate_series(1, 5001) n`,
+    [projectId],
+  );
+  await database.query("CREATE TEMPORARY TABLE locked (count bigint)");
+  await database.query(
+    `CREATE FUNCTION pg_temp.count_locked() RETURNS trigger LANGUAGE plpgsql AS
+     'BEGIN INSERT INTO locked SELECT count(*) FROM changed; RETURN NULL; END'`,
+  );
+  await database.query(
+    `CREATE TRIGGER count_locked AFTER UPDATE ON deposit_address REFERENCING NEW TABLE AS changed
+     FOR EACH STATEMENT EXECUTE FUNCTION pg_temp.count_locked()`,
+  );
+  await hastenScans(database, { network: "localnet", pollMs: 1 });
+  await database.query("DROP TRIGGER count_locked ON deposit_address");
+  const counts = await database.query<{ count: bigint }>("SELECT count FROM locked WHERE count > 0");
+  expect(counts.map(({ count }) => count)).toEqual([5_000n, 3n]);
+  const late = "SELECT 1 FROM deposit_address WHERE due_at > now() + interval '1 hour'";
+  expect(await database.query(late)).toEqual([]);
 });
 
 /** A follower over a chain of the test, which runs one pass at a time. */

@@ -110,7 +110,12 @@ const overHttp: typeof fetch = async (input, init) => {
 const readerOf = (source: keyof typeof PATHS): PriceReader => {
   if (source === "own") return createJsonFeedReader(`${url}/own`, { clock });
   if (source === "coinbase")
-    return createCoinbaseReader({ url, products: new Map([["SUI", "SUI-USD"]]), clock, fetch: overHttp });
+    return createCoinbaseReader({
+      url: `${url}//`,
+      products: new Map([["SUI", "SUI-USD"]]),
+      clock,
+      fetch: overHttp,
+    });
   const feedIds = new Map([["SUI", SUI_FEED]]);
   return createPythReader({ url, apiKey: undefined, feedIds, clock, fetch: overHttp });
 };
