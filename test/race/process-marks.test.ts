@@ -192,13 +192,21 @@ describe.skipIf(postgres === undefined)("the mark of a running process", () => {
       await expect(
         own.transaction((db) => db.query("INSERT INTO written VALUES ('transaction')", [])),
       ).rejects.toThrow(EXPIRED);
-      await expect(own.prisma.lane.deleteMany()).rejects.toThrow(EXPIRED);
+      await expect(own.prisma.lane.count()).rejects.toThrow(EXPIRED);
       await expect(made.reconciled("localnet")).rejects.toThrow(EXPIRED);
       expect(made.reconciles("localnet")).toBe(true);
       expect(await database.query("SELECT word FROM written", [])).toEqual([
         { word: "statement" },
         { word: "transaction" },
       ]);
+    });
+
+    it("lets its reconciliation write only what it can roll back", async () => {
+      const own = (await mark(alone)).guard(database);
+      expect(await own.prisma.processMark.count()).toBe(1);
+      await expect(own.prisma.processMark.deleteMany()).rejects.toThrow(/^use SQL on a guarded database/);
+      await expect(own.prisma.$executeRaw`DELETE FROM process_mark`).rejects.toThrow(/^use SQL/);
+      expect(await own.query("SELECT kind FROM process_mark", [])).toEqual([{ kind: "reconcile" }]);
     });
 
     it.each([

@@ -6,7 +6,7 @@ import type { OpenSession, SessionKind } from "../chain/session.ts";
 import type { Signals } from "../platform/coordination/signals.ts";
 import { topics } from "../platform/coordination/topics.ts";
 import { text } from "../platform/store/columns.ts";
-import { execute, type Queryable, readRows } from "../platform/store/database.ts";
+import { type Database, execute, readRows } from "../platform/store/database.ts";
 import type { Log } from "../platform/telemetry/logger.ts";
 import { poolMoves } from "./presign-moves.ts";
 
@@ -54,8 +54,8 @@ export interface PresignSessionOptions {
   readonly log: Pick<Log, "warn">;
 }
 
-async function isPending(db: Queryable, id: string): Promise<boolean> {
-  return (await execute(db, sql`SELECT 1 FROM presign WHERE id = ${id} AND state = 'pending'`)) > 0;
+async function isPending({ prisma }: Pick<Database, "prisma">, id: string): Promise<boolean> {
+  return (await prisma.presign.count({ where: { id, state: "pending" } })) > 0;
 }
 
 function anothers(objectId: string): MixedUpAnswerError {

@@ -79,7 +79,7 @@ export async function markProcess(options: MarkProcessOptions): Promise<ProcessM
     async end() {
       await loop.stop();
       try {
-        await execute(database, sql`DELETE FROM process_mark WHERE id = ${mark.id}::uuid`);
+        await database.prisma.processMark.deleteMany({ where: { id: mark.id } });
       } catch (cause) {
         log.warn({ cause }, "the mark of this process stays until it expires");
       }

@@ -1,9 +1,6 @@
-import sql from "sql-template-tag";
 import type { AuditOrigin } from "../../audit/audit-event.ts";
 import type { Payment } from "../../chain/payment-reader.ts";
 import { ServiceError } from "../../platform/errors/service-error.ts";
-import { text } from "../../platform/store/columns.ts";
-import { readRows } from "../../platform/store/database.ts";
 import { creditDeposits } from "./credit-deposits.ts";
 import { depositAddress } from "./deposit-address.ts";
 import type { Deposits, RefusalReason } from "./deposits.ts";
@@ -57,12 +54,10 @@ function paidAddresses(
   payments: readonly Payment[],
 ): Promise<WatchedAddress[]> {
   const addresses = [...new Set(payments.map(({ address }) => address))];
-  return readRows(
-    database,
-    sql`SELECT address, project_id AS "projectId" FROM deposit_address
-        WHERE network = ${network} AND address = ANY(${addresses}::text[])`,
-    { address: text, projectId: text },
-  );
+  return database.prisma.depositAddress.findMany({
+    where: { network, address: { in: addresses } },
+    select: { address: true, projectId: true },
+  });
 }
 
 function refusal(reason: RefusalReason, txDigest: string): ServiceError {

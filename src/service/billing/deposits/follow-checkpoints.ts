@@ -5,8 +5,8 @@ import { topics } from "../../platform/coordination/topics.ts";
 import { createBackgroundLoop, type PassResult } from "../../platform/lifecycle/background-loop.ts";
 import type { Clock } from "../../platform/lifecycle/clock.ts";
 import type { Loop } from "../../platform/lifecycle/start-loops.ts";
-import { nullable, number, text } from "../../platform/store/columns.ts";
-import { type Queryable, readRows } from "../../platform/store/database.ts";
+import { nullable, text } from "../../platform/store/columns.ts";
+import { type Database, readRows } from "../../platform/store/database.ts";
 import type { Log } from "../../platform/telemetry/logger.ts";
 import {
   type FollowerPosition,
@@ -245,15 +245,11 @@ const MAX_LAG = 240n;
  * {@link SCANS_PER_SECOND}. A repeated call does not exceed that rate.
  */
 export async function hastenScans(
-  db: Queryable,
+  db: Pick<Database, "prisma" | "query">,
   { network, pollMs }: { readonly network: string; readonly pollMs: number },
 ): Promise<void> {
-  const [total] = await readRows(
-    db,
-    sql`SELECT count(*)::float8 AS count FROM deposit_address WHERE network = ${network}`,
-    { count: number },
-  );
-  const spreadMs = Math.max(pollMs, ((total?.count ?? 0) / SCANS_PER_SECOND) * 1_000);
+  const count = await db.prisma.depositAddress.count({ where: { network } });
+  const spreadMs = Math.max(pollMs, (count / SCANS_PER_SECOND) * 1_000);
   for (let after = FIRST; ; ) {
     const [page] = await readRows(
       db,

@@ -1,7 +1,7 @@
 import sql from "sql-template-tag";
 import { type Clock, pause } from "../../platform/lifecycle/clock.ts";
 import { boolean, nullable, text } from "../../platform/store/columns.ts";
-import { execute, type Queryable, readRows } from "../../platform/store/database.ts";
+import { type Database, type Queryable, readRows } from "../../platform/store/database.ts";
 import type { Log } from "../../platform/telemetry/logger.ts";
 import type { WalletAddresses } from "./network.ts";
 
@@ -13,15 +13,14 @@ export interface AnnouncedNetwork extends WalletAddresses {
 
 /** Announces the network. A later announcement replaces it. The database must already know the network's chain. */
 export async function announceNetwork(
-  db: Queryable,
+  { prisma }: Pick<Database, "prisma">,
   network: string,
   { senderAddress, gasOwnerAddress, takesDeposits }: AnnouncedNetwork,
 ): Promise<void> {
-  const count = await execute(
-    db,
-    sql`UPDATE known_network SET sender_address = ${senderAddress}, gas_owner_address = ${gasOwnerAddress},
-          takes_deposits = ${takesDeposits} WHERE name = ${network} RETURNING name`,
-  );
+  const { count } = await prisma.knownNetwork.updateMany({
+    where: { name: network },
+    data: { senderAddress, gasOwnerAddress, takesDeposits },
+  });
   if (count !== 1) throw new Error(`the database does not know the chain of ${network}`);
 }
 

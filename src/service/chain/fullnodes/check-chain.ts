@@ -1,14 +1,16 @@
 import sql from "sql-template-tag";
 import { canBeChainOf } from "../../../protocol/chain/network-traits.ts";
 import { text } from "../../platform/store/columns.ts";
-import { type Queryable, readRows } from "../../platform/store/database.ts";
+import { type Database, type Queryable, readRows } from "../../platform/store/database.ts";
 import type { ChainNetwork } from "./network.ts";
 import { withDeadline } from "./with-deadline.ts";
 
 /** Returns the chain identifier that a network's rows in the database belong to; undefined before the first use. */
-export async function knownChain(db: Queryable, network: string): Promise<string | undefined> {
-  const query = sql`SELECT chain_id AS "chainId" FROM known_network WHERE name = ${network}`;
-  const [known] = await readRows(db, query, { chainId: text });
+export async function knownChain(
+  { prisma }: Pick<Database, "prisma">,
+  network: string,
+): Promise<string | undefined> {
+  const known = await prisma.knownNetwork.findUnique({ where: { name: network }, select: { chainId: true } });
   return known?.chainId;
 }
 

@@ -1,6 +1,6 @@
 import sql from "sql-template-tag";
 import { bigint, text } from "../../platform/store/columns.ts";
-import { execute, type Queryable, readRows } from "../../platform/store/database.ts";
+import { type Database, execute, type Queryable, readRows } from "../../platform/store/database.ts";
 import type { ObjectChanges } from "../outcome.ts";
 import type { OwnedRef } from "../treasury/treasury-calls.ts";
 
@@ -116,11 +116,12 @@ export async function readLaneObjects(db: Queryable, laneId: string): Promise<La
 }
 
 /** Returns true if the object is the lane's OperatorCap or one of its coins. */
-export async function isLaneObject(db: Queryable, laneId: string, objectId: string): Promise<boolean> {
-  if (objectId === laneId) return true;
-  return (
-    (await execute(db, sql`SELECT 1 FROM gas_coin WHERE lane_id = ${laneId} AND object_id = ${objectId}`)) > 0
-  );
+export async function isLaneObject(
+  { prisma }: Pick<Database, "prisma">,
+  laneId: string,
+  objectId: string,
+): Promise<boolean> {
+  return objectId === laneId || (await prisma.gasCoin.count({ where: { laneId, objectId } })) > 0;
 }
 
 /** Stores the new versions of the lane's objects after a transaction. */
@@ -187,14 +188,11 @@ export async function resetLane(db: Queryable, operatorCap: OwnedRef): Promise<v
 
 /** Removes coins that the fullnode does not know from a lane. Coins that do exist return later as spare coins. */
 export async function dropGasCoins(
-  db: Queryable,
+  { prisma }: Pick<Database, "prisma">,
   laneId: string,
   objectIds: readonly string[],
 ): Promise<void> {
-  await execute(
-    db,
-    sql`DELETE FROM gas_coin WHERE lane_id = ${laneId} AND object_id = ANY(${objectIds}::text[]) AND NOT merged`,
-  );
+  await prisma.gasCoin.deleteMany({ where: { laneId, objectId: { in: [...objectIds] }, merged: false } });
 }
 
 /** Returns the coins of each lane of a network, including merged ones. */

@@ -9,7 +9,7 @@ import {
 } from "../../platform/lifecycle/background-loop.ts";
 import type { Clock } from "../../platform/lifecycle/clock.ts";
 import { oneOf, text } from "../../platform/store/columns.ts";
-import { newId, type Queryable, readRows } from "../../platform/store/database.ts";
+import { type Database, newId, type Queryable, readRows } from "../../platform/store/database.ts";
 import type { Log } from "../../platform/telemetry/logger.ts";
 import { CONSENT_PRIORITY } from "./consent-operation.ts";
 import { type Held, markDWalletHeld, markDWalletLeft, noteLeftVersion, readHeld } from "./custody-state.ts";
@@ -69,7 +69,7 @@ interface CheckedDWallet {
 }
 
 export interface CustodyLoopOptions {
-  readonly database: Queryable;
+  readonly database: Pick<Database, "prisma" | "query">;
   readonly network: string;
   readonly treasuryId: string;
   readonly reader: Pick<NetworkReader, "getObjects" | "ownedObjects">;

@@ -9,7 +9,7 @@ import {
 import { auditInsert, SYSTEM_ORIGIN } from "../../audit/audit-event.ts";
 import type { NetworkReader } from "../../chain/reader.ts";
 import { ServiceError } from "../../platform/errors/service-error.ts";
-import { execute, type Queryable } from "../../platform/store/database.ts";
+import { type Database, execute, type Queryable } from "../../platform/store/database.ts";
 
 /**
  * Reads the Treasury's record of a dWallet from the chain. Throws CHAIN_UNAVAILABLE, also if the fullnode does not know
@@ -120,11 +120,15 @@ export interface Leaving {
  * Records a version of the Treasury that does not hold the capability of a Left dWallet, unless one is recorded
  * already.
  */
-export async function noteLeftVersion(db: Queryable, dwalletRowId: string, version: bigint): Promise<void> {
-  await execute(
-    db,
-    sql`UPDATE dwallet SET left_version = ${version} WHERE id = ${dwalletRowId} AND state = 'Left' AND left_version IS NULL`,
-  );
+export async function noteLeftVersion(
+  { prisma }: Pick<Database, "prisma">,
+  dwalletRowId: string,
+  version: bigint,
+): Promise<void> {
+  await prisma.dWallet.updateMany({
+    where: { id: dwalletRowId, state: "Left", leftVersion: null },
+    data: { leftVersion: version },
+  });
 }
 
 /**

@@ -2,8 +2,8 @@ import type { Database, Queryable } from "./database.ts";
 
 /**
  * Returns the database with a check in each transaction: before the work, and again before the commit. A single
- * statement runs in a transaction too. If the check throws, the transaction is rolled back. Prisma's operations are
- * checked only before they run, so use them for reads.
+ * statement runs in a transaction too. If the check throws, the transaction is rolled back. Prisma's reads are checked
+ * before they run. Its other operations throw a TypeError, because they could not be rolled back.
  */
 export function guardDatabase(database: Database, check: (db: Queryable) => Promise<void>): Database {
   const transaction: Database["transaction"] = (work) =>
@@ -15,7 +15,8 @@ export function guardDatabase(database: Database, check: (db: Queryable) => Prom
     });
   const prisma = database.prisma.$extends({
     query: {
-      async $allOperations({ args, query }) {
+      async $allOperations({ operation, args, query }) {
+        if (!READS.test(operation)) throw new TypeError(`use SQL on a guarded database, not ${operation}`);
         await check(database);
         return query(args);
       },
@@ -29,3 +30,6 @@ export function guardDatabase(database: Database, check: (db: Queryable) => Prom
     query: (statement, parameters) => transaction((db) => db.query(statement, parameters)),
   };
 }
+
+/** Matches the names of Prisma's operations that only read. */
+const READS = /^(?:find|count|aggregate|groupBy)/;
