@@ -4,8 +4,8 @@ import type { PrismaClient } from "../../../../gen/prisma/client.ts";
 import { type Columns, checkRows } from "./columns.ts";
 
 /**
- * The database, Postgres or the embedded PGlite, behind one pool. `prisma` carries plain reads, and the few writes that
- * decide nothing; every other statement is SQL through `query` (see docs/decisions/sql-beside-prisma.md). Inside
+ * The database, Postgres or the embedded PGlite, behind one pool. `prisma` reads a row by its key, a page or a count, and
+ * makes simple changes; every other statement is SQL through `query` (see docs/decisions/sql-beside-prisma.md). Inside
  * `transaction` use only the handle that it passes: the embedded database has one session, and the outer handle would
  * wait for itself.
  */
@@ -44,7 +44,8 @@ export function newId(): string {
 
 /**
  * Runs a statement and returns its rows. Throws a TypeError unless each row has exactly the declared columns, of the
- * declared types. Values are bound in the order in which the statement has them; undefined is refused.
+ * declared types. Values are bound in the order in which the statement has them; undefined is refused. PostgreSQL
+ * prepares each text once per connection, so pass a varying list as one array, with `ANY`.
  *
  * @example
  * const [project] = await readRows(db, sql`SELECT name FROM project WHERE id = ${id}`, { name: text });
