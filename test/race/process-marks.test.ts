@@ -176,6 +176,21 @@ describe.skipIf(postgres === undefined)("the mark of a running process", () => {
     expect(both.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
   });
 
+  it("leaves the marks of other processes when its process ends", async () => {
+    const ended = await mark();
+    await mark({ kind: "api", pid: 3 });
+    await ended.end();
+    expect(await database.query("SELECT pid FROM process_mark", [])).toEqual([{ pid: 3 }]);
+  });
+
+  it("lets its reconciliation write only what it can roll back", async () => {
+    const own = (await mark(alone)).guard(database);
+    expect(await own.prisma.processMark.count()).toBe(1);
+    await expect(own.prisma.processMark.deleteMany()).rejects.toThrow(/^use SQL on a guarded database/);
+    await expect(own.prisma.$executeRaw`DELETE FROM process_mark`).rejects.toThrow(/^use SQL/);
+    expect(await own.query("SELECT kind FROM process_mark", [])).toEqual([{ kind: "reconcile" }]);
+  });
+
   describe("that expired", () => {
     it("lets its reconciliation write nothing more, also in a transaction that began before", async () => {
       await database.query("CREATE TABLE written (word text)", []);
@@ -199,14 +214,6 @@ describe.skipIf(postgres === undefined)("the mark of a running process", () => {
         { word: "statement" },
         { word: "transaction" },
       ]);
-    });
-
-    it("lets its reconciliation write only what it can roll back", async () => {
-      const own = (await mark(alone)).guard(database);
-      expect(await own.prisma.processMark.count()).toBe(1);
-      await expect(own.prisma.processMark.deleteMany()).rejects.toThrow(/^use SQL on a guarded database/);
-      await expect(own.prisma.$executeRaw`DELETE FROM process_mark`).rejects.toThrow(/^use SQL/);
-      expect(await own.query("SELECT kind FROM process_mark", [])).toEqual([{ kind: "reconcile" }]);
     });
 
     it.each([

@@ -248,6 +248,11 @@ describe("a process without the master seed", () => {
       expect(await ask(reference)).toBe("DEPOSIT_ADDRESS_PENDING");
     expect(await ask("user-6")).toBe("TOO_MANY_DEPOSIT_REFERENCES");
     expect(await depositAddress(waiting, { projectId, reference: "user-2" })).toBe(made[2]);
+    // Another network's makers answer this one.
+    await database.query(
+      "INSERT INTO deposit_address_request (project_id, network, reference) VALUES ($1, 'testnet', 'abroad')",
+      [projectId],
+    );
     const next = newMaker();
     next.start();
     const later = await depositAddress(keyless, { projectId, reference: "user-5" });
@@ -258,7 +263,7 @@ describe("a process without the master seed", () => {
        FROM deposit_reference_count WHERE project_id = $1`,
       [projectId],
     );
-    expect(counted).toEqual({ count: 5, requests: 0n });
+    expect(counted).toEqual({ count: 5, requests: 1n });
   });
 
   it("has no address to give out if it cannot ask another process either", async () => {
