@@ -36,7 +36,7 @@ import type { Secret } from "../platform/telemetry/secret.ts";
  */
 export async function sealEvents({ database, key }: SealEventsDeps): Promise<number> {
   // Most passes find nothing and need no lock.
-  if ((await database.prisma.auditUnsealed.findFirst()) === null) return 0;
+  if ((await execute(database, sql`SELECT FROM audit_unsealed LIMIT 1`)) === 0) return 0;
   return database.transaction(async (db) => {
     if (!(await lockSealer(db))) return 0;
     const head = await readHead(db);
@@ -64,7 +64,7 @@ export async function sealEvents({ database, key }: SealEventsDeps): Promise<num
 }
 
 export interface SealEventsDeps {
-  readonly database: Pick<Database, "prisma" | "transaction">;
+  readonly database: Pick<Database, "query" | "transaction">;
   /** Undefined: seals are unsigned. */
   readonly key: SealKey | undefined;
 }

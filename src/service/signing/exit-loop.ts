@@ -11,7 +11,7 @@ import {
 } from "../platform/lifecycle/background-loop.ts";
 import type { Clock } from "../platform/lifecycle/clock.ts";
 import { text } from "../platform/store/columns.ts";
-import { type Database, readRows } from "../platform/store/database.ts";
+import { execute, type Queryable, readRows } from "../platform/store/database.ts";
 import type { Log } from "../platform/telemetry/logger.ts";
 import { presignMoves } from "../presigns/presign-moves.ts";
 
@@ -32,8 +32,7 @@ export function createExitLoop(options: ExitLoopOptions): BackgroundLoop {
   });
 
   async function pass(): Promise<PassResult> {
-    const where = { network, state: "settling" };
-    if ((await database.prisma.treasuryConsent.findFirst({ where, select: { id: true } })) === null)
+    if ((await execute(database, anySettling(network))) === 0)
       return { restMs: idleRestMs(signals, intervalMs) };
     for (let count = 0; count < PASS_MAX_COUNT; count++) {
       const [ended] = await readRows(database, endReservation(network), { id: text });
@@ -48,7 +47,7 @@ export function createExitLoop(options: ExitLoopOptions): BackgroundLoop {
 }
 
 export interface ExitLoopOptions {
-  readonly database: Pick<Database, "prisma" | "query">;
+  readonly database: Queryable;
   readonly network: string;
   readonly signals: Pick<Signals, "notify" | "subscribe" | "isComplete">;
   readonly clock: Clock;
@@ -62,6 +61,9 @@ export interface ExitLoopOptions {
 const DEFAULT_INTERVAL_MS = 500;
 /** The maximum number of reservations that end in one pass. The loop then checks whether to stop. */
 const PASS_MAX_COUNT = 100;
+
+const anySettling = (network: string) =>
+  sql`SELECT 1 AS found FROM treasury_consent WHERE network = ${network} AND state = 'settling' LIMIT 1`;
 
 /**
  * Ends one reservation of a leaving dWallet. More than one in a statement could make two replicas wait for each other's
