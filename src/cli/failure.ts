@@ -4,16 +4,12 @@ import { fromConnectError, isTransportFailure } from "../client/sdk/errors.ts";
 import { ServiceError } from "../service/platform/errors/service-error.ts";
 import { isSchemaMissing } from "../service/platform/store/sql-errors.ts";
 import { EXIT, type ExitCode, UsageError } from "./command.ts";
+import { messageOf, UnreachableError } from "./unreachable-error.ts";
 
 /** The text of a failure, and the exit code. */
 export interface Failure {
   readonly message: string;
   readonly exitCode: ExitCode;
-}
-
-/** Thrown if nothing answers. */
-export class UnreachableError extends Error {
-  override readonly name = "UnreachableError";
 }
 
 /** Describes any error. The catalogue's reason, which docs/errors.md explains, comes first. */
@@ -56,12 +52,6 @@ function* explained(refusal: ConnectError): Generator<string> {
 
 function causeOf(error: unknown): Error | undefined {
   return error instanceof Error && error.cause instanceof Error ? error.cause : undefined;
-}
-
-/** Returns the message of an error. The combined error of several addresses has no message of its own. */
-export function messageOf(error: unknown): string {
-  if (error instanceof AggregateError) return error.errors.map(messageOf).join("; ");
-  return error instanceof Error ? error.message : String(error);
 }
 
 function failed(message: string): Failure {

@@ -1,6 +1,5 @@
 import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
 import { type Command, UsageError } from "./command.ts";
-import { type Clients, withClients } from "./connection.ts";
 import { formatTable, type TableColumn } from "./format.ts";
 import { count, flag, type Options, optional, type Values } from "./option.ts";
 import {
@@ -11,6 +10,7 @@ import {
   formatMessage,
   targetOf,
 } from "./service-command.ts";
+import { type Clients, withClients } from "./with-clients.ts";
 
 /** Creates a command from a list, with the common options for pages, the destination and the output. */
 export function listCommand<O extends Options, D extends DescMessage>(

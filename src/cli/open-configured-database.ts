@@ -5,7 +5,7 @@ import { openDatabase } from "../service/platform/store/open-database.ts";
 import { LockHeldError } from "../service/platform/store/pid-lock.ts";
 import { createLogger } from "../service/platform/telemetry/logger.ts";
 import { readDevelopmentFile } from "./development-file.ts";
-import { messageOf, UnreachableError } from "./failure.ts";
+import { messageOf, UnreachableError } from "./unreachable-error.ts";
 
 /**
  * Opens the configured database and optionally migrates it. Throws an UnreachableError if it does not answer or

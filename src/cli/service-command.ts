@@ -2,9 +2,10 @@ import { randomUUID } from "node:crypto";
 import { type DescMessage, type MessageShape, toJson } from "@bufbuild/protobuf";
 import type { CallOptions } from "@connectrpc/connect";
 import type { Command, CommandContext } from "./command.ts";
-import { type CallerKind, type Clients, type Target, withClients } from "./connection.ts";
+import type { CallerKind, Target } from "./connection.ts";
 import { isOutcomeUnknown } from "./failure.ts";
 import { flag, nonEmptyText, type Options, optional, uuid, type Values } from "./option.ts";
+import { type Clients, withClients } from "./with-clients.ts";
 
 /** Creates a command from a call, with the common options for its destination, its idempotency key and its output. */
 export function serviceCommand<O extends Options, D extends DescMessage>(

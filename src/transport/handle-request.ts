@@ -1,8 +1,8 @@
 import type { IncomingMessage } from "node:http";
 import { Code, type ConnectError } from "@connectrpc/connect";
 import { Call, type FinishedCall } from "./calls/call.ts";
-import { chooseRequestId } from "./calls/call-context.ts";
 import type { CallWrapper, ErrorMapping } from "./calls/call-parts.ts";
+import { chooseRequestId } from "./calls/request-id.ts";
 import { TransportError } from "./calls/transport-error.ts";
 import type { ConnectHandler } from "./connect-handler.ts";
 import { releaseAfterReply } from "./connections/release-request.ts";

@@ -1,5 +1,5 @@
 import { createServiceImplSpec } from "@connectrpc/connect";
-import type { RequestGate } from "./calls/guard-call.ts";
+import type { RequestGate } from "./calls/call-parts.ts";
 import type { ServiceRegistration } from "./calls/service-registration.ts";
 import { createGrpcHealth, type GrpcHealth } from "./grpc/grpc-health.ts";
 import { createGrpcReflection } from "./grpc/grpc-reflection.ts";

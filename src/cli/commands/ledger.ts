@@ -3,13 +3,14 @@ import { formatDollars } from "../../protocol/price-table.ts";
 import { loadConfig } from "../../service/config/config.ts";
 import { type LedgerDifference, verifyLedger } from "../../service/ledger/verify-ledger.ts";
 import { type CommandContext, command, EXIT } from "../command.ts";
-import { findService, type Target, withClients } from "../connection.ts";
-import { UnreachableError } from "../failure.ts";
+import type { Target } from "../connection.ts";
 import { formatChange, formatEnum, formatTable, formatTime } from "../format.ts";
 import { listCommand } from "../list-command.ts";
 import { openConfiguredDatabase } from "../open-configured-database.ts";
 import { flag } from "../option.ts";
 import { destinationOptions, explainKeys } from "../service-command.ts";
+import { UnreachableError } from "../unreachable-error.ts";
+import { findService, withClients } from "../with-clients.ts";
 
 const list = listCommand({
   summary: "list a project's ledger entries, newest first, with the balance after each",

@@ -2,7 +2,6 @@ import { randomUUID } from "node:crypto";
 import { ProjectSchema } from "../../../gen/proto/tss/v1/admin_pb.ts";
 import { formatDollars } from "../../protocol/price-table.ts";
 import { type CommandContext, command } from "../command.ts";
-import { type Clients, withClients } from "../connection.ts";
 import { isOutcomeUnknown } from "../failure.ts";
 import { formatPairs, formatTime } from "../format.ts";
 import { listCommand } from "../list-command.ts";
@@ -15,6 +14,7 @@ import {
   targetOf,
   underKey,
 } from "../service-command.ts";
+import { type Clients, withClients } from "../with-clients.ts";
 import { ALL_SCOPES, formatPlaintext } from "./key.ts";
 
 const OPERATOR = { caller: "operator", isDirect: true } as const;

@@ -3,7 +3,7 @@ import { SuiGrpcClient } from "@mysten/sui/grpc";
 import { SignatureAlgorithm } from "../../../gen/client/tss/v1/types_pb.ts";
 import { createReferenceEngine } from "../../client/crypto/engines/reference-engine.ts";
 import { createWorkerEngine } from "../../client/crypto/engines/worker-engine.ts";
-import type { OnboardResult } from "../../client/sdk/actions/onboard.ts";
+import type { OnboardResult } from "../../client/sdk/actions/onboard-within.ts";
 import { pinsOf } from "../../client/sdk/chain/network.ts";
 import { createClient } from "../../client/sdk/client.ts";
 import { TssError } from "../../client/sdk/errors.ts";
@@ -18,9 +18,9 @@ import { fetchInTime } from "../../service/operator/health/fetch-in-time.ts";
 import { createRedact } from "../../service/platform/telemetry/redact.ts";
 import { Secret } from "../../service/platform/telemetry/secret.ts";
 import { type CommandContext, EXIT, UsageError } from "../command.ts";
-import { messageOf } from "../failure.ts";
 import { findQuickStart } from "../find-quick-start.ts";
 import { checkUrl, findKey } from "../remote.ts";
+import { messageOf } from "../unreachable-error.ts";
 import { createStageClock, type DemoArguments, fittingTriples, verifyOutside } from "./demo-steps.ts";
 import {
   describeTry,

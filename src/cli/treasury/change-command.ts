@@ -1,11 +1,10 @@
-import type { Transaction } from "@mysten/sui/transactions";
 import type { Command, CommandContext } from "../command.ts";
 import type { Options, Values } from "../option.ts";
 import type { TreasuryCallValues } from "./add-treasury-call.ts";
 import { CHANGE_OPTIONS, type ChangeValues } from "./change-options.ts";
 import type { OpenTreasury } from "./open-treasury.ts";
-import type { ExecutedChange } from "./run-change.ts";
-import type { TreasuryCaller, TreasuryFunctionName } from "./treasury-functions.ts";
+import type { PlannedChange } from "./run-treasury-change.ts";
+import type { TreasuryFunctionName } from "./treasury-functions.ts";
 
 /** Creates a command that calls the Treasury, with the common options, the review, the dry run and the signature. */
 export function changeCommand<O extends Options>(definition: ChangeDefinition<O>): Command {
@@ -39,21 +38,6 @@ export interface ChangeDefinition<O extends Options> {
     context: CommandContext,
   ): PlannedChange | Promise<PlannedChange>;
 }
-
-/** The calls of a change. */
-export interface PlannedChange {
-  /** The required role of the sender. */
-  readonly caller: TreasuryCaller;
-  add(call: CallTreasury, tx: Transaction, sender: string): void | Promise<void>;
-  /** Returns lines to print after the execution. */
-  next?(executed: ExecutedChange): readonly string[];
-}
-
-/** Adds a call of the Treasury. */
-export type CallTreasury = <Name extends TreasuryFunctionName>(
-  name: Name,
-  values: TreasuryCallValues<Name>,
-) => void;
 
 /** Returns a change of a single call with the AdminCap. `next` is printed after the execution. */
 export function oneCall<Name extends TreasuryFunctionName>(

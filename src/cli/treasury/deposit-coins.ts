@@ -1,9 +1,9 @@
 import type { SuiClientTypes } from "@mysten/sui/client";
 import type { Transaction, TransactionObjectArgument } from "@mysten/sui/transactions";
 import { SUI_TYPE_ARG } from "@mysten/sui/utils";
-import type { CallTreasury } from "./change-command.ts";
 import type { TreasuryChain } from "./open-treasury-chain.ts";
 import { showAmount } from "./parameter-kinds.ts";
+import type { CallTreasury } from "./run-treasury-change.ts";
 
 /**
  * Adds a deposit of the sender's coins to a transaction. Takes the SUI from the coins that pay for the gas, and what the

@@ -8,9 +8,9 @@ import { NETWORK_NAMES, type NetworkName } from "../../service/config/network.ts
 import { describeLocalnet } from "../../service/config/network-access.ts";
 import type { Secret } from "../../service/platform/telemetry/secret.ts";
 import type { CommandContext } from "../command.ts";
-import { messageOf, UnreachableError } from "../failure.ts";
 import { findLocalnet } from "../find-quick-start.ts";
 import { choiceOf, fullnodeUrl, objectId, optional } from "../option.ts";
+import { messageOf, UnreachableError } from "../unreachable-error.ts";
 
 /**
  * Connects to a fullnode, without the service and its database. Throws if the fullnode serves another network's chain.

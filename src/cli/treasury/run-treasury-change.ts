@@ -1,12 +1,12 @@
+import type { Transaction } from "@mysten/sui/transactions";
 import { normalizeStructTag } from "@mysten/sui/utils";
 import type { CommandContext } from "../command.ts";
-import { addTreasuryCall } from "./add-treasury-call.ts";
-import type { PlannedChange } from "./change-command.ts";
+import { addTreasuryCall, type TreasuryCallValues } from "./add-treasury-call.ts";
 import type { ChangeValues } from "./change-options.ts";
 import { chooseSigner } from "./key-files.ts";
 import { type OpenTreasury, openTreasury, readOwned, reviewSubject } from "./open-treasury.ts";
-import { type ChangeRun, runChange } from "./run-change.ts";
-import type { TreasuryCaller } from "./treasury-functions.ts";
+import { type ChangeRun, type ExecutedChange, runChange } from "./run-change.ts";
+import type { TreasuryCaller, TreasuryFunctionName } from "./treasury-functions.ts";
 
 /** Opens the Treasury, finds the required sender, and makes the change. */
 export async function runTreasuryChange(options: {
@@ -38,6 +38,21 @@ export async function runTreasuryChange(options: {
     ...(next && { next }),
   });
 }
+
+/** The calls of a change. */
+export interface PlannedChange {
+  /** The required role of the sender. */
+  readonly caller: TreasuryCaller;
+  add(call: CallTreasury, tx: Transaction, sender: string): void | Promise<void>;
+  /** Returns lines to print after the execution. */
+  next?(executed: ExecutedChange): readonly string[];
+}
+
+/** Adds a call of the Treasury. */
+export type CallTreasury = <Name extends TreasuryFunctionName>(
+  name: Name,
+  values: TreasuryCallValues<Name>,
+) => void;
 
 async function findAdminCap(opened: OpenTreasury, given: string | undefined) {
   const { typePackageId, adminCapId } = opened.treasury;

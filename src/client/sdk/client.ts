@@ -4,34 +4,29 @@ import type { CryptoEngine } from "../crypto/engine.ts";
 import { createInlineEngine } from "../crypto/engines/inline-engine.ts";
 import type { ActionOptions } from "./action.ts";
 import { deferredParts } from "./actions/load-flows.ts";
-import {
-  type GetOrCreateArgs,
-  getOrCreate,
-  type OnboardArgs,
-  type OnboardResult,
-  type OnboardStage,
-  onboard,
-  type ResumeOnboardArgs,
-  resumeOnboard,
-} from "./actions/onboard.ts";
-import { type ReadKeyArgs, type ReadKeyResult, type ReadKeyStage, readKey } from "./actions/read-key.ts";
-import {
-  type RecoverShareArgs,
-  type RecoverShareResult,
-  type RecoverShareStage,
-  recoverShare,
-} from "./actions/recover-share.ts";
-import { type ResumeArgs, type ResumeResult, resume } from "./actions/resume.ts";
-import {
-  type ResumeSignArgs,
-  resumeSign,
-  type SignArgs,
-  type SignOptions,
-  type SignResult,
-  type SignStage,
-  sign,
-} from "./actions/sign.ts";
+import { type GetOrCreateArgs, getOrCreate, onboard, resumeOnboard } from "./actions/onboard.ts";
+import type {
+  OnboardArgs,
+  OnboardResult,
+  OnboardStage,
+  ResumeOnboardArgs,
+} from "./actions/onboard-within.ts";
+import { readKey } from "./actions/read-key.ts";
+import { recoverShare } from "./actions/recover-share.ts";
+import type {
+  ReadKeyArgs,
+  ReadKeyResult,
+  ReadKeyStage,
+  RecoverShareArgs,
+  RecoverShareResult,
+  RecoverShareStage,
+} from "./actions/recover-within.ts";
+import { resume } from "./actions/resume.ts";
+import type { ResumeArgs, ResumeResult } from "./actions/resume-within.ts";
+import { type ResumeSignArgs, resumeSign, type SignOptions, sign } from "./actions/sign.ts";
+import type { SignArgs } from "./actions/sign-args.ts";
 import { type SignManyItem, type SignManyOptions, signMany } from "./actions/sign-many.ts";
+import type { SignResult, SignStage } from "./actions/sign-within.ts";
 import { type WatchSignArgs, watchSign } from "./actions/watch-sign.ts";
 import { chooseChain } from "./chain/choose-chain.ts";
 import { createNetworkSource } from "./chain/network.ts";

@@ -30,23 +30,27 @@ export {
 export type { CryptoEngine } from "../crypto/engine.ts";
 export { createInlineEngine } from "../crypto/engines/inline-engine.ts";
 export type { ActionOptions } from "./action.ts";
+export type { GetOrCreateArgs } from "./actions/onboard.ts";
 export type {
-  GetOrCreateArgs,
   OnboardArgs,
   OnboardResult,
   OnboardStage,
   ResumeOnboardArgs,
-} from "./actions/onboard.ts";
-export type { ReadKeyArgs, ReadKeyResult, ReadKeyStage } from "./actions/read-key.ts";
+} from "./actions/onboard-within.ts";
 export type {
+  ReadKeyArgs,
+  ReadKeyResult,
+  ReadKeyStage,
   RecoverShareArgs,
   RecoverShareResult,
   RecoverShareStage,
   ShareSource,
-} from "./actions/recover-share.ts";
-export type { ResumeArgs, ResumeResult } from "./actions/resume.ts";
-export type { ResumeSignArgs, SignArgs, SignOptions, SignResult, SignStage } from "./actions/sign.ts";
+} from "./actions/recover-within.ts";
+export type { ResumeArgs, ResumeResult } from "./actions/resume-within.ts";
+export type { ResumeSignArgs, SignOptions } from "./actions/sign.ts";
+export type { SignArgs } from "./actions/sign-args.ts";
 export type { SignManyItem, SignManyOptions } from "./actions/sign-many.ts";
+export type { SignResult, SignStage } from "./actions/sign-within.ts";
 export type { WatchSignArgs } from "./actions/watch-sign.ts";
 export {
   addressesOfKey,
@@ -63,20 +67,16 @@ export {
 export type { TssClient } from "./client.ts";
 export { type ClientOptions, createClient } from "./client.ts";
 export type { RawClients } from "./context.ts";
+export type { CustodyActions } from "./custody/custody-actions.ts";
 export type {
-  CustodyActions,
   CustodyStage,
   LeaveArgs,
   LeaveResult,
   RefuseArgs,
   RefuseResult,
-} from "./custody/custody-actions.ts";
-export {
-  type GasSigner,
-  type SubmitArgs,
-  submitLeave,
-  submitRefusal,
-} from "./custody/submit-authorization.ts";
+} from "./custody/custody-within.ts";
+export { submitLeave, submitRefusal } from "./custody/submit-authorization.ts";
+export type { GasSigner, SubmitArgs } from "./custody/submit-consent.ts";
 export type { TreasuryAuthorization } from "./custody/treasury-authorization.ts";
 export { type LocalReason, TssError, type TssErrorReason } from "./errors.ts";
 export {

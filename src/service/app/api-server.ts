@@ -1,6 +1,6 @@
 import type { HandlerContext } from "@connectrpc/connect";
 import { Operations } from "../../../gen/proto/tss/v1/operations_pb.ts";
-import { requestIdKey } from "../../transport/calls/call-context.ts";
+import { requestIdKey } from "../../transport/calls/request-id.ts";
 import type { ServiceRegistration } from "../../transport/calls/service-registration.ts";
 import { peerAddressKey } from "../../transport/http/node-http.ts";
 import type { PlainRoute } from "../../transport/http/plain-routes.ts";

@@ -19,7 +19,8 @@ import { openDatabase } from "../platform/store/open-database.ts";
 import { traceDatabase } from "../platform/store/trace-database.ts";
 import { createMetrics, type Metrics } from "../platform/telemetry/metrics.ts";
 import { createNetworkMetrics } from "../platform/telemetry/network-metrics.ts";
-import { isTracing, openTracing, type Tracer } from "../platform/telemetry/tracer.ts";
+import { openTracing } from "../platform/telemetry/open-tracing.ts";
+import { isTracing, type Tracer } from "../platform/telemetry/tracer.ts";
 import { markProcess, type ProcessMark } from "../restore/mark-process.ts";
 import { openChainAccess } from "./chain-access.ts";
 

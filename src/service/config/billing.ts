@@ -4,7 +4,6 @@ import {
   type SignatureAlgorithmName,
 } from "../../protocol/algorithms.ts";
 import type { PriceTable } from "../../protocol/price-table.ts";
-import type { ConfigVariable } from "./config-variable.ts";
 import type { ConfigReader } from "./reader.ts";
 import type { VariableName } from "./variables.ts";
 
@@ -18,34 +17,6 @@ export function readPriceTable(read: ConfigReader<VariableName>): PriceTable {
     dkgMicroUsd: price("BILLING_PRICE_DKG_MICRO_USD"),
   };
 }
-
-/** The variables of {@link readPriceTable}, a part of the table of all variables. */
-export const PRICE_VARIABLES = [
-  {
-    name: "BILLING_PRICE_SIGN_MICRO_USD",
-    default: "10000",
-    description: "Price of one signature for a message of up to 1 KiB, in micro-USD",
-    perNetwork: "override",
-  },
-  {
-    name: "BILLING_PRICE_SIGN_BY_ALGORITHM_MICRO_USD",
-    default: "",
-    description: "The same for algorithms with their own price, like ECDSASecp256k1=12000,EdDSA=8000",
-    perNetwork: "override",
-  },
-  {
-    name: "BILLING_PRICE_MESSAGE_KIB_MICRO_USD",
-    default: "6000",
-    description: "Surcharge for each further KiB of the message or part of it, in micro-USD",
-    perNetwork: "override",
-  },
-  {
-    name: "BILLING_PRICE_DKG_MICRO_USD",
-    default: "20000",
-    description: "Price of one dWallet in micro-USD, charged when its DKG is requested",
-    perNetwork: "override",
-  },
-] as const satisfies readonly ConfigVariable[];
 
 const PRICE_MAX_MICRO_USD = 1_000_000_000_000;
 

@@ -2,8 +2,9 @@ import { isIP } from "node:net";
 import { bytesToHex } from "@noble/hashes/utils.js";
 import { publicDevelopmentSecrets } from "../../localnet/seed.ts";
 import { hexToBytes } from "../../protocol/bytes.ts";
-import type { Config } from "./config.ts";
+import type { Secret } from "../platform/telemetry/secret.ts";
 import { type ConfigVariable, NETWORK_SUFFIXES, networkVariants } from "./config-variable.ts";
+import type { NetworkConfig } from "./networks.ts";
 import type { ConfigReader } from "./reader.ts";
 import type { VariableName } from "./variables.ts";
 
@@ -37,7 +38,7 @@ export function checkBind(
 }
 
 /** Refuses public and guessable secrets on testnet and mainnet, and keys that two networks share. */
-export function checkSecrets(read: ConfigReader<VariableName>, networks: Config["networks"]): void {
+export function checkSecrets(read: ConfigReader<VariableName>, networks: readonly NetworkConfig[]): void {
   if (networks.some(({ name }) => name === "localnet")) return;
   const network = networks.map(({ name }) => name).join(" and ");
   checkOwnKeys(read);
@@ -87,7 +88,15 @@ function isWeakKey(key: string): boolean {
  */
 export function checkShared(
   read: ConfigReader<VariableName>,
-  { processType, databaseUrl, networks }: Pick<Config, "processType" | "databaseUrl" | "networks">,
+  {
+    processType,
+    databaseUrl,
+    networks,
+  }: {
+    readonly processType: string;
+    readonly databaseUrl: Secret | undefined;
+    readonly networks: readonly NetworkConfig[];
+  },
 ): void {
   if (networks.length > 1 && databaseUrl === undefined) {
     const expected =

@@ -1,6 +1,6 @@
 import { networkTraits } from "../../protocol/chain/network-traits.ts";
+import type { TracingConfig } from "../platform/telemetry/otlp/otlp-tracing.ts";
 import type { Secret } from "../platform/telemetry/secret.ts";
-import type { TracingConfig } from "../platform/telemetry/tracer.ts";
 import { checkBind, checkSecrets, checkShared, isPublic, unknownVariables } from "./checks.ts";
 import { type ClientConfig, readClientConfig, readTreasuryConfig, type TreasuryConfig } from "./client.ts";
 import { ConfigError, type Setting } from "./config-variable.ts";

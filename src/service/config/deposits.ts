@@ -2,8 +2,8 @@ import { localnetDepositSeed } from "../../localnet/seed.ts";
 import { hexToBytes } from "../../protocol/bytes.ts";
 import { parseUsdPrice } from "../billing/prices/price-source.ts";
 import { Secret } from "../platform/telemetry/secret.ts";
-import type { ConfigVariable } from "./config-variable.ts";
-import { PRICE_SOURCE_VARIABLES, type PriceSourcesConfig, readPriceSources } from "./price-sources.ts";
+import { SWEEP_DESTINATION } from "./billing-variables.ts";
+import { type PriceSourcesConfig, readPriceSources } from "./price-sources.ts";
 import type { ConfigReader } from "./reader.ts";
 import type { VariableName } from "./variables.ts";
 
@@ -31,43 +31,6 @@ export function readDepositsConfig(read: ConfigReader<VariableName>, isLocalnet:
     maxReferences: read.integer("BILLING_MAX_DEPOSIT_REFERENCES", 0, 10_000_000),
   };
 }
-
-/** The variables of {@link readDepositsConfig}, a part of the table of all variables. */
-export const DEPOSIT_VARIABLES = [
-  {
-    name: "BILLING_DEPOSIT_MASTER_SEED_HEX",
-    description:
-      "The seed of all deposit addresses, 64 hex digits; unset: no deposits, or on the localnet a public development seed",
-    secret: true,
-    uselessIn: "api",
-    perNetwork: "own",
-  },
-  {
-    name: "BILLING_USD_PRICES",
-    description:
-      "Fixed prices of the accepted coins, like SUI=3.50,IKA=0.02 or by full coin type; if set, the service reads no price source and accepts no other coin",
-    perNetwork: "override",
-  },
-  ...PRICE_SOURCE_VARIABLES,
-  {
-    name: "BILLING_MIN_DEPOSIT_MICRO_USD",
-    default: "1000000",
-    description: "Deposits wait until their total value reaches this amount",
-    perNetwork: "override",
-  },
-  {
-    name: "BILLING_DEPOSIT_POLL_SECONDS",
-    default: "10",
-    description: "Interval between scans of an active deposit address; longer for a quiet one",
-    perNetwork: "override",
-  },
-  {
-    name: "BILLING_MAX_DEPOSIT_REFERENCES",
-    default: "100000",
-    description: "Maximum number of a project's deposit addresses with a reference; each is kept permanently",
-    perNetwork: "override",
-  },
-] as const satisfies readonly ConfigVariable[];
 
 /** The sources of prices. */
 interface PricesConfig {
@@ -123,11 +86,11 @@ function readPrices(read: ConfigReader<VariableName>, text: string): ReadonlyMap
 /** Reads the settings of a network's sweeps. */
 export function readSweepConfig(
   read: ConfigReader<VariableName>,
-  network: keyof typeof DESTINATION,
+  network: keyof typeof SWEEP_DESTINATION,
 ): SweepConfig {
-  const destination = read.optional(DESTINATION[network]);
+  const destination = read.optional(SWEEP_DESTINATION[network]);
   if (destination !== undefined && (!ADDRESS.test(destination) || ZERO_ADDRESS.test(destination)))
-    read.fault(DESTINATION[network], destination, "a Sui address, 0x and 64 hex digits, not zero");
+    read.fault(SWEEP_DESTINATION[network], destination, "a Sui address, 0x and 64 hex digits, not zero");
   return {
     destination: destination?.toLowerCase(),
     minValueMicroUsd: BigInt(read.integer("BILLING_SWEEP_MIN_MICRO_USD", 0, 1_000_000_000_000)),
@@ -143,35 +106,6 @@ export interface SweepConfig {
   readonly minValueMicroUsd: bigint;
   readonly intervalMs: number;
 }
-
-const DESTINATION = {
-  localnet: "BILLING_SWEEP_DESTINATION_LOCALNET",
-  testnet: "BILLING_SWEEP_DESTINATION_TESTNET",
-  mainnet: "BILLING_SWEEP_DESTINATION_MAINNET",
-} as const;
-
-/** The variables that {@link readSweepConfig} reads. */
-export const SWEEP_VARIABLES = [
-  {
-    name: DESTINATION.localnet,
-    description:
-      "Sui address to which the service moves credited deposits; unset: they stay at the deposit addresses",
-  },
-  { name: DESTINATION.testnet, description: "The same on testnet" },
-  { name: DESTINATION.mainnet, description: "The same on mainnet" },
-  {
-    name: "BILLING_SWEEP_MIN_MICRO_USD",
-    default: "1000000",
-    description: "Minimum credited value of the coins of one deposit address and type for a sweep",
-    perNetwork: "override",
-  },
-  {
-    name: "BILLING_SWEEP_INTERVAL_SECONDS",
-    default: "600",
-    description: "Interval between sweeps, 1 to 86400",
-    perNetwork: "override",
-  },
-] as const satisfies readonly ConfigVariable[];
 
 /** Nobody owns this address, so coins sent there are lost. */
 const ZERO_ADDRESS = /^0x0+$/;

@@ -1,6 +1,6 @@
 import type { CostClassName } from "../access/method-policy.ts";
 import type { RateLimits } from "../access/rate-limiter.ts";
-import type { TracingConfig } from "../platform/telemetry/tracer.ts";
+import type { TracingConfig } from "../platform/telemetry/otlp/otlp-tracing.ts";
 import type { ConfigReader } from "./reader.ts";
 import type { VariableName } from "./variables.ts";
 
@@ -101,36 +101,3 @@ export interface DatabaseConfig {
   /** The total wait of migrations for locks at one start. */
   readonly migrationLockWaitMs: number;
 }
-
-/** The variables that {@link readDatabaseConfig} reads. */
-export const DATABASE_VARIABLES = [
-  {
-    name: "DATABASE_POOL_SIZE",
-    default: "16",
-    description:
-      "Maximum number of a process's connections to PostgreSQL, 2 to 500; with several networks, that many more for each",
-  },
-  {
-    name: "DATABASE_POOLER",
-    default: "auto",
-    description:
-      "Whether a pooler before PostgreSQL may change the session with each transaction: transaction, none, or auto to look for a pooler at the start",
-  },
-  {
-    name: "DATABASE_STATEMENT_TIMEOUT_MS",
-    default: "15000",
-    description: "Time limit of a PostgreSQL statement of a call or a worker, 1000 to 600000",
-  },
-  {
-    name: "MIGRATION_LOCK_WAIT_SECONDS",
-    default: "300",
-    description:
-      "Time for which migrations retry a lock that a backup or another transaction holds, 1 to 86400; calls continue meanwhile",
-  },
-  {
-    name: "RETENTION_DAYS",
-    default: "30",
-    description:
-      "Days after which the service removes users' halves and stored transactions of ended rows, and expired reservations; 0: never",
-  },
-] as const;

@@ -1,5 +1,5 @@
 import { Secret } from "../platform/telemetry/secret.ts";
-import type { ConfigVariable } from "./config-variable.ts";
+import { PYTH_URL } from "./billing-variables.ts";
 import type { ConfigReader } from "./reader.ts";
 import type { VariableName } from "./variables.ts";
 
@@ -49,95 +49,6 @@ export function readPriceSources(read: ConfigReader<VariableName>): PriceSources
     feed: names.includes("feed") ? all.feed : undefined,
   };
 }
-
-/** Pyth's Hermes service (https://docs.pyth.network/api-reference/hermes/latest-price-updates). */
-const PYTH_URL = "https://pyth.dourolabs.app/hermes";
-
-/** The variables of price sources, a part of the table of all variables. */
-export const PRICE_SOURCE_VARIABLES = [
-  {
-    name: "BILLING_PRICE_SOURCES",
-    description:
-      "Sources of the prices of SUI and IKA, any of pyth,coinbase,feed; the service uses their median. Default: feed, if it has a URL",
-    perNetwork: "override",
-  },
-  {
-    name: "BILLING_PYTH_URL",
-    description: `Pyth's Hermes service, or a provider's; default ${PYTH_URL}`,
-    secret: true,
-    perNetwork: "override",
-  },
-  {
-    name: "BILLING_PYTH_API_KEY",
-    description: "The key for Hermes, sent as a bearer token",
-    secret: true,
-    perNetwork: "override",
-  },
-  {
-    name: "BILLING_PYTH_FEEDS",
-    default:
-      "SUI=23d7315113f5b1d3ba7a83604c44b94d79f4fd69af77f804fc7f920a6dc65744,IKA=2b529621fa6e2c8429f623ba705572aa64175d7768365ef829df6a12c9f365f4",
-    description: "The ids of Pyth's feeds in US dollars, by coin",
-    perNetwork: "override",
-  },
-  {
-    name: "BILLING_COINBASE_URL",
-    default: "https://api.exchange.coinbase.com",
-    description: "The REST API of Coinbase Exchange",
-    perNetwork: "override",
-  },
-  {
-    name: "BILLING_COINBASE_PRODUCTS",
-    default: "SUI=SUI-USD",
-    description: "Coinbase's products in US dollars, by coin",
-    perNetwork: "override",
-  },
-  {
-    name: "BILLING_PRICE_FEED_URL",
-    description: "URL of a price feed of your own, see docs/deposits.md; https, or http on this machine",
-    secret: true,
-    perNetwork: "override",
-  },
-  {
-    name: "BILLING_PRICE_REFRESH_SECONDS",
-    default: "30",
-    description: "Interval between reads of the price sources",
-    perNetwork: "override",
-  },
-  {
-    name: "BILLING_PRICE_MAX_AGE_SECONDS",
-    default: "300",
-    description: "Maximum age of a price for crediting",
-    perNetwork: "override",
-  },
-  {
-    name: "BILLING_PRICE_MAX_SPREAD_PERCENT",
-    default: "5",
-    description:
-      "Maximum distance between the sources, with Pyth's confidence and Coinbase's bid and ask, in percent of the median",
-    perNetwork: "override",
-  },
-  {
-    name: "BILLING_PRICE_MAX_STEP_PERCENT",
-    default: "20",
-    description:
-      "Maximum step of a price, in percent; a price beyond it counts once two sources have agreed on it for the maximum age, or an operator has confirmed it",
-    perNetwork: "override",
-  },
-  {
-    name: "BILLING_PRICE_MAX_HOUR_PERCENT",
-    default: "30",
-    description:
-      "Maximum distance between the lowest and the highest price of an hour, in percent of the lowest; beyond it, only an operator confirms a price",
-    perNetwork: "override",
-  },
-  {
-    name: "BILLING_PRICE_MAX_DAY_PERCENT",
-    default: "60",
-    description: "The same for a day",
-    perNetwork: "override",
-  },
-] as const satisfies readonly ConfigVariable[];
 
 /** The sources, of which at least one is set. URLs are secrets, because they may hold a key. */
 export interface PriceSourcesConfig {

@@ -1,8 +1,7 @@
-import { PRICE_VARIABLES } from "./billing.ts";
+import { DEPOSIT_VARIABLES, PRICE_VARIABLES, SWEEP_VARIABLES } from "./billing-variables.ts";
 import type { ConfigVariable } from "./config-variable.ts";
-import { DEPOSIT_VARIABLES, SWEEP_VARIABLES } from "./deposits.ts";
-import { DATABASE_VARIABLES } from "./limits.ts";
-import { NETWORK_VARIABLES } from "./network.ts";
+import { DATABASE_VARIABLES } from "./database-variables.ts";
+import { NETWORK_VARIABLES } from "./network-variables.ts";
 import { WORK_VARIABLES } from "./work-variables.ts";
 
 /** Every variable that the service reads. `tss config` prints them, and `.env.example` is generated from them. */

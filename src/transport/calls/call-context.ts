@@ -1,14 +1,8 @@
-import { randomBytes } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import type { DescMethod, DescService } from "@bufbuild/protobuf";
-import {
-  Code,
-  ConnectError,
-  type ContextValues,
-  createContextKey,
-  type HandlerContext,
-} from "@connectrpc/connect";
+import { Code, ConnectError, type ContextValues, type HandlerContext } from "@connectrpc/connect";
 import type { Call } from "./call.ts";
+import { CallEnding } from "./ending.ts";
 import { LazyHeaders } from "./lazy-headers.ts";
 
 /**
@@ -190,81 +184,4 @@ const FINISHED = new ConnectError("the call has ended", Code.Canceled);
 
 function abortLate(context: CallContext): void {
   context.abort(new ConnectError("the operation timed out", Code.DeadlineExceeded));
-}
-
-/** Returns the client's request id if it is short and plain, else a new UUID. */
-export function chooseRequestId(header: string | string[] | undefined): string {
-  return typeof header === "string" && SANE.test(header) ? header : nextUuid();
-}
-
-/** The context value with the request id, for handlers, interceptors and gates. */
-export const requestIdKey = createContextKey("", { description: "request id" });
-
-const SANE = /^[A-Za-z0-9._:-]{1,128}$/;
-
-// A UUID of version 8 (RFC 9562, 5.8): a random part per process plus a counter, which is cheaper than random bytes per
-// call. A bijection scrambles the counter, so that ids do not reveal the number of calls.
-const randomPart = randomBytes(10).toString("hex");
-const prefix = `${randomPart.slice(0, 8)}-${randomPart.slice(8, 12)}-8${randomPart.slice(12, 15)}-8${randomPart.slice(15, 18)}-`;
-const SALT = randomBytes(4).readUInt32BE();
-/** Odd, so that multiplication by it modulo 2^32 is invertible. */
-const FACTOR = 0x9e3779b1;
-const ROUND = 2 ** 32;
-let count = 0;
-
-function nextUuid(): string {
-  count++;
-  const scrambled = (Math.imul(count % ROUND, FACTOR) ^ SALT) >>> 0;
-  const round = Math.floor(count / ROUND);
-  return prefix + round.toString(16).padStart(4, "0") + scrambled.toString(16).padStart(8, "0");
-}
-
-/** An {@link Ending} at a tenth of the cost of an `AbortSignal`, each of which has its own shape in V8. */
-export class CallEnding implements Ending {
-  #reason: Error | undefined;
-  #listeners: EndingListener[] = [];
-
-  get aborted(): boolean {
-    return this.#reason !== undefined;
-  }
-
-  get reason(): Error | undefined {
-    return this.#reason;
-  }
-
-  throwIfAborted(): void {
-    if (this.#reason !== undefined) throw this.#reason;
-  }
-
-  addEventListener(_type: "abort", listener: EndingListener): void {
-    if (this.#reason === undefined) this.#listeners.push(listener);
-  }
-
-  removeEventListener(_type: "abort", listener: EndingListener): void {
-    this.#listeners = this.#listeners.filter((one) => one !== listener);
-  }
-
-  /** Ends the call. Later calls have no effect. */
-  abort(reason: Error): void {
-    if (this.#reason !== undefined) return;
-    this.#reason = reason;
-    const listeners = this.#listeners;
-    this.#listeners = [];
-    for (const listener of listeners) listener.handleEvent();
-  }
-}
-
-/** The end of a call: the part of `AbortSignal` that is needed to wait for it. */
-export interface Ending {
-  readonly aborted: boolean;
-  /** The reason, once the call has ended. */
-  readonly reason: unknown;
-  throwIfAborted(): void;
-  addEventListener(type: "abort", listener: EndingListener, options?: { readonly once: true }): void;
-  removeEventListener(type: "abort", listener: EndingListener): void;
-}
-
-/** Called once, when the call ends. */
-export interface EndingListener {
-  handleEvent(): void;
 }

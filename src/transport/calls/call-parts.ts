@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from "node:http";
-import type { ConnectError, ContextValues, Interceptor } from "@connectrpc/connect";
+import type { ConnectError, ContextValues, HandlerContext, Interceptor } from "@connectrpc/connect";
 import type { Limits } from "../limits.ts";
+import type { FailedCall } from "./call.ts";
 import type { CallContext } from "./call-context.ts";
-import type { RequestGate } from "./guard-call.ts";
 import type { JsonForm } from "./message-codec.ts";
 
 /** The parts that every call on the transport's own path passes through, on every protocol. */
@@ -18,6 +18,9 @@ export interface CallParts {
   /** Called with failures that no reply can report. */
   readonly onError: (error: unknown) => void;
 }
+
+/** Checks the headers of a call before its body is read. It refuses a call by throwing. */
+export type RequestGate = (context: HandlerContext) => void | Promise<void>;
 
 /**
  * Serves a call inside a context of its own, such as a trace span. It must call `serve` once, synchronously, and return
@@ -38,11 +41,4 @@ export interface ErrorMapping {
   toConnectError(reason: unknown, call: FailedCall): ConnectError;
   /** Returns the HTTP status over REST. */
   httpStatus(error: ConnectError): number;
-}
-
-/** The known facts about a failed call. */
-export interface FailedCall {
-  readonly requestId: string;
-  /** `package.Service/Method`, or `unmatched` when no method matches. */
-  readonly method: string;
 }

@@ -6,16 +6,16 @@ import {
   createContextKey,
 } from "@connectrpc/connect";
 import { peerAddressKey } from "../http/node-http.ts";
-import { type CallContext, requestIdKey } from "./call-context.ts";
-import type { FailedCall } from "./call-parts.ts";
+import type { Ending } from "./ending.ts";
+import { requestIdKey } from "./request-id.ts";
 
 /** A running call, created for each request that no plain route answers. */
 export class Call implements FailedCall {
   readonly requestId: string;
   readonly values: ContextValues = new CallValues();
   readonly closing: AbortSignal | undefined;
-  /** Set on the transport's own path. */
-  context: CallContext | undefined;
+  /** How handlers wait for the end of the call. Set on the transport's own path. */
+  context: EndingCall | undefined;
   method = UNMATCHED;
   protocol: string;
   /** Whether the message was read and the interceptors have started. Earlier failures are the caller's fault. */
@@ -52,6 +52,20 @@ export class Call implements FailedCall {
       values: this.values,
     });
   }
+}
+
+/** The end of a call on the transport's own path. */
+export interface EndingCall {
+  readonly ending: Ending;
+  /** Makes the end of the server end the call too. */
+  endWhenClosing(closing: AbortSignal): void;
+}
+
+/** The known facts about a failed call. */
+export interface FailedCall {
+  readonly requestId: string;
+  /** `package.Service/Method`, or `unmatched` when no method matches. */
+  readonly method: string;
 }
 
 /** The method name of calls that match no method. */

@@ -1,6 +1,6 @@
 import type { ContextValues } from "@connectrpc/connect";
 import { callKey } from "./call.ts";
-import type { Ending } from "./call-context.ts";
+import type { Ending } from "./ending.ts";
 
 /**
  * Returns a signal for streams that do not end on their own. It fires when the call ends, and also when the server is

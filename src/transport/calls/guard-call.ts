@@ -3,7 +3,7 @@ import { Code, ConnectError, type HandlerContext, type Interceptor } from "@conn
 import { escapeOnlyMessages } from "../grpc/grpc-messages.ts";
 import { type Call, callKey } from "./call.ts";
 import type { CallContext } from "./call-context.ts";
-import type { CallParts, ErrorMapping } from "./call-parts.ts";
+import type { CallParts, ErrorMapping, RequestGate } from "./call-parts.ts";
 import { abortReason, untilAborted } from "./deadline.ts";
 import { TransportError, type TransportFault } from "./transport-error.ts";
 
@@ -32,9 +32,6 @@ export function guardCalls(errors: ErrorMapping, gate: RequestGate | undefined):
     }
   };
 }
-
-/** Checks the headers of a call before its body is read. It refuses a call by throwing. */
-export type RequestGate = (context: HandlerContext) => void | Promise<void>;
 
 /**
  * Marks when the request's message has been read, to tell failures before and after it apart. It must be the outermost

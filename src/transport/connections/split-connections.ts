@@ -2,7 +2,7 @@ import type { Server } from "node:http";
 import type { Socket } from "node:net";
 import { createServer, type TLSSocket } from "node:tls";
 import type { Limits } from "../limits.ts";
-import type { ConnectionCounter } from "./connections.ts";
+import type { ConnectionCounter } from "./connection-counter.ts";
 import { endDiscarding } from "./release-request.ts";
 
 /** Detects the protocol of each connection of the listener and passes it to that protocol's server. */

@@ -1,6 +1,5 @@
 import type { Readable } from "node:stream";
 import { Code, ConnectError } from "@connectrpc/connect";
-import type { CallContext } from "../calls/call-context.ts";
 import { bodyOf, type ServerRequest } from "./node-http.ts";
 
 /**
@@ -61,7 +60,12 @@ export interface BodyBounds {
 }
 
 /** A call that may be aborted while its body is pending. */
-export type Interruptible = Pick<CallContext, "interruptible">;
+export interface Interruptible {
+  /** Creates a promise that an abort rejects with its reason, unless it has settled. */
+  interruptible<T>(
+    start: (resolve: (value: T) => void, reject: (reason: unknown) => void) => void,
+  ): Promise<T>;
+}
 
 /** For a body whose reader handles an abort itself. */
 export const UNINTERRUPTED: Interruptible = { interruptible: (start) => new Promise(start) };

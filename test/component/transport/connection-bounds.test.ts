@@ -4,7 +4,7 @@ import { connect, constants, type OutgoingHttpHeaders } from "node:http2";
 import path from "node:path";
 import { connect as connectTls } from "node:tls";
 import { afterEach, describe, expect, it } from "vitest";
-import { countedAs } from "../../../src/transport/connections/connections.ts";
+import { countedAs } from "../../../src/transport/connections/connection-counter.ts";
 import { createLatch, type FakeServer, startFakes, UUID } from "./fake-services.ts";
 import { openRaw, rawRequest } from "./raw-socket.ts";
 

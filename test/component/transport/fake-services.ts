@@ -11,7 +11,7 @@ import {
 } from "../../../src/service/platform/errors/error-mapping.ts";
 import { ServiceError } from "../../../src/service/platform/errors/service-error.ts";
 import type { FinishedCall } from "../../../src/transport/calls/call.ts";
-import { requestIdKey } from "../../../src/transport/calls/call-context.ts";
+import { requestIdKey } from "../../../src/transport/calls/request-id.ts";
 import {
   registerService,
   type ServiceRegistration,

@@ -1,6 +1,6 @@
 import { validate, version } from "uuid";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { chooseRequestId } from "../../../src/transport/calls/call-context.ts";
+import { chooseRequestId } from "../../../src/transport/calls/request-id.ts";
 import { type FakeServer, PARAMETERS_SHA256, startFakes, UUID } from "./fake-services.ts";
 
 let server: FakeServer;

@@ -1,5 +1,3 @@
-import type { RoomMutant } from "./make-mutants.ts";
-
 /** A mutant that no test can kill, or that decides nothing. */
 export interface Explained {
   readonly file: string;
@@ -142,7 +140,12 @@ export const EXPLAINED: readonly Explained[] = [
 /** Returns whether an entry is about a mutant of a source. */
 export function explains(
   entry: Explained,
-  mutant: Pick<RoomMutant, "file" | "line" | "original" | "replacement">,
+  mutant: {
+    readonly file: string;
+    readonly line: number;
+    readonly original: string;
+    readonly replacement: string;
+  },
   source: string,
 ): boolean {
   if (entry.file !== mutant.file) return false;

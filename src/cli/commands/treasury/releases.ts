@@ -1,8 +1,9 @@
 import { UsageError } from "../../command.ts";
 import { count, nonEmptyText, objectId, operand, optional, required } from "../../option.ts";
-import { changeCommand, oneCall, type PlannedChange } from "../../treasury/change-command.ts";
+import { changeCommand, oneCall } from "../../treasury/change-command.ts";
 import { fullAddress } from "../../treasury/change-options.ts";
 import { findConsent } from "../../treasury/find-consent.ts";
+import type { PlannedChange } from "../../treasury/run-treasury-change.ts";
 
 export const announceReleaseCommand = changeCommand({
   summary: "announce that a dWallet's capability goes to an address after 14 epochs",

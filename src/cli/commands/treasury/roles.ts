@@ -1,7 +1,8 @@
 import { UsageError } from "../../command.ts";
 import { choiceOf, operand, optional } from "../../option.ts";
-import { changeCommand, oneCall, type PlannedChange } from "../../treasury/change-command.ts";
+import { changeCommand, oneCall } from "../../treasury/change-command.ts";
 import { fullAddress } from "../../treasury/change-options.ts";
+import type { PlannedChange } from "../../treasury/run-treasury-change.ts";
 
 const NOBODY = `0x${"0".repeat(64)}`;
 const STEPS = ["offer", "accept", "withdraw", "recover"] as const;

@@ -1,7 +1,6 @@
 import { verifyTransactionSignature } from "@mysten/sui/verify";
 import { command, UsageError } from "../../command.ts";
 import { confirm } from "../../confirm.ts";
-import { messageOf } from "../../failure.ts";
 import { formatPairs } from "../../format.ts";
 import { flag, nonEmptyText, optional, required } from "../../option.ts";
 import { MULTISIG_OPTIONS, type MultisigValues, multisigOf, readKeyFile } from "../../treasury/key-files.ts";
@@ -13,6 +12,7 @@ import {
   signatureList,
 } from "../../treasury/review-transaction.ts";
 import { describeExecuted, dryRun, executeSigned } from "../../treasury/run-change.ts";
+import { messageOf } from "../../unreachable-error.ts";
 
 export const submitCommand = command({
   summary: "review and send bytes that were signed elsewhere",

@@ -10,7 +10,7 @@ import {
   publicKeyFromDWalletOutput,
   userPublicOutputFromDWalletOutput,
 } from "../../../protocol/dwallet-output.ts";
-import { addressesOfKey } from "../../../protocol/signatures/addresses.ts";
+import { addressesOfKey, type NamedAddress } from "../../../protocol/signatures/addresses.ts";
 import { deriveUserShare } from "../../crypto/derive-user-share.ts";
 import type { UserKeys } from "../../crypto/engine.ts";
 import type { SecretBytes } from "../../crypto/secret-bytes.ts";
@@ -20,10 +20,10 @@ import { type CompletedDWallet, parseDWalletOf, rememberActive } from "../chain/
 import type { ClientContext } from "../context.ts";
 import { checkCustody } from "../custody/read-custody.ts";
 import { TssError } from "../errors.ts";
+import type { Curve } from "../names.ts";
 import { protoCurve } from "../names.ts";
-import type { OnboardResult, OnboardStage, ResumeOnboardArgs, SessionPoint } from "./onboard.ts";
 import { openSeedShare } from "./recover-within.ts";
-import { encodeResumeToken } from "./resume-token.ts";
+import { encodeResumeToken, type OnboardPoint } from "./resume-token.ts";
 
 /**
  * Completes a dWallet whose DKG was requested: waits for the network, derives the share from the seed, and accepts it.
@@ -74,6 +74,61 @@ export async function completeOnboard(
     txDigests: { onboard: created.txDigest, accept },
   };
 }
+
+/** The stages of an onboarding, in order. */
+export type OnboardStage =
+  | "network"
+  | "parameters"
+  | "keys"
+  | "register"
+  | "prepare"
+  | "create"
+  | "dkg"
+  | "accept"
+  | "activate";
+
+/** Arguments of `onboard`. */
+export interface OnboardArgs {
+  /** The root of the user's keys, 32 bytes. The seed never leaves this process, and the client does not keep it. */
+  readonly seed: Uint8Array;
+  readonly curve: Curve;
+  /** The time limit of the action, in milliseconds. Default 600,000. */
+  readonly timeoutMs?: number | undefined;
+}
+
+/** A dWallet that is ready to sign. */
+export interface OnboardResult {
+  readonly dwallet: { readonly id: string; readonly curve: Curve };
+  /** The dWallet's public key from the chain, in hex: 33 bytes compressed for the secp curves, else 32. */
+  readonly publicKeyHex: string;
+  /** The public key's addresses on the chains that it can sign for. */
+  readonly addresses: readonly NamedAddress[];
+  /** The user's secret share, in hex. Protect it like the seed. The seed and `sessionDigestHex` derive it again. */
+  readonly userSecretKeyShareHex: string;
+  readonly userPublicOutputHex: string;
+  readonly encryptedUserSecretKeyShareId: string;
+  /**
+   * The digest of the DKG's session identifier, from which the share is derived. It is public. Keep it with the
+   * dWallet's id: it recovers the share without the service, even after the fullnodes have pruned the DKG's
+   * transaction.
+   */
+  readonly sessionDigestHex: string;
+  /**
+   * The digests of the transactions that requested the DKG and accepted the share. `accept` is null when another sender
+   * accepted it.
+   */
+  readonly txDigests: { readonly onboard: string; readonly accept: string | null };
+}
+
+/** Arguments of `resumeOnboard`: those of the onboarding, and the dWallet's id from its error. */
+export interface ResumeOnboardArgs extends OnboardArgs {
+  readonly dwalletId: string;
+  /** The `sessionDigestHex` in the error's metadata. Default: ask the service, then the chain. */
+  readonly sessionDigestHex?: string | undefined;
+}
+
+/** An onboarding with a chosen session. */
+export type SessionPoint = OnboardPoint & { readonly sessionIdentifier: Uint8Array };
 
 /** Waits for the network's DKG result. A rejection throws at once. */
 async function awaitDkg(

@@ -1,10 +1,15 @@
-import type { NamedAddress } from "../../../protocol/signatures/addresses.ts";
 import { type ActionOptions, ownSeed, runAction } from "../action.ts";
 import { checkCurve, checkDWalletName, checkObjectId, checkSeed, readSessionDigest } from "../checks.ts";
 import type { ClientContext } from "../context.ts";
 import type { Curve, Network } from "../names.ts";
 import { loadFlows } from "./load-flows.ts";
-import type { OnboardPoint } from "./resume-token.ts";
+import type {
+  OnboardArgs,
+  OnboardResult,
+  OnboardStage,
+  ResumeOnboardArgs,
+  SessionPoint,
+} from "./onboard-within.ts";
 
 /**
  * Makes a dWallet whose user half comes from this process and whose other half stays with the network: registers the
@@ -36,54 +41,6 @@ function newOnboardPoint(network: Network, curve: Curve): SessionPoint {
   return { kind: "onboard", network, curve, sessionIdentifier };
 }
 
-/** An onboarding with a chosen session. */
-export type SessionPoint = OnboardPoint & { readonly sessionIdentifier: Uint8Array };
-
-/** The stages of an onboarding, in order. */
-export type OnboardStage =
-  | "network"
-  | "parameters"
-  | "keys"
-  | "register"
-  | "prepare"
-  | "create"
-  | "dkg"
-  | "accept"
-  | "activate";
-
-/** Arguments of `onboard`. */
-export interface OnboardArgs {
-  /** The root of the user's keys, 32 bytes. The seed never leaves this process, and the client does not keep it. */
-  readonly seed: Uint8Array;
-  readonly curve: Curve;
-  /** The time limit of the action, in milliseconds. Default 600,000. */
-  readonly timeoutMs?: number | undefined;
-}
-
-/** A dWallet that is ready to sign. */
-export interface OnboardResult {
-  readonly dwallet: { readonly id: string; readonly curve: Curve };
-  /** The dWallet's public key from the chain, in hex: 33 bytes compressed for the secp curves, else 32. */
-  readonly publicKeyHex: string;
-  /** The public key's addresses on the chains that it can sign for. */
-  readonly addresses: readonly NamedAddress[];
-  /** The user's secret share, in hex. Protect it like the seed. The seed and `sessionDigestHex` derive it again. */
-  readonly userSecretKeyShareHex: string;
-  readonly userPublicOutputHex: string;
-  readonly encryptedUserSecretKeyShareId: string;
-  /**
-   * The digest of the DKG's session identifier, from which the share is derived. It is public. Keep it with the
-   * dWallet's id: it recovers the share without the service, even after the fullnodes have pruned the DKG's
-   * transaction.
-   */
-  readonly sessionDigestHex: string;
-  /**
-   * The digests of the transactions that requested the DKG and accepted the share. `accept` is null when another sender
-   * accepted it.
-   */
-  readonly txDigests: { readonly onboard: string; readonly accept: string | null };
-}
-
 /**
  * Continues an onboarding that was interrupted after its DKG request: waits for the network, derives the share again,
  * and accepts it.
@@ -109,13 +66,6 @@ export async function resumeOnboard(
     action.stage("network");
     return await completeOnboard(context, action, { seed: own, curve, dwalletId, sessionDigestHex });
   });
-}
-
-/** Arguments of `resumeOnboard`: those of the onboarding, and the dWallet's id from its error. */
-export interface ResumeOnboardArgs extends OnboardArgs {
-  readonly dwalletId: string;
-  /** The `sessionDigestHex` in the error's metadata. Default: ask the service, then the chain. */
-  readonly sessionDigestHex?: string | undefined;
 }
 
 /**

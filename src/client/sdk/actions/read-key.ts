@@ -1,10 +1,8 @@
-import type { NamedAddress } from "../../../protocol/signatures/addresses.ts";
 import { type ActionOptions, ownSeed, runAction } from "../action.ts";
 import { checkCurve, checkObjectId, checkSeed, readSessionDigest } from "../checks.ts";
 import type { ClientContext } from "../context.ts";
-import type { Curve } from "../names.ts";
 import { loadFlows } from "./load-flows.ts";
-import type { ShareSource } from "./recover-share.ts";
+import type { ReadKeyArgs, ReadKeyResult, ReadKeyStage } from "./recover-within.ts";
 
 /**
  * Reads the public key of an Active dWallet from the chain, never from the service, and proves it when the seed is
@@ -30,31 +28,4 @@ export async function readKey(
     const { readKeyWithin } = await loadFlows(action);
     return await readKeyWithin(context, action, given, own);
   });
-}
-
-/** The stages of reading a key, in order. The last two need a seed. */
-export type ReadKeyStage = "dwallet" | "parameters" | "share";
-
-/** Arguments of `readKey`. */
-export interface ReadKeyArgs extends Partial<ShareSource> {
-  readonly dwalletId: string;
-  readonly curve: Curve;
-  /**
-   * The seed that the dWallet was made with. With a seed, the client proves that the public key is the one that the
-   * user's share leads to. Without a seed, it trusts the fullnodes for the key.
-   */
-  readonly seed?: Uint8Array;
-  /** The user's share from the onboarding, instead of the one derived from the seed. Needs a seed. */
-  readonly userSecretKeyShareHex?: string | undefined;
-  /** The time limit of the action, in milliseconds. Default 180,000. */
-  readonly timeoutMs?: number | undefined;
-}
-
-/** The public half of a dWallet, from the chain. */
-export interface ReadKeyResult {
-  readonly dwallet: { readonly id: string; readonly curve: Curve };
-  /** The dWallet's public key, in hex: 33 bytes compressed for the secp curves, else 32. */
-  readonly publicKeyHex: string;
-  /** The public key's addresses on the chains that it can sign for. */
-  readonly addresses: readonly NamedAddress[];
 }

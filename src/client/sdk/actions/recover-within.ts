@@ -5,7 +5,7 @@ import {
   publicKeyFromDWalletOutput,
   userPublicOutputFromDWalletOutput,
 } from "../../../protocol/dwallet-output.ts";
-import { addressesOfKey } from "../../../protocol/signatures/addresses.ts";
+import { addressesOfKey, type NamedAddress } from "../../../protocol/signatures/addresses.ts";
 import { verifyEd25519 } from "../../../protocol/signatures/verify-ed25519.ts";
 import { deriveUserShare } from "../../crypto/derive-user-share.ts";
 import {
@@ -22,13 +22,6 @@ import { readSecretHex, readSessionDigest } from "../checks.ts";
 import type { ClientContext } from "../context.ts";
 import { TssError } from "../errors.ts";
 import type { Curve } from "../names.ts";
-import type { ReadKeyArgs, ReadKeyResult, ReadKeyStage } from "./read-key.ts";
-import type {
-  RecoverShareArgs,
-  RecoverShareResult,
-  RecoverShareStage,
-  ShareSource,
-} from "./recover-share.ts";
 
 /** Recovers a share within an action. The arguments contain the action's copy of the seed. */
 export async function recoverWithin(
@@ -53,6 +46,41 @@ export async function recoverWithin(
     userPublicOutputHex: bytesToHex(userPublicOutputFromDWalletOutput(curve, dwallet.state.publicOutput)),
     encryptedUserSecretKeyShareId,
   };
+}
+
+/** The stages of a recovery, in order. */
+export type RecoverShareStage = "dwallet" | "parameters" | "share";
+
+/** Arguments of `recoverShare`. */
+export interface RecoverShareArgs extends ShareSource {
+  readonly dwalletId: string;
+  /** The id that `onboard` returned. Default: ask the service. */
+  readonly encryptedUserSecretKeyShareId?: string | undefined;
+  /** The time limit of the action, in milliseconds. Default 180,000. */
+  readonly timeoutMs?: number | undefined;
+}
+
+/** A recovered share. */
+export interface RecoverShareResult {
+  /** The user's secret share, in hex. Protect it like the seed. */
+  readonly userSecretKeyShareHex: string;
+  readonly userPublicOutputHex: string;
+  readonly encryptedUserSecretKeyShareId: string;
+}
+
+/** The arguments that recover a dWallet's share, besides the dWallet's id. */
+export interface ShareSource {
+  /** The 32 bytes that the dWallet was made with. */
+  readonly seed: Uint8Array;
+  readonly curve: Curve;
+  /** The `sessionDigestHex` that `onboard` returned. Default: ask the service, then the chain. */
+  readonly sessionDigestHex?: string | undefined;
+  /**
+   * Decrypts the share from the chain instead of deriving it from the seed. Use it only for dWallets that were made
+   * before shares were derived from the seed, or by other software with this seed: the maker of such a dWallet may know
+   * the share and sign with it. Default false.
+   */
+  readonly acceptUnverifiedShare?: boolean | undefined;
 }
 
 /** Returns the share of an Active dWallet. The action destroys it when it ends. */
@@ -199,6 +227,33 @@ export async function readKeyWithin(
     publicKeyHex: bytesToHex(publicKey),
     addresses: addressesOfKey(curve, publicKey),
   };
+}
+
+/** The stages of reading a key, in order. The last two need a seed. */
+export type ReadKeyStage = "dwallet" | "parameters" | "share";
+
+/** Arguments of `readKey`. */
+export interface ReadKeyArgs extends Partial<ShareSource> {
+  readonly dwalletId: string;
+  readonly curve: Curve;
+  /**
+   * The seed that the dWallet was made with. With a seed, the client proves that the public key is the one that the
+   * user's share leads to. Without a seed, it trusts the fullnodes for the key.
+   */
+  readonly seed?: Uint8Array;
+  /** The user's share from the onboarding, instead of the one derived from the seed. Needs a seed. */
+  readonly userSecretKeyShareHex?: string | undefined;
+  /** The time limit of the action, in milliseconds. Default 180,000. */
+  readonly timeoutMs?: number | undefined;
+}
+
+/** The public half of a dWallet, from the chain. */
+export interface ReadKeyResult {
+  readonly dwallet: { readonly id: string; readonly curve: Curve };
+  /** The dWallet's public key, in hex: 33 bytes compressed for the secp curves, else 32. */
+  readonly publicKeyHex: string;
+  /** The public key's addresses on the chains that it can sign for. */
+  readonly addresses: readonly NamedAddress[];
 }
 
 /**

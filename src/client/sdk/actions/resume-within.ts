@@ -7,11 +7,12 @@ import type { Action } from "../action.ts";
 import { checkMessage, invalid } from "../checks.ts";
 import type { ClientContext } from "../context.ts";
 import { TssError } from "../errors.ts";
-import type { OnboardResult, OnboardStage } from "./onboard.ts";
+import type { OnboardResult, OnboardStage } from "./onboard-within.ts";
 import { completeOnboard, getOrMake, makeDWallet } from "./onboard-within.ts";
-import type { ResumeArgs, ResumeResult } from "./resume.ts";
 import { encodeResumeToken, type OnboardPoint, readResumeToken, type SignPoint } from "./resume-token.ts";
-import { type CheckedSign, checkSignArgs, ownSecrets, type SignStage } from "./sign.ts";
+import type { SignArgs } from "./sign-args.ts";
+import { type CheckedSign, checkSignArgs, ownSecrets } from "./sign-args.ts";
+import type { SignResult, SignStage } from "./sign-within.ts";
 import { followSubmitted, readSign, signWithin } from "./sign-within.ts";
 
 /** Continues the action of a token within an action that owns copies of seed and message. Throws like `resume`. */
@@ -32,6 +33,35 @@ export async function resumeWithin(
   await action.resumeAt(encodeResumeToken(point));
   return await resumeSignAt(context, action, point, own);
 }
+
+/**
+ * Arguments of `resume` besides the token, which contains no secret. An onboarding needs the seed. A signature needs
+ * the seed and the message until its half is submitted, and nothing after that. A given dWallet and algorithm must
+ * match those of a signature's token.
+ */
+export interface ResumeArgs
+  extends Partial<
+    Pick<
+      SignArgs,
+      | "seed"
+      | "message"
+      | "userSecretKeyShareHex"
+      | "sessionDigestHex"
+      | "acceptUnverifiedShare"
+      | "dwalletId"
+      | "curve"
+      | "signatureAlgorithm"
+      | "hashScheme"
+    >
+  > {
+  /** The time limit of the action, in milliseconds. Default 600,000. */
+  readonly timeoutMs?: number | undefined;
+}
+
+/** The result of the resumed action. */
+export type ResumeResult =
+  | ({ readonly kind: "onboard" } & OnboardResult)
+  | ({ readonly kind: "sign"; readonly dwalletId: string; readonly message: Uint8Array } & SignResult);
 
 async function resumeOnboardAt(
   context: ClientContext,

@@ -2,8 +2,9 @@ import { type Action, type ActionOptions, ownSeed, runAction } from "../action.t
 import { checkSeed, checkTimeout, readSessionDigest } from "../checks.ts";
 import type { ClientContext } from "../context.ts";
 import { loadFlows } from "./load-flows.ts";
-import type { OnboardResult, OnboardStage } from "./onboard.ts";
-import type { SignArgs, SignResult, SignStage } from "./sign.ts";
+import type { OnboardStage } from "./onboard-within.ts";
+import type { ResumeArgs, ResumeResult } from "./resume-within.ts";
+import type { SignStage } from "./sign-within.ts";
 
 /**
  * Continues the action of a token, in this or another process. However often it is resumed, the action makes one
@@ -31,35 +32,6 @@ export async function resume(
     return await resumeWithin(context, action, token, own);
   });
 }
-
-/**
- * Arguments of `resume` besides the token, which contains no secret. An onboarding needs the seed. A signature needs
- * the seed and the message until its half is submitted, and nothing after that. A given dWallet and algorithm must
- * match those of a signature's token.
- */
-export interface ResumeArgs
-  extends Partial<
-    Pick<
-      SignArgs,
-      | "seed"
-      | "message"
-      | "userSecretKeyShareHex"
-      | "sessionDigestHex"
-      | "acceptUnverifiedShare"
-      | "dwalletId"
-      | "curve"
-      | "signatureAlgorithm"
-      | "hashScheme"
-    >
-  > {
-  /** The time limit of the action, in milliseconds. Default 600,000. */
-  readonly timeoutMs?: number | undefined;
-}
-
-/** The result of the resumed action. */
-export type ResumeResult =
-  | ({ readonly kind: "onboard" } & OnboardResult)
-  | ({ readonly kind: "sign"; readonly dwalletId: string; readonly message: Uint8Array } & SignResult);
 
 /** Copies the arguments, so that later changes to the caller's buffers have no effect. */
 function ownResumeArgs(action: Action, args: ResumeArgs): ResumeArgs {

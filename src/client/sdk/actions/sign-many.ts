@@ -1,7 +1,9 @@
 import type { ActionOptions } from "../action.ts";
 import type { ClientContext } from "../context.ts";
 import { TssError } from "../errors.ts";
-import { type SignArgs, type SignResult, type SignStage, sign } from "./sign.ts";
+import { sign } from "./sign.ts";
+import type { SignArgs } from "./sign-args.ts";
+import type { SignResult, SignStage } from "./sign-within.ts";
 
 /**
  * Signs several messages, a bounded number at a time. The results have the order of the items, like those of

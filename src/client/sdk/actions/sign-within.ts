@@ -17,7 +17,7 @@ import { TssError } from "../errors.ts";
 import { protoTriple, tripleOfProto } from "../names.ts";
 import { openFittingShare } from "./recover-within.ts";
 import { encodeResumeToken, type SignPoint } from "./resume-token.ts";
-import type { CheckedSign, SignResult, SignStage } from "./sign.ts";
+import type { CheckedSign } from "./sign-args.ts";
 import { followSign } from "./watch-sign.ts";
 
 /** Signs within an action that already owns the secrets. */
@@ -81,6 +81,29 @@ export async function signWithin(
   }
   const publicKey = publicKeyFromDWalletOutput(triple.curve, publicOutput);
   return await awaitSignature(context, action, request, { triple, message, publicKey });
+}
+
+/** The stages of a signature, in order. `queued` and `submitted` are states that the service reports. */
+export type SignStage =
+  | "dwallet"
+  | "parameters"
+  | "share"
+  | "reserve"
+  | "compute"
+  | "submit"
+  | "queued"
+  | "submitted"
+  | "verify";
+
+/** A verified signature. */
+export interface SignResult {
+  /** ECDSA: 65 bytes r, s, v with low s; v is the recovery id. Others: 64 bytes. */
+  readonly signature: Uint8Array;
+  readonly signRequestId: string;
+  /** The object id of the sign session on the chain. */
+  readonly signSessionId: string;
+  /** The digest of the transaction that requested the signature from the network. */
+  readonly txDigest: string | null;
 }
 
 /**

@@ -2,6 +2,7 @@ import { type ActionOptions, ownSeed, runAction } from "../action.ts";
 import { loadCustody } from "../actions/load-flows.ts";
 import { checkObjectId, checkSeed, invalid } from "../checks.ts";
 import type { ClientContext } from "../context.ts";
+import type { CustodyStage, LeaveArgs, LeaveResult, RefuseArgs, RefuseResult } from "./custody-within.ts";
 import type { TreasuryAuthorization } from "./treasury-authorization.ts";
 
 /** Creates the actions on the Treasury that keeps the dWallets' capabilities. */
@@ -97,43 +98,6 @@ export interface CustodyActions {
    * const authorization = await client.signRefusal({ seed, dwalletId });
    */
   signRefusal(args: RefuseArgs, options?: ActionOptions<CustodyStage>): Promise<TreasuryAuthorization>;
-}
-
-/** The stages of a custody action, in order. */
-export type CustodyStage = "custody" | "keys" | "request" | "verify";
-
-/** Arguments of `refuseRelease` and `signRefusal`. */
-export interface RefuseArgs {
-  /** The 32 bytes that the dWallet was made with. They never leave the client. */
-  readonly seed: Uint8Array;
-  readonly dwalletId: string;
-  /**
-   * The number of Sui epochs for which the authorization is valid, 0 to 1,000. An epoch takes about a day. Default 7.
-   */
-  readonly validForEpochs?: number | undefined;
-  /** The time limit of the action, in milliseconds. Default 180,000. */
-  readonly timeoutMs?: number | undefined;
-}
-
-/** Arguments of `leave` and `signLeave`. */
-export interface LeaveArgs extends RefuseArgs {
-  /** The Sui address that receives the capability. The user must hold its key. */
-  readonly recipient: string;
-}
-
-/** A dWallet that has left, confirmed on the chain. */
-export interface LeaveResult {
-  /** The digest of the exit's transaction. Null if the fullnode no longer has it. */
-  readonly transactionDigest: string | null;
-  /** The object id of the capability. Its owner can approve messages to sign. */
-  readonly dwalletCapId: string;
-  readonly dwalletId: string;
-  readonly recipient: string;
-}
-
-/** A dWallet whose release is refused, confirmed on the chain. */
-export interface RefuseResult {
-  readonly dwalletId: string;
 }
 
 const TIMEOUT_MS = 180_000;

@@ -12,7 +12,6 @@ import { DWALLET_CAP } from "../chain/object-kinds.ts";
 import { readChainDWallet } from "../chain/read-dwallet.ts";
 import type { ClientContext } from "../context.ts";
 import { fromConnectError, TssError } from "../errors.ts";
-import type { CustodyStage, LeaveArgs, LeaveResult, RefuseArgs, RefuseResult } from "./custody-actions.ts";
 import { readTreasuryCustody, type TreasuryCustody } from "./read-custody.ts";
 import {
   type SignedTreasuryConsent,
@@ -39,6 +38,43 @@ export async function leaveWithin(
   return await untilOnChain(action, look, (options) =>
     context.raw.onboarding.leaveDWallet({ ...requestOf(signed), recipient }, options),
   );
+}
+
+/** The stages of a custody action, in order. */
+export type CustodyStage = "custody" | "keys" | "request" | "verify";
+
+/** Arguments of `refuseRelease` and `signRefusal`. */
+export interface RefuseArgs {
+  /** The 32 bytes that the dWallet was made with. They never leave the client. */
+  readonly seed: Uint8Array;
+  readonly dwalletId: string;
+  /**
+   * The number of Sui epochs for which the authorization is valid, 0 to 1,000. An epoch takes about a day. Default 7.
+   */
+  readonly validForEpochs?: number | undefined;
+  /** The time limit of the action, in milliseconds. Default 180,000. */
+  readonly timeoutMs?: number | undefined;
+}
+
+/** Arguments of `leave` and `signLeave`. */
+export interface LeaveArgs extends RefuseArgs {
+  /** The Sui address that receives the capability. The user must hold its key. */
+  readonly recipient: string;
+}
+
+/** A dWallet that has left, confirmed on the chain. */
+export interface LeaveResult {
+  /** The digest of the exit's transaction. Null if the fullnode no longer has it. */
+  readonly transactionDigest: string | null;
+  /** The object id of the capability. Its owner can approve messages to sign. */
+  readonly dwalletCapId: string;
+  readonly dwalletId: string;
+  readonly recipient: string;
+}
+
+/** A dWallet whose release is refused, confirmed on the chain. */
+export interface RefuseResult {
+  readonly dwalletId: string;
 }
 
 /** Forbids a release. The arguments contain the action's copy of the seed. */

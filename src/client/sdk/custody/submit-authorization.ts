@@ -1,8 +1,9 @@
 import { loadPart } from "../../crypto/load-part.ts";
 import { runAction } from "../action.ts";
 import { checkTimeout, invalid } from "../checks.ts";
-import type { LeaveResult, RefuseResult } from "./custody-actions.ts";
-import { fromAuthorization, type TreasuryAuthorization } from "./treasury-authorization.ts";
+import type { LeaveResult, RefuseResult } from "./custody-within.ts";
+import type { SubmitArgs } from "./submit-consent.ts";
+import { fromAuthorization } from "./treasury-authorization.ts";
 
 /**
  * Submits an authorization to leave, without the service. Any Sui key with some SUI for gas can submit it; the key need
@@ -52,28 +53,6 @@ export async function submitRefusal(args: SubmitArgs): Promise<RefuseResult> {
     await submitConsent(action, args, consent);
     return { dwalletId: consent.dwalletId };
   });
-}
-
-/** Arguments of {@link submitLeave} and {@link submitRefusal}. */
-export interface SubmitArgs {
-  /** The authorization that `signLeave` or `signRefusal` returned. */
-  readonly authorization: TreasuryAuthorization;
-  /** The gRPC-web URL of a Sui fullnode. */
-  readonly fullnode: string;
-  /** Signs and pays for the transaction. It needs less than 0.05 SUI. */
-  readonly signer: GasSigner;
-  /** The id of the Treasury's newest package, after an upgrade. Default: the first package. */
-  readonly packageId?: string | undefined;
-  /** The time limit of the action, in milliseconds. Default 60,000. */
-  readonly timeoutMs?: number | undefined;
-}
-
-/** Signs transactions of a Sui address. Every keypair and `Signer` of `@mysten/sui` does. */
-export interface GasSigner {
-  /** Returns the address, which pays for the gas. */
-  toSuiAddress(): string;
-  /** Signs the bytes of a transaction. `signature` is Sui's serialized form, in base64. */
-  signTransaction(bytes: Uint8Array): Promise<{ readonly signature: string }>;
 }
 
 const TIMEOUT_MS = 60_000;

@@ -8,8 +8,7 @@ import type { Action } from "../action.ts";
 import { fetchBounded } from "../chain/fullnode.ts";
 import { TREASURY } from "../chain/object-kinds.ts";
 import { TssError } from "../errors.ts";
-import type { SubmitArgs } from "./submit-authorization.ts";
-import type { SignedTreasuryConsent } from "./treasury-authorization.ts";
+import type { SignedTreasuryConsent, TreasuryAuthorization } from "./treasury-authorization.ts";
 
 /** Submits a consent over one fullnode. */
 export async function submitConsent(
@@ -82,6 +81,28 @@ export async function submitConsent(
       { metadata: { transactionDigest: digest } },
     );
   return { transactionDigest: digest, ...use };
+}
+
+/** Arguments of `submitLeave` and `submitRefusal`. */
+export interface SubmitArgs {
+  /** The authorization that `signLeave` or `signRefusal` returned. */
+  readonly authorization: TreasuryAuthorization;
+  /** The gRPC-web URL of a Sui fullnode. */
+  readonly fullnode: string;
+  /** Signs and pays for the transaction. It needs less than 0.05 SUI. */
+  readonly signer: GasSigner;
+  /** The id of the Treasury's newest package, after an upgrade. Default: the first package. */
+  readonly packageId?: string | undefined;
+  /** The time limit of the action, in milliseconds. Default 60,000. */
+  readonly timeoutMs?: number | undefined;
+}
+
+/** Signs transactions of a Sui address. Every keypair and `Signer` of `@mysten/sui` does. */
+export interface GasSigner {
+  /** Returns the address, which pays for the gas. */
+  toSuiAddress(): string;
+  /** Signs the bytes of a transaction. `signature` is Sui's serialized form, in base64. */
+  signTransaction(bytes: Uint8Array): Promise<{ readonly signature: string }>;
 }
 
 /** A consent that the chain has executed. */

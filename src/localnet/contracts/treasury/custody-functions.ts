@@ -22,8 +22,9 @@ import {
   updateDWallet,
 } from "./custody.ts";
 import { abortTreasury } from "./treasury-aborts.ts";
-import { adminFunction, type TreasuryCall } from "./treasury-call.ts";
+import { adminFunction } from "./treasury-call.ts";
 import { emitTreasury } from "./treasury-events.ts";
+import type { TreasuryCall } from "./treasury-state.ts";
 import { treasuryOf, updateTreasury } from "./treasury-state.ts";
 
 /** Returns the calls with which the administrator releases capabilities and takes them in. */

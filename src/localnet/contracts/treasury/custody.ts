@@ -13,7 +13,7 @@ import {
   removeObject,
 } from "../../fullnode/objects/dynamic-fields.ts";
 import { abortTreasury } from "./treasury-aborts.ts";
-import type { TreasuryCall } from "./treasury-call.ts";
+import type { TreasuryCall } from "./treasury-state.ts";
 import { treasuryOf, treasuryType, updateTreasury } from "./treasury-state.ts";
 
 const { DWalletCap, UnverifiedPresignCap } = CoordinatorInnerModule;

@@ -26,8 +26,9 @@ import { registerSessionIdentifier } from "../coordinator/sessions.ts";
 import { approveMessage, requestSign } from "../coordinator/sign.ts";
 import { dwalletCap, heldDWallet, keepDWallet, keepPresign, takePresign } from "./custody.ts";
 import { abortTreasury } from "./treasury-aborts.ts";
-import { type TreasuryCall, treasuryFunction } from "./treasury-call.ts";
+import { treasuryFunction } from "./treasury-call.ts";
 import { emitTreasury } from "./treasury-events.ts";
+import type { TreasuryCall } from "./treasury-state.ts";
 import {
   assertVersion,
   giveBack,

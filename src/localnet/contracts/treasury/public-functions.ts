@@ -15,8 +15,9 @@ import type { NetworkAddresses } from "../addresses.ts";
 import { hasDWallet, hasPresign } from "./custody.ts";
 import { acceptAdmin, assertAdmin, assertPauser, recoverAdmin, setPaused } from "./roles.ts";
 import { abortTreasury } from "./treasury-aborts.ts";
-import { type TreasuryCall, treasuryFunction } from "./treasury-call.ts";
+import { treasuryFunction } from "./treasury-call.ts";
 import { emitTreasury } from "./treasury-events.ts";
+import type { TreasuryCall } from "./treasury-state.ts";
 import {
   addBalances,
   assertVersion,

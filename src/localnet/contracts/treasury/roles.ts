@@ -1,7 +1,7 @@
 import type { WorkingObject } from "../../fullnode/execution/execution-state.ts";
 import { abortTreasury } from "./treasury-aborts.ts";
-import type { TreasuryCall } from "./treasury-call.ts";
 import { emitTreasury } from "./treasury-events.ts";
+import type { TreasuryCall } from "./treasury-state.ts";
 import { giveCap, treasuryOf, updateTreasury } from "./treasury-state.ts";
 
 /** The number of epochs in which the holder of the AdminCap can stop a recovery. */

@@ -1,4 +1,4 @@
-import type { ExecutionState, WorkingObject } from "../../fullnode/execution/execution-state.ts";
+import type { WorkingObject } from "../../fullnode/execution/execution-state.ts";
 import {
   borrowed,
   borrowedMut,
@@ -9,16 +9,7 @@ import {
 } from "../../fullnode/execution/move-function.ts";
 import type { NetworkAddresses } from "../addresses.ts";
 import { assertAdmin } from "./roles.ts";
-import { assertVersion, treasuryType } from "./treasury-state.ts";
-
-export interface TreasuryCall {
-  readonly state: ExecutionState;
-  readonly addresses: NetworkAddresses;
-  /** The Treasury. */
-  readonly self: WorkingObject;
-  readonly sender: string;
-  readonly epoch: bigint;
-}
+import { assertVersion, type TreasuryCall, treasuryType } from "./treasury-state.ts";
 
 /** Defines a function of `treasury::treasury` that takes the Treasury and these parameters. */
 export function treasuryFunction<const P extends readonly MoveParameter<unknown>[]>(

@@ -1,6 +1,6 @@
 import { type BcsType, bcs } from "@mysten/sui/bcs";
 import { EpochAmounts } from "../../../protocol/chain/treasury-custody.ts";
-import type { TreasuryCall } from "./treasury-call.ts";
+import type { TreasuryCall } from "./treasury-state.ts";
 import { treasuryType } from "./treasury-state.ts";
 
 /**

@@ -11,7 +11,16 @@ import { coinObjectType, SUI_COIN_TYPE } from "../../fullnode/objects/sui-types.
 import type { NetworkAddresses } from "../addresses.ts";
 import type { PaymentCoins } from "../coordinator/payment.ts";
 import { abortTreasury } from "./treasury-aborts.ts";
-import type { TreasuryCall } from "./treasury-call.ts";
+
+/** A call of a function of the Treasury's package, with the Treasury that it changes. */
+export interface TreasuryCall {
+  readonly state: ExecutionState;
+  readonly addresses: NetworkAddresses;
+  /** The Treasury. */
+  readonly self: WorkingObject;
+  readonly sender: string;
+  readonly epoch: bigint;
+}
 
 /** The package version that a Treasury object must carry. */
 export const TREASURY_VERSION = 1n;

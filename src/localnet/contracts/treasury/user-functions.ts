@@ -14,8 +14,9 @@ import {
   updateDWallet,
 } from "./custody.ts";
 import { abortTreasury } from "./treasury-aborts.ts";
-import { type TreasuryCall, treasuryFunction } from "./treasury-call.ts";
+import { treasuryFunction } from "./treasury-call.ts";
 import { emitTreasury } from "./treasury-events.ts";
+import type { TreasuryCall } from "./treasury-state.ts";
 import { assertVersion } from "./treasury-state.ts";
 
 /** Returns the calls that carry a signature of a dWallet's owner. */

@@ -1,7 +1,8 @@
 import type { DescMethod } from "@bufbuild/protobuf";
 import type { ContextValues, Interceptor, StreamRequest, UnaryRequest } from "@connectrpc/connect";
-import { requestIdKey } from "../../../transport/calls/call-context.ts";
-import type { ErrorMapping, FailedCall } from "../../../transport/calls/call-parts.ts";
+import type { FailedCall } from "../../../transport/calls/call.ts";
+import type { ErrorMapping } from "../../../transport/calls/call-parts.ts";
+import { requestIdKey } from "../../../transport/calls/request-id.ts";
 
 /**
  * Converts all errors of handlers to a ConnectError. It must be the first interceptor, outside of validation, so that

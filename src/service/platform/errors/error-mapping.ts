@@ -6,7 +6,8 @@ import {
   ErrorInfoSchema,
   RetryInfoSchema,
 } from "../../../../gen/proto/google/rpc/error_details_pb.ts";
-import type { ErrorMapping, FailedCall } from "../../../transport/calls/call-parts.ts";
+import type { FailedCall } from "../../../transport/calls/call.ts";
+import type { ErrorMapping } from "../../../transport/calls/call-parts.ts";
 import { httpStatusOfCode, TransportError } from "../../../transport/calls/transport-error.ts";
 import { ERROR_CATALOGUE, type ErrorKind, type ErrorReason } from "./catalogue.ts";
 import { ServiceError } from "./service-error.ts";

@@ -1,7 +1,7 @@
 import type pg from "pg";
+import type { Log } from "../telemetry/logger.ts";
 import { columnTypes } from "./columns.ts";
 import type { Database } from "./database.ts";
-import type { StoreLog } from "./open-database.ts";
 import { createPoolDatabase, TransactionPool, withClient } from "./pool-database.ts";
 
 /**
@@ -9,7 +9,7 @@ import { createPoolDatabase, TransactionPool, withClient } from "./pool-database
  */
 export async function openPostgres(
   databaseUrl: string,
-  log: StoreLog,
+  log: Pick<Log, "info" | "warn">,
   options: PostgresOptions = {},
 ): Promise<Database> {
   const { silentTransactionMs = SILENT_TRANSACTION_MS, statementTimeoutMs, pooler = "auto" } = options;

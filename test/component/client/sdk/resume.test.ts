@@ -6,7 +6,8 @@ import { createMadeHalves } from "../../../../src/client/sdk/actions/made-halves
 import { onboard } from "../../../../src/client/sdk/actions/onboard.ts";
 import { resume } from "../../../../src/client/sdk/actions/resume.ts";
 import { encodeResumeToken, readResumeToken } from "../../../../src/client/sdk/actions/resume-token.ts";
-import { type SignArgs, sign } from "../../../../src/client/sdk/actions/sign.ts";
+import { sign } from "../../../../src/client/sdk/actions/sign.ts";
+import type { SignArgs } from "../../../../src/client/sdk/actions/sign-args.ts";
 import type { ClientContext } from "../../../../src/client/sdk/context.ts";
 import { TssError } from "../../../../src/client/sdk/errors.ts";
 import { findTriple } from "../../../../src/protocol/algorithms.ts";

@@ -11,7 +11,7 @@ import { Operations } from "../../../../gen/proto/tss/v1/operations_pb.ts";
 import { Signing } from "../../../../gen/proto/tss/v1/signing_pb.ts";
 import { createErrorInterceptor } from "../../../../src/service/platform/errors/error-interceptor.ts";
 import { createErrorMapping } from "../../../../src/service/platform/errors/error-mapping.ts";
-import type { RequestGate } from "../../../../src/transport/calls/guard-call.ts";
+import type { RequestGate } from "../../../../src/transport/calls/call-parts.ts";
 import { registerService } from "../../../../src/transport/calls/service-registration.ts";
 import { startServer, type TransportServer } from "../../../../src/transport/start-server.ts";
 

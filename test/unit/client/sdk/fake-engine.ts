@@ -2,15 +2,18 @@ import type { CryptoEngine } from "../../../../src/client/crypto/engine.ts";
 import { createInlineEngine } from "../../../../src/client/crypto/engines/inline-engine.ts";
 import { SecretBytes } from "../../../../src/client/crypto/secret-bytes.ts";
 import { deriveUserKeys } from "../../../../src/client/crypto/user-keys.ts";
-import { makeDWallet } from "../../../support/crypto/made-dwallet.ts";
+import { type MadeDWallet, makeDWallet } from "../../../support/crypto/made-dwallet.ts";
 import { vectorOf } from "../../../support/crypto/signature-vectors.ts";
-import type { Script } from "./fake-service.ts";
 
 /** The user's half of a signature, which the fake service accepts unchecked. */
 const VECTOR = vectorOf("EdDSA");
 
 /** An engine that puts the dWallet of its DKG on the chain. */
-export function fakeEngine(calls: string[], script: Script, seed: Uint8Array): CryptoEngine {
+export function fakeEngine(
+  calls: string[],
+  script: { made: MadeDWallet; readonly decryptedShare: Uint8Array },
+  seed: Uint8Array,
+): CryptoEngine {
   return {
     ...createInlineEngine(),
     async deriveUserKeys() {

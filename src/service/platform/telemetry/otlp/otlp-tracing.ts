@@ -14,7 +14,9 @@ import {
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from "@opentelemetry/sdk-trace";
-import type { TracerLog, Tracing, TracingConfig } from "../tracer.ts";
+import type { Log } from "../logger.ts";
+import type { Secret } from "../secret.ts";
+import type { Tracer } from "../tracer.ts";
 
 /** Records spans with OpenTelemetry and sends them over OTLP/HTTP in batches. No call waits for it. */
 export function openOtlpTracing(config: TracingConfig, log: TracerLog): Tracing {
@@ -49,6 +51,29 @@ export function openOtlpTracing(config: TracingConfig, log: TracerLog): Tracing 
       return closed;
     },
   };
+}
+
+/** The receiver of traces, and which traces it receives. */
+export interface TracingConfig {
+  /** Base URL of an OTLP/HTTP receiver; spans go to `<endpoint>/v1/traces`. */
+  readonly endpoint: Secret;
+  /** Headers for the receiver, as `name=value,name=value`, values percent-encoded. */
+  readonly headers: Secret | undefined;
+  readonly serviceName: string;
+  /** The share of traces that are recorded, 0 to 1. */
+  readonly sampledShare: number;
+  /** If true, a caller's `traceparent` decides whether its calls are recorded. */
+  readonly followsCaller: boolean;
+}
+
+/** The log of the tracer. */
+export type TracerLog = Pick<Log, "info" | "warn">;
+
+/** A process's tracer. */
+export interface Tracing {
+  readonly tracer: Tracer;
+  /** Sends the remaining spans, within a time limit. Never rejects. */
+  close(): Promise<void>;
 }
 
 /** The limit of the queue. Further spans are dropped, so that a receiver that hangs costs bounded memory. */

@@ -42,7 +42,7 @@ import { Secret } from "../../../../../src/service/platform/telemetry/secret.ts"
 import { createPresignQueue } from "../../../../../src/service/presigns/presign-queue.ts";
 import { createSigningService } from "../../../../../src/service/signing/signing-service.ts";
 import { createCheckHalf, type Verifier } from "../../../../../src/service/signing/verifier.ts";
-import { requestIdKey } from "../../../../../src/transport/calls/call-context.ts";
+import { requestIdKey } from "../../../../../src/transport/calls/request-id.ts";
 import { registerService } from "../../../../../src/transport/calls/service-registration.ts";
 import { peerAddressKey } from "../../../../../src/transport/http/node-http.ts";
 import { startServer, type TransportServer } from "../../../../../src/transport/start-server.ts";

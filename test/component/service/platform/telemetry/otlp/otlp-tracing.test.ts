@@ -6,15 +6,17 @@ import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { QueuedOperation } from "../../../../../../src/service/chain/submit/outbox.ts";
 import { inOperationSpans } from "../../../../../../src/service/chain/submit/trace-operations.ts";
 import { summarize } from "../../../../../../src/service/platform/store/trace-database.ts";
+import { openTracing } from "../../../../../../src/service/platform/telemetry/open-tracing.ts";
+import type {
+  Tracing,
+  TracingConfig,
+} from "../../../../../../src/service/platform/telemetry/otlp/otlp-tracing.ts";
 import { Secret } from "../../../../../../src/service/platform/telemetry/secret.ts";
 import {
   formatTraceParent,
   inSpan,
-  openTracing,
   startRemoteSpan,
   type Tracer,
-  type Tracing,
-  type TracingConfig,
 } from "../../../../../../src/service/platform/telemetry/tracer.ts";
 import { programEnvironment } from "../../../../../support/environment.ts";
 import { ROOT } from "../../../../../support/repository/source-files.ts";
