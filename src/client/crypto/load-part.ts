@@ -1,18 +1,12 @@
+import { unlessAborted } from "../../protocol/unless-aborted.ts";
+
 /**
  * Loads a part of the code on demand. `load` is `() => import("./part.ts")`, so that a bundler sees the module. The
  * caller continues in a new task after the module's evaluation. Rejects with a {@link PartMissingError}, or at once
  * with the signal's reason when it aborts.
  */
-export async function loadPart<Part>(
-  load: () => Promise<Part>,
-  signal: AbortSignal = new AbortController().signal,
-): Promise<Part> {
-  signal.throwIfAborted();
-  let abort = (): void => {};
-  const aborted = new Promise<never>((_, reject) => {
-    abort = () => reject(signal.reason);
-  });
-  signal.addEventListener("abort", abort);
+export async function loadPart<Part>(load: () => Promise<Part>, signal?: AbortSignal): Promise<Part> {
+  signal?.throwIfAborted();
   const part = load().then(
     async (loaded) => {
       await nextTask();
@@ -22,11 +16,7 @@ export async function loadPart<Part>(
       throw new PartMissingError("a part of the client's code could not be loaded", { cause });
     },
   );
-  try {
-    return await Promise.race([part, aborted]);
-  } finally {
-    signal.removeEventListener("abort", abort);
-  }
+  return await unlessAborted(part, signal);
 }
 
 /** Thrown if a part of the code cannot be loaded, such as a chunk of a web page that was deployed again. */

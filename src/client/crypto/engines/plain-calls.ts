@@ -8,6 +8,7 @@ import {
 } from "../../../protocol/parameters/build-protocol-parameters.ts";
 import { curveByNumber } from "../../../protocol/proofs/curve.ts";
 import { rejectionReason } from "../../../protocol/proofs/rejected-input.ts";
+import { unlessAborted } from "../../../protocol/unless-aborted.ts";
 import { createDkgMessage } from "../create-dkg-message.ts";
 import { createSignMessage } from "../create-sign-message.ts";
 import { decryptShare, isOutputOfShare } from "../decrypt-share.ts";
@@ -99,7 +100,7 @@ export async function runYielding<T>(
         if (step.done === true) return step.value;
         if (step.value !== undefined) waiting = step.value;
       } while (waiting === undefined && performance.now() < end);
-      await (waiting === undefined ? nextTask() : untilAborted(waiting, signal));
+      await (waiting === undefined ? nextTask() : unlessAborted(waiting, signal));
     }
   } finally {
     // Lets an aborted computation overwrite its secrets.
@@ -109,18 +110,3 @@ export async function runYielding<T>(
 
 /** The approximate length of a slice. A step may take slightly longer. */
 const SLICE_MS = 20;
-
-/** Resolves with the promise or when the signal aborts. The caller checks the signal. */
-async function untilAborted(promise: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
-  if (signal === undefined) return await promise;
-  let wake = (): void => {};
-  const aborted = new Promise<void>((resolve) => {
-    wake = resolve;
-  });
-  signal.addEventListener("abort", wake);
-  try {
-    await Promise.race([promise, aborted]);
-  } finally {
-    signal.removeEventListener("abort", wake);
-  }
-}

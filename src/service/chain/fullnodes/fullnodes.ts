@@ -1,6 +1,6 @@
+import { unlessAborted } from "../../../protocol/unless-aborted.ts";
 import { type Clock, startDeadline } from "../../platform/lifecycle/clock.ts";
 import { createServedChain } from "./served-chain.ts";
-import { unlessAborted } from "./with-deadline.ts";
 
 /**
  * Creates a fetch function that fails over between fullnodes. It sends each call to the first node, and to the next one

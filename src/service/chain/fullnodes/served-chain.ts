@@ -1,7 +1,7 @@
 import { fromBase58 } from "@mysten/sui/utils";
 import { bytesToHex } from "@noble/hashes/utils.js";
+import { unlessAborted } from "../../../protocol/unless-aborted.ts";
 import type { Clock } from "../../platform/lifecycle/clock.ts";
-import { unlessAborted } from "./with-deadline.ts";
 
 /**
  * Creates the check that fullnodes serve the chain of the network. Replies of Sui's RPC service name their chain. A node
@@ -27,8 +27,7 @@ export function createServedChain(options: ServedChainOptions): ServedChain {
       // A refusal may come from a proxy, and says nothing about a chain.
       if (!ok) return;
       if ((answers.get(node)?.untilMs ?? 0) <= clock.now()) answers.delete(node);
-      const verified = verify(node);
-      await (signal ? unlessAborted(verified, signal) : verified);
+      await unlessAborted(verify(node), signal ?? undefined);
     },
   };
 
