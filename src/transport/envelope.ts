@@ -6,7 +6,8 @@ import type { Compression } from "@connectrpc/connect/protocol";
 import type { CallContext } from "./calls/call-context.ts";
 import type { MessageCodec } from "./calls/message-codec.ts";
 import { TransportError } from "./calls/transport-error.ts";
-import { COMPRESSION_NAMES, requestCompression } from "./http/compression.ts";
+import { COMPRESS_MIN_BYTES, requestCompression } from "./http/compression.ts";
+import { type ReplyBody, writeChunk } from "./http/node-http.ts";
 import { type Interruptible, receiveBody } from "./http/receive-body.ts";
 import type { Limits } from "./limits.ts";
 
@@ -77,6 +78,24 @@ export function frameMessage(bytes: Uint8Array, flags: number): Buffer {
   frame.writeUInt32BE(bytes.length, 1);
   frame.set(bytes, HEAD_BYTES);
   return frame;
+}
+
+/**
+ * Writes one message of a streamed reply, compressed unless it is short. Resolves when the reader can take more.
+ * @param compression the one that the head of the reply names, if any
+ */
+export function writeMessage(
+  reply: ReplyBody,
+  bytes: Uint8Array,
+  flags: number,
+  compression: Compression | undefined,
+  limits: Pick<Limits, "writeTimeoutMs">,
+): Promise<void> {
+  if (compression === undefined || bytes.length < COMPRESS_MIN_BYTES)
+    return writeChunk(reply, frameMessage(bytes, flags), limits);
+  return compression
+    .compress(bytes as Uint8Array<ArrayBuffer>)
+    .then((compressed) => writeChunk(reply, frameMessage(compressed, flags | COMPRESSED), limits));
 }
 
 /** Yields the chunks of a body unchanged, after checking the flags of the envelopes that begin in each. */
@@ -157,7 +176,7 @@ export function receiveEnveloped<T>(
   call: Interruptible,
   take: (message: Message, expectEnd: () => void) => T,
 ): Promise<T> {
-  const compression = compressionOf(headers[names.encodingHeader], context, names.acceptEncodingHeader);
+  const compression = requestCompression(headers[names.encodingHeader], names.acceptEncodingHeader, context);
   if (refusal !== undefined) throw refusal;
   const { bodyBytes, bodyTimeoutMs } = limits;
   checkSize(Number(headers["content-length"] ?? 0) - HEAD_BYTES, bodyBytes);
@@ -199,19 +218,6 @@ export interface EnvelopedRequest {
   readonly acceptEncodingHeader: string;
   /** The error in the head, if any. */
   readonly refusal: ConnectError | undefined;
-}
-
-function compressionOf(
-  encoding: string | string[] | undefined,
-  context: CallContext,
-  acceptEncodingHeader: string,
-): Compression | undefined {
-  try {
-    return requestCompression(encoding);
-  } catch (refusal) {
-    context.responseHeader.set(acceptEncodingHeader, COMPRESSION_NAMES);
-    throw refusal;
-  }
 }
 
 /** The rules for a request whose head names its compression. */

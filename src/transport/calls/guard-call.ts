@@ -34,6 +34,16 @@ export function guardCalls(errors: ErrorMapping, gate: RequestGate | undefined):
 }
 
 /**
+ * Sends a call on the transport's own path through the gate. Throws the gate's refusal, or the reason of a call that has
+ * already ended. Returns a promise only if the gate does.
+ */
+export function passGate(context: CallContext, gate: RequestGate | undefined): Promise<void> | undefined {
+  context.throwIfEnded();
+  const passing = gate?.(context);
+  return passing === undefined ? undefined : context.untilAborted(passing);
+}
+
+/**
  * Marks when the request's message has been read, to tell failures before and after it apart. It must be the outermost
  * interceptor. A stream's first message is read behind the interceptors, so its errors are classified here.
  */

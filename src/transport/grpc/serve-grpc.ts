@@ -12,9 +12,8 @@ import type { CallParts, CallWrapper } from "../calls/call-parts.ts";
 import { BINARY } from "../calls/message-codec.ts";
 import { chooseRequestId } from "../calls/request-id.ts";
 import type { StreamTaker } from "../connections/http2-session.ts";
-import { frameMessage } from "../envelope.ts";
-import { acceptedCompression, COMPRESS_MIN_BYTES, replyCompression } from "../http/compression.ts";
-import { writeChunk } from "../http/node-http.ts";
+import { frameMessage, writeMessage } from "../envelope.ts";
+import { acceptedCompression, replyCompression } from "../http/compression.ts";
 import { UNINTERRUPTED } from "../http/receive-body.ts";
 import { sendBody } from "../http/send-body.ts";
 import type { OwnSpec } from "../own-services.ts";
@@ -168,11 +167,7 @@ class GrpcStreamExchange implements StreamExchange {
     const { method, stream, limits } = this.#source;
     if (!stream.headersSent) this.#begin();
     const bytes = BINARY.serialize(method.output, output);
-    const compression = bytes.length < COMPRESS_MIN_BYTES ? undefined : this.#compression;
-    if (compression === undefined) return writeChunk(stream, frameMessage(bytes, 0), limits);
-    return compression
-      .compress(bytes as Uint8Array<ArrayBuffer>)
-      .then((compressed) => writeChunk(stream, frameMessage(compressed, 1), limits));
+    return writeMessage(stream, bytes, 0, this.#compression, limits);
   }
 
   end(): void {

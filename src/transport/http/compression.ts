@@ -12,13 +12,19 @@ export const COMPRESSION_NAMES: string = COMPRESSIONS.map(({ name }) => name).jo
 export const COMPRESS_MIN_BYTES = 1024;
 
 /**
- * Returns the compression of a request's messages, or `undefined` for none.
+ * Returns the compression of a request's messages, or `undefined` for none. If it is unknown, the reply's header
+ * `acceptHeader` names the known ones.
  * @throws ConnectError UNIMPLEMENTED for an unsupported encoding
  */
-export function requestCompression(encoding: string | string[] | undefined): Compression | undefined {
+export function requestCompression(
+  encoding: string | string[] | undefined,
+  acceptHeader: string,
+  reply: { readonly responseHeader: Headers },
+): Compression | undefined {
   if (encoding === undefined || encoding === "identity") return undefined;
   const found = COMPRESSIONS.find(({ name }) => name === encoding);
   if (found !== undefined) return found;
+  reply.responseHeader.set(acceptHeader, COMPRESSION_NAMES);
   throw new ConnectError(
     `unknown compression "${String(encoding)}": supported encodings are ${COMPRESSION_NAMES}`,
     Code.Unimplemented,

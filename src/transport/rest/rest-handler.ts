@@ -4,7 +4,7 @@ import type { Call } from "../calls/call.ts";
 import { CallContext } from "../calls/call-context.ts";
 import type { CallParts } from "../calls/call-parts.ts";
 import { restDeadlineOf } from "../calls/deadline.ts";
-import { classify } from "../calls/guard-call.ts";
+import { classify, passGate } from "../calls/guard-call.ts";
 import type { ServiceRegistration } from "../calls/service-registration.ts";
 import { methodNotAllowed } from "../calls/transport-error.ts";
 import { type ServerReply, type ServerRequest, splitTarget } from "../http/node-http.ts";
@@ -173,9 +173,8 @@ async function openReply(
   context: CallContext,
   parts: CallParts,
 ): Promise<{ readonly format: ReplyFormat; readonly messages: AsyncIterator<Message> }> {
-  context.throwIfEnded();
-  const passing = parts.gate?.(context);
-  if (passing !== undefined) await context.untilAborted(passing);
+  const passing = passGate(context, parts.gate);
+  if (passing !== undefined) await passing;
   const format = negotiateReply(match.value, request.headers.accept);
   const input = readMessage(match, request, context, parts, format === "events");
   const { message } = await invokeStream(spec, context, input, parts.interceptors);

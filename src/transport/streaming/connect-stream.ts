@@ -7,9 +7,9 @@ import type { Call } from "../calls/call.ts";
 import type { CallContext } from "../calls/call-context.ts";
 import type { CallParts } from "../calls/call-parts.ts";
 import { BINARY, type MessageCodec } from "../calls/message-codec.ts";
-import { frameMessage, receiveEnveloped } from "../envelope.ts";
-import { acceptedCompression, COMPRESS_MIN_BYTES } from "../http/compression.ts";
-import { bodyOf, type ServerReply, type ServerRequest, writeChunk, writeHead } from "../http/node-http.ts";
+import { receiveEnveloped, writeMessage } from "../envelope.ts";
+import { acceptedCompression } from "../http/compression.ts";
+import { bodyOf, type ServerReply, type ServerRequest, writeHead } from "../http/node-http.ts";
 import { UNINTERRUPTED } from "../http/receive-body.ts";
 import { openConnectCall } from "../open-connect-call.ts";
 import { runStream, type StreamExchange, type StreamSpec } from "./run-stream.ts";
@@ -125,12 +125,7 @@ class ConnectStreamExchange implements StreamExchange {
 
   #send(bytes: Uint8Array, flags: number): Promise<void> {
     const { reply } = this.#source;
-    const { limits } = this.#parts;
-    const compression = bytes.length < COMPRESS_MIN_BYTES ? undefined : this.#compression;
-    if (compression === undefined) return writeChunk(reply, frameMessage(bytes, flags), limits);
-    return compression
-      .compress(bytes as Uint8Array<ArrayBuffer>)
-      .then((compressed) => writeChunk(reply, frameMessage(compressed, flags | 1), limits));
+    return writeMessage(reply, bytes, flags, this.#compression, this.#parts.limits);
   }
 }
 

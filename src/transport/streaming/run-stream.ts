@@ -10,7 +10,7 @@ import {
 import type { Call } from "../calls/call.ts";
 import type { CallContext } from "../calls/call-context.ts";
 import type { CallParts } from "../calls/call-parts.ts";
-import { classify, failCall } from "../calls/guard-call.ts";
+import { classify, failCall, passGate } from "../calls/guard-call.ts";
 import { adoptHeaders, contextFor, intercepted, normalize } from "../calls/interceptors.ts";
 
 /**
@@ -69,9 +69,8 @@ async function openReply(
   exchange: StreamExchange,
   parts: CallParts,
 ): Promise<StreamResponse> {
-  context.throwIfEnded();
-  const passing = parts.gate?.(context);
-  if (passing !== undefined) await context.untilAborted(passing);
+  const passing = passGate(context, parts.gate);
+  if (passing !== undefined) await passing;
   return invokeStream(spec, context, requestMessages(exchange, context.call), parts.interceptors);
 }
 

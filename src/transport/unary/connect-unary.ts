@@ -7,7 +7,7 @@ import type { CallContext } from "../calls/call-context.ts";
 import type { CallParts } from "../calls/call-parts.ts";
 import { BINARY, type MessageCodec } from "../calls/message-codec.ts";
 import { addChallenge, httpStatusOfCode } from "../calls/transport-error.ts";
-import { COMPRESSION_NAMES, replyCompression, requestCompression } from "../http/compression.ts";
+import { replyCompression, requestCompression } from "../http/compression.ts";
 import { bodyOf, type ServerReply, type ServerRequest, writeHead } from "../http/node-http.ts";
 import { receiveBody } from "../http/receive-body.ts";
 import { sendBody } from "../http/send-body.ts";
@@ -68,10 +68,11 @@ class ConnectExchange implements UnaryExchange {
   }
 
   async receive(): Promise<Message> {
-    const compression = this.#requestCompression();
+    const { headers } = this.#request;
+    const compression = requestCompression(headers["content-encoding"], "accept-encoding", this.#context);
     if (this.#refusal !== undefined) throw this.#refusal;
     const { bodyBytes, bodyTimeoutMs } = this.#parts.limits;
-    checkSize(Number(this.#request.headers["content-length"] ?? 0), bodyBytes);
+    checkSize(Number(headers["content-length"] ?? 0), bodyBytes);
     const bytes = await receiveBody(bodyOf(this.#request), this.#context, {
       timeoutMs: this.#context.bodyTimeoutMs(bodyTimeoutMs),
       check: (sizeBytes) => checkSize(sizeBytes, bodyBytes),
@@ -81,15 +82,6 @@ class ConnectExchange implements UnaryExchange {
       return this.#codec.parse(this.#spec.method.input, bytes);
     const whole = await compression.decompress(bytes as Uint8Array<ArrayBuffer>, bodyBytes);
     return this.#codec.parse(this.#spec.method.input, whole);
-  }
-
-  #requestCompression() {
-    try {
-      return requestCompression(this.#request.headers["content-encoding"]);
-    } catch (refusal) {
-      this.#context.responseHeader.set("accept-encoding", COMPRESSION_NAMES);
-      throw refusal;
-    }
   }
 
   reply(output: Message): void | Promise<void> {

@@ -2,7 +2,7 @@ import type { DescMethodUnary, Message } from "@bufbuild/protobuf";
 import type { ConnectError, Interceptor, MethodImplSpec, UnaryRequest } from "@connectrpc/connect";
 import type { CallContext } from "../calls/call-context.ts";
 import type { CallParts } from "../calls/call-parts.ts";
-import { failCall } from "../calls/guard-call.ts";
+import { failCall, passGate } from "../calls/guard-call.ts";
 import { adoptHeaders, contextFor, intercepted, normalize } from "../calls/interceptors.ts";
 
 /** Serves one unary call: gate, request, interceptors, implementation, reply. Never rejects. */
@@ -15,9 +15,8 @@ export async function runUnary(
   const { call } = context;
   parts.live.add(context);
   try {
-    context.throwIfEnded();
-    const passing = parts.gate?.(context);
-    if (passing !== undefined) await context.untilAborted(passing);
+    const passing = passGate(context, parts.gate);
+    if (passing !== undefined) await passing;
     const receiving = exchange.receive();
     const message = receiving instanceof Promise ? await receiving : receiving;
     call.isHandling = true;
