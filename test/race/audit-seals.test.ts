@@ -63,7 +63,7 @@ describe.skipIf(test === undefined)("the sealer", () => {
       open--;
     });
     const sealing = pools.map(async (database) => {
-      while (open > 0) await sealEvents({ database, key: undefined });
+      while (open > 0) await sealEvents(database, undefined);
     });
     await Promise.all([...writing, ...sealing]);
     await sealAll(pools[0]!);
@@ -93,7 +93,7 @@ describe.skipIf(test === undefined)("the sealer", () => {
     await one.transaction(async (db) => {
       await write(db, "long");
       await write(other, "short");
-      expect(await sealEvents({ database: other, key: undefined })).toBe(1);
+      expect(await sealEvents(other, undefined)).toBe(1);
     });
     await write(other, "later");
     await sealAll(other);
@@ -127,7 +127,7 @@ describe.skipIf(test === undefined)("the sealer", () => {
             }),
           ),
       };
-      const sealed = await sealEvents({ database: mortal, key: undefined }).catch(() => "died");
+      const sealed = await sealEvents(mortal, undefined).catch(() => "died");
       if (sealed !== "died") {
         expect(sealed).toBe(1);
         break;
@@ -135,7 +135,7 @@ describe.skipIf(test === undefined)("the sealer", () => {
       expect(await sealedSubjects(one)).toHaveLength(before);
     }
     expect(statementCount).toBeGreaterThan(5);
-    expect(await sealEvents({ database: one, key: undefined })).toBe(0);
+    expect(await sealEvents(one, undefined)).toBe(0);
     expect(await sealedSubjects(one)).toHaveLength(before + 1);
     expect((await verified(await exported(one))).faults).toEqual([]);
   });
@@ -149,7 +149,7 @@ describe.skipIf(test === undefined)("the sealer", () => {
         one.transaction(async (db) => {
           const result = await work(db);
           // The verification's transaction, with all its locks, is still open.
-          sealedCount = await sealEvents({ database: other, key: undefined });
+          sealedCount = await sealEvents(other, undefined);
           return result;
         }),
     };

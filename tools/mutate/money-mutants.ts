@@ -122,7 +122,7 @@ export const MONEY_MUTANTS: readonly Mutant[] = [
   {
     name: "a deposit below the minimum is credited",
     file: "src/service/billing/deposits/credit-deposits.ts",
-    find: "HAVING sum(value) >= ${deps.minimumMicroUsd}::bigint",
+    find: "HAVING sum(value) >= ${deposits.minimumMicroUsd}::bigint",
     replace: "HAVING count(*) > 0",
     tests: DEPOSITS,
   },

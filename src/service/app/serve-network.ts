@@ -132,10 +132,10 @@ function adminOf({ config, database, background, signals }: OpenNetwork): Networ
       network: config.name,
       configured: config.presignBuckets,
       newestNetworkEncryptionKeyId: async () => (await reader.networkKey()).id,
+      lowWaterCount: config.presignLowWaterCount,
+      highWaterCount: config.presignHighWaterCount,
       signals,
     },
-    lowWaterCount: config.presignLowWaterCount,
-    highWaterCount: config.presignHighWaterCount,
   });
 }
 

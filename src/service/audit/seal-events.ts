@@ -33,8 +33,13 @@ import type { Secret } from "../platform/telemetry/secret.ts";
  * The order is the order of commits as far as it can be known. A pass takes an event only after its transaction has
  * committed, so an event that commits after a pass comes after all events that the pass sealed. If one transaction
  * committed before another one wrote its event, the first event has the smaller id.
+ *
+ * @param key undefined for unsigned seals
  */
-export async function sealEvents({ database, key }: SealEventsDeps): Promise<number> {
+export async function sealEvents(
+  database: Pick<Database, "query" | "transaction">,
+  key: SealKey | undefined,
+): Promise<number> {
   // Most passes find nothing and need no lock.
   if ((await execute(database, sql`SELECT FROM audit_unsealed LIMIT 1`)) === 0) return 0;
   return database.transaction(async (db) => {
@@ -61,12 +66,6 @@ export async function sealEvents({ database, key }: SealEventsDeps): Promise<num
     );
     return events.length;
   });
-}
-
-export interface SealEventsDeps {
-  readonly database: Pick<Database, "query" | "transaction">;
-  /** Undefined: seals are unsigned. */
-  readonly key: SealKey | undefined;
 }
 
 type Event = Omit<AuditEntry, "sequence">;
@@ -160,18 +159,27 @@ async function writeSeal(db: Queryable, seal: SealContent, key: SealKey | undefi
 }
 
 /** Seals the events of the audit trail. Any number of replicas may run it; one at a time seals. */
-export function createAuditSealer({ clock, log, intervalMs, ...deps }: AuditSealerDeps): BackgroundLoop {
+export function createAuditSealer({
+  database,
+  key,
+  clock,
+  log,
+  intervalMs,
+}: AuditSealerDeps): BackgroundLoop {
   return createBackgroundLoop({
     name: "audit sealer",
     intervalMs: intervalMs ?? DEFAULT_INTERVAL_MS,
     clock,
     log,
     // The next pass seals the events that arrive meanwhile: a busy trail gets one seal per interval, not per event.
-    pass: async () => (await sealEvents(deps)) >= SEAL_MAX_COUNT,
+    pass: async () => (await sealEvents(database, key)) >= SEAL_MAX_COUNT,
   });
 }
 
-export interface AuditSealerDeps extends SealEventsDeps {
+export interface AuditSealerDeps {
+  readonly database: Pick<Database, "query" | "transaction">;
+  /** Undefined: seals are unsigned. */
+  readonly key: SealKey | undefined;
   readonly clock: Clock;
   readonly log: Pick<Log, "error">;
   /** The maximum time that an event waits for its seal, apart from the sealing itself. Default 5 s. */

@@ -5,8 +5,12 @@ import { type Queryable, readRows } from "../platform/store/database.ts";
 import { BUCKET_COLUMNS, bucketKey, type PresignBucket, readWarmBuckets } from "./bucket.ts";
 
 /** Counts each bucket that is warm or has ever had presigns, sorted by curve, algorithm and key. */
-export async function readPresignHealth(deps: PresignHealthDeps): Promise<(PresignBucket & PresignCounts)[]> {
-  const { db, network, configured, newestNetworkEncryptionKeyId } = deps;
+export async function readPresignHealth(
+  db: Queryable,
+  network: string,
+  configured: readonly CurveAlgorithm[],
+  newestNetworkEncryptionKeyId: () => Promise<string>,
+): Promise<(PresignBucket & PresignCounts)[]> {
   const empty = { ready: 0, pending: 0, held: 0, used: 0, burnt: 0 };
   const warm = await readWarmBuckets(db, network, configured, newestNetworkEncryptionKeyId);
   const counted = await readRows<PresignBucket & PresignCounts>(db, countsOf(network), COUNTS);
@@ -28,14 +32,6 @@ export interface PresignCounts {
   readonly held: number;
   readonly used: number;
   readonly burnt: number;
-}
-
-/** Dependencies of {@link readPresignHealth}. */
-export interface PresignHealthDeps {
-  readonly db: Queryable;
-  readonly network: string;
-  readonly configured: readonly CurveAlgorithm[];
-  readonly newestNetworkEncryptionKeyId: () => Promise<string>;
 }
 
 const COUNTS = {

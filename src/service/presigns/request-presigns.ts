@@ -58,28 +58,29 @@ async function awaitPlanner(db: Queryable, network: string): Promise<void> {
  * than `count` if more would exceed the high-water mark. Throws NETWORK_DRAINING.
  */
 export async function refillBucket(
-  deps: RefillBucketDeps,
+  database: Pick<Database, "transaction">,
+  pool: RefilledPool,
   origin: AuditOrigin,
   algorithm: CurveAlgorithm,
   count: number,
 ): Promise<number> {
-  const bucket = bucketOf(deps.network, algorithm, await deps.newestNetworkEncryptionKeyId());
-  const queuedCount = await deps.database.transaction(async (db) => {
-    await awaitPlanner(db, deps.network);
-    await refuseWhileDraining(db, deps.network);
-    const { readyCount, pendingCount } = (await readDemand(db, deps.network))(bucket);
-    const room = Math.max(0, Math.min(count, deps.highWaterCount - readyCount - pendingCount));
+  const { network, highWaterCount } = pool;
+  const bucket = bucketOf(network, algorithm, await pool.newestNetworkEncryptionKeyId());
+  const queuedCount = await database.transaction(async (db) => {
+    await awaitPlanner(db, network);
+    await refuseWhileDraining(db, network);
+    const { readyCount, pendingCount } = (await readDemand(db, network))(bucket);
+    const room = Math.max(0, Math.min(count, highWaterCount - readyCount - pendingCount));
     if (room > 0) await requestPresigns(db, bucket, room);
     await writeAuditEvent(db, origin, { action: "presign.refill", subject: `${bucketKey(bucket)} ${room}` });
     return room;
   });
-  if (queuedCount > 0) deps.signals.notify(topics.outbox(deps.network));
+  if (queuedCount > 0) pool.signals.notify(topics.outbox(network));
   return queuedCount;
 }
 
-/** Dependencies of {@link refillBucket}. */
-export interface RefillBucketDeps {
-  readonly database: Pick<Database, "transaction">;
+/** A network's pool of presigns, as an operator refills it. */
+export interface RefilledPool {
   readonly network: string;
   readonly highWaterCount: number;
   readonly newestNetworkEncryptionKeyId: () => Promise<string>;

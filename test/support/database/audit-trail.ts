@@ -18,7 +18,7 @@ export async function writeEvents(db: Queryable, count: number, actor = "admin")
 export async function sealAll(database: Database, key?: SealKey): Promise<number[]> {
   const counts: number[] = [];
   for (;;) {
-    const count = await sealEvents({ database, key });
+    const count = await sealEvents(database, key);
     if (count === 0) return counts;
     counts.push(count);
   }

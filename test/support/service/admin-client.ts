@@ -35,7 +35,7 @@ export const ADMIN_ORIGIN = { actor: "admin", requestId: "r-1", address: "192.0.
 export function adminReplica(
   database: Database,
   now?: () => number,
-  { networkEncryptionKeyId = "", ...bounds }: AdminPresigns = {},
+  { networkEncryptionKeyId = "", lowWaterCount = 1, highWaterCount = 2 }: AdminPresigns = {},
 ): AdminReplica {
   const lookup = createApiKeyLookup({ database, log: silentLog, now });
   const adminLookup = createAdminKeyLookup({ database, log: silentLog, now });
@@ -48,10 +48,9 @@ export function adminReplica(
       configured: [],
       newestNetworkEncryptionKeyId: async () => networkEncryptionKeyId,
       signals: createLocalSignals(),
+      lowWaterCount,
+      highWaterCount,
     },
-    lowWaterCount: 1,
-    highWaterCount: 2,
-    ...bounds,
   });
   const admin = clientOf(Admin, service, () => ({
     kind: "admin",

@@ -126,7 +126,7 @@ async function watch(database: Database, { networkEncryptionKeyId }: HotCaller):
   await readWarmBuckets(database, NETWORK, [], async () => networkEncryptionKeyId);
   await readDatabaseFigures(database, NETWORK);
   await readUnsealedAgeMs(database);
-  await sealEvents({ database, key: undefined });
+  await sealEvents(database, undefined);
   await sweepKeys(database, 100);
   await emptyRequests(database, 30, 100);
   await emptyTransactions(database, 30, 100);

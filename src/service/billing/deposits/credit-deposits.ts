@@ -15,14 +15,14 @@ import type { Deposits } from "./deposits.ts";
 export async function creditDeposits(
   db: Queryable,
   origin: AuditOrigin,
-  deps: CreditDeps,
+  deposits: Deposits,
   projectId: string,
 ): Promise<number> {
   return execute(
     db,
     sql`
-WITH waiting AS (${waiting(deps, ofProject(projectId))} ORDER BY d.id FOR UPDATE OF d), total AS (
-  SELECT sum(value)::bigint AS value FROM waiting HAVING sum(value) >= ${deps.minimumMicroUsd}::bigint
+WITH waiting AS (${waiting(deposits, ofProject(projectId))} ORDER BY d.id FOR UPDATE OF d), total AS (
+  SELECT sum(value)::bigint AS value FROM waiting HAVING sum(value) >= ${deposits.minimumMicroUsd}::bigint
 ), changed AS (${depositPostings.balance(sql`total`, projectId)}), credited AS (
   UPDATE deposit d SET state = 'credited', price_pico_usd = w.price, value_micro_usd = w.value, ledger_key = w.key,
     credited_at = now()
@@ -34,17 +34,11 @@ SELECT id FROM credited`,
   );
 }
 
-export type CreditDeps = Pick<Deposits, "network" | "coins" | "prices" | "minimumMicroUsd">;
-
 /** Returns the current value of the project's waiting deposits with a fresh price, in micro-USD. */
-export async function waitingValue(
-  db: Queryable,
-  deps: Omit<CreditDeps, "minimumMicroUsd">,
-  projectId: string,
-): Promise<bigint> {
+export async function waitingValue(db: Queryable, deposits: Deposits, projectId: string): Promise<bigint> {
   const [sum] = await readRows(
     db,
-    sql`WITH waiting AS (${waiting(deps, ofProject(projectId))}) SELECT coalesce(sum(value), 0)::bigint AS value FROM waiting`,
+    sql`WITH waiting AS (${waiting(deposits, ofProject(projectId))}) SELECT coalesce(sum(value), 0)::bigint AS value FROM waiting`,
     { value: bigint },
   );
   return sum?.value ?? 0n;
@@ -53,14 +47,14 @@ export async function waitingValue(
 /** Returns up to `limit` projects whose waiting deposits reach the minimum at the current prices. */
 export async function creditableProjects(
   db: Queryable,
-  deps: CreditDeps,
+  deposits: Deposits,
   limit: number,
 ): Promise<readonly string[]> {
   const rows = await readRows(
     db,
-    sql`WITH waiting AS (${waiting(deps, sql`true`)})
+    sql`WITH waiting AS (${waiting(deposits, sql`true`)})
         SELECT project_id AS id FROM waiting GROUP BY project_id
-        HAVING ${deps.minimumMicroUsd}::bigint <= sum(value) LIMIT ${limit}`,
+        HAVING ${deposits.minimumMicroUsd}::bigint <= sum(value) LIMIT ${limit}`,
     { id: text },
   );
   return rows.map(({ id }) => id);
@@ -69,7 +63,7 @@ export async function creditableProjects(
 const ofProject = (projectId: string): Sql => sql`d.project_id = ${projectId}::uuid`;
 
 /** Selects the waiting deposits that match `of` and whose coins have a fresh price, with the value of each. */
-function waiting({ network, coins, prices }: Pick<Deposits, "network" | "coins" | "prices">, of: Sql): Sql {
+function waiting({ network, coins, prices }: Deposits, of: Sql): Sql {
   const priced = coins.flatMap(({ coinType, decimals }) => {
     const price = prices.priceOf(coinType);
     return price === undefined ? [] : [{ coinType, price, decimals }];

@@ -9,12 +9,10 @@ import type { TreasuryReader } from "./treasury-reader.ts";
 import type { TreasuryState } from "./treasury-state.ts";
 
 /** Reads the funds of a network from the chain and the database. Throws CHAIN_UNAVAILABLE. */
-export async function readTreasury({
-  db,
-  network,
-  reader,
-  treasury,
-}: ReadTreasuryDeps): Promise<TreasuryOverview> {
+export async function readTreasury(
+  db: Queryable,
+  { network, reader, treasury }: FundsSource,
+): Promise<TreasuryOverview> {
   const { senderAddress, gasOwnerAddress } = network;
   const { packageId, treasuryId } = network.treasury;
   const hasGasStation = gasOwnerAddress !== senderAddress;
@@ -47,9 +45,8 @@ export async function readTreasury({
   };
 }
 
-/** Dependencies of {@link readTreasury}. */
-export interface ReadTreasuryDeps {
-  readonly db: Queryable;
+/** A network whose funds are read. */
+export interface FundsSource {
   readonly network: Pick<ChainNetwork, "name" | "treasury" | "senderAddress" | "gasOwnerAddress">;
   readonly reader: Pick<NetworkReader, "gasCoins" | "addressBalance">;
   readonly treasury: Pick<TreasuryReader, "state" | "ceilings">;

@@ -2,28 +2,32 @@ import type { ServiceImpl } from "@connectrpc/connect";
 import type { Admin } from "../../../../gen/proto/tss/v1/admin_pb.ts";
 import {
   CURVE_ALGORITHMS,
+  type CurveAlgorithm,
   curveOfNumber,
   signatureAlgorithmOfNumbers,
 } from "../../../protocol/algorithms.ts";
 import { callerOf } from "../../access/caller.ts";
+import type { FundsSource } from "../../chain/treasury/read-treasury.ts";
 import { invalidField, ServiceError } from "../../platform/errors/service-error.ts";
 import type { Database } from "../../platform/store/database.ts";
-import { type PresignHealthDeps, readPresignHealth } from "../../presigns/presign-health.ts";
-import { type RefillBucketDeps, refillBucket } from "../../presigns/request-presigns.ts";
+import { readPresignHealth } from "../../presigns/presign-health.ts";
+import { type RefilledPool, refillBucket } from "../../presigns/request-presigns.ts";
 import type { AccountCalls, AdminKeyCalls } from "./account-calls.ts";
-import { type ChainCallsDeps, createChainCalls } from "./chain-calls.ts";
+import { createChainCalls } from "./chain-calls.ts";
 import type { AdminNetworkWorkCalls } from "./network-calls.ts";
 import type { AdminPriceCalls } from "./price-calls.ts";
 import { wantedBucket } from "./wanted-bucket.ts";
 
 /** Implements the calls of `tss.v1.Admin` about one network's chain and presigns. */
 export function createAdminService(deps: AdminServiceDeps): AdminNetworkCalls {
-  const { database, presigns, lowWaterCount: lowWater, highWaterCount: highWater } = deps;
+  const { database, presigns } = deps;
+  const { network, configured, newestNetworkEncryptionKeyId } = presigns;
+  const { lowWaterCount: lowWater, highWaterCount: highWater } = presigns;
   return {
     ...createChainCalls(database, deps.chain),
     async getPresignHealth(request) {
       const { curve, signatureAlgorithm } = wantedBucket(request);
-      const buckets = (await readPresignHealth({ ...presigns, db: database }))
+      const buckets = (await readPresignHealth(database, network, configured, newestNetworkEncryptionKeyId))
         .filter((bucket) => curve === undefined || bucket.curve === curve)
         .filter(
           (bucket) => signatureAlgorithm === undefined || bucket.signatureAlgorithm === signatureAlgorithm,
@@ -48,8 +52,7 @@ export function createAdminService(deps: AdminServiceDeps): AdminNetworkCalls {
       if (algorithm === undefined) {
         throw new ServiceError("UNSUPPORTED_ALGORITHM", "the curve has no such signature algorithm");
       }
-      const pool = { ...presigns, database, highWaterCount: highWater };
-      return { queued: await refillBucket(pool, origin, algorithm, request.count) };
+      return { queued: await refillBucket(database, presigns, origin, algorithm, request.count) };
     },
   };
 }
@@ -65,8 +68,14 @@ export type AdminNetworkCalls = Omit<
 
 export interface AdminServiceDeps {
   readonly database: Database;
-  readonly chain: ChainCallsDeps;
-  readonly presigns: Omit<PresignHealthDeps, "db"> & Pick<RefillBucketDeps, "signals">;
+  readonly chain: FundsSource;
+  readonly presigns: PresignPool;
+}
+
+/** A network's pool of presigns, and the bounds that an operator sees. */
+interface PresignPool extends RefilledPool {
+  /** The buckets that the configuration keeps warm. */
+  readonly configured: readonly CurveAlgorithm[];
+  /** A bucket with fewer presigns is refilled. */
   readonly lowWaterCount: number;
-  readonly highWaterCount: number;
 }

@@ -23,8 +23,8 @@ import {
   type TransactionState,
 } from "../../chain/read-transactions.ts";
 import {
+  type FundsSource,
   type LaneOverview,
-  type ReadTreasuryDeps,
   readTreasury,
   type TreasuryOverview,
   type WalletBalance,
@@ -33,10 +33,10 @@ import type { Queryable } from "../../platform/store/database.ts";
 import { type Page, type PageRequest, readPage } from "../../platform/store/read-page.ts";
 
 /** Implements {@link AdminChainCalls}. */
-export function createChainCalls(db: Queryable, chain: ChainCallsDeps): AdminChainCalls {
+export function createChainCalls(db: Queryable, chain: FundsSource): AdminChainCalls {
   return {
     async getTreasury() {
-      return encodeTreasury(await readTreasury({ ...chain, db }));
+      return encodeTreasury(await readTreasury(db, chain));
     },
     async listChainTransactions({ pageSize, pageToken, operatorCapId, state, kind }, context) {
       const { network } = callerOf(context, "admin");
@@ -51,9 +51,6 @@ export function createChainCalls(db: Queryable, chain: ChainCallsDeps): AdminCha
     },
   };
 }
-
-/** The network whose funds the operator reads. */
-export type ChainCallsDeps = Omit<ReadTreasuryDeps, "db">;
 
 /** The calls of `tss.v1.Admin` about the service's transactions and funds. */
 type AdminChainCalls = Pick<ServiceImpl<typeof Admin>, "getTreasury" | "listChainTransactions">;

@@ -42,7 +42,7 @@ describe("sealing", () => {
   }, 30_000);
 
   it("creates no seal without events", async () => {
-    expect(await sealEvents({ database, key: undefined })).toBe(0);
+    expect(await sealEvents(database, undefined)).toBe(0);
     expect(await verified(await exported(database))).toMatchObject({ faults: [], sealCount: 0n });
   });
 

@@ -254,7 +254,7 @@ describe("the Treasury", () => {
     await database.query("UPDATE lane SET foreign_digest = 'B' WHERE id = $1", [
       harness.net.treasury.operatorCapIds[1],
     ]);
-    const overview = await readTreasury({ db: database, network, reader, treasury });
+    const overview = await readTreasury(database, { network, reader, treasury });
     const { packageId, treasuryId, operatorCapIds } = harness.net.treasury;
     expect(overview).toMatchObject({ packageId, treasuryId });
     expect(overview.state).toMatchObject({ ika: 5n, sui: 6n, isPaused: false });
@@ -288,7 +288,7 @@ describe("the Treasury", () => {
       overview.gasStation!.balanceMist - 7n,
     );
     await harness.close();
-    await expect(readTreasury({ db: database, network, reader, treasury })).rejects.toMatchObject({
+    await expect(readTreasury(database, { network, reader, treasury })).rejects.toMatchObject({
       reason: "CHAIN_UNAVAILABLE",
     });
   });

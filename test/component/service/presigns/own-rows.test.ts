@@ -238,12 +238,12 @@ describe("the warm buckets", () => {
   it("are counted by state, sorted by curve, algorithm and key", async () => {
     for (const curve of [2, 1, 0]) await readyPresigns(database, { ...bucket, curve }, 1);
     const [configured] = [{ curveNumber: 0, signatureAlgorithmNumber: 1 }];
-    const health = await readPresignHealth({
-      db: database,
-      network: "localnet",
-      configured: [configured as never],
-      newestNetworkEncryptionKeyId: async () => bucket.networkEncryptionKeyId,
-    });
+    const health = await readPresignHealth(
+      database,
+      "localnet",
+      [configured as never],
+      async () => bucket.networkEncryptionKeyId,
+    );
     const found = health.filter((each) => each.networkEncryptionKeyId === bucket.networkEncryptionKeyId);
     const none = { ready: 0, pending: 0, held: 0, used: 0, burnt: 0 };
     expect(found).toEqual([
@@ -269,10 +269,7 @@ describe("the warm buckets", () => {
       { curveNumber: 2, signatureAlgorithmNumber: 0 },
       { curveNumber: 1, signatureAlgorithmNumber: 1 },
     ];
-    const health = await readPresignHealth({
-      ...{ db: database, network, configured: warm as never[] },
-      newestNetworkEncryptionKeyId: async () => keys[0]!,
-    });
+    const health = await readPresignHealth(database, network, warm as never[], async () => keys[0]!);
     const found = health.filter(({ networkEncryptionKeyId: key }) => keys.includes(key));
     expect(
       found.map((each) => [each.curve, each.signatureAlgorithm, each.networkEncryptionKeyId[2]]),

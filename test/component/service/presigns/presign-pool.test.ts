@@ -53,12 +53,7 @@ beforeEach(() => {
 });
 
 const health = async (configured = [ecdsa!]) => {
-  const buckets = await readPresignHealth({
-    db: database,
-    network: "localnet",
-    configured,
-    newestNetworkEncryptionKeyId: async () => newest,
-  });
+  const buckets = await readPresignHealth(database, "localnet", configured, async () => newest);
   return buckets.filter((bucket) => bucket.networkEncryptionKeyId === newest);
 };
 
@@ -166,12 +161,16 @@ describe("the refill", () => {
 });
 
 describe("the operator's refill", () => {
-  const deps = { signals, network: "localnet", highWaterCount: 10 };
+  const pool = {
+    signals,
+    network: "localnet",
+    highWaterCount: 10,
+    newestNetworkEncryptionKeyId: async () => newest,
+  };
   it("queues the requested number, up to the high-water mark, and is audited", async () => {
-    const all = { ...deps, database, newestNetworkEncryptionKeyId: async () => newest };
-    expect(await refillBucket(all, TEST_ORIGIN, taproot!, 7)).toBe(7);
-    expect(await refillBucket(all, TEST_ORIGIN, taproot!, 7)).toBe(3);
-    expect(await refillBucket(all, TEST_ORIGIN, taproot!, 7)).toBe(0);
+    expect(await refillBucket(database, pool, TEST_ORIGIN, taproot!, 7)).toBe(7);
+    expect(await refillBucket(database, pool, TEST_ORIGIN, taproot!, 7)).toBe(3);
+    expect(await refillBucket(database, pool, TEST_ORIGIN, taproot!, 7)).toBe(0);
     expect(await health([])).toMatchObject([{ curve: 0, signatureAlgorithm: 1, pending: 10 }]);
     const events = await database.query(
       "SELECT 1 FROM audit_event WHERE action = 'presign.refill' AND subject LIKE '%' || $1 || '%'",

@@ -34,8 +34,6 @@ beforeAll(async () => {
     adminKeys: {} as never,
     chain: {} as never,
     presigns: {} as never,
-    lowWaterCount: 1,
-    highWaterCount: 2,
   });
   admin = clientOf(Admin, service, () => ({
     kind: "admin",

@@ -25,8 +25,6 @@ beforeAll(async () => {
     adminKeys: {} as never,
     chain: {} as never,
     presigns: {} as never,
-    lowWaterCount: 1,
-    highWaterCount: 2,
   });
   admin = clientOf(Admin, service, () => TEST_OPERATOR);
 }, DATABASE_TIMEOUT_MS);

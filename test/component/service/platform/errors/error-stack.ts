@@ -230,10 +230,10 @@ export async function startErrorStack(): Promise<ErrorStack> {
       network: "localnet",
       configured: [],
       newestNetworkEncryptionKeyId: async () => (await reader.networkKey()).id,
+      lowWaterCount: 1,
+      highWaterCount: 2,
       signals,
     },
-    lowWaterCount: 1,
-    highWaterCount: 2,
   });
   const services = [Onboarding, Signing, Billing, Admin];
   const keyed = keyedMethods(services);
