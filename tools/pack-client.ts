@@ -18,6 +18,8 @@ const ENTRIES: Readonly<Record<string, string>> = {
   "./worker": "src/client/sdk/worker",
   "./reference": "src/client/sdk/reference",
   "./admin": "src/client/sdk/admin/index",
+  "./passkey": "src/client/seed/passkey/index",
+  "./words": "src/client/seed/words/index",
   "./viem": "src/client/signers/viem/index",
   "./ethers": "src/client/signers/ethers/index",
   "./solana": "src/client/signers/solana/index",

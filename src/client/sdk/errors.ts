@@ -72,7 +72,19 @@ export type LocalReason =
   /** The signatures would cost more than the caller allows; `metadata.priceMicroUsd` is their total price. */
   | "PRICE_ABOVE_LIMIT"
   /** The user's half could not be computed. */
-  | "CRYPTO_FAILED";
+  | "CRYPTO_FAILED"
+  /** The platform has no passkeys: it is no page, or a page without HTTPS, or no device verifies its user. */
+  | "PASSKEY_UNAVAILABLE"
+  /** The passkey, its provider or the browser computes no seed; `metadata.credentialId` is the passkey. */
+  | "PASSKEY_WITHOUT_PRF"
+  /** The user cancelled, or the browser found no fitting passkey. Browsers do not tell these apart. */
+  | "PASSKEY_REFUSED"
+  /** The device already has one of the excluded passkeys. */
+  | "PASSKEY_EXISTS"
+  /** Another passkey answered than the named ones, or the wrapped seed is not this passkey's or was changed. */
+  | "PASSKEY_MISMATCH"
+  /** The browser or its passkey provider failed; the `cause` is its error. */
+  | "PASSKEY_FAILED";
 
 /** A machine-readable reason: this client's own or the service's. */
 export type TssErrorReason = LocalReason | (string & {});
