@@ -12,7 +12,7 @@ import { ROOT } from "../support/repository/source-files.ts";
 import { bundlePage } from "./loaded-size.ts";
 import { runProgram } from "./run-program.ts";
 
-const PACKAGES_MAX = 14;
+const PACKAGES_MAX = 15;
 const MEGABYTES_MAX = 15;
 /** The libraries of the signers. */
 const LIBRARIES = ["viem", "ethers", "@solana/kit", "@scure/btc-signer", "@mysten/sui"];
@@ -45,7 +45,9 @@ describe("the client's package", () => {
       files.map((file) => /^package\/dist\/src\/(client\/[^/]+|[^/]+)\//.exec(file)?.[1]),
     );
     rooms.delete(undefined);
-    expect([...rooms].sort()).toEqual(["client/crypto", "client/sdk", "client/signers", "protocol"]);
+    expect([...rooms].sort()).toEqual([
+      ...["client/crypto", "client/sdk", "client/seed", "client/signers", "protocol"],
+    ]);
     expect(files).toEqual(
       expect.arrayContaining(["package/LICENSE", "package/README.md", "package/docs/sdk.md"]),
     );
@@ -132,6 +134,33 @@ describe("the client's package", () => {
     const entry = await import("../../src/client/sdk/admin/index.ts");
     expect(out.toString().trim()).toBe(`${Object.keys(entry).sort().join()} true`);
   });
+
+  it.each(["import", "require"])(
+    "has the entries of seeds, which any platform loads with %s, with the same error class",
+    async (kind) => {
+      const load = (name: string) =>
+        kind === "import" ? `await import(${JSON.stringify(name)})` : `require(${JSON.stringify(name)})`;
+      const program = [
+        `const { TssError } = ${load("threshold-signing-client")};`,
+        `const passkey = ${load("threshold-signing-client/passkey")};`,
+        `const words = ${load("threshold-signing-client/words")};`,
+        "console.log([passkey, words].map((entry) => Object.keys(entry).sort().join()).join(' '));",
+        "console.log(words.seedFromWords(words.seedToWords(new Uint8Array(32))).length);",
+        "passkey.seedFromPasskey().catch((error) => console.log(error instanceof TssError, error.reason));",
+      ].join("\n");
+      const file = kind === "import" ? "seed.js" : "seed.cjs";
+      writeFileSync(path.join(folder, file), program);
+      const argv = kind === "import" ? [file] : ["--no-experimental-require-module", file];
+      const { code, out, err } = await runProgram(process.execPath, argv, "", {}, { folder });
+      expect({ code, err }).toEqual({ code: 0, err: "" });
+      const entries = await Promise.all([
+        import("../../src/client/seed/passkey/index.ts"),
+        import("../../src/client/seed/words/index.ts"),
+      ]);
+      const names = entries.map((entry) => Object.keys(entry).sort().join()).join(" ");
+      expect(out.toString().trim().split("\n")).toEqual([names, "32", "true PASSKEY_UNAVAILABLE"]);
+    },
+  );
 
   it("loads with require(): the same names, one error class for all entries, and no ES module", async () => {
     writeFileSync(
@@ -226,6 +255,18 @@ describe("the client's package", () => {
       51,
     ],
     [
+      "asks a passkey for the seed",
+      'import { seedFromPasskey as createClient } from "threshold-signing-client/passkey";',
+      [],
+      8,
+    ],
+    [
+      "reads the seed's words",
+      'import { seedFromWords as createClient } from "threshold-signing-client/words";',
+      [],
+      12,
+    ],
+    [
       "makes an engine of workers",
       'import { createWorkerEngine as createClient } from "threshold-signing-client/worker";',
       [],
@@ -279,6 +320,29 @@ describe("the client's package", () => {
         expect(text.includes(found), found).toBe(false);
     },
   );
+
+  it("has passkeys and the list of words only in the bundles of their own entries", async () => {
+    const manifest = JSON.parse(
+      readFileSync(path.join(folder, "node_modules/threshold-signing-client/package.json"), "utf8"),
+    ) as { readonly exports: Readonly<Record<string, object | string>> };
+    const entries = Object.keys(manifest.exports).filter((entry) => !entry.endsWith(".json"));
+    const found = { "passkey-seed/v1": [] as string[], abandon: [] as string[] };
+    for (const entry of entries) {
+      const { outputFiles } = await build({
+        stdin: { contents: `export * from "threshold-signing-client${entry.slice(1)}";`, resolveDir: folder },
+        bundle: true,
+        format: "esm",
+        platform: "browser",
+        write: false,
+        logLevel: "silent",
+        external: [...LIBRARIES, "@ika.xyz/ika-wasm"],
+      });
+      for (const [mark, holders] of Object.entries(found))
+        if (outputFiles[0]?.text.includes(mark)) holders.push(entry);
+    }
+    expect(entries.length).toBeGreaterThan(10);
+    expect(found).toEqual({ "passkey-seed/v1": ["./passkey"], abandon: ["./words"] });
+  });
 
   it("passes publint and Are The Types Wrong", async () => {
     for (const [program, ...options] of [

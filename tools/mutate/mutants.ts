@@ -10,6 +10,7 @@ import { ONBOARDING_MUTANTS } from "./onboarding-mutants.ts";
 import { RESUME_MUTANTS } from "./resume-mutants.ts";
 import { RETENTION_MUTANTS } from "./retention-mutants.ts";
 import { ROW_MUTANTS } from "./row-mutants.ts";
+import { SEED_MUTANTS } from "./seed-mutants.ts";
 import { SHARE_MUTANTS } from "./share-mutants.ts";
 import { SIGN_MUTANTS } from "./sign-mutants.ts";
 import { SIGNER_MUTANTS } from "./signer-mutants.ts";
@@ -28,6 +29,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...RESUME_MUTANTS,
   ...RETENTION_MUTANTS,
   ...ROW_MUTANTS,
+  ...SEED_MUTANTS,
   ...SHARE_MUTANTS,
   ...SIGN_MUTANTS,
   ...SIGNER_MUTANTS,
