@@ -4,7 +4,7 @@
  * - calls of a log, and blocks of nothing else;
  * - what an Error is made with, and definitions of metrics: texts for people;
  * - `{}` for an object, `a.b` for `a?.b`, `""` for a string: the types refuse nearly all of them. Strings are mutated in
- *   `client/crypto` and `protocol`, where labels enter hashes.
+ *   `client/crypto`, `client/seed` and `protocol`, where labels enter hashes.
  */
 export function isIgnored(node: SyntaxNode): string | undefined {
   if (node.type === "CallExpression" && isLogCall(node)) return "a call of a log";
@@ -17,7 +17,9 @@ export function isIgnored(node: SyntaxNode): string | undefined {
 /** The mutators of the instrumenter that are not used in a room. */
 export function excludedMutators(room: string): string[] {
   const excluded = ["ObjectLiteral", "OptionalChaining"];
-  return ["client/crypto", "protocol"].includes(room) ? excluded : [...excluded, "StringLiteral"];
+  return ["client/crypto", "client/seed", "protocol"].includes(room)
+    ? excluded
+    : [...excluded, "StringLiteral"];
 }
 
 /** What is read of a node of Babel's syntax tree. */

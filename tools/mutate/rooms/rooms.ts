@@ -12,6 +12,7 @@ export const ROOMS = [
   "service/onboarding/custody",
   "client/sdk",
   "client/crypto",
+  "client/seed",
   "protocol",
 ] as const;
 

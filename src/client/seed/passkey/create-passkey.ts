@@ -87,7 +87,7 @@ export interface CreatePasskeyArgs {
   /** Passkeys of which the device must have none. List the user's passkeys, so that a second one is on another device. */
   readonly excluded?: readonly PasskeyReference[] | undefined;
   /** `platform` for this device, `cross-platform` for a security key or a phone. Default: the user chooses. */
-  readonly authenticatorAttachment?: AuthenticatorAttachment | undefined;
+  readonly authenticatorAttachment?: "platform" | "cross-platform" | undefined;
   /** The time limit in milliseconds. Default 300,000. */
   readonly timeoutMs?: number | undefined;
 }

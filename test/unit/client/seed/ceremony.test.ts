@@ -66,6 +66,13 @@ describe.each(CALLS)("%s", (_, call) => {
     expect(error).toMatchObject({ name: "TssError", reason, cause: platform.behaviour.failure });
   });
 
+  test("knows the errors of a provider that runs in another realm, or that throws plain objects", async () => {
+    platform.behaviour.failure = { name: "NotAllowedError" };
+    expect(await failureOf(call())).toMatchObject({ reason: "PASSKEY_REFUSED" });
+    platform.behaviour.failure = "no";
+    expect(await failureOf(call())).toMatchObject({ reason: "PASSKEY_FAILED", cause: "no" });
+  });
+
   test("ends with its caller's signal and the signal's reason, even if the provider goes on", async () => {
     platform.behaviour.hangs = true;
     const controller = new AbortController();

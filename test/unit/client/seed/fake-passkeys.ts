@@ -1,4 +1,5 @@
 import { createHmac, randomBytes } from "node:crypto";
+import { inspect } from "node:util";
 import { vi } from "vitest";
 
 /** A passkey of the fake platform. */
@@ -20,7 +21,7 @@ export interface FakeBehaviour {
   /** The passkey that answers, whatever was asked. */
   answering?: FakePasskey;
   /** Fails the question. */
-  failure?: Error;
+  failure?: unknown;
   /** The question never ends, not even when its signal aborts. */
   hangs: boolean;
 }
@@ -122,7 +123,7 @@ export function installFakePlatform(): FakePlatform {
 export function shownBy(error: unknown): string {
   const seen: string[] = [];
   for (let each = error; each instanceof Error; each = each.cause) {
-    seen.push(String(each), each.stack ?? "", JSON.stringify(each), JSON.stringify({ ...each }));
+    seen.push(String(each), each.stack ?? "", JSON.stringify(each), inspect(each));
   }
   return seen.join("\n");
 }
