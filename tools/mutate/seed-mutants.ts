@@ -31,17 +31,17 @@ export const SEED_MUTANTS: readonly Mutant[] = [
     tests: ASK,
   },
   {
-    name: "the browser's copy of a passkey's value stays in memory",
+    name: "a passkey's value stays in memory",
     file: `${FOLDER}/ask-passkey.ts`,
-    find: "  bytes.fill(0);\n",
+    find: "    value?.fill(0);\n",
     replace: "",
     tests: ASK,
   },
   {
     name: "a value of another length gives a seed",
     file: `${FOLDER}/ask-passkey.ts`,
-    find: "if (bytes?.length !== SECRET_BYTES) return undefined;",
-    replace: "if (bytes === undefined) return undefined;",
+    find: "if (value?.length !== SECRET_BYTES) throw",
+    replace: "if (value === undefined) throw",
     tests: ASK,
   },
   {
@@ -84,6 +84,13 @@ export const SEED_MUTANTS: readonly Mutant[] = [
     file: `${FOLDER}/wrap-seed.ts`,
     find: "const own = Uint8Array.from(seed);",
     replace: "const own = seed;",
+    tests: WRAP,
+  },
+  {
+    name: "the copy of a seed that is wrapped stays in memory",
+    file: `${FOLDER}/wrap-seed.ts`,
+    find: "    own.fill(0);\n",
+    replace: "",
     tests: WRAP,
   },
   {

@@ -49,7 +49,7 @@ export async function askPasskey<R>(
       },
     }),
   );
-  const value = takeValue(credential.getClientExtensionResults().prf?.results?.first);
+  const value = bytesOf(credential.getClientExtensionResults().prf?.results?.first);
   try {
     const { id: credentialId, response } = credential;
     if (passkeys.length > 0 && !passkeys.some((passkey) => passkey.credentialId === credentialId)) {
@@ -63,7 +63,7 @@ export async function askPasskey<R>(
         metadata: { credentialId },
       });
     }
-    if (value === undefined) throw withoutPrf(credentialId);
+    if (value?.length !== SECRET_BYTES) throw withoutPrf(credentialId);
     return await use({ value, credentialId, isSyncable: flags.isSyncable });
   } finally {
     value?.fill(0);
@@ -120,17 +120,10 @@ export function flagsOf(authenticatorData: ArrayBuffer): {
   return { isUserVerified: (flags & 0x04) !== 0, isSyncable: (flags & 0x08) !== 0 };
 }
 
-/** Copies a passkey's value and overwrites the browser's bytes. Undefined for anything other than 32 bytes. */
-function takeValue(first: BufferSource | undefined): Uint8Array | undefined {
-  if (first === undefined || first === null) return undefined;
+/** The bytes of a passkey's value, without a copy; undefined for anything that is no bytes. */
+function bytesOf(first: unknown): Uint8Array | undefined {
   // Providers that replace the browser's own functions return either kind, also from other realms.
-  const bytes = ArrayBuffer.isView(first)
-    ? new Uint8Array(first.buffer, first.byteOffset, first.byteLength)
-    : Object.prototype.toString.call(first) === "[object ArrayBuffer]"
-      ? new Uint8Array(first)
-      : undefined;
-  if (bytes?.length !== SECRET_BYTES) return undefined;
-  const value = Uint8Array.from(bytes);
-  bytes.fill(0);
-  return value;
+  if (ArrayBuffer.isView(first)) return new Uint8Array(first.buffer, first.byteOffset, first.byteLength);
+  const isBuffer = Object.prototype.toString.call(first) === "[object ArrayBuffer]";
+  return isBuffer ? new Uint8Array(first as ArrayBuffer) : undefined;
 }

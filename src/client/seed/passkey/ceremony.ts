@@ -89,7 +89,7 @@ function refused(cause?: unknown): TssError {
 /** Browsers report every refusal and every missing passkey as NotAllowedError, so that a page cannot tell them apart. */
 function toTssError(error: unknown, refusedAs: Readonly<Record<string, () => TssError>>): TssError {
   // An extension's error may be of another realm, and no instance of this one's Error.
-  const name = typeof error === "object" && error !== null && "name" in error ? String(error.name) : "";
+  const name = String((Object(error) as { readonly name?: unknown }).name);
   const special = Object.hasOwn(refusedAs, name) ? refusedAs[name] : undefined;
   if (special !== undefined) return special();
   switch (name) {

@@ -14,7 +14,8 @@ import { type PasskeyOptions, runCeremony } from "./ceremony.ts";
  * @example
  * ```ts
  * const passkey = await createPasskey({ rpName: "Example Wallet", userName: "ada@example.com" });
- * localStorage.setItem("passkey", JSON.stringify(passkey));
+ * localStorage.setItem("passkey", JSON.stringify(passkey)); // it is public
+ * // From the next click:
  * const { seed } = await seedFromPasskey({ passkeys: [passkey] });
  * ```
  */
@@ -54,7 +55,7 @@ export async function createPasskey(args: CreatePasskeyArgs, options: PasskeyOpt
   );
   const { id: credentialId } = credential;
   if (credential.getClientExtensionResults().prf?.enabled !== true) {
-    await forget(rpId ?? globalThis.location?.hostname, credentialId);
+    await forget(rpId, credentialId);
     throw withoutPrf(credentialId);
   }
   const response = credential.response as Partial<AuthenticatorAttestationResponse>;
@@ -115,11 +116,9 @@ function checkText(field: string, text: string): void {
 
 /** Asks the provider to remove a passkey that can hold no seed, where the browser can. */
 async function forget(rpId: string | undefined, credentialId: string): Promise<void> {
-  const { signalUnknownCredential } = PublicKeyCredential as Partial<typeof PublicKeyCredential>;
-  if (rpId === undefined || signalUnknownCredential === undefined) return;
   try {
-    await signalUnknownCredential.call(PublicKeyCredential, { rpId, credentialId });
+    await PublicKeyCredential.signalUnknownCredential({ rpId: rpId ?? location.hostname, credentialId });
   } catch {
-    // The user can remove it by hand.
+    // A browser without this function, or a failure: the user can remove the passkey by hand.
   }
 }

@@ -17,7 +17,7 @@ export function deriveSeed(value: Uint8Array): Uint8Array {
 
 /** Derives from a passkey's value the AES-256 key that wraps another passkey's seed. The caller overwrites both. */
 export function deriveWrappingKey(value: Uint8Array): Uint8Array<ArrayBuffer> {
-  return Uint8Array.from(hkdf(sha256, value, WRAPPING_LABEL, undefined, SECRET_BYTES));
+  return hkdf(sha256, value, WRAPPING_LABEL, undefined, SECRET_BYTES);
 }
 
 /** The versions of the derivations. A new derivation must use a new label and exist beside the old one. */

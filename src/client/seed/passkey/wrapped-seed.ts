@@ -18,12 +18,11 @@ export interface WrappedSeed extends PasskeyReference {
 
 /** Reads the text of a wrapped seed. Refuses another version or form as VALIDATION. */
 export function readWrappedSeed(text: string): WrappedSeed {
-  const [version = "", credentialId = "", body = "", ...more] =
-    typeof text === "string" ? text.split(".") : [];
-  if (/^v\d+$/.test(version) && version !== VERSION) {
-    throw invalid("wrappedSeed", `has version ${version.slice(1, 9)}, which this client cannot read`);
+  const [, version = "", credentialId = "", body = ""] = FORM.exec(text) ?? [];
+  if (version === "") throw invalid("wrappedSeed", MALFORMED);
+  if (version !== VERSION) {
+    throw invalid("wrappedSeed", `has version ${version}, which this client cannot read`);
   }
-  if (version !== VERSION || more.length > 0) throw invalid("wrappedSeed", MALFORMED);
   readCredentialId(credentialId);
   let bytes: Uint8Array<ArrayBuffer>;
   try {
@@ -34,18 +33,22 @@ export function readWrappedSeed(text: string): WrappedSeed {
   if (bytes.length !== NONCE_BYTES + SECRET_BYTES + TAG_BYTES) throw invalid("wrappedSeed", MALFORMED);
   return {
     credentialId,
-    header: `${version}.${credentialId}`,
+    header: headerOf(credentialId),
     nonce: bytes.subarray(0, NONCE_BYTES),
     sealed: bytes.subarray(NONCE_BYTES),
   };
 }
 
 /** Encrypts a seed with a passkey's value. */
-export async function sealSeed(seed: Uint8Array, value: Uint8Array, credentialId: string): Promise<string> {
-  const header = `${VERSION}.${credentialId}`;
+export async function sealSeed(
+  seed: Uint8Array<ArrayBuffer>,
+  value: Uint8Array,
+  credentialId: string,
+): Promise<string> {
+  const header = headerOf(credentialId);
   const nonce = crypto.getRandomValues(new Uint8Array(NONCE_BYTES));
   const key = await wrappingKey(value, "encrypt");
-  const sealed = await crypto.subtle.encrypt(parametersOf(header, nonce), key, Uint8Array.from(seed));
+  const sealed = await crypto.subtle.encrypt(parametersOf(header, nonce), key, seed);
   const body = new Uint8Array(NONCE_BYTES + sealed.byteLength);
   body.set(nonce);
   body.set(new Uint8Array(sealed), NONCE_BYTES);
@@ -86,8 +89,14 @@ function parametersOf(header: string, iv: Uint8Array<ArrayBuffer>): AesGcmParams
   };
 }
 
+/** The text before the second point: the associated data. */
+function headerOf(credentialId: string): string {
+  return `v${VERSION}.${credentialId}`;
+}
+
 /** The version of the form and of the derivation of its key. */
-const VERSION = "v1";
+const VERSION = "1";
+const FORM = /^v(\d{1,4})\.([\w-]+)\.([\w-]+)$/;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const MALFORMED = "must be a result of wrapSeed";

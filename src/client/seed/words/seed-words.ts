@@ -40,7 +40,7 @@ export function seedToWords(seed: Uint8Array): string {
  */
 export function seedFromWords(words: string): Uint8Array {
   if (typeof words !== "string") throw bad("count", "must be a text of 24 words");
-  const found = words.normalize("NFKD").toLowerCase().split(/\s+/).filter(Boolean);
+  const found = words.normalize("NFKD").toLowerCase().split(/\s/).filter(Boolean);
   if (found.length !== WORD_COUNT) throw bad("count", `must be ${WORD_COUNT} words, not ${found.length}`);
   const known = new Set(wordlist);
   const unknownAt = found.findIndex((word) => !known.has(word));

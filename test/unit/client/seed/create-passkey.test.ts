@@ -49,6 +49,29 @@ describe("a new passkey", () => {
     expect(platform.created[0]?.user).toEqual({ id: userHandle, name: ARGS.userName, displayName: "Ada" });
   });
 
+  test.each([1, 64])("may have a handle of %i bytes", async (length) => {
+    await createPasskey({ ...ARGS, userHandle: new Uint8Array(length) });
+    expect(platform.created[0]?.user.id).toHaveProperty("byteLength", length);
+  });
+
+  test("leaves the domain, the kind of device and the ways to reach excluded passkeys to the browser by default", async () => {
+    await createPasskey({ ...ARGS, excluded: [{ credentialId: "AAAA" }] });
+    const [{ rp, authenticatorSelection = {}, excludeCredentials } = platform.created[0]!] = platform.created;
+    expect(
+      [rp, authenticatorSelection, excludeCredentials?.[0]].map((each) => Object.keys(each ?? {})),
+    ).toEqual([["name"], ["residentKey", "requireResidentKey", "userVerification"], ["type", "id"]]);
+  });
+
+  test.each([
+    ["accepted with 1,023 bytes", 1_023, undefined],
+    ["refused with 1,024 bytes", 1_024, "credentialId: must be base64url without padding"],
+  ])("excludes a passkey whose id is %s, the limit of WebAuthn", async (_, length, message) => {
+    const excluded = [{ credentialId: Buffer.alloc(length).toString("base64url") }];
+    const call = createPasskey({ ...ARGS, excluded });
+    if (message === undefined) expect(await call).toHaveProperty("credentialId");
+    else expect(await failureOf(call)).toMatchObject({ message, metadata: { field: "credentialId" } });
+  });
+
   test.each([
     ["a passkey that its provider copies", 0x1d, true],
     ["a passkey that stays on its device", DEVICE_BOUND, false],
@@ -111,6 +134,7 @@ test("excludes the named passkeys, and says that the device has one of them", as
 
 test.each<[string, Partial<CreatePasskeyArgs>]>([
   ["rpName", { rpName: "" }],
+  ["rpName", { rpName: 7 as never }],
   ["userName", { userName: "" }],
   ["userDisplayName", { userDisplayName: "" }],
   ["userHandle", { userHandle: new Uint8Array(0) }],

@@ -101,6 +101,7 @@ describe("an answer", () => {
     ["null", () => ({ prf: { results: { first: null } } })],
     ["31 bytes", () => ({ prf: { results: { first: new Uint8Array(31).buffer } } })],
     ["64 bytes", () => ({ prf: { results: { first: new Uint8Array(64) } } })],
+    ["a number", () => ({ prf: { results: { first: 32 } } })],
     ["a text", () => ({ prf: { results: { first: "x".repeat(32) } } })],
   ])("with %s is no seed, and the error names the passkey", async (_, results) => {
     const { id } = platform.add();

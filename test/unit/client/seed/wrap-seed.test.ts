@@ -14,6 +14,7 @@ import {
 
 const INPUT = Buffer.from("threshold-signing-service/passkey/v1");
 const SEED = new Uint8Array(32).map((_, index) => index);
+const WELL_FORMED = `v1.AAAA.${"A".repeat(80)}`;
 let platform: FakePlatform;
 let passkey: FakePasskey;
 let wrappedSeed: string;
@@ -74,6 +75,16 @@ test("a seed that its owner overwrites while the user answers is wrapped unchang
   expect((await unwrapSeed({ wrappedSeed: await wrapping })).seed).toEqual(SEED);
 });
 
+test("the copy of the seed that is encrypted is overwritten", async () => {
+  const encrypt = vi.spyOn(crypto.subtle, "encrypt");
+  try {
+    await wrapSeed({ seed: SEED, passkey: { credentialId: passkey.id } });
+    expect(encrypt.mock.calls.map(([, , bytes]) => bytes)).toEqual([new Uint8Array(32)]);
+  } finally {
+    encrypt.mockRestore();
+  }
+});
+
 test("the key that wraps cannot be read from the platform's cryptography, and its bytes are overwritten", async () => {
   const importKey = vi.spyOn(crypto.subtle, "importKey");
   try {
@@ -90,22 +101,32 @@ test.each([
   ["no text", 7 as never],
   ["an empty text", ""],
   ["no version", "AAAA.AAAA"],
+  ["a word before the version", `x${WELL_FORMED}`],
+  ["another version's name", WELL_FORMED.replace("v1", "v1x")],
+  ["a line after the body", `${WELL_FORMED}\n.`],
   ["a part too many", `v1.AAAA.${"A".repeat(80)}.AAAA`],
   ["a short body", "v1.AAAA.AAAA"],
   ["a body that is not base64url", `v1.AAAA.${"+".repeat(80)}`],
   ["no passkey", `v1..${"A".repeat(80)}`],
 ])("%s is refused as a wrapped seed without a question", async (_, text) => {
   const asked = platform.asked.length;
-  expect(await failureOf(unwrapSeed({ wrappedSeed: text }))).toMatchObject({ reason: "VALIDATION" });
+  expect(await failureOf(unwrapSeed({ wrappedSeed: text }))).toMatchObject({
+    reason: "VALIDATION",
+    message: "wrappedSeed: must be a result of wrapSeed",
+    metadata: { field: "wrappedSeed" },
+  });
   expect(platform.asked).toHaveLength(asked);
 });
 
 test("a wrapped seed of a later version is refused by its version", async () => {
-  const text = wrappedSeed.replace("v1", "v2");
-  expect(await failureOf(unwrapSeed({ wrappedSeed: text }))).toMatchObject({
-    reason: "VALIDATION",
-    message: "wrappedSeed: has version 2, which this client cannot read",
-  });
+  for (const version of ["2", "10"]) {
+    const text = wrappedSeed.replace("v1", `v${version}`);
+    expect(await failureOf(unwrapSeed({ wrappedSeed: text }))).toMatchObject({
+      reason: "VALIDATION",
+      message: `wrappedSeed: has version ${version}, which this client cannot read`,
+      metadata: { field: "wrappedSeed" },
+    });
+  }
 });
 
 test("a seed of 31 bytes is not wrapped", async () => {
