@@ -56,7 +56,7 @@ describe("a new passkey", () => {
 
   test("leaves the domain, the kind of device and the ways to reach excluded passkeys to the browser by default", async () => {
     await createPasskey({ ...ARGS, excluded: [{ credentialId: "AAAA" }] });
-    const [{ rp, authenticatorSelection = {}, excludeCredentials } = platform.created[0]!] = platform.created;
+    const { rp, authenticatorSelection, excludeCredentials } = platform.created[0]!;
     expect(
       [rp, authenticatorSelection, excludeCredentials?.[0]].map((each) => Object.keys(each ?? {})),
     ).toEqual([["name"], ["residentKey", "requireResidentKey", "userVerification"], ["type", "id"]]);
