@@ -67,9 +67,9 @@ describe.each(CALLS)("%s", (_, call) => {
   });
 
   test("knows the errors of a provider that runs in another realm, or that throws plain objects", async () => {
-    platform.behaviour.failure = { name: "NotAllowedError" };
+    platform.behaviour.failure = { name: "NotAllowedError", message: "" };
     expect(await failureOf(call())).toMatchObject({ reason: "PASSKEY_REFUSED" });
-    platform.behaviour.failure = "no";
+    platform.behaviour.failure = "no" as never;
     expect(await failureOf(call())).toMatchObject({ reason: "PASSKEY_FAILED", cause: "no" });
   });
 

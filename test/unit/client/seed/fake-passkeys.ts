@@ -21,7 +21,7 @@ export interface FakeBehaviour {
   /** The passkey that answers, whatever was asked. */
   answering?: FakePasskey;
   /** Fails the question. */
-  failure?: unknown;
+  failure?: Error;
   /** The question never ends, not even when its signal aborts. */
   hangs: boolean;
 }

@@ -106,6 +106,7 @@ test.each([
   ["a line after the body", `${WELL_FORMED}\n.`],
   ["a part too many", `v1.AAAA.${"A".repeat(80)}.AAAA`],
   ["a short body", "v1.AAAA.AAAA"],
+  ["a body of half a byte too many", `${WELL_FORMED}A`],
   ["a body that is not base64url", `v1.AAAA.${"+".repeat(80)}`],
   ["no passkey", `v1..${"A".repeat(80)}`],
 ])("%s is refused as a wrapped seed without a question", async (_, text) => {
