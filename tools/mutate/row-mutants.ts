@@ -56,8 +56,8 @@ export const ROW_MUTANTS: readonly Mutant[] = [
   {
     name: "a lane drops the row of a merged coin, which a slow fullnode then brings back",
     file: "src/service/chain/submit/lane-table.ts",
-    find: "AND object_id = ANY(${objectIds}::text[]) AND NOT merged`",
-    replace: "AND object_id = ANY(${objectIds}::text[])`",
+    find: "objectId: { in: [...objectIds] }, merged: false }",
+    replace: "objectId: { in: [...objectIds] } }",
     tests: LANES,
   },
   {
