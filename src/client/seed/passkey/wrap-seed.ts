@@ -6,7 +6,7 @@ import { sealSeed } from "./wrapped-seed.ts";
 /**
  * Wraps a seed for another passkey, which cannot derive it. That passkey, and nothing else, opens the result, so the
  * result may be stored anywhere: with the account on a server, for example. It has about 120 characters. Whoever can
- * change it can only make it useless.
+ * change it can only make it useless, or put back an older one of the same passkey.
  *
  * @returns the wrapped seed, for `seedFromPasskey` and `unwrapSeed`
  * @throws {TssError} VALIDATION for a seed that is not 32 bytes, and otherwise like `seedFromPasskey`.
