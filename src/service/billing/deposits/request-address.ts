@@ -1,5 +1,6 @@
 import { hkdfSync } from "node:crypto";
 import { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
+import sql from "sql-template-tag";
 import { RecentMap } from "../../platform/coordination/recent-map.ts";
 import { idleRestMs, type Signals, waitForSignal } from "../../platform/coordination/signals.ts";
 import { topics } from "../../platform/coordination/topics.ts";
@@ -7,7 +8,8 @@ import { ServiceError } from "../../platform/errors/service-error.ts";
 import { createBackgroundLoop } from "../../platform/lifecycle/background-loop.ts";
 import type { Clock } from "../../platform/lifecycle/clock.ts";
 import type { Loop } from "../../platform/lifecycle/start-loops.ts";
-import type { Database, Queryable } from "../../platform/store/database.ts";
+import { text } from "../../platform/store/columns.ts";
+import { type Database, execute, type Queryable, readRows } from "../../platform/store/database.ts";
 import type { Log } from "../../platform/telemetry/logger.ts";
 import type { Secret } from "../../platform/telemetry/secret.ts";
 
@@ -57,11 +59,16 @@ const WAIT_MS = 10_000;
 const POLL_MS = 500;
 
 async function hasAddress(
-  { prisma }: Pick<Database, "prisma">,
+  db: Queryable,
   network: string,
   { projectId, reference }: DepositOwner,
 ): Promise<true | undefined> {
-  return (await prisma.depositAddress.count({ where: { projectId, network, reference } })) > 0 || undefined;
+  const found = await execute(
+    db,
+    sql`SELECT 1 AS found FROM deposit_address
+        WHERE project_id = ${projectId} AND network = ${network} AND reference = ${reference}`,
+  );
+  return found > 0 || undefined;
 }
 
 /**
@@ -82,12 +89,12 @@ export function createAddressMaker(
     log,
     wakeOn: (wake) => signals.subscribe(topics.depositRequested(network), wake),
     async pass() {
-      const owners = await database.prisma.depositAddressRequest.findMany({
-        where: { network },
-        orderBy: { createdAt: "asc" },
-        take: AT_ONCE_COUNT,
-        select: { projectId: true, reference: true },
-      });
+      const owners = await readRows(
+        database,
+        sql`SELECT project_id AS "projectId", reference FROM deposit_address_request
+            WHERE network = ${network} ORDER BY created_at LIMIT ${AT_ONCE_COUNT}`,
+        { projectId: text, reference: text },
+      );
       for (const owner of owners) await database.transaction((db) => make(db, owner));
       if (owners.length === 0) return { restMs: idleRestMs(signals, IDLE_MS) };
       signals.notify(topics.depositMade(network));

@@ -181,7 +181,7 @@ describe("a process without a receiver for traces", () => {
       import { createRequire } from "node:module";
       await import("${ROOT}/src/service/app/app.ts");
       const { Secret } = await import("${ROOT}/src/service/platform/telemetry/secret.ts");
-      const { openTracing } = await import("${ROOT}/src/service/platform/telemetry/tracer.ts");
+      const { openTracing } = await import("${ROOT}/src/service/platform/telemetry/open-tracing.ts");
       await openTracing(${tracing}, {});
       const files = Object.keys(createRequire(import.meta.url).cache);
       const names = files.map((file) => /@opentelemetry.([a-z-]+)/.exec(file)?.[1]).filter(Boolean);
