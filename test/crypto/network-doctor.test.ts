@@ -39,7 +39,7 @@ describe("the doctor of a network", () => {
     );
     const parameters = find(findings, "parameters");
     expect(parameters?.status).toBe("ok");
-    for (const curve of CURVES) expect(parameters?.found).toMatch(new RegExp(`${curve} 24\\d{5} bytes`));
+    for (const curve of CURVES) expect(parameters?.found).toMatch(new RegExp(`${curve} 45\\d{3} bytes`));
     expect(find(findings, "prices")?.found).toContain("Schnorrkel signature 0.01 IKA");
   });
 

@@ -8,7 +8,10 @@ import { type AlgorithmTriple, type CurveName, curveNumber } from "../../../../.
 import { byteReader, encodeVector } from "../../../../../protocol/bytes.ts";
 import { sessionIdentifierDigest } from "../../../../../protocol/chain/session-identifier.ts";
 import { decodeUserShare, parseDWalletOutput } from "../../../../../protocol/dwallet-output.ts";
-import { buildProtocolParameters } from "../../../../../protocol/parameters/build-protocol-parameters.ts";
+import {
+  buildProtocolParameters,
+  NO_TABLES,
+} from "../../../../../protocol/parameters/build-protocol-parameters.ts";
 import { curveGroup } from "../../../../../protocol/signatures/curve-group.ts";
 import type { ChainNetwork } from "../../../../chain/fullnodes/network.ts";
 import { createNetworkReader, type NetworkReader } from "../../../../chain/reader.ts";
@@ -96,7 +99,9 @@ function rememberParameters(reader: Pick<NetworkReader, "networkKeyOutput">) {
     const name = `${curve} ${keyId}`;
     const built =
       known.get(name) ??
-      reader.networkKeyOutput(keyId).then((output) => buildProtocolParameters(curveNumber(curve), output));
+      reader
+        .networkKeyOutput(keyId)
+        .then((output) => buildProtocolParameters(curveNumber(curve), output, NO_TABLES));
     known.set(name, built);
     return built;
   };
