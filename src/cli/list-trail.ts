@@ -25,7 +25,7 @@ export async function* listTrail(
   const name = path.join(tmpdir(), `tss-audit-export-${randomUUID()}`);
   const file = await open(name, "wx+", 0o600);
   try {
-    // Only this process needs the file, which so ends with it, however that ends.
+    // Without a name, the file ends with this process, even if the process is killed.
     await unlink(name);
     const blocks: { readonly offset: number; readonly length: number }[] = [];
     let [offset, entryCount, previousChainHash] = [0, 0n, GENESIS_HASH];

@@ -1,4 +1,7 @@
-/** A process that sweeps is killed before and after each of its calls to the database and the fullnode, or each third. */
+/**
+ * A process that sweeps is killed before and after its calls to the database and the fullnode: all of them at night, and
+ * otherwise every third.
+ */
 
 import type { SuiGrpcClient } from "@mysten/sui/grpc";
 import { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";

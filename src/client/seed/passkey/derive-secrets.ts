@@ -10,7 +10,7 @@ export const PRF_INPUT = new TextEncoder().encode("threshold-signing-service/pas
 /** The length of a passkey's value, of a seed and of a wrapping key. */
 export const SECRET_BYTES = 32;
 
-/** Derives the seed from a passkey's value (version 1 of `docs/sdk.md`). The caller overwrites both. */
+/** Derives the seed from a passkey's value (version 1 of `docs/seed.md`). The caller overwrites both. */
 export function deriveSeed(value: Uint8Array): Uint8Array {
   return hkdf(sha256, value, SEED_LABEL, undefined, SECRET_BYTES);
 }
