@@ -4,11 +4,13 @@ import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { tryNetwork } from "../../src/cli/demo/try-network.ts";
 import type { Stage, TryReport } from "../../src/cli/demo/try-report.ts";
+import { createAdminClient } from "../../src/client/sdk/admin/index.ts";
 import { ALGORITHM_TRIPLES, type AlgorithmTriple } from "../../src/protocol/algorithms.ts";
 import { runNetworkDoctor } from "../../src/service/operator/health/doctor/network/network-doctor.ts";
 import { printed, runCli } from "../component/cli/run-cli.ts";
 import { isValidSignature } from "../support/crypto/signature-verifiers.ts";
 import { environment } from "../support/environment.ts";
+import { pollUntil } from "../support/poll-until.ts";
 import { bakedFolder } from "../support/service/baked-folder.ts";
 import { type ServiceProcess, startService } from "../support/service/service.ts";
 
@@ -23,6 +25,7 @@ describe("a trial of a network", async () => {
     const buckets = ALGORITHM_TRIPLES.map((triple) => `${triple.curve}/${triple.signatureAlgorithm}`);
     service = await startService(baked.folder, {
       PRESIGN_BUCKETS: environment.isReference ? [...new Set(buckets)].join() : "ED25519/EdDSA",
+      PRESIGN_POOL_LOW_WATER: "3",
     });
   });
   afterAll(async () => {
@@ -40,6 +43,11 @@ describe("a trial of a network", async () => {
       isReference: false,
       note: () => {},
     });
+  const readyCount = async (algorithm: string): Promise<number> => {
+    const { baseUrl, adminApiKey: adminKey, network } = service.access;
+    const { buckets } = await createAdminClient({ baseUrl, adminKey, network }).getPresignHealth({});
+    return buckets.find(({ signatureAlgorithmName: name }) => name === algorithm)?.ready ?? 0;
+  };
   const fault = (settings: object) =>
     fetch(`${service.access.fullnodeUrl}/localnet/faults`, {
       method: "POST",
@@ -78,6 +86,7 @@ describe("a trial of a network", async () => {
   });
 
   test("after it, the doctor dry-runs batches of signatures with halves of the client's own cryptography", async () => {
+    await pollUntil(async () => (await readyCount("EdDSA")) >= 3);
     const settings = { LOCALNET_URL: service.access.fullnodeUrl, SUBMIT_BATCH_SIZE: "3" };
     const findings = await runNetworkDoctor({ name: "localnet" }, settings);
     const signature = findings.find(({ name }) => name === "dry run: signature");
