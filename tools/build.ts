@@ -1,13 +1,15 @@
 /**
  * Builds the published package into `dist/`, or into the given folder: the compiled sources, and the files that they
- * read, at the same place relative to `dist/src` as in the repository relative to `src`. The console is bundled into
- * `console`. `build.json` has the commit, from `SOURCE_COMMIT` or from git.
+ * read, at the same place relative to `dist/src` as in the repository relative to `src`. The command `tss` and the
+ * service's threads are bundled into `program`, and the console into `console`. `build.json` has the commit, from
+ * `SOURCE_COMMIT` or from git.
  */
 import { spawnSync } from "node:child_process";
 import { chmodSync, cpSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { build } from "esbuild";
 import * as vite from "vite";
+import { bundleProgram } from "./build/bundle-program.ts";
 import { consoleConfig } from "./console/vite-config.ts";
 import { sourceCommit } from "./source-commit.ts";
 
@@ -24,6 +26,7 @@ const { status } = spawnSync(tsc, ["-p", "tsconfig.build.json", "--outDir", DIST
 });
 if (status !== 0) process.exit(1);
 await writeWorkerProgram();
+await bundleProgram(ROOT, DIST);
 await vite.build(consoleConfig(path.join(DIST, "console")));
 for (const place of ["prisma/migrations", "gen/openapi.json", "move/treasury/compiled.json"]) {
   cpSync(path.join(ROOT, place), path.join(DIST, place), { recursive: true });
