@@ -67,7 +67,7 @@ export default defineConfig({
           isolate: false,
           include: ["test/interop/**/*.test.ts"],
           globalSetup: ["./test/support/repository/compile-program.ts", "./test/interop/compile-protos.ts"],
-          testTimeout: 60_000,
+          testTimeout: 180_000,
           hookTimeout: 60_000,
         },
       },

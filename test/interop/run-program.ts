@@ -15,7 +15,7 @@ const OUTPUT_MAX_BYTES = 16 * 1024 * 1024;
 export interface RunOptions {
   /** Default: this process's. */
   readonly folder?: string;
-  /** Ends a hanging program before its test ends, so that its output is visible. Default 30 s. */
+  /** Ends a hanging program before its test ends, so that its output is visible. Default 2 min. */
   readonly timeoutMs?: number;
 }
 
@@ -25,7 +25,7 @@ export function runProgram(
   argv: readonly string[],
   input: string | Uint8Array = "",
   environment: Readonly<Record<string, string>> = {},
-  { folder, timeoutMs = 30_000 }: RunOptions = {},
+  { folder, timeoutMs = 120_000 }: RunOptions = {},
 ): Promise<ProgramRun> {
   return new Promise((resolve, reject) => {
     const child = execFile(
