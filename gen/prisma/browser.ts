@@ -38,6 +38,12 @@ export type Project = Prisma.ProjectModel
  */
 export type ApiKey = Prisma.ApiKeyModel
 /**
+ * Model Allowance
+ * What a narrow key or a session may do beyond its scopes, and what it has spent of its budget. It has the id of that key
+ * or session. An empty list limits nothing.
+ */
+export type Allowance = Prisma.AllowanceModel
+/**
  * Model AdminKey
  * An operator's key. The plaintext is shown once and never stored.
  */

@@ -401,6 +401,7 @@ export const ModelName = {
   ProcessMark: 'ProcessMark',
   Project: 'Project',
   ApiKey: 'ApiKey',
+  Allowance: 'Allowance',
   AdminKey: 'AdminKey',
   EncryptionKey: 'EncryptionKey',
   DWallet: 'DWallet',
@@ -446,7 +447,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "knownNetwork" | "processMark" | "project" | "apiKey" | "adminKey" | "encryptionKey" | "dWallet" | "treasuryConsent" | "presign" | "signRequest" | "idempotencyKey" | "ledgerEntry" | "depositAddress" | "depositAddressRequest" | "checkpointFollower" | "addressBalanceMark" | "depositReferenceCount" | "deposit" | "depositCoin" | "sweep" | "coinPrice" | "coinPriceRange" | "chainOperation" | "chainTransaction" | "lane" | "gasCoin" | "auditEvent" | "auditUnsealed" | "auditLeaf" | "auditSeal" | "ledgerHour" | "ledgerVerification" | "presignSample" | "treasurySample"
+    modelProps: "knownNetwork" | "processMark" | "project" | "apiKey" | "allowance" | "adminKey" | "encryptionKey" | "dWallet" | "treasuryConsent" | "presign" | "signRequest" | "idempotencyKey" | "ledgerEntry" | "depositAddress" | "depositAddressRequest" | "checkpointFollower" | "addressBalanceMark" | "depositReferenceCount" | "deposit" | "depositCoin" | "sweep" | "coinPrice" | "coinPriceRange" | "chainOperation" | "chainTransaction" | "lane" | "gasCoin" | "auditEvent" | "auditUnsealed" | "auditLeaf" | "auditSeal" | "ledgerHour" | "ledgerVerification" | "presignSample" | "treasurySample"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -743,6 +744,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.ApiKeyCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.ApiKeyCountAggregateOutputType> | number
+        }
+      }
+    }
+    Allowance: {
+      payload: Prisma.$AllowancePayload<ExtArgs>
+      fields: Prisma.AllowanceFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.AllowanceFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AllowancePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.AllowanceFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AllowancePayload>
+        }
+        findFirst: {
+          args: Prisma.AllowanceFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AllowancePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.AllowanceFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AllowancePayload>
+        }
+        findMany: {
+          args: Prisma.AllowanceFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AllowancePayload>[]
+        }
+        create: {
+          args: Prisma.AllowanceCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AllowancePayload>
+        }
+        createMany: {
+          args: Prisma.AllowanceCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.AllowanceCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AllowancePayload>[]
+        }
+        delete: {
+          args: Prisma.AllowanceDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AllowancePayload>
+        }
+        update: {
+          args: Prisma.AllowanceUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AllowancePayload>
+        }
+        deleteMany: {
+          args: Prisma.AllowanceDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.AllowanceUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.AllowanceUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AllowancePayload>[]
+        }
+        upsert: {
+          args: Prisma.AllowanceUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AllowancePayload>
+        }
+        aggregate: {
+          args: Prisma.AllowanceAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateAllowance>
+        }
+        groupBy: {
+          args: Prisma.AllowanceGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AllowanceGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.AllowanceCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AllowanceCountAggregateOutputType> | number
         }
       }
     }
@@ -3065,6 +3140,23 @@ export const ApiKeyScalarFieldEnum = {
 export type ApiKeyScalarFieldEnum = (typeof ApiKeyScalarFieldEnum)[keyof typeof ApiKeyScalarFieldEnum]
 
 
+export const AllowanceScalarFieldEnum = {
+  id: 'id',
+  projectId: 'projectId',
+  userReferences: 'userReferences',
+  dWalletIds: 'dWalletIds',
+  algorithms: 'algorithms',
+  windowSeconds: 'windowSeconds',
+  maxCount: 'maxCount',
+  maxMicroUsd: 'maxMicroUsd',
+  newestSlot: 'newestSlot',
+  slotCounts: 'slotCounts',
+  slotMicroUsd: 'slotMicroUsd'
+} as const
+
+export type AllowanceScalarFieldEnum = (typeof AllowanceScalarFieldEnum)[keyof typeof AllowanceScalarFieldEnum]
+
+
 export const AdminKeyScalarFieldEnum = {
   id: 'id',
   name: 'name',
@@ -3817,6 +3909,7 @@ export type GlobalOmitConfig = {
   processMark?: Prisma.ProcessMarkOmit
   project?: Prisma.ProjectOmit
   apiKey?: Prisma.ApiKeyOmit
+  allowance?: Prisma.AllowanceOmit
   adminKey?: Prisma.AdminKeyOmit
   encryptionKey?: Prisma.EncryptionKeyOmit
   dWallet?: Prisma.DWalletOmit

@@ -55,6 +55,7 @@ export const ModelName = {
   ProcessMark: 'ProcessMark',
   Project: 'Project',
   ApiKey: 'ApiKey',
+  Allowance: 'Allowance',
   AdminKey: 'AdminKey',
   EncryptionKey: 'EncryptionKey',
   DWallet: 'DWallet',
@@ -161,6 +162,23 @@ export const ApiKeyScalarFieldEnum = {
 } as const
 
 export type ApiKeyScalarFieldEnum = (typeof ApiKeyScalarFieldEnum)[keyof typeof ApiKeyScalarFieldEnum]
+
+
+export const AllowanceScalarFieldEnum = {
+  id: 'id',
+  projectId: 'projectId',
+  userReferences: 'userReferences',
+  dWalletIds: 'dWalletIds',
+  algorithms: 'algorithms',
+  windowSeconds: 'windowSeconds',
+  maxCount: 'maxCount',
+  maxMicroUsd: 'maxMicroUsd',
+  newestSlot: 'newestSlot',
+  slotCounts: 'slotCounts',
+  slotMicroUsd: 'slotMicroUsd'
+} as const
+
+export type AllowanceScalarFieldEnum = (typeof AllowanceScalarFieldEnum)[keyof typeof AllowanceScalarFieldEnum]
 
 
 export const AdminKeyScalarFieldEnum = {

@@ -1049,14 +1049,6 @@ export type NullableBytesFieldUpdateOperationsInput = {
   set?: runtime.Bytes | null
 }
 
-export type NullableBigIntFieldUpdateOperationsInput = {
-  set?: bigint | number | null
-  increment?: bigint | number
-  decrement?: bigint | number
-  multiply?: bigint | number
-  divide?: bigint | number
-}
-
 export type DWalletCreateNestedOneWithoutConsentsInput = {
   create?: Prisma.XOR<Prisma.DWalletCreateWithoutConsentsInput, Prisma.DWalletUncheckedCreateWithoutConsentsInput>
   connectOrCreate?: Prisma.DWalletCreateOrConnectWithoutConsentsInput

@@ -1,5 +1,6 @@
 import { type ContextValues, createContextKey } from "@connectrpc/connect";
 import type { AuditOrigin } from "../audit/audit-event.ts";
+import type { Allowance } from "./allowance.ts";
 
 /** The caller that the gate identified. */
 export type Caller = ProjectCaller | AdminCaller | AnonymousCaller;
@@ -17,6 +18,8 @@ export interface ProjectCaller {
   readonly apiKeyId: string;
   readonly network: string;
   readonly scopes: readonly Scope[];
+  /** The limits of a narrow key or a session; undefined for a key without any. */
+  readonly allowance?: Allowance | undefined;
   readonly origin: AuditOrigin;
 }
 
