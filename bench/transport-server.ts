@@ -65,6 +65,7 @@ const key = {
   isRevoked: false,
   isExpired: false,
   allows: undefined,
+  allowance: undefined,
 };
 const hashOf = (text: string) => createHash("sha256").update(text).digest("base64");
 const keys = new Map([[hashOf(API_KEY), key]]);

@@ -63,8 +63,8 @@ export type Project = Prisma.ProjectModel
 export type ApiKey = Prisma.ApiKeyModel
 /**
  * Model Allowance
- * What a narrow key or a session may do beyond its scopes, and what it has spent of its budget. It has the id of that key
- * or session. An empty list limits nothing.
+ * What a narrow key or a session may do beyond its scopes, and what it has spent of its budget. It has the id of that
+ * session, or of the first of the keys that replaced each other. An empty list limits nothing.
  */
 export type Allowance = Prisma.AllowanceModel
 /**

@@ -158,7 +158,8 @@ export const ApiKeyScalarFieldEnum = {
   revokedAt: 'revokedAt',
   lastUsedAt: 'lastUsedAt',
   allowedAddresses: 'allowedAddresses',
-  rotatedFrom: 'rotatedFrom'
+  rotatedFrom: 'rotatedFrom',
+  allowanceId: 'allowanceId'
 } as const
 
 export type ApiKeyScalarFieldEnum = (typeof ApiKeyScalarFieldEnum)[keyof typeof ApiKeyScalarFieldEnum]
@@ -233,6 +234,8 @@ export const DWalletScalarFieldEnum = {
   failureReason: 'failureReason',
   priceMicroUsd: 'priceMicroUsd',
   refunded: 'refunded',
+  allowanceId: 'allowanceId',
+  allowanceSlot: 'allowanceSlot',
   objectId: 'objectId',
   capId: 'capId',
   encryptedUserSecretKeyShareId: 'encryptedUserSecretKeyShareId',
@@ -305,6 +308,8 @@ export const SignRequestScalarFieldEnum = {
   hashScheme: 'hashScheme',
   message: 'message',
   priceMicroUsd: 'priceMicroUsd',
+  allowanceId: 'allowanceId',
+  allowanceSlot: 'allowanceSlot',
   status: 'status',
   userSignMessage: 'userSignMessage',
   txDigest: 'txDigest',

@@ -14,8 +14,8 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model Allowance
- * What a narrow key or a session may do beyond its scopes, and what it has spent of its budget. It has the id of that key
- * or session. An empty list limits nothing.
+ * What a narrow key or a session may do beyond its scopes, and what it has spent of its budget. It has the id of that
+ * session, or of the first of the keys that replaced each other. An empty list limits nothing.
  */
 export type AllowanceModel = runtime.Types.Result.DefaultSelection<Prisma.$AllowancePayload>
 
@@ -266,6 +266,7 @@ export type AllowanceWhereInput = {
   slotCounts?: Prisma.IntNullableListFilter<"Allowance">
   slotMicroUsd?: Prisma.BigIntNullableListFilter<"Allowance">
   project?: Prisma.XOR<Prisma.ProjectScalarRelationFilter, Prisma.ProjectWhereInput>
+  apiKeys?: Prisma.ApiKeyListRelationFilter
 }
 
 export type AllowanceOrderByWithRelationInput = {
@@ -281,6 +282,7 @@ export type AllowanceOrderByWithRelationInput = {
   slotCounts?: Prisma.SortOrder
   slotMicroUsd?: Prisma.SortOrder
   project?: Prisma.ProjectOrderByWithRelationInput
+  apiKeys?: Prisma.ApiKeyOrderByRelationAggregateInput
 }
 
 export type AllowanceWhereUniqueInput = Prisma.AtLeast<{
@@ -299,6 +301,7 @@ export type AllowanceWhereUniqueInput = Prisma.AtLeast<{
   slotCounts?: Prisma.IntNullableListFilter<"Allowance">
   slotMicroUsd?: Prisma.BigIntNullableListFilter<"Allowance">
   project?: Prisma.XOR<Prisma.ProjectScalarRelationFilter, Prisma.ProjectWhereInput>
+  apiKeys?: Prisma.ApiKeyListRelationFilter
 }, "id">
 
 export type AllowanceOrderByWithAggregationInput = {
@@ -349,6 +352,7 @@ export type AllowanceCreateInput = {
   slotCounts?: Prisma.AllowanceCreateslotCountsInput | number[]
   slotMicroUsd?: Prisma.AllowanceCreateslotMicroUsdInput | bigint[] | number[]
   project: Prisma.ProjectCreateNestedOneWithoutAllowancesInput
+  apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutAllowanceInput
 }
 
 export type AllowanceUncheckedCreateInput = {
@@ -363,6 +367,7 @@ export type AllowanceUncheckedCreateInput = {
   newestSlot?: bigint | number
   slotCounts?: Prisma.AllowanceCreateslotCountsInput | number[]
   slotMicroUsd?: Prisma.AllowanceCreateslotMicroUsdInput | bigint[] | number[]
+  apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutAllowanceInput
 }
 
 export type AllowanceUpdateInput = {
@@ -377,6 +382,7 @@ export type AllowanceUpdateInput = {
   slotCounts?: Prisma.AllowanceUpdateslotCountsInput | number[]
   slotMicroUsd?: Prisma.AllowanceUpdateslotMicroUsdInput | bigint[] | number[]
   project?: Prisma.ProjectUpdateOneRequiredWithoutAllowancesNestedInput
+  apiKeys?: Prisma.ApiKeyUpdateManyWithoutAllowanceNestedInput
 }
 
 export type AllowanceUncheckedUpdateInput = {
@@ -391,6 +397,7 @@ export type AllowanceUncheckedUpdateInput = {
   newestSlot?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   slotCounts?: Prisma.AllowanceUpdateslotCountsInput | number[]
   slotMicroUsd?: Prisma.AllowanceUpdateslotMicroUsdInput | bigint[] | number[]
+  apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutAllowanceNestedInput
 }
 
 export type AllowanceCreateManyInput = {
@@ -442,6 +449,11 @@ export type AllowanceListRelationFilter = {
 
 export type AllowanceOrderByRelationAggregateInput = {
   _count?: Prisma.SortOrder
+}
+
+export type AllowanceNullableScalarRelationFilter = {
+  is?: Prisma.AllowanceWhereInput | null
+  isNot?: Prisma.AllowanceWhereInput | null
 }
 
 export type IntNullableListFilter<$PrismaModel = never> = {
@@ -552,6 +564,22 @@ export type AllowanceUncheckedUpdateManyWithoutProjectNestedInput = {
   deleteMany?: Prisma.AllowanceScalarWhereInput | Prisma.AllowanceScalarWhereInput[]
 }
 
+export type AllowanceCreateNestedOneWithoutApiKeysInput = {
+  create?: Prisma.XOR<Prisma.AllowanceCreateWithoutApiKeysInput, Prisma.AllowanceUncheckedCreateWithoutApiKeysInput>
+  connectOrCreate?: Prisma.AllowanceCreateOrConnectWithoutApiKeysInput
+  connect?: Prisma.AllowanceWhereUniqueInput
+}
+
+export type AllowanceUpdateOneWithoutApiKeysNestedInput = {
+  create?: Prisma.XOR<Prisma.AllowanceCreateWithoutApiKeysInput, Prisma.AllowanceUncheckedCreateWithoutApiKeysInput>
+  connectOrCreate?: Prisma.AllowanceCreateOrConnectWithoutApiKeysInput
+  upsert?: Prisma.AllowanceUpsertWithoutApiKeysInput
+  disconnect?: Prisma.AllowanceWhereInput | boolean
+  delete?: Prisma.AllowanceWhereInput | boolean
+  connect?: Prisma.AllowanceWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.AllowanceUpdateToOneWithWhereWithoutApiKeysInput, Prisma.AllowanceUpdateWithoutApiKeysInput>, Prisma.AllowanceUncheckedUpdateWithoutApiKeysInput>
+}
+
 export type AllowanceCreateuserReferencesInput = {
   set: string[]
 }
@@ -624,6 +652,7 @@ export type AllowanceCreateWithoutProjectInput = {
   newestSlot?: bigint | number
   slotCounts?: Prisma.AllowanceCreateslotCountsInput | number[]
   slotMicroUsd?: Prisma.AllowanceCreateslotMicroUsdInput | bigint[] | number[]
+  apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutAllowanceInput
 }
 
 export type AllowanceUncheckedCreateWithoutProjectInput = {
@@ -637,6 +666,7 @@ export type AllowanceUncheckedCreateWithoutProjectInput = {
   newestSlot?: bigint | number
   slotCounts?: Prisma.AllowanceCreateslotCountsInput | number[]
   slotMicroUsd?: Prisma.AllowanceCreateslotMicroUsdInput | bigint[] | number[]
+  apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutAllowanceInput
 }
 
 export type AllowanceCreateOrConnectWithoutProjectInput = {
@@ -682,6 +712,78 @@ export type AllowanceScalarWhereInput = {
   slotMicroUsd?: Prisma.BigIntNullableListFilter<"Allowance">
 }
 
+export type AllowanceCreateWithoutApiKeysInput = {
+  id: string
+  userReferences?: Prisma.AllowanceCreateuserReferencesInput | string[]
+  dWalletIds?: Prisma.AllowanceCreatedWalletIdsInput | string[]
+  algorithms?: Prisma.AllowanceCreatealgorithmsInput | string[]
+  windowSeconds?: number | null
+  maxCount?: number | null
+  maxMicroUsd?: bigint | number | null
+  newestSlot?: bigint | number
+  slotCounts?: Prisma.AllowanceCreateslotCountsInput | number[]
+  slotMicroUsd?: Prisma.AllowanceCreateslotMicroUsdInput | bigint[] | number[]
+  project: Prisma.ProjectCreateNestedOneWithoutAllowancesInput
+}
+
+export type AllowanceUncheckedCreateWithoutApiKeysInput = {
+  id: string
+  projectId: string
+  userReferences?: Prisma.AllowanceCreateuserReferencesInput | string[]
+  dWalletIds?: Prisma.AllowanceCreatedWalletIdsInput | string[]
+  algorithms?: Prisma.AllowanceCreatealgorithmsInput | string[]
+  windowSeconds?: number | null
+  maxCount?: number | null
+  maxMicroUsd?: bigint | number | null
+  newestSlot?: bigint | number
+  slotCounts?: Prisma.AllowanceCreateslotCountsInput | number[]
+  slotMicroUsd?: Prisma.AllowanceCreateslotMicroUsdInput | bigint[] | number[]
+}
+
+export type AllowanceCreateOrConnectWithoutApiKeysInput = {
+  where: Prisma.AllowanceWhereUniqueInput
+  create: Prisma.XOR<Prisma.AllowanceCreateWithoutApiKeysInput, Prisma.AllowanceUncheckedCreateWithoutApiKeysInput>
+}
+
+export type AllowanceUpsertWithoutApiKeysInput = {
+  update: Prisma.XOR<Prisma.AllowanceUpdateWithoutApiKeysInput, Prisma.AllowanceUncheckedUpdateWithoutApiKeysInput>
+  create: Prisma.XOR<Prisma.AllowanceCreateWithoutApiKeysInput, Prisma.AllowanceUncheckedCreateWithoutApiKeysInput>
+  where?: Prisma.AllowanceWhereInput
+}
+
+export type AllowanceUpdateToOneWithWhereWithoutApiKeysInput = {
+  where?: Prisma.AllowanceWhereInput
+  data: Prisma.XOR<Prisma.AllowanceUpdateWithoutApiKeysInput, Prisma.AllowanceUncheckedUpdateWithoutApiKeysInput>
+}
+
+export type AllowanceUpdateWithoutApiKeysInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  userReferences?: Prisma.AllowanceUpdateuserReferencesInput | string[]
+  dWalletIds?: Prisma.AllowanceUpdatedWalletIdsInput | string[]
+  algorithms?: Prisma.AllowanceUpdatealgorithmsInput | string[]
+  windowSeconds?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  maxCount?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  maxMicroUsd?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  newestSlot?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  slotCounts?: Prisma.AllowanceUpdateslotCountsInput | number[]
+  slotMicroUsd?: Prisma.AllowanceUpdateslotMicroUsdInput | bigint[] | number[]
+  project?: Prisma.ProjectUpdateOneRequiredWithoutAllowancesNestedInput
+}
+
+export type AllowanceUncheckedUpdateWithoutApiKeysInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  projectId?: Prisma.StringFieldUpdateOperationsInput | string
+  userReferences?: Prisma.AllowanceUpdateuserReferencesInput | string[]
+  dWalletIds?: Prisma.AllowanceUpdatedWalletIdsInput | string[]
+  algorithms?: Prisma.AllowanceUpdatealgorithmsInput | string[]
+  windowSeconds?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  maxCount?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  maxMicroUsd?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  newestSlot?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  slotCounts?: Prisma.AllowanceUpdateslotCountsInput | number[]
+  slotMicroUsd?: Prisma.AllowanceUpdateslotMicroUsdInput | bigint[] | number[]
+}
+
 export type AllowanceCreateManyProjectInput = {
   id: string
   userReferences?: Prisma.AllowanceCreateuserReferencesInput | string[]
@@ -706,6 +808,7 @@ export type AllowanceUpdateWithoutProjectInput = {
   newestSlot?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   slotCounts?: Prisma.AllowanceUpdateslotCountsInput | number[]
   slotMicroUsd?: Prisma.AllowanceUpdateslotMicroUsdInput | bigint[] | number[]
+  apiKeys?: Prisma.ApiKeyUpdateManyWithoutAllowanceNestedInput
 }
 
 export type AllowanceUncheckedUpdateWithoutProjectInput = {
@@ -719,6 +822,7 @@ export type AllowanceUncheckedUpdateWithoutProjectInput = {
   newestSlot?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   slotCounts?: Prisma.AllowanceUpdateslotCountsInput | number[]
   slotMicroUsd?: Prisma.AllowanceUpdateslotMicroUsdInput | bigint[] | number[]
+  apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutAllowanceNestedInput
 }
 
 export type AllowanceUncheckedUpdateManyWithoutProjectInput = {
@@ -735,6 +839,35 @@ export type AllowanceUncheckedUpdateManyWithoutProjectInput = {
 }
 
 
+/**
+ * Count Type AllowanceCountOutputType
+ */
+
+export type AllowanceCountOutputType = {
+  apiKeys: number
+}
+
+export type AllowanceCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  apiKeys?: boolean | AllowanceCountOutputTypeCountApiKeysArgs
+}
+
+/**
+ * AllowanceCountOutputType without action
+ */
+export type AllowanceCountOutputTypeDefaultArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the AllowanceCountOutputType
+   */
+  select?: Prisma.AllowanceCountOutputTypeSelect<ExtArgs> | null
+}
+
+/**
+ * AllowanceCountOutputType without action
+ */
+export type AllowanceCountOutputTypeCountApiKeysArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.ApiKeyWhereInput
+}
+
 
 export type AllowanceSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
@@ -749,6 +882,8 @@ export type AllowanceSelect<ExtArgs extends runtime.Types.Extensions.InternalArg
   slotCounts?: boolean
   slotMicroUsd?: boolean
   project?: boolean | Prisma.ProjectDefaultArgs<ExtArgs>
+  apiKeys?: boolean | Prisma.Allowance$apiKeysArgs<ExtArgs>
+  _count?: boolean | Prisma.AllowanceCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["allowance"]>
 
 export type AllowanceSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -798,6 +933,8 @@ export type AllowanceSelectScalar = {
 export type AllowanceOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "projectId" | "userReferences" | "dWalletIds" | "algorithms" | "windowSeconds" | "maxCount" | "maxMicroUsd" | "newestSlot" | "slotCounts" | "slotMicroUsd", ExtArgs["result"]["allowance"]>
 export type AllowanceInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   project?: boolean | Prisma.ProjectDefaultArgs<ExtArgs>
+  apiKeys?: boolean | Prisma.Allowance$apiKeysArgs<ExtArgs>
+  _count?: boolean | Prisma.AllowanceCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type AllowanceIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   project?: boolean | Prisma.ProjectDefaultArgs<ExtArgs>
@@ -810,6 +947,7 @@ export type $AllowancePayload<ExtArgs extends runtime.Types.Extensions.InternalA
   name: "Allowance"
   objects: {
     project: Prisma.$ProjectPayload<ExtArgs>
+    apiKeys: Prisma.$ApiKeyPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: string
@@ -1245,6 +1383,7 @@ readonly fields: AllowanceFieldRefs;
 export interface Prisma__AllowanceClient<T, Null = never, ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs, GlobalOmitOptions = {}> extends Prisma.PrismaPromise<T> {
   readonly [Symbol.toStringTag]: "PrismaPromise"
   project<T extends Prisma.ProjectDefaultArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.ProjectDefaultArgs<ExtArgs>>): Prisma.Prisma__ProjectClient<runtime.Types.Result.GetResult<Prisma.$ProjectPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | Null, Null, ExtArgs, GlobalOmitOptions>
+  apiKeys<T extends Prisma.Allowance$apiKeysArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Allowance$apiKeysArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ApiKeyPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -1683,6 +1822,30 @@ export type AllowanceDeleteManyArgs<ExtArgs extends runtime.Types.Extensions.Int
    * Limit how many Allowances to delete.
    */
   limit?: number
+}
+
+/**
+ * Allowance.apiKeys
+ */
+export type Allowance$apiKeysArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the ApiKey
+   */
+  select?: Prisma.ApiKeySelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the ApiKey
+   */
+  omit?: Prisma.ApiKeyOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.ApiKeyInclude<ExtArgs> | null
+  where?: Prisma.ApiKeyWhereInput
+  orderBy?: Prisma.ApiKeyOrderByWithRelationInput | Prisma.ApiKeyOrderByWithRelationInput[]
+  cursor?: Prisma.ApiKeyWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.ApiKeyScalarFieldEnum | Prisma.ApiKeyScalarFieldEnum[]
 }
 
 /**

@@ -35,6 +35,7 @@ export type ApiKeyMinAggregateOutputType = {
   revokedAt: Date | null
   lastUsedAt: Date | null
   rotatedFrom: string | null
+  allowanceId: string | null
 }
 
 export type ApiKeyMaxAggregateOutputType = {
@@ -48,6 +49,7 @@ export type ApiKeyMaxAggregateOutputType = {
   revokedAt: Date | null
   lastUsedAt: Date | null
   rotatedFrom: string | null
+  allowanceId: string | null
 }
 
 export type ApiKeyCountAggregateOutputType = {
@@ -63,6 +65,7 @@ export type ApiKeyCountAggregateOutputType = {
   lastUsedAt: number
   allowedAddresses: number
   rotatedFrom: number
+  allowanceId: number
   _all: number
 }
 
@@ -78,6 +81,7 @@ export type ApiKeyMinAggregateInputType = {
   revokedAt?: true
   lastUsedAt?: true
   rotatedFrom?: true
+  allowanceId?: true
 }
 
 export type ApiKeyMaxAggregateInputType = {
@@ -91,6 +95,7 @@ export type ApiKeyMaxAggregateInputType = {
   revokedAt?: true
   lastUsedAt?: true
   rotatedFrom?: true
+  allowanceId?: true
 }
 
 export type ApiKeyCountAggregateInputType = {
@@ -106,6 +111,7 @@ export type ApiKeyCountAggregateInputType = {
   lastUsedAt?: true
   allowedAddresses?: true
   rotatedFrom?: true
+  allowanceId?: true
   _all?: true
 }
 
@@ -194,6 +200,7 @@ export type ApiKeyGroupByOutputType = {
   lastUsedAt: Date | null
   allowedAddresses: string[]
   rotatedFrom: string | null
+  allowanceId: string | null
   _count: ApiKeyCountAggregateOutputType | null
   _min: ApiKeyMinAggregateOutputType | null
   _max: ApiKeyMaxAggregateOutputType | null
@@ -230,7 +237,9 @@ export type ApiKeyWhereInput = {
   lastUsedAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null
   allowedAddresses?: Prisma.StringNullableListFilter<"ApiKey">
   rotatedFrom?: Prisma.UuidNullableFilter<"ApiKey"> | string | null
+  allowanceId?: Prisma.UuidNullableFilter<"ApiKey"> | string | null
   project?: Prisma.XOR<Prisma.ProjectScalarRelationFilter, Prisma.ProjectWhereInput>
+  allowance?: Prisma.XOR<Prisma.AllowanceNullableScalarRelationFilter, Prisma.AllowanceWhereInput> | null
   predecessor?: Prisma.XOR<Prisma.ApiKeyNullableScalarRelationFilter, Prisma.ApiKeyWhereInput> | null
   successor?: Prisma.XOR<Prisma.ApiKeyNullableScalarRelationFilter, Prisma.ApiKeyWhereInput> | null
 }
@@ -248,7 +257,9 @@ export type ApiKeyOrderByWithRelationInput = {
   lastUsedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   allowedAddresses?: Prisma.SortOrder
   rotatedFrom?: Prisma.SortOrderInput | Prisma.SortOrder
+  allowanceId?: Prisma.SortOrderInput | Prisma.SortOrder
   project?: Prisma.ProjectOrderByWithRelationInput
+  allowance?: Prisma.AllowanceOrderByWithRelationInput
   predecessor?: Prisma.ApiKeyOrderByWithRelationInput
   successor?: Prisma.ApiKeyOrderByWithRelationInput
 }
@@ -269,7 +280,9 @@ export type ApiKeyWhereUniqueInput = Prisma.AtLeast<{
   revokedAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null
   lastUsedAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null
   allowedAddresses?: Prisma.StringNullableListFilter<"ApiKey">
+  allowanceId?: Prisma.UuidNullableFilter<"ApiKey"> | string | null
   project?: Prisma.XOR<Prisma.ProjectScalarRelationFilter, Prisma.ProjectWhereInput>
+  allowance?: Prisma.XOR<Prisma.AllowanceNullableScalarRelationFilter, Prisma.AllowanceWhereInput> | null
   predecessor?: Prisma.XOR<Prisma.ApiKeyNullableScalarRelationFilter, Prisma.ApiKeyWhereInput> | null
   successor?: Prisma.XOR<Prisma.ApiKeyNullableScalarRelationFilter, Prisma.ApiKeyWhereInput> | null
 }, "id" | "hash" | "rotatedFrom">
@@ -287,6 +300,7 @@ export type ApiKeyOrderByWithAggregationInput = {
   lastUsedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   allowedAddresses?: Prisma.SortOrder
   rotatedFrom?: Prisma.SortOrderInput | Prisma.SortOrder
+  allowanceId?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.ApiKeyCountOrderByAggregateInput
   _max?: Prisma.ApiKeyMaxOrderByAggregateInput
   _min?: Prisma.ApiKeyMinOrderByAggregateInput
@@ -308,6 +322,7 @@ export type ApiKeyScalarWhereWithAggregatesInput = {
   lastUsedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"ApiKey"> | Date | string | null
   allowedAddresses?: Prisma.StringNullableListFilter<"ApiKey">
   rotatedFrom?: Prisma.UuidNullableWithAggregatesFilter<"ApiKey"> | string | null
+  allowanceId?: Prisma.UuidNullableWithAggregatesFilter<"ApiKey"> | string | null
 }
 
 export type ApiKeyCreateInput = {
@@ -322,6 +337,7 @@ export type ApiKeyCreateInput = {
   lastUsedAt?: Date | string | null
   allowedAddresses?: Prisma.ApiKeyCreateallowedAddressesInput | string[]
   project: Prisma.ProjectCreateNestedOneWithoutApiKeysInput
+  allowance?: Prisma.AllowanceCreateNestedOneWithoutApiKeysInput
   predecessor?: Prisma.ApiKeyCreateNestedOneWithoutSuccessorInput
   successor?: Prisma.ApiKeyCreateNestedOneWithoutPredecessorInput
 }
@@ -339,6 +355,7 @@ export type ApiKeyUncheckedCreateInput = {
   lastUsedAt?: Date | string | null
   allowedAddresses?: Prisma.ApiKeyCreateallowedAddressesInput | string[]
   rotatedFrom?: string | null
+  allowanceId?: string | null
   successor?: Prisma.ApiKeyUncheckedCreateNestedOneWithoutPredecessorInput
 }
 
@@ -354,6 +371,7 @@ export type ApiKeyUpdateInput = {
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   allowedAddresses?: Prisma.ApiKeyUpdateallowedAddressesInput | string[]
   project?: Prisma.ProjectUpdateOneRequiredWithoutApiKeysNestedInput
+  allowance?: Prisma.AllowanceUpdateOneWithoutApiKeysNestedInput
   predecessor?: Prisma.ApiKeyUpdateOneWithoutSuccessorNestedInput
   successor?: Prisma.ApiKeyUpdateOneWithoutPredecessorNestedInput
 }
@@ -371,6 +389,7 @@ export type ApiKeyUncheckedUpdateInput = {
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   allowedAddresses?: Prisma.ApiKeyUpdateallowedAddressesInput | string[]
   rotatedFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  allowanceId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   successor?: Prisma.ApiKeyUncheckedUpdateOneWithoutPredecessorNestedInput
 }
 
@@ -387,6 +406,7 @@ export type ApiKeyCreateManyInput = {
   lastUsedAt?: Date | string | null
   allowedAddresses?: Prisma.ApiKeyCreateallowedAddressesInput | string[]
   rotatedFrom?: string | null
+  allowanceId?: string | null
 }
 
 export type ApiKeyUpdateManyMutationInput = {
@@ -415,6 +435,7 @@ export type ApiKeyUncheckedUpdateManyInput = {
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   allowedAddresses?: Prisma.ApiKeyUpdateallowedAddressesInput | string[]
   rotatedFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  allowanceId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type ApiKeyListRelationFilter = {
@@ -445,6 +466,7 @@ export type ApiKeyCountOrderByAggregateInput = {
   lastUsedAt?: Prisma.SortOrder
   allowedAddresses?: Prisma.SortOrder
   rotatedFrom?: Prisma.SortOrder
+  allowanceId?: Prisma.SortOrder
 }
 
 export type ApiKeyMaxOrderByAggregateInput = {
@@ -458,6 +480,7 @@ export type ApiKeyMaxOrderByAggregateInput = {
   revokedAt?: Prisma.SortOrder
   lastUsedAt?: Prisma.SortOrder
   rotatedFrom?: Prisma.SortOrder
+  allowanceId?: Prisma.SortOrder
 }
 
 export type ApiKeyMinOrderByAggregateInput = {
@@ -471,6 +494,7 @@ export type ApiKeyMinOrderByAggregateInput = {
   revokedAt?: Prisma.SortOrder
   lastUsedAt?: Prisma.SortOrder
   rotatedFrom?: Prisma.SortOrder
+  allowanceId?: Prisma.SortOrder
 }
 
 export type ApiKeyCreateNestedManyWithoutProjectInput = {
@@ -585,6 +609,48 @@ export type ApiKeyUncheckedUpdateOneWithoutPredecessorNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.ApiKeyUpdateToOneWithWhereWithoutPredecessorInput, Prisma.ApiKeyUpdateWithoutPredecessorInput>, Prisma.ApiKeyUncheckedUpdateWithoutPredecessorInput>
 }
 
+export type ApiKeyCreateNestedManyWithoutAllowanceInput = {
+  create?: Prisma.XOR<Prisma.ApiKeyCreateWithoutAllowanceInput, Prisma.ApiKeyUncheckedCreateWithoutAllowanceInput> | Prisma.ApiKeyCreateWithoutAllowanceInput[] | Prisma.ApiKeyUncheckedCreateWithoutAllowanceInput[]
+  connectOrCreate?: Prisma.ApiKeyCreateOrConnectWithoutAllowanceInput | Prisma.ApiKeyCreateOrConnectWithoutAllowanceInput[]
+  createMany?: Prisma.ApiKeyCreateManyAllowanceInputEnvelope
+  connect?: Prisma.ApiKeyWhereUniqueInput | Prisma.ApiKeyWhereUniqueInput[]
+}
+
+export type ApiKeyUncheckedCreateNestedManyWithoutAllowanceInput = {
+  create?: Prisma.XOR<Prisma.ApiKeyCreateWithoutAllowanceInput, Prisma.ApiKeyUncheckedCreateWithoutAllowanceInput> | Prisma.ApiKeyCreateWithoutAllowanceInput[] | Prisma.ApiKeyUncheckedCreateWithoutAllowanceInput[]
+  connectOrCreate?: Prisma.ApiKeyCreateOrConnectWithoutAllowanceInput | Prisma.ApiKeyCreateOrConnectWithoutAllowanceInput[]
+  createMany?: Prisma.ApiKeyCreateManyAllowanceInputEnvelope
+  connect?: Prisma.ApiKeyWhereUniqueInput | Prisma.ApiKeyWhereUniqueInput[]
+}
+
+export type ApiKeyUpdateManyWithoutAllowanceNestedInput = {
+  create?: Prisma.XOR<Prisma.ApiKeyCreateWithoutAllowanceInput, Prisma.ApiKeyUncheckedCreateWithoutAllowanceInput> | Prisma.ApiKeyCreateWithoutAllowanceInput[] | Prisma.ApiKeyUncheckedCreateWithoutAllowanceInput[]
+  connectOrCreate?: Prisma.ApiKeyCreateOrConnectWithoutAllowanceInput | Prisma.ApiKeyCreateOrConnectWithoutAllowanceInput[]
+  upsert?: Prisma.ApiKeyUpsertWithWhereUniqueWithoutAllowanceInput | Prisma.ApiKeyUpsertWithWhereUniqueWithoutAllowanceInput[]
+  createMany?: Prisma.ApiKeyCreateManyAllowanceInputEnvelope
+  set?: Prisma.ApiKeyWhereUniqueInput | Prisma.ApiKeyWhereUniqueInput[]
+  disconnect?: Prisma.ApiKeyWhereUniqueInput | Prisma.ApiKeyWhereUniqueInput[]
+  delete?: Prisma.ApiKeyWhereUniqueInput | Prisma.ApiKeyWhereUniqueInput[]
+  connect?: Prisma.ApiKeyWhereUniqueInput | Prisma.ApiKeyWhereUniqueInput[]
+  update?: Prisma.ApiKeyUpdateWithWhereUniqueWithoutAllowanceInput | Prisma.ApiKeyUpdateWithWhereUniqueWithoutAllowanceInput[]
+  updateMany?: Prisma.ApiKeyUpdateManyWithWhereWithoutAllowanceInput | Prisma.ApiKeyUpdateManyWithWhereWithoutAllowanceInput[]
+  deleteMany?: Prisma.ApiKeyScalarWhereInput | Prisma.ApiKeyScalarWhereInput[]
+}
+
+export type ApiKeyUncheckedUpdateManyWithoutAllowanceNestedInput = {
+  create?: Prisma.XOR<Prisma.ApiKeyCreateWithoutAllowanceInput, Prisma.ApiKeyUncheckedCreateWithoutAllowanceInput> | Prisma.ApiKeyCreateWithoutAllowanceInput[] | Prisma.ApiKeyUncheckedCreateWithoutAllowanceInput[]
+  connectOrCreate?: Prisma.ApiKeyCreateOrConnectWithoutAllowanceInput | Prisma.ApiKeyCreateOrConnectWithoutAllowanceInput[]
+  upsert?: Prisma.ApiKeyUpsertWithWhereUniqueWithoutAllowanceInput | Prisma.ApiKeyUpsertWithWhereUniqueWithoutAllowanceInput[]
+  createMany?: Prisma.ApiKeyCreateManyAllowanceInputEnvelope
+  set?: Prisma.ApiKeyWhereUniqueInput | Prisma.ApiKeyWhereUniqueInput[]
+  disconnect?: Prisma.ApiKeyWhereUniqueInput | Prisma.ApiKeyWhereUniqueInput[]
+  delete?: Prisma.ApiKeyWhereUniqueInput | Prisma.ApiKeyWhereUniqueInput[]
+  connect?: Prisma.ApiKeyWhereUniqueInput | Prisma.ApiKeyWhereUniqueInput[]
+  update?: Prisma.ApiKeyUpdateWithWhereUniqueWithoutAllowanceInput | Prisma.ApiKeyUpdateWithWhereUniqueWithoutAllowanceInput[]
+  updateMany?: Prisma.ApiKeyUpdateManyWithWhereWithoutAllowanceInput | Prisma.ApiKeyUpdateManyWithWhereWithoutAllowanceInput[]
+  deleteMany?: Prisma.ApiKeyScalarWhereInput | Prisma.ApiKeyScalarWhereInput[]
+}
+
 export type ApiKeyCreateWithoutProjectInput = {
   id: string
   name: string
@@ -596,6 +662,7 @@ export type ApiKeyCreateWithoutProjectInput = {
   revokedAt?: Date | string | null
   lastUsedAt?: Date | string | null
   allowedAddresses?: Prisma.ApiKeyCreateallowedAddressesInput | string[]
+  allowance?: Prisma.AllowanceCreateNestedOneWithoutApiKeysInput
   predecessor?: Prisma.ApiKeyCreateNestedOneWithoutSuccessorInput
   successor?: Prisma.ApiKeyCreateNestedOneWithoutPredecessorInput
 }
@@ -612,6 +679,7 @@ export type ApiKeyUncheckedCreateWithoutProjectInput = {
   lastUsedAt?: Date | string | null
   allowedAddresses?: Prisma.ApiKeyCreateallowedAddressesInput | string[]
   rotatedFrom?: string | null
+  allowanceId?: string | null
   successor?: Prisma.ApiKeyUncheckedCreateNestedOneWithoutPredecessorInput
 }
 
@@ -657,6 +725,7 @@ export type ApiKeyScalarWhereInput = {
   lastUsedAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null
   allowedAddresses?: Prisma.StringNullableListFilter<"ApiKey">
   rotatedFrom?: Prisma.UuidNullableFilter<"ApiKey"> | string | null
+  allowanceId?: Prisma.UuidNullableFilter<"ApiKey"> | string | null
 }
 
 export type ApiKeyCreateWithoutSuccessorInput = {
@@ -671,6 +740,7 @@ export type ApiKeyCreateWithoutSuccessorInput = {
   lastUsedAt?: Date | string | null
   allowedAddresses?: Prisma.ApiKeyCreateallowedAddressesInput | string[]
   project: Prisma.ProjectCreateNestedOneWithoutApiKeysInput
+  allowance?: Prisma.AllowanceCreateNestedOneWithoutApiKeysInput
   predecessor?: Prisma.ApiKeyCreateNestedOneWithoutSuccessorInput
 }
 
@@ -687,6 +757,7 @@ export type ApiKeyUncheckedCreateWithoutSuccessorInput = {
   lastUsedAt?: Date | string | null
   allowedAddresses?: Prisma.ApiKeyCreateallowedAddressesInput | string[]
   rotatedFrom?: string | null
+  allowanceId?: string | null
 }
 
 export type ApiKeyCreateOrConnectWithoutSuccessorInput = {
@@ -706,6 +777,7 @@ export type ApiKeyCreateWithoutPredecessorInput = {
   lastUsedAt?: Date | string | null
   allowedAddresses?: Prisma.ApiKeyCreateallowedAddressesInput | string[]
   project: Prisma.ProjectCreateNestedOneWithoutApiKeysInput
+  allowance?: Prisma.AllowanceCreateNestedOneWithoutApiKeysInput
   successor?: Prisma.ApiKeyCreateNestedOneWithoutPredecessorInput
 }
 
@@ -721,6 +793,7 @@ export type ApiKeyUncheckedCreateWithoutPredecessorInput = {
   revokedAt?: Date | string | null
   lastUsedAt?: Date | string | null
   allowedAddresses?: Prisma.ApiKeyCreateallowedAddressesInput | string[]
+  allowanceId?: string | null
   successor?: Prisma.ApiKeyUncheckedCreateNestedOneWithoutPredecessorInput
 }
 
@@ -752,6 +825,7 @@ export type ApiKeyUpdateWithoutSuccessorInput = {
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   allowedAddresses?: Prisma.ApiKeyUpdateallowedAddressesInput | string[]
   project?: Prisma.ProjectUpdateOneRequiredWithoutApiKeysNestedInput
+  allowance?: Prisma.AllowanceUpdateOneWithoutApiKeysNestedInput
   predecessor?: Prisma.ApiKeyUpdateOneWithoutSuccessorNestedInput
 }
 
@@ -768,6 +842,7 @@ export type ApiKeyUncheckedUpdateWithoutSuccessorInput = {
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   allowedAddresses?: Prisma.ApiKeyUpdateallowedAddressesInput | string[]
   rotatedFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  allowanceId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type ApiKeyUpsertWithoutPredecessorInput = {
@@ -793,6 +868,7 @@ export type ApiKeyUpdateWithoutPredecessorInput = {
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   allowedAddresses?: Prisma.ApiKeyUpdateallowedAddressesInput | string[]
   project?: Prisma.ProjectUpdateOneRequiredWithoutApiKeysNestedInput
+  allowance?: Prisma.AllowanceUpdateOneWithoutApiKeysNestedInput
   successor?: Prisma.ApiKeyUpdateOneWithoutPredecessorNestedInput
 }
 
@@ -808,7 +884,66 @@ export type ApiKeyUncheckedUpdateWithoutPredecessorInput = {
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   allowedAddresses?: Prisma.ApiKeyUpdateallowedAddressesInput | string[]
+  allowanceId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   successor?: Prisma.ApiKeyUncheckedUpdateOneWithoutPredecessorNestedInput
+}
+
+export type ApiKeyCreateWithoutAllowanceInput = {
+  id: string
+  name: string
+  prefix: string
+  hash: runtime.Bytes
+  scopes?: Prisma.ApiKeyCreatescopesInput | string[]
+  createdAt?: Date | string
+  expiresAt?: Date | string | null
+  revokedAt?: Date | string | null
+  lastUsedAt?: Date | string | null
+  allowedAddresses?: Prisma.ApiKeyCreateallowedAddressesInput | string[]
+  project: Prisma.ProjectCreateNestedOneWithoutApiKeysInput
+  predecessor?: Prisma.ApiKeyCreateNestedOneWithoutSuccessorInput
+  successor?: Prisma.ApiKeyCreateNestedOneWithoutPredecessorInput
+}
+
+export type ApiKeyUncheckedCreateWithoutAllowanceInput = {
+  id: string
+  projectId: string
+  name: string
+  prefix: string
+  hash: runtime.Bytes
+  scopes?: Prisma.ApiKeyCreatescopesInput | string[]
+  createdAt?: Date | string
+  expiresAt?: Date | string | null
+  revokedAt?: Date | string | null
+  lastUsedAt?: Date | string | null
+  allowedAddresses?: Prisma.ApiKeyCreateallowedAddressesInput | string[]
+  rotatedFrom?: string | null
+  successor?: Prisma.ApiKeyUncheckedCreateNestedOneWithoutPredecessorInput
+}
+
+export type ApiKeyCreateOrConnectWithoutAllowanceInput = {
+  where: Prisma.ApiKeyWhereUniqueInput
+  create: Prisma.XOR<Prisma.ApiKeyCreateWithoutAllowanceInput, Prisma.ApiKeyUncheckedCreateWithoutAllowanceInput>
+}
+
+export type ApiKeyCreateManyAllowanceInputEnvelope = {
+  data: Prisma.ApiKeyCreateManyAllowanceInput | Prisma.ApiKeyCreateManyAllowanceInput[]
+  skipDuplicates?: boolean
+}
+
+export type ApiKeyUpsertWithWhereUniqueWithoutAllowanceInput = {
+  where: Prisma.ApiKeyWhereUniqueInput
+  update: Prisma.XOR<Prisma.ApiKeyUpdateWithoutAllowanceInput, Prisma.ApiKeyUncheckedUpdateWithoutAllowanceInput>
+  create: Prisma.XOR<Prisma.ApiKeyCreateWithoutAllowanceInput, Prisma.ApiKeyUncheckedCreateWithoutAllowanceInput>
+}
+
+export type ApiKeyUpdateWithWhereUniqueWithoutAllowanceInput = {
+  where: Prisma.ApiKeyWhereUniqueInput
+  data: Prisma.XOR<Prisma.ApiKeyUpdateWithoutAllowanceInput, Prisma.ApiKeyUncheckedUpdateWithoutAllowanceInput>
+}
+
+export type ApiKeyUpdateManyWithWhereWithoutAllowanceInput = {
+  where: Prisma.ApiKeyScalarWhereInput
+  data: Prisma.XOR<Prisma.ApiKeyUpdateManyMutationInput, Prisma.ApiKeyUncheckedUpdateManyWithoutAllowanceInput>
 }
 
 export type ApiKeyCreateManyProjectInput = {
@@ -823,6 +958,7 @@ export type ApiKeyCreateManyProjectInput = {
   lastUsedAt?: Date | string | null
   allowedAddresses?: Prisma.ApiKeyCreateallowedAddressesInput | string[]
   rotatedFrom?: string | null
+  allowanceId?: string | null
 }
 
 export type ApiKeyUpdateWithoutProjectInput = {
@@ -836,6 +972,7 @@ export type ApiKeyUpdateWithoutProjectInput = {
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   allowedAddresses?: Prisma.ApiKeyUpdateallowedAddressesInput | string[]
+  allowance?: Prisma.AllowanceUpdateOneWithoutApiKeysNestedInput
   predecessor?: Prisma.ApiKeyUpdateOneWithoutSuccessorNestedInput
   successor?: Prisma.ApiKeyUpdateOneWithoutPredecessorNestedInput
 }
@@ -852,11 +989,75 @@ export type ApiKeyUncheckedUpdateWithoutProjectInput = {
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   allowedAddresses?: Prisma.ApiKeyUpdateallowedAddressesInput | string[]
   rotatedFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  allowanceId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   successor?: Prisma.ApiKeyUncheckedUpdateOneWithoutPredecessorNestedInput
 }
 
 export type ApiKeyUncheckedUpdateManyWithoutProjectInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  prefix?: Prisma.StringFieldUpdateOperationsInput | string
+  hash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  scopes?: Prisma.ApiKeyUpdatescopesInput | string[]
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  allowedAddresses?: Prisma.ApiKeyUpdateallowedAddressesInput | string[]
+  rotatedFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  allowanceId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+}
+
+export type ApiKeyCreateManyAllowanceInput = {
+  id: string
+  projectId: string
+  name: string
+  prefix: string
+  hash: runtime.Bytes
+  scopes?: Prisma.ApiKeyCreatescopesInput | string[]
+  createdAt?: Date | string
+  expiresAt?: Date | string | null
+  revokedAt?: Date | string | null
+  lastUsedAt?: Date | string | null
+  allowedAddresses?: Prisma.ApiKeyCreateallowedAddressesInput | string[]
+  rotatedFrom?: string | null
+}
+
+export type ApiKeyUpdateWithoutAllowanceInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  prefix?: Prisma.StringFieldUpdateOperationsInput | string
+  hash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  scopes?: Prisma.ApiKeyUpdatescopesInput | string[]
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  allowedAddresses?: Prisma.ApiKeyUpdateallowedAddressesInput | string[]
+  project?: Prisma.ProjectUpdateOneRequiredWithoutApiKeysNestedInput
+  predecessor?: Prisma.ApiKeyUpdateOneWithoutSuccessorNestedInput
+  successor?: Prisma.ApiKeyUpdateOneWithoutPredecessorNestedInput
+}
+
+export type ApiKeyUncheckedUpdateWithoutAllowanceInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  projectId?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  prefix?: Prisma.StringFieldUpdateOperationsInput | string
+  hash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  scopes?: Prisma.ApiKeyUpdatescopesInput | string[]
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  allowedAddresses?: Prisma.ApiKeyUpdateallowedAddressesInput | string[]
+  rotatedFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  successor?: Prisma.ApiKeyUncheckedUpdateOneWithoutPredecessorNestedInput
+}
+
+export type ApiKeyUncheckedUpdateManyWithoutAllowanceInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  projectId?: Prisma.StringFieldUpdateOperationsInput | string
   name?: Prisma.StringFieldUpdateOperationsInput | string
   prefix?: Prisma.StringFieldUpdateOperationsInput | string
   hash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
@@ -884,7 +1085,9 @@ export type ApiKeySelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   lastUsedAt?: boolean
   allowedAddresses?: boolean
   rotatedFrom?: boolean
+  allowanceId?: boolean
   project?: boolean | Prisma.ProjectDefaultArgs<ExtArgs>
+  allowance?: boolean | Prisma.ApiKey$allowanceArgs<ExtArgs>
   predecessor?: boolean | Prisma.ApiKey$predecessorArgs<ExtArgs>
   successor?: boolean | Prisma.ApiKey$successorArgs<ExtArgs>
 }, ExtArgs["result"]["apiKey"]>
@@ -902,7 +1105,9 @@ export type ApiKeySelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extens
   lastUsedAt?: boolean
   allowedAddresses?: boolean
   rotatedFrom?: boolean
+  allowanceId?: boolean
   project?: boolean | Prisma.ProjectDefaultArgs<ExtArgs>
+  allowance?: boolean | Prisma.ApiKey$allowanceArgs<ExtArgs>
   predecessor?: boolean | Prisma.ApiKey$predecessorArgs<ExtArgs>
 }, ExtArgs["result"]["apiKey"]>
 
@@ -919,7 +1124,9 @@ export type ApiKeySelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extens
   lastUsedAt?: boolean
   allowedAddresses?: boolean
   rotatedFrom?: boolean
+  allowanceId?: boolean
   project?: boolean | Prisma.ProjectDefaultArgs<ExtArgs>
+  allowance?: boolean | Prisma.ApiKey$allowanceArgs<ExtArgs>
   predecessor?: boolean | Prisma.ApiKey$predecessorArgs<ExtArgs>
 }, ExtArgs["result"]["apiKey"]>
 
@@ -936,20 +1143,24 @@ export type ApiKeySelectScalar = {
   lastUsedAt?: boolean
   allowedAddresses?: boolean
   rotatedFrom?: boolean
+  allowanceId?: boolean
 }
 
-export type ApiKeyOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "projectId" | "name" | "prefix" | "hash" | "scopes" | "createdAt" | "expiresAt" | "revokedAt" | "lastUsedAt" | "allowedAddresses" | "rotatedFrom", ExtArgs["result"]["apiKey"]>
+export type ApiKeyOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "projectId" | "name" | "prefix" | "hash" | "scopes" | "createdAt" | "expiresAt" | "revokedAt" | "lastUsedAt" | "allowedAddresses" | "rotatedFrom" | "allowanceId", ExtArgs["result"]["apiKey"]>
 export type ApiKeyInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   project?: boolean | Prisma.ProjectDefaultArgs<ExtArgs>
+  allowance?: boolean | Prisma.ApiKey$allowanceArgs<ExtArgs>
   predecessor?: boolean | Prisma.ApiKey$predecessorArgs<ExtArgs>
   successor?: boolean | Prisma.ApiKey$successorArgs<ExtArgs>
 }
 export type ApiKeyIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   project?: boolean | Prisma.ProjectDefaultArgs<ExtArgs>
+  allowance?: boolean | Prisma.ApiKey$allowanceArgs<ExtArgs>
   predecessor?: boolean | Prisma.ApiKey$predecessorArgs<ExtArgs>
 }
 export type ApiKeyIncludeUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   project?: boolean | Prisma.ProjectDefaultArgs<ExtArgs>
+  allowance?: boolean | Prisma.ApiKey$allowanceArgs<ExtArgs>
   predecessor?: boolean | Prisma.ApiKey$predecessorArgs<ExtArgs>
 }
 
@@ -957,6 +1168,7 @@ export type $ApiKeyPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
   name: "ApiKey"
   objects: {
     project: Prisma.$ProjectPayload<ExtArgs>
+    allowance: Prisma.$AllowancePayload<ExtArgs> | null
     predecessor: Prisma.$ApiKeyPayload<ExtArgs> | null
     successor: Prisma.$ApiKeyPayload<ExtArgs> | null
   }
@@ -985,6 +1197,10 @@ export type $ApiKeyPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
      * The key that this one replaces.
      */
     rotatedFrom: string | null
+    /**
+     * What a narrow key may do. A key that replaces it shares the allowance, so that both spend from one budget.
+     */
+    allowanceId: string | null
   }, ExtArgs["result"]["apiKey"]>
   composites: {}
 }
@@ -1380,6 +1596,7 @@ readonly fields: ApiKeyFieldRefs;
 export interface Prisma__ApiKeyClient<T, Null = never, ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs, GlobalOmitOptions = {}> extends Prisma.PrismaPromise<T> {
   readonly [Symbol.toStringTag]: "PrismaPromise"
   project<T extends Prisma.ProjectDefaultArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.ProjectDefaultArgs<ExtArgs>>): Prisma.Prisma__ProjectClient<runtime.Types.Result.GetResult<Prisma.$ProjectPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | Null, Null, ExtArgs, GlobalOmitOptions>
+  allowance<T extends Prisma.ApiKey$allowanceArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.ApiKey$allowanceArgs<ExtArgs>>): Prisma.Prisma__AllowanceClient<runtime.Types.Result.GetResult<Prisma.$AllowancePayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   predecessor<T extends Prisma.ApiKey$predecessorArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.ApiKey$predecessorArgs<ExtArgs>>): Prisma.Prisma__ApiKeyClient<runtime.Types.Result.GetResult<Prisma.$ApiKeyPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   successor<T extends Prisma.ApiKey$successorArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.ApiKey$successorArgs<ExtArgs>>): Prisma.Prisma__ApiKeyClient<runtime.Types.Result.GetResult<Prisma.$ApiKeyPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   /**
@@ -1423,6 +1640,7 @@ export interface ApiKeyFieldRefs {
   readonly lastUsedAt: Prisma.FieldRef<"ApiKey", 'DateTime'>
   readonly allowedAddresses: Prisma.FieldRef<"ApiKey", 'String[]'>
   readonly rotatedFrom: Prisma.FieldRef<"ApiKey", 'String'>
+  readonly allowanceId: Prisma.FieldRef<"ApiKey", 'String'>
 }
     
 
@@ -1821,6 +2039,25 @@ export type ApiKeyDeleteManyArgs<ExtArgs extends runtime.Types.Extensions.Intern
    * Limit how many ApiKeys to delete.
    */
   limit?: number
+}
+
+/**
+ * ApiKey.allowance
+ */
+export type ApiKey$allowanceArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the Allowance
+   */
+  select?: Prisma.AllowanceSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the Allowance
+   */
+  omit?: Prisma.AllowanceOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.AllowanceInclude<ExtArgs> | null
+  where?: Prisma.AllowanceWhereInput
 }
 
 /**

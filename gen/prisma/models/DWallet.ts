@@ -29,12 +29,14 @@ export type AggregateDWallet = {
 export type DWalletAvgAggregateOutputType = {
   curve: number | null
   priceMicroUsd: number | null
+  allowanceSlot: number | null
   leftVersion: number | null
 }
 
 export type DWalletSumAggregateOutputType = {
   curve: number | null
   priceMicroUsd: bigint | null
+  allowanceSlot: bigint | null
   leftVersion: bigint | null
 }
 
@@ -57,6 +59,8 @@ export type DWalletMinAggregateOutputType = {
   failureReason: string | null
   priceMicroUsd: bigint | null
   refunded: boolean | null
+  allowanceId: string | null
+  allowanceSlot: bigint | null
   objectId: string | null
   capId: string | null
   encryptedUserSecretKeyShareId: string | null
@@ -90,6 +94,8 @@ export type DWalletMaxAggregateOutputType = {
   failureReason: string | null
   priceMicroUsd: bigint | null
   refunded: boolean | null
+  allowanceId: string | null
+  allowanceSlot: bigint | null
   objectId: string | null
   capId: string | null
   encryptedUserSecretKeyShareId: string | null
@@ -123,6 +129,8 @@ export type DWalletCountAggregateOutputType = {
   failureReason: number
   priceMicroUsd: number
   refunded: number
+  allowanceId: number
+  allowanceSlot: number
   objectId: number
   capId: number
   encryptedUserSecretKeyShareId: number
@@ -142,12 +150,14 @@ export type DWalletCountAggregateOutputType = {
 export type DWalletAvgAggregateInputType = {
   curve?: true
   priceMicroUsd?: true
+  allowanceSlot?: true
   leftVersion?: true
 }
 
 export type DWalletSumAggregateInputType = {
   curve?: true
   priceMicroUsd?: true
+  allowanceSlot?: true
   leftVersion?: true
 }
 
@@ -170,6 +180,8 @@ export type DWalletMinAggregateInputType = {
   failureReason?: true
   priceMicroUsd?: true
   refunded?: true
+  allowanceId?: true
+  allowanceSlot?: true
   objectId?: true
   capId?: true
   encryptedUserSecretKeyShareId?: true
@@ -203,6 +215,8 @@ export type DWalletMaxAggregateInputType = {
   failureReason?: true
   priceMicroUsd?: true
   refunded?: true
+  allowanceId?: true
+  allowanceSlot?: true
   objectId?: true
   capId?: true
   encryptedUserSecretKeyShareId?: true
@@ -236,6 +250,8 @@ export type DWalletCountAggregateInputType = {
   failureReason?: true
   priceMicroUsd?: true
   refunded?: true
+  allowanceId?: true
+  allowanceSlot?: true
   objectId?: true
   capId?: true
   encryptedUserSecretKeyShareId?: true
@@ -356,6 +372,8 @@ export type DWalletGroupByOutputType = {
   failureReason: string | null
   priceMicroUsd: bigint
   refunded: boolean
+  allowanceId: string | null
+  allowanceSlot: bigint | null
   objectId: string | null
   capId: string | null
   encryptedUserSecretKeyShareId: string | null
@@ -412,6 +430,8 @@ export type DWalletWhereInput = {
   failureReason?: Prisma.StringNullableFilter<"DWallet"> | string | null
   priceMicroUsd?: Prisma.BigIntFilter<"DWallet"> | bigint | number
   refunded?: Prisma.BoolFilter<"DWallet"> | boolean
+  allowanceId?: Prisma.UuidNullableFilter<"DWallet"> | string | null
+  allowanceSlot?: Prisma.BigIntNullableFilter<"DWallet"> | bigint | number | null
   objectId?: Prisma.StringNullableFilter<"DWallet"> | string | null
   capId?: Prisma.StringNullableFilter<"DWallet"> | string | null
   encryptedUserSecretKeyShareId?: Prisma.StringNullableFilter<"DWallet"> | string | null
@@ -449,6 +469,8 @@ export type DWalletOrderByWithRelationInput = {
   failureReason?: Prisma.SortOrderInput | Prisma.SortOrder
   priceMicroUsd?: Prisma.SortOrder
   refunded?: Prisma.SortOrder
+  allowanceId?: Prisma.SortOrderInput | Prisma.SortOrder
+  allowanceSlot?: Prisma.SortOrderInput | Prisma.SortOrder
   objectId?: Prisma.SortOrderInput | Prisma.SortOrder
   capId?: Prisma.SortOrderInput | Prisma.SortOrder
   encryptedUserSecretKeyShareId?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -491,6 +513,8 @@ export type DWalletWhereUniqueInput = Prisma.AtLeast<{
   failureReason?: Prisma.StringNullableFilter<"DWallet"> | string | null
   priceMicroUsd?: Prisma.BigIntFilter<"DWallet"> | bigint | number
   refunded?: Prisma.BoolFilter<"DWallet"> | boolean
+  allowanceId?: Prisma.UuidNullableFilter<"DWallet"> | string | null
+  allowanceSlot?: Prisma.BigIntNullableFilter<"DWallet"> | bigint | number | null
   objectId?: Prisma.StringNullableFilter<"DWallet"> | string | null
   capId?: Prisma.StringNullableFilter<"DWallet"> | string | null
   encryptedUserSecretKeyShareId?: Prisma.StringNullableFilter<"DWallet"> | string | null
@@ -528,6 +552,8 @@ export type DWalletOrderByWithAggregationInput = {
   failureReason?: Prisma.SortOrderInput | Prisma.SortOrder
   priceMicroUsd?: Prisma.SortOrder
   refunded?: Prisma.SortOrder
+  allowanceId?: Prisma.SortOrderInput | Prisma.SortOrder
+  allowanceSlot?: Prisma.SortOrderInput | Prisma.SortOrder
   objectId?: Prisma.SortOrderInput | Prisma.SortOrder
   capId?: Prisma.SortOrderInput | Prisma.SortOrder
   encryptedUserSecretKeyShareId?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -569,6 +595,8 @@ export type DWalletScalarWhereWithAggregatesInput = {
   failureReason?: Prisma.StringNullableWithAggregatesFilter<"DWallet"> | string | null
   priceMicroUsd?: Prisma.BigIntWithAggregatesFilter<"DWallet"> | bigint | number
   refunded?: Prisma.BoolWithAggregatesFilter<"DWallet"> | boolean
+  allowanceId?: Prisma.UuidNullableWithAggregatesFilter<"DWallet"> | string | null
+  allowanceSlot?: Prisma.BigIntNullableWithAggregatesFilter<"DWallet"> | bigint | number | null
   objectId?: Prisma.StringNullableWithAggregatesFilter<"DWallet"> | string | null
   capId?: Prisma.StringNullableWithAggregatesFilter<"DWallet"> | string | null
   encryptedUserSecretKeyShareId?: Prisma.StringNullableWithAggregatesFilter<"DWallet"> | string | null
@@ -600,6 +628,8 @@ export type DWalletCreateInput = {
   failureReason?: string | null
   priceMicroUsd?: bigint | number
   refunded?: boolean
+  allowanceId?: string | null
+  allowanceSlot?: bigint | number | null
   objectId?: string | null
   capId?: string | null
   encryptedUserSecretKeyShareId?: string | null
@@ -637,6 +667,8 @@ export type DWalletUncheckedCreateInput = {
   failureReason?: string | null
   priceMicroUsd?: bigint | number
   refunded?: boolean
+  allowanceId?: string | null
+  allowanceSlot?: bigint | number | null
   objectId?: string | null
   capId?: string | null
   encryptedUserSecretKeyShareId?: string | null
@@ -670,6 +702,8 @@ export type DWalletUpdateInput = {
   failureReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   priceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   refunded?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  allowanceId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  allowanceSlot?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   objectId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   capId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   encryptedUserSecretKeyShareId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -707,6 +741,8 @@ export type DWalletUncheckedUpdateInput = {
   failureReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   priceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   refunded?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  allowanceId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  allowanceSlot?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   objectId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   capId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   encryptedUserSecretKeyShareId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -742,6 +778,8 @@ export type DWalletCreateManyInput = {
   failureReason?: string | null
   priceMicroUsd?: bigint | number
   refunded?: boolean
+  allowanceId?: string | null
+  allowanceSlot?: bigint | number | null
   objectId?: string | null
   capId?: string | null
   encryptedUserSecretKeyShareId?: string | null
@@ -773,6 +811,8 @@ export type DWalletUpdateManyMutationInput = {
   failureReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   priceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   refunded?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  allowanceId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  allowanceSlot?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   objectId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   capId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   encryptedUserSecretKeyShareId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -806,6 +846,8 @@ export type DWalletUncheckedUpdateManyInput = {
   failureReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   priceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   refunded?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  allowanceId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  allowanceSlot?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   objectId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   capId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   encryptedUserSecretKeyShareId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -860,6 +902,8 @@ export type DWalletCountOrderByAggregateInput = {
   failureReason?: Prisma.SortOrder
   priceMicroUsd?: Prisma.SortOrder
   refunded?: Prisma.SortOrder
+  allowanceId?: Prisma.SortOrder
+  allowanceSlot?: Prisma.SortOrder
   objectId?: Prisma.SortOrder
   capId?: Prisma.SortOrder
   encryptedUserSecretKeyShareId?: Prisma.SortOrder
@@ -877,6 +921,7 @@ export type DWalletCountOrderByAggregateInput = {
 export type DWalletAvgOrderByAggregateInput = {
   curve?: Prisma.SortOrder
   priceMicroUsd?: Prisma.SortOrder
+  allowanceSlot?: Prisma.SortOrder
   leftVersion?: Prisma.SortOrder
 }
 
@@ -899,6 +944,8 @@ export type DWalletMaxOrderByAggregateInput = {
   failureReason?: Prisma.SortOrder
   priceMicroUsd?: Prisma.SortOrder
   refunded?: Prisma.SortOrder
+  allowanceId?: Prisma.SortOrder
+  allowanceSlot?: Prisma.SortOrder
   objectId?: Prisma.SortOrder
   capId?: Prisma.SortOrder
   encryptedUserSecretKeyShareId?: Prisma.SortOrder
@@ -932,6 +979,8 @@ export type DWalletMinOrderByAggregateInput = {
   failureReason?: Prisma.SortOrder
   priceMicroUsd?: Prisma.SortOrder
   refunded?: Prisma.SortOrder
+  allowanceId?: Prisma.SortOrder
+  allowanceSlot?: Prisma.SortOrder
   objectId?: Prisma.SortOrder
   capId?: Prisma.SortOrder
   encryptedUserSecretKeyShareId?: Prisma.SortOrder
@@ -949,6 +998,7 @@ export type DWalletMinOrderByAggregateInput = {
 export type DWalletSumOrderByAggregateInput = {
   curve?: Prisma.SortOrder
   priceMicroUsd?: Prisma.SortOrder
+  allowanceSlot?: Prisma.SortOrder
   leftVersion?: Prisma.SortOrder
 }
 
@@ -1094,6 +1144,8 @@ export type DWalletCreateWithoutProjectInput = {
   failureReason?: string | null
   priceMicroUsd?: bigint | number
   refunded?: boolean
+  allowanceId?: string | null
+  allowanceSlot?: bigint | number | null
   objectId?: string | null
   capId?: string | null
   encryptedUserSecretKeyShareId?: string | null
@@ -1129,6 +1181,8 @@ export type DWalletUncheckedCreateWithoutProjectInput = {
   failureReason?: string | null
   priceMicroUsd?: bigint | number
   refunded?: boolean
+  allowanceId?: string | null
+  allowanceSlot?: bigint | number | null
   objectId?: string | null
   capId?: string | null
   encryptedUserSecretKeyShareId?: string | null
@@ -1193,6 +1247,8 @@ export type DWalletScalarWhereInput = {
   failureReason?: Prisma.StringNullableFilter<"DWallet"> | string | null
   priceMicroUsd?: Prisma.BigIntFilter<"DWallet"> | bigint | number
   refunded?: Prisma.BoolFilter<"DWallet"> | boolean
+  allowanceId?: Prisma.UuidNullableFilter<"DWallet"> | string | null
+  allowanceSlot?: Prisma.BigIntNullableFilter<"DWallet"> | bigint | number | null
   objectId?: Prisma.StringNullableFilter<"DWallet"> | string | null
   capId?: Prisma.StringNullableFilter<"DWallet"> | string | null
   encryptedUserSecretKeyShareId?: Prisma.StringNullableFilter<"DWallet"> | string | null
@@ -1224,6 +1280,8 @@ export type DWalletCreateWithoutEncryptionKeyInput = {
   failureReason?: string | null
   priceMicroUsd?: bigint | number
   refunded?: boolean
+  allowanceId?: string | null
+  allowanceSlot?: bigint | number | null
   objectId?: string | null
   capId?: string | null
   encryptedUserSecretKeyShareId?: string | null
@@ -1259,6 +1317,8 @@ export type DWalletUncheckedCreateWithoutEncryptionKeyInput = {
   failureReason?: string | null
   priceMicroUsd?: bigint | number
   refunded?: boolean
+  allowanceId?: string | null
+  allowanceSlot?: bigint | number | null
   objectId?: string | null
   capId?: string | null
   encryptedUserSecretKeyShareId?: string | null
@@ -1318,6 +1378,8 @@ export type DWalletCreateWithoutConsentsInput = {
   failureReason?: string | null
   priceMicroUsd?: bigint | number
   refunded?: boolean
+  allowanceId?: string | null
+  allowanceSlot?: bigint | number | null
   objectId?: string | null
   capId?: string | null
   encryptedUserSecretKeyShareId?: string | null
@@ -1354,6 +1416,8 @@ export type DWalletUncheckedCreateWithoutConsentsInput = {
   failureReason?: string | null
   priceMicroUsd?: bigint | number
   refunded?: boolean
+  allowanceId?: string | null
+  allowanceSlot?: bigint | number | null
   objectId?: string | null
   capId?: string | null
   encryptedUserSecretKeyShareId?: string | null
@@ -1402,6 +1466,8 @@ export type DWalletUpdateWithoutConsentsInput = {
   failureReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   priceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   refunded?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  allowanceId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  allowanceSlot?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   objectId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   capId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   encryptedUserSecretKeyShareId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1438,6 +1504,8 @@ export type DWalletUncheckedUpdateWithoutConsentsInput = {
   failureReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   priceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   refunded?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  allowanceId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  allowanceSlot?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   objectId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   capId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   encryptedUserSecretKeyShareId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1470,6 +1538,8 @@ export type DWalletCreateWithoutSignRequestsInput = {
   failureReason?: string | null
   priceMicroUsd?: bigint | number
   refunded?: boolean
+  allowanceId?: string | null
+  allowanceSlot?: bigint | number | null
   objectId?: string | null
   capId?: string | null
   encryptedUserSecretKeyShareId?: string | null
@@ -1506,6 +1576,8 @@ export type DWalletUncheckedCreateWithoutSignRequestsInput = {
   failureReason?: string | null
   priceMicroUsd?: bigint | number
   refunded?: boolean
+  allowanceId?: string | null
+  allowanceSlot?: bigint | number | null
   objectId?: string | null
   capId?: string | null
   encryptedUserSecretKeyShareId?: string | null
@@ -1554,6 +1626,8 @@ export type DWalletUpdateWithoutSignRequestsInput = {
   failureReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   priceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   refunded?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  allowanceId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  allowanceSlot?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   objectId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   capId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   encryptedUserSecretKeyShareId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1590,6 +1664,8 @@ export type DWalletUncheckedUpdateWithoutSignRequestsInput = {
   failureReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   priceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   refunded?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  allowanceId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  allowanceSlot?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   objectId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   capId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   encryptedUserSecretKeyShareId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1623,6 +1699,8 @@ export type DWalletCreateManyProjectInput = {
   failureReason?: string | null
   priceMicroUsd?: bigint | number
   refunded?: boolean
+  allowanceId?: string | null
+  allowanceSlot?: bigint | number | null
   objectId?: string | null
   capId?: string | null
   encryptedUserSecretKeyShareId?: string | null
@@ -1654,6 +1732,8 @@ export type DWalletUpdateWithoutProjectInput = {
   failureReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   priceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   refunded?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  allowanceId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  allowanceSlot?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   objectId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   capId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   encryptedUserSecretKeyShareId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1689,6 +1769,8 @@ export type DWalletUncheckedUpdateWithoutProjectInput = {
   failureReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   priceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   refunded?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  allowanceId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  allowanceSlot?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   objectId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   capId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   encryptedUserSecretKeyShareId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1723,6 +1805,8 @@ export type DWalletUncheckedUpdateManyWithoutProjectInput = {
   failureReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   priceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   refunded?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  allowanceId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  allowanceSlot?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   objectId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   capId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   encryptedUserSecretKeyShareId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1755,6 +1839,8 @@ export type DWalletCreateManyEncryptionKeyInput = {
   failureReason?: string | null
   priceMicroUsd?: bigint | number
   refunded?: boolean
+  allowanceId?: string | null
+  allowanceSlot?: bigint | number | null
   objectId?: string | null
   capId?: string | null
   encryptedUserSecretKeyShareId?: string | null
@@ -1786,6 +1872,8 @@ export type DWalletUpdateWithoutEncryptionKeyInput = {
   failureReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   priceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   refunded?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  allowanceId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  allowanceSlot?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   objectId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   capId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   encryptedUserSecretKeyShareId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1821,6 +1909,8 @@ export type DWalletUncheckedUpdateWithoutEncryptionKeyInput = {
   failureReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   priceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   refunded?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  allowanceId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  allowanceSlot?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   objectId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   capId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   encryptedUserSecretKeyShareId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1855,6 +1945,8 @@ export type DWalletUncheckedUpdateManyWithoutEncryptionKeyInput = {
   failureReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   priceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   refunded?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  allowanceId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  allowanceSlot?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   objectId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   capId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   encryptedUserSecretKeyShareId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1928,6 +2020,8 @@ export type DWalletSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   failureReason?: boolean
   priceMicroUsd?: boolean
   refunded?: boolean
+  allowanceId?: boolean
+  allowanceSlot?: boolean
   objectId?: boolean
   capId?: boolean
   encryptedUserSecretKeyShareId?: boolean
@@ -1966,6 +2060,8 @@ export type DWalletSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exten
   failureReason?: boolean
   priceMicroUsd?: boolean
   refunded?: boolean
+  allowanceId?: boolean
+  allowanceSlot?: boolean
   objectId?: boolean
   capId?: boolean
   encryptedUserSecretKeyShareId?: boolean
@@ -2001,6 +2097,8 @@ export type DWalletSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exten
   failureReason?: boolean
   priceMicroUsd?: boolean
   refunded?: boolean
+  allowanceId?: boolean
+  allowanceSlot?: boolean
   objectId?: boolean
   capId?: boolean
   encryptedUserSecretKeyShareId?: boolean
@@ -2036,6 +2134,8 @@ export type DWalletSelectScalar = {
   failureReason?: boolean
   priceMicroUsd?: boolean
   refunded?: boolean
+  allowanceId?: boolean
+  allowanceSlot?: boolean
   objectId?: boolean
   capId?: boolean
   encryptedUserSecretKeyShareId?: boolean
@@ -2050,7 +2150,7 @@ export type DWalletSelectScalar = {
   updatedAt?: boolean
 }
 
-export type DWalletOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "projectId" | "network" | "curve" | "encryptionKeyId" | "networkEncryptionKeyId" | "senderAddress" | "sessionIdentifier" | "requestHash" | "userDkgMessage" | "encryptedUserShareAndProof" | "userPublicOutput" | "signerPublicKey" | "name" | "state" | "failureReason" | "priceMicroUsd" | "refunded" | "objectId" | "capId" | "encryptedUserSecretKeyShareId" | "publicOutput" | "publicKey" | "txDigest" | "userOutputSignature" | "acceptTxDigest" | "leaveTxDigest" | "leftVersion" | "createdAt" | "updatedAt", ExtArgs["result"]["dWallet"]>
+export type DWalletOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "projectId" | "network" | "curve" | "encryptionKeyId" | "networkEncryptionKeyId" | "senderAddress" | "sessionIdentifier" | "requestHash" | "userDkgMessage" | "encryptedUserShareAndProof" | "userPublicOutput" | "signerPublicKey" | "name" | "state" | "failureReason" | "priceMicroUsd" | "refunded" | "allowanceId" | "allowanceSlot" | "objectId" | "capId" | "encryptedUserSecretKeyShareId" | "publicOutput" | "publicKey" | "txDigest" | "userOutputSignature" | "acceptTxDigest" | "leaveTxDigest" | "leftVersion" | "createdAt" | "updatedAt", ExtArgs["result"]["dWallet"]>
 export type DWalletInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   project?: boolean | Prisma.ProjectDefaultArgs<ExtArgs>
   encryptionKey?: boolean | Prisma.EncryptionKeyDefaultArgs<ExtArgs>
@@ -2110,6 +2210,14 @@ export type $DWalletPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
      * Whether that was given back.
      */
     refunded: boolean
+    /**
+     * The allowance whose budget it was taken from; null for a caller without a budget.
+     */
+    allowanceId: string | null
+    /**
+     * The slot of that budget.
+     */
+    allowanceSlot: bigint | null
     objectId: string | null
     capId: string | null
     encryptedUserSecretKeyShareId: string | null
@@ -2576,6 +2684,8 @@ export interface DWalletFieldRefs {
   readonly failureReason: Prisma.FieldRef<"DWallet", 'String'>
   readonly priceMicroUsd: Prisma.FieldRef<"DWallet", 'BigInt'>
   readonly refunded: Prisma.FieldRef<"DWallet", 'Boolean'>
+  readonly allowanceId: Prisma.FieldRef<"DWallet", 'String'>
+  readonly allowanceSlot: Prisma.FieldRef<"DWallet", 'BigInt'>
   readonly objectId: Prisma.FieldRef<"DWallet", 'String'>
   readonly capId: Prisma.FieldRef<"DWallet", 'String'>
   readonly encryptedUserSecretKeyShareId: Prisma.FieldRef<"DWallet", 'String'>

@@ -31,6 +31,7 @@ export type SignRequestAvgAggregateOutputType = {
   signatureAlgorithm: number | null
   hashScheme: number | null
   priceMicroUsd: number | null
+  allowanceSlot: number | null
 }
 
 export type SignRequestSumAggregateOutputType = {
@@ -38,6 +39,7 @@ export type SignRequestSumAggregateOutputType = {
   signatureAlgorithm: number | null
   hashScheme: number | null
   priceMicroUsd: bigint | null
+  allowanceSlot: bigint | null
 }
 
 export type SignRequestMinAggregateOutputType = {
@@ -51,6 +53,8 @@ export type SignRequestMinAggregateOutputType = {
   hashScheme: number | null
   message: runtime.Bytes | null
   priceMicroUsd: bigint | null
+  allowanceId: string | null
+  allowanceSlot: bigint | null
   status: string | null
   userSignMessage: runtime.Bytes | null
   txDigest: string | null
@@ -76,6 +80,8 @@ export type SignRequestMaxAggregateOutputType = {
   hashScheme: number | null
   message: runtime.Bytes | null
   priceMicroUsd: bigint | null
+  allowanceId: string | null
+  allowanceSlot: bigint | null
   status: string | null
   userSignMessage: runtime.Bytes | null
   txDigest: string | null
@@ -101,6 +107,8 @@ export type SignRequestCountAggregateOutputType = {
   hashScheme: number
   message: number
   priceMicroUsd: number
+  allowanceId: number
+  allowanceSlot: number
   status: number
   userSignMessage: number
   txDigest: number
@@ -122,6 +130,7 @@ export type SignRequestAvgAggregateInputType = {
   signatureAlgorithm?: true
   hashScheme?: true
   priceMicroUsd?: true
+  allowanceSlot?: true
 }
 
 export type SignRequestSumAggregateInputType = {
@@ -129,6 +138,7 @@ export type SignRequestSumAggregateInputType = {
   signatureAlgorithm?: true
   hashScheme?: true
   priceMicroUsd?: true
+  allowanceSlot?: true
 }
 
 export type SignRequestMinAggregateInputType = {
@@ -142,6 +152,8 @@ export type SignRequestMinAggregateInputType = {
   hashScheme?: true
   message?: true
   priceMicroUsd?: true
+  allowanceId?: true
+  allowanceSlot?: true
   status?: true
   userSignMessage?: true
   txDigest?: true
@@ -167,6 +179,8 @@ export type SignRequestMaxAggregateInputType = {
   hashScheme?: true
   message?: true
   priceMicroUsd?: true
+  allowanceId?: true
+  allowanceSlot?: true
   status?: true
   userSignMessage?: true
   txDigest?: true
@@ -192,6 +206,8 @@ export type SignRequestCountAggregateInputType = {
   hashScheme?: true
   message?: true
   priceMicroUsd?: true
+  allowanceId?: true
+  allowanceSlot?: true
   status?: true
   userSignMessage?: true
   txDigest?: true
@@ -304,6 +320,8 @@ export type SignRequestGroupByOutputType = {
   hashScheme: number
   message: runtime.Bytes
   priceMicroUsd: bigint
+  allowanceId: string | null
+  allowanceSlot: bigint | null
   status: string
   userSignMessage: runtime.Bytes | null
   txDigest: string | null
@@ -352,6 +370,8 @@ export type SignRequestWhereInput = {
   hashScheme?: Prisma.IntFilter<"SignRequest"> | number
   message?: Prisma.BytesFilter<"SignRequest"> | runtime.Bytes
   priceMicroUsd?: Prisma.BigIntFilter<"SignRequest"> | bigint | number
+  allowanceId?: Prisma.UuidNullableFilter<"SignRequest"> | string | null
+  allowanceSlot?: Prisma.BigIntNullableFilter<"SignRequest"> | bigint | number | null
   status?: Prisma.StringFilter<"SignRequest"> | string
   userSignMessage?: Prisma.BytesNullableFilter<"SignRequest"> | runtime.Bytes | null
   txDigest?: Prisma.StringNullableFilter<"SignRequest"> | string | null
@@ -380,6 +400,8 @@ export type SignRequestOrderByWithRelationInput = {
   hashScheme?: Prisma.SortOrder
   message?: Prisma.SortOrder
   priceMicroUsd?: Prisma.SortOrder
+  allowanceId?: Prisma.SortOrderInput | Prisma.SortOrder
+  allowanceSlot?: Prisma.SortOrderInput | Prisma.SortOrder
   status?: Prisma.SortOrder
   userSignMessage?: Prisma.SortOrderInput | Prisma.SortOrder
   txDigest?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -411,6 +433,8 @@ export type SignRequestWhereUniqueInput = Prisma.AtLeast<{
   hashScheme?: Prisma.IntFilter<"SignRequest"> | number
   message?: Prisma.BytesFilter<"SignRequest"> | runtime.Bytes
   priceMicroUsd?: Prisma.BigIntFilter<"SignRequest"> | bigint | number
+  allowanceId?: Prisma.UuidNullableFilter<"SignRequest"> | string | null
+  allowanceSlot?: Prisma.BigIntNullableFilter<"SignRequest"> | bigint | number | null
   status?: Prisma.StringFilter<"SignRequest"> | string
   userSignMessage?: Prisma.BytesNullableFilter<"SignRequest"> | runtime.Bytes | null
   txDigest?: Prisma.StringNullableFilter<"SignRequest"> | string | null
@@ -439,6 +463,8 @@ export type SignRequestOrderByWithAggregationInput = {
   hashScheme?: Prisma.SortOrder
   message?: Prisma.SortOrder
   priceMicroUsd?: Prisma.SortOrder
+  allowanceId?: Prisma.SortOrderInput | Prisma.SortOrder
+  allowanceSlot?: Prisma.SortOrderInput | Prisma.SortOrder
   status?: Prisma.SortOrder
   userSignMessage?: Prisma.SortOrderInput | Prisma.SortOrder
   txDigest?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -472,6 +498,8 @@ export type SignRequestScalarWhereWithAggregatesInput = {
   hashScheme?: Prisma.IntWithAggregatesFilter<"SignRequest"> | number
   message?: Prisma.BytesWithAggregatesFilter<"SignRequest"> | runtime.Bytes
   priceMicroUsd?: Prisma.BigIntWithAggregatesFilter<"SignRequest"> | bigint | number
+  allowanceId?: Prisma.UuidNullableWithAggregatesFilter<"SignRequest"> | string | null
+  allowanceSlot?: Prisma.BigIntNullableWithAggregatesFilter<"SignRequest"> | bigint | number | null
   status?: Prisma.StringWithAggregatesFilter<"SignRequest"> | string
   userSignMessage?: Prisma.BytesNullableWithAggregatesFilter<"SignRequest"> | runtime.Bytes | null
   txDigest?: Prisma.StringNullableWithAggregatesFilter<"SignRequest"> | string | null
@@ -494,6 +522,8 @@ export type SignRequestCreateInput = {
   hashScheme: number
   message: runtime.Bytes
   priceMicroUsd: bigint | number
+  allowanceId?: string | null
+  allowanceSlot?: bigint | number | null
   status: string
   userSignMessage?: runtime.Bytes | null
   txDigest?: string | null
@@ -522,6 +552,8 @@ export type SignRequestUncheckedCreateInput = {
   hashScheme: number
   message: runtime.Bytes
   priceMicroUsd: bigint | number
+  allowanceId?: string | null
+  allowanceSlot?: bigint | number | null
   status: string
   userSignMessage?: runtime.Bytes | null
   txDigest?: string | null
@@ -544,6 +576,8 @@ export type SignRequestUpdateInput = {
   hashScheme?: Prisma.IntFieldUpdateOperationsInput | number
   message?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   priceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  allowanceId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  allowanceSlot?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   status?: Prisma.StringFieldUpdateOperationsInput | string
   userSignMessage?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   txDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -572,6 +606,8 @@ export type SignRequestUncheckedUpdateInput = {
   hashScheme?: Prisma.IntFieldUpdateOperationsInput | number
   message?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   priceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  allowanceId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  allowanceSlot?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   status?: Prisma.StringFieldUpdateOperationsInput | string
   userSignMessage?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   txDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -597,6 +633,8 @@ export type SignRequestCreateManyInput = {
   hashScheme: number
   message: runtime.Bytes
   priceMicroUsd: bigint | number
+  allowanceId?: string | null
+  allowanceSlot?: bigint | number | null
   status: string
   userSignMessage?: runtime.Bytes | null
   txDigest?: string | null
@@ -619,6 +657,8 @@ export type SignRequestUpdateManyMutationInput = {
   hashScheme?: Prisma.IntFieldUpdateOperationsInput | number
   message?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   priceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  allowanceId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  allowanceSlot?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   status?: Prisma.StringFieldUpdateOperationsInput | string
   userSignMessage?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   txDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -644,6 +684,8 @@ export type SignRequestUncheckedUpdateManyInput = {
   hashScheme?: Prisma.IntFieldUpdateOperationsInput | number
   message?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   priceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  allowanceId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  allowanceSlot?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   status?: Prisma.StringFieldUpdateOperationsInput | string
   userSignMessage?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   txDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -679,6 +721,8 @@ export type SignRequestCountOrderByAggregateInput = {
   hashScheme?: Prisma.SortOrder
   message?: Prisma.SortOrder
   priceMicroUsd?: Prisma.SortOrder
+  allowanceId?: Prisma.SortOrder
+  allowanceSlot?: Prisma.SortOrder
   status?: Prisma.SortOrder
   userSignMessage?: Prisma.SortOrder
   txDigest?: Prisma.SortOrder
@@ -698,6 +742,7 @@ export type SignRequestAvgOrderByAggregateInput = {
   signatureAlgorithm?: Prisma.SortOrder
   hashScheme?: Prisma.SortOrder
   priceMicroUsd?: Prisma.SortOrder
+  allowanceSlot?: Prisma.SortOrder
 }
 
 export type SignRequestMaxOrderByAggregateInput = {
@@ -711,6 +756,8 @@ export type SignRequestMaxOrderByAggregateInput = {
   hashScheme?: Prisma.SortOrder
   message?: Prisma.SortOrder
   priceMicroUsd?: Prisma.SortOrder
+  allowanceId?: Prisma.SortOrder
+  allowanceSlot?: Prisma.SortOrder
   status?: Prisma.SortOrder
   userSignMessage?: Prisma.SortOrder
   txDigest?: Prisma.SortOrder
@@ -736,6 +783,8 @@ export type SignRequestMinOrderByAggregateInput = {
   hashScheme?: Prisma.SortOrder
   message?: Prisma.SortOrder
   priceMicroUsd?: Prisma.SortOrder
+  allowanceId?: Prisma.SortOrder
+  allowanceSlot?: Prisma.SortOrder
   status?: Prisma.SortOrder
   userSignMessage?: Prisma.SortOrder
   txDigest?: Prisma.SortOrder
@@ -755,6 +804,7 @@ export type SignRequestSumOrderByAggregateInput = {
   signatureAlgorithm?: Prisma.SortOrder
   hashScheme?: Prisma.SortOrder
   priceMicroUsd?: Prisma.SortOrder
+  allowanceSlot?: Prisma.SortOrder
 }
 
 export type SignRequestCreateNestedManyWithoutProjectInput = {
@@ -891,6 +941,8 @@ export type SignRequestCreateWithoutProjectInput = {
   hashScheme: number
   message: runtime.Bytes
   priceMicroUsd: bigint | number
+  allowanceId?: string | null
+  allowanceSlot?: bigint | number | null
   status: string
   userSignMessage?: runtime.Bytes | null
   txDigest?: string | null
@@ -917,6 +969,8 @@ export type SignRequestUncheckedCreateWithoutProjectInput = {
   hashScheme: number
   message: runtime.Bytes
   priceMicroUsd: bigint | number
+  allowanceId?: string | null
+  allowanceSlot?: bigint | number | null
   status: string
   userSignMessage?: runtime.Bytes | null
   txDigest?: string | null
@@ -971,6 +1025,8 @@ export type SignRequestScalarWhereInput = {
   hashScheme?: Prisma.IntFilter<"SignRequest"> | number
   message?: Prisma.BytesFilter<"SignRequest"> | runtime.Bytes
   priceMicroUsd?: Prisma.BigIntFilter<"SignRequest"> | bigint | number
+  allowanceId?: Prisma.UuidNullableFilter<"SignRequest"> | string | null
+  allowanceSlot?: Prisma.BigIntNullableFilter<"SignRequest"> | bigint | number | null
   status?: Prisma.StringFilter<"SignRequest"> | string
   userSignMessage?: Prisma.BytesNullableFilter<"SignRequest"> | runtime.Bytes | null
   txDigest?: Prisma.StringNullableFilter<"SignRequest"> | string | null
@@ -993,6 +1049,8 @@ export type SignRequestCreateWithoutDWalletInput = {
   hashScheme: number
   message: runtime.Bytes
   priceMicroUsd: bigint | number
+  allowanceId?: string | null
+  allowanceSlot?: bigint | number | null
   status: string
   userSignMessage?: runtime.Bytes | null
   txDigest?: string | null
@@ -1019,6 +1077,8 @@ export type SignRequestUncheckedCreateWithoutDWalletInput = {
   hashScheme: number
   message: runtime.Bytes
   priceMicroUsd: bigint | number
+  allowanceId?: string | null
+  allowanceSlot?: bigint | number | null
   status: string
   userSignMessage?: runtime.Bytes | null
   txDigest?: string | null
@@ -1067,6 +1127,8 @@ export type SignRequestCreateWithoutPresignInput = {
   hashScheme: number
   message: runtime.Bytes
   priceMicroUsd: bigint | number
+  allowanceId?: string | null
+  allowanceSlot?: bigint | number | null
   status: string
   userSignMessage?: runtime.Bytes | null
   txDigest?: string | null
@@ -1093,6 +1155,8 @@ export type SignRequestUncheckedCreateWithoutPresignInput = {
   hashScheme: number
   message: runtime.Bytes
   priceMicroUsd: bigint | number
+  allowanceId?: string | null
+  allowanceSlot?: bigint | number | null
   status: string
   userSignMessage?: runtime.Bytes | null
   txDigest?: string | null
@@ -1143,6 +1207,8 @@ export type SignRequestCreateManyProjectInput = {
   hashScheme: number
   message: runtime.Bytes
   priceMicroUsd: bigint | number
+  allowanceId?: string | null
+  allowanceSlot?: bigint | number | null
   status: string
   userSignMessage?: runtime.Bytes | null
   txDigest?: string | null
@@ -1165,6 +1231,8 @@ export type SignRequestUpdateWithoutProjectInput = {
   hashScheme?: Prisma.IntFieldUpdateOperationsInput | number
   message?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   priceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  allowanceId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  allowanceSlot?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   status?: Prisma.StringFieldUpdateOperationsInput | string
   userSignMessage?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   txDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1191,6 +1259,8 @@ export type SignRequestUncheckedUpdateWithoutProjectInput = {
   hashScheme?: Prisma.IntFieldUpdateOperationsInput | number
   message?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   priceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  allowanceId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  allowanceSlot?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   status?: Prisma.StringFieldUpdateOperationsInput | string
   userSignMessage?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   txDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1215,6 +1285,8 @@ export type SignRequestUncheckedUpdateManyWithoutProjectInput = {
   hashScheme?: Prisma.IntFieldUpdateOperationsInput | number
   message?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   priceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  allowanceId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  allowanceSlot?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   status?: Prisma.StringFieldUpdateOperationsInput | string
   userSignMessage?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   txDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1239,6 +1311,8 @@ export type SignRequestCreateManyDWalletInput = {
   hashScheme: number
   message: runtime.Bytes
   priceMicroUsd: bigint | number
+  allowanceId?: string | null
+  allowanceSlot?: bigint | number | null
   status: string
   userSignMessage?: runtime.Bytes | null
   txDigest?: string | null
@@ -1261,6 +1335,8 @@ export type SignRequestUpdateWithoutDWalletInput = {
   hashScheme?: Prisma.IntFieldUpdateOperationsInput | number
   message?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   priceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  allowanceId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  allowanceSlot?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   status?: Prisma.StringFieldUpdateOperationsInput | string
   userSignMessage?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   txDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1287,6 +1363,8 @@ export type SignRequestUncheckedUpdateWithoutDWalletInput = {
   hashScheme?: Prisma.IntFieldUpdateOperationsInput | number
   message?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   priceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  allowanceId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  allowanceSlot?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   status?: Prisma.StringFieldUpdateOperationsInput | string
   userSignMessage?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   txDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1311,6 +1389,8 @@ export type SignRequestUncheckedUpdateManyWithoutDWalletInput = {
   hashScheme?: Prisma.IntFieldUpdateOperationsInput | number
   message?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   priceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  allowanceId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  allowanceSlot?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   status?: Prisma.StringFieldUpdateOperationsInput | string
   userSignMessage?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   txDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1335,6 +1415,8 @@ export type SignRequestCreateManyPresignInput = {
   hashScheme: number
   message: runtime.Bytes
   priceMicroUsd: bigint | number
+  allowanceId?: string | null
+  allowanceSlot?: bigint | number | null
   status: string
   userSignMessage?: runtime.Bytes | null
   txDigest?: string | null
@@ -1357,6 +1439,8 @@ export type SignRequestUpdateWithoutPresignInput = {
   hashScheme?: Prisma.IntFieldUpdateOperationsInput | number
   message?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   priceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  allowanceId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  allowanceSlot?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   status?: Prisma.StringFieldUpdateOperationsInput | string
   userSignMessage?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   txDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1383,6 +1467,8 @@ export type SignRequestUncheckedUpdateWithoutPresignInput = {
   hashScheme?: Prisma.IntFieldUpdateOperationsInput | number
   message?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   priceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  allowanceId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  allowanceSlot?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   status?: Prisma.StringFieldUpdateOperationsInput | string
   userSignMessage?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   txDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1407,6 +1493,8 @@ export type SignRequestUncheckedUpdateManyWithoutPresignInput = {
   hashScheme?: Prisma.IntFieldUpdateOperationsInput | number
   message?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   priceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  allowanceId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  allowanceSlot?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   status?: Prisma.StringFieldUpdateOperationsInput | string
   userSignMessage?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   txDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1434,6 +1522,8 @@ export type SignRequestSelect<ExtArgs extends runtime.Types.Extensions.InternalA
   hashScheme?: boolean
   message?: boolean
   priceMicroUsd?: boolean
+  allowanceId?: boolean
+  allowanceSlot?: boolean
   status?: boolean
   userSignMessage?: boolean
   txDigest?: boolean
@@ -1462,6 +1552,8 @@ export type SignRequestSelectCreateManyAndReturn<ExtArgs extends runtime.Types.E
   hashScheme?: boolean
   message?: boolean
   priceMicroUsd?: boolean
+  allowanceId?: boolean
+  allowanceSlot?: boolean
   status?: boolean
   userSignMessage?: boolean
   txDigest?: boolean
@@ -1490,6 +1582,8 @@ export type SignRequestSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.E
   hashScheme?: boolean
   message?: boolean
   priceMicroUsd?: boolean
+  allowanceId?: boolean
+  allowanceSlot?: boolean
   status?: boolean
   userSignMessage?: boolean
   txDigest?: boolean
@@ -1518,6 +1612,8 @@ export type SignRequestSelectScalar = {
   hashScheme?: boolean
   message?: boolean
   priceMicroUsd?: boolean
+  allowanceId?: boolean
+  allowanceSlot?: boolean
   status?: boolean
   userSignMessage?: boolean
   txDigest?: boolean
@@ -1532,7 +1628,7 @@ export type SignRequestSelectScalar = {
   updatedAt?: boolean
 }
 
-export type SignRequestOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "projectId" | "dWalletId" | "presignId" | "network" | "curve" | "signatureAlgorithm" | "hashScheme" | "message" | "priceMicroUsd" | "status" | "userSignMessage" | "txDigest" | "signSessionId" | "signature" | "invalidSignatureAt" | "failureReason" | "failureMessage" | "refunded" | "expiresAt" | "createdAt" | "updatedAt", ExtArgs["result"]["signRequest"]>
+export type SignRequestOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "projectId" | "dWalletId" | "presignId" | "network" | "curve" | "signatureAlgorithm" | "hashScheme" | "message" | "priceMicroUsd" | "allowanceId" | "allowanceSlot" | "status" | "userSignMessage" | "txDigest" | "signSessionId" | "signature" | "invalidSignatureAt" | "failureReason" | "failureMessage" | "refunded" | "expiresAt" | "createdAt" | "updatedAt", ExtArgs["result"]["signRequest"]>
 export type SignRequestInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   project?: boolean | Prisma.ProjectDefaultArgs<ExtArgs>
   dWallet?: boolean | Prisma.DWalletDefaultArgs<ExtArgs>
@@ -1567,6 +1663,14 @@ export type $SignRequestPayload<ExtArgs extends runtime.Types.Extensions.Interna
     hashScheme: number
     message: runtime.Bytes
     priceMicroUsd: bigint
+    /**
+     * The allowance whose budget it was taken from; null for a caller without a budget.
+     */
+    allowanceId: string | null
+    /**
+     * The slot of that budget.
+     */
+    allowanceSlot: bigint | null
     /**
      * prepared, queued, submitted, completed, failed.
      */
@@ -2024,6 +2128,8 @@ export interface SignRequestFieldRefs {
   readonly hashScheme: Prisma.FieldRef<"SignRequest", 'Int'>
   readonly message: Prisma.FieldRef<"SignRequest", 'Bytes'>
   readonly priceMicroUsd: Prisma.FieldRef<"SignRequest", 'BigInt'>
+  readonly allowanceId: Prisma.FieldRef<"SignRequest", 'String'>
+  readonly allowanceSlot: Prisma.FieldRef<"SignRequest", 'BigInt'>
   readonly status: Prisma.FieldRef<"SignRequest", 'String'>
   readonly userSignMessage: Prisma.FieldRef<"SignRequest", 'Bytes'>
   readonly txDigest: Prisma.FieldRef<"SignRequest", 'String'>

@@ -130,7 +130,7 @@ async function authorize(call: GatedCall, trace: CallTrace, keeper: Gatekeeper):
  * Returns the project of a valid key as the caller. Throws if the key does not permit this address, network or method.
  */
 function ownerOf(key: KnownApiKey, call: GatedCall, trace: CallTrace, { networks }: Gatekeeper): Caller {
-  const { id: apiKeyId, projectId, network, scopes, allows } = key;
+  const { id: apiKeyId, projectId, network, scopes, allows, allowance } = key;
   const { address } = trace;
   if (allows !== undefined && !allows(address)) {
     throw new ServiceError("ADDRESS_NOT_ALLOWED", `the key may not be used from ${address}`, {
@@ -149,7 +149,7 @@ function ownerOf(key: KnownApiKey, call: GatedCall, trace: CallTrace, { networks
     });
   }
   const origin: AuditOrigin = { actor: `key:${apiKeyId}`, ...trace };
-  return { kind: "project", projectId, apiKeyId, network, scopes, origin };
+  return { kind: "project", projectId, apiKeyId, network, scopes, allowance, origin };
 }
 
 function networkNamed({ requestHeader }: GatedCall): string | undefined {

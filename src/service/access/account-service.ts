@@ -11,7 +11,8 @@ import {
 } from "../../../gen/proto/tss/v1/admin_pb.ts";
 import type { Database } from "../platform/store/database.ts";
 import type { AdminKeyDetails } from "./admin-keys.ts";
-import { type ApiKeyDetails, listApiKeys } from "./api-keys.ts";
+import type { ApiKeyDetails } from "./api-key-row.ts";
+import { listApiKeys } from "./api-keys.ts";
 import { callerOf } from "./caller.ts";
 import { readProject } from "./projects.ts";
 

@@ -5,7 +5,7 @@ import type { SignatureAlgorithmName } from "../../protocol/algorithms.ts";
  * of the project but the dWallets of the named users, and of those only the named ones, with what belongs to them.
  */
 export interface Allowance {
-  /** The id of the key or session that it belongs to. */
+  /** The id of the session, or of the first of the keys that replaced each other. They spend from one budget. */
   readonly id: string;
   /** Users by their references, at least one. Never named for a caller that may act for every user. */
   readonly userReferences: readonly string[] | undefined;

@@ -3,7 +3,7 @@ import { type AuditOrigin, auditInsert } from "../audit/audit-event.ts";
 import { ServiceError } from "../platform/errors/service-error.ts";
 import type { Idempotency } from "../platform/idempotency/idempotency.ts";
 import { ADMIN_SCOPE, type OnceOptions, runOnce } from "../platform/idempotency/run-once.ts";
-import { type Columns, listOf, nullable, oneOf, text, time } from "../platform/store/columns.ts";
+import { text } from "../platform/store/columns.ts";
 import { type Database, execute, newId, type Queryable, readRows } from "../platform/store/database.ts";
 import {
   LAST_UUID,
@@ -13,8 +13,10 @@ import {
   UUID_POSITION,
 } from "../platform/store/read-page.ts";
 import { readAllowedAddresses } from "./address-block.ts";
+import { checkLimits, insertAllowance, type Limits } from "./allowances.ts";
 import { apiKeyPrefix, generateApiKey, hashApiKey } from "./api-key.ts";
-import { type AdminCaller, SCOPES, type Scope } from "./caller.ts";
+import { type ApiKeyDetails, readApiKeyRows } from "./api-key-row.ts";
+import type { AdminCaller, Scope } from "./caller.ts";
 import { projectNotFound, requireProject } from "./projects.ts";
 import type { ApiKeyLookup } from "./stored-keys.ts";
 
@@ -29,11 +31,9 @@ export async function readApiKey(
   { lock = false } = {},
 ): Promise<ApiKeyDetails> {
   if (lock) await execute(db, sql`SELECT 1 FROM api_key WHERE id = ${apiKeyId} FOR NO KEY UPDATE`);
-  const [key] = await readRows(
+  const [key] = await readApiKeyRows(
     db,
-    sql`${SELECT_API_KEY} JOIN project p ON p.id = k.project_id
-        WHERE k.id = ${apiKeyId} AND p.network = ${network}`,
-    API_KEY_COLUMNS,
+    sql`JOIN project p ON p.id = k.project_id WHERE k.id = ${apiKeyId} AND p.network = ${network}`,
   );
   if (key !== undefined) return key;
   throw new ServiceError("API_KEY_NOT_FOUND", "no project of the network has a key with this id", {
@@ -41,57 +41,17 @@ export async function readApiKey(
   });
 }
 
-/** A key as the operator sees it, without the key itself and its hash. */
-export interface ApiKeyDetails {
-  readonly id: string;
-  readonly projectId: string;
-  readonly name: string;
-  readonly prefix: string;
-  readonly scopes: readonly Scope[];
-  readonly createdAt: Date;
-  readonly expiresAt: Date | null;
-  readonly revokedAt: Date | null;
-  /** Precise to the minute. */
-  readonly lastUsedAt: Date | null;
-  /** Empty if every address may use the key. */
-  readonly allowedAddresses: readonly string[];
-  /** The id of the key that this one replaces. */
-  readonly rotatedFrom: string | null;
-  /** The id of the key that replaces this one. */
-  readonly replacedBy: string | null;
-}
-
-/** Selects the columns of {@link ApiKeyDetails} from the table `api_key`, under the alias `k`. */
-export const SELECT_API_KEY = sql`SELECT k.id, k.project_id AS "projectId", k.name, k.prefix, k.scopes,
-  k.created_at AS "createdAt", k.expires_at AS "expiresAt", k.revoked_at AS "revokedAt", k.last_used_at AS "lastUsedAt",
-  k.allowed_addresses AS "allowedAddresses", k.rotated_from AS "rotatedFrom",
-  (SELECT n.id FROM api_key n WHERE n.rotated_from = k.id) AS "replacedBy"
-  FROM api_key k`;
-
-export const API_KEY_COLUMNS: Columns<ApiKeyDetails> = {
-  id: text,
-  projectId: text,
-  name: text,
-  prefix: text,
-  scopes: listOf(oneOf(...SCOPES)),
-  createdAt: time,
-  expiresAt: nullable(time),
-  revokedAt: nullable(time),
-  lastUsedAt: nullable(time),
-  allowedAddresses: listOf(text),
-  rotatedFrom: nullable(text),
-  replacedBy: nullable(text),
-};
-
 /**
- * Creates a key for a project, bound to the project's network. Throws PROJECT_NOT_FOUND, also for a project of another
- * network than the expected one.
+ * Creates a key for a project, bound to the project's network. Call it in a transaction if the key is narrow. Throws
+ * PROJECT_NOT_FOUND, also for a project of another network than the expected one, and VALIDATION for limits that do not
+ * fit the scopes.
  */
 export async function insertApiKey(
   db: Queryable,
   origin: AuditOrigin,
-  { projectId, network, name, scopes, expiresAt, allowedAddresses = [], rotatedFrom }: NewApiKey,
+  { projectId, network, name, scopes, expiresAt, allowedAddresses = [], limits = {}, rotation }: NewApiKey,
 ): Promise<CreatedApiKey> {
+  checkLimits(limits, scopes);
   const [project] = await readRows(db, sql`SELECT network FROM project WHERE id = ${projectId}`, {
     network: text,
   });
@@ -99,12 +59,15 @@ export async function insertApiKey(
     throw projectNotFound(projectId);
   const plaintext = generateApiKey(project.network);
   const created = { id: newId(), prefix: apiKeyPrefix(plaintext), plaintext };
+  const allowanceId =
+    rotation?.allowanceId ?? (await insertAllowance(db, { id: created.id, projectId, limits }));
   await execute(
     db,
     sql`WITH created AS (
-          INSERT INTO api_key (id, project_id, name, prefix, hash, scopes, expires_at, allowed_addresses, rotated_from)
+          INSERT INTO api_key (id, project_id, name, prefix, hash, scopes, expires_at, allowed_addresses, rotated_from,
+                               allowance_id)
           VALUES (${created.id}, ${projectId}, ${name}, ${created.prefix}, ${hashApiKey(plaintext)}, ${scopes},
-                  ${expiresAt ?? null}, ${allowedAddresses}, ${rotatedFrom ?? null})
+                  ${expiresAt ?? null}, ${allowedAddresses}, ${rotation?.from ?? null}, ${allowanceId})
           RETURNING id, project_id
         ) ${auditInsert("api_key.create", sql`created`, origin)}`,
   );
@@ -121,8 +84,10 @@ export interface NewApiKey {
   readonly expiresAt?: Date | undefined;
   /** The addresses that may use the key, as `readAllowedAddresses` returns them. Default: any. */
   readonly allowedAddresses?: readonly string[];
-  /** The id of the key that it replaces. Default: none. */
-  readonly rotatedFrom?: string;
+  /** What the key may do beyond its scopes. Default: no limits. */
+  readonly limits?: Limits;
+  /** The key that it replaces, and that key's allowance, which both then share. Default: none. */
+  readonly rotation?: { readonly from: string; readonly allowanceId: string | undefined };
 }
 
 /** A newly created key. */
@@ -177,11 +142,9 @@ export async function listApiKeys(
     positionOf: ({ id }) => id,
     position: UUID_POSITION,
     read: (after = LAST_UUID, count) =>
-      readRows(
+      readApiKeyRows(
         db,
-        sql`${SELECT_API_KEY} WHERE k.project_id = ${projectId} AND k.id < ${after}::uuid
-            ORDER BY k.id DESC LIMIT ${count}`,
-        API_KEY_COLUMNS,
+        sql`WHERE k.project_id = ${projectId} AND k.id < ${after}::uuid ORDER BY k.id DESC LIMIT ${count}`,
       ),
   });
 }
@@ -219,7 +182,7 @@ export interface AllowedAddresses {
 
 /**
  * Creates a key with the same project, name, scopes and allowed addresses as an existing one, which expires after the
- * overlap. Runs once per idempotency key. A repeat returns the current state of both keys, without the plaintext. This
+ * overlap. Both keys share the allowance of a narrow key, so a rotation does not renew a budget. Runs once per idempotency key. A repeat returns the current state of both keys, without the plaintext. This
  * process applies the old key's new expiry at once, others after a few seconds. Throws API_KEY_NOT_FOUND, WRONG_STATE
  * for a key that is revoked, expired or replaced, IDEMPOTENCY_KEY_REUSED and IDEMPOTENCY_IN_FLIGHT.
  */
@@ -243,7 +206,7 @@ export async function rotateApiKey(
           scopes: old.scopes,
           allowedAddresses: old.allowedAddresses,
           expiresAt: expiresAt ?? old.expiresAt ?? undefined,
-          rotatedFrom: old.id,
+          rotation: { from: old.id, allowanceId: old.allowance?.id },
         });
         await endKey(db, origin, old.id, overlapSeconds);
         return made;

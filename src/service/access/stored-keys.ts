@@ -12,6 +12,14 @@ import {
 } from "../platform/store/columns.ts";
 import { execute, type Queryable, readRows } from "../platform/store/database.ts";
 import { createAddressList } from "./address-block.ts";
+import type { Allowance } from "./allowance.ts";
+import {
+  ALLOWANCE_COLUMNS,
+  type AllowanceRow,
+  allowanceOf,
+  joinAllowance,
+  SELECT_ALLOWANCE,
+} from "./allowances.ts";
 import { isAdminKeyForm, isApiKeyForm } from "./api-key.ts";
 import { SCOPES, type Scope } from "./caller.ts";
 import { createKeyLookup, type KeyLookup, type KeyLookupOptions, type KeyStanding } from "./key-lookup.ts";
@@ -81,7 +89,7 @@ export function createApiKeyLookup({ database, ...options }: StoredKeyLookupOpti
     isForm: isApiKeyForm,
     async read(hashes) {
       const rows = await readStoredKeys(database, STORED_API_KEYS, hashes);
-      return new Map([...rows].map(([hash, row]) => [hash, { ...row, allows: allowed(row) }]));
+      return new Map([...rows].map(([hash, row]) => [hash, knownKey(row)]));
     },
     noteUse: (id) => noteKeyUse(database, "api_key", id),
   });
@@ -95,28 +103,39 @@ export interface KnownApiKey extends KeyStanding {
   readonly scopes: readonly Scope[];
   /** Returns true if an address may use the key. Undefined if every address may. */
   readonly allows: ((address: string) => boolean) | undefined;
+  /** The limits of a narrow key; undefined for a key without any. */
+  readonly allowance: Allowance | undefined;
 }
 
 /** Finds projects' keys by their plaintext. */
 export type ApiKeyLookup = KeyLookup<KnownApiKey>;
 
-type ApiKeyRow = Omit<KnownApiKey, "allows"> & {
-  readonly hash: string;
-  readonly allowedAddresses: readonly string[];
-};
+type ApiKeyRow = Omit<KnownApiKey, "allows" | "allowance"> &
+  AllowanceRow & {
+    readonly hash: string;
+    readonly allowedAddresses: readonly string[];
+  };
 
 /** The projects' keys, as {@link readStoredKeys} reads them. */
 export const STORED_API_KEYS: StoredKeys<ApiKeyRow> = {
-  select: sql`k.project_id AS "projectId", p.network, k.scopes, k.allowed_addresses AS "allowedAddresses"`,
-  from: sql`api_key k JOIN project p ON p.id = k.project_id`,
+  select: sql`k.project_id AS "projectId", p.network, k.scopes, k.allowed_addresses AS "allowedAddresses",
+    ${SELECT_ALLOWANCE}`,
+  from: sql`api_key k JOIN project p ON p.id = k.project_id ${joinAllowance(sql`k.allowance_id`)}`,
   columns: {
     ...STANDING_COLUMNS,
     projectId: text,
     network: text,
     scopes: listOf(oneOf(...SCOPES)),
     allowedAddresses: listOf(text),
+    ...ALLOWANCE_COLUMNS,
   },
 };
+
+function knownKey(row: ApiKeyRow): KnownApiKey {
+  const { id, projectId, network, scopes, isRevoked, isExpired, leftMs, expiresAt } = row;
+  const standing = { isRevoked, isExpired, leftMs, expiresAt };
+  return { id, projectId, network, scopes, ...standing, allows: allowed(row), allowance: allowanceOf(row) };
+}
 
 function allowed({ allowedAddresses }: ApiKeyRow): KnownApiKey["allows"] {
   return allowedAddresses.length === 0 ? undefined : createAddressList(allowedAddresses);

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { toBinary } from "@bufbuild/protobuf";
 import { bytesToHex } from "@noble/hashes/utils.js";
-import sql, { type Sql } from "sql-template-tag";
+import sql, { empty, type Sql } from "sql-template-tag";
 import {
   type CreateDWalletRequest,
   CreateDWalletRequestSchema,
@@ -9,13 +9,21 @@ import {
 import { curveOfNumber } from "../../protocol/algorithms.ts";
 import { equalBytes } from "../../protocol/bytes.ts";
 import { checkDkgMessage, DkgFormError } from "../../protocol/check-dkg-message.ts";
+import type { Allowance } from "../access/allowance.ts";
+import {
+  BUDGET_OUTCOME_COLUMNS,
+  type BudgetOutcome,
+  budgetExceeded,
+  budgetParts,
+} from "../access/budgets.ts";
 import { writeAuditEvent } from "../audit/audit-event.ts";
 import { refuseWhileDraining } from "../chain/network-drain.ts";
 import { operationInsert, type WaitTime, waitForOperation } from "../chain/operation.ts";
 import { postings } from "../ledger/postings.ts";
 import { topics } from "../platform/coordination/topics.ts";
 import { invalidField, ServiceError } from "../platform/errors/service-error.ts";
-import { execute, newId, type Queryable } from "../platform/store/database.ts";
+import { boolean } from "../platform/store/columns.ts";
+import { execute, newId, type Queryable, readRows } from "../platform/store/database.ts";
 import { checkQuota, lockForQuota } from "./check-quota.ts";
 import { type DWalletRow, findDWalletOfSession } from "./dwallet-row.ts";
 import { curveNumberOf, type EncryptionKeyRow, findKeyByObject } from "./encryption-keys.ts";
@@ -23,7 +31,7 @@ import { ONBOARDING_PRIORITY, type OnboardingCaller, type OnboardingDeps } from 
 
 /**
  * Requests a DKG, charged once for each session identifier, and waits until its transaction is final. Throws
- * INSUFFICIENT_CREDIT, VALIDATION (also for a malformed DKG message), ENCRYPTION_KEY_NOT_FOUND, WRONG_SENDER,
+ * INSUFFICIENT_CREDIT, BUDGET_EXCEEDED, VALIDATION (also for a malformed DKG message), ENCRYPTION_KEY_NOT_FOUND, WRONG_SENDER,
  * STALE_NETWORK_KEY, SESSION_REUSED (the session was used with another body, or by another project),
  * DWALLET_NAME_TAKEN, QUOTA_EXCEEDED, NETWORK_DRAINING, and the errors of waiting for the chain.
  */
@@ -127,8 +135,10 @@ async function storeDWallet(
       operationId: newId(),
       priority: ONBOARDING_PRIORITY,
       traceParent: caller.origin.traceParent,
+      allowance: caller.allowance,
     });
-    if (!charged) throw insufficientCredit(priceMicroUsd);
+    if (charged === "no-credit") throw insufficientCredit(priceMicroUsd);
+    if (charged !== "charged") throw budgetExceeded(charged);
     await writeAuditEvent(db, caller.origin, {
       projectId: caller.projectId,
       action: "dwallet.create",
@@ -191,17 +201,35 @@ export function hashRequest(request: CreateDWalletRequest): Uint8Array {
   return new Uint8Array(createHash("sha256").update(toBinary(CreateDWalletRequestSchema, request)).digest());
 }
 
-/** Charges the DKG and queues it, in one statement. Returns false and does nothing if the credit does not suffice. */
-export async function chargeDkg(db: Queryable, dkg: NewDkg): Promise<boolean> {
-  const { operationId, network, priority, traceParent } = dkg;
-  const queuedCount = await execute(
+/**
+ * Charges the DKG, takes its price from the caller's budget and queues it, in one statement. Does nothing if the credit
+ * or the budget does not suffice.
+ */
+export async function chargeDkg(db: Queryable, dkg: NewDkg): Promise<DkgCharge> {
+  const { projectId, operationId, network, priority, traceParent, priceMicroUsd, allowance } = dkg;
+  const budget = budgetParts(allowance, priceMicroUsd, { locked: sql`account` });
+  const isBudgeted = allowance?.budget !== undefined;
+  const account = sql`account AS (SELECT 1 FROM project WHERE id = ${projectId}::uuid FOR NO KEY UPDATE), `;
+  const marked = sql`marked AS (
+    UPDATE dwallet d SET allowance_id = ${budget.allowanceId}, allowance_slot = ${budget.slot}
+    FROM posting_charge p WHERE d.id = p.id
+  ), `;
+  const [outcome] = await readRows(
     db,
-    sql`WITH ${charged(dkg)}, asked AS (
+    sql`WITH ${isBudgeted ? account : empty}${budget.look}${charged(dkg, budget.andFits)}, asked AS (
           SELECT ${operationId}::uuid AS operation_id, ${network}::text AS network, id AS subject_id FROM posting_charge
-        ) ${operationInsert({ kind: "dkg", priority, traceParent }, sql`asked`)} RETURNING id`,
+        ), ${budget.take(sql`posting_charge`)}${isBudgeted ? marked : empty}queued AS (
+          ${operationInsert({ kind: "dkg", priority, traceParent }, sql`asked`)} RETURNING id
+        )
+        SELECT (SELECT count(*) FROM queued) > 0 AS charged, ${budget.outcome}`,
+    { charged: boolean, ...BUDGET_OUTCOME_COLUMNS },
   );
-  return queuedCount > 0;
+  if (outcome?.charged) return "charged";
+  return outcome?.fitsBudget === false ? outcome : "no-credit";
 }
+
+/** The outcome of a charge: what is left of the budget if the price does not fit it. */
+type DkgCharge = "charged" | "no-credit" | BudgetOutcome;
 
 /** A DKG to charge and queue. The row of its dWallet exists. */
 export interface NewDkg {
@@ -213,6 +241,8 @@ export interface NewDkg {
   readonly operationId: string;
   readonly priority: number;
   readonly traceParent: string | undefined;
+  /** The limits of the caller. Default: none. */
+  readonly allowance?: Allowance | undefined;
 }
 
 /** Charges a DKG that the restored, older copy of the database does not know, if the credit suffices. */
@@ -227,9 +257,11 @@ export async function chargeLostDkg(db: Queryable, dkg: Charge): Promise<void> {
 
 type Charge = Pick<NewDkg, "dwalletId" | "projectId" | "priceMicroUsd">;
 
-function charged({ dwalletId, projectId, priceMicroUsd }: Charge): Sql {
+/** A charge, under conditions that begin with AND. */
+function charged({ dwalletId, projectId, priceMicroUsd }: Charge, conditions = empty): Sql {
   return sql`source AS (
       SELECT ${dwalletId}::uuid AS id, ${projectId}::uuid AS project_id, ${priceMicroUsd}::bigint AS price_micro_usd
+      WHERE true${conditions}
     ), ${postings.charge(sql`source`, "dkg")}`;
 }
 

@@ -3,6 +3,7 @@ import { curveOfNumber } from "../../protocol/algorithms.ts";
 import { type ChainDWallet, parseDWallet } from "../../protocol/chain/chain-objects.ts";
 import { MixedUpAnswerError } from "../../protocol/chain/read-errors.ts";
 import { publicKeyFromDWalletOutput } from "../../protocol/dwallet-output.ts";
+import { budgetReturn } from "../access/budgets.ts";
 import { auditInsert, SYSTEM_ORIGIN } from "../audit/audit-event.ts";
 import type { OpenSession, SessionKind } from "../chain/session.ts";
 import { postings } from "../ledger/postings.ts";
@@ -98,9 +99,9 @@ export async function failDWallet(
     db,
     sql`
 WITH request AS (
-  SELECT id, project_id, price_micro_usd, ${refundsPerDay ?? null}::integer AS refunds_per_day FROM dwallet
+  SELECT id, project_id, price_micro_usd, allowance_id, allowance_slot, ${refundsPerDay ?? null}::integer AS refunds_per_day FROM dwallet
   WHERE id = ${id} AND state = ${from} FOR UPDATE
-), ${postings.refund(sql`request`, "dkg")}, failed AS (
+), ${postings.refund(sql`request`, "dkg")}, ${budgetReturn(sql`request`, sql`posting_refund`)}, failed AS (
   UPDATE dwallet d SET state = ${to}, failure_reason = ${reason}, refunded = p.id IS NOT NULL, updated_at = now()
   FROM request s LEFT JOIN posting_refund p USING (id) WHERE d.id = s.id
 ), refunded AS (

@@ -1,3 +1,4 @@
+import type { Allowance } from "../access/allowance.ts";
 import type { AuditOrigin } from "../audit/audit-event.ts";
 import type { ChainNetwork } from "../chain/fullnodes/network.ts";
 import type { NetworkReader } from "../chain/reader.ts";
@@ -23,6 +24,8 @@ export interface OnboardingDeps {
 
 export interface OnboardingCaller {
   readonly projectId: string;
+  /** The limits of a narrow key or a session. */
+  readonly allowance?: Allowance | undefined;
   readonly origin: AuditOrigin;
 }
 

@@ -1,4 +1,5 @@
 import sql from "sql-template-tag";
+import { budgetReturn } from "../access/budgets.ts";
 import { auditInsert, SYSTEM_ORIGIN } from "../audit/audit-event.ts";
 import { postings } from "../ledger/postings.ts";
 import { queueExit } from "../onboarding/custody/custody-loop.ts";
@@ -72,11 +73,11 @@ const anySettling = (network: string) =>
  */
 const endReservation = (network: string) => sql`
 WITH reservation AS (
-  SELECT r.id, r.project_id, r.presign_id, r.price_micro_usd
+  SELECT r.id, r.project_id, r.presign_id, r.price_micro_usd, r.allowance_id, r.allowance_slot
   FROM treasury_consent c JOIN sign_request r ON r.dwallet_id = c.dwallet_id
   WHERE c.network = ${network} AND c.state = 'settling' AND r.status = 'prepared'
   LIMIT 1 FOR UPDATE OF r SKIP LOCKED
-), ${postings.release(sql`reservation`)}, failed AS (
+), ${postings.release(sql`reservation`)}, ${budgetReturn(sql`reservation`, sql`posting_release`)}, failed AS (
   UPDATE sign_request r SET status = 'failed', failure_reason = 'RESERVATION_EXPIRED',
     failure_message = 'the dWallet is leaving the service', updated_at = now()
   FROM reservation s JOIN posting_release USING (id) WHERE r.id = s.id

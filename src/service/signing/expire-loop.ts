@@ -1,4 +1,5 @@
 import sql from "sql-template-tag";
+import { budgetReturn } from "../access/budgets.ts";
 import { auditInsert, SYSTEM_ORIGIN } from "../audit/audit-event.ts";
 import { postings } from "../ledger/postings.ts";
 import type { Signals } from "../platform/coordination/signals.ts";
@@ -94,12 +95,12 @@ FROM sign_request WHERE status = 'prepared' ORDER BY expires_at LIMIT 1`;
 /** Ends one reservation. More than one in a statement could make two replicas wait for each other's projects. */
 const expireOne = (soundSince: string | null) => sql`
 WITH reservation AS (
-  SELECT id, project_id, presign_id, price_micro_usd,
+  SELECT id, project_id, presign_id, price_micro_usd, allowance_id, allowance_slot,
          coalesce(created_at < ${soundSince}::timestamptz, false) AS is_excused
   FROM sign_request
   WHERE status = 'prepared' AND expires_at <= statement_timestamp()
   ORDER BY expires_at LIMIT 1 FOR UPDATE SKIP LOCKED
-), ${postings.lapse(sql`reservation`)}, failed AS (
+), ${postings.lapse(sql`reservation`)}, ${budgetReturn(sql`reservation`, sql`posting_release`)}, failed AS (
   UPDATE sign_request r SET status = 'failed', failure_reason = 'RESERVATION_EXPIRED',
     failure_message = 'the reservation expired before the user''s half was submitted', updated_at = now()
   FROM reservation s JOIN posting_release USING (id) WHERE r.id = s.id

@@ -1,4 +1,5 @@
 import sql from "sql-template-tag";
+import { budgetReturn } from "../access/budgets.ts";
 import { auditInsert, SYSTEM_ORIGIN } from "../audit/audit-event.ts";
 import { postings } from "../ledger/postings.ts";
 import { execute, type Queryable } from "../platform/store/database.ts";
@@ -77,9 +78,9 @@ export async function endReservationOf(db: Queryable, presignId: string): Promis
     db,
     sql`
 WITH reservation AS (
-  SELECT id, project_id, price_micro_usd FROM sign_request
+  SELECT id, project_id, price_micro_usd, allowance_id, allowance_slot FROM sign_request
   WHERE presign_id = ${presignId} AND status = 'prepared' FOR UPDATE
-), ${postings.release(sql`reservation`)}, failed AS (
+), ${postings.release(sql`reservation`)}, ${budgetReturn(sql`reservation`, sql`posting_release`)}, failed AS (
   UPDATE sign_request r SET status = 'failed', failure_reason = 'RESERVATION_EXPIRED',
     failure_message = 'the reservation expired before the user''s half was submitted', updated_at = now()
   FROM reservation s JOIN posting_release USING (id) WHERE r.id = s.id RETURNING r.id, r.project_id

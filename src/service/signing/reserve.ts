@@ -1,6 +1,13 @@
 import sql, { type Sql } from "sql-template-tag";
-import type { AlgorithmTriple } from "../../protocol/algorithms.ts";
+import type { AlgorithmTriple, SignatureAlgorithmName } from "../../protocol/algorithms.ts";
 import { messageSignPrice, type PriceTable } from "../../protocol/price-table.ts";
+import type { Allowance } from "../access/allowance.ts";
+import {
+  BUDGET_OUTCOME_COLUMNS,
+  type BudgetOutcome,
+  budgetExceeded,
+  budgetParts,
+} from "../access/budgets.ts";
 import { type AuditOrigin, auditInsert } from "../audit/audit-event.ts";
 import { networkDraining } from "../chain/network-drain.ts";
 import { postings } from "../ledger/postings.ts";
@@ -19,7 +26,8 @@ import { readSignRequest, type SignRequestRow } from "./sign-request.ts";
  * Reserves a presign and holds the price, which depends on the algorithm and the length of the message. While the pool
  * is empty, waits for a presign for up to 20 s or until the deadline. With an idempotency key that was used before,
  * returns the earlier request in its current state. Throws MESSAGE_TOO_LARGE, IDEMPOTENCY_KEY_REUSED,
- * INSUFFICIENT_CREDIT, TOO_MANY_RESERVATIONS, PRESIGN_POOL_EMPTY and the errors of {@link findSignableDWallet}.
+ * ALGORITHM_NOT_ALLOWED, INSUFFICIENT_CREDIT, BUDGET_EXCEEDED, TOO_MANY_RESERVATIONS, PRESIGN_POOL_EMPTY and the errors of
+ * {@link findSignableDWallet}.
  */
 export async function reserve(
   deps: ReserveDeps,
@@ -33,6 +41,7 @@ export async function reserve(
       metadata: { maxBytes: String(MESSAGE_MAX_BYTES) },
     });
   }
+  requireAlgorithm(caller.allowance, input.triple.signatureAlgorithm);
   const earlier = await findRepeated(deps, caller, input);
   if (earlier !== undefined) return earlier;
 
@@ -61,6 +70,7 @@ export async function reserve(
     priceMicroUsd,
     ttlMs: deps.reservationTtlMs,
     openMaxCount: deps.openMaxCount,
+    allowance: caller.allowance,
     idempotency: input.idempotency,
   };
   const wait = {
@@ -78,6 +88,7 @@ export async function reserve(
     if (outcome === "not-active") throw hasLeft(input.dwalletId, "Leaving");
     if (outcome === "no-credit") throw insufficientCredit(priceMicroUsd);
     if (outcome === "no-presign") return undefined;
+    if ("growsAt" in outcome) throw budgetExceeded(outcome);
     throw tooManyReservations(outcome.openMaxCount);
   });
   if (row === undefined) {
@@ -109,6 +120,8 @@ export interface ReserveDeps {
 export interface SigningCaller {
   readonly projectId: string;
   readonly network: string;
+  /** The limits of a narrow key or a session. */
+  readonly allowance?: Allowance | undefined;
   readonly origin: AuditOrigin;
 }
 
@@ -143,6 +156,16 @@ async function findRepeated(
   if (idempotency === undefined) return undefined;
   const remembered = await findRemembered(database, { scope: projectId, network }, idempotency);
   return remembered?.subjectId ? readSignRequest(database, { id: remembered.subjectId }) : undefined;
+}
+
+function requireAlgorithm(
+  allowance: Allowance | undefined,
+  signatureAlgorithm: SignatureAlgorithmName,
+): void {
+  if (allowance?.algorithms?.includes(signatureAlgorithm) ?? true) return;
+  throw new ServiceError("ALGORITHM_NOT_ALLOWED", `the key may not sign with ${signatureAlgorithm}`, {
+    metadata: { signatureAlgorithm },
+  });
 }
 
 function insufficientCredit(priceMicroUsd: bigint): ServiceError {
@@ -228,7 +251,8 @@ interface SignableDWallet {
  * statement. It locks the project's row first, so a project's calls are decided one after the other, and only a project
  * that can pay takes a presign. Each recently expired reservation lowers the maximum of open ones by one, down to a
  * tenth. A project that lets presigns expire thus holds few of them, and unspent credit does not keep presigns from
- * others. Reserves nothing if another request has the idempotency key.
+ * others. Reserves nothing if another request has the idempotency key. The price of a caller with a budget must fit it,
+ * and is taken from it.
  *
  * The dWallet must be Active. Its row is locked FOR SHARE until the reservation is committed, so a later exit sees the
  * reservation, and a later reservation sees the exit.
@@ -241,6 +265,7 @@ export async function takeReservation(
   const [outcome] = await readRows(db, reservationStatement(origin, reservation), OUTCOME);
   if (outcome?.reserved) return "reserved";
   if (outcome?.signable === false) return "not-active";
+  if (outcome?.funded && !outcome.fitsBudget) return outcome;
   if (outcome?.funded && !outcome.allowed) return { openMaxCount: outcome.openMaxCount };
   return outcome?.funded ? "no-presign" : "no-credit";
 }
@@ -260,11 +285,19 @@ interface NewReservation {
   readonly ttlMs: number;
   /** The maximum number of the project's open reservations, including this one, while none of them expires. */
   readonly openMaxCount: number;
+  /** The limits of the caller. Default: none. */
+  readonly allowance?: Allowance | undefined;
   readonly idempotency: Idempotency | undefined;
 }
 
 /** The outcome of an attempt. If nothing was reserved, an earlier call may own the idempotency key. */
-type ReservationOutcome = "reserved" | "no-presign" | "no-credit" | "not-active" | TooManyOpen;
+type ReservationOutcome =
+  | "reserved"
+  | "no-presign"
+  | "no-credit"
+  | "not-active"
+  | BudgetOutcome
+  | TooManyOpen;
 
 /** The project has the maximum number of open reservations. */
 interface TooManyOpen {
@@ -277,6 +310,7 @@ const OUTCOME = {
   openMaxCount: number,
   signable: boolean,
   reserved: boolean,
+  ...BUDGET_OUTCOME_COLUMNS,
 };
 
 /** The share of the maximum that a project keeps however many of its reservations have expired: one tenth. */
@@ -285,6 +319,7 @@ const LEAST_SHARE = 10;
 function reservationStatement(origin: AuditOrigin, reservation: NewReservation): Sql {
   const { id, projectId, dwalletId, network, curve, signatureAlgorithm, hashScheme } = reservation;
   const { networkEncryptionKeyId, message, priceMicroUsd, ttlMs, openMaxCount, idempotency } = reservation;
+  const budget = budgetParts(reservation.allowance, priceMicroUsd, { locked: sql`account` });
   const claimed = sql`(SELECT id AS subject_id FROM claim) AS made`;
   return sql`
 WITH account AS (
@@ -296,21 +331,21 @@ WITH account AS (
   SELECT 1 FROM dwallet WHERE id = ${dwalletId}::uuid AND state = 'Active' FOR SHARE
 ), funds AS (
   SELECT funded, open_max, open_reservations < open_max AS allowed FROM account
-), claim AS (
+), ${budget.look}claim AS (
   SELECT ${id}::uuid AS id, ${projectId}::uuid AS project_id, ${priceMicroUsd}::bigint AS price_micro_usd,
          presign.id AS presign_row
   FROM presign
   WHERE network = ${network} AND curve = ${curve} AND signature_algorithm = ${signatureAlgorithm}
     AND network_encryption_key_id = ${networkEncryptionKeyId}
-    AND state = 'ready' AND (SELECT funded AND allowed FROM funds) AND EXISTS (SELECT 1 FROM dwallet_now)
+    AND state = 'ready' AND (SELECT funded AND allowed FROM funds) AND EXISTS (SELECT 1 FROM dwallet_now)${budget.andFits}
   ORDER BY ${inTurn} LIMIT 1 FOR UPDATE SKIP LOCKED
 ), keyed AS (${keyInsert(claimed, { scope: projectId, network }, idempotency)}), granted AS (
   SELECT * FROM claim WHERE ${idempotency === undefined} OR EXISTS (SELECT 1 FROM keyed)
-), ${postings.hold(sql`granted`)}, reserved AS (
+), ${postings.hold(sql`granted`)}, ${budget.take(sql`posting_hold`)}reserved AS (
   INSERT INTO sign_request (id, project_id, dwallet_id, presign_id, network, curve, signature_algorithm, hash_scheme,
-                            message, price_micro_usd, status, expires_at)
+                            message, price_micro_usd, allowance_id, allowance_slot, status, expires_at)
   SELECT c.id, c.project_id, ${dwalletId}, c.presign_row, ${network}, ${curve}, ${signatureAlgorithm}, ${hashScheme},
-         ${message}, c.price_micro_usd, 'prepared',
+         ${message}, c.price_micro_usd, ${budget.allowanceId}, ${budget.slot}, 'prepared',
          clock_timestamp() + ${ttlMs}::double precision * interval '1 millisecond'
   FROM granted c JOIN posting_hold USING (id)
   RETURNING id, project_id, presign_id
@@ -319,5 +354,5 @@ SELECT coalesce((SELECT funded FROM funds), false) AS funded,
   coalesce((SELECT allowed FROM funds), false) AS allowed,
   coalesce((SELECT open_max FROM funds), 0) AS "openMaxCount",
   EXISTS (SELECT 1 FROM dwallet_now) AS signable,
-  (SELECT count(*) FROM reserved) > 0 AS reserved`;
+  (SELECT count(*) FROM reserved) > 0 AS reserved, ${budget.outcome}`;
 }

@@ -6,6 +6,7 @@ import { MixedUpAnswerError } from "../../protocol/chain/read-errors.ts";
 import { sessionIdentifierPreimage } from "../../protocol/chain/session-identifier.ts";
 import { isNotHeld } from "../../protocol/chain/treasury-custody.ts";
 import { isEcdsa } from "../../protocol/signatures/signature-forms.ts";
+import { budgetReturn } from "../access/budgets.ts";
 import { auditInsert, SYSTEM_ORIGIN } from "../audit/audit-event.ts";
 import { requestedSessions } from "../chain/events.ts";
 import type { LandedTransaction, OperationKind } from "../chain/operation.ts";
@@ -214,11 +215,11 @@ export async function failSignRequest(
     db,
     sql`
 WITH request AS (
-  SELECT id, project_id, price_micro_usd,
+  SELECT id, project_id, price_micro_usd, allowance_id, allowance_slot,
     CASE WHEN ${isOwnersDoing}::boolean OR (curve, signature_algorithm) IN (${join(unverified.map(numbersOf))})
          THEN ${refundsPerDay ?? null}::integer END AS refunds_per_day
   FROM sign_request WHERE id = ${id} AND status = ${from} FOR UPDATE
-), ${postings.refund(sql`request`)}, failed AS (
+), ${postings.refund(sql`request`)}, ${budgetReturn(sql`request`, sql`posting_refund`)}, failed AS (
   UPDATE sign_request r SET status = 'failed', failure_reason = ${reason}, refunded = p.id IS NOT NULL,
     updated_at = now(), failure_message = ${message}::text
       || CASE WHEN p.id IS NULL THEN '; not refunded: the project has used up its refunds of the day' ELSE '' END

@@ -45,6 +45,11 @@ export const ERROR_CATALOGUE = {
   NETWORK_DISABLED: kind(Code.PermissionDenied, "This service does not serve that network.", {
     metadata: ["network"],
   }),
+  ALGORITHM_NOT_ALLOWED: kind(
+    Code.PermissionDenied,
+    "The key does not allow this signature algorithm. The metadata has the algorithm.",
+    { metadata: ["signatureAlgorithm"] },
+  ),
   VALIDATION: kind(Code.InvalidArgument, "A field is missing or malformed; the BadRequest detail names it."),
   UNSUPPORTED_ALGORITHM: kind(
     Code.InvalidArgument,
@@ -196,6 +201,11 @@ export const ERROR_CATALOGUE = {
     Code.ResourceExhausted,
     "The project has reached its limit of new dWallets or encryption keys in 24 hours.",
     { isRetryComputed: true, metadata: ["maxCount"] },
+  ),
+  BUDGET_EXCEEDED: kind(
+    Code.ResourceExhausted,
+    "The price does not fit the budget of the key. The metadata has what is left, as `leftCount` requests and `leftMicroUsd`, each absent without such a limit, and `growTime`, when the oldest spent part of the budget is free again.",
+    { metadata: ["leftCount", "leftMicroUsd", "growTime"] },
   ),
   TOO_MANY_DEPOSIT_REFERENCES: kind(
     Code.ResourceExhausted,
