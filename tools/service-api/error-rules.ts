@@ -68,6 +68,8 @@ const RULES: Partial<Record<ErrorReason, Rule>> = {
   INSUFFICIENT_CREDIT: (facts) => reservesSignature(facts) || has("amount_micro_usd")(facts),
   DWALLET_NOT_ACTIVE: reservesSignature,
   TOO_MANY_RESERVATIONS: reservesSignature,
+  ALGORITHM_NOT_ALLOWED: reservesSignature,
+  BUDGET_EXCEEDED: has("hash_scheme", "session_identifier"),
   PRESIGN_POOL_EMPTY: reservesSignature,
   DATABASE_BEHIND_CHAIN: reservesSignature,
   WRONG_STATE: (facts) =>

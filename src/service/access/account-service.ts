@@ -11,6 +11,8 @@ import {
 } from "../../../gen/proto/tss/v1/admin_pb.ts";
 import type { Database } from "../platform/store/database.ts";
 import type { AdminKeyDetails } from "./admin-keys.ts";
+import { encodeLimits } from "./allowance-message.ts";
+import { readBudgetLeft } from "./allowances.ts";
 import type { ApiKeyDetails } from "./api-key-row.ts";
 import { listApiKeys } from "./api-keys.ts";
 import { callerOf } from "./caller.ts";
@@ -20,7 +22,7 @@ import { readProject } from "./projects.ts";
 export function createAccountService({ database }: AccountServiceDeps): ServiceImpl<typeof Account> {
   return {
     async getAccount(_request, context) {
-      const { projectId, apiKeyId, scopes } = callerOf(context, "project");
+      const { projectId, apiKeyId, scopes, allowance } = callerOf(context, "project");
       const { name, network, createdAt } = await readProject(database, projectId);
       return {
         projectId,
@@ -29,6 +31,7 @@ export function createAccountService({ database }: AccountServiceDeps): ServiceI
         createTime: timestampFromDate(createdAt),
         apiKeyId,
         scopes: [...scopes],
+        ...encodeLimits(allowance, allowance?.budget && (await readBudgetLeft(database, allowance.id))),
       };
     },
     async listAccountKeys(request, context) {
@@ -61,7 +64,7 @@ export function encodeAdminKey(key: AdminKeyDetails): AdminKey {
 }
 
 function shownParts(key: ApiKeyDetails) {
-  const { id, name, prefix, allowedAddresses, rotatedFrom, replacedBy } = key;
+  const { id, name, prefix, allowedAddresses, rotatedFrom, replacedBy, allowance, budgetLeft } = key;
   return {
     apiKeyId: id,
     name,
@@ -70,6 +73,7 @@ function shownParts(key: ApiKeyDetails) {
     ...keyTimes(key),
     ...(rotatedFrom !== null && { rotatedFrom }),
     ...(replacedBy !== null && { replacedBy }),
+    ...encodeLimits(allowance, budgetLeft),
   };
 }
 

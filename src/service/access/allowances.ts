@@ -82,7 +82,10 @@ export interface AllowanceRow {
   readonly maxMicroUsd: bigint | null;
 }
 
-const ALGORITHMS = CURVE_ALGORITHMS.map(({ signatureAlgorithm }) => signatureAlgorithm);
+/** Every signature algorithm, in the order of the contract. */
+export const ALGORITHMS: readonly SignatureAlgorithmName[] = CURVE_ALGORITHMS.map(
+  ({ signatureAlgorithm }) => signatureAlgorithm,
+);
 
 export const ALLOWANCE_COLUMNS: Columns<AllowanceRow> = {
   allowanceId: nullable(text),

@@ -6,6 +6,8 @@ import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegen
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
+import type { Allowance, BudgetLeft } from "./allowance_pb.ts";
+import { file_tss_v1_allowance } from "./allowance_pb.ts";
 import { file_tss_v1_options } from "./options_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
 
@@ -13,7 +15,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file tss/v1/account.proto.
  */
 export const file_tss_v1_account: GenFile = /*@__PURE__*/
-  fileDesc("ChR0c3MvdjEvYWNjb3VudC5wcm90bxIGdHNzLnYxIhMKEUdldEFjY291bnRSZXF1ZXN0IqQBChJHZXRBY2NvdW50UmVzcG9uc2USEgoKcHJvamVjdF9pZBgBIAEoCRIUCgxwcm9qZWN0X25hbWUYAiABKAkSDwoHbmV0d29yaxgDIAEoCRIvCgtjcmVhdGVfdGltZRgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEgoKYXBpX2tleV9pZBgFIAEoCRIOCgZzY29wZXMYBiADKAkiPwoWTGlzdEFjY291bnRLZXlzUmVxdWVzdBIRCglwYWdlX3NpemUYASABKAUSEgoKcGFnZV90b2tlbhgCIAEoCSJcChdMaXN0QWNjb3VudEtleXNSZXNwb25zZRIoCgxhY2NvdW50X2tleXMYASADKAsyEi50c3MudjEuQWNjb3VudEtleRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkihQMKCkFjY291bnRLZXkSEgoKYXBpX2tleV9pZBgBIAEoCRIMCgRuYW1lGAIgASgJEg4KBnByZWZpeBgDIAEoCRIOCgZzY29wZXMYBCADKAkSLwoLY3JlYXRlX3RpbWUYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC2V4cGlyZV90aW1lGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtyZXZva2VfdGltZRgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMQoNbGFzdF91c2VfdGltZRgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASGQoRYWxsb3dlZF9hZGRyZXNzZXMYCSADKAkSGQoMcm90YXRlZF9mcm9tGAogASgJSACIAQESGAoLcmVwbGFjZWRfYnkYCyABKAlIAYgBAUIPCg1fcm90YXRlZF9mcm9tQg4KDF9yZXBsYWNlZF9ieTK0AQoHQWNjb3VudBJMCgpHZXRBY2NvdW50EhkudHNzLnYxLkdldEFjY291bnRSZXF1ZXN0GhoudHNzLnYxLkdldEFjY291bnRSZXNwb25zZSIHkAIBmLUYARJbCg9MaXN0QWNjb3VudEtleXMSHi50c3MudjEuTGlzdEFjY291bnRLZXlzUmVxdWVzdBofLnRzcy52MS5MaXN0QWNjb3VudEtleXNSZXNwb25zZSIHkAIBmLUYAWIGcHJvdG8z", [file_google_protobuf_timestamp, file_tss_v1_options]);
+  fileDesc("ChR0c3MvdjEvYWNjb3VudC5wcm90bxIGdHNzLnYxIhMKEUdldEFjY291bnRSZXF1ZXN0IvMBChJHZXRBY2NvdW50UmVzcG9uc2USEgoKcHJvamVjdF9pZBgBIAEoCRIUCgxwcm9qZWN0X25hbWUYAiABKAkSDwoHbmV0d29yaxgDIAEoCRIvCgtjcmVhdGVfdGltZRgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEgoKYXBpX2tleV9pZBgFIAEoCRIOCgZzY29wZXMYBiADKAkSJAoJYWxsb3dhbmNlGAcgASgLMhEudHNzLnYxLkFsbG93YW5jZRInCgtidWRnZXRfbGVmdBgIIAEoCzISLnRzcy52MS5CdWRnZXRMZWZ0Ij8KFkxpc3RBY2NvdW50S2V5c1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgFEhIKCnBhZ2VfdG9rZW4YAiABKAkiXAoXTGlzdEFjY291bnRLZXlzUmVzcG9uc2USKAoMYWNjb3VudF9rZXlzGAEgAygLMhIudHNzLnYxLkFjY291bnRLZXkSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJItQDCgpBY2NvdW50S2V5EhIKCmFwaV9rZXlfaWQYASABKAkSDAoEbmFtZRgCIAEoCRIOCgZwcmVmaXgYAyABKAkSDgoGc2NvcGVzGAQgAygJEi8KC2NyZWF0ZV90aW1lGAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtleHBpcmVfdGltZRgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLcmV2b2tlX3RpbWUYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjEKDWxhc3RfdXNlX3RpbWUYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhkKEWFsbG93ZWRfYWRkcmVzc2VzGAkgAygJEhkKDHJvdGF0ZWRfZnJvbRgKIAEoCUgAiAEBEhgKC3JlcGxhY2VkX2J5GAsgASgJSAGIAQESJAoJYWxsb3dhbmNlGAwgASgLMhEudHNzLnYxLkFsbG93YW5jZRInCgtidWRnZXRfbGVmdBgNIAEoCzISLnRzcy52MS5CdWRnZXRMZWZ0Qg8KDV9yb3RhdGVkX2Zyb21CDgoMX3JlcGxhY2VkX2J5MrQBCgdBY2NvdW50EkwKCkdldEFjY291bnQSGS50c3MudjEuR2V0QWNjb3VudFJlcXVlc3QaGi50c3MudjEuR2V0QWNjb3VudFJlc3BvbnNlIgeQAgGYtRgBElsKD0xpc3RBY2NvdW50S2V5cxIeLnRzcy52MS5MaXN0QWNjb3VudEtleXNSZXF1ZXN0Gh8udHNzLnYxLkxpc3RBY2NvdW50S2V5c1Jlc3BvbnNlIgeQAgGYtRgBYgZwcm90bzM", [file_google_protobuf_timestamp, file_tss_v1_allowance, file_tss_v1_options]);
 
 /**
  * Reads the account of the key.
@@ -77,6 +79,20 @@ export type GetAccountResponse = Message<"tss.v1.GetAccountResponse"> & {
    * @generated from field: repeated string scopes = 6;
    */
   scopes: string[];
+
+  /**
+   * The limits of a narrow key; absent for a key without limits.
+   *
+   * @generated from field: tss.v1.Allowance allowance = 7;
+   */
+  allowance?: Allowance | undefined;
+
+  /**
+   * What is left of its budget, which the keys of a rotation share; absent without a budget.
+   *
+   * @generated from field: tss.v1.BudgetLeft budget_left = 8;
+   */
+  budgetLeft?: BudgetLeft | undefined;
 };
 
 /**
@@ -224,6 +240,20 @@ export type AccountKey = Message<"tss.v1.AccountKey"> & {
    * @generated from field: optional string replaced_by = 11;
    */
   replacedBy?: string | undefined;
+
+  /**
+   * The limits of a narrow key; absent for a key without limits.
+   *
+   * @generated from field: tss.v1.Allowance allowance = 12;
+   */
+  allowance?: Allowance | undefined;
+
+  /**
+   * What is left of its budget, which the keys of a rotation share; absent without a budget.
+   *
+   * @generated from field: tss.v1.BudgetLeft budget_left = 13;
+   */
+  budgetLeft?: BudgetLeft | undefined;
 };
 
 /**

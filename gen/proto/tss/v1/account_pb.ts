@@ -8,6 +8,8 @@ import { file_buf_validate_validate } from "@bufbuild/protovalidate/gen/buf/vali
 import { file_google_api_annotations } from "../../google/api/annotations_pb.ts";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
+import type { Allowance, BudgetLeft } from "./allowance_pb.ts";
+import { file_tss_v1_allowance } from "./allowance_pb.ts";
 import { file_tss_v1_options } from "./options_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
 
@@ -15,7 +17,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file tss/v1/account.proto.
  */
 export const file_tss_v1_account: GenFile = /*@__PURE__*/
-  fileDesc("ChR0c3MvdjEvYWNjb3VudC5wcm90bxIGdHNzLnYxIhMKEUdldEFjY291bnRSZXF1ZXN0IqQBChJHZXRBY2NvdW50UmVzcG9uc2USEgoKcHJvamVjdF9pZBgBIAEoCRIUCgxwcm9qZWN0X25hbWUYAiABKAkSDwoHbmV0d29yaxgDIAEoCRIvCgtjcmVhdGVfdGltZRgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEgoKYXBpX2tleV9pZBgFIAEoCRIOCgZzY29wZXMYBiADKAkiUgoWTGlzdEFjY291bnRLZXlzUmVxdWVzdBIaCglwYWdlX3NpemUYASABKAVCB7pIBBoCKAASHAoKcGFnZV90b2tlbhgCIAEoCUIIukgFcgMYgAgiXAoXTGlzdEFjY291bnRLZXlzUmVzcG9uc2USKAoMYWNjb3VudF9rZXlzGAEgAygLMhIudHNzLnYxLkFjY291bnRLZXkSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIoUDCgpBY2NvdW50S2V5EhIKCmFwaV9rZXlfaWQYASABKAkSDAoEbmFtZRgCIAEoCRIOCgZwcmVmaXgYAyABKAkSDgoGc2NvcGVzGAQgAygJEi8KC2NyZWF0ZV90aW1lGAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtleHBpcmVfdGltZRgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLcmV2b2tlX3RpbWUYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjEKDWxhc3RfdXNlX3RpbWUYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhkKEWFsbG93ZWRfYWRkcmVzc2VzGAkgAygJEhkKDHJvdGF0ZWRfZnJvbRgKIAEoCUgAiAEBEhgKC3JlcGxhY2VkX2J5GAsgASgJSAGIAQFCDwoNX3JvdGF0ZWRfZnJvbUIOCgxfcmVwbGFjZWRfYnky/AEKB0FjY291bnQSawoKR2V0QWNjb3VudBIZLnRzcy52MS5HZXRBY2NvdW50UmVxdWVzdBoaLnRzcy52MS5HZXRBY2NvdW50UmVzcG9uc2UiJpACAYi1GAiQtRgBmLUYAaC1GAGC0+STAg0SCy92MS9hY2NvdW50EoMBCg9MaXN0QWNjb3VudEtleXMSHi50c3MudjEuTGlzdEFjY291bnRLZXlzUmVxdWVzdBofLnRzcy52MS5MaXN0QWNjb3VudEtleXNSZXNwb25zZSIvkAIBiLUYBJC1GAGYtRgBoLUYAYLT5JMCFhIUL3YxL2FjY291bnQvYXBpLWtleXNiBnByb3RvMw", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_timestamp, file_tss_v1_options]);
+  fileDesc("ChR0c3MvdjEvYWNjb3VudC5wcm90bxIGdHNzLnYxIhMKEUdldEFjY291bnRSZXF1ZXN0IvMBChJHZXRBY2NvdW50UmVzcG9uc2USEgoKcHJvamVjdF9pZBgBIAEoCRIUCgxwcm9qZWN0X25hbWUYAiABKAkSDwoHbmV0d29yaxgDIAEoCRIvCgtjcmVhdGVfdGltZRgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEgoKYXBpX2tleV9pZBgFIAEoCRIOCgZzY29wZXMYBiADKAkSJAoJYWxsb3dhbmNlGAcgASgLMhEudHNzLnYxLkFsbG93YW5jZRInCgtidWRnZXRfbGVmdBgIIAEoCzISLnRzcy52MS5CdWRnZXRMZWZ0IlIKFkxpc3RBY2NvdW50S2V5c1JlcXVlc3QSGgoJcGFnZV9zaXplGAEgASgFQge6SAQaAigAEhwKCnBhZ2VfdG9rZW4YAiABKAlCCLpIBXIDGIAIIlwKF0xpc3RBY2NvdW50S2V5c1Jlc3BvbnNlEigKDGFjY291bnRfa2V5cxgBIAMoCzISLnRzcy52MS5BY2NvdW50S2V5EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSLUAwoKQWNjb3VudEtleRISCgphcGlfa2V5X2lkGAEgASgJEgwKBG5hbWUYAiABKAkSDgoGcHJlZml4GAMgASgJEg4KBnNjb3BlcxgEIAMoCRIvCgtjcmVhdGVfdGltZRgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLZXhwaXJlX3RpbWUYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC3Jldm9rZV90aW1lGAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIxCg1sYXN0X3VzZV90aW1lGAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIZChFhbGxvd2VkX2FkZHJlc3NlcxgJIAMoCRIZCgxyb3RhdGVkX2Zyb20YCiABKAlIAIgBARIYCgtyZXBsYWNlZF9ieRgLIAEoCUgBiAEBEiQKCWFsbG93YW5jZRgMIAEoCzIRLnRzcy52MS5BbGxvd2FuY2USJwoLYnVkZ2V0X2xlZnQYDSABKAsyEi50c3MudjEuQnVkZ2V0TGVmdEIPCg1fcm90YXRlZF9mcm9tQg4KDF9yZXBsYWNlZF9ieTL8AQoHQWNjb3VudBJrCgpHZXRBY2NvdW50EhkudHNzLnYxLkdldEFjY291bnRSZXF1ZXN0GhoudHNzLnYxLkdldEFjY291bnRSZXNwb25zZSImkAIBiLUYCJC1GAGYtRgBoLUYAYLT5JMCDRILL3YxL2FjY291bnQSgwEKD0xpc3RBY2NvdW50S2V5cxIeLnRzcy52MS5MaXN0QWNjb3VudEtleXNSZXF1ZXN0Gh8udHNzLnYxLkxpc3RBY2NvdW50S2V5c1Jlc3BvbnNlIi+QAgGItRgEkLUYAZi1GAGgtRgBgtPkkwIWEhQvdjEvYWNjb3VudC9hcGkta2V5c2IGcHJvdG8z", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_timestamp, file_tss_v1_allowance, file_tss_v1_options]);
 
 /**
  * Reads the account of the key.
@@ -79,6 +81,20 @@ export type GetAccountResponse = Message<"tss.v1.GetAccountResponse"> & {
    * @generated from field: repeated string scopes = 6;
    */
   scopes: string[];
+
+  /**
+   * The limits of a narrow key; absent for a key without limits.
+   *
+   * @generated from field: tss.v1.Allowance allowance = 7;
+   */
+  allowance?: Allowance | undefined;
+
+  /**
+   * What is left of its budget, which the keys of a rotation share; absent without a budget.
+   *
+   * @generated from field: tss.v1.BudgetLeft budget_left = 8;
+   */
+  budgetLeft?: BudgetLeft | undefined;
 };
 
 /**
@@ -226,6 +242,20 @@ export type AccountKey = Message<"tss.v1.AccountKey"> & {
    * @generated from field: optional string replaced_by = 11;
    */
   replacedBy?: string | undefined;
+
+  /**
+   * The limits of a narrow key; absent for a key without limits.
+   *
+   * @generated from field: tss.v1.Allowance allowance = 12;
+   */
+  allowance?: Allowance | undefined;
+
+  /**
+   * What is left of its budget, which the keys of a rotation share; absent without a budget.
+   *
+   * @generated from field: tss.v1.BudgetLeft budget_left = 13;
+   */
+  budgetLeft?: BudgetLeft | undefined;
 };
 
 /**

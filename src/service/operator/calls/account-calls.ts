@@ -18,6 +18,7 @@ import {
 import type { AuditSeal } from "../../../protocol/seals/audit-seal.ts";
 import { encodeAdminKey, encodeApiKey } from "../../access/account-service.ts";
 import { createAdminKey, listAdminKeys, revokeAdminKey } from "../../access/admin-keys.ts";
+import { decodeLimits } from "../../access/allowance-message.ts";
 import {
   createApiKey,
   listApiKeys,
@@ -62,10 +63,11 @@ export function createAccountCalls({ database, lookup }: AccountCallsDeps): Acco
       const { networks } = callerOf(context, "admin");
       return { project: encodeProject(await getProject(database, networks, projectId)) };
     },
-    async createApiKey({ projectId, name, scopes, expireTime, allowedAddresses }, context) {
+    async createApiKey({ projectId, name, scopes, expireTime, allowedAddresses, allowance }, context) {
       const caller = callerOf(context, "admin");
       const expiresAt = expireTime && timestampDate(expireTime);
-      const key = { projectId, name, scopes: decodeScopes(scopes), expiresAt, allowedAddresses };
+      const limits = decodeLimits(allowance);
+      const key = { projectId, name, scopes: decodeScopes(scopes), expiresAt, allowedAddresses, limits };
       const { details, plaintext } = await createApiKey(database, caller, idempotencyOf(context), key);
       return { apiKey: encodeApiKey(details), plaintext: plaintext ?? "" };
     },

@@ -3,6 +3,7 @@ import { ed25519 } from "@noble/curves/ed25519.js";
 import { expect } from "vitest";
 import { Onboarding } from "../../../../../../gen/proto/tss/v1/onboarding_pb.ts";
 import { suiAddress } from "../../../../../../src/protocol/signatures/addresses.ts";
+import type { Limits } from "../../../../../../src/service/access/allowances.ts";
 import { failOperation } from "../../../../../../src/service/chain/submit/outbox.ts";
 import { topics } from "../../../../../../src/service/platform/coordination/topics.ts";
 import { dkgOfForm } from "../../../../../support/crypto/dkg-form.ts";
@@ -60,8 +61,10 @@ async function create(
   stack: ErrorStack,
   protocolClient: ProtocolClient,
   change: (user: KnownUser) => Record<string, string> | Promise<Record<string, string>>,
+  limits: Limits = {},
 ): Promise<WireReply> {
-  const { projectId, key } = await stack.newProject();
+  const { projectId } = await stack.newProject();
+  const key = await stack.newKey({ projectId, limits });
   const user = await userOf(stack, (await dwalletOf(stack.database, projectId)).rowId);
   const request = {
     encryptionKeyId: user.keyId,
@@ -129,6 +132,16 @@ export const ONBOARDING_PROVOCATIONS = {
       how: "a share of a dWallet that the network has rejected",
       provoke: (stack, protocolClient) => accept(stack, protocolClient, "NetworkRejectedDKGVerification"),
       metadata: { state: "NetworkRejectedDKGVerification" },
+    },
+  ],
+  BUDGET_EXCEEDED: [
+    {
+      how: "a dWallet whose price is above the budget of the narrow key",
+      provoke: (stack, protocolClient) =>
+        create(stack, protocolClient, () => ({}), {
+          budget: { windowSeconds: 60, maxCount: undefined, maxMicroUsd: BOUNDS.priceMicroUsd - 1n },
+        }),
+      metadata: { leftMicroUsd: String(BOUNDS.priceMicroUsd - 1n) },
     },
   ],
   ENCRYPTION_KEY_CONFLICT: [

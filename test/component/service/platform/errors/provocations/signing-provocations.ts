@@ -3,6 +3,7 @@ import type { ServiceImpl } from "@connectrpc/connect";
 import { expect } from "vitest";
 import { Admin } from "../../../../../../gen/proto/tss/v1/admin_pb.ts";
 import { Signing } from "../../../../../../gen/proto/tss/v1/signing_pb.ts";
+import type { Limits } from "../../../../../../src/service/access/allowances.ts";
 import { callerOf } from "../../../../../../src/service/access/caller.ts";
 import { idempotencyOf } from "../../../../../../src/service/platform/idempotency/idempotency.ts";
 import { runOnce } from "../../../../../../src/service/platform/idempotency/run-once.ts";
@@ -37,6 +38,12 @@ async function signer(stack: ErrorStack, presignCount: number, creditMicroUsd?: 
   const dwallet = await dwalletOf(stack.database, project.projectId);
   await readyPresigns(stack.database, dwallet.bucket, presignCount);
   return { ...project, dwallet, request: sign(dwallet.objectId) };
+}
+
+/** A project with an Active dWallet, and a narrow key. */
+async function narrowSigner(stack: ErrorStack, limits: Limits) {
+  const { projectId, request } = await signer(stack, 3);
+  return { key: await stack.newKey({ projectId, limits, scopes: ["sign"] }), request };
 }
 
 /** The only reservation of a project. */
@@ -157,6 +164,38 @@ export const SIGNING_PROVOCATIONS = {
         return protocolClient.call({ method: reserveSign, key, request });
       },
       metadata: { priceMicroUsd: String(BOUNDS.priceMicroUsd) },
+    },
+  ],
+  ALGORITHM_NOT_ALLOWED: [
+    {
+      how: "a signature with an algorithm that the narrow key does not name",
+      async provoke(stack, protocolClient) {
+        const { key, request } = await narrowSigner(stack, { algorithms: ["Taproot", "EdDSA"] });
+        return protocolClient.call({ method: reserveSign, key, request });
+      },
+      metadata: { signatureAlgorithm: "ECDSASecp256k1" },
+    },
+  ],
+  BUDGET_EXCEEDED: [
+    {
+      how: "one signature more than the budget of the narrow key",
+      async provoke(stack, protocolClient) {
+        const budget = { windowSeconds: 60, maxCount: 1, maxMicroUsd: undefined };
+        const { key, request } = await narrowSigner(stack, { budget });
+        await protocolClient.call({ method: reserveSign, key, request });
+        return protocolClient.call({ method: reserveSign, key, request });
+      },
+      metadata: { leftCount: "0", growTime: isText },
+    },
+    {
+      how: "a signature whose price is above the budget of the narrow key",
+      async provoke(stack, protocolClient) {
+        const maxMicroUsd = BOUNDS.priceMicroUsd - 1n;
+        const budget = { windowSeconds: 60, maxCount: undefined, maxMicroUsd };
+        const { key, request } = await narrowSigner(stack, { budget });
+        return protocolClient.call({ method: reserveSign, key, request });
+      },
+      metadata: { leftMicroUsd: String(BOUNDS.priceMicroUsd - 1n) },
     },
   ],
   TOO_MANY_RESERVATIONS: [
