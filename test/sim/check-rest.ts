@@ -36,6 +36,7 @@ export async function checkRest(
   for (const { kind, subject, expected, actual } of await verifyLedger(database))
     faults.push(`ledger: ${kind} of ${subject} is ${actual}, not ${expected}`);
   faults.push(...(await checkRequests(database, triple)));
+  faults.push(...(await checkBudgets(database)));
   const chains = [localnet].flat() as FullnodeOfWallet[];
   const executed = (await Promise.all(chains.map(hotWalletTransactions))).flat();
   faults.push(...(await checkTransactions(database, executed)));
@@ -78,6 +79,57 @@ async function checkRequests(database: Database, triple: AlgorithmTriple): Promi
     if (status === "completed" && !isValid) return [`request ${id} has a signature that does not verify`];
     const due = isValid ? -price : 0n;
     return booked === due ? [] : [`request ${id} (${status}, ${reason}) is booked at ${booked}, not ${due}`];
+  });
+}
+
+interface BudgetRow {
+  readonly id: string;
+  readonly maxCount: number | null;
+  readonly maxMicroUsd: bigint | null;
+  readonly newestSlot: bigint;
+  readonly counts: readonly number[];
+  readonly amounts: readonly bigint[];
+}
+
+/** What was taken from a budget and not given back. */
+interface TakenRow {
+  readonly id: string;
+  readonly slot: bigint;
+  readonly price: bigint;
+}
+
+/** No window exceeds its budget, and the counters say what the requests and dWallets say. */
+async function checkBudgets(database: Database): Promise<string[]> {
+  const budgets = await database.query<BudgetRow>(
+    `SELECT id, max_count AS "maxCount", max_micro_usd AS "maxMicroUsd", newest_slot AS "newestSlot",
+            slot_counts AS counts, slot_micro_usd AS amounts
+     FROM allowance WHERE window_seconds IS NOT NULL`,
+  );
+  const taken = await database.query<TakenRow>(
+    `SELECT allowance_id AS id, allowance_slot AS slot, price_micro_usd AS price FROM sign_request
+     WHERE allowance_id IS NOT NULL AND NOT refunded AND (status <> 'failed' OR user_sign_message IS NOT NULL)
+     UNION ALL
+     SELECT allowance_id, allowance_slot, price_micro_usd FROM dwallet WHERE allowance_id IS NOT NULL AND NOT refunded`,
+  );
+  return budgets.flatMap(({ id, maxCount, maxMicroUsd, newestSlot, counts, amounts }) => {
+    const own = taken.filter((each) => each.id === id);
+    const inSlots = (first: bigint, last: bigint) => {
+      const rows = own.filter(({ slot }) => slot >= first && slot <= last);
+      return { count: rows.length, sum: rows.reduce((sum, { price }) => sum + price, 0n) };
+    };
+    const exceeded = own.flatMap(({ slot }) => {
+      const { count, sum } = inSlots(slot - 24n, slot);
+      const fits = count <= (maxCount ?? count) && sum <= (maxMicroUsd ?? sum);
+      return fits ? [] : [`the window until slot ${slot} of budget ${id} has ${count} requests for ${sum}`];
+    });
+    const wrong = counts.flatMap((counted, index) => {
+      const slot = newestSlot - BigInt(index);
+      const { count, sum } = inSlots(slot, slot);
+      return counted === count && amounts[index] === sum
+        ? []
+        : [`slot ${slot} of budget ${id} has ${counted} for ${amounts[index]}, not ${count} for ${sum}`];
+    });
+    return [...exceeded, ...wrong];
   });
 }
 

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import type { Allowance } from "../../src/service/access/allowance.ts";
 import { useConsent } from "../../src/service/onboarding/custody/consents.ts";
 import { ServiceError } from "../../src/service/platform/errors/service-error.ts";
 import { type Clock, pause } from "../../src/service/platform/lifecycle/clock.ts";
@@ -34,6 +35,8 @@ export interface ClientPlan {
   readonly leaves: "meanwhile" | "afterwards" | "never";
   /** The network of the project; default localnet. */
   readonly network?: string;
+  /** The limits of its key; default none. */
+  readonly allowance?: Allowance | undefined;
 }
 
 /** Thrown for an error that a retry cannot fix. */
@@ -45,15 +48,22 @@ const PAUSE_MS = 100;
 /** The time limit of a call, in milliseconds. */
 const CALL_MS = 1_000;
 /** The temporary errors while replicas die and the fullnode fails. */
-const TRY_AGAIN = ["CHAIN_UNAVAILABLE", "DEADLINE", "PRESIGN_POOL_EMPTY", "TOO_MANY_RESERVATIONS"];
+const TRY_AGAIN = [
+  "CHAIN_UNAVAILABLE",
+  "DEADLINE",
+  "PRESIGN_POOL_EMPTY",
+  "TOO_MANY_RESERVATIONS",
+  // The windows of the budgets are short.
+  "BUDGET_EXCEEDED",
+];
 
 /** A user of one project: makes a dWallet, signs with it, and repeats every call until it has an answer. */
 export async function runClient(
   cluster: Cluster,
   random: Random,
-  { clock, projectId, signCount, leaves, network = "localnet" }: ClientPlan,
+  { clock, projectId, signCount, leaves, network = "localnet", allowance }: ClientPlan,
 ): Promise<ClientReport> {
-  const caller = { projectId, network, origin: TEST_ORIGIN };
+  const caller = { projectId, network, allowance, origin: TEST_ORIGIN };
   const report: ClientReport = {
     ended: [],
     submitted: new Set(),

@@ -2,9 +2,12 @@ import { createHash } from "node:crypto";
 import type { ChainControls } from "../../src/localnet/faults/chain-controls.ts";
 import { NO_FAULTS } from "../../src/localnet/faults/fault-settings.ts";
 import { openLocalChain } from "../../src/localnet/local-chain.ts";
+import type { Allowance, Budget } from "../../src/service/access/allowance.ts";
+import { insertApiKey } from "../../src/service/access/api-keys.ts";
+import { SCOPES } from "../../src/service/access/caller.ts";
 import { pause } from "../../src/service/platform/lifecycle/clock.ts";
 import type { Database } from "../../src/service/platform/store/database.ts";
-import { projectWith, TEST_TRIPLE } from "../support/database/rows.ts";
+import { projectWith, TEST_ORIGIN, TEST_TRIPLE } from "../support/database/rows.ts";
 import { checkRest } from "./check-rest.ts";
 import { type ClientReport, runClient } from "./client.ts";
 import { startCluster } from "./cluster.ts";
@@ -131,12 +134,16 @@ export async function simulate(seed: number, server: SimServer, killAt?: number)
     });
     const disturbances = plan.isDisturbed ? disturb(localnet.controls) : undefined;
     const projects = await Promise.all(plan.signCounts.map(() => projectWith(database, 110n * PRICE)));
+    const allowances = await Promise.all(
+      projects.map((projectId, index) => allowanceWith(database, projectId, plan.budgets[index])),
+    );
     const clients = projects.map((projectId, index) =>
       runClient(cluster, random, {
         clock,
         projectId,
         signCount: plan.signCounts[index]!,
         leaves: plan.leaves[index]!,
+        allowance: allowances[index],
       }),
     );
     const settled = await Promise.allSettled(clients);
@@ -182,6 +189,18 @@ export async function simulate(seed: number, server: SimServer, killAt?: number)
     await pause(clock, random.integer(100, 500));
     await controls.setTreasury({ ika: 10n ** 15n, sui: 10n ** 15n });
   }
+}
+
+/** Creates a narrow key with the budget, and returns its allowance. */
+async function allowanceWith(
+  database: Database,
+  projectId: string,
+  budget: Budget | undefined,
+): Promise<Allowance | undefined> {
+  if (budget === undefined) return undefined;
+  const key = { projectId, name: "narrow", scopes: SCOPES, limits: { budget } };
+  const { id } = await insertApiKey(database, TEST_ORIGIN, key);
+  return { id, userReferences: undefined, dwalletIds: undefined, algorithms: undefined, budget };
 }
 
 const NOTHING = { awaitCount: 0, deaths: 0, completedCount: 0, failedCount: 0, transactionCount: 0 };

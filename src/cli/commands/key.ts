@@ -11,6 +11,7 @@ import {
 } from "../../../gen/proto/tss/v1/admin_pb.ts";
 import { SCOPES } from "../../service/access/caller.ts";
 import { formatEnum, formatPairs, formatTime } from "../format.ts";
+import { allowanceOf, formatBudgetLeft, formatLimits, LIMIT_OPTIONS } from "../limit-options.ts";
 import { listCommand } from "../list-command.ts";
 import {
   addresses,
@@ -49,18 +50,23 @@ const create = serviceCommand({
     scopes: defaulted("<list>", "its permissions", choicesOf(SCOPES), SCOPES.join(",")),
     expires: EXPIRES,
     addresses: optional("<list>", `${ADDRESSES}; default any address`, addresses),
+    ...LIMIT_OPTIONS,
   },
-  call: ({ admin }, { project: projectId, name, scopes, expires, addresses: allowedAddresses = [] }, once) =>
-    admin.createApiKey(
+  call({ admin }, values, once) {
+    const { project: projectId, name, scopes, expires, addresses: allowedAddresses = [] } = values;
+    const allowance = allowanceOf(values);
+    return admin.createApiKey(
       {
         projectId,
         name,
         allowedAddresses,
         scopes: scopes.map((scope) => ApiKey_Scope[scope]),
         ...(expires && { expireTime: timestampFromDate(expires) }),
+        ...(allowance && { allowance }),
       },
       once,
-    ),
+    );
+  },
   reply: CreateApiKeyResponseSchema,
   show: ({ apiKey, plaintext }) =>
     formatPairs([...describeKey(apiKey!), ["api key", formatPlaintext(plaintext)]]),
@@ -84,6 +90,8 @@ const list = listCommand({
     { title: "EXPIRES", of: ({ expireTime }) => formatTime(expireTime, "never") },
     { title: "REVOKED", of: ({ revokeTime }) => formatTime(revokeTime, "no") },
     { title: "ADDRESSES", of: formatAddresses },
+    { title: "LIMITS", of: formatLimits },
+    { title: "BUDGET LEFT", of: formatBudgetLeft },
     { title: "NAME", of: ({ name }) => name },
   ],
 });
@@ -145,13 +153,15 @@ const revoke = serviceCommand({
 
 export const keyCommands = { create, list, rotate, "allow-addresses": allowAddresses, revoke };
 
-function describeKey(key: ApiKey): [string, string][] {
+function describeKey(key: ApiKey): [string, string | undefined][] {
   return [
     ["key", key.apiKeyId],
     ["project", key.projectId],
     ["name", key.name],
     ["scopes", formatScopes(key)],
     ["addresses", formatAddresses(key)],
+    ["limits", key.allowance && formatLimits(key)],
+    ["budget left", formatBudgetLeft(key)],
     ["expires", formatTime(key.expireTime, "never")],
     ["revoked", formatTime(key.revokeTime, "no")],
   ];
