@@ -88,7 +88,7 @@ interface BudgetRow {
   readonly maxMicroUsd: bigint | null;
   readonly newestSlot: bigint;
   readonly counts: readonly number[];
-  readonly amounts: readonly bigint[];
+  readonly amounts: readonly (bigint | string)[];
 }
 
 /** What was taken from a budget and not given back. */
@@ -125,7 +125,7 @@ async function checkBudgets(database: Database): Promise<string[]> {
     const wrong = counts.flatMap((counted, index) => {
       const slot = newestSlot - BigInt(index);
       const { count, sum } = inSlots(slot, slot);
-      return counted === count && amounts[index] === sum
+      return counted === count && BigInt(amounts[index]!) === sum
         ? []
         : [`slot ${slot} of budget ${id} has ${counted} for ${amounts[index]}, not ${count} for ${sum}`];
     });

@@ -57,11 +57,14 @@ export function oneDeath(step: number): Plan {
   };
 }
 
-/** Chooses a small budget in two of three simulations, without a change of the other choices. */
+/**
+ * Chooses a small budget in two of three simulations, without a change of the other choices. A dWallet costs twice the
+ * price of a signature.
+ */
 function chooseBudget(seed: number): Budget | undefined {
   const random = createRandom(seed ^ 0xb0d6e7);
   if (random.happens(0.35)) return undefined;
-  const maxMicroUsd = random.happens(0.5) ? BigInt(random.integer(1, 4)) * PRICE : undefined;
+  const maxMicroUsd = random.happens(0.5) ? BigInt(random.integer(2, 5)) * PRICE : undefined;
   const maxCount = maxMicroUsd === undefined || random.happens(0.5) ? random.integer(1, 4) : undefined;
   return { windowSeconds: WINDOW_SECONDS, maxCount, maxMicroUsd };
 }

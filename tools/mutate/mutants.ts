@@ -1,4 +1,5 @@
 import { ACCESS_MUTANTS } from "./access-mutants.ts";
+import { BUDGET_MUTANTS } from "./budget-mutants.ts";
 import { CHAIN_MUTANTS } from "./chain-mutants.ts";
 import { CHAIN_TRUST_MUTANTS } from "./chain-trust-mutants.ts";
 import { CRYPTO_MUTANTS } from "./crypto-mutants.ts";
@@ -19,6 +20,7 @@ import { TREASURY_MUTANTS } from "./treasury-mutants.ts";
 /** Lines that decide about money, keys or trust, each changed for the worse. */
 export const MUTANTS: readonly Mutant[] = [
   ...ACCESS_MUTANTS,
+  ...BUDGET_MUTANTS,
   ...CHAIN_MUTANTS,
   ...CHAIN_TRUST_MUTANTS,
   ...CRYPTO_MUTANTS,

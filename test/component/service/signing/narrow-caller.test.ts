@@ -1,0 +1,74 @@
+/** A caller with a narrow key reserves with the algorithms of the key only. */
+import { afterAll, beforeAll, expect, it } from "vitest";
+import type { Allowance } from "../../../../src/service/access/allowance.ts";
+import { createLocalSignals } from "../../../../src/service/platform/coordination/local-coordination.ts";
+import { systemClock } from "../../../../src/service/platform/lifecycle/clock.ts";
+import type { Database } from "../../../../src/service/platform/store/database.ts";
+import { createPresignQueue } from "../../../../src/service/presigns/presign-queue.ts";
+import { reserve } from "../../../../src/service/signing/reserve.ts";
+import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../../support/database/database.ts";
+import { flatPrices } from "../../../support/database/prices.ts";
+import {
+  dwalletOf,
+  moneyOf,
+  projectWith,
+  readyPresigns,
+  TEST_ORIGIN,
+  TEST_TRIPLE,
+} from "../../../support/database/rows.ts";
+
+let database: Database;
+
+beforeAll(async () => {
+  database = await openTestDatabase();
+}, DATABASE_TIMEOUT_MS);
+afterAll(() => database.close());
+
+async function reserveWith(algorithms: Allowance["algorithms"]) {
+  const projectId = await projectWith(database, 10n);
+  const dwallet = await dwalletOf(database, projectId);
+  await readyPresigns(database, dwallet.bucket, 1);
+  const signals = createLocalSignals();
+  const deps = {
+    database,
+    signals,
+    presigns: createPresignQueue({ clock: systemClock, signals }),
+    prices: flatPrices(10n),
+    reservationTtlMs: 60_000,
+    openMaxCount: 10,
+  };
+  const allowance = {
+    id: projectId,
+    userReferences: undefined,
+    dwalletIds: undefined,
+    algorithms,
+    budget: undefined,
+  };
+  const caller = { projectId, network: "localnet", allowance, origin: TEST_ORIGIN };
+  const input = {
+    dwalletId: dwallet.objectId,
+    triple: TEST_TRIPLE,
+    message: Uint8Array.of(1),
+    idempotency: undefined,
+  };
+  const time = { timeoutMs: 10_000, signal: new AbortController().signal };
+  return { projectId, reserving: reserve(deps, caller, input, time) };
+}
+
+it("a stolen narrow key signs with no algorithm but its own, and holds no money", async () => {
+  const { projectId, reserving } = await reserveWith(["Taproot", "EdDSA"]);
+  await expect(reserving).rejects.toMatchObject({
+    reason: "ALGORITHM_NOT_ALLOWED",
+    metadata: { signatureAlgorithm: "ECDSASecp256k1" },
+  });
+  expect(await moneyOf(database, projectId)).toMatchObject({ held: 0n });
+});
+
+it.each([
+  ["names the algorithm", ["Taproot", "ECDSASecp256k1"]],
+  ["names none", undefined],
+] as const)("a narrow key that %s signs with it", async (_, algorithms) => {
+  const { projectId, reserving } = await reserveWith(algorithms);
+  await expect(reserving).resolves.toMatchObject({ status: "prepared" });
+  expect(await moneyOf(database, projectId)).toMatchObject({ held: 10n });
+});
