@@ -5,9 +5,11 @@ import { type ApiKey, ApiKey_Scope as Scope } from "../../../gen/client/tss/v1/a
 import { useSession } from "../api/session.ts";
 import { useIdempotencyKey } from "../api/use-call.ts";
 import { addressesFault, addressesIn, nameFault } from "../format/input-faults.ts";
+import { allowanceIn, NO_LIMITS } from "../format/limits.ts";
 import { ActionDialog } from "../ui/dialog.tsx";
 import { SelectField, TextField } from "../ui/field.tsx";
 import { Time } from "../ui/time.tsx";
+import { areRight, LimitFields } from "./limit-fields.tsx";
 
 export function CreateApiKeyDialog({ projectId, onClose, onCreated }: CreateApiKeyDialogProps): JSX.Element {
   const { admin } = useSession();
@@ -15,7 +17,8 @@ export function CreateApiKeyDialog({ projectId, onClose, onCreated }: CreateApiK
   const [scopes, setScopes] = useState<readonly Scope[]>(SCOPES.map(([scope]) => scope));
   const [addresses, setAddresses] = useState("");
   const [expiry, setExpiry] = useState("never");
-  const headers = useIdempotencyKey([name, scopes.join(), addresses, expiry]);
+  const [limits, setLimits] = useState(NO_LIMITS);
+  const headers = useIdempotencyKey([name, scopes.join(), addresses, expiry, JSON.stringify(limits)]);
   const toggle = (scope: Scope): void =>
     setScopes(scopes.includes(scope) ? scopes.filter((each) => each !== scope) : [...scopes, scope]);
   return (
@@ -26,11 +29,13 @@ export function CreateApiKeyDialog({ projectId, onClose, onCreated }: CreateApiK
         name.trim() !== "" &&
         nameFault(name) === undefined &&
         scopes.length > 0 &&
-        addressesFault(addresses) === undefined
+        addressesFault(addresses) === undefined &&
+        areRight(limits)
       }
       onClose={onClose}
       onAct={async () => {
         const expireMs = expiryOf(expiry, Date.now());
+        const allowance = allowanceIn(limits);
         const reply = await admin.createApiKey(
           {
             projectId,
@@ -38,6 +43,7 @@ export function CreateApiKeyDialog({ projectId, onClose, onCreated }: CreateApiK
             scopes: [...scopes],
             allowedAddresses: [...addressesIn(addresses)],
             ...(expireMs !== undefined && { expireTime: timestampFromMs(expireMs) }),
+            ...(allowance && { allowance }),
           },
           { headers },
         );
@@ -64,6 +70,7 @@ export function CreateApiKeyDialog({ projectId, onClose, onCreated }: CreateApiK
         hint="IP addresses and CIDR blocks, separated by commas. Empty allows every address."
       />
       <SelectField label="Expires" options={EXPIRIES} value={expiry} onSelect={setExpiry} />
+      <LimitFields value={limits} onChange={setLimits} />
     </ActionDialog>
   );
 }
@@ -101,8 +108,8 @@ export function RotateApiKeyDialog({ apiKey, onClose, onRotated }: RotateApiKeyD
       }}
     >
       <p>
-        A new key with the same scopes and addresses replaces <code>{apiKey.prefix}…</code>. Callers must use
-        it before the old one expires.
+        A new key with the same scopes, addresses and limits replaces <code>{apiKey.prefix}…</code>. Callers
+        must use it before the old one expires.
       </p>
       <SelectField label="The old key stays valid" options={OVERLAPS} value={overlap} onSelect={setOverlap} />
     </ActionDialog>

@@ -2,6 +2,7 @@ import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
 import type { JSX } from "preact";
 import { Badge } from "./badge.tsx";
 import type { DataColumn } from "./data-table.tsx";
+import { KeyLimits, type LimitedKey } from "./key-limits.tsx";
 import { Time } from "./time.tsx";
 
 /** The columns of a list of a project's keys. */
@@ -23,6 +24,7 @@ export function apiKeyColumns<Key extends ShownKey>(
       title: "Addresses",
       cell: ({ allowedAddresses }) => (allowedAddresses.length === 0 ? "any" : allowedAddresses.join(", ")),
     },
+    { title: "Limits", cell: (key) => <KeyLimits of={key} /> },
     { title: "Last use", cell: ({ lastUseTime }) => <Time of={lastUseTime} otherwise="never" /> },
     { title: "Created", cell: ({ createTime }) => <Time of={createTime} /> },
   ];
@@ -46,7 +48,7 @@ interface KeyTimes {
 }
 
 /** The fields of a key that both an operator and a project see. */
-interface ShownKey extends KeyTimes {
+interface ShownKey extends KeyTimes, LimitedKey {
   readonly name: string;
   readonly prefix: string;
   readonly allowedAddresses: readonly string[];
