@@ -87,6 +87,7 @@ export const ALGORITHMS: readonly SignatureAlgorithmName[] = CURVE_ALGORITHMS.ma
   ({ signatureAlgorithm }) => signatureAlgorithm,
 );
 
+/** The columns of {@link AllowanceRow}. */
 export const ALLOWANCE_COLUMNS: Columns<AllowanceRow> = {
   allowanceId: nullable(text),
   userReferences: nullable(listOf(text)),
@@ -144,6 +145,7 @@ export interface BudgetLeft {
   readonly growsAt: Date | null;
 }
 
+/** The columns of {@link BudgetLeft}. */
 export const BUDGET_LEFT_COLUMNS: Columns<BudgetLeft> = {
   leftCount: nullable(number),
   leftMicroUsd: nullable(bigint),

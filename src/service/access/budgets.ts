@@ -80,6 +80,7 @@ export interface BudgetOutcome extends BudgetLeft {
   readonly fitsBudget: boolean;
 }
 
+/** The columns of {@link BudgetOutcome}. */
 export const BUDGET_OUTCOME_COLUMNS: Columns<BudgetOutcome> = { fitsBudget: boolean, ...BUDGET_LEFT_COLUMNS };
 
 /**
