@@ -134,6 +134,7 @@ async function run(
     presigns,
     checkHalf: checkHalfInline,
     dkgsPerDay: 10,
+    usersMaxCount: 10,
     prices: flatPrices(PRICE),
     dkgPriceMicroUsd: 0n,
     refundsPerDay: 0,

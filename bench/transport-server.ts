@@ -47,6 +47,8 @@ const row: SignRequestRow = {
   expiresAt: new Date(1_800_000_000_000),
   isExpired: false,
   dwalletState: "Active",
+  userReference: null,
+  isUserFrozen: false,
   createdAt: new Date(1_790_000_000_000),
   updatedAt: new Date(1_790_000_001_000),
   dwalletId: `0x${"ab".repeat(32)}`,

@@ -44,6 +44,17 @@ export type ApiKey = Prisma.ApiKeyModel
  */
 export type Allowance = Prisma.AllowanceModel
 /**
+ * Model ProjectUser
+ * A user of a project, from the first call that names its reference. A row is never deleted, so that no other user gets
+ * the reference.
+ */
+export type ProjectUser = Prisma.ProjectUserModel
+/**
+ * Model ProjectUserCount
+ * How many users a project has, deleted ones included. Its row's lock keeps the count exact.
+ */
+export type ProjectUserCount = Prisma.ProjectUserCountModel
+/**
  * Model AdminKey
  * An operator's key. The plaintext is shown once and never stored.
  */
@@ -53,6 +64,11 @@ export type AdminKey = Prisma.AdminKeyModel
  * A user's class-groups encryption key on its way to the chain, or registered there.
  */
 export type EncryptionKey = Prisma.EncryptionKeyModel
+/**
+ * Model EncryptionKeyUser
+ * A user for whom an encryption key was registered. Several users may register the same key.
+ */
+export type EncryptionKeyUser = Prisma.EncryptionKeyUserModel
 /**
  * Model DWallet
  * A dWallet, from the request of its DKG on.

@@ -16,7 +16,7 @@ describe.skipIf(database === undefined)("a name", () => {
   const db = database!;
   const calls = onboardingCalls(db, { dkgPriceMicroUsd: PRICE });
   const idsOf = async (projectId: string, name?: string) =>
-    (await listDWallets(db, projectId, { ...FIRST_PAGE, name })).rows.map(({ id }) => id);
+    (await listDWallets(db, { projectId }, { ...FIRST_PAGE, name })).rows.map(({ id }) => id);
 
   it("makes one dWallet for one charge, even for many callers at once", async () => {
     const projectId = await projectWith(db, 24n * PRICE);

@@ -85,9 +85,9 @@ describe.skipIf(test === undefined)("an exit", () => {
   const sign = (user: User, consent: Parameters<typeof signConsent>[2] | object = {}, by?: Ed25519Keypair) =>
     signConsent(chain(), by ?? user.keypair, { dwalletId: user.dwalletId, ...consent });
   const stateOf = async ({ projectId, dwalletId }: User, db: Database = database) =>
-    (await findDWallet(db, projectId, dwalletId)).state;
+    (await findDWallet(db, { projectId }, dwalletId)).state;
   const capOwner = async ({ projectId, dwalletId }: User) =>
-    ownerOf(chain(), (await findDWallet(database, projectId, dwalletId)).capId!);
+    ownerOf(chain(), (await findDWallet(database, { projectId }, dwalletId)).capId!);
   const requestsOf = ({ projectId }: User) =>
     database.query<{ status: string; reason: string | null; refunded: boolean }>(
       `SELECT status, failure_reason AS reason, refunded FROM sign_request WHERE project_id = $1 ORDER BY id`,
@@ -95,7 +95,7 @@ describe.skipIf(test === undefined)("an exit", () => {
     );
   const endOf = (user: User, id: string) =>
     database.until(async (db) => {
-      const row = await readSignRequest(db, { id, projectId: user.projectId });
+      const row = await readSignRequest(db, { id, caller: { projectId: user.projectId } });
       return (row?.status === "completed" || row?.status === "failed") && row;
     });
 
@@ -237,7 +237,7 @@ describe.skipIf(test === undefined)("an exit", () => {
     const user = await newUser();
     const consent = await sign(user);
     await replica.stop();
-    const { id: dwalletRowId } = await findDWallet(database, user.projectId, user.dwalletId);
+    const { id: dwalletRowId } = await findDWallet(database, { projectId: user.projectId }, user.dwalletId);
     const input = { network: "localnet", dwalletRowId, consent };
     expect(await storeConsent(database, callerOf(user.projectId), input)).toBeDefined();
     expect(await stateOf(user)).toBe("Leaving");
@@ -259,7 +259,7 @@ describe.skipIf(test === undefined)("an exit", () => {
     const user = await newUser();
     const consent = await sign(user);
     await replica.stop();
-    const { id: dwalletRowId } = await findDWallet(database, user.projectId, user.dwalletId);
+    const { id: dwalletRowId } = await findDWallet(database, { projectId: user.projectId }, user.dwalletId);
     await storeConsent(database, callerOf(user.projectId), { network: "localnet", dwalletRowId, consent });
     const sent = await sendConsent(chain(), localnet.url, consent);
     replica = await start();

@@ -136,7 +136,7 @@ describe.skipIf(!lost || !copy || !redisUrl)("a database that lost its last minu
   };
   const completed = (database: ObservedDatabase, id: string): Promise<SignRequestRow> =>
     database.until(async (db) => {
-      const row = await readSignRequest(db, { id, projectId });
+      const row = await readSignRequest(db, { id, caller: { projectId } });
       return row?.status === "completed" && row;
     });
   const submitOne = async (signRequestId: string): Promise<void> => {
@@ -351,7 +351,9 @@ describe.skipIf(!lost || !copy || !redisUrl)("a database that lost its last minu
   });
 
   it("refuses to sign for a user who has left since, and charges nothing", { timeout: 120_000 }, async () => {
-    await after.until(async (db) => (await findDWallet(db, projectId, leaver.dwalletId)).state === "Left");
+    await after.until(
+      async (db) => (await findDWallet(db, { projectId }, leaver.dwalletId)).state === "Left",
+    );
     const balance = await balanceOf(after);
     await expect(tryReserve(leaver.dwalletId)).rejects.toMatchObject({ reason: "DWALLET_LEFT" });
     expect(await balanceOf(after)).toBe(balance);

@@ -126,7 +126,7 @@ export async function runClient(
       if (isSpoiled) report.spoiled.add(id);
       report.ended.push(
         await call(async ({ deps }) => {
-          const row = await readSignRequest(deps.database, { id, projectId });
+          const row = await readSignRequest(deps.database, { id, caller: { projectId } });
           if (row?.status !== "completed" && row?.status !== "failed")
             throw new ServiceError("DEADLINE", "not yet");
           return row;

@@ -50,7 +50,7 @@ export async function onboardUser(
   );
   const objectId = await createDWalletAnew();
   const dwallet = await call(async (deps) => {
-    const row = await findDWallet(deps.database, caller.projectId, objectId);
+    const row = await findDWallet(deps.database, caller, objectId);
     if (row.publicOutput === null) throw new ServiceError("DEADLINE", "the DKG is not done");
     return row;
   });

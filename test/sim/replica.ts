@@ -142,6 +142,7 @@ export async function startReplica({
       presigns,
       checkHalf: checkHalfInline,
       dkgsPerDay: 1_000,
+      usersMaxCount: 1_000,
       prices: flatPrices(PRICE),
       dkgPriceMicroUsd: DKG_PRICE,
       refundsPerDay: 1_000,

@@ -16,6 +16,7 @@ import { SHARE_MUTANTS } from "./share-mutants.ts";
 import { SIGN_MUTANTS } from "./sign-mutants.ts";
 import { SIGNER_MUTANTS } from "./signer-mutants.ts";
 import { TREASURY_MUTANTS } from "./treasury-mutants.ts";
+import { USER_MUTANTS } from "./user-mutants.ts";
 
 /** Lines that decide about money, keys or trust, each changed for the worse. */
 export const MUTANTS: readonly Mutant[] = [
@@ -36,6 +37,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...SIGN_MUTANTS,
   ...SIGNER_MUTANTS,
   ...TREASURY_MUTANTS,
+  ...USER_MUTANTS,
   {
     name: "an echo of Ctrl-C ends the service at once",
     file: "src/service/platform/lifecycle/run-until-signal.ts",

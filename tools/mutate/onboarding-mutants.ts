@@ -15,8 +15,8 @@ export const ONBOARDING_MUTANTS: readonly Mutant[] = [
   {
     name: "a project is answered with another project's session",
     file: "src/service/onboarding/create-dwallet.ts",
-    find: "row?.projectId !== caller.projectId || !equalBytes(",
-    replace: "row === undefined || !equalBytes(",
+    find: "const isOwn = isWithinReach(caller, row);",
+    replace: "const isOwn = row !== undefined;",
     tests: CREATE,
   },
   {

@@ -74,8 +74,8 @@ export const RESUME_MUTANTS: readonly Mutant[] = [
   {
     name: "a name stays with a dWallet that failed",
     file: "src/service/onboarding/dwallet-row.ts",
-    find: "     AND state NOT IN ('Failed', 'NetworkRejectedDKGVerification')`,",
-    replace: "     AND state <> ''`,",
+    find: "AND d.state NOT IN ('Failed', 'NetworkRejectedDKGVerification')${ofUser}`,",
+    replace: "AND d.state <> ''${ofUser}`,",
     tests: NAME_RACE,
   },
 ];

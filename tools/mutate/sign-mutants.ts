@@ -24,15 +24,15 @@ export const SIGN_MUTANTS: readonly Mutant[] = [
   {
     name: "another project's request is shown and submitted",
     file: "src/service/signing/sign-request.ts",
-    find: "WHERE r.id = ${id} AND r.project_id = coalesce(${projectId ?? null}::uuid, r.project_id)",
-    replace: "WHERE r.id = ${id}",
+    find: "${caller === undefined ? sql`TRUE` : withinReach(caller, sql`d`)}",
+    replace: "TRUE",
     tests: LIFECYCLE,
   },
   {
     name: "a project signs with another project's dWallet",
     file: "src/service/signing/reserve.ts",
-    find: "WHERE project_id = ${projectId} AND network",
-    replace: "WHERE network",
+    find: "WHERE ${withinReach(caller, sql`d`)} AND d.network",
+    replace: "WHERE d.network",
     tests: LIFECYCLE,
   },
   {
@@ -87,8 +87,8 @@ export const SIGN_MUTANTS: readonly Mutant[] = [
   {
     name: "a reservation ends before its expiry",
     file: "src/service/signing/expire-loop.ts",
-    find: "WHERE status = 'prepared' AND expires_at <= statement_timestamp()",
-    replace: "WHERE status = 'prepared'",
+    find: "WHERE r.status = 'prepared' AND r.expires_at <= statement_timestamp()",
+    replace: "WHERE r.status = 'prepared'",
     tests: LIFECYCLE,
   },
   {
@@ -108,8 +108,8 @@ export const SIGN_MUTANTS: readonly Mutant[] = [
   {
     name: "an outage of the service lowers the limit of a project",
     file: "src/service/signing/expire-loop.ts",
-    find: "coalesce(created_at < ${soundSince}::timestamptz, false)",
-    replace: "coalesce(created_at > ${soundSince}::timestamptz, false)",
+    find: "coalesce(r.created_at < ${soundSince}::timestamptz, false)",
+    replace: "coalesce(r.created_at > ${soundSince}::timestamptz, false)",
     tests: LAPSES,
   },
   {
@@ -206,8 +206,8 @@ export const SIGN_MUTANTS: readonly Mutant[] = [
   {
     name: "a reservation does not see an exit that is being committed",
     file: "src/service/signing/reserve.ts",
-    find: "AND state = 'Active' FOR SHARE",
-    replace: "AND state = 'Active'",
+    find: "AND d.state = 'Active' AND ${withinReach(reservation, sql`d`)} FOR SHARE",
+    replace: "AND d.state = 'Active' AND ${withinReach(reservation, sql`d`)}",
     tests: RACE,
   },
   {
@@ -220,8 +220,8 @@ export const SIGN_MUTANTS: readonly Mutant[] = [
   {
     name: "a submit is charged although the dWallet has left meanwhile",
     file: "src/service/signing/submit.ts",
-    find: "    AND NOT EXISTS (SELECT 1 FROM dwallet d WHERE d.id = dwallet_id AND d.state = 'Left')\n",
-    replace: "",
+    find: "AND d.state <> 'Left' AND",
+    replace: "AND",
     tests: ["test/component/service/signing/submit-expiry.test.ts"],
   },
   {

@@ -30,6 +30,10 @@ const isStream: Rule = ({ binding }) =>
 const givesOctets: Rule = ({ binding }) => binding.method.output.typeName === HTTP_BODY;
 const isOfDeposits: Rule = ({ binding }) => /^(GetDepositAddress|DeclareDeposit)$/.test(binding.method.name);
 const reservesSignature = has("hash_scheme");
+/** Whether the call makes sure that a user exists. */
+const mentionsUser: Rule = (facts) =>
+  /^(CreateUser|GetDepositAddress)$/.test(facts.binding.method.name) ||
+  (!isRead(facts) && has("user_reference")(facts));
 
 /**
  * Where a reason can occur. Most reasons follow from the part of the request that they concern; a reason without a rule
@@ -74,9 +78,17 @@ const RULES: Partial<Record<ErrorReason, Rule>> = {
   DATABASE_BEHIND_CHAIN: reservesSignature,
   WRONG_STATE: (facts) =>
     has("audit_event_id")(facts) ||
+    facts.binding.method.name === "DeleteUser" ||
     (!isRead(facts) &&
       !reservesSignature(facts) &&
       has("dwallet_id", "sign_request_id", "overlap_seconds")(facts)),
+  OUT_OF_REACH: isProject,
+  USER_NOT_FOUND: (facts) => facts.binding.method.parent.name === "Users" && has("reference")(facts),
+  USER_FROZEN: (facts) =>
+    !isRead(facts) &&
+    has("user_reference", "user_sign_message", "user_output_signature", "hash_scheme")(facts),
+  USER_DELETED: mentionsUser,
+  TOO_MANY_USERS: mentionsUser,
   STALE_NETWORK_KEY: has("session_identifier"),
   SESSION_REUSED: has("session_identifier"),
   QUOTA_EXCEEDED: has("session_identifier", "encryption_key"),

@@ -402,8 +402,11 @@ export const ModelName = {
   Project: 'Project',
   ApiKey: 'ApiKey',
   Allowance: 'Allowance',
+  ProjectUser: 'ProjectUser',
+  ProjectUserCount: 'ProjectUserCount',
   AdminKey: 'AdminKey',
   EncryptionKey: 'EncryptionKey',
+  EncryptionKeyUser: 'EncryptionKeyUser',
   DWallet: 'DWallet',
   TreasuryConsent: 'TreasuryConsent',
   Presign: 'Presign',
@@ -447,7 +450,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "knownNetwork" | "processMark" | "project" | "apiKey" | "allowance" | "adminKey" | "encryptionKey" | "dWallet" | "treasuryConsent" | "presign" | "signRequest" | "idempotencyKey" | "ledgerEntry" | "depositAddress" | "depositAddressRequest" | "checkpointFollower" | "addressBalanceMark" | "depositReferenceCount" | "deposit" | "depositCoin" | "sweep" | "coinPrice" | "coinPriceRange" | "chainOperation" | "chainTransaction" | "lane" | "gasCoin" | "auditEvent" | "auditUnsealed" | "auditLeaf" | "auditSeal" | "ledgerHour" | "ledgerVerification" | "presignSample" | "treasurySample"
+    modelProps: "knownNetwork" | "processMark" | "project" | "apiKey" | "allowance" | "projectUser" | "projectUserCount" | "adminKey" | "encryptionKey" | "encryptionKeyUser" | "dWallet" | "treasuryConsent" | "presign" | "signRequest" | "idempotencyKey" | "ledgerEntry" | "depositAddress" | "depositAddressRequest" | "checkpointFollower" | "addressBalanceMark" | "depositReferenceCount" | "deposit" | "depositCoin" | "sweep" | "coinPrice" | "coinPriceRange" | "chainOperation" | "chainTransaction" | "lane" | "gasCoin" | "auditEvent" | "auditUnsealed" | "auditLeaf" | "auditSeal" | "ledgerHour" | "ledgerVerification" | "presignSample" | "treasurySample"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -821,6 +824,154 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    ProjectUser: {
+      payload: Prisma.$ProjectUserPayload<ExtArgs>
+      fields: Prisma.ProjectUserFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.ProjectUserFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ProjectUserPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.ProjectUserFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ProjectUserPayload>
+        }
+        findFirst: {
+          args: Prisma.ProjectUserFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ProjectUserPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.ProjectUserFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ProjectUserPayload>
+        }
+        findMany: {
+          args: Prisma.ProjectUserFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ProjectUserPayload>[]
+        }
+        create: {
+          args: Prisma.ProjectUserCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ProjectUserPayload>
+        }
+        createMany: {
+          args: Prisma.ProjectUserCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.ProjectUserCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ProjectUserPayload>[]
+        }
+        delete: {
+          args: Prisma.ProjectUserDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ProjectUserPayload>
+        }
+        update: {
+          args: Prisma.ProjectUserUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ProjectUserPayload>
+        }
+        deleteMany: {
+          args: Prisma.ProjectUserDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.ProjectUserUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.ProjectUserUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ProjectUserPayload>[]
+        }
+        upsert: {
+          args: Prisma.ProjectUserUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ProjectUserPayload>
+        }
+        aggregate: {
+          args: Prisma.ProjectUserAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateProjectUser>
+        }
+        groupBy: {
+          args: Prisma.ProjectUserGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ProjectUserGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.ProjectUserCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ProjectUserCountAggregateOutputType> | number
+        }
+      }
+    }
+    ProjectUserCount: {
+      payload: Prisma.$ProjectUserCountPayload<ExtArgs>
+      fields: Prisma.ProjectUserCountFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.ProjectUserCountFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ProjectUserCountPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.ProjectUserCountFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ProjectUserCountPayload>
+        }
+        findFirst: {
+          args: Prisma.ProjectUserCountFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ProjectUserCountPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.ProjectUserCountFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ProjectUserCountPayload>
+        }
+        findMany: {
+          args: Prisma.ProjectUserCountFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ProjectUserCountPayload>[]
+        }
+        create: {
+          args: Prisma.ProjectUserCountCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ProjectUserCountPayload>
+        }
+        createMany: {
+          args: Prisma.ProjectUserCountCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.ProjectUserCountCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ProjectUserCountPayload>[]
+        }
+        delete: {
+          args: Prisma.ProjectUserCountDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ProjectUserCountPayload>
+        }
+        update: {
+          args: Prisma.ProjectUserCountUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ProjectUserCountPayload>
+        }
+        deleteMany: {
+          args: Prisma.ProjectUserCountDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.ProjectUserCountUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.ProjectUserCountUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ProjectUserCountPayload>[]
+        }
+        upsert: {
+          args: Prisma.ProjectUserCountUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ProjectUserCountPayload>
+        }
+        aggregate: {
+          args: Prisma.ProjectUserCountAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateProjectUserCount>
+        }
+        groupBy: {
+          args: Prisma.ProjectUserCountGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ProjectUserCountGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.ProjectUserCountCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ProjectUserCountCountAggregateOutputType> | number
+        }
+      }
+    }
     AdminKey: {
       payload: Prisma.$AdminKeyPayload<ExtArgs>
       fields: Prisma.AdminKeyFieldRefs
@@ -966,6 +1117,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.EncryptionKeyCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.EncryptionKeyCountAggregateOutputType> | number
+        }
+      }
+    }
+    EncryptionKeyUser: {
+      payload: Prisma.$EncryptionKeyUserPayload<ExtArgs>
+      fields: Prisma.EncryptionKeyUserFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.EncryptionKeyUserFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$EncryptionKeyUserPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.EncryptionKeyUserFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$EncryptionKeyUserPayload>
+        }
+        findFirst: {
+          args: Prisma.EncryptionKeyUserFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$EncryptionKeyUserPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.EncryptionKeyUserFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$EncryptionKeyUserPayload>
+        }
+        findMany: {
+          args: Prisma.EncryptionKeyUserFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$EncryptionKeyUserPayload>[]
+        }
+        create: {
+          args: Prisma.EncryptionKeyUserCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$EncryptionKeyUserPayload>
+        }
+        createMany: {
+          args: Prisma.EncryptionKeyUserCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.EncryptionKeyUserCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$EncryptionKeyUserPayload>[]
+        }
+        delete: {
+          args: Prisma.EncryptionKeyUserDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$EncryptionKeyUserPayload>
+        }
+        update: {
+          args: Prisma.EncryptionKeyUserUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$EncryptionKeyUserPayload>
+        }
+        deleteMany: {
+          args: Prisma.EncryptionKeyUserDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.EncryptionKeyUserUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.EncryptionKeyUserUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$EncryptionKeyUserPayload>[]
+        }
+        upsert: {
+          args: Prisma.EncryptionKeyUserUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$EncryptionKeyUserPayload>
+        }
+        aggregate: {
+          args: Prisma.EncryptionKeyUserAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateEncryptionKeyUser>
+        }
+        groupBy: {
+          args: Prisma.EncryptionKeyUserGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.EncryptionKeyUserGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.EncryptionKeyUserCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.EncryptionKeyUserCountAggregateOutputType> | number
         }
       }
     }
@@ -3158,6 +3383,25 @@ export const AllowanceScalarFieldEnum = {
 export type AllowanceScalarFieldEnum = (typeof AllowanceScalarFieldEnum)[keyof typeof AllowanceScalarFieldEnum]
 
 
+export const ProjectUserScalarFieldEnum = {
+  projectId: 'projectId',
+  reference: 'reference',
+  createdAt: 'createdAt',
+  frozenAt: 'frozenAt',
+  deletedAt: 'deletedAt'
+} as const
+
+export type ProjectUserScalarFieldEnum = (typeof ProjectUserScalarFieldEnum)[keyof typeof ProjectUserScalarFieldEnum]
+
+
+export const ProjectUserCountScalarFieldEnum = {
+  projectId: 'projectId',
+  count: 'count'
+} as const
+
+export type ProjectUserCountScalarFieldEnum = (typeof ProjectUserCountScalarFieldEnum)[keyof typeof ProjectUserCountScalarFieldEnum]
+
+
 export const AdminKeyScalarFieldEnum = {
   id: 'id',
   name: 'name',
@@ -3191,6 +3435,15 @@ export const EncryptionKeyScalarFieldEnum = {
 export type EncryptionKeyScalarFieldEnum = (typeof EncryptionKeyScalarFieldEnum)[keyof typeof EncryptionKeyScalarFieldEnum]
 
 
+export const EncryptionKeyUserScalarFieldEnum = {
+  projectId: 'projectId',
+  reference: 'reference',
+  encryptionKeyId: 'encryptionKeyId'
+} as const
+
+export type EncryptionKeyUserScalarFieldEnum = (typeof EncryptionKeyUserScalarFieldEnum)[keyof typeof EncryptionKeyUserScalarFieldEnum]
+
+
 export const DWalletScalarFieldEnum = {
   id: 'id',
   projectId: 'projectId',
@@ -3206,6 +3459,7 @@ export const DWalletScalarFieldEnum = {
   userPublicOutput: 'userPublicOutput',
   signerPublicKey: 'signerPublicKey',
   name: 'name',
+  userReference: 'userReference',
   state: 'state',
   failureReason: 'failureReason',
   priceMicroUsd: 'priceMicroUsd',
@@ -3915,8 +4169,11 @@ export type GlobalOmitConfig = {
   project?: Prisma.ProjectOmit
   apiKey?: Prisma.ApiKeyOmit
   allowance?: Prisma.AllowanceOmit
+  projectUser?: Prisma.ProjectUserOmit
+  projectUserCount?: Prisma.ProjectUserCountOmit
   adminKey?: Prisma.AdminKeyOmit
   encryptionKey?: Prisma.EncryptionKeyOmit
+  encryptionKeyUser?: Prisma.EncryptionKeyUserOmit
   dWallet?: Prisma.DWalletOmit
   treasuryConsent?: Prisma.TreasuryConsentOmit
   presign?: Prisma.PresignOmit

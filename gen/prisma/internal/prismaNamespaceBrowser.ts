@@ -56,8 +56,11 @@ export const ModelName = {
   Project: 'Project',
   ApiKey: 'ApiKey',
   Allowance: 'Allowance',
+  ProjectUser: 'ProjectUser',
+  ProjectUserCount: 'ProjectUserCount',
   AdminKey: 'AdminKey',
   EncryptionKey: 'EncryptionKey',
+  EncryptionKeyUser: 'EncryptionKeyUser',
   DWallet: 'DWallet',
   TreasuryConsent: 'TreasuryConsent',
   Presign: 'Presign',
@@ -182,6 +185,25 @@ export const AllowanceScalarFieldEnum = {
 export type AllowanceScalarFieldEnum = (typeof AllowanceScalarFieldEnum)[keyof typeof AllowanceScalarFieldEnum]
 
 
+export const ProjectUserScalarFieldEnum = {
+  projectId: 'projectId',
+  reference: 'reference',
+  createdAt: 'createdAt',
+  frozenAt: 'frozenAt',
+  deletedAt: 'deletedAt'
+} as const
+
+export type ProjectUserScalarFieldEnum = (typeof ProjectUserScalarFieldEnum)[keyof typeof ProjectUserScalarFieldEnum]
+
+
+export const ProjectUserCountScalarFieldEnum = {
+  projectId: 'projectId',
+  count: 'count'
+} as const
+
+export type ProjectUserCountScalarFieldEnum = (typeof ProjectUserCountScalarFieldEnum)[keyof typeof ProjectUserCountScalarFieldEnum]
+
+
 export const AdminKeyScalarFieldEnum = {
   id: 'id',
   name: 'name',
@@ -215,6 +237,15 @@ export const EncryptionKeyScalarFieldEnum = {
 export type EncryptionKeyScalarFieldEnum = (typeof EncryptionKeyScalarFieldEnum)[keyof typeof EncryptionKeyScalarFieldEnum]
 
 
+export const EncryptionKeyUserScalarFieldEnum = {
+  projectId: 'projectId',
+  reference: 'reference',
+  encryptionKeyId: 'encryptionKeyId'
+} as const
+
+export type EncryptionKeyUserScalarFieldEnum = (typeof EncryptionKeyUserScalarFieldEnum)[keyof typeof EncryptionKeyUserScalarFieldEnum]
+
+
 export const DWalletScalarFieldEnum = {
   id: 'id',
   projectId: 'projectId',
@@ -230,6 +261,7 @@ export const DWalletScalarFieldEnum = {
   userPublicOutput: 'userPublicOutput',
   signerPublicKey: 'signerPublicKey',
   name: 'name',
+  userReference: 'userReference',
   state: 'state',
   failureReason: 'failureReason',
   priceMicroUsd: 'priceMicroUsd',

@@ -55,6 +55,7 @@ export type DWalletMinAggregateOutputType = {
   userPublicOutput: runtime.Bytes | null
   signerPublicKey: runtime.Bytes | null
   name: string | null
+  userReference: string | null
   state: string | null
   failureReason: string | null
   priceMicroUsd: bigint | null
@@ -90,6 +91,7 @@ export type DWalletMaxAggregateOutputType = {
   userPublicOutput: runtime.Bytes | null
   signerPublicKey: runtime.Bytes | null
   name: string | null
+  userReference: string | null
   state: string | null
   failureReason: string | null
   priceMicroUsd: bigint | null
@@ -125,6 +127,7 @@ export type DWalletCountAggregateOutputType = {
   userPublicOutput: number
   signerPublicKey: number
   name: number
+  userReference: number
   state: number
   failureReason: number
   priceMicroUsd: number
@@ -176,6 +179,7 @@ export type DWalletMinAggregateInputType = {
   userPublicOutput?: true
   signerPublicKey?: true
   name?: true
+  userReference?: true
   state?: true
   failureReason?: true
   priceMicroUsd?: true
@@ -211,6 +215,7 @@ export type DWalletMaxAggregateInputType = {
   userPublicOutput?: true
   signerPublicKey?: true
   name?: true
+  userReference?: true
   state?: true
   failureReason?: true
   priceMicroUsd?: true
@@ -246,6 +251,7 @@ export type DWalletCountAggregateInputType = {
   userPublicOutput?: true
   signerPublicKey?: true
   name?: true
+  userReference?: true
   state?: true
   failureReason?: true
   priceMicroUsd?: true
@@ -368,6 +374,7 @@ export type DWalletGroupByOutputType = {
   userPublicOutput: runtime.Bytes
   signerPublicKey: runtime.Bytes
   name: string | null
+  userReference: string | null
   state: string
   failureReason: string | null
   priceMicroUsd: bigint
@@ -426,6 +433,7 @@ export type DWalletWhereInput = {
   userPublicOutput?: Prisma.BytesFilter<"DWallet"> | runtime.Bytes
   signerPublicKey?: Prisma.BytesFilter<"DWallet"> | runtime.Bytes
   name?: Prisma.StringNullableFilter<"DWallet"> | string | null
+  userReference?: Prisma.StringNullableFilter<"DWallet"> | string | null
   state?: Prisma.StringFilter<"DWallet"> | string
   failureReason?: Prisma.StringNullableFilter<"DWallet"> | string | null
   priceMicroUsd?: Prisma.BigIntFilter<"DWallet"> | bigint | number
@@ -465,6 +473,7 @@ export type DWalletOrderByWithRelationInput = {
   userPublicOutput?: Prisma.SortOrder
   signerPublicKey?: Prisma.SortOrder
   name?: Prisma.SortOrderInput | Prisma.SortOrder
+  userReference?: Prisma.SortOrderInput | Prisma.SortOrder
   state?: Prisma.SortOrder
   failureReason?: Prisma.SortOrderInput | Prisma.SortOrder
   priceMicroUsd?: Prisma.SortOrder
@@ -509,6 +518,7 @@ export type DWalletWhereUniqueInput = Prisma.AtLeast<{
   userPublicOutput?: Prisma.BytesFilter<"DWallet"> | runtime.Bytes
   signerPublicKey?: Prisma.BytesFilter<"DWallet"> | runtime.Bytes
   name?: Prisma.StringNullableFilter<"DWallet"> | string | null
+  userReference?: Prisma.StringNullableFilter<"DWallet"> | string | null
   state?: Prisma.StringFilter<"DWallet"> | string
   failureReason?: Prisma.StringNullableFilter<"DWallet"> | string | null
   priceMicroUsd?: Prisma.BigIntFilter<"DWallet"> | bigint | number
@@ -548,6 +558,7 @@ export type DWalletOrderByWithAggregationInput = {
   userPublicOutput?: Prisma.SortOrder
   signerPublicKey?: Prisma.SortOrder
   name?: Prisma.SortOrderInput | Prisma.SortOrder
+  userReference?: Prisma.SortOrderInput | Prisma.SortOrder
   state?: Prisma.SortOrder
   failureReason?: Prisma.SortOrderInput | Prisma.SortOrder
   priceMicroUsd?: Prisma.SortOrder
@@ -591,6 +602,7 @@ export type DWalletScalarWhereWithAggregatesInput = {
   userPublicOutput?: Prisma.BytesWithAggregatesFilter<"DWallet"> | runtime.Bytes
   signerPublicKey?: Prisma.BytesWithAggregatesFilter<"DWallet"> | runtime.Bytes
   name?: Prisma.StringNullableWithAggregatesFilter<"DWallet"> | string | null
+  userReference?: Prisma.StringNullableWithAggregatesFilter<"DWallet"> | string | null
   state?: Prisma.StringWithAggregatesFilter<"DWallet"> | string
   failureReason?: Prisma.StringNullableWithAggregatesFilter<"DWallet"> | string | null
   priceMicroUsd?: Prisma.BigIntWithAggregatesFilter<"DWallet"> | bigint | number
@@ -624,6 +636,7 @@ export type DWalletCreateInput = {
   userPublicOutput: runtime.Bytes
   signerPublicKey: runtime.Bytes
   name?: string | null
+  userReference?: string | null
   state: string
   failureReason?: string | null
   priceMicroUsd?: bigint | number
@@ -663,6 +676,7 @@ export type DWalletUncheckedCreateInput = {
   userPublicOutput: runtime.Bytes
   signerPublicKey: runtime.Bytes
   name?: string | null
+  userReference?: string | null
   state: string
   failureReason?: string | null
   priceMicroUsd?: bigint | number
@@ -698,6 +712,7 @@ export type DWalletUpdateInput = {
   userPublicOutput?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   signerPublicKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   name?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  userReference?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   state?: Prisma.StringFieldUpdateOperationsInput | string
   failureReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   priceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
@@ -737,6 +752,7 @@ export type DWalletUncheckedUpdateInput = {
   userPublicOutput?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   signerPublicKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   name?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  userReference?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   state?: Prisma.StringFieldUpdateOperationsInput | string
   failureReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   priceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
@@ -774,6 +790,7 @@ export type DWalletCreateManyInput = {
   userPublicOutput: runtime.Bytes
   signerPublicKey: runtime.Bytes
   name?: string | null
+  userReference?: string | null
   state: string
   failureReason?: string | null
   priceMicroUsd?: bigint | number
@@ -807,6 +824,7 @@ export type DWalletUpdateManyMutationInput = {
   userPublicOutput?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   signerPublicKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   name?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  userReference?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   state?: Prisma.StringFieldUpdateOperationsInput | string
   failureReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   priceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
@@ -842,6 +860,7 @@ export type DWalletUncheckedUpdateManyInput = {
   userPublicOutput?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   signerPublicKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   name?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  userReference?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   state?: Prisma.StringFieldUpdateOperationsInput | string
   failureReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   priceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
@@ -898,6 +917,7 @@ export type DWalletCountOrderByAggregateInput = {
   userPublicOutput?: Prisma.SortOrder
   signerPublicKey?: Prisma.SortOrder
   name?: Prisma.SortOrder
+  userReference?: Prisma.SortOrder
   state?: Prisma.SortOrder
   failureReason?: Prisma.SortOrder
   priceMicroUsd?: Prisma.SortOrder
@@ -940,6 +960,7 @@ export type DWalletMaxOrderByAggregateInput = {
   userPublicOutput?: Prisma.SortOrder
   signerPublicKey?: Prisma.SortOrder
   name?: Prisma.SortOrder
+  userReference?: Prisma.SortOrder
   state?: Prisma.SortOrder
   failureReason?: Prisma.SortOrder
   priceMicroUsd?: Prisma.SortOrder
@@ -975,6 +996,7 @@ export type DWalletMinOrderByAggregateInput = {
   userPublicOutput?: Prisma.SortOrder
   signerPublicKey?: Prisma.SortOrder
   name?: Prisma.SortOrder
+  userReference?: Prisma.SortOrder
   state?: Prisma.SortOrder
   failureReason?: Prisma.SortOrder
   priceMicroUsd?: Prisma.SortOrder
@@ -1140,6 +1162,7 @@ export type DWalletCreateWithoutProjectInput = {
   userPublicOutput: runtime.Bytes
   signerPublicKey: runtime.Bytes
   name?: string | null
+  userReference?: string | null
   state: string
   failureReason?: string | null
   priceMicroUsd?: bigint | number
@@ -1177,6 +1200,7 @@ export type DWalletUncheckedCreateWithoutProjectInput = {
   userPublicOutput: runtime.Bytes
   signerPublicKey: runtime.Bytes
   name?: string | null
+  userReference?: string | null
   state: string
   failureReason?: string | null
   priceMicroUsd?: bigint | number
@@ -1243,6 +1267,7 @@ export type DWalletScalarWhereInput = {
   userPublicOutput?: Prisma.BytesFilter<"DWallet"> | runtime.Bytes
   signerPublicKey?: Prisma.BytesFilter<"DWallet"> | runtime.Bytes
   name?: Prisma.StringNullableFilter<"DWallet"> | string | null
+  userReference?: Prisma.StringNullableFilter<"DWallet"> | string | null
   state?: Prisma.StringFilter<"DWallet"> | string
   failureReason?: Prisma.StringNullableFilter<"DWallet"> | string | null
   priceMicroUsd?: Prisma.BigIntFilter<"DWallet"> | bigint | number
@@ -1276,6 +1301,7 @@ export type DWalletCreateWithoutEncryptionKeyInput = {
   userPublicOutput: runtime.Bytes
   signerPublicKey: runtime.Bytes
   name?: string | null
+  userReference?: string | null
   state: string
   failureReason?: string | null
   priceMicroUsd?: bigint | number
@@ -1313,6 +1339,7 @@ export type DWalletUncheckedCreateWithoutEncryptionKeyInput = {
   userPublicOutput: runtime.Bytes
   signerPublicKey: runtime.Bytes
   name?: string | null
+  userReference?: string | null
   state: string
   failureReason?: string | null
   priceMicroUsd?: bigint | number
@@ -1374,6 +1401,7 @@ export type DWalletCreateWithoutConsentsInput = {
   userPublicOutput: runtime.Bytes
   signerPublicKey: runtime.Bytes
   name?: string | null
+  userReference?: string | null
   state: string
   failureReason?: string | null
   priceMicroUsd?: bigint | number
@@ -1412,6 +1440,7 @@ export type DWalletUncheckedCreateWithoutConsentsInput = {
   userPublicOutput: runtime.Bytes
   signerPublicKey: runtime.Bytes
   name?: string | null
+  userReference?: string | null
   state: string
   failureReason?: string | null
   priceMicroUsd?: bigint | number
@@ -1462,6 +1491,7 @@ export type DWalletUpdateWithoutConsentsInput = {
   userPublicOutput?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   signerPublicKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   name?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  userReference?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   state?: Prisma.StringFieldUpdateOperationsInput | string
   failureReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   priceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
@@ -1500,6 +1530,7 @@ export type DWalletUncheckedUpdateWithoutConsentsInput = {
   userPublicOutput?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   signerPublicKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   name?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  userReference?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   state?: Prisma.StringFieldUpdateOperationsInput | string
   failureReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   priceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
@@ -1534,6 +1565,7 @@ export type DWalletCreateWithoutSignRequestsInput = {
   userPublicOutput: runtime.Bytes
   signerPublicKey: runtime.Bytes
   name?: string | null
+  userReference?: string | null
   state: string
   failureReason?: string | null
   priceMicroUsd?: bigint | number
@@ -1572,6 +1604,7 @@ export type DWalletUncheckedCreateWithoutSignRequestsInput = {
   userPublicOutput: runtime.Bytes
   signerPublicKey: runtime.Bytes
   name?: string | null
+  userReference?: string | null
   state: string
   failureReason?: string | null
   priceMicroUsd?: bigint | number
@@ -1622,6 +1655,7 @@ export type DWalletUpdateWithoutSignRequestsInput = {
   userPublicOutput?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   signerPublicKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   name?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  userReference?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   state?: Prisma.StringFieldUpdateOperationsInput | string
   failureReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   priceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
@@ -1660,6 +1694,7 @@ export type DWalletUncheckedUpdateWithoutSignRequestsInput = {
   userPublicOutput?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   signerPublicKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   name?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  userReference?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   state?: Prisma.StringFieldUpdateOperationsInput | string
   failureReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   priceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
@@ -1695,6 +1730,7 @@ export type DWalletCreateManyProjectInput = {
   userPublicOutput: runtime.Bytes
   signerPublicKey: runtime.Bytes
   name?: string | null
+  userReference?: string | null
   state: string
   failureReason?: string | null
   priceMicroUsd?: bigint | number
@@ -1728,6 +1764,7 @@ export type DWalletUpdateWithoutProjectInput = {
   userPublicOutput?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   signerPublicKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   name?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  userReference?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   state?: Prisma.StringFieldUpdateOperationsInput | string
   failureReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   priceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
@@ -1765,6 +1802,7 @@ export type DWalletUncheckedUpdateWithoutProjectInput = {
   userPublicOutput?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   signerPublicKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   name?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  userReference?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   state?: Prisma.StringFieldUpdateOperationsInput | string
   failureReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   priceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
@@ -1801,6 +1839,7 @@ export type DWalletUncheckedUpdateManyWithoutProjectInput = {
   userPublicOutput?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   signerPublicKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   name?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  userReference?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   state?: Prisma.StringFieldUpdateOperationsInput | string
   failureReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   priceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
@@ -1835,6 +1874,7 @@ export type DWalletCreateManyEncryptionKeyInput = {
   userPublicOutput: runtime.Bytes
   signerPublicKey: runtime.Bytes
   name?: string | null
+  userReference?: string | null
   state: string
   failureReason?: string | null
   priceMicroUsd?: bigint | number
@@ -1868,6 +1908,7 @@ export type DWalletUpdateWithoutEncryptionKeyInput = {
   userPublicOutput?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   signerPublicKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   name?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  userReference?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   state?: Prisma.StringFieldUpdateOperationsInput | string
   failureReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   priceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
@@ -1905,6 +1946,7 @@ export type DWalletUncheckedUpdateWithoutEncryptionKeyInput = {
   userPublicOutput?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   signerPublicKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   name?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  userReference?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   state?: Prisma.StringFieldUpdateOperationsInput | string
   failureReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   priceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
@@ -1941,6 +1983,7 @@ export type DWalletUncheckedUpdateManyWithoutEncryptionKeyInput = {
   userPublicOutput?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   signerPublicKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   name?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  userReference?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   state?: Prisma.StringFieldUpdateOperationsInput | string
   failureReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   priceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
@@ -2016,6 +2059,7 @@ export type DWalletSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   userPublicOutput?: boolean
   signerPublicKey?: boolean
   name?: boolean
+  userReference?: boolean
   state?: boolean
   failureReason?: boolean
   priceMicroUsd?: boolean
@@ -2056,6 +2100,7 @@ export type DWalletSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exten
   userPublicOutput?: boolean
   signerPublicKey?: boolean
   name?: boolean
+  userReference?: boolean
   state?: boolean
   failureReason?: boolean
   priceMicroUsd?: boolean
@@ -2093,6 +2138,7 @@ export type DWalletSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exten
   userPublicOutput?: boolean
   signerPublicKey?: boolean
   name?: boolean
+  userReference?: boolean
   state?: boolean
   failureReason?: boolean
   priceMicroUsd?: boolean
@@ -2130,6 +2176,7 @@ export type DWalletSelectScalar = {
   userPublicOutput?: boolean
   signerPublicKey?: boolean
   name?: boolean
+  userReference?: boolean
   state?: boolean
   failureReason?: boolean
   priceMicroUsd?: boolean
@@ -2150,7 +2197,7 @@ export type DWalletSelectScalar = {
   updatedAt?: boolean
 }
 
-export type DWalletOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "projectId" | "network" | "curve" | "encryptionKeyId" | "networkEncryptionKeyId" | "senderAddress" | "sessionIdentifier" | "requestHash" | "userDkgMessage" | "encryptedUserShareAndProof" | "userPublicOutput" | "signerPublicKey" | "name" | "state" | "failureReason" | "priceMicroUsd" | "refunded" | "allowanceId" | "allowanceSlot" | "objectId" | "capId" | "encryptedUserSecretKeyShareId" | "publicOutput" | "publicKey" | "txDigest" | "userOutputSignature" | "acceptTxDigest" | "leaveTxDigest" | "leftVersion" | "createdAt" | "updatedAt", ExtArgs["result"]["dWallet"]>
+export type DWalletOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "projectId" | "network" | "curve" | "encryptionKeyId" | "networkEncryptionKeyId" | "senderAddress" | "sessionIdentifier" | "requestHash" | "userDkgMessage" | "encryptedUserShareAndProof" | "userPublicOutput" | "signerPublicKey" | "name" | "userReference" | "state" | "failureReason" | "priceMicroUsd" | "refunded" | "allowanceId" | "allowanceSlot" | "objectId" | "capId" | "encryptedUserSecretKeyShareId" | "publicOutput" | "publicKey" | "txDigest" | "userOutputSignature" | "acceptTxDigest" | "leaveTxDigest" | "leftVersion" | "createdAt" | "updatedAt", ExtArgs["result"]["dWallet"]>
 export type DWalletInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   project?: boolean | Prisma.ProjectDefaultArgs<ExtArgs>
   encryptionKey?: boolean | Prisma.EncryptionKeyDefaultArgs<ExtArgs>
@@ -2193,9 +2240,13 @@ export type $DWalletPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
     userPublicOutput: runtime.Bytes
     signerPublicKey: runtime.Bytes
     /**
-     * What the project calls it: of the dWallets whose DKG did not fail, one has it.
+     * What the project calls it: of one user's dWallets whose DKG did not fail, one has it.
      */
     name: string | null
+    /**
+     * The user that it belongs to for good; null if it belongs to none.
+     */
+    userReference: string | null
     /**
      * The chain's own state, `Submitting` before there is an object, `Failed` when there never will be. An Active one is
      * `Leaving` while its owner's exit is under way, and `Left` once the Treasury does not hold its capability.
@@ -2680,6 +2731,7 @@ export interface DWalletFieldRefs {
   readonly userPublicOutput: Prisma.FieldRef<"DWallet", 'Bytes'>
   readonly signerPublicKey: Prisma.FieldRef<"DWallet", 'Bytes'>
   readonly name: Prisma.FieldRef<"DWallet", 'String'>
+  readonly userReference: Prisma.FieldRef<"DWallet", 'String'>
   readonly state: Prisma.FieldRef<"DWallet", 'String'>
   readonly failureReason: Prisma.FieldRef<"DWallet", 'String'>
   readonly priceMicroUsd: Prisma.FieldRef<"DWallet", 'BigInt'>

@@ -286,6 +286,7 @@ export type EncryptionKeyWhereInput = {
   createdAt?: Prisma.DateTimeFilter<"EncryptionKey"> | Date | string
   project?: Prisma.XOR<Prisma.ProjectScalarRelationFilter, Prisma.ProjectWhereInput>
   dWallets?: Prisma.DWalletListRelationFilter
+  users?: Prisma.EncryptionKeyUserListRelationFilter
 }
 
 export type EncryptionKeyOrderByWithRelationInput = {
@@ -304,6 +305,7 @@ export type EncryptionKeyOrderByWithRelationInput = {
   createdAt?: Prisma.SortOrder
   project?: Prisma.ProjectOrderByWithRelationInput
   dWallets?: Prisma.DWalletOrderByRelationAggregateInput
+  users?: Prisma.EncryptionKeyUserOrderByRelationAggregateInput
 }
 
 export type EncryptionKeyWhereUniqueInput = Prisma.AtLeast<{
@@ -326,6 +328,7 @@ export type EncryptionKeyWhereUniqueInput = Prisma.AtLeast<{
   createdAt?: Prisma.DateTimeFilter<"EncryptionKey"> | Date | string
   project?: Prisma.XOR<Prisma.ProjectScalarRelationFilter, Prisma.ProjectWhereInput>
   dWallets?: Prisma.DWalletListRelationFilter
+  users?: Prisma.EncryptionKeyUserListRelationFilter
 }, "id" | "projectId_curve_signerAddress">
 
 export type EncryptionKeyOrderByWithAggregationInput = {
@@ -383,6 +386,7 @@ export type EncryptionKeyCreateInput = {
   createdAt?: Date | string
   project: Prisma.ProjectCreateNestedOneWithoutEncryptionKeysInput
   dWallets?: Prisma.DWalletCreateNestedManyWithoutEncryptionKeyInput
+  users?: Prisma.EncryptionKeyUserCreateNestedManyWithoutEncryptionKeyInput
 }
 
 export type EncryptionKeyUncheckedCreateInput = {
@@ -400,6 +404,7 @@ export type EncryptionKeyUncheckedCreateInput = {
   triedAt?: Date | string
   createdAt?: Date | string
   dWallets?: Prisma.DWalletUncheckedCreateNestedManyWithoutEncryptionKeyInput
+  users?: Prisma.EncryptionKeyUserUncheckedCreateNestedManyWithoutEncryptionKeyInput
 }
 
 export type EncryptionKeyUpdateInput = {
@@ -417,6 +422,7 @@ export type EncryptionKeyUpdateInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   project?: Prisma.ProjectUpdateOneRequiredWithoutEncryptionKeysNestedInput
   dWallets?: Prisma.DWalletUpdateManyWithoutEncryptionKeyNestedInput
+  users?: Prisma.EncryptionKeyUserUpdateManyWithoutEncryptionKeyNestedInput
 }
 
 export type EncryptionKeyUncheckedUpdateInput = {
@@ -434,6 +440,7 @@ export type EncryptionKeyUncheckedUpdateInput = {
   triedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   dWallets?: Prisma.DWalletUncheckedUpdateManyWithoutEncryptionKeyNestedInput
+  users?: Prisma.EncryptionKeyUserUncheckedUpdateManyWithoutEncryptionKeyNestedInput
 }
 
 export type EncryptionKeyCreateManyInput = {
@@ -604,6 +611,20 @@ export type EncryptionKeyUncheckedUpdateManyWithoutProjectNestedInput = {
   deleteMany?: Prisma.EncryptionKeyScalarWhereInput | Prisma.EncryptionKeyScalarWhereInput[]
 }
 
+export type EncryptionKeyCreateNestedOneWithoutUsersInput = {
+  create?: Prisma.XOR<Prisma.EncryptionKeyCreateWithoutUsersInput, Prisma.EncryptionKeyUncheckedCreateWithoutUsersInput>
+  connectOrCreate?: Prisma.EncryptionKeyCreateOrConnectWithoutUsersInput
+  connect?: Prisma.EncryptionKeyWhereUniqueInput
+}
+
+export type EncryptionKeyUpdateOneRequiredWithoutUsersNestedInput = {
+  create?: Prisma.XOR<Prisma.EncryptionKeyCreateWithoutUsersInput, Prisma.EncryptionKeyUncheckedCreateWithoutUsersInput>
+  connectOrCreate?: Prisma.EncryptionKeyCreateOrConnectWithoutUsersInput
+  upsert?: Prisma.EncryptionKeyUpsertWithoutUsersInput
+  connect?: Prisma.EncryptionKeyWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.EncryptionKeyUpdateToOneWithWhereWithoutUsersInput, Prisma.EncryptionKeyUpdateWithoutUsersInput>, Prisma.EncryptionKeyUncheckedUpdateWithoutUsersInput>
+}
+
 export type EncryptionKeyCreateNestedOneWithoutDWalletsInput = {
   create?: Prisma.XOR<Prisma.EncryptionKeyCreateWithoutDWalletsInput, Prisma.EncryptionKeyUncheckedCreateWithoutDWalletsInput>
   connectOrCreate?: Prisma.EncryptionKeyCreateOrConnectWithoutDWalletsInput
@@ -632,6 +653,7 @@ export type EncryptionKeyCreateWithoutProjectInput = {
   triedAt?: Date | string
   createdAt?: Date | string
   dWallets?: Prisma.DWalletCreateNestedManyWithoutEncryptionKeyInput
+  users?: Prisma.EncryptionKeyUserCreateNestedManyWithoutEncryptionKeyInput
 }
 
 export type EncryptionKeyUncheckedCreateWithoutProjectInput = {
@@ -648,6 +670,7 @@ export type EncryptionKeyUncheckedCreateWithoutProjectInput = {
   triedAt?: Date | string
   createdAt?: Date | string
   dWallets?: Prisma.DWalletUncheckedCreateNestedManyWithoutEncryptionKeyInput
+  users?: Prisma.EncryptionKeyUserUncheckedCreateNestedManyWithoutEncryptionKeyInput
 }
 
 export type EncryptionKeyCreateOrConnectWithoutProjectInput = {
@@ -695,6 +718,90 @@ export type EncryptionKeyScalarWhereInput = {
   createdAt?: Prisma.DateTimeFilter<"EncryptionKey"> | Date | string
 }
 
+export type EncryptionKeyCreateWithoutUsersInput = {
+  id: string
+  network: string
+  curve: number
+  signerAddress: string
+  encryptionKey: runtime.Bytes
+  signature: runtime.Bytes
+  signerPublicKey: runtime.Bytes
+  objectId?: string | null
+  txDigest?: string | null
+  tries?: number
+  triedAt?: Date | string
+  createdAt?: Date | string
+  project: Prisma.ProjectCreateNestedOneWithoutEncryptionKeysInput
+  dWallets?: Prisma.DWalletCreateNestedManyWithoutEncryptionKeyInput
+}
+
+export type EncryptionKeyUncheckedCreateWithoutUsersInput = {
+  id: string
+  projectId: string
+  network: string
+  curve: number
+  signerAddress: string
+  encryptionKey: runtime.Bytes
+  signature: runtime.Bytes
+  signerPublicKey: runtime.Bytes
+  objectId?: string | null
+  txDigest?: string | null
+  tries?: number
+  triedAt?: Date | string
+  createdAt?: Date | string
+  dWallets?: Prisma.DWalletUncheckedCreateNestedManyWithoutEncryptionKeyInput
+}
+
+export type EncryptionKeyCreateOrConnectWithoutUsersInput = {
+  where: Prisma.EncryptionKeyWhereUniqueInput
+  create: Prisma.XOR<Prisma.EncryptionKeyCreateWithoutUsersInput, Prisma.EncryptionKeyUncheckedCreateWithoutUsersInput>
+}
+
+export type EncryptionKeyUpsertWithoutUsersInput = {
+  update: Prisma.XOR<Prisma.EncryptionKeyUpdateWithoutUsersInput, Prisma.EncryptionKeyUncheckedUpdateWithoutUsersInput>
+  create: Prisma.XOR<Prisma.EncryptionKeyCreateWithoutUsersInput, Prisma.EncryptionKeyUncheckedCreateWithoutUsersInput>
+  where?: Prisma.EncryptionKeyWhereInput
+}
+
+export type EncryptionKeyUpdateToOneWithWhereWithoutUsersInput = {
+  where?: Prisma.EncryptionKeyWhereInput
+  data: Prisma.XOR<Prisma.EncryptionKeyUpdateWithoutUsersInput, Prisma.EncryptionKeyUncheckedUpdateWithoutUsersInput>
+}
+
+export type EncryptionKeyUpdateWithoutUsersInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  network?: Prisma.StringFieldUpdateOperationsInput | string
+  curve?: Prisma.IntFieldUpdateOperationsInput | number
+  signerAddress?: Prisma.StringFieldUpdateOperationsInput | string
+  encryptionKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  signature?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  signerPublicKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  objectId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  txDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  tries?: Prisma.IntFieldUpdateOperationsInput | number
+  triedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  project?: Prisma.ProjectUpdateOneRequiredWithoutEncryptionKeysNestedInput
+  dWallets?: Prisma.DWalletUpdateManyWithoutEncryptionKeyNestedInput
+}
+
+export type EncryptionKeyUncheckedUpdateWithoutUsersInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  projectId?: Prisma.StringFieldUpdateOperationsInput | string
+  network?: Prisma.StringFieldUpdateOperationsInput | string
+  curve?: Prisma.IntFieldUpdateOperationsInput | number
+  signerAddress?: Prisma.StringFieldUpdateOperationsInput | string
+  encryptionKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  signature?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  signerPublicKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  objectId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  txDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  tries?: Prisma.IntFieldUpdateOperationsInput | number
+  triedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  dWallets?: Prisma.DWalletUncheckedUpdateManyWithoutEncryptionKeyNestedInput
+}
+
 export type EncryptionKeyCreateWithoutDWalletsInput = {
   id: string
   network: string
@@ -709,6 +816,7 @@ export type EncryptionKeyCreateWithoutDWalletsInput = {
   triedAt?: Date | string
   createdAt?: Date | string
   project: Prisma.ProjectCreateNestedOneWithoutEncryptionKeysInput
+  users?: Prisma.EncryptionKeyUserCreateNestedManyWithoutEncryptionKeyInput
 }
 
 export type EncryptionKeyUncheckedCreateWithoutDWalletsInput = {
@@ -725,6 +833,7 @@ export type EncryptionKeyUncheckedCreateWithoutDWalletsInput = {
   tries?: number
   triedAt?: Date | string
   createdAt?: Date | string
+  users?: Prisma.EncryptionKeyUserUncheckedCreateNestedManyWithoutEncryptionKeyInput
 }
 
 export type EncryptionKeyCreateOrConnectWithoutDWalletsInput = {
@@ -757,6 +866,7 @@ export type EncryptionKeyUpdateWithoutDWalletsInput = {
   triedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   project?: Prisma.ProjectUpdateOneRequiredWithoutEncryptionKeysNestedInput
+  users?: Prisma.EncryptionKeyUserUpdateManyWithoutEncryptionKeyNestedInput
 }
 
 export type EncryptionKeyUncheckedUpdateWithoutDWalletsInput = {
@@ -773,6 +883,7 @@ export type EncryptionKeyUncheckedUpdateWithoutDWalletsInput = {
   tries?: Prisma.IntFieldUpdateOperationsInput | number
   triedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  users?: Prisma.EncryptionKeyUserUncheckedUpdateManyWithoutEncryptionKeyNestedInput
 }
 
 export type EncryptionKeyCreateManyProjectInput = {
@@ -804,6 +915,7 @@ export type EncryptionKeyUpdateWithoutProjectInput = {
   triedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   dWallets?: Prisma.DWalletUpdateManyWithoutEncryptionKeyNestedInput
+  users?: Prisma.EncryptionKeyUserUpdateManyWithoutEncryptionKeyNestedInput
 }
 
 export type EncryptionKeyUncheckedUpdateWithoutProjectInput = {
@@ -820,6 +932,7 @@ export type EncryptionKeyUncheckedUpdateWithoutProjectInput = {
   triedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   dWallets?: Prisma.DWalletUncheckedUpdateManyWithoutEncryptionKeyNestedInput
+  users?: Prisma.EncryptionKeyUserUncheckedUpdateManyWithoutEncryptionKeyNestedInput
 }
 
 export type EncryptionKeyUncheckedUpdateManyWithoutProjectInput = {
@@ -844,10 +957,12 @@ export type EncryptionKeyUncheckedUpdateManyWithoutProjectInput = {
 
 export type EncryptionKeyCountOutputType = {
   dWallets: number
+  users: number
 }
 
 export type EncryptionKeyCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   dWallets?: boolean | EncryptionKeyCountOutputTypeCountDWalletsArgs
+  users?: boolean | EncryptionKeyCountOutputTypeCountUsersArgs
 }
 
 /**
@@ -867,6 +982,13 @@ export type EncryptionKeyCountOutputTypeCountDWalletsArgs<ExtArgs extends runtim
   where?: Prisma.DWalletWhereInput
 }
 
+/**
+ * EncryptionKeyCountOutputType without action
+ */
+export type EncryptionKeyCountOutputTypeCountUsersArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.EncryptionKeyUserWhereInput
+}
+
 
 export type EncryptionKeySelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
@@ -884,6 +1006,7 @@ export type EncryptionKeySelect<ExtArgs extends runtime.Types.Extensions.Interna
   createdAt?: boolean
   project?: boolean | Prisma.ProjectDefaultArgs<ExtArgs>
   dWallets?: boolean | Prisma.EncryptionKey$dWalletsArgs<ExtArgs>
+  users?: boolean | Prisma.EncryptionKey$usersArgs<ExtArgs>
   _count?: boolean | Prisma.EncryptionKeyCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["encryptionKey"]>
 
@@ -941,6 +1064,7 @@ export type EncryptionKeyOmit<ExtArgs extends runtime.Types.Extensions.InternalA
 export type EncryptionKeyInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   project?: boolean | Prisma.ProjectDefaultArgs<ExtArgs>
   dWallets?: boolean | Prisma.EncryptionKey$dWalletsArgs<ExtArgs>
+  users?: boolean | Prisma.EncryptionKey$usersArgs<ExtArgs>
   _count?: boolean | Prisma.EncryptionKeyCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type EncryptionKeyIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -955,6 +1079,7 @@ export type $EncryptionKeyPayload<ExtArgs extends runtime.Types.Extensions.Inter
   objects: {
     project: Prisma.$ProjectPayload<ExtArgs>
     dWallets: Prisma.$DWalletPayload<ExtArgs>[]
+    users: Prisma.$EncryptionKeyUserPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: string
@@ -1378,6 +1503,7 @@ export interface Prisma__EncryptionKeyClient<T, Null = never, ExtArgs extends ru
   readonly [Symbol.toStringTag]: "PrismaPromise"
   project<T extends Prisma.ProjectDefaultArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.ProjectDefaultArgs<ExtArgs>>): Prisma.Prisma__ProjectClient<runtime.Types.Result.GetResult<Prisma.$ProjectPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | Null, Null, ExtArgs, GlobalOmitOptions>
   dWallets<T extends Prisma.EncryptionKey$dWalletsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.EncryptionKey$dWalletsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$DWalletPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  users<T extends Prisma.EncryptionKey$usersArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.EncryptionKey$usersArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$EncryptionKeyUserPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -1842,6 +1968,30 @@ export type EncryptionKey$dWalletsArgs<ExtArgs extends runtime.Types.Extensions.
   take?: number
   skip?: number
   distinct?: Prisma.DWalletScalarFieldEnum | Prisma.DWalletScalarFieldEnum[]
+}
+
+/**
+ * EncryptionKey.users
+ */
+export type EncryptionKey$usersArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the EncryptionKeyUser
+   */
+  select?: Prisma.EncryptionKeyUserSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the EncryptionKeyUser
+   */
+  omit?: Prisma.EncryptionKeyUserOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.EncryptionKeyUserInclude<ExtArgs> | null
+  where?: Prisma.EncryptionKeyUserWhereInput
+  orderBy?: Prisma.EncryptionKeyUserOrderByWithRelationInput | Prisma.EncryptionKeyUserOrderByWithRelationInput[]
+  cursor?: Prisma.EncryptionKeyUserWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.EncryptionKeyUserScalarFieldEnum | Prisma.EncryptionKeyUserScalarFieldEnum[]
 }
 
 /**

@@ -292,6 +292,8 @@ export type ProjectWhereInput = {
   ledgerHours?: Prisma.LedgerHourListRelationFilter
   consents?: Prisma.TreasuryConsentListRelationFilter
   allowances?: Prisma.AllowanceListRelationFilter
+  users?: Prisma.ProjectUserListRelationFilter
+  userCount?: Prisma.XOR<Prisma.ProjectUserCountNullableScalarRelationFilter, Prisma.ProjectUserCountWhereInput> | null
 }
 
 export type ProjectOrderByWithRelationInput = {
@@ -318,6 +320,8 @@ export type ProjectOrderByWithRelationInput = {
   ledgerHours?: Prisma.LedgerHourOrderByRelationAggregateInput
   consents?: Prisma.TreasuryConsentOrderByRelationAggregateInput
   allowances?: Prisma.AllowanceOrderByRelationAggregateInput
+  users?: Prisma.ProjectUserOrderByRelationAggregateInput
+  userCount?: Prisma.ProjectUserCountOrderByWithRelationInput
 }
 
 export type ProjectWhereUniqueInput = Prisma.AtLeast<{
@@ -347,6 +351,8 @@ export type ProjectWhereUniqueInput = Prisma.AtLeast<{
   ledgerHours?: Prisma.LedgerHourListRelationFilter
   consents?: Prisma.TreasuryConsentListRelationFilter
   allowances?: Prisma.AllowanceListRelationFilter
+  users?: Prisma.ProjectUserListRelationFilter
+  userCount?: Prisma.XOR<Prisma.ProjectUserCountNullableScalarRelationFilter, Prisma.ProjectUserCountWhereInput> | null
 }, "id">
 
 export type ProjectOrderByWithAggregationInput = {
@@ -409,6 +415,8 @@ export type ProjectCreateInput = {
   ledgerHours?: Prisma.LedgerHourCreateNestedManyWithoutProjectInput
   consents?: Prisma.TreasuryConsentCreateNestedManyWithoutProjectInput
   allowances?: Prisma.AllowanceCreateNestedManyWithoutProjectInput
+  users?: Prisma.ProjectUserCreateNestedManyWithoutProjectInput
+  userCount?: Prisma.ProjectUserCountCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateInput = {
@@ -435,6 +443,8 @@ export type ProjectUncheckedCreateInput = {
   ledgerHours?: Prisma.LedgerHourUncheckedCreateNestedManyWithoutProjectInput
   consents?: Prisma.TreasuryConsentUncheckedCreateNestedManyWithoutProjectInput
   allowances?: Prisma.AllowanceUncheckedCreateNestedManyWithoutProjectInput
+  users?: Prisma.ProjectUserUncheckedCreateNestedManyWithoutProjectInput
+  userCount?: Prisma.ProjectUserCountUncheckedCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectUpdateInput = {
@@ -461,6 +471,8 @@ export type ProjectUpdateInput = {
   ledgerHours?: Prisma.LedgerHourUpdateManyWithoutProjectNestedInput
   consents?: Prisma.TreasuryConsentUpdateManyWithoutProjectNestedInput
   allowances?: Prisma.AllowanceUpdateManyWithoutProjectNestedInput
+  users?: Prisma.ProjectUserUpdateManyWithoutProjectNestedInput
+  userCount?: Prisma.ProjectUserCountUpdateOneWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateInput = {
@@ -487,6 +499,8 @@ export type ProjectUncheckedUpdateInput = {
   ledgerHours?: Prisma.LedgerHourUncheckedUpdateManyWithoutProjectNestedInput
   consents?: Prisma.TreasuryConsentUncheckedUpdateManyWithoutProjectNestedInput
   allowances?: Prisma.AllowanceUncheckedUpdateManyWithoutProjectNestedInput
+  users?: Prisma.ProjectUserUncheckedUpdateManyWithoutProjectNestedInput
+  userCount?: Prisma.ProjectUserCountUncheckedUpdateOneWithoutProjectNestedInput
 }
 
 export type ProjectCreateManyInput = {
@@ -628,6 +642,34 @@ export type ProjectUpdateOneRequiredWithoutAllowancesNestedInput = {
   upsert?: Prisma.ProjectUpsertWithoutAllowancesInput
   connect?: Prisma.ProjectWhereUniqueInput
   update?: Prisma.XOR<Prisma.XOR<Prisma.ProjectUpdateToOneWithWhereWithoutAllowancesInput, Prisma.ProjectUpdateWithoutAllowancesInput>, Prisma.ProjectUncheckedUpdateWithoutAllowancesInput>
+}
+
+export type ProjectCreateNestedOneWithoutUsersInput = {
+  create?: Prisma.XOR<Prisma.ProjectCreateWithoutUsersInput, Prisma.ProjectUncheckedCreateWithoutUsersInput>
+  connectOrCreate?: Prisma.ProjectCreateOrConnectWithoutUsersInput
+  connect?: Prisma.ProjectWhereUniqueInput
+}
+
+export type ProjectUpdateOneRequiredWithoutUsersNestedInput = {
+  create?: Prisma.XOR<Prisma.ProjectCreateWithoutUsersInput, Prisma.ProjectUncheckedCreateWithoutUsersInput>
+  connectOrCreate?: Prisma.ProjectCreateOrConnectWithoutUsersInput
+  upsert?: Prisma.ProjectUpsertWithoutUsersInput
+  connect?: Prisma.ProjectWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.ProjectUpdateToOneWithWhereWithoutUsersInput, Prisma.ProjectUpdateWithoutUsersInput>, Prisma.ProjectUncheckedUpdateWithoutUsersInput>
+}
+
+export type ProjectCreateNestedOneWithoutUserCountInput = {
+  create?: Prisma.XOR<Prisma.ProjectCreateWithoutUserCountInput, Prisma.ProjectUncheckedCreateWithoutUserCountInput>
+  connectOrCreate?: Prisma.ProjectCreateOrConnectWithoutUserCountInput
+  connect?: Prisma.ProjectWhereUniqueInput
+}
+
+export type ProjectUpdateOneRequiredWithoutUserCountNestedInput = {
+  create?: Prisma.XOR<Prisma.ProjectCreateWithoutUserCountInput, Prisma.ProjectUncheckedCreateWithoutUserCountInput>
+  connectOrCreate?: Prisma.ProjectCreateOrConnectWithoutUserCountInput
+  upsert?: Prisma.ProjectUpsertWithoutUserCountInput
+  connect?: Prisma.ProjectWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.ProjectUpdateToOneWithWhereWithoutUserCountInput, Prisma.ProjectUpdateWithoutUserCountInput>, Prisma.ProjectUncheckedUpdateWithoutUserCountInput>
 }
 
 export type ProjectCreateNestedOneWithoutEncryptionKeysInput = {
@@ -793,6 +835,8 @@ export type ProjectCreateWithoutApiKeysInput = {
   ledgerHours?: Prisma.LedgerHourCreateNestedManyWithoutProjectInput
   consents?: Prisma.TreasuryConsentCreateNestedManyWithoutProjectInput
   allowances?: Prisma.AllowanceCreateNestedManyWithoutProjectInput
+  users?: Prisma.ProjectUserCreateNestedManyWithoutProjectInput
+  userCount?: Prisma.ProjectUserCountCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateWithoutApiKeysInput = {
@@ -818,6 +862,8 @@ export type ProjectUncheckedCreateWithoutApiKeysInput = {
   ledgerHours?: Prisma.LedgerHourUncheckedCreateNestedManyWithoutProjectInput
   consents?: Prisma.TreasuryConsentUncheckedCreateNestedManyWithoutProjectInput
   allowances?: Prisma.AllowanceUncheckedCreateNestedManyWithoutProjectInput
+  users?: Prisma.ProjectUserUncheckedCreateNestedManyWithoutProjectInput
+  userCount?: Prisma.ProjectUserCountUncheckedCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectCreateOrConnectWithoutApiKeysInput = {
@@ -859,6 +905,8 @@ export type ProjectUpdateWithoutApiKeysInput = {
   ledgerHours?: Prisma.LedgerHourUpdateManyWithoutProjectNestedInput
   consents?: Prisma.TreasuryConsentUpdateManyWithoutProjectNestedInput
   allowances?: Prisma.AllowanceUpdateManyWithoutProjectNestedInput
+  users?: Prisma.ProjectUserUpdateManyWithoutProjectNestedInput
+  userCount?: Prisma.ProjectUserCountUpdateOneWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateWithoutApiKeysInput = {
@@ -884,6 +932,8 @@ export type ProjectUncheckedUpdateWithoutApiKeysInput = {
   ledgerHours?: Prisma.LedgerHourUncheckedUpdateManyWithoutProjectNestedInput
   consents?: Prisma.TreasuryConsentUncheckedUpdateManyWithoutProjectNestedInput
   allowances?: Prisma.AllowanceUncheckedUpdateManyWithoutProjectNestedInput
+  users?: Prisma.ProjectUserUncheckedUpdateManyWithoutProjectNestedInput
+  userCount?: Prisma.ProjectUserCountUncheckedUpdateOneWithoutProjectNestedInput
 }
 
 export type ProjectCreateWithoutAllowancesInput = {
@@ -909,6 +959,8 @@ export type ProjectCreateWithoutAllowancesInput = {
   depositReferences?: Prisma.DepositReferenceCountCreateNestedOneWithoutProjectInput
   ledgerHours?: Prisma.LedgerHourCreateNestedManyWithoutProjectInput
   consents?: Prisma.TreasuryConsentCreateNestedManyWithoutProjectInput
+  users?: Prisma.ProjectUserCreateNestedManyWithoutProjectInput
+  userCount?: Prisma.ProjectUserCountCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateWithoutAllowancesInput = {
@@ -934,6 +986,8 @@ export type ProjectUncheckedCreateWithoutAllowancesInput = {
   depositReferences?: Prisma.DepositReferenceCountUncheckedCreateNestedOneWithoutProjectInput
   ledgerHours?: Prisma.LedgerHourUncheckedCreateNestedManyWithoutProjectInput
   consents?: Prisma.TreasuryConsentUncheckedCreateNestedManyWithoutProjectInput
+  users?: Prisma.ProjectUserUncheckedCreateNestedManyWithoutProjectInput
+  userCount?: Prisma.ProjectUserCountUncheckedCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectCreateOrConnectWithoutAllowancesInput = {
@@ -975,6 +1029,8 @@ export type ProjectUpdateWithoutAllowancesInput = {
   depositReferences?: Prisma.DepositReferenceCountUpdateOneWithoutProjectNestedInput
   ledgerHours?: Prisma.LedgerHourUpdateManyWithoutProjectNestedInput
   consents?: Prisma.TreasuryConsentUpdateManyWithoutProjectNestedInput
+  users?: Prisma.ProjectUserUpdateManyWithoutProjectNestedInput
+  userCount?: Prisma.ProjectUserCountUpdateOneWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateWithoutAllowancesInput = {
@@ -1000,6 +1056,256 @@ export type ProjectUncheckedUpdateWithoutAllowancesInput = {
   depositReferences?: Prisma.DepositReferenceCountUncheckedUpdateOneWithoutProjectNestedInput
   ledgerHours?: Prisma.LedgerHourUncheckedUpdateManyWithoutProjectNestedInput
   consents?: Prisma.TreasuryConsentUncheckedUpdateManyWithoutProjectNestedInput
+  users?: Prisma.ProjectUserUncheckedUpdateManyWithoutProjectNestedInput
+  userCount?: Prisma.ProjectUserCountUncheckedUpdateOneWithoutProjectNestedInput
+}
+
+export type ProjectCreateWithoutUsersInput = {
+  id: string
+  name: string
+  network: string
+  balanceMicroUsd?: bigint | number
+  heldMicroUsd?: bigint | number
+  openReservations?: number
+  lapsedReservations?: number
+  lapsedAt?: Date | string | null
+  refundDay?: Date | string | null
+  refundsOnDay?: number
+  createdAt?: Date | string
+  apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutProjectInput
+  encryptionKeys?: Prisma.EncryptionKeyCreateNestedManyWithoutProjectInput
+  dWallets?: Prisma.DWalletCreateNestedManyWithoutProjectInput
+  signRequests?: Prisma.SignRequestCreateNestedManyWithoutProjectInput
+  ledgerEntries?: Prisma.LedgerEntryCreateNestedManyWithoutProjectInput
+  depositAddresses?: Prisma.DepositAddressCreateNestedManyWithoutProjectInput
+  deposits?: Prisma.DepositCreateNestedManyWithoutProjectInput
+  depositRequests?: Prisma.DepositAddressRequestCreateNestedManyWithoutProjectInput
+  depositReferences?: Prisma.DepositReferenceCountCreateNestedOneWithoutProjectInput
+  ledgerHours?: Prisma.LedgerHourCreateNestedManyWithoutProjectInput
+  consents?: Prisma.TreasuryConsentCreateNestedManyWithoutProjectInput
+  allowances?: Prisma.AllowanceCreateNestedManyWithoutProjectInput
+  userCount?: Prisma.ProjectUserCountCreateNestedOneWithoutProjectInput
+}
+
+export type ProjectUncheckedCreateWithoutUsersInput = {
+  id: string
+  name: string
+  network: string
+  balanceMicroUsd?: bigint | number
+  heldMicroUsd?: bigint | number
+  openReservations?: number
+  lapsedReservations?: number
+  lapsedAt?: Date | string | null
+  refundDay?: Date | string | null
+  refundsOnDay?: number
+  createdAt?: Date | string
+  apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutProjectInput
+  encryptionKeys?: Prisma.EncryptionKeyUncheckedCreateNestedManyWithoutProjectInput
+  dWallets?: Prisma.DWalletUncheckedCreateNestedManyWithoutProjectInput
+  signRequests?: Prisma.SignRequestUncheckedCreateNestedManyWithoutProjectInput
+  ledgerEntries?: Prisma.LedgerEntryUncheckedCreateNestedManyWithoutProjectInput
+  depositAddresses?: Prisma.DepositAddressUncheckedCreateNestedManyWithoutProjectInput
+  deposits?: Prisma.DepositUncheckedCreateNestedManyWithoutProjectInput
+  depositRequests?: Prisma.DepositAddressRequestUncheckedCreateNestedManyWithoutProjectInput
+  depositReferences?: Prisma.DepositReferenceCountUncheckedCreateNestedOneWithoutProjectInput
+  ledgerHours?: Prisma.LedgerHourUncheckedCreateNestedManyWithoutProjectInput
+  consents?: Prisma.TreasuryConsentUncheckedCreateNestedManyWithoutProjectInput
+  allowances?: Prisma.AllowanceUncheckedCreateNestedManyWithoutProjectInput
+  userCount?: Prisma.ProjectUserCountUncheckedCreateNestedOneWithoutProjectInput
+}
+
+export type ProjectCreateOrConnectWithoutUsersInput = {
+  where: Prisma.ProjectWhereUniqueInput
+  create: Prisma.XOR<Prisma.ProjectCreateWithoutUsersInput, Prisma.ProjectUncheckedCreateWithoutUsersInput>
+}
+
+export type ProjectUpsertWithoutUsersInput = {
+  update: Prisma.XOR<Prisma.ProjectUpdateWithoutUsersInput, Prisma.ProjectUncheckedUpdateWithoutUsersInput>
+  create: Prisma.XOR<Prisma.ProjectCreateWithoutUsersInput, Prisma.ProjectUncheckedCreateWithoutUsersInput>
+  where?: Prisma.ProjectWhereInput
+}
+
+export type ProjectUpdateToOneWithWhereWithoutUsersInput = {
+  where?: Prisma.ProjectWhereInput
+  data: Prisma.XOR<Prisma.ProjectUpdateWithoutUsersInput, Prisma.ProjectUncheckedUpdateWithoutUsersInput>
+}
+
+export type ProjectUpdateWithoutUsersInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  network?: Prisma.StringFieldUpdateOperationsInput | string
+  balanceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  heldMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  openReservations?: Prisma.IntFieldUpdateOperationsInput | number
+  lapsedReservations?: Prisma.IntFieldUpdateOperationsInput | number
+  lapsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refundDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refundsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  apiKeys?: Prisma.ApiKeyUpdateManyWithoutProjectNestedInput
+  encryptionKeys?: Prisma.EncryptionKeyUpdateManyWithoutProjectNestedInput
+  dWallets?: Prisma.DWalletUpdateManyWithoutProjectNestedInput
+  signRequests?: Prisma.SignRequestUpdateManyWithoutProjectNestedInput
+  ledgerEntries?: Prisma.LedgerEntryUpdateManyWithoutProjectNestedInput
+  depositAddresses?: Prisma.DepositAddressUpdateManyWithoutProjectNestedInput
+  deposits?: Prisma.DepositUpdateManyWithoutProjectNestedInput
+  depositRequests?: Prisma.DepositAddressRequestUpdateManyWithoutProjectNestedInput
+  depositReferences?: Prisma.DepositReferenceCountUpdateOneWithoutProjectNestedInput
+  ledgerHours?: Prisma.LedgerHourUpdateManyWithoutProjectNestedInput
+  consents?: Prisma.TreasuryConsentUpdateManyWithoutProjectNestedInput
+  allowances?: Prisma.AllowanceUpdateManyWithoutProjectNestedInput
+  userCount?: Prisma.ProjectUserCountUpdateOneWithoutProjectNestedInput
+}
+
+export type ProjectUncheckedUpdateWithoutUsersInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  network?: Prisma.StringFieldUpdateOperationsInput | string
+  balanceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  heldMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  openReservations?: Prisma.IntFieldUpdateOperationsInput | number
+  lapsedReservations?: Prisma.IntFieldUpdateOperationsInput | number
+  lapsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refundDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refundsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutProjectNestedInput
+  encryptionKeys?: Prisma.EncryptionKeyUncheckedUpdateManyWithoutProjectNestedInput
+  dWallets?: Prisma.DWalletUncheckedUpdateManyWithoutProjectNestedInput
+  signRequests?: Prisma.SignRequestUncheckedUpdateManyWithoutProjectNestedInput
+  ledgerEntries?: Prisma.LedgerEntryUncheckedUpdateManyWithoutProjectNestedInput
+  depositAddresses?: Prisma.DepositAddressUncheckedUpdateManyWithoutProjectNestedInput
+  deposits?: Prisma.DepositUncheckedUpdateManyWithoutProjectNestedInput
+  depositRequests?: Prisma.DepositAddressRequestUncheckedUpdateManyWithoutProjectNestedInput
+  depositReferences?: Prisma.DepositReferenceCountUncheckedUpdateOneWithoutProjectNestedInput
+  ledgerHours?: Prisma.LedgerHourUncheckedUpdateManyWithoutProjectNestedInput
+  consents?: Prisma.TreasuryConsentUncheckedUpdateManyWithoutProjectNestedInput
+  allowances?: Prisma.AllowanceUncheckedUpdateManyWithoutProjectNestedInput
+  userCount?: Prisma.ProjectUserCountUncheckedUpdateOneWithoutProjectNestedInput
+}
+
+export type ProjectCreateWithoutUserCountInput = {
+  id: string
+  name: string
+  network: string
+  balanceMicroUsd?: bigint | number
+  heldMicroUsd?: bigint | number
+  openReservations?: number
+  lapsedReservations?: number
+  lapsedAt?: Date | string | null
+  refundDay?: Date | string | null
+  refundsOnDay?: number
+  createdAt?: Date | string
+  apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutProjectInput
+  encryptionKeys?: Prisma.EncryptionKeyCreateNestedManyWithoutProjectInput
+  dWallets?: Prisma.DWalletCreateNestedManyWithoutProjectInput
+  signRequests?: Prisma.SignRequestCreateNestedManyWithoutProjectInput
+  ledgerEntries?: Prisma.LedgerEntryCreateNestedManyWithoutProjectInput
+  depositAddresses?: Prisma.DepositAddressCreateNestedManyWithoutProjectInput
+  deposits?: Prisma.DepositCreateNestedManyWithoutProjectInput
+  depositRequests?: Prisma.DepositAddressRequestCreateNestedManyWithoutProjectInput
+  depositReferences?: Prisma.DepositReferenceCountCreateNestedOneWithoutProjectInput
+  ledgerHours?: Prisma.LedgerHourCreateNestedManyWithoutProjectInput
+  consents?: Prisma.TreasuryConsentCreateNestedManyWithoutProjectInput
+  allowances?: Prisma.AllowanceCreateNestedManyWithoutProjectInput
+  users?: Prisma.ProjectUserCreateNestedManyWithoutProjectInput
+}
+
+export type ProjectUncheckedCreateWithoutUserCountInput = {
+  id: string
+  name: string
+  network: string
+  balanceMicroUsd?: bigint | number
+  heldMicroUsd?: bigint | number
+  openReservations?: number
+  lapsedReservations?: number
+  lapsedAt?: Date | string | null
+  refundDay?: Date | string | null
+  refundsOnDay?: number
+  createdAt?: Date | string
+  apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutProjectInput
+  encryptionKeys?: Prisma.EncryptionKeyUncheckedCreateNestedManyWithoutProjectInput
+  dWallets?: Prisma.DWalletUncheckedCreateNestedManyWithoutProjectInput
+  signRequests?: Prisma.SignRequestUncheckedCreateNestedManyWithoutProjectInput
+  ledgerEntries?: Prisma.LedgerEntryUncheckedCreateNestedManyWithoutProjectInput
+  depositAddresses?: Prisma.DepositAddressUncheckedCreateNestedManyWithoutProjectInput
+  deposits?: Prisma.DepositUncheckedCreateNestedManyWithoutProjectInput
+  depositRequests?: Prisma.DepositAddressRequestUncheckedCreateNestedManyWithoutProjectInput
+  depositReferences?: Prisma.DepositReferenceCountUncheckedCreateNestedOneWithoutProjectInput
+  ledgerHours?: Prisma.LedgerHourUncheckedCreateNestedManyWithoutProjectInput
+  consents?: Prisma.TreasuryConsentUncheckedCreateNestedManyWithoutProjectInput
+  allowances?: Prisma.AllowanceUncheckedCreateNestedManyWithoutProjectInput
+  users?: Prisma.ProjectUserUncheckedCreateNestedManyWithoutProjectInput
+}
+
+export type ProjectCreateOrConnectWithoutUserCountInput = {
+  where: Prisma.ProjectWhereUniqueInput
+  create: Prisma.XOR<Prisma.ProjectCreateWithoutUserCountInput, Prisma.ProjectUncheckedCreateWithoutUserCountInput>
+}
+
+export type ProjectUpsertWithoutUserCountInput = {
+  update: Prisma.XOR<Prisma.ProjectUpdateWithoutUserCountInput, Prisma.ProjectUncheckedUpdateWithoutUserCountInput>
+  create: Prisma.XOR<Prisma.ProjectCreateWithoutUserCountInput, Prisma.ProjectUncheckedCreateWithoutUserCountInput>
+  where?: Prisma.ProjectWhereInput
+}
+
+export type ProjectUpdateToOneWithWhereWithoutUserCountInput = {
+  where?: Prisma.ProjectWhereInput
+  data: Prisma.XOR<Prisma.ProjectUpdateWithoutUserCountInput, Prisma.ProjectUncheckedUpdateWithoutUserCountInput>
+}
+
+export type ProjectUpdateWithoutUserCountInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  network?: Prisma.StringFieldUpdateOperationsInput | string
+  balanceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  heldMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  openReservations?: Prisma.IntFieldUpdateOperationsInput | number
+  lapsedReservations?: Prisma.IntFieldUpdateOperationsInput | number
+  lapsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refundDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refundsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  apiKeys?: Prisma.ApiKeyUpdateManyWithoutProjectNestedInput
+  encryptionKeys?: Prisma.EncryptionKeyUpdateManyWithoutProjectNestedInput
+  dWallets?: Prisma.DWalletUpdateManyWithoutProjectNestedInput
+  signRequests?: Prisma.SignRequestUpdateManyWithoutProjectNestedInput
+  ledgerEntries?: Prisma.LedgerEntryUpdateManyWithoutProjectNestedInput
+  depositAddresses?: Prisma.DepositAddressUpdateManyWithoutProjectNestedInput
+  deposits?: Prisma.DepositUpdateManyWithoutProjectNestedInput
+  depositRequests?: Prisma.DepositAddressRequestUpdateManyWithoutProjectNestedInput
+  depositReferences?: Prisma.DepositReferenceCountUpdateOneWithoutProjectNestedInput
+  ledgerHours?: Prisma.LedgerHourUpdateManyWithoutProjectNestedInput
+  consents?: Prisma.TreasuryConsentUpdateManyWithoutProjectNestedInput
+  allowances?: Prisma.AllowanceUpdateManyWithoutProjectNestedInput
+  users?: Prisma.ProjectUserUpdateManyWithoutProjectNestedInput
+}
+
+export type ProjectUncheckedUpdateWithoutUserCountInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  network?: Prisma.StringFieldUpdateOperationsInput | string
+  balanceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  heldMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  openReservations?: Prisma.IntFieldUpdateOperationsInput | number
+  lapsedReservations?: Prisma.IntFieldUpdateOperationsInput | number
+  lapsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refundDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refundsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutProjectNestedInput
+  encryptionKeys?: Prisma.EncryptionKeyUncheckedUpdateManyWithoutProjectNestedInput
+  dWallets?: Prisma.DWalletUncheckedUpdateManyWithoutProjectNestedInput
+  signRequests?: Prisma.SignRequestUncheckedUpdateManyWithoutProjectNestedInput
+  ledgerEntries?: Prisma.LedgerEntryUncheckedUpdateManyWithoutProjectNestedInput
+  depositAddresses?: Prisma.DepositAddressUncheckedUpdateManyWithoutProjectNestedInput
+  deposits?: Prisma.DepositUncheckedUpdateManyWithoutProjectNestedInput
+  depositRequests?: Prisma.DepositAddressRequestUncheckedUpdateManyWithoutProjectNestedInput
+  depositReferences?: Prisma.DepositReferenceCountUncheckedUpdateOneWithoutProjectNestedInput
+  ledgerHours?: Prisma.LedgerHourUncheckedUpdateManyWithoutProjectNestedInput
+  consents?: Prisma.TreasuryConsentUncheckedUpdateManyWithoutProjectNestedInput
+  allowances?: Prisma.AllowanceUncheckedUpdateManyWithoutProjectNestedInput
+  users?: Prisma.ProjectUserUncheckedUpdateManyWithoutProjectNestedInput
 }
 
 export type ProjectCreateWithoutEncryptionKeysInput = {
@@ -1025,6 +1331,8 @@ export type ProjectCreateWithoutEncryptionKeysInput = {
   ledgerHours?: Prisma.LedgerHourCreateNestedManyWithoutProjectInput
   consents?: Prisma.TreasuryConsentCreateNestedManyWithoutProjectInput
   allowances?: Prisma.AllowanceCreateNestedManyWithoutProjectInput
+  users?: Prisma.ProjectUserCreateNestedManyWithoutProjectInput
+  userCount?: Prisma.ProjectUserCountCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateWithoutEncryptionKeysInput = {
@@ -1050,6 +1358,8 @@ export type ProjectUncheckedCreateWithoutEncryptionKeysInput = {
   ledgerHours?: Prisma.LedgerHourUncheckedCreateNestedManyWithoutProjectInput
   consents?: Prisma.TreasuryConsentUncheckedCreateNestedManyWithoutProjectInput
   allowances?: Prisma.AllowanceUncheckedCreateNestedManyWithoutProjectInput
+  users?: Prisma.ProjectUserUncheckedCreateNestedManyWithoutProjectInput
+  userCount?: Prisma.ProjectUserCountUncheckedCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectCreateOrConnectWithoutEncryptionKeysInput = {
@@ -1091,6 +1401,8 @@ export type ProjectUpdateWithoutEncryptionKeysInput = {
   ledgerHours?: Prisma.LedgerHourUpdateManyWithoutProjectNestedInput
   consents?: Prisma.TreasuryConsentUpdateManyWithoutProjectNestedInput
   allowances?: Prisma.AllowanceUpdateManyWithoutProjectNestedInput
+  users?: Prisma.ProjectUserUpdateManyWithoutProjectNestedInput
+  userCount?: Prisma.ProjectUserCountUpdateOneWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateWithoutEncryptionKeysInput = {
@@ -1116,6 +1428,8 @@ export type ProjectUncheckedUpdateWithoutEncryptionKeysInput = {
   ledgerHours?: Prisma.LedgerHourUncheckedUpdateManyWithoutProjectNestedInput
   consents?: Prisma.TreasuryConsentUncheckedUpdateManyWithoutProjectNestedInput
   allowances?: Prisma.AllowanceUncheckedUpdateManyWithoutProjectNestedInput
+  users?: Prisma.ProjectUserUncheckedUpdateManyWithoutProjectNestedInput
+  userCount?: Prisma.ProjectUserCountUncheckedUpdateOneWithoutProjectNestedInput
 }
 
 export type ProjectCreateWithoutDWalletsInput = {
@@ -1141,6 +1455,8 @@ export type ProjectCreateWithoutDWalletsInput = {
   ledgerHours?: Prisma.LedgerHourCreateNestedManyWithoutProjectInput
   consents?: Prisma.TreasuryConsentCreateNestedManyWithoutProjectInput
   allowances?: Prisma.AllowanceCreateNestedManyWithoutProjectInput
+  users?: Prisma.ProjectUserCreateNestedManyWithoutProjectInput
+  userCount?: Prisma.ProjectUserCountCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateWithoutDWalletsInput = {
@@ -1166,6 +1482,8 @@ export type ProjectUncheckedCreateWithoutDWalletsInput = {
   ledgerHours?: Prisma.LedgerHourUncheckedCreateNestedManyWithoutProjectInput
   consents?: Prisma.TreasuryConsentUncheckedCreateNestedManyWithoutProjectInput
   allowances?: Prisma.AllowanceUncheckedCreateNestedManyWithoutProjectInput
+  users?: Prisma.ProjectUserUncheckedCreateNestedManyWithoutProjectInput
+  userCount?: Prisma.ProjectUserCountUncheckedCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectCreateOrConnectWithoutDWalletsInput = {
@@ -1207,6 +1525,8 @@ export type ProjectUpdateWithoutDWalletsInput = {
   ledgerHours?: Prisma.LedgerHourUpdateManyWithoutProjectNestedInput
   consents?: Prisma.TreasuryConsentUpdateManyWithoutProjectNestedInput
   allowances?: Prisma.AllowanceUpdateManyWithoutProjectNestedInput
+  users?: Prisma.ProjectUserUpdateManyWithoutProjectNestedInput
+  userCount?: Prisma.ProjectUserCountUpdateOneWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateWithoutDWalletsInput = {
@@ -1232,6 +1552,8 @@ export type ProjectUncheckedUpdateWithoutDWalletsInput = {
   ledgerHours?: Prisma.LedgerHourUncheckedUpdateManyWithoutProjectNestedInput
   consents?: Prisma.TreasuryConsentUncheckedUpdateManyWithoutProjectNestedInput
   allowances?: Prisma.AllowanceUncheckedUpdateManyWithoutProjectNestedInput
+  users?: Prisma.ProjectUserUncheckedUpdateManyWithoutProjectNestedInput
+  userCount?: Prisma.ProjectUserCountUncheckedUpdateOneWithoutProjectNestedInput
 }
 
 export type ProjectCreateWithoutConsentsInput = {
@@ -1257,6 +1579,8 @@ export type ProjectCreateWithoutConsentsInput = {
   depositReferences?: Prisma.DepositReferenceCountCreateNestedOneWithoutProjectInput
   ledgerHours?: Prisma.LedgerHourCreateNestedManyWithoutProjectInput
   allowances?: Prisma.AllowanceCreateNestedManyWithoutProjectInput
+  users?: Prisma.ProjectUserCreateNestedManyWithoutProjectInput
+  userCount?: Prisma.ProjectUserCountCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateWithoutConsentsInput = {
@@ -1282,6 +1606,8 @@ export type ProjectUncheckedCreateWithoutConsentsInput = {
   depositReferences?: Prisma.DepositReferenceCountUncheckedCreateNestedOneWithoutProjectInput
   ledgerHours?: Prisma.LedgerHourUncheckedCreateNestedManyWithoutProjectInput
   allowances?: Prisma.AllowanceUncheckedCreateNestedManyWithoutProjectInput
+  users?: Prisma.ProjectUserUncheckedCreateNestedManyWithoutProjectInput
+  userCount?: Prisma.ProjectUserCountUncheckedCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectCreateOrConnectWithoutConsentsInput = {
@@ -1323,6 +1649,8 @@ export type ProjectUpdateWithoutConsentsInput = {
   depositReferences?: Prisma.DepositReferenceCountUpdateOneWithoutProjectNestedInput
   ledgerHours?: Prisma.LedgerHourUpdateManyWithoutProjectNestedInput
   allowances?: Prisma.AllowanceUpdateManyWithoutProjectNestedInput
+  users?: Prisma.ProjectUserUpdateManyWithoutProjectNestedInput
+  userCount?: Prisma.ProjectUserCountUpdateOneWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateWithoutConsentsInput = {
@@ -1348,6 +1676,8 @@ export type ProjectUncheckedUpdateWithoutConsentsInput = {
   depositReferences?: Prisma.DepositReferenceCountUncheckedUpdateOneWithoutProjectNestedInput
   ledgerHours?: Prisma.LedgerHourUncheckedUpdateManyWithoutProjectNestedInput
   allowances?: Prisma.AllowanceUncheckedUpdateManyWithoutProjectNestedInput
+  users?: Prisma.ProjectUserUncheckedUpdateManyWithoutProjectNestedInput
+  userCount?: Prisma.ProjectUserCountUncheckedUpdateOneWithoutProjectNestedInput
 }
 
 export type ProjectCreateWithoutSignRequestsInput = {
@@ -1373,6 +1703,8 @@ export type ProjectCreateWithoutSignRequestsInput = {
   ledgerHours?: Prisma.LedgerHourCreateNestedManyWithoutProjectInput
   consents?: Prisma.TreasuryConsentCreateNestedManyWithoutProjectInput
   allowances?: Prisma.AllowanceCreateNestedManyWithoutProjectInput
+  users?: Prisma.ProjectUserCreateNestedManyWithoutProjectInput
+  userCount?: Prisma.ProjectUserCountCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateWithoutSignRequestsInput = {
@@ -1398,6 +1730,8 @@ export type ProjectUncheckedCreateWithoutSignRequestsInput = {
   ledgerHours?: Prisma.LedgerHourUncheckedCreateNestedManyWithoutProjectInput
   consents?: Prisma.TreasuryConsentUncheckedCreateNestedManyWithoutProjectInput
   allowances?: Prisma.AllowanceUncheckedCreateNestedManyWithoutProjectInput
+  users?: Prisma.ProjectUserUncheckedCreateNestedManyWithoutProjectInput
+  userCount?: Prisma.ProjectUserCountUncheckedCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectCreateOrConnectWithoutSignRequestsInput = {
@@ -1439,6 +1773,8 @@ export type ProjectUpdateWithoutSignRequestsInput = {
   ledgerHours?: Prisma.LedgerHourUpdateManyWithoutProjectNestedInput
   consents?: Prisma.TreasuryConsentUpdateManyWithoutProjectNestedInput
   allowances?: Prisma.AllowanceUpdateManyWithoutProjectNestedInput
+  users?: Prisma.ProjectUserUpdateManyWithoutProjectNestedInput
+  userCount?: Prisma.ProjectUserCountUpdateOneWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateWithoutSignRequestsInput = {
@@ -1464,6 +1800,8 @@ export type ProjectUncheckedUpdateWithoutSignRequestsInput = {
   ledgerHours?: Prisma.LedgerHourUncheckedUpdateManyWithoutProjectNestedInput
   consents?: Prisma.TreasuryConsentUncheckedUpdateManyWithoutProjectNestedInput
   allowances?: Prisma.AllowanceUncheckedUpdateManyWithoutProjectNestedInput
+  users?: Prisma.ProjectUserUncheckedUpdateManyWithoutProjectNestedInput
+  userCount?: Prisma.ProjectUserCountUncheckedUpdateOneWithoutProjectNestedInput
 }
 
 export type ProjectCreateWithoutLedgerEntriesInput = {
@@ -1489,6 +1827,8 @@ export type ProjectCreateWithoutLedgerEntriesInput = {
   ledgerHours?: Prisma.LedgerHourCreateNestedManyWithoutProjectInput
   consents?: Prisma.TreasuryConsentCreateNestedManyWithoutProjectInput
   allowances?: Prisma.AllowanceCreateNestedManyWithoutProjectInput
+  users?: Prisma.ProjectUserCreateNestedManyWithoutProjectInput
+  userCount?: Prisma.ProjectUserCountCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateWithoutLedgerEntriesInput = {
@@ -1514,6 +1854,8 @@ export type ProjectUncheckedCreateWithoutLedgerEntriesInput = {
   ledgerHours?: Prisma.LedgerHourUncheckedCreateNestedManyWithoutProjectInput
   consents?: Prisma.TreasuryConsentUncheckedCreateNestedManyWithoutProjectInput
   allowances?: Prisma.AllowanceUncheckedCreateNestedManyWithoutProjectInput
+  users?: Prisma.ProjectUserUncheckedCreateNestedManyWithoutProjectInput
+  userCount?: Prisma.ProjectUserCountUncheckedCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectCreateOrConnectWithoutLedgerEntriesInput = {
@@ -1555,6 +1897,8 @@ export type ProjectUpdateWithoutLedgerEntriesInput = {
   ledgerHours?: Prisma.LedgerHourUpdateManyWithoutProjectNestedInput
   consents?: Prisma.TreasuryConsentUpdateManyWithoutProjectNestedInput
   allowances?: Prisma.AllowanceUpdateManyWithoutProjectNestedInput
+  users?: Prisma.ProjectUserUpdateManyWithoutProjectNestedInput
+  userCount?: Prisma.ProjectUserCountUpdateOneWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateWithoutLedgerEntriesInput = {
@@ -1580,6 +1924,8 @@ export type ProjectUncheckedUpdateWithoutLedgerEntriesInput = {
   ledgerHours?: Prisma.LedgerHourUncheckedUpdateManyWithoutProjectNestedInput
   consents?: Prisma.TreasuryConsentUncheckedUpdateManyWithoutProjectNestedInput
   allowances?: Prisma.AllowanceUncheckedUpdateManyWithoutProjectNestedInput
+  users?: Prisma.ProjectUserUncheckedUpdateManyWithoutProjectNestedInput
+  userCount?: Prisma.ProjectUserCountUncheckedUpdateOneWithoutProjectNestedInput
 }
 
 export type ProjectCreateWithoutDepositAddressesInput = {
@@ -1605,6 +1951,8 @@ export type ProjectCreateWithoutDepositAddressesInput = {
   ledgerHours?: Prisma.LedgerHourCreateNestedManyWithoutProjectInput
   consents?: Prisma.TreasuryConsentCreateNestedManyWithoutProjectInput
   allowances?: Prisma.AllowanceCreateNestedManyWithoutProjectInput
+  users?: Prisma.ProjectUserCreateNestedManyWithoutProjectInput
+  userCount?: Prisma.ProjectUserCountCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateWithoutDepositAddressesInput = {
@@ -1630,6 +1978,8 @@ export type ProjectUncheckedCreateWithoutDepositAddressesInput = {
   ledgerHours?: Prisma.LedgerHourUncheckedCreateNestedManyWithoutProjectInput
   consents?: Prisma.TreasuryConsentUncheckedCreateNestedManyWithoutProjectInput
   allowances?: Prisma.AllowanceUncheckedCreateNestedManyWithoutProjectInput
+  users?: Prisma.ProjectUserUncheckedCreateNestedManyWithoutProjectInput
+  userCount?: Prisma.ProjectUserCountUncheckedCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectCreateOrConnectWithoutDepositAddressesInput = {
@@ -1671,6 +2021,8 @@ export type ProjectUpdateWithoutDepositAddressesInput = {
   ledgerHours?: Prisma.LedgerHourUpdateManyWithoutProjectNestedInput
   consents?: Prisma.TreasuryConsentUpdateManyWithoutProjectNestedInput
   allowances?: Prisma.AllowanceUpdateManyWithoutProjectNestedInput
+  users?: Prisma.ProjectUserUpdateManyWithoutProjectNestedInput
+  userCount?: Prisma.ProjectUserCountUpdateOneWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateWithoutDepositAddressesInput = {
@@ -1696,6 +2048,8 @@ export type ProjectUncheckedUpdateWithoutDepositAddressesInput = {
   ledgerHours?: Prisma.LedgerHourUncheckedUpdateManyWithoutProjectNestedInput
   consents?: Prisma.TreasuryConsentUncheckedUpdateManyWithoutProjectNestedInput
   allowances?: Prisma.AllowanceUncheckedUpdateManyWithoutProjectNestedInput
+  users?: Prisma.ProjectUserUncheckedUpdateManyWithoutProjectNestedInput
+  userCount?: Prisma.ProjectUserCountUncheckedUpdateOneWithoutProjectNestedInput
 }
 
 export type ProjectCreateWithoutDepositRequestsInput = {
@@ -1721,6 +2075,8 @@ export type ProjectCreateWithoutDepositRequestsInput = {
   ledgerHours?: Prisma.LedgerHourCreateNestedManyWithoutProjectInput
   consents?: Prisma.TreasuryConsentCreateNestedManyWithoutProjectInput
   allowances?: Prisma.AllowanceCreateNestedManyWithoutProjectInput
+  users?: Prisma.ProjectUserCreateNestedManyWithoutProjectInput
+  userCount?: Prisma.ProjectUserCountCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateWithoutDepositRequestsInput = {
@@ -1746,6 +2102,8 @@ export type ProjectUncheckedCreateWithoutDepositRequestsInput = {
   ledgerHours?: Prisma.LedgerHourUncheckedCreateNestedManyWithoutProjectInput
   consents?: Prisma.TreasuryConsentUncheckedCreateNestedManyWithoutProjectInput
   allowances?: Prisma.AllowanceUncheckedCreateNestedManyWithoutProjectInput
+  users?: Prisma.ProjectUserUncheckedCreateNestedManyWithoutProjectInput
+  userCount?: Prisma.ProjectUserCountUncheckedCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectCreateOrConnectWithoutDepositRequestsInput = {
@@ -1787,6 +2145,8 @@ export type ProjectUpdateWithoutDepositRequestsInput = {
   ledgerHours?: Prisma.LedgerHourUpdateManyWithoutProjectNestedInput
   consents?: Prisma.TreasuryConsentUpdateManyWithoutProjectNestedInput
   allowances?: Prisma.AllowanceUpdateManyWithoutProjectNestedInput
+  users?: Prisma.ProjectUserUpdateManyWithoutProjectNestedInput
+  userCount?: Prisma.ProjectUserCountUpdateOneWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateWithoutDepositRequestsInput = {
@@ -1812,6 +2172,8 @@ export type ProjectUncheckedUpdateWithoutDepositRequestsInput = {
   ledgerHours?: Prisma.LedgerHourUncheckedUpdateManyWithoutProjectNestedInput
   consents?: Prisma.TreasuryConsentUncheckedUpdateManyWithoutProjectNestedInput
   allowances?: Prisma.AllowanceUncheckedUpdateManyWithoutProjectNestedInput
+  users?: Prisma.ProjectUserUncheckedUpdateManyWithoutProjectNestedInput
+  userCount?: Prisma.ProjectUserCountUncheckedUpdateOneWithoutProjectNestedInput
 }
 
 export type ProjectCreateWithoutDepositReferencesInput = {
@@ -1837,6 +2199,8 @@ export type ProjectCreateWithoutDepositReferencesInput = {
   ledgerHours?: Prisma.LedgerHourCreateNestedManyWithoutProjectInput
   consents?: Prisma.TreasuryConsentCreateNestedManyWithoutProjectInput
   allowances?: Prisma.AllowanceCreateNestedManyWithoutProjectInput
+  users?: Prisma.ProjectUserCreateNestedManyWithoutProjectInput
+  userCount?: Prisma.ProjectUserCountCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateWithoutDepositReferencesInput = {
@@ -1862,6 +2226,8 @@ export type ProjectUncheckedCreateWithoutDepositReferencesInput = {
   ledgerHours?: Prisma.LedgerHourUncheckedCreateNestedManyWithoutProjectInput
   consents?: Prisma.TreasuryConsentUncheckedCreateNestedManyWithoutProjectInput
   allowances?: Prisma.AllowanceUncheckedCreateNestedManyWithoutProjectInput
+  users?: Prisma.ProjectUserUncheckedCreateNestedManyWithoutProjectInput
+  userCount?: Prisma.ProjectUserCountUncheckedCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectCreateOrConnectWithoutDepositReferencesInput = {
@@ -1903,6 +2269,8 @@ export type ProjectUpdateWithoutDepositReferencesInput = {
   ledgerHours?: Prisma.LedgerHourUpdateManyWithoutProjectNestedInput
   consents?: Prisma.TreasuryConsentUpdateManyWithoutProjectNestedInput
   allowances?: Prisma.AllowanceUpdateManyWithoutProjectNestedInput
+  users?: Prisma.ProjectUserUpdateManyWithoutProjectNestedInput
+  userCount?: Prisma.ProjectUserCountUpdateOneWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateWithoutDepositReferencesInput = {
@@ -1928,6 +2296,8 @@ export type ProjectUncheckedUpdateWithoutDepositReferencesInput = {
   ledgerHours?: Prisma.LedgerHourUncheckedUpdateManyWithoutProjectNestedInput
   consents?: Prisma.TreasuryConsentUncheckedUpdateManyWithoutProjectNestedInput
   allowances?: Prisma.AllowanceUncheckedUpdateManyWithoutProjectNestedInput
+  users?: Prisma.ProjectUserUncheckedUpdateManyWithoutProjectNestedInput
+  userCount?: Prisma.ProjectUserCountUncheckedUpdateOneWithoutProjectNestedInput
 }
 
 export type ProjectCreateWithoutDepositsInput = {
@@ -1953,6 +2323,8 @@ export type ProjectCreateWithoutDepositsInput = {
   ledgerHours?: Prisma.LedgerHourCreateNestedManyWithoutProjectInput
   consents?: Prisma.TreasuryConsentCreateNestedManyWithoutProjectInput
   allowances?: Prisma.AllowanceCreateNestedManyWithoutProjectInput
+  users?: Prisma.ProjectUserCreateNestedManyWithoutProjectInput
+  userCount?: Prisma.ProjectUserCountCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateWithoutDepositsInput = {
@@ -1978,6 +2350,8 @@ export type ProjectUncheckedCreateWithoutDepositsInput = {
   ledgerHours?: Prisma.LedgerHourUncheckedCreateNestedManyWithoutProjectInput
   consents?: Prisma.TreasuryConsentUncheckedCreateNestedManyWithoutProjectInput
   allowances?: Prisma.AllowanceUncheckedCreateNestedManyWithoutProjectInput
+  users?: Prisma.ProjectUserUncheckedCreateNestedManyWithoutProjectInput
+  userCount?: Prisma.ProjectUserCountUncheckedCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectCreateOrConnectWithoutDepositsInput = {
@@ -2019,6 +2393,8 @@ export type ProjectUpdateWithoutDepositsInput = {
   ledgerHours?: Prisma.LedgerHourUpdateManyWithoutProjectNestedInput
   consents?: Prisma.TreasuryConsentUpdateManyWithoutProjectNestedInput
   allowances?: Prisma.AllowanceUpdateManyWithoutProjectNestedInput
+  users?: Prisma.ProjectUserUpdateManyWithoutProjectNestedInput
+  userCount?: Prisma.ProjectUserCountUpdateOneWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateWithoutDepositsInput = {
@@ -2044,6 +2420,8 @@ export type ProjectUncheckedUpdateWithoutDepositsInput = {
   ledgerHours?: Prisma.LedgerHourUncheckedUpdateManyWithoutProjectNestedInput
   consents?: Prisma.TreasuryConsentUncheckedUpdateManyWithoutProjectNestedInput
   allowances?: Prisma.AllowanceUncheckedUpdateManyWithoutProjectNestedInput
+  users?: Prisma.ProjectUserUncheckedUpdateManyWithoutProjectNestedInput
+  userCount?: Prisma.ProjectUserCountUncheckedUpdateOneWithoutProjectNestedInput
 }
 
 export type ProjectCreateWithoutLedgerHoursInput = {
@@ -2069,6 +2447,8 @@ export type ProjectCreateWithoutLedgerHoursInput = {
   depositReferences?: Prisma.DepositReferenceCountCreateNestedOneWithoutProjectInput
   consents?: Prisma.TreasuryConsentCreateNestedManyWithoutProjectInput
   allowances?: Prisma.AllowanceCreateNestedManyWithoutProjectInput
+  users?: Prisma.ProjectUserCreateNestedManyWithoutProjectInput
+  userCount?: Prisma.ProjectUserCountCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateWithoutLedgerHoursInput = {
@@ -2094,6 +2474,8 @@ export type ProjectUncheckedCreateWithoutLedgerHoursInput = {
   depositReferences?: Prisma.DepositReferenceCountUncheckedCreateNestedOneWithoutProjectInput
   consents?: Prisma.TreasuryConsentUncheckedCreateNestedManyWithoutProjectInput
   allowances?: Prisma.AllowanceUncheckedCreateNestedManyWithoutProjectInput
+  users?: Prisma.ProjectUserUncheckedCreateNestedManyWithoutProjectInput
+  userCount?: Prisma.ProjectUserCountUncheckedCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectCreateOrConnectWithoutLedgerHoursInput = {
@@ -2135,6 +2517,8 @@ export type ProjectUpdateWithoutLedgerHoursInput = {
   depositReferences?: Prisma.DepositReferenceCountUpdateOneWithoutProjectNestedInput
   consents?: Prisma.TreasuryConsentUpdateManyWithoutProjectNestedInput
   allowances?: Prisma.AllowanceUpdateManyWithoutProjectNestedInput
+  users?: Prisma.ProjectUserUpdateManyWithoutProjectNestedInput
+  userCount?: Prisma.ProjectUserCountUpdateOneWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateWithoutLedgerHoursInput = {
@@ -2160,6 +2544,8 @@ export type ProjectUncheckedUpdateWithoutLedgerHoursInput = {
   depositReferences?: Prisma.DepositReferenceCountUncheckedUpdateOneWithoutProjectNestedInput
   consents?: Prisma.TreasuryConsentUncheckedUpdateManyWithoutProjectNestedInput
   allowances?: Prisma.AllowanceUncheckedUpdateManyWithoutProjectNestedInput
+  users?: Prisma.ProjectUserUncheckedUpdateManyWithoutProjectNestedInput
+  userCount?: Prisma.ProjectUserCountUncheckedUpdateOneWithoutProjectNestedInput
 }
 
 
@@ -2179,6 +2565,7 @@ export type ProjectCountOutputType = {
   ledgerHours: number
   consents: number
   allowances: number
+  users: number
 }
 
 export type ProjectCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -2193,6 +2580,7 @@ export type ProjectCountOutputTypeSelect<ExtArgs extends runtime.Types.Extension
   ledgerHours?: boolean | ProjectCountOutputTypeCountLedgerHoursArgs
   consents?: boolean | ProjectCountOutputTypeCountConsentsArgs
   allowances?: boolean | ProjectCountOutputTypeCountAllowancesArgs
+  users?: boolean | ProjectCountOutputTypeCountUsersArgs
 }
 
 /**
@@ -2282,6 +2670,13 @@ export type ProjectCountOutputTypeCountAllowancesArgs<ExtArgs extends runtime.Ty
   where?: Prisma.AllowanceWhereInput
 }
 
+/**
+ * ProjectCountOutputType without action
+ */
+export type ProjectCountOutputTypeCountUsersArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.ProjectUserWhereInput
+}
+
 
 export type ProjectSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
@@ -2307,6 +2702,8 @@ export type ProjectSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   ledgerHours?: boolean | Prisma.Project$ledgerHoursArgs<ExtArgs>
   consents?: boolean | Prisma.Project$consentsArgs<ExtArgs>
   allowances?: boolean | Prisma.Project$allowancesArgs<ExtArgs>
+  users?: boolean | Prisma.Project$usersArgs<ExtArgs>
+  userCount?: boolean | Prisma.Project$userCountArgs<ExtArgs>
   _count?: boolean | Prisma.ProjectCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["project"]>
 
@@ -2366,6 +2763,8 @@ export type ProjectInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs
   ledgerHours?: boolean | Prisma.Project$ledgerHoursArgs<ExtArgs>
   consents?: boolean | Prisma.Project$consentsArgs<ExtArgs>
   allowances?: boolean | Prisma.Project$allowancesArgs<ExtArgs>
+  users?: boolean | Prisma.Project$usersArgs<ExtArgs>
+  userCount?: boolean | Prisma.Project$userCountArgs<ExtArgs>
   _count?: boolean | Prisma.ProjectCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type ProjectIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {}
@@ -2386,6 +2785,8 @@ export type $ProjectPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
     ledgerHours: Prisma.$LedgerHourPayload<ExtArgs>[]
     consents: Prisma.$TreasuryConsentPayload<ExtArgs>[]
     allowances: Prisma.$AllowancePayload<ExtArgs>[]
+    users: Prisma.$ProjectUserPayload<ExtArgs>[]
+    userCount: Prisma.$ProjectUserCountPayload<ExtArgs> | null
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: string
@@ -2826,6 +3227,8 @@ export interface Prisma__ProjectClient<T, Null = never, ExtArgs extends runtime.
   ledgerHours<T extends Prisma.Project$ledgerHoursArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Project$ledgerHoursArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$LedgerHourPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   consents<T extends Prisma.Project$consentsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Project$consentsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$TreasuryConsentPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   allowances<T extends Prisma.Project$allowancesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Project$allowancesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$AllowancePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  users<T extends Prisma.Project$usersArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Project$usersArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ProjectUserPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  userCount<T extends Prisma.Project$userCountArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Project$userCountArgs<ExtArgs>>): Prisma.Prisma__ProjectUserCountClient<runtime.Types.Result.GetResult<Prisma.$ProjectUserCountPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -3539,6 +3942,49 @@ export type Project$allowancesArgs<ExtArgs extends runtime.Types.Extensions.Inte
   take?: number
   skip?: number
   distinct?: Prisma.AllowanceScalarFieldEnum | Prisma.AllowanceScalarFieldEnum[]
+}
+
+/**
+ * Project.users
+ */
+export type Project$usersArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the ProjectUser
+   */
+  select?: Prisma.ProjectUserSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the ProjectUser
+   */
+  omit?: Prisma.ProjectUserOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.ProjectUserInclude<ExtArgs> | null
+  where?: Prisma.ProjectUserWhereInput
+  orderBy?: Prisma.ProjectUserOrderByWithRelationInput | Prisma.ProjectUserOrderByWithRelationInput[]
+  cursor?: Prisma.ProjectUserWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.ProjectUserScalarFieldEnum | Prisma.ProjectUserScalarFieldEnum[]
+}
+
+/**
+ * Project.userCount
+ */
+export type Project$userCountArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the ProjectUserCount
+   */
+  select?: Prisma.ProjectUserCountSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the ProjectUserCount
+   */
+  omit?: Prisma.ProjectUserCountOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.ProjectUserCountInclude<ExtArgs> | null
+  where?: Prisma.ProjectUserCountWhereInput
 }
 
 /**

@@ -95,6 +95,17 @@ export function checkDWalletName(name: string): void {
     );
 }
 
+/** Returns whether a reference of a user is valid: 1 to 128 printable ASCII characters. */
+export function isUserReference(reference: string): boolean {
+  return typeof reference === "string" && /^[ -~]{1,128}$/.test(reference);
+}
+
+/** Refuses a reference for which {@link isUserReference} is false. Undefined names no user. */
+export function checkUserReference(reference: string | undefined): void {
+  if (reference !== undefined && !isUserReference(reference))
+    throw invalid("userReference", "must be 1 to 128 printable ASCII characters");
+}
+
 /** Refuses a time-out that is not a positive number of milliseconds within a timer's range. */
 export function checkTimeout(timeoutMs: number): void {
   if (!Number.isFinite(timeoutMs) || timeoutMs <= 0 || timeoutMs > 0x7fff_ffff) {

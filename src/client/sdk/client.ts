@@ -60,7 +60,7 @@ export interface TssClient extends ProjectCalls, CustodyActions {
    */
   onboard(args: OnboardArgs, options?: ActionOptions<OnboardStage>): Promise<OnboardResult>;
   /**
-   * Returns the project's dWallet of a name, or makes it if there is none. Concurrent callers get the same dWallet, and
+   * Returns the dWallet of a name, of the project or of the named user, or makes it if there is none. Concurrent callers get the same dWallet, and
    * only one pays.
    *
    * @throws {TssError} VALIDATION when an argument is malformed.

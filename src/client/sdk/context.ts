@@ -3,6 +3,7 @@ import { Account } from "../../../gen/client/tss/v1/account_pb.ts";
 import { Billing } from "../../../gen/client/tss/v1/billing_pb.ts";
 import { type GetNetworkResponse, Onboarding } from "../../../gen/client/tss/v1/onboarding_pb.ts";
 import { Signing } from "../../../gen/client/tss/v1/signing_pb.ts";
+import { Users } from "../../../gen/client/tss/v1/users_pb.ts";
 import type { CurveName } from "../../protocol/algorithms.ts";
 import type { ChainDWallet } from "../../protocol/chain/chain-objects.ts";
 import type { ChainReader } from "../../protocol/chain/chain-reader.ts";
@@ -22,6 +23,7 @@ export function createRawClients(transport: Transport): RawClients {
     signing: createServiceClient(Signing, transport),
     billing: createServiceClient(Billing, transport),
     account: createServiceClient(Account, transport),
+    users: createServiceClient(Users, transport),
   };
 }
 
@@ -31,6 +33,7 @@ export interface RawClients {
   readonly signing: Client<typeof Signing>;
   readonly billing: Client<typeof Billing>;
   readonly account: Client<typeof Account>;
+  readonly users: Client<typeof Users>;
 }
 
 export interface ParametersRequest {

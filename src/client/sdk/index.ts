@@ -27,6 +27,7 @@ export {
   type SignRequest_Failure as SignFailure,
   SignRequest_Status as SignStatus,
 } from "../../../gen/client/tss/v1/signing_pb.ts";
+export type { User } from "../../../gen/client/tss/v1/users_pb.ts";
 export type { CryptoEngine } from "../crypto/engine.ts";
 export { createInlineEngine } from "../crypto/engines/inline-engine.ts";
 export type { ActionOptions } from "./action.ts";
@@ -93,8 +94,12 @@ export type {
   ListDepositAddressesArgs,
   ListDepositsArgs,
   ListDWalletsArgs,
+  ListEncryptionKeysArgs,
   ListSignsArgs,
+  ListUsersArgs,
   ProjectCalls,
   UsageArgs,
+  UserArgs,
+  UserCalls,
 } from "./project-calls.ts";
 export type { RequestOptions } from "./service-calls.ts";

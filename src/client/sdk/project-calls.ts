@@ -20,6 +20,7 @@ import {
   Onboarding,
 } from "../../../gen/client/tss/v1/onboarding_pb.ts";
 import { Signing, type SignRequest, type SignRequest_Status } from "../../../gen/client/tss/v1/signing_pb.ts";
+import { type User, Users } from "../../../gen/client/tss/v1/users_pb.ts";
 import { createServiceCalls, type RequestOptions, type ServiceCaller } from "./service-calls.ts";
 
 /** Creates the calls over a transport that adds the caller's headers. */
@@ -28,7 +29,16 @@ export function createProjectCalls(transport: Transport, caller?: ServiceCaller)
   const signing = createServiceCalls(Signing, transport, caller);
   const billing = createServiceCalls(Billing, transport, caller);
   const account = createServiceCalls(Account, transport, caller);
+  const users = createServiceCalls(Users, transport, caller);
   return {
+    users: {
+      create: users.createUser,
+      get: users.getUser,
+      list: users.listUsers,
+      freeze: users.freezeUser,
+      unfreeze: users.unfreezeUser,
+      delete: async (args, options) => void (await users.deleteUser(args, options)),
+    },
     account: (options) => account.getAccount({}, options),
     listAccountKeys: account.listAccountKeys,
     network: (options) => onboarding.getNetwork({}, options),
@@ -53,6 +63,8 @@ export function createProjectCalls(transport: Transport, caller?: ServiceCaller)
  * Lists start with the newest item and fetch the next page on demand. A failed call rejects with a {@link TssError}.
  */
 export interface ProjectCalls {
+  /** The users of the project. */
+  readonly users: UserCalls;
   /**
    * Reads the project of the client's key, and what the key may do.
    *
@@ -91,7 +103,7 @@ export interface ProjectCalls {
    */
   getDWallet(args: { readonly dwalletId: string }, options?: RequestOptions): Promise<DWallet>;
   /**
-   * Lists the project's dWallets: all, the one with a given name, or those in one state.
+   * Lists the project's dWallets: all, those with a given name, in one state or of one user.
    *
    * @throws {TssError} VALIDATION when an argument is malformed.
    *
@@ -100,14 +112,14 @@ export interface ProjectCalls {
    */
   listDWallets(args?: ListDWalletsArgs, options?: RequestOptions): AsyncIterable<DWallet>;
   /**
-   * Lists the encryption keys of the project's users.
+   * Lists the encryption keys of the project: all, or those that were registered for one user.
    *
    * @throws {TssError} VALIDATION when an argument is malformed.
    *
    * @example
    * for await (const key of client.listEncryptionKeys()) console.log(key);
    */
-  listEncryptionKeys(args?: ListArgs, options?: RequestOptions): AsyncIterable<EncryptionKey>;
+  listEncryptionKeys(args?: ListEncryptionKeysArgs, options?: RequestOptions): AsyncIterable<EncryptionKey>;
   /**
    * Reads one sign request of the project. It does not verify the signature; `resumeSign` and `resume` do.
    *
@@ -119,7 +131,7 @@ export interface ProjectCalls {
    */
   getSign(args: { readonly signRequestId: string }, options?: RequestOptions): Promise<SignRequest>;
   /**
-   * Lists the project's sign requests: all, or those of one dWallet or state.
+   * Lists the project's sign requests: all, or those of one dWallet, state or user.
    *
    * @throws {TssError} VALIDATION when an argument is malformed.
    *
@@ -217,6 +229,83 @@ export interface ProjectCalls {
   listDeposits(args?: ListDepositsArgs, options?: RequestOptions): AsyncIterable<Deposit>;
 }
 
+/**
+ * The calls about the users of a project. Changes need a key with the scope `sessions`, which is for the project's
+ * backend. A user is named by the project's own id of them: 1 to 128 printable ASCII characters.
+ */
+export interface UserCalls {
+  /**
+   * Makes a user, or returns the existing one. A call that names a new reference, such as `onboard`, makes the user too.
+   *
+   * @throws {TssError} USER_DELETED when a deleted user had the reference.
+   * @throws {TssError} TOO_MANY_USERS when the project may have no further user.
+   *
+   * @example
+   * await client.users.create({ reference: "user-42" });
+   */
+  create(args: UserArgs, options?: RequestOptions): Promise<User>;
+  /**
+   * Reads a user.
+   *
+   * @throws {TssError} USER_NOT_FOUND when the project has no such user.
+   *
+   * @example
+   * const { freezeTime } = await client.users.get({ reference: "user-42" });
+   */
+  get(args: UserArgs, options?: RequestOptions): Promise<User>;
+  /**
+   * Lists the users, in the order of the references: all, those whose reference begins with a prefix, or only those that
+   * are frozen or not.
+   *
+   * @throws {TssError} VALIDATION when an argument is malformed.
+   *
+   * @example
+   * for await (const { reference } of client.users.list({ frozen: true })) console.log(reference);
+   */
+  list(args?: ListUsersArgs, options?: RequestOptions): AsyncIterable<User>;
+  /**
+   * Stops everything of a user: when the call returns, nothing more is registered, made, accepted or signed for the user.
+   * Requests that were submitted before complete, and the owner can still take a dWallet out of the service.
+   *
+   * @throws {TssError} USER_NOT_FOUND when the project has no such user.
+   *
+   * @example
+   * await client.users.freeze({ reference: "user-42" });
+   */
+  freeze(args: UserArgs, options?: RequestOptions): Promise<User>;
+  /**
+   * Lets a frozen user continue.
+   *
+   * @throws {TssError} USER_NOT_FOUND when the project has no such user.
+   *
+   * @example
+   * await client.users.unfreeze({ reference: "user-42" });
+   */
+  unfreeze(args: UserArgs, options?: RequestOptions): Promise<User>;
+  /**
+   * Deletes a user for good. The reference is never used again.
+   *
+   * @throws {TssError} USER_NOT_FOUND when the project has no such user.
+   * @throws {TssError} WRONG_STATE while a dWallet of the user is in the service.
+   *
+   * @example
+   * await client.users.delete({ reference: "user-42" });
+   */
+  delete(args: UserArgs, options?: RequestOptions): Promise<void>;
+}
+
+/** Names a user. */
+export interface UserArgs {
+  readonly reference: string;
+}
+
+/** Arguments of `users.list`. */
+export interface ListUsersArgs extends ListArgs {
+  readonly referencePrefix?: string | undefined;
+  /** Only frozen users, or only those that are not. Default: both. */
+  readonly frozen?: boolean | undefined;
+}
+
 function usageRequest({ step = "day", start, end }: UsageArgs = {}) {
   return {
     step: GetUsageRequest_Step[step],
@@ -236,12 +325,20 @@ export interface ListDWalletsArgs extends ListArgs {
   readonly name?: string | undefined;
   /** A name of `DWalletState`, such as `Active`. `awaiting_user_share` means `AwaitingKeyHolderSignature`. */
   readonly state?: string | undefined;
+  /** Default: all users. Empty: what `onboard` makes without a user. */
+  readonly userReference?: string | undefined;
+}
+
+/** Arguments of `listEncryptionKeys`. */
+export interface ListEncryptionKeysArgs extends ListArgs {
+  readonly userReference?: string | undefined;
 }
 
 /** Arguments of `listSigns`. */
 export interface ListSignsArgs extends ListArgs {
   readonly dwalletId?: string | undefined;
   readonly status?: SignRequest_Status | undefined;
+  readonly userReference?: string | undefined;
 }
 
 /** Arguments of `listDepositAddresses`. */

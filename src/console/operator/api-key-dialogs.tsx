@@ -87,6 +87,7 @@ const SCOPES: readonly (readonly [Scope, string])[] = [
   [Scope.sign, "sign: signatures"],
   [Scope.read, "read: dWallets and sign requests"],
   [Scope.billing, "billing: balance, prices and ledger"],
+  [Scope.sessions, "sessions: users and their sessions"],
 ];
 
 /** Replaces a key with a new one. The old key stays valid during the overlap. */

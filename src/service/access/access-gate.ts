@@ -4,6 +4,7 @@ import type { AuditOrigin } from "../audit/audit-event.ts";
 import { invalidField, ServiceError } from "../platform/errors/service-error.ts";
 import type { Secret } from "../platform/telemetry/secret.ts";
 import { addressBlock } from "./address-block.ts";
+import { isConfined } from "./allowance.ts";
 import { isAdminKeyForm, isApiKeyForm } from "./api-key.ts";
 import { type Caller, setCaller } from "./caller.ts";
 import type { KeyStanding } from "./key-lookup.ts";
@@ -14,9 +15,9 @@ import { setStreamStanding } from "./stream-leases.ts";
 
 /**
  * Checks whether a caller may call a method, by the method's policy in the contract and before the body is read. Stores
- * the caller in the context for `callerOf`. Checks in this order: key, address, network, scope, rate. Throws
+ * the caller in the context for `callerOf`. Checks in this order: key, address, network, scope, reach, rate. Throws
  * ServiceError MISSING_KEY, INVALID_KEY, REVOKED_KEY, EXPIRED_KEY, ADDRESS_NOT_ALLOWED, NETWORK_MISMATCH,
- * NETWORK_DISABLED, SCOPE_MISSING, ADMIN_ONLY, ROOT_KEY_ONLY, RATE_LIMITED, VALIDATION if the method needs `x-network`
+ * NETWORK_DISABLED, SCOPE_MISSING, OUT_OF_REACH, ADMIN_ONLY, ROOT_KEY_ONLY, RATE_LIMITED, VALIDATION if the method needs `x-network`
  * and the call has none, and any error of `beginTrace`.
  */
 export function createAccessGate(options: AccessGateOptions): (call: GatedCall) => void | Promise<void> {
@@ -142,11 +143,17 @@ function ownerOf(key: KnownApiKey, call: GatedCall, trace: CallTrace, { networks
     throw new ServiceError("NETWORK_MISMATCH", `the key belongs to ${network}`, { metadata: { network } });
   }
   if (!networks.includes(network)) throw networkDisabled(network);
-  const { scope } = methodPolicy(call.method);
+  const { scope, reach } = methodPolicy(call.method);
   if (scope === undefined || (scope !== "any" && !scopes.includes(scope))) {
     throw new ServiceError("SCOPE_MISSING", `the key lacks the scope ${scope}`, {
       metadata: { scope: String(scope) },
     });
+  }
+  if (reach !== "own" && isConfined(allowance)) {
+    throw new ServiceError(
+      "OUT_OF_REACH",
+      "the caller is confined to users or dWallets; use a project's own key",
+    );
   }
   const origin: AuditOrigin = { actor: `key:${apiKeyId}`, ...trace };
   return { kind: "project", projectId, apiKeyId, network, scopes, allowance, origin };

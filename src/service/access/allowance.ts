@@ -22,3 +22,14 @@ export interface Budget {
   readonly maxCount: number | undefined;
   readonly maxMicroUsd: bigint | undefined;
 }
+
+/**
+ * Returns whether an allowance confines its caller to users or dWallets. Such a caller may use only methods that confine
+ * themselves: those with the reach OWN in the contract.
+ */
+export function isConfined(allowance: Confinement | undefined): boolean {
+  return allowance?.userReferences !== undefined || allowance?.dwalletIds !== undefined;
+}
+
+/** The part of an allowance that says what its caller sees. */
+export type Confinement = Pick<Allowance, "userReferences" | "dwalletIds">;

@@ -6,10 +6,10 @@ import type { Allowance } from "./allowance.ts";
 export type Caller = ProjectCaller | AdminCaller | AnonymousCaller;
 
 /** The permissions that a project's key can have. */
-export type Scope = "onboard" | "sign" | "read" | "billing";
+export type Scope = "onboard" | "sign" | "read" | "billing" | "sessions";
 
 /** All scopes, for an unrestricted key. */
-export const SCOPES: readonly Scope[] = ["onboard", "sign", "read", "billing"];
+export const SCOPES: readonly Scope[] = ["onboard", "sign", "read", "billing", "sessions"];
 
 /** A caller with a project's key. */
 export interface ProjectCaller {

@@ -11,6 +11,8 @@ import {
   idempotency,
   Networks,
   networks,
+  Reach,
+  reach,
 } from "../../../gen/proto/tss/v1/options_pb.ts";
 import type { Scope } from "./caller.ts";
 
@@ -33,6 +35,11 @@ export type MethodPolicy = MethodAccess & {
   readonly isAudited: boolean;
   /** True if a call is about all served networks or none in particular, so that it need not name one. */
   readonly isOverNetworks: boolean;
+  /**
+   * What a caller gets that is confined to users or dWallets: only its own, or nothing, as the method is about the whole
+   * project. Undefined for methods that are not for projects.
+   */
+  readonly reach: "own" | "project" | undefined;
 };
 
 /** Returns whether a method is a list for operators. Its calls may also name a network that is no longer served. */
@@ -63,8 +70,11 @@ function readPolicy(method: DescMethod): MethodPolicy {
     if (value !== undefined) return value;
     throw new Error(`${method.parent.typeName}/${method.name} does not declare its ${option}`);
   };
+  const permitted = declared("access", ACCESS[getOption(method, access)]);
+  const reached = REACH[getOption(method, reach)];
   return {
-    ...declared("access", ACCESS[getOption(method, access)]),
+    ...permitted,
+    reach: permitted.access === "project" ? declared("reach", reached) : reached,
     costClass: declared("cost_class", COST_CLASS[getOption(method, costClassOption)]),
     idempotency: declared("idempotency", IDEMPOTENCY[getOption(method, idempotency)]),
     isAudited: declared("audit", AUDIT[getOption(method, audit)]),
@@ -82,6 +92,13 @@ const ACCESS: Readonly<Record<Access, MethodAccess | undefined>> = {
   [Access.READ]: { access: "project", scope: "read" },
   [Access.BILLING]: { access: "project", scope: "billing" },
   [Access.PROJECT]: { access: "project", scope: "any" },
+  [Access.SESSIONS]: { access: "project", scope: "sessions" },
+};
+
+const REACH: Readonly<Record<Reach, MethodPolicy["reach"]>> = {
+  [Reach.UNSPECIFIED]: undefined,
+  [Reach.PROJECT]: "project",
+  [Reach.OWN]: "own",
 };
 
 const COST_CLASS: Readonly<Record<CostClass, CostClassName | undefined>> = {
@@ -153,6 +170,10 @@ const RULES: readonly Rule[] = [
   {
     rule: "is KEYED only if it is unary, as one reply is remembered",
     holds: ({ idempotency }, method) => idempotency !== "keyed" || method.methodKind === "unary",
+  },
+  {
+    rule: "declares its reach only if it is for projects",
+    holds: ({ access, reach }) => (access === "project") === (reach !== undefined),
   },
   {
     rule: "changes nothing if it is public or has the scope `read`",

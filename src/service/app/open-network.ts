@@ -60,6 +60,7 @@ export async function openNetwork(
     network: background.chain,
     callerReads,
     config: config.deposits,
+    usersMaxCount: config.usersMaxCount,
     announced,
     signals,
     log,

@@ -83,6 +83,7 @@ async function reconcileNetwork(
     database,
     network,
     config: own.deposits,
+    usersMaxCount: own.usersMaxCount,
     signals,
     log,
     // No caller is involved.

@@ -6,6 +6,7 @@ import { Billing } from "../../../gen/proto/tss/v1/billing_pb.ts";
 import { Onboarding } from "../../../gen/proto/tss/v1/onboarding_pb.ts";
 import { Operations } from "../../../gen/proto/tss/v1/operations_pb.ts";
 import { Signing } from "../../../gen/proto/tss/v1/signing_pb.ts";
+import { Users } from "../../../gen/proto/tss/v1/users_pb.ts";
 import { registerService, type ServiceRegistration } from "../../transport/calls/service-registration.ts";
 import { networkOf } from "../access/caller.ts";
 import {
@@ -58,6 +59,10 @@ export function routeServices({ servicesOf, ...shared }: RoutedParts): ServiceRe
       route<typeof Account>(Account, (context) => of(context).account),
     ),
     registerService(
+      Users,
+      route<typeof Users>(Users, (context) => of(context).users),
+    ),
+    registerService(
       Operations,
       route<typeof Operations>(Operations, (context) => of(context).operations),
     ),
@@ -72,7 +77,7 @@ export function routeServices({ servicesOf, ...shared }: RoutedParts): ServiceRe
 }
 
 /** All services of the contract. */
-export const SERVICES = [Onboarding, Signing, Billing, Account, Admin, Operations];
+export const SERVICES = [Onboarding, Signing, Billing, Account, Users, Admin, Operations];
 
 /** Dependencies of {@link routeServices}. */
 export interface RoutedParts {

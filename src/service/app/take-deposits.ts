@@ -51,7 +51,7 @@ export async function takeDeposits(options: TakeDepositsOptions): Promise<TakenD
     coins.map(({ coinType }) => coinType),
   );
   const base = { database, network: network.name, coins };
-  const bounds = { minimumMicroUsd, maxReferences };
+  const bounds = { minimumMicroUsd, maxReferences, usersMaxCount: options.usersMaxCount };
   const { prices, pricedCoins, priceLoops } = pricesOf(priced, { ...base, clock, log, fetch: network.fetch });
   const requests = { signals, clock };
   const deposits = { ...base, ...bounds, masterSeed, requests, prices, reader, readerFor, recentRefusals };
@@ -81,6 +81,7 @@ export interface TakeDepositsOptions {
   readonly network: ChainNetwork;
   readonly callerReads: CallerReads;
   readonly config: DepositsConfig;
+  readonly usersMaxCount: number;
   /** What a process with the keys announced. Undefined in such a process. */
   readonly announced?: Pick<AnnouncedNetwork, "takesDeposits"> | undefined;
   readonly signals: Pick<Signals, "notify" | "subscribe" | "isComplete">;

@@ -50,6 +50,8 @@ export interface NetworkConfig {
   readonly reservationTtlMs: number;
   readonly openReservationsMaxCount: number;
   readonly dkgsPerDay: number;
+  /** The maximum number of users of a project, deleted ones included. */
+  readonly usersMaxCount: number;
   readonly refundsPerDay: number;
   /** The number of one project's wrong halves that are verified per minute. */
   readonly wrongHalvesPerMinute: number;
@@ -80,6 +82,7 @@ function readNetwork(read: ConfigReader<VariableName>, name: NetworkName): Netwo
     reservationTtlMs: 1000 * read.integer("PRESIGN_RESERVATION_TTL_SECONDS", 1, 86_400),
     openReservationsMaxCount: read.integer("MAX_OPEN_RESERVATIONS_PER_PROJECT", 1, 10_000),
     dkgsPerDay: read.integer("MAX_DKGS_PER_PROJECT_PER_DAY", 0, 1_000_000),
+    usersMaxCount: read.integer("MAX_USERS_PER_PROJECT", 0, 10_000_000),
     refundsPerDay: read.integer("MAX_REFUNDS_PER_PROJECT_PER_DAY", 0, 1_000_000),
     wrongHalvesPerMinute: read.integer("MAX_WRONG_HALVES_PER_PROJECT_PER_MINUTE", 1, 1_000_000),
     rateLimits: readRateLimits(read),

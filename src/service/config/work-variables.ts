@@ -46,6 +46,12 @@ export const WORK_VARIABLES = [
     perNetwork: "override",
   },
   {
+    name: "MAX_USERS_PER_PROJECT",
+    default: "1000000",
+    description: "Users of one project, deleted ones included; each is kept permanently",
+    perNetwork: "override",
+  },
+  {
     name: "MAX_REFUNDS_PER_PROJECT_PER_DAY",
     default: "20",
     description:

@@ -10,6 +10,7 @@ import { topics } from "../platform/coordination/topics.ts";
 import { invalidField, ServiceError } from "../platform/errors/service-error.ts";
 import { bytea, text } from "../platform/store/columns.ts";
 import { execute, newId, type Queryable, readRows } from "../platform/store/database.ts";
+import { refuseFrozenUser } from "../users/ensure-user.ts";
 import { type DWalletRow, findDWallet, readDWallet } from "./dwallet-row.ts";
 import { verifyUserSignature } from "./encryption-keys.ts";
 import { ONBOARDING_PRIORITY, type OnboardingCaller, type OnboardingDeps } from "./onboarding-deps.ts";
@@ -17,7 +18,7 @@ import { ONBOARDING_PRIORITY, type OnboardingCaller, type OnboardingDeps } from 
 /**
  * Accepts the encrypted share for the user, and checks the user's signature before it spends gas. The dWallet becomes
  * Active. A repeated call returns the first transaction. Throws DWALLET_NOT_FOUND, VALIDATION, WRONG_STATE,
- * BAD_SIGNATURE, and the errors of waiting for the chain.
+ * BAD_SIGNATURE, USER_FROZEN, and the errors of waiting for the chain.
  */
 export async function acceptDWallet(
   deps: OnboardingDeps,
@@ -25,7 +26,7 @@ export async function acceptDWallet(
   request: AcceptDWalletRequest,
   time: WaitTime,
 ): Promise<DWalletRow> {
-  const row = await readDWallet(deps, caller.projectId, request.dwalletId);
+  const row = await readDWallet(deps, caller, request.dwalletId);
   if (row.encryptedUserSecretKeyShareId !== request.encryptedUserSecretKeyShareId) {
     throw invalidField("encrypted_user_secret_key_share_id", "is not the dWallet's share");
   }
@@ -42,7 +43,7 @@ export async function acceptDWallet(
   await storeAcceptance(deps, caller, row, request.userOutputSignature);
   deps.signals.notify(topics.outbox(deps.network.name));
   await waitForOperation(deps, "accept", row.id, time);
-  return findDWallet(deps.database, caller.projectId, request.dwalletId);
+  return findDWallet(deps.database, caller, request.dwalletId);
 }
 
 async function storeAcceptance(
@@ -65,15 +66,13 @@ async function storeAcceptance(
       },
       { again: true },
     );
+    const { projectId } = caller;
+    if (row.userReference !== null) await refuseFrozenUser(db, { projectId, reference: row.userReference });
     await execute(
       db,
       sql`UPDATE dwallet SET user_output_signature = ${userOutputSignature}, updated_at = now() WHERE id = ${row.id}`,
     );
-    await writeAuditEvent(db, caller.origin, {
-      projectId: caller.projectId,
-      action: "dwallet.accept",
-      subject: row.id,
-    });
+    await writeAuditEvent(db, caller.origin, { projectId, action: "dwallet.accept", subject: row.id });
   });
 }
 

@@ -24,6 +24,8 @@ import { topics } from "../platform/coordination/topics.ts";
 import { invalidField, ServiceError } from "../platform/errors/service-error.ts";
 import { boolean } from "../platform/store/columns.ts";
 import { execute, newId, type Queryable, readRows } from "../platform/store/database.ts";
+import { ensureActiveUser } from "../users/ensure-user.ts";
+import { isWithinReach, userToMakeFor } from "../users/reach.ts";
 import { checkQuota, lockForQuota } from "./check-quota.ts";
 import { type DWalletRow, findDWalletOfSession } from "./dwallet-row.ts";
 import { curveNumberOf, type EncryptionKeyRow, findKeyByObject } from "./encryption-keys.ts";
@@ -31,16 +33,18 @@ import { ONBOARDING_PRIORITY, type OnboardingCaller, type OnboardingDeps } from 
 
 /**
  * Requests a DKG, charged once for each session identifier, and waits until its transaction is final. Throws
- * INSUFFICIENT_CREDIT, BUDGET_EXCEEDED, VALIDATION (also for a malformed DKG message), ENCRYPTION_KEY_NOT_FOUND, WRONG_SENDER,
- * STALE_NETWORK_KEY, SESSION_REUSED (the session was used with another body, or by another project),
- * DWALLET_NAME_TAKEN, QUOTA_EXCEEDED, NETWORK_DRAINING, and the errors of waiting for the chain.
+ * INSUFFICIENT_CREDIT, BUDGET_EXCEEDED, VALIDATION (also for a malformed DKG message), ENCRYPTION_KEY_NOT_FOUND,
+ * WRONG_SENDER, STALE_NETWORK_KEY, SESSION_REUSED (the session was used with another body, or out of the caller's
+ * reach), DWALLET_NAME_TAKEN, QUOTA_EXCEEDED, NETWORK_DRAINING, OUT_OF_REACH, USER_FROZEN, USER_DELETED, TOO_MANY_USERS,
+ * and the errors of waiting for the chain.
  */
 export async function createDWallet(
   deps: OnboardingDeps,
   caller: OnboardingCaller,
-  request: CreateDWalletRequest,
+  asked: CreateDWalletRequest,
   time: WaitTime,
 ): Promise<DWalletRow> {
+  const request = forUser(asked, userToMakeFor(caller, asked.userReference));
   const hash = hashRequest(request);
   const { senderAddress, sessionIdentifier } = request;
   const session = { network: deps.network.name, senderAddress, sessionIdentifier };
@@ -54,11 +58,13 @@ export async function createDWallet(
     row = await find();
     if (!row && request.name !== undefined) throw nameTaken(request.name);
   }
-  if (row?.projectId !== caller.projectId || !equalBytes(row.requestHash, hash)) {
+  if (row === null) throw new Error("the dWallet was not stored");
+  const isOwn = isWithinReach(caller, row);
+  if (!isOwn || !equalBytes(row.requestHash, hash)) {
     throw new ServiceError("SESSION_REUSED", "session_identifier: was used before with another request", {
       metadata: {
         sessionIdentifier: bytesToHex(request.sessionIdentifier),
-        ...(row?.projectId === caller.projectId && {
+        ...(isOwn && {
           state: row.state,
           ...(row.objectId !== null && { dwalletId: row.objectId }),
         }),
@@ -70,15 +76,22 @@ export async function createDWallet(
   return (await find()) ?? row;
 }
 
+/** Returns the request with its user, which the caller may have left out. The user is a part of the request's hash. */
+function forUser(request: CreateDWalletRequest, userReference: string | undefined): CreateDWalletRequest {
+  return userReference === undefined ? request : { ...request, userReference };
+}
+
 async function checkRequest(
   { database, network, reader }: OnboardingDeps,
   caller: OnboardingCaller,
   request: CreateDWalletRequest,
 ): Promise<EncryptionKeyRow> {
   const { projectId } = caller;
-  const key = await findKeyByObject(database, { projectId, objectId: request.encryptionKeyId });
+  const { encryptionKeyId: objectId, userReference } = request;
+  const key = await findKeyByObject(database, { projectId, objectId, userReference });
   if (!key) {
-    throw new ServiceError("ENCRYPTION_KEY_NOT_FOUND", "the project has no encryption key with this id", {
+    const owner = userReference === undefined ? "project" : "user";
+    throw new ServiceError("ENCRYPTION_KEY_NOT_FOUND", `the ${owner} has no encryption key with this id`, {
       metadata: { encryptionKeyId: request.encryptionKeyId },
     });
   }
@@ -115,7 +128,7 @@ async function checkRequest(
  * name, may have come first.
  */
 async function storeDWallet(
-  { database, network, dkgsPerDay, dkgPriceMicroUsd: priceMicroUsd }: OnboardingDeps,
+  { database, network, dkgsPerDay, usersMaxCount, dkgPriceMicroUsd: priceMicroUsd }: OnboardingDeps,
   caller: OnboardingCaller,
   request: CreateDWalletRequest,
   key: EncryptionKeyRow,
@@ -124,6 +137,9 @@ async function storeDWallet(
     const id = newId();
     await lockForQuota(db, caller.projectId);
     await refuseWhileDraining(db, network.name);
+    const { userReference: reference } = request;
+    if (reference !== undefined)
+      await ensureActiveUser(db, { projectId: caller.projectId, reference }, usersMaxCount);
     const dwallet = { id, projectId: caller.projectId, network: network.name, key, request, priceMicroUsd };
     if (!(await insertDWallet(db, dwallet))) return;
     await checkQuota(db, "dwallet", caller.projectId, dkgsPerDay);
@@ -148,9 +164,13 @@ async function storeDWallet(
 }
 
 function nameTaken(name: string): ServiceError {
-  return new ServiceError("DWALLET_NAME_TAKEN", "name: another dWallet of the project has this name", {
-    metadata: { name },
-  });
+  return new ServiceError(
+    "DWALLET_NAME_TAKEN",
+    "name: another dWallet of the project or the user has this name",
+    {
+      metadata: { name },
+    },
+  );
 }
 
 function insufficientCredit(priceMicroUsd: bigint): ServiceError {
@@ -165,7 +185,7 @@ function insufficientCredit(priceMicroUsd: bigint): ServiceError {
 
 /**
  * Inserts the row as `Submitting`. Returns false if the session has a row in any project, or if another dWallet of the
- * project has the name.
+ * same user has the name. The user of the request, if any, exists.
  */
 export async function insertDWallet(db: Queryable, dwallet: NewDWallet): Promise<boolean> {
   const { id, projectId, network, key, request, priceMicroUsd } = dwallet;
@@ -174,12 +194,13 @@ export async function insertDWallet(db: Queryable, dwallet: NewDWallet): Promise
     sql`INSERT INTO dwallet
           (id, project_id, network, curve, encryption_key_id, network_encryption_key_id, sender_address,
            session_identifier, request_hash, user_dkg_message, encrypted_user_share_and_proof, user_public_output,
-           signer_public_key, price_micro_usd, name, state)
+           signer_public_key, price_micro_usd, name, user_reference, state)
         VALUES
           (${id}, ${projectId}, ${network}, ${key.curve}, ${key.id}, ${request.networkEncryptionKeyId},
            ${request.senderAddress}, ${request.sessionIdentifier}, ${hashRequest(request)},
            ${request.userDkgMessage}, ${request.encryptedUserShareAndProof}, ${request.userPublicOutput},
-           ${request.signerPublicKey}, ${priceMicroUsd}, ${request.name ?? null}, 'Submitting')
+           ${request.signerPublicKey}, ${priceMicroUsd}, ${request.name ?? null}, ${request.userReference ?? null},
+           'Submitting')
         ON CONFLICT DO NOTHING RETURNING id`,
   );
   return insertedCount > 0;

@@ -8,6 +8,7 @@ import { ServiceError } from "../platform/errors/service-error.ts";
 import { text } from "../platform/store/columns.ts";
 import { type Database, readRows } from "../platform/store/database.ts";
 import { type Page, type PageRequest, readPage, UUID_POSITION } from "../platform/store/read-page.ts";
+import { type Reaching, reachScope, userToList, whereWithinReach, withinReach } from "../users/reach.ts";
 import { recordDWalletState } from "./dwallet-session.ts";
 import { curveEnum } from "./encryption-keys.ts";
 import type { OnboardingDeps } from "./onboarding-deps.ts";
@@ -36,16 +37,18 @@ const COLUMNS = {
   leaveTxDigest: true,
   capId: true,
   name: true,
+  userReference: true,
   encryptionKey: { select: { objectId: true } },
 } as const satisfies Prisma.DWalletSelect;
 
-/** Returns the project's dWallet with this object id. Throws DWALLET_NOT_FOUND. */
+/** Returns the dWallet with this object id within the caller's reach. Throws DWALLET_NOT_FOUND. */
 export async function findDWallet(
   { prisma }: Pick<Database, "prisma">,
-  projectId: string,
+  caller: Reaching,
   objectId: string,
 ): Promise<DWalletRow> {
-  const row = await prisma.dWallet.findFirst({ where: { projectId, objectId }, select: COLUMNS });
+  const where = { ...whereWithinReach(caller), objectId };
+  const row = await prisma.dWallet.findFirst({ where, select: COLUMNS });
   if (row) return row;
   throw new ServiceError("DWALLET_NOT_FOUND", "the project has no dWallet with this id", {
     metadata: { dwalletId: objectId },
@@ -58,30 +61,35 @@ export interface ListDWalletsInput extends PageRequest {
   readonly name?: string | undefined;
   /** A state of the contract, or `awaiting_user_share`. Undefined means all states. */
   readonly state?: string | undefined;
+  /** Undefined means all users; see {@link userToList} for an empty one. */
+  readonly userReference?: string | undefined;
 }
 
-/** Reads a page of the project's dWallets, the newest first, without those that failed. */
+/** Reads a page of the dWallets within the caller's reach, the newest first, without those that failed. */
 export async function listDWallets(
   database: Pick<Database, "prisma" | "query">,
-  projectId: string,
-  { name, state: wanted, ...request }: ListDWalletsInput,
+  caller: Reaching,
+  { name, state: wanted, userReference, ...request }: ListDWalletsInput,
 ): Promise<Page<DWalletRow>> {
   const state = wanted === AWAITING_USER_SHARE ? "AwaitingKeyHolderSignature" : wanted;
+  const user = userToList(caller, userReference);
   const which = {
     state: state ?? { not: "Failed" },
-    ...(name !== undefined && { id: { in: await findName(database, projectId, name) } }),
+    ...(user !== undefined && { userReference: user }),
+    ...(name !== undefined && { id: { in: await findName(database, caller, { name, user }) } }),
   };
   return await readPage(request, {
     scope: [
       "dwallet",
-      projectId,
+      reachScope(caller),
       ...(name === undefined && state === undefined ? [] : [name ?? "", state ?? ""]),
+      ...(user === undefined ? [] : ["user", user ?? ""]),
     ],
     positionOf: ({ id }) => id,
     position: UUID_POSITION,
     read: (after, take) =>
       database.prisma.dWallet.findMany({
-        where: { projectId, AND: [which, after === undefined ? {} : { id: { lt: after } }] },
+        where: { AND: [whereWithinReach(caller), which, after === undefined ? {} : { id: { lt: after } }] },
         orderBy: { id: "desc" },
         take,
         select: COLUMNS,
@@ -92,16 +100,21 @@ export async function listDWallets(
 /** An alias of the state in which the user must accept the share. */
 const AWAITING_USER_SHARE = "awaiting_user_share";
 
-/** Returns the ids of the rows with a name: one or none. Lists the states so that the index of names is used. */
+/**
+ * Returns the ids of the rows with a name within the caller's reach: one of each user. Lists the states so that the index
+ * of names is used.
+ */
 async function findName(
   database: Pick<Database, "query">,
-  projectId: string,
-  name: string,
+  caller: Reaching,
+  { name, user }: { readonly name: string; readonly user: string | null | undefined },
 ): Promise<string[]> {
+  const ofUser =
+    user === undefined ? sql`` : sql` AND coalesce(d.user_reference, '') = ${user ?? ""} COLLATE "C"`;
   const rows = await readRows(
     database,
-    sql`SELECT id FROM dwallet WHERE project_id = ${projectId} AND name = ${name}
-        AND state NOT IN ('Failed', 'NetworkRejectedDKGVerification')`,
+    sql`SELECT id FROM dwallet d WHERE ${withinReach(caller, sql`d`)} AND d.name = ${name}
+        AND d.state NOT IN ('Failed', 'NetworkRejectedDKGVerification')${ofUser}`,
     { id: text },
   );
   return rows.map(({ id }) => id);
@@ -144,6 +157,7 @@ export function encodeDWallet(row: DWalletRow): DWallet {
     txDigest: row.txDigest ?? "",
     sessionDigest: sessionDigestOf(row),
     ...(row.name === null ? {} : { name: row.name }),
+    ...(row.userReference === null ? {} : { userReference: row.userReference }),
     ...(row.acceptTxDigest === null ? {} : { acceptTxDigest: row.acceptTxDigest }),
     ...(row.leaveTxDigest === null ? {} : { leaveTxDigest: row.leaveTxDigest }),
     ...(row.publicOutput === null ? {} : { publicOutput: row.publicOutput }),
@@ -157,21 +171,21 @@ function stateEnum(state: string): DWallet_State {
 }
 
 /**
- * Reads the project's dWallet. If its state is not final, first updates the row from the chain, so that a caller that
+ * Reads a dWallet within the caller's reach. If its state is not final, first updates the row from the chain, so that a caller that
  * watches the chain never gets an older state than it has seen. Throws DWALLET_NOT_FOUND, CHAIN_READS_EXHAUSTED and
  * CHAIN_UNAVAILABLE.
  */
 export async function readDWallet(
   { database, readerFor, refundsPerDay }: Pick<OnboardingDeps, "database" | "readerFor" | "refundsPerDay">,
-  projectId: string,
+  caller: Reaching,
   dwalletId: string,
 ): Promise<DWalletRow> {
-  const row = await findDWallet(database, projectId, dwalletId);
+  const row = await findDWallet(database, caller, dwalletId);
   if (FINAL_STATES.includes(row.state)) return row;
-  const content = (await readerFor(projectId).getObjects([dwalletId])).get(dwalletId);
+  const content = (await readerFor(caller.projectId).getObjects([dwalletId])).get(dwalletId);
   if (content === undefined) return row;
   await recordDWalletState(database, row.id, content, refundsPerDay);
-  return findDWallet(database, projectId, dwalletId);
+  return findDWallet(database, caller, dwalletId);
 }
 
 const FINAL_STATES = ["Active", "Leaving", "Left", "NetworkRejectedDKGVerification"];

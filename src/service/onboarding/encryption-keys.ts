@@ -19,14 +19,24 @@ import { topics } from "../platform/coordination/topics.ts";
 import { invalidField, ServiceError } from "../platform/errors/service-error.ts";
 import { bytea, type Columns, nullable, number, oneOf, text } from "../platform/store/columns.ts";
 import { type Database, execute, newId, readRows } from "../platform/store/database.ts";
-import { type Page, type PageRequest, readPage, UUID_POSITION } from "../platform/store/read-page.ts";
+import {
+  LAST_UUID,
+  type Page,
+  type PageRequest,
+  readPage,
+  UUID_POSITION,
+} from "../platform/store/read-page.ts";
+import { ensureActiveUser, ensureUser, userFrozen } from "../users/ensure-user.ts";
+import { addKeyUser, keysOfUsers } from "../users/key-users.ts";
+import { type Reaching, reachScope, userToMakeFor, whereWithinReach } from "../users/reach.ts";
 import { checkQuota, lockForQuota } from "./check-quota.ts";
 import { ONBOARDING_PRIORITY, type OnboardingCaller, type OnboardingDeps } from "./onboarding-deps.ts";
 
 /**
  * Registers a user's encryption key, once for each signer. A repeated call, also for a key that was registered
  * elsewhere, returns the registered key. Throws BAD_SIGNATURE before it spends gas, ENCRYPTION_KEY_CONFLICT if the
- * signer has another key, QUOTA_EXCEEDED, NETWORK_DRAINING, and the errors of waiting for the chain. A registration
+ * signer has another key, QUOTA_EXCEEDED, NETWORK_DRAINING, OUT_OF_REACH, USER_FROZEN, USER_DELETED, TOO_MANY_USERS, and
+ * the errors of waiting for the chain. A registration
  * that the chain refused may be tried again. Each attempt counts against the quota, and after {@link TRIES_PER_DAY}
  * attempts the call only repeats the refusal.
  */
@@ -35,8 +45,9 @@ export async function registerEncryptionKey(
   caller: OnboardingCaller,
   request: RegisterEncryptionKeyRequest,
   time: WaitTime,
-): Promise<EncryptionKeyRow> {
+): Promise<ShownEncryptionKey> {
   const { encryptionKey, signature, signerPublicKey } = request;
+  const userReference = userToMakeFor(caller, request.userReference);
   if (!verifyUserSignature(signerPublicKey, encryptionKey, signature)) {
     throw new ServiceError(
       "BAD_SIGNATURE",
@@ -50,17 +61,34 @@ export async function registerEncryptionKey(
   };
   const known = await findKeyOfSigner(deps.database, name);
   if (known && !equalBytes(known.encryptionKey, encryptionKey)) throw conflict();
-  if (known && known.objectId !== null) return known;
+  if (known && known.objectId !== null) {
+    if (userReference !== undefined) await addUser(deps, caller, known.id, userReference);
+    return showKey(deps.database, caller, known.id);
+  }
   const onChain = await deps.readerFor(caller.projectId).registeredEncryptionKey(name.signerAddress);
   if (onChain && !isRegisteredKey(onChain, { ...name, encryptionKey })) throw conflict();
-  const { id, isRegistered } = await storeKey(deps, caller, { ...name, request }, onChain);
+  const { id, isRegistered } = await storeKey(deps, caller, { ...name, request, userReference }, onChain);
   if (!isRegistered) {
     deps.signals.notify(topics.outbox(deps.network.name));
     await waitForOperation(deps, "register", id, time);
   }
-  const row = await findKeyOfSigner(deps.database, name);
-  if (!row) throw new Error(`encryption key ${id} is gone`);
-  return row;
+  return showKey(deps.database, caller, id);
+}
+
+/** Stores that a registered key is also for a user, unless that is known. */
+function addUser(
+  { database, usersMaxCount }: OnboardingDeps,
+  { projectId, origin }: OnboardingCaller,
+  keyId: string,
+  reference: string,
+): Promise<void> {
+  return database.transaction(async (db) => {
+    const user = { projectId, reference };
+    const { isFrozen } = await ensureUser(db, user, usersMaxCount);
+    if (!(await addKeyUser(db, user, keyId))) return;
+    if (isFrozen) throw userFrozen(reference);
+    await writeAuditEvent(db, origin, { projectId, action: "encryption-key.register", subject: keyId });
+  });
 }
 
 /** The maximum number of attempts to register one key, until 24 hours have passed since the last one. */
@@ -70,6 +98,8 @@ interface NewKey {
   readonly curve: number;
   readonly signerAddress: string;
   readonly request: RegisterEncryptionKeyRequest;
+  /** Undefined for a key that is for no user. */
+  readonly userReference: string | undefined;
 }
 
 interface KnownKey {
@@ -86,7 +116,7 @@ interface KnownKey {
 function storeKey(
   deps: OnboardingDeps,
   caller: OnboardingCaller,
-  { curve, signerAddress, request }: NewKey,
+  { curve, signerAddress, request, userReference: reference }: NewKey,
   onChain: ChainEncryptionKey | undefined,
 ): Promise<{ id: string; isRegistered: boolean }> {
   const network = deps.network.name;
@@ -94,12 +124,16 @@ function storeKey(
   return deps.database.transaction(async (db) => {
     // Concurrent calls of one project reach this point one after another.
     await lockForQuota(db, projectId);
+    if (reference !== undefined) await ensureActiveUser(db, { projectId, reference }, deps.usersMaxCount);
     const [known] = await readRows(db, knownKey(projectId, curve, signerAddress), KNOWN_KEY);
     if (known && !equalBytes(known.encryptionKey, request.encryptionKey)) throw conflict();
     const id = known?.id ?? newId();
     const objectId = known?.objectId ?? onChain?.id ?? null;
     const isRegistered = objectId !== null;
-    if (!isRegistered && known && !mayTry(known)) return { id, isRegistered };
+    if (!isRegistered && known && !mayTry(known)) {
+      if (reference !== undefined) await addKeyUser(db, { projectId, reference }, id);
+      return { id, isRegistered };
+    }
     // Locks the operation before the row, as the submitter does.
     if (!isRegistered) {
       await refuseWhileDraining(db, network);
@@ -117,6 +151,7 @@ function storeKey(
           ON CONFLICT (project_id, curve, signer_address) DO UPDATE SET tries = excluded.tries,
             tried_at = excluded.tried_at, object_id = coalesce(encryption_key.object_id, excluded.object_id)`,
     );
+    if (reference !== undefined) await addKeyUser(db, { projectId, reference }, id);
     if (!isRegistered) await checkQuota(db, "encryption_key", projectId, deps.dkgsPerDay);
     await writeAuditEvent(db, caller.origin, { projectId, action: "encryption-key.register", subject: id });
     return { id, isRegistered };
@@ -167,41 +202,97 @@ export function findKeyOfSigner(
   return prisma.encryptionKey.findUnique({ where: { projectId_curve_signerAddress: key }, select: COLUMNS });
 }
 
-/** Returns the project's key with this object id, or null. */
+/** Returns the project's key with this object id, or null. With a user, the key must be registered for that user. */
 export function findKeyByObject(
   { prisma }: Pick<Database, "prisma">,
-  key: { readonly projectId: string; readonly objectId: string },
+  { projectId, objectId, userReference: reference }: KeyOfUser,
 ): Promise<EncryptionKeyRow | null> {
-  return prisma.encryptionKey.findFirst({ where: { ...key }, select: COLUMNS });
+  const ofUser = reference === undefined ? {} : { users: { some: { projectId, reference } } };
+  return prisma.encryptionKey.findFirst({ where: { projectId, objectId, ...ofUser }, select: COLUMNS });
 }
 
-/** Reads a page of the project's registered keys, the newest first. */
-export function listEncryptionKeys(
+interface KeyOfUser {
+  readonly projectId: string;
+  readonly objectId: string;
+  readonly userReference?: string | undefined;
+}
+
+/** A registered key with its first users that the caller sees. */
+export type ShownEncryptionKey = Prisma.EncryptionKeyGetPayload<{ select: ReturnType<typeof shownColumns> }>;
+
+const shownColumns = ({ allowance }: Reaching) =>
+  ({
+    ...COLUMNS,
+    users: {
+      where:
+        allowance?.userReferences === undefined ? {} : { reference: { in: [...allowance.userReferences] } },
+      orderBy: { reference: "asc" },
+      take: SHOWN_USERS_COUNT,
+      select: { reference: true },
+    },
+  }) as const satisfies Prisma.EncryptionKeySelect;
+
+const SHOWN_USERS_COUNT = 10;
+
+function showKey(
   { prisma }: Pick<Database, "prisma">,
-  projectId: string,
-  request: PageRequest,
-): Promise<Page<EncryptionKeyRow>> {
+  caller: Reaching,
+  id: string,
+): Promise<ShownEncryptionKey> {
+  return prisma.encryptionKey.findUniqueOrThrow({ where: { id }, select: shownColumns(caller) });
+}
+
+/** Reads a page of the registered keys within the caller's reach, the newest first. */
+export function listEncryptionKeys(
+  database: Pick<Database, "prisma" | "query">,
+  caller: Reaching,
+  { userReference, ...request }: ListEncryptionKeysInput,
+): Promise<Page<ShownEncryptionKey>> {
+  const { projectId, allowance } = caller;
+  const references = usersOf(caller, userReference);
+  const ofDWallets =
+    allowance?.dwalletIds === undefined ? {} : { dWallets: { some: whereWithinReach(caller) } };
   return readPage(request, {
-    scope: ["encryption key", projectId],
+    scope: ["encryption key", reachScope(caller), ...(userReference === undefined ? [] : [userReference])],
     positionOf: ({ id }) => id,
     position: UUID_POSITION,
-    read: (after, take) =>
-      prisma.encryptionKey.findMany({
-        where: { projectId, objectId: { not: null }, ...(after !== undefined && { id: { lt: after } }) },
+    read: async (after, take) => {
+      const below = after ?? LAST_UUID;
+      const ids = references && (await keysOfUsers(database, { projectId, references, below, count: take }));
+      return await database.prisma.encryptionKey.findMany({
+        where: {
+          ...{ projectId, objectId: { not: null }, ...ofDWallets },
+          id: ids === undefined ? { lt: below } : { in: ids },
+        },
         orderBy: { id: "desc" },
         take,
-        select: COLUMNS,
-      }),
+        select: shownColumns(caller),
+      });
+    },
   });
 }
 
+/** Filters encryption keys and selects a page. */
+interface ListEncryptionKeysInput extends PageRequest {
+  /** Undefined means all keys within reach. */
+  readonly userReference?: string | undefined;
+}
+
+/** Returns the users whose keys a list shows; undefined for all keys of the project. */
+function usersOf({ allowance }: Reaching, named: string | undefined): readonly string[] | undefined {
+  const users = allowance?.userReferences;
+  if (named === undefined) return users;
+  return users === undefined || users.includes(named) ? [named] : [];
+}
+
 /** Encodes a registered key as the contract's message. */
-export function encodeRegisteredKey(row: EncryptionKeyRow): EncryptionKey {
+export function encodeRegisteredKey(row: ShownEncryptionKey): EncryptionKey {
   if (row.objectId === null) throw new Error(`encryption key ${row.id} is not registered`);
   return create(EncryptionKeySchema, {
     encryptionKeyId: row.objectId,
     curve: curveEnum(row.curve),
     signerAddress: row.signerAddress,
+    userReferences: row.users.map(({ reference }) => reference),
     ...(row.txDigest === null ? {} : { txDigest: row.txDigest }),
   });
 }

@@ -4,6 +4,7 @@ import type { ChainNetwork } from "../chain/fullnodes/network.ts";
 import type { NetworkReader } from "../chain/reader.ts";
 import type { Signals } from "../platform/coordination/signals.ts";
 import type { Database } from "../platform/store/database.ts";
+import type { Reaching } from "../users/reach.ts";
 
 export interface OnboardingDeps {
   readonly database: Database;
@@ -18,12 +19,13 @@ export interface OnboardingDeps {
   /** The maximum number of dWallets, and of encryption keys, that a project may create in 24 hours. */
   readonly dkgsPerDay: number;
   readonly dkgPriceMicroUsd: bigint;
+  /** The maximum number of users of a project, deleted ones included. */
+  readonly usersMaxCount: number;
   /** The maximum number of refunds of a project on one day (UTC) after the network rejected its users' messages. */
   readonly refundsPerDay: number;
 }
 
-export interface OnboardingCaller {
-  readonly projectId: string;
+export interface OnboardingCaller extends Reaching {
   /** The limits of a narrow key or a session. */
   readonly allowance?: Allowance | undefined;
   readonly origin: AuditOrigin;

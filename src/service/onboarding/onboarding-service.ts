@@ -49,8 +49,8 @@ export function createOnboardingService(deps: OnboardingServiceDeps): ServiceImp
       return encodeRegisteredKey(row);
     },
     async listEncryptionKeys(request, context) {
-      const { projectId } = callerOf(context, "project");
-      const { rows, nextPageToken } = await listEncryptionKeys(deps.database, projectId, request);
+      const caller = callerOf(context, "project");
+      const { rows, nextPageToken } = await listEncryptionKeys(deps.database, caller, request);
       return { encryptionKeys: rows.map(encodeRegisteredKey), nextPageToken };
     },
     async createDWallet(request, context) {
@@ -75,11 +75,11 @@ export function createOnboardingService(deps: OnboardingServiceDeps): ServiceImp
       return { dwalletId: request.dwalletId, ...(txDigest !== undefined && { txDigest }) };
     },
     async getDWallet({ dwalletId }, context) {
-      return encodeDWallet(await readDWallet(deps, callerOf(context, "project").projectId, dwalletId));
+      return encodeDWallet(await readDWallet(deps, callerOf(context, "project"), dwalletId));
     },
     async listDWallets(request, context) {
-      const { projectId } = callerOf(context, "project");
-      const { rows, nextPageToken } = await listDWallets(deps.database, projectId, request);
+      const caller = callerOf(context, "project");
+      const { rows, nextPageToken } = await listDWallets(deps.database, caller, request);
       return { dwallets: rows.map(encodeDWallet), nextPageToken };
     },
   };

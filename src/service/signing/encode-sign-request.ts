@@ -27,6 +27,7 @@ export function encodeSignRequest(row: ShownSignRequest): SignRequest {
     createTime: timestampFromDate(row.createdAt),
     updateTime: timestampFromDate(row.updatedAt),
     expireTime: timestampFromDate(row.expiresAt),
+    ...(row.userReference !== null && { userReference: row.userReference }),
     ...(row.txDigest !== null && { txDigest: row.txDigest }),
     ...(row.signSessionId !== null && { signSessionId: row.signSessionId }),
     ...(row.signature !== null && { signature: row.signature }),

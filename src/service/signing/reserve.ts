@@ -16,18 +16,20 @@ import type { Signals } from "../platform/coordination/signals.ts";
 import { topics } from "../platform/coordination/topics.ts";
 import { ServiceError } from "../platform/errors/service-error.ts";
 import type { Idempotency } from "../platform/idempotency/idempotency.ts";
-import { findRemembered, keyInsert } from "../platform/idempotency/key-table.ts";
-import { boolean, number, text } from "../platform/store/columns.ts";
+import { findRemembered, type KeyScope, keyInsert } from "../platform/idempotency/key-table.ts";
+import { boolean, nullable, number, text } from "../platform/store/columns.ts";
 import { type Database, newId, type Queryable, readRows } from "../platform/store/database.ts";
 import { inTurn, presignMoves } from "../presigns/presign-moves.ts";
+import { activeUserOf, hasFrozenUser, userFrozen } from "../users/ensure-user.ts";
+import { type Reaching, reachScope, withinReach } from "../users/reach.ts";
 import { readSignRequest, type SignRequestRow } from "./sign-request.ts";
 
 /**
  * Reserves a presign and holds the price, which depends on the algorithm and the length of the message. While the pool
  * is empty, waits for a presign for up to 20 s or until the deadline. With an idempotency key that was used before,
- * returns the earlier request in its current state. Throws MESSAGE_TOO_LARGE, IDEMPOTENCY_KEY_REUSED,
- * ALGORITHM_NOT_ALLOWED, INSUFFICIENT_CREDIT, BUDGET_EXCEEDED, TOO_MANY_RESERVATIONS, PRESIGN_POOL_EMPTY and the errors of
- * {@link findSignableDWallet}.
+ * returns the earlier request in its current state; callers with another reach have their own keys. Throws
+ * MESSAGE_TOO_LARGE, IDEMPOTENCY_KEY_REUSED, ALGORITHM_NOT_ALLOWED, INSUFFICIENT_CREDIT, BUDGET_EXCEEDED,
+ * TOO_MANY_RESERVATIONS, PRESIGN_POOL_EMPTY and the errors of {@link findSignableDWallet}.
  */
 export async function reserve(
   deps: ReserveDeps,
@@ -85,6 +87,7 @@ export async function reserve(
     const first = await findRepeated(deps, caller, input);
     if (first !== undefined) return first;
     // The dWallet was Active when this call began, so it is leaving now.
+    if (outcome === "frozen") throw userFrozen(dwallet.userReference ?? "");
     if (outcome === "not-active") throw hasLeft(input.dwalletId, "Leaving");
     if (outcome === "no-credit") throw insufficientCredit(priceMicroUsd);
     if (outcome === "no-presign") return undefined;
@@ -117,8 +120,7 @@ export interface ReserveDeps {
   readonly openMaxCount: number;
 }
 
-export interface SigningCaller {
-  readonly projectId: string;
+export interface SigningCaller extends Reaching {
   readonly network: string;
   /** The limits of a narrow key or a session. */
   readonly allowance?: Allowance | undefined;
@@ -150,11 +152,11 @@ const REPLY_MARGIN_MS = 500;
 
 async function findRepeated(
   { database }: ReserveDeps,
-  { projectId, network }: SigningCaller,
+  caller: SigningCaller,
   { idempotency }: ReserveInput,
 ): Promise<SignRequestRow | undefined> {
   if (idempotency === undefined) return undefined;
-  const remembered = await findRemembered(database, { scope: projectId, network }, idempotency);
+  const remembered = await findRemembered(database, keyScopeOf(caller), idempotency);
   return remembered?.subjectId ? readSignRequest(database, { id: remembered.subjectId }) : undefined;
 }
 
@@ -166,6 +168,11 @@ function requireAlgorithm(
   throw new ServiceError("ALGORITHM_NOT_ALLOWED", `the key may not sign with ${signatureAlgorithm}`, {
     metadata: { signatureAlgorithm },
   });
+}
+
+/** Returns the owner of a caller's idempotency keys. */
+function keyScopeOf(caller: Reaching & Pick<SigningCaller, "network">): KeyScope {
+  return { scope: reachScope(caller), network: caller.network };
 }
 
 function insufficientCredit(priceMicroUsd: bigint): ServiceError {
@@ -183,30 +190,34 @@ function tooManyReservations(maxCount: number): ServiceError {
 }
 
 /**
- * Finds the project's dWallet by its object id. Throws DWALLET_NOT_FOUND, UNSUPPORTED_ALGORITHM if the algorithm does
- * not fit the curve, DWALLET_LEFT if the dWallet has left or is leaving, DWALLET_NOT_ACTIVE with the state, and
- * NETWORK_DRAINING if the network takes no new work, and DATABASE_BEHIND_CHAIN if the chain knows a transaction of a
+ * Finds the dWallet within the caller's reach by its object id. Throws DWALLET_NOT_FOUND, UNSUPPORTED_ALGORITHM if the
+ * algorithm does not fit the curve, DWALLET_LEFT if the dWallet has left or is leaving, DWALLET_NOT_ACTIVE with the
+ * state, USER_FROZEN, and NETWORK_DRAINING if the network takes no new work, and DATABASE_BEHIND_CHAIN if the chain knows a transaction of a
  * lane that the database does not: a presign that the database holds as ready may then be used already.
  */
 async function findSignableDWallet(
   db: Queryable,
-  { projectId, network, dwalletId }: { projectId: string; network: string; dwalletId: string },
+  caller: SigningCaller & { readonly dwalletId: string },
   triple: AlgorithmTriple,
 ): Promise<SignableDWallet> {
+  const { network, dwalletId } = caller;
   const [dwallet] = await readRows(
     db,
-    sql`SELECT id, network_encryption_key_id AS "networkEncryptionKeyId", curve, state,
-            public_output IS NOT NULL AS "hasOutput",
+    sql`SELECT d.id, d.network_encryption_key_id AS "networkEncryptionKeyId", d.curve, d.state,
+            d.public_output IS NOT NULL AS "hasOutput", d.user_reference AS "userReference",
+            ${hasFrozenUser(sql`d`)} AS "isFrozen",
             EXISTS (SELECT FROM known_network k WHERE k.name = ${network} AND k.draining_since IS NOT NULL)
               AS "isDraining",
             EXISTS (SELECT FROM lane l WHERE l.network = ${network} AND l.foreign_digest IS NOT NULL) AS "isBehind"
-     FROM dwallet WHERE project_id = ${projectId} AND network = ${network} AND object_id = ${dwalletId}`,
+     FROM dwallet d WHERE ${withinReach(caller, sql`d`)} AND d.network = ${network} AND d.object_id = ${dwalletId}`,
     {
       id: text,
       networkEncryptionKeyId: text,
       curve: number,
       state: text,
       hasOutput: boolean,
+      userReference: nullable(text),
+      isFrozen: boolean,
       isDraining: boolean,
       isBehind: boolean,
     },
@@ -237,12 +248,14 @@ async function findSignableDWallet(
       metadata: { dwalletId, state: dwallet.state },
     });
   }
+  if (dwallet.isFrozen) throw userFrozen(dwallet.userReference ?? "");
   return dwallet;
 }
 
 interface SignableDWallet {
   /** The id of the row. */
   readonly id: string;
+  readonly userReference: string | null;
   readonly networkEncryptionKeyId: string;
 }
 
@@ -254,8 +267,9 @@ interface SignableDWallet {
  * others. Reserves nothing if another request has the idempotency key. The price of a caller with a budget must fit it,
  * and is taken from it.
  *
- * The dWallet must be Active. Its row is locked FOR SHARE until the reservation is committed, so a later exit sees the
- * reservation, and a later reservation sees the exit.
+ * The dWallet must be Active and within the caller's reach. Its row is locked FOR SHARE until the reservation is
+ * committed, so a later exit sees the reservation, and a later reservation sees the exit. The row of its user, who must
+ * not be frozen, is locked in the same way.
  */
 export async function takeReservation(
   db: Queryable,
@@ -265,14 +279,14 @@ export async function takeReservation(
   const [outcome] = await readRows(db, reservationStatement(origin, reservation), OUTCOME);
   if (outcome?.reserved) return "reserved";
   if (outcome?.signable === false) return "not-active";
+  if (outcome?.thawed === false) return "frozen";
   if (outcome?.funded && !outcome.fitsBudget) return outcome;
   if (outcome?.funded && !outcome.allowed) return { openMaxCount: outcome.openMaxCount };
   return outcome?.funded ? "no-presign" : "no-credit";
 }
 
-interface NewReservation {
+interface NewReservation extends Reaching {
   readonly id: string;
-  readonly projectId: string;
   /** The id of the dWallet's row. */
   readonly dwalletId: string;
   readonly network: string;
@@ -296,6 +310,7 @@ type ReservationOutcome =
   | "no-presign"
   | "no-credit"
   | "not-active"
+  | "frozen"
   | BudgetOutcome
   | TooManyOpen;
 
@@ -309,6 +324,7 @@ const OUTCOME = {
   allowed: boolean,
   openMaxCount: number,
   signable: boolean,
+  thawed: boolean,
   reserved: boolean,
   ...BUDGET_OUTCOME_COLUMNS,
 };
@@ -328,7 +344,10 @@ WITH account AS (
              ${openMaxCount}::integer / ${LEAST_SHARE}::integer, 1) AS open_max
   FROM project WHERE id = ${projectId}::uuid FOR UPDATE
 ), dwallet_now AS (
-  SELECT 1 FROM dwallet WHERE id = ${dwalletId}::uuid AND state = 'Active' FOR SHARE
+  SELECT d.project_id, d.user_reference FROM dwallet d
+  WHERE d.id = ${dwalletId}::uuid AND d.state = 'Active' AND ${withinReach(reservation, sql`d`)} FOR SHARE
+), user_now AS (${activeUserOf(sql`dwallet_now`)}), usable AS (
+  SELECT 1 FROM dwallet_now WHERE user_reference IS NULL OR EXISTS (SELECT 1 FROM user_now)
 ), funds AS (
   SELECT funded, open_max, open_reservations < open_max AS allowed FROM account
 ), ${budget.look}claim AS (
@@ -337,9 +356,9 @@ WITH account AS (
   FROM presign
   WHERE network = ${network} AND curve = ${curve} AND signature_algorithm = ${signatureAlgorithm}
     AND network_encryption_key_id = ${networkEncryptionKeyId}
-    AND state = 'ready' AND (SELECT funded AND allowed FROM funds) AND EXISTS (SELECT 1 FROM dwallet_now)${budget.andFits}
+    AND state = 'ready' AND (SELECT funded AND allowed FROM funds) AND EXISTS (SELECT 1 FROM usable)${budget.andFits}
   ORDER BY ${inTurn} LIMIT 1 FOR UPDATE SKIP LOCKED
-), keyed AS (${keyInsert(claimed, { scope: projectId, network }, idempotency)}), granted AS (
+), keyed AS (${keyInsert(claimed, keyScopeOf(reservation), idempotency)}), granted AS (
   SELECT * FROM claim WHERE ${idempotency === undefined} OR EXISTS (SELECT 1 FROM keyed)
 ), ${postings.hold(sql`granted`)}, ${budget.take(sql`posting_hold`)}reserved AS (
   INSERT INTO sign_request (id, project_id, dwallet_id, presign_id, network, curve, signature_algorithm, hash_scheme,
@@ -353,6 +372,6 @@ WITH account AS (
 SELECT coalesce((SELECT funded FROM funds), false) AS funded,
   coalesce((SELECT allowed FROM funds), false) AS allowed,
   coalesce((SELECT open_max FROM funds), 0) AS "openMaxCount",
-  EXISTS (SELECT 1 FROM dwallet_now) AS signable,
+  EXISTS (SELECT 1 FROM dwallet_now) AS signable, EXISTS (SELECT 1 FROM usable) AS thawed,
   (SELECT count(*) FROM reserved) > 0 AS reserved, ${budget.outcome}`;
 }

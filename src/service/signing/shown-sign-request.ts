@@ -1,4 +1,5 @@
 import sql, { type Sql } from "sql-template-tag";
+import { isConfined } from "../access/allowance.ts";
 import { ServiceError } from "../platform/errors/service-error.ts";
 import {
   bigint,
@@ -19,6 +20,7 @@ import {
   readPage,
   UUID_POSITION,
 } from "../platform/store/read-page.ts";
+import { type Reaching, reachScope, whereWithinReach, withinReach } from "../users/reach.ts";
 
 /** The parts of a sign request that the contract shows. */
 export interface ShownSignRequest {
@@ -42,6 +44,8 @@ export interface ShownSignRequest {
   readonly dwalletId: string;
   /** The id of the presign's object. */
   readonly presignId: string;
+  /** The user of the dWallet; null if it belongs to none. */
+  readonly userReference: string | null;
 }
 
 /** The states of a sign request; see `SignRequest.Status` in the contract for how they follow each other. */
@@ -73,6 +77,7 @@ export const SHOWN_ROW: Columns<ShownSignRequest> = {
   updatedAt: time,
   dwalletId: text,
   presignId: text,
+  userReference: nullable(text),
 };
 
 /** The select list of a {@link ShownSignRequest} from {@link SHOWN_TABLES}. */
@@ -80,45 +85,54 @@ export const SHOWN_COLUMNS = sql`r.id, r.status, r.curve, r.signature_algorithm 
        r.hash_scheme AS "hashScheme", r.message, r.price_micro_usd AS "priceMicroUsd", r.tx_digest AS "txDigest",
        r.sign_session_id AS "signSessionId", r.signature, r.failure_reason AS "failureReason",
        r.failure_message AS "failureMessage", r.refunded, r.expires_at AS "expiresAt", r.created_at AS "createdAt",
-       r.updated_at AS "updatedAt", d.object_id AS "dwalletId", p.presign_id AS "presignId"`;
+       r.updated_at AS "updatedAt", d.object_id AS "dwalletId", p.presign_id AS "presignId",
+       d.user_reference AS "userReference"`;
 
 /** A sign request `r` with its dWallet `d` and its presign `p`. */
 export const SHOWN_TABLES = sql`sign_request r JOIN dwallet d ON d.id = r.dwallet_id JOIN presign p ON p.id = r.presign_id`;
 
 /**
- * Reads a sign request of the project for display. Undefined if the project has none with this id, or if it has not
- * changed since the given revision.
+ * Reads a sign request for display. Undefined if the caller sees none with this id, or if it has not changed since the
+ * given revision.
  */
 export async function readShownSignRequest(
   db: Queryable,
-  { id, projectId }: { readonly id: string; readonly projectId: string },
+  { id, caller }: { readonly id: string; readonly caller: Reaching },
   seen?: SignRevision,
 ): Promise<ShownSignRequest | undefined> {
   const [row] = await readRows(
     db,
     sql`SELECT ${SHOWN_COLUMNS} FROM ${SHOWN_TABLES}
-        WHERE r.id = ${id} AND r.project_id = ${projectId}
+        WHERE r.id = ${id} AND ${withinReach(caller, sql`d`)}
           AND (r.status, r.updated_at) IS DISTINCT FROM (${seen?.status ?? null}::text, ${seen?.updatedAt ?? null}::timestamptz)`,
     SHOWN_ROW,
   );
   return row;
 }
 
-/** Reads a page of the project's sign requests, the newest first. Throws DWALLET_NOT_FOUND and VALIDATION. */
+/** Reads a page of the sign requests that the caller sees, the newest first. Throws DWALLET_NOT_FOUND and VALIDATION. */
 export async function listSigns(
   database: Pick<Database, "prisma" | "query">,
-  projectId: string,
-  { dwalletId, status, ...request }: ListSignsInput,
+  caller: Reaching,
+  { dwalletId, userReference, status, ...request }: ListSignsInput,
 ): Promise<Page<ShownSignRequest>> {
-  const dwalletRow =
-    dwalletId === undefined ? undefined : await findDWalletRow(database, projectId, dwalletId);
-  const owner =
-    dwalletRow === undefined
-      ? sql`s.project_id = ${projectId}::uuid`
-      : sql`s.dwallet_id = ${dwalletRow}::uuid`;
+  const { projectId } = caller;
+  const dwalletRow = dwalletId === undefined ? undefined : await findDWalletRow(database, caller, dwalletId);
+  const ofUser = userReference === undefined ? sql`` : sql` AND d.user_reference = ${userReference}`;
+  const isOfAll = userReference === undefined && !isConfined(caller.allowance);
+  const ofDWallet = dwalletRow === undefined ? sql`` : sql` AND d.id = ${dwalletRow}::uuid`;
+  const owners = sql`SELECT d.id FROM dwallet d WHERE ${withinReach(caller, sql`d`)}${ofUser}${ofDWallet}`;
+  const owner: Owner = !isOfAll
+    ? { from: sql`(${owners}) AS owned CROSS JOIN`, where: sql`s.dwallet_id = owned.id` }
+    : dwalletRow === undefined
+      ? { from: sql``, where: sql`s.project_id = ${projectId}::uuid` }
+      : { from: sql``, where: sql`s.dwallet_id = ${dwalletRow}::uuid` };
   const statuses = status === undefined ? SIGN_STATUSES : [status];
   return readPage(request, {
-    scope: ["sign", projectId, dwalletId ?? "", status ?? ""],
+    scope: [
+      ...["sign", reachScope(caller), dwalletId ?? "", status ?? ""],
+      ...(userReference === undefined ? [] : [userReference]),
+    ],
     positionOf: ({ id }) => id,
     position: UUID_POSITION,
     read: (after = LAST_UUID, count) =>
@@ -130,16 +144,25 @@ export async function listSigns(
 interface ListSignsInput extends PageRequest {
   /** The id of the dWallet's object; undefined means all dWallets. */
   readonly dwalletId: string | undefined;
+  /** Undefined means all users. */
+  readonly userReference?: string | undefined;
   /** Undefined means all states. */
   readonly status: SignStatus | undefined;
 }
 
+/** The owners of the listed requests: FROM items before the states, and the condition of a request `s`. */
+interface Owner {
+  readonly from: Sql;
+  readonly where: Sql;
+}
+
 async function findDWalletRow(
   { prisma }: Pick<Database, "prisma">,
-  projectId: string,
+  caller: Reaching,
   objectId: string,
 ): Promise<string> {
-  const row = await prisma.dWallet.findFirst({ where: { projectId, objectId }, select: { id: true } });
+  const where = { ...whereWithinReach(caller), objectId };
+  const row = await prisma.dWallet.findFirst({ where, select: { id: true } });
   if (row !== null) return row.id;
   throw new ServiceError("DWALLET_NOT_FOUND", "the project has no dWallet with this id", {
     metadata: { dwalletId: objectId },
@@ -148,15 +171,16 @@ async function findDWalletRow(
 
 /**
  * Reads each state from the end of one index, (owner, status, id). A page thus reads at most `count` rows of each
- * state, whatever the filter. A second index for lists of all states would slow down every signature.
+ * state, whatever the filter; of a user, that many of each of the user's dWallets. A second index for lists of all
+ * states, or of users, would slow down every signature.
  */
 const listOf = (
-  owner: Sql,
+  { from, where }: Owner,
   { statuses, after, count }: { statuses: readonly SignStatus[]; after: string; count: number },
 ) => sql`
 SELECT ${SHOWN_COLUMNS} FROM ${SHOWN_TABLES} WHERE r.id = ANY(ARRAY(
-  SELECT one.id FROM unnest(${statuses}::text[]) AS wanted (status) CROSS JOIN LATERAL (
-    SELECT s.id FROM sign_request s WHERE ${owner} AND s.status = wanted.status AND s.id < ${after}::uuid
+  SELECT one.id FROM ${from} unnest(${statuses}::text[]) AS wanted (status) CROSS JOIN LATERAL (
+    SELECT s.id FROM sign_request s WHERE ${where} AND s.status = wanted.status AND s.id < ${after}::uuid
     ORDER BY s.id DESC LIMIT ${count}
   ) one ORDER BY one.id DESC LIMIT ${count}
 )) ORDER BY r.id DESC`;

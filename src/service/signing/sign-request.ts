@@ -1,20 +1,23 @@
 import sql from "sql-template-tag";
 import { boolean, bytea, type Columns, nullable, text } from "../platform/store/columns.ts";
 import { type Queryable, readRows } from "../platform/store/database.ts";
+import { hasFrozenUser } from "../users/ensure-user.ts";
+import { type Reaching, withinReach } from "../users/reach.ts";
 import { SHOWN_COLUMNS, SHOWN_ROW, SHOWN_TABLES, type ShownSignRequest } from "./shown-sign-request.ts";
 
-/** Reads a sign request; undefined if the project has none with this id. */
+/** Reads a sign request; undefined if it does not exist, or if a given caller does not see it. */
 export async function readSignRequest(
   db: Queryable,
-  { id, projectId }: { readonly id: string; readonly projectId?: string },
+  { id, caller }: { readonly id: string; readonly caller?: Reaching },
 ): Promise<SignRequestRow | undefined> {
   const [row] = await readRows(
     db,
     sql`SELECT ${SHOWN_COLUMNS}, r.project_id AS "projectId",
                r.user_sign_message IS NOT NULL AS "wasSubmitted", r.expires_at <= clock_timestamp() AS "isExpired",
-               d.public_output AS "dwalletPublicOutput", d.public_key AS "dwalletPublicKey", p.presign, d.state AS "dwalletState"
+               d.public_output AS "dwalletPublicOutput", d.public_key AS "dwalletPublicKey", p.presign, d.state AS "dwalletState",
+               ${hasFrozenUser(sql`d`)} AS "isUserFrozen"
         FROM ${SHOWN_TABLES}
-        WHERE r.id = ${id} AND r.project_id = coalesce(${projectId ?? null}::uuid, r.project_id)`,
+        WHERE r.id = ${id} AND ${caller === undefined ? sql`TRUE` : withinReach(caller, sql`d`)}`,
     SIGN_REQUEST,
   );
   return row;
@@ -31,6 +34,7 @@ export interface SignRequestRow extends ShownSignRequest {
   readonly dwalletPublicKey: Uint8Array | null;
   readonly presign: Uint8Array;
   readonly dwalletState: string;
+  readonly isUserFrozen: boolean;
 }
 
 const SIGN_REQUEST: Columns<SignRequestRow> = {
@@ -42,4 +46,5 @@ const SIGN_REQUEST: Columns<SignRequestRow> = {
   dwalletPublicKey: nullable(bytea),
   presign: bytea,
   dwalletState: text,
+  isUserFrozen: boolean,
 };

@@ -33,24 +33,23 @@ export function createSigningService(deps: SigningServiceDeps): ServiceImpl<type
       return encodeSignRequest(await submit(deps, callerOf(context, "project"), request));
     },
     async getSign({ signRequestId }, context) {
-      const { projectId } = callerOf(context, "project");
-      const row = await readShownSignRequest(deps.database, { id: signRequestId, projectId });
+      const caller = callerOf(context, "project");
+      const row = await readShownSignRequest(deps.database, { id: signRequestId, caller });
       if (row === undefined) throw signRequestNotFound(signRequestId);
       return encodeSignRequest(row);
     },
     watchSign({ signRequestId, cursor }, context) {
-      const { projectId } = callerOf(context, "project");
       return watchSignRequest(
         watchDeps,
-        { signRequestId, projectId, cursor },
+        { signRequestId, caller: callerOf(context, "project"), cursor },
         (deps.untilClosing ?? signalOf)(context),
         (message) => encodeWatched(message, new Date(deps.clock.wallMs())),
       );
     },
-    async listSigns({ dwalletId, status, pageSize, pageToken }, context) {
-      const { projectId } = callerOf(context, "project");
-      const input = { dwalletId, status: statusOf(status), pageSize, pageToken };
-      const { rows, nextPageToken } = await listSigns(deps.database, projectId, input);
+    async listSigns({ status, ...request }, context) {
+      const { dwalletId, userReference, pageSize, pageToken } = request;
+      const input = { dwalletId, userReference, status: statusOf(status), pageSize, pageToken };
+      const { rows, nextPageToken } = await listSigns(deps.database, callerOf(context, "project"), input);
       return { signRequests: rows.map(encodeSignRequest), nextPageToken };
     },
   };

@@ -8,6 +8,8 @@ import { topics } from "../platform/coordination/topics.ts";
 import { ServiceError } from "../platform/errors/service-error.ts";
 import { time } from "../platform/store/columns.ts";
 import { newId, type Queryable, readRows } from "../platform/store/database.ts";
+import { activeUserOf, userFrozen } from "../users/ensure-user.ts";
+import { withinReach } from "../users/reach.ts";
 import { tripleOfRow } from "./algorithm-enums.ts";
 import type { SigningCaller } from "./reserve.ts";
 import { SIGN_PRIORITY } from "./sign-operation.ts";
@@ -18,8 +20,8 @@ import type { SignMessageClaim } from "./verify-work.ts";
 /**
  * Charges the held price, stores the user's half and queues the transaction. The first half wins: a repeated call
  * returns the request in its current state, whatever half it carries. Throws SIGN_REQUEST_NOT_FOUND, WRONG_STATE if the
- * reservation has expired, DWALLET_LEFT if it ended because the dWallet is leaving or has left, and the errors of
- * {@link CheckHalf}.
+ * reservation has expired, DWALLET_LEFT if it ended because the dWallet is leaving or has left, USER_FROZEN, and the
+ * errors of {@link CheckHalf}.
  */
 export async function submit(
   { database, signals, checkHalf }: SubmitDeps,
@@ -27,9 +29,9 @@ export async function submit(
   { signRequestId, userSignMessage }: SubmitInput,
 ): Promise<SignRequestRow> {
   const { projectId } = caller;
-  const row = await readOwn(database, signRequestId, projectId);
+  const row = await readOwn(database, signRequestId, caller);
   if (row.wasSubmitted) return row;
-  if (row.status !== "prepared" || row.isExpired) throw ended(row);
+  if (row.status !== "prepared" || row.isExpired || row.isUserFrozen) throw ended(row);
   await checkHalf(projectId, claimOf(row, userSignMessage));
   const [queued] = await readRows(database, capture(caller, signRequestId, userSignMessage), {
     updatedAt: time,
@@ -39,7 +41,7 @@ export async function submit(
     signals.notify(topics.sign(signRequestId));
     return { ...row, status: "queued", wasSubmitted: true, updatedAt: queued.updatedAt };
   }
-  const current = await readOwn(database, signRequestId, projectId);
+  const current = await readOwn(database, signRequestId, caller);
   if (!current.wasSubmitted) throw ended(current);
   return current;
 }
@@ -55,18 +57,21 @@ export interface SubmitInput {
   readonly userSignMessage: Uint8Array;
 }
 
-/** Moves prepared -> queued, together with the money, the outbox and the audit trail, in one statement. */
-function capture(
-  { projectId, origin }: SigningCaller,
-  signRequestId: string,
-  userSignMessage: Uint8Array,
-): Sql {
+/**
+ * Moves prepared -> queued, together with the money, the outbox and the audit trail, in one statement. It locks the row of
+ * the dWallet's user, who must not be frozen, so nothing of the user is queued after a freeze.
+ */
+function capture(caller: SigningCaller, signRequestId: string, userSignMessage: Uint8Array): Sql {
+  const { projectId, origin } = caller;
   const operation = { kind: "sign", priority: SIGN_PRIORITY, traceParent: origin.traceParent } as const;
   return sql`
-WITH reservation AS (
+WITH signing_dwallet AS (
+  SELECT d.id, d.project_id, d.user_reference FROM sign_request r JOIN dwallet d ON d.id = r.dwallet_id
+  WHERE r.id = ${signRequestId} AND d.state <> 'Left' AND ${withinReach(caller, sql`d`)}
+), user_now AS (${activeUserOf(sql`signing_dwallet`)}), reservation AS (
   SELECT id, project_id, network, price_micro_usd FROM sign_request
   WHERE id = ${signRequestId} AND project_id = ${projectId} AND status = 'prepared' AND expires_at > clock_timestamp()
-    AND NOT EXISTS (SELECT 1 FROM dwallet d WHERE d.id = dwallet_id AND d.state = 'Left')
+    AND EXISTS (SELECT 1 FROM signing_dwallet WHERE user_reference IS NULL OR EXISTS (SELECT 1 FROM user_now))
   FOR UPDATE
 ), ${postings.capture(sql`reservation`)}, queued AS (
   UPDATE sign_request r SET status = 'queued', user_sign_message = ${userSignMessage}, updated_at = now()
@@ -79,13 +84,13 @@ WITH reservation AS (
 SELECT updated_at AS "updatedAt" FROM queued`;
 }
 
-async function readOwn(db: Queryable, id: string, projectId: string): Promise<SignRequestRow> {
-  const row = await readSignRequest(db, { id, projectId });
+async function readOwn(db: Queryable, id: string, caller: SigningCaller): Promise<SignRequestRow> {
+  const row = await readSignRequest(db, { id, caller });
   if (row === undefined) throw signRequestNotFound(id);
   return row;
 }
 
-/** Returns the error for an id that the project does not have. */
+/** Returns the error for an id that the caller does not see. */
 export function signRequestNotFound(signRequestId: string): ServiceError {
   return new ServiceError("SIGN_REQUEST_NOT_FOUND", "the project has no sign request with this id", {
     metadata: { signRequestId },
@@ -100,6 +105,8 @@ function claimOf(row: SignRequestRow, userSignMessage: Uint8Array): SignMessageC
 
 function ended(row: SignRequestRow): ServiceError {
   if (isLeft(row.dwalletState)) return hasLeft(row.dwalletId, row.dwalletState);
+  if (row.status === "prepared" && !row.isExpired && row.isUserFrozen)
+    return userFrozen(row.userReference ?? "");
   return new ServiceError("WRONG_STATE", "the reservation has expired; reserve again", {
     metadata: { status: row.status, expireTime: row.expiresAt.toISOString() },
   });

@@ -4,6 +4,7 @@ import { invalidField, ServiceError } from "../platform/errors/service-error.ts"
 import type { Clock } from "../platform/lifecycle/clock.ts";
 import type { Queryable } from "../platform/store/database.ts";
 import { openToken, sealToken } from "../platform/store/read-page.ts";
+import type { Reaching } from "../users/reach.ts";
 import type { BatchedLooks, SignFollower } from "./batched-looks.ts";
 import {
   readShownSignRequest,
@@ -14,7 +15,7 @@ import {
 import { signRequestNotFound } from "./submit.ts";
 
 /**
- * Follows a request of the project until it is completed or failed. The first message comes at once: the state, or a
+ * Follows a request that the caller sees until it is completed or failed. The first message comes at once: the state, or a
  * heartbeat if the cursor stands for that state. All watches look for changes together, and the row is read when it has
  * changed. Nothing is queued for a slow reader, which gets the newest state when it asks. Throws
  * SIGN_REQUEST_NOT_FOUND, VALIDATION for a cursor of another request, WATCH_ENDED after the watch's lifetime, and the
@@ -23,7 +24,7 @@ import { signRequestNotFound } from "./submit.ts";
  */
 export async function* watchSignRequest<T>(
   deps: WatchDeps,
-  { signRequestId: id, projectId, cursor }: WatchInput,
+  { signRequestId: id, caller, cursor }: WatchInput,
   signal: WaitEnding,
   show: (message: WatchedSign) => T,
 ): AsyncGenerator<T, void, undefined> {
@@ -32,7 +33,7 @@ export async function* watchSignRequest<T>(
   const endMs = clock.now() + lifetimeMs;
   const known = openCursor(id, cursor);
 
-  let row = await readShownSignRequest(deps.database, { id, projectId });
+  let row = await readShownSignRequest(deps.database, { id, caller });
   if (row === undefined) throw signRequestNotFound(id);
   signal.throwIfAborted();
   let newest = revisionOf(row);
@@ -45,7 +46,7 @@ export async function* watchSignRequest<T>(
     const untilMs = Math.min(clock.now() + heartbeatMs, endMs);
     do {
       if (await untilChanged(deps, { id, seen: newest }, { untilMs, signal }))
-        row = await readShownSignRequest(deps.database, { id, projectId }, newest);
+        row = await readShownSignRequest(deps.database, { id, caller }, newest);
       signal.throwIfAborted();
     } while (row === undefined && clock.now() < untilMs);
     if (row === undefined && clock.now() >= endMs) throw watchEnded(sealCursor(id, newest));
@@ -63,7 +64,7 @@ export interface WatchDeps extends ChangeWaitDeps {
 /** The watched request and the starting point. */
 interface WatchInput {
   readonly signRequestId: string;
-  readonly projectId: string;
+  readonly caller: Reaching;
   /** The last cursor of this request that the caller has seen; empty for none. */
   readonly cursor: string;
 }

@@ -36,7 +36,10 @@ describe("a command on the database itself", { timeout: DATABASE_TIMEOUT_MS }, (
       `${ID}  localnet   $50.00  $0.00  2026-01-01T00:00:00Z  acme`,
     );
     const keys = await done("key", "list", "--project", projectId, "--json");
-    expect(JSON.parse(keys)).toMatchObject({ name: "acme", scopes: ["onboard", "sign", "read", "billing"] });
+    expect(JSON.parse(keys)).toMatchObject({
+      name: "acme",
+      scopes: ["onboard", "sign", "read", "billing", "sessions"],
+    });
   });
 
   it("creates and revokes keys and adjusts credit like the service", async () => {

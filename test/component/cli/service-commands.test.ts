@@ -173,7 +173,7 @@ describe("a command against a running service", { timeout: DATABASE_TIMEOUT_MS }
         `key        ${ID}`,
         `project    ${ID}`,
         "name       ci",
-        "scopes     onboard,sign,read,billing",
+        "scopes     onboard,sign,read,billing,sessions",
         "addresses  203.0.113.7,2001:db8::/32",
         "expires    never",
         "revoked    no",

@@ -83,6 +83,7 @@ export function testDeposits(
     coins,
     minimumMicroUsd: 1_000_000n,
     maxReferences: 3,
+    usersMaxCount: 100,
     reader,
     readerFor: () => change.reader ?? reader,
     recentRefusals: { find: () => undefined, add() {} },

@@ -8,6 +8,8 @@ import { verifyLedger } from "../../../src/service/ledger/verify-ledger.ts";
 import type { Idempotency } from "../../../src/service/platform/idempotency/idempotency.ts";
 import { type Database, newId } from "../../../src/service/platform/store/database.ts";
 import type { PresignBucket } from "../../../src/service/presigns/bucket.ts";
+import { ensureUser } from "../../../src/service/users/ensure-user.ts";
+import { addKeyUser } from "../../../src/service/users/key-users.ts";
 
 /** The origin of test rows. */
 export const TEST_ORIGIN = { actor: "system" } as const;
@@ -61,11 +63,20 @@ export interface TestDWalletRow {
   readonly bucket: PresignBucket;
 }
 
+interface TestDWalletOptions {
+  /** Default Active. */
+  readonly state?: string;
+  /** Default: one that nothing else has. */
+  readonly networkEncryptionKeyId?: string;
+  /** Default: the dWallet belongs to no user. */
+  readonly userReference?: string;
+}
+
 /** Inserts a dWallet of the project under its own network encryption key, so that suites do not share buckets. */
 export async function dwalletOf(
   database: Database,
   projectId: string,
-  { state = "Active", networkEncryptionKeyId = objectId() } = {},
+  { state = "Active", networkEncryptionKeyId = objectId(), userReference }: TestDWalletOptions = {},
 ): Promise<TestDWalletRow> {
   const { secretKey, publicKey } = secp256k1.keygen();
   const [rowId, keyId, id] = [newId(), newId(), objectId()];
@@ -93,6 +104,12 @@ export async function dwalletOf(
       publicKey,
     ],
   );
+  if (userReference !== undefined) {
+    const user = { projectId, reference: userReference };
+    await database.transaction((db) => ensureUser(db, user, 1_000_000));
+    await addKeyUser(database, user, keyId);
+    await database.query("UPDATE dwallet SET user_reference = $2 WHERE id = $1", [rowId, userReference]);
+  }
   const bucket = { network: "localnet", curve: 0, signatureAlgorithm: 0, networkEncryptionKeyId };
   return { rowId, objectId: id, secretKey, bucket };
 }

@@ -71,12 +71,12 @@ async function sign(database: Database, { projectId, networkEncryptionKeyId }: H
   await steps.reject(await landed());
   await steps.refuse(await submitted());
   await steps.expire(await reserved());
-  await readShownSignRequest(database, { id: await submitted(), projectId });
+  await readShownSignRequest(database, { id: await submitted(), caller: { projectId } });
   await readStoredKeys(database, STORED_API_KEYS, ["00".repeat(32)]);
   await findRemembered(database, { scope: projectId, network: NETWORK }, keyed("key"));
   await database.transaction((db) => checkQuota(db, "dwallet", projectId, 1_000_000));
   await database.transaction((db) => checkQuota(db, "encryption_key", projectId, 1_000_000));
-  await findDWallet(database, projectId, dwallet.objectId);
+  await findDWallet(database, { projectId }, dwallet.objectId);
   await findKeyByObject(database, { projectId, objectId: objectId() });
 }
 
@@ -104,10 +104,10 @@ async function submitToChain(database: Database): Promise<void> {
 
 async function list(database: Database, { projectId }: HotCaller): Promise<void> {
   for (const status of [undefined, ...SIGN_STATUSES])
-    await listSigns(database, projectId, { ...PAGE, dwalletId: undefined, status });
+    await listSigns(database, { projectId }, { ...PAGE, dwalletId: undefined, status });
   await listLedgerEntries(database, projectId, PAGE);
-  await listDWallets(database, projectId, PAGE);
-  await listEncryptionKeys(database, projectId, PAGE);
+  await listDWallets(database, { projectId }, PAGE);
+  await listEncryptionKeys(database, { projectId }, PAGE);
   await listAuditEvents(database, [NETWORK], { ...PAGE, projectId: undefined, actor: undefined });
   await listAuditEvents(database, [NETWORK], { ...PAGE, projectId, actor: undefined });
   await listAuditEvents(database, [NETWORK], { ...PAGE, projectId: undefined, actor: "admin" });

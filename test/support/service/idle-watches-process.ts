@@ -34,8 +34,11 @@ const { url } = await startServer({
   services: [
     registerService(Signing, {
       watchSign: ({ signRequestId, cursor }, context) =>
-        watchSignRequest(deps, { signRequestId, projectId: "", cursor }, untilClosing(context), (message) =>
-          encodeWatched(message, new Date()),
+        watchSignRequest(
+          deps,
+          { signRequestId, caller: { projectId: "" }, cursor },
+          untilClosing(context),
+          (message) => encodeWatched(message, new Date()),
         ),
     }),
   ],
@@ -70,5 +73,6 @@ function rowOf(id: string): ShownSignRequest {
     updatedAt: at,
     dwalletId: "0x1",
     presignId: "0x2",
+    userReference: null,
   };
 }

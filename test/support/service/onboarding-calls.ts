@@ -29,7 +29,8 @@ export interface TestEncryptionKey {
 export function onboardingCalls(database: Database, bounds: Partial<OnboardingDeps> = {}) {
   const { network, reader, networkKeyId } = createFakeFullnode();
   const signals = createLocalSignals();
-  const limits = { dkgsPerDay: 100, dkgPriceMicroUsd: 0n, refundsPerDay: 100, ...bounds };
+  const usual = { dkgsPerDay: 100, usersMaxCount: 100, dkgPriceMicroUsd: 0n, refundsPerDay: 100 };
+  const limits = { ...usual, ...bounds };
   const deps = { database, network, reader, readerFor: () => reader, signals, ...limits };
   const time = () => ({ timeoutMs: 10_000, signal: new AbortController().signal });
   const callerOf = (projectId: string) => ({ projectId, origin: TEST_ORIGIN });

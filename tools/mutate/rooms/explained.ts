@@ -90,13 +90,6 @@ export const EXPLAINED: readonly Explained[] = [
     because: "a row without a name conflicts with its session alone, which then has a row",
   },
   {
-    file: "src/service/onboarding/encryption-keys.ts",
-    at: "if (!row) throw new Error(`encryption key ${id} is gone`);",
-    original: "!row",
-    replacement: "false",
-    because: "no statement deletes an encryption key",
-  },
-  {
     file: "src/client/sdk/chain/chain-session.ts",
     at: "if (entry === undefined || entry instanceof Error || !entry.previousTransaction) return undefined;",
     original: "entry === undefined || entry instanceof Error",

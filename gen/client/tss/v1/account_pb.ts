@@ -74,7 +74,7 @@ export type GetAccountResponse = Message<"tss.v1.GetAccountResponse"> & {
   apiKeyId: string;
 
   /**
-   * The permissions of that key: `onboard`, `sign`, `read` and `billing`.
+   * The permissions of that key: `onboard`, `sign`, `read`, `billing` and `sessions`.
    *
    * @generated from field: repeated string scopes = 6;
    */
@@ -186,7 +186,7 @@ export type AccountKey = Message<"tss.v1.AccountKey"> & {
   prefix: string;
 
   /**
-   * The permissions of the key: `onboard`, `sign`, `read` and `billing`.
+   * The permissions of the key: `onboard`, `sign`, `read`, `billing` and `sessions`.
    *
    * @generated from field: repeated string scopes = 4;
    */

@@ -12,7 +12,7 @@ import type { UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file tss/v1/options.proto.
  */
 export const file_tss_v1_options: GenFile = /*@__PURE__*/
-  fileDesc("ChR0c3MvdjEvb3B0aW9ucy5wcm90bxIGdHNzLnYxKrQBCgZBY2Nlc3MSFgoSQUNDRVNTX1VOU1BFQ0lGSUVEEAASEQoNQUNDRVNTX1BVQkxJQxABEhIKDkFDQ0VTU19PTkJPQVJEEAISDwoLQUNDRVNTX1NJR04QAxIPCgtBQ0NFU1NfUkVBRBAEEhIKDkFDQ0VTU19CSUxMSU5HEAUSEAoMQUNDRVNTX0FETUlOEAYSDwoLQUNDRVNTX1JPT1QQBxISCg5BQ0NFU1NfUFJPSkVDVBAIKpYBCglDb3N0Q2xhc3MSGgoWQ09TVF9DTEFTU19VTlNQRUNJRklFRBAAEhMKD0NPU1RfQ0xBU1NfUkVBRBABEhQKEENPU1RfQ0xBU1NfV1JJVEUQAhIUChBDT1NUX0NMQVNTX0NIQUlOEAMSFQoRQ09TVF9DTEFTU19TVFJFQU0QBBIVChFDT1NUX0NMQVNTX1ZFUklGWRAFKnAKC0lkZW1wb3RlbmN5EhsKF0lERU1QT1RFTkNZX1VOU1BFQ0lGSUVEEAASFAoQSURFTVBPVEVOQ1lfUkVBRBABEhcKE0lERU1QT1RFTkNZX05BVFVSQUwQAhIVChFJREVNUE9URU5DWV9LRVlFRBADKj8KBUF1ZGl0EhUKEUFVRElUX1VOU1BFQ0lGSUVEEAASDgoKQVVESVRfTk9ORRABEg8KC0FVRElUX0VOVFJZEAIqNgoITmV0d29ya3MSGAoUTkVUV09SS1NfVU5TUEVDSUZJRUQQABIQCgxORVRXT1JLU19BTEwQATpICgZhY2Nlc3MSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxjRhgMgASgOMg4udHNzLnYxLkFjY2Vzc1IGYWNjZXNzOlIKCmNvc3RfY2xhc3MSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxjShgMgASgOMhEudHNzLnYxLkNvc3RDbGFzc1IJY29zdENsYXNzOlcKC2lkZW1wb3RlbmN5Eh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMY04YDIAEoDjITLnRzcy52MS5JZGVtcG90ZW5jeVILaWRlbXBvdGVuY3k6RQoFYXVkaXQSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxjUhgMgASgOMg0udHNzLnYxLkF1ZGl0UgVhdWRpdDpOCghuZXR3b3JrcxIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGNWGAyABKA4yEC50c3MudjEuTmV0d29ya3NSCG5ldHdvcmtzYgZwcm90bzM", [file_google_protobuf_descriptor]);
+  fileDesc("ChR0c3MvdjEvb3B0aW9ucy5wcm90bxIGdHNzLnYxKskBCgZBY2Nlc3MSFgoSQUNDRVNTX1VOU1BFQ0lGSUVEEAASEQoNQUNDRVNTX1BVQkxJQxABEhIKDkFDQ0VTU19PTkJPQVJEEAISDwoLQUNDRVNTX1NJR04QAxIPCgtBQ0NFU1NfUkVBRBAEEhIKDkFDQ0VTU19CSUxMSU5HEAUSEAoMQUNDRVNTX0FETUlOEAYSDwoLQUNDRVNTX1JPT1QQBxISCg5BQ0NFU1NfUFJPSkVDVBAIEhMKD0FDQ0VTU19TRVNTSU9OUxAJKpYBCglDb3N0Q2xhc3MSGgoWQ09TVF9DTEFTU19VTlNQRUNJRklFRBAAEhMKD0NPU1RfQ0xBU1NfUkVBRBABEhQKEENPU1RfQ0xBU1NfV1JJVEUQAhIUChBDT1NUX0NMQVNTX0NIQUlOEAMSFQoRQ09TVF9DTEFTU19TVFJFQU0QBBIVChFDT1NUX0NMQVNTX1ZFUklGWRAFKnAKC0lkZW1wb3RlbmN5EhsKF0lERU1QT1RFTkNZX1VOU1BFQ0lGSUVEEAASFAoQSURFTVBPVEVOQ1lfUkVBRBABEhcKE0lERU1QT1RFTkNZX05BVFVSQUwQAhIVChFJREVNUE9URU5DWV9LRVlFRBADKj8KBUF1ZGl0EhUKEUFVRElUX1VOU1BFQ0lGSUVEEAASDgoKQVVESVRfTk9ORRABEg8KC0FVRElUX0VOVFJZEAIqNgoITmV0d29ya3MSGAoUTkVUV09SS1NfVU5TUEVDSUZJRUQQABIQCgxORVRXT1JLU19BTEwQASpACgVSZWFjaBIVChFSRUFDSF9VTlNQRUNJRklFRBAAEhEKDVJFQUNIX1BST0pFQ1QQARINCglSRUFDSF9PV04QAjpICgZhY2Nlc3MSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxjRhgMgASgOMg4udHNzLnYxLkFjY2Vzc1IGYWNjZXNzOlIKCmNvc3RfY2xhc3MSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxjShgMgASgOMhEudHNzLnYxLkNvc3RDbGFzc1IJY29zdENsYXNzOlcKC2lkZW1wb3RlbmN5Eh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMY04YDIAEoDjITLnRzcy52MS5JZGVtcG90ZW5jeVILaWRlbXBvdGVuY3k6RQoFYXVkaXQSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxjUhgMgASgOMg0udHNzLnYxLkF1ZGl0UgVhdWRpdDpOCghuZXR3b3JrcxIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGNWGAyABKA4yEC50c3MudjEuTmV0d29ya3NSCG5ldHdvcmtzOkUKBXJlYWNoEh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMY1oYDIAEoDjINLnRzcy52MS5SZWFjaFIFcmVhY2hiBnByb3RvMw", [file_google_protobuf_descriptor]);
 
 /**
  * Who may call a method. Declared on every RPC, enforced in one place.
@@ -82,6 +82,13 @@ export const Access = {
    * @generated from enum value: ACCESS_PROJECT = 8;
    */
   PROJECT: 8,
+
+  /**
+   * A project key with the scope `sessions`.
+   *
+   * @generated from enum value: ACCESS_SESSIONS = 9;
+   */
+  SESSIONS: 9,
 } as const;
 
 /**
@@ -283,6 +290,47 @@ export const NetworksSchema: GenEnum<Networks> = /*@__PURE__*/
   enumDesc(file_tss_v1_options, 4);
 
 /**
+ * Whether a caller that is confined to users or dWallets may call a method. Declared on every method for projects.
+ *
+ * @generated from enum tss.v1.Reach
+ */
+export const Reach = {
+  /**
+   * Not declared. A server refuses to start with such a method for projects.
+   *
+   * @generated from enum value: REACH_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * The method is about the whole project. A confined caller is refused.
+   *
+   * @generated from enum value: REACH_PROJECT = 1;
+   */
+  PROJECT: 1,
+
+  /**
+   * The method shows a confined caller only what it is confined to, and answers everything else as unknown.
+   *
+   * @generated from enum value: REACH_OWN = 2;
+   */
+  OWN: 2,
+} as const;
+
+/**
+ * Whether a caller that is confined to users or dWallets may call a method. Declared on every method for projects.
+ *
+ * @generated from enum tss.v1.Reach
+ */
+export type Reach = (typeof Reach)[keyof typeof Reach] | UnknownEnum;
+
+/**
+ * Describes the enum tss.v1.Reach.
+ */
+export const ReachSchema: GenEnum<Reach> = /*@__PURE__*/
+  enumDesc(file_tss_v1_options, 5);
+
+/**
  * Who may call this method.
  *
  * @generated from extension: tss.v1.Access access = 50001;
@@ -321,4 +369,12 @@ export const audit: GenExtension<MethodOptions, Audit> = /*@__PURE__*/
  */
 export const networks: GenExtension<MethodOptions, Networks> = /*@__PURE__*/
   extDesc(file_tss_v1_options, 4);
+
+/**
+ * Whether a caller that is confined to users or dWallets may call this method.
+ *
+ * @generated from extension: tss.v1.Reach reach = 50006;
+ */
+export const reach: GenExtension<MethodOptions, Reach> = /*@__PURE__*/
+  extDesc(file_tss_v1_options, 5);
 

@@ -92,6 +92,11 @@ export interface OnboardArgs {
   /** The root of the user's keys, 32 bytes. The seed never leaves this process, and the client does not keep it. */
   readonly seed: Uint8Array;
   readonly curve: Curve;
+  /**
+   * The user that the dWallet belongs to for good: the project's own id of them, 1 to 128 printable ASCII characters.
+   * Default: no user, or the user of a caller that is confined to one.
+   */
+  readonly userReference?: string | undefined;
   /** The time limit of the action, in milliseconds. Default 600,000. */
   readonly timeoutMs?: number | undefined;
 }
@@ -236,6 +241,7 @@ export async function makeDWallet(
       signal: action.signal,
     }),
     signerPublicKey,
+    ...ownerOf(start),
   };
   const registered = await context.call(action, (callOptions) =>
     context.raw.onboarding.registerEncryptionKey(registration, callOptions),
@@ -272,6 +278,7 @@ export async function makeDWallet(
     userPublicOutput: prepared.userPublicOutput,
     signerPublicKey,
     ...(start.name !== undefined && { name: start.name }),
+    ...ownerOf(start),
   });
   const { dwalletId } = created;
   action.facts["dwalletId"] = dwalletId;
@@ -306,6 +313,11 @@ export async function makeDWallet(
     sessionDigestHex,
     txDigests: { onboard: created.txDigest, accept: acceptDigest },
   };
+}
+
+/** Returns the user of the onboarding, as a part of a request. */
+function ownerOf({ userReference }: SessionPoint): { readonly userReference?: string } {
+  return userReference === undefined ? {} : { userReference };
 }
 
 /** Picks one of the service's senders, always the same one for a session, to spread DKGs over the service's wallets. */
@@ -359,11 +371,11 @@ export async function getOrMake(
   seed: Uint8Array,
   point: SessionPoint & { readonly name: string },
 ): Promise<OnboardResult> {
-  const { curve, name } = point;
+  const { curve } = point;
   await action.resumeAt(encodeResumeToken(point));
   action.stage("network");
   for (;;) {
-    const found = await findByName(context, action, name);
+    const found = await findByName(context, action, point);
     if (found === undefined) {
       try {
         return await makeDWallet(context, action, seed, point);
@@ -386,10 +398,11 @@ const PAUSE_MS = 500;
 async function findByName(
   context: ClientContext,
   action: Action,
-  name: string,
+  { name, userReference = "" }: { readonly name: string; readonly userReference?: string | undefined },
 ): Promise<DWallet | undefined> {
+  // An empty reference leaves out what belongs to other users of the project.
   const page = await context.call(action, (options) =>
-    context.raw.onboarding.listDWallets({ name }, options),
+    context.raw.onboarding.listDWallets({ name, userReference }, options),
   );
   const [found] = page.dwallets;
   if (found !== undefined && found.name !== name)

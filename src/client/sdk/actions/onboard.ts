@@ -1,5 +1,12 @@
 import { type ActionOptions, ownSeed, runAction } from "../action.ts";
-import { checkCurve, checkDWalletName, checkObjectId, checkSeed, readSessionDigest } from "../checks.ts";
+import {
+  checkCurve,
+  checkDWalletName,
+  checkObjectId,
+  checkSeed,
+  checkUserReference,
+  readSessionDigest,
+} from "../checks.ts";
 import type { ClientContext } from "../context.ts";
 import type { Curve, Network } from "../names.ts";
 import { loadFlows } from "./load-flows.ts";
@@ -22,12 +29,13 @@ import type {
  */
 export async function onboard(
   context: ClientContext,
-  { seed, curve, timeoutMs = 600_000 }: OnboardArgs,
+  { seed, curve, userReference, timeoutMs = 600_000 }: OnboardArgs,
   options: ActionOptions<OnboardStage> = {},
 ): Promise<OnboardResult> {
   checkSeed(seed);
   checkCurve(curve);
-  const point = newOnboardPoint(context.network, curve);
+  checkUserReference(userReference);
+  const point = { ...newOnboardPoint(context.network, curve), userReference };
   return await runAction(timeoutMs, options, async (action) => {
     const own = ownSeed(action, seed);
     const { makeDWallet } = await loadFlows(action);
@@ -78,13 +86,14 @@ export async function resumeOnboard(
  */
 export async function getOrCreate(
   context: ClientContext,
-  { seed, curve, name, timeoutMs = 600_000 }: GetOrCreateArgs,
+  { seed, curve, name, userReference, timeoutMs = 600_000 }: GetOrCreateArgs,
   options: ActionOptions<OnboardStage> = {},
 ): Promise<OnboardResult> {
   checkSeed(seed);
   checkCurve(curve);
   checkDWalletName(name);
-  const point = { ...newOnboardPoint(context.network, curve), name };
+  checkUserReference(userReference);
+  const point = { ...newOnboardPoint(context.network, curve), name, userReference };
   return await runAction(timeoutMs, options, async (action) => {
     const own = ownSeed(action, seed);
     const { getOrMake } = await loadFlows(action);
@@ -95,7 +104,7 @@ export async function getOrCreate(
 /** Arguments of `getOrCreate`. */
 export interface GetOrCreateArgs extends OnboardArgs {
   /**
-   * The dWallet's name in the project: 1 to 128 characters, no control characters, no leading space. The service can
+   * The dWallet's name, which another user's dWallet may have too: 1 to 128 characters, no control characters, no leading space. The service can
    * read it.
    */
   readonly name: string;

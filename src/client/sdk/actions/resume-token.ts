@@ -10,7 +10,7 @@ import {
   findTripleByNumbers,
 } from "../../../protocol/algorithms.ts";
 import { equalBytes, hexToBytes } from "../../../protocol/bytes.ts";
-import { isDWalletName, isIdempotencyKey } from "../checks.ts";
+import { isDWalletName, isIdempotencyKey, isUserReference } from "../checks.ts";
 import { TssError } from "../errors.ts";
 import type { Network } from "../names.ts";
 
@@ -34,6 +34,8 @@ export interface OnboardPoint {
   readonly dwalletId?: string | undefined;
   /** The dWallet's name in the project. */
   readonly name?: string | undefined;
+  /** The user that the dWallet is made for. */
+  readonly userReference?: string | undefined;
 }
 
 /** The point of a signature. It has an idempotency key, the sign request's id, or both. */
@@ -54,18 +56,20 @@ export type ResumePoint = OnboardPoint | SignPoint;
 const NETWORKS = ["localnet", "testnet", "mainnet"] as const satisfies readonly Network[];
 const id = bcs.option(bcs.bytes(32));
 
-/** The layout of a token's body, which follows the version. */
+const onboardFields = {
+  curve: bcs.u8(),
+  sessionIdentifier: id,
+  senderAddress: id,
+  networkEncryptionKeyId: id,
+  dwalletId: id,
+  name: bcs.option(bcs.string()),
+};
+
+/** The layout of a token's body, which follows the version. Older clients read all points but those of a user. */
 const Body = bcs.struct("ResumeToken", {
   network: bcs.u8(),
   point: bcs.enum("ResumePoint", {
-    onboard: bcs.struct("OnboardPoint", {
-      curve: bcs.u8(),
-      sessionIdentifier: id,
-      senderAddress: id,
-      networkEncryptionKeyId: id,
-      dwalletId: id,
-      name: bcs.option(bcs.string()),
-    }),
+    onboard: bcs.struct("OnboardPoint", onboardFields),
     sign: bcs.struct("SignPoint", {
       curve: bcs.u8(),
       signatureAlgorithm: bcs.u8(),
@@ -75,13 +79,14 @@ const Body = bcs.struct("ResumeToken", {
       idempotencyKey: bcs.option(bcs.string()),
       signRequestId: bcs.option(bcs.bytes(16)),
     }),
+    onboardUser: bcs.struct("OnboardUserPoint", { ...onboardFields, userReference: bcs.string() }),
   }),
 });
 
 const PREFIX = "resume_";
 const VERSION = 1;
 const CHECKSUM_BYTES = 4;
-const MAX_CHARACTERS = 1_000;
+const MAX_CHARACTERS = 1_200;
 
 /**
  * Reads a token for a client of one network. Its contents are not trusted: anyone can make a token. Throws VALIDATION,
@@ -124,17 +129,16 @@ function decodeBody(body: Uint8Array): ResumePoint | undefined {
 
 function encodePoint(point: ResumePoint): (typeof Body)["$inferInput"]["point"] {
   if (point.kind === "onboard") {
-    const { sessionIdentifier, senderAddress, networkEncryptionKeyId, dwalletId } = point;
-    return {
-      onboard: {
-        curve: curveNumber(point.curve),
-        sessionIdentifier: sessionIdentifier ?? null,
-        senderAddress: idBytes(senderAddress),
-        networkEncryptionKeyId: idBytes(networkEncryptionKeyId),
-        dwalletId: idBytes(dwalletId),
-        name: point.name ?? null,
-      },
+    const { sessionIdentifier, senderAddress, networkEncryptionKeyId, dwalletId, userReference } = point;
+    const onboard = {
+      curve: curveNumber(point.curve),
+      sessionIdentifier: sessionIdentifier ?? null,
+      senderAddress: idBytes(senderAddress),
+      networkEncryptionKeyId: idBytes(networkEncryptionKeyId),
+      dwalletId: idBytes(dwalletId),
+      name: point.name ?? null,
     };
+    return userReference === undefined ? { onboard } : { onboardUser: { ...onboard, userReference } };
   }
   const { triple, dwalletId, messageDigest, idempotencyKey, signRequestId } = point;
   return {
@@ -152,13 +156,16 @@ function encodePoint(point: ResumePoint): (typeof Body)["$inferInput"]["point"] 
 
 function decodePoint(
   network: Network,
-  { onboard, sign }: (typeof Body)["$inferType"]["point"],
+  { onboard: ofNobody, onboardUser, sign }: (typeof Body)["$inferType"]["point"],
 ): ResumePoint | undefined {
+  const onboard = ofNobody ?? onboardUser;
   if (onboard) {
     const curve = curveOfNumber(onboard.curve);
     const { sessionIdentifier, dwalletId, name } = onboard;
     if (curve === undefined || (sessionIdentifier === null && dwalletId === null)) return undefined;
     if (name !== null && !isDWalletName(name)) return undefined;
+    const userReference = onboardUser?.userReference;
+    if (userReference !== undefined && !isUserReference(userReference)) return undefined;
     return {
       kind: "onboard",
       network,
@@ -168,8 +175,10 @@ function decodePoint(
       networkEncryptionKeyId: idText(onboard.networkEncryptionKeyId),
       dwalletId: idText(dwalletId),
       name: name ?? undefined,
+      ...(userReference !== undefined && { userReference }),
     };
   }
+  if (!sign) return undefined;
   const triple = findTripleByNumbers(sign.curve, sign.signatureAlgorithm, sign.hash);
   const { idempotencyKey, signRequestId } = sign;
   if (triple === undefined || (idempotencyKey === null && signRequestId === null)) return undefined;

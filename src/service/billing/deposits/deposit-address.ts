@@ -4,13 +4,15 @@ import { ServiceError } from "../../platform/errors/service-error.ts";
 import { number, text } from "../../platform/store/columns.ts";
 import { type Database, execute, type Queryable, readRows } from "../../platform/store/database.ts";
 import type { Secret } from "../../platform/telemetry/secret.ts";
+import { ensureUser } from "../../users/ensure-user.ts";
 import type { Deposits } from "./deposits.ts";
 import { type DepositOwner, deriveDepositAddress, requestAddress } from "./request-address.ts";
 
 /**
  * Returns the deposit address of the project, or of one of its references. The service watches it from the first call
  * on, and scans it more often for a while after each call, at most once a second. A process without the master seed asks
- * others for a new address. Throws TOO_MANY_DEPOSIT_REFERENCES for a new reference beyond the project's limit, and
+ * others for a new address. A reference is a user's, who then exists. Throws TOO_MANY_DEPOSIT_REFERENCES for a new
+ * reference beyond the project's limit, USER_DELETED and TOO_MANY_USERS for a new address of such a user, and
  * DEPOSIT_ADDRESS_PENDING if no process makes the address.
  */
 export async function depositAddress(deposits: AddressDeps, owner: DepositOwner): Promise<string> {
@@ -39,12 +41,15 @@ export async function depositAddress(deposits: AddressDeps, owner: DepositOwner)
   return row.address;
 }
 
-type AddressDeps = Pick<Deposits, "database" | "network" | "masterSeed" | "maxReferences" | "requests">;
+type AddressDeps = Pick<
+  Deposits,
+  "database" | "network" | "masterSeed" | "maxReferences" | "usersMaxCount" | "requests"
+>;
 
 /** Makes one requested address. Its request was counted against the project's limit. */
 export async function makeRequestedAddress(
   db: Queryable,
-  deposits: Pick<Deposits, "network" | "masterSeed">,
+  deposits: Pick<Deposits, "network" | "masterSeed" | "usersMaxCount">,
   owner: DepositOwner,
 ): Promise<void> {
   // Counted again below, so it is removed first. The lock on the project's count is held until both are done.
@@ -61,7 +66,7 @@ export async function makeRequestedAddress(
 /** Inserts the address once, even if first calls race. The lock on the project's count keeps the count exact. */
 async function insertAddress(
   db: Queryable,
-  { network, masterSeed, maxReferences }: Pick<AddressDeps, "network" | "masterSeed" | "maxReferences">,
+  { network, masterSeed, maxReferences, usersMaxCount }: Omit<AddressDeps, "database" | "requests">,
   { projectId, reference }: DepositOwner,
 ): Promise<void> {
   if (masterSeed === undefined) throw new Error("this process has no master seed");
@@ -74,6 +79,7 @@ async function insertAddress(
   );
   if (reference === "" || insertedCount === 0) return;
   if (count >= maxReferences) throw tooManyReferences(maxReferences);
+  await ensureUser(db, { projectId, reference }, usersMaxCount);
   await execute(
     db,
     sql`UPDATE deposit_reference_count SET count = count + 1 WHERE project_id = ${projectId}::uuid`,
@@ -83,7 +89,7 @@ async function insertAddress(
 /** Stores a request for the address, unless the address or the request exists. Requests count like addresses. */
 async function insertRequest(
   db: Queryable,
-  { network, maxReferences }: Pick<AddressDeps, "network" | "maxReferences">,
+  { network, maxReferences, usersMaxCount }: Pick<AddressDeps, "network" | "maxReferences" | "usersMaxCount">,
   { projectId, reference }: DepositOwner,
 ): Promise<void> {
   const count = reference === "" ? 0 : await lockReferenceCount(db, projectId);
@@ -103,6 +109,7 @@ async function insertRequest(
     { count: number },
   );
   if (count + (asked?.count ?? 0) > maxReferences) throw tooManyReferences(maxReferences);
+  await ensureUser(db, { projectId, reference }, usersMaxCount);
 }
 
 function tooManyReferences(maxCount: number): ServiceError {

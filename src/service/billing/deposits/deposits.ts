@@ -20,6 +20,8 @@ export interface Deposits {
   readonly minimumMicroUsd: bigint;
   /** The maximum number of a project's deposit addresses with a reference. */
   readonly maxReferences: number;
+  /** The maximum number of users of a project, deleted ones included. A reference is a user's. */
+  readonly usersMaxCount: number;
   readonly reader: PaymentReader;
   /** Returns the reader for calls of a project, which counts against the project's budget of reads. */
   readonly readerFor: (projectId: string) => Pick<PaymentReader, "payments">;

@@ -26,7 +26,8 @@ import { hasLeft, isLeft, markDWalletLeft, readCustody } from "./custody-state.t
  * Sends the consent of a dWallet's owner to the chain, and waits until it is final. A leave first stops new signatures
  * and lets the submitted ones end. A repeated consent returns the result of the first one. Throws DWALLET_NOT_FOUND,
  * DWALLET_NOT_ACTIVE, DWALLET_LEFT, WRONG_STATE while another consent is pending, the errors of {@link checkConsent},
- * and those of waiting for the chain.
+ * and those of waiting for the chain. It works for a frozen user too, because a project may stop its service, but not
+ * keep a dWallet from its owner.
  */
 export async function useConsent(
   deps: OnboardingDeps,
@@ -34,7 +35,7 @@ export async function useConsent(
   consent: SignedConsent,
   time: WaitTime,
 ): Promise<UsedConsent> {
-  const dwallet = await findDWallet(deps.database, caller.projectId, consent.dwalletId);
+  const dwallet = await findDWallet(deps.database, caller, consent.dwalletId);
   const id =
     (await findSame(deps, dwallet, consent)) ??
     (await accept(deps, caller, dwallet, consent)) ??
@@ -121,10 +122,10 @@ async function accept(
 
 async function whyNot(
   { database }: OnboardingDeps,
-  { projectId }: OnboardingCaller,
+  caller: OnboardingCaller,
   dwalletId: string,
 ): Promise<ServiceError> {
-  const { state } = await findDWallet(database, projectId, dwalletId);
+  const { state } = await findDWallet(database, caller, dwalletId);
   if (state === "Left") return hasLeft(dwalletId, state);
   const message = "another authorization of this dWallet's owner is pending; wait until it ends";
   return new ServiceError("WRONG_STATE", message, { metadata: { state } });

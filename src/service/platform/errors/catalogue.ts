@@ -42,6 +42,11 @@ export const ERROR_CATALOGUE = {
   SCOPE_MISSING: kind(Code.PermissionDenied, "The key lacks the scope that this call needs.", {
     metadata: ["scope"],
   }),
+  OUT_OF_REACH: kind(
+    Code.PermissionDenied,
+    "The caller is confined to users or dWallets, and the call is about the whole project or about another user. Use a key " +
+      "of the project that is not confined, or leave out the user.",
+  ),
   NETWORK_DISABLED: kind(Code.PermissionDenied, "This service does not serve that network.", {
     metadata: ["network"],
   }),
@@ -72,14 +77,29 @@ export const ERROR_CATALOGUE = {
     Code.InvalidArgument,
     "The user's sign message does not have the layout of its algorithm, or its partial signature is wrong.",
   ),
-  DWALLET_NOT_FOUND: kind(Code.NotFound, "The project has no dWallet with this id.", {
-    metadata: ["dwalletId"],
-  }),
-  ENCRYPTION_KEY_NOT_FOUND: kind(Code.NotFound, "The project has no encryption key with this id.", {
-    metadata: ["encryptionKeyId"],
-  }),
-  SIGN_REQUEST_NOT_FOUND: kind(Code.NotFound, "The project has no sign request with this id.", {
-    metadata: ["signRequestId"],
+  DWALLET_NOT_FOUND: kind(
+    Code.NotFound,
+    "The project, or the user that the caller is confined to, has no dWallet with this id.",
+    {
+      metadata: ["dwalletId"],
+    },
+  ),
+  ENCRYPTION_KEY_NOT_FOUND: kind(
+    Code.NotFound,
+    "The project, or the user that the call is for, has no encryption key with this id.",
+    {
+      metadata: ["encryptionKeyId"],
+    },
+  ),
+  SIGN_REQUEST_NOT_FOUND: kind(
+    Code.NotFound,
+    "The project, or the user that the caller is confined to, has no sign request with this id.",
+    {
+      metadata: ["signRequestId"],
+    },
+  ),
+  USER_NOT_FOUND: kind(Code.NotFound, "The project has no user with this reference.", {
+    metadata: ["reference"],
   }),
   PROJECT_NOT_FOUND: kind(Code.NotFound, "The network has no project with this id.", {
     metadata: ["projectId"],
@@ -152,6 +172,16 @@ export const ERROR_CATALOGUE = {
   WRONG_STATE: kind(Code.FailedPrecondition, "The resource is not in a state that allows this call.", {
     metadata: ["status", "expireTime", "state"],
   }),
+  USER_FROZEN: kind(
+    Code.FailedPrecondition,
+    "The user is frozen: the service registers, makes, accepts and signs nothing for the user until UnfreezeUser is called.",
+    { metadata: ["reference"] },
+  ),
+  USER_DELETED: kind(
+    Code.FailedPrecondition,
+    "The user was deleted. A reference is never used again; choose another one.",
+    { metadata: ["reference"] },
+  ),
   STALE_NETWORK_KEY: kind(
     Code.FailedPrecondition,
     "The DKG was prepared for an outdated network encryption key. Call GetNetwork again.",
@@ -177,7 +207,7 @@ export const ERROR_CATALOGUE = {
   ),
   DWALLET_NAME_TAKEN: kind(
     Code.AlreadyExists,
-    "Another dWallet of the project has this name. Call ListDWallets with the name to find it.",
+    "Another dWallet of the same user, or of the project without a user, has this name. Call ListDWallets with the name to find it.",
     { metadata: ["name"] },
   ),
   ENCRYPTION_KEY_CONFLICT: kind(
@@ -210,6 +240,11 @@ export const ERROR_CATALOGUE = {
   TOO_MANY_DEPOSIT_REFERENCES: kind(
     Code.ResourceExhausted,
     "The project has reached its limit of deposit addresses with a reference. It can still use the existing ones.",
+    { metadata: ["maxCount"] },
+  ),
+  TOO_MANY_USERS: kind(
+    Code.ResourceExhausted,
+    "The project has reached its limit of users, deleted ones included. It can still use the existing ones.",
     { metadata: ["maxCount"] },
   ),
   TOO_MANY_RESERVATIONS: kind(Code.ResourceExhausted, "The project has too many open reservations.", {

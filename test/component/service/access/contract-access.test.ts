@@ -11,6 +11,7 @@ import {
   type ApiKeyLookup,
   createAdminKeyLookup,
   createApiKeyLookup,
+  type KnownApiKey,
 } from "../../../../src/service/access/stored-keys.ts";
 import { createLocalCoordination } from "../../../../src/service/platform/coordination/local-coordination.ts";
 import type { Database } from "../../../../src/service/platform/store/database.ts";
@@ -37,6 +38,8 @@ let database: Database;
 let lookup: ApiKeyLookup;
 let adminLookup: AdminKeyLookup;
 let open: ContractServer;
+/** A server for which every key is confined to a user. */
+let confined: ContractServer;
 const keys = {
   good: "",
   elsewhere: "",
@@ -65,18 +68,31 @@ beforeAll(async () => {
     keys.scoped.set(scope, (await newKey(SCOPES.filter((other) => other !== scope))).plaintext);
   }
   open = await serveContract(gateWith({ perSecond: each(0), burstSeconds: 1 }));
+  const allowance = { id: "key", dwalletIds: undefined, algorithms: undefined, budget: undefined };
+  const narrow = (key: KnownApiKey | undefined) =>
+    key && { ...key, allowance: { ...allowance, userReferences: ["alice"] } };
+  confined = await serveContract(
+    gateWith(
+      { perSecond: each(0), burstSeconds: 1 },
+      {
+        find: async (plaintext, from) => narrow(await lookup.find(plaintext, from)),
+        recall: (plaintext) => narrow(lookup.recall(plaintext)),
+      },
+    ),
+  );
 }, DATABASE_TIMEOUT_MS);
 afterAll(async () => {
   await open.close();
+  await confined.close();
   await database.close();
 });
 beforeEach(() => {
   open.reached.length = 0;
 });
 
-function gateWith(limits: RateLimits) {
+function gateWith(limits: RateLimits, keyLookup: Pick<ApiKeyLookup, "find" | "recall"> = lookup) {
   return createAccessGate({
-    lookup,
+    lookup: keyLookup,
     adminLookup,
     adminApiKey: new Secret(ADMIN_KEY),
     networks: ["localnet"],
@@ -155,6 +171,16 @@ describe("a named admin key", () => {
     const isRootOnly = call.method.name === "CreateAdminKey";
     const hasBody = call.protocol === "rest" && reason !== undefined;
     expect(reason).toBe(isRootOnly ? "ROOT_KEY_ONLY" : hasBody ? "VALIDATION" : undefined);
+  });
+});
+
+describe("a key that is confined to a user", () => {
+  it.each(ofProjects)("may call $name over $protocol only if the method confines itself", async (call) => {
+    const { reason } = await confined[call.protocol](call.method, bearer(keys.good));
+    const hasBody = call.protocol === "rest" && reason !== undefined && call.policy.reach === "own";
+    expect(reason).toBe(call.policy.reach === "own" ? (hasBody ? "VALIDATION" : undefined) : "OUT_OF_REACH");
+    expect(confined.reached).toEqual(reason === undefined ? [call.method.name] : []);
+    confined.reached.length = 0;
   });
 });
 

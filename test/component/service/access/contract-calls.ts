@@ -9,6 +9,7 @@ import { Billing } from "../../../../gen/proto/tss/v1/billing_pb.ts";
 import { Onboarding } from "../../../../gen/proto/tss/v1/onboarding_pb.ts";
 import { Operations } from "../../../../gen/proto/tss/v1/operations_pb.ts";
 import { Signing } from "../../../../gen/proto/tss/v1/signing_pb.ts";
+import { Users } from "../../../../gen/proto/tss/v1/users_pb.ts";
 import { createErrorInterceptor } from "../../../../src/service/platform/errors/error-interceptor.ts";
 import { createErrorMapping } from "../../../../src/service/platform/errors/error-mapping.ts";
 import type { RequestGate } from "../../../../src/transport/calls/call-parts.ts";
@@ -21,6 +22,7 @@ export const METHODS: readonly DescMethod[] = [
   Signing,
   Billing,
   Account,
+  Users,
   Admin,
   Operations,
 ].flatMap((service) => service.methods);
@@ -48,7 +50,7 @@ export async function serveContract(gate: RequestGate): Promise<ContractServer> 
   const server = await startServer({
     host: "127.0.0.1",
     port: 0,
-    services: [Onboarding, Signing, Billing, Account, Admin, Operations].map((service: DescService) =>
+    services: [Onboarding, Signing, Billing, Account, Users, Admin, Operations].map((service: DescService) =>
       registerService(service, implementationOf(service, reached)),
     ),
     interceptors: [createErrorInterceptor(errors)],

@@ -1,10 +1,18 @@
-/** A project sees nothing of another's: every method that takes a resource's id answers that it does not exist. */
+/**
+ * A project sees nothing of another's, and a caller that is confined to users or dWallets nothing of others': every method
+ * that takes a resource's id answers as for an unknown one.
+ */
 
 import { create, type DescMethod } from "@bufbuild/protobuf";
+import { ConnectError } from "@connectrpc/connect";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { ErrorInfoSchema } from "../../../../gen/proto/google/rpc/error_details_pb.ts";
+import { Account } from "../../../../gen/proto/tss/v1/account_pb.ts";
 import { Onboarding } from "../../../../gen/proto/tss/v1/onboarding_pb.ts";
 import { Signing } from "../../../../gen/proto/tss/v1/signing_pb.ts";
 import { Curve, Hash, SignatureAlgorithm } from "../../../../gen/proto/tss/v1/types_pb.ts";
+import { createAccountService } from "../../../../src/service/access/account-service.ts";
+import type { Confinement } from "../../../../src/service/access/allowance.ts";
 import { SCOPES } from "../../../../src/service/access/caller.ts";
 import { methodPolicy } from "../../../../src/service/access/method-policy.ts";
 import { createOnboardingService } from "../../../../src/service/onboarding/onboarding-service.ts";
@@ -37,17 +45,60 @@ const resources = METHODS.filter((method) => methodPolicy(method).access === "pr
     .map((resource) => ({ ...resource, name: method.name, method })),
 );
 
+/** Methods that a confined caller may use. */
+const ownMethods = METHODS.filter((method) => methodPolicy(method).reach === "own");
+/** Their lists. */
+const lists = ownMethods
+  .filter(({ output }) => output.field["nextPageToken"] !== undefined)
+  .map((method) => ({ name: method.name, method }));
+/** Other methods without an id in the request, which have their own tests below. */
+const WITHOUT_ID = ["GetAccount", "RegisterEncryptionKey"];
+
 let database: Database;
-let owner: string;
-let stranger: string;
+let owner: TestCaller;
+let stranger: TestCaller;
+/** Callers of the owner's project that are confined to something else, and those that are confined to the resources. */
+let outsiders: readonly TestCaller[];
+let insiders: readonly TestCaller[];
+
+interface TestCaller {
+  readonly projectId: string;
+  readonly confinedTo?: Confinement;
+}
+
+const ALICE = ["alice"];
+const BOB = ["bob", "b%/?"];
 const ids: Record<string, string> = {};
 const share = objectId();
 
 beforeAll(async () => {
   database = await openTestDatabase();
-  [owner, stranger] = [await projectWith(database, 1_000n), await projectWith(database, 1_000n)];
-  const dwallet = await dwalletOf(database, owner);
-  await readyPresigns(database, dwallet.bucket, 2);
+  const projectId = await projectWith(database, 1_000n);
+  owner = { projectId };
+  stranger = { projectId: await projectWith(database, 1_000n) };
+  const dwallet = await dwalletOf(database, projectId, { userReference: "alice" });
+  const second = await dwalletOf(database, projectId, { ...dwallet.bucket, userReference: "alice" });
+  const { objectId: bobs } = await dwalletOf(database, projectId, {
+    ...dwallet.bucket,
+    userReference: "bob",
+  });
+  const { objectId: ofNobody } = await dwalletOf(database, projectId);
+  ids["bobs"] = bobs;
+  const confined = (userReferences?: readonly string[], dwalletIds?: readonly string[]): TestCaller => ({
+    projectId,
+    confinedTo: { userReferences, dwalletIds },
+  });
+  const [own, both] = [[dwallet.objectId], [dwallet.objectId, second.objectId]];
+  outsiders = [
+    confined(BOB),
+    confined(undefined, [bobs, ofNobody]),
+    confined(BOB, own),
+    confined(ALICE, [bobs]),
+    confined([]),
+    confined(undefined, []),
+  ];
+  insiders = [confined(ALICE), confined(["bob", "alice"]), confined(undefined, both), confined(ALICE, both)];
+  await readyPresigns(database, dwallet.bucket, 20);
   const [row] = await database.query<{ keyId: string }>(
     `SELECT k.object_id AS "keyId" FROM dwallet d JOIN encryption_key k ON k.id = d.encryption_key_id
      WHERE d.id = $1`,
@@ -57,6 +108,8 @@ beforeAll(async () => {
   ids["encryption_key_id"] = row!.keyId;
   const { signRequestId } = await clientsOf(owner).signing.reserveSign(sign());
   ids["sign_request_id"] = signRequestId;
+  await clientsOf(owner).signing.reserveSign({ ...sign(), dwalletId: second.objectId });
+  await clientsOf(owner).signing.reserveSign({ ...sign(), dwalletId: bobs });
 }, DATABASE_TIMEOUT_MS);
 afterAll(() => database.close());
 
@@ -106,19 +159,29 @@ const REQUESTS: Record<string, () => Record<string, unknown>> = {
   ListSigns: () => ({ dwalletId: ids["dwallet_id"] }),
 };
 
-/** The services as this project's caller reaches them. No case here reaches the chain. */
-function clientsOf(projectId: string) {
+const known = new Map<TestCaller, ReturnType<typeof createClients>>();
+
+/** The services as this caller reaches them. No case here reaches the chain. */
+function clientsOf(caller: TestCaller): ReturnType<typeof createClients> {
+  const clients = known.get(caller) ?? createClients(caller);
+  known.set(caller, clients);
+  return clients;
+}
+
+function createClients({ projectId, confinedTo }: TestCaller) {
   const signals = createLocalSignals();
   const presigns = createPresignQueue({ clock: systemClock, signals });
   const caller = () => ({
     ...({ kind: "project", network: "localnet", scopes: SCOPES, origin: TEST_ORIGIN } as const),
     projectId,
     apiKeyId: newId(),
+    allowance: confinedTo && { id: newId(), algorithms: undefined, budget: undefined, ...confinedTo },
   });
   const onboarding = createOnboardingService({
     database,
     signals,
     dkgsPerDay: 1,
+    usersMaxCount: 10,
     network: { name: "localnet", senderAddress: objectId() },
     reader: {},
     parameters: {},
@@ -132,23 +195,23 @@ function clientsOf(projectId: string) {
     checkHalf: checkHalfInline,
     prices: flatPrices(10n),
     reservationTtlMs: 60_000,
-    openMaxCount: 10,
+    openMaxCount: 100,
   });
   return {
+    account: clientOf(Account, createAccountService({ database }), caller),
     onboarding: clientOf(Onboarding, onboarding, caller),
     signing: clientOf(Signing, signing, caller),
   };
 }
 
-async function call(projectId: string, method: DescMethod): Promise<unknown> {
-  const request = REQUESTS[method.name];
-  if (request === undefined) throw new Error(`there is no request of ${method.name} to try`);
-  const { onboarding, signing } = clientsOf(projectId);
+async function call(caller: TestCaller, method: DescMethod, change: object = {}): Promise<unknown> {
+  const request = REQUESTS[method.name] ?? (() => ({}));
+  const { onboarding, signing } = clientsOf(caller);
   const client = (method.parent.name === "Signing" ? signing : onboarding) as unknown as Record<
     string,
     (message: unknown) => Promise<unknown> | AsyncIterable<unknown>
   >;
-  const reply = client[method.localName]!(create(method.input, request()));
+  const reply = client[method.localName]!(create(method.input, { ...request(), ...change }));
   if (method.methodKind === "unary") return reply;
   // The first message of a stream counts as the reply.
   for await (const message of reply as AsyncIterable<unknown>) return message;
@@ -160,6 +223,82 @@ describe("another project's", () => {
     expect(await refusalOf(call(stranger, method))).toBe(reason);
     // The owner's call gets further, whatever the outcome, because the resource exists.
     expect(await refusalOf(call(owner, method))).not.toBe(reason);
+  });
+});
+
+/** Returns all that a refusal says, without the id that it is about. */
+async function wordsOf(refused: Promise<unknown>, id: string): Promise<string> {
+  const error = ConnectError.from(await refused.catch((reason: unknown) => reason));
+  const { reason, metadata } = error.findDetails(ErrorInfoSchema)[0] ?? {};
+  return JSON.stringify([error.code, error.rawMessage, reason, metadata]).replaceAll(id, "the id");
+}
+
+describe("another user's", () => {
+  it.each(resources)("$field is answered by $name like an unknown one", async ({ method, reason, field }) => {
+    const name = method.input.fields.find((each) => each.name === field)!.localName;
+    const unknown = field === "sign_request_id" ? newId() : objectId();
+    for (const outsider of outsiders) {
+      const refused = wordsOf(call(outsider, method), ids[field]!);
+      expect(await refused).toBe(await wordsOf(call(outsider, method, { [name]: unknown }), unknown));
+      const makes = method.name === "CreateDWallet";
+      const expected = makes && outsider.confinedTo?.dwalletIds !== undefined ? "OUT_OF_REACH" : reason;
+      // Confined to no user, it cannot say for whom it makes a dWallet.
+      const isForNobody = makes && outsider.confinedTo?.userReferences?.length !== 1;
+      if (!isForNobody || expected === "OUT_OF_REACH") expect(await refused).toContain(expected);
+    }
+    for (const insider of insiders) expect(await refusalOf(call(insider, method))).not.toBe(reason);
+  });
+
+  const refersTo = (value: unknown) =>
+    JSON.stringify(value, (_key, each) => (typeof each === "bigint" ? String(each) : each));
+
+  it.each(lists)(
+    "resources are not in the pages of $name, and its page tokens fit no other caller",
+    async ({ method }) => {
+      const all = { dwalletId: undefined, pageSize: 1 };
+      for (const insider of insiders) {
+        const page = (await call(insider, method, all)) as { nextPageToken: string };
+        expect(page.nextPageToken).not.toBe("");
+        for (const outsider of outsiders) {
+          const next = call(outsider, method, { ...all, pageToken: page.nextPageToken });
+          expect(await refusalOf(next)).toBe("VALIDATION");
+        }
+      }
+      for (const outsider of outsiders) {
+        const page = refersTo(await call(outsider, method, { ...all, pageSize: 200 }));
+        for (const field of ["dwallet_id", "encryption_key_id", "sign_request_id"])
+          expect(page).not.toContain(ids[field]!);
+        expect(page).not.toContain("alice");
+        // The filter by another user finds what the filter by an unknown one finds.
+        const named = (userReference: string) => call(outsider, method, { ...all, userReference });
+        expect(refersTo(await named("alice"))).toBe(refersTo(await named("nobody")));
+      }
+    },
+  );
+
+  it("idempotency key neither returns the user's request nor blocks another user", async () => {
+    const headers = { "idempotency-key": "order-7" };
+    const [alice, bob] = [insiders[0]!, outsiders[0]!];
+    const first = await clientsOf(alice).signing.reserveSign(sign(), { headers });
+    expect(await clientsOf(alice).signing.reserveSign(sign(), { headers })).toEqual(first);
+    const bobs = { ...sign(), dwalletId: ids["bobs"]! };
+    const second = await clientsOf(bob).signing.reserveSign(bobs, { headers });
+    const third = await clientsOf(owner).signing.reserveSign(sign(), { headers });
+    expect(new Set([first, second, third].map(({ signRequestId }) => signRequestId)).size).toBe(3);
+  });
+});
+
+describe("a confined caller", () => {
+  it("reads its project's name and its own permissions", async () => {
+    const { projectId } = await clientsOf(insiders[0]!).account.getAccount({});
+    expect(projectId).toBe(owner.projectId);
+  });
+
+  it("decides for every method of a project", () => {
+    const tested = [...resources, ...lists].map(({ name }) => name);
+    expect(ownMethods.map(({ name }) => name).sort()).toEqual(
+      [...new Set([...tested, ...WITHOUT_ID])].sort(),
+    );
   });
 });
 

@@ -58,6 +58,7 @@ beforeEach(async () => {
   });
   const { network } = service;
   const taken = await takeDeposits({
+    usersMaxCount: 10,
     database,
     network: inBackground(network),
     callerReads: createCallerReads({
@@ -106,6 +107,7 @@ async function signOnce(): Promise<void> {
     presigns,
     readerFor: () => reader,
     dkgsPerDay: 10,
+    usersMaxCount: 10,
     dkgPriceMicroUsd: 0n,
     refundsPerDay: 0,
     prices: flatPrices(10n),

@@ -139,6 +139,7 @@ async function startLoops(signals: Signals) {
   const log = { ...silentLog, debug() {} };
   const callerReads = () => ({ backOff: network.backOffs.callers });
   const { deposits, watchLoops, pricedCoins } = await takeDeposits({
+    usersMaxCount: 10,
     ...shared,
     network: still,
     config: own.deposits,

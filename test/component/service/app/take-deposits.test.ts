@@ -24,6 +24,7 @@ const take = (
   announced?: { readonly takesDeposits: boolean },
 ) =>
   takeDeposits({
+    usersMaxCount: 10,
     database,
     network: {
       name,

@@ -74,6 +74,14 @@ async function consent(stack: ErrorStack, action: "leave" | "refuse") {
   };
 }
 
+/** A user with a dWallet that has left. */
+async function knownUser(stack: ErrorStack) {
+  const { projectId, key } = await stack.newProject();
+  const reference = "alice/1";
+  await dwalletOf(stack.database, projectId, { state: "Left", userReference: reference });
+  return { projectId, key, request: { reference } };
+}
+
 /** A call of each method that declares `AUDIT_ENTRY`. */
 export const AUDITED_CALLS: Readonly<Record<string, AuditedCall>> = {
   CreateProject: {
@@ -163,6 +171,31 @@ export const AUDITED_CALLS: Readonly<Record<string, AuditedCall>> = {
       await useNetwork(stack);
       return { key: ADMIN_KEY, request: {} };
     },
+  },
+  CreateUser: {
+    action: "user.create",
+    async prepare(stack) {
+      const { key } = await stack.newProject();
+      return { key, request: { reference: "a/b" } };
+    },
+  },
+  FreezeUser: {
+    action: "user.freeze",
+    prepare: (stack) => knownUser(stack),
+  },
+  UnfreezeUser: {
+    action: "user.unfreeze",
+    async prepare(stack) {
+      const call = await knownUser(stack);
+      await stack.database.query("UPDATE project_user SET frozen_at = now() WHERE project_id = $1", [
+        call.projectId,
+      ]);
+      return call;
+    },
+  },
+  DeleteUser: {
+    action: "user.delete",
+    prepare: (stack) => knownUser(stack),
   },
   RegisterEncryptionKey: {
     action: "encryption-key.register",

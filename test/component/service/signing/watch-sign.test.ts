@@ -115,7 +115,13 @@ const watch = (
   deps: WatchDeps,
   signRequestId: string,
   { cursor = "", project = projectId, signal = new AbortController().signal } = {},
-) => watchSignRequest(deps, { signRequestId, projectId: project, cursor }, signal, (message) => message);
+) =>
+  watchSignRequest(
+    deps,
+    { signRequestId, caller: { projectId: project }, cursor },
+    signal,
+    (message) => message,
+  );
 
 const message = async (next: Promise<IteratorResult<WatchedSign, void>>): Promise<WatchedSign> => {
   const result = await next;

@@ -24,6 +24,11 @@ beforeEach(() => {
   service = createFakeService();
 });
 
+const requestOf = (method: string) => ({
+  userReference: undefined,
+  ...(service.seen.find((call) => call.method === method)?.request as object),
+});
+
 describe("a name", () => {
   test("without a dWallet is given to a new dWallet", async () => {
     const { dwallet } = await getOrCreate(service.context, args);
@@ -31,6 +36,16 @@ describe("a name", () => {
     const find = (method: string) => service.seen.find((call) => call.method === method)?.request;
     expect(find("listDWallets")).toMatchObject({ name: "treasury" });
     expect((find("createDWallet") as CreateDWalletRequest).name).toBe("treasury");
+  });
+
+  test("is looked up among the dWallets of the named user, or of none, and the new dWallet belongs to that user", async () => {
+    await getOrCreate(service.context, args);
+    expect(requestOf("listDWallets")).toMatchObject({ userReference: "" });
+    expect(requestOf("createDWallet")).toMatchObject({ userReference: undefined });
+    service = createFakeService();
+    await getOrCreate(service.context, { ...args, userReference: "user/42" });
+    for (const method of ["listDWallets", "registerEncryptionKey", "createDWallet"])
+      expect(requestOf(method)).toMatchObject({ userReference: "user/42" });
   });
 
   test("of an existing dWallet returns that dWallet and requests no other", async () => {
@@ -71,16 +86,18 @@ describe("a name", () => {
     expect(service.counts()["acceptDWallet"]).toBeUndefined();
   });
 
-  test("is in the token, so that a resumed action also has it", async () => {
+  test("is in the token with its user, so that a resumed action also has both", async () => {
     service.script.before = (method) => {
       if (method === "getNetwork") throw serviceError(Code.Internal, "INTERNAL");
     };
-    const error = await getOrCreate(service.context, args).catch((cause: unknown) => cause);
+    const error = await getOrCreate(service.context, { ...args, userReference: "user/42" }).catch(
+      (cause: unknown) => cause,
+    );
     service.script.before = () => {};
     if (!(error instanceof TssError) || error.resumeToken === undefined) throw new Error("no token");
     await resume(service.context, error.resumeToken, { seed: SEED });
     const created = service.seen.find(({ method }) => method === "createDWallet")?.request;
-    expect(created).toMatchObject({ name: "treasury" });
+    expect(created).toMatchObject({ name: "treasury", userReference: "user/42" });
   });
 
   test.each([
@@ -97,3 +114,14 @@ describe("a name", () => {
     expect(service.seen).toEqual([]);
   });
 });
+
+test.each(["", "\n", "é", "n".repeat(129)])(
+  "the user %j is refused before any call",
+  async (userReference) => {
+    await expect(getOrCreate(service.context, { ...args, userReference })).rejects.toMatchObject({
+      reason: "VALIDATION",
+      metadata: { field: "userReference" },
+    });
+    expect(service.seen).toEqual([]);
+  },
+);

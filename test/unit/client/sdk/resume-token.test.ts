@@ -26,6 +26,7 @@ const points: fc.Arbitrary<ResumePoint> = fc.oneof(
     name: maybe(
       fc.string({ unit: fc.constantFrom("a", "é", "🗝", " "), maxLength: 127 }).map((rest) => `n${rest}`),
     ),
+    userReference: maybe(fc.stringMatching(/^[ -~]{1,128}$/)),
   }),
   fc.record({
     kind: fc.constant("sign" as const),

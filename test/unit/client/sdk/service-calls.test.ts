@@ -8,6 +8,7 @@ import { Billing, GetUsageRequest_Step } from "../../../../gen/proto/tss/v1/bill
 import { Onboarding } from "../../../../gen/proto/tss/v1/onboarding_pb.ts";
 import { Operations } from "../../../../gen/proto/tss/v1/operations_pb.ts";
 import { Signing } from "../../../../gen/proto/tss/v1/signing_pb.ts";
+import { Users } from "../../../../gen/proto/tss/v1/users_pb.ts";
 import { createAdminClient, TssError } from "../../../../src/client/sdk/admin/index.ts";
 import { createProjectCalls } from "../../../../src/client/sdk/project-calls.ts";
 import { withHeaders } from "../../../../src/client/sdk/transport.ts";
@@ -55,9 +56,11 @@ async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
 
 /** Calls each function, and reads each list. */
 async function callEach(client: object): Promise<void> {
-  for (const called of Object.values(client) as ((request: object) => object | Promise<object>)[]) {
+  for (const called of Object.values(client) as ((
+    request: object,
+  ) => object | Promise<object | undefined>)[]) {
     const result = await called({});
-    if (Symbol.asyncIterator in result) await all(result as AsyncIterable<unknown>);
+    if (result !== undefined && Symbol.asyncIterator in result) await all(result as AsyncIterable<unknown>);
   }
 }
 
@@ -77,7 +80,9 @@ describe("every call of the contract", () => {
 
   test("for projects that reads, or declares a deposit, is one function of the client", async () => {
     const { seen, transport } = recording();
-    await callEach(createProjectCalls(transport));
+    const { users, ...calls } = createProjectCalls(transport);
+    await callEach(calls);
+    await callEach(users);
     // The other calls are made by actions, and watchSign opens a project's only stream.
     const byActions = [
       "RegisterEncryptionKey",
@@ -88,7 +93,7 @@ describe("every call of the contract", () => {
       "ReserveSign",
       "SubmitSign",
     ];
-    const expected = [Account, Onboarding, Signing, Billing]
+    const expected = [Account, Onboarding, Signing, Billing, Users]
       .flatMap(({ methods }) => methods)
       .filter(({ methodKind, name }) => methodKind === "unary" && !byActions.includes(name));
     expect(seen.map(({ method }) => method.name).sort()).toEqual(expected.map(({ name }) => name).sort());
@@ -106,6 +111,17 @@ test("the usage of a project is asked for in the given time and steps, or withou
     { step: GetUsageRequest_Step.day },
   ]);
   expect([seen[1]!.request["startTime"], seen[1]!.request["endTime"]]).toEqual([undefined, undefined]);
+});
+
+test("users are named by their reference, and deleting one resolves to nothing", async () => {
+  const { seen, transport } = recording();
+  const { users } = createProjectCalls(transport);
+  expect(await users.delete({ reference: "user-42" })).toBeUndefined();
+  await all(users.list({ referencePrefix: "user-", frozen: false }));
+  expect(seen.map(({ request }) => request)).toMatchObject([
+    { reference: "user-42" },
+    { referencePrefix: "user-", frozen: false },
+  ]);
 });
 
 describe("a list", () => {

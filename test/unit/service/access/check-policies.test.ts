@@ -15,8 +15,11 @@ import {
   cost_class,
   Idempotency,
   idempotency,
+  Reach,
+  reach,
 } from "../../../../gen/proto/tss/v1/options_pb.ts";
 import { Signing } from "../../../../gen/proto/tss/v1/signing_pb.ts";
+import { Users } from "../../../../gen/proto/tss/v1/users_pb.ts";
 import {
   checkPolicies,
   listsAnyNetwork,
@@ -31,6 +34,7 @@ interface Declared {
   costClass?: CostClass;
   idempotency?: Idempotency;
   audit?: Audit;
+  reach?: Reach | undefined;
   level?: MethodOptions_IdempotencyLevel;
 }
 
@@ -41,6 +45,7 @@ function declaring(method: DescMethod, declared: Declared): DescMethod {
   if (declared.costClass !== undefined) setExtension(options, cost_class, declared.costClass);
   if (declared.idempotency !== undefined) setExtension(options, idempotency, declared.idempotency);
   if (declared.audit !== undefined) setExtension(options, audit, declared.audit);
+  if (declared.reach !== undefined) setExtension(options, reach, declared.reach);
   return {
     ...method,
     idempotency: declared.level ?? method.idempotency,
@@ -49,24 +54,28 @@ function declaring(method: DescMethod, declared: Declared): DescMethod {
 }
 
 const serviceOf = (method: DescMethod) => ({ ...Signing, methods: [method] }) as unknown as DescService;
-const READ: Required<Declared> = {
+const READ: Declared = {
   access: Access.READ,
   costClass: CostClass.READ,
   idempotency: Idempotency.READ,
   audit: Audit.NONE,
+  reach: Reach.OWN,
   level: MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS,
 };
-const WRITE: Required<Declared> = {
+const WRITE: Declared = {
   access: Access.SIGN,
   costClass: CostClass.WRITE,
   idempotency: Idempotency.KEYED,
   audit: Audit.ENTRY,
+  reach: Reach.OWN,
   level: MethodOptions_IdempotencyLevel.IDEMPOTENCY_UNKNOWN,
 };
 
 describe("the contract", () => {
   it("declares a complete and consistent policy for every method", () => {
-    expect(() => checkPolicies([Onboarding, Signing, Billing, Account, Admin, Operations])).not.toThrow();
+    expect(() =>
+      checkPolicies([Onboarding, Signing, Billing, Account, Users, Admin, Operations]),
+    ).not.toThrow();
   });
 
   it("lets only an operator's list over all networks name a network that is no longer served", () => {
@@ -84,6 +93,7 @@ describe("the contract", () => {
       idempotency: "keyed",
       isAudited: true,
       isOverNetworks: false,
+      reach: "own",
     });
     expect(methodPolicy(Onboarding.method.getProtocolParameters)).toEqual({
       access: "public",
@@ -92,12 +102,13 @@ describe("the contract", () => {
       idempotency: "read",
       isAudited: false,
       isOverNetworks: true,
+      reach: undefined,
     });
   });
 });
 
 describe("a start fails and names the method", () => {
-  it.each(["access", "costClass", "idempotency", "audit"] as const)("without %s", (missing) => {
+  it.each(["access", "costClass", "idempotency", "audit", "reach"] as const)("without %s", (missing) => {
     const method = declaring(reserveSign, { ...WRITE, [missing]: undefined });
     expect(() => checkPolicies([serviceOf(method)])).toThrow(
       /tss\.v1\.Signing\/ReserveSign does not declare its/,
@@ -117,7 +128,8 @@ describe("a start fails and names the method", () => {
     ["the cost of a stream without one", getSign, { ...READ, costClass: CostClass.STREAM }],
     ["the cost of a read for a change", reserveSign, { ...WRITE, costClass: CostClass.READ }],
     ["the cost of a transaction for a read", getSign, { ...READ, costClass: CostClass.CHAIN }],
-    ["a change for anyone", reserveSign, { ...WRITE, access: Access.PUBLIC }],
+    ["a reach for an operator", reserveSign, { ...WRITE, access: Access.ADMIN }],
+    ["a change for anyone", reserveSign, { ...WRITE, access: Access.PUBLIC, reach: undefined }],
     ["a change for readers", reserveSign, { ...WRITE, access: Access.READ }],
     [
       "a key for a stream",

@@ -6,14 +6,20 @@ import { Admin } from "../../../../../gen/proto/tss/v1/admin_pb.ts";
 import { Billing } from "../../../../../gen/proto/tss/v1/billing_pb.ts";
 import { Onboarding } from "../../../../../gen/proto/tss/v1/onboarding_pb.ts";
 import { Signing } from "../../../../../gen/proto/tss/v1/signing_pb.ts";
+import { Users } from "../../../../../gen/proto/tss/v1/users_pb.ts";
 import { createAccessGate } from "../../../../../src/service/access/access-gate.ts";
 import { insertAdminKey } from "../../../../../src/service/access/admin-keys.ts";
+import type { Allowance, Confinement } from "../../../../../src/service/access/allowance.ts";
 import { insertApiKey, type NewApiKey, revokeApiKey } from "../../../../../src/service/access/api-keys.ts";
 import { SCOPES } from "../../../../../src/service/access/caller.ts";
 import { createClientAddress } from "../../../../../src/service/access/client-address.ts";
 import { keyedMethods } from "../../../../../src/service/access/method-policy.ts";
 import { createRateLimiter, type RateLimits } from "../../../../../src/service/access/rate-limiter.ts";
-import { createAdminKeyLookup, createApiKeyLookup } from "../../../../../src/service/access/stored-keys.ts";
+import {
+  createAdminKeyLookup,
+  createApiKeyLookup,
+  type KnownApiKey,
+} from "../../../../../src/service/access/stored-keys.ts";
 import { createStreamLeases, type StreamBounds } from "../../../../../src/service/access/stream-leases.ts";
 import { routeServices } from "../../../../../src/service/app/route-services.ts";
 import { createBillingService } from "../../../../../src/service/billing/billing-service.ts";
@@ -37,11 +43,12 @@ import {
 import { createWarmValidateInterceptor } from "../../../../../src/service/platform/errors/validate-interceptor.ts";
 import { createIdempotencyInterceptor } from "../../../../../src/service/platform/idempotency/idempotency.ts";
 import { systemClock } from "../../../../../src/service/platform/lifecycle/clock.ts";
-import type { Database } from "../../../../../src/service/platform/store/database.ts";
+import { type Database, newId } from "../../../../../src/service/platform/store/database.ts";
 import { Secret } from "../../../../../src/service/platform/telemetry/secret.ts";
 import { createPresignQueue } from "../../../../../src/service/presigns/presign-queue.ts";
 import { createSigningService } from "../../../../../src/service/signing/signing-service.ts";
 import { createCheckHalf, type Verifier } from "../../../../../src/service/signing/verifier.ts";
+import { createUsersService } from "../../../../../src/service/users/users-service.ts";
 import { requestIdKey } from "../../../../../src/transport/calls/request-id.ts";
 import { registerService } from "../../../../../src/transport/calls/service-registration.ts";
 import { peerAddressKey } from "../../../../../src/transport/http/node-http.ts";
@@ -65,7 +72,13 @@ export const INTERNAL_FAILURE = "ENOSPC: no space left, write '/var/lib/paramete
 /** The message of a statement that fails because the server has ended its connection. */
 export const DATABASE_FAILURE = "Connection terminated unexpectedly";
 /** Limits that are small enough for a test to reach. */
-export const BOUNDS = { dkgsPerDay: 2, openMaxCount: 2, priceMicroUsd: 10n, wrongHalvesCount: 1 } as const;
+export const BOUNDS = {
+  dkgsPerDay: 2,
+  openMaxCount: 2,
+  priceMicroUsd: 10n,
+  wrongHalvesCount: 1,
+  usersMaxCount: 5,
+} as const;
 const PRICES = flatPrices(BOUNDS.priceMicroUsd, BOUNDS.priceMicroUsd);
 
 /** A project with a key of all scopes. */
@@ -111,6 +124,8 @@ export interface ErrorStack {
   newProject(creditMicroUsd?: bigint): Promise<StackProject>;
   /** A named admin key. */
   newAdminKey(name: string): Promise<string>;
+  /** Confines a key from its next call on. */
+  confine(key: string, allowance: Confinement): void;
   newKey(key: Partial<NewApiKey> & { projectId: string; isRevoked?: boolean }): Promise<string>;
   /** Runs `during` while a dependency of each call fails with this message. Default: an unexpected failure. */
   broken<T>(during: () => Promise<T>, failure?: string): Promise<T>;
@@ -165,6 +180,9 @@ export async function startErrorStack(): Promise<ErrorStack> {
     stop: async () => {},
   };
   const lookup = createApiKeyLookup({ database, log: silentLog });
+  const confined = new Map<string, Allowance>();
+  const narrowed = (plaintext: string, key: KnownApiKey | undefined) =>
+    key && { ...key, allowance: confined.get(plaintext) };
   const adminLookup = createAdminKeyLookup({ database, log: silentLog });
   const errors = createErrorMapping((failure) => failures.push(failure));
   const onboardingWith = (readsPerSecond: number) => {
@@ -184,6 +202,7 @@ export async function startErrorStack(): Promise<ErrorStack> {
       parameterStore,
       readerFor: (projectId) => createNetworkReader({ ...network, ...callerReads(projectId) }),
       dkgsPerDay: BOUNDS.dkgsPerDay,
+      usersMaxCount: BOUNDS.usersMaxCount,
       dkgPriceMicroUsd: PRICES.dkgMicroUsd,
       refundsPerDay: 1,
     });
@@ -235,7 +254,7 @@ export async function startErrorStack(): Promise<ErrorStack> {
       signals,
     },
   });
-  const services = [Onboarding, Signing, Billing, Admin];
+  const services = [Onboarding, Signing, Billing, Users, Admin];
   const keyed = keyedMethods(services);
   const interceptors = [
     createErrorInterceptor(errors),
@@ -263,11 +282,15 @@ export async function startErrorStack(): Promise<ErrorStack> {
               registerService(Onboarding, onboarding),
               registerService(Signing, { ...signing, ...replace?.(signing) }),
               registerService(Billing, billing),
+              registerService(Users, createUsersService({ database, usersMaxCount: BOUNDS.usersMaxCount })),
               registerService(Admin, admin),
             ],
       interceptors: [...interceptors, createStreamLeases({ bounds: streams }).interceptor],
       gate: createAccessGate({
-        lookup,
+        lookup: {
+          find: async (plaintext, from) => narrowed(plaintext, await lookup.find(plaintext, from)),
+          recall: (plaintext) => narrowed(plaintext, lookup.recall(plaintext)),
+        },
         adminLookup,
         adminApiKey: new Secret(ADMIN_KEY),
         networks: ["localnet"],
@@ -306,6 +329,10 @@ export async function startErrorStack(): Promise<ErrorStack> {
     parametersSha256: sha256,
     newKey,
     serve,
+    confine(key, { userReferences, dwalletIds }) {
+      const { algorithms, budget } = { algorithms: undefined, budget: undefined };
+      confined.set(key, { id: newId(), userReferences, dwalletIds, algorithms, budget });
+    },
     async newAdminKey(name) {
       const { plaintext } = await insertAdminKey(database, TEST_ORIGIN, { name });
       keys.push(plaintext);

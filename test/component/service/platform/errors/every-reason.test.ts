@@ -20,6 +20,7 @@ import { PROCESS_PROVOCATIONS } from "./provocations/process-provocations.ts";
 import type { Provocation } from "./provocations/provocation.ts";
 import { REQUEST_PROVOCATIONS } from "./provocations/request-provocations.ts";
 import { SIGNING_PROVOCATIONS } from "./provocations/signing-provocations.ts";
+import { USER_PROVOCATIONS } from "./provocations/user-provocations.ts";
 import { createRestClient } from "./rest-client.ts";
 import type { WireReply } from "./wire-reply.ts";
 
@@ -27,6 +28,7 @@ const TABLES = [
   ACCESS_PROVOCATIONS,
   REQUEST_PROVOCATIONS,
   ONBOARDING_PROVOCATIONS,
+  USER_PROVOCATIONS,
   SIGNING_PROVOCATIONS,
   DEPOSIT_PROVOCATIONS,
   ADMIN_PROVOCATIONS,

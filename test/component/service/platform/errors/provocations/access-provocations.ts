@@ -2,7 +2,9 @@ import { Admin } from "../../../../../../gen/proto/tss/v1/admin_pb.ts";
 import { Billing } from "../../../../../../gen/proto/tss/v1/billing_pb.ts";
 import { Onboarding } from "../../../../../../gen/proto/tss/v1/onboarding_pb.ts";
 import { newId } from "../../../../../../src/service/platform/store/database.ts";
+import { objectId } from "../../../../../support/database/rows.ts";
 import { perSecond } from "../error-stack.ts";
+import { registration } from "./onboarding-provocations.ts";
 import type { Provocation } from "./provocation.ts";
 
 const { getBalance, getPricing } = Billing.method;
@@ -95,6 +97,34 @@ export const ACCESS_PROVOCATIONS = {
         return client.call({ method: getBalance, key: await stack.newKey({ projectId, scopes: ["sign"] }) });
       },
       metadata: { scope: "billing" },
+    },
+  ],
+  OUT_OF_REACH: [
+    {
+      how: "a caller that is confined to a user, on a call about the whole project",
+      async provoke(stack, client) {
+        const { key } = await stack.newProject();
+        stack.confine(key, { userReferences: ["alice"], dwalletIds: undefined });
+        return client.call({ method: getBalance, key });
+      },
+    },
+    {
+      how: "a registration for another user than the caller's",
+      async provoke(stack, client) {
+        const { key } = await stack.newProject();
+        stack.confine(key, { userReferences: ["alice"], dwalletIds: undefined });
+        const request = { ...registration().request, userReference: "bob" };
+        return client.call({ method: Onboarding.method.registerEncryptionKey, key, request });
+      },
+    },
+    {
+      how: "a registration by a caller that is confined to dWallets",
+      async provoke(stack, client) {
+        const { key } = await stack.newProject();
+        stack.confine(key, { userReferences: undefined, dwalletIds: [objectId()] });
+        const { request } = registration();
+        return client.call({ method: Onboarding.method.registerEncryptionKey, key, request });
+      },
     },
   ],
   NETWORK_DISABLED: [

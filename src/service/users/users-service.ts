@@ -1,0 +1,58 @@
+import { create } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import type { ServiceImpl } from "@connectrpc/connect";
+import { type User, UserSchema, type Users } from "../../../gen/proto/tss/v1/users_pb.ts";
+import { callerOf } from "../access/caller.ts";
+import type { Database } from "../platform/store/database.ts";
+import {
+  createUser,
+  deleteUser,
+  freezeUser,
+  listUsers,
+  readUser,
+  type UserRow,
+  unfreezeUser,
+} from "./users.ts";
+
+/** Implements `tss.v1.Users`. */
+export function createUsersService({ database, usersMaxCount }: UsersServiceDeps): ServiceImpl<typeof Users> {
+  return {
+    async createUser({ reference }, context) {
+      return encodeUser(await createUser(database, callerOf(context, "project"), reference, usersMaxCount));
+    },
+    async getUser({ reference }, context) {
+      const { projectId } = callerOf(context, "project");
+      return encodeUser(await readUser(database, { projectId, reference }));
+    },
+    async listUsers(request, context) {
+      const { projectId } = callerOf(context, "project");
+      const { rows, nextPageToken } = await listUsers(database, projectId, request);
+      return { users: rows.map(encodeUser), nextPageToken };
+    },
+    async freezeUser({ reference }, context) {
+      return encodeUser(await freezeUser(database, callerOf(context, "project"), reference));
+    },
+    async unfreezeUser({ reference }, context) {
+      return encodeUser(await unfreezeUser(database, callerOf(context, "project"), reference));
+    },
+    async deleteUser({ reference }, context) {
+      await deleteUser(database, callerOf(context, "project"), reference);
+      return {};
+    },
+  };
+}
+
+/** Dependencies of {@link createUsersService}. */
+export interface UsersServiceDeps {
+  readonly database: Pick<Database, "transaction" | "query">;
+  /** The maximum number of users of a project, deleted ones included. */
+  readonly usersMaxCount: number;
+}
+
+function encodeUser({ reference, createdAt, frozenAt }: UserRow): User {
+  return create(UserSchema, {
+    reference,
+    createTime: timestampFromDate(createdAt),
+    ...(frozenAt !== null && { freezeTime: timestampFromDate(frozenAt) }),
+  });
+}

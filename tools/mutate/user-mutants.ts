@@ -1,0 +1,115 @@
+import type { Mutant } from "./mutant.ts";
+
+const RACE = ["test/race/frozen-users.test.ts"];
+const FOREIGN = ["test/component/service/access/foreign-resources.test.ts"];
+const OWNERSHIP = ["test/component/service/users/ownership.test.ts"];
+const USERS = ["test/component/service/users/users-service.test.ts"];
+
+/** Lines that decide what a confined caller sees, and what a frozen or deleted user stops. */
+export const USER_MUTANTS: readonly Mutant[] = [
+  {
+    name: "a confined caller calls a method about the whole project",
+    file: "src/service/access/access-gate.ts",
+    find: 'reach !== "own" && isConfined(allowance)',
+    replace: "reach === undefined && isConfined(allowance)",
+    tests: ["test/component/service/access/contract-access.test.ts"],
+  },
+  {
+    name: "a caller sees the dWallets of other users",
+    file: "src/service/users/reach.ts",
+    find: "user_reference = ANY(${users}::text[])",
+    replace: "user_reference <> ALL(${users}::text[])",
+    tests: FOREIGN,
+  },
+  {
+    name: "a caller sees dWallets that it is not confined to",
+    file: "src/service/users/reach.ts",
+    find: "dwalletIds === undefined ? {} : { objectId: { in: [...dwalletIds] } },",
+    replace: "{},",
+    tests: FOREIGN,
+  },
+  {
+    name: "users share their idempotency keys and page tokens",
+    file: "src/service/users/reach.ts",
+    find: "if (allowance === undefined || !isConfined(allowance)) return projectId;",
+    replace: "if (projectId !== undefined) return projectId;",
+    tests: FOREIGN,
+  },
+  {
+    name: "a caller makes a dWallet for another user",
+    file: "src/service/users/reach.ts",
+    find: "if (users.includes(named)) return named;",
+    replace: "if (named !== undefined) return named;",
+    tests: OWNERSHIP,
+  },
+  {
+    name: "a session shows another user's dWallet",
+    file: "src/service/users/reach.ts",
+    find: "dwallet.userReference !== null && users.includes(dwallet.userReference)",
+    replace: "dwallet.userReference !== null",
+    tests: OWNERSHIP,
+  },
+  {
+    name: "a dWallet is made with a key that was not registered for its user",
+    file: "src/service/onboarding/encryption-keys.ts",
+    find: "reference === undefined ? {} : { users: { some: { projectId, reference } } }",
+    replace: "{}",
+    tests: OWNERSHIP,
+  },
+  {
+    name: "a freeze does not wait for what is under way",
+    file: "src/service/users/ensure-user.ts",
+    find: "WHERE u.frozen_at IS NULL FOR SHARE OF u",
+    replace: "WHERE u.frozen_at IS NULL",
+    tests: RACE,
+  },
+  {
+    name: "a half of a frozen user is queued",
+    file: "src/service/signing/submit.ts",
+    find: "WHERE user_reference IS NULL OR EXISTS (SELECT 1 FROM user_now)",
+    replace: "",
+    tests: RACE,
+  },
+  {
+    name: "a presign is reserved for a frozen user",
+    file: "src/service/signing/reserve.ts",
+    find: "WHERE user_reference IS NULL OR EXISTS (SELECT 1 FROM user_now)",
+    replace: "",
+    tests: RACE,
+  },
+  {
+    name: "a dWallet is made for a user who is being frozen",
+    file: "src/service/users/ensure-user.ts",
+    find: "AND reference = ${reference} FOR SHARE",
+    replace: "AND reference = ${reference}",
+    tests: RACE,
+  },
+  {
+    name: "a frozen user's lapses count against the project",
+    file: "src/service/signing/expire-loop.ts",
+    find: " OR ${hasFrozenUser(sql`d`)} AS is_excused",
+    replace: " AS is_excused",
+    tests: USERS,
+  },
+  {
+    name: "a user is deleted with a dWallet in the service",
+    file: "src/service/users/users.ts",
+    find: "if (held !== undefined) {",
+    replace: "if (held === null) {",
+    tests: USERS,
+  },
+  {
+    name: "a deleted reference is used again",
+    file: "src/service/users/ensure-user.ts",
+    find: "if (row?.isDeleted) throw userDeleted(reference);\n",
+    replace: "",
+    tests: USERS,
+  },
+  {
+    name: "a project has more users than its limit",
+    file: "src/service/users/ensure-user.ts",
+    find: "counted.count >= maxCount",
+    replace: "counted.count > maxCount",
+    tests: RACE,
+  },
+];
