@@ -283,6 +283,28 @@ describe.skipIf(!existsSync(CHROMIUM))("the console", () => {
     expect(await balanceStatus(service.access, key)).toBe(401);
   });
 
+  it("makes a narrow key, and shows its limits and what is left", async () => {
+    await signIn(page, service.access, "operator");
+    await visit(page, { path: `projects/${stage.projectId}` });
+    await page.getByRole("button", { name: "Create a key" }).click();
+    await page.getByLabel("Name").fill("narrow");
+    await page.getByText("Limits", { exact: true }).and(page.locator("summary")).click();
+    await page.getByLabel("dWallets", { exact: true }).fill("0x12");
+    await page.getByText("A dWallet’s id is 0x and 64 hex digits.").waitFor();
+    expect(await page.getByRole("button", { name: "Create", exact: true }).isDisabled()).toBe(true);
+    expect(await axeFaults(page)).toEqual([]);
+    await page.getByLabel("dWallets", { exact: true }).fill("");
+    await page.getByLabel("Taproot").check();
+    await page.getByLabel("Budget in dollars").fill("12.5");
+    await page.getByLabel("Budget in requests").fill("100");
+    await page.getByRole("button", { name: "Create", exact: true }).click();
+    await page.getByRole("button", { name: "I have the key" }).click();
+    const row = page.getByRole("row").filter({ hasText: "narrow" });
+    await row.getByText("Taproot").waitFor();
+    await row.getByText("$12.50 of $12.50 and 100 of 100 requests left in a day").waitFor();
+    expect(await axeFaults(page)).toEqual([]);
+  });
+
   it("books credit for the amount that the button names", async () => {
     await signIn(page, service.access, "operator");
     await visit(page, { path: `projects/${stage.projectId}` });
