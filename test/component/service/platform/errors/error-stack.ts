@@ -9,17 +9,12 @@ import { Signing } from "../../../../../gen/proto/tss/v1/signing_pb.ts";
 import { Users } from "../../../../../gen/proto/tss/v1/users_pb.ts";
 import { createAccessGate } from "../../../../../src/service/access/access-gate.ts";
 import { insertAdminKey } from "../../../../../src/service/access/admin-keys.ts";
-import type { Allowance, Confinement } from "../../../../../src/service/access/allowance.ts";
 import { insertApiKey, type NewApiKey, revokeApiKey } from "../../../../../src/service/access/api-keys.ts";
 import { SCOPES } from "../../../../../src/service/access/caller.ts";
 import { createClientAddress } from "../../../../../src/service/access/client-address.ts";
 import { keyedMethods } from "../../../../../src/service/access/method-policy.ts";
 import { createRateLimiter, type RateLimits } from "../../../../../src/service/access/rate-limiter.ts";
-import {
-  createAdminKeyLookup,
-  createApiKeyLookup,
-  type KnownApiKey,
-} from "../../../../../src/service/access/stored-keys.ts";
+import { createAdminKeyLookup, createApiKeyLookup } from "../../../../../src/service/access/stored-keys.ts";
 import { createStreamLeases, type StreamBounds } from "../../../../../src/service/access/stream-leases.ts";
 import { routeServices } from "../../../../../src/service/app/route-services.ts";
 import { createBillingService } from "../../../../../src/service/billing/billing-service.ts";
@@ -43,7 +38,7 @@ import {
 import { createWarmValidateInterceptor } from "../../../../../src/service/platform/errors/validate-interceptor.ts";
 import { createIdempotencyInterceptor } from "../../../../../src/service/platform/idempotency/idempotency.ts";
 import { systemClock } from "../../../../../src/service/platform/lifecycle/clock.ts";
-import { type Database, newId } from "../../../../../src/service/platform/store/database.ts";
+import type { Database } from "../../../../../src/service/platform/store/database.ts";
 import { Secret } from "../../../../../src/service/platform/telemetry/secret.ts";
 import { createPresignQueue } from "../../../../../src/service/presigns/presign-queue.ts";
 import { createSigningService } from "../../../../../src/service/signing/signing-service.ts";
@@ -124,8 +119,6 @@ export interface ErrorStack {
   newProject(creditMicroUsd?: bigint): Promise<StackProject>;
   /** A named admin key. */
   newAdminKey(name: string): Promise<string>;
-  /** Confines a key from its next call on. */
-  confine(key: string, allowance: Confinement): void;
   newKey(key: Partial<NewApiKey> & { projectId: string; isRevoked?: boolean }): Promise<string>;
   /** Runs `during` while a dependency of each call fails with this message. Default: an unexpected failure. */
   broken<T>(during: () => Promise<T>, failure?: string): Promise<T>;
@@ -180,9 +173,6 @@ export async function startErrorStack(): Promise<ErrorStack> {
     stop: async () => {},
   };
   const lookup = createApiKeyLookup({ database, log: silentLog });
-  const confined = new Map<string, Allowance>();
-  const narrowed = (plaintext: string, key: KnownApiKey | undefined) =>
-    key && { ...key, allowance: confined.get(plaintext) };
   const adminLookup = createAdminKeyLookup({ database, log: silentLog });
   const errors = createErrorMapping((failure) => failures.push(failure));
   const onboardingWith = (readsPerSecond: number) => {
@@ -287,10 +277,7 @@ export async function startErrorStack(): Promise<ErrorStack> {
             ],
       interceptors: [...interceptors, createStreamLeases({ bounds: streams }).interceptor],
       gate: createAccessGate({
-        lookup: {
-          find: async (plaintext, from) => narrowed(plaintext, await lookup.find(plaintext, from)),
-          recall: (plaintext) => narrowed(plaintext, lookup.recall(plaintext)),
-        },
+        lookup,
         adminLookup,
         adminApiKey: new Secret(ADMIN_KEY),
         networks: ["localnet"],
@@ -329,10 +316,6 @@ export async function startErrorStack(): Promise<ErrorStack> {
     parametersSha256: sha256,
     newKey,
     serve,
-    confine(key, { userReferences, dwalletIds }) {
-      const { algorithms, budget } = { algorithms: undefined, budget: undefined };
-      confined.set(key, { id: newId(), userReferences, dwalletIds, algorithms, budget });
-    },
     async newAdminKey(name) {
       const { plaintext } = await insertAdminKey(database, TEST_ORIGIN, { name });
       keys.push(plaintext);

@@ -1,9 +1,9 @@
 import { Admin } from "../../../../../../gen/proto/tss/v1/admin_pb.ts";
 import { Billing } from "../../../../../../gen/proto/tss/v1/billing_pb.ts";
 import { Onboarding } from "../../../../../../gen/proto/tss/v1/onboarding_pb.ts";
+import { Users } from "../../../../../../gen/proto/tss/v1/users_pb.ts";
 import { newId } from "../../../../../../src/service/platform/store/database.ts";
-import { objectId } from "../../../../../support/database/rows.ts";
-import { perSecond } from "../error-stack.ts";
+import { type ErrorStack, perSecond } from "../error-stack.ts";
 import { registration } from "./onboarding-provocations.ts";
 import type { Provocation } from "./provocation.ts";
 
@@ -103,26 +103,14 @@ export const ACCESS_PROVOCATIONS = {
     {
       how: "a caller that is confined to a user, on a call about the whole project",
       async provoke(stack, client) {
-        const { key } = await stack.newProject();
-        stack.confine(key, { userReferences: ["alice"], dwalletIds: undefined });
-        return client.call({ method: getBalance, key });
+        return client.call({ method: Users.method.listUsers, key: await keyOfAlice(stack) });
       },
     },
     {
       how: "a registration for another user than the caller's",
       async provoke(stack, client) {
-        const { key } = await stack.newProject();
-        stack.confine(key, { userReferences: ["alice"], dwalletIds: undefined });
         const request = { ...registration().request, userReference: "bob" };
-        return client.call({ method: Onboarding.method.registerEncryptionKey, key, request });
-      },
-    },
-    {
-      how: "a registration by a caller that is confined to dWallets",
-      async provoke(stack, client) {
-        const { key } = await stack.newProject();
-        stack.confine(key, { userReferences: undefined, dwalletIds: [objectId()] });
-        const { request } = registration();
+        const key = await keyOfAlice(stack);
         return client.call({ method: Onboarding.method.registerEncryptionKey, key, request });
       },
     },
@@ -148,3 +136,10 @@ export const ACCESS_PROVOCATIONS = {
     },
   ],
 } as const satisfies Record<string, readonly Provocation[]>;
+
+/** A key that is confined to one user. */
+async function keyOfAlice(stack: ErrorStack): Promise<string> {
+  const { projectId } = await stack.newProject();
+  const limits = { userReferences: ["alice"] };
+  return stack.newKey({ projectId, scopes: ["onboard", "sign", "read"], limits });
+}
