@@ -3,10 +3,14 @@ import { connect as connectHttp2 } from "node:http2";
 import { connect as connectTcp } from "node:net";
 import { create, toBinary, toJsonString } from "@bufbuild/protobuf";
 import { GetSignRequestSchema } from "../gen/proto/tss/v1/signing_pb.ts";
-import { API_KEY, SIGN_REQUEST_ID } from "./transport-call.ts";
+import { API_KEY, PAGE, SESSION_TOKEN, SIGN_REQUEST_ID } from "./transport-call.ts";
 
 export interface LoadTask {
   readonly kind: "grpc" | "connect" | "rest";
+  /** Whether the calls are of a session. Default: of a key. */
+  readonly isSession?: boolean;
+  /** Whether they come from a page of another origin. Default false. */
+  readonly isPage?: boolean;
   readonly port: number;
   readonly seconds: number;
 }
@@ -33,7 +37,13 @@ process.on("message", (task: LoadTask) => {
   );
 });
 
-async function run({ kind, port, seconds }: LoadTask): Promise<LoadResult> {
+async function run({
+  kind,
+  port,
+  seconds,
+  isSession = false,
+  isPage = false,
+}: LoadTask): Promise<LoadResult> {
   const latenciesMs: number[] = [];
   const started = performance.now();
   const endMs = started + seconds * 1000;
@@ -48,8 +58,11 @@ async function run({ kind, port, seconds }: LoadTask): Promise<LoadResult> {
     if (isRunning) setImmediate(spin);
   };
   spin();
-  if (kind === "grpc") await Promise.all(repeat(HTTP2_CONNECTIONS, () => grpc(port, note)));
-  else await Promise.all(repeat(HTTP1_CONNECTIONS, () => http1(port, bytesOf(kind, port), note)));
+  if (kind === "grpc") await Promise.all(repeat(HTTP2_CONNECTIONS, () => grpc(port, isSession, note)));
+  else
+    await Promise.all(
+      repeat(HTTP1_CONNECTIONS, () => http1(port, bytesOf(kind, port, isSession, isPage), note)),
+    );
   isRunning = false;
   const took = (performance.now() - started) / 1000;
   latenciesMs.sort((a, b) => a - b);
@@ -59,7 +72,7 @@ async function run({ kind, port, seconds }: LoadTask): Promise<LoadResult> {
 
 type Note = (beganMs: number) => boolean;
 
-async function grpc(port: number, note: Note): Promise<void> {
+async function grpc(port: number, isSession: boolean, note: Note): Promise<void> {
   const session = connectHttp2(`http://127.0.0.1:${port}`);
   const body = toBinary(GetSignRequestSchema, request);
   const frame = Buffer.alloc(5 + body.length);
@@ -71,7 +84,7 @@ async function grpc(port: number, note: Note): Promise<void> {
     "content-type": "application/grpc",
     te: "trailers",
     "grpc-timeout": "10S",
-    authorization: `Bearer ${API_KEY}`,
+    authorization: `Bearer ${isSession ? SESSION_TOKEN : API_KEY}`,
   };
   const call = () =>
     new Promise<boolean>((resolve, reject) => {
@@ -93,8 +106,9 @@ async function grpc(port: number, note: Note): Promise<void> {
   session.close();
 }
 
-function bytesOf(kind: "connect" | "rest", port: number): Buffer {
-  const common = `host: 127.0.0.1:${port}\r\nauthorization: Bearer ${API_KEY}\r\n`;
+function bytesOf(kind: "connect" | "rest", port: number, isSession: boolean, isPage: boolean): Buffer {
+  const access = `authorization: Bearer ${isSession ? SESSION_TOKEN : API_KEY}\r\n`;
+  const common = `host: 127.0.0.1:${port}\r\n${access}${isPage ? `origin: ${PAGE}\r\n` : ""}`;
   if (kind === "rest") return Buffer.from(`GET /v1/sign/${SIGN_REQUEST_ID} HTTP/1.1\r\n${common}\r\n`);
   const body = toJsonString(GetSignRequestSchema, request);
   return Buffer.from(

@@ -26,7 +26,7 @@ import { encodeSignRequest } from "../src/service/signing/encode-sign-request.ts
 import type { SignRequestRow } from "../src/service/signing/sign-request.ts";
 import { registerService } from "../src/transport/calls/service-registration.ts";
 import { startServer } from "../src/transport/start-server.ts";
-import { API_KEY, SIGN_REQUEST_ID } from "./transport-call.ts";
+import { API_KEY, PAGE, SESSION_TOKEN, SIGN_REQUEST_ID } from "./transport-call.ts";
 
 const row: SignRequestRow = {
   id: SIGN_REQUEST_ID,
@@ -68,10 +68,25 @@ const key = {
   isExpired: false,
   allows: undefined,
   allowance: undefined,
+  allowedOrigins: [PAGE],
 };
 const hashOf = (text: string) => createHash("sha256").update(text).digest("base64");
 const keys = new Map([[hashOf(API_KEY), key]]);
+const session = {
+  ...{ ...key, expiresAt: new Date(4_000_000_000_000), leftMs: 1e9 },
+  ...{ userReference: "user-42", origins: [PAGE], proofKeyThumbprint: null, apiKeyId: null },
+  allowance: {
+    ...{ id: key.id, userReferences: ["user-42"], dwalletIds: undefined, algorithms: undefined },
+    budget: undefined,
+  },
+};
+const { allows: _allows, allowedOrigins: _allowedOrigins, ...knownSession } = session;
+const sessions = new Map([[hashOf(SESSION_TOKEN), knownSession]]);
 const gate = createAccessGate({
+  sessionLookup: {
+    find: async (text) => sessions.get(hashOf(text)),
+    recall: (text) => sessions.get(hashOf(text)),
+  },
   lookup: { find: async (text) => keys.get(hashOf(text)), recall: (text) => keys.get(hashOf(text)) },
   adminLookup: { find: async () => undefined },
   // The other servers have no rate limit either.

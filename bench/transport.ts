@@ -19,19 +19,27 @@ const { values } = parseArgs({
   },
 });
 
-/** Name, server, and kind of request. */
+/** Name, server, kind of request, and what distinguishes it from a backend's with a key. */
 const WAYS = [
   ["this service, gRPC", "ours", "grpc"],
+  ["this service, gRPC with a session", "ours", "grpc", { isSession: true }],
   ["@grpc/grpc-js", "grpc-js", "grpc"],
   ["connect-node, gRPC", "connect-node", "grpc"],
   ["this service, Connect JSON", "ours", "connect"],
   ["this service, REST", "ours", "rest"],
+  ["this service, REST with a session", "ours", "rest", { isSession: true }],
+  ["this service, REST from a page", "ours", "rest", { isPage: true }],
+  ["this service, REST with a session from a page", "ours", "rest", { isSession: true, isPage: true }],
   ["connect-node, Connect JSON", "connect-node-h1", "connect"],
   ["fastify, JSON", "fastify", "rest"],
   ["node:http and protobuf-es, JSON", "bare", "rest"],
-] as const;
+] as const satisfies readonly (readonly [string, string, LoadTask["kind"], Partial<LoadTask>?])[];
 
 const RATIOS = [
+  ["this service, gRPC with a session", "this service, gRPC"],
+  ["this service, REST with a session", "this service, REST"],
+  ["this service, REST with a session from a page", "this service, REST from a page"],
+  ["this service, REST from a page", "this service, REST"],
   ["this service, gRPC", "@grpc/grpc-js"],
   ["this service, gRPC", "connect-node, gRPC"],
   ["this service, Connect JSON", "connect-node, Connect JSON"],
@@ -105,8 +113,8 @@ async function measureRun(): Promise<Map<string, Measured>[]> {
     const measured = new Map<string, Measured>();
     // No way always follows the same one.
     const order = round % 2 === 0 ? ways : ways.toReversed();
-    for (const [name, server, kind] of order)
-      measured.set(name, await measure(servers.get(server), kind, load));
+    for (const [name, server, kind, more] of order)
+      measured.set(name, await measure(servers.get(server), { kind, ...more }, load));
     if (round >= 0) rounds.push(measured);
     process.stderr.write(round < 0 ? "~" : ".");
   }
@@ -117,12 +125,12 @@ async function measureRun(): Promise<Map<string, Measured>[]> {
 
 async function measure(
   server: Running | undefined,
-  kind: LoadTask["kind"],
+  call: Omit<LoadTask, "port" | "seconds">,
   load: ChildProcess,
 ): Promise<Measured> {
   if (server === undefined) throw new Error("the server does not run");
   const before = await ask<NodeJS.CpuUsage>(server.child, "cpu");
-  const result = await ask<LoadResult>(load, { kind, port: server.port, seconds: Number(values.seconds) });
+  const result = await ask<LoadResult>(load, { ...call, port: server.port, seconds: Number(values.seconds) });
   const after = await ask<NodeJS.CpuUsage>(server.child, "cpu");
   const usedMicros = after.user + after.system - before.user - before.system;
   return {

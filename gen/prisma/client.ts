@@ -79,6 +79,11 @@ export type ProjectUser = Prisma.ProjectUserModel
  */
 export type ProjectUserCount = Prisma.ProjectUserCountModel
 /**
+ * Model Session
+ * A user's session. The token is shown once and never stored. Its allowance has the same id.
+ */
+export type Session = Prisma.SessionModel
+/**
  * Model AdminKey
  * An operator's key. The plaintext is shown once and never stored.
  */

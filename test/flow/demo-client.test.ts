@@ -1,5 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createClient, type TssClient } from "../../src/client/sdk/index.ts";
+import {
+  type CommonOptions,
+  createClient,
+  type KeyOption,
+  type TssClient,
+} from "../../src/client/sdk/index.ts";
 import { hexToBytes } from "../../src/protocol/bytes.ts";
 import { publicKeyFromUserOutput } from "../../src/protocol/dwallet-output.ts";
 import { isValidSignature } from "../support/crypto/signature-verifiers.ts";
@@ -13,7 +18,7 @@ describe("a client of a running service", async () => {
   let service: ServiceProcess;
   let client: TssClient;
 
-  const connect = (change: Partial<Parameters<typeof createClient>[0]> = {}): TssClient =>
+  const connect = (change: Partial<CommonOptions & KeyOption> = {}): TssClient =>
     createClient({
       baseUrl: service.access.baseUrl,
       apiKey: service.access.apiKey,

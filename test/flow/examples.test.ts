@@ -150,10 +150,23 @@ describe("an example of the guide", () => {
   });
 
   it("makes a key in the code of a page", async () => {
-    const { baseUrl, apiKey } = service.access;
+    const { baseUrl } = service.access;
     const { makeKey } = await guide("Browsers", { "http://127.0.0.1:3000": baseUrl });
-    const dwalletId = await makeKey!(globalThis.crypto.getRandomValues(new Uint8Array(32)), apiKey);
+    const session = () =>
+      client.sessions.create({ userReference: "page", scopes: ["onboard", "sign", "read"] });
+    const dwalletId = await makeKey!(globalThis.crypto.getRandomValues(new Uint8Array(32)), session);
     expect(dwalletId).toMatch(/^0x[0-9a-f]{64}$/);
+  });
+
+  it("gives a user a session, whose client acts for that user until the sessions end", async () => {
+    const { baseUrl } = service.access;
+    const { beginSession, openClient, endSessions } = await guide("Sessions", {
+      "http://127.0.0.1:3000": baseUrl,
+    });
+    const page = (await openClient!(() => beginSession!(client, "user-42"))) as TssClient;
+    expect(await page.account()).toMatchObject({ session: { userReference: "user-42" } });
+    expect(await endSessions!(client, "user-42")).toBe(1);
+    await expect(page.account()).rejects.toMatchObject({ reason: "SESSION_REVOKED" });
   });
 
   it("makes a client and sends no request", async () => {

@@ -13,8 +13,9 @@ export const SECURITY_SCHEMES: JsonObject = {
   projectKey: {
     type: "http",
     scheme: "bearer",
-    bearerFormat: "tss_<local|test|live>_<secret>",
-    description: "A project's API key. It belongs to one network; the roles are its scopes.",
+    bearerFormat: "tss_<local|test|live|session>_<secret>",
+    description:
+      "A project's API key, or the token of a session. It belongs to one network; the roles are its scopes.",
   },
   projectKeyHeader: {
     type: "apiKey",

@@ -29,6 +29,7 @@ const isStream: Rule = ({ binding }) =>
   binding.method.methodKind === "server_streaming" && binding.method.output.typeName !== HTTP_BODY;
 const givesOctets: Rule = ({ binding }) => binding.method.output.typeName === HTTP_BODY;
 const isOfDeposits: Rule = ({ binding }) => /^(GetDepositAddress|DeclareDeposit)$/.test(binding.method.name);
+const createsSession = has("proof_key_thumbprint");
 const reservesSignature = has("hash_scheme");
 /** Whether the call makes sure that a user exists. */
 const mentionsUser: Rule = (facts) =>
@@ -44,6 +45,12 @@ const RULES: Partial<Record<ErrorReason, Rule>> = {
   INVALID_KEY: needsKey,
   REVOKED_KEY: needsKey,
   EXPIRED_KEY: needsKey,
+  SESSION_REVOKED: isProject,
+  SESSION_EXPIRED: isProject,
+  ORIGIN_NOT_ALLOWED: isProject,
+  KEY_IN_BROWSER: isProject,
+  SESSION_TOO_WIDE: createsSession,
+  TOO_MANY_SESSIONS: createsSession,
   NETWORK_MISMATCH: isProject,
   SCOPE_MISSING: isProject,
   ADDRESS_NOT_ALLOWED: isProject,

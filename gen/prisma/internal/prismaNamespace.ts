@@ -404,6 +404,7 @@ export const ModelName = {
   Allowance: 'Allowance',
   ProjectUser: 'ProjectUser',
   ProjectUserCount: 'ProjectUserCount',
+  Session: 'Session',
   AdminKey: 'AdminKey',
   EncryptionKey: 'EncryptionKey',
   EncryptionKeyUser: 'EncryptionKeyUser',
@@ -450,7 +451,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "knownNetwork" | "processMark" | "project" | "apiKey" | "allowance" | "projectUser" | "projectUserCount" | "adminKey" | "encryptionKey" | "encryptionKeyUser" | "dWallet" | "treasuryConsent" | "presign" | "signRequest" | "idempotencyKey" | "ledgerEntry" | "depositAddress" | "depositAddressRequest" | "checkpointFollower" | "addressBalanceMark" | "depositReferenceCount" | "deposit" | "depositCoin" | "sweep" | "coinPrice" | "coinPriceRange" | "chainOperation" | "chainTransaction" | "lane" | "gasCoin" | "auditEvent" | "auditUnsealed" | "auditLeaf" | "auditSeal" | "ledgerHour" | "ledgerVerification" | "presignSample" | "treasurySample"
+    modelProps: "knownNetwork" | "processMark" | "project" | "apiKey" | "allowance" | "projectUser" | "projectUserCount" | "session" | "adminKey" | "encryptionKey" | "encryptionKeyUser" | "dWallet" | "treasuryConsent" | "presign" | "signRequest" | "idempotencyKey" | "ledgerEntry" | "depositAddress" | "depositAddressRequest" | "checkpointFollower" | "addressBalanceMark" | "depositReferenceCount" | "deposit" | "depositCoin" | "sweep" | "coinPrice" | "coinPriceRange" | "chainOperation" | "chainTransaction" | "lane" | "gasCoin" | "auditEvent" | "auditUnsealed" | "auditLeaf" | "auditSeal" | "ledgerHour" | "ledgerVerification" | "presignSample" | "treasurySample"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -969,6 +970,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.ProjectUserCountCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.ProjectUserCountCountAggregateOutputType> | number
+        }
+      }
+    }
+    Session: {
+      payload: Prisma.$SessionPayload<ExtArgs>
+      fields: Prisma.SessionFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.SessionFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SessionPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.SessionFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SessionPayload>
+        }
+        findFirst: {
+          args: Prisma.SessionFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SessionPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.SessionFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SessionPayload>
+        }
+        findMany: {
+          args: Prisma.SessionFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SessionPayload>[]
+        }
+        create: {
+          args: Prisma.SessionCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SessionPayload>
+        }
+        createMany: {
+          args: Prisma.SessionCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.SessionCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SessionPayload>[]
+        }
+        delete: {
+          args: Prisma.SessionDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SessionPayload>
+        }
+        update: {
+          args: Prisma.SessionUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SessionPayload>
+        }
+        deleteMany: {
+          args: Prisma.SessionDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.SessionUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.SessionUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SessionPayload>[]
+        }
+        upsert: {
+          args: Prisma.SessionUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SessionPayload>
+        }
+        aggregate: {
+          args: Prisma.SessionAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateSession>
+        }
+        groupBy: {
+          args: Prisma.SessionGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.SessionGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.SessionCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.SessionCountAggregateOutputType> | number
         }
       }
     }
@@ -3359,6 +3434,7 @@ export const ApiKeyScalarFieldEnum = {
   revokedAt: 'revokedAt',
   lastUsedAt: 'lastUsedAt',
   allowedAddresses: 'allowedAddresses',
+  allowedOrigins: 'allowedOrigins',
   rotatedFrom: 'rotatedFrom',
   allowanceId: 'allowanceId'
 } as const
@@ -3400,6 +3476,24 @@ export const ProjectUserCountScalarFieldEnum = {
 } as const
 
 export type ProjectUserCountScalarFieldEnum = (typeof ProjectUserCountScalarFieldEnum)[keyof typeof ProjectUserCountScalarFieldEnum]
+
+
+export const SessionScalarFieldEnum = {
+  id: 'id',
+  projectId: 'projectId',
+  userReference: 'userReference',
+  hash: 'hash',
+  scopes: 'scopes',
+  origins: 'origins',
+  proofKeyThumbprint: 'proofKeyThumbprint',
+  apiKeyId: 'apiKeyId',
+  createdAt: 'createdAt',
+  expiresAt: 'expiresAt',
+  revokedAt: 'revokedAt',
+  lastUsedAt: 'lastUsedAt'
+} as const
+
+export type SessionScalarFieldEnum = (typeof SessionScalarFieldEnum)[keyof typeof SessionScalarFieldEnum]
 
 
 export const AdminKeyScalarFieldEnum = {
@@ -4171,6 +4265,7 @@ export type GlobalOmitConfig = {
   allowance?: Prisma.AllowanceOmit
   projectUser?: Prisma.ProjectUserOmit
   projectUserCount?: Prisma.ProjectUserCountOmit
+  session?: Prisma.SessionOmit
   adminKey?: Prisma.AdminKeyOmit
   encryptionKey?: Prisma.EncryptionKeyOmit
   encryptionKeyUser?: Prisma.EncryptionKeyUserOmit

@@ -58,6 +58,7 @@ export const ModelName = {
   Allowance: 'Allowance',
   ProjectUser: 'ProjectUser',
   ProjectUserCount: 'ProjectUserCount',
+  Session: 'Session',
   AdminKey: 'AdminKey',
   EncryptionKey: 'EncryptionKey',
   EncryptionKeyUser: 'EncryptionKeyUser',
@@ -161,6 +162,7 @@ export const ApiKeyScalarFieldEnum = {
   revokedAt: 'revokedAt',
   lastUsedAt: 'lastUsedAt',
   allowedAddresses: 'allowedAddresses',
+  allowedOrigins: 'allowedOrigins',
   rotatedFrom: 'rotatedFrom',
   allowanceId: 'allowanceId'
 } as const
@@ -202,6 +204,24 @@ export const ProjectUserCountScalarFieldEnum = {
 } as const
 
 export type ProjectUserCountScalarFieldEnum = (typeof ProjectUserCountScalarFieldEnum)[keyof typeof ProjectUserCountScalarFieldEnum]
+
+
+export const SessionScalarFieldEnum = {
+  id: 'id',
+  projectId: 'projectId',
+  userReference: 'userReference',
+  hash: 'hash',
+  scopes: 'scopes',
+  origins: 'origins',
+  proofKeyThumbprint: 'proofKeyThumbprint',
+  apiKeyId: 'apiKeyId',
+  createdAt: 'createdAt',
+  expiresAt: 'expiresAt',
+  revokedAt: 'revokedAt',
+  lastUsedAt: 'lastUsedAt'
+} as const
+
+export type SessionScalarFieldEnum = (typeof SessionScalarFieldEnum)[keyof typeof SessionScalarFieldEnum]
 
 
 export const AdminKeyScalarFieldEnum = {

@@ -64,6 +64,7 @@ export type ApiKeyCountAggregateOutputType = {
   revokedAt: number
   lastUsedAt: number
   allowedAddresses: number
+  allowedOrigins: number
   rotatedFrom: number
   allowanceId: number
   _all: number
@@ -110,6 +111,7 @@ export type ApiKeyCountAggregateInputType = {
   revokedAt?: true
   lastUsedAt?: true
   allowedAddresses?: true
+  allowedOrigins?: true
   rotatedFrom?: true
   allowanceId?: true
   _all?: true
@@ -199,6 +201,7 @@ export type ApiKeyGroupByOutputType = {
   revokedAt: Date | null
   lastUsedAt: Date | null
   allowedAddresses: string[]
+  allowedOrigins: string[]
   rotatedFrom: string | null
   allowanceId: string | null
   _count: ApiKeyCountAggregateOutputType | null
@@ -236,12 +239,14 @@ export type ApiKeyWhereInput = {
   revokedAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null
   lastUsedAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null
   allowedAddresses?: Prisma.StringNullableListFilter<"ApiKey">
+  allowedOrigins?: Prisma.StringNullableListFilter<"ApiKey">
   rotatedFrom?: Prisma.UuidNullableFilter<"ApiKey"> | string | null
   allowanceId?: Prisma.UuidNullableFilter<"ApiKey"> | string | null
   project?: Prisma.XOR<Prisma.ProjectScalarRelationFilter, Prisma.ProjectWhereInput>
   allowance?: Prisma.XOR<Prisma.AllowanceNullableScalarRelationFilter, Prisma.AllowanceWhereInput> | null
   predecessor?: Prisma.XOR<Prisma.ApiKeyNullableScalarRelationFilter, Prisma.ApiKeyWhereInput> | null
   successor?: Prisma.XOR<Prisma.ApiKeyNullableScalarRelationFilter, Prisma.ApiKeyWhereInput> | null
+  sessions?: Prisma.SessionListRelationFilter
 }
 
 export type ApiKeyOrderByWithRelationInput = {
@@ -256,12 +261,14 @@ export type ApiKeyOrderByWithRelationInput = {
   revokedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   lastUsedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   allowedAddresses?: Prisma.SortOrder
+  allowedOrigins?: Prisma.SortOrder
   rotatedFrom?: Prisma.SortOrderInput | Prisma.SortOrder
   allowanceId?: Prisma.SortOrderInput | Prisma.SortOrder
   project?: Prisma.ProjectOrderByWithRelationInput
   allowance?: Prisma.AllowanceOrderByWithRelationInput
   predecessor?: Prisma.ApiKeyOrderByWithRelationInput
   successor?: Prisma.ApiKeyOrderByWithRelationInput
+  sessions?: Prisma.SessionOrderByRelationAggregateInput
 }
 
 export type ApiKeyWhereUniqueInput = Prisma.AtLeast<{
@@ -280,11 +287,13 @@ export type ApiKeyWhereUniqueInput = Prisma.AtLeast<{
   revokedAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null
   lastUsedAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null
   allowedAddresses?: Prisma.StringNullableListFilter<"ApiKey">
+  allowedOrigins?: Prisma.StringNullableListFilter<"ApiKey">
   allowanceId?: Prisma.UuidNullableFilter<"ApiKey"> | string | null
   project?: Prisma.XOR<Prisma.ProjectScalarRelationFilter, Prisma.ProjectWhereInput>
   allowance?: Prisma.XOR<Prisma.AllowanceNullableScalarRelationFilter, Prisma.AllowanceWhereInput> | null
   predecessor?: Prisma.XOR<Prisma.ApiKeyNullableScalarRelationFilter, Prisma.ApiKeyWhereInput> | null
   successor?: Prisma.XOR<Prisma.ApiKeyNullableScalarRelationFilter, Prisma.ApiKeyWhereInput> | null
+  sessions?: Prisma.SessionListRelationFilter
 }, "id" | "hash" | "rotatedFrom">
 
 export type ApiKeyOrderByWithAggregationInput = {
@@ -299,6 +308,7 @@ export type ApiKeyOrderByWithAggregationInput = {
   revokedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   lastUsedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   allowedAddresses?: Prisma.SortOrder
+  allowedOrigins?: Prisma.SortOrder
   rotatedFrom?: Prisma.SortOrderInput | Prisma.SortOrder
   allowanceId?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.ApiKeyCountOrderByAggregateInput
@@ -321,6 +331,7 @@ export type ApiKeyScalarWhereWithAggregatesInput = {
   revokedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"ApiKey"> | Date | string | null
   lastUsedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"ApiKey"> | Date | string | null
   allowedAddresses?: Prisma.StringNullableListFilter<"ApiKey">
+  allowedOrigins?: Prisma.StringNullableListFilter<"ApiKey">
   rotatedFrom?: Prisma.UuidNullableWithAggregatesFilter<"ApiKey"> | string | null
   allowanceId?: Prisma.UuidNullableWithAggregatesFilter<"ApiKey"> | string | null
 }
@@ -336,10 +347,12 @@ export type ApiKeyCreateInput = {
   revokedAt?: Date | string | null
   lastUsedAt?: Date | string | null
   allowedAddresses?: Prisma.ApiKeyCreateallowedAddressesInput | string[]
+  allowedOrigins?: Prisma.ApiKeyCreateallowedOriginsInput | string[]
   project: Prisma.ProjectCreateNestedOneWithoutApiKeysInput
   allowance?: Prisma.AllowanceCreateNestedOneWithoutApiKeysInput
   predecessor?: Prisma.ApiKeyCreateNestedOneWithoutSuccessorInput
   successor?: Prisma.ApiKeyCreateNestedOneWithoutPredecessorInput
+  sessions?: Prisma.SessionCreateNestedManyWithoutApiKeyInput
 }
 
 export type ApiKeyUncheckedCreateInput = {
@@ -354,9 +367,11 @@ export type ApiKeyUncheckedCreateInput = {
   revokedAt?: Date | string | null
   lastUsedAt?: Date | string | null
   allowedAddresses?: Prisma.ApiKeyCreateallowedAddressesInput | string[]
+  allowedOrigins?: Prisma.ApiKeyCreateallowedOriginsInput | string[]
   rotatedFrom?: string | null
   allowanceId?: string | null
   successor?: Prisma.ApiKeyUncheckedCreateNestedOneWithoutPredecessorInput
+  sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutApiKeyInput
 }
 
 export type ApiKeyUpdateInput = {
@@ -370,10 +385,12 @@ export type ApiKeyUpdateInput = {
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   allowedAddresses?: Prisma.ApiKeyUpdateallowedAddressesInput | string[]
+  allowedOrigins?: Prisma.ApiKeyUpdateallowedOriginsInput | string[]
   project?: Prisma.ProjectUpdateOneRequiredWithoutApiKeysNestedInput
   allowance?: Prisma.AllowanceUpdateOneWithoutApiKeysNestedInput
   predecessor?: Prisma.ApiKeyUpdateOneWithoutSuccessorNestedInput
   successor?: Prisma.ApiKeyUpdateOneWithoutPredecessorNestedInput
+  sessions?: Prisma.SessionUpdateManyWithoutApiKeyNestedInput
 }
 
 export type ApiKeyUncheckedUpdateInput = {
@@ -388,9 +405,11 @@ export type ApiKeyUncheckedUpdateInput = {
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   allowedAddresses?: Prisma.ApiKeyUpdateallowedAddressesInput | string[]
+  allowedOrigins?: Prisma.ApiKeyUpdateallowedOriginsInput | string[]
   rotatedFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   allowanceId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   successor?: Prisma.ApiKeyUncheckedUpdateOneWithoutPredecessorNestedInput
+  sessions?: Prisma.SessionUncheckedUpdateManyWithoutApiKeyNestedInput
 }
 
 export type ApiKeyCreateManyInput = {
@@ -405,6 +424,7 @@ export type ApiKeyCreateManyInput = {
   revokedAt?: Date | string | null
   lastUsedAt?: Date | string | null
   allowedAddresses?: Prisma.ApiKeyCreateallowedAddressesInput | string[]
+  allowedOrigins?: Prisma.ApiKeyCreateallowedOriginsInput | string[]
   rotatedFrom?: string | null
   allowanceId?: string | null
 }
@@ -420,6 +440,7 @@ export type ApiKeyUpdateManyMutationInput = {
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   allowedAddresses?: Prisma.ApiKeyUpdateallowedAddressesInput | string[]
+  allowedOrigins?: Prisma.ApiKeyUpdateallowedOriginsInput | string[]
 }
 
 export type ApiKeyUncheckedUpdateManyInput = {
@@ -434,6 +455,7 @@ export type ApiKeyUncheckedUpdateManyInput = {
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   allowedAddresses?: Prisma.ApiKeyUpdateallowedAddressesInput | string[]
+  allowedOrigins?: Prisma.ApiKeyUpdateallowedOriginsInput | string[]
   rotatedFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   allowanceId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
@@ -465,6 +487,7 @@ export type ApiKeyCountOrderByAggregateInput = {
   revokedAt?: Prisma.SortOrder
   lastUsedAt?: Prisma.SortOrder
   allowedAddresses?: Prisma.SortOrder
+  allowedOrigins?: Prisma.SortOrder
   rotatedFrom?: Prisma.SortOrder
   allowanceId?: Prisma.SortOrder
 }
@@ -547,6 +570,10 @@ export type ApiKeyCreateallowedAddressesInput = {
   set: string[]
 }
 
+export type ApiKeyCreateallowedOriginsInput = {
+  set: string[]
+}
+
 export type ApiKeyCreateNestedOneWithoutSuccessorInput = {
   create?: Prisma.XOR<Prisma.ApiKeyCreateWithoutSuccessorInput, Prisma.ApiKeyUncheckedCreateWithoutSuccessorInput>
   connectOrCreate?: Prisma.ApiKeyCreateOrConnectWithoutSuccessorInput
@@ -575,6 +602,11 @@ export type ApiKeyUpdatescopesInput = {
 }
 
 export type ApiKeyUpdateallowedAddressesInput = {
+  set?: string[]
+  push?: string | string[]
+}
+
+export type ApiKeyUpdateallowedOriginsInput = {
   set?: string[]
   push?: string | string[]
 }
@@ -651,6 +683,22 @@ export type ApiKeyUncheckedUpdateManyWithoutAllowanceNestedInput = {
   deleteMany?: Prisma.ApiKeyScalarWhereInput | Prisma.ApiKeyScalarWhereInput[]
 }
 
+export type ApiKeyCreateNestedOneWithoutSessionsInput = {
+  create?: Prisma.XOR<Prisma.ApiKeyCreateWithoutSessionsInput, Prisma.ApiKeyUncheckedCreateWithoutSessionsInput>
+  connectOrCreate?: Prisma.ApiKeyCreateOrConnectWithoutSessionsInput
+  connect?: Prisma.ApiKeyWhereUniqueInput
+}
+
+export type ApiKeyUpdateOneWithoutSessionsNestedInput = {
+  create?: Prisma.XOR<Prisma.ApiKeyCreateWithoutSessionsInput, Prisma.ApiKeyUncheckedCreateWithoutSessionsInput>
+  connectOrCreate?: Prisma.ApiKeyCreateOrConnectWithoutSessionsInput
+  upsert?: Prisma.ApiKeyUpsertWithoutSessionsInput
+  disconnect?: Prisma.ApiKeyWhereInput | boolean
+  delete?: Prisma.ApiKeyWhereInput | boolean
+  connect?: Prisma.ApiKeyWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.ApiKeyUpdateToOneWithWhereWithoutSessionsInput, Prisma.ApiKeyUpdateWithoutSessionsInput>, Prisma.ApiKeyUncheckedUpdateWithoutSessionsInput>
+}
+
 export type ApiKeyCreateWithoutProjectInput = {
   id: string
   name: string
@@ -662,9 +710,11 @@ export type ApiKeyCreateWithoutProjectInput = {
   revokedAt?: Date | string | null
   lastUsedAt?: Date | string | null
   allowedAddresses?: Prisma.ApiKeyCreateallowedAddressesInput | string[]
+  allowedOrigins?: Prisma.ApiKeyCreateallowedOriginsInput | string[]
   allowance?: Prisma.AllowanceCreateNestedOneWithoutApiKeysInput
   predecessor?: Prisma.ApiKeyCreateNestedOneWithoutSuccessorInput
   successor?: Prisma.ApiKeyCreateNestedOneWithoutPredecessorInput
+  sessions?: Prisma.SessionCreateNestedManyWithoutApiKeyInput
 }
 
 export type ApiKeyUncheckedCreateWithoutProjectInput = {
@@ -678,9 +728,11 @@ export type ApiKeyUncheckedCreateWithoutProjectInput = {
   revokedAt?: Date | string | null
   lastUsedAt?: Date | string | null
   allowedAddresses?: Prisma.ApiKeyCreateallowedAddressesInput | string[]
+  allowedOrigins?: Prisma.ApiKeyCreateallowedOriginsInput | string[]
   rotatedFrom?: string | null
   allowanceId?: string | null
   successor?: Prisma.ApiKeyUncheckedCreateNestedOneWithoutPredecessorInput
+  sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutApiKeyInput
 }
 
 export type ApiKeyCreateOrConnectWithoutProjectInput = {
@@ -724,6 +776,7 @@ export type ApiKeyScalarWhereInput = {
   revokedAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null
   lastUsedAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null
   allowedAddresses?: Prisma.StringNullableListFilter<"ApiKey">
+  allowedOrigins?: Prisma.StringNullableListFilter<"ApiKey">
   rotatedFrom?: Prisma.UuidNullableFilter<"ApiKey"> | string | null
   allowanceId?: Prisma.UuidNullableFilter<"ApiKey"> | string | null
 }
@@ -739,9 +792,11 @@ export type ApiKeyCreateWithoutSuccessorInput = {
   revokedAt?: Date | string | null
   lastUsedAt?: Date | string | null
   allowedAddresses?: Prisma.ApiKeyCreateallowedAddressesInput | string[]
+  allowedOrigins?: Prisma.ApiKeyCreateallowedOriginsInput | string[]
   project: Prisma.ProjectCreateNestedOneWithoutApiKeysInput
   allowance?: Prisma.AllowanceCreateNestedOneWithoutApiKeysInput
   predecessor?: Prisma.ApiKeyCreateNestedOneWithoutSuccessorInput
+  sessions?: Prisma.SessionCreateNestedManyWithoutApiKeyInput
 }
 
 export type ApiKeyUncheckedCreateWithoutSuccessorInput = {
@@ -756,8 +811,10 @@ export type ApiKeyUncheckedCreateWithoutSuccessorInput = {
   revokedAt?: Date | string | null
   lastUsedAt?: Date | string | null
   allowedAddresses?: Prisma.ApiKeyCreateallowedAddressesInput | string[]
+  allowedOrigins?: Prisma.ApiKeyCreateallowedOriginsInput | string[]
   rotatedFrom?: string | null
   allowanceId?: string | null
+  sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutApiKeyInput
 }
 
 export type ApiKeyCreateOrConnectWithoutSuccessorInput = {
@@ -776,9 +833,11 @@ export type ApiKeyCreateWithoutPredecessorInput = {
   revokedAt?: Date | string | null
   lastUsedAt?: Date | string | null
   allowedAddresses?: Prisma.ApiKeyCreateallowedAddressesInput | string[]
+  allowedOrigins?: Prisma.ApiKeyCreateallowedOriginsInput | string[]
   project: Prisma.ProjectCreateNestedOneWithoutApiKeysInput
   allowance?: Prisma.AllowanceCreateNestedOneWithoutApiKeysInput
   successor?: Prisma.ApiKeyCreateNestedOneWithoutPredecessorInput
+  sessions?: Prisma.SessionCreateNestedManyWithoutApiKeyInput
 }
 
 export type ApiKeyUncheckedCreateWithoutPredecessorInput = {
@@ -793,8 +852,10 @@ export type ApiKeyUncheckedCreateWithoutPredecessorInput = {
   revokedAt?: Date | string | null
   lastUsedAt?: Date | string | null
   allowedAddresses?: Prisma.ApiKeyCreateallowedAddressesInput | string[]
+  allowedOrigins?: Prisma.ApiKeyCreateallowedOriginsInput | string[]
   allowanceId?: string | null
   successor?: Prisma.ApiKeyUncheckedCreateNestedOneWithoutPredecessorInput
+  sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutApiKeyInput
 }
 
 export type ApiKeyCreateOrConnectWithoutPredecessorInput = {
@@ -824,9 +885,11 @@ export type ApiKeyUpdateWithoutSuccessorInput = {
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   allowedAddresses?: Prisma.ApiKeyUpdateallowedAddressesInput | string[]
+  allowedOrigins?: Prisma.ApiKeyUpdateallowedOriginsInput | string[]
   project?: Prisma.ProjectUpdateOneRequiredWithoutApiKeysNestedInput
   allowance?: Prisma.AllowanceUpdateOneWithoutApiKeysNestedInput
   predecessor?: Prisma.ApiKeyUpdateOneWithoutSuccessorNestedInput
+  sessions?: Prisma.SessionUpdateManyWithoutApiKeyNestedInput
 }
 
 export type ApiKeyUncheckedUpdateWithoutSuccessorInput = {
@@ -841,8 +904,10 @@ export type ApiKeyUncheckedUpdateWithoutSuccessorInput = {
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   allowedAddresses?: Prisma.ApiKeyUpdateallowedAddressesInput | string[]
+  allowedOrigins?: Prisma.ApiKeyUpdateallowedOriginsInput | string[]
   rotatedFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   allowanceId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sessions?: Prisma.SessionUncheckedUpdateManyWithoutApiKeyNestedInput
 }
 
 export type ApiKeyUpsertWithoutPredecessorInput = {
@@ -867,9 +932,11 @@ export type ApiKeyUpdateWithoutPredecessorInput = {
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   allowedAddresses?: Prisma.ApiKeyUpdateallowedAddressesInput | string[]
+  allowedOrigins?: Prisma.ApiKeyUpdateallowedOriginsInput | string[]
   project?: Prisma.ProjectUpdateOneRequiredWithoutApiKeysNestedInput
   allowance?: Prisma.AllowanceUpdateOneWithoutApiKeysNestedInput
   successor?: Prisma.ApiKeyUpdateOneWithoutPredecessorNestedInput
+  sessions?: Prisma.SessionUpdateManyWithoutApiKeyNestedInput
 }
 
 export type ApiKeyUncheckedUpdateWithoutPredecessorInput = {
@@ -884,8 +951,10 @@ export type ApiKeyUncheckedUpdateWithoutPredecessorInput = {
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   allowedAddresses?: Prisma.ApiKeyUpdateallowedAddressesInput | string[]
+  allowedOrigins?: Prisma.ApiKeyUpdateallowedOriginsInput | string[]
   allowanceId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   successor?: Prisma.ApiKeyUncheckedUpdateOneWithoutPredecessorNestedInput
+  sessions?: Prisma.SessionUncheckedUpdateManyWithoutApiKeyNestedInput
 }
 
 export type ApiKeyCreateWithoutAllowanceInput = {
@@ -899,9 +968,11 @@ export type ApiKeyCreateWithoutAllowanceInput = {
   revokedAt?: Date | string | null
   lastUsedAt?: Date | string | null
   allowedAddresses?: Prisma.ApiKeyCreateallowedAddressesInput | string[]
+  allowedOrigins?: Prisma.ApiKeyCreateallowedOriginsInput | string[]
   project: Prisma.ProjectCreateNestedOneWithoutApiKeysInput
   predecessor?: Prisma.ApiKeyCreateNestedOneWithoutSuccessorInput
   successor?: Prisma.ApiKeyCreateNestedOneWithoutPredecessorInput
+  sessions?: Prisma.SessionCreateNestedManyWithoutApiKeyInput
 }
 
 export type ApiKeyUncheckedCreateWithoutAllowanceInput = {
@@ -916,8 +987,10 @@ export type ApiKeyUncheckedCreateWithoutAllowanceInput = {
   revokedAt?: Date | string | null
   lastUsedAt?: Date | string | null
   allowedAddresses?: Prisma.ApiKeyCreateallowedAddressesInput | string[]
+  allowedOrigins?: Prisma.ApiKeyCreateallowedOriginsInput | string[]
   rotatedFrom?: string | null
   successor?: Prisma.ApiKeyUncheckedCreateNestedOneWithoutPredecessorInput
+  sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutApiKeyInput
 }
 
 export type ApiKeyCreateOrConnectWithoutAllowanceInput = {
@@ -946,6 +1019,94 @@ export type ApiKeyUpdateManyWithWhereWithoutAllowanceInput = {
   data: Prisma.XOR<Prisma.ApiKeyUpdateManyMutationInput, Prisma.ApiKeyUncheckedUpdateManyWithoutAllowanceInput>
 }
 
+export type ApiKeyCreateWithoutSessionsInput = {
+  id: string
+  name: string
+  prefix: string
+  hash: runtime.Bytes
+  scopes?: Prisma.ApiKeyCreatescopesInput | string[]
+  createdAt?: Date | string
+  expiresAt?: Date | string | null
+  revokedAt?: Date | string | null
+  lastUsedAt?: Date | string | null
+  allowedAddresses?: Prisma.ApiKeyCreateallowedAddressesInput | string[]
+  allowedOrigins?: Prisma.ApiKeyCreateallowedOriginsInput | string[]
+  project: Prisma.ProjectCreateNestedOneWithoutApiKeysInput
+  allowance?: Prisma.AllowanceCreateNestedOneWithoutApiKeysInput
+  predecessor?: Prisma.ApiKeyCreateNestedOneWithoutSuccessorInput
+  successor?: Prisma.ApiKeyCreateNestedOneWithoutPredecessorInput
+}
+
+export type ApiKeyUncheckedCreateWithoutSessionsInput = {
+  id: string
+  projectId: string
+  name: string
+  prefix: string
+  hash: runtime.Bytes
+  scopes?: Prisma.ApiKeyCreatescopesInput | string[]
+  createdAt?: Date | string
+  expiresAt?: Date | string | null
+  revokedAt?: Date | string | null
+  lastUsedAt?: Date | string | null
+  allowedAddresses?: Prisma.ApiKeyCreateallowedAddressesInput | string[]
+  allowedOrigins?: Prisma.ApiKeyCreateallowedOriginsInput | string[]
+  rotatedFrom?: string | null
+  allowanceId?: string | null
+  successor?: Prisma.ApiKeyUncheckedCreateNestedOneWithoutPredecessorInput
+}
+
+export type ApiKeyCreateOrConnectWithoutSessionsInput = {
+  where: Prisma.ApiKeyWhereUniqueInput
+  create: Prisma.XOR<Prisma.ApiKeyCreateWithoutSessionsInput, Prisma.ApiKeyUncheckedCreateWithoutSessionsInput>
+}
+
+export type ApiKeyUpsertWithoutSessionsInput = {
+  update: Prisma.XOR<Prisma.ApiKeyUpdateWithoutSessionsInput, Prisma.ApiKeyUncheckedUpdateWithoutSessionsInput>
+  create: Prisma.XOR<Prisma.ApiKeyCreateWithoutSessionsInput, Prisma.ApiKeyUncheckedCreateWithoutSessionsInput>
+  where?: Prisma.ApiKeyWhereInput
+}
+
+export type ApiKeyUpdateToOneWithWhereWithoutSessionsInput = {
+  where?: Prisma.ApiKeyWhereInput
+  data: Prisma.XOR<Prisma.ApiKeyUpdateWithoutSessionsInput, Prisma.ApiKeyUncheckedUpdateWithoutSessionsInput>
+}
+
+export type ApiKeyUpdateWithoutSessionsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  prefix?: Prisma.StringFieldUpdateOperationsInput | string
+  hash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  scopes?: Prisma.ApiKeyUpdatescopesInput | string[]
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  allowedAddresses?: Prisma.ApiKeyUpdateallowedAddressesInput | string[]
+  allowedOrigins?: Prisma.ApiKeyUpdateallowedOriginsInput | string[]
+  project?: Prisma.ProjectUpdateOneRequiredWithoutApiKeysNestedInput
+  allowance?: Prisma.AllowanceUpdateOneWithoutApiKeysNestedInput
+  predecessor?: Prisma.ApiKeyUpdateOneWithoutSuccessorNestedInput
+  successor?: Prisma.ApiKeyUpdateOneWithoutPredecessorNestedInput
+}
+
+export type ApiKeyUncheckedUpdateWithoutSessionsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  projectId?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  prefix?: Prisma.StringFieldUpdateOperationsInput | string
+  hash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  scopes?: Prisma.ApiKeyUpdatescopesInput | string[]
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  allowedAddresses?: Prisma.ApiKeyUpdateallowedAddressesInput | string[]
+  allowedOrigins?: Prisma.ApiKeyUpdateallowedOriginsInput | string[]
+  rotatedFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  allowanceId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  successor?: Prisma.ApiKeyUncheckedUpdateOneWithoutPredecessorNestedInput
+}
+
 export type ApiKeyCreateManyProjectInput = {
   id: string
   name: string
@@ -957,6 +1118,7 @@ export type ApiKeyCreateManyProjectInput = {
   revokedAt?: Date | string | null
   lastUsedAt?: Date | string | null
   allowedAddresses?: Prisma.ApiKeyCreateallowedAddressesInput | string[]
+  allowedOrigins?: Prisma.ApiKeyCreateallowedOriginsInput | string[]
   rotatedFrom?: string | null
   allowanceId?: string | null
 }
@@ -972,9 +1134,11 @@ export type ApiKeyUpdateWithoutProjectInput = {
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   allowedAddresses?: Prisma.ApiKeyUpdateallowedAddressesInput | string[]
+  allowedOrigins?: Prisma.ApiKeyUpdateallowedOriginsInput | string[]
   allowance?: Prisma.AllowanceUpdateOneWithoutApiKeysNestedInput
   predecessor?: Prisma.ApiKeyUpdateOneWithoutSuccessorNestedInput
   successor?: Prisma.ApiKeyUpdateOneWithoutPredecessorNestedInput
+  sessions?: Prisma.SessionUpdateManyWithoutApiKeyNestedInput
 }
 
 export type ApiKeyUncheckedUpdateWithoutProjectInput = {
@@ -988,9 +1152,11 @@ export type ApiKeyUncheckedUpdateWithoutProjectInput = {
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   allowedAddresses?: Prisma.ApiKeyUpdateallowedAddressesInput | string[]
+  allowedOrigins?: Prisma.ApiKeyUpdateallowedOriginsInput | string[]
   rotatedFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   allowanceId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   successor?: Prisma.ApiKeyUncheckedUpdateOneWithoutPredecessorNestedInput
+  sessions?: Prisma.SessionUncheckedUpdateManyWithoutApiKeyNestedInput
 }
 
 export type ApiKeyUncheckedUpdateManyWithoutProjectInput = {
@@ -1004,6 +1170,7 @@ export type ApiKeyUncheckedUpdateManyWithoutProjectInput = {
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   allowedAddresses?: Prisma.ApiKeyUpdateallowedAddressesInput | string[]
+  allowedOrigins?: Prisma.ApiKeyUpdateallowedOriginsInput | string[]
   rotatedFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   allowanceId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
@@ -1020,6 +1187,7 @@ export type ApiKeyCreateManyAllowanceInput = {
   revokedAt?: Date | string | null
   lastUsedAt?: Date | string | null
   allowedAddresses?: Prisma.ApiKeyCreateallowedAddressesInput | string[]
+  allowedOrigins?: Prisma.ApiKeyCreateallowedOriginsInput | string[]
   rotatedFrom?: string | null
 }
 
@@ -1034,9 +1202,11 @@ export type ApiKeyUpdateWithoutAllowanceInput = {
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   allowedAddresses?: Prisma.ApiKeyUpdateallowedAddressesInput | string[]
+  allowedOrigins?: Prisma.ApiKeyUpdateallowedOriginsInput | string[]
   project?: Prisma.ProjectUpdateOneRequiredWithoutApiKeysNestedInput
   predecessor?: Prisma.ApiKeyUpdateOneWithoutSuccessorNestedInput
   successor?: Prisma.ApiKeyUpdateOneWithoutPredecessorNestedInput
+  sessions?: Prisma.SessionUpdateManyWithoutApiKeyNestedInput
 }
 
 export type ApiKeyUncheckedUpdateWithoutAllowanceInput = {
@@ -1051,8 +1221,10 @@ export type ApiKeyUncheckedUpdateWithoutAllowanceInput = {
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   allowedAddresses?: Prisma.ApiKeyUpdateallowedAddressesInput | string[]
+  allowedOrigins?: Prisma.ApiKeyUpdateallowedOriginsInput | string[]
   rotatedFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   successor?: Prisma.ApiKeyUncheckedUpdateOneWithoutPredecessorNestedInput
+  sessions?: Prisma.SessionUncheckedUpdateManyWithoutApiKeyNestedInput
 }
 
 export type ApiKeyUncheckedUpdateManyWithoutAllowanceInput = {
@@ -1067,9 +1239,39 @@ export type ApiKeyUncheckedUpdateManyWithoutAllowanceInput = {
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   allowedAddresses?: Prisma.ApiKeyUpdateallowedAddressesInput | string[]
+  allowedOrigins?: Prisma.ApiKeyUpdateallowedOriginsInput | string[]
   rotatedFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
+
+/**
+ * Count Type ApiKeyCountOutputType
+ */
+
+export type ApiKeyCountOutputType = {
+  sessions: number
+}
+
+export type ApiKeyCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  sessions?: boolean | ApiKeyCountOutputTypeCountSessionsArgs
+}
+
+/**
+ * ApiKeyCountOutputType without action
+ */
+export type ApiKeyCountOutputTypeDefaultArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the ApiKeyCountOutputType
+   */
+  select?: Prisma.ApiKeyCountOutputTypeSelect<ExtArgs> | null
+}
+
+/**
+ * ApiKeyCountOutputType without action
+ */
+export type ApiKeyCountOutputTypeCountSessionsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.SessionWhereInput
+}
 
 
 export type ApiKeySelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -1084,12 +1286,15 @@ export type ApiKeySelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   revokedAt?: boolean
   lastUsedAt?: boolean
   allowedAddresses?: boolean
+  allowedOrigins?: boolean
   rotatedFrom?: boolean
   allowanceId?: boolean
   project?: boolean | Prisma.ProjectDefaultArgs<ExtArgs>
   allowance?: boolean | Prisma.ApiKey$allowanceArgs<ExtArgs>
   predecessor?: boolean | Prisma.ApiKey$predecessorArgs<ExtArgs>
   successor?: boolean | Prisma.ApiKey$successorArgs<ExtArgs>
+  sessions?: boolean | Prisma.ApiKey$sessionsArgs<ExtArgs>
+  _count?: boolean | Prisma.ApiKeyCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["apiKey"]>
 
 export type ApiKeySelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -1104,6 +1309,7 @@ export type ApiKeySelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extens
   revokedAt?: boolean
   lastUsedAt?: boolean
   allowedAddresses?: boolean
+  allowedOrigins?: boolean
   rotatedFrom?: boolean
   allowanceId?: boolean
   project?: boolean | Prisma.ProjectDefaultArgs<ExtArgs>
@@ -1123,6 +1329,7 @@ export type ApiKeySelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extens
   revokedAt?: boolean
   lastUsedAt?: boolean
   allowedAddresses?: boolean
+  allowedOrigins?: boolean
   rotatedFrom?: boolean
   allowanceId?: boolean
   project?: boolean | Prisma.ProjectDefaultArgs<ExtArgs>
@@ -1142,16 +1349,19 @@ export type ApiKeySelectScalar = {
   revokedAt?: boolean
   lastUsedAt?: boolean
   allowedAddresses?: boolean
+  allowedOrigins?: boolean
   rotatedFrom?: boolean
   allowanceId?: boolean
 }
 
-export type ApiKeyOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "projectId" | "name" | "prefix" | "hash" | "scopes" | "createdAt" | "expiresAt" | "revokedAt" | "lastUsedAt" | "allowedAddresses" | "rotatedFrom" | "allowanceId", ExtArgs["result"]["apiKey"]>
+export type ApiKeyOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "projectId" | "name" | "prefix" | "hash" | "scopes" | "createdAt" | "expiresAt" | "revokedAt" | "lastUsedAt" | "allowedAddresses" | "allowedOrigins" | "rotatedFrom" | "allowanceId", ExtArgs["result"]["apiKey"]>
 export type ApiKeyInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   project?: boolean | Prisma.ProjectDefaultArgs<ExtArgs>
   allowance?: boolean | Prisma.ApiKey$allowanceArgs<ExtArgs>
   predecessor?: boolean | Prisma.ApiKey$predecessorArgs<ExtArgs>
   successor?: boolean | Prisma.ApiKey$successorArgs<ExtArgs>
+  sessions?: boolean | Prisma.ApiKey$sessionsArgs<ExtArgs>
+  _count?: boolean | Prisma.ApiKeyCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type ApiKeyIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   project?: boolean | Prisma.ProjectDefaultArgs<ExtArgs>
@@ -1171,6 +1381,7 @@ export type $ApiKeyPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     allowance: Prisma.$AllowancePayload<ExtArgs> | null
     predecessor: Prisma.$ApiKeyPayload<ExtArgs> | null
     successor: Prisma.$ApiKeyPayload<ExtArgs> | null
+    sessions: Prisma.$SessionPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: string
@@ -1193,6 +1404,10 @@ export type $ApiKeyPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
      * Addresses and CIDR blocks that it may be used from; none means anywhere.
      */
     allowedAddresses: string[]
+    /**
+     * Web origins whose pages may send it, or `*`; none means the service's own alone.
+     */
+    allowedOrigins: string[]
     /**
      * The key that this one replaces.
      */
@@ -1599,6 +1814,7 @@ export interface Prisma__ApiKeyClient<T, Null = never, ExtArgs extends runtime.T
   allowance<T extends Prisma.ApiKey$allowanceArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.ApiKey$allowanceArgs<ExtArgs>>): Prisma.Prisma__AllowanceClient<runtime.Types.Result.GetResult<Prisma.$AllowancePayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   predecessor<T extends Prisma.ApiKey$predecessorArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.ApiKey$predecessorArgs<ExtArgs>>): Prisma.Prisma__ApiKeyClient<runtime.Types.Result.GetResult<Prisma.$ApiKeyPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   successor<T extends Prisma.ApiKey$successorArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.ApiKey$successorArgs<ExtArgs>>): Prisma.Prisma__ApiKeyClient<runtime.Types.Result.GetResult<Prisma.$ApiKeyPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
+  sessions<T extends Prisma.ApiKey$sessionsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.ApiKey$sessionsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$SessionPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -1639,6 +1855,7 @@ export interface ApiKeyFieldRefs {
   readonly revokedAt: Prisma.FieldRef<"ApiKey", 'DateTime'>
   readonly lastUsedAt: Prisma.FieldRef<"ApiKey", 'DateTime'>
   readonly allowedAddresses: Prisma.FieldRef<"ApiKey", 'String[]'>
+  readonly allowedOrigins: Prisma.FieldRef<"ApiKey", 'String[]'>
   readonly rotatedFrom: Prisma.FieldRef<"ApiKey", 'String'>
   readonly allowanceId: Prisma.FieldRef<"ApiKey", 'String'>
 }
@@ -2096,6 +2313,30 @@ export type ApiKey$successorArgs<ExtArgs extends runtime.Types.Extensions.Intern
    */
   include?: Prisma.ApiKeyInclude<ExtArgs> | null
   where?: Prisma.ApiKeyWhereInput
+}
+
+/**
+ * ApiKey.sessions
+ */
+export type ApiKey$sessionsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the Session
+   */
+  select?: Prisma.SessionSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the Session
+   */
+  omit?: Prisma.SessionOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.SessionInclude<ExtArgs> | null
+  where?: Prisma.SessionWhereInput
+  orderBy?: Prisma.SessionOrderByWithRelationInput | Prisma.SessionOrderByWithRelationInput[]
+  cursor?: Prisma.SessionWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.SessionScalarFieldEnum | Prisma.SessionScalarFieldEnum[]
 }
 
 /**

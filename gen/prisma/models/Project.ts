@@ -294,6 +294,7 @@ export type ProjectWhereInput = {
   allowances?: Prisma.AllowanceListRelationFilter
   users?: Prisma.ProjectUserListRelationFilter
   userCount?: Prisma.XOR<Prisma.ProjectUserCountNullableScalarRelationFilter, Prisma.ProjectUserCountWhereInput> | null
+  sessions?: Prisma.SessionListRelationFilter
 }
 
 export type ProjectOrderByWithRelationInput = {
@@ -322,6 +323,7 @@ export type ProjectOrderByWithRelationInput = {
   allowances?: Prisma.AllowanceOrderByRelationAggregateInput
   users?: Prisma.ProjectUserOrderByRelationAggregateInput
   userCount?: Prisma.ProjectUserCountOrderByWithRelationInput
+  sessions?: Prisma.SessionOrderByRelationAggregateInput
 }
 
 export type ProjectWhereUniqueInput = Prisma.AtLeast<{
@@ -353,6 +355,7 @@ export type ProjectWhereUniqueInput = Prisma.AtLeast<{
   allowances?: Prisma.AllowanceListRelationFilter
   users?: Prisma.ProjectUserListRelationFilter
   userCount?: Prisma.XOR<Prisma.ProjectUserCountNullableScalarRelationFilter, Prisma.ProjectUserCountWhereInput> | null
+  sessions?: Prisma.SessionListRelationFilter
 }, "id">
 
 export type ProjectOrderByWithAggregationInput = {
@@ -417,6 +420,7 @@ export type ProjectCreateInput = {
   allowances?: Prisma.AllowanceCreateNestedManyWithoutProjectInput
   users?: Prisma.ProjectUserCreateNestedManyWithoutProjectInput
   userCount?: Prisma.ProjectUserCountCreateNestedOneWithoutProjectInput
+  sessions?: Prisma.SessionCreateNestedManyWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateInput = {
@@ -445,6 +449,7 @@ export type ProjectUncheckedCreateInput = {
   allowances?: Prisma.AllowanceUncheckedCreateNestedManyWithoutProjectInput
   users?: Prisma.ProjectUserUncheckedCreateNestedManyWithoutProjectInput
   userCount?: Prisma.ProjectUserCountUncheckedCreateNestedOneWithoutProjectInput
+  sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutProjectInput
 }
 
 export type ProjectUpdateInput = {
@@ -473,6 +478,7 @@ export type ProjectUpdateInput = {
   allowances?: Prisma.AllowanceUpdateManyWithoutProjectNestedInput
   users?: Prisma.ProjectUserUpdateManyWithoutProjectNestedInput
   userCount?: Prisma.ProjectUserCountUpdateOneWithoutProjectNestedInput
+  sessions?: Prisma.SessionUpdateManyWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateInput = {
@@ -501,6 +507,7 @@ export type ProjectUncheckedUpdateInput = {
   allowances?: Prisma.AllowanceUncheckedUpdateManyWithoutProjectNestedInput
   users?: Prisma.ProjectUserUncheckedUpdateManyWithoutProjectNestedInput
   userCount?: Prisma.ProjectUserCountUncheckedUpdateOneWithoutProjectNestedInput
+  sessions?: Prisma.SessionUncheckedUpdateManyWithoutProjectNestedInput
 }
 
 export type ProjectCreateManyInput = {
@@ -672,6 +679,20 @@ export type ProjectUpdateOneRequiredWithoutUserCountNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.ProjectUpdateToOneWithWhereWithoutUserCountInput, Prisma.ProjectUpdateWithoutUserCountInput>, Prisma.ProjectUncheckedUpdateWithoutUserCountInput>
 }
 
+export type ProjectCreateNestedOneWithoutSessionsInput = {
+  create?: Prisma.XOR<Prisma.ProjectCreateWithoutSessionsInput, Prisma.ProjectUncheckedCreateWithoutSessionsInput>
+  connectOrCreate?: Prisma.ProjectCreateOrConnectWithoutSessionsInput
+  connect?: Prisma.ProjectWhereUniqueInput
+}
+
+export type ProjectUpdateOneRequiredWithoutSessionsNestedInput = {
+  create?: Prisma.XOR<Prisma.ProjectCreateWithoutSessionsInput, Prisma.ProjectUncheckedCreateWithoutSessionsInput>
+  connectOrCreate?: Prisma.ProjectCreateOrConnectWithoutSessionsInput
+  upsert?: Prisma.ProjectUpsertWithoutSessionsInput
+  connect?: Prisma.ProjectWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.ProjectUpdateToOneWithWhereWithoutSessionsInput, Prisma.ProjectUpdateWithoutSessionsInput>, Prisma.ProjectUncheckedUpdateWithoutSessionsInput>
+}
+
 export type ProjectCreateNestedOneWithoutEncryptionKeysInput = {
   create?: Prisma.XOR<Prisma.ProjectCreateWithoutEncryptionKeysInput, Prisma.ProjectUncheckedCreateWithoutEncryptionKeysInput>
   connectOrCreate?: Prisma.ProjectCreateOrConnectWithoutEncryptionKeysInput
@@ -837,6 +858,7 @@ export type ProjectCreateWithoutApiKeysInput = {
   allowances?: Prisma.AllowanceCreateNestedManyWithoutProjectInput
   users?: Prisma.ProjectUserCreateNestedManyWithoutProjectInput
   userCount?: Prisma.ProjectUserCountCreateNestedOneWithoutProjectInput
+  sessions?: Prisma.SessionCreateNestedManyWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateWithoutApiKeysInput = {
@@ -864,6 +886,7 @@ export type ProjectUncheckedCreateWithoutApiKeysInput = {
   allowances?: Prisma.AllowanceUncheckedCreateNestedManyWithoutProjectInput
   users?: Prisma.ProjectUserUncheckedCreateNestedManyWithoutProjectInput
   userCount?: Prisma.ProjectUserCountUncheckedCreateNestedOneWithoutProjectInput
+  sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutProjectInput
 }
 
 export type ProjectCreateOrConnectWithoutApiKeysInput = {
@@ -907,6 +930,7 @@ export type ProjectUpdateWithoutApiKeysInput = {
   allowances?: Prisma.AllowanceUpdateManyWithoutProjectNestedInput
   users?: Prisma.ProjectUserUpdateManyWithoutProjectNestedInput
   userCount?: Prisma.ProjectUserCountUpdateOneWithoutProjectNestedInput
+  sessions?: Prisma.SessionUpdateManyWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateWithoutApiKeysInput = {
@@ -934,6 +958,7 @@ export type ProjectUncheckedUpdateWithoutApiKeysInput = {
   allowances?: Prisma.AllowanceUncheckedUpdateManyWithoutProjectNestedInput
   users?: Prisma.ProjectUserUncheckedUpdateManyWithoutProjectNestedInput
   userCount?: Prisma.ProjectUserCountUncheckedUpdateOneWithoutProjectNestedInput
+  sessions?: Prisma.SessionUncheckedUpdateManyWithoutProjectNestedInput
 }
 
 export type ProjectCreateWithoutAllowancesInput = {
@@ -961,6 +986,7 @@ export type ProjectCreateWithoutAllowancesInput = {
   consents?: Prisma.TreasuryConsentCreateNestedManyWithoutProjectInput
   users?: Prisma.ProjectUserCreateNestedManyWithoutProjectInput
   userCount?: Prisma.ProjectUserCountCreateNestedOneWithoutProjectInput
+  sessions?: Prisma.SessionCreateNestedManyWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateWithoutAllowancesInput = {
@@ -988,6 +1014,7 @@ export type ProjectUncheckedCreateWithoutAllowancesInput = {
   consents?: Prisma.TreasuryConsentUncheckedCreateNestedManyWithoutProjectInput
   users?: Prisma.ProjectUserUncheckedCreateNestedManyWithoutProjectInput
   userCount?: Prisma.ProjectUserCountUncheckedCreateNestedOneWithoutProjectInput
+  sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutProjectInput
 }
 
 export type ProjectCreateOrConnectWithoutAllowancesInput = {
@@ -1031,6 +1058,7 @@ export type ProjectUpdateWithoutAllowancesInput = {
   consents?: Prisma.TreasuryConsentUpdateManyWithoutProjectNestedInput
   users?: Prisma.ProjectUserUpdateManyWithoutProjectNestedInput
   userCount?: Prisma.ProjectUserCountUpdateOneWithoutProjectNestedInput
+  sessions?: Prisma.SessionUpdateManyWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateWithoutAllowancesInput = {
@@ -1058,6 +1086,7 @@ export type ProjectUncheckedUpdateWithoutAllowancesInput = {
   consents?: Prisma.TreasuryConsentUncheckedUpdateManyWithoutProjectNestedInput
   users?: Prisma.ProjectUserUncheckedUpdateManyWithoutProjectNestedInput
   userCount?: Prisma.ProjectUserCountUncheckedUpdateOneWithoutProjectNestedInput
+  sessions?: Prisma.SessionUncheckedUpdateManyWithoutProjectNestedInput
 }
 
 export type ProjectCreateWithoutUsersInput = {
@@ -1085,6 +1114,7 @@ export type ProjectCreateWithoutUsersInput = {
   consents?: Prisma.TreasuryConsentCreateNestedManyWithoutProjectInput
   allowances?: Prisma.AllowanceCreateNestedManyWithoutProjectInput
   userCount?: Prisma.ProjectUserCountCreateNestedOneWithoutProjectInput
+  sessions?: Prisma.SessionCreateNestedManyWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateWithoutUsersInput = {
@@ -1112,6 +1142,7 @@ export type ProjectUncheckedCreateWithoutUsersInput = {
   consents?: Prisma.TreasuryConsentUncheckedCreateNestedManyWithoutProjectInput
   allowances?: Prisma.AllowanceUncheckedCreateNestedManyWithoutProjectInput
   userCount?: Prisma.ProjectUserCountUncheckedCreateNestedOneWithoutProjectInput
+  sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutProjectInput
 }
 
 export type ProjectCreateOrConnectWithoutUsersInput = {
@@ -1155,6 +1186,7 @@ export type ProjectUpdateWithoutUsersInput = {
   consents?: Prisma.TreasuryConsentUpdateManyWithoutProjectNestedInput
   allowances?: Prisma.AllowanceUpdateManyWithoutProjectNestedInput
   userCount?: Prisma.ProjectUserCountUpdateOneWithoutProjectNestedInput
+  sessions?: Prisma.SessionUpdateManyWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateWithoutUsersInput = {
@@ -1182,6 +1214,7 @@ export type ProjectUncheckedUpdateWithoutUsersInput = {
   consents?: Prisma.TreasuryConsentUncheckedUpdateManyWithoutProjectNestedInput
   allowances?: Prisma.AllowanceUncheckedUpdateManyWithoutProjectNestedInput
   userCount?: Prisma.ProjectUserCountUncheckedUpdateOneWithoutProjectNestedInput
+  sessions?: Prisma.SessionUncheckedUpdateManyWithoutProjectNestedInput
 }
 
 export type ProjectCreateWithoutUserCountInput = {
@@ -1209,6 +1242,7 @@ export type ProjectCreateWithoutUserCountInput = {
   consents?: Prisma.TreasuryConsentCreateNestedManyWithoutProjectInput
   allowances?: Prisma.AllowanceCreateNestedManyWithoutProjectInput
   users?: Prisma.ProjectUserCreateNestedManyWithoutProjectInput
+  sessions?: Prisma.SessionCreateNestedManyWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateWithoutUserCountInput = {
@@ -1236,6 +1270,7 @@ export type ProjectUncheckedCreateWithoutUserCountInput = {
   consents?: Prisma.TreasuryConsentUncheckedCreateNestedManyWithoutProjectInput
   allowances?: Prisma.AllowanceUncheckedCreateNestedManyWithoutProjectInput
   users?: Prisma.ProjectUserUncheckedCreateNestedManyWithoutProjectInput
+  sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutProjectInput
 }
 
 export type ProjectCreateOrConnectWithoutUserCountInput = {
@@ -1279,6 +1314,7 @@ export type ProjectUpdateWithoutUserCountInput = {
   consents?: Prisma.TreasuryConsentUpdateManyWithoutProjectNestedInput
   allowances?: Prisma.AllowanceUpdateManyWithoutProjectNestedInput
   users?: Prisma.ProjectUserUpdateManyWithoutProjectNestedInput
+  sessions?: Prisma.SessionUpdateManyWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateWithoutUserCountInput = {
@@ -1306,6 +1342,135 @@ export type ProjectUncheckedUpdateWithoutUserCountInput = {
   consents?: Prisma.TreasuryConsentUncheckedUpdateManyWithoutProjectNestedInput
   allowances?: Prisma.AllowanceUncheckedUpdateManyWithoutProjectNestedInput
   users?: Prisma.ProjectUserUncheckedUpdateManyWithoutProjectNestedInput
+  sessions?: Prisma.SessionUncheckedUpdateManyWithoutProjectNestedInput
+}
+
+export type ProjectCreateWithoutSessionsInput = {
+  id: string
+  name: string
+  network: string
+  balanceMicroUsd?: bigint | number
+  heldMicroUsd?: bigint | number
+  openReservations?: number
+  lapsedReservations?: number
+  lapsedAt?: Date | string | null
+  refundDay?: Date | string | null
+  refundsOnDay?: number
+  createdAt?: Date | string
+  apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutProjectInput
+  encryptionKeys?: Prisma.EncryptionKeyCreateNestedManyWithoutProjectInput
+  dWallets?: Prisma.DWalletCreateNestedManyWithoutProjectInput
+  signRequests?: Prisma.SignRequestCreateNestedManyWithoutProjectInput
+  ledgerEntries?: Prisma.LedgerEntryCreateNestedManyWithoutProjectInput
+  depositAddresses?: Prisma.DepositAddressCreateNestedManyWithoutProjectInput
+  deposits?: Prisma.DepositCreateNestedManyWithoutProjectInput
+  depositRequests?: Prisma.DepositAddressRequestCreateNestedManyWithoutProjectInput
+  depositReferences?: Prisma.DepositReferenceCountCreateNestedOneWithoutProjectInput
+  ledgerHours?: Prisma.LedgerHourCreateNestedManyWithoutProjectInput
+  consents?: Prisma.TreasuryConsentCreateNestedManyWithoutProjectInput
+  allowances?: Prisma.AllowanceCreateNestedManyWithoutProjectInput
+  users?: Prisma.ProjectUserCreateNestedManyWithoutProjectInput
+  userCount?: Prisma.ProjectUserCountCreateNestedOneWithoutProjectInput
+}
+
+export type ProjectUncheckedCreateWithoutSessionsInput = {
+  id: string
+  name: string
+  network: string
+  balanceMicroUsd?: bigint | number
+  heldMicroUsd?: bigint | number
+  openReservations?: number
+  lapsedReservations?: number
+  lapsedAt?: Date | string | null
+  refundDay?: Date | string | null
+  refundsOnDay?: number
+  createdAt?: Date | string
+  apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutProjectInput
+  encryptionKeys?: Prisma.EncryptionKeyUncheckedCreateNestedManyWithoutProjectInput
+  dWallets?: Prisma.DWalletUncheckedCreateNestedManyWithoutProjectInput
+  signRequests?: Prisma.SignRequestUncheckedCreateNestedManyWithoutProjectInput
+  ledgerEntries?: Prisma.LedgerEntryUncheckedCreateNestedManyWithoutProjectInput
+  depositAddresses?: Prisma.DepositAddressUncheckedCreateNestedManyWithoutProjectInput
+  deposits?: Prisma.DepositUncheckedCreateNestedManyWithoutProjectInput
+  depositRequests?: Prisma.DepositAddressRequestUncheckedCreateNestedManyWithoutProjectInput
+  depositReferences?: Prisma.DepositReferenceCountUncheckedCreateNestedOneWithoutProjectInput
+  ledgerHours?: Prisma.LedgerHourUncheckedCreateNestedManyWithoutProjectInput
+  consents?: Prisma.TreasuryConsentUncheckedCreateNestedManyWithoutProjectInput
+  allowances?: Prisma.AllowanceUncheckedCreateNestedManyWithoutProjectInput
+  users?: Prisma.ProjectUserUncheckedCreateNestedManyWithoutProjectInput
+  userCount?: Prisma.ProjectUserCountUncheckedCreateNestedOneWithoutProjectInput
+}
+
+export type ProjectCreateOrConnectWithoutSessionsInput = {
+  where: Prisma.ProjectWhereUniqueInput
+  create: Prisma.XOR<Prisma.ProjectCreateWithoutSessionsInput, Prisma.ProjectUncheckedCreateWithoutSessionsInput>
+}
+
+export type ProjectUpsertWithoutSessionsInput = {
+  update: Prisma.XOR<Prisma.ProjectUpdateWithoutSessionsInput, Prisma.ProjectUncheckedUpdateWithoutSessionsInput>
+  create: Prisma.XOR<Prisma.ProjectCreateWithoutSessionsInput, Prisma.ProjectUncheckedCreateWithoutSessionsInput>
+  where?: Prisma.ProjectWhereInput
+}
+
+export type ProjectUpdateToOneWithWhereWithoutSessionsInput = {
+  where?: Prisma.ProjectWhereInput
+  data: Prisma.XOR<Prisma.ProjectUpdateWithoutSessionsInput, Prisma.ProjectUncheckedUpdateWithoutSessionsInput>
+}
+
+export type ProjectUpdateWithoutSessionsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  network?: Prisma.StringFieldUpdateOperationsInput | string
+  balanceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  heldMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  openReservations?: Prisma.IntFieldUpdateOperationsInput | number
+  lapsedReservations?: Prisma.IntFieldUpdateOperationsInput | number
+  lapsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refundDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refundsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  apiKeys?: Prisma.ApiKeyUpdateManyWithoutProjectNestedInput
+  encryptionKeys?: Prisma.EncryptionKeyUpdateManyWithoutProjectNestedInput
+  dWallets?: Prisma.DWalletUpdateManyWithoutProjectNestedInput
+  signRequests?: Prisma.SignRequestUpdateManyWithoutProjectNestedInput
+  ledgerEntries?: Prisma.LedgerEntryUpdateManyWithoutProjectNestedInput
+  depositAddresses?: Prisma.DepositAddressUpdateManyWithoutProjectNestedInput
+  deposits?: Prisma.DepositUpdateManyWithoutProjectNestedInput
+  depositRequests?: Prisma.DepositAddressRequestUpdateManyWithoutProjectNestedInput
+  depositReferences?: Prisma.DepositReferenceCountUpdateOneWithoutProjectNestedInput
+  ledgerHours?: Prisma.LedgerHourUpdateManyWithoutProjectNestedInput
+  consents?: Prisma.TreasuryConsentUpdateManyWithoutProjectNestedInput
+  allowances?: Prisma.AllowanceUpdateManyWithoutProjectNestedInput
+  users?: Prisma.ProjectUserUpdateManyWithoutProjectNestedInput
+  userCount?: Prisma.ProjectUserCountUpdateOneWithoutProjectNestedInput
+}
+
+export type ProjectUncheckedUpdateWithoutSessionsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  network?: Prisma.StringFieldUpdateOperationsInput | string
+  balanceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  heldMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  openReservations?: Prisma.IntFieldUpdateOperationsInput | number
+  lapsedReservations?: Prisma.IntFieldUpdateOperationsInput | number
+  lapsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refundDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refundsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutProjectNestedInput
+  encryptionKeys?: Prisma.EncryptionKeyUncheckedUpdateManyWithoutProjectNestedInput
+  dWallets?: Prisma.DWalletUncheckedUpdateManyWithoutProjectNestedInput
+  signRequests?: Prisma.SignRequestUncheckedUpdateManyWithoutProjectNestedInput
+  ledgerEntries?: Prisma.LedgerEntryUncheckedUpdateManyWithoutProjectNestedInput
+  depositAddresses?: Prisma.DepositAddressUncheckedUpdateManyWithoutProjectNestedInput
+  deposits?: Prisma.DepositUncheckedUpdateManyWithoutProjectNestedInput
+  depositRequests?: Prisma.DepositAddressRequestUncheckedUpdateManyWithoutProjectNestedInput
+  depositReferences?: Prisma.DepositReferenceCountUncheckedUpdateOneWithoutProjectNestedInput
+  ledgerHours?: Prisma.LedgerHourUncheckedUpdateManyWithoutProjectNestedInput
+  consents?: Prisma.TreasuryConsentUncheckedUpdateManyWithoutProjectNestedInput
+  allowances?: Prisma.AllowanceUncheckedUpdateManyWithoutProjectNestedInput
+  users?: Prisma.ProjectUserUncheckedUpdateManyWithoutProjectNestedInput
+  userCount?: Prisma.ProjectUserCountUncheckedUpdateOneWithoutProjectNestedInput
 }
 
 export type ProjectCreateWithoutEncryptionKeysInput = {
@@ -1333,6 +1498,7 @@ export type ProjectCreateWithoutEncryptionKeysInput = {
   allowances?: Prisma.AllowanceCreateNestedManyWithoutProjectInput
   users?: Prisma.ProjectUserCreateNestedManyWithoutProjectInput
   userCount?: Prisma.ProjectUserCountCreateNestedOneWithoutProjectInput
+  sessions?: Prisma.SessionCreateNestedManyWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateWithoutEncryptionKeysInput = {
@@ -1360,6 +1526,7 @@ export type ProjectUncheckedCreateWithoutEncryptionKeysInput = {
   allowances?: Prisma.AllowanceUncheckedCreateNestedManyWithoutProjectInput
   users?: Prisma.ProjectUserUncheckedCreateNestedManyWithoutProjectInput
   userCount?: Prisma.ProjectUserCountUncheckedCreateNestedOneWithoutProjectInput
+  sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutProjectInput
 }
 
 export type ProjectCreateOrConnectWithoutEncryptionKeysInput = {
@@ -1403,6 +1570,7 @@ export type ProjectUpdateWithoutEncryptionKeysInput = {
   allowances?: Prisma.AllowanceUpdateManyWithoutProjectNestedInput
   users?: Prisma.ProjectUserUpdateManyWithoutProjectNestedInput
   userCount?: Prisma.ProjectUserCountUpdateOneWithoutProjectNestedInput
+  sessions?: Prisma.SessionUpdateManyWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateWithoutEncryptionKeysInput = {
@@ -1430,6 +1598,7 @@ export type ProjectUncheckedUpdateWithoutEncryptionKeysInput = {
   allowances?: Prisma.AllowanceUncheckedUpdateManyWithoutProjectNestedInput
   users?: Prisma.ProjectUserUncheckedUpdateManyWithoutProjectNestedInput
   userCount?: Prisma.ProjectUserCountUncheckedUpdateOneWithoutProjectNestedInput
+  sessions?: Prisma.SessionUncheckedUpdateManyWithoutProjectNestedInput
 }
 
 export type ProjectCreateWithoutDWalletsInput = {
@@ -1457,6 +1626,7 @@ export type ProjectCreateWithoutDWalletsInput = {
   allowances?: Prisma.AllowanceCreateNestedManyWithoutProjectInput
   users?: Prisma.ProjectUserCreateNestedManyWithoutProjectInput
   userCount?: Prisma.ProjectUserCountCreateNestedOneWithoutProjectInput
+  sessions?: Prisma.SessionCreateNestedManyWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateWithoutDWalletsInput = {
@@ -1484,6 +1654,7 @@ export type ProjectUncheckedCreateWithoutDWalletsInput = {
   allowances?: Prisma.AllowanceUncheckedCreateNestedManyWithoutProjectInput
   users?: Prisma.ProjectUserUncheckedCreateNestedManyWithoutProjectInput
   userCount?: Prisma.ProjectUserCountUncheckedCreateNestedOneWithoutProjectInput
+  sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutProjectInput
 }
 
 export type ProjectCreateOrConnectWithoutDWalletsInput = {
@@ -1527,6 +1698,7 @@ export type ProjectUpdateWithoutDWalletsInput = {
   allowances?: Prisma.AllowanceUpdateManyWithoutProjectNestedInput
   users?: Prisma.ProjectUserUpdateManyWithoutProjectNestedInput
   userCount?: Prisma.ProjectUserCountUpdateOneWithoutProjectNestedInput
+  sessions?: Prisma.SessionUpdateManyWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateWithoutDWalletsInput = {
@@ -1554,6 +1726,7 @@ export type ProjectUncheckedUpdateWithoutDWalletsInput = {
   allowances?: Prisma.AllowanceUncheckedUpdateManyWithoutProjectNestedInput
   users?: Prisma.ProjectUserUncheckedUpdateManyWithoutProjectNestedInput
   userCount?: Prisma.ProjectUserCountUncheckedUpdateOneWithoutProjectNestedInput
+  sessions?: Prisma.SessionUncheckedUpdateManyWithoutProjectNestedInput
 }
 
 export type ProjectCreateWithoutConsentsInput = {
@@ -1581,6 +1754,7 @@ export type ProjectCreateWithoutConsentsInput = {
   allowances?: Prisma.AllowanceCreateNestedManyWithoutProjectInput
   users?: Prisma.ProjectUserCreateNestedManyWithoutProjectInput
   userCount?: Prisma.ProjectUserCountCreateNestedOneWithoutProjectInput
+  sessions?: Prisma.SessionCreateNestedManyWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateWithoutConsentsInput = {
@@ -1608,6 +1782,7 @@ export type ProjectUncheckedCreateWithoutConsentsInput = {
   allowances?: Prisma.AllowanceUncheckedCreateNestedManyWithoutProjectInput
   users?: Prisma.ProjectUserUncheckedCreateNestedManyWithoutProjectInput
   userCount?: Prisma.ProjectUserCountUncheckedCreateNestedOneWithoutProjectInput
+  sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutProjectInput
 }
 
 export type ProjectCreateOrConnectWithoutConsentsInput = {
@@ -1651,6 +1826,7 @@ export type ProjectUpdateWithoutConsentsInput = {
   allowances?: Prisma.AllowanceUpdateManyWithoutProjectNestedInput
   users?: Prisma.ProjectUserUpdateManyWithoutProjectNestedInput
   userCount?: Prisma.ProjectUserCountUpdateOneWithoutProjectNestedInput
+  sessions?: Prisma.SessionUpdateManyWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateWithoutConsentsInput = {
@@ -1678,6 +1854,7 @@ export type ProjectUncheckedUpdateWithoutConsentsInput = {
   allowances?: Prisma.AllowanceUncheckedUpdateManyWithoutProjectNestedInput
   users?: Prisma.ProjectUserUncheckedUpdateManyWithoutProjectNestedInput
   userCount?: Prisma.ProjectUserCountUncheckedUpdateOneWithoutProjectNestedInput
+  sessions?: Prisma.SessionUncheckedUpdateManyWithoutProjectNestedInput
 }
 
 export type ProjectCreateWithoutSignRequestsInput = {
@@ -1705,6 +1882,7 @@ export type ProjectCreateWithoutSignRequestsInput = {
   allowances?: Prisma.AllowanceCreateNestedManyWithoutProjectInput
   users?: Prisma.ProjectUserCreateNestedManyWithoutProjectInput
   userCount?: Prisma.ProjectUserCountCreateNestedOneWithoutProjectInput
+  sessions?: Prisma.SessionCreateNestedManyWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateWithoutSignRequestsInput = {
@@ -1732,6 +1910,7 @@ export type ProjectUncheckedCreateWithoutSignRequestsInput = {
   allowances?: Prisma.AllowanceUncheckedCreateNestedManyWithoutProjectInput
   users?: Prisma.ProjectUserUncheckedCreateNestedManyWithoutProjectInput
   userCount?: Prisma.ProjectUserCountUncheckedCreateNestedOneWithoutProjectInput
+  sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutProjectInput
 }
 
 export type ProjectCreateOrConnectWithoutSignRequestsInput = {
@@ -1775,6 +1954,7 @@ export type ProjectUpdateWithoutSignRequestsInput = {
   allowances?: Prisma.AllowanceUpdateManyWithoutProjectNestedInput
   users?: Prisma.ProjectUserUpdateManyWithoutProjectNestedInput
   userCount?: Prisma.ProjectUserCountUpdateOneWithoutProjectNestedInput
+  sessions?: Prisma.SessionUpdateManyWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateWithoutSignRequestsInput = {
@@ -1802,6 +1982,7 @@ export type ProjectUncheckedUpdateWithoutSignRequestsInput = {
   allowances?: Prisma.AllowanceUncheckedUpdateManyWithoutProjectNestedInput
   users?: Prisma.ProjectUserUncheckedUpdateManyWithoutProjectNestedInput
   userCount?: Prisma.ProjectUserCountUncheckedUpdateOneWithoutProjectNestedInput
+  sessions?: Prisma.SessionUncheckedUpdateManyWithoutProjectNestedInput
 }
 
 export type ProjectCreateWithoutLedgerEntriesInput = {
@@ -1829,6 +2010,7 @@ export type ProjectCreateWithoutLedgerEntriesInput = {
   allowances?: Prisma.AllowanceCreateNestedManyWithoutProjectInput
   users?: Prisma.ProjectUserCreateNestedManyWithoutProjectInput
   userCount?: Prisma.ProjectUserCountCreateNestedOneWithoutProjectInput
+  sessions?: Prisma.SessionCreateNestedManyWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateWithoutLedgerEntriesInput = {
@@ -1856,6 +2038,7 @@ export type ProjectUncheckedCreateWithoutLedgerEntriesInput = {
   allowances?: Prisma.AllowanceUncheckedCreateNestedManyWithoutProjectInput
   users?: Prisma.ProjectUserUncheckedCreateNestedManyWithoutProjectInput
   userCount?: Prisma.ProjectUserCountUncheckedCreateNestedOneWithoutProjectInput
+  sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutProjectInput
 }
 
 export type ProjectCreateOrConnectWithoutLedgerEntriesInput = {
@@ -1899,6 +2082,7 @@ export type ProjectUpdateWithoutLedgerEntriesInput = {
   allowances?: Prisma.AllowanceUpdateManyWithoutProjectNestedInput
   users?: Prisma.ProjectUserUpdateManyWithoutProjectNestedInput
   userCount?: Prisma.ProjectUserCountUpdateOneWithoutProjectNestedInput
+  sessions?: Prisma.SessionUpdateManyWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateWithoutLedgerEntriesInput = {
@@ -1926,6 +2110,7 @@ export type ProjectUncheckedUpdateWithoutLedgerEntriesInput = {
   allowances?: Prisma.AllowanceUncheckedUpdateManyWithoutProjectNestedInput
   users?: Prisma.ProjectUserUncheckedUpdateManyWithoutProjectNestedInput
   userCount?: Prisma.ProjectUserCountUncheckedUpdateOneWithoutProjectNestedInput
+  sessions?: Prisma.SessionUncheckedUpdateManyWithoutProjectNestedInput
 }
 
 export type ProjectCreateWithoutDepositAddressesInput = {
@@ -1953,6 +2138,7 @@ export type ProjectCreateWithoutDepositAddressesInput = {
   allowances?: Prisma.AllowanceCreateNestedManyWithoutProjectInput
   users?: Prisma.ProjectUserCreateNestedManyWithoutProjectInput
   userCount?: Prisma.ProjectUserCountCreateNestedOneWithoutProjectInput
+  sessions?: Prisma.SessionCreateNestedManyWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateWithoutDepositAddressesInput = {
@@ -1980,6 +2166,7 @@ export type ProjectUncheckedCreateWithoutDepositAddressesInput = {
   allowances?: Prisma.AllowanceUncheckedCreateNestedManyWithoutProjectInput
   users?: Prisma.ProjectUserUncheckedCreateNestedManyWithoutProjectInput
   userCount?: Prisma.ProjectUserCountUncheckedCreateNestedOneWithoutProjectInput
+  sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutProjectInput
 }
 
 export type ProjectCreateOrConnectWithoutDepositAddressesInput = {
@@ -2023,6 +2210,7 @@ export type ProjectUpdateWithoutDepositAddressesInput = {
   allowances?: Prisma.AllowanceUpdateManyWithoutProjectNestedInput
   users?: Prisma.ProjectUserUpdateManyWithoutProjectNestedInput
   userCount?: Prisma.ProjectUserCountUpdateOneWithoutProjectNestedInput
+  sessions?: Prisma.SessionUpdateManyWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateWithoutDepositAddressesInput = {
@@ -2050,6 +2238,7 @@ export type ProjectUncheckedUpdateWithoutDepositAddressesInput = {
   allowances?: Prisma.AllowanceUncheckedUpdateManyWithoutProjectNestedInput
   users?: Prisma.ProjectUserUncheckedUpdateManyWithoutProjectNestedInput
   userCount?: Prisma.ProjectUserCountUncheckedUpdateOneWithoutProjectNestedInput
+  sessions?: Prisma.SessionUncheckedUpdateManyWithoutProjectNestedInput
 }
 
 export type ProjectCreateWithoutDepositRequestsInput = {
@@ -2077,6 +2266,7 @@ export type ProjectCreateWithoutDepositRequestsInput = {
   allowances?: Prisma.AllowanceCreateNestedManyWithoutProjectInput
   users?: Prisma.ProjectUserCreateNestedManyWithoutProjectInput
   userCount?: Prisma.ProjectUserCountCreateNestedOneWithoutProjectInput
+  sessions?: Prisma.SessionCreateNestedManyWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateWithoutDepositRequestsInput = {
@@ -2104,6 +2294,7 @@ export type ProjectUncheckedCreateWithoutDepositRequestsInput = {
   allowances?: Prisma.AllowanceUncheckedCreateNestedManyWithoutProjectInput
   users?: Prisma.ProjectUserUncheckedCreateNestedManyWithoutProjectInput
   userCount?: Prisma.ProjectUserCountUncheckedCreateNestedOneWithoutProjectInput
+  sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutProjectInput
 }
 
 export type ProjectCreateOrConnectWithoutDepositRequestsInput = {
@@ -2147,6 +2338,7 @@ export type ProjectUpdateWithoutDepositRequestsInput = {
   allowances?: Prisma.AllowanceUpdateManyWithoutProjectNestedInput
   users?: Prisma.ProjectUserUpdateManyWithoutProjectNestedInput
   userCount?: Prisma.ProjectUserCountUpdateOneWithoutProjectNestedInput
+  sessions?: Prisma.SessionUpdateManyWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateWithoutDepositRequestsInput = {
@@ -2174,6 +2366,7 @@ export type ProjectUncheckedUpdateWithoutDepositRequestsInput = {
   allowances?: Prisma.AllowanceUncheckedUpdateManyWithoutProjectNestedInput
   users?: Prisma.ProjectUserUncheckedUpdateManyWithoutProjectNestedInput
   userCount?: Prisma.ProjectUserCountUncheckedUpdateOneWithoutProjectNestedInput
+  sessions?: Prisma.SessionUncheckedUpdateManyWithoutProjectNestedInput
 }
 
 export type ProjectCreateWithoutDepositReferencesInput = {
@@ -2201,6 +2394,7 @@ export type ProjectCreateWithoutDepositReferencesInput = {
   allowances?: Prisma.AllowanceCreateNestedManyWithoutProjectInput
   users?: Prisma.ProjectUserCreateNestedManyWithoutProjectInput
   userCount?: Prisma.ProjectUserCountCreateNestedOneWithoutProjectInput
+  sessions?: Prisma.SessionCreateNestedManyWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateWithoutDepositReferencesInput = {
@@ -2228,6 +2422,7 @@ export type ProjectUncheckedCreateWithoutDepositReferencesInput = {
   allowances?: Prisma.AllowanceUncheckedCreateNestedManyWithoutProjectInput
   users?: Prisma.ProjectUserUncheckedCreateNestedManyWithoutProjectInput
   userCount?: Prisma.ProjectUserCountUncheckedCreateNestedOneWithoutProjectInput
+  sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutProjectInput
 }
 
 export type ProjectCreateOrConnectWithoutDepositReferencesInput = {
@@ -2271,6 +2466,7 @@ export type ProjectUpdateWithoutDepositReferencesInput = {
   allowances?: Prisma.AllowanceUpdateManyWithoutProjectNestedInput
   users?: Prisma.ProjectUserUpdateManyWithoutProjectNestedInput
   userCount?: Prisma.ProjectUserCountUpdateOneWithoutProjectNestedInput
+  sessions?: Prisma.SessionUpdateManyWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateWithoutDepositReferencesInput = {
@@ -2298,6 +2494,7 @@ export type ProjectUncheckedUpdateWithoutDepositReferencesInput = {
   allowances?: Prisma.AllowanceUncheckedUpdateManyWithoutProjectNestedInput
   users?: Prisma.ProjectUserUncheckedUpdateManyWithoutProjectNestedInput
   userCount?: Prisma.ProjectUserCountUncheckedUpdateOneWithoutProjectNestedInput
+  sessions?: Prisma.SessionUncheckedUpdateManyWithoutProjectNestedInput
 }
 
 export type ProjectCreateWithoutDepositsInput = {
@@ -2325,6 +2522,7 @@ export type ProjectCreateWithoutDepositsInput = {
   allowances?: Prisma.AllowanceCreateNestedManyWithoutProjectInput
   users?: Prisma.ProjectUserCreateNestedManyWithoutProjectInput
   userCount?: Prisma.ProjectUserCountCreateNestedOneWithoutProjectInput
+  sessions?: Prisma.SessionCreateNestedManyWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateWithoutDepositsInput = {
@@ -2352,6 +2550,7 @@ export type ProjectUncheckedCreateWithoutDepositsInput = {
   allowances?: Prisma.AllowanceUncheckedCreateNestedManyWithoutProjectInput
   users?: Prisma.ProjectUserUncheckedCreateNestedManyWithoutProjectInput
   userCount?: Prisma.ProjectUserCountUncheckedCreateNestedOneWithoutProjectInput
+  sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutProjectInput
 }
 
 export type ProjectCreateOrConnectWithoutDepositsInput = {
@@ -2395,6 +2594,7 @@ export type ProjectUpdateWithoutDepositsInput = {
   allowances?: Prisma.AllowanceUpdateManyWithoutProjectNestedInput
   users?: Prisma.ProjectUserUpdateManyWithoutProjectNestedInput
   userCount?: Prisma.ProjectUserCountUpdateOneWithoutProjectNestedInput
+  sessions?: Prisma.SessionUpdateManyWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateWithoutDepositsInput = {
@@ -2422,6 +2622,7 @@ export type ProjectUncheckedUpdateWithoutDepositsInput = {
   allowances?: Prisma.AllowanceUncheckedUpdateManyWithoutProjectNestedInput
   users?: Prisma.ProjectUserUncheckedUpdateManyWithoutProjectNestedInput
   userCount?: Prisma.ProjectUserCountUncheckedUpdateOneWithoutProjectNestedInput
+  sessions?: Prisma.SessionUncheckedUpdateManyWithoutProjectNestedInput
 }
 
 export type ProjectCreateWithoutLedgerHoursInput = {
@@ -2449,6 +2650,7 @@ export type ProjectCreateWithoutLedgerHoursInput = {
   allowances?: Prisma.AllowanceCreateNestedManyWithoutProjectInput
   users?: Prisma.ProjectUserCreateNestedManyWithoutProjectInput
   userCount?: Prisma.ProjectUserCountCreateNestedOneWithoutProjectInput
+  sessions?: Prisma.SessionCreateNestedManyWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateWithoutLedgerHoursInput = {
@@ -2476,6 +2678,7 @@ export type ProjectUncheckedCreateWithoutLedgerHoursInput = {
   allowances?: Prisma.AllowanceUncheckedCreateNestedManyWithoutProjectInput
   users?: Prisma.ProjectUserUncheckedCreateNestedManyWithoutProjectInput
   userCount?: Prisma.ProjectUserCountUncheckedCreateNestedOneWithoutProjectInput
+  sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutProjectInput
 }
 
 export type ProjectCreateOrConnectWithoutLedgerHoursInput = {
@@ -2519,6 +2722,7 @@ export type ProjectUpdateWithoutLedgerHoursInput = {
   allowances?: Prisma.AllowanceUpdateManyWithoutProjectNestedInput
   users?: Prisma.ProjectUserUpdateManyWithoutProjectNestedInput
   userCount?: Prisma.ProjectUserCountUpdateOneWithoutProjectNestedInput
+  sessions?: Prisma.SessionUpdateManyWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateWithoutLedgerHoursInput = {
@@ -2546,6 +2750,7 @@ export type ProjectUncheckedUpdateWithoutLedgerHoursInput = {
   allowances?: Prisma.AllowanceUncheckedUpdateManyWithoutProjectNestedInput
   users?: Prisma.ProjectUserUncheckedUpdateManyWithoutProjectNestedInput
   userCount?: Prisma.ProjectUserCountUncheckedUpdateOneWithoutProjectNestedInput
+  sessions?: Prisma.SessionUncheckedUpdateManyWithoutProjectNestedInput
 }
 
 
@@ -2566,6 +2771,7 @@ export type ProjectCountOutputType = {
   consents: number
   allowances: number
   users: number
+  sessions: number
 }
 
 export type ProjectCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -2581,6 +2787,7 @@ export type ProjectCountOutputTypeSelect<ExtArgs extends runtime.Types.Extension
   consents?: boolean | ProjectCountOutputTypeCountConsentsArgs
   allowances?: boolean | ProjectCountOutputTypeCountAllowancesArgs
   users?: boolean | ProjectCountOutputTypeCountUsersArgs
+  sessions?: boolean | ProjectCountOutputTypeCountSessionsArgs
 }
 
 /**
@@ -2677,6 +2884,13 @@ export type ProjectCountOutputTypeCountUsersArgs<ExtArgs extends runtime.Types.E
   where?: Prisma.ProjectUserWhereInput
 }
 
+/**
+ * ProjectCountOutputType without action
+ */
+export type ProjectCountOutputTypeCountSessionsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.SessionWhereInput
+}
+
 
 export type ProjectSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
@@ -2704,6 +2918,7 @@ export type ProjectSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   allowances?: boolean | Prisma.Project$allowancesArgs<ExtArgs>
   users?: boolean | Prisma.Project$usersArgs<ExtArgs>
   userCount?: boolean | Prisma.Project$userCountArgs<ExtArgs>
+  sessions?: boolean | Prisma.Project$sessionsArgs<ExtArgs>
   _count?: boolean | Prisma.ProjectCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["project"]>
 
@@ -2765,6 +2980,7 @@ export type ProjectInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs
   allowances?: boolean | Prisma.Project$allowancesArgs<ExtArgs>
   users?: boolean | Prisma.Project$usersArgs<ExtArgs>
   userCount?: boolean | Prisma.Project$userCountArgs<ExtArgs>
+  sessions?: boolean | Prisma.Project$sessionsArgs<ExtArgs>
   _count?: boolean | Prisma.ProjectCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type ProjectIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {}
@@ -2787,6 +3003,7 @@ export type $ProjectPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
     allowances: Prisma.$AllowancePayload<ExtArgs>[]
     users: Prisma.$ProjectUserPayload<ExtArgs>[]
     userCount: Prisma.$ProjectUserCountPayload<ExtArgs> | null
+    sessions: Prisma.$SessionPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: string
@@ -3229,6 +3446,7 @@ export interface Prisma__ProjectClient<T, Null = never, ExtArgs extends runtime.
   allowances<T extends Prisma.Project$allowancesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Project$allowancesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$AllowancePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   users<T extends Prisma.Project$usersArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Project$usersArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ProjectUserPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   userCount<T extends Prisma.Project$userCountArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Project$userCountArgs<ExtArgs>>): Prisma.Prisma__ProjectUserCountClient<runtime.Types.Result.GetResult<Prisma.$ProjectUserCountPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
+  sessions<T extends Prisma.Project$sessionsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Project$sessionsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$SessionPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -3985,6 +4203,30 @@ export type Project$userCountArgs<ExtArgs extends runtime.Types.Extensions.Inter
    */
   include?: Prisma.ProjectUserCountInclude<ExtArgs> | null
   where?: Prisma.ProjectUserCountWhereInput
+}
+
+/**
+ * Project.sessions
+ */
+export type Project$sessionsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the Session
+   */
+  select?: Prisma.SessionSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the Session
+   */
+  omit?: Prisma.SessionOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.SessionInclude<ExtArgs> | null
+  where?: Prisma.SessionWhereInput
+  orderBy?: Prisma.SessionOrderByWithRelationInput | Prisma.SessionOrderByWithRelationInput[]
+  cursor?: Prisma.SessionWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.SessionScalarFieldEnum | Prisma.SessionScalarFieldEnum[]
 }
 
 /**

@@ -37,6 +37,8 @@ import { TssError } from "./errors.ts";
 import type { Network } from "./names.ts";
 import { createProjectCalls, type ProjectCalls } from "./project-calls.ts";
 import { createServiceCaller } from "./service-calls.ts";
+import { type SessionSource, withSession } from "./session.ts";
+import { createSessionCalls, type SessionCalls } from "./session-calls.ts";
 import { createDefaultTransport, withHeaders } from "./transport.ts";
 
 /**
@@ -200,6 +202,8 @@ export interface TssClient extends ProjectCalls, CustodyActions {
     args: WatchSignArgs,
     options?: Pick<ActionOptions, "signal" | "traceparent">,
   ): AsyncIterable<SignRequest>;
+  /** The sessions of the project's users, for backends. */
+  readonly sessions: SessionCalls;
   /** The generated clients, for calls that no action covers. They throw a ConnectError. */
   readonly raw: RawClients;
 }
@@ -211,13 +215,13 @@ export interface TssClient extends ProjectCalls, CustodyActions {
  *
  * @example
  * const client = createClient({ baseUrl: "http://127.0.0.1:3000", apiKey, network: "testnet" });
+ *
+ * @example
+ * const session = async () => (await fetch("/session", { method: "POST" })).json();
+ * const client = createClient({ baseUrl: "https://tss.example", session, network: "testnet" });
  */
 export function createClient(options: ClientOptions): TssClient {
-  const { apiKey, baseUrl, network } = options;
-  const transport = withHeaders(options.transport ?? createDefaultTransport(baseUrl), {
-    authorization: `Bearer ${apiKey}`,
-    "x-network": network,
-  });
+  const transport = authorizedTransport(options);
   const context = createContext(options, transport);
   return {
     ...createProjectCalls(transport, context.call),
@@ -232,16 +236,32 @@ export function createClient(options: ClientOptions): TssClient {
     readKey: (args, actionOptions) => readKey(context, args, actionOptions),
     recoverShare: (args, actionOptions) => recoverShare(context, args, actionOptions),
     watchSign: (args, watchOptions) => watchSign(context, args, watchOptions),
+    sessions: createSessionCalls(transport, context.call),
     raw: context.raw,
   };
 }
 
-/** Options of {@link createClient}. */
-export interface ClientOptions {
+/** Options of {@link createClient}: exactly one of `apiKey` and `session`, and the rest. */
+export type ClientOptions = CommonOptions & (KeyOption | SessionOption);
+
+/** A client with a project's key, for backends. */
+export interface KeyOption {
+  /** A key of the project, `tss_…`. The service refuses it in a web page: use `session` there. */
+  readonly apiKey: string;
+  readonly session?: undefined;
+}
+
+/** A client with the session of one user, for pages and apps. */
+export interface SessionOption {
+  /** Returns the token of a session, which the backend creates with `client.sessions.create`. */
+  readonly session: SessionSource;
+  readonly apiKey?: undefined;
+}
+
+/** The options of every client. */
+export interface CommonOptions {
   /** The service's URL, such as `http://127.0.0.1:3000`. */
   readonly baseUrl: string;
-  /** A key of the project, `tss_…`. */
-  readonly apiKey: string;
   readonly network: Network;
   /** Another Connect transport. The client adds its headers to it. Default: Connect over fetch with binary messages. */
   readonly transport?: Transport | undefined;
@@ -272,6 +292,15 @@ export interface ClientOptions {
    * Default: the one that the service names.
    */
   readonly treasuryId?: string | undefined;
+}
+
+function authorizedTransport({ apiKey, session, network, baseUrl, ...options }: ClientOptions): Transport {
+  const transport = options.transport ?? createDefaultTransport(baseUrl);
+  if ((apiKey === undefined) === (session === undefined))
+    throw invalid("apiKey", "give either apiKey or session");
+  return session === undefined
+    ? withHeaders(transport, { authorization: `Bearer ${apiKey}`, "x-network": network })
+    : withSession(withHeaders(transport, { "x-network": network }), session);
 }
 
 function createContext(options: ClientOptions, transport: Transport): ClientContext {

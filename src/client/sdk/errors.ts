@@ -35,6 +35,8 @@ export type LocalReason =
   | "UNREACHABLE"
   /** Something other than the service answers at the base URL: a redirect or a page; `metadata.status` is its status. */
   | "WRONG_URL"
+  /** The function of the option `session` failed or returned no token; the `cause` says why. */
+  | "SESSION_UNAVAILABLE"
   /** A fullnode does not answer; `metadata.fullnode` is its position in the list, from 1. */
   | "CHAIN_UNAVAILABLE"
   /** A part of the client's code cannot be loaded, such as a chunk of a page that was deployed again. */
@@ -203,6 +205,7 @@ export function isResumable({ reason, retryAfterMs }: TssError): boolean {
 /** Reasons that do not decide whether the action succeeds. */
 const UNDECIDED: ReadonlySet<string> = new Set([
   ...["TIMEOUT", "ABORTED", "UNREACHABLE", "WRONG_URL", "CHAIN_UNAVAILABLE", "FULLNODES_DISAGREE"],
+  ...["SESSION_UNAVAILABLE", "SESSION_EXPIRED", "SESSION_REVOKED"],
   ...["CODE_UNAVAILABLE", "DEADLINE", "INTERNAL", "UNKNOWN", "CANCELED", "UNAVAILABLE", "DEADLINE_EXCEEDED"],
 ]);
 

@@ -22,6 +22,7 @@ export {
   type EncryptionKey,
   type GetNetworkResponse as NetworkInformation,
 } from "../../../gen/client/tss/v1/onboarding_pb.ts";
+export type { Session } from "../../../gen/client/tss/v1/sessions_pb.ts";
 export {
   type SignRequest,
   type SignRequest_Failure as SignFailure,
@@ -66,7 +67,13 @@ export {
   suiAddress,
 } from "./addresses.ts";
 export type { TssClient } from "./client.ts";
-export { type ClientOptions, createClient } from "./client.ts";
+export {
+  type ClientOptions,
+  type CommonOptions,
+  createClient,
+  type KeyOption,
+  type SessionOption,
+} from "./client.ts";
 export type { RawClients } from "./context.ts";
 export type { CustodyActions } from "./custody/custody-actions.ts";
 export type {
@@ -103,3 +110,12 @@ export type {
   UserCalls,
 } from "./project-calls.ts";
 export type { RequestOptions } from "./service-calls.ts";
+export type { SessionSource, SessionToken } from "./session.ts";
+export type {
+  CreatedSession,
+  CreateSessionArgs,
+  ListSessionsArgs,
+  SessionAllowance,
+  SessionBudget,
+  SessionCalls,
+} from "./session-calls.ts";

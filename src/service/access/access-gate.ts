@@ -5,26 +5,30 @@ import { invalidField, ServiceError } from "../platform/errors/service-error.ts"
 import type { Secret } from "../platform/telemetry/secret.ts";
 import { addressBlock } from "./address-block.ts";
 import { isConfined } from "./allowance.ts";
-import { isAdminKeyForm, isApiKeyForm } from "./api-key.ts";
+import { isAdminKeyForm, isApiKeyForm, isSessionForm } from "./api-key.ts";
 import { type Caller, setCaller } from "./caller.ts";
 import type { KeyStanding } from "./key-lookup.ts";
 import { type CostClassName, listsAnyNetwork, methodPolicy } from "./method-policy.ts";
 import { createRefusedKeys, limitCall, type RateLimiter, type RefusedKeys } from "./rate-limiter.ts";
 import type { AdminKeyLookup, ApiKeyLookup, KnownApiKey } from "./stored-keys.ts";
+import type { KnownSession, SessionLookup } from "./stored-sessions.ts";
 import { setStreamStanding } from "./stream-leases.ts";
+import { ANY_ORIGIN, foreignOriginOf, keyInBrowser, originNotAllowed } from "./web-origins.ts";
 
 /**
  * Checks whether a caller may call a method, by the method's policy in the contract and before the body is read. Stores
- * the caller in the context for `callerOf`. Checks in this order: key, address, network, scope, reach, rate. Throws
- * ServiceError MISSING_KEY, INVALID_KEY, REVOKED_KEY, EXPIRED_KEY, ADDRESS_NOT_ALLOWED, NETWORK_MISMATCH,
- * NETWORK_DISABLED, SCOPE_MISSING, OUT_OF_REACH, ADMIN_ONLY, ROOT_KEY_ONLY, RATE_LIMITED, VALIDATION if the method needs `x-network`
- * and the call has none, and any error of `beginTrace`.
+ * the caller in the context for `callerOf`. Checks in this order: key or session, address, origin, network, scope, reach,
+ * rate. Lets a page read the reply if its origin is one of its session's or key's. Throws ServiceError MISSING_KEY,
+ * INVALID_KEY, REVOKED_KEY, EXPIRED_KEY, SESSION_REVOKED, SESSION_EXPIRED, ADDRESS_NOT_ALLOWED, ORIGIN_NOT_ALLOWED,
+ * KEY_IN_BROWSER, NETWORK_MISMATCH, NETWORK_DISABLED, SCOPE_MISSING, OUT_OF_REACH, ADMIN_ONLY, ROOT_KEY_ONLY,
+ * RATE_LIMITED, VALIDATION if the method needs `x-network` and the call has none, and any error of `beginTrace`.
  */
 export function createAccessGate(options: AccessGateOptions): (call: GatedCall) => void | Promise<void> {
   const { limiter, beginTrace, listedNetworks = options.networks, now = () => performance.now() } = options;
   const { networkLimiters = new Map<string, RateLimiter<CostClassName>>() } = options;
+  const { sessionLookup = NO_SESSIONS } = options;
   const refusedKeys = createRefusedKeys(limiter, now);
-  const keeper = { ...options, listedNetworks, networkLimiters, now, refusedKeys };
+  const keeper = { ...options, sessionLookup, listedNetworks, networkLimiters, now, refusedKeys };
   return (call) => {
     const trace = beginTrace(call);
     const admitted = admitKnown(call, trace, keeper);
@@ -51,6 +55,8 @@ export interface CallTrace {
 
 export interface AccessGateOptions {
   readonly lookup: Pick<ApiKeyLookup, "find" | "recall">;
+  /** Default: no session is known. */
+  readonly sessionLookup?: Pick<SessionLookup, "find" | "recall">;
   readonly adminLookup: Pick<AdminKeyLookup, "find">;
   readonly limiter: RateLimiter;
   /** The limiters of the calls with a project's key, by its network. Default: {@link limiter} for all of them. */
@@ -67,6 +73,11 @@ export interface AccessGateOptions {
   readonly now?: () => number;
 }
 
+const NO_SESSIONS: Pick<SessionLookup, "find" | "recall"> = {
+  find: async () => undefined,
+  recall: () => undefined,
+};
+
 type Gatekeeper = Required<AccessGateOptions> & { readonly refusedKeys: RefusedKeys };
 
 /**
@@ -75,15 +86,27 @@ type Gatekeeper = Required<AccessGateOptions> & { readonly refusedKeys: RefusedK
  */
 function admitKnown(call: GatedCall, trace: CallTrace, keeper: Gatekeeper): Caller | undefined {
   const { access } = methodPolicy(call.method);
-  if (access === "public")
-    return tellsByKey(call, keeper) ? undefined : { kind: "anonymous", network: networkOf(call, keeper) };
-  const key = access === "project" ? keeper.lookup.recall(sentKey(call.requestHeader) ?? "") : undefined;
+  if (access === "public") {
+    if (tellsByKey(call, keeper) || isPageWithKey(call)) return undefined;
+    return { kind: "anonymous", network: networkOf(call, keeper) };
+  }
+  if (access !== "project") return undefined;
+  const text = sentKey(call.requestHeader) ?? "";
+  const key = lookupFor(text, keeper).recall(text);
   return key && ownerOf(key, call, trace, keeper);
 }
 
 /** Admits a call after looking up its key in the database. A refused key counts against the caller's address. */
 function admit(call: GatedCall, trace: CallTrace, keeper: Gatekeeper): Promise<Caller> {
   return keeper.refusedKeys.guard(addressBlock(trace.address), () => authorize(call, trace, keeper));
+}
+
+/** Returns the look-up of a project's key or of a session. */
+function lookupFor(
+  text: string,
+  { lookup, sessionLookup }: Gatekeeper,
+): Pick<SessionLookup | ApiKeyLookup, "find" | "recall"> {
+  return isSessionForm(text) ? sessionLookup : lookup;
 }
 
 /** Stores how to check the key of a stream again: like that of a new call, but without counting against a limit. */
@@ -94,8 +117,12 @@ function noteStanding(caller: Caller, call: GatedCall, trace: CallTrace, keeper:
     name: `${keyId} ${trace.address}`,
     keyId,
     projectId: caller.kind === "project" ? caller.projectId : undefined,
+    userReference: caller.kind === "project" ? caller.session?.userReference : undefined,
     async check() {
-      if (admitKnown(call, trace, keeper) === undefined) await authorize(call, trace, keeper);
+      const { method, requestHeader, values } = call;
+      // The stream's head is already sent.
+      const again = { method, requestHeader, values, responseHeader: new Headers() };
+      if (admitKnown(again, trace, keeper) === undefined) await authorize(again, trace, keeper);
     },
   });
 }
@@ -103,14 +130,41 @@ function noteStanding(caller: Caller, call: GatedCall, trace: CallTrace, keeper:
 /** True if a public method's call can only find its network through its optional key. */
 function tellsByKey(call: GatedCall, { networks }: Gatekeeper): boolean {
   if (networks.length === 1 || networkNamed(call) !== undefined) return false;
-  return !methodPolicy(call.method).isOverNetworks && isApiKeyForm(sentKey(call.requestHeader) ?? "");
+  const text = sentKey(call.requestHeader) ?? "";
+  return !methodPolicy(call.method).isOverNetworks && (isApiKeyForm(text) || isSessionForm(text));
+}
+
+/** True for a page's call that has a key or a token, although its method may need none. */
+function isPageWithKey({ requestHeader }: GatedCall): boolean {
+  const text = sentKey(requestHeader) ?? "";
+  return requestHeader.get("origin") !== null && (isApiKeyForm(text) || isSessionForm(text));
+}
+
+/**
+ * Lets a page read the reply to a public method's call if its origin is one of its session's or key's, even if that has
+ * ended. Otherwise an app's page could read the replies of all methods but these.
+ */
+async function allowPage(
+  { requestHeader, responseHeader }: GatedCall,
+  { address }: CallTrace,
+  keeper: Gatekeeper,
+): Promise<void> {
+  const text = keyOf(requestHeader);
+  const found = await lookupFor(text, keeper).find(text, addressBlock(address));
+  const origin = requestHeader.get("origin");
+  if (found === undefined || origin === null) return;
+  const origins = "allows" in found ? found.allowedOrigins : found.origins;
+  if (origins.includes(origin) || origins.includes(ANY_ORIGIN))
+    responseHeader.set("access-control-allow-origin", origin);
 }
 
 async function authorize(call: GatedCall, trace: CallTrace, keeper: Gatekeeper): Promise<Caller> {
   const policy = methodPolicy(call.method);
   if (policy.access === "public") {
-    const key = await keeper.lookup.find(keyOf(call.requestHeader), addressBlock(trace.address));
-    const { network } = usable(key);
+    if (isPageWithKey(call)) await allowPage(call, trace, keeper);
+    if (!tellsByKey(call, keeper)) return { kind: "anonymous", network: networkOf(call, keeper) };
+    const text = keyOf(call.requestHeader);
+    const { network } = await usableOwner(text, call, trace, keeper);
     if (!keeper.networks.includes(network)) throw networkDisabled(network);
     return { kind: "anonymous", network };
   }
@@ -128,16 +182,24 @@ async function authorize(call: GatedCall, trace: CallTrace, keeper: Gatekeeper):
 }
 
 /**
- * Returns the project of a valid key as the caller. Throws if the key does not permit this address, network or method.
+ * Returns the project of a valid key, or the user of a valid session, as the caller. Throws if it does not permit this
+ * address, origin, network or method.
  */
-function ownerOf(key: KnownApiKey, call: GatedCall, trace: CallTrace, { networks }: Gatekeeper): Caller {
-  const { id: apiKeyId, projectId, network, scopes, allows, allowance } = key;
+function ownerOf(
+  key: KnownApiKey | KnownSession,
+  call: GatedCall,
+  trace: CallTrace,
+  { networks }: Gatekeeper,
+): Caller {
+  const { id, projectId, network, scopes, allowance } = key;
   const { address } = trace;
+  const allows = "allows" in key ? key.allows : undefined;
   if (allows !== undefined && !allows(address)) {
     throw new ServiceError("ADDRESS_NOT_ALLOWED", `the key may not be used from ${address}`, {
       metadata: { address },
     });
   }
+  checkOrigin(key, call);
   const named = networkNamed(call);
   if (named !== undefined && named !== network) {
     throw new ServiceError("NETWORK_MISMATCH", `the key belongs to ${network}`, { metadata: { network } });
@@ -155,8 +217,36 @@ function ownerOf(key: KnownApiKey, call: GatedCall, trace: CallTrace, { networks
       "the caller is confined to users or dWallets; use a project's own key",
     );
   }
-  const origin: AuditOrigin = { actor: `key:${apiKeyId}`, ...trace };
-  return { kind: "project", projectId, apiKeyId, network, scopes, allowance, origin };
+  const caller = { kind: "project", projectId, apiKeyId: id, network, scopes, allowance } as const;
+  if ("allows" in key) return { ...caller, origin: { actor: `key:${id}`, ...trace } };
+  const { userReference, expiresAt, origins, proofKeyThumbprint } = key;
+  if (expiresAt === null) throw new Error(`the session ${id} does not expire`);
+  const session = {
+    ...{ userReference, expiresAt, origins },
+    proofKeyThumbprint: proofKeyThumbprint ?? undefined,
+  };
+  return { ...caller, session, origin: { actor: `session:${id}`, ...trace } };
+}
+
+/**
+ * Refuses a page whose origin the session or key does not allow, and lets an allowed page read the reply. A key without
+ * origins is refused in every page but the service's own.
+ */
+function checkOrigin(key: KnownApiKey | KnownSession, { requestHeader, responseHeader }: GatedCall): void {
+  if (!("allows" in key)) {
+    const origin = requestHeader.get("origin");
+    if (origin === null) return;
+    if (!key.origins.includes(origin)) throw originNotAllowed(origin);
+    responseHeader.set("access-control-allow-origin", origin);
+    return;
+  }
+  const origin = foreignOriginOf(requestHeader);
+  if (origin === undefined) return;
+  const { allowedOrigins } = key;
+  if (allowedOrigins.length === 0) throw keyInBrowser(origin);
+  if (!allowedOrigins.includes(origin) && !allowedOrigins.includes(ANY_ORIGIN))
+    throw originNotAllowed(origin);
+  responseHeader.set("access-control-allow-origin", origin);
 }
 
 function networkNamed({ requestHeader }: GatedCall): string | undefined {
@@ -171,19 +261,36 @@ const ROOT: Operator = { actor: "admin" };
 
 /** Looks up a key even if its address has sent wrong keys, because those must not block a valid key. */
 async function identify(
-  { requestHeader }: GatedCall,
+  call: GatedCall,
   mayBeAdmin: boolean,
-  { address }: CallTrace,
-  { lookup, adminLookup, adminApiKey }: Gatekeeper,
-): Promise<KnownApiKey | Operator> {
-  const from = addressBlock(address);
-  const plaintext = keyOf(requestHeader);
+  trace: CallTrace,
+  keeper: Gatekeeper,
+): Promise<KnownApiKey | KnownSession | Operator> {
+  const { adminLookup, adminApiKey } = keeper;
+  const plaintext = keyOf(call.requestHeader);
   if (mayBeAdmin && adminApiKey !== undefined && isSame(plaintext, adminApiKey.reveal())) return ROOT;
   if (mayBeAdmin && isAdminKeyForm(plaintext)) {
-    const { name } = usable(await adminLookup.find(plaintext, from));
+    const { name } = usable(await adminLookup.find(plaintext, addressBlock(trace.address)));
     return { actor: `admin:${name}` };
   }
-  return usable(await lookup.find(plaintext, from));
+  return usableOwner(plaintext, call, trace, keeper);
+}
+
+/** Finds a valid project's key or session. */
+async function usableOwner(
+  text: string,
+  { requestHeader, responseHeader }: GatedCall,
+  { address }: CallTrace,
+  keeper: Gatekeeper,
+): Promise<KnownApiKey | KnownSession> {
+  const from = addressBlock(address);
+  if (!isSessionForm(text)) return usable(await keeper.lookup.find(text, from));
+  const session = await keeper.sessionLookup.find(text, from);
+  const origin = requestHeader.get("origin");
+  // The page must learn that its session has ended.
+  if (session !== undefined && origin !== null && session.origins.includes(origin))
+    responseHeader.set("access-control-allow-origin", origin);
+  return usableSession(session);
 }
 
 function keyOf(headers: Headers): string {
@@ -208,6 +315,17 @@ function usable<Key extends KeyStanding>(key: Key | undefined): Key {
     });
   }
   return key;
+}
+
+function usableSession(session: KnownSession | undefined): KnownSession {
+  if (session === undefined) throw new ServiceError("INVALID_KEY", "the session's token is unknown");
+  if (session.isRevoked) throw new ServiceError("SESSION_REVOKED", "the session was revoked");
+  if (session.isExpired) {
+    throw new ServiceError("SESSION_EXPIRED", "the session has expired", {
+      metadata: { expireTime: session.expiresAt?.toISOString() ?? "" },
+    });
+  }
+  return session;
 }
 
 /** Returns the call's network. Empty if the method covers all networks and the call names none. */

@@ -22,20 +22,31 @@ import { readProject } from "./projects.ts";
 export function createAccountService({ database }: AccountServiceDeps): ServiceImpl<typeof Account> {
   return {
     async getAccount(_request, context) {
-      const { projectId, apiKeyId, scopes, allowance } = callerOf(context, "project");
+      const { projectId, apiKeyId, scopes, allowance, session } = callerOf(context, "project");
       const { name, network, createdAt } = await readProject(database, projectId);
       return {
         projectId,
         projectName: name,
         network,
         createTime: timestampFromDate(createdAt),
-        apiKeyId,
         scopes: [...scopes],
+        ...(session === undefined
+          ? { apiKeyId }
+          : {
+              session: {
+                sessionId: apiKeyId,
+                userReference: session.userReference,
+                expireTime: timestampFromDate(session.expiresAt),
+                origins: [...session.origins],
+              },
+            }),
         ...encodeLimits(allowance, allowance?.budget && (await readBudgetLeft(database, allowance.id))),
       };
     },
     async listAccountKeys(request, context) {
-      const { projectId, network } = callerOf(context, "project");
+      const { projectId, network, session } = callerOf(context, "project");
+      // The keys are the project's, and none is its user's.
+      if (session !== undefined) return { accountKeys: [] };
       const { rows, nextPageToken } = await listApiKeys(database, [network], { ...request, projectId });
       return { accountKeys: rows.map(encodeAccountKey), nextPageToken };
     },
@@ -64,12 +75,23 @@ export function encodeAdminKey(key: AdminKeyDetails): AdminKey {
 }
 
 function shownParts(key: ApiKeyDetails) {
-  const { id, name, prefix, allowedAddresses, rotatedFrom, replacedBy, allowance, budgetLeft } = key;
+  const {
+    id,
+    name,
+    prefix,
+    allowedAddresses,
+    allowedOrigins,
+    rotatedFrom,
+    replacedBy,
+    allowance,
+    budgetLeft,
+  } = key;
   return {
     apiKeyId: id,
     name,
     prefix,
     allowedAddresses: [...allowedAddresses],
+    allowedOrigins: [...allowedOrigins],
     ...keyTimes(key),
     ...(rotatedFrom !== null && { rotatedFrom }),
     ...(replacedBy !== null && { replacedBy }),

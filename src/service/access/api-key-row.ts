@@ -37,6 +37,8 @@ interface StoredDetails {
   readonly lastUsedAt: Date | null;
   /** Empty if every address may use the key. */
   readonly allowedAddresses: readonly string[];
+  /** Empty if no page may send the key. */
+  readonly allowedOrigins: readonly string[];
   /** The id of the key that this one replaces. */
   readonly rotatedFrom: string | null;
   /** The id of the key that replaces this one. */
@@ -54,7 +56,7 @@ export async function readApiKeyRows(db: Queryable, rest: Sql): Promise<ApiKeyDe
 
 const SELECT_API_KEY = sql`SELECT k.id, k.project_id AS "projectId", k.name, k.prefix, k.scopes,
   k.created_at AS "createdAt", k.expires_at AS "expiresAt", k.revoked_at AS "revokedAt", k.last_used_at AS "lastUsedAt",
-  k.allowed_addresses AS "allowedAddresses", k.rotated_from AS "rotatedFrom",
+  k.allowed_addresses AS "allowedAddresses", k.allowed_origins AS "allowedOrigins", k.rotated_from AS "rotatedFrom",
   (SELECT n.id FROM api_key n WHERE n.rotated_from = k.id) AS "replacedBy", ${SELECT_ALLOWANCE}, ${SELECT_BUDGET_LEFT}
   FROM api_key k ${joinAllowance(sql`k.allowance_id`)} ${joinBudgetLeft()}`;
 
@@ -69,6 +71,7 @@ const COLUMNS: Columns<StoredDetails & AllowanceRow & BudgetLeft> = {
   revokedAt: nullable(time),
   lastUsedAt: nullable(time),
   allowedAddresses: listOf(text),
+  allowedOrigins: listOf(text),
   rotatedFrom: nullable(text),
   replacedBy: nullable(text),
   ...ALLOWANCE_COLUMNS,

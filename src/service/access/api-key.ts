@@ -12,6 +12,7 @@ const LABEL_OF_NETWORK: Readonly<Record<string, string>> = {
 };
 const FORM = /^tss_(?:local|test|live)_[0-9A-Za-z]{32,64}$/;
 const ADMIN_FORM = /^tss_admin_[0-9A-Za-z]{32,64}$/;
+const SESSION_FORM = /^tss_session_[0-9A-Za-z]{32,64}$/;
 
 /** Generates a random key for a network, such as `tss_local_…`. Throws for an unknown network. */
 export function generateApiKey(network: string): string {
@@ -25,6 +26,11 @@ export function generateAdminKey(): string {
   return `tss_admin_${randomBase62(RANDOM_COUNT)}`;
 }
 
+/** Generates the random token of a session, such as `tss_session_…`. */
+export function generateSessionToken(): string {
+  return `tss_session_${randomBase62(RANDOM_COUNT)}`;
+}
+
 /** True if the text has the form of a project's key. Other texts need no look-up. */
 export function isApiKeyForm(text: string): boolean {
   return FORM.test(text);
@@ -35,7 +41,12 @@ export function isAdminKeyForm(text: string): boolean {
   return ADMIN_FORM.test(text);
 }
 
-/** Returns the stored hash of a key. A key has enough entropy for a plain SHA-256 hash. */
+/** True if the text has the form of a session's token. */
+export function isSessionForm(text: string): boolean {
+  return SESSION_FORM.test(text);
+}
+
+/** Returns the stored hash of a key or token. It has enough entropy for a plain SHA-256 hash. */
 export function hashApiKey(key: string): Uint8Array {
   return new Uint8Array(createHash("sha256").update(key).digest());
 }

@@ -19,6 +19,7 @@ import { type ApiKeyDetails, readApiKeyRows } from "./api-key-row.ts";
 import type { AdminCaller, Scope } from "./caller.ts";
 import { projectNotFound, requireProject } from "./projects.ts";
 import type { ApiKeyLookup } from "./stored-keys.ts";
+import { ANY_ORIGIN, readOrigins } from "./web-origins.ts";
 
 /**
  * Reads a key of a project of the network. With `lock`, locks its row until the transaction ends. Throws
@@ -49,7 +50,17 @@ export async function readApiKey(
 export async function insertApiKey(
   db: Queryable,
   origin: AuditOrigin,
-  { projectId, network, name, scopes, expiresAt, allowedAddresses = [], limits = {}, rotation }: NewApiKey,
+  {
+    projectId,
+    network,
+    name,
+    scopes,
+    expiresAt,
+    allowedAddresses = [],
+    allowedOrigins = [],
+    limits = {},
+    rotation,
+  }: NewApiKey,
 ): Promise<CreatedApiKey> {
   checkLimits(limits, scopes);
   const [project] = await readRows(db, sql`SELECT network FROM project WHERE id = ${projectId}`, {
@@ -64,10 +75,10 @@ export async function insertApiKey(
   await execute(
     db,
     sql`WITH created AS (
-          INSERT INTO api_key (id, project_id, name, prefix, hash, scopes, expires_at, allowed_addresses, rotated_from,
-                               allowance_id)
+          INSERT INTO api_key (id, project_id, name, prefix, hash, scopes, expires_at, allowed_addresses, allowed_origins,
+                               rotated_from, allowance_id)
           VALUES (${created.id}, ${projectId}, ${name}, ${created.prefix}, ${hashApiKey(plaintext)}, ${scopes},
-                  ${expiresAt ?? null}, ${allowedAddresses}, ${rotation?.from ?? null}, ${allowanceId})
+                  ${expiresAt ?? null}, ${allowedAddresses}, ${allowedOrigins}, ${rotation?.from ?? null}, ${allowanceId})
           RETURNING id, project_id
         ) ${auditInsert("api_key.create", sql`created`, origin)}`,
   );
@@ -84,6 +95,8 @@ export interface NewApiKey {
   readonly expiresAt?: Date | undefined;
   /** The addresses that may use the key, as `readAllowedAddresses` returns them. Default: any. */
   readonly allowedAddresses?: readonly string[];
+  /** The web origins whose pages may send the key, or `*`. Default: none but the service's own. */
+  readonly allowedOrigins?: readonly string[];
   /** What the key may do beyond its scopes. Default: no limits. */
   readonly limits?: Limits;
   /** The key that it replaces, and that key's allowance, which both then share. Default: none. */
@@ -109,6 +122,11 @@ export async function createApiKey(
   key: NewApiKey,
 ): Promise<ShownApiKey> {
   const allowedAddresses = readAllowedAddresses(key.allowedAddresses ?? []);
+  const { allowedOrigins = [] } = key;
+  readOrigins(
+    "allowed_origins",
+    allowedOrigins.filter((origin) => origin !== ANY_ORIGIN),
+  );
   const { id, plaintext } = await runOnce<MadeKey>(
     database,
     { scope: ADMIN_SCOPE, network, idempotency },
@@ -205,6 +223,7 @@ export async function rotateApiKey(
           name: old.name,
           scopes: old.scopes,
           allowedAddresses: old.allowedAddresses,
+          allowedOrigins: old.allowedOrigins,
           expiresAt: expiresAt ?? old.expiresAt ?? undefined,
           rotation: { from: old.id, allowanceId: old.allowance?.id },
         });

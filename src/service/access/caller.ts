@@ -11,16 +11,28 @@ export type Scope = "onboard" | "sign" | "read" | "billing" | "sessions";
 /** All scopes, for an unrestricted key. */
 export const SCOPES: readonly Scope[] = ["onboard", "sign", "read", "billing", "sessions"];
 
-/** A caller with a project's key. */
+/** A caller with a project's key, or with a session of one of its users. */
 export interface ProjectCaller {
   readonly kind: "project";
   readonly projectId: string;
+  /** The id of the key, or of the session. */
   readonly apiKeyId: string;
+  /** The session; undefined for a key. */
+  readonly session?: CallerSession | undefined;
   readonly network: string;
   readonly scopes: readonly Scope[];
   /** The limits of a narrow key or a session; undefined for a key without any. */
   readonly allowance?: Allowance | undefined;
   readonly origin: AuditOrigin;
+}
+
+/** The facts about the session of a call. Its limits are in the caller's allowance. */
+export interface CallerSession {
+  readonly userReference: string;
+  readonly expiresAt: Date;
+  readonly origins: readonly string[];
+  /** The RFC 7638 thumbprint of the device's key; undefined if the token alone suffices. */
+  readonly proofKeyThumbprint: string | undefined;
 }
 
 /** A caller with an admin key. */
@@ -74,8 +86,10 @@ export function networkOf({ values }: { readonly values: ContextValues }): strin
 export function describeCaller(values: ContextValues): Readonly<Record<string, string>> {
   const caller = values.get(callerKey);
   switch (caller?.kind) {
-    case "project":
-      return { network: caller.network, projectId: caller.projectId, apiKeyId: caller.apiKeyId };
+    case "project": {
+      const { network, projectId, apiKeyId, session } = caller;
+      return { network, projectId, [session === undefined ? "apiKeyId" : "sessionId"]: apiKeyId };
+    }
     case "admin":
       return { network: caller.network, actor: caller.origin.actor };
     case "anonymous":

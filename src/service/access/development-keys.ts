@@ -5,6 +5,7 @@ import { Secret } from "../platform/telemetry/secret.ts";
 import { insertApiKey } from "./api-keys.ts";
 import { SCOPES } from "./caller.ts";
 import { insertProject } from "./projects.ts";
+import { ANY_ORIGIN } from "./web-origins.ts";
 
 /**
  * Returns the keys of a development service. The known ones stay while the database has a project; otherwise this
@@ -30,6 +31,8 @@ export async function ensureDevelopmentKeys(
     projectId,
     name: "development",
     scopes: SCOPES,
+    // It protects nothing of value, and a page under development runs anywhere.
+    allowedOrigins: [ANY_ORIGIN],
   });
   return { apiKey: new Secret(plaintext), adminApiKey: admin, areNew: true };
 }

@@ -14,7 +14,7 @@ import { hashApiKey } from "./api-key.ts";
 export function createKeyLookup<Key extends KeyStanding & { readonly id: string }>(
   options: KeyLookupOptions<Key>,
 ): KeyLookup<Key> {
-  const { isForm, read, noteUse, kind, signals = createLocalSignals(), onLookup, log } = options;
+  const { isForm, read, noteUse, kind, maker, signals = createLocalSignals(), onLookup, log } = options;
   const { now = () => performance.now() } = options;
   const queue = createLookupQueue(read);
   /** Keys that were valid. A stale entry stays, so that its key is read again without queueing behind unknown ones. */
@@ -24,11 +24,14 @@ export function createKeyLookup<Key extends KeyStanding & { readonly id: string 
     REMEMBERED_MAX_COUNT,
   );
   let forgottenCount = 0;
-  const drop = (keyId: string) => {
+  const dropWhere = (isMeant: (key: Key) => boolean) => {
     forgottenCount++;
-    for (const [, entry] of good) if (entry.key.id === keyId) entry.untilMs = 0;
+    for (const [, entry] of good) if (isMeant(entry.key)) entry.untilMs = 0;
   };
+  const drop = (keyId: string) => dropWhere(({ id }) => id === keyId);
   signals.subscribeKind(kind, drop);
+  if (maker !== undefined)
+    signals.subscribeKind(maker.kind, (makerId) => dropWhere((key) => maker.idOf(key) === makerId));
 
   const recall = (hash: string) => {
     const known = good.get(hash);
@@ -110,6 +113,8 @@ export interface KeyLookupOptions<Key> {
   readonly noteUse: (keyId: string) => Promise<unknown>;
   /** The kind of these keys in the signals between replicas. */
   readonly kind: (typeof KEY_KINDS)[number];
+  /** The kind of the keys that made these keys, whose changes may end them. Default: none. */
+  readonly maker?: { readonly kind: (typeof KEY_KINDS)[number]; readonly idOf: (key: Key) => string | null };
   /** Signals between replicas. Default: none, so that others notice a change after a few seconds. */
   readonly signals?: Pick<Signals, "notify" | "subscribeKind"> | undefined;
   readonly log: Pick<Log, "warn">;

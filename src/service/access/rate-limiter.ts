@@ -5,7 +5,7 @@ import { RecentMap } from "../platform/coordination/recent-map.ts";
 import { ERROR_CATALOGUE } from "../platform/errors/catalogue.ts";
 import { ServiceError } from "../platform/errors/service-error.ts";
 import { addressBlock } from "./address-block.ts";
-import type { Caller } from "./caller.ts";
+import type { Caller, CallerSession, ProjectCaller } from "./caller.ts";
 import type { CostClassName } from "./method-policy.ts";
 
 /**
@@ -86,7 +86,7 @@ function rateVerdict({ burstCount, perSecond }: BucketSize, verdict: BucketVerdi
 }
 
 /**
- * Counts a call by its caller's key, or by its address without a key, and sends the remaining budget in `ratelimit-*`.
+ * Counts a call by its caller's key, by the user of its session, or by its address without either, and sends the remaining budget in `ratelimit-*`.
  * Throws RATE_LIMITED with the same headers if no budget is left.
  */
 export function limitCall<Class extends RateClass>(
@@ -113,12 +113,17 @@ export function rateLimited(verdict: RateVerdict, what: string): ServiceError {
 function subjectOf(caller: Caller, address: string): string {
   switch (caller.kind) {
     case "project":
-      return `key:${caller.apiKeyId}`;
+      return caller.session === undefined ? `key:${caller.apiKeyId}` : userSubject(caller, caller.session);
     case "admin":
       return caller.origin.actor;
     case "anonymous":
       return `address:${addressBlock(address)}`;
   }
+}
+
+/** All sessions of a user share one bucket, so that a user with many sessions has the rate of one key. */
+function userSubject({ projectId }: ProjectCaller, { userReference }: CallerSession): string {
+  return `user:${projectId}:${userReference}`;
 }
 
 function headersOf(verdict: RateVerdict): Record<string, string> {

@@ -69,7 +69,7 @@ export async function readStoredKeys<Key extends KeyStanding & { readonly hash: 
   return new Map(rows.map((row) => [row.hash, row]));
 }
 
-const TABLES = { api_key: sql`api_key`, admin_key: sql`admin_key` };
+const TABLES = { api_key: sql`api_key`, admin_key: sql`admin_key`, session: sql`session` };
 
 /** Records the use of a valid key, at most once a minute. That suffices to tell keys in use from forgotten ones. */
 export async function noteKeyUse(database: Queryable, table: keyof typeof TABLES, id: string): Promise<void> {
@@ -103,6 +103,8 @@ export interface KnownApiKey extends KeyStanding {
   readonly scopes: readonly Scope[];
   /** Returns true if an address may use the key. Undefined if every address may. */
   readonly allows: ((address: string) => boolean) | undefined;
+  /** The web origins whose pages may send the key, or `*`; empty for none but the service's own. */
+  readonly allowedOrigins: readonly string[];
   /** The limits of a narrow key; undefined for a key without any. */
   readonly allowance: Allowance | undefined;
 }
@@ -119,7 +121,7 @@ type ApiKeyRow = Omit<KnownApiKey, "allows" | "allowance"> &
 /** The projects' keys, as {@link readStoredKeys} reads them. */
 export const STORED_API_KEYS: StoredKeys<ApiKeyRow> = {
   select: sql`k.project_id AS "projectId", p.network, k.scopes, k.allowed_addresses AS "allowedAddresses",
-    ${SELECT_ALLOWANCE}`,
+    k.allowed_origins AS "allowedOrigins", ${SELECT_ALLOWANCE}`,
   from: sql`api_key k JOIN project p ON p.id = k.project_id ${joinAllowance(sql`k.allowance_id`)}`,
   columns: {
     ...STANDING_COLUMNS,
@@ -127,14 +129,16 @@ export const STORED_API_KEYS: StoredKeys<ApiKeyRow> = {
     network: text,
     scopes: listOf(oneOf(...SCOPES)),
     allowedAddresses: listOf(text),
+    allowedOrigins: listOf(text),
     ...ALLOWANCE_COLUMNS,
   },
 };
 
 function knownKey(row: ApiKeyRow): KnownApiKey {
-  const { id, projectId, network, scopes, isRevoked, isExpired, leftMs, expiresAt } = row;
+  const { id, projectId, network, scopes, allowedOrigins, isRevoked, isExpired, leftMs, expiresAt } = row;
   const standing = { isRevoked, isExpired, leftMs, expiresAt };
-  return { id, projectId, network, scopes, ...standing, allows: allowed(row), allowance: allowanceOf(row) };
+  const allowance = allowanceOf(row);
+  return { id, projectId, network, scopes, allowedOrigins, ...standing, allows: allowed(row), allowance };
 }
 
 function allowed({ allowedAddresses }: ApiKeyRow): KnownApiKey["allows"] {

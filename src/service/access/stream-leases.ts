@@ -77,6 +77,7 @@ export function createStreamLeases({
 
 /** The limits on open streams in this process. */
 export interface StreamBounds {
+  /** Also for all sessions of a user together. */
   readonly perKey: number;
   readonly perProject: number;
   /** For calls without a key. */
@@ -148,8 +149,11 @@ function subjectsOf(
     const address = values.get(clientAddressKey) ?? "";
     return [[`address ${addressBlock(address)}`, bounds.perAddress]];
   }
-  const { keyId, projectId } = standing;
-  const ofKey = [`key ${keyId}`, bounds.perKey] as const;
+  const { keyId, projectId, userReference } = standing;
+  const ofKey =
+    userReference === undefined
+      ? ([`key ${keyId}`, bounds.perKey] as const)
+      : ([`user ${projectId} ${userReference}`, bounds.perKey] as const);
   return projectId === undefined ? [ofKey] : [ofKey, [`project ${projectId}`, bounds.perProject]];
 }
 
@@ -233,6 +237,8 @@ export interface StreamStanding {
   readonly keyId: string;
   /** Undefined for an operator's key. */
   readonly projectId: string | undefined;
+  /** The user of a session, whose sessions count together; undefined for a key. */
+  readonly userReference?: string | undefined;
   /** Rejects with the error that a new call of this caller would get. */
   check(): Promise<void>;
 }

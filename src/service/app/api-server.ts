@@ -12,6 +12,7 @@ import { checkPolicies, keyedMethods } from "../access/method-policy.ts";
 import { createOpenCalls, guardLike } from "../access/open-calls.ts";
 import { createRateLimiter } from "../access/rate-limiter.ts";
 import type { AdminKeyLookup, ApiKeyLookup } from "../access/stored-keys.ts";
+import type { SessionLookup } from "../access/stored-sessions.ts";
 import { createStreamLeases } from "../access/stream-leases.ts";
 import { NETWORK_NAMES } from "../config/network.ts";
 import { createErrorInterceptor } from "../platform/errors/error-interceptor.ts";
@@ -38,6 +39,7 @@ export function startApiServer(service: Service, served: ServedParts): Promise<T
   lifecycle.onStop("streams", () => leases.close());
   const gate = createAccessGate({
     lookup: served.lookup,
+    sessionLookup: served.sessionLookup,
     adminLookup: served.adminLookup,
     adminApiKey: served.adminApiKey,
     networks: config.networks.map(({ name }) => name),
@@ -76,7 +78,7 @@ export function startApiServer(service: Service, served: ServedParts): Promise<T
     limitRequest: openCalls.limitRequest,
     // The metrics are for those who may read the service's readiness.
     guardRequest: guardLike(Operations.method.getReadiness, gate),
-    cors: { origins: config.corsOrigins, ...CORS_HEADERS },
+    cors: { origins: config.corsOrigins, gateAllowsMore: true, ...CORS_HEADERS },
     routes: served.routes,
     aroundCall: traceCalls(tracer),
     onCallEnd: observeCalls({
@@ -100,6 +102,7 @@ export function startApiServer(service: Service, served: ServedParts): Promise<T
 interface ServedParts {
   readonly services: readonly ServiceRegistration[];
   readonly lookup: ApiKeyLookup;
+  readonly sessionLookup: SessionLookup;
   readonly adminLookup: AdminKeyLookup;
   /** Undefined if only named admin keys may make the operator's calls. */
   readonly adminApiKey: Secret | undefined;
@@ -110,7 +113,7 @@ interface ServedParts {
 /** The service's own headers that browsers may send and read, in addition to those of the protocols. */
 const CORS_HEADERS = {
   requestHeaders: [
-    ...["authorization", "x-api-key", "x-network", "idempotency-key", "x-request-id"],
+    ...["authorization", "dpop", "x-api-key", "x-network", "idempotency-key", "x-request-id"],
     ...["range", "if-range", "if-none-match", "last-event-id", "traceparent", "tracestate"],
   ],
   replyHeaders: [

@@ -5,6 +5,7 @@ import { Admin } from "../../../gen/proto/tss/v1/admin_pb.ts";
 import { Billing } from "../../../gen/proto/tss/v1/billing_pb.ts";
 import { Onboarding } from "../../../gen/proto/tss/v1/onboarding_pb.ts";
 import { Operations } from "../../../gen/proto/tss/v1/operations_pb.ts";
+import { Sessions } from "../../../gen/proto/tss/v1/sessions_pb.ts";
 import { Signing } from "../../../gen/proto/tss/v1/signing_pb.ts";
 import { Users } from "../../../gen/proto/tss/v1/users_pb.ts";
 import { registerService, type ServiceRegistration } from "../../transport/calls/service-registration.ts";
@@ -19,12 +20,15 @@ import { createNetworkCalls, type NetworkCallsDeps } from "../operator/calls/net
 import { createPriceCalls } from "../operator/calls/price-calls.ts";
 import { ServiceError } from "../platform/errors/service-error.ts";
 import { systemClock } from "../platform/lifecycle/clock.ts";
+import type { SessionDeps } from "../users/sessions.ts";
+import { createSessionsService } from "../users/sessions-service.ts";
+import { createUsersService } from "../users/users-service.ts";
 import type { NetworkServices } from "./serve-network.ts";
 
 /**
- * Implements {@link SERVICES}: each call goes to the implementation of its network. Calls about accounts, admin keys,
- * the work of a network and the prices of coins need no chain and have one implementation. Other calls of a network that is
- * not open throw NETWORK_UNAVAILABLE.
+ * Implements {@link SERVICES}: each call goes to the implementation of its network. Calls about accounts, users, sessions,
+ * admin keys, the work of a network and the prices of coins need no chain and have one implementation. Other calls of a
+ * network that is not open throw NETWORK_UNAVAILABLE.
  */
 export function routeServices({ servicesOf, ...shared }: RoutedParts): ServiceRegistration[] {
   const of = (context: HandlerContext): NetworkServices => {
@@ -59,13 +63,11 @@ export function routeServices({ servicesOf, ...shared }: RoutedParts): ServiceRe
       route<typeof Account>(Account, (context) => of(context).account),
     ),
     registerService(
-      Users,
-      route<typeof Users>(Users, (context) => of(context).users),
-    ),
-    registerService(
       Operations,
       route<typeof Operations>(Operations, (context) => of(context).operations),
     ),
+    registerService(Users, createUsersService(shared.sessions)),
+    registerService(Sessions, createSessionsService(shared.sessions)),
     registerService(Admin, {
       ...route<typeof Admin>(Admin, (context) => of(context).admin),
       ...createAccountCalls(shared.accounts),
@@ -77,13 +79,14 @@ export function routeServices({ servicesOf, ...shared }: RoutedParts): ServiceRe
 }
 
 /** All services of the contract. */
-export const SERVICES = [Onboarding, Signing, Billing, Account, Users, Admin, Operations];
+export const SERVICES = [Onboarding, Signing, Billing, Account, Users, Sessions, Admin, Operations];
 
 /** Dependencies of {@link routeServices}. */
 export interface RoutedParts {
   /** The services of a network, or of any open one for an empty name. Undefined if it is not open. */
   readonly servicesOf: (network: string) => NetworkServices | undefined;
   readonly accounts: AccountCallsDeps;
+  readonly sessions: SessionDeps;
   readonly adminKeys: AdminKeyCallsDeps;
   readonly networkWork: NetworkCallsDeps;
 }

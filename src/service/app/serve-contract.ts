@@ -2,8 +2,10 @@ import { networkTraits } from "../../protocol/chain/network-traits.ts";
 import type { PlainRoute } from "../../transport/http/plain-routes.ts";
 import { generateApiKey } from "../access/api-key.ts";
 import { createAdminKeyLookup, createApiKeyLookup } from "../access/stored-keys.ts";
+import { createSessionLookup } from "../access/stored-sessions.ts";
 import type { Config } from "../config/config.ts";
 import type { SweepConfig } from "../config/deposits.ts";
+import { createSessionDeps } from "../users/sessions.ts";
 import { consoleRoutes, openApiRoute } from "../web/web-routes.ts";
 import { startApiServer } from "./api-server.ts";
 import { developmentBanner, readDevelopmentKeys, writeDevelopmentAccess } from "./development-access.ts";
@@ -27,6 +29,7 @@ export async function serveContract(
     : undefined;
   const onLookup = (result: "hit" | "miss") => service.observe.onCache("api_key", result);
   const lookup = createApiKeyLookup({ database, signals, log, onLookup });
+  const sessionLookup = createSessionLookup({ database, signals, log, onLookup });
   const adminLookup = createAdminKeyLookup({ database, signals, log });
   // The first look-up loads code that later ones need.
   await lookup.find(generateApiKey("localnet"));
@@ -35,12 +38,14 @@ export async function serveContract(
   const services = routeServices({
     servicesOf: (name) => (name === "" ? networks.anyOpen() : networks.opened(name))?.services,
     accounts: { database, lookup },
+    sessions: createSessionDeps({ database, lookup: sessionLookup, usersMaxCountOf: usersMaxCounts(config) }),
     adminKeys: { database, lookup: adminLookup },
     networkWork: { database, signals, sweepsOf: (name) => sweepsOf(config, name) },
   });
   const { url } = await startApiServer(service, {
     services,
     lookup,
+    sessionLookup,
     adminLookup,
     adminApiKey: keys?.adminApiKey ?? config.adminApiKey,
     routes: [...probes, openApiRoute(), ...pages],
@@ -50,6 +55,12 @@ export async function serveContract(
   const fullnodeUrl = networks.opened(first.name)?.network.chain.publicFullnodeUrl ?? "";
   writeDevelopmentAccess(dataDirectory, { baseUrl: url, fullnodeUrl, keys });
   return { url, banner: developmentBanner(dataDirectory, fullnodeUrl, keys, consoleLines) };
+}
+
+/** Returns the maximum number of users of a project, by its network. */
+function usersMaxCounts({ networks }: Config): (network: string) => number {
+  const counts = new Map(networks.map(({ name, usersMaxCount }) => [name as string, usersMaxCount]));
+  return (network) => counts.get(network) ?? 0;
 }
 
 /** Returns how a configured network is swept. The gate admits only calls of configured networks. */

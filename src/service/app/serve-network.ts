@@ -4,7 +4,6 @@ import type { Billing } from "../../../gen/proto/tss/v1/billing_pb.ts";
 import type { Onboarding } from "../../../gen/proto/tss/v1/onboarding_pb.ts";
 import type { Operations } from "../../../gen/proto/tss/v1/operations_pb.ts";
 import type { Signing } from "../../../gen/proto/tss/v1/signing_pb.ts";
-import type { Users } from "../../../gen/proto/tss/v1/users_pb.ts";
 import { CURVES } from "../../protocol/algorithms.ts";
 import { untilClosing } from "../../transport/calls/closing-signal.ts";
 import { createAccountService } from "../access/account-service.ts";
@@ -24,7 +23,6 @@ import type { Database } from "../platform/store/database.ts";
 import { listSigns } from "../signing/shown-sign-request.ts";
 import { createSigningService } from "../signing/signing-service.ts";
 import { createCheckHalf } from "../signing/verifier.ts";
-import { createUsersService } from "../users/users-service.ts";
 import type { OpenNetwork } from "./network.ts";
 import type { Service } from "./service.ts";
 
@@ -34,7 +32,6 @@ export interface NetworkServices {
   readonly signing: ServiceImpl<typeof Signing>;
   readonly billing: ServiceImpl<typeof Billing>;
   readonly account: ServiceImpl<typeof Account>;
-  readonly users: ServiceImpl<typeof Users>;
   readonly admin: AdminNetworkCalls;
   readonly operations: ServiceImpl<typeof Operations>;
 }
@@ -60,7 +57,6 @@ export async function serveNetwork(
     signing: signingOf(network, service),
     billing: createBillingService({ database, clock, prices: config.prices, deposits: network.deposits }),
     account: createAccountService({ database }),
-    users: createUsersService({ database, usersMaxCount: config.usersMaxCount }),
     operations: operationsOf(network, service, readiness),
     admin: adminOf(network),
   };

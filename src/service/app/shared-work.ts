@@ -8,6 +8,7 @@ import type { Log } from "../platform/telemetry/logger.ts";
 import { createExpireLoop } from "../signing/expire-loop.ts";
 import { createRetentionLoop } from "../signing/retention-loop.ts";
 import type { SignObserver } from "../signing/sign-operation.ts";
+import { createSessionSweep } from "../users/session-sweep.ts";
 
 /**
  * Creates the loops of a worker that need no chain. They also process rows of networks that are no longer served,
@@ -22,6 +23,7 @@ export function createSharedWork(options: SharedWorkOptions): NamedLoop[] {
   return [
     { name: "expiry", loop: expiry },
     { name: "retention", loop: retention },
+    { name: "sessions", loop: createSessionSweep({ database, clock, log, ...pace }) },
   ];
 }
 

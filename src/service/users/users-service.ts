@@ -3,7 +3,7 @@ import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { type User, UserSchema, type Users } from "../../../gen/proto/tss/v1/users_pb.ts";
 import { callerOf } from "../access/caller.ts";
-import type { Database } from "../platform/store/database.ts";
+import type { SessionDeps } from "./sessions.ts";
 import {
   createUser,
   deleteUser,
@@ -15,10 +15,12 @@ import {
 } from "./users.ts";
 
 /** Implements `tss.v1.Users`. */
-export function createUsersService({ database, usersMaxCount }: UsersServiceDeps): ServiceImpl<typeof Users> {
+export function createUsersService(deps: UsersServiceDeps): ServiceImpl<typeof Users> {
+  const { database, lookup, usersMaxCountOf } = deps;
   return {
     async createUser({ reference }, context) {
-      return encodeUser(await createUser(database, callerOf(context, "project"), reference, usersMaxCount));
+      const caller = callerOf(context, "project");
+      return encodeUser(await createUser(database, caller, reference, usersMaxCountOf(caller.network)));
     },
     async getUser({ reference }, context) {
       const { projectId } = callerOf(context, "project");
@@ -36,18 +38,15 @@ export function createUsersService({ database, usersMaxCount }: UsersServiceDeps
       return encodeUser(await unfreezeUser(database, callerOf(context, "project"), reference));
     },
     async deleteUser({ reference }, context) {
-      await deleteUser(database, callerOf(context, "project"), reference);
+      const endedIds = await deleteUser(database, callerOf(context, "project"), reference);
+      for (const id of endedIds) lookup.forget(id);
       return {};
     },
   };
 }
 
 /** Dependencies of {@link createUsersService}. */
-export interface UsersServiceDeps {
-  readonly database: Pick<Database, "transaction" | "query">;
-  /** The maximum number of users of a project, deleted ones included. */
-  readonly usersMaxCount: number;
-}
+export type UsersServiceDeps = Pick<SessionDeps, "database" | "lookup" | "usersMaxCountOf">;
 
 function encodeUser({ reference, createdAt, frozenAt }: UserRow): User {
   return create(UserSchema, {

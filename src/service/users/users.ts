@@ -5,6 +5,7 @@ import { boolean, type Columns, nullable, text, time } from "../platform/store/c
 import { type Database, execute, type Queryable, readRows } from "../platform/store/database.ts";
 import { type Page, type PageRequest, readPage } from "../platform/store/read-page.ts";
 import { ensureUser, type UserName } from "./ensure-user.ts";
+import { endSessions } from "./sessions.ts";
 
 /** A user that was not deleted. */
 export interface UserRow {
@@ -132,14 +133,15 @@ async function setFrozen(
 }
 
 /**
- * Deletes a user, once. The row stays, so that the reference is never used again. Throws USER_NOT_FOUND, and WRONG_STATE
- * while a dWallet of the user is in the service.
+ * Deletes a user and ends its sessions, once. The row stays, so that the reference is never used again. Returns the ids
+ * of the ended sessions, which the look-up must forget after the commit. Throws USER_NOT_FOUND, and WRONG_STATE while a
+ * dWallet of the user is in the service.
  */
 export function deleteUser(
   database: Pick<Database, "transaction">,
   { projectId, origin }: UsersCaller,
   reference: string,
-): Promise<void> {
+): Promise<readonly string[]> {
   return database.transaction(async (db) => {
     // Whoever makes a dWallet for the user locks this row first, and the next statement sees what they made.
     const [user] = await readRows(
@@ -149,7 +151,7 @@ export function deleteUser(
       { isDeleted: boolean },
     );
     if (user === undefined) throw userNotFound(reference);
-    if (user.isDeleted) return;
+    if (user.isDeleted) return [];
     const [held] = await readRows(
       db,
       sql`SELECT state FROM dwallet WHERE project_id = ${projectId} AND user_reference = ${reference}
@@ -172,5 +174,6 @@ export function deleteUser(
       sql`DELETE FROM encryption_key_user WHERE project_id = ${projectId} AND reference = ${reference}`,
     );
     await writeAuditEvent(db, origin, { projectId, action: "user.delete", subject: reference });
+    return await endSessions(db, { projectId, origin }, sql`s.user_reference = ${reference}`);
   });
 }

@@ -55,6 +55,42 @@ describe("a preflight", () => {
   });
 });
 
+describe("a server whose gate allows further origins for single calls", () => {
+  it("answers the preflight of every origin alike, which reveals no key and no call", async () => {
+    for (const corsOrigins of [[ORIGIN], []]) {
+      server = await startFakes({ corsOrigins, gateAllowsMore: true });
+      const [own, other] = [await preflight(ORIGIN), await preflight("https://other.example")];
+      expect([own.status, other.status]).toEqual([204, 204]);
+      expect(other.headers.get("access-control-allow-origin")).toBe("https://other.example");
+      expect(other.headers.get("access-control-allow-headers")).toBe(
+        own.headers.get("access-control-allow-headers"),
+      );
+      expect(server.calls).toEqual([]);
+      await server.close();
+    }
+  });
+
+  it("lets only the configured origins and the gate's read a reply", async () => {
+    const allowed = "https://session.example";
+    server = await startFakes({
+      ...{ corsOrigins: [ORIGIN], gateAllowsMore: true },
+      gate: ({ requestHeader, responseHeader }) => {
+        if (requestHeader.get("origin") === allowed)
+          responseHeader.set("access-control-allow-origin", allowed);
+      },
+    });
+    const originAllowedBy = async (origin: string, path = "/v1/network") => {
+      const reply = await fetch(server.url + path, { headers: { origin } });
+      expect(reply.headers.get("vary")).toContain("origin");
+      return reply.headers.get("access-control-allow-origin");
+    };
+    expect(await originAllowedBy(ORIGIN)).toBe(ORIGIN);
+    expect(await originAllowedBy(allowed)).toBe(allowed);
+    expect(await originAllowedBy("https://other.example")).toBeNull();
+    expect(await originAllowedBy("https://other.example", "/v1/nothing")).toBeNull();
+  });
+});
+
 describe("a reply to another origin", () => {
   it("shows status, retry and request headers, errors included", async () => {
     server = await startFakes({ corsOrigins: [ORIGIN] });

@@ -55,6 +55,7 @@ export interface Hooks {
   gate?: (context: HandlerContext) => void | Promise<void>;
   limits?: Partial<Limits>;
   corsOrigins?: readonly string[];
+  gateAllowsMore?: boolean;
   tls?: TlsOptions;
   ownPath?: boolean;
   interceptors?: readonly Interceptor[];
@@ -112,6 +113,7 @@ export async function startFakes(hooks: Hooks = {}): Promise<FakeServer> {
     ...(hooks.tls === undefined ? {} : { tls: hooks.tls }),
     cors: {
       origins: hooks.corsOrigins ?? ["*"],
+      gateAllowsMore: hooks.gateAllowsMore ?? false,
       requestHeaders: ["authorization", "x-api-key", "x-network", "idempotency-key"],
       replyHeaders: ["retry-after", "x-request-id", "etag"],
     },

@@ -15,7 +15,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file tss/v1/account.proto.
  */
 export const file_tss_v1_account: GenFile = /*@__PURE__*/
-  fileDesc("ChR0c3MvdjEvYWNjb3VudC5wcm90bxIGdHNzLnYxIhMKEUdldEFjY291bnRSZXF1ZXN0IvMBChJHZXRBY2NvdW50UmVzcG9uc2USEgoKcHJvamVjdF9pZBgBIAEoCRIUCgxwcm9qZWN0X25hbWUYAiABKAkSDwoHbmV0d29yaxgDIAEoCRIvCgtjcmVhdGVfdGltZRgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEgoKYXBpX2tleV9pZBgFIAEoCRIOCgZzY29wZXMYBiADKAkSJAoJYWxsb3dhbmNlGAcgASgLMhEudHNzLnYxLkFsbG93YW5jZRInCgtidWRnZXRfbGVmdBgIIAEoCzISLnRzcy52MS5CdWRnZXRMZWZ0Ij8KFkxpc3RBY2NvdW50S2V5c1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgFEhIKCnBhZ2VfdG9rZW4YAiABKAkiXAoXTGlzdEFjY291bnRLZXlzUmVzcG9uc2USKAoMYWNjb3VudF9rZXlzGAEgAygLMhIudHNzLnYxLkFjY291bnRLZXkSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJItQDCgpBY2NvdW50S2V5EhIKCmFwaV9rZXlfaWQYASABKAkSDAoEbmFtZRgCIAEoCRIOCgZwcmVmaXgYAyABKAkSDgoGc2NvcGVzGAQgAygJEi8KC2NyZWF0ZV90aW1lGAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtleHBpcmVfdGltZRgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLcmV2b2tlX3RpbWUYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjEKDWxhc3RfdXNlX3RpbWUYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhkKEWFsbG93ZWRfYWRkcmVzc2VzGAkgAygJEhkKDHJvdGF0ZWRfZnJvbRgKIAEoCUgAiAEBEhgKC3JlcGxhY2VkX2J5GAsgASgJSAGIAQESJAoJYWxsb3dhbmNlGAwgASgLMhEudHNzLnYxLkFsbG93YW5jZRInCgtidWRnZXRfbGVmdBgNIAEoCzISLnRzcy52MS5CdWRnZXRMZWZ0Qg8KDV9yb3RhdGVkX2Zyb21CDgoMX3JlcGxhY2VkX2J5MrQBCgdBY2NvdW50EkwKCkdldEFjY291bnQSGS50c3MudjEuR2V0QWNjb3VudFJlcXVlc3QaGi50c3MudjEuR2V0QWNjb3VudFJlc3BvbnNlIgeQAgGYtRgBElsKD0xpc3RBY2NvdW50S2V5cxIeLnRzcy52MS5MaXN0QWNjb3VudEtleXNSZXF1ZXN0Gh8udHNzLnYxLkxpc3RBY2NvdW50S2V5c1Jlc3BvbnNlIgeQAgGYtRgBYgZwcm90bzM", [file_google_protobuf_timestamp, file_tss_v1_allowance, file_tss_v1_options]);
+  fileDesc("ChR0c3MvdjEvYWNjb3VudC5wcm90bxIGdHNzLnYxIhMKEUdldEFjY291bnRSZXF1ZXN0IpwCChJHZXRBY2NvdW50UmVzcG9uc2USEgoKcHJvamVjdF9pZBgBIAEoCRIUCgxwcm9qZWN0X25hbWUYAiABKAkSDwoHbmV0d29yaxgDIAEoCRIvCgtjcmVhdGVfdGltZRgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEgoKYXBpX2tleV9pZBgFIAEoCRIOCgZzY29wZXMYBiADKAkSJAoJYWxsb3dhbmNlGAcgASgLMhEudHNzLnYxLkFsbG93YW5jZRInCgtidWRnZXRfbGVmdBgIIAEoCzISLnRzcy52MS5CdWRnZXRMZWZ0EicKB3Nlc3Npb24YCSABKAsyFi50c3MudjEuQWNjb3VudFNlc3Npb24ifgoOQWNjb3VudFNlc3Npb24SEgoKc2Vzc2lvbl9pZBgBIAEoCRIWCg51c2VyX3JlZmVyZW5jZRgCIAEoCRIvCgtleHBpcmVfdGltZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDwoHb3JpZ2lucxgEIAMoCSI/ChZMaXN0QWNjb3VudEtleXNSZXF1ZXN0EhEKCXBhZ2Vfc2l6ZRgBIAEoBRISCgpwYWdlX3Rva2VuGAIgASgJIlwKF0xpc3RBY2NvdW50S2V5c1Jlc3BvbnNlEigKDGFjY291bnRfa2V5cxgBIAMoCzISLnRzcy52MS5BY2NvdW50S2V5EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSLtAwoKQWNjb3VudEtleRISCgphcGlfa2V5X2lkGAEgASgJEgwKBG5hbWUYAiABKAkSDgoGcHJlZml4GAMgASgJEg4KBnNjb3BlcxgEIAMoCRIvCgtjcmVhdGVfdGltZRgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLZXhwaXJlX3RpbWUYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC3Jldm9rZV90aW1lGAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIxCg1sYXN0X3VzZV90aW1lGAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIZChFhbGxvd2VkX2FkZHJlc3NlcxgJIAMoCRIZCgxyb3RhdGVkX2Zyb20YCiABKAlIAIgBARIYCgtyZXBsYWNlZF9ieRgLIAEoCUgBiAEBEiQKCWFsbG93YW5jZRgMIAEoCzIRLnRzcy52MS5BbGxvd2FuY2USJwoLYnVkZ2V0X2xlZnQYDSABKAsyEi50c3MudjEuQnVkZ2V0TGVmdBIXCg9hbGxvd2VkX29yaWdpbnMYDiADKAlCDwoNX3JvdGF0ZWRfZnJvbUIOCgxfcmVwbGFjZWRfYnkytAEKB0FjY291bnQSTAoKR2V0QWNjb3VudBIZLnRzcy52MS5HZXRBY2NvdW50UmVxdWVzdBoaLnRzcy52MS5HZXRBY2NvdW50UmVzcG9uc2UiB5ACAZi1GAESWwoPTGlzdEFjY291bnRLZXlzEh4udHNzLnYxLkxpc3RBY2NvdW50S2V5c1JlcXVlc3QaHy50c3MudjEuTGlzdEFjY291bnRLZXlzUmVzcG9uc2UiB5ACAZi1GAFiBnByb3RvMw", [file_google_protobuf_timestamp, file_tss_v1_allowance, file_tss_v1_options]);
 
 /**
  * Reads the account of the key.
@@ -67,14 +67,14 @@ export type GetAccountResponse = Message<"tss.v1.GetAccountResponse"> & {
   createTime?: Timestamp | undefined;
 
   /**
-   * The id of the key that made the call.
+   * The id of the key that made the call; empty for a session.
    *
    * @generated from field: string api_key_id = 5;
    */
   apiKeyId: string;
 
   /**
-   * The permissions of that key: `onboard`, `sign`, `read`, `billing` and `sessions`.
+   * The permissions of that key or session: `onboard`, `sign`, `read`, `billing` and `sessions`.
    *
    * @generated from field: repeated string scopes = 6;
    */
@@ -93,6 +93,13 @@ export type GetAccountResponse = Message<"tss.v1.GetAccountResponse"> & {
    * @generated from field: tss.v1.BudgetLeft budget_left = 8;
    */
   budgetLeft?: BudgetLeft | undefined;
+
+  /**
+   * The session that made the call; absent for a key.
+   *
+   * @generated from field: tss.v1.AccountSession session = 9;
+   */
+  session?: AccountSession | undefined;
 };
 
 /**
@@ -101,6 +108,48 @@ export type GetAccountResponse = Message<"tss.v1.GetAccountResponse"> & {
  */
 export const GetAccountResponseSchema: GenMessage<GetAccountResponse> = /*@__PURE__*/
   messageDesc(file_tss_v1_account, 1);
+
+/**
+ * The session of the call.
+ *
+ * @generated from message tss.v1.AccountSession
+ */
+export type AccountSession = Message<"tss.v1.AccountSession"> & {
+  /**
+   * The session's id.
+   *
+   * @generated from field: string session_id = 1;
+   */
+  sessionId: string;
+
+  /**
+   * The user, by the project's own id.
+   *
+   * @generated from field: string user_reference = 2;
+   */
+  userReference: string;
+
+  /**
+   * When the session expires.
+   *
+   * @generated from field: google.protobuf.Timestamp expire_time = 3;
+   */
+  expireTime?: Timestamp | undefined;
+
+  /**
+   * The web origins whose pages may use the session; empty if no page may.
+   *
+   * @generated from field: repeated string origins = 4;
+   */
+  origins: string[];
+};
+
+/**
+ * Describes the message tss.v1.AccountSession.
+ * Use `create(AccountSessionSchema)` to create a new message.
+ */
+export const AccountSessionSchema: GenMessage<AccountSession> = /*@__PURE__*/
+  messageDesc(file_tss_v1_account, 2);
 
 /**
  * Lists the keys of the key's project.
@@ -128,7 +177,7 @@ export type ListAccountKeysRequest = Message<"tss.v1.ListAccountKeysRequest"> & 
  * Use `create(ListAccountKeysRequestSchema)` to create a new message.
  */
 export const ListAccountKeysRequestSchema: GenMessage<ListAccountKeysRequest> = /*@__PURE__*/
-  messageDesc(file_tss_v1_account, 2);
+  messageDesc(file_tss_v1_account, 3);
 
 /**
  * A page of keys.
@@ -156,7 +205,7 @@ export type ListAccountKeysResponse = Message<"tss.v1.ListAccountKeysResponse"> 
  * Use `create(ListAccountKeysResponseSchema)` to create a new message.
  */
 export const ListAccountKeysResponseSchema: GenMessage<ListAccountKeysResponse> = /*@__PURE__*/
-  messageDesc(file_tss_v1_account, 3);
+  messageDesc(file_tss_v1_account, 4);
 
 /**
  * A key of the project. No call shows the key itself again.
@@ -254,6 +303,13 @@ export type AccountKey = Message<"tss.v1.AccountKey"> & {
    * @generated from field: tss.v1.BudgetLeft budget_left = 13;
    */
   budgetLeft?: BudgetLeft | undefined;
+
+  /**
+   * The web origins whose pages may send the key, or `*`; empty means that no page but the web console may.
+   *
+   * @generated from field: repeated string allowed_origins = 14;
+   */
+  allowedOrigins: string[];
 };
 
 /**
@@ -261,7 +317,7 @@ export type AccountKey = Message<"tss.v1.AccountKey"> & {
  * Use `create(AccountKeySchema)` to create a new message.
  */
 export const AccountKeySchema: GenMessage<AccountKey> = /*@__PURE__*/
-  messageDesc(file_tss_v1_account, 4);
+  messageDesc(file_tss_v1_account, 5);
 
 /**
  * Shows a key its own permissions, and its project.
@@ -270,7 +326,7 @@ export const AccountKeySchema: GenMessage<AccountKey> = /*@__PURE__*/
  */
 export const Account: GenService<{
   /**
-   * Reads the project of the key, and what the key may do. Every key may make this call.
+   * Reads the project of the key or session, and what it may do. Every key and session may make this call.
    *
    * @generated from rpc tss.v1.Account.GetAccount
    */
@@ -281,7 +337,7 @@ export const Account: GenService<{
   },
   /**
    * Lists the keys of the project, the newest first, including revoked and expired ones. The service knows only the
-   * hash of a key.
+   * hash of a key. A session sees none.
    *
    * @generated from rpc tss.v1.Account.ListAccountKeys
    */

@@ -17,7 +17,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file tss/v1/account.proto.
  */
 export const file_tss_v1_account: GenFile = /*@__PURE__*/
-  fileDesc("ChR0c3MvdjEvYWNjb3VudC5wcm90bxIGdHNzLnYxIhMKEUdldEFjY291bnRSZXF1ZXN0IvMBChJHZXRBY2NvdW50UmVzcG9uc2USEgoKcHJvamVjdF9pZBgBIAEoCRIUCgxwcm9qZWN0X25hbWUYAiABKAkSDwoHbmV0d29yaxgDIAEoCRIvCgtjcmVhdGVfdGltZRgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEgoKYXBpX2tleV9pZBgFIAEoCRIOCgZzY29wZXMYBiADKAkSJAoJYWxsb3dhbmNlGAcgASgLMhEudHNzLnYxLkFsbG93YW5jZRInCgtidWRnZXRfbGVmdBgIIAEoCzISLnRzcy52MS5CdWRnZXRMZWZ0IlIKFkxpc3RBY2NvdW50S2V5c1JlcXVlc3QSGgoJcGFnZV9zaXplGAEgASgFQge6SAQaAigAEhwKCnBhZ2VfdG9rZW4YAiABKAlCCLpIBXIDGIAIIlwKF0xpc3RBY2NvdW50S2V5c1Jlc3BvbnNlEigKDGFjY291bnRfa2V5cxgBIAMoCzISLnRzcy52MS5BY2NvdW50S2V5EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSLUAwoKQWNjb3VudEtleRISCgphcGlfa2V5X2lkGAEgASgJEgwKBG5hbWUYAiABKAkSDgoGcHJlZml4GAMgASgJEg4KBnNjb3BlcxgEIAMoCRIvCgtjcmVhdGVfdGltZRgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLZXhwaXJlX3RpbWUYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC3Jldm9rZV90aW1lGAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIxCg1sYXN0X3VzZV90aW1lGAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIZChFhbGxvd2VkX2FkZHJlc3NlcxgJIAMoCRIZCgxyb3RhdGVkX2Zyb20YCiABKAlIAIgBARIYCgtyZXBsYWNlZF9ieRgLIAEoCUgBiAEBEiQKCWFsbG93YW5jZRgMIAEoCzIRLnRzcy52MS5BbGxvd2FuY2USJwoLYnVkZ2V0X2xlZnQYDSABKAsyEi50c3MudjEuQnVkZ2V0TGVmdEIPCg1fcm90YXRlZF9mcm9tQg4KDF9yZXBsYWNlZF9ieTKEAgoHQWNjb3VudBJvCgpHZXRBY2NvdW50EhkudHNzLnYxLkdldEFjY291bnRSZXF1ZXN0GhoudHNzLnYxLkdldEFjY291bnRSZXNwb25zZSIqkAIBiLUYCJC1GAGYtRgBoLUYAbC1GAKC0+STAg0SCy92MS9hY2NvdW50EocBCg9MaXN0QWNjb3VudEtleXMSHi50c3MudjEuTGlzdEFjY291bnRLZXlzUmVxdWVzdBofLnRzcy52MS5MaXN0QWNjb3VudEtleXNSZXNwb25zZSIzkAIBiLUYBJC1GAGYtRgBoLUYAbC1GAGC0+STAhYSFC92MS9hY2NvdW50L2FwaS1rZXlzYgZwcm90bzM", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_timestamp, file_tss_v1_allowance, file_tss_v1_options]);
+  fileDesc("ChR0c3MvdjEvYWNjb3VudC5wcm90bxIGdHNzLnYxIhMKEUdldEFjY291bnRSZXF1ZXN0IpwCChJHZXRBY2NvdW50UmVzcG9uc2USEgoKcHJvamVjdF9pZBgBIAEoCRIUCgxwcm9qZWN0X25hbWUYAiABKAkSDwoHbmV0d29yaxgDIAEoCRIvCgtjcmVhdGVfdGltZRgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEgoKYXBpX2tleV9pZBgFIAEoCRIOCgZzY29wZXMYBiADKAkSJAoJYWxsb3dhbmNlGAcgASgLMhEudHNzLnYxLkFsbG93YW5jZRInCgtidWRnZXRfbGVmdBgIIAEoCzISLnRzcy52MS5CdWRnZXRMZWZ0EicKB3Nlc3Npb24YCSABKAsyFi50c3MudjEuQWNjb3VudFNlc3Npb24ifgoOQWNjb3VudFNlc3Npb24SEgoKc2Vzc2lvbl9pZBgBIAEoCRIWCg51c2VyX3JlZmVyZW5jZRgCIAEoCRIvCgtleHBpcmVfdGltZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDwoHb3JpZ2lucxgEIAMoCSJSChZMaXN0QWNjb3VudEtleXNSZXF1ZXN0EhoKCXBhZ2Vfc2l6ZRgBIAEoBUIHukgEGgIoABIcCgpwYWdlX3Rva2VuGAIgASgJQgi6SAVyAxiACCJcChdMaXN0QWNjb3VudEtleXNSZXNwb25zZRIoCgxhY2NvdW50X2tleXMYASADKAsyEi50c3MudjEuQWNjb3VudEtleRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAki7QMKCkFjY291bnRLZXkSEgoKYXBpX2tleV9pZBgBIAEoCRIMCgRuYW1lGAIgASgJEg4KBnByZWZpeBgDIAEoCRIOCgZzY29wZXMYBCADKAkSLwoLY3JlYXRlX3RpbWUYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC2V4cGlyZV90aW1lGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtyZXZva2VfdGltZRgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMQoNbGFzdF91c2VfdGltZRgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASGQoRYWxsb3dlZF9hZGRyZXNzZXMYCSADKAkSGQoMcm90YXRlZF9mcm9tGAogASgJSACIAQESGAoLcmVwbGFjZWRfYnkYCyABKAlIAYgBARIkCglhbGxvd2FuY2UYDCABKAsyES50c3MudjEuQWxsb3dhbmNlEicKC2J1ZGdldF9sZWZ0GA0gASgLMhIudHNzLnYxLkJ1ZGdldExlZnQSFwoPYWxsb3dlZF9vcmlnaW5zGA4gAygJQg8KDV9yb3RhdGVkX2Zyb21CDgoMX3JlcGxhY2VkX2J5MoQCCgdBY2NvdW50Em8KCkdldEFjY291bnQSGS50c3MudjEuR2V0QWNjb3VudFJlcXVlc3QaGi50c3MudjEuR2V0QWNjb3VudFJlc3BvbnNlIiqQAgGItRgIkLUYAZi1GAGgtRgBsLUYAoLT5JMCDRILL3YxL2FjY291bnQShwEKD0xpc3RBY2NvdW50S2V5cxIeLnRzcy52MS5MaXN0QWNjb3VudEtleXNSZXF1ZXN0Gh8udHNzLnYxLkxpc3RBY2NvdW50S2V5c1Jlc3BvbnNlIjOQAgGItRgEkLUYAZi1GAGgtRgBsLUYAYLT5JMCFhIUL3YxL2FjY291bnQvYXBpLWtleXNiBnByb3RvMw", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_timestamp, file_tss_v1_allowance, file_tss_v1_options]);
 
 /**
  * Reads the account of the key.
@@ -69,14 +69,14 @@ export type GetAccountResponse = Message<"tss.v1.GetAccountResponse"> & {
   createTime?: Timestamp | undefined;
 
   /**
-   * The id of the key that made the call.
+   * The id of the key that made the call; empty for a session.
    *
    * @generated from field: string api_key_id = 5;
    */
   apiKeyId: string;
 
   /**
-   * The permissions of that key: `onboard`, `sign`, `read`, `billing` and `sessions`.
+   * The permissions of that key or session: `onboard`, `sign`, `read`, `billing` and `sessions`.
    *
    * @generated from field: repeated string scopes = 6;
    */
@@ -95,6 +95,13 @@ export type GetAccountResponse = Message<"tss.v1.GetAccountResponse"> & {
    * @generated from field: tss.v1.BudgetLeft budget_left = 8;
    */
   budgetLeft?: BudgetLeft | undefined;
+
+  /**
+   * The session that made the call; absent for a key.
+   *
+   * @generated from field: tss.v1.AccountSession session = 9;
+   */
+  session?: AccountSession | undefined;
 };
 
 /**
@@ -103,6 +110,48 @@ export type GetAccountResponse = Message<"tss.v1.GetAccountResponse"> & {
  */
 export const GetAccountResponseSchema: GenMessage<GetAccountResponse> = /*@__PURE__*/
   messageDesc(file_tss_v1_account, 1);
+
+/**
+ * The session of the call.
+ *
+ * @generated from message tss.v1.AccountSession
+ */
+export type AccountSession = Message<"tss.v1.AccountSession"> & {
+  /**
+   * The session's id.
+   *
+   * @generated from field: string session_id = 1;
+   */
+  sessionId: string;
+
+  /**
+   * The user, by the project's own id.
+   *
+   * @generated from field: string user_reference = 2;
+   */
+  userReference: string;
+
+  /**
+   * When the session expires.
+   *
+   * @generated from field: google.protobuf.Timestamp expire_time = 3;
+   */
+  expireTime?: Timestamp | undefined;
+
+  /**
+   * The web origins whose pages may use the session; empty if no page may.
+   *
+   * @generated from field: repeated string origins = 4;
+   */
+  origins: string[];
+};
+
+/**
+ * Describes the message tss.v1.AccountSession.
+ * Use `create(AccountSessionSchema)` to create a new message.
+ */
+export const AccountSessionSchema: GenMessage<AccountSession> = /*@__PURE__*/
+  messageDesc(file_tss_v1_account, 2);
 
 /**
  * Lists the keys of the key's project.
@@ -130,7 +179,7 @@ export type ListAccountKeysRequest = Message<"tss.v1.ListAccountKeysRequest"> & 
  * Use `create(ListAccountKeysRequestSchema)` to create a new message.
  */
 export const ListAccountKeysRequestSchema: GenMessage<ListAccountKeysRequest> = /*@__PURE__*/
-  messageDesc(file_tss_v1_account, 2);
+  messageDesc(file_tss_v1_account, 3);
 
 /**
  * A page of keys.
@@ -158,7 +207,7 @@ export type ListAccountKeysResponse = Message<"tss.v1.ListAccountKeysResponse"> 
  * Use `create(ListAccountKeysResponseSchema)` to create a new message.
  */
 export const ListAccountKeysResponseSchema: GenMessage<ListAccountKeysResponse> = /*@__PURE__*/
-  messageDesc(file_tss_v1_account, 3);
+  messageDesc(file_tss_v1_account, 4);
 
 /**
  * A key of the project. No call shows the key itself again.
@@ -256,6 +305,13 @@ export type AccountKey = Message<"tss.v1.AccountKey"> & {
    * @generated from field: tss.v1.BudgetLeft budget_left = 13;
    */
   budgetLeft?: BudgetLeft | undefined;
+
+  /**
+   * The web origins whose pages may send the key, or `*`; empty means that no page but the web console may.
+   *
+   * @generated from field: repeated string allowed_origins = 14;
+   */
+  allowedOrigins: string[];
 };
 
 /**
@@ -263,7 +319,7 @@ export type AccountKey = Message<"tss.v1.AccountKey"> & {
  * Use `create(AccountKeySchema)` to create a new message.
  */
 export const AccountKeySchema: GenMessage<AccountKey> = /*@__PURE__*/
-  messageDesc(file_tss_v1_account, 4);
+  messageDesc(file_tss_v1_account, 5);
 
 /**
  * Shows a key its own permissions, and its project.
@@ -272,7 +328,7 @@ export const AccountKeySchema: GenMessage<AccountKey> = /*@__PURE__*/
  */
 export const Account: GenService<{
   /**
-   * Reads the project of the key, and what the key may do. Every key may make this call.
+   * Reads the project of the key or session, and what it may do. Every key and session may make this call.
    *
    * @generated from rpc tss.v1.Account.GetAccount
    */
@@ -283,7 +339,7 @@ export const Account: GenService<{
   },
   /**
    * Lists the keys of the project, the newest first, including revoked and expired ones. The service knows only the
-   * hash of a key.
+   * hash of a key. A session sees none.
    *
    * @generated from rpc tss.v1.Account.ListAccountKeys
    */

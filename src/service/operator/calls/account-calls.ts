@@ -63,11 +63,15 @@ export function createAccountCalls({ database, lookup }: AccountCallsDeps): Acco
       const { networks } = callerOf(context, "admin");
       return { project: encodeProject(await getProject(database, networks, projectId)) };
     },
-    async createApiKey({ projectId, name, scopes, expireTime, allowedAddresses, allowance }, context) {
+    async createApiKey({ projectId, name, scopes, expireTime, allowance, ...places }, context) {
       const caller = callerOf(context, "admin");
-      const expiresAt = expireTime && timestampDate(expireTime);
-      const limits = decodeLimits(allowance);
-      const key = { projectId, name, scopes: decodeScopes(scopes), expiresAt, allowedAddresses, limits };
+      const { allowedAddresses, allowedOrigins } = places;
+      const key = {
+        ...{ projectId, name, allowedAddresses, allowedOrigins },
+        scopes: decodeScopes(scopes),
+        expiresAt: expireTime && timestampDate(expireTime),
+        limits: decodeLimits(allowance),
+      };
       const { details, plaintext } = await createApiKey(database, caller, idempotencyOf(context), key);
       return { apiKey: encodeApiKey(details), plaintext: plaintext ?? "" };
     },

@@ -30,8 +30,11 @@ export const API_KEY_TOPICS = "api-key";
 /** The kind of topic for named admin keys. */
 export const ADMIN_KEY_TOPICS = "admin-key";
 
-/** The kinds of topics for keys. */
-export const KEY_KINDS = [API_KEY_TOPICS, ADMIN_KEY_TOPICS] as const;
+/** The kind of topic for sessions. The subject is the session's id. */
+export const SESSION_TOPICS = "session";
+
+/** The kinds of topics for keys and sessions. */
+export const KEY_KINDS = [API_KEY_TOPICS, ADMIN_KEY_TOPICS, SESSION_TOPICS] as const;
 
 /** Splits a topic into its kind and its subject. */
 export function splitTopic(topic: string): { readonly kind: string; readonly subject: string } {

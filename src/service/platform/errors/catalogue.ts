@@ -24,6 +24,15 @@ export const ERROR_CATALOGUE = {
   INVALID_KEY: kind(Code.Unauthenticated, "The API key is unknown."),
   REVOKED_KEY: kind(Code.Unauthenticated, "The API key was revoked."),
   EXPIRED_KEY: kind(Code.Unauthenticated, "The API key has expired.", { metadata: ["expireTime"] }),
+  SESSION_REVOKED: kind(
+    Code.Unauthenticated,
+    "The session was revoked, or the key that created it was. The user's backend must create another one.",
+  ),
+  SESSION_EXPIRED: kind(
+    Code.Unauthenticated,
+    "The session has expired. The user's backend must create another one.",
+    { metadata: ["expireTime"] },
+  ),
   NETWORK_MISMATCH: kind(
     Code.Unauthenticated,
     "The header `x-network` names a network other than the key's.",
@@ -38,6 +47,24 @@ export const ERROR_CATALOGUE = {
     Code.PermissionDenied,
     "The key does not allow calls from this address. The metadata has the address.",
     { metadata: ["address"] },
+  ),
+  ORIGIN_NOT_ALLOWED: kind(
+    Code.PermissionDenied,
+    "The session or key does not allow pages of the origin in the metadata. Name the origin when you create it.",
+    { metadata: ["origin"] },
+  ),
+  KEY_IN_BROWSER: kind(
+    Code.PermissionDenied,
+    "A page sent a project key, which everybody who opens the page could read. Keep the key on a backend, create a " +
+      "session there for each user with CreateSession, and send the session's token from the page. An operator can " +
+      "allow the key in pages of named origins with the field `allowed_origins`.",
+    { metadata: ["origin"] },
+  ),
+  SESSION_TOO_WIDE: kind(
+    Code.PermissionDenied,
+    "The key cannot give a session more than it has itself. The metadata names the field that exceeds the key's. A key " +
+      "with a budget creates no sessions, because each session would add to the budget.",
+    { metadata: ["field"] },
   ),
   SCOPE_MISSING: kind(Code.PermissionDenied, "The key lacks the scope that this call needs.", {
     metadata: ["scope"],
@@ -110,6 +137,11 @@ export const ERROR_CATALOGUE = {
   ADMIN_KEY_NOT_FOUND: kind(Code.NotFound, "There is no admin key with this id.", {
     metadata: ["adminKeyId"],
   }),
+  SESSION_NOT_FOUND: kind(
+    Code.NotFound,
+    "The project has no session with this id. The service deletes a session a day after its expiry.",
+    { metadata: ["sessionId"] },
+  ),
   AUDIT_EVENT_NOT_FOUND: kind(Code.NotFound, "The network has no audit event with this id.", {
     metadata: ["auditEventId"],
   }),
@@ -251,9 +283,15 @@ export const ERROR_CATALOGUE = {
     retryAfterSeconds: 5,
     metadata: ["maxCount"],
   }),
+  TOO_MANY_SESSIONS: kind(
+    Code.ResourceExhausted,
+    "The project has the maximum number of sessions that have not expired. Create sessions with a shorter lifetime.",
+    { retryAfterSeconds: 60, metadata: ["maxCount"] },
+  ),
   TOO_MANY_STREAMS: kind(
     Code.ResourceExhausted,
-    "The key, the project, or the caller's address if it has no key, has reached its limit of open streams. `per` says which.",
+    "The key, the session's user, the project, or the caller's address if it has no key, has reached its limit of open " +
+      "streams. `per` says which.",
     { retryAfterSeconds: 5, metadata: ["per", "maxCount"] },
   ),
   TOO_MANY_WRONG_HALVES: kind(

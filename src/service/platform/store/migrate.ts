@@ -236,4 +236,6 @@ export const LOCK_KEYS = {
   ledgerVerification: 72_707_372,
   /** One process at a time marks itself as running, so that no two miss each other. */
   processMarks: 72_707_373,
+  /** Used with a user: creates one session of the user at a time, so that none exceeds their number. */
+  userSessions: 72_707_374,
 } as const;

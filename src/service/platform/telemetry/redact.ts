@@ -19,7 +19,7 @@ export type Redact = (text: string) => string;
 
 /** The patterns of secrets: keys, bearer tokens, the credentials of a URL. */
 const PATTERNS: readonly [RegExp, string][] = [
-  [/\btss_(local|test|live|admin)_[0-9A-Za-z_-]{8,}/g, "tss_$1_[redacted]"],
+  [/\btss_(local|test|live|admin|session)_[0-9A-Za-z_-]{8,}/g, "tss_$1_[redacted]"],
   [/\bsuiprivkey1[0-9a-z]{8,}/g, "suiprivkey1[redacted]"],
   [/(-----BEGIN [A-Z ]*PRIVATE KEY-----)(?:[\w+/=\s]|\\[nr])*/g, "$1[redacted]"],
   [/\b(Bearer|Basic)(?: |%20)+[\w.~+/=%-]{8,}/gi, "$1 [redacted]"],

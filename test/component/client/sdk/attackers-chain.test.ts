@@ -11,7 +11,7 @@ import {
   Onboarding,
 } from "../../../../gen/proto/tss/v1/onboarding_pb.ts";
 import { CHAIN_PINS, type IkaIds } from "../../../../src/client/sdk/chain/network.ts";
-import { type ClientOptions, createClient } from "../../../../src/client/sdk/client.ts";
+import { type CommonOptions, createClient } from "../../../../src/client/sdk/client.ts";
 import type { Localnet } from "../../../../src/localnet/localnet.ts";
 import { idsOf, startChain } from "../../../unit/client/sdk/chain-harness.ts";
 
@@ -49,7 +49,7 @@ const announce = (ids: IkaIds): MessageInitShape<typeof GetNetworkResponseSchema
 /** A client of a service that returns this from GetNetwork. It has all defaults unless a test changes them. */
 function connect(
   answer: MessageInitShape<typeof GetNetworkResponseSchema>,
-  options: Partial<ClientOptions> = {},
+  options: Partial<CommonOptions> = {},
 ) {
   called = [];
   const reply: GetNetworkResponse = create(GetNetworkResponseSchema, answer);
@@ -173,7 +173,7 @@ describe("a service that poses as testnet with its own chain", () => {
 });
 
 describe("a localnet", () => {
-  const localnet = (options: Partial<ClientOptions>) =>
+  const localnet = (options: Partial<CommonOptions>) =>
     connect({ ...announce(idsOf(attacker)), network: "localnet" }, { network: "localnet", ...options });
 
   test("is refused unless it is the one that the caller pinned", { timeout: 60_000 }, async () => {
@@ -221,7 +221,7 @@ describe("a localnet", () => {
 });
 
 describe("options", () => {
-  test.each<[string, Partial<ClientOptions>]>([
+  test.each<[string, Partial<CommonOptions>]>([
     [
       "another chain identifier for a public network",
       { chainIdentifier: "69WiPg3DAQiwdxfncX6wYQ2siKwAe6L9BZthQea3JNMX" },

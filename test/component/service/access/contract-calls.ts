@@ -8,6 +8,7 @@ import { Admin } from "../../../../gen/proto/tss/v1/admin_pb.ts";
 import { Billing } from "../../../../gen/proto/tss/v1/billing_pb.ts";
 import { Onboarding } from "../../../../gen/proto/tss/v1/onboarding_pb.ts";
 import { Operations } from "../../../../gen/proto/tss/v1/operations_pb.ts";
+import { Sessions } from "../../../../gen/proto/tss/v1/sessions_pb.ts";
 import { Signing } from "../../../../gen/proto/tss/v1/signing_pb.ts";
 import { Users } from "../../../../gen/proto/tss/v1/users_pb.ts";
 import { createErrorInterceptor } from "../../../../src/service/platform/errors/error-interceptor.ts";
@@ -23,6 +24,7 @@ export const METHODS: readonly DescMethod[] = [
   Billing,
   Account,
   Users,
+  Sessions,
   Admin,
   Operations,
 ].flatMap((service) => service.methods);
@@ -50,8 +52,8 @@ export async function serveContract(gate: RequestGate): Promise<ContractServer> 
   const server = await startServer({
     host: "127.0.0.1",
     port: 0,
-    services: [Onboarding, Signing, Billing, Account, Users, Admin, Operations].map((service: DescService) =>
-      registerService(service, implementationOf(service, reached)),
+    services: [Onboarding, Signing, Billing, Account, Users, Sessions, Admin, Operations].map(
+      (service: DescService) => registerService(service, implementationOf(service, reached)),
     ),
     interceptors: [createErrorInterceptor(errors)],
     errors,

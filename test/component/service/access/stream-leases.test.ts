@@ -12,11 +12,13 @@ import {
   createAdminKeyLookup,
   createApiKeyLookup,
 } from "../../../../src/service/access/stored-keys.ts";
+import { createSessionLookup, type SessionLookup } from "../../../../src/service/access/stored-sessions.ts";
 import { createStreamLeases, type StreamLeases } from "../../../../src/service/access/stream-leases.ts";
 import { createLocalSignals } from "../../../../src/service/platform/coordination/local-coordination.ts";
 import { createErrorInterceptor } from "../../../../src/service/platform/errors/error-interceptor.ts";
 import { createErrorMapping } from "../../../../src/service/platform/errors/error-mapping.ts";
 import { type Database, newId } from "../../../../src/service/platform/store/database.ts";
+import { createSessionDeps, insertSession, revokeSession } from "../../../../src/service/users/sessions.ts";
 import { registerService } from "../../../../src/transport/calls/service-registration.ts";
 import { startServer, type TransportServer } from "../../../../src/transport/start-server.ts";
 import { DATABASE_TIMEOUT_MS, openTestDatabase, silentLog } from "../../../support/database/database.ts";
@@ -28,6 +30,7 @@ let projectId: string;
 let nowMs = 0;
 let isDown = false;
 let lookup: ApiKeyLookup;
+let sessionLookup: SessionLookup;
 let leases: StreamLeases;
 let server: TransportServer;
 let sessions: Http2SessionManager;
@@ -45,6 +48,7 @@ beforeEach(async () => {
   };
   const options = { database: failing, signals, log: silentLog, now: () => nowMs };
   lookup = createApiKeyLookup(options);
+  sessionLookup = createSessionLookup(options);
   const bounds = { perKey: 2, perProject: 3, perAddress: 1 };
   leases = createStreamLeases({ bounds, signals, sweepMs: NEVER_MS });
   const errors = createErrorMapping(() => {});
@@ -56,6 +60,7 @@ beforeEach(async () => {
     interceptors: [createErrorInterceptor(errors), leases.interceptor],
     gate: createAccessGate({
       lookup,
+      sessionLookup,
       adminLookup: createAdminKeyLookup(options),
       limiter: { take: () => undefined },
       adminApiKey: undefined,
@@ -78,6 +83,17 @@ async function* watchSign(_request: object, { signal }: { readonly signal: Abort
 }
 
 const newKey = () => insertApiKey(database, TEST_ORIGIN, { projectId, name: "k", scopes: ["read"] });
+const newSession = (userReference: string, apiKeyId?: string) =>
+  database.transaction((db) =>
+    insertSession(
+      createSessionDeps({ database, lookup: sessionLookup, usersMaxCountOf: () => 1_000 }),
+      db,
+      TEST_ORIGIN,
+      {
+        ...{ projectId, network: "localnet", userReference, scopes: ["read"], apiKeyId },
+      },
+    ),
+  );
 const transport = () => createGrpcTransport({ baseUrl: server.url, sessionManager: sessions });
 
 /** Opens a watch and waits for its first message. */
@@ -141,6 +157,31 @@ describe("an open stream", () => {
   });
 });
 
+describe("an open stream of a session", () => {
+  it("ends at once when the session is revoked, and other sessions' streams continue", async () => {
+    const [session, other] = [await newSession("alice"), await newSession("bob")];
+    const [watch, kept] = [await open(session.token!), await open(other.token!)];
+    const caller = { kind: "project", projectId, apiKeyId: newId(), network: "localnet" } as const;
+    const deps = createSessionDeps({ database, lookup: sessionLookup, usersMaxCountOf: () => 1_000 });
+    await revokeSession(deps, { ...caller, scopes: ["sessions"], origin: TEST_ORIGIN }, session.id);
+    expect(await watch.end).toMatch(/^Unauthenticated SESSION_REVOKED/);
+    kept.leave();
+    expect(await kept.end).toMatch(/^Canceled/);
+  });
+
+  it("ends at the next check when the session expires, or the key that created it is revoked", async () => {
+    const key = await newKey();
+    const [expiring, made] = [await newSession("alice"), await newSession("bob", key.id)];
+    const watches = [await open(expiring.token!), await open(made.token!)];
+    await database.query("UPDATE session SET expires_at = now() WHERE id = $1", [expiring.id]);
+    await revokeApiKey({ db: database, lookup }, TEST_OPERATOR, key.id);
+    nowMs += 5_000;
+    await leases.sweep();
+    expect(await watches[0]!.end).toMatch(/^Unauthenticated SESSION_EXPIRED/);
+    expect(await watches[1]!.end).toMatch(/^Unauthenticated SESSION_REVOKED/);
+  });
+});
+
 describe("the streams of one caller", () => {
   const refusal = (per: string, maxCount: number) =>
     `ResourceExhausted TOO_MANY_STREAMS ${JSON.stringify({ per, maxCount: String(maxCount) })}`;
@@ -156,6 +197,14 @@ describe("the streams of one caller", () => {
     await revokeApiKey({ db: database, lookup }, TEST_OPERATOR, one.id);
     await first.end;
     await open(two.plaintext);
+  });
+
+  it("are bounded for all sessions of a user together", async () => {
+    const sessions = [await newSession("alice"), await newSession("alice"), await newSession("alice")];
+    await open(sessions[0]!.token!);
+    await open(sessions[1]!.token!);
+    expect(await tryOpen(sessions[2]!.token!)).toBe(refusal("user", 2));
+    await open((await newSession("bob")).token!);
   });
 
   it("are bounded per address without a key", async () => {

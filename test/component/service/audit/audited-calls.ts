@@ -110,6 +110,30 @@ export const AUDITED_CALLS: Readonly<Record<string, AuditedCall>> = {
       request: { apiKeyId: await newKeyId(stack), allowedAddresses: ["192.0.2.1"] },
     }),
   },
+  CreateSession: {
+    action: "session.create",
+    async prepare(stack) {
+      const { key } = await stack.newProject();
+      return { key, request: { userReference: "alice", scopes: ["read"] } };
+    },
+  },
+  RevokeSession: {
+    action: "session.revoke",
+    async prepare(stack) {
+      const { projectId, key } = await stack.newProject();
+      await stack.newSession({ projectId });
+      const { id } = await stack.database.prisma.session.findFirstOrThrow({ where: { projectId } });
+      return { key, request: { sessionId: id } };
+    },
+  },
+  RevokeUserSessions: {
+    action: "session.revoke",
+    async prepare(stack) {
+      const { projectId, key } = await stack.newProject();
+      await stack.newSession({ projectId, userReference: "alice" });
+      return { key, request: { userReference: "alice" } };
+    },
+  },
   CreateAdminKey: {
     action: "admin_key.create",
     prepare: async () => ({ key: ADMIN_KEY, request: { name: `alice-${randomBytes(4).toString("hex")}` } }),

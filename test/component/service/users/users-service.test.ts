@@ -23,7 +23,11 @@ beforeAll(async () => {
     projectId,
     apiKeyId: "key",
   });
-  users = clientOf(Users, createUsersService({ database, usersMaxCount: MAX }), caller);
+  users = clientOf(
+    Users,
+    createUsersService({ database, usersMaxCountOf: () => MAX, lookup: { forget() {} } }),
+    caller,
+  );
 }, DATABASE_TIMEOUT_MS);
 afterAll(() => database.close());
 beforeEach(async () => {

@@ -2,9 +2,12 @@ import { createHash } from "node:crypto";
 import { expect, it } from "vitest";
 import {
   apiKeyPrefix,
+  generateAdminKey,
   generateApiKey,
+  generateSessionToken,
   hashApiKey,
   isApiKeyForm,
+  isSessionForm,
 } from "../../../../src/service/access/api-key.ts";
 
 it.each([
@@ -17,6 +20,16 @@ it.each([
   expect(isApiKeyForm(key)).toBe(true);
   expect(apiKeyPrefix(key)).toBe(key.slice(0, label.length + 4));
   expect(generateApiKey(network)).not.toBe(key);
+});
+
+it("a session's token is as long as a key, and neither is taken for the other", () => {
+  const token = generateSessionToken();
+  expect(token).toMatch(/^tss_session_[0-9A-Za-z]{32}$/);
+  expect([isSessionForm(token), isApiKeyForm(token)]).toEqual([true, false]);
+  expect([isSessionForm(generateApiKey("mainnet")), isSessionForm(generateAdminKey())]).toEqual([
+    false,
+    false,
+  ]);
 });
 
 it("keys use all characters equally", () => {

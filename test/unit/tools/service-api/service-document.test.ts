@@ -7,6 +7,7 @@ import { Admin } from "../../../../gen/proto/tss/v1/admin_pb.ts";
 import { Billing } from "../../../../gen/proto/tss/v1/billing_pb.ts";
 import { Onboarding } from "../../../../gen/proto/tss/v1/onboarding_pb.ts";
 import { Operations } from "../../../../gen/proto/tss/v1/operations_pb.ts";
+import { Sessions } from "../../../../gen/proto/tss/v1/sessions_pb.ts";
 import { Signing } from "../../../../gen/proto/tss/v1/signing_pb.ts";
 import { Users } from "../../../../gen/proto/tss/v1/users_pb.ts";
 import { methodPolicy } from "../../../../src/service/access/method-policy.ts";
@@ -35,7 +36,7 @@ interface Document {
 const document = JSON.parse(
   readFileSync(new URL("../../../../gen/openapi.json", import.meta.url), "utf8"),
 ) as Document;
-const SERVICES = [Account, Admin, Billing, Onboarding, Operations, Signing, Users];
+const SERVICES = [Account, Admin, Billing, Onboarding, Operations, Sessions, Signing, Users];
 /** Routes that are not RPCs. */
 const PLAIN = ["/openapi.json", "/v1/health", "/v1/ready"];
 

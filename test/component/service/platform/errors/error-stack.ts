@@ -2,9 +2,11 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import type { ServiceImpl } from "@connectrpc/connect";
+import sql from "sql-template-tag";
 import { Admin } from "../../../../../gen/proto/tss/v1/admin_pb.ts";
 import { Billing } from "../../../../../gen/proto/tss/v1/billing_pb.ts";
 import { Onboarding } from "../../../../../gen/proto/tss/v1/onboarding_pb.ts";
+import { Sessions } from "../../../../../gen/proto/tss/v1/sessions_pb.ts";
 import { Signing } from "../../../../../gen/proto/tss/v1/signing_pb.ts";
 import { Users } from "../../../../../gen/proto/tss/v1/users_pb.ts";
 import { createAccessGate } from "../../../../../src/service/access/access-gate.ts";
@@ -15,6 +17,7 @@ import { createClientAddress } from "../../../../../src/service/access/client-ad
 import { keyedMethods } from "../../../../../src/service/access/method-policy.ts";
 import { createRateLimiter, type RateLimits } from "../../../../../src/service/access/rate-limiter.ts";
 import { createAdminKeyLookup, createApiKeyLookup } from "../../../../../src/service/access/stored-keys.ts";
+import { createSessionLookup } from "../../../../../src/service/access/stored-sessions.ts";
 import { createStreamLeases, type StreamBounds } from "../../../../../src/service/access/stream-leases.ts";
 import { routeServices } from "../../../../../src/service/app/route-services.ts";
 import { createBillingService } from "../../../../../src/service/billing/billing-service.ts";
@@ -38,11 +41,17 @@ import {
 import { createWarmValidateInterceptor } from "../../../../../src/service/platform/errors/validate-interceptor.ts";
 import { createIdempotencyInterceptor } from "../../../../../src/service/platform/idempotency/idempotency.ts";
 import { systemClock } from "../../../../../src/service/platform/lifecycle/clock.ts";
-import type { Database } from "../../../../../src/service/platform/store/database.ts";
+import { type Database, execute } from "../../../../../src/service/platform/store/database.ts";
 import { Secret } from "../../../../../src/service/platform/telemetry/secret.ts";
 import { createPresignQueue } from "../../../../../src/service/presigns/presign-queue.ts";
 import { createSigningService } from "../../../../../src/service/signing/signing-service.ts";
 import { createCheckHalf, type Verifier } from "../../../../../src/service/signing/verifier.ts";
+import {
+  createSessionDeps,
+  insertSession,
+  type NewSession,
+} from "../../../../../src/service/users/sessions.ts";
+import { createSessionsService } from "../../../../../src/service/users/sessions-service.ts";
 import { createUsersService } from "../../../../../src/service/users/users-service.ts";
 import { requestIdKey } from "../../../../../src/transport/calls/request-id.ts";
 import { registerService } from "../../../../../src/transport/calls/service-registration.ts";
@@ -73,6 +82,7 @@ export const BOUNDS = {
   priceMicroUsd: 10n,
   wrongHalvesCount: 1,
   usersMaxCount: 5,
+  sessionsMaxCount: 2,
 } as const;
 const PRICES = flatPrices(BOUNDS.priceMicroUsd, BOUNDS.priceMicroUsd);
 
@@ -119,6 +129,8 @@ export interface ErrorStack {
   newProject(creditMicroUsd?: bigint): Promise<StackProject>;
   /** A named admin key. */
   newAdminKey(name: string): Promise<string>;
+  /** Creates a session; `lifetimeSeconds` may be negative. */
+  newSession(session: Partial<NewSession> & { projectId: string; isRevoked?: boolean }): Promise<string>;
   newKey(key: Partial<NewApiKey> & { projectId: string; isRevoked?: boolean }): Promise<string>;
   /** Runs `during` while a dependency of each call fails with this message. Default: an unexpected failure. */
   broken<T>(during: () => Promise<T>, failure?: string): Promise<T>;
@@ -172,7 +184,14 @@ export async function startErrorStack(): Promise<ErrorStack> {
     start() {},
     stop: async () => {},
   };
-  const lookup = createApiKeyLookup({ database, log: silentLog });
+  const lookup = createApiKeyLookup({ database, log: silentLog, signals });
+  const sessionLookup = createSessionLookup({ database, log: silentLog, signals });
+  const sessions = createSessionDeps({
+    database,
+    lookup: sessionLookup,
+    maxCount: BOUNDS.sessionsMaxCount,
+    usersMaxCountOf: () => BOUNDS.usersMaxCount,
+  });
   const adminLookup = createAdminKeyLookup({ database, log: silentLog });
   const errors = createErrorMapping((failure) => failures.push(failure));
   const onboardingWith = (readsPerSecond: number) => {
@@ -219,7 +238,10 @@ export async function startErrorStack(): Promise<ErrorStack> {
   const prices: TestPrices = { SUI: undefined, IKA: undefined };
   const deposits = testDeposits(database, prices, { reader: chain });
   const priced = { database, clock: systemClock, prices: PRICES };
-  const accounts = { accounts: { database, lookup }, adminKeys: { database, lookup: adminLookup } };
+  const accounts = {
+    ...{ accounts: { database, lookup }, adminKeys: { database, lookup: adminLookup } },
+    sessions,
+  };
   const sweepsOf = () => ({ destination: undefined, minValueMicroUsd: 0n });
   const networkWork = { database, signals: { notify() {} }, sweepsOf };
   const admin = wholeAdminService({
@@ -244,7 +266,7 @@ export async function startErrorStack(): Promise<ErrorStack> {
       signals,
     },
   });
-  const services = [Onboarding, Signing, Billing, Users, Admin];
+  const services = [Onboarding, Signing, Billing, Users, Sessions, Admin];
   const keyed = keyedMethods(services);
   const interceptors = [
     createErrorInterceptor(errors),
@@ -272,12 +294,14 @@ export async function startErrorStack(): Promise<ErrorStack> {
               registerService(Onboarding, onboarding),
               registerService(Signing, { ...signing, ...replace?.(signing) }),
               registerService(Billing, billing),
-              registerService(Users, createUsersService({ database, usersMaxCount: BOUNDS.usersMaxCount })),
+              registerService(Users, createUsersService(sessions)),
+              registerService(Sessions, createSessionsService(sessions)),
               registerService(Admin, admin),
             ],
       interceptors: [...interceptors, createStreamLeases({ bounds: streams }).interceptor],
       gate: createAccessGate({
         lookup,
+        sessionLookup,
         adminLookup,
         adminApiKey: new Secret(ADMIN_KEY),
         networks: ["localnet"],
@@ -302,6 +326,17 @@ export async function startErrorStack(): Promise<ErrorStack> {
     keys.push(plaintext);
     return plaintext;
   };
+  const newSession: ErrorStack["newSession"] = async ({ isRevoked = false, ...session }) => {
+    const { id, token = "" } = await database.transaction((db) =>
+      insertSession(sessions, db, TEST_ORIGIN, {
+        ...({ network: "localnet", userReference: "user", scopes: ["read"] } as const),
+        ...session,
+      }),
+    );
+    if (isRevoked) await execute(database, sql`UPDATE session SET revoked_at = now() WHERE id = ${id}`);
+    keys.push(token);
+    return token;
+  };
   const { url } = await serve();
   return {
     url,
@@ -315,6 +350,7 @@ export async function startErrorStack(): Promise<ErrorStack> {
     keys,
     parametersSha256: sha256,
     newKey,
+    newSession,
     serve,
     async newAdminKey(name) {
       const { plaintext } = await insertAdminKey(database, TEST_ORIGIN, { name });

@@ -1,13 +1,19 @@
+import { expect } from "vitest";
 import { Admin } from "../../../../../../gen/proto/tss/v1/admin_pb.ts";
 import { Billing } from "../../../../../../gen/proto/tss/v1/billing_pb.ts";
 import { Onboarding } from "../../../../../../gen/proto/tss/v1/onboarding_pb.ts";
+import { Sessions } from "../../../../../../gen/proto/tss/v1/sessions_pb.ts";
 import { Users } from "../../../../../../gen/proto/tss/v1/users_pb.ts";
 import { newId } from "../../../../../../src/service/platform/store/database.ts";
-import { type ErrorStack, perSecond } from "../error-stack.ts";
+import { BOUNDS, type ErrorStack, perSecond } from "../error-stack.ts";
 import { registration } from "./onboarding-provocations.ts";
 import type { Provocation } from "./provocation.ts";
 
 const { getBalance, getPricing } = Billing.method;
+const { getDWallet } = Onboarding.method;
+const { createSession } = Sessions.method;
+const request = { dwalletId: `0x${"1".repeat(64)}` };
+const session = (scopes: string[]) => ({ userReference: "user", scopes });
 const testnet = { "x-network": "testnet" };
 
 /** Refusals because of the key or the rate of calls. */
@@ -87,6 +93,114 @@ export const ACCESS_PROVOCATIONS = {
         return client.call({ method: getBalance, key });
       },
       metadata: { address: "127.0.0.1" },
+    },
+  ],
+  SESSION_REVOKED: [
+    {
+      how: "a revoked session",
+      async provoke(stack, client) {
+        const { projectId } = await stack.newProject();
+        const key = await stack.newSession({ projectId, isRevoked: true });
+        return client.call({ method: getDWallet, request, key });
+      },
+    },
+    {
+      how: "a session whose key was revoked",
+      async provoke(stack, client) {
+        const { projectId } = await stack.newProject();
+        await stack.newKey({ projectId, isRevoked: true });
+        const [maker] = await stack.database.prisma.apiKey.findMany({
+          where: { projectId, revokedAt: { not: null } },
+        });
+        const key = await stack.newSession({ projectId, apiKeyId: maker?.id });
+        return client.call({ method: getDWallet, request, key });
+      },
+    },
+  ],
+  SESSION_EXPIRED: [
+    {
+      how: "a session whose time is over",
+      async provoke(stack, client) {
+        const { projectId } = await stack.newProject();
+        const key = await stack.newSession({ projectId, lifetimeSeconds: -1 });
+        return client.call({ method: getDWallet, request, key });
+      },
+      metadata: { expireTime: expect.stringMatching(/^\d{4}-.*Z$/) },
+    },
+  ],
+  SESSION_NOT_FOUND: [
+    {
+      how: "the id of another project's session",
+      async provoke(stack, client) {
+        const { projectId } = await stack.newProject();
+        await stack.newSession({ projectId });
+        const session = await stack.database.prisma.session.findFirstOrThrow({ where: { projectId } });
+        const { key } = await stack.newProject();
+        return client.call({ method: Sessions.method.getSession, request: { sessionId: session.id }, key });
+      },
+      metadata: { sessionId: expect.stringMatching(/^[0-9a-f-]{36}$/) },
+    },
+  ],
+  SESSION_TOO_WIDE: [
+    {
+      how: "a session with a scope that its key lacks",
+      async provoke(stack, client) {
+        const { projectId } = await stack.newProject();
+        const key = await stack.newKey({ projectId, scopes: ["sessions", "read"] });
+        return client.call({ method: createSession, request: session(["read", "sign"]), key });
+      },
+      metadata: { field: "scopes" },
+    },
+    {
+      how: "a session of a key that has a budget",
+      async provoke(stack, client) {
+        const { projectId } = await stack.newProject();
+        const budget = { windowSeconds: 3_600, maxCount: 1, maxMicroUsd: undefined };
+        const key = await stack.newKey({ projectId, scopes: ["sessions", "read"], limits: { budget } });
+        return client.call({ method: createSession, request: session(["read"]), key });
+      },
+      metadata: { field: "allowance.budget" },
+    },
+  ],
+  TOO_MANY_SESSIONS: [
+    {
+      how: "one session more than a project may have",
+      async provoke(stack, client) {
+        const { projectId, key } = await stack.newProject();
+        for (let count = 0; count < BOUNDS.sessionsMaxCount; count++) await stack.newSession({ projectId });
+        return client.call({ method: createSession, request: session(["read"]), key });
+      },
+      metadata: { maxCount: String(BOUNDS.sessionsMaxCount) },
+    },
+  ],
+  ORIGIN_NOT_ALLOWED: [
+    {
+      how: "a session from a page of another origin",
+      async provoke(stack, client) {
+        const { projectId } = await stack.newProject();
+        const key = await stack.newSession({ projectId, origins: ["https://app.example"] });
+        return client.call({ method: getDWallet, request, key, headers: { origin: "https://evil.example" } });
+      },
+      metadata: { origin: "https://evil.example" },
+    },
+    {
+      how: "a key from a page of another origin",
+      async provoke(stack, client) {
+        const { projectId } = await stack.newProject();
+        const key = await stack.newKey({ projectId, allowedOrigins: ["https://app.example"] });
+        return client.call({ method: getBalance, key, headers: { origin: "https://evil.example" } });
+      },
+      metadata: { origin: "https://evil.example" },
+    },
+  ],
+  KEY_IN_BROWSER: [
+    {
+      how: "a project's key from a page",
+      async provoke(stack, client) {
+        const { key } = await stack.newProject();
+        return client.call({ method: getBalance, key, headers: { origin: "https://app.example" } });
+      },
+      metadata: { origin: "https://app.example" },
     },
   ],
   SCOPE_MISSING: [

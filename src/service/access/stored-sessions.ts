@@ -1,0 +1,100 @@
+import sql from "sql-template-tag";
+import { API_KEY_TOPICS, SESSION_TOPICS } from "../platform/coordination/topics.ts";
+import { boolean, listOf, nullable, oneOf, text } from "../platform/store/columns.ts";
+import type { Queryable } from "../platform/store/database.ts";
+import type { Allowance } from "./allowance.ts";
+import {
+  ALLOWANCE_COLUMNS,
+  type AllowanceRow,
+  allowanceOf,
+  joinAllowance,
+  SELECT_ALLOWANCE,
+} from "./allowances.ts";
+import { isSessionForm } from "./api-key.ts";
+import { SCOPES, type Scope } from "./caller.ts";
+import { createKeyLookup, type KeyLookup, type KeyStanding } from "./key-lookup.ts";
+import {
+  noteKeyUse,
+  readStoredKeys,
+  STANDING_COLUMNS,
+  type StoredKeyLookupOptions,
+  type StoredKeys,
+} from "./stored-keys.ts";
+
+/**
+ * Creates a look-up of sessions by their tokens, which works like that of keys. A session also ends when the key that
+ * created it is revoked.
+ */
+export function createSessionLookup({ database, ...options }: StoredKeyLookupOptions): SessionLookup {
+  return createKeyLookup<KnownSession>({
+    ...options,
+    kind: SESSION_TOPICS,
+    maker: { kind: API_KEY_TOPICS, idOf: ({ apiKeyId }) => apiKeyId },
+    isForm: isSessionForm,
+    read: (hashes) => readSessions(database, hashes),
+    noteUse: (id) => noteKeyUse(database, "session", id),
+  });
+}
+
+/** A stored session with the network of its project. */
+export interface KnownSession extends KeyStanding {
+  readonly id: string;
+  readonly projectId: string;
+  readonly network: string;
+  readonly scopes: readonly Scope[];
+  readonly userReference: string;
+  /** The web origins whose pages may use it. */
+  readonly origins: readonly string[];
+  /** The RFC 7638 thumbprint of the device's key; null if the token alone suffices. */
+  readonly proofKeyThumbprint: string | null;
+  /** The key that created it; null if no key did. */
+  readonly apiKeyId: string | null;
+  /** Confined to the session's user. */
+  readonly allowance: Allowance;
+}
+
+/** Finds sessions by their tokens. */
+export type SessionLookup = KeyLookup<KnownSession>;
+
+type SessionRow = Omit<KnownSession, "allowance"> &
+  AllowanceRow & { readonly hash: string; readonly isMakerRevoked: boolean };
+
+async function readSessions(
+  database: Queryable,
+  hashes: readonly string[],
+): Promise<ReadonlyMap<string, KnownSession>> {
+  const rows = await readStoredKeys(database, STORED_SESSIONS, hashes);
+  return new Map([...rows].map(([hash, row]) => [hash, knownSession(row)]));
+}
+
+const STORED_SESSIONS: StoredKeys<SessionRow> = {
+  select: sql`k.project_id AS "projectId", p.network, k.scopes, k.user_reference AS "userReference", k.origins,
+    k.proof_key_thumbprint AS "proofKeyThumbprint", k.api_key_id AS "apiKeyId",
+    m.revoked_at IS NOT NULL AS "isMakerRevoked", ${SELECT_ALLOWANCE}`,
+  from: sql`session k JOIN project p ON p.id = k.project_id LEFT JOIN api_key m ON m.id = k.api_key_id
+    ${joinAllowance(sql`k.id`)}`,
+  columns: {
+    ...STANDING_COLUMNS,
+    projectId: text,
+    network: text,
+    scopes: listOf(oneOf(...SCOPES)),
+    userReference: text,
+    origins: listOf(text),
+    proofKeyThumbprint: nullable(text),
+    apiKeyId: nullable(text),
+    isMakerRevoked: boolean,
+    ...ALLOWANCE_COLUMNS,
+  },
+};
+
+function knownSession(row: SessionRow): KnownSession {
+  const { id, projectId, network, scopes, userReference, origins, proofKeyThumbprint, apiKeyId } = row;
+  const { isRevoked, isMakerRevoked, isExpired, leftMs, expiresAt } = row;
+  const allowance = allowanceOf(row);
+  // Without its row, a session would not be confined to its user.
+  if (allowance?.userReferences?.length !== 1) throw new Error(`the session ${id} has no user's allowance`);
+  return {
+    ...{ id, projectId, network, scopes, userReference, origins, proofKeyThumbprint, apiKeyId, allowance },
+    ...{ isRevoked: isRevoked || isMakerRevoked, isExpired, leftMs, expiresAt },
+  };
+}
