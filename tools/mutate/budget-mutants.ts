@@ -60,8 +60,8 @@ export const BUDGET_MUTANTS: readonly Mutant[] = [
   {
     name: "a reservation ignores the budget",
     file: "src/service/signing/reserve.ts",
-    find: "EXISTS (SELECT 1 FROM dwallet_now)${budget.andFits}",
-    replace: "EXISTS (SELECT 1 FROM dwallet_now)",
+    find: "EXISTS (SELECT 1 FROM usable)${budget.andFits}",
+    replace: "EXISTS (SELECT 1 FROM usable)",
     tests: RACE,
   },
   {
@@ -102,8 +102,8 @@ export const BUDGET_MUTANTS: readonly Mutant[] = [
   {
     name: "the gate forgets the limits of a narrow key",
     file: "src/service/access/access-gate.ts",
-    find: "network, scopes, allowance, origin };",
-    replace: "network, scopes, origin };",
+    find: "apiKeyId: id, network, scopes, allowance } as const",
+    replace: "apiKeyId: id, network, scopes } as const",
     tests: STORED,
   },
 ];

@@ -35,6 +35,10 @@ export async function insertAllowance(
   return id;
 }
 
+/** Returns SQL that deletes the allowances of deleted sessions. `source` is a table expression with their ids. */
+export const deleteAllowances = (source: Sql): Sql =>
+  sql`DELETE FROM allowance WHERE id IN (SELECT id FROM ${source})`;
+
 /** An allowance to store. */
 export interface NewAllowance {
   readonly id: string;

@@ -1,4 +1,5 @@
 import sql from "sql-template-tag";
+import { deleteAllowances } from "../access/allowances.ts";
 import { type BackgroundLoop, createBackgroundLoop } from "../platform/lifecycle/background-loop.ts";
 import type { Clock } from "../platform/lifecycle/clock.ts";
 import { execute, type Queryable } from "../platform/store/database.ts";
@@ -45,7 +46,7 @@ export function sweepSessions(db: Queryable, maxCount: number): Promise<number> 
             SELECT ctid FROM session WHERE expires_at <= statement_timestamp() - interval '1 day'
             ORDER BY expires_at LIMIT ${maxCount} FOR UPDATE SKIP LOCKED
           )) RETURNING id
-        ), allowed AS (DELETE FROM allowance WHERE id IN (SELECT id FROM gone))
+        ), allowed AS (${deleteAllowances(sql`gone`)})
         SELECT id FROM gone`,
   );
 }
