@@ -238,3 +238,18 @@ export type PresignSample = Prisma.PresignSampleModel
  * The service's funds on the chain, in the smallest units.
  */
 export type TreasurySample = Prisma.TreasurySampleModel
+/**
+ * Model IdentityProvider
+ * An issuer of ID tokens that a project trusts: whoever has one of its tokens gets a session of the user that it names.
+ */
+export type IdentityProvider = Prisma.IdentityProviderModel
+/**
+ * Model ProofSecret
+ * The secret from which the nonces of proofs follow. There is one row.
+ */
+export type ProofSecret = Prisma.ProofSecretModel
+/**
+ * Model SeenProof
+ * A proof that was used while Redis could not tell. Not logged, because it counts for minutes.
+ */
+export type SeenProof = Prisma.SeenProofModel

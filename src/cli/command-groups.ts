@@ -22,6 +22,8 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
     commands: {
       project: async () => (await import("./commands/project.ts")).projectCommands,
       key: async () => (await import("./commands/key.ts")).keyCommands,
+      "identity-provider": async () =>
+        (await import("./commands/identity-provider.ts")).identityProviderCommands,
       "admin-key": async () => (await import("./commands/admin-key.ts")).adminKeyCommands,
       audit: async () => (await import("./commands/audit.ts")).auditCommands,
     },

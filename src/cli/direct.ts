@@ -4,6 +4,7 @@ import { createValidateInterceptor } from "@connectrpc/validate";
 import { Admin } from "../../gen/proto/tss/v1/admin_pb.ts";
 import { Billing } from "../../gen/proto/tss/v1/billing_pb.ts";
 import { type Caller, SCOPES, setCaller } from "../service/access/caller.ts";
+import { createIdentityProviderCalls } from "../service/access/identity/identity-service.ts";
 import { listsAnyNetwork, type MethodPolicy, methodPolicy } from "../service/access/method-policy.ts";
 import { readProject, requireProject } from "../service/access/projects.ts";
 import { createBillingService } from "../service/billing/billing-service.ts";
@@ -66,7 +67,7 @@ async function callerFor(
 
 function serveInProcess(
   database: Database,
-  { networks }: Config,
+  { networks, allowsPrivateIdentity }: Config,
   caller: Caller,
   onInternal: (cause: unknown) => void,
 ): Transport {
@@ -75,6 +76,7 @@ function serveInProcess(
   const admin = {
     ...createAccountCalls({ database, lookup }),
     ...createAdminKeyCalls({ database, lookup }),
+    ...createIdentityProviderCalls({ database, allowsInside: allowsPrivateIdentity }),
     ...createPriceCalls({ database, clock: systemClock }),
   };
   const errors = createErrorMapping(({ level, cause }) => {

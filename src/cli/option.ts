@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { CURVE_ALGORITHMS, type CurveAlgorithm } from "../protocol/algorithms.ts";
 import { hexToBytes } from "../protocol/bytes.ts";
 import { isObjectId } from "../protocol/chain/object-id.ts";
@@ -182,6 +183,21 @@ export const addresses: ReadValue<string[]> = (value) => {
   return items.includes("")
     ? wrong("takes addresses and CIDR blocks, such as 203.0.113.7,10.0.0.0/8")
     : items;
+};
+
+/** Several texts, separated by commas. */
+export const texts: ReadValue<string[]> = (value) => {
+  const items = value.split(",").map((item) => item.trim());
+  return items.includes("") ? wrong("takes one or more texts, separated by commas") : items;
+};
+
+/** The contents of a file. */
+export const textFile: ReadValue<string> = (value) => {
+  try {
+    return readFileSync(value, "utf8");
+  } catch {
+    return wrong("takes a file that can be read");
+  }
 };
 
 /** `45m`, `12h` or `30d` in seconds. */

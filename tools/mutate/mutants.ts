@@ -4,6 +4,7 @@ import { CHAIN_MUTANTS } from "./chain-mutants.ts";
 import { CHAIN_TRUST_MUTANTS } from "./chain-trust-mutants.ts";
 import { CRYPTO_MUTANTS } from "./crypto-mutants.ts";
 import { HALF_MUTANTS } from "./half-mutants.ts";
+import { IDENTITY_MUTANTS } from "./identity-mutants.ts";
 import { KEY_OUTPUT_MUTANTS } from "./key-output-mutants.ts";
 import { MONEY_MUTANTS } from "./money-mutants.ts";
 import type { Mutant } from "./mutant.ts";
@@ -27,6 +28,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...CRYPTO_MUTANTS,
   ...KEY_OUTPUT_MUTANTS,
   ...HALF_MUTANTS,
+  ...IDENTITY_MUTANTS,
   ...MONEY_MUTANTS,
   ...ONBOARDING_MUTANTS,
   ...RESUME_MUTANTS,

@@ -48,6 +48,7 @@ export function securityOf(method: DescMethod): JsonValue[] {
   const required = methodPolicy(method);
   switch (required.access) {
     case "public":
+    case "idToken":
       return [];
     case "admin":
       return [{ adminKey: [] }, { adminKeyHeader: [] }];

@@ -13,18 +13,20 @@ export interface OperationFacts {
 type Rule = (facts: OperationFacts) => boolean;
 
 const never: Rule = () => false;
-const needsKey: Rule = ({ options }) => options.access.value !== "public";
+const needsKey: Rule = ({ options }) => !["public", "id_token"].includes(options.access.value);
 const isRoot: Rule = ({ options }) => options.access.value === "root";
 const isAdmin: Rule = (facts) => facts.options.access.value === "admin" || isRoot(facts);
 const isProject: Rule = (facts) => needsKey(facts) && !isAdmin(facts);
-const isKeyed: Rule = ({ options }) => options.idempotency.value === "keyed";
-const isRead: Rule = ({ options }) => options.idempotency.value === "read";
-const hasBody: Rule = ({ binding }) => binding.body !== "none";
 /** Whether the request has a field with one of these names. */
 const has =
   (...names: readonly string[]): Rule =>
   ({ binding }) =>
     binding.method.input.fields.some(({ name }) => names.includes(name));
+const takesIdToken = has("id_token");
+const mayBeProved: Rule = (facts) => takesIdToken(facts) || isProject(facts);
+const isKeyed: Rule = ({ options }) => options.idempotency.value === "keyed";
+const isRead: Rule = ({ options }) => options.idempotency.value === "read";
+const hasBody: Rule = ({ binding }) => binding.body !== "none";
 const isStream: Rule = ({ binding }) =>
   binding.method.methodKind === "server_streaming" && binding.method.output.typeName !== HTTP_BODY;
 const givesOctets: Rule = ({ binding }) => binding.method.output.typeName === HTTP_BODY;
@@ -57,6 +59,12 @@ const RULES: Partial<Record<ErrorReason, Rule>> = {
   ADMIN_ONLY: isAdmin,
   ROOT_KEY_ONLY: isRoot,
   ADMIN_KEY_NAME_TAKEN: isRoot,
+  TOKEN_INVALID: takesIdToken,
+  IDENTITY_PROVIDER_UNAVAILABLE: takesIdToken,
+  PROOF_INVALID: mayBeProved,
+  PROOF_NONCE_REQUIRED: mayBeProved,
+  IDENTITY_PROVIDER_EXISTS: has("settings"),
+  TOO_MANY_IDENTITY_PROVIDERS: has("settings"),
   ROUTE_NOT_FOUND: never,
   METHOD_NOT_ALLOWED: never,
   UNIMPLEMENTED: never,

@@ -435,7 +435,10 @@ export const ModelName = {
   LedgerHour: 'LedgerHour',
   LedgerVerification: 'LedgerVerification',
   PresignSample: 'PresignSample',
-  TreasurySample: 'TreasurySample'
+  TreasurySample: 'TreasurySample',
+  IdentityProvider: 'IdentityProvider',
+  ProofSecret: 'ProofSecret',
+  SeenProof: 'SeenProof'
 } as const
 
 export type ModelName = (typeof ModelName)[keyof typeof ModelName]
@@ -451,7 +454,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "knownNetwork" | "processMark" | "project" | "apiKey" | "allowance" | "projectUser" | "projectUserCount" | "session" | "adminKey" | "encryptionKey" | "encryptionKeyUser" | "dWallet" | "treasuryConsent" | "presign" | "signRequest" | "idempotencyKey" | "ledgerEntry" | "depositAddress" | "depositAddressRequest" | "checkpointFollower" | "addressBalanceMark" | "depositReferenceCount" | "deposit" | "depositCoin" | "sweep" | "coinPrice" | "coinPriceRange" | "chainOperation" | "chainTransaction" | "lane" | "gasCoin" | "auditEvent" | "auditUnsealed" | "auditLeaf" | "auditSeal" | "ledgerHour" | "ledgerVerification" | "presignSample" | "treasurySample"
+    modelProps: "knownNetwork" | "processMark" | "project" | "apiKey" | "allowance" | "projectUser" | "projectUserCount" | "session" | "adminKey" | "encryptionKey" | "encryptionKeyUser" | "dWallet" | "treasuryConsent" | "presign" | "signRequest" | "idempotencyKey" | "ledgerEntry" | "depositAddress" | "depositAddressRequest" | "checkpointFollower" | "addressBalanceMark" | "depositReferenceCount" | "deposit" | "depositCoin" | "sweep" | "coinPrice" | "coinPriceRange" | "chainOperation" | "chainTransaction" | "lane" | "gasCoin" | "auditEvent" | "auditUnsealed" | "auditLeaf" | "auditSeal" | "ledgerHour" | "ledgerVerification" | "presignSample" | "treasurySample" | "identityProvider" | "proofSecret" | "seenProof"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -3341,6 +3344,228 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    IdentityProvider: {
+      payload: Prisma.$IdentityProviderPayload<ExtArgs>
+      fields: Prisma.IdentityProviderFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.IdentityProviderFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IdentityProviderPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.IdentityProviderFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IdentityProviderPayload>
+        }
+        findFirst: {
+          args: Prisma.IdentityProviderFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IdentityProviderPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.IdentityProviderFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IdentityProviderPayload>
+        }
+        findMany: {
+          args: Prisma.IdentityProviderFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IdentityProviderPayload>[]
+        }
+        create: {
+          args: Prisma.IdentityProviderCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IdentityProviderPayload>
+        }
+        createMany: {
+          args: Prisma.IdentityProviderCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.IdentityProviderCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IdentityProviderPayload>[]
+        }
+        delete: {
+          args: Prisma.IdentityProviderDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IdentityProviderPayload>
+        }
+        update: {
+          args: Prisma.IdentityProviderUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IdentityProviderPayload>
+        }
+        deleteMany: {
+          args: Prisma.IdentityProviderDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.IdentityProviderUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.IdentityProviderUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IdentityProviderPayload>[]
+        }
+        upsert: {
+          args: Prisma.IdentityProviderUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IdentityProviderPayload>
+        }
+        aggregate: {
+          args: Prisma.IdentityProviderAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateIdentityProvider>
+        }
+        groupBy: {
+          args: Prisma.IdentityProviderGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.IdentityProviderGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.IdentityProviderCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.IdentityProviderCountAggregateOutputType> | number
+        }
+      }
+    }
+    ProofSecret: {
+      payload: Prisma.$ProofSecretPayload<ExtArgs>
+      fields: Prisma.ProofSecretFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.ProofSecretFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ProofSecretPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.ProofSecretFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ProofSecretPayload>
+        }
+        findFirst: {
+          args: Prisma.ProofSecretFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ProofSecretPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.ProofSecretFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ProofSecretPayload>
+        }
+        findMany: {
+          args: Prisma.ProofSecretFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ProofSecretPayload>[]
+        }
+        create: {
+          args: Prisma.ProofSecretCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ProofSecretPayload>
+        }
+        createMany: {
+          args: Prisma.ProofSecretCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.ProofSecretCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ProofSecretPayload>[]
+        }
+        delete: {
+          args: Prisma.ProofSecretDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ProofSecretPayload>
+        }
+        update: {
+          args: Prisma.ProofSecretUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ProofSecretPayload>
+        }
+        deleteMany: {
+          args: Prisma.ProofSecretDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.ProofSecretUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.ProofSecretUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ProofSecretPayload>[]
+        }
+        upsert: {
+          args: Prisma.ProofSecretUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ProofSecretPayload>
+        }
+        aggregate: {
+          args: Prisma.ProofSecretAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateProofSecret>
+        }
+        groupBy: {
+          args: Prisma.ProofSecretGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ProofSecretGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.ProofSecretCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ProofSecretCountAggregateOutputType> | number
+        }
+      }
+    }
+    SeenProof: {
+      payload: Prisma.$SeenProofPayload<ExtArgs>
+      fields: Prisma.SeenProofFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.SeenProofFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SeenProofPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.SeenProofFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SeenProofPayload>
+        }
+        findFirst: {
+          args: Prisma.SeenProofFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SeenProofPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.SeenProofFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SeenProofPayload>
+        }
+        findMany: {
+          args: Prisma.SeenProofFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SeenProofPayload>[]
+        }
+        create: {
+          args: Prisma.SeenProofCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SeenProofPayload>
+        }
+        createMany: {
+          args: Prisma.SeenProofCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.SeenProofCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SeenProofPayload>[]
+        }
+        delete: {
+          args: Prisma.SeenProofDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SeenProofPayload>
+        }
+        update: {
+          args: Prisma.SeenProofUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SeenProofPayload>
+        }
+        deleteMany: {
+          args: Prisma.SeenProofDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.SeenProofUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.SeenProofUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SeenProofPayload>[]
+        }
+        upsert: {
+          args: Prisma.SeenProofUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SeenProofPayload>
+        }
+        aggregate: {
+          args: Prisma.SeenProofAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateSeenProof>
+        }
+        groupBy: {
+          args: Prisma.SeenProofGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.SeenProofGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.SeenProofCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.SeenProofCountAggregateOutputType> | number
+        }
+      }
+    }
   }
 } & {
   other: {
@@ -3973,6 +4198,45 @@ export const TreasurySampleScalarFieldEnum = {
 export type TreasurySampleScalarFieldEnum = (typeof TreasurySampleScalarFieldEnum)[keyof typeof TreasurySampleScalarFieldEnum]
 
 
+export const IdentityProviderScalarFieldEnum = {
+  id: 'id',
+  projectId: 'projectId',
+  issuer: 'issuer',
+  audiences: 'audiences',
+  referenceClaim: 'referenceClaim',
+  keySetUrl: 'keySetUrl',
+  keySet: 'keySet',
+  algorithms: 'algorithms',
+  tokenMaxAgeSeconds: 'tokenMaxAgeSeconds',
+  allowsUnbound: 'allowsUnbound',
+  scopes: 'scopes',
+  origins: 'origins',
+  sessionSeconds: 'sessionSeconds',
+  windowSeconds: 'windowSeconds',
+  maxCount: 'maxCount',
+  maxMicroUsd: 'maxMicroUsd',
+  createdAt: 'createdAt'
+} as const
+
+export type IdentityProviderScalarFieldEnum = (typeof IdentityProviderScalarFieldEnum)[keyof typeof IdentityProviderScalarFieldEnum]
+
+
+export const ProofSecretScalarFieldEnum = {
+  id: 'id',
+  secret: 'secret'
+} as const
+
+export type ProofSecretScalarFieldEnum = (typeof ProofSecretScalarFieldEnum)[keyof typeof ProofSecretScalarFieldEnum]
+
+
+export const SeenProofScalarFieldEnum = {
+  hash: 'hash',
+  expiresAt: 'expiresAt'
+} as const
+
+export type SeenProofScalarFieldEnum = (typeof SeenProofScalarFieldEnum)[keyof typeof SeenProofScalarFieldEnum]
+
+
 export const SortOrder = {
   asc: 'asc',
   desc: 'desc'
@@ -4297,6 +4561,9 @@ export type GlobalOmitConfig = {
   ledgerVerification?: Prisma.LedgerVerificationOmit
   presignSample?: Prisma.PresignSampleOmit
   treasurySample?: Prisma.TreasurySampleOmit
+  identityProvider?: Prisma.IdentityProviderOmit
+  proofSecret?: Prisma.ProofSecretOmit
+  seenProof?: Prisma.SeenProofOmit
 }
 
 /* Types for Logging */

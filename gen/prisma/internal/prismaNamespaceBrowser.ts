@@ -89,7 +89,10 @@ export const ModelName = {
   LedgerHour: 'LedgerHour',
   LedgerVerification: 'LedgerVerification',
   PresignSample: 'PresignSample',
-  TreasurySample: 'TreasurySample'
+  TreasurySample: 'TreasurySample',
+  IdentityProvider: 'IdentityProvider',
+  ProofSecret: 'ProofSecret',
+  SeenProof: 'SeenProof'
 } as const
 
 export type ModelName = (typeof ModelName)[keyof typeof ModelName]
@@ -699,6 +702,45 @@ export const TreasurySampleScalarFieldEnum = {
 } as const
 
 export type TreasurySampleScalarFieldEnum = (typeof TreasurySampleScalarFieldEnum)[keyof typeof TreasurySampleScalarFieldEnum]
+
+
+export const IdentityProviderScalarFieldEnum = {
+  id: 'id',
+  projectId: 'projectId',
+  issuer: 'issuer',
+  audiences: 'audiences',
+  referenceClaim: 'referenceClaim',
+  keySetUrl: 'keySetUrl',
+  keySet: 'keySet',
+  algorithms: 'algorithms',
+  tokenMaxAgeSeconds: 'tokenMaxAgeSeconds',
+  allowsUnbound: 'allowsUnbound',
+  scopes: 'scopes',
+  origins: 'origins',
+  sessionSeconds: 'sessionSeconds',
+  windowSeconds: 'windowSeconds',
+  maxCount: 'maxCount',
+  maxMicroUsd: 'maxMicroUsd',
+  createdAt: 'createdAt'
+} as const
+
+export type IdentityProviderScalarFieldEnum = (typeof IdentityProviderScalarFieldEnum)[keyof typeof IdentityProviderScalarFieldEnum]
+
+
+export const ProofSecretScalarFieldEnum = {
+  id: 'id',
+  secret: 'secret'
+} as const
+
+export type ProofSecretScalarFieldEnum = (typeof ProofSecretScalarFieldEnum)[keyof typeof ProofSecretScalarFieldEnum]
+
+
+export const SeenProofScalarFieldEnum = {
+  hash: 'hash',
+  expiresAt: 'expiresAt'
+} as const
+
+export type SeenProofScalarFieldEnum = (typeof SeenProofScalarFieldEnum)[keyof typeof SeenProofScalarFieldEnum]
 
 
 export const SortOrder = {

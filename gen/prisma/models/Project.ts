@@ -295,6 +295,7 @@ export type ProjectWhereInput = {
   users?: Prisma.ProjectUserListRelationFilter
   userCount?: Prisma.XOR<Prisma.ProjectUserCountNullableScalarRelationFilter, Prisma.ProjectUserCountWhereInput> | null
   sessions?: Prisma.SessionListRelationFilter
+  identityProviders?: Prisma.IdentityProviderListRelationFilter
 }
 
 export type ProjectOrderByWithRelationInput = {
@@ -324,6 +325,7 @@ export type ProjectOrderByWithRelationInput = {
   users?: Prisma.ProjectUserOrderByRelationAggregateInput
   userCount?: Prisma.ProjectUserCountOrderByWithRelationInput
   sessions?: Prisma.SessionOrderByRelationAggregateInput
+  identityProviders?: Prisma.IdentityProviderOrderByRelationAggregateInput
 }
 
 export type ProjectWhereUniqueInput = Prisma.AtLeast<{
@@ -356,6 +358,7 @@ export type ProjectWhereUniqueInput = Prisma.AtLeast<{
   users?: Prisma.ProjectUserListRelationFilter
   userCount?: Prisma.XOR<Prisma.ProjectUserCountNullableScalarRelationFilter, Prisma.ProjectUserCountWhereInput> | null
   sessions?: Prisma.SessionListRelationFilter
+  identityProviders?: Prisma.IdentityProviderListRelationFilter
 }, "id">
 
 export type ProjectOrderByWithAggregationInput = {
@@ -421,6 +424,7 @@ export type ProjectCreateInput = {
   users?: Prisma.ProjectUserCreateNestedManyWithoutProjectInput
   userCount?: Prisma.ProjectUserCountCreateNestedOneWithoutProjectInput
   sessions?: Prisma.SessionCreateNestedManyWithoutProjectInput
+  identityProviders?: Prisma.IdentityProviderCreateNestedManyWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateInput = {
@@ -450,6 +454,7 @@ export type ProjectUncheckedCreateInput = {
   users?: Prisma.ProjectUserUncheckedCreateNestedManyWithoutProjectInput
   userCount?: Prisma.ProjectUserCountUncheckedCreateNestedOneWithoutProjectInput
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutProjectInput
+  identityProviders?: Prisma.IdentityProviderUncheckedCreateNestedManyWithoutProjectInput
 }
 
 export type ProjectUpdateInput = {
@@ -479,6 +484,7 @@ export type ProjectUpdateInput = {
   users?: Prisma.ProjectUserUpdateManyWithoutProjectNestedInput
   userCount?: Prisma.ProjectUserCountUpdateOneWithoutProjectNestedInput
   sessions?: Prisma.SessionUpdateManyWithoutProjectNestedInput
+  identityProviders?: Prisma.IdentityProviderUpdateManyWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateInput = {
@@ -508,6 +514,7 @@ export type ProjectUncheckedUpdateInput = {
   users?: Prisma.ProjectUserUncheckedUpdateManyWithoutProjectNestedInput
   userCount?: Prisma.ProjectUserCountUncheckedUpdateOneWithoutProjectNestedInput
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutProjectNestedInput
+  identityProviders?: Prisma.IdentityProviderUncheckedUpdateManyWithoutProjectNestedInput
 }
 
 export type ProjectCreateManyInput = {
@@ -833,6 +840,20 @@ export type ProjectUpdateOneRequiredWithoutLedgerHoursNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.ProjectUpdateToOneWithWhereWithoutLedgerHoursInput, Prisma.ProjectUpdateWithoutLedgerHoursInput>, Prisma.ProjectUncheckedUpdateWithoutLedgerHoursInput>
 }
 
+export type ProjectCreateNestedOneWithoutIdentityProvidersInput = {
+  create?: Prisma.XOR<Prisma.ProjectCreateWithoutIdentityProvidersInput, Prisma.ProjectUncheckedCreateWithoutIdentityProvidersInput>
+  connectOrCreate?: Prisma.ProjectCreateOrConnectWithoutIdentityProvidersInput
+  connect?: Prisma.ProjectWhereUniqueInput
+}
+
+export type ProjectUpdateOneRequiredWithoutIdentityProvidersNestedInput = {
+  create?: Prisma.XOR<Prisma.ProjectCreateWithoutIdentityProvidersInput, Prisma.ProjectUncheckedCreateWithoutIdentityProvidersInput>
+  connectOrCreate?: Prisma.ProjectCreateOrConnectWithoutIdentityProvidersInput
+  upsert?: Prisma.ProjectUpsertWithoutIdentityProvidersInput
+  connect?: Prisma.ProjectWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.ProjectUpdateToOneWithWhereWithoutIdentityProvidersInput, Prisma.ProjectUpdateWithoutIdentityProvidersInput>, Prisma.ProjectUncheckedUpdateWithoutIdentityProvidersInput>
+}
+
 export type ProjectCreateWithoutApiKeysInput = {
   id: string
   name: string
@@ -859,6 +880,7 @@ export type ProjectCreateWithoutApiKeysInput = {
   users?: Prisma.ProjectUserCreateNestedManyWithoutProjectInput
   userCount?: Prisma.ProjectUserCountCreateNestedOneWithoutProjectInput
   sessions?: Prisma.SessionCreateNestedManyWithoutProjectInput
+  identityProviders?: Prisma.IdentityProviderCreateNestedManyWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateWithoutApiKeysInput = {
@@ -887,6 +909,7 @@ export type ProjectUncheckedCreateWithoutApiKeysInput = {
   users?: Prisma.ProjectUserUncheckedCreateNestedManyWithoutProjectInput
   userCount?: Prisma.ProjectUserCountUncheckedCreateNestedOneWithoutProjectInput
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutProjectInput
+  identityProviders?: Prisma.IdentityProviderUncheckedCreateNestedManyWithoutProjectInput
 }
 
 export type ProjectCreateOrConnectWithoutApiKeysInput = {
@@ -931,6 +954,7 @@ export type ProjectUpdateWithoutApiKeysInput = {
   users?: Prisma.ProjectUserUpdateManyWithoutProjectNestedInput
   userCount?: Prisma.ProjectUserCountUpdateOneWithoutProjectNestedInput
   sessions?: Prisma.SessionUpdateManyWithoutProjectNestedInput
+  identityProviders?: Prisma.IdentityProviderUpdateManyWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateWithoutApiKeysInput = {
@@ -959,6 +983,7 @@ export type ProjectUncheckedUpdateWithoutApiKeysInput = {
   users?: Prisma.ProjectUserUncheckedUpdateManyWithoutProjectNestedInput
   userCount?: Prisma.ProjectUserCountUncheckedUpdateOneWithoutProjectNestedInput
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutProjectNestedInput
+  identityProviders?: Prisma.IdentityProviderUncheckedUpdateManyWithoutProjectNestedInput
 }
 
 export type ProjectCreateWithoutAllowancesInput = {
@@ -987,6 +1012,7 @@ export type ProjectCreateWithoutAllowancesInput = {
   users?: Prisma.ProjectUserCreateNestedManyWithoutProjectInput
   userCount?: Prisma.ProjectUserCountCreateNestedOneWithoutProjectInput
   sessions?: Prisma.SessionCreateNestedManyWithoutProjectInput
+  identityProviders?: Prisma.IdentityProviderCreateNestedManyWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateWithoutAllowancesInput = {
@@ -1015,6 +1041,7 @@ export type ProjectUncheckedCreateWithoutAllowancesInput = {
   users?: Prisma.ProjectUserUncheckedCreateNestedManyWithoutProjectInput
   userCount?: Prisma.ProjectUserCountUncheckedCreateNestedOneWithoutProjectInput
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutProjectInput
+  identityProviders?: Prisma.IdentityProviderUncheckedCreateNestedManyWithoutProjectInput
 }
 
 export type ProjectCreateOrConnectWithoutAllowancesInput = {
@@ -1059,6 +1086,7 @@ export type ProjectUpdateWithoutAllowancesInput = {
   users?: Prisma.ProjectUserUpdateManyWithoutProjectNestedInput
   userCount?: Prisma.ProjectUserCountUpdateOneWithoutProjectNestedInput
   sessions?: Prisma.SessionUpdateManyWithoutProjectNestedInput
+  identityProviders?: Prisma.IdentityProviderUpdateManyWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateWithoutAllowancesInput = {
@@ -1087,6 +1115,7 @@ export type ProjectUncheckedUpdateWithoutAllowancesInput = {
   users?: Prisma.ProjectUserUncheckedUpdateManyWithoutProjectNestedInput
   userCount?: Prisma.ProjectUserCountUncheckedUpdateOneWithoutProjectNestedInput
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutProjectNestedInput
+  identityProviders?: Prisma.IdentityProviderUncheckedUpdateManyWithoutProjectNestedInput
 }
 
 export type ProjectCreateWithoutUsersInput = {
@@ -1115,6 +1144,7 @@ export type ProjectCreateWithoutUsersInput = {
   allowances?: Prisma.AllowanceCreateNestedManyWithoutProjectInput
   userCount?: Prisma.ProjectUserCountCreateNestedOneWithoutProjectInput
   sessions?: Prisma.SessionCreateNestedManyWithoutProjectInput
+  identityProviders?: Prisma.IdentityProviderCreateNestedManyWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateWithoutUsersInput = {
@@ -1143,6 +1173,7 @@ export type ProjectUncheckedCreateWithoutUsersInput = {
   allowances?: Prisma.AllowanceUncheckedCreateNestedManyWithoutProjectInput
   userCount?: Prisma.ProjectUserCountUncheckedCreateNestedOneWithoutProjectInput
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutProjectInput
+  identityProviders?: Prisma.IdentityProviderUncheckedCreateNestedManyWithoutProjectInput
 }
 
 export type ProjectCreateOrConnectWithoutUsersInput = {
@@ -1187,6 +1218,7 @@ export type ProjectUpdateWithoutUsersInput = {
   allowances?: Prisma.AllowanceUpdateManyWithoutProjectNestedInput
   userCount?: Prisma.ProjectUserCountUpdateOneWithoutProjectNestedInput
   sessions?: Prisma.SessionUpdateManyWithoutProjectNestedInput
+  identityProviders?: Prisma.IdentityProviderUpdateManyWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateWithoutUsersInput = {
@@ -1215,6 +1247,7 @@ export type ProjectUncheckedUpdateWithoutUsersInput = {
   allowances?: Prisma.AllowanceUncheckedUpdateManyWithoutProjectNestedInput
   userCount?: Prisma.ProjectUserCountUncheckedUpdateOneWithoutProjectNestedInput
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutProjectNestedInput
+  identityProviders?: Prisma.IdentityProviderUncheckedUpdateManyWithoutProjectNestedInput
 }
 
 export type ProjectCreateWithoutUserCountInput = {
@@ -1243,6 +1276,7 @@ export type ProjectCreateWithoutUserCountInput = {
   allowances?: Prisma.AllowanceCreateNestedManyWithoutProjectInput
   users?: Prisma.ProjectUserCreateNestedManyWithoutProjectInput
   sessions?: Prisma.SessionCreateNestedManyWithoutProjectInput
+  identityProviders?: Prisma.IdentityProviderCreateNestedManyWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateWithoutUserCountInput = {
@@ -1271,6 +1305,7 @@ export type ProjectUncheckedCreateWithoutUserCountInput = {
   allowances?: Prisma.AllowanceUncheckedCreateNestedManyWithoutProjectInput
   users?: Prisma.ProjectUserUncheckedCreateNestedManyWithoutProjectInput
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutProjectInput
+  identityProviders?: Prisma.IdentityProviderUncheckedCreateNestedManyWithoutProjectInput
 }
 
 export type ProjectCreateOrConnectWithoutUserCountInput = {
@@ -1315,6 +1350,7 @@ export type ProjectUpdateWithoutUserCountInput = {
   allowances?: Prisma.AllowanceUpdateManyWithoutProjectNestedInput
   users?: Prisma.ProjectUserUpdateManyWithoutProjectNestedInput
   sessions?: Prisma.SessionUpdateManyWithoutProjectNestedInput
+  identityProviders?: Prisma.IdentityProviderUpdateManyWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateWithoutUserCountInput = {
@@ -1343,6 +1379,7 @@ export type ProjectUncheckedUpdateWithoutUserCountInput = {
   allowances?: Prisma.AllowanceUncheckedUpdateManyWithoutProjectNestedInput
   users?: Prisma.ProjectUserUncheckedUpdateManyWithoutProjectNestedInput
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutProjectNestedInput
+  identityProviders?: Prisma.IdentityProviderUncheckedUpdateManyWithoutProjectNestedInput
 }
 
 export type ProjectCreateWithoutSessionsInput = {
@@ -1371,6 +1408,7 @@ export type ProjectCreateWithoutSessionsInput = {
   allowances?: Prisma.AllowanceCreateNestedManyWithoutProjectInput
   users?: Prisma.ProjectUserCreateNestedManyWithoutProjectInput
   userCount?: Prisma.ProjectUserCountCreateNestedOneWithoutProjectInput
+  identityProviders?: Prisma.IdentityProviderCreateNestedManyWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateWithoutSessionsInput = {
@@ -1399,6 +1437,7 @@ export type ProjectUncheckedCreateWithoutSessionsInput = {
   allowances?: Prisma.AllowanceUncheckedCreateNestedManyWithoutProjectInput
   users?: Prisma.ProjectUserUncheckedCreateNestedManyWithoutProjectInput
   userCount?: Prisma.ProjectUserCountUncheckedCreateNestedOneWithoutProjectInput
+  identityProviders?: Prisma.IdentityProviderUncheckedCreateNestedManyWithoutProjectInput
 }
 
 export type ProjectCreateOrConnectWithoutSessionsInput = {
@@ -1443,6 +1482,7 @@ export type ProjectUpdateWithoutSessionsInput = {
   allowances?: Prisma.AllowanceUpdateManyWithoutProjectNestedInput
   users?: Prisma.ProjectUserUpdateManyWithoutProjectNestedInput
   userCount?: Prisma.ProjectUserCountUpdateOneWithoutProjectNestedInput
+  identityProviders?: Prisma.IdentityProviderUpdateManyWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateWithoutSessionsInput = {
@@ -1471,6 +1511,7 @@ export type ProjectUncheckedUpdateWithoutSessionsInput = {
   allowances?: Prisma.AllowanceUncheckedUpdateManyWithoutProjectNestedInput
   users?: Prisma.ProjectUserUncheckedUpdateManyWithoutProjectNestedInput
   userCount?: Prisma.ProjectUserCountUncheckedUpdateOneWithoutProjectNestedInput
+  identityProviders?: Prisma.IdentityProviderUncheckedUpdateManyWithoutProjectNestedInput
 }
 
 export type ProjectCreateWithoutEncryptionKeysInput = {
@@ -1499,6 +1540,7 @@ export type ProjectCreateWithoutEncryptionKeysInput = {
   users?: Prisma.ProjectUserCreateNestedManyWithoutProjectInput
   userCount?: Prisma.ProjectUserCountCreateNestedOneWithoutProjectInput
   sessions?: Prisma.SessionCreateNestedManyWithoutProjectInput
+  identityProviders?: Prisma.IdentityProviderCreateNestedManyWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateWithoutEncryptionKeysInput = {
@@ -1527,6 +1569,7 @@ export type ProjectUncheckedCreateWithoutEncryptionKeysInput = {
   users?: Prisma.ProjectUserUncheckedCreateNestedManyWithoutProjectInput
   userCount?: Prisma.ProjectUserCountUncheckedCreateNestedOneWithoutProjectInput
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutProjectInput
+  identityProviders?: Prisma.IdentityProviderUncheckedCreateNestedManyWithoutProjectInput
 }
 
 export type ProjectCreateOrConnectWithoutEncryptionKeysInput = {
@@ -1571,6 +1614,7 @@ export type ProjectUpdateWithoutEncryptionKeysInput = {
   users?: Prisma.ProjectUserUpdateManyWithoutProjectNestedInput
   userCount?: Prisma.ProjectUserCountUpdateOneWithoutProjectNestedInput
   sessions?: Prisma.SessionUpdateManyWithoutProjectNestedInput
+  identityProviders?: Prisma.IdentityProviderUpdateManyWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateWithoutEncryptionKeysInput = {
@@ -1599,6 +1643,7 @@ export type ProjectUncheckedUpdateWithoutEncryptionKeysInput = {
   users?: Prisma.ProjectUserUncheckedUpdateManyWithoutProjectNestedInput
   userCount?: Prisma.ProjectUserCountUncheckedUpdateOneWithoutProjectNestedInput
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutProjectNestedInput
+  identityProviders?: Prisma.IdentityProviderUncheckedUpdateManyWithoutProjectNestedInput
 }
 
 export type ProjectCreateWithoutDWalletsInput = {
@@ -1627,6 +1672,7 @@ export type ProjectCreateWithoutDWalletsInput = {
   users?: Prisma.ProjectUserCreateNestedManyWithoutProjectInput
   userCount?: Prisma.ProjectUserCountCreateNestedOneWithoutProjectInput
   sessions?: Prisma.SessionCreateNestedManyWithoutProjectInput
+  identityProviders?: Prisma.IdentityProviderCreateNestedManyWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateWithoutDWalletsInput = {
@@ -1655,6 +1701,7 @@ export type ProjectUncheckedCreateWithoutDWalletsInput = {
   users?: Prisma.ProjectUserUncheckedCreateNestedManyWithoutProjectInput
   userCount?: Prisma.ProjectUserCountUncheckedCreateNestedOneWithoutProjectInput
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutProjectInput
+  identityProviders?: Prisma.IdentityProviderUncheckedCreateNestedManyWithoutProjectInput
 }
 
 export type ProjectCreateOrConnectWithoutDWalletsInput = {
@@ -1699,6 +1746,7 @@ export type ProjectUpdateWithoutDWalletsInput = {
   users?: Prisma.ProjectUserUpdateManyWithoutProjectNestedInput
   userCount?: Prisma.ProjectUserCountUpdateOneWithoutProjectNestedInput
   sessions?: Prisma.SessionUpdateManyWithoutProjectNestedInput
+  identityProviders?: Prisma.IdentityProviderUpdateManyWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateWithoutDWalletsInput = {
@@ -1727,6 +1775,7 @@ export type ProjectUncheckedUpdateWithoutDWalletsInput = {
   users?: Prisma.ProjectUserUncheckedUpdateManyWithoutProjectNestedInput
   userCount?: Prisma.ProjectUserCountUncheckedUpdateOneWithoutProjectNestedInput
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutProjectNestedInput
+  identityProviders?: Prisma.IdentityProviderUncheckedUpdateManyWithoutProjectNestedInput
 }
 
 export type ProjectCreateWithoutConsentsInput = {
@@ -1755,6 +1804,7 @@ export type ProjectCreateWithoutConsentsInput = {
   users?: Prisma.ProjectUserCreateNestedManyWithoutProjectInput
   userCount?: Prisma.ProjectUserCountCreateNestedOneWithoutProjectInput
   sessions?: Prisma.SessionCreateNestedManyWithoutProjectInput
+  identityProviders?: Prisma.IdentityProviderCreateNestedManyWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateWithoutConsentsInput = {
@@ -1783,6 +1833,7 @@ export type ProjectUncheckedCreateWithoutConsentsInput = {
   users?: Prisma.ProjectUserUncheckedCreateNestedManyWithoutProjectInput
   userCount?: Prisma.ProjectUserCountUncheckedCreateNestedOneWithoutProjectInput
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutProjectInput
+  identityProviders?: Prisma.IdentityProviderUncheckedCreateNestedManyWithoutProjectInput
 }
 
 export type ProjectCreateOrConnectWithoutConsentsInput = {
@@ -1827,6 +1878,7 @@ export type ProjectUpdateWithoutConsentsInput = {
   users?: Prisma.ProjectUserUpdateManyWithoutProjectNestedInput
   userCount?: Prisma.ProjectUserCountUpdateOneWithoutProjectNestedInput
   sessions?: Prisma.SessionUpdateManyWithoutProjectNestedInput
+  identityProviders?: Prisma.IdentityProviderUpdateManyWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateWithoutConsentsInput = {
@@ -1855,6 +1907,7 @@ export type ProjectUncheckedUpdateWithoutConsentsInput = {
   users?: Prisma.ProjectUserUncheckedUpdateManyWithoutProjectNestedInput
   userCount?: Prisma.ProjectUserCountUncheckedUpdateOneWithoutProjectNestedInput
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutProjectNestedInput
+  identityProviders?: Prisma.IdentityProviderUncheckedUpdateManyWithoutProjectNestedInput
 }
 
 export type ProjectCreateWithoutSignRequestsInput = {
@@ -1883,6 +1936,7 @@ export type ProjectCreateWithoutSignRequestsInput = {
   users?: Prisma.ProjectUserCreateNestedManyWithoutProjectInput
   userCount?: Prisma.ProjectUserCountCreateNestedOneWithoutProjectInput
   sessions?: Prisma.SessionCreateNestedManyWithoutProjectInput
+  identityProviders?: Prisma.IdentityProviderCreateNestedManyWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateWithoutSignRequestsInput = {
@@ -1911,6 +1965,7 @@ export type ProjectUncheckedCreateWithoutSignRequestsInput = {
   users?: Prisma.ProjectUserUncheckedCreateNestedManyWithoutProjectInput
   userCount?: Prisma.ProjectUserCountUncheckedCreateNestedOneWithoutProjectInput
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutProjectInput
+  identityProviders?: Prisma.IdentityProviderUncheckedCreateNestedManyWithoutProjectInput
 }
 
 export type ProjectCreateOrConnectWithoutSignRequestsInput = {
@@ -1955,6 +2010,7 @@ export type ProjectUpdateWithoutSignRequestsInput = {
   users?: Prisma.ProjectUserUpdateManyWithoutProjectNestedInput
   userCount?: Prisma.ProjectUserCountUpdateOneWithoutProjectNestedInput
   sessions?: Prisma.SessionUpdateManyWithoutProjectNestedInput
+  identityProviders?: Prisma.IdentityProviderUpdateManyWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateWithoutSignRequestsInput = {
@@ -1983,6 +2039,7 @@ export type ProjectUncheckedUpdateWithoutSignRequestsInput = {
   users?: Prisma.ProjectUserUncheckedUpdateManyWithoutProjectNestedInput
   userCount?: Prisma.ProjectUserCountUncheckedUpdateOneWithoutProjectNestedInput
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutProjectNestedInput
+  identityProviders?: Prisma.IdentityProviderUncheckedUpdateManyWithoutProjectNestedInput
 }
 
 export type ProjectCreateWithoutLedgerEntriesInput = {
@@ -2011,6 +2068,7 @@ export type ProjectCreateWithoutLedgerEntriesInput = {
   users?: Prisma.ProjectUserCreateNestedManyWithoutProjectInput
   userCount?: Prisma.ProjectUserCountCreateNestedOneWithoutProjectInput
   sessions?: Prisma.SessionCreateNestedManyWithoutProjectInput
+  identityProviders?: Prisma.IdentityProviderCreateNestedManyWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateWithoutLedgerEntriesInput = {
@@ -2039,6 +2097,7 @@ export type ProjectUncheckedCreateWithoutLedgerEntriesInput = {
   users?: Prisma.ProjectUserUncheckedCreateNestedManyWithoutProjectInput
   userCount?: Prisma.ProjectUserCountUncheckedCreateNestedOneWithoutProjectInput
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutProjectInput
+  identityProviders?: Prisma.IdentityProviderUncheckedCreateNestedManyWithoutProjectInput
 }
 
 export type ProjectCreateOrConnectWithoutLedgerEntriesInput = {
@@ -2083,6 +2142,7 @@ export type ProjectUpdateWithoutLedgerEntriesInput = {
   users?: Prisma.ProjectUserUpdateManyWithoutProjectNestedInput
   userCount?: Prisma.ProjectUserCountUpdateOneWithoutProjectNestedInput
   sessions?: Prisma.SessionUpdateManyWithoutProjectNestedInput
+  identityProviders?: Prisma.IdentityProviderUpdateManyWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateWithoutLedgerEntriesInput = {
@@ -2111,6 +2171,7 @@ export type ProjectUncheckedUpdateWithoutLedgerEntriesInput = {
   users?: Prisma.ProjectUserUncheckedUpdateManyWithoutProjectNestedInput
   userCount?: Prisma.ProjectUserCountUncheckedUpdateOneWithoutProjectNestedInput
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutProjectNestedInput
+  identityProviders?: Prisma.IdentityProviderUncheckedUpdateManyWithoutProjectNestedInput
 }
 
 export type ProjectCreateWithoutDepositAddressesInput = {
@@ -2139,6 +2200,7 @@ export type ProjectCreateWithoutDepositAddressesInput = {
   users?: Prisma.ProjectUserCreateNestedManyWithoutProjectInput
   userCount?: Prisma.ProjectUserCountCreateNestedOneWithoutProjectInput
   sessions?: Prisma.SessionCreateNestedManyWithoutProjectInput
+  identityProviders?: Prisma.IdentityProviderCreateNestedManyWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateWithoutDepositAddressesInput = {
@@ -2167,6 +2229,7 @@ export type ProjectUncheckedCreateWithoutDepositAddressesInput = {
   users?: Prisma.ProjectUserUncheckedCreateNestedManyWithoutProjectInput
   userCount?: Prisma.ProjectUserCountUncheckedCreateNestedOneWithoutProjectInput
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutProjectInput
+  identityProviders?: Prisma.IdentityProviderUncheckedCreateNestedManyWithoutProjectInput
 }
 
 export type ProjectCreateOrConnectWithoutDepositAddressesInput = {
@@ -2211,6 +2274,7 @@ export type ProjectUpdateWithoutDepositAddressesInput = {
   users?: Prisma.ProjectUserUpdateManyWithoutProjectNestedInput
   userCount?: Prisma.ProjectUserCountUpdateOneWithoutProjectNestedInput
   sessions?: Prisma.SessionUpdateManyWithoutProjectNestedInput
+  identityProviders?: Prisma.IdentityProviderUpdateManyWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateWithoutDepositAddressesInput = {
@@ -2239,6 +2303,7 @@ export type ProjectUncheckedUpdateWithoutDepositAddressesInput = {
   users?: Prisma.ProjectUserUncheckedUpdateManyWithoutProjectNestedInput
   userCount?: Prisma.ProjectUserCountUncheckedUpdateOneWithoutProjectNestedInput
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutProjectNestedInput
+  identityProviders?: Prisma.IdentityProviderUncheckedUpdateManyWithoutProjectNestedInput
 }
 
 export type ProjectCreateWithoutDepositRequestsInput = {
@@ -2267,6 +2332,7 @@ export type ProjectCreateWithoutDepositRequestsInput = {
   users?: Prisma.ProjectUserCreateNestedManyWithoutProjectInput
   userCount?: Prisma.ProjectUserCountCreateNestedOneWithoutProjectInput
   sessions?: Prisma.SessionCreateNestedManyWithoutProjectInput
+  identityProviders?: Prisma.IdentityProviderCreateNestedManyWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateWithoutDepositRequestsInput = {
@@ -2295,6 +2361,7 @@ export type ProjectUncheckedCreateWithoutDepositRequestsInput = {
   users?: Prisma.ProjectUserUncheckedCreateNestedManyWithoutProjectInput
   userCount?: Prisma.ProjectUserCountUncheckedCreateNestedOneWithoutProjectInput
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutProjectInput
+  identityProviders?: Prisma.IdentityProviderUncheckedCreateNestedManyWithoutProjectInput
 }
 
 export type ProjectCreateOrConnectWithoutDepositRequestsInput = {
@@ -2339,6 +2406,7 @@ export type ProjectUpdateWithoutDepositRequestsInput = {
   users?: Prisma.ProjectUserUpdateManyWithoutProjectNestedInput
   userCount?: Prisma.ProjectUserCountUpdateOneWithoutProjectNestedInput
   sessions?: Prisma.SessionUpdateManyWithoutProjectNestedInput
+  identityProviders?: Prisma.IdentityProviderUpdateManyWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateWithoutDepositRequestsInput = {
@@ -2367,6 +2435,7 @@ export type ProjectUncheckedUpdateWithoutDepositRequestsInput = {
   users?: Prisma.ProjectUserUncheckedUpdateManyWithoutProjectNestedInput
   userCount?: Prisma.ProjectUserCountUncheckedUpdateOneWithoutProjectNestedInput
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutProjectNestedInput
+  identityProviders?: Prisma.IdentityProviderUncheckedUpdateManyWithoutProjectNestedInput
 }
 
 export type ProjectCreateWithoutDepositReferencesInput = {
@@ -2395,6 +2464,7 @@ export type ProjectCreateWithoutDepositReferencesInput = {
   users?: Prisma.ProjectUserCreateNestedManyWithoutProjectInput
   userCount?: Prisma.ProjectUserCountCreateNestedOneWithoutProjectInput
   sessions?: Prisma.SessionCreateNestedManyWithoutProjectInput
+  identityProviders?: Prisma.IdentityProviderCreateNestedManyWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateWithoutDepositReferencesInput = {
@@ -2423,6 +2493,7 @@ export type ProjectUncheckedCreateWithoutDepositReferencesInput = {
   users?: Prisma.ProjectUserUncheckedCreateNestedManyWithoutProjectInput
   userCount?: Prisma.ProjectUserCountUncheckedCreateNestedOneWithoutProjectInput
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutProjectInput
+  identityProviders?: Prisma.IdentityProviderUncheckedCreateNestedManyWithoutProjectInput
 }
 
 export type ProjectCreateOrConnectWithoutDepositReferencesInput = {
@@ -2467,6 +2538,7 @@ export type ProjectUpdateWithoutDepositReferencesInput = {
   users?: Prisma.ProjectUserUpdateManyWithoutProjectNestedInput
   userCount?: Prisma.ProjectUserCountUpdateOneWithoutProjectNestedInput
   sessions?: Prisma.SessionUpdateManyWithoutProjectNestedInput
+  identityProviders?: Prisma.IdentityProviderUpdateManyWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateWithoutDepositReferencesInput = {
@@ -2495,6 +2567,7 @@ export type ProjectUncheckedUpdateWithoutDepositReferencesInput = {
   users?: Prisma.ProjectUserUncheckedUpdateManyWithoutProjectNestedInput
   userCount?: Prisma.ProjectUserCountUncheckedUpdateOneWithoutProjectNestedInput
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutProjectNestedInput
+  identityProviders?: Prisma.IdentityProviderUncheckedUpdateManyWithoutProjectNestedInput
 }
 
 export type ProjectCreateWithoutDepositsInput = {
@@ -2523,6 +2596,7 @@ export type ProjectCreateWithoutDepositsInput = {
   users?: Prisma.ProjectUserCreateNestedManyWithoutProjectInput
   userCount?: Prisma.ProjectUserCountCreateNestedOneWithoutProjectInput
   sessions?: Prisma.SessionCreateNestedManyWithoutProjectInput
+  identityProviders?: Prisma.IdentityProviderCreateNestedManyWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateWithoutDepositsInput = {
@@ -2551,6 +2625,7 @@ export type ProjectUncheckedCreateWithoutDepositsInput = {
   users?: Prisma.ProjectUserUncheckedCreateNestedManyWithoutProjectInput
   userCount?: Prisma.ProjectUserCountUncheckedCreateNestedOneWithoutProjectInput
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutProjectInput
+  identityProviders?: Prisma.IdentityProviderUncheckedCreateNestedManyWithoutProjectInput
 }
 
 export type ProjectCreateOrConnectWithoutDepositsInput = {
@@ -2595,6 +2670,7 @@ export type ProjectUpdateWithoutDepositsInput = {
   users?: Prisma.ProjectUserUpdateManyWithoutProjectNestedInput
   userCount?: Prisma.ProjectUserCountUpdateOneWithoutProjectNestedInput
   sessions?: Prisma.SessionUpdateManyWithoutProjectNestedInput
+  identityProviders?: Prisma.IdentityProviderUpdateManyWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateWithoutDepositsInput = {
@@ -2623,6 +2699,7 @@ export type ProjectUncheckedUpdateWithoutDepositsInput = {
   users?: Prisma.ProjectUserUncheckedUpdateManyWithoutProjectNestedInput
   userCount?: Prisma.ProjectUserCountUncheckedUpdateOneWithoutProjectNestedInput
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutProjectNestedInput
+  identityProviders?: Prisma.IdentityProviderUncheckedUpdateManyWithoutProjectNestedInput
 }
 
 export type ProjectCreateWithoutLedgerHoursInput = {
@@ -2651,6 +2728,7 @@ export type ProjectCreateWithoutLedgerHoursInput = {
   users?: Prisma.ProjectUserCreateNestedManyWithoutProjectInput
   userCount?: Prisma.ProjectUserCountCreateNestedOneWithoutProjectInput
   sessions?: Prisma.SessionCreateNestedManyWithoutProjectInput
+  identityProviders?: Prisma.IdentityProviderCreateNestedManyWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateWithoutLedgerHoursInput = {
@@ -2679,6 +2757,7 @@ export type ProjectUncheckedCreateWithoutLedgerHoursInput = {
   users?: Prisma.ProjectUserUncheckedCreateNestedManyWithoutProjectInput
   userCount?: Prisma.ProjectUserCountUncheckedCreateNestedOneWithoutProjectInput
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutProjectInput
+  identityProviders?: Prisma.IdentityProviderUncheckedCreateNestedManyWithoutProjectInput
 }
 
 export type ProjectCreateOrConnectWithoutLedgerHoursInput = {
@@ -2723,6 +2802,7 @@ export type ProjectUpdateWithoutLedgerHoursInput = {
   users?: Prisma.ProjectUserUpdateManyWithoutProjectNestedInput
   userCount?: Prisma.ProjectUserCountUpdateOneWithoutProjectNestedInput
   sessions?: Prisma.SessionUpdateManyWithoutProjectNestedInput
+  identityProviders?: Prisma.IdentityProviderUpdateManyWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateWithoutLedgerHoursInput = {
@@ -2751,6 +2831,139 @@ export type ProjectUncheckedUpdateWithoutLedgerHoursInput = {
   users?: Prisma.ProjectUserUncheckedUpdateManyWithoutProjectNestedInput
   userCount?: Prisma.ProjectUserCountUncheckedUpdateOneWithoutProjectNestedInput
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutProjectNestedInput
+  identityProviders?: Prisma.IdentityProviderUncheckedUpdateManyWithoutProjectNestedInput
+}
+
+export type ProjectCreateWithoutIdentityProvidersInput = {
+  id: string
+  name: string
+  network: string
+  balanceMicroUsd?: bigint | number
+  heldMicroUsd?: bigint | number
+  openReservations?: number
+  lapsedReservations?: number
+  lapsedAt?: Date | string | null
+  refundDay?: Date | string | null
+  refundsOnDay?: number
+  createdAt?: Date | string
+  apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutProjectInput
+  encryptionKeys?: Prisma.EncryptionKeyCreateNestedManyWithoutProjectInput
+  dWallets?: Prisma.DWalletCreateNestedManyWithoutProjectInput
+  signRequests?: Prisma.SignRequestCreateNestedManyWithoutProjectInput
+  ledgerEntries?: Prisma.LedgerEntryCreateNestedManyWithoutProjectInput
+  depositAddresses?: Prisma.DepositAddressCreateNestedManyWithoutProjectInput
+  deposits?: Prisma.DepositCreateNestedManyWithoutProjectInput
+  depositRequests?: Prisma.DepositAddressRequestCreateNestedManyWithoutProjectInput
+  depositReferences?: Prisma.DepositReferenceCountCreateNestedOneWithoutProjectInput
+  ledgerHours?: Prisma.LedgerHourCreateNestedManyWithoutProjectInput
+  consents?: Prisma.TreasuryConsentCreateNestedManyWithoutProjectInput
+  allowances?: Prisma.AllowanceCreateNestedManyWithoutProjectInput
+  users?: Prisma.ProjectUserCreateNestedManyWithoutProjectInput
+  userCount?: Prisma.ProjectUserCountCreateNestedOneWithoutProjectInput
+  sessions?: Prisma.SessionCreateNestedManyWithoutProjectInput
+}
+
+export type ProjectUncheckedCreateWithoutIdentityProvidersInput = {
+  id: string
+  name: string
+  network: string
+  balanceMicroUsd?: bigint | number
+  heldMicroUsd?: bigint | number
+  openReservations?: number
+  lapsedReservations?: number
+  lapsedAt?: Date | string | null
+  refundDay?: Date | string | null
+  refundsOnDay?: number
+  createdAt?: Date | string
+  apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutProjectInput
+  encryptionKeys?: Prisma.EncryptionKeyUncheckedCreateNestedManyWithoutProjectInput
+  dWallets?: Prisma.DWalletUncheckedCreateNestedManyWithoutProjectInput
+  signRequests?: Prisma.SignRequestUncheckedCreateNestedManyWithoutProjectInput
+  ledgerEntries?: Prisma.LedgerEntryUncheckedCreateNestedManyWithoutProjectInput
+  depositAddresses?: Prisma.DepositAddressUncheckedCreateNestedManyWithoutProjectInput
+  deposits?: Prisma.DepositUncheckedCreateNestedManyWithoutProjectInput
+  depositRequests?: Prisma.DepositAddressRequestUncheckedCreateNestedManyWithoutProjectInput
+  depositReferences?: Prisma.DepositReferenceCountUncheckedCreateNestedOneWithoutProjectInput
+  ledgerHours?: Prisma.LedgerHourUncheckedCreateNestedManyWithoutProjectInput
+  consents?: Prisma.TreasuryConsentUncheckedCreateNestedManyWithoutProjectInput
+  allowances?: Prisma.AllowanceUncheckedCreateNestedManyWithoutProjectInput
+  users?: Prisma.ProjectUserUncheckedCreateNestedManyWithoutProjectInput
+  userCount?: Prisma.ProjectUserCountUncheckedCreateNestedOneWithoutProjectInput
+  sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutProjectInput
+}
+
+export type ProjectCreateOrConnectWithoutIdentityProvidersInput = {
+  where: Prisma.ProjectWhereUniqueInput
+  create: Prisma.XOR<Prisma.ProjectCreateWithoutIdentityProvidersInput, Prisma.ProjectUncheckedCreateWithoutIdentityProvidersInput>
+}
+
+export type ProjectUpsertWithoutIdentityProvidersInput = {
+  update: Prisma.XOR<Prisma.ProjectUpdateWithoutIdentityProvidersInput, Prisma.ProjectUncheckedUpdateWithoutIdentityProvidersInput>
+  create: Prisma.XOR<Prisma.ProjectCreateWithoutIdentityProvidersInput, Prisma.ProjectUncheckedCreateWithoutIdentityProvidersInput>
+  where?: Prisma.ProjectWhereInput
+}
+
+export type ProjectUpdateToOneWithWhereWithoutIdentityProvidersInput = {
+  where?: Prisma.ProjectWhereInput
+  data: Prisma.XOR<Prisma.ProjectUpdateWithoutIdentityProvidersInput, Prisma.ProjectUncheckedUpdateWithoutIdentityProvidersInput>
+}
+
+export type ProjectUpdateWithoutIdentityProvidersInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  network?: Prisma.StringFieldUpdateOperationsInput | string
+  balanceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  heldMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  openReservations?: Prisma.IntFieldUpdateOperationsInput | number
+  lapsedReservations?: Prisma.IntFieldUpdateOperationsInput | number
+  lapsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refundDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refundsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  apiKeys?: Prisma.ApiKeyUpdateManyWithoutProjectNestedInput
+  encryptionKeys?: Prisma.EncryptionKeyUpdateManyWithoutProjectNestedInput
+  dWallets?: Prisma.DWalletUpdateManyWithoutProjectNestedInput
+  signRequests?: Prisma.SignRequestUpdateManyWithoutProjectNestedInput
+  ledgerEntries?: Prisma.LedgerEntryUpdateManyWithoutProjectNestedInput
+  depositAddresses?: Prisma.DepositAddressUpdateManyWithoutProjectNestedInput
+  deposits?: Prisma.DepositUpdateManyWithoutProjectNestedInput
+  depositRequests?: Prisma.DepositAddressRequestUpdateManyWithoutProjectNestedInput
+  depositReferences?: Prisma.DepositReferenceCountUpdateOneWithoutProjectNestedInput
+  ledgerHours?: Prisma.LedgerHourUpdateManyWithoutProjectNestedInput
+  consents?: Prisma.TreasuryConsentUpdateManyWithoutProjectNestedInput
+  allowances?: Prisma.AllowanceUpdateManyWithoutProjectNestedInput
+  users?: Prisma.ProjectUserUpdateManyWithoutProjectNestedInput
+  userCount?: Prisma.ProjectUserCountUpdateOneWithoutProjectNestedInput
+  sessions?: Prisma.SessionUpdateManyWithoutProjectNestedInput
+}
+
+export type ProjectUncheckedUpdateWithoutIdentityProvidersInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  network?: Prisma.StringFieldUpdateOperationsInput | string
+  balanceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  heldMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  openReservations?: Prisma.IntFieldUpdateOperationsInput | number
+  lapsedReservations?: Prisma.IntFieldUpdateOperationsInput | number
+  lapsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refundDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refundsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutProjectNestedInput
+  encryptionKeys?: Prisma.EncryptionKeyUncheckedUpdateManyWithoutProjectNestedInput
+  dWallets?: Prisma.DWalletUncheckedUpdateManyWithoutProjectNestedInput
+  signRequests?: Prisma.SignRequestUncheckedUpdateManyWithoutProjectNestedInput
+  ledgerEntries?: Prisma.LedgerEntryUncheckedUpdateManyWithoutProjectNestedInput
+  depositAddresses?: Prisma.DepositAddressUncheckedUpdateManyWithoutProjectNestedInput
+  deposits?: Prisma.DepositUncheckedUpdateManyWithoutProjectNestedInput
+  depositRequests?: Prisma.DepositAddressRequestUncheckedUpdateManyWithoutProjectNestedInput
+  depositReferences?: Prisma.DepositReferenceCountUncheckedUpdateOneWithoutProjectNestedInput
+  ledgerHours?: Prisma.LedgerHourUncheckedUpdateManyWithoutProjectNestedInput
+  consents?: Prisma.TreasuryConsentUncheckedUpdateManyWithoutProjectNestedInput
+  allowances?: Prisma.AllowanceUncheckedUpdateManyWithoutProjectNestedInput
+  users?: Prisma.ProjectUserUncheckedUpdateManyWithoutProjectNestedInput
+  userCount?: Prisma.ProjectUserCountUncheckedUpdateOneWithoutProjectNestedInput
+  sessions?: Prisma.SessionUncheckedUpdateManyWithoutProjectNestedInput
 }
 
 
@@ -2772,6 +2985,7 @@ export type ProjectCountOutputType = {
   allowances: number
   users: number
   sessions: number
+  identityProviders: number
 }
 
 export type ProjectCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -2788,6 +3002,7 @@ export type ProjectCountOutputTypeSelect<ExtArgs extends runtime.Types.Extension
   allowances?: boolean | ProjectCountOutputTypeCountAllowancesArgs
   users?: boolean | ProjectCountOutputTypeCountUsersArgs
   sessions?: boolean | ProjectCountOutputTypeCountSessionsArgs
+  identityProviders?: boolean | ProjectCountOutputTypeCountIdentityProvidersArgs
 }
 
 /**
@@ -2891,6 +3106,13 @@ export type ProjectCountOutputTypeCountSessionsArgs<ExtArgs extends runtime.Type
   where?: Prisma.SessionWhereInput
 }
 
+/**
+ * ProjectCountOutputType without action
+ */
+export type ProjectCountOutputTypeCountIdentityProvidersArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.IdentityProviderWhereInput
+}
+
 
 export type ProjectSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
@@ -2919,6 +3141,7 @@ export type ProjectSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   users?: boolean | Prisma.Project$usersArgs<ExtArgs>
   userCount?: boolean | Prisma.Project$userCountArgs<ExtArgs>
   sessions?: boolean | Prisma.Project$sessionsArgs<ExtArgs>
+  identityProviders?: boolean | Prisma.Project$identityProvidersArgs<ExtArgs>
   _count?: boolean | Prisma.ProjectCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["project"]>
 
@@ -2981,6 +3204,7 @@ export type ProjectInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs
   users?: boolean | Prisma.Project$usersArgs<ExtArgs>
   userCount?: boolean | Prisma.Project$userCountArgs<ExtArgs>
   sessions?: boolean | Prisma.Project$sessionsArgs<ExtArgs>
+  identityProviders?: boolean | Prisma.Project$identityProvidersArgs<ExtArgs>
   _count?: boolean | Prisma.ProjectCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type ProjectIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {}
@@ -3004,6 +3228,7 @@ export type $ProjectPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
     users: Prisma.$ProjectUserPayload<ExtArgs>[]
     userCount: Prisma.$ProjectUserCountPayload<ExtArgs> | null
     sessions: Prisma.$SessionPayload<ExtArgs>[]
+    identityProviders: Prisma.$IdentityProviderPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: string
@@ -3447,6 +3672,7 @@ export interface Prisma__ProjectClient<T, Null = never, ExtArgs extends runtime.
   users<T extends Prisma.Project$usersArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Project$usersArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ProjectUserPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   userCount<T extends Prisma.Project$userCountArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Project$userCountArgs<ExtArgs>>): Prisma.Prisma__ProjectUserCountClient<runtime.Types.Result.GetResult<Prisma.$ProjectUserCountPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   sessions<T extends Prisma.Project$sessionsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Project$sessionsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$SessionPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  identityProviders<T extends Prisma.Project$identityProvidersArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Project$identityProvidersArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$IdentityProviderPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -4227,6 +4453,30 @@ export type Project$sessionsArgs<ExtArgs extends runtime.Types.Extensions.Intern
   take?: number
   skip?: number
   distinct?: Prisma.SessionScalarFieldEnum | Prisma.SessionScalarFieldEnum[]
+}
+
+/**
+ * Project.identityProviders
+ */
+export type Project$identityProvidersArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the IdentityProvider
+   */
+  select?: Prisma.IdentityProviderSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the IdentityProvider
+   */
+  omit?: Prisma.IdentityProviderOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.IdentityProviderInclude<ExtArgs> | null
+  where?: Prisma.IdentityProviderWhereInput
+  orderBy?: Prisma.IdentityProviderOrderByWithRelationInput | Prisma.IdentityProviderOrderByWithRelationInput[]
+  cursor?: Prisma.IdentityProviderWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.IdentityProviderScalarFieldEnum | Prisma.IdentityProviderScalarFieldEnum[]
 }
 
 /**

@@ -33,6 +33,7 @@ import { createNetworkSource } from "./chain/network.ts";
 import { invalid } from "./checks.ts";
 import { type ClientContext, createRawClients, type RawClients } from "./context.ts";
 import { type CustodyActions, createCustodyActions } from "./custody/custody-actions.ts";
+import { createProvingFetch, type DeviceKey, openDeviceKey } from "./device-key.ts";
 import { TssError } from "./errors.ts";
 import type { Network } from "./names.ts";
 import { createProjectCalls, type ProjectCalls } from "./project-calls.ts";
@@ -256,6 +257,12 @@ export interface SessionOption {
   /** Returns the token of a session, which the backend creates with `client.sessions.create`. */
   readonly session: SessionSource;
   readonly apiKey?: undefined;
+  /**
+   * The key of this device, with which the client proves each call of a session that is bound to it (`openDeviceKey` of
+   * the entry `/device-key`); false for none. Default: a key in the browser's IndexedDB, and none where there is no
+   * IndexedDB or with another `transport`, whose fetch must then be one of `createProvingFetch`.
+   */
+  readonly deviceKey?: DeviceKey | false | undefined;
 }
 
 /** The options of every client. */
@@ -294,13 +301,38 @@ export interface CommonOptions {
   readonly treasuryId?: string | undefined;
 }
 
-function authorizedTransport({ apiKey, session, network, baseUrl, ...options }: ClientOptions): Transport {
-  const transport = options.transport ?? createDefaultTransport(baseUrl);
+function authorizedTransport(options: ClientOptions): Transport {
+  const { apiKey, session, network, baseUrl } = options;
   if ((apiKey === undefined) === (session === undefined))
     throw invalid("apiKey", "give either apiKey or session");
-  return session === undefined
-    ? withHeaders(transport, { authorization: `Bearer ${apiKey}`, "x-network": network })
-    : withSession(withHeaders(transport, { "x-network": network }), session);
+  if (session === undefined) {
+    const transport = options.transport ?? createDefaultTransport(baseUrl);
+    return withHeaders(transport, { authorization: `Bearer ${apiKey}`, "x-network": network });
+  }
+  const openDevice = deviceOf(options);
+  const transport =
+    options.transport ??
+    createDefaultTransport(baseUrl, openDevice && ((send) => createProvingFetch(openDevice, send)));
+  return withSession(withHeaders(transport, { "x-network": network }), session, openDevice);
+}
+
+/** Returns how to open the key of this device, once; undefined if the client proves no calls. */
+function deviceOf({
+  deviceKey,
+  transport,
+}: ClientOptions & SessionOption): (() => Promise<DeviceKey>) | undefined {
+  if (deviceKey === false) return undefined;
+  if (deviceKey !== undefined) return async () => deviceKey;
+  if (transport !== undefined || globalThis.indexedDB === undefined) return undefined;
+  let opened: Promise<DeviceKey> | undefined;
+  return () => {
+    opened ??= openDeviceKey();
+    // The next call tries again.
+    opened.catch(() => {
+      opened = undefined;
+    });
+    return opened;
+  };
 }
 
 function createContext(options: ClientOptions, transport: Transport): ClientContext {

@@ -110,7 +110,7 @@ export type {
   UserCalls,
 } from "./project-calls.ts";
 export type { RequestOptions } from "./service-calls.ts";
-export type { SessionSource, SessionToken } from "./session.ts";
+export type { SessionRequest, SessionSource, SessionToken } from "./session.ts";
 export type {
   CreatedSession,
   CreateSessionArgs,

@@ -1,5 +1,6 @@
 import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
 import { ConnectError, type StreamResponse, type Transport } from "@connectrpc/connect";
+import type { DeviceKey } from "./device-key.ts";
 import { fromConnectError, TssError } from "./errors.ts";
 
 /**
@@ -7,7 +8,16 @@ import { fromConnectError, TssError } from "./errors.ts";
  * again shortly before the expiry, one call at a time. Without `expireTime` it calls it again once the service refuses
  * the token.
  */
-export type SessionSource = () => Promise<SessionToken | string>;
+export type SessionSource = (request: SessionRequest) => Promise<SessionToken | string>;
+
+/** What a backend needs to create the session. */
+export interface SessionRequest {
+  /**
+   * The thumbprint of this device's key, for CreateSession: without the key, the token is then useless. Undefined if the
+   * client proves no calls.
+   */
+  readonly proofKeyThumbprint: string | undefined;
+}
 
 /** A session's token. */
 export interface SessionToken {
@@ -22,8 +32,15 @@ export interface SessionToken {
  * answers that the session has expired; a stream only before its first message. Sets no timer: it notices an expiry
  * when the next call begins. A failing source rejects the call with SESSION_UNAVAILABLE, and the next call asks again.
  */
-export function withSession(transport: Transport, source: SessionSource): Transport {
-  const tokens = createTokens(source);
+export function withSession(
+  transport: Transport,
+  source: SessionSource,
+  openDevice?: () => Promise<DeviceKey>,
+): Transport {
+  const tokens = createTokens(async () => {
+    const device = await openDevice?.();
+    return source({ proofKeyThumbprint: device?.thumbprint });
+  });
   return {
     async unary(method, signal, timeoutMs, header, input, values) {
       const send = (token: string) =>
@@ -41,10 +58,11 @@ export function withSession(transport: Transport, source: SessionSource): Transp
       const send = (token: string) =>
         transport.stream(method, signal, timeoutMs, authorized(header, token), replay(requests), values);
       const token = await tokens.current(signal);
-      const renew = async () => send(await tokens.after(token, signal));
+      const renew = async (cause: unknown) =>
+        send(isStale(cause) ? await tokens.after(token, signal) : token);
       const reply = await send(token).catch((cause: unknown) => {
-        if (!isStale(cause)) throw cause;
-        return renew().then((renewed) => ({ ...renewed, isRenewed: true }));
+        if (!isRepairable(cause)) throw cause;
+        return renew(cause).then((renewed) => ({ ...renewed, isRenewed: true }));
       });
       return "isRenewed" in reply ? reply : { ...reply, message: renewing(reply.message, renew) };
     },
@@ -54,9 +72,10 @@ export function withSession(transport: Transport, source: SessionSource): Transp
 /** Yields the messages of a stream. Begins again once if the session expired before the first message. */
 async function* renewing<I extends DescMessage, O extends DescMessage>(
   messages: AsyncIterable<MessageShape<O>>,
-  renew: () => Promise<StreamResponse<I, O>>,
+  renew: (cause: unknown) => Promise<StreamResponse<I, O>>,
 ): AsyncGenerator<MessageShape<O>, void> {
   let hasBegun = false;
+  let refusal: unknown;
   try {
     for await (const message of messages) {
       hasBegun = true;
@@ -64,9 +83,10 @@ async function* renewing<I extends DescMessage, O extends DescMessage>(
     }
     return;
   } catch (cause) {
-    if (hasBegun || !isStale(cause)) throw cause;
+    if (hasBegun || !isRepairable(cause)) throw cause;
+    refusal = cause;
   }
-  yield* (await renew()).message;
+  yield* (await renew(refusal)).message;
 }
 
 function authorized(header: HeadersInit | undefined, token: string): Headers {
@@ -82,6 +102,11 @@ function isStale(cause: unknown): boolean {
   return STALE_REASONS.has(fromConnectError(ConnectError.from(cause)).reason);
 }
 
+/** The reply to a stream has no status by which a fetch would see that its proof needs another nonce. */
+function isRepairable(cause: unknown): boolean {
+  return isStale(cause) || fromConnectError(ConnectError.from(cause)).reason === "PROOF_NONCE_REQUIRED";
+}
+
 interface Tokens {
   /** Returns a token that has not expired as far as the client knows. */
   current(signal: AbortSignal | undefined): Promise<string>;
@@ -89,7 +114,7 @@ interface Tokens {
   after(refused: string, signal: AbortSignal | undefined): Promise<string>;
 }
 
-function createTokens(source: SessionSource): Tokens {
+function createTokens(source: () => Promise<SessionToken | string>): Tokens {
   let held: HeldToken | undefined;
   let renewal: Promise<HeldToken> | undefined;
 
@@ -126,7 +151,7 @@ interface HeldToken {
   readonly renewAtMs: number;
 }
 
-async function ask(source: SessionSource): Promise<HeldToken> {
+async function ask(source: () => Promise<SessionToken | string>): Promise<HeldToken> {
   const answer = await source();
   const { token, expireTime } =
     typeof answer === "string" ? { token: answer, expireTime: undefined } : answer;

@@ -3,9 +3,19 @@ import { Code, ConnectError, type Transport } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-web";
 import { TssError } from "./errors.ts";
 
-/** Creates the default transport: Connect with binary messages over fetch, on every platform that has fetch. */
-export function createDefaultTransport(baseUrl: string): Transport {
-  const transport = createConnectTransport({ baseUrl, useBinaryFormat: true, fetch: fetchFromService });
+/**
+ * Creates the default transport: Connect with binary messages over fetch, on every platform that has fetch. `prove` may
+ * wrap that fetch.
+ */
+export function createDefaultTransport(
+  baseUrl: string,
+  prove: (send: typeof fetch) => typeof fetch = (send) => send,
+): Transport {
+  const transport = createConnectTransport({
+    baseUrl,
+    useBinaryFormat: true,
+    fetch: prove(fetchFromService),
+  });
   return {
     unary: transport.unary,
     async stream(method, signal, timeoutMs, header, input, values) {

@@ -6,7 +6,8 @@ import type { Secret } from "../platform/telemetry/secret.ts";
 import { addressBlock } from "./address-block.ts";
 import { isConfined } from "./allowance.ts";
 import { isAdminKeyForm, isApiKeyForm, isSessionForm } from "./api-key.ts";
-import { type Caller, setCaller } from "./caller.ts";
+import { type Caller, type ProjectCaller, setCaller } from "./caller.ts";
+import type { ProofCheck } from "./dpop/verify-proof.ts";
 import type { KeyStanding } from "./key-lookup.ts";
 import { type CostClassName, listsAnyNetwork, methodPolicy } from "./method-policy.ts";
 import { createRefusedKeys, limitCall, type RateLimiter, type RefusedKeys } from "./rate-limiter.ts";
@@ -21,14 +22,16 @@ import { ANY_ORIGIN, foreignOriginOf, keyInBrowser, originNotAllowed } from "./w
  * rate. Lets a page read the reply if its origin is one of its session's or key's. Throws ServiceError MISSING_KEY,
  * INVALID_KEY, REVOKED_KEY, EXPIRED_KEY, SESSION_REVOKED, SESSION_EXPIRED, ADDRESS_NOT_ALLOWED, ORIGIN_NOT_ALLOWED,
  * KEY_IN_BROWSER, NETWORK_MISMATCH, NETWORK_DISABLED, SCOPE_MISSING, OUT_OF_REACH, ADMIN_ONLY, ROOT_KEY_ONLY,
- * RATE_LIMITED, VALIDATION if the method needs `x-network` and the call has none, and any error of `beginTrace`.
+ * RATE_LIMITED, VALIDATION if the method needs `x-network` and the call has none, and any error of `beginTrace`. A session
+ * that is bound to a key of the device also needs a proof, which counts before the rate: PROOF_INVALID,
+ * PROOF_NONCE_REQUIRED.
  */
 export function createAccessGate(options: AccessGateOptions): (call: GatedCall) => void | Promise<void> {
   const { limiter, beginTrace, listedNetworks = options.networks, now = () => performance.now() } = options;
   const { networkLimiters = new Map<string, RateLimiter<CostClassName>>() } = options;
-  const { sessionLookup = NO_SESSIONS } = options;
+  const { sessionLookup = NO_SESSIONS, checkProof = REFUSES_PROOFS } = options;
   const refusedKeys = createRefusedKeys(limiter, now);
-  const keeper = { ...options, sessionLookup, listedNetworks, networkLimiters, now, refusedKeys };
+  const keeper = { ...options, sessionLookup, checkProof, listedNetworks, networkLimiters, now, refusedKeys };
   return (call) => {
     const trace = beginTrace(call);
     const admitted = admitKnown(call, trace, keeper);
@@ -38,12 +41,15 @@ export function createAccessGate(options: AccessGateOptions): (call: GatedCall) 
       const own = caller.kind === "project" ? networkLimiters.get(caller.network) : undefined;
       return limitCall(own ?? limiter, methodPolicy(call.method).costClass, caller, trace.address, call);
     };
-    return admitted === undefined ? admit(call, trace, keeper).then(limit) : limit(admitted);
+    if (admitted === undefined) return admit(call, trace, keeper).then(limit);
+    return needsProof(admitted) ? admitProved(admitted, call, trace, keeper).then(limit) : limit(admitted);
   };
 }
 
 /** The parts of a call that the gate reads, and the response headers where it writes the remaining budget. */
-export type GatedCall = Pick<HandlerContext, "method" | "requestHeader" | "responseHeader" | "values">;
+export type GatedCall = Pick<HandlerContext, "method" | "requestHeader" | "responseHeader" | "values"> &
+  /** What a proof is for. Absent for a request that no session may make. */
+  Partial<Pick<HandlerContext, "requestMethod" | "url" | "protocolName">>;
 
 /** The facts about a call besides its key. */
 export interface CallTrace {
@@ -57,6 +63,8 @@ export interface AccessGateOptions {
   readonly lookup: Pick<ApiKeyLookup, "find" | "recall">;
   /** Default: no session is known. */
   readonly sessionLookup?: Pick<SessionLookup, "find" | "recall">;
+  /** Checks the proofs of sessions that are bound to a key of the device. Default: such sessions are refused. */
+  readonly checkProof?: ProofCheck;
   readonly adminLookup: Pick<AdminKeyLookup, "find">;
   readonly limiter: RateLimiter;
   /** The limiters of the calls with a project's key, by its network. Default: {@link limiter} for all of them. */
@@ -78,6 +86,10 @@ const NO_SESSIONS: Pick<SessionLookup, "find" | "recall"> = {
   recall: () => undefined,
 };
 
+const REFUSES_PROOFS: ProofCheck = async () => {
+  throw new ServiceError("PROOF_INVALID", "this server checks no proofs", { metadata: { fault: "missing" } });
+};
+
 type Gatekeeper = Required<AccessGateOptions> & { readonly refusedKeys: RefusedKeys };
 
 /**
@@ -86,6 +98,8 @@ type Gatekeeper = Required<AccessGateOptions> & { readonly refusedKeys: RefusedK
  */
 function admitKnown(call: GatedCall, trace: CallTrace, keeper: Gatekeeper): Caller | undefined {
   const { access } = methodPolicy(call.method);
+  // The method itself verifies an ID token, after its body is read.
+  if (access === "idToken") return { kind: "anonymous", network: networkOf(call, keeper) };
   if (access === "public") {
     if (tellsByKey(call, keeper) || isPageWithKey(call)) return undefined;
     return { kind: "anonymous", network: networkOf(call, keeper) };
@@ -98,7 +112,48 @@ function admitKnown(call: GatedCall, trace: CallTrace, keeper: Gatekeeper): Call
 
 /** Admits a call after looking up its key in the database. A refused key counts against the caller's address. */
 function admit(call: GatedCall, trace: CallTrace, keeper: Gatekeeper): Promise<Caller> {
-  return keeper.refusedKeys.guard(addressBlock(trace.address), () => authorize(call, trace, keeper));
+  return keeper.refusedKeys.guard(addressBlock(trace.address), async () => {
+    const caller = await authorize(call, trace, keeper);
+    if (needsProof(caller)) await prove(caller, call, keeper);
+    return caller;
+  });
+}
+
+function needsProof(caller: Caller): caller is ProjectCaller {
+  return caller.kind === "project" && caller.session?.proofKeyThumbprint !== undefined;
+}
+
+/** Admits a known session after its proof. A refused proof counts against the caller's address, as a wrong key does. */
+function admitProved(
+  caller: ProjectCaller,
+  call: GatedCall,
+  trace: CallTrace,
+  keeper: Gatekeeper,
+): Promise<Caller> {
+  return keeper.refusedKeys.guard(addressBlock(trace.address), async () => {
+    await prove(caller, call, keeper);
+    return caller;
+  });
+}
+
+/** Checks the proof of a call. The reply has a newer nonce if there is one. */
+async function prove({ session }: ProjectCaller, call: GatedCall, { checkProof }: Gatekeeper): Promise<void> {
+  const { requestHeader, responseHeader, requestMethod = "", url = "" } = call;
+  const { newNonce } = await checkProof({
+    proof: requestHeader.get("dpop") ?? undefined,
+    method: requestMethod,
+    url,
+    token: sentKey(requestHeader),
+    thumbprint: session?.proofKeyThumbprint,
+    nowMs: Date.now(),
+  }).catch((error: unknown) => {
+    // Over Connect, the headers of an error in a stream come after its head, where no fetch sees them.
+    const nonce = error instanceof ServiceError ? error.headers["dpop-nonce"] : undefined;
+    const isLate = call.protocolName === "connect" && call.method.methodKind !== "unary";
+    if (nonce !== undefined && isLate) responseHeader.set("dpop-nonce", nonce);
+    throw error;
+  });
+  if (newNonce !== undefined) responseHeader.set("dpop-nonce", newNonce);
 }
 
 /** Returns the look-up of a project's key or of a session. */
@@ -302,7 +357,7 @@ function keyOf(headers: Headers): string {
 }
 
 function sentKey(headers: Headers): string | undefined {
-  const bearer = /^Bearer +(\S+) *$/i.exec(headers.get("authorization") ?? "")?.[1];
+  const bearer = /^(?:Bearer|DPoP) +(\S+) *$/i.exec(headers.get("authorization") ?? "")?.[1];
   return (bearer ?? headers.get("x-api-key")) || undefined;
 }
 

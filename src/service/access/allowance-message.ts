@@ -26,13 +26,14 @@ export function decodeLimits(message: AllowanceMessage | undefined): Limits {
     userReferences: userReferences.length === 0 ? undefined : userReferences,
     dwalletIds: dwalletIds.length === 0 ? undefined : dwalletIds,
     algorithms: algorithms.length === 0 ? undefined : algorithms,
-    budget: budget && decodeBudget(budget),
+    budget: budget && decodeBudget(budget, "allowance.budget"),
   };
 }
 
-function decodeBudget({ windowSeconds, maxCount, maxMicroUsd }: BudgetMessage): Budget {
+/** Returns the budget of a message. Throws VALIDATION, naming the field, if it has neither limit. */
+export function decodeBudget({ windowSeconds, maxCount, maxMicroUsd }: BudgetMessage, field: string): Budget {
   if (maxCount === undefined && maxMicroUsd === undefined)
-    throw invalidField("allowance.budget", "needs max_count or max_micro_usd");
+    throw invalidField(field, "needs max_count or max_micro_usd");
   return { windowSeconds, maxCount, maxMicroUsd };
 }
 
@@ -56,7 +57,8 @@ function encodeAllowance({ userReferences, dwalletIds, algorithms, budget }: All
   });
 }
 
-function encodeBudget({ windowSeconds, maxCount, maxMicroUsd }: Budget) {
+/** Encodes a budget. */
+export function encodeBudget({ windowSeconds, maxCount, maxMicroUsd }: Budget) {
   return {
     windowSeconds,
     ...(maxCount !== undefined && { maxCount }),

@@ -8,6 +8,9 @@ export type Caller = ProjectCaller | AdminCaller | AnonymousCaller;
 /** The permissions that a project's key can have. */
 export type Scope = "onboard" | "sign" | "read" | "billing" | "sessions";
 
+/** The permissions that a session can have. */
+export type SessionScope = Extract<Scope, "onboard" | "sign" | "read">;
+
 /** All scopes, for an unrestricted key. */
 export const SCOPES: readonly Scope[] = ["onboard", "sign", "read", "billing", "sessions"];
 

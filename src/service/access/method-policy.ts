@@ -55,6 +55,8 @@ export function keyedMethods(services: readonly DescService[]): ReadonlySet<Desc
 
 type MethodAccess =
   | { readonly access: "public"; readonly scope: undefined }
+  /** The request contains an ID token in place of a key, which the method verifies. */
+  | { readonly access: "idToken"; readonly scope: undefined }
   | {
       readonly access: "admin";
       readonly scope: undefined /** Named admin keys are refused. */;
@@ -93,6 +95,7 @@ const ACCESS: Readonly<Record<Access, MethodAccess | undefined>> = {
   [Access.BILLING]: { access: "project", scope: "billing" },
   [Access.PROJECT]: { access: "project", scope: "any" },
   [Access.SESSIONS]: { access: "project", scope: "sessions" },
+  [Access.ID_TOKEN]: { access: "idToken", scope: undefined },
 };
 
 const REACH: Readonly<Record<Reach, MethodPolicy["reach"]>> = {
@@ -174,6 +177,12 @@ const RULES: readonly Rule[] = [
   {
     rule: "declares its reach only if it is for projects",
     holds: ({ access, reach }) => (access === "project") === (reach !== undefined),
+  },
+  {
+    // The exchange of a token makes a session. A read needs no token: it is public, or for the session.
+    rule: "is KEYED and covers all networks if it is for the holder of an ID token",
+    holds: ({ access, idempotency, isOverNetworks }) =>
+      access !== "idToken" || (idempotency === "keyed" && isOverNetworks),
   },
   {
     rule: "changes nothing if it is public or has the scope `read`",

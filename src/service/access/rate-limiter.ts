@@ -173,7 +173,9 @@ export interface RefusedKeys {
 const ADDRESSES_MAX_COUNT = 10_000;
 
 function isRefusedKey(error: unknown): boolean {
-  return error instanceof ServiceError && ERROR_CATALOGUE[error.reason].code === Code.Unauthenticated;
+  // Every page gets its first nonce by a refusal.
+  if (!(error instanceof ServiceError) || error.reason === "PROOF_NONCE_REQUIRED") return false;
+  return ERROR_CATALOGUE[error.reason].code === Code.Unauthenticated;
 }
 
 function tooMany(verdict: RateVerdict): ServiceError {

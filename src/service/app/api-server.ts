@@ -8,6 +8,7 @@ import { startServer, type TransportServer } from "../../transport/start-server.
 import { createAccessGate, keepPrivate } from "../access/access-gate.ts";
 import { describeCaller } from "../access/caller.ts";
 import { clientAddressKey, createClientAddress } from "../access/client-address.ts";
+import type { ProofCheck } from "../access/dpop/verify-proof.ts";
 import { checkPolicies, keyedMethods } from "../access/method-policy.ts";
 import { createOpenCalls, guardLike } from "../access/open-calls.ts";
 import { createRateLimiter } from "../access/rate-limiter.ts";
@@ -40,6 +41,7 @@ export function startApiServer(service: Service, served: ServedParts): Promise<T
   const gate = createAccessGate({
     lookup: served.lookup,
     sessionLookup: served.sessionLookup,
+    checkProof: served.checkProof,
     adminLookup: served.adminLookup,
     adminApiKey: served.adminApiKey,
     networks: config.networks.map(({ name }) => name),
@@ -103,6 +105,7 @@ interface ServedParts {
   readonly services: readonly ServiceRegistration[];
   readonly lookup: ApiKeyLookup;
   readonly sessionLookup: SessionLookup;
+  readonly checkProof: ProofCheck;
   readonly adminLookup: AdminKeyLookup;
   /** Undefined if only named admin keys may make the operator's calls. */
   readonly adminApiKey: Secret | undefined;
@@ -114,10 +117,10 @@ interface ServedParts {
 const CORS_HEADERS = {
   requestHeaders: [
     ...["authorization", "dpop", "x-api-key", "x-network", "idempotency-key", "x-request-id"],
-    ...["range", "if-range", "if-none-match", "last-event-id", "traceparent", "tracestate"],
+    ...["range", "if-range", "if-none-match", "last-event-id", "traceparent", "tracestate", "dpop"],
   ],
   replyHeaders: [
     ...["x-request-id", "retry-after", "etag", "accept-ranges", "content-range"],
-    ...["ratelimit-limit", "ratelimit-remaining", "ratelimit-reset", "www-authenticate"],
+    ...["ratelimit-limit", "ratelimit-remaining", "ratelimit-reset", "www-authenticate", "dpop-nonce"],
   ],
 };

@@ -3,6 +3,7 @@ import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import { Account } from "../../../gen/proto/tss/v1/account_pb.ts";
 import { Admin } from "../../../gen/proto/tss/v1/admin_pb.ts";
 import { Billing } from "../../../gen/proto/tss/v1/billing_pb.ts";
+import { Identity } from "../../../gen/proto/tss/v1/identity_pb.ts";
 import { Onboarding } from "../../../gen/proto/tss/v1/onboarding_pb.ts";
 import { Operations } from "../../../gen/proto/tss/v1/operations_pb.ts";
 import { Sessions } from "../../../gen/proto/tss/v1/sessions_pb.ts";
@@ -10,6 +11,12 @@ import { Signing } from "../../../gen/proto/tss/v1/signing_pb.ts";
 import { Users } from "../../../gen/proto/tss/v1/users_pb.ts";
 import { registerService, type ServiceRegistration } from "../../transport/calls/service-registration.ts";
 import { networkOf } from "../access/caller.ts";
+import type { TokenExchange } from "../access/identity/exchange-token.ts";
+import {
+  createIdentityProviderCalls,
+  createIdentityService,
+  type IdentityProviderCallsDeps,
+} from "../access/identity/identity-service.ts";
 import {
   type AccountCallsDeps,
   type AdminKeyCallsDeps,
@@ -68,10 +75,12 @@ export function routeServices({ servicesOf, ...shared }: RoutedParts): ServiceRe
     ),
     registerService(Users, createUsersService(shared.sessions)),
     registerService(Sessions, createSessionsService(shared.sessions)),
+    registerService(Identity, createIdentityService(shared.exchangeToken)),
     registerService(Admin, {
       ...route<typeof Admin>(Admin, (context) => of(context).admin),
       ...createAccountCalls(shared.accounts),
       ...createAdminKeyCalls(shared.adminKeys),
+      ...createIdentityProviderCalls(shared.identityProviders),
       ...createNetworkCalls(shared.networkWork),
       ...createPriceCalls({ database: shared.networkWork.database, clock: systemClock }),
     }),
@@ -79,7 +88,7 @@ export function routeServices({ servicesOf, ...shared }: RoutedParts): ServiceRe
 }
 
 /** All services of the contract. */
-export const SERVICES = [Onboarding, Signing, Billing, Account, Users, Sessions, Admin, Operations];
+export const SERVICES = [Onboarding, Signing, Billing, Account, Users, Sessions, Identity, Admin, Operations];
 
 /** Dependencies of {@link routeServices}. */
 export interface RoutedParts {
@@ -87,7 +96,9 @@ export interface RoutedParts {
   readonly servicesOf: (network: string) => NetworkServices | undefined;
   readonly accounts: AccountCallsDeps;
   readonly sessions: SessionDeps;
+  readonly exchangeToken: TokenExchange;
   readonly adminKeys: AdminKeyCallsDeps;
+  readonly identityProviders: IdentityProviderCallsDeps;
   readonly networkWork: NetworkCallsDeps;
 }
 

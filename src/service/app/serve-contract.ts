@@ -1,11 +1,17 @@
 import { networkTraits } from "../../protocol/chain/network-traits.ts";
 import type { PlainRoute } from "../../transport/http/plain-routes.ts";
 import { generateApiKey } from "../access/api-key.ts";
+import { openProofNonces } from "../access/dpop/proof-nonces.ts";
+import { createSeenProofs } from "../access/dpop/seen-proofs.ts";
+import { createProofCheck, type ProofCheck } from "../access/dpop/verify-proof.ts";
+import { createTokenExchange, type TokenExchange } from "../access/identity/exchange-token.ts";
+import { createKeySetFetch } from "../access/identity/fetch-key-set.ts";
+import { createKeySets } from "../access/identity/key-sets.ts";
 import { createAdminKeyLookup, createApiKeyLookup } from "../access/stored-keys.ts";
 import { createSessionLookup } from "../access/stored-sessions.ts";
 import type { Config } from "../config/config.ts";
 import type { SweepConfig } from "../config/deposits.ts";
-import { createSessionDeps } from "../users/sessions.ts";
+import { createSessionDeps, createSessionOfUser, type SessionDeps } from "../users/sessions.ts";
 import { consoleRoutes, openApiRoute } from "../web/web-routes.ts";
 import { startApiServer } from "./api-server.ts";
 import { developmentBanner, readDevelopmentKeys, writeDevelopmentAccess } from "./development-access.ts";
@@ -35,10 +41,19 @@ export async function serveContract(
   await lookup.find(generateApiKey("localnet"));
   const pages = config.hasConsole ? consoleRoutes() : [];
   if (config.hasConsole && pages.length === 0) log.warn("the console is not built: run npm run build");
+  const usersMaxCountOf = usersMaxCounts(config);
+  const sessions = createSessionDeps({ database, lookup: sessionLookup, usersMaxCountOf });
+  const checkProof = createProofCheck({
+    nonces: await openProofNonces(database),
+    seenProofs: createSeenProofs({ db: database, coordination }),
+    publicUrls: config.publicUrls,
+  });
   const services = routeServices({
     servicesOf: (name) => (name === "" ? networks.anyOpen() : networks.opened(name))?.services,
     accounts: { database, lookup },
-    sessions: createSessionDeps({ database, lookup: sessionLookup, usersMaxCountOf: usersMaxCounts(config) }),
+    sessions,
+    exchangeToken: openTokenExchange(service, { sessions, checkProof }),
+    identityProviders: { database, allowsInside: config.allowsPrivateIdentity },
     adminKeys: { database, lookup: adminLookup },
     networkWork: { database, signals, sweepsOf: (name) => sweepsOf(config, name) },
   });
@@ -46,6 +61,7 @@ export async function serveContract(
     services,
     lookup,
     sessionLookup,
+    checkProof,
     adminLookup,
     adminApiKey: keys?.adminApiKey ?? config.adminApiKey,
     routes: [...probes, openApiRoute(), ...pages],
@@ -61,6 +77,24 @@ export async function serveContract(
 function usersMaxCounts({ networks }: Config): (network: string) => number {
   const counts = new Map(networks.map(({ name, usersMaxCount }) => [name as string, usersMaxCount]));
   return (network) => counts.get(network) ?? 0;
+}
+
+/** Opens the exchange of ID tokens, with the keys of the providers. */
+function openTokenExchange(
+  { config, database, coordination, log }: Service,
+  { sessions, checkProof }: { readonly sessions: SessionDeps; readonly checkProof: ProofCheck },
+): TokenExchange {
+  return createTokenExchange({
+    db: database,
+    networks: config.networks.map(({ name }) => name),
+    keySets: createKeySets({
+      fetch: createKeySetFetch({ allowsInside: config.allowsPrivateIdentity }),
+      log,
+    }),
+    checkProof,
+    createSession: (session) => createSessionOfUser(sessions, session),
+    coordination,
+  });
 }
 
 /** Returns how a configured network is swept. The gate admits only calls of configured networks. */

@@ -12,7 +12,10 @@ export interface AuditEvent {
 
 /** The actor of an event, and the call that caused it. */
 export interface AuditOrigin {
-  /** `key:<id>`, `session:<id>`, `admin:<name>` for a named admin key, `admin` for ADMIN_API_KEY, `system`, or `system:<user>`. */
+  /**
+   * `key:<id>`, `session:<id>`, `admin:<name>` for a named admin key, `admin` for ADMIN_API_KEY, `idp:<id>` for a token
+   * of an identity provider, `system`, or `system:<user>`.
+   */
   readonly actor: string;
   readonly requestId?: string | undefined;
   /** The caller's network address. */

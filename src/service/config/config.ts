@@ -46,6 +46,10 @@ export interface Config extends LimitsConfig {
   readonly drainDelayMs: number;
   readonly drainTimeoutMs: number;
   readonly corsOrigins: readonly string[];
+  /** The URLs at which callers reach the service, each with the path that a proxy removes. Empty if unknown. */
+  readonly publicUrls: readonly string[];
+  /** True if the keys of identity providers may be at http and at addresses that are not public. */
+  readonly allowsPrivateIdentity: boolean;
   /** Undefined for clear text, because a proxy normally terminates TLS. */
   readonly tls: { readonly certificateFile: string; readonly keyFile: string } | undefined;
   /** Undefined if tracing is off. */
@@ -69,6 +73,13 @@ export interface ConfigReading {
 /** The quick start, which serves one developer, needs no key for its metrics. */
 function isMetricsPublic(read: ConfigReader<VariableName>, [first]: Config["networks"]): boolean {
   if (read.optional("METRICS_PUBLIC") !== undefined) return read.boolean("METRICS_PUBLIC");
+  return read.optional("DATABASE_URL") === undefined && networkTraits(first.name).isDevelopment;
+}
+
+/** The quick start may have an identity provider on the same machine. */
+function allowsPrivateIdentity(read: ConfigReader<VariableName>, [first]: Config["networks"]): boolean {
+  if (read.optional("IDENTITY_PRIVATE_ADDRESSES") !== undefined)
+    return read.boolean("IDENTITY_PRIVATE_ADDRESSES");
   return read.optional("DATABASE_URL") === undefined && networkTraits(first.name).isDevelopment;
 }
 
@@ -121,6 +132,8 @@ export function readConfig(
     drainDelayMs: read.integer("DRAIN_DELAY_MS", 0, 600_000),
     drainTimeoutMs: read.integer("DRAIN_TIMEOUT_MS", 0, 600_000),
     corsOrigins: read.list("CORS_ORIGINS"),
+    publicUrls: read.publicUrls("PUBLIC_URLS"),
+    allowsPrivateIdentity: allowsPrivateIdentity(read, networks),
     tls: readTls(read),
     tracing: readTracing(read),
   };

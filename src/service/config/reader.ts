@@ -157,6 +157,18 @@ export class ConfigReader<Name extends string> {
     return value;
   }
 
+  /** Reads http(s) URLs without credentials, query and fragment. */
+  publicUrls(name: Name): string[] {
+    const urls = this.list(name);
+    for (const text of urls) {
+      const url = URL.canParse(text) ? new URL(text) : undefined;
+      const isPlain = url !== undefined && `${url.origin}${url.pathname}` === url.href;
+      if (!isPlain || !/^https?:$/.test(url.protocol))
+        this.fault(name, undefined, "http(s) URLs without credentials and query, separated by commas");
+    }
+    return urls;
+  }
+
   boolean(name: Name): boolean {
     return this.oneOf(name, ["true", "false"]) === "true";
   }

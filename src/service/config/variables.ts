@@ -222,6 +222,17 @@ export const CONFIG_VARIABLES = [
   },
   { name: "TSS_API_KEY", description: "For the command tss: a project's key", secret: true },
   { name: "CORS_ORIGINS", default: "*", description: "Browser origins that may call, comma-separated" },
+  {
+    name: "PUBLIC_URLS",
+    default: "",
+    description:
+      "The URLs at which callers reach the service, comma-separated, each with the path that a proxy removes; the proofs of sessions must then be for one of them. Empty: only the path of a proof's URL counts",
+  },
+  {
+    name: "IDENTITY_PRIVATE_ADDRESSES",
+    description:
+      "Whether the keys of identity providers may be at http and at addresses that are not public: true or false. Default: true on the localnet without DATABASE_URL, otherwise false",
+  },
 ] as const satisfies readonly ConfigVariable[];
 
 /** The name of a variable of the table. */

@@ -11,7 +11,7 @@ import {
   SELECT_ALLOWANCE,
   SELECT_BUDGET_LEFT,
 } from "../access/allowances.ts";
-import type { ProjectCaller, Scope } from "../access/caller.ts";
+import type { ProjectCaller, SessionScope } from "../access/caller.ts";
 import { ServiceError } from "../platform/errors/service-error.ts";
 import { type Columns, listOf, nullable, oneOf, text, time } from "../platform/store/columns.ts";
 import { type Queryable, readRows } from "../platform/store/database.ts";
@@ -47,9 +47,6 @@ interface StoredDetails {
   readonly apiKeyId: string | null;
   readonly proofKeyThumbprint: string | null;
 }
-
-/** The permissions that a session can have. */
-export type SessionScope = Extract<Scope, "onboard" | "sign" | "read">;
 
 /** Those whose sessions a caller sees: all of its project's, or of the users of a narrow key. */
 export type SessionOwner = Pick<ProjectCaller, "projectId" | "allowance">;

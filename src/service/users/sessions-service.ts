@@ -8,10 +8,10 @@ import {
   type Sessions,
 } from "../../../gen/proto/tss/v1/sessions_pb.ts";
 import { decodeLimits, encodeLimits } from "../access/allowance-message.ts";
-import { callerOf } from "../access/caller.ts";
+import { callerOf, type SessionScope } from "../access/caller.ts";
 import { invalidField } from "../platform/errors/service-error.ts";
 import { idempotencyOf } from "../platform/idempotency/idempotency.ts";
-import { listSessions, readSession, type SessionDetails, type SessionScope } from "./session-row.ts";
+import { listSessions, readSession, type SessionDetails } from "./session-row.ts";
 import { createSession, revokeSession, revokeUserSessions, type SessionDeps } from "./sessions.ts";
 
 /** Implements `tss.v1.Sessions`. */

@@ -1,25 +1,21 @@
+import { createHash } from "node:crypto";
 import sql from "sql-template-tag";
 import { checkLimits, insertAllowance, type Limits } from "../access/allowances.ts";
 import { generateSessionToken, hashApiKey } from "../access/api-key.ts";
-import type { ProjectCaller } from "../access/caller.ts";
+import type { ProjectCaller, SessionScope } from "../access/caller.ts";
+import type { ExchangedSession, SessionOfUser } from "../access/identity/exchange-token.ts";
 import type { SessionLookup } from "../access/stored-sessions.ts";
 import { readOrigins } from "../access/web-origins.ts";
 import { type AuditOrigin, auditInsert } from "../audit/audit-event.ts";
 import { RecentMap } from "../platform/coordination/recent-map.ts";
 import { ServiceError } from "../platform/errors/service-error.ts";
 import type { Idempotency } from "../platform/idempotency/idempotency.ts";
-import { runOnce } from "../platform/idempotency/run-once.ts";
+import { type OnceOptions, runOnce } from "../platform/idempotency/run-once.ts";
 import { number, text } from "../platform/store/columns.ts";
 import { type Database, execute, newId, type Queryable, readRows } from "../platform/store/database.ts";
 import { LOCK_KEYS } from "../platform/store/migrate.ts";
 import { ensureActiveUser } from "./ensure-user.ts";
-import {
-  isOf,
-  readSession,
-  type SessionDetails,
-  type SessionOwner,
-  type SessionScope,
-} from "./session-row.ts";
+import { isOf, readSession, type SessionDetails, type SessionOwner } from "./session-row.ts";
 
 /** Dependencies of the changes of sessions. */
 export interface SessionDeps {
@@ -56,17 +52,52 @@ export async function createSession(
     deps.database,
     { scope: projectId, network, idempotency },
     {
+      ...KEEP_SESSION_ID,
       effect: (db) => insertSession(deps, db, origin, { ...session, limits, projectId, network, apiKeyId }),
-      keep: (made) => ({ subjectId: made.id }),
-      recall({ subjectId }) {
-        if (subjectId === null) throw new Error("a session was made and its id not remembered");
-        return { id: subjectId, token: undefined, endedIds: [] };
-      },
     },
   );
   for (const endedId of endedIds) deps.lookup.forget(endedId);
   return { details: await readSession(deps.database, caller, id), token };
 }
+
+/**
+ * Creates a session for a user that an identity provider vouches for, as {@link createSession} does with a key. Each user
+ * has separate idempotency keys, so that nobody can use up another's. Throws VALIDATION, TOO_MANY_SESSIONS,
+ * IDEMPOTENCY_KEY_REUSED and IDEMPOTENCY_IN_FLIGHT.
+ */
+export async function createSessionOfUser(
+  deps: SessionDeps,
+  session: SessionOfUser,
+): Promise<ExchangedSession> {
+  const { projectId, network, userReference, budget, idempotency, origin, ...more } = session;
+  const { id, token, endedIds } = await runOnce<MadeSession>(
+    deps.database,
+    { scope: projectId, network, idempotency: ofUser(idempotency, userReference) },
+    {
+      ...KEEP_SESSION_ID,
+      effect: (db) =>
+        insertSession(deps, db, origin, { ...more, projectId, network, userReference, limits: { budget } }),
+    },
+  );
+  for (const endedId of endedIds) deps.lookup.forget(endedId);
+  const { expiresAt } = await readSession(deps.database, { projectId, allowance: undefined }, id);
+  return { id, token, userReference, expiresAt };
+}
+
+function ofUser(idempotency: Idempotency | undefined, userReference: string): Idempotency | undefined {
+  if (idempotency === undefined) return undefined;
+  const hash = createHash("sha256").update(JSON.stringify([userReference, idempotency.key]));
+  return { ...idempotency, key: `user:${hash.digest("base64url")}` };
+}
+
+/** A repeated call returns the session without its token. */
+const KEEP_SESSION_ID: Pick<OnceOptions<MadeSession>, "keep" | "recall"> = {
+  keep: ({ id }) => ({ subjectId: id }),
+  recall({ subjectId }) {
+    if (subjectId === null) throw new Error("a session was made and its id not remembered");
+    return { id: subjectId, token: undefined, endedIds: [] };
+  },
+};
 
 /** A session to create. */
 export interface NewSession {

@@ -58,9 +58,9 @@ export function httpStatusOfCode(code: Code): number {
   return HTTP_STATUS[code];
 }
 
-/** Adds the header that a reply with the status 401 must have (RFC 9110, 15.5.2). */
+/** Adds the header that a reply with the status 401 must have (RFC 9110, 15.5.2), unless the refusal has its own. */
 export function addChallenge(status: number, headers: Headers): void {
-  if (status === 401) headers.set("www-authenticate", "Bearer");
+  if (status === 401 && !headers.has("www-authenticate")) headers.set("www-authenticate", "Bearer");
 }
 
 const HTTP_STATUS: Readonly<Record<Code, number>> = {

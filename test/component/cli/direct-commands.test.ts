@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { OpenDatabase } from "../../../src/cli/open-configured-database.ts";
 import { type Database, newId } from "../../../src/service/platform/store/database.ts";
 import { takePidLock } from "../../../src/service/platform/store/pid-lock.ts";
+import { tokenKey } from "../../support/crypto/signed-token.ts";
 import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../support/database/database.ts";
 import { runTss as spawnTss } from "../../support/service/service.ts";
 import { masked, printed, runCli } from "./run-cli.ts";
@@ -22,7 +23,12 @@ beforeAll(async () => {
   expect(apiKey).toMatch(/^tss_local_\w{32}$/);
   projectId = project.projectId;
 }, DATABASE_TIMEOUT_MS);
-afterAll(() => database.close());
+afterAll(async () => {
+  rmSync(folder, { recursive: true });
+  await database.close();
+});
+
+const folder = mkdtempSync(path.join(tmpdir(), "direct-commands-"));
 
 /** Gives each command the suite's database, and never closes it. */
 const openDatabase: OpenDatabase = async () => ({ ...database, close: async () => {} });
@@ -61,6 +67,29 @@ describe("a command on the database itself", { timeout: DATABASE_TIMEOUT_MS }, (
       out: "",
       err: "tss credit adjust: INSUFFICIENT_CREDIT: the balance would fall below the held amount",
     });
+  });
+
+  it("adds, lists and removes an identity provider", async () => {
+    const file = path.join(folder, "keys.json");
+    writeFileSync(file, JSON.stringify({ keys: [tokenKey("ES256", "k1").jwk] }));
+    const add = ["identity-provider", "add", "--project", projectId, "--issuer", "https://login.example"];
+    const made = JSON.parse(
+      await done(...add, "--audiences", "app,api", "--keys-file", file, "--max-age", "5m", "--json"),
+    ) as { identityProvider: { identityProviderId: string } };
+    expect(made.identityProvider).toMatchObject({
+      projectId,
+      settings: { audiences: ["app", "api"], tokenMaxAgeSeconds: 300, scopes: ["onboard", "sign", "read"] },
+    });
+    expect(await tss(...add, "--audiences", "app", "--keys-file", file)).toMatchObject({
+      exitCode: 1,
+      err: expect.stringContaining("IDENTITY_PROVIDER_EXISTS"),
+    });
+    const { identityProviderId } = made.identityProvider;
+    expect(await done("identity-provider", "list", "--project", projectId)).toContain(
+      "https://login.example",
+    );
+    expect(await done("identity-provider", "remove", identityProviderId)).toContain(identityProviderId);
+    expect(await done("identity-provider", "list", "--project", projectId)).toBe("");
   });
 
   it("lists what a removed network has left, and creates nothing there", async () => {

@@ -1,5 +1,6 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { Admin } from "../../../gen/proto/tss/v1/admin_pb.ts";
+import { createIdentityProviderCalls } from "../../../src/service/access/identity/identity-service.ts";
 import {
   type AccountCallsDeps,
   type AdminKeyCallsDeps,
@@ -33,5 +34,6 @@ export function wholeAdminService({
     ...createPriceCalls({ database: accounts.database, clock: systemClock }),
     ...createAccountCalls(accounts),
     ...createAdminKeyCalls(adminKeys),
+    ...createIdentityProviderCalls({ database: accounts.database, allowsInside: false }),
   };
 }

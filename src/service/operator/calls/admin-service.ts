@@ -7,6 +7,7 @@ import {
   signatureAlgorithmOfNumbers,
 } from "../../../protocol/algorithms.ts";
 import { callerOf } from "../../access/caller.ts";
+import type { IdentityProviderCalls } from "../../access/identity/identity-service.ts";
 import type { FundsSource } from "../../chain/treasury/read-treasury.ts";
 import { invalidField, ServiceError } from "../../platform/errors/service-error.ts";
 import type { Database } from "../../platform/store/database.ts";
@@ -58,12 +59,16 @@ export function createAdminService(deps: AdminServiceDeps): AdminNetworkCalls {
 }
 
 /**
- * The other calls of `tss.v1.Admin` need only the database: see `AccountCalls`, `AdminKeyCalls`, `AdminNetworkWorkCalls`
- * and `AdminPriceCalls`.
+ * The other calls of `tss.v1.Admin` need only the database: see `AccountCalls`, `AdminKeyCalls`,
+ * `IdentityProviderCalls`, `AdminNetworkWorkCalls` and `AdminPriceCalls`.
  */
 export type AdminNetworkCalls = Omit<
   ServiceImpl<typeof Admin>,
-  keyof AccountCalls | keyof AdminKeyCalls | keyof AdminNetworkWorkCalls | keyof AdminPriceCalls
+  | keyof AccountCalls
+  | keyof AdminKeyCalls
+  | keyof IdentityProviderCalls
+  | keyof AdminNetworkWorkCalls
+  | keyof AdminPriceCalls
 >;
 
 export interface AdminServiceDeps {

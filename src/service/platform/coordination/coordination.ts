@@ -8,6 +8,8 @@ export interface Coordination {
   readonly signals: Signals;
   /** Returns token buckets of one size. Each name has separate buckets. */
   buckets(name: string, size: BucketSize): TokenBuckets;
+  /** Returns marks that last for this time. Each name has separate marks. */
+  marks(name: string, lifeMs: number): Marks;
   /** Rejects while this replica cannot share state with others. */
   check(): Promise<void>;
   close(): Promise<void>;
@@ -19,6 +21,15 @@ export interface TokenBuckets {
   take(subject: string): Promise<BucketVerdict>;
   /** Returns a token that was taken but not used. Never rejects. */
   giveBack(subject: string): Promise<void>;
+}
+
+/** Marks of subjects, each for some time. */
+export interface Marks {
+  /**
+   * Marks a subject. True if it had no mark, false if it had one. Undefined if that is not known: state was lost or
+   * cannot be shared now. Never rejects, and never waits long.
+   */
+  add(subject: string): Promise<boolean | undefined>;
 }
 
 /** Takes a token if there is one. An unknown bucket is full. A refused call takes nothing. */

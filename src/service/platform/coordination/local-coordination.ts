@@ -1,4 +1,10 @@
-import { type BucketSize, type Coordination, type TokenBuckets, takeToken } from "./coordination.ts";
+import {
+  type BucketSize,
+  type Coordination,
+  type Marks,
+  type TokenBuckets,
+  takeToken,
+} from "./coordination.ts";
 import { createListeners } from "./listeners.ts";
 import { RecentMap } from "./recent-map.ts";
 import type { Signals } from "./signals.ts";
@@ -15,6 +21,8 @@ export function createLocalCoordination(
   return {
     signals,
     buckets: (_name, size) => createMemoryBuckets(size, now),
+    // Other processes do not see the marks of this one.
+    marks: (_name, lifeMs) => (isAlone ? createMemoryMarks(lifeMs, now) : { add: async () => undefined }),
     check: async () => {},
     close: () => signals.close(),
   };
@@ -58,5 +66,35 @@ export function createMemoryBuckets(size: BucketSize, now: () => number): TokenB
   };
 }
 
+/**
+ * Creates a bounded number of marks in this process. Marks that do not fit are unknown, and so is every new subject until
+ * they would have ended. `now` is a monotonic time in milliseconds.
+ */
+export function createMemoryMarks(
+  lifeMs: number,
+  now: () => number,
+  maxCount: number = MARKS_MAX_COUNT,
+): Marks {
+  const untilMs = new Map<string, number>();
+  let fullUntilMs = Number.NEGATIVE_INFINITY;
+  return {
+    async add(subject) {
+      const nowMs = now();
+      // All marks last equally long, so the oldest ones end first.
+      for (const [oldest, endMs] of untilMs) {
+        if (endMs > nowMs) break;
+        untilMs.delete(oldest);
+      }
+      if (untilMs.has(subject)) return false;
+      if (untilMs.size >= maxCount) fullUntilMs = nowMs + lifeMs;
+      if (nowMs < fullUntilMs) return undefined;
+      untilMs.set(subject, nowMs + lifeMs);
+      return true;
+    },
+  };
+}
+
+/** Some ten megabytes. */
+const MARKS_MAX_COUNT = 100_000;
 /** Limits the memory to some megabytes. A caller whose bucket was evicted starts with a full one. */
 const BUCKETS_MAX_COUNT = 50_000;

@@ -4,6 +4,7 @@ import type { Log } from "../telemetry/logger.ts";
 import type { Coordination } from "./coordination.ts";
 import { createMemoryBuckets } from "./local-coordination.ts";
 import { createRedisBuckets } from "./redis-buckets.ts";
+import { createRedisMarks } from "./redis-marks.ts";
 import { createRedisSignals } from "./redis-signals.ts";
 
 /** Creates coordination across processes through one Redis. The service also starts and runs without Redis. */
@@ -35,6 +36,7 @@ export function createRedisCoordination(options: RedisCoordinationOptions): Redi
         prefix: `${prefix}${name}:`,
         insurance: createMemoryBuckets(size, () => performance.now()),
       }),
+    marks: (name, lifeMs) => createRedisMarks(counter, `${prefix}${name}:`, lifeMs),
     async ready() {
       await signals.subscribed;
       // A failed first attempt is not final.

@@ -38,6 +38,21 @@ export const ERROR_CATALOGUE = {
     "The header `x-network` names a network other than the key's.",
     { metadata: ["network"] },
   ),
+  TOKEN_INVALID: kind(
+    Code.Unauthenticated,
+    "The ID token is not accepted: no identity provider of the project has issued it for this application, or it is malformed, too old or not yet valid. `fault` says which check failed.",
+    { metadata: ["fault"] },
+  ),
+  PROOF_INVALID: kind(
+    Code.Unauthenticated,
+    "The DPoP proof is missing or not accepted: it is of another key, or for another call or token, or was used before. Make a new proof for each call. `fault` says which check failed.",
+    { metadata: ["fault"] },
+  ),
+  PROOF_NONCE_REQUIRED: kind(
+    Code.Unauthenticated,
+    "The DPoP proof lacks a current nonce of the service. Make the proof again with the nonce of the reply's header `dpop-nonce`, and send the call once more.",
+    { retryAfterSeconds: 0 },
+  ),
   ADMIN_ONLY: kind(Code.PermissionDenied, "This call needs an admin key."),
   ROOT_KEY_ONLY: kind(
     Code.PermissionDenied,
@@ -141,6 +156,11 @@ export const ERROR_CATALOGUE = {
     Code.NotFound,
     "The project has no session with this id. The service deletes a session a day after its expiry.",
     { metadata: ["sessionId"] },
+  ),
+  IDENTITY_PROVIDER_NOT_FOUND: kind(
+    Code.NotFound,
+    "No project of the network has an identity provider with this id.",
+    { metadata: ["identityProviderId"] },
   ),
   AUDIT_EVENT_NOT_FOUND: kind(Code.NotFound, "The network has no audit event with this id.", {
     metadata: ["auditEventId"],
@@ -246,6 +266,11 @@ export const ERROR_CATALOGUE = {
     Code.AlreadyExists,
     "The signer has registered another encryption key. A signer keeps its first key.",
   ),
+  IDENTITY_PROVIDER_EXISTS: kind(
+    Code.AlreadyExists,
+    "The project has an identity provider with this issuer. Delete it first.",
+    { metadata: ["issuer"] },
+  ),
   ADMIN_KEY_NAME_TAKEN: kind(
     Code.AlreadyExists,
     "The name is taken by an admin key, or by one that was revoked: the audit trail refers to keys by name. Choose another name.",
@@ -268,6 +293,11 @@ export const ERROR_CATALOGUE = {
     Code.ResourceExhausted,
     "The price does not fit the budget of the key. The metadata has what is left, as `leftCount` requests and `leftMicroUsd`, each absent without such a limit, and `growTime`, when the oldest spent part of the budget is free again.",
     { metadata: ["leftCount", "leftMicroUsd", "growTime"] },
+  ),
+  TOO_MANY_IDENTITY_PROVIDERS: kind(
+    Code.ResourceExhausted,
+    "The project has reached its limit of identity providers. Delete one of them first.",
+    { metadata: ["maxCount"] },
   ),
   TOO_MANY_DEPOSIT_REFERENCES: kind(
     Code.ResourceExhausted,
@@ -318,6 +348,11 @@ export const ERROR_CATALOGUE = {
     "The service's database is older than the chain, for example after a restore, so it takes no new signatures. Its " +
       "operator must bring it in line with the chain. Retry later.",
     { retryAfterSeconds: 60, metadata: ["network"] },
+  ),
+  IDENTITY_PROVIDER_UNAVAILABLE: kind(
+    Code.Unavailable,
+    "The keys of the ID token's issuer cannot be read, and no recent ones are known. Retry later.",
+    { retryAfterSeconds: 30 },
   ),
   DEPOSIT_ADDRESS_PENDING: kind(
     Code.Unavailable,

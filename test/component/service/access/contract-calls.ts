@@ -6,6 +6,7 @@ import { ErrorInfoSchema } from "../../../../gen/proto/google/rpc/error_details_
 import { Account } from "../../../../gen/proto/tss/v1/account_pb.ts";
 import { Admin } from "../../../../gen/proto/tss/v1/admin_pb.ts";
 import { Billing } from "../../../../gen/proto/tss/v1/billing_pb.ts";
+import { Identity } from "../../../../gen/proto/tss/v1/identity_pb.ts";
 import { Onboarding } from "../../../../gen/proto/tss/v1/onboarding_pb.ts";
 import { Operations } from "../../../../gen/proto/tss/v1/operations_pb.ts";
 import { Sessions } from "../../../../gen/proto/tss/v1/sessions_pb.ts";
@@ -25,6 +26,7 @@ export const METHODS: readonly DescMethod[] = [
   Account,
   Users,
   Sessions,
+  Identity,
   Admin,
   Operations,
 ].flatMap((service) => service.methods);
@@ -52,7 +54,7 @@ export async function serveContract(gate: RequestGate): Promise<ContractServer> 
   const server = await startServer({
     host: "127.0.0.1",
     port: 0,
-    services: [Onboarding, Signing, Billing, Account, Users, Sessions, Admin, Operations].map(
+    services: [Onboarding, Signing, Billing, Account, Users, Sessions, Identity, Admin, Operations].map(
       (service: DescService) => registerService(service, implementationOf(service, reached)),
     ),
     interceptors: [createErrorInterceptor(errors)],

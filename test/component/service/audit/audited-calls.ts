@@ -6,6 +6,10 @@ import { suiAddress } from "../../../../src/protocol/signatures/addresses.ts";
 import { insertAdminKey } from "../../../../src/service/access/admin-keys.ts";
 import { insertApiKey } from "../../../../src/service/access/api-keys.ts";
 import { SCOPES } from "../../../../src/service/access/caller.ts";
+import {
+  createIdentityProvider,
+  type IdentityProvider,
+} from "../../../../src/service/access/identity/identity-providers.ts";
 import { depositAddress } from "../../../../src/service/billing/deposits/deposit-address.ts";
 import { scanAddress } from "../../../../src/service/billing/deposits/scan-address.ts";
 import { signSteps } from "../../../support/crypto/sign-steps.ts";
@@ -15,10 +19,12 @@ import {
   layoutOfSignMessage,
   objectId,
   readyPresigns,
+  TEST_OPERATOR,
   TEST_ORIGIN,
 } from "../../../support/database/rows.ts";
 import { ADMIN_KEY, type ErrorStack } from "../platform/errors/error-stack.ts";
 import { CHAIN } from "../platform/errors/fake-fullnode.ts";
+import { newIdToken, PROVIDER_SETTINGS } from "../platform/errors/provocations/identity-provocations.ts";
 import { jsonDkg, registration, userOf } from "../platform/errors/provocations/onboarding-provocations.ts";
 
 /** A call that changes something. */
@@ -29,6 +35,25 @@ export interface AuditedCall {
 }
 
 const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString("base64");
+
+/** A provider whose sessions need no key of a device. */
+async function newProvider({ database, ...stack }: ErrorStack): Promise<IdentityProvider> {
+  const { projectId } = await stack.newProject();
+  const { keySetJson: keySet, ...rules } = PROVIDER_SETTINGS;
+  const settings = {
+    ...rules,
+    ...{ keySet, keySetUrl: undefined, referenceClaim: "sub", algorithms: ["ES256" as const] },
+    ...{
+      scopes: ["read" as const],
+      origins: [],
+      budget: undefined,
+      tokenMaxAgeSeconds: 600,
+      sessionSeconds: 60,
+    },
+  };
+  const options = { allowsInside: false };
+  return createIdentityProvider(database, TEST_OPERATOR, undefined, projectId, settings, options);
+}
 
 /** A project's key, for operators. */
 async function newKeyId({ database, ...stack }: ErrorStack): Promise<string> {
@@ -93,6 +118,28 @@ export const AUDITED_CALLS: Readonly<Record<string, AuditedCall>> = {
     async prepare(stack) {
       const { projectId } = await stack.newProject();
       return { key: ADMIN_KEY, request: { projectId, name: "web", scopes: ["read"] } };
+    },
+  },
+  CreateIdentityProvider: {
+    action: "identity_provider.create",
+    async prepare(stack) {
+      const { projectId } = await stack.newProject();
+      return { key: ADMIN_KEY, request: { projectId, settings: PROVIDER_SETTINGS } };
+    },
+  },
+  DeleteIdentityProvider: {
+    action: "identity_provider.delete",
+    prepare: async (stack) => ({
+      key: ADMIN_KEY,
+      request: { identityProviderId: (await newProvider(stack)).id },
+    }),
+  },
+  ExchangeToken: {
+    action: "session.create",
+    async prepare(stack) {
+      const { projectId } = await newProvider(stack);
+      // The token in the request takes the place of a key.
+      return { key: "", request: { projectId, idToken: newIdToken() } };
     },
   },
   RevokeApiKey: {

@@ -74,7 +74,7 @@ describe.each(audited.map((method) => ({ name: method.name, method })))(
       const reply = await refusing(stack, "no", () => protocolClient.call(call));
       expect(["", "CHAIN_REJECTED"]).toContain(reply.reason ?? "");
       const event = {
-        actor: call.key === ADMIN_KEY ? "admin" : expect.stringMatching(/^key:[0-9a-f-]{36}$/),
+        actor: call.key === ADMIN_KEY ? "admin" : expect.stringMatching(/^(?:key|idp):[0-9a-f-]{36}$/),
         subject: expect.stringMatching(/./),
         requestId: reply.headers.get("x-request-id"),
         address: expect.stringMatching(/127\.0\.0\.1$/),

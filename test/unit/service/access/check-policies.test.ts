@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { Account } from "../../../../gen/proto/tss/v1/account_pb.ts";
 import { Admin } from "../../../../gen/proto/tss/v1/admin_pb.ts";
 import { Billing } from "../../../../gen/proto/tss/v1/billing_pb.ts";
+import { Identity } from "../../../../gen/proto/tss/v1/identity_pb.ts";
 import { Onboarding } from "../../../../gen/proto/tss/v1/onboarding_pb.ts";
 import { Operations } from "../../../../gen/proto/tss/v1/operations_pb.ts";
 import {
@@ -18,6 +19,7 @@ import {
   Reach,
   reach,
 } from "../../../../gen/proto/tss/v1/options_pb.ts";
+import { Sessions } from "../../../../gen/proto/tss/v1/sessions_pb.ts";
 import { Signing } from "../../../../gen/proto/tss/v1/signing_pb.ts";
 import { Users } from "../../../../gen/proto/tss/v1/users_pb.ts";
 import {
@@ -74,7 +76,7 @@ const WRITE: Declared = {
 describe("the contract", () => {
   it("declares a complete and consistent policy for every method", () => {
     expect(() =>
-      checkPolicies([Onboarding, Signing, Billing, Account, Users, Admin, Operations]),
+      checkPolicies([Onboarding, Signing, Billing, Account, Users, Sessions, Identity, Admin, Operations]),
     ).not.toThrow();
   });
 
@@ -129,6 +131,7 @@ describe("a start fails and names the method", () => {
     ["the cost of a read for a change", reserveSign, { ...WRITE, costClass: CostClass.READ }],
     ["the cost of a transaction for a read", getSign, { ...READ, costClass: CostClass.CHAIN }],
     ["a reach for an operator", reserveSign, { ...WRITE, access: Access.ADMIN }],
+    ["a read for the holder of an ID token", getSign, { ...READ, access: Access.ID_TOKEN, reach: undefined }],
     ["a change for anyone", reserveSign, { ...WRITE, access: Access.PUBLIC, reach: undefined }],
     ["a change for readers", reserveSign, { ...WRITE, access: Access.READ }],
     [

@@ -6,7 +6,7 @@ import { CONFIG_VARIABLES } from "../../../../src/service/config/variables.ts";
 import { readSource } from "../../../support/repository/source-files.ts";
 
 /** URLs that nothing of ours connects to. */
-const NOT_OUTBOUND = ["SUI_GRPC_PUBLIC_URL_<NETWORK>"];
+const NOT_OUTBOUND = ["SUI_GRPC_PUBLIC_URL_<NETWORK>", "PUBLIC_URLS"];
 
 const section = /^## Network\n(.*?)^## /ms.exec(readSource("docs/operations/deploy.md").text)?.[1] ?? "";
 /** The rows of the table of outbound connections, each as its cells. */

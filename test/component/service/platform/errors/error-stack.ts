@@ -5,6 +5,7 @@ import type { ServiceImpl } from "@connectrpc/connect";
 import sql from "sql-template-tag";
 import { Admin } from "../../../../../gen/proto/tss/v1/admin_pb.ts";
 import { Billing } from "../../../../../gen/proto/tss/v1/billing_pb.ts";
+import { Identity } from "../../../../../gen/proto/tss/v1/identity_pb.ts";
 import { Onboarding } from "../../../../../gen/proto/tss/v1/onboarding_pb.ts";
 import { Sessions } from "../../../../../gen/proto/tss/v1/sessions_pb.ts";
 import { Signing } from "../../../../../gen/proto/tss/v1/signing_pb.ts";
@@ -13,7 +14,12 @@ import { createAccessGate } from "../../../../../src/service/access/access-gate.
 import { insertAdminKey } from "../../../../../src/service/access/admin-keys.ts";
 import { insertApiKey, type NewApiKey, revokeApiKey } from "../../../../../src/service/access/api-keys.ts";
 import { SCOPES } from "../../../../../src/service/access/caller.ts";
-import { createClientAddress } from "../../../../../src/service/access/client-address.ts";
+import { clientAddressKey, createClientAddress } from "../../../../../src/service/access/client-address.ts";
+import { createProofNonces } from "../../../../../src/service/access/dpop/proof-nonces.ts";
+import { createSeenProofs } from "../../../../../src/service/access/dpop/seen-proofs.ts";
+import { createProofCheck } from "../../../../../src/service/access/dpop/verify-proof.ts";
+import { createTokenExchange } from "../../../../../src/service/access/identity/exchange-token.ts";
+import { createIdentityService } from "../../../../../src/service/access/identity/identity-service.ts";
 import { keyedMethods } from "../../../../../src/service/access/method-policy.ts";
 import { createRateLimiter, type RateLimits } from "../../../../../src/service/access/rate-limiter.ts";
 import { createAdminKeyLookup, createApiKeyLookup } from "../../../../../src/service/access/stored-keys.ts";
@@ -48,6 +54,7 @@ import { createSigningService } from "../../../../../src/service/signing/signing
 import { createCheckHalf, type Verifier } from "../../../../../src/service/signing/verifier.ts";
 import {
   createSessionDeps,
+  createSessionOfUser,
   insertSession,
   type NewSession,
 } from "../../../../../src/service/users/sessions.ts";
@@ -266,7 +273,21 @@ export async function startErrorStack(): Promise<ErrorStack> {
       signals,
     },
   });
-  const services = [Onboarding, Signing, Billing, Users, Sessions, Admin];
+  const services = [Onboarding, Signing, Billing, Users, Sessions, Identity, Admin];
+  const coordination = createLocalCoordination(undefined, true);
+  const checkProof = createProofCheck({
+    nonces: createProofNonces(new Uint8Array(32)),
+    seenProofs: createSeenProofs({ db: database, coordination }),
+  });
+  const exchangeToken = createTokenExchange({
+    db: database,
+    networks: ["localnet"],
+    // No provider's URL answers.
+    keySets: { find: async () => undefined },
+    checkProof,
+    createSession: (session) => createSessionOfUser(sessions, session),
+    coordination,
+  });
   const keyed = keyedMethods(services);
   const interceptors = [
     createErrorInterceptor(errors),
@@ -289,27 +310,36 @@ export async function startErrorStack(): Promise<ErrorStack> {
       errors,
       services:
         options.isNetworkOpen === false
-          ? routeServices({ servicesOf: () => undefined, ...accounts, networkWork })
+          ? routeServices({
+              servicesOf: () => undefined,
+              ...accounts,
+              exchangeToken,
+              identityProviders: { database, allowsInside: false },
+              networkWork,
+            })
           : [
               registerService(Onboarding, onboarding),
               registerService(Signing, { ...signing, ...replace?.(signing) }),
               registerService(Billing, billing),
               registerService(Users, createUsersService(sessions)),
               registerService(Sessions, createSessionsService(sessions)),
+              registerService(Identity, createIdentityService(exchangeToken)),
               registerService(Admin, admin),
             ],
       interceptors: [...interceptors, createStreamLeases({ bounds: streams }).interceptor],
       gate: createAccessGate({
         lookup,
         sessionLookup,
+        checkProof,
         adminLookup,
         adminApiKey: new Secret(ADMIN_KEY),
         networks: ["localnet"],
         limiter: createRateLimiter({ limits }),
-        beginTrace: ({ values, requestHeader }) => ({
-          requestId: values.get(requestIdKey),
-          address: clientAddress(values.get(peerAddressKey), requestHeader),
-        }),
+        beginTrace({ values, requestHeader }) {
+          const address = clientAddress(values.get(peerAddressKey), requestHeader);
+          values.set(clientAddressKey, address);
+          return { requestId: values.get(requestIdKey), address };
+        },
       }),
     });
     servers.push(server);

@@ -15,6 +15,7 @@ import type { ProtocolClient } from "./protocol-client.ts";
 import { ACCESS_PROVOCATIONS } from "./provocations/access-provocations.ts";
 import { ADMIN_PROVOCATIONS } from "./provocations/admin-provocations.ts";
 import { DEPOSIT_PROVOCATIONS } from "./provocations/deposit-provocations.ts";
+import { IDENTITY_PROVOCATIONS } from "./provocations/identity-provocations.ts";
 import { ONBOARDING_PROVOCATIONS } from "./provocations/onboarding-provocations.ts";
 import { PROCESS_PROVOCATIONS } from "./provocations/process-provocations.ts";
 import type { Provocation } from "./provocations/provocation.ts";
@@ -26,6 +27,7 @@ import type { WireReply } from "./wire-reply.ts";
 
 const TABLES = [
   ACCESS_PROVOCATIONS,
+  IDENTITY_PROVOCATIONS,
   REQUEST_PROVOCATIONS,
   ONBOARDING_PROVOCATIONS,
   USER_PROVOCATIONS,

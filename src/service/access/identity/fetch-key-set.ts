@@ -1,0 +1,159 @@
+import { lookup } from "node:dns/promises";
+import { type IncomingMessage, request as requestHttp } from "node:http";
+import { request as requestHttps } from "node:https";
+import { isIP, type LookupFunction } from "node:net";
+import type { JSONWebKeySet } from "jose";
+import { isPublicAddress } from "./public-address.ts";
+import { readKeySet } from "./read-key-set.ts";
+
+/**
+ * Creates a download of key sets that a project's URL cannot aim at the inside of the service's network. It resolves the
+ * host once, refuses it if any of its addresses is not public, and connects to exactly these addresses, so that a later
+ * answer of DNS has no effect. It follows no redirect, uses no proxy, and bounds the time, the size and the number of
+ * downloads at once. Rejects with {@link KeySetUnavailable}.
+ */
+export function createKeySetFetch(options: KeySetFetchOptions = {}): KeySetFetch {
+  const { allowsInside = false, resolve = resolveHost, ca, timeoutMs = TIMEOUT_MS } = options;
+  let runningCount = 0;
+  return async (text) => {
+    const url = readKeySetUrl(text, { allowsInside });
+    if (url === undefined) throw new KeySetUnavailable("the URL is not allowed");
+    if (runningCount >= DOWNLOADS_MAX_COUNT) throw new KeySetUnavailable("too many downloads are running");
+    runningCount++;
+    const controller = new AbortController();
+    const timer = setTimeout(() => controller.abort(new KeySetUnavailable("it took too long")), timeoutMs);
+    const work = (async () => {
+      const addresses = await resolve(hostOf(url));
+      if (addresses.length === 0) throw new KeySetUnavailable("the host has no address");
+      if (!allowsInside && !addresses.every(isPublicAddress))
+        throw new KeySetUnavailable("the host has an address that is not public");
+      controller.signal.throwIfAborted();
+      return readKeySet(await download(url, addresses, ca, controller.signal));
+    })();
+    // The system's resolver cannot be cancelled and occupies a thread, so it counts until it ends.
+    const release = () => {
+      runningCount--;
+    };
+    work.then(release, release);
+    try {
+      return await Promise.race([work, aborted(controller.signal)]);
+    } catch (error) {
+      throw error instanceof KeySetUnavailable
+        ? error
+        : new KeySetUnavailable("the download failed", { cause: error });
+    } finally {
+      clearTimeout(timer);
+    }
+  };
+}
+
+/** Downloads the key set at a URL. Resolves with its usable keys, at least one. Rejects with {@link KeySetUnavailable}. */
+export type KeySetFetch = (url: string) => Promise<JSONWebKeySet>;
+
+/** Options of {@link createKeySetFetch}. */
+export interface KeySetFetchOptions {
+  /** True if URLs may use http and name addresses that are not public, for development. Default false. */
+  readonly allowsInside?: boolean;
+  /** Returns all addresses of a host. Default: the system's resolver. */
+  readonly resolve?: (host: string) => Promise<readonly string[]>;
+  /** Certificates in PEM to trust instead of the default ones. */
+  readonly ca?: string;
+  /** The time for a whole download. Default 5 seconds. */
+  readonly timeoutMs?: number;
+}
+
+/** A key set that could not be downloaded. The message is for the log: it tells what is inside the network. */
+export class KeySetUnavailable extends Error {
+  override readonly name = "KeySetUnavailable";
+}
+
+/**
+ * Reads the URL of a key set: https without a user, a password or a fragment, and http if inside addresses are allowed.
+ * Undefined for any other text, and for the literal of an address that is not public.
+ */
+export function readKeySetUrl(
+  text: string,
+  { allowsInside }: { readonly allowsInside: boolean },
+): URL | undefined {
+  if (text.length > URL_MAX_LENGTH || !URL.canParse(text)) return undefined;
+  const url = new URL(text);
+  if (url.protocol !== "https:" && !(allowsInside && url.protocol === "http:")) return undefined;
+  if (url.username !== "" || url.password !== "" || url.hash !== "") return undefined;
+  const host = hostOf(url);
+  return allowsInside || isIP(host) === 0 || isPublicAddress(host) ? url : undefined;
+}
+
+const URL_MAX_LENGTH = 2_048;
+const TIMEOUT_MS = 5_000;
+const KEY_SET_MAX_BYTES = 64 * 1_024;
+/** Half of Node's threads for the resolver and for cryptography stay free. */
+const DOWNLOADS_MAX_COUNT = 2;
+
+/** Returns the host of a URL, an IPv6 address without its brackets. */
+function hostOf({ hostname }: URL): string {
+  return hostname.replace(/^\[(.*)\]$/, "$1");
+}
+
+async function resolveHost(host: string): Promise<string[]> {
+  if (isIP(host) !== 0) return [host];
+  return (await lookup(host, { all: true })).map(({ address }) => address);
+}
+
+function aborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    const fail = () => reject(signal.reason as Error);
+    if (signal.aborted) fail();
+    signal.addEventListener("abort", fail, { once: true });
+  });
+}
+
+function download(
+  url: URL,
+  addresses: readonly string[],
+  ca: string | undefined,
+  signal: AbortSignal,
+): Promise<string> {
+  const send = url.protocol === "https:" ? requestHttps : requestHttp;
+  return new Promise((resolve, reject) => {
+    const request = send(url, {
+      // A connection that is used once and no proxy of the environment.
+      agent: false,
+      lookup: pinnedTo(addresses),
+      headers: { accept: "application/json", "accept-encoding": "identity" },
+      maxHeaderSize: 16 * 1_024,
+      signal,
+      ...(ca !== undefined && { ca }),
+    });
+    request.on("error", reject);
+    request.on("response", (response) => {
+      readBody(response).then(resolve, (error: unknown) => {
+        request.destroy();
+        reject(error as Error);
+      });
+    });
+    request.end();
+  });
+}
+
+/** Returns a resolver for a connection that knows only the checked addresses. */
+function pinnedTo(addresses: readonly string[]): LookupFunction {
+  const pinned = addresses.map((address) => ({ address, family: isIP(address) }));
+  return (_host, options, callback) => {
+    const [first] = pinned;
+    if (options.all) callback(null, pinned);
+    else callback(null, first!.address, first!.family);
+  };
+}
+
+async function readBody(response: IncomingMessage): Promise<string> {
+  if (response.statusCode !== 200)
+    throw new KeySetUnavailable(`the reply has the status ${response.statusCode}`);
+  const chunks: Buffer[] = [];
+  let byteCount = 0;
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    byteCount += chunk.length;
+    if (byteCount > KEY_SET_MAX_BYTES) throw new KeySetUnavailable("the key set is too large");
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}

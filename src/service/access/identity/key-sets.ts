@@ -1,0 +1,88 @@
+import { createLocalJWKSet, type JSONWebKeySet, type LocalJWKSet } from "jose";
+import { RecentMap } from "../../platform/coordination/recent-map.ts";
+import type { Log } from "../../platform/telemetry/logger.ts";
+import type { KeySetFetch } from "./fetch-key-set.ts";
+
+/**
+ * Creates a bounded cache of key sets by URL. A set is used for ten minutes. A token with an unknown `kid` causes a new
+ * download, at most one in thirty seconds for each URL however many tokens arrive, and callers share a running download.
+ * While the provider does not answer, the last set is used for an hour in total. So a key that the provider withdraws is
+ * refused after at most an hour, and after ten minutes if the provider answers.
+ */
+export function createKeySets({ fetch, log, now = () => performance.now() }: KeySetsOptions): KeySets {
+  const entries = new RecentMap<string, Entry>(URLS_MAX_COUNT);
+
+  function entryOf(url: string): Entry {
+    const entry = entries.get(url) ?? {
+      known: undefined,
+      triedAtMs: Number.NEGATIVE_INFINITY,
+      running: undefined,
+    };
+    entries.set(url, entry);
+    return entry;
+  }
+
+  /** Downloads a set unless one is running or was tried a moment ago. */
+  function refresh(url: string, entry: Entry): Promise<void> {
+    if (entry.running !== undefined) return entry.running;
+    if (now() - entry.triedAtMs < RETRY_MS) return Promise.resolve();
+    entry.triedAtMs = now();
+    const startedAtMs = now();
+    entry.running = fetch(url)
+      .then(
+        (set) => {
+          entry.known = { set, find: createLocalJWKSet(set), readAtMs: startedAtMs };
+        },
+        (cause: unknown) => log.warn({ url, cause }, "could not read the keys of an identity provider"),
+      )
+      .finally(() => {
+        entry.running = undefined;
+      });
+    return entry.running;
+  }
+
+  const usable = ({ known }: Entry, maxAgeMs: number) =>
+    known !== undefined && now() - known.readAtMs < maxAgeMs ? known : undefined;
+
+  return {
+    async find(url, kid) {
+      const entry = entryOf(url);
+      const fresh = usable(entry, FRESH_MS);
+      if (fresh !== undefined && hasKey(fresh.set, kid)) return fresh.find;
+      await refresh(url, entry);
+      return usable(entry, STALE_MAX_MS)?.find;
+    },
+  };
+}
+
+/** Finds key sets by their URL. */
+export interface KeySets {
+  /**
+   * Returns the keys at a URL, downloaded again if there is none with this `kid`; undefined if the provider does not
+   * answer and no recent set is known. Never rejects. Waits no longer than a download takes.
+   */
+  find(url: string, kid: string | undefined): Promise<LocalJWKSet | undefined>;
+}
+
+export interface KeySetsOptions {
+  readonly fetch: KeySetFetch;
+  readonly log: Pick<Log, "warn">;
+  /** A monotonic clock in milliseconds. Default: the clock of the process. */
+  readonly now?: () => number;
+}
+
+interface Entry {
+  known: { readonly set: JSONWebKeySet; readonly find: LocalJWKSet; readonly readAtMs: number } | undefined;
+  triedAtMs: number;
+  running: Promise<void> | undefined;
+}
+
+/** A set has at most 64 KiB, so all of them have at most 32 MiB. */
+const URLS_MAX_COUNT = 512;
+const FRESH_MS = 10 * 60_000;
+const STALE_MAX_MS = 60 * 60_000;
+const RETRY_MS = 30_000;
+
+function hasKey({ keys }: JSONWebKeySet, kid: string | undefined): boolean {
+  return kid === undefined || keys.some((key) => key.kid === kid);
+}

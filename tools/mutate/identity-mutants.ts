@@ -1,0 +1,110 @@
+import type { Mutant } from "./mutant.ts";
+
+const TOKENS = ["test/unit/service/access/identity/verify-id-token.test.ts"];
+const KEY_SETS = ["test/unit/service/access/identity/key-sets.test.ts"];
+const PROOFS = ["test/unit/service/access/dpop/verify-proof.test.ts"];
+const ADDRESSES = ["test/unit/service/access/identity/public-address.test.ts"];
+const verifyIdToken = "src/service/access/identity/verify-id-token.ts";
+const verifyProof = "src/service/access/dpop/verify-proof.ts";
+
+/** Lines that decide which ID tokens and proofs are accepted. */
+export const IDENTITY_MUTANTS: readonly Mutant[] = [
+  {
+    name: "an ID token of any issuer is accepted if a key of the provider signed it",
+    file: verifyIdToken,
+    find: "      issuer,\n      audience:",
+    replace: "      audience:",
+    tests: TOKENS,
+  },
+  {
+    name: "a token for several parties is accepted from any of them",
+    file: verifyIdToken,
+    find: "azp === undefined ? audiences.length > 1 : !isAudience(azp, provider)",
+    replace: "azp !== undefined && !isAudience(azp, provider)",
+    tests: TOKENS,
+  },
+  {
+    name: "any algorithm that the key fits is accepted",
+    file: verifyIdToken,
+    find: "      algorithms: [...algorithms],\n",
+    replace: "",
+    tests: TOKENS,
+  },
+  {
+    name: "a token that its issuer made long ago is accepted",
+    file: verifyIdToken,
+    find: "      maxTokenAge: tokenMaxAgeSeconds,\n",
+    replace: "",
+    tests: TOKENS,
+  },
+  {
+    name: "an access token or a proof is accepted as an ID token",
+    file: verifyIdToken,
+    find: 'if (typ !== undefined && (typeof typ !== "string" ||',
+    replace: 'if (typ === 0 && (typeof typ !== "string" ||',
+    tests: TOKENS,
+  },
+  {
+    name: "an unallocated IPv6 address counts as public",
+    file: "src/service/access/identity/public-address.ts",
+    find: 'address.match(ipaddr.parseCIDR("2000::/3"))',
+    replace: "true",
+    tests: ADDRESSES,
+  },
+  {
+    name: "each unknown `kid` causes a download",
+    file: "src/service/access/identity/key-sets.ts",
+    find: "if (now() - entry.triedAtMs < RETRY_MS) return Promise.resolve();",
+    replace: "",
+    tests: KEY_SETS,
+  },
+  {
+    name: "the last keys of a provider are used for ever while it is down",
+    file: "src/service/access/identity/key-sets.ts",
+    find: "return usable(entry, STALE_MAX_MS)?.find;",
+    replace: "return entry.known?.find;",
+    tests: KEY_SETS,
+  },
+  {
+    name: "a proof of any key is accepted",
+    file: verifyProof,
+    find: "if (thumbprint !== undefined && actual !== thumbprint)",
+    replace: "if (thumbprint === '')",
+    tests: PROOFS,
+  },
+  {
+    name: "a proof for another method is accepted",
+    file: verifyProof,
+    find: `if (claims["htm"] !== method)`,
+    replace: `if (claims["htm"] === "")`,
+    tests: PROOFS,
+  },
+  {
+    name: "a proof for another token is accepted",
+    file: verifyProof,
+    find: `if (claims["ath"] !== (token === undefined ? undefined : hashOf(token)))`,
+    replace: `if (claims["ath"] === "")`,
+    tests: PROOFS,
+  },
+  {
+    name: "a proof counts more than once",
+    file: verifyProof,
+    find: "if (!(await seenProofs.isFirst(`${actual}.${claims.jti}`)))",
+    replace: "if (claims.jti === '')",
+    tests: PROOFS,
+  },
+  {
+    name: "a proof needs no nonce",
+    file: verifyProof,
+    find: "if (isNonceNeeded || nonce !== undefined) {",
+    replace: "if (nonce !== undefined) {",
+    tests: PROOFS,
+  },
+  {
+    name: "a session of a device needs no proof",
+    file: "src/service/access/access-gate.ts",
+    find: 'return caller.kind === "project" && caller.session?.proofKeyThumbprint !== undefined;',
+    replace: "return caller.kind === 'project' && caller.network === '';",
+    tests: ["test/component/service/access/dpop/bound-session.test.ts"],
+  },
+];
