@@ -97,6 +97,20 @@ export const EXPLAINED: readonly Explained[] = [
     because: "the error that follows from it is a missing answer, too",
   },
   {
+    file: "src/client/sdk/actions/resume-token.ts",
+    at: 'if (typeof token !== "string" || token.length > MAX_CHARACTERS || !token.startsWith(PREFIX))',
+    original: "token.length > MAX_CHARACTERS",
+    replacement: "token.length >= MAX_CHARACTERS",
+    because: "the longest token has fewer than 1000 characters; the bound saves the decoding of longer texts",
+  },
+  ...["found", "result"].map((name) => ({
+    file: "src/client/sdk/custody/submit-consent.ts",
+    at: `const use = useIn(${name}.Transaction?.events ?? [], consent);`,
+    original: "[]",
+    replacement: '["Stryker was here"]',
+    because: "a text has no type and is no event of the Treasury",
+  })),
+  {
     file: "src/client/sdk/service-calls.ts",
     at: 'const isList = output.field["nextPageToken"] !== undefined && items !== undefined;',
     original: "items !== undefined",

@@ -32,7 +32,7 @@ export function createRefusalHandler(options: RefusalOptions): RefusalHandler {
     }
     const delayMs = backoff(only.attempts, retryBaseMs);
     try {
-      await decide(operations, failure, delayMs);
+      await decide(only, operations, failure, delayMs);
     } catch (cause) {
       if (mixUpIn(cause) === undefined) throw cause;
       log.error({ ...fields, cause }, "the fullnode returned another operation; keeping the queue");
@@ -41,12 +41,11 @@ export function createRefusalHandler(options: RefusalOptions): RefusalHandler {
   };
 
   async function decide(
+    only: QueuedOperation,
     operations: readonly QueuedOperation[],
     failure: ExecutionFailure,
     delayMs: number,
   ): Promise<void> {
-    const [only] = operations;
-    if (!only) return;
     const ids = operations.map(({ id }) => id);
     const [verdict, cause] = [classifyFailure(failure), operatorCause(failure)];
     const fields = { kind: only.kind, operations: ids.length, verdict, failure: failure.message };

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { DWallet } from "../../../../src/protocol/chain/chain-structs.ts";
 import { MixedUpAnswerError } from "../../../../src/protocol/chain/read-errors.ts";
 import { recordDWalletState } from "../../../../src/service/onboarding/dwallet-session.ts";
-import type { Database } from "../../../../src/service/platform/store/database.ts";
+import { type Database, newId } from "../../../../src/service/platform/store/database.ts";
 import { createSimMpc } from "../../../sim/sim-mpc.ts";
 import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../../support/database/database.ts";
 import { dwalletOf, objectId, projectWith, type TestDWalletRow } from "../../../support/database/rows.ts";
@@ -63,6 +63,11 @@ describe("the state of a DKG", () => {
     await expect(record(change)).rejects.toBeInstanceOf(MixedUpAnswerError);
     await expect(record(rejected)).rejects.toBeInstanceOf(MixedUpAnswerError);
     expect(await stateOfRow()).toBe("AwaitingNetworkDKGVerification");
+  });
+
+  it("is not recorded for a row that does not exist", async () => {
+    const recorded = recordDWalletState(database, newId(), onChain({}), REFUNDS_PER_DAY);
+    await expect(recorded).rejects.toBeInstanceOf(MixedUpAnswerError);
   });
 
   it("is read from the dWallet's own object", async () => {

@@ -1,7 +1,9 @@
+import { CoordinatorInnerModule } from "@ika.xyz/sdk";
 import { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
 import { bytesToHex } from "@noble/hashes/utils.js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ChainEncryptionKey } from "../../../../src/protocol/chain/chain-objects.ts";
+import { MixedUpAnswerError } from "../../../../src/protocol/chain/read-errors.ts";
 import { createRegisterOperation } from "../../../../src/service/onboarding/register-operation.ts";
 import type { Database } from "../../../../src/service/platform/store/database.ts";
 import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../../support/database/database.ts";
@@ -57,4 +59,29 @@ describe("an encryption key that the chain has for another signer", () => {
     expect(await adopt(SOMEBODY)).toBe(false);
     expect(await adopt(signerAddress)).toBe(true);
   });
+});
+
+it("a registration that landed has the key and the digest of its own transaction", async () => {
+  const calls = onboardingCalls(database);
+  const projectId = await projectWith(database, 1_000_000n);
+  const { rowId, objectId: before } = await calls.registeredKey(projectId);
+  await database.query("UPDATE encryption_key SET object_id = NULL WHERE id = $1", [rowId]);
+  const operation = createRegisterOperation({ registeredEncryptionKey: async () => undefined });
+  const subjects = [...(await operation.load(database, [rowId])).values()];
+  const created = (address: string) => ({
+    type: `${objectId()}::coordinator_inner::CreatedEncryptionKeyEvent`,
+    bcs: CoordinatorInnerModule.CreatedEncryptionKeyEvent.serialize({
+      encryption_key_id: before,
+      signer_address: address,
+    }).toBytes(),
+  });
+  const landed = (address: string) =>
+    operation.landed(database, subjects, { digest: "digest", events: [created(address)] } as never);
+  await expect(landed(SOMEBODY)).rejects.toBeInstanceOf(MixedUpAnswerError);
+  await landed(subjects[0]!.signerAddress);
+  const rows = await database.query(
+    `SELECT object_id AS "objectId", tx_digest AS "txDigest" FROM encryption_key WHERE id = $1`,
+    [rowId],
+  );
+  expect(rows).toEqual([{ objectId: before, txDigest: "digest" }]);
 });

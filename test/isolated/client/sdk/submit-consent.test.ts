@@ -192,6 +192,9 @@ describe("an authorization to leave", () => {
     // The last use was that of another consent.
     fullnode.transactions.set("earlier", { events: [left(id("6"))] });
     await expect(submitLeave(args(leave))).rejects.toHaveProperty("reason");
+    // The last transaction failed, or the fullnode no longer has it.
+    fullnode.transactions.delete("earlier");
+    await expect(submitLeave(args(leave))).rejects.toHaveProperty("reason");
   });
 
   it("may be submitted again if the fullnode did not confirm it", async () => {

@@ -1,6 +1,7 @@
 /** Which share a client accepts: only the one that its own seed implies, whatever the service or the chain returns. */
 import { bytesToHex } from "@noble/hashes/utils.js";
 import { beforeEach, describe, expect, test } from "vitest";
+import type { SecretBytes } from "../../../../src/client/crypto/secret-bytes.ts";
 import { signDWalletOutput } from "../../../../src/client/crypto/user-keys.ts";
 import { onboard, resumeOnboard } from "../../../../src/client/sdk/actions/onboard.ts";
 import { recoverShare } from "../../../../src/client/sdk/actions/recover-share.ts";
@@ -199,11 +200,19 @@ describe("a share that the caller accepts unverified", () => {
     expect(service.engineCalls).not.toContain("decryptShare");
   });
 
-  test("is refused if the decrypted share does not match the output", async () => {
+  test("is refused and destroyed if the decrypted share does not match the output", async () => {
     service.script.decryptedShare = DWALLET.userSecretKeyShare;
-    await expect(recoverShare(service.context, accepting)).rejects.toMatchObject({
-      reason: "SHARE_MISMATCH",
-    });
+    const { engine } = service.context;
+    const decrypted: SecretBytes[] = [];
+    const decryptShare: typeof engine.decryptShare = async (input) => {
+      const share = await engine.decryptShare(input);
+      decrypted.push(share);
+      return share;
+    };
+    const context = { ...service.context, engine: { ...engine, decryptShare } };
+    await expect(recoverShare(context, accepting)).rejects.toMatchObject({ reason: "SHARE_MISMATCH" });
+    expect(decrypted).toHaveLength(1);
+    expect(() => decrypted[0]!.reveal()).toThrow("the secret was destroyed");
   });
 });
 

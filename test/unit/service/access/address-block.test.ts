@@ -24,6 +24,8 @@ it.each([
   ["2001:db8::1/127", "2001:db8::1/127", true],
   ["2001:db8::1/128", "2001:db8::1", false],
   ["::ffff:10.0.0.0/104", "10.0.0.0/8", false],
+  ["::ffff:1:2:3", "::ffff:1:2:3", false],
+  ["1::ffff:5", "1::ffff:5", false],
   ["0.0.0.0/0", "0.0.0.0/0", false],
 ])("%s is the block %s, and has bits after its prefix: %s", (text, formatted, hasMore) => {
   const block = parseAddressBlock(text)!;

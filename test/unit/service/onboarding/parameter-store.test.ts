@@ -74,8 +74,33 @@ describe("the parameter builder", () => {
     expect(builder.ready()).toEqual([{ ...put, networkKeyId: KEY }]);
   });
 
+  it("starts no thread for an output that arrives after the stop", async () => {
+    const threads: object[] = [];
+    const noteThread = (thread: object): void => void threads.push(thread);
+    process.on("worker", noteThread);
+    await new Promise<void>((resolve, reject) => {
+      const builder = createParameterBuilder({
+        clock: systemClock,
+        store: createParameterStore(folder),
+        curves: [2],
+        reader: {
+          networkKeys: async () => [{ id: KEY, epoch: 1 }],
+          networkKeyOutput: async () => {
+            builder.stop().then(resolve, reject);
+            return new Uint8Array(1);
+          },
+        },
+        log: silent(),
+      });
+      builder.start();
+    });
+    process.off("worker", noteThread);
+    expect(threads).toEqual([]);
+  });
+
   it("serves no parameters for a key without a readable output, and logs that once", async () => {
     const warnings: string[] = [];
+    const failures: string[] = [];
     let reads = 0;
     let read: () => void = () => {};
     const retryRead = new Promise<void>((resolve) => {
@@ -93,16 +118,22 @@ describe("the parameter builder", () => {
           return Promise.reject(new UnsupportedOutputError(1));
         },
       },
-      log: { ...silent(), warn: (_fields, message) => void warnings.push(message) },
+      log: {
+        ...silent(),
+        warn: (_fields, message) => void warnings.push(message),
+        error: (_fields, message) => void failures.push(message),
+      },
     });
     builder.start();
     await retryRead;
     await builder.stop();
     expect(builder.ready()).toEqual([]);
     expect(warnings).toHaveLength(1);
+    expect(failures).toEqual([]);
   });
 });
 
 function silent() {
-  return { info: () => {}, warn: (_fields: object, _message: string) => {}, error: () => {} };
+  const ignore = (_fields: object, _message: string): void => {};
+  return { info: ignore, warn: ignore, error: ignore };
 }

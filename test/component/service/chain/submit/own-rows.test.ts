@@ -8,6 +8,7 @@ import {
   findLeasedLane,
   forgetForeignUses,
   isLaneObject,
+  knownLanes,
   type LaneLease,
   leaseLane,
   markForeignUse,
@@ -166,6 +167,15 @@ describe("a statement changes only its rows:", () => {
       lane: { [OTHER]: ["foreign_digest"] },
     });
     expect(await leaseLane(database, OWN, 60_000)).toBeDefined();
+  });
+
+  it("the lanes that others have used, and those that have rows, in the order of their ids", async () => {
+    const latest = "0x09";
+    await addLane(database, NETWORK, { objectId: latest, version: "1", digest: "d1" });
+    const lanes = [latest, OWN, OTHER];
+    for (const laneId of lanes) await markForeignUse(database, { laneId, digest: "x" });
+    expect((await readForeignUses(database, NETWORK)).map(({ laneId }) => laneId)).toEqual(lanes);
+    expect(await knownLanes(database, [OTHER, "0x0d", OWN, latest])).toEqual(lanes);
   });
 
   it("the claim of operations, and its end", async () => {

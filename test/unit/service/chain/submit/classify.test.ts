@@ -3,6 +3,7 @@ import {
   classifyFailure,
   INVALID_TRANSACTION,
   isAboutAll,
+  isAboutVersions,
   type OperatorCause,
   operatorCause,
   type Verdict,
@@ -73,4 +74,28 @@ it.each([
   ["SizeError", "", "fault"],
 ] as const)("classifies %s (%s) as %s", (kind, message, verdict) => {
   expect(classifyFailure({ kind, message })).toBe(verdict);
+});
+
+it.each([
+  "Object 0x5 version 7 is not available for consumption, current version: 8",
+  "Could not find the referenced object 0x5 at version 7",
+  "Invalid Object digest for object 0x5",
+  "Available amount in account 0x5 for 0x2::sui::SUI is less than requested: 4 < 5",
+])("refused before its execution with `%s`, a batch waits for newer versions as a whole", (message) => {
+  const refused = { kind: INVALID_TRANSACTION, message };
+  expect([isAboutVersions(refused), isAboutAll(refused), classifyFailure(refused)]).toEqual([
+    ...[true, true],
+    "retry",
+  ]);
+  // An execution's own failure says nothing about versions.
+  expect(isAboutVersions({ kind: "Unknown", message })).toBe(false);
+});
+
+it.each([
+  ["a congested object", "CongestedObjects", "", true],
+  ["gas that is missing before the execution", INVALID_TRANSACTION, "Missing gas payment", true],
+  ["gas that ran out", "InsufficientGas", "Insufficient gas", false],
+  ["anything else", INVALID_TRANSACTION, "something new", false],
+])("%s concerns a whole batch: %s, %s, %s", (_what, kind, message, isAll) => {
+  expect(isAboutAll({ kind, message })).toBe(isAll);
 });
