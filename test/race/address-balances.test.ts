@@ -11,7 +11,7 @@ import { createCheckpointReader } from "../../src/service/chain/checkpoint-reade
 import { type ChainNetwork, connectNetwork } from "../../src/service/chain/fullnodes/network.ts";
 import { createPaymentReader, type Payment } from "../../src/service/chain/payment-reader.ts";
 import { systemClock } from "../../src/service/platform/lifecycle/clock.ts";
-import type { Database } from "../../src/service/platform/store/database.ts";
+import { type Database, newId } from "../../src/service/platform/store/database.ts";
 import { migrate } from "../../src/service/platform/store/migrate.ts";
 import { Secret } from "../../src/service/platform/telemetry/secret.ts";
 import { silentLog } from "../support/database/database.ts";
@@ -227,6 +227,25 @@ describe.skipIf(test === undefined)("a long history of an address balance", { ti
     await pools[0]!.query("UPDATE address_balance_mark SET updated_at = now() - interval '1 hour'", []);
     await scanAll();
     await expectCredited(COUNT);
+  });
+
+  it("is reported if the balance still has what a landed sweep took", async () => {
+    await scanAll();
+    const sweepId = newId();
+    await pools[0]!.query(
+      `INSERT INTO sweep (id, network, address, coin_type, destination, amount, coin_count, state, tx_digest)
+       VALUES ($1, 'localnet', $2, $3, $2, 1, 1, 'queued', NULL)`,
+      [sweepId, address, SUI.coinType],
+    );
+    await pools[0]!.query(
+      "UPDATE deposit_coin SET sweep_id = $1 WHERE deposit_id IN (SELECT id FROM deposit WHERE address = $2)",
+      [sweepId, address],
+    );
+    newest += 1n;
+    expect(await scanAll()).toMatchObject({ unexplained: [] });
+    await pools[0]!.query("UPDATE sweep SET state = 'landed', tx_digest = 'x' WHERE id = $1", [sweepId]);
+    newest += 1n;
+    expect(await scanAll()).toMatchObject({ unexplained: [SUI.coinType] });
   });
 
   it("is reported as long as it does not explain the balance", async () => {

@@ -142,6 +142,30 @@ export const EXPLAINED: readonly Explained[] = [
     replacement: "false",
     because: "the table refuses a doubted price with only some of its columns",
   })),
+  ...[
+    "doubtedPicoUsd === null && doubtedAt === null",
+    "(doubtedPicoUsd === null || doubtedAt === null) && since === null",
+    "(doubtedPicoUsd === null || doubtedAt === null || since === null) && beyond === null",
+  ].map((replacement) => ({
+    file: "src/service/billing/prices/stored-prices.ts",
+    at: "doubtedPicoUsd === null || doubtedAt === null || since === null || beyond === null",
+    replacement,
+    because: "the table refuses a doubted price with only some of its columns",
+  })),
+  {
+    file: "src/service/billing/deposits/checkpoint-follower.ts",
+    at: "WHERE network = ${network} AND (leased_until <= now() OR fence = ${fence}::bigint)",
+    original: "<=",
+    replacement: "<",
+    because: "the lease ends one microsecond later",
+  },
+  {
+    file: "src/service/billing/prices/price-readers.ts",
+    at: 'return reading === undefined ? [] : [[String(id).replace(/^0x/, "").toLowerCase(), reading]];',
+    original: "reading === undefined",
+    replacement: "false",
+    because: "the reader of the map skips a feed without a price",
+  },
 ];
 
 /** Returns whether an entry is about a mutant of a source. */

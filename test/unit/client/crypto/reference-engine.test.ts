@@ -43,7 +43,7 @@ describe("the reference engine", () => {
     const own = await createInlineEngine().deriveUserKeys({ seed, curve });
     expect([keys.encryptionKey, keys.signerAddress]).toEqual([own.encryptionKey, own.signerAddress]);
     const signature = await engine.signAsUser({ signerSecretKey: keys.signerSecretKey, message });
-    expect(verifyEdDsa({ publicKey: keys.signerPublicKey, message, signature })).toBe(true);
+    expect(verifyEdDsa({ ...triple, publicKey: keys.signerPublicKey, message, signature })).toBe(true);
   });
 
   test("knows which share a dWallet has", async () => {

@@ -17,6 +17,7 @@ import { type FakePayments, fakePayments, SUI, testDeposits } from "../../../../
 import { flatPrices } from "../../../../support/database/prices.ts";
 import { moneyOf, objectId, projectWith, TEST_ORIGIN } from "../../../../support/database/rows.ts";
 import { clientOf, refusalOf } from "../../../../support/service/service-client.ts";
+import { insertDeposit } from "../../../../support/sweep-rows.ts";
 
 let database: Database;
 let chain: FakePayments;
@@ -129,6 +130,31 @@ describe("a deposit to a reference", () => {
     const { deposits: ofB } = await billing.listDeposits({ reference: "b" });
     expect(ofB.map(({ reference }) => reference)).toEqual(["b", "b"]);
     expect((await billing.listDeposits({ reference: "c" })).deposits).toEqual([]);
+  });
+});
+
+describe("the list of deposits", () => {
+  it("has the newest first, in whatever state, and the pages of one reference are not those of another", async () => {
+    const address = await addressOf("a");
+    const credited = async () => {
+      chain.pay(address, [SUI, ONE_SUI]);
+      await scanAddress(deposits, { address, projectId });
+      const [newest] = (await billing.listDeposits({})).deposits;
+      return newest!.depositId;
+    };
+    // No deposit of a coin without a price is credited.
+    const waiting = () => insertDeposit(database, { projectId, owner: address, coinType: "0x9::x::X" });
+    const ids: string[] = [];
+    for (const make of [credited, waiting, waiting, waiting, credited]) ids.unshift(await make());
+    const first = await billing.listDeposits({ reference: "a", pageSize: 2 });
+    const page = { pageSize: 2, pageToken: first.nextPageToken };
+    const second = await billing.listDeposits({ reference: "a", ...page });
+    expect([first, second].map((list) => list.deposits.map(({ depositId }) => depositId))).toEqual([
+      ids.slice(0, 2),
+      ids.slice(2, 4),
+    ]);
+    for (const other of [{ reference: "b" }, { reference: "" }, {}])
+      expect(await refusalOf(billing.listDeposits({ ...other, ...page }))).toBe("VALIDATION");
   });
 });
 

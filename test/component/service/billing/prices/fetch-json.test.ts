@@ -41,3 +41,12 @@ it("limits the time of the body, too, and leaves no timer behind", async () => {
   expect(await fetchJson(url, new AbortController().signal, { clock })).toEqual([1]);
   expect(clock.timerCount).toBe(0);
 });
+
+it("reads 64 KiB, and no more", async () => {
+  let length = 65_536;
+  server.on("request", (_, response) => response.end(JSON.stringify("a".repeat(length - 2))));
+  const answer = () => fetchJson(url, new AbortController().signal, { clock });
+  expect(await answer()).toBe("a".repeat(65_534));
+  length++;
+  await expect(answer()).rejects.toThrow("more than 65536 bytes");
+});

@@ -187,6 +187,15 @@ describe("the coins of a refused sweep", () => {
     expect(await database.query("SELECT 1 FROM deposit_coin WHERE sweep_id = $1", [id])).toEqual([]);
     expect(errors).toHaveLength(1);
   });
+
+  it("are free without funds, whatever the address balance is", async () => {
+    const { id } = await sweep({ state: "refused", coinCount: 1 });
+    await sweep({ state: "queued", coinCount: 1, funds: 3n });
+    balance = 2n;
+    await release();
+    expect(await stateOf(id)).toMatchObject({ state: "failed" });
+    expect(errors).toEqual([]);
+  });
 });
 
 /** Inserts a sweep with coins, and with a part of the address balance if it has funds. */
