@@ -16,6 +16,7 @@ import {
   createAdminKeyLookup,
   createApiKeyLookup,
 } from "../../../../src/service/access/stored-keys.ts";
+import { streamStandingOf } from "../../../../src/service/access/stream-leases.ts";
 import { createLocalCoordination } from "../../../../src/service/platform/coordination/local-coordination.ts";
 import { API_KEY_TOPICS, topics } from "../../../../src/service/platform/coordination/topics.ts";
 import type { Database } from "../../../../src/service/platform/store/database.ts";
@@ -84,7 +85,7 @@ const bearer = (key: string, more: Record<string, string> = {}) => ({
   authorization: `Bearer ${key}`,
   ...more,
 });
-const { reserveSign, getSign } = Signing.method;
+const { reserveSign, getSign, watchSign } = Signing.method;
 const { getNetwork } = Onboarding.method;
 const { getPresignHealth } = Admin.method;
 
@@ -109,6 +110,20 @@ describe("the gate", () => {
     const context = await knock(getNetwork, {});
     expect(callerOf(context, "anonymous")).toEqual({ kind: "anonymous", network: "localnet" });
     expect(() => callerOf(context, "project")).toThrow("the gate let anonymous through");
+  });
+
+  it("gives streams, and no other calls, a check of their key that repeats its own", async () => {
+    const key = await newKey(["read"]);
+    const unary = await knock(getSign, bearer(key.plaintext));
+    expect(streamStandingOf(unary.values)).toBeUndefined();
+    const open = await knock(Onboarding.method.getProtocolParameters, {});
+    expect(streamStandingOf(open.values)).toBeUndefined();
+    const stream = await knock(watchSign, bearer(key.plaintext));
+    const standing = streamStandingOf(stream.values)!;
+    expect(standing).toMatchObject({ name: `${key.id} 192.0.2.1`, keyId: key.id, projectId });
+    await standing.check();
+    await revokeApiKey({ db: database, lookup }, TEST_OPERATOR, key.id);
+    await expect(standing.check()).rejects.toMatchObject({ reason: "REVOKED_KEY" });
   });
 
   it("accepts the admin key on admin methods only", async () => {
