@@ -1,8 +1,9 @@
 /**
  * Mutates the sources of whole rooms and prints, for each, the share of mutants that the nearest tests kill, and those
  * that survive: `npm run mutate:rooms -- [--room ledger] [--slice 3/20] [--seed 1] [--sample 100]`. A slice is a part
- * of a room's mutants, and all slices are the room. After `--minutes` it starts no further batch. Results are kept in `.data/mutants`: a run that was stopped goes on
- * where it was. `--again` runs the survivors again, `--fresh` everything. `--minimum 85` exits with 1 below it.
+ * of a room's mutants, and all slices are the room. After `--minutes` it starts no further batch. Results are kept in
+ * `.data/mutants`: a run that was stopped goes on where it was. `--again` runs the survivors again, and those that a
+ * time limit killed; `--fresh` runs everything. `--minimum 85` exits with 1 below it.
  */
 import { createHash } from "node:crypto";
 import {
@@ -23,7 +24,7 @@ import type { Coverage } from "./mutate/rooms/in-test.ts";
 import { makeMutants, type RoomMutant } from "./mutate/rooms/make-mutants.ts";
 import { filesOf, needsIsolation, ROOMS, testsOf } from "./mutate/rooms/rooms.ts";
 import { runBatch, type Trial, type Verdict } from "./mutate/rooms/run-batch.ts";
-import { type Fate, reportOf, scoreLine, scoreOf, survivorLines } from "./mutate/rooms/score.ts";
+import { type Fate, reportOf, scoreLine, scoreOf, survivorLines, wasLate } from "./mutate/rooms/score.ts";
 
 const { values } = parseArgs({
   options: {
@@ -141,7 +142,8 @@ function readFates(room: string): Map<string, Fate> {
     .map((line) => JSON.parse(line) as Fate);
   // The last line about a mutant counts.
   const found = new Map(fates.map((fate) => [fate.key, fate]));
-  if (values.again) for (const [key, { status }] of found) if (status !== "killed") found.delete(key);
+  if (values.again)
+    for (const [key, fate] of found) if (fate.status !== "killed" || wasLate(fate)) found.delete(key);
   return found;
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { EXPLAINED } from "../../../tools/mutate/rooms/explained.ts";
 import { filesOf, ROOMS, testsOf } from "../../../tools/mutate/rooms/rooms.ts";
-import { scoreOf } from "../../../tools/mutate/rooms/score.ts";
+import { scoreOf, wasLate } from "../../../tools/mutate/rooms/score.ts";
 import { editSql, markValues, splitValues } from "../../../tools/mutate/rooms/sql-edits.ts";
 import { readSource } from "../../support/repository/source-files.ts";
 
@@ -51,5 +51,14 @@ describe("the rooms that are mutated", () => {
     }));
     const { share, from, to } = scoreOf(fates);
     expect([share, from.toFixed(2), to.toFixed(2)]).toEqual([0.8, "0.49", "0.94"]);
+  });
+
+  it("name the mutants that only a time limit killed", () => {
+    const killedBy = (by: string) => wasLate({ key: "1", status: "killed", by });
+    const file = "test/unit/a.test.ts";
+    expect(killedBy(`${file}: never ending`)).toBe(true);
+    expect(killedBy(`${file}: a call: Test timed out in 30000ms.\nIf this is`)).toBe(true);
+    expect(killedBy(`${file}: a call: expected 1 to be 2`)).toBe(false);
+    expect(wasLate({ key: "1", status: "survived" })).toBe(false);
   });
 });

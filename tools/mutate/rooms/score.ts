@@ -35,10 +35,19 @@ export function scoreLine(room: string, fates: readonly Fate[], explained: numbe
   const { killed, total, share, from, to } = scoreOf(fates);
   const percent = (value: number): string => `${(100 * value).toFixed(0)} %`;
   const notCovered = fates.filter(({ status }) => status === "not-covered").length;
+  const late = fates.filter(wasLate).length;
   return (
     `${room}: ${killed} of ${total} killed, ${percent(share)} (${percent(from)} to ${percent(to)} at 95 %); ` +
-    `${notCovered} not covered, ${explained} explained`
+    `${notCovered} not covered, ${explained} explained, ${late} killed by a time limit`
   );
+}
+
+/**
+ * Returns whether a mutant was killed by a time limit alone. Most such mutants stop what a test waits for, but a busy
+ * machine kills some that a test would let pass.
+ */
+export function wasLate({ status, by = "" }: Fate): boolean {
+  return status === "killed" && /: never ending$|timed out in \d+ ?ms/.test(by);
 }
 
 /** Returns a survivor as lines: where, and what became what. */
