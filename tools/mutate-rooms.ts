@@ -42,7 +42,7 @@ const { values } = parseArgs({
 const FOLDER = path.join(ROOT, ".data/mutants");
 /** So many test files try to kill a mutant: the file of the same name, then the quickest. */
 const NEAREST_COUNT = 8;
-/** A test file that takes longer tries only what no other passes. */
+/** A test file that takes longer tries only what no other passes, and the source of its name. */
 const SLOW_MS = 30_000;
 /** Without a mutant, a test file that takes longer never ends. Switches make arithmetic several times slower. */
 const COVER_STUCK_MS = 600_000;
@@ -292,7 +292,7 @@ function reachOf({ id, file, original }: RoomMutant, coverage: ReadonlyMap<strin
   const rank = ({ testFile }: Reach): number =>
     isLock && testFile.startsWith("test/race/") ? 0 : isNamesake(testFile) ? 1 : 2;
   const found = [...costs].sort(([x, a], [y, b]) => rank(x) - rank(y) || a - b);
-  const quick = found.filter(([, durationMs]) => durationMs < SLOW_MS);
+  const quick = found.filter(([{ testFile }, durationMs]) => durationMs < SLOW_MS || isNamesake(testFile));
   return (quick.length > 0 ? quick : found.slice(0, 1)).map(([reach]) => reach).slice(0, NEAREST_COUNT);
 }
 

@@ -96,6 +96,13 @@ export const EXPLAINED: readonly Explained[] = [
     replacement: "entry === undefined && entry instanceof Error",
     because: "the error that follows from it is a missing answer, too",
   },
+  ...["create-dkg-message", "prove-points"].map((name) => ({
+    file: `src/client/crypto/${name}.ts`,
+    at: "if (answer === undefined) throw new EngineError(",
+    original: "answer === undefined",
+    replacement: "false",
+    because: "the search for a challenge fails with a probability of 2^-184",
+  })),
   {
     file: "src/client/sdk/actions/resume-token.ts",
     at: 'if (typeof token !== "string" || token.length > MAX_CHARACTERS || !token.startsWith(PREFIX))',
@@ -152,6 +159,13 @@ export const EXPLAINED: readonly Explained[] = [
     replacement,
     because: "the table refuses a doubted price with only some of its columns",
   })),
+  {
+    file: "src/service/billing/deposits/scan-address-balance.ts",
+    at: "updated_at < now() - ${MARK_OLD_MS} * interval '1 millisecond' AS",
+    original: "<",
+    replacement: "<=",
+    because: "the mark is old one microsecond sooner",
+  },
   {
     file: "src/service/billing/deposits/checkpoint-follower.ts",
     at: "WHERE network = ${network} AND (leased_until <= now() OR fence = ${fence}::bigint)",

@@ -1,10 +1,13 @@
 import { inspect } from "node:util";
 import { expect, test } from "vitest";
+import { createDkgMessage } from "../../../../src/client/crypto/create-dkg-message.ts";
+import { isOutputOfShare } from "../../../../src/client/crypto/decrypt-share.ts";
 import { EngineError } from "../../../../src/client/crypto/engine.ts";
 import { createInlineEngine } from "../../../../src/client/crypto/engines/inline-engine.ts";
 import { SecretBytes } from "../../../../src/client/crypto/secret-bytes.ts";
 import { hexToBytes } from "../../../../src/protocol/bytes.ts";
-import { MADE_PARAMETERS } from "../../../support/crypto/made-dwallet.ts";
+import { runSteps } from "../../../../src/protocol/chain/read-errors.ts";
+import { MADE_PARAMETERS, makeDWallet } from "../../../support/crypto/made-dwallet.ts";
 import { vectorOf } from "../../../support/crypto/signature-vectors.ts";
 
 test("a refusal of the protocol is an EngineError that shows no secret", async () => {
@@ -61,6 +64,20 @@ test.each([
   expect(error).toBeInstanceOf(EngineError);
   expect((error as EngineError).message).toContain(text);
   expect(inspect(error, { depth: 9 })).not.toContain("abababab");
+});
+
+test("a fault of the code is not told as a refusal of the protocol", () => {
+  const digest = new Uint8Array(32);
+  const share = Uint8Array.from([0, 32, ...new Array(31).fill(0xab), 1]);
+  const { output } = makeDWallet(share);
+  const lacking = undefined as unknown as Uint8Array;
+  const malformed = new Uint8Array(34).fill(0xab);
+  const dkg = (of: Uint8Array) => runSteps(createDkgMessage("ED25519", MADE_PARAMETERS, digest, of));
+  const fits = (of: Uint8Array) => isOutputOfShare("ED25519", MADE_PARAMETERS, of, output);
+  for (const call of [dkg, fits]) {
+    expect(() => call(malformed)).toThrow(EngineError);
+    expect(() => call(lacking)).toThrow(TypeError);
+  }
 });
 
 test("a closed engine refuses calls", async () => {

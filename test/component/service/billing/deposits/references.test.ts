@@ -254,6 +254,26 @@ describe("the watcher", () => {
   });
 });
 
+it("a requested address ends the request of its own project, network and reference", async () => {
+  const other = await projectWith(database, 0n);
+  const requests = [
+    [projectId, "localnet", "a"],
+    [projectId, "testnet", "a"],
+    [projectId, "localnet", "b"],
+    [other, "localnet", "a"],
+  ];
+  for (const request of requests)
+    await database.query(
+      "INSERT INTO deposit_address_request (project_id, network, reference) VALUES ($1, $2, $3)",
+      request,
+    );
+  await makeRequestedAddress(database, deposits, { projectId, reference: "a" });
+  const left = await database.query<{ projectId: string; network: string; reference: string }>(
+    'DELETE FROM deposit_address_request RETURNING project_id AS "projectId", network, reference',
+  );
+  expect(left.map((request) => Object.values(request))).toEqual(requests.slice(1));
+});
+
 describe("a process without the master seed", () => {
   it("gives out the addresses that a process with the seed makes, and stays within the project's limit", async () => {
     const signals = createLocalSignals();
