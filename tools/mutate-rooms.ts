@@ -50,6 +50,8 @@ const COVER_STUCK_MS = 600_000;
 const COVER_TEST_TIMEOUT_MS = 120_000;
 /** Stands for the test files that fail without a mutant, whose loading still counts. */
 const LEFT_OUT = "";
+/** So many test files run without a mutant before what they passed is stored. */
+const COVER_COUNT = 10;
 /** So many mutants share a process. */
 const BATCH_COUNT = 60;
 
@@ -157,7 +159,7 @@ function nameOf(room: string): string {
 
 /**
  * Runs each test file once without a mutant. Returns which mutants it passes. Leaves out files that fail. Files that ran
- * before on the same sources do not run again.
+ * before on the same sources do not run again, even if the run was stopped.
  */
 async function cover(
   copy: string,
@@ -177,6 +179,14 @@ async function cover(
       const name = String(index).padStart(4, "0");
       return { test, key, name, output: path.join(copy, `mutants/${name}.json`) };
     });
+  const leftOutKey = `${LEFT_OUT}${base.copy().digest("hex").slice(0, 16)}`;
+  const loadedByLeftOut = new Set(known[leftOutKey]?.loading);
+  const store = (): void => {
+    // The files after it in the same process did not load the sources again.
+    known[leftOutKey] = { loading: [...loadedByLeftOut], hooks: [], tests: {}, durationMs: 0 };
+    const stored = [...keys.map(({ key }) => key), leftOutKey].map((key) => [key, known[key]]);
+    writeFileSync(file, JSON.stringify(Object.fromEntries(stored)));
+  };
   const verdicts = new Map<string, Verdict>();
   for (const isolate of [false, true]) {
     const files = missing.filter(({ test }) => needsIsolation(test) === isolate);
@@ -184,7 +194,7 @@ async function cover(
     for (let rest = files; rest.length > 0; rest = rest.filter(({ name }) => !verdicts.has(name))) {
       const found = await runBatch(
         copy,
-        rest.map(({ test, name, output }) => ({
+        rest.slice(0, COVER_COUNT).map(({ test, name, output }) => ({
           name,
           testFile: test,
           before: `const isOn = true; const loaded = watchCoverage(${JSON.stringify(output)});`,
@@ -192,34 +202,33 @@ async function cover(
         })),
         { isolate, stuckMs: COVER_STUCK_MS, testTimeoutMs: COVER_TEST_TIMEOUT_MS },
       );
-      for (const [name, verdict] of found) verdicts.set(name, verdict);
+      for (const { test, key, name, output } of rest) {
+        const verdict = found.get(name);
+        if (verdict === undefined) continue;
+        verdicts.set(name, verdict);
+        const coverage = existsSync(output) ? readCoverage(output) : undefined;
+        if (!verdict.failed && coverage !== undefined) known[key] = coverage;
+        else {
+          console.error(`left out, because it fails without a mutant: ${test}: ${verdict.by ?? "not run"}`);
+          for (const id of coverage?.loading ?? []) loadedByLeftOut.add(id);
+        }
+      }
+      store();
     }
   }
-  const leftOutKey = `${LEFT_OUT}${base.copy().digest("hex").slice(0, 16)}`;
-  const loadedByLeftOut = new Set(known[leftOutKey]?.loading);
-  for (const { test, key, name, output } of missing) {
-    const verdict = verdicts.get(name);
-    const coverage = existsSync(output) ? (JSON.parse(readFileSync(output, "utf8")) as Coverage) : undefined;
-    if (verdict?.failed === false && coverage !== undefined) known[key] = coverage;
-    else {
-      console.error(`left out, because it fails without a mutant: ${test}: ${verdict?.by ?? "not run"}`);
-      for (const id of coverage?.loading ?? []) loadedByLeftOut.add(id);
-    }
-  }
-  // The files after it in the same process did not load the sources again.
-  known[leftOutKey] = { loading: [...loadedByLeftOut], hooks: [], tests: {}, durationMs: 0 };
+  store();
   const found = new Map(
     [...keys, { test: LEFT_OUT, key: leftOutKey }].flatMap(({ test, key }) =>
       known[key] === undefined ? [] : [[test, known[key]] as const],
     ),
   );
-  const stored = Object.fromEntries(
-    [...keys.map(({ key }) => key), leftOutKey].map((key) => [key, known[key]]),
-  );
-  writeFileSync(file, JSON.stringify(stored));
   for (const [test, { durationMs }] of found)
     if (test !== LEFT_OUT) console.error(`${(durationMs / 1000).toFixed(1)} s ${test}`);
   return found;
+}
+
+function readCoverage(file: string): Coverage {
+  return JSON.parse(readFileSync(file, "utf8")) as Coverage;
 }
 
 /** The tests of one file that pass a mutant. */
