@@ -104,6 +104,12 @@ export const EXPLAINED: readonly Explained[] = [
     because: "the search for a challenge fails with a probability of 2^-184",
   })),
   {
+    file: "src/client/crypto/sign-request.ts",
+    at: 'publicKey: decodePoint(curve, dwallet.publicKey, "public key"),',
+    original: '"public key"',
+    because: "it names the place in an error for people",
+  },
+  {
     file: "src/client/sdk/actions/resume-token.ts",
     at: 'if (typeof token !== "string" || token.length > MAX_CHARACTERS || !token.startsWith(PREFIX))',
     original: "token.length > MAX_CHARACTERS",
