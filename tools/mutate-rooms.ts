@@ -3,7 +3,8 @@
  * that survive: `npm run mutate:rooms -- [--room ledger] [--slice 3/20] [--seed 1] [--sample 100]`. A slice is a part
  * of a room's mutants, and all slices are the room. After `--minutes` it starts no further batch. Results are kept in
  * `.data/mutants`: a run that was stopped goes on where it was. `--again` runs the survivors again, and those that a
- * time limit killed; `--fresh` runs everything. `--minimum 85` exits with 1 below it.
+ * time limit killed; `--fresh` runs everything. `--tests test/unit` leaves out the tests of other folders, which gives a
+ * lower share in less time. `--minimum 85` exits with 1 below it.
  */
 import { createHash } from "node:crypto";
 import {
@@ -30,6 +31,7 @@ const { values } = parseArgs({
   options: {
     room: { type: "string", multiple: true },
     file: { type: "string", default: "" },
+    tests: { type: "string", default: "test/" },
     slice: { type: "string", default: "1/1" },
     seed: { type: "string", default: "1" },
     sample: { type: "string" },
@@ -42,7 +44,10 @@ const { values } = parseArgs({
 const FOLDER = path.join(ROOT, ".data/mutants");
 /** So many test files try to kill a mutant: the file of the same name, then the quickest. */
 const NEAREST_COUNT = 8;
-/** A test file that takes longer tries only what no other passes, and the source of its name. */
+/**
+ * Of the test files that take longer, only the quickest tries a mutant, and only what the others let pass. The file of
+ * the same name counts as quick.
+ */
 const SLOW_MS = 30_000;
 /** Without a mutant, a test file that takes longer never ends. Switches make arithmetic several times slower. */
 const COVER_STUCK_MS = 600_000;
@@ -50,6 +55,9 @@ const COVER_STUCK_MS = 600_000;
 const COVER_TEST_TIMEOUT_MS = 120_000;
 /** Stands for the test files that fail without a mutant, whose loading still counts. */
 const LEFT_OUT = "";
+/** A test file that takes longer never ends, and neither does one that takes so many times its own time. */
+const STUCK_MS = 180_000;
+const STUCK_TIMES = 5;
 /** So many test files run without a mutant before what they passed is stored. */
 const COVER_COUNT = 10;
 /** So many mutants share a process. */
@@ -169,10 +177,11 @@ async function cover(
   const file = path.join(FOLDER, `${nameOf(room)}.coverage.json`);
   const known = (existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : {}) as Record<string, Coverage>;
   const base = createHash("sha256").update(sources.map(({ content }) => content).join());
-  const keys = testsOf(room).map((test) => {
+  const allKeys = testsOf(room).map((test) => {
     const text = readFileSync(path.join(copy, test));
     return { test, key: `${test} ${base.copy().update(text).digest("hex").slice(0, 16)}` };
   });
+  const keys = allKeys.filter(({ test }) => test.startsWith(values.tests));
   const missing = keys
     .filter(({ key }) => known[key] === undefined)
     .map(({ test, key }, index) => {
@@ -184,7 +193,7 @@ async function cover(
   const store = (): void => {
     // The files after it in the same process did not load the sources again.
     known[leftOutKey] = { loading: [...loadedByLeftOut], hooks: [], tests: {}, durationMs: 0 };
-    const stored = [...keys.map(({ key }) => key), leftOutKey].map((key) => [key, known[key]]);
+    const stored = [...allKeys.map(({ key }) => key), leftOutKey].map((key) => [key, known[key]]);
     writeFileSync(file, JSON.stringify(Object.fromEntries(stored)));
   };
   const verdicts = new Map<string, Verdict>();
@@ -238,6 +247,8 @@ interface Reach {
   readonly tests: readonly string[] | undefined;
   /** Whether the file needs sources of its own: it replaces some, or the sources pass the mutant while they load. */
   readonly isolate: boolean;
+  /** How long the file takes without a mutant. */
+  readonly durationMs: number;
 }
 
 /** Runs the tests that pass the mutants, the cheapest file first, until one fails. */
@@ -276,33 +287,35 @@ async function judge(
 }
 
 function reachOf({ id, file, original }: RoomMutant, coverage: ReadonlyMap<string, Coverage>): Reach[] {
-  const costs = new Map<Reach, number>();
+  const all: Reach[] = [];
   const sameFile = (other: string): boolean => other.startsWith(`${id.split(".")[0]}.`);
   // The first test file loads the sources for all.
   const isStatic = [...coverage.values()].some(({ loading }) => loading.includes(id));
   for (const [testFile, { loading, hooks, tests, durationMs }] of coverage) {
     if (testFile === LEFT_OUT) continue;
     const own = Object.entries(tests).flatMap(([test, ids]) => (ids.includes(id) ? [test] : []));
-    const all = [...loading, ...hooks, ...Object.values(tests).flat()];
+    const passed = [...loading, ...hooks, ...Object.values(tests).flat()];
     const isolate = isStatic || needsIsolation(testFile);
-    if (isStatic && all.some(sameFile)) costs.set({ testFile, tests: undefined, isolate }, durationMs);
-    else if (hooks.includes(id)) costs.set({ testFile, tests: undefined, isolate }, durationMs);
-    else if (own.length > 0) costs.set({ testFile, tests: own, isolate }, durationMs);
+    if (isStatic && passed.some(sameFile)) all.push({ testFile, tests: undefined, isolate, durationMs });
+    else if (hooks.includes(id)) all.push({ testFile, tests: undefined, isolate, durationMs });
+    else if (own.length > 0) all.push({ testFile, tests: own, isolate, durationMs });
   }
   // Coverage does not show what runs on a thread.
-  if (costs.size === 0 && file.endsWith("-worker.ts"))
+  if (all.length === 0 && file.endsWith("-worker.ts"))
     for (const [testFile, { durationMs }] of coverage)
       if (testFile.includes(path.dirname(file).slice("src".length)))
-        costs.set({ testFile, tests: undefined, isolate: true }, durationMs);
+        all.push({ testFile, tests: undefined, isolate: true, durationMs });
   // Only calls at the same time show a missing lock.
   const isLock = /^ ?(?:FOR|SKIP LOCKED)\b/.test(original);
   const isNamesake = (testFile: string): boolean =>
     path.basename(testFile, ".test.ts") === path.basename(file, ".ts");
   const rank = ({ testFile }: Reach): number =>
     isLock && testFile.startsWith("test/race/") ? 0 : isNamesake(testFile) ? 1 : 2;
-  const found = [...costs].sort(([x, a], [y, b]) => rank(x) - rank(y) || a - b);
-  const quick = found.filter(([{ testFile }, durationMs]) => durationMs < SLOW_MS || isNamesake(testFile));
-  return (quick.length > 0 ? quick : found.slice(0, 1)).map(([reach]) => reach).slice(0, NEAREST_COUNT);
+  const found = all.sort((a, b) => rank(a) - rank(b) || a.durationMs - b.durationMs);
+  const isSlow = ({ testFile, durationMs }: Reach): boolean => durationMs >= SLOW_MS && !isNamesake(testFile);
+  const slow = found.filter(isSlow).slice(0, 1);
+  const quick = found.filter((reach) => !isSlow(reach)).slice(0, NEAREST_COUNT - slow.length);
+  return [...quick, ...slow];
 }
 
 /** Returns the killed mutants, each with the failure. */
@@ -327,7 +340,7 @@ async function killedOf(
     const verdicts = await runBatch(
       copy,
       [...named.map(({ name, mutant, reach }) => trialOf(name, mutant, reach)), ...(isolate ? [] : last)],
-      { isolate },
+      { isolate, stuckMs: Math.max(STUCK_MS, ...named.map(({ reach }) => STUCK_TIMES * reach.durationMs)) },
     );
     const polluted = new Set(
       last.flatMap(({ name, testFile }) => (verdicts.get(name)?.failed ? [testFile] : [])),
