@@ -58,6 +58,8 @@ const LEFT_OUT = "";
 /** A test file that takes longer never ends, and neither does one that takes so many times its own time. */
 const STUCK_MS = 180_000;
 const STUCK_TIMES = 5;
+/** Changes when the coverage is taken in another way. */
+const COVERAGE_FORM = "2";
 /** So many test files run without a mutant before what they passed is stored. */
 const COVER_COUNT = 10;
 /** So many mutants share a process. */
@@ -172,11 +174,13 @@ function nameOf(room: string): string {
 async function cover(
   copy: string,
   room: string,
-  sources: readonly { readonly content: string }[],
+  sources: readonly { readonly name: string; readonly content: string }[],
 ): Promise<Map<string, Coverage>> {
   const file = path.join(FOLDER, `${nameOf(room)}.coverage.json`);
   const known = (existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : {}) as Record<string, Coverage>;
-  const base = createHash("sha256").update(sources.map(({ content }) => content).join());
+  const base = createHash("sha256")
+    .update(COVERAGE_FORM)
+    .update(sources.map(({ content }) => content).join());
   const allKeys = testsOf(room).map((test) => {
     const text = readFileSync(path.join(copy, test));
     return { test, key: `${test} ${base.copy().update(text).digest("hex").slice(0, 16)}` };
@@ -196,6 +200,10 @@ async function cover(
     const stored = [...allKeys.map(({ key }) => key), leftOutKey].map((key) => [key, known[key]]);
     writeFileSync(file, JSON.stringify(Object.fromEntries(stored)));
   };
+  // A module that a test loads late would pass its constants within that test alone, and then in no other one.
+  const preloaded = sources
+    .filter(({ name }) => !name.endsWith("-worker.ts"))
+    .map(({ name }) => path.join(copy, name));
   const verdicts = new Map<string, Verdict>();
   for (const isolate of [false, true]) {
     const files = missing.filter(({ test }) => needsIsolation(test) === isolate);
@@ -206,7 +214,9 @@ async function cover(
         rest.slice(0, COVER_COUNT).map(({ test, name, output }) => ({
           name,
           testFile: test,
-          before: `const isOn = true; const loaded = watchCoverage(${JSON.stringify(output)});`,
+          before: `const isOn = true;
+const loaded = watchCoverage(${JSON.stringify(output)});
+for (const source of ${JSON.stringify(isolate ? [] : preloaded)}) await import(source);`,
           after: "loaded();",
         })),
         { isolate, stuckMs: COVER_STUCK_MS, testTimeoutMs: COVER_TEST_TIMEOUT_MS },

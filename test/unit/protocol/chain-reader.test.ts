@@ -1,7 +1,12 @@
 import { ObjectError } from "@mysten/sui/client";
 import { expect, test } from "vitest";
 import { hexToBytes } from "../../../src/protocol/bytes.ts";
-import { createChainReader, type SuiObjectSource } from "../../../src/protocol/chain/chain-reader.ts";
+import {
+  createChainReader,
+  presentObjects,
+  type SuiObjectSource,
+} from "../../../src/protocol/chain/chain-reader.ts";
+import { MixedUpAnswerError } from "../../../src/protocol/chain/read-errors.ts";
 
 const ids = Array.from({ length: 120 }, (_, index) => `0x${index.toString(16).padStart(64, "0")}`);
 const A = ids[10]!;
@@ -41,4 +46,15 @@ test.each<[string, (asked: string[]) => Objects]>([
   ],
 ])("a read fails if the fullnode %s", async (_, answer) => {
   await expect(readerOf(answer).getObjects([A, B])).rejects.toThrow();
+});
+
+test("of a client's answer, the objects that exist are used, and no answer that leaves this open", () => {
+  const absent = new ObjectError("notExists", "no such object", { reason: "notFound", objectId: A });
+  const object = objectOf(B);
+  expect(presentObjects([absent, object])).toEqual([object]);
+  for (const unclear of [
+    new ObjectError("UNAVAILABLE", "shard is down", { reason: "unknown" }),
+    new Error("the connection broke"),
+  ])
+    expect(() => presentObjects([object, unclear])).toThrow(MixedUpAnswerError);
 });

@@ -104,6 +104,12 @@ export const EXPLAINED: readonly Explained[] = [
     because: "the search for a challenge fails with a probability of 2^-184",
   })),
   {
+    file: "src/protocol/class-groups/forms.ts",
+    at: "    case 0:\n      return form;",
+    original: "case 0:\n      return form;",
+    because: "any equivalent form gives the same product; the second candidate is then tried first",
+  },
+  {
     file: "src/client/crypto/sign-request.ts",
     at: 'publicKey: decodePoint(curve, dwallet.publicKey, "public key"),',
     original: '"public key"',
