@@ -2,11 +2,14 @@
  * What is not mutated, because it decides nothing or because the compiler refuses the mutant:
  *
  * - calls of a log, and blocks of nothing else;
- * - what an Error is made with, and definitions of metrics: texts for people;
+ * - what an Error is made with, definitions of metrics, and the name of a struct or an enum of BCS, which only its
+ *   errors show: texts for people;
  * - `{}` for an object, `a.b` for `a?.b`, `""` for a string: the types refuse nearly all of them. Strings are mutated in
  *   `client/crypto`, `client/seed` and `protocol`, where labels enter hashes.
  */
-export function isIgnored(node: SyntaxNode): string | undefined {
+export function isIgnored(node: SyntaxNode, parent?: SyntaxNode): string | undefined {
+  if (node.type === "StringLiteral" && parent !== undefined && isNameOfBcs(node, parent))
+    return "a name in BCS";
   if (node.type === "CallExpression" && isLogCall(node)) return "a call of a log";
   if (node.type === "NewExpression" && TEXTS.test(node.callee?.name ?? "")) return "a text for people";
   if (node.type === "BlockStatement" && node.body?.length && node.body.every(isLogStatement))
@@ -27,6 +30,7 @@ export interface SyntaxNode {
   readonly type: string;
   readonly name?: string;
   readonly callee?: SyntaxNode;
+  readonly arguments?: readonly SyntaxNode[];
   readonly object?: SyntaxNode;
   readonly property?: SyntaxNode;
   readonly expression?: SyntaxNode;
@@ -41,6 +45,12 @@ interface TemplateText {
 }
 
 const TEXTS = /Error$|^(?:Counter|Gauge|Histogram)$/;
+
+function isNameOfBcs(node: SyntaxNode, { callee, arguments: [first] = [] }: SyntaxNode): boolean {
+  return (
+    first === node && callee?.object?.name === "bcs" && /^(?:struct|enum)$/.test(callee.property?.name ?? "")
+  );
+}
 
 function isLogCall({ callee }: SyntaxNode): boolean {
   if (callee?.type !== "MemberExpression" && callee?.type !== "OptionalMemberExpression") return false;

@@ -66,12 +66,12 @@ export async function makeMutants(
         ignorers: [
           {
             shouldIgnore(nodePath) {
-              const { node } = nodePath as { node: SyntaxNode };
+              const { node, parent } = nodePath as { node: SyntaxNode; parent?: SyntaxNode };
               if (node.type === "TaggedTemplateExpression" && node.tag?.name === "sql") {
                 const { quasis } = node.quasi!;
                 templates.set(markValues(quasis.map(({ value }) => value.cooked)), quasis[0]!.loc.start.line);
               }
-              return isIgnored(node);
+              return isIgnored(node, parent);
             },
           },
         ],
