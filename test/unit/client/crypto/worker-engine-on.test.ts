@@ -75,16 +75,16 @@ describe("an engine on workers", () => {
 
   test("is ready when all workers are, and keeps the process alive until then", async () => {
     const { engine, workers, ready } = played();
-    const done = vi.fn();
-    void engine.ready().then(done);
+    const onReady = vi.fn();
+    void engine.ready().then(onReady);
     await settle();
     expect(workers.map(({ isHeld }) => isHeld)).toEqual([true, true]);
     ready(0);
     await settle();
-    expect(done).not.toHaveBeenCalled();
+    expect(onReady).not.toHaveBeenCalled();
     ready(1);
     await settle();
-    expect(done).toHaveBeenCalledOnce();
+    expect(onReady).toHaveBeenCalledOnce();
     await engine.ready();
     expect(workers).toHaveLength(2);
   });
