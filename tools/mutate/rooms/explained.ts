@@ -103,6 +103,30 @@ export const EXPLAINED: readonly Explained[] = [
     replacement: "false",
     because: "the search for a challenge fails with a probability of 2^-184",
   })),
+  ...[
+    ["create-ecdsa-message", "const forms: (Form | undefined)[] = [undefined, undefined];"],
+    [
+      "create-ecdsa-message",
+      "const partialSignature: (EvaluationLadders | undefined)[] = [undefined, undefined];",
+    ],
+    [
+      "create-ecdsa-message",
+      "const displacedNonceShare: (EvaluationLadders | undefined)[] = [undefined, undefined];",
+    ],
+    ["prove-evaluation", "const forms: (Form | undefined)[] = [undefined, undefined];"],
+  ].map(([name, at]) => ({
+    file: `src/client/crypto/${name}.ts`,
+    at: at!,
+    original: "[undefined, undefined]",
+    replacement: "[]",
+    because: "a missing item of an array is undefined as well",
+  })),
+  {
+    file: "src/client/crypto/derive-sign-randomness.ts",
+    at: "Math.ceil(bits / 8)",
+    original: "bits / 8",
+    because: "more octets of HKDF begin with the same ones, and the number has only its bits",
+  },
   {
     file: "src/protocol/class-groups/forms.ts",
     at: "    case 0:\n      return form;",

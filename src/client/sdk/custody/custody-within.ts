@@ -92,7 +92,6 @@ export async function refuseWithin(
   };
   const custody = await readTreasuryCustody(context, action, treasuryId, dwalletId);
   if (custody.held?.isRefused === true) return { dwalletId };
-  if (custody.held === undefined) throw notHeld(treasuryId, dwalletId);
   const { signed } = await signFor(context, action, { action: "refuse", ...args }, custody);
   action.stage("request");
   return await untilOnChain(action, look, (options) =>

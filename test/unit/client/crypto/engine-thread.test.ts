@@ -8,6 +8,7 @@ import {
   usefulThreadCount,
   webEngineThread,
 } from "../../../../src/client/crypto/engines/engine-thread.ts";
+import { startEngineThread } from "../../../../src/client/crypto/engines/worker-engine.ts";
 
 afterEach(() => {
   vi.unstubAllGlobals();
@@ -89,6 +90,29 @@ describe("a browser's worker", () => {
     expect(worker.terminate).toHaveBeenCalledOnce();
     expect(worker.onmessage).toBeNull();
     expect(events.onEnd.mock.calls.map(String)).toEqual([`Error: ${text}`]);
+  });
+
+  test("is started from the text of the program by one blob for all, or from the program's URL", () => {
+    const made: unknown[] = [];
+    vi.stubGlobal("process", undefined);
+    vi.stubGlobal(
+      "Worker",
+      class {
+        constructor(url: unknown) {
+          made.push(url);
+        }
+      },
+    );
+    const createObjectURL = vi.spyOn(URL, "createObjectURL").mockReturnValue("blob:1");
+    const events = { onMessage() {}, onEnd() {} };
+    const fromText = startEngineThread("a program");
+    expect([made, createObjectURL.mock.calls]).toEqual([[], []]);
+    fromText(events);
+    fromText(events);
+    startEngineThread(new URL("https://site.example/worker-program.js"))(events);
+    expect(made).toEqual(["blob:1", "blob:1", "https://site.example/worker-program.js"]);
+    expect(createObjectURL).toHaveBeenCalledOnce();
+    expect(createObjectURL.mock.lastCall![0]).toMatchObject({ type: "text/javascript", size: 9 });
   });
 
   test("is not started where there are none", () => {

@@ -67,7 +67,10 @@ const actions = () => createCustodyActions(context);
 
 describe("refusing a release", () => {
   it("sends the owner's authorization once, until the chain shows it", async () => {
-    expect(await actions().refuseRelease(args())).toEqual({ dwalletId: DWALLET_ID });
+    const stages: string[] = [];
+    const onProgress = (stage: string) => void stages.push(stage);
+    expect(await actions().refuseRelease(args(), { onProgress })).toEqual({ dwalletId: DWALLET_ID });
+    expect(stages).toEqual(["custody", "keys", "request", "verify", "done"]);
     expect(requests).toMatchObject([
       { dwalletId: DWALLET_ID, treasuryId: TREASURY_ID, nonce: 0n, expiresEpoch: 7n },
     ]);
@@ -89,7 +92,9 @@ describe("refusing a release", () => {
     refuse = () => {
       throw serviceError(Code.FailedPrecondition, "WRONG_STATE");
     };
-    await expect(actions().refuseRelease(args())).rejects.toMatchObject({ reason: "WRONG_STATE" });
+    await expect(actions().refuseRelease(args())).rejects.toMatchObject({
+      ...{ reason: "WRONG_STATE", metadata: { dwalletId: DWALLET_ID, stage: "request" } },
+    });
   });
 
   it("is too late for a dWallet that has left, before or meanwhile", async () => {
