@@ -128,6 +128,18 @@ export const EXPLAINED: readonly Explained[] = [
     because: "more octets of HKDF begin with the same ones, and the number has only its bits",
   },
   {
+    file: "src/protocol/dwallet-output.ts",
+    at: 'byteReader(output, "dWallet output")',
+    original: '"dWallet output"',
+    because: "it names the place in an error for people",
+  },
+  {
+    file: "src/protocol/dwallet-output.ts",
+    at: "body.vector(32).slice()",
+    original: "body.vector(32).slice()",
+    because: "a copy and a view have the same octets, and nobody changes an output",
+  },
+  {
     file: "src/protocol/class-groups/forms.ts",
     at: "    case 0:\n      return form;",
     original: "case 0:\n      return form;",
