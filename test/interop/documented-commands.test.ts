@@ -26,6 +26,7 @@ const DOCUMENTS = [
   "docs/threat-tests.md",
   "docs/audit.md",
   "docs/deposits.md",
+  "docs/identity-providers.md",
 ];
 /** Its commands run in test/interop/documented-treasury.test.ts. */
 const TREASURY = "docs/treasury.md";

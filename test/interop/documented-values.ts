@@ -30,6 +30,10 @@ export async function makeValues(url: string, localnetUrl: string): Promise<Reco
   const { adminKey } = await make<{ adminKey: { adminKeyId: string } }>(
     ...["admin-key", "create", "--name", "old"],
   );
+  const { identityProvider } = await make<{ identityProvider: { identityProviderId: string } }>(
+    ...["identity-provider", "add", "--project", projectId, "--issuer", "https://old.example"],
+    ...["--audiences", "app", "--keys", "https://old.example/keys"],
+  );
   const deposits = await printed(["deposit", "address", "--json"], asProject);
   const { address } = JSON.parse(deposits) as { address: string };
   return {
@@ -40,6 +44,7 @@ export async function makeValues(url: string, localnetUrl: string): Promise<Reco
     OLD_KEY_ID: await makeKey("old"),
     REVOKED_KEY_ID: "none",
     OLD_ADMIN_KEY_ID: adminKey.adminKeyId,
+    IDENTITY_PROVIDER_ID: identityProvider.identityProviderId,
     DEPOSIT_ADDRESS: address,
     DEPOSIT_TX_DIGEST: await pay(localnetUrl, address),
     AUDIT_EVENT_ID: await oldestEvent(asOperator),
