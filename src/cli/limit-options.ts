@@ -22,7 +22,7 @@ export const LIMIT_OPTIONS = {
   algorithm: optional("<list>", "its signature algorithms; default all", choicesOf(algorithmNames())),
   budget: optional(
     "<budget>",
-    "the most that it spends in any window: 5.00/1d, 100req/12h or 5.00,100req/1d; default any amount",
+    "its spending per window: 5.00/1d, 100req/12h or 5.00,100req/1d; default any",
     budgetOf,
   ),
 };
