@@ -85,13 +85,6 @@ export const USER_MUTANTS: readonly Mutant[] = [
     tests: RACE,
   },
   {
-    name: "a frozen user's lapses count against the project",
-    file: "src/service/signing/expire-loop.ts",
-    find: " OR ${hasFrozenUser(sql`d`)} AS is_excused",
-    replace: " AS is_excused",
-    tests: USERS,
-  },
-  {
     name: "a user is deleted with a dWallet in the service",
     file: "src/service/users/users.ts",
     find: "if (held !== undefined) {",

@@ -10,14 +10,13 @@ import { number, text } from "../platform/store/columns.ts";
 import { type Queryable, readRows } from "../platform/store/database.ts";
 import type { Log } from "../platform/telemetry/logger.ts";
 import { presignMoves } from "../presigns/presign-moves.ts";
-import { hasFrozenUser } from "../users/ensure-user.ts";
 import type { SignObserver } from "./sign-operation.ts";
 
 /**
  * Ends expired reservations of all networks, including those that are no longer served: prepared -> failed, with the
  * price released and the presign ready again. After a start, a failed pass or a long pause, the reservations made
- * before it do not count against their projects, whose halves the service may have been unable to take. Neither do those
- * of frozen users, whose halves it refuses.
+ * before it do not count against their projects, whose halves the service may have been unable to take. Those of frozen
+ * users count: a project that freezes a user decides so itself, and could otherwise hold presigns at no cost.
  */
 export function createExpireLoop(deps: ExpireLoopDeps): BackgroundLoop {
   const { database, signals, clock, log, intervalMs = DEFAULT_INTERVAL_MS, observerOf } = deps;
@@ -98,10 +97,10 @@ FROM sign_request WHERE status = 'prepared' ORDER BY expires_at LIMIT 1`;
 const expireOne = (soundSince: string | null) => sql`
 WITH reservation AS (
   SELECT r.id, r.project_id, r.presign_id, r.price_micro_usd, r.allowance_id, r.allowance_slot,
-         coalesce(r.created_at < ${soundSince}::timestamptz, false) OR ${hasFrozenUser(sql`d`)} AS is_excused
-  FROM sign_request r JOIN dwallet d ON d.id = r.dwallet_id
+         coalesce(r.created_at < ${soundSince}::timestamptz, false) AS is_excused
+  FROM sign_request r
   WHERE r.status = 'prepared' AND r.expires_at <= statement_timestamp()
-  ORDER BY r.expires_at LIMIT 1 FOR UPDATE OF r SKIP LOCKED
+  ORDER BY r.expires_at LIMIT 1 FOR UPDATE SKIP LOCKED
 ), ${postings.lapse(sql`reservation`)}, ${budgetReturn(sql`reservation`, sql`posting_release`)}, failed AS (
   UPDATE sign_request r SET status = 'failed', failure_reason = 'RESERVATION_EXPIRED',
     failure_message = 'the reservation expired before the user''s half was submitted', updated_at = now()
