@@ -46,10 +46,13 @@ type AddressDeps = Pick<
   "database" | "network" | "masterSeed" | "maxReferences" | "usersMaxCount" | "requests"
 >;
 
-/** Makes one requested address. Its request was counted against the project's limit. */
+/**
+ * Makes one requested address. Its request was counted against the project's limits, and its user existed then. A user
+ * that was deleted since gets the address too, because a request that can never be fulfilled would hold up all others.
+ */
 export async function makeRequestedAddress(
   db: Queryable,
-  deposits: Pick<Deposits, "network" | "masterSeed" | "usersMaxCount">,
+  deposits: Pick<Deposits, "network" | "masterSeed">,
   owner: DepositOwner,
 ): Promise<void> {
   // Counted again below, so it is removed first. The lock on the project's count is held until both are done.
@@ -60,13 +63,17 @@ export async function makeRequestedAddress(
         WHERE project_id = ${owner.projectId} AND network = ${deposits.network} AND reference = ${owner.reference}
         RETURNING reference`,
   );
-  await insertAddress(db, { ...deposits, maxReferences: Number.POSITIVE_INFINITY }, owner);
+  const limits = { maxReferences: Number.POSITIVE_INFINITY, usersMaxCount: undefined };
+  await insertAddress(db, { ...deposits, ...limits }, owner);
 }
 
-/** Inserts the address once, even if first calls race. The lock on the project's count keeps the count exact. */
+/**
+ * Inserts the address once, even if first calls race. The lock on the project's count keeps the count exact. Without a
+ * maximum of users, the reference's user was counted before.
+ */
 async function insertAddress(
   db: Queryable,
-  { network, masterSeed, maxReferences, usersMaxCount }: Omit<AddressDeps, "database" | "requests">,
+  { network, masterSeed, maxReferences, usersMaxCount }: NewAddressDeps,
   { projectId, reference }: DepositOwner,
 ): Promise<void> {
   if (masterSeed === undefined) throw new Error("this process has no master seed");
@@ -79,12 +86,16 @@ async function insertAddress(
   );
   if (reference === "" || insertedCount === 0) return;
   if (count >= maxReferences) throw tooManyReferences(maxReferences);
-  await ensureUser(db, { projectId, reference }, usersMaxCount);
+  if (usersMaxCount !== undefined) await ensureUser(db, { projectId, reference }, usersMaxCount);
   await execute(
     db,
     sql`UPDATE deposit_reference_count SET count = count + 1 WHERE project_id = ${projectId}::uuid`,
   );
 }
+
+type NewAddressDeps = Pick<AddressDeps, "network" | "masterSeed" | "maxReferences"> & {
+  readonly usersMaxCount: number | undefined;
+};
 
 /** Stores a request for the address, unless the address or the request exists. Requests count like addresses. */
 async function insertRequest(

@@ -12,6 +12,7 @@ import { createDepositWatcher } from "../../../../../src/service/billing/deposit
 import { createLocalSignals } from "../../../../../src/service/platform/coordination/local-coordination.ts";
 import { systemClock } from "../../../../../src/service/platform/lifecycle/clock.ts";
 import type { Database } from "../../../../../src/service/platform/store/database.ts";
+import { createUser, deleteUser } from "../../../../../src/service/users/users.ts";
 import { DATABASE_TIMEOUT_MS, openTestDatabase, silentLog } from "../../../../support/database/database.ts";
 import { type FakePayments, fakePayments, SUI, testDeposits } from "../../../../support/database/deposits.ts";
 import { flatPrices } from "../../../../support/database/prices.ts";
@@ -272,6 +273,16 @@ it("a requested address ends the request of its own project, network and referen
     'DELETE FROM deposit_address_request RETURNING project_id AS "projectId", network, reference',
   );
   expect(left.map((request) => Object.values(request))).toEqual(requests.slice(1));
+});
+
+it("a requested address is made although its user was deleted meanwhile, so that no request holds up the others", async () => {
+  const caller = { projectId, origin: TEST_ORIGIN };
+  await createUser(database, caller, "gone", 10);
+  const request = "INSERT INTO deposit_address_request (project_id, network, reference) VALUES ($1, 'localnet', $2)";
+  await database.query(request, [projectId, "gone"]);
+  await deleteUser(database, caller, "gone");
+  await makeRequestedAddress(database, deposits, { projectId, reference: "gone" });
+  expect(await database.query("SELECT 1 FROM deposit_address_request WHERE reference = 'gone'")).toEqual([]);
 });
 
 describe("a process without the master seed", () => {
