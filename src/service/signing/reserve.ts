@@ -160,7 +160,8 @@ async function findRepeated(
   return remembered?.subjectId ? readSignRequest(database, { id: remembered.subjectId }) : undefined;
 }
 
-function requireAlgorithm(
+/** Throws ALGORITHM_NOT_ALLOWED for an algorithm that a narrow caller's limits do not name. */
+export function requireAlgorithm(
   allowance: Allowance | undefined,
   signatureAlgorithm: SignatureAlgorithmName,
 ): void {

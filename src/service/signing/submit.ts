@@ -11,7 +11,7 @@ import { newId, type Queryable, readRows } from "../platform/store/database.ts";
 import { activeUserOf, userFrozen } from "../users/ensure-user.ts";
 import { withinReach } from "../users/reach.ts";
 import { tripleOfRow } from "./algorithm-enums.ts";
-import type { SigningCaller } from "./reserve.ts";
+import { requireAlgorithm, type SigningCaller } from "./reserve.ts";
 import { SIGN_PRIORITY } from "./sign-operation.ts";
 import { readSignRequest, type SignRequestRow } from "./sign-request.ts";
 import type { CheckHalf } from "./verifier.ts";
@@ -20,8 +20,8 @@ import type { SignMessageClaim } from "./verify-work.ts";
 /**
  * Charges the held price, stores the user's half and queues the transaction. The first half wins: a repeated call
  * returns the request in its current state, whatever half it carries. Throws SIGN_REQUEST_NOT_FOUND, WRONG_STATE if the
- * reservation has expired, DWALLET_LEFT if it ended because the dWallet is leaving or has left, USER_FROZEN, and the
- * errors of {@link CheckHalf}.
+ * reservation has expired, DWALLET_LEFT if it ended because the dWallet is leaving or has left, USER_FROZEN,
+ * ALGORITHM_NOT_ALLOWED, and the errors of {@link CheckHalf}.
  */
 export async function submit(
   { database, signals, checkHalf }: SubmitDeps,
@@ -32,7 +32,10 @@ export async function submit(
   const row = await readOwn(database, signRequestId, caller);
   if (row.wasSubmitted) return row;
   if (row.status !== "prepared" || row.isExpired || row.isUserFrozen) throw ended(row);
-  await checkHalf(projectId, claimOf(row, userSignMessage));
+  const claim = claimOf(row, userSignMessage);
+  // Another caller of the project may have reserved it.
+  requireAlgorithm(caller.allowance, claim.signatureAlgorithm);
+  await checkHalf(projectId, claim);
   const [queued] = await readRows(database, capture(caller, signRequestId, userSignMessage), {
     updatedAt: time,
   });

@@ -6,10 +6,13 @@ import { systemClock } from "../../../../src/service/platform/lifecycle/clock.ts
 import type { Database } from "../../../../src/service/platform/store/database.ts";
 import { createPresignQueue } from "../../../../src/service/presigns/presign-queue.ts";
 import { reserve } from "../../../../src/service/signing/reserve.ts";
+import { submit } from "../../../../src/service/signing/submit.ts";
+import { checkHalfInline } from "../../../support/crypto/inline-verifier.ts";
 import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../../support/database/database.ts";
 import { flatPrices } from "../../../support/database/prices.ts";
 import {
   dwalletOf,
+  layoutOfSignMessage,
   moneyOf,
   projectWith,
   readyPresigns,
@@ -52,7 +55,7 @@ async function reserveWith(algorithms: Allowance["algorithms"]) {
     idempotency: undefined,
   };
   const time = { timeoutMs: 10_000, signal: new AbortController().signal };
-  return { projectId, reserving: reserve(deps, caller, input, time) };
+  return { projectId, deps, caller, reserving: reserve(deps, caller, input, time) };
 }
 
 it("a stolen narrow key signs with no algorithm but its own, and holds no money", async () => {
@@ -62,6 +65,15 @@ it("a stolen narrow key signs with no algorithm but its own, and holds no money"
     metadata: { signatureAlgorithm: "ECDSASecp256k1" },
   });
   expect(await moneyOf(database, projectId)).toMatchObject({ held: 0n });
+});
+
+it("a stolen narrow key submits nothing with another algorithm, even if another caller has reserved it", async () => {
+  const { deps, caller, reserving } = await reserveWith(undefined);
+  const { id: signRequestId } = await reserving;
+  const allowance = { ...caller.allowance, algorithms: ["Taproot"] as const };
+  const input = { signRequestId, userSignMessage: layoutOfSignMessage() };
+  const submitting = submit({ ...deps, checkHalf: checkHalfInline }, { ...caller, allowance }, input);
+  await expect(submitting).rejects.toMatchObject({ reason: "ALGORITHM_NOT_ALLOWED" });
 });
 
 it.each([
