@@ -218,6 +218,7 @@ export const SessionScalarFieldEnum = {
   origins: 'origins',
   proofKeyThumbprint: 'proofKeyThumbprint',
   apiKeyId: 'apiKeyId',
+  allowanceId: 'allowanceId',
   createdAt: 'createdAt',
   expiresAt: 'expiresAt',
   revokedAt: 'revokedAt',

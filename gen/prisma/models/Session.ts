@@ -31,6 +31,7 @@ export type SessionMinAggregateOutputType = {
   hash: runtime.Bytes | null
   proofKeyThumbprint: string | null
   apiKeyId: string | null
+  allowanceId: string | null
   createdAt: Date | null
   expiresAt: Date | null
   revokedAt: Date | null
@@ -44,6 +45,7 @@ export type SessionMaxAggregateOutputType = {
   hash: runtime.Bytes | null
   proofKeyThumbprint: string | null
   apiKeyId: string | null
+  allowanceId: string | null
   createdAt: Date | null
   expiresAt: Date | null
   revokedAt: Date | null
@@ -59,6 +61,7 @@ export type SessionCountAggregateOutputType = {
   origins: number
   proofKeyThumbprint: number
   apiKeyId: number
+  allowanceId: number
   createdAt: number
   expiresAt: number
   revokedAt: number
@@ -74,6 +77,7 @@ export type SessionMinAggregateInputType = {
   hash?: true
   proofKeyThumbprint?: true
   apiKeyId?: true
+  allowanceId?: true
   createdAt?: true
   expiresAt?: true
   revokedAt?: true
@@ -87,6 +91,7 @@ export type SessionMaxAggregateInputType = {
   hash?: true
   proofKeyThumbprint?: true
   apiKeyId?: true
+  allowanceId?: true
   createdAt?: true
   expiresAt?: true
   revokedAt?: true
@@ -102,6 +107,7 @@ export type SessionCountAggregateInputType = {
   origins?: true
   proofKeyThumbprint?: true
   apiKeyId?: true
+  allowanceId?: true
   createdAt?: true
   expiresAt?: true
   revokedAt?: true
@@ -190,6 +196,7 @@ export type SessionGroupByOutputType = {
   origins: string[]
   proofKeyThumbprint: string | null
   apiKeyId: string | null
+  allowanceId: string | null
   createdAt: Date
   expiresAt: Date
   revokedAt: Date | null
@@ -226,6 +233,7 @@ export type SessionWhereInput = {
   origins?: Prisma.StringNullableListFilter<"Session">
   proofKeyThumbprint?: Prisma.StringNullableFilter<"Session"> | string | null
   apiKeyId?: Prisma.UuidNullableFilter<"Session"> | string | null
+  allowanceId?: Prisma.UuidNullableFilter<"Session"> | string | null
   createdAt?: Prisma.DateTimeFilter<"Session"> | Date | string
   expiresAt?: Prisma.DateTimeFilter<"Session"> | Date | string
   revokedAt?: Prisma.DateTimeNullableFilter<"Session"> | Date | string | null
@@ -243,6 +251,7 @@ export type SessionOrderByWithRelationInput = {
   origins?: Prisma.SortOrder
   proofKeyThumbprint?: Prisma.SortOrderInput | Prisma.SortOrder
   apiKeyId?: Prisma.SortOrderInput | Prisma.SortOrder
+  allowanceId?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
   revokedAt?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -263,6 +272,7 @@ export type SessionWhereUniqueInput = Prisma.AtLeast<{
   origins?: Prisma.StringNullableListFilter<"Session">
   proofKeyThumbprint?: Prisma.StringNullableFilter<"Session"> | string | null
   apiKeyId?: Prisma.UuidNullableFilter<"Session"> | string | null
+  allowanceId?: Prisma.UuidNullableFilter<"Session"> | string | null
   createdAt?: Prisma.DateTimeFilter<"Session"> | Date | string
   expiresAt?: Prisma.DateTimeFilter<"Session"> | Date | string
   revokedAt?: Prisma.DateTimeNullableFilter<"Session"> | Date | string | null
@@ -280,6 +290,7 @@ export type SessionOrderByWithAggregationInput = {
   origins?: Prisma.SortOrder
   proofKeyThumbprint?: Prisma.SortOrderInput | Prisma.SortOrder
   apiKeyId?: Prisma.SortOrderInput | Prisma.SortOrder
+  allowanceId?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
   revokedAt?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -301,6 +312,7 @@ export type SessionScalarWhereWithAggregatesInput = {
   origins?: Prisma.StringNullableListFilter<"Session">
   proofKeyThumbprint?: Prisma.StringNullableWithAggregatesFilter<"Session"> | string | null
   apiKeyId?: Prisma.UuidNullableWithAggregatesFilter<"Session"> | string | null
+  allowanceId?: Prisma.UuidNullableWithAggregatesFilter<"Session"> | string | null
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Session"> | Date | string
   expiresAt?: Prisma.DateTimeWithAggregatesFilter<"Session"> | Date | string
   revokedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Session"> | Date | string | null
@@ -314,6 +326,7 @@ export type SessionCreateInput = {
   scopes?: Prisma.SessionCreatescopesInput | string[]
   origins?: Prisma.SessionCreateoriginsInput | string[]
   proofKeyThumbprint?: string | null
+  allowanceId?: string | null
   createdAt?: Date | string
   expiresAt: Date | string
   revokedAt?: Date | string | null
@@ -331,6 +344,7 @@ export type SessionUncheckedCreateInput = {
   origins?: Prisma.SessionCreateoriginsInput | string[]
   proofKeyThumbprint?: string | null
   apiKeyId?: string | null
+  allowanceId?: string | null
   createdAt?: Date | string
   expiresAt: Date | string
   revokedAt?: Date | string | null
@@ -344,6 +358,7 @@ export type SessionUpdateInput = {
   scopes?: Prisma.SessionUpdatescopesInput | string[]
   origins?: Prisma.SessionUpdateoriginsInput | string[]
   proofKeyThumbprint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  allowanceId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -361,6 +376,7 @@ export type SessionUncheckedUpdateInput = {
   origins?: Prisma.SessionUpdateoriginsInput | string[]
   proofKeyThumbprint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   apiKeyId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  allowanceId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -376,6 +392,7 @@ export type SessionCreateManyInput = {
   origins?: Prisma.SessionCreateoriginsInput | string[]
   proofKeyThumbprint?: string | null
   apiKeyId?: string | null
+  allowanceId?: string | null
   createdAt?: Date | string
   expiresAt: Date | string
   revokedAt?: Date | string | null
@@ -389,6 +406,7 @@ export type SessionUpdateManyMutationInput = {
   scopes?: Prisma.SessionUpdatescopesInput | string[]
   origins?: Prisma.SessionUpdateoriginsInput | string[]
   proofKeyThumbprint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  allowanceId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -404,6 +422,7 @@ export type SessionUncheckedUpdateManyInput = {
   origins?: Prisma.SessionUpdateoriginsInput | string[]
   proofKeyThumbprint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   apiKeyId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  allowanceId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -429,6 +448,7 @@ export type SessionCountOrderByAggregateInput = {
   origins?: Prisma.SortOrder
   proofKeyThumbprint?: Prisma.SortOrder
   apiKeyId?: Prisma.SortOrder
+  allowanceId?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
   revokedAt?: Prisma.SortOrder
@@ -442,6 +462,7 @@ export type SessionMaxOrderByAggregateInput = {
   hash?: Prisma.SortOrder
   proofKeyThumbprint?: Prisma.SortOrder
   apiKeyId?: Prisma.SortOrder
+  allowanceId?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
   revokedAt?: Prisma.SortOrder
@@ -455,6 +476,7 @@ export type SessionMinOrderByAggregateInput = {
   hash?: Prisma.SortOrder
   proofKeyThumbprint?: Prisma.SortOrder
   apiKeyId?: Prisma.SortOrder
+  allowanceId?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
   revokedAt?: Prisma.SortOrder
@@ -570,6 +592,7 @@ export type SessionCreateWithoutProjectInput = {
   scopes?: Prisma.SessionCreatescopesInput | string[]
   origins?: Prisma.SessionCreateoriginsInput | string[]
   proofKeyThumbprint?: string | null
+  allowanceId?: string | null
   createdAt?: Date | string
   expiresAt: Date | string
   revokedAt?: Date | string | null
@@ -585,6 +608,7 @@ export type SessionUncheckedCreateWithoutProjectInput = {
   origins?: Prisma.SessionCreateoriginsInput | string[]
   proofKeyThumbprint?: string | null
   apiKeyId?: string | null
+  allowanceId?: string | null
   createdAt?: Date | string
   expiresAt: Date | string
   revokedAt?: Date | string | null
@@ -629,6 +653,7 @@ export type SessionScalarWhereInput = {
   origins?: Prisma.StringNullableListFilter<"Session">
   proofKeyThumbprint?: Prisma.StringNullableFilter<"Session"> | string | null
   apiKeyId?: Prisma.UuidNullableFilter<"Session"> | string | null
+  allowanceId?: Prisma.UuidNullableFilter<"Session"> | string | null
   createdAt?: Prisma.DateTimeFilter<"Session"> | Date | string
   expiresAt?: Prisma.DateTimeFilter<"Session"> | Date | string
   revokedAt?: Prisma.DateTimeNullableFilter<"Session"> | Date | string | null
@@ -642,6 +667,7 @@ export type SessionCreateWithoutApiKeyInput = {
   scopes?: Prisma.SessionCreatescopesInput | string[]
   origins?: Prisma.SessionCreateoriginsInput | string[]
   proofKeyThumbprint?: string | null
+  allowanceId?: string | null
   createdAt?: Date | string
   expiresAt: Date | string
   revokedAt?: Date | string | null
@@ -657,6 +683,7 @@ export type SessionUncheckedCreateWithoutApiKeyInput = {
   scopes?: Prisma.SessionCreatescopesInput | string[]
   origins?: Prisma.SessionCreateoriginsInput | string[]
   proofKeyThumbprint?: string | null
+  allowanceId?: string | null
   createdAt?: Date | string
   expiresAt: Date | string
   revokedAt?: Date | string | null
@@ -697,6 +724,7 @@ export type SessionCreateManyProjectInput = {
   origins?: Prisma.SessionCreateoriginsInput | string[]
   proofKeyThumbprint?: string | null
   apiKeyId?: string | null
+  allowanceId?: string | null
   createdAt?: Date | string
   expiresAt: Date | string
   revokedAt?: Date | string | null
@@ -710,6 +738,7 @@ export type SessionUpdateWithoutProjectInput = {
   scopes?: Prisma.SessionUpdatescopesInput | string[]
   origins?: Prisma.SessionUpdateoriginsInput | string[]
   proofKeyThumbprint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  allowanceId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -725,6 +754,7 @@ export type SessionUncheckedUpdateWithoutProjectInput = {
   origins?: Prisma.SessionUpdateoriginsInput | string[]
   proofKeyThumbprint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   apiKeyId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  allowanceId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -739,6 +769,7 @@ export type SessionUncheckedUpdateManyWithoutProjectInput = {
   origins?: Prisma.SessionUpdateoriginsInput | string[]
   proofKeyThumbprint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   apiKeyId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  allowanceId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -753,6 +784,7 @@ export type SessionCreateManyApiKeyInput = {
   scopes?: Prisma.SessionCreatescopesInput | string[]
   origins?: Prisma.SessionCreateoriginsInput | string[]
   proofKeyThumbprint?: string | null
+  allowanceId?: string | null
   createdAt?: Date | string
   expiresAt: Date | string
   revokedAt?: Date | string | null
@@ -766,6 +798,7 @@ export type SessionUpdateWithoutApiKeyInput = {
   scopes?: Prisma.SessionUpdatescopesInput | string[]
   origins?: Prisma.SessionUpdateoriginsInput | string[]
   proofKeyThumbprint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  allowanceId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -781,6 +814,7 @@ export type SessionUncheckedUpdateWithoutApiKeyInput = {
   scopes?: Prisma.SessionUpdatescopesInput | string[]
   origins?: Prisma.SessionUpdateoriginsInput | string[]
   proofKeyThumbprint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  allowanceId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -795,6 +829,7 @@ export type SessionUncheckedUpdateManyWithoutApiKeyInput = {
   scopes?: Prisma.SessionUpdatescopesInput | string[]
   origins?: Prisma.SessionUpdateoriginsInput | string[]
   proofKeyThumbprint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  allowanceId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -812,6 +847,7 @@ export type SessionSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   origins?: boolean
   proofKeyThumbprint?: boolean
   apiKeyId?: boolean
+  allowanceId?: boolean
   createdAt?: boolean
   expiresAt?: boolean
   revokedAt?: boolean
@@ -829,6 +865,7 @@ export type SessionSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exten
   origins?: boolean
   proofKeyThumbprint?: boolean
   apiKeyId?: boolean
+  allowanceId?: boolean
   createdAt?: boolean
   expiresAt?: boolean
   revokedAt?: boolean
@@ -846,6 +883,7 @@ export type SessionSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exten
   origins?: boolean
   proofKeyThumbprint?: boolean
   apiKeyId?: boolean
+  allowanceId?: boolean
   createdAt?: boolean
   expiresAt?: boolean
   revokedAt?: boolean
@@ -863,13 +901,14 @@ export type SessionSelectScalar = {
   origins?: boolean
   proofKeyThumbprint?: boolean
   apiKeyId?: boolean
+  allowanceId?: boolean
   createdAt?: boolean
   expiresAt?: boolean
   revokedAt?: boolean
   lastUsedAt?: boolean
 }
 
-export type SessionOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "projectId" | "userReference" | "hash" | "scopes" | "origins" | "proofKeyThumbprint" | "apiKeyId" | "createdAt" | "expiresAt" | "revokedAt" | "lastUsedAt", ExtArgs["result"]["session"]>
+export type SessionOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "projectId" | "userReference" | "hash" | "scopes" | "origins" | "proofKeyThumbprint" | "apiKeyId" | "allowanceId" | "createdAt" | "expiresAt" | "revokedAt" | "lastUsedAt", ExtArgs["result"]["session"]>
 export type SessionInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   project?: boolean | Prisma.ProjectDefaultArgs<ExtArgs>
   apiKey?: boolean | Prisma.Session$apiKeyArgs<ExtArgs>
@@ -913,6 +952,10 @@ export type $SessionPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
      * The key that created it, which ends it when it is revoked; null if no key did.
      */
     apiKeyId: string | null
+    /**
+     * The allowance that it shares with other sessions of its user; null for one with the session's own id.
+     */
+    allowanceId: string | null
     createdAt: Date
     expiresAt: Date
     revokedAt: Date | null
@@ -1350,6 +1393,7 @@ export interface SessionFieldRefs {
   readonly origins: Prisma.FieldRef<"Session", 'String[]'>
   readonly proofKeyThumbprint: Prisma.FieldRef<"Session", 'String'>
   readonly apiKeyId: Prisma.FieldRef<"Session", 'String'>
+  readonly allowanceId: Prisma.FieldRef<"Session", 'String'>
   readonly createdAt: Prisma.FieldRef<"Session", 'DateTime'>
   readonly expiresAt: Prisma.FieldRef<"Session", 'DateTime'>
   readonly revokedAt: Prisma.FieldRef<"Session", 'DateTime'>

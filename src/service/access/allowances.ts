@@ -16,8 +16,9 @@ import type { Allowance, Budget } from "./allowance.ts";
 import type { Scope } from "./caller.ts";
 
 /**
- * Stores an allowance under the id of its key or session, in the transaction that creates it. Limits that are all
- * absent store nothing. Returns the id of the stored row, or null.
+ * Stores an allowance under the id of its key or session, in the transaction that creates it. An id that sessions share
+ * keeps its row, with what was spent. Limits that are all absent store nothing. Returns the id of the stored row, or
+ * null.
  */
 export async function insertAllowance(
   db: Queryable,
@@ -30,7 +31,8 @@ export async function insertAllowance(
     sql`INSERT INTO allowance
           (id, project_id, user_references, dwallet_ids, algorithms, window_seconds, max_count, max_micro_usd)
         VALUES (${id}, ${projectId}, ${userReferences ?? []}, ${dwalletIds ?? []}, ${algorithms ?? []},
-                ${budget?.windowSeconds ?? null}, ${budget?.maxCount ?? null}, ${budget?.maxMicroUsd ?? null})`,
+                ${budget?.windowSeconds ?? null}, ${budget?.maxCount ?? null}, ${budget?.maxMicroUsd ?? null})
+        ON CONFLICT (id) DO NOTHING`,
   );
   return id;
 }

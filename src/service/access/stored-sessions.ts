@@ -23,7 +23,7 @@ import {
 
 /**
  * Creates a look-up of sessions by their tokens, which works like that of keys. A session also ends when the key that
- * created it is revoked.
+ * created it is revoked or expires, which a rotation may bring forward.
  */
 export function createSessionLookup({ database, ...options }: StoredKeyLookupOptions): SessionLookup {
   return createKeyLookup<KnownSession>({
@@ -57,7 +57,11 @@ export interface KnownSession extends KeyStanding {
 export type SessionLookup = KeyLookup<KnownSession>;
 
 type SessionRow = Omit<KnownSession, "allowance"> &
-  AllowanceRow & { readonly hash: string; readonly isMakerRevoked: boolean };
+  AllowanceRow & {
+    readonly hash: string;
+    readonly isMakerRevoked: boolean;
+    readonly isMakerExpired: boolean;
+  };
 
 async function readSessions(
   database: Queryable,
@@ -70,9 +74,10 @@ async function readSessions(
 const STORED_SESSIONS: StoredKeys<SessionRow> = {
   select: sql`k.project_id AS "projectId", p.network, k.scopes, k.user_reference AS "userReference", k.origins,
     k.proof_key_thumbprint AS "proofKeyThumbprint", k.api_key_id AS "apiKeyId",
-    m.revoked_at IS NOT NULL AS "isMakerRevoked", ${SELECT_ALLOWANCE}`,
+    m.revoked_at IS NOT NULL AS "isMakerRevoked",
+    coalesce(m.expires_at <= clock_timestamp(), false) AS "isMakerExpired", ${SELECT_ALLOWANCE}`,
   from: sql`session k JOIN project p ON p.id = k.project_id LEFT JOIN api_key m ON m.id = k.api_key_id
-    ${joinAllowance(sql`k.id`)}`,
+    ${joinAllowance(sql`coalesce(k.allowance_id, k.id)`)}`,
   columns: {
     ...STANDING_COLUMNS,
     projectId: text,
@@ -83,18 +88,19 @@ const STORED_SESSIONS: StoredKeys<SessionRow> = {
     proofKeyThumbprint: nullable(text),
     apiKeyId: nullable(text),
     isMakerRevoked: boolean,
+    isMakerExpired: boolean,
     ...ALLOWANCE_COLUMNS,
   },
 };
 
 function knownSession(row: SessionRow): KnownSession {
   const { id, projectId, network, scopes, userReference, origins, proofKeyThumbprint, apiKeyId } = row;
-  const { isRevoked, isMakerRevoked, isExpired, leftMs, expiresAt } = row;
+  const { isRevoked, isMakerRevoked, isExpired, isMakerExpired, leftMs, expiresAt } = row;
   const allowance = allowanceOf(row);
   // Without its row, a session would not be confined to its user.
   if (allowance?.userReferences?.length !== 1) throw new Error(`the session ${id} has no user's allowance`);
   return {
     ...{ id, projectId, network, scopes, userReference, origins, proofKeyThumbprint, apiKeyId, allowance },
-    ...{ isRevoked: isRevoked || isMakerRevoked, isExpired, leftMs, expiresAt },
+    ...{ isRevoked: isRevoked || isMakerRevoked, isExpired: isExpired || isMakerExpired, leftMs, expiresAt },
   };
 }

@@ -104,7 +104,7 @@ const SELECT_SESSION = sql`SELECT s.id, s.user_reference AS "userReference", s.s
   s.created_at AS "createdAt", s.expires_at AS "expiresAt", s.revoked_at AS "revokedAt",
   s.last_used_at AS "lastUsedAt", s.api_key_id AS "apiKeyId", s.proof_key_thumbprint AS "proofKeyThumbprint",
   ${SELECT_ALLOWANCE}, ${SELECT_BUDGET_LEFT}
-  FROM session s ${joinAllowance(sql`s.id`)} ${joinBudgetLeft()}`;
+  FROM session s ${joinAllowance(sql`coalesce(s.allowance_id, s.id)`)} ${joinBudgetLeft()}`;
 
 const COLUMNS: Columns<StoredDetails & AllowanceRow & BudgetLeft> = {
   id: text,

@@ -62,26 +62,37 @@ export async function createSession(
 
 /**
  * Creates a session for a user that an identity provider vouches for, as {@link createSession} does with a key. Each user
- * has separate idempotency keys, so that nobody can use up another's. Throws VALIDATION, TOO_MANY_SESSIONS,
+ * has separate idempotency keys, so that nobody can use up another's. All sessions of a user by one provider spend from
+ * one budget, because a user makes as many as the token allows. Throws VALIDATION, TOO_MANY_SESSIONS,
  * IDEMPOTENCY_KEY_REUSED and IDEMPOTENCY_IN_FLIGHT.
  */
 export async function createSessionOfUser(
   deps: SessionDeps,
   session: SessionOfUser,
 ): Promise<ExchangedSession> {
-  const { projectId, network, userReference, budget, idempotency, origin, ...more } = session;
+  const { projectId, providerId, network, userReference, budget, idempotency, origin, ...more } = session;
+  const allowanceId = budget && sharedAllowanceId(providerId, userReference);
+  const own = { ...more, projectId, network, userReference, limits: { budget }, allowanceId };
   const { id, token, endedIds } = await runOnce<MadeSession>(
     deps.database,
     { scope: projectId, network, idempotency: ofUser(idempotency, userReference) },
     {
       ...KEEP_SESSION_ID,
-      effect: (db) =>
-        insertSession(deps, db, origin, { ...more, projectId, network, userReference, limits: { budget } }),
+      effect: (db) => insertSession(deps, db, origin, own),
     },
   );
   for (const endedId of endedIds) deps.lookup.forget(endedId);
   const { expiresAt } = await readSession(deps.database, { projectId, allowance: undefined }, id);
   return { id, token, userReference, expiresAt };
+}
+
+/** Returns the id of the allowance of all sessions that a user gets by a provider: a UUID (RFC 9562, version 8). */
+function sharedAllowanceId(providerId: string, userReference: string): string {
+  const hex = createHash("sha256")
+    .update(JSON.stringify([providerId, userReference]))
+    .digest("hex");
+  const parts = [hex.slice(0, 8), hex.slice(8, 12), `8${hex.slice(13, 16)}`, `8${hex.slice(17, 20)}`];
+  return [...parts, hex.slice(20, 32)].join("-");
 }
 
 function ofUser(idempotency: Idempotency | undefined, userReference: string): Idempotency | undefined {
@@ -114,6 +125,8 @@ export interface NewSession {
   readonly lifetimeSeconds?: number | undefined;
   /** The RFC 7638 thumbprint of the device's key. Default: the token alone suffices. */
   readonly proofKeyThumbprint?: string | undefined;
+  /** The id of an allowance that it shares with other sessions of the user. Default: one of its own. */
+  readonly allowanceId?: string | undefined;
   /** The key that creates it. Its revocation and expiry end the session. Default: none. */
   readonly apiKeyId?: string | undefined;
 }
@@ -160,7 +173,7 @@ export async function insertSession(
     lifetimeSeconds,
     ...more
   } = session;
-  const { proofKeyThumbprint = null, apiKeyId = null } = more;
+  const { proofKeyThumbprint = null, apiKeyId = null, allowanceId = null } = more;
   readOrigins("origins", origins);
   const own = { ...limits, userReferences: [userReference] };
   checkLimits(own, scopes);
@@ -186,15 +199,15 @@ export async function insertSession(
     db,
     sql`WITH created AS (
           INSERT INTO session (id, project_id, user_reference, hash, scopes, origins, proof_key_thumbprint, api_key_id,
-                               expires_at)
+                               allowance_id, expires_at)
           VALUES (${id}, ${projectId}, ${userReference}, ${hashApiKey(token)}, ${scopes}, ${origins},
-                  ${proofKeyThumbprint}, ${apiKeyId},
+                  ${proofKeyThumbprint}, ${apiKeyId}, ${allowanceId},
                   least(clock_timestamp() + ${lifetimeSeconds ?? DEFAULT_LIFETIME_SECONDS}::float8 * interval '1 second',
                         (SELECT expires_at FROM api_key WHERE id = ${apiKeyId})))
           RETURNING id, project_id
         ) ${auditInsert("session.create", sql`created`, origin)}`,
   );
-  await insertAllowance(db, { id, projectId, limits: own });
+  await insertAllowance(db, { id: allowanceId ?? id, projectId, limits: own });
   return { id, token, endedIds: ended.map((row) => row.id) };
 }
 

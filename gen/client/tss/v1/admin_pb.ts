@@ -2677,7 +2677,7 @@ export type IdentityProviderSettings = Message<"tss.v1.IdentityProviderSettings"
   sessionSeconds: number;
 
   /**
-   * What each session may spend; absent means no limit of its own.
+   * What each user may spend in all of its sessions by this provider together; absent means no limit.
    *
    * @generated from field: tss.v1.Budget budget = 12;
    */

@@ -60,6 +60,7 @@ export function createTokenExchange(options: TokenExchangeOptions): TokenExchang
     const thumbprint = await boundTo(provider, call);
     return createSession({
       projectId,
+      providerId: provider.id,
       network: provider.network,
       userReference,
       scopes: provider.scopes,
@@ -123,10 +124,12 @@ export interface ExchangeCall {
 /** A session to create for a verified user. */
 export interface SessionOfUser {
   readonly projectId: string;
+  readonly providerId: string;
   readonly network: string;
   readonly userReference: string;
   readonly scopes: readonly SessionScope[];
   readonly origins: readonly string[];
+  /** One for all sessions that the user gets by the provider. */
   readonly budget: Budget | undefined;
   readonly lifetimeSeconds: number;
   /** Undefined for a session that needs no proofs. */

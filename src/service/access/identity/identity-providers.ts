@@ -35,7 +35,7 @@ export interface IdentityProviderSettings extends IdTokenRules {
   readonly origins: readonly string[];
   /** At most a day. */
   readonly sessionSeconds: number;
-  /** What each session may spend; undefined for no limit of its own. */
+  /** What each user may spend in all sessions together; undefined for no limit. */
   readonly budget: Budget | undefined;
 }
 

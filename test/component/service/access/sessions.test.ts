@@ -6,7 +6,7 @@ import { Sessions } from "../../../../gen/proto/tss/v1/sessions_pb.ts";
 import { Signing } from "../../../../gen/proto/tss/v1/signing_pb.ts";
 import { createAccessGate } from "../../../../src/service/access/access-gate.ts";
 import type { Limits } from "../../../../src/service/access/allowances.ts";
-import { insertApiKey, revokeApiKey } from "../../../../src/service/access/api-keys.ts";
+import { insertApiKey, revokeApiKey, rotateApiKey } from "../../../../src/service/access/api-keys.ts";
 import {
   callerOf,
   describeCaller,
@@ -250,6 +250,18 @@ describe("the end of a session", () => {
     await knock(token);
     await revokeApiKey({ db: database, lookup: replica.lookup }, TEST_OPERATOR, caller.apiKeyId);
     await expect(knock(token)).rejects.toMatchObject(refused("SESSION_REVOKED"));
+  });
+
+  it("comes with the end of the key that created it, which a rotation has brought forward", async () => {
+    const { token } = await newSession();
+    await knock(token);
+    const rotation = { apiKeyId: caller.apiKeyId, overlapSeconds: 60 };
+    await rotateApiKey({ database, lookup: replica.lookup }, TEST_OPERATOR, undefined, rotation);
+    await knock(token);
+    await database.query("UPDATE api_key SET expires_at = now() WHERE id = $1", [caller.apiKeyId]);
+    // Its cache is empty.
+    const { gate } = newReplica();
+    await expect(knock(token, {}, { gate })).rejects.toMatchObject(refused("SESSION_EXPIRED"));
   });
 
   it("comes for the oldest session of a user who begins one too many, and for no other", async () => {

@@ -150,6 +150,21 @@ describe("an ID token", () => {
     });
   });
 
+  it("gives all sessions of a user one budget, and each user its own", async () => {
+    await provide();
+    const allowanceOf = async (user: string) => {
+      const { token = "" } = await exchanged(tokenOf(user));
+      return (await lookup.find(token))?.allowance.id;
+    };
+    const id = await allowanceOf("user-7");
+    await database.query("UPDATE allowance SET newest_slot = 7 WHERE id = $1", [id]);
+    expect(await allowanceOf("user-7")).toBe(id);
+    expect(
+      await database.query("SELECT 1 FROM allowance WHERE id = $1 AND newest_slot = 7", [id]),
+    ).toHaveLength(1);
+    expect(await allowanceOf("user-8")).not.toBe(id);
+  });
+
   it("of another issuer with the same `sub` is refused, even if the same key signed it", async () => {
     await provide();
     await expect(exchanged(tokenOf("user-7", { iss: "https://other.example" }))).rejects.toMatchObject(

@@ -278,7 +278,8 @@ it("a requested address ends the request of its own project, network and referen
 it("a requested address is made although its user was deleted meanwhile, so that no request holds up the others", async () => {
   const caller = { projectId, origin: TEST_ORIGIN };
   await createUser(database, caller, "gone", 10);
-  const request = "INSERT INTO deposit_address_request (project_id, network, reference) VALUES ($1, 'localnet', $2)";
+  const request =
+    "INSERT INTO deposit_address_request (project_id, network, reference) VALUES ($1, 'localnet', $2)";
   await database.query(request, [projectId, "gone"]);
   await deleteUser(database, caller, "gone");
   await makeRequestedAddress(database, deposits, { projectId, reference: "gone" });
