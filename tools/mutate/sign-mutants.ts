@@ -17,7 +17,7 @@ export const SIGN_MUTANTS: readonly Mutant[] = [
   {
     name: "a wrong half is charged",
     file: "src/service/signing/submit.ts",
-    find: "  await checkHalf(projectId, claimOf(row, userSignMessage));\n",
+    find: "  await checkHalf(projectId, claim);\n",
     replace: "",
     tests: LIFECYCLE,
   },

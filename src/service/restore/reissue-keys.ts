@@ -2,11 +2,12 @@ import sql from "sql-template-tag";
 import { revokeApiKey, rotateApiKey } from "../access/api-keys.ts";
 import { boolean, text } from "../platform/store/columns.ts";
 import { type Database, readRows } from "../platform/store/database.ts";
+import { endSessionsOfNetwork } from "../users/sessions.ts";
 
 /**
  * Revokes every valid key of the network and creates its replacement. A key that already has a successor is only
  * revoked, and so is each of `revokedIds`: these were revoked after the copy was made, and the copy does not know it.
- * Returns the number of new keys.
+ * Ends all sessions for the same reason, also those that no key has created: their users begin new ones. Returns the number of new keys.
  */
 export async function reissueKeys(
   database: Database,
@@ -27,6 +28,7 @@ export async function reissueKeys(
     isReplaced || revokedIds.includes(id);
   for (const { id } of usable.filter(isDone))
     await revokeApiKey({ db: database, lookup: NO_LOOKUP }, caller, id);
+  await endSessionsOfNetwork(database, network, ORIGIN);
   const toReplace = usable.filter((key) => !isDone(key));
   for (const { id, projectName } of toReplace) {
     const rotation = { apiKeyId: id, overlapSeconds: 0 };

@@ -262,6 +262,20 @@ export async function endSessions(
   return rows.map(({ id }) => id);
 }
 
+/** Ends all sessions of a network's projects, in one statement. Returns their number. */
+export function endSessionsOfNetwork(db: Queryable, network: string, origin: AuditOrigin): Promise<number> {
+  return execute(
+    db,
+    sql`WITH revoked AS (
+          UPDATE session s SET revoked_at = now() FROM project p
+          WHERE p.id = s.project_id AND p.network = ${network} AND s.revoked_at IS NULL
+            AND s.expires_at > clock_timestamp()
+          RETURNING s.id, s.project_id
+        ), noted AS (${auditInsert("session.revoke", sql`revoked`, origin)})
+        SELECT id FROM revoked`,
+  );
+}
+
 /**
  * Returns the limits of a session beyond its user: those that it asks for, and else those of the key. Throws
  * SESSION_TOO_WIDE if it asks for more than the key has.

@@ -21,9 +21,11 @@ import {
   createLocalSignals,
 } from "../../../../src/service/platform/coordination/local-coordination.ts";
 import { type Database, newId } from "../../../../src/service/platform/store/database.ts";
+import { reissueKeys } from "../../../../src/service/restore/reissue-keys.ts";
 import { readSession } from "../../../../src/service/users/session-row.ts";
 import {
   createSession,
+  createSessionOfUser,
   createSessionDeps,
   type NewSession,
   revokeSession,
@@ -262,6 +264,21 @@ describe("the end of a session", () => {
     // Its cache is empty.
     const { gate } = newReplica();
     await expect(knock(token, {}, { gate })).rejects.toMatchObject(refused("SESSION_EXPIRED"));
+  });
+
+  it("comes for every session of the network when keys are issued again, also without a key that created it", async () => {
+    const exchanged = await createSessionOfUser(replica.deps, {
+      ...{ projectId, providerId: newId(), network: "localnet", userReference: "alice", scopes: ["read"] },
+      ...{ origins: [], budget: undefined, lifetimeSeconds: 60, proofKeyThumbprint: undefined },
+      ...{ idempotency: undefined, origin: TEST_ORIGIN },
+    });
+    const tokens = [exchanged.token ?? "", (await newSession()).token];
+    await reissueKeys(database, "testnet", { keep() {}, revokedIds: [] });
+    for (const token of tokens) await knock(token);
+    await reissueKeys(database, "localnet", { keep() {}, revokedIds: [] });
+    const { gate } = newReplica();
+    for (const token of tokens)
+      await expect(knock(token, {}, { gate })).rejects.toMatchObject(refused("SESSION_REVOKED"));
   });
 
   it("comes for the oldest session of a user who begins one too many, and for no other", async () => {
