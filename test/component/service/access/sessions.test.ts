@@ -25,8 +25,8 @@ import { reissueKeys } from "../../../../src/service/restore/reissue-keys.ts";
 import { readSession } from "../../../../src/service/users/session-row.ts";
 import {
   createSession,
-  createSessionOfUser,
   createSessionDeps,
+  createSessionOfUser,
   type NewSession,
   revokeSession,
   revokeUserSessions,
