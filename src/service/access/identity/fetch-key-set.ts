@@ -18,7 +18,7 @@ export function createKeySetFetch(options: KeySetFetchOptions = {}): KeySetFetch
   return async (text) => {
     const url = readKeySetUrl(text, { allowsInside });
     if (url === undefined) throw new KeySetUnavailable("the URL is not allowed");
-    if (runningCount >= DOWNLOADS_MAX_COUNT) throw new KeySetUnavailable("too many downloads are running");
+    if (runningCount >= DOWNLOADS_MAX_COUNT) throw new DownloadsBusy();
     runningCount++;
     const controller = new AbortController();
     const timer = setTimeout(() => controller.abort(new KeySetUnavailable("it took too long")), timeoutMs);
@@ -64,7 +64,15 @@ export interface KeySetFetchOptions {
 
 /** A key set that could not be downloaded. The message is for the log: it tells what is inside the network. */
 export class KeySetUnavailable extends Error {
-  override readonly name = "KeySetUnavailable";
+  override readonly name: string = "KeySetUnavailable";
+}
+
+/** Too many other downloads are running, so the provider was not asked. */
+export class DownloadsBusy extends KeySetUnavailable {
+  override readonly name = "DownloadsBusy";
+  constructor() {
+    super("too many downloads are running");
+  }
 }
 
 /**

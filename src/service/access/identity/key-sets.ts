@@ -1,7 +1,7 @@
 import { createLocalJWKSet, type JSONWebKeySet, type LocalJWKSet } from "jose";
 import { RecentMap } from "../../platform/coordination/recent-map.ts";
 import type { Log } from "../../platform/telemetry/logger.ts";
-import type { KeySetFetch } from "./fetch-key-set.ts";
+import { DownloadsBusy, type KeySetFetch } from "./fetch-key-set.ts";
 
 /**
  * Creates a bounded cache of key sets by URL. A set is used for ten minutes. A token with an unknown `kid` causes a new
@@ -33,7 +33,11 @@ export function createKeySets({ fetch, log, now = () => performance.now() }: Key
         (set) => {
           entry.known = { set, find: createLocalJWKSet(set), readAtMs: startedAtMs };
         },
-        (cause: unknown) => log.warn({ url, cause }, "could not read the keys of an identity provider"),
+        (cause: unknown) => {
+          // Nobody asked this provider, so made-up tokens for others do not keep its keys away for a while.
+          if (cause instanceof DownloadsBusy) entry.triedAtMs = Number.NEGATIVE_INFINITY;
+          else log.warn({ url, cause }, "could not read the keys of an identity provider");
+        },
       )
       .finally(() => {
         entry.running = undefined;

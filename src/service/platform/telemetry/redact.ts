@@ -17,12 +17,13 @@ export function createRedact(secrets: readonly Secret[] = []): Redact {
 /** Removes secrets from a text. */
 export type Redact = (text: string) => string;
 
-/** The patterns of secrets: keys, bearer tokens, the credentials of a URL. */
+/** The patterns of secrets: keys, bearer tokens, JSON Web Tokens, the credentials of a URL. */
 const PATTERNS: readonly [RegExp, string][] = [
   [/\btss_(local|test|live|admin|session)_[0-9A-Za-z_-]{8,}/g, "tss_$1_[redacted]"],
   [/\bsuiprivkey1[0-9a-z]{8,}/g, "suiprivkey1[redacted]"],
   [/(-----BEGIN [A-Z ]*PRIVATE KEY-----)(?:[\w+/=\s]|\\[nr])*/g, "$1[redacted]"],
   [/\b(Bearer|Basic)(?: |%20)+[\w.~+/=%-]{8,}/gi, "$1 [redacted]"],
+  [/\beyJ[\w-]{8,}\.[\w-]+\.[\w-]*/g, "[redacted]"],
   [/\b((?:https?|grpcs?):\/\/)[^\s/"'\\]+@/gi, "$1[redacted]@"],
   [/\b([a-z][a-z0-9+.-]*:\/\/[^\s/:@"'\\]*:)[^\s/"'\\]+@/gi, "$1[redacted]@"],
   [/([?&](?:api[-_]?key|access[-_]?token|token|key|secret|password)=)[^\s&#"'\\]{8,}/gi, "$1[redacted]"],

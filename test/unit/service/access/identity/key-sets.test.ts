@@ -1,5 +1,6 @@
 import type { JSONWebKeySet } from "jose";
 import { describe, expect, it } from "vitest";
+import { DownloadsBusy } from "../../../../../src/service/access/identity/fetch-key-set.ts";
 import { createKeySets } from "../../../../../src/service/access/identity/key-sets.ts";
 import { readKeySet } from "../../../../../src/service/access/identity/read-key-set.ts";
 import { tokenKey } from "../../../../support/crypto/signed-token.ts";
@@ -51,6 +52,14 @@ describe("the keys of a provider", () => {
     pass(1);
     expect(await has("k1")).toBe(true);
     expect(state.downloads).toHaveLength(2);
+  });
+
+  it("are downloaded by the next call if downloads for others were in the way", async () => {
+    const { has, publish } = rig();
+    publish(new DownloadsBusy());
+    expect(await has("k1")).toBeUndefined();
+    publish(["k1"]);
+    expect(await has("k1")).toBe(true);
   });
 
   it("are downloaded again for a new `kid`, so that a rotation takes effect at once", async () => {

@@ -13,6 +13,7 @@ describe("a text that looks like a secret", () => {
   it.each([
     [`the key ${KEY} is wrong`, "the key tss_live_[redacted] is wrong"],
     [`{"token":"tss_session_${KEY.slice(9)}"}`, '{"token":"tss_session_[redacted]"}'],
+    ["idToken eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJhIn0.c2ln-_ refused", "idToken [redacted] refused"],
     [`authorization: Bearer ${"x".repeat(20)}`, "authorization: Bearer [redacted]"],
     ["postgresql://user:hunter22@db:5432/tss refused", "postgresql://user:[redacted]@db:5432/tss refused"],
     ["rediss://:hunter22@cache", "rediss://:[redacted]@cache"],
