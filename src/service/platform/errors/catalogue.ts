@@ -30,7 +30,7 @@ export const ERROR_CATALOGUE = {
   ),
   SESSION_EXPIRED: kind(
     Code.Unauthenticated,
-    "The session has expired. The user's backend must create another one.",
+    "The session has expired, or the key that created it. The user's backend must create another one.",
     { metadata: ["expireTime"] },
   ),
   NETWORK_MISMATCH: kind(
