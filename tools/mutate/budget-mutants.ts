@@ -106,4 +106,18 @@ export const BUDGET_MUTANTS: readonly Mutant[] = [
     replace: "apiKeyId: id, network, scopes } as const",
     tests: STORED,
   },
+  {
+    name: "a narrow key submits what another caller has reserved with another algorithm",
+    file: "src/service/signing/submit.ts",
+    find: "  requireAlgorithm(caller.allowance, claim.signatureAlgorithm);\n",
+    replace: "",
+    tests: NARROW,
+  },
+  {
+    name: "each exchange of an ID token adds a budget",
+    file: "src/service/users/sessions.ts",
+    find: "budget && sharedAllowanceId(providerId, userReference)",
+    replace: "undefined as string | undefined",
+    tests: ["test/component/service/access/identity/exchange-token.test.ts"],
+  },
 ];

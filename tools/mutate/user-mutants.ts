@@ -105,4 +105,25 @@ export const USER_MUTANTS: readonly Mutant[] = [
     replace: "counted.count > maxCount",
     tests: RACE,
   },
+  {
+    name: "a session outlives the key that created it, after a rotation",
+    file: "src/service/access/stored-sessions.ts",
+    find: "isExpired: isExpired || isMakerExpired",
+    replace: "isExpired",
+    tests: ["test/component/service/access/sessions.test.ts"],
+  },
+  {
+    name: "sessions without a key outlive the keys that are issued again",
+    file: "src/service/restore/reissue-keys.ts",
+    find: "  await endSessionsOfNetwork(database, network, ORIGIN);\n",
+    replace: "",
+    tests: ["test/component/service/access/sessions.test.ts"],
+  },
+  {
+    name: "the request for a deleted user's address holds up all others",
+    file: "src/service/billing/deposits/deposit-address.ts",
+    find: "usersMaxCount: undefined };",
+    replace: "usersMaxCount: 1_000 };",
+    tests: ["test/component/service/billing/deposits/references.test.ts"],
+  },
 ];
