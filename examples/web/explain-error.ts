@@ -2,8 +2,12 @@ import { TssError } from "threshold-signing-service/sdk";
 
 /** Advice for the user, by the error's reason. */
 const ADVICE: Readonly<Record<string, string>> = {
-  INVALID_KEY: "The service does not know this API key. Copy it again from .data/dev.json.",
-  MISSING_KEY: "Enter the API key.",
+  SESSION_UNAVAILABLE: "The page's backend gave no session. Reload the page, and sign in.",
+  SESSION_REVOKED: "The session was ended. Reload the page, and sign in.",
+  INVALID_KEY: "The service does not know the session. The page and its backend must use the same service.",
+  DWALLET_NOT_FOUND: "The user who is signed in has no such key.",
+  SIGN_REQUEST_NOT_FOUND: "The user who is signed in has no such action. Forget it.",
+  USER_FROZEN: "The project has stopped this user.",
   UNREACHABLE:
     "The service does not answer. Check that it runs, and its URL. This page calls https, and http on this machine.",
   WRONG_URL: "Something other than the service answers at this URL. Correct the URL.",
@@ -25,5 +29,8 @@ export function explain(error: unknown): string {
   if (!(error instanceof TssError)) return `The page failed: ${String(error)}`;
   const { reason, requestId } = error;
   const request = requestId === undefined ? "" : `, request ${requestId}`;
-  return `${ADVICE[reason] ?? "The action failed."} (${reason}: ${error.message}${request})`;
+  // The client does not know why the page's own function failed.
+  const { cause } = error;
+  const why = reason === "SESSION_UNAVAILABLE" && cause instanceof Error ? `: ${cause.message}` : "";
+  return `${ADVICE[reason] ?? "The action failed."} (${reason}: ${error.message}${why}${request})`;
 }

@@ -7,6 +7,7 @@ import {
 } from "threshold-signing-service/sdk";
 import { explain } from "./explain-error.ts";
 import { ALGORITHMS, makeAndSign, type Stage, type Step, type Task } from "./make-and-sign.ts";
+import { readVisitor, signIn, signOut } from "./own-backend.ts";
 
 const KEY_STAGES: readonly OnboardStage[] = [
   ...(["network", "parameters", "keys", "register", "prepare"] as const),
@@ -17,13 +18,11 @@ const SIGN_STAGES: readonly SignStage[] = [
   ...(["submit", "queued", "submitted", "verify"] as const),
 ];
 
-/** The storage key of the task. */
-const TASK = "threshold-signing-task";
-
+const login = element("login", HTMLFormElement);
+const userChoice = element("user", HTMLSelectElement);
 const form = element("form", HTMLFormElement);
 const fields = element("fields", HTMLFieldSetElement);
 const baseUrl = element("base-url", HTMLInputElement);
-const apiKey = element("api-key", HTMLInputElement);
 const seed = element("seed", HTMLInputElement);
 const makeSeed = element("make-seed", HTMLButtonElement);
 const downloadSeed = element("download-seed", HTMLButtonElement);
@@ -41,13 +40,26 @@ let abort = new AbortController();
 /** A made seed that was not downloaded yet. A reload would lose it, and its key with it. */
 let unsavedSeed = "";
 
+const { user, users, serviceUrl } = await readVisitor();
+/** The storage key of the user's task. */
+const TASK = `threshold-signing-task ${user}`;
+showUser();
+
 for (const { curve, signatureAlgorithm, hashScheme } of ALGORITHMS)
   algorithm.add(new Option(`${curve}, ${signatureAlgorithm} with ${hashScheme}`));
 algorithm.selectedIndex = 0;
 const left = readTask();
-if (left !== undefined) baseUrl.value = left.baseUrl;
+baseUrl.value = left?.baseUrl ?? serviceUrl;
 showButtons(false);
 
+login.addEventListener("submit", (event) => {
+  event.preventDefault();
+  void reloadAfter(signIn(userChoice.value));
+});
+element("sign-out", HTMLButtonElement).addEventListener("click", () => {
+  abort.abort();
+  void reloadAfter(signOut());
+});
 // What the page says of an earlier action is not true of other values.
 form.addEventListener("input", () => showNothing());
 seed.addEventListener("input", () => showButtons(false));
@@ -94,16 +106,12 @@ async function run(task: Task): Promise<void> {
   showButtons(true);
   cancel.focus();
   try {
-    const { addresses, signature } = await makeAndSign(
-      task,
-      { apiKey: apiKey.value, seedHex: seed.value },
-      {
-        signal: abort.signal,
-        onStage: showStage,
-        onKey: (known) => showFacts([...taskFacts(task), ...addressFacts(known)]),
-        onTask: keepTask,
-      },
-    );
+    const { addresses, signature } = await makeAndSign(task, seed.value, {
+      signal: abort.signal,
+      onStage: showStage,
+      onKey: (known) => showFacts([...taskFacts(task), ...addressFacts(known)]),
+      onTask: keepTask,
+    });
     keepTask(undefined);
     progress.value = progress.max;
     status.textContent = "Done. The signature is verified.";
@@ -119,6 +127,27 @@ async function run(task: Task): Promise<void> {
   } finally {
     showButtons(false);
     if (failure.textContent !== "") (resume.hidden ? sign : resume).focus();
+  }
+}
+
+/** Shows who is signed in, and what only a user can do. */
+function showUser(): void {
+  for (const name of users) userChoice.add(new Option(name));
+  const isSignedIn = user !== undefined;
+  if (isSignedIn) userChoice.value = user;
+  userChoice.disabled = isSignedIn;
+  element("sign-in", HTMLButtonElement).hidden = isSignedIn;
+  element("sign-out", HTMLButtonElement).hidden = !isSignedIn;
+  form.hidden = !isSignedIn;
+}
+
+/** Begins again with nothing of the other user in memory. */
+async function reloadAfter(change: Promise<void>): Promise<void> {
+  try {
+    await change;
+    location.reload();
+  } catch (error) {
+    failure.textContent = explain(error);
   }
 }
 

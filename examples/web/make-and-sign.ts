@@ -6,9 +6,11 @@ import {
   type OnboardStage,
   SignatureAlgorithm,
   type SignStage,
+  type TssClient,
   TssError,
 } from "threshold-signing-service/sdk";
 import { createWorkerEngine } from "threshold-signing-service/worker";
+import { session } from "./own-backend.ts";
 
 /** The combinations that the page offers: all that the network supports. */
 export const ALGORITHMS = [
@@ -45,12 +47,6 @@ export interface Task {
   readonly step?: Step;
 }
 
-/** The secrets of a task. The seed is 64 hex digits. It can be empty to resume a submitted signature. */
-export interface Secrets {
-  readonly apiKey: string;
-  readonly seedHex: string;
-}
-
 /** Cancels the action, and gets its progress. */
 export interface Watcher {
   readonly signal: AbortSignal;
@@ -69,11 +65,22 @@ export interface Made {
 /** Computes on workers: the page stays responsive, and two workers share the half of an ECDSA signature. */
 const engine = createWorkerEngine();
 
-/** Creates or finds the seed's key and signs with it, or resumes an interrupted task. Throws a TssError. */
-export async function makeAndSign(task: Task, secrets: Secrets, watcher: Watcher): Promise<Made> {
+let known: { readonly baseUrl: string; readonly client: TssClient } | undefined;
+
+/** Returns the page's client. It asks the page's backend for a token, and keeps it in memory until it expires. */
+function clientOf(baseUrl: string): TssClient {
+  if (known?.baseUrl !== baseUrl)
+    known = { baseUrl, client: createClient({ baseUrl, session, network: "localnet", engine }) };
+  return known.client;
+}
+
+/**
+ * Creates or finds the seed's key and signs with it, or resumes an interrupted task. The seed is 64 hex digits. It can be
+ * empty to resume a submitted signature. Throws a TssError.
+ */
+export async function makeAndSign(task: Task, seedHex: string, watcher: Watcher): Promise<Made> {
   const { signal } = watcher;
-  const { apiKey, seedHex } = secrets;
-  const client = createClient({ baseUrl: task.baseUrl, apiKey, network: "localnet", engine });
+  const client = clientOf(task.baseUrl);
   const triple = ALGORITHMS[task.algorithm] ?? ALGORITHMS[0];
   const { curve } = triple;
   const message = new TextEncoder().encode(task.message);
