@@ -185,6 +185,12 @@ export const addresses: ReadValue<string[]> = (value) => {
     : items;
 };
 
+/** Web origins, separated by commas, or `*` for every one. The service checks them. */
+export const origins: ReadValue<string[]> = (value) => {
+  const items = value.split(",").map((item) => item.trim());
+  return items.includes("") ? wrong("takes web origins, such as https://app.example, or *") : items;
+};
+
 /** Several texts, separated by commas. */
 export const texts: ReadValue<string[]> = (value) => {
   const items = value.split(",").map((item) => item.trim());

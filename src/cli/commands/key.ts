@@ -22,6 +22,7 @@ import {
   nonEmptyText,
   operand,
   optional,
+  origins,
   required,
   uuid,
 } from "../option.ts";
@@ -50,16 +51,19 @@ const create = serviceCommand({
     scopes: defaulted("<list>", "its permissions", choicesOf(SCOPES), SCOPES.join(",")),
     expires: EXPIRES,
     addresses: optional("<list>", `${ADDRESSES}; default any address`, addresses),
+    origin: optional("<list>", "the web origins whose pages may send it, or *; default none", origins),
     ...LIMIT_OPTIONS,
   },
   call({ admin }, values, once) {
-    const { project: projectId, name, scopes, expires, addresses: allowedAddresses = [] } = values;
+    const { project: projectId, name, scopes, expires } = values;
+    const { addresses: allowedAddresses = [], origin: allowedOrigins = [] } = values;
     const allowance = allowanceOf(values);
     return admin.createApiKey(
       {
         projectId,
         name,
         allowedAddresses,
+        allowedOrigins,
         scopes: scopes.map((scope) => ApiKey_Scope[scope]),
         ...(expires && { expireTime: timestampFromDate(expires) }),
         ...(allowance && { allowance }),
@@ -90,6 +94,7 @@ const list = listCommand({
     { title: "EXPIRES", of: ({ expireTime }) => formatTime(expireTime, "never") },
     { title: "REVOKED", of: ({ revokeTime }) => formatTime(revokeTime, "no") },
     { title: "ADDRESSES", of: formatAddresses },
+    { title: "ORIGINS", of: formatOrigins },
     { title: "LIMITS", of: formatLimits },
     { title: "BUDGET LEFT", of: formatBudgetLeft },
     { title: "NAME", of: ({ name }) => name },
@@ -160,6 +165,7 @@ function describeKey(key: ApiKey): [string, string | undefined][] {
     ["name", key.name],
     ["scopes", formatScopes(key)],
     ["addresses", formatAddresses(key)],
+    ["origins", formatOrigins(key)],
     ["limits", key.allowance && formatLimits(key)],
     ["budget left", formatBudgetLeft(key)],
     ["expires", formatTime(key.expireTime, "never")],
@@ -173,6 +179,10 @@ function formatScopes({ scopes }: ApiKey): string {
 
 function formatAddresses({ allowedAddresses }: ApiKey): string {
   return allowedAddresses.join(",") || "any";
+}
+
+function formatOrigins({ allowedOrigins }: ApiKey): string {
+  return allowedOrigins.join(",") || "none";
 }
 
 function endOf(key: ApiKey | undefined): ApiKey["expireTime"] {

@@ -1,4 +1,4 @@
-/** `tss key` grants narrow keys and shows their limits, over a running service. */
+/** `tss key` grants narrow keys and keys for pages, and shows their limits, over a running service. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -95,3 +95,46 @@ describe("a narrow key", { timeout: DATABASE_TIMEOUT_MS }, () => {
     });
   });
 });
+
+describe("a key for pages", { timeout: DATABASE_TIMEOUT_MS }, () => {
+  const origins = "https://app.example,http://localhost:5173";
+
+  it("works in pages of its origins alone, and is listed with them", async () => {
+    const made = await printed(create("--origin", origins.replace(",", ", "), "--json"), environment);
+    const { apiKey, plaintext } = JSON.parse(made);
+    expect(apiKey.allowedOrigins).toEqual(origins.split(","));
+    const listed = await printed(["key", "list", "--project", projectId], environment);
+    expect(listed).toMatch(/ {2}ADDRESSES +ORIGINS +LIMITS /);
+    expect(listed).toContain(` any        ${origins}  none `);
+    expect(await statusOf(plaintext, "https://app.example")).toBe(200);
+    expect(await statusOf(plaintext, "https://evil.example")).toBe(403);
+  });
+
+  it("is one for every origin with *, and for none without the option", async () => {
+    const shown = await printed(create("--origin", "*"), environment);
+    expect(shown).toMatch(/^origins {4}\*$/m);
+    expect(await statusOf(plaintextOf(shown), "https://any.example")).toBe(200);
+    const usual = await printed(create(), environment);
+    expect(usual).toMatch(/^origins {4}none$/m);
+    expect(await statusOf(plaintextOf(usual), "https://any.example")).toBe(403);
+  });
+
+  it.each([
+    ["https://app.example,", 2, "--origin takes web origins, such as https://app.example, or *"],
+    ["https://app.example/page", 1, "VALIDATION: allowed_origins"],
+  ])("is not created for %s", async (origin, exitCode, words) => {
+    const refused = await runCli(create("--origin", origin), environment);
+    expect(refused).toMatchObject({ exitCode, err: expect.stringContaining(words) });
+  });
+});
+
+function plaintextOf(shown: string): string {
+  return /^api key +(\S+)/m.exec(shown)?.[1] ?? "";
+}
+
+async function statusOf(apiKey: string, origin: string): Promise<number> {
+  const { status } = await fetch(`${stack.url}/v1/billing/balance`, {
+    headers: { authorization: `Bearer ${apiKey}`, origin },
+  });
+  return status;
+}
