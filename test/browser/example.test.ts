@@ -156,10 +156,12 @@ describe.skipIf(!existsSync(CHROMIUM))("the example web", () => {
     await makeSeed();
     await page.getByRole("button", { name: "Make a key and sign" }).click();
     await fact("signature");
-    const [token = ""] = /tss_session_\w+/.exec((await Promise.all(traffic)).join("\n")) ?? [];
+    const [token = ""] = /tss_session_[\w-]+/.exec((await Promise.all(traffic)).join("\n")) ?? [];
     const stored = [
-      ...[await page.content(), await page.evaluate("JSON.stringify([localStorage, sessionStorage])")],
-      ...[await page.evaluate(READ_DATABASES), JSON.stringify(await page.context().cookies())],
+      await page.content(),
+      await page.evaluate<string>("JSON.stringify([localStorage, sessionStorage])"),
+      await page.evaluate<string>(READ_DATABASES),
+      JSON.stringify(await page.context().cookies()),
     ];
     expect(keysIn(stored)).toEqual([]);
     // The search finds what the page does hold.
