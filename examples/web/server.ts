@@ -32,12 +32,13 @@ const root = import.meta.dirname;
 await build({ root, logLevel: "warn" });
 const files = readFiles(path.join(root, "dist"));
 let origin = "";
-const server = createServer(async (request, response) => {
-  const { status, headers, body } = await answer(request).catch((error: unknown): Answer => {
+const server = createServer((request, response) => {
+  const send = ({ status, headers, body }: Answer) =>
+    response.writeHead(status, { "cache-control": "no-store", ...headers }).end(body);
+  answer(request).then(send, (error: unknown) => {
     console.error(error);
-    return refusal(502, error instanceof TssError ? error.reason : "INTERNAL");
+    send(refusal(502, error instanceof TssError ? error.reason : "INTERNAL"));
   });
-  response.writeHead(status, { "cache-control": "no-store", ...headers }).end(body);
 });
 server.listen(PORT, "127.0.0.1", () => {
   const address = server.address();
