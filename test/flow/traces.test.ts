@@ -113,7 +113,7 @@ describe("a signature with a caller's traceparent", () => {
     const statements = spans
       .filter(({ parentSpanId }) => parentSpanId === submit.spanId)
       .map(({ name }) => name);
-    expect(statements).toContainEqual(expect.stringContaining("INSERT chain_operation"));
+    expect(statements).toContainEqual(expect.stringContaining("INSERT ledger_entry"));
   });
 
   it("continues with the submitter and the settler as parts of the call", () => {

@@ -42,6 +42,7 @@ const RUNS: Readonly<Record<string, () => Run | Promise<Run>>> = {
   config: () => [["config"], here],
   "deposit address": () => [["deposit", "address"], here],
   help: () => [["help"], here],
+  "identity-provider list": () => [["identity-provider", "list", "--project", projectId], here],
   "key list": () => [["key", "list", "--project", projectId], here],
   "ledger verify": () => [["ledger", "verify"], here],
   migrate: () => [["migrate"], alone],
