@@ -28,14 +28,14 @@ export const ACCESS_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "a session is accepted from a page of any origin",
-    file: "src/service/access/access-gate.ts",
+    file: "src/service/access/web-origins.ts",
     find: "if (!key.origins.includes(origin)) throw originNotAllowed(origin);",
     replace: "",
     tests: ["test/component/service/access/sessions.test.ts"],
   },
   {
     name: "a project key is accepted from any page",
-    file: "src/service/access/access-gate.ts",
+    file: "src/service/access/web-origins.ts",
     find: "if (allowedOrigins.length === 0) throw keyInBrowser(origin);",
     replace: "if (allowedOrigins.length === 0) return;",
     tests: ["test/component/service/access/sessions.test.ts"],

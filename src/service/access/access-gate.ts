@@ -14,7 +14,7 @@ import { createRefusedKeys, limitCall, type RateLimiter, type RefusedKeys } from
 import type { AdminKeyLookup, ApiKeyLookup, KnownApiKey } from "./stored-keys.ts";
 import type { KnownSession, SessionLookup } from "./stored-sessions.ts";
 import { setStreamStanding } from "./stream-leases.ts";
-import { ANY_ORIGIN, foreignOriginOf, keyInBrowser, originNotAllowed } from "./web-origins.ts";
+import { ANY_ORIGIN, checkOrigin } from "./web-origins.ts";
 
 /**
  * Checks whether a caller may call a method, by the method's policy in the contract and before the body is read. Stores
@@ -281,27 +281,6 @@ function ownerOf(
     proofKeyThumbprint: proofKeyThumbprint ?? undefined,
   };
   return { ...caller, session, origin: { actor: `session:${id}`, ...trace } };
-}
-
-/**
- * Refuses a page whose origin the session or key does not allow, and lets an allowed page read the reply. A key without
- * origins is refused in every page but the service's own.
- */
-function checkOrigin(key: KnownApiKey | KnownSession, { requestHeader, responseHeader }: GatedCall): void {
-  if (!("allows" in key)) {
-    const origin = requestHeader.get("origin");
-    if (origin === null) return;
-    if (!key.origins.includes(origin)) throw originNotAllowed(origin);
-    responseHeader.set("access-control-allow-origin", origin);
-    return;
-  }
-  const origin = foreignOriginOf(requestHeader);
-  if (origin === undefined) return;
-  const { allowedOrigins } = key;
-  if (allowedOrigins.length === 0) throw keyInBrowser(origin);
-  if (!allowedOrigins.includes(origin) && !allowedOrigins.includes(ANY_ORIGIN))
-    throw originNotAllowed(origin);
-  responseHeader.set("access-control-allow-origin", origin);
 }
 
 function networkNamed({ requestHeader }: GatedCall): string | undefined {

@@ -1,4 +1,7 @@
+import type { HandlerContext } from "@connectrpc/connect";
 import { invalidField, ServiceError } from "../platform/errors/service-error.ts";
+import type { KnownApiKey } from "./stored-keys.ts";
+import type { KnownSession } from "./stored-sessions.ts";
 
 /**
  * Checks web origins such as `https://app.example` or `http://localhost:5173`, and returns them. Throws VALIDATION,
@@ -17,10 +20,34 @@ export function readOrigins(field: string, origins: readonly string[]): readonly
 export const ANY_ORIGIN = "*";
 
 /**
+ * Refuses a page whose origin the session or key does not allow, and lets an allowed page read the reply. A key without
+ * origins is refused in every page but the service's own. Throws ORIGIN_NOT_ALLOWED and KEY_IN_BROWSER.
+ */
+export function checkOrigin(
+  key: Pick<KnownApiKey, "allowedOrigins" | "allows"> | Pick<KnownSession, "origins">,
+  { requestHeader, responseHeader }: Pick<HandlerContext, "requestHeader" | "responseHeader">,
+): void {
+  if (!("allows" in key)) {
+    const origin = requestHeader.get("origin");
+    if (origin === null) return;
+    if (!key.origins.includes(origin)) throw originNotAllowed(origin);
+    responseHeader.set("access-control-allow-origin", origin);
+    return;
+  }
+  const origin = foreignOriginOf(requestHeader);
+  if (origin === undefined) return;
+  const { allowedOrigins } = key;
+  if (allowedOrigins.length === 0) throw keyInBrowser(origin);
+  if (!allowedOrigins.includes(origin) && !allowedOrigins.includes(ANY_ORIGIN))
+    throw originNotAllowed(origin);
+  responseHeader.set("access-control-allow-origin", origin);
+}
+
+/**
  * Returns the origin of the page that sent a key. Undefined for a call without the header `origin`, as backends and apps
  * make it, and for a page of the service itself, such as the web console.
  */
-export function foreignOriginOf(headers: Headers): string | undefined {
+function foreignOriginOf(headers: Headers): string | undefined {
   const origin = headers.get("origin");
   if (origin === null) return undefined;
   // No page can set or remove either header. Browsers omit `sec-fetch-site` on plain http.
@@ -36,7 +63,7 @@ export function originNotAllowed(origin: string): ServiceError {
 }
 
 /** Returns the error for a project's key that a page sent. */
-export function keyInBrowser(origin: string): ServiceError {
+function keyInBrowser(origin: string): ServiceError {
   return new ServiceError(
     "KEY_IN_BROWSER",
     "a page must not hold a project key: create a session on a backend with CreateSession, and send its token",
