@@ -63,8 +63,8 @@ export interface TssClient extends ProjectCalls, CustodyActions {
    */
   onboard(args: OnboardArgs, options?: ActionOptions<OnboardStage>): Promise<OnboardResult>;
   /**
-   * Returns the dWallet of a name, of the project or of the named user, or makes it if there is none. Concurrent callers get the same dWallet, and
-   * only one pays.
+   * Returns the dWallet of a name, of the project or of the named user, or makes it if there is none. Concurrent
+   * callers get the same dWallet, and only one pays.
    *
    * @throws {TssError} VALIDATION when an argument is malformed.
    * @throws {TssError} SHARE_UNVERIFIED when the dWallet was made from another seed.

@@ -200,9 +200,10 @@ export interface AllowedAddresses {
 
 /**
  * Creates a key with the same project, name, scopes and allowed addresses as an existing one, which expires after the
- * overlap. Both keys share the allowance of a narrow key, so a rotation does not renew a budget. Runs once per idempotency key. A repeat returns the current state of both keys, without the plaintext. This
- * process applies the old key's new expiry at once, others after a few seconds. Throws API_KEY_NOT_FOUND, WRONG_STATE
- * for a key that is revoked, expired or replaced, IDEMPOTENCY_KEY_REUSED and IDEMPOTENCY_IN_FLIGHT.
+ * overlap. Both keys share the allowance of a narrow key, so a rotation does not renew a budget. Runs once per idempotency
+ * key. A repeat returns the current state of both keys, without the plaintext. This process applies the old key's new
+ * expiry at once, others after a few seconds. Throws API_KEY_NOT_FOUND, WRONG_STATE for a key that is revoked, expired or
+ * replaced, IDEMPOTENCY_KEY_REUSED and IDEMPOTENCY_IN_FLIGHT.
  */
 export async function rotateApiKey(
   { database, lookup }: { readonly database: Database; readonly lookup: Pick<ApiKeyLookup, "forget"> },

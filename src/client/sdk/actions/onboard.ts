@@ -104,8 +104,8 @@ export async function getOrCreate(
 /** Arguments of `getOrCreate`. */
 export interface GetOrCreateArgs extends OnboardArgs {
   /**
-   * The dWallet's name, which another user's dWallet may have too: 1 to 128 characters, no control characters, no leading space. The service can
-   * read it.
+   * The dWallet's name, which another user's dWallet may have too: 1 to 128 characters, no control characters, no
+   * leading space. The service can read it.
    */
   readonly name: string;
 }
