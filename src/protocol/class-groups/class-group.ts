@@ -8,9 +8,10 @@ import {
 } from "./constants.ts";
 import { type Form, type FormGroup, formGroup } from "./forms.ts";
 import { floorMod, invertMod } from "./integers.ts";
+import type { OrderGroup } from "./maximal-order.ts";
 
 /** A class group in which one curve's scalars are encrypted (CL15 with k = 1, BICYCL's CL_HSMqk). */
-export interface ClassGroup extends FormGroup {
+export interface ClassGroup extends OrderGroup {
   /** Which of the three groups: "secp256k1", "secp256r1" or "curve25519". */
   readonly name: string;
   /** The order of the plaintext space: the curve's order. */
@@ -49,21 +50,14 @@ export function encodeForm(form: Form): Uint8Array {
  * Throws InvalidFormError unless the form is reduced, positive definite, primitive and of the group's discriminant.
  */
 export function decodeForm(group: ClassGroup, bytes: Uint8Array): Form {
-  const form = decodeReducedForm(group, bytes);
+  if (bytes.length !== FORM_BYTES)
+    throw new InvalidFormError(`a form has ${FORM_BYTES} bytes, not ${bytes.length}`);
+  const a = bigIntFromLittleEndian(bytes.subarray(0, 128));
+  const form = completeForm(group, a, signedBigIntFromLittleEndian(bytes.subarray(128)));
   // Only q can divide all three coefficients of a form of discriminant -p*q^3. Such a form is not in the group.
   if (form.a % group.q === 0n && form.b % group.q === 0n && form.c % group.q === 0n)
     throw new InvalidFormError("the form is not primitive");
   return form;
-}
-
-/**
- * Decodes like {@link decodeForm}, without the check that the form is primitive. For bytes that this process encoded.
- */
-export function decodeReducedForm(group: FormGroup, bytes: Uint8Array): Form {
-  if (bytes.length !== FORM_BYTES)
-    throw new InvalidFormError(`a form has ${FORM_BYTES} bytes, not ${bytes.length}`);
-  const a = bigIntFromLittleEndian(bytes.subarray(0, 128));
-  return completeForm(group, a, signedBigIntFromLittleEndian(bytes.subarray(128)));
 }
 
 /**
@@ -102,7 +96,8 @@ export function formToScalar(group: ClassGroup, form: Form): bigint {
 
 function classGroup(name: string, { q, discriminant, h }: ClassGroupConstants): ClassGroup {
   const group = formGroup(discriminant);
-  return { ...group, name, q, p: -discriminant / q ** 3n, h: completeForm(group, h.a, h.b) };
+  const maximal = formGroup(discriminant / q ** 2n);
+  return { ...group, maximal, name, q, p: -discriminant / q ** 3n, h: completeForm(group, h.a, h.b) };
 }
 
 const CURVE25519 = classGroup("curve25519", CURVE25519_CONSTANTS);

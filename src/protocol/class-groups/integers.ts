@@ -1,5 +1,5 @@
 /** Returns |value|. */
-export function absolute(value: bigint): bigint {
+function absolute(value: bigint): bigint {
   return value < 0n ? -value : value;
 }
 
@@ -20,17 +20,6 @@ export function bitLength(value: bigint): number {
   if (value === 0n) return 0;
   const hex = absolute(value).toString(16);
   return 4 * (hex.length - 1) + 32 - Math.clz32(Number.parseInt(hex[0]!, 16));
-}
-
-/** Returns floor(sqrt(value)) for value >= 0, by Newton's iteration (Cohen, Algorithm 1.7.1). */
-export function integerSquareRoot(value: bigint): bigint {
-  if (value < 2n) return value;
-  let root = 1n << BigInt((bitLength(value) + 1) >> 1);
-  for (;;) {
-    const next = (root + value / root) >> 1n;
-    if (next >= root) return root;
-    root = next;
-  }
 }
 
 /**

@@ -2,26 +2,16 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import {
   bitLength,
+  compareIntegers,
   extendedGcd,
   floorDivide,
-  integerSquareRoot,
+  floorMod,
+  invertMod,
 } from "../../../../src/protocol/class-groups/integers.ts";
 
 const small = fc.bigInt({ min: 0n, max: 1_000n });
 const large = fc.bigInt({ min: 0n, max: 1n << 800n });
 const signed = fc.bigInt({ min: -(1n << 400n), max: 1n << 400n });
-
-test("a square root is the largest integer whose square is not above the number", () => {
-  for (let value = 0n; value < 100n; value++)
-    expect(integerSquareRoot(value)).toBe(BigInt(Math.floor(Math.sqrt(Number(value)))));
-  fc.assert(
-    fc.property(fc.oneof(small, large), (value) => {
-      const root = integerSquareRoot(value);
-      expect(root ** 2n <= value && value < (root + 1n) ** 2n).toBe(true);
-      expect(integerSquareRoot(value ** 2n)).toBe(value);
-    }),
-  );
-});
 
 test("a bit length is that of the absolute value in binary digits, and 0 for 0", () => {
   expect([0n, 1n, -1n, 15n, 16n, -16n].map(bitLength)).toEqual([0, 1, 1, 4, 5, 5]);
@@ -61,4 +51,31 @@ test("a greatest common divisor is not negative, divides both numbers, and is th
       else expect([left, right]).toEqual([0n, 0n]);
     }),
   );
+});
+
+test("a residue is the distance from the next lower multiple of the modulus", () => {
+  fc.assert(
+    fc.property(signed, fc.bigInt({ min: 1n, max: 1n << 200n }), (value, modulus) => {
+      expect(value - floorMod(value, modulus)).toBe(floorDivide(value, modulus) * modulus);
+    }),
+  );
+});
+
+test("an inverse gives 1 as the product, is reduced, and exists only without a common factor", () => {
+  expect([1n, 2n, -2n, 12n].map((value) => invertMod(value, 5n))).toEqual([1n, 3n, 2n, 3n]);
+  fc.assert(
+    fc.property(signed, fc.bigInt({ min: 2n, max: 1n << 200n }), (value, modulus) => {
+      fc.pre(extendedGcd(value, modulus)[0] === 1n);
+      const inverse = invertMod(value, modulus);
+      expect(inverse > 0n && inverse < modulus).toBe(true);
+      expect(floorMod(value * inverse, modulus)).toBe(1n);
+    }),
+  );
+  for (const value of [0n, 2n, -4n, 6n]) expect(() => invertMod(value, 4n)).toThrow(RangeError);
+});
+
+test("integers sort with the smallest first", () => {
+  const values = [3n, -(1n << 70n), 0n, 1n << 70n, 3n];
+  expect(values.sort(compareIntegers)).toEqual([-(1n << 70n), 0n, 3n, 3n, 1n << 70n]);
+  expect([compareIntegers(1n, 2n), compareIntegers(2n, 2n), compareIntegers(2n, 1n)]).toEqual([-1, 0, 1]);
 });
