@@ -15,6 +15,7 @@ import { type ChainControls, createChainControls } from "./faults/chain-controls
 import { faultRoutes } from "./faults/fault-routes.ts";
 import type { FaultSettings } from "./faults/fault-settings.ts";
 import { createFaults, type Faults, faultyFunctions, faultyMethods, faultyMpc } from "./faults/faults.ts";
+import type { FunctionTable } from "./fullnode/execution/move-function.ts";
 import { createLaggingLedger, createLedger, type Ledger } from "./fullnode/objects/ledger.ts";
 import { blake2b256, SUI_TYPE } from "./fullnode/objects/sui-types.ts";
 import { executionService } from "./fullnode/services/execution-service.ts";
@@ -80,7 +81,9 @@ export async function openLocalChain(options: LocalChainOptions = {}): Promise<L
     const network = startNetwork({ ledger, addresses, mpcOf, log });
     stops.push(() => network.close());
     const faucet = createFaucet(ledger, addresses.ikaCoinType);
-    const functions = faultyFunctions(networkFunctions(addresses), faults);
+    const functions: FunctionTable = Object.assign(faultyFunctions(networkFunctions(addresses), faults), {
+      onMissing: missingFunctionLog(log),
+    });
     const project = createObjectProjection(objectJson(objectCodecs(addresses), NUMBER_LISTS));
     const reads = (of: Ledger) => [
       ...ledgerService(of, project, () => faults.settings.keptCheckpoints),
@@ -195,6 +198,18 @@ interface LocalnetTreasury {
   readonly operatorCapIds: readonly string[];
 }
 
+/** Returns a listener that logs each function once that a transaction misses, up to a bound. */
+function missingFunctionLog(log: WriteLog): (fullName: string) => void {
+  const known = new Set<string>();
+  return (fullName) => {
+    if (known.has(fullName) || known.size >= MAX_LOGGED_FUNCTIONS) return;
+    known.add(fullName);
+    log("function not found", { function: fullName.slice(0, MAX_LOGGED_CHARACTERS) });
+  };
+}
+
+const MAX_LOGGED_FUNCTIONS = 100;
+const MAX_LOGGED_CHARACTERS = 400;
 const DEFAULT_OPERATOR_COUNT = 4;
 const SEED_BYTES = 32;
 

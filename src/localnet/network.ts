@@ -1,12 +1,11 @@
-import { keccak_256 } from "@noble/hashes/sha3.js";
-import { concatBytes, utf8ToBytes } from "@noble/hashes/utils.js";
+import { askMpc } from "./ask-mpc.ts";
 import type { NetworkAddresses } from "./contracts/addresses.ts";
-import { completeSession } from "./contracts/coordinator/complete-session.ts";
+import { completeSession } from "./contracts/coordinator/completion/complete-session.ts";
 import {
   requestedSequenceNumbers,
   requestedSession,
   type WaitingSession,
-} from "./contracts/coordinator/requested-session.ts";
+} from "./contracts/coordinator/completion/requested-session.ts";
 import { systemCommit } from "./fullnode/execution/system-transaction.ts";
 import type { Ledger } from "./fullnode/objects/ledger.ts";
 import type { MpcOutcome, NetworkMpc } from "./mpc/engine.ts";
@@ -125,49 +124,6 @@ interface Verdict {
 
 /** Far below the limits on events and dynamic fields of one transaction. */
 const VERDICTS_PER_COMMIT = 32;
-
-function askMpc(mpc: NetworkMpc, session: WaitingSession): Promise<MpcOutcome> {
-  const sessionId = sessionIdentifierDigest(session.fields.session_identifier_preimage);
-  switch (session.kind) {
-    case "dkg": {
-      const { data } = session;
-      const share = data.user_secret_key_share.Encrypted;
-      if (share === undefined)
-        return Promise.resolve({ kind: "rejected", reason: "public shares are not supported" });
-      return mpc.dkg({
-        curve: data.curve,
-        sessionId,
-        userDkgMessage: Uint8Array.from(data.centralized_public_key_share_and_proof),
-        userPublicOutput: Uint8Array.from(data.user_public_output),
-        encryptedShareAndProof: Uint8Array.from(share.encrypted_centralized_secret_share_and_proof),
-        encryptionKey: Uint8Array.from(share.encryption_key),
-      });
-    }
-    case "presign":
-      return mpc.presign({
-        curve: session.data.curve,
-        signatureAlgorithm: session.data.signature_algorithm,
-        sessionId,
-      });
-    case "sign": {
-      const { data } = session;
-      return mpc.sign({
-        curve: data.curve,
-        signatureAlgorithm: data.signature_algorithm,
-        hashScheme: data.hash_scheme,
-        dwalletPublicOutput: Uint8Array.from(data.dwallet_public_output),
-        presign: Uint8Array.from(data.presign),
-        message: Uint8Array.from(data.message),
-        userSignMessage: Uint8Array.from(data.message_centralized_signature),
-      });
-    }
-  }
-}
-
-/** Returns keccak256(u64be(0) || "USER" || preimage), to which the proofs of a user's session are bound. */
-function sessionIdentifierDigest(preimage: readonly number[]): Uint8Array {
-  return keccak_256(concatBytes(new Uint8Array(8), utf8ToBytes("USER"), Uint8Array.from(preimage)));
-}
 
 function text(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

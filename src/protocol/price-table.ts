@@ -39,8 +39,8 @@ export function formatDollars(amountMicroUsd: bigint, minus = "-"): string {
 
 /** Formats a price of the contract, a plain decimal number of US dollars, in the same way: `3.5` as `$3.50`. */
 export function formatPriceUsd(usd: string): string {
-  const [whole = "", part = ""] = usd.split(".");
-  return `$${grouped(whole)}.${part.padEnd(2, "0")}`;
+  const [whole, part = ""] = usd.split(".");
+  return `$${grouped(whole!)}.${part.padEnd(2, "0")}`;
 }
 
 /** Formats a number of smallest units with grouped digits, without trailing zeros. @param amount not negative */

@@ -29,7 +29,7 @@ import {
   POLL,
   type SdkDriver,
 } from "../component/localnet/sdk-driver.ts";
-import { SIGNATURE_VERIFIERS } from "../support/crypto/signature-verifiers.ts";
+import { isValid } from "../component/localnet/sdk-triples.ts";
 import { environment } from "../support/environment.ts";
 
 const { DWallet, EncryptedUserSecretKeyShare } = CoordinatorInnerModule;
@@ -121,9 +121,9 @@ describe.each(SHOWN)("$curve", ({ curve, number, signs }) => {
           message,
         );
         const signature = await sdk.signatureOf(signId);
-        expect(isValid(algorithm, hash, publicKey, signature)).toBe(true);
+        expect(isValid({ algorithm, hash, publicKey, message, signature })).toBe(true);
         const flipped = signature.map((byte, index) => (index === 40 ? byte ^ 1 : byte));
-        expect(isValid(algorithm, hash, publicKey, flipped)).toBe(false);
+        expect(isValid({ algorithm, hash, publicKey, message, signature: flipped })).toBe(false);
         spent ??= userMessage;
       }
     }
@@ -199,7 +199,8 @@ describe("ED25519, entirely through IkaClient and IkaTransaction", () => {
       curve,
       Uint8Array.from(dwallet.state.Active.public_output),
     );
-    expect(isValid(algorithm, hash, publicKey, Uint8Array.from(sign.state.Completed.signature))).toBe(true);
+    const signature = Uint8Array.from(sign.state.Completed.signature);
+    expect(isValid({ algorithm, hash, publicKey, message, signature })).toBe(true);
   });
 
   const rejectedDkg = async (change: (input: DKGRequestInput) => DKGRequestInput, otherSession = false) => {
@@ -314,14 +315,4 @@ function seedOf(curve: number): Uint8Array {
 
 function flipped(bytes: Uint8Array, at: number): Uint8Array {
   return bytes.map((byte, index) => (index === at ? byte ^ 1 : byte));
-}
-
-function isValid(
-  algorithm: SignatureAlgorithm,
-  hash: Hash,
-  publicKey: Uint8Array,
-  signature: Uint8Array,
-): boolean {
-  const signatureAlgorithm = algorithm === SignatureAlgorithm.SchnorrkelSubstrate ? "Schnorrkel" : algorithm;
-  return SIGNATURE_VERIFIERS[signatureAlgorithm]({ signatureAlgorithm, hash, publicKey, message, signature });
 }

@@ -1,12 +1,19 @@
 import { type FunctionTable, functionTable, type MoveFunction } from "../fullnode/execution/move-function.ts";
 import type { NetworkAddresses } from "./addresses.ts";
 import { acceptShareFunctions } from "./coordinator/accept-share.ts";
+import { approvalFunctions } from "./coordinator/approve-message.ts";
 import { assertCoordinatorVersion } from "./coordinator/coordinator-state.ts";
 import { dkgFunctions } from "./coordinator/dkg.ts";
 import { encryptionKeyFunctions } from "./coordinator/encryption-keys.ts";
+import { futureSignFunctions } from "./coordinator/future-sign.ts";
+import { importedKeyFunctions } from "./coordinator/imported-key.ts";
 import { presignFunctions } from "./coordinator/presign.ts";
 import { sessionAndViewFunctions } from "./coordinator/read.ts";
+import { shareFunctions } from "./coordinator/share-requests.ts";
 import { signFunctions } from "./coordinator/sign.ts";
+import { signDuringDkgFunctions } from "./coordinator/sign-during-dkg.ts";
+import { signWithPartialFunctions } from "./coordinator/sign-with-partial.ts";
+import { subsidyFunctions } from "./coordinator/subsidies.ts";
 import { balanceFunctions } from "./framework/balance-functions.ts";
 import { frameworkFunctions } from "./framework/framework-functions.ts";
 import { adminFunctions } from "./treasury/admin-functions.ts";
@@ -21,10 +28,17 @@ export function networkFunctions(addresses: NetworkAddresses): FunctionTable {
   const coordinator = [
     ...sessionAndViewFunctions(addresses),
     ...encryptionKeyFunctions(addresses),
+    ...signDuringDkgFunctions(addresses),
     ...dkgFunctions(addresses),
     ...acceptShareFunctions(addresses),
+    ...importedKeyFunctions(addresses),
     ...presignFunctions(addresses),
+    ...approvalFunctions(addresses),
     ...signFunctions(addresses),
+    ...futureSignFunctions(addresses),
+    ...signWithPartialFunctions(addresses),
+    ...shareFunctions(addresses),
+    ...subsidyFunctions(addresses),
   ];
   return functionTable(
     [

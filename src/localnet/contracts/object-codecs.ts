@@ -26,9 +26,13 @@ const {
   DWalletNetworkEncryptionKey,
   EncryptedUserSecretKeyShare,
   EncryptionKey,
+  ImportedKeyDWalletCap,
+  PartialUserSignature,
   PresignSession,
   SignSession,
+  UnverifiedPartialUserSignatureCap,
   UnverifiedPresignCap,
+  VerifiedPartialUserSignatureCap,
   VerifiedPresignCap,
 } = CoordinatorInnerModule;
 
@@ -39,9 +43,13 @@ const COORDINATOR_INNER = {
   DWalletNetworkEncryptionKey,
   EncryptedUserSecretKeyShare,
   EncryptionKey,
+  ImportedKeyDWalletCap,
+  PartialUserSignature,
   PresignSession,
   SignSession,
+  UnverifiedPartialUserSignatureCap,
   UnverifiedPresignCap,
+  VerifiedPartialUserSignatureCap,
   VerifiedPresignCap,
 };
 

@@ -39,7 +39,18 @@ export interface FaultSettings {
 export type Probability = number;
 
 /** The kinds of session that the network processes. */
-export type SessionName = "dkg" | "presign" | "sign";
+export type SessionName = (typeof SESSION_NAMES)[number];
+
+/** Their names in `rejectSessions`. */
+const SESSION_NAMES = [
+  "dkg",
+  "presign",
+  "sign",
+  "importedKey",
+  "encryptedShare",
+  "futureSign",
+  "publicShare",
+] as const;
 
 /** Makes calls of one Move function abort. */
 export interface AbortRule {
@@ -117,7 +128,8 @@ const CHECKS: Readonly<Record<keyof FaultSettings, Check>> = {
   rejectSessions(name, value) {
     if (!isObject(value)) fail(name, value, "an object");
     for (const [kind, chance] of Object.entries(value)) {
-      if (!["dkg", "presign", "sign"].includes(kind)) fail(`${name}.${kind}`, chance, "dkg, presign or sign");
+      if (!(SESSION_NAMES as readonly string[]).includes(kind))
+        fail(`${name}.${kind}`, chance, `one of ${SESSION_NAMES.join(", ")}`);
       probability(`${name}.${kind}`, chance);
     }
   },

@@ -133,9 +133,13 @@ export function faultyMpc(mpc: NetworkMpc, faults: Faults): NetworkMpc {
   return {
     networkDkgPublicOutput: () => mpc.networkDkgPublicOutput(),
     networkReconfigurationPublicOutput: (epoch) => mpc.networkReconfigurationPublicOutput(epoch),
-    dkg: (input) => session("dkg", () => mpc.dkg(input)),
+    dkg: (input) => session("dkg", async () => corruptedDkg(await mpc.dkg(input))),
+    importKey: (input) => session("importedKey", () => mpc.importKey(input)),
     presign: (input) => session("presign", () => mpc.presign(input)),
     sign: (input) => session("sign", async () => corrupted(await mpc.sign(input))),
+    checkEncryptedShare: (input) => session("encryptedShare", () => mpc.checkEncryptedShare(input)),
+    checkUserSignature: (input) => session("futureSign", () => mpc.checkUserSignature(input)),
+    checkPublicShare: (input) => session("publicShare", () => mpc.checkPublicShare(input)),
     close() {
       resume = [];
       return mpc.close();
@@ -153,9 +157,20 @@ export function faultyMpc(mpc: NetworkMpc, faults: Faults): NetworkMpc {
 
   function corrupted(outcome: MpcOutcome): MpcOutcome {
     if (outcome.kind === "rejected" || !faults.happens(faults.settings.corruptSignature)) return outcome;
-    const output = outcome.output.slice();
-    const middle = output.length >> 1;
-    output[middle] = (output[middle] ?? 0) ^ 1;
-    return { kind: "completed", output };
+    return { kind: "completed", output: flipped(outcome.output) };
   }
+
+  function corruptedDkg(outcome: MpcOutcome): MpcOutcome {
+    if (outcome.kind === "rejected" || outcome.signature === undefined) return outcome;
+    return faults.happens(faults.settings.corruptSignature)
+      ? { ...outcome, signature: flipped(outcome.signature) }
+      : outcome;
+  }
+}
+
+function flipped(signature: Uint8Array): Uint8Array {
+  const output = signature.slice();
+  const middle = output.length >> 1;
+  output[middle] = (output[middle] ?? 0) ^ 1;
+  return output;
 }

@@ -74,8 +74,12 @@ export async function createNetworkMpc(
     networkReconfigurationPublicOutput: async (epoch) =>
       reconfigurationOutput(await networkDkgPublicOutput(), epoch),
     dkg: (input) => outcome({ method: "dkg", input }),
+    importKey: (input) => outcome({ method: "importKey", input }),
     presign: (input) => outcome({ method: "presign", input }),
     sign: (input) => outcome({ method: "sign", input }),
+    checkUserSignature: (input) => outcome({ method: "checkUserSignature", input }),
+    checkEncryptedShare: (input) => outcome({ method: "checkEncryptedShare", input }),
+    checkPublicShare: (input) => outcome({ method: "checkPublicShare", input }),
     close: async () => {
       fail(new NetworkMpcError("the network's MPC was closed"));
       await worker.terminate();

@@ -1,18 +1,10 @@
 import { concatBytes } from "@noble/hashes/utils.js";
-import {
-  bigIntFromLittleEndian,
-  bigIntToLittleEndian,
-  byteReader,
-  encodeVector,
-  equalBytes,
-} from "../../protocol/bytes.ts";
+import { bigIntToLittleEndian, encodeVector, equalBytes } from "../../protocol/bytes.ts";
 import { scalarToForm } from "../../protocol/class-groups/class-group.ts";
 import { composeForms } from "../../protocol/class-groups/forms.ts";
 import { floorMod } from "../../protocol/class-groups/integers.ts";
-import { decodeEncryptionKey } from "../../protocol/class-groups/keypair.ts";
 import {
   type CurveArithmetic,
-  type CurvePoint,
   encodePoint,
   pointBytes,
   readPoint,
@@ -26,24 +18,23 @@ import {
   shareRandomizers,
   type UserDkgMessage,
 } from "../../protocol/proofs/dkg-transcripts.ts";
-import { decodeEncryptedShare, verifyEncryptedShare } from "../../protocol/proofs/encrypted-share.ts";
 import { FISCHLIN_REPETITIONS, verifyFischlinHashes } from "../../protocol/proofs/fischlin.ts";
 import {
   combineCiphertexts,
   encodeCiphertext,
   openVersion0,
-  readCiphertext,
   readUint128,
 } from "../../protocol/proofs/message-parts.ts";
 import { encodeUserPublicOutput } from "../../protocol/proofs/network-key-parts.ts";
 import { rejectUnless } from "../../protocol/proofs/rejected-input.ts";
 import type { NetworkDkgInput } from "./engine.ts";
 import type { CurveNetworkKey } from "./network-key.ts";
+import { checkEncryptedShare, checkPublicShare } from "./share-checks.ts";
 
 /**
  * Runs the network's half of a dWallet's DKG. Verifies that the user knows the discrete logarithm of the public share
- * and encrypted the same share to the registered key, randomises the network's share, and returns the versioned public
- * output of the dWallet. Throws an error with a rejectionReason for invalid input.
+ * and encrypted the same share to the registered key or published it, randomises the network's share, and returns the
+ * versioned public output of the dWallet. Throws an error with a rejectionReason for invalid input.
  */
 export function runDkg(key: CurveNetworkKey, input: NetworkDkgInput): Uint8Array {
   const { curve } = key;
@@ -64,9 +55,8 @@ export function runDkg(key: CurveNetworkKey, input: NetworkDkgInput): Uint8Array
     equalBytes(input.userPublicOutput, encodeUserPublicOutput(curve, message.publicShare, randomizers, key)),
     "user public output does not follow from the DKG message",
   );
-  const encryptionKey = decodeEncryptionKey(curve.group, input.encryptionKey);
-  const encryptedShare = decodeEncryptedShare(curve, input.encryptedShareAndProof);
-  verifyEncryptedShare(curve, encryptionKey, message.publicShare, encryptedShare);
+  if ("publicUserShare" in input) checkPublicShare(curve, message.publicShare, input.publicUserShare);
+  else checkEncryptedShare(curve, message.publicShare, input);
 
   const combined = combineCiphertexts(curve, [
     { ciphertext: key.encryptedShares[0], weight: first },
@@ -111,44 +101,4 @@ function decodeUserDkgMessage(curve: CurveArithmetic, bytes: Uint8Array): UserDk
   };
   reader.end();
   return message;
-}
-
-/**
- * Decodes version 2 of a dWallet public output and checks that this network made it. Throws RejectedInput otherwise.
- */
-export function openDWalletOutput(key: CurveNetworkKey, bytes: Uint8Array): DWalletShares {
-  const { curve } = key;
-  const outer = byteReader(bytes, "dWallet public output");
-  rejectUnless(outer.uint8() === 1, "dWallet public output is not version 2");
-  const publicKeyBytes = outer.vector();
-  const reader = byteReader(outer.vector(), "dWallet public output");
-  outer.end();
-  rejectUnless(reader.uint8() === 1, "dWallet public output: unknown kind");
-  const networkPoint = readPoint(curve, reader, "network's public share");
-  const publicKey = readPoint(curve, reader, "public key");
-  readCiphertext(curve, reader);
-  const userPublicShare = readPoint(curve, reader, "user's public share");
-  const randomizer = () => bigIntFromLittleEndian(reader.vector(32));
-  const randomizers = [randomizer(), randomizer(), randomizer()] as const;
-  rejectUnless(equalBytes(reader.vector(32), key.commitment), "dWallet is bound to another network key");
-  reader.end();
-
-  const [first, second, constant] = randomizers;
-  const networkShare = floorMod(first * key.keyShares[0] + second * key.keyShares[1] + constant, curve.order);
-  const consistent =
-    scaleBase(curve, networkShare).equals(networkPoint) &&
-    userPublicShare.add(networkPoint).equals(publicKey) &&
-    equalBytes(publicKeyBytes, pointBytes(publicKey));
-  rejectUnless(consistent, "dWallet public output was not made by this network");
-  return { publicKey, userPublicShare, randomizers, networkShare };
-}
-
-/** A dWallet's secrets and public parts for signing. */
-export interface DWalletShares {
-  readonly publicKey: CurvePoint;
-  readonly userPublicShare: CurvePoint;
-  /** The randomisers that combine the network key's parts into this dWallet's network share. */
-  readonly randomizers: readonly [bigint, bigint, bigint];
-  /** The network's share of the key. Secret. */
-  readonly networkShare: bigint;
 }

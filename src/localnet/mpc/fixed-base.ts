@@ -3,33 +3,56 @@ import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node
 import { join } from "node:path";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex, concatBytes } from "@noble/hashes/utils.js";
-import { equalBytes } from "../../protocol/bytes.ts";
-import { decodeReducedForm, encodeForm, FORM_BYTES } from "../../protocol/class-groups/class-group.ts";
 import {
+  bigIntFromLittleEndian,
+  bigIntToLittleEndian,
+  equalBytes,
+  signedBigIntFromLittleEndian,
+} from "../../protocol/bytes.ts";
+import { completeForm, encodeForm } from "../../protocol/class-groups/class-group.ts";
+import {
+  type ClassTerm,
   type CombTable,
   combPower,
   combTable,
-  type PowerTerm,
 } from "../../protocol/class-groups/exponentiation.ts";
-import { type Form, type FormGroup, squareForm } from "../../protocol/class-groups/forms.ts";
+import type { Form } from "../../protocol/class-groups/forms.ts";
+import { floorMod } from "../../protocol/class-groups/integers.ts";
+import {
+  equalClasses,
+  type OrderClass,
+  type OrderGroup,
+  squareClass,
+  toMaximalOrder,
+} from "../../protocol/class-groups/maximal-order.ts";
 
 /** Builds the table of a base. */
-export function fixedBase(group: FormGroup, base: Form): FixedBase {
-  let high = base;
-  for (let count = 0; count < FIXED_BASE_BITS; count++) high = squareForm(group, high);
-  return { table: combTable(group, base, FIXED_BASE_BITS, FIXED_BASE_DEGREE), high };
+export function fixedBase(group: OrderGroup, base: Form): FixedBase {
+  const first = toMaximalOrder(group, base);
+  let high = first;
+  for (let count = 0; count < FIXED_BASE_BITS; count++) high = squareClass(group, high);
+  const { entries, ...shape } = combTable(group, first, FIXED_BASE_BITS, FIXED_BASE_DEGREE);
+  return {
+    table: { ...shape, entries: entries.map((entry) => canonical(group, entry)) },
+    high: canonical(group, high),
+  };
+}
+
+/** Returns the class with u and v as they are stored. */
+function canonical({ q }: OrderGroup, { a, b, c, u, v }: OrderClass): OrderClass {
+  return { a, b, c, u: floorMod(u, q), v: floorMod(v, q) };
 }
 
 /** A frequent base with its table for exponents of {@link FIXED_BASE_BITS} bits, and a power for longer exponents. */
 export interface FixedBase {
   readonly table: CombTable;
   /** base^(2^FIXED_BASE_BITS), for the bits of an exponent beyond the table. */
-  readonly high: Form;
+  readonly high: OrderClass;
 }
 
 /** A randomiser has 749 bits, which fit ten rows of 75. */
 export const FIXED_BASE_BITS = 750;
-/** Ten rows: 1024 forms, built in about 0.1 s. A power then takes 75 squarings and products, about 9 ms. */
+/** Ten rows: 1024 classes. A power then takes 75 squarings and products, a few milliseconds. */
 export const FIXED_BASE_DEGREE = 10;
 
 /**
@@ -37,10 +60,10 @@ export const FIXED_BASE_DEGREE = 10;
  * masked exponents of proofs need the second factor, because they are about 190 bits longer than the table.
  */
 export function fixedBaseFactors(
-  group: FormGroup,
+  group: OrderGroup,
   base: FixedBase,
   exponent: bigint,
-): { readonly power: Form; readonly rest: PowerTerm } {
+): { readonly power: OrderClass; readonly rest: ClassTerm } {
   const low = BigInt.asUintN(FIXED_BASE_BITS, exponent);
   return {
     power: combPower(group, base.table, low),
@@ -70,27 +93,28 @@ export function tableSource(directory: string | undefined): TableSource {
 
 export interface TableSource {
   /** Builds or reads the table of `base`. */
-  fixedBase(group: FormGroup, base: Form): FixedBase;
+  fixedBase(group: OrderGroup, base: Form): FixedBase;
 }
 
-function tableName(group: FormGroup, base: Form): Uint8Array {
-  const shape = `fixed base, ${FIXED_BASE_BITS} bits, degree ${FIXED_BASE_DEGREE}, ${group.discriminant}`;
+function tableName(group: OrderGroup, base: Form): Uint8Array {
+  const shape = `fixed base in the maximal order, ${FIXED_BASE_BITS} bits, degree ${FIXED_BASE_DEGREE}, ${group.discriminant}`;
   return sha256(concatBytes(new TextEncoder().encode(shape), encodeForm(base)));
 }
 
-function readTable(path: string, group: FormGroup, base: Form): FixedBase | undefined {
+function readTable(path: string, group: OrderGroup, base: Form): FixedBase | undefined {
   try {
     const file = new Uint8Array(readFileSync(path));
     const content = file.subarray(DIGEST_BYTES);
     if (content.length !== CONTENT_BYTES || !equalBytes(sha256(content), file.subarray(0, DIGEST_BYTES))) {
       return undefined;
     }
-    const forms: Form[] = [];
-    for (let offset = 0; offset < content.length; offset += FORM_BYTES) {
-      forms.push(decodeReducedForm(group, content.subarray(offset, offset + FORM_BYTES)));
+    const classes: OrderClass[] = [];
+    for (let offset = 0; offset < content.length; offset += CLASS_BYTES) {
+      classes.push(decodeClass(group, content.subarray(offset, offset + CLASS_BYTES)));
     }
-    const [high, ...entries] = forms;
-    if (high === undefined || entries[1]?.a !== base.a || entries[1].b !== base.b) return undefined;
+    const [high, ...entries] = classes;
+    if (high === undefined || !equalClasses(group, entries[1]!, toMaximalOrder(group, base)))
+      return undefined;
     return {
       table: { degree: FIXED_BASE_DEGREE, rowBits: FIXED_BASE_BITS / FIXED_BASE_DEGREE, entries },
       high,
@@ -101,8 +125,24 @@ function readTable(path: string, group: FormGroup, base: Form): FixedBase | unde
   }
 }
 
+/** Encodes a and b in 96 bytes each, b in two's complement, and u and v in 32. */
+function encodeClass({ a, b, u, v }: OrderClass): Uint8Array {
+  return concatBytes(
+    ...[a, b].map((coefficient) => bigIntToLittleEndian(coefficient, 96)),
+    ...[u, v].map((unit) => bigIntToLittleEndian(unit, 32)),
+  );
+}
+
+/** Throws InvalidFormError unless the form is reduced. */
+function decodeClass({ maximal }: OrderGroup, bytes: Uint8Array): OrderClass {
+  const a = bigIntFromLittleEndian(bytes.subarray(0, 96));
+  const form = completeForm(maximal, a, signedBigIntFromLittleEndian(bytes.subarray(96, 192)));
+  const unit = (offset: number): bigint => bigIntFromLittleEndian(bytes.subarray(offset, offset + 32));
+  return { ...form, u: unit(192), v: unit(224) };
+}
+
 function writeTable(directory: string, path: string, { table, high }: FixedBase): void {
-  const content = concatBytes(...[high, ...table.entries].map(encodeForm));
+  const content = concatBytes(...[high, ...table.entries].map(encodeClass));
   const temporary = `${path}.${randomUUID()}`;
   try {
     mkdirSync(directory, { recursive: true });
@@ -119,4 +159,5 @@ function writeTable(directory: string, path: string, { table, high }: FixedBase)
 }
 
 const DIGEST_BYTES = 32;
-const CONTENT_BYTES = (2 ** FIXED_BASE_DEGREE + 1) * FORM_BYTES;
+const CLASS_BYTES = 256;
+const CONTENT_BYTES = (2 ** FIXED_BASE_DEGREE + 1) * CLASS_BYTES;

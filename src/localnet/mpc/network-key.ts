@@ -5,6 +5,7 @@ import { formToScalar, scalarToForm } from "../../protocol/class-groups/class-gr
 import { combPower, powerForm } from "../../protocol/class-groups/exponentiation.ts";
 import { composeForms, type Form, invertForm } from "../../protocol/class-groups/forms.ts";
 import { deriveDecryptionExponent } from "../../protocol/class-groups/keypair.ts";
+import { fromMaximalOrder } from "../../protocol/class-groups/maximal-order.ts";
 import type { Ciphertext } from "../../protocol/parameters/network-key-output.ts";
 import {
   type CurveArithmetic,
@@ -29,14 +30,16 @@ export function networkKey(seed: Uint8Array, curveNumber: number, tables: TableS
     (bigIntFromLittleEndian(derive(`${curve.constants.name}/${label}`, 48)) % (order - 1n)) + 1n;
   const decryptionExponent = deriveDecryptionExponent(derive(`decryption key/${group.name}`, 32));
   const h = tables.fixedBase(group, group.h);
-  const encryptionKey = combPower(group, h.table, decryptionExponent);
+  const power = ({ table }: FixedBase, exponent: bigint): Form =>
+    fromMaximalOrder(group, combPower(group, table, exponent));
+  const encryptionKey = power(h, decryptionExponent);
   const ek = tables.fixedBase(group, encryptionKey);
 
   const encrypt = (scalar: bigint, label: string): Ciphertext => {
     const bytes = derive(`${curve.constants.name}/randomness/${label}`, 94);
     const randomness = BigInt.asUintN(RANDOMNESS_BITS, bigIntFromLittleEndian(bytes));
-    const mask = combPower(group, ek.table, randomness);
-    return [combPower(group, h.table, randomness), composeForms(group, scalarToForm(group, scalar), mask)];
+    const mask = power(ek, randomness);
+    return [power(h, randomness), composeForms(group, scalarToForm(group, scalar), mask)];
   };
   const keyShares = [secretScalar("share 0"), secretScalar("share 1")] as const;
   const publicShares = [scaleBase(curve, keyShares[0]), scaleBase(curve, keyShares[1])] as const;

@@ -19,10 +19,18 @@ function answer(party: NetworkParty, job: MpcJob): MpcAnswer {
         return { kind: "completed", output: party.networkDkgPublicOutput() };
       case "dkg":
         return party.dkg(job.input);
+      case "importKey":
+        return party.importKey(job.input);
       case "presign":
         return party.presign(job.input);
       case "sign":
         return party.sign(job.input);
+      case "checkUserSignature":
+        return party.checkUserSignature(job.input);
+      case "checkEncryptedShare":
+        return party.checkEncryptedShare(job.input);
+      case "checkPublicShare":
+        return party.checkPublicShare(job.input);
     }
   } catch (error) {
     return { kind: "failed", message: error instanceof Error ? error.message : String(error) };

@@ -3,12 +3,23 @@ import {
   type NetworkKeyShares,
 } from "../../protocol/parameters/network-key-output.ts";
 import { pointBytes } from "../../protocol/proofs/curve.ts";
-import { RejectedInput, rejectionReason } from "../../protocol/proofs/rejected-input.ts";
-import { openDWalletOutput, runDkg } from "./dkg.ts";
-import type { MpcOutcome, NetworkDkgInput, NetworkPresignInput, NetworkSignInput } from "./engine.ts";
+import { RejectedInput, rejectionReason, rejectUnless } from "../../protocol/proofs/rejected-input.ts";
+import { runDkg } from "./dkg.ts";
+import { openDWalletOutput } from "./dwallet-shares.ts";
+import type {
+  MpcOutcome,
+  NetworkDkgInput,
+  NetworkEncryptedShareInput,
+  NetworkImportInput,
+  NetworkPresignInput,
+  NetworkPublicShareInput,
+  NetworkSignInput,
+} from "./engine.ts";
 import { tableSource } from "./fixed-base.ts";
+import { importKey } from "./import-key.ts";
 import { type CurveNetworkKey, networkKey } from "./network-key.ts";
-import { makePresign, openPresign } from "./presign.ts";
+import { makeDwalletPresign, makePresign, openPresign } from "./presign.ts";
+import { checkEncryptedShare, checkPublicShare } from "./share-checks.ts";
 import { type EcdsaHash, signEcdsa } from "./sign-ecdsa.ts";
 import { type SchnorrScheme, signSchnorr } from "./sign-schnorr.ts";
 
@@ -24,6 +35,10 @@ export function networkParty(seed: Uint8Array, cacheDirectory: string | undefine
     keys.set(curve, key);
     return key;
   };
+  const signed = (input: NetworkSignInput): Uint8Array => {
+    const scheme = signatureScheme(input.curve, input.signatureAlgorithm, input.hashScheme);
+    return sign(keyOf(input.curve), scheme, input);
+  };
   return {
     networkDkgPublicOutput: () => {
       const of = ([0, 1, 2, 3] as const).map(keyOf) as [
@@ -38,16 +53,42 @@ export function networkParty(seed: Uint8Array, cacheDirectory: string | undefine
         encryptionKeys: [k1.encryptionKey, r1.encryptionKey, ed25519.encryptionKey, ristretto.encryptionKey],
       });
     },
-    dkg: (input) => outcome(() => runDkg(keyOf(input.curve), input)),
-    presign: ({ curve, signatureAlgorithm, sessionId }) =>
+    dkg: (input) => {
+      const { curve } = input;
+      const made = outcome(() => runDkg(keyOf(curve), input));
+      const { sign: request } = input;
+      if (made.kind === "rejected" || request === undefined) return made;
+      const sign = outcome(() => signed({ ...request, curve, dwalletPublicOutput: made.output }));
+      return sign.kind === "rejected" ? sign : { ...made, signature: sign.output };
+    },
+    importKey: (input) => outcome(() => importKey(keyOf(input.curve), input)),
+    presign: ({ curve, signatureAlgorithm, sessionId, dwalletPublicOutput }) =>
       outcome(() => {
         const { family } = signatureScheme(curve, signatureAlgorithm, undefined);
-        return makePresign(keyOf(curve), family, sessionId);
+        const key = keyOf(curve);
+        if (dwalletPublicOutput === undefined) return makePresign(key, family, sessionId);
+        rejectUnless(family === "ecdsa", "only ECDSA has presigns for one dWallet");
+        return makeDwalletPresign(key, openDWalletOutput(key, dwalletPublicOutput), sessionId);
       }),
-    sign: (input) =>
+    sign: (input) => outcome(() => signed(input)),
+    checkUserSignature: (input) =>
       outcome(() => {
-        const scheme = signatureScheme(input.curve, input.signatureAlgorithm, input.hashScheme);
-        return sign(keyOf(input.curve), scheme, input);
+        signed(input);
+        return NOTHING;
+      }),
+    checkEncryptedShare: (input) =>
+      outcome(() => {
+        const key = keyOf(input.curve);
+        const { userPublicShare } = openDWalletOutput(key, input.dwalletPublicOutput);
+        checkEncryptedShare(key.curve, userPublicShare, input);
+        return NOTHING;
+      }),
+    checkPublicShare: (input) =>
+      outcome(() => {
+        const key = keyOf(input.curve);
+        const { userPublicShare } = openDWalletOutput(key, input.dwalletPublicOutput);
+        checkPublicShare(key.curve, userPublicShare, input.publicUserShare);
+        return NOTHING;
       }),
   };
 }
@@ -56,13 +97,21 @@ export function networkParty(seed: Uint8Array, cacheDirectory: string | undefine
 export interface NetworkParty {
   networkDkgPublicOutput(): Uint8Array;
   dkg(input: NetworkDkgInput): MpcOutcome;
+  importKey(input: NetworkImportInput): MpcOutcome;
   presign(input: NetworkPresignInput): MpcOutcome;
   sign(input: NetworkSignInput): MpcOutcome;
+  /** Makes the signature and drops it: a half that does not lead to a signature is rejected. */
+  checkUserSignature(input: NetworkSignInput): MpcOutcome;
+  checkEncryptedShare(input: NetworkEncryptedShareInput): MpcOutcome;
+  checkPublicShare(input: NetworkPublicShareInput): MpcOutcome;
 }
+
+/** The output of a check, which only completes or is rejected. */
+const NOTHING = new Uint8Array(0);
 
 function sign(key: CurveNetworkKey, scheme: SignatureScheme, input: NetworkSignInput): Uint8Array {
   const dwallet = openDWalletOutput(key, input.dwalletPublicOutput);
-  const presign = openPresign(key, scheme.family, input.presign);
+  const presign = openPresign(key, scheme.family, dwallet, input.presign);
   const { message, userSignMessage } = input;
   switch (scheme.family) {
     case "ecdsa":

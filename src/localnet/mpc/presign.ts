@@ -1,14 +1,20 @@
 import { bytesToHex, concatBytes } from "@noble/hashes/utils.js";
 import { encodeVector, equalBytes } from "../../protocol/bytes.ts";
 import { floorMod } from "../../protocol/class-groups/integers.ts";
-import { encodePoint, scaleBase } from "../../protocol/proofs/curve.ts";
+import { encodePoint, pointBytes, scaleBase } from "../../protocol/proofs/curve.ts";
 import { encodeCiphertext } from "../../protocol/proofs/message-parts.ts";
-import { type PresignFamily, type PublicPresign, readPresign } from "../../protocol/proofs/presign.ts";
+import {
+  type PresignFamily,
+  type PublicPresign,
+  readDwalletPresign,
+  readPresign,
+} from "../../protocol/proofs/presign.ts";
 import { rejectUnless } from "../../protocol/proofs/rejected-input.ts";
+import type { DWalletShares } from "./dwallet-shares.ts";
 import type { CurveNetworkKey } from "./network-key.ts";
 
 /** A decoded presign that this network made. */
-export interface Presign extends PublicPresign {
+export interface Presign extends Pick<PublicPresign, "sessionId" | "ciphertexts" | "noncePoints"> {
   readonly secrets: PresignSecrets;
 }
 
@@ -44,12 +50,60 @@ export function makePresign(key: CurveNetworkKey, family: PresignFamily, session
   return concatBytes(VERSION_2, encodeVector(body));
 }
 
-/** Decodes a versioned presign and checks that this network made it. Throws RejectedInput otherwise. */
-export function openPresign(key: CurveNetworkKey, family: PresignFamily, bytes: Uint8Array): Presign {
+/**
+ * Makes the versioned ECDSA presign of an imported key. It encrypts the dWallet's own network share and contains its
+ * public key, so that no other dWallet can use it.
+ */
+export function makeDwalletPresign(
+  key: CurveNetworkKey,
+  dwallet: DWalletShares,
+  sessionId: Uint8Array,
+): Uint8Array {
+  rejectUnless(sessionId.length === 32, "session id is not 32 bytes");
+  rejectUnless(dwallet.isImported, "only an imported key has presigns of its own");
+  const { curve } = key;
+  const { nonceShares, mask } = presignSecrets(key, DWALLET_ECDSA, sessionId);
+  const plaintexts = [mask, mask * dwallet.networkShare, mask * nonceShares[0], mask * nonceShares[1]];
+  const label = `presign/${DWALLET_ECDSA}/${bytesToHex(pointBytes(dwallet.publicKey))}/${bytesToHex(sessionId)}`;
+  const body = concatBytes(
+    DWALLET_ECDSA_TAG,
+    encodeVector(sessionId),
+    ...plaintexts.map((scalar, index) =>
+      encodeCiphertext(key.encrypt(floorMod(scalar, curve.order), `${label}/${index}`)),
+    ),
+    ...nonceShares.map((share) => encodePoint(curve, scaleBase(curve, share))),
+    encodePoint(curve, dwallet.publicKey),
+  );
+  return concatBytes(VERSION_2, encodeVector(body));
+}
+
+/**
+ * Decodes a versioned presign and checks that this network made it, and that it serves the dWallet. Throws
+ * RejectedInput otherwise.
+ */
+export function openPresign(
+  key: CurveNetworkKey,
+  family: PresignFamily,
+  dwallet: DWalletShares,
+  bytes: Uint8Array,
+): Presign {
+  if (family === "ecdsa" && dwallet.isImported) {
+    const presign = readDwalletPresign(key.curve, bytes);
+    rejectUnless(presign.publicKey.equals(dwallet.publicKey), "presign is of another dWallet");
+    return withSecrets(key, DWALLET_ECDSA, presign);
+  }
   const presign = readPresign(key.curve, family, bytes);
-  const { sessionId, commitment, noncePoints } = presign;
-  rejectUnless(equalBytes(commitment, key.commitment), "presign is bound to another network key");
-  const secrets = presignSecrets(key, family, sessionId);
+  rejectUnless(equalBytes(presign.commitment, key.commitment), "presign is bound to another network key");
+  return withSecrets(key, family, presign);
+}
+
+function withSecrets(
+  key: CurveNetworkKey,
+  kind: PresignKind,
+  presign: Pick<PublicPresign, "sessionId" | "ciphertexts" | "noncePoints">,
+): Presign {
+  const { sessionId, noncePoints } = presign;
+  const secrets = presignSecrets(key, kind, sessionId);
   const own = secrets.nonceShares.every((share, index) =>
     scaleBase(key.curve, share).equals(noncePoints[index]!),
   );
@@ -59,8 +113,12 @@ export function openPresign(key: CurveNetworkKey, family: PresignFamily, bytes: 
 
 const VERSION_2 = Uint8Array.of(1);
 const ECDSA_TAG = Uint8Array.of(1);
+const DWALLET_ECDSA_TAG = Uint8Array.of(0);
+/** Secrets of presigns for one dWallet derive from their own names. */
+const DWALLET_ECDSA = "dwallet-ecdsa";
+type PresignKind = PresignFamily | typeof DWALLET_ECDSA;
 
-function presignSecrets(key: CurveNetworkKey, family: PresignFamily, sessionId: Uint8Array): PresignSecrets {
-  const scalar = (name: string) => key.secretScalar(`presign/${family}/${bytesToHex(sessionId)}/${name}`);
+function presignSecrets(key: CurveNetworkKey, kind: PresignKind, sessionId: Uint8Array): PresignSecrets {
+  const scalar = (name: string) => key.secretScalar(`presign/${kind}/${bytesToHex(sessionId)}/${name}`);
   return { nonceShares: [scalar("nonce 0"), scalar("nonce 1")], mask: scalar("mask") };
 }

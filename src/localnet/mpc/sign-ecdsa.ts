@@ -2,9 +2,19 @@ import { sha256 } from "@noble/hashes/sha2.js";
 import { keccak_256 } from "@noble/hashes/sha3.js";
 import { concatBytes } from "@noble/hashes/utils.js";
 import { bigIntFromBigEndian, bigIntToBigEndian } from "../../protocol/bytes.ts";
-import { multiPower, type PowerTerm } from "../../protocol/class-groups/exponentiation.ts";
-import { composeForms, type Form } from "../../protocol/class-groups/forms.ts";
+import {
+  type ClassTerm,
+  classTerms,
+  type PowerTerm,
+  productOfPowers,
+} from "../../protocol/class-groups/exponentiation.ts";
+import type { Form } from "../../protocol/class-groups/forms.ts";
 import { floorMod, invertMod } from "../../protocol/class-groups/integers.ts";
+import {
+  composeClasses,
+  fromMaximalOrder,
+  type OrderClass,
+} from "../../protocol/class-groups/maximal-order.ts";
 import {
   type CurveArithmetic,
   type CurvePoint,
@@ -22,7 +32,7 @@ import { checkEach } from "../../protocol/proofs/equations.ts";
 import { combineCiphertexts } from "../../protocol/proofs/message-parts.ts";
 import { rejectUnless } from "../../protocol/proofs/rejected-input.ts";
 import type { SignContext } from "../../protocol/proofs/transcript.ts";
-import type { DWalletShares } from "./dkg.ts";
+import type { DWalletShares } from "./dwallet-shares.ts";
 import { fixedBaseFactors } from "./fixed-base.ts";
 import type { CurveNetworkKey } from "./network-key.ts";
 import type { Presign } from "./presign.ts";
@@ -94,15 +104,24 @@ function productWithTables(
   terms: readonly PowerTerm[],
 ): Form {
   const { group } = curve;
-  const powers: Form[] = [];
-  const rest = terms.map((term) => {
+  const others: PowerTerm[] = [];
+  const highs: ClassTerm[] = [];
+  const powers: OrderClass[] = [];
+  for (const term of terms) {
     const table = term.base === group.h ? h : term.base === encryptionKey ? ek : undefined;
-    if (table === undefined) return term;
-    const factors = fixedBaseFactors(group, table, term.exponent);
-    powers.push(factors.power);
-    return factors.rest;
-  });
-  return powers.reduce((left, right) => composeForms(group, left, right), multiPower(group, rest));
+    if (table === undefined) {
+      others.push(term);
+      continue;
+    }
+    const { power, rest } = fixedBaseFactors(group, table, term.exponent);
+    powers.push(power);
+    highs.push(rest);
+  }
+  const product = productOfPowers(group, [...classTerms(group, others), ...highs]);
+  return fromMaximalOrder(
+    group,
+    powers.reduce((left, right) => composeClasses(group, left, right), product),
+  );
 }
 
 const DIGEST: Record<EcdsaHash, (message: Uint8Array) => Uint8Array> = {

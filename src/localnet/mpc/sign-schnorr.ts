@@ -22,7 +22,7 @@ import { RANDOMIZER_TRANSCRIPT } from "../../protocol/proofs/dkg-transcripts.ts"
 import { openVersion0 } from "../../protocol/proofs/message-parts.ts";
 import { rejectUnless } from "../../protocol/proofs/rejected-input.ts";
 import { transcript, uniformScalar } from "../../protocol/proofs/transcript.ts";
-import type { DWalletShares } from "./dkg.ts";
+import type { DWalletShares } from "./dwallet-shares.ts";
 import type { CurveNetworkKey } from "./network-key.ts";
 import type { Presign } from "./presign.ts";
 

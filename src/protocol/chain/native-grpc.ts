@@ -182,8 +182,8 @@ const CONNECT_MS = 10_000;
 const SILENCE_MS = 60_000;
 const PING_MS = 10_000;
 
-/** Headers that only gRPC-web has, and those that this module sets. */
-const WEB_HEADERS = new Set(["content-type", "accept", "x-grpc-web", "x-user-agent", "te"]);
+/** Headers that only gRPC-web has. A call replaces `content-type` and `te`. */
+const WEB_HEADERS = new Set(["accept", "x-grpc-web", "x-user-agent"]);
 /** The error code CANCEL of HTTP/2 (RFC 9113, 7). */
 const CANCEL = 8;
 const TRAILER_FLAG = 0x80;

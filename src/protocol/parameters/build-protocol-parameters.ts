@@ -4,6 +4,7 @@ import { type ClassGroup, classGroupOfCurve, encodeForm } from "../class-groups/
 import { type CombTable, combTable } from "../class-groups/exponentiation.ts";
 import type { Form } from "../class-groups/forms.ts";
 import { bitLength } from "../class-groups/integers.ts";
+import { fromMaximalOrder, toMaximalOrder } from "../class-groups/maximal-order.ts";
 import { type CurveConstants, curveConstants } from "./curve-constants.ts";
 import { decodeNetworkKeyOutput } from "./network-key-output.ts";
 
@@ -146,7 +147,9 @@ function tableMap(
 ): Uint8Array {
   const entries = bases.map(({ base, bits }) => ({
     key: longForm(group, base),
-    tables: bits.map((count) => encodeTable(group, base, combTable(group, base, count, degree))),
+    tables: bits.map((count) =>
+      encodeTable(group, base, combTable(group, toMaximalOrder(group, base), count, degree)),
+    ),
   }));
   entries.sort((left, right) => compareBytes(left.key, right.key));
   return concatBytes(
@@ -159,7 +162,7 @@ function encodeTable(group: ClassGroup, base: Form, { degree, rowBits, entries }
   return concatBytes(
     element(group, base),
     encodeUleb128(entries.length),
-    ...entries.map((form) => longForm(group, form)),
+    ...entries.map((entry) => longForm(group, fromMaximalOrder(group, entry))),
     ...[degree * rowBits, degree, rowBits].map(uint32ToLittleEndian),
   );
 }

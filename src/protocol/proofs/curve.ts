@@ -18,6 +18,7 @@ import { RejectedInput, rejectUnless } from "./rejected-input.ts";
 /** A point of a prime-order group, as noble implements it. */
 export interface CurvePoint {
   add(other: CurvePoint): CurvePoint;
+  double(): CurvePoint;
   negate(): CurvePoint;
   equals(other: CurvePoint): boolean;
   /** For 1 <= scalar < order. */

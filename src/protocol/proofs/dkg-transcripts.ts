@@ -31,22 +31,44 @@ export function shareProofTranscript(
   publicShare: CurvePoint,
   masks: readonly CurvePoint[],
 ): Transcript {
-  const proof = transcript("Schnorr's Knowledge of the Discrete Log");
-  proof.appendJson("protocol context", {
+  const context: ProofContext = {
     party: "CentralizedParty",
     session_id: bytesToHex(sessionDigest),
     protocol_name: "2PC-MPC DKG",
     round_name: "2 - Sample and Prove Centralized Public Key Share",
     proof_name: "$\\pi_{\\sf{DL}}$ - Knowledge of Centralized Party Secret Key Share UC Proof",
     public_key: null,
-  });
+  };
+  const proof = discreteLogTranscript(curve, context, publicShare);
+  for (const mask of masks) proof.appendJson("statement mask value", pointJson(curve, mask));
+  return proof;
+}
+
+/** The place of a proof in the protocol, as transcripts absorb it. */
+export interface ProofContext {
+  readonly party: "CentralizedParty";
+  /** 32 bytes in hex. */
+  readonly session_id: string;
+  readonly protocol_name: string;
+  readonly round_name: string;
+  readonly proof_name: string;
+  readonly public_key: null;
+}
+
+/** Returns the transcript of a proof that the user knows the discrete logarithm of a point, up to its first messages. */
+export function discreteLogTranscript(
+  curve: CurveArithmetic,
+  context: ProofContext,
+  publicShare: CurvePoint,
+): Transcript {
+  const proof = transcript("Schnorr's Knowledge of the Discrete Log");
+  proof.appendJson("protocol context", context);
   proof.appendJson("language public parameters", {
     canonical_groups_public_parameters: languageGroupsJson(scalarGroupJson(curve), pointGroupJson(curve)),
     base: pointJson(curve, curve.base),
     discrete_log_sample_bits: null,
   });
   proof.appendJson("statement value", pointJson(curve, publicShare));
-  for (const mask of masks) proof.appendJson("statement mask value", pointJson(curve, mask));
   return proof;
 }
 

@@ -1,7 +1,8 @@
-import { bigIntToLittleEndian, encodeVector } from "../bytes.ts";
+import { type ByteReader, bigIntToLittleEndian, encodeVector } from "../bytes.ts";
 import { scalarToForm } from "../class-groups/class-group.ts";
 import { multiPower } from "../class-groups/exponentiation.ts";
-import { composeForms, type Form, type FormGroup } from "../class-groups/forms.ts";
+import { composeForms, type Form } from "../class-groups/forms.ts";
+import type { OrderGroup } from "../class-groups/maximal-order.ts";
 import type { Ciphertext } from "../parameters/network-key-output.ts";
 import {
   ciphertextGroupJson,
@@ -23,6 +24,7 @@ import {
   scale,
   scaleBase,
 } from "./curve.ts";
+import type { ProofContext } from "./dkg-transcripts.ts";
 import {
   encodeCiphertext,
   encodeVersion0,
@@ -37,15 +39,20 @@ import { proofChallenge, transcript } from "./transcript.ts";
 /** Decodes a versioned encrypted share with its proof. Throws RejectedInput if it is malformed. */
 export function decodeEncryptedShare(curve: CurveArithmetic, bytes: Uint8Array): EncryptedShareAndProof {
   const reader = openVersion0(bytes, "encrypted user share");
-  const message = {
+  const message = readEncryptedShare(curve, reader);
+  reader.end();
+  return message;
+}
+
+/** Reads an encrypted share with its proof inside a message. */
+export function readEncryptedShare(curve: CurveArithmetic, reader: ByteReader): EncryptedShareAndProof {
+  return {
     maskCiphertext: readCiphertext(curve, reader),
     maskPoint: readPoint(curve, reader, "encrypted share proof's mask"),
     scalarResponse: readScalar(curve, reader, "encrypted share proof's response"),
     randomnessResponse: readRandomnessResponse(reader),
     ciphertext: readCiphertext(curve, reader),
   };
-  reader.end();
-  return message;
 }
 
 /** The user's share encrypted to the user, with the proof that it is the discrete logarithm of the public share. */
@@ -70,15 +77,17 @@ export function encodeEncryptedShare(curve: CurveArithmetic, message: EncryptedS
 
 /**
  * Verifies that a share is encrypted under `encryptionKey` and is the discrete logarithm of `publicShare`: a Maurer
- * proof for the language (Enc(x; r), x*G) over the class group and the curve. Throws RejectedInput otherwise.
+ * proof for the language (Enc(x; r), x*G) over the class group and the curve. `context` is the proof's place in the
+ * protocol; the share that a user encrypts to a registered key has none. Throws RejectedInput otherwise.
  */
 export function verifyEncryptedShare(
   curve: CurveArithmetic,
   encryptionKey: Form,
   publicShare: CurvePoint,
   message: EncryptedShareAndProof,
+  context: ProofContext | null = null,
 ): void {
-  const challenge = encryptedShareChallenge(curve, encryptionKey, publicShare, message);
+  const challenge = encryptedShareChallenge(curve, encryptionKey, publicShare, message, context);
   const { maskCiphertext, maskPoint, scalarResponse, randomnessResponse, ciphertext } = message;
 
   const expected = maskPoint.add(scale(curve, publicShare, challenge));
@@ -102,7 +111,7 @@ export function verifyEncryptedShare(
 }
 
 /** Returns base^exponent / divisor^weight. */
-function quotient(group: FormGroup, base: Form, exponent: bigint, divisor: Form, weight: bigint): Form {
+function quotient(group: OrderGroup, base: Form, exponent: bigint, divisor: Form, weight: bigint): Form {
   return multiPower(group, [
     { base, exponent },
     { base: divisor, exponent: -weight },
@@ -119,9 +128,10 @@ export function encryptedShareChallenge(
     maskPoint,
     ciphertext,
   }: Pick<EncryptedShareAndProof, "maskCiphertext" | "maskPoint" | "ciphertext">,
+  context: ProofContext | null = null,
 ): bigint {
   const proof = transcript("Encryption of Discrete Log");
-  proof.appendJson("protocol context", null);
+  proof.appendJson("protocol context", context);
   proof.appendJson("language public parameters", {
     canonical_groups_public_parameters: languageGroupsJson(
       [scalarGroupJson(curve), RANDOMNESS_SPACE],

@@ -1,6 +1,6 @@
-import { multiPower, type PowerTerm } from "../class-groups/exponentiation.ts";
+import { multiPower, nonAdjacentForm, type PowerTerm } from "../class-groups/exponentiation.ts";
 import { equalForms, type Form } from "../class-groups/forms.ts";
-import { absolute, floorMod } from "../class-groups/integers.ts";
+import { floorMod } from "../class-groups/integers.ts";
 import type { CurveArithmetic, CurvePoint } from "./curve.ts";
 import { rejectUnless } from "./rejected-input.ts";
 
@@ -76,12 +76,38 @@ export function combineEquations(
   };
 }
 
-/** Returns the sum of all terms. Not constant-time: for public scalars. */
+/**
+ * Returns the sum of all terms. Not constant-time: for public scalars. All terms share one run of doublings (Straus'
+ * method), with scalars in non-adjacent form.
+ */
 export function pointSum(curve: CurveArithmetic, terms: readonly PointTerm[]): CurvePoint {
-  return terms.reduce((sum, { point, scalar }) => {
+  const summands: CurvePoint[][] = [];
+  for (const { point, scalar } of terms) {
     // Uses the representative of smaller magnitude: weights and challenges are short, and many are negative.
     const reduced = floorMod(scalar, curve.order);
-    const centered = 2n * reduced > curve.order ? reduced - curve.order : reduced;
-    return sum.add((centered < 0n ? point.negate() : point).multiplyUnsafe(absolute(centered)));
-  }, curve.zero);
+    const isNegative = 2n * reduced > curve.order;
+    const magnitude = isNegative ? curve.order - reduced : reduced;
+    const width = magnitude >> 16n === 0n ? 2 : magnitude >> 80n === 0n ? 4 : 5;
+    const multiples = oddMultiples(isNegative ? point.negate() : point, 1 << (width - 2));
+    for (const { position, digit } of nonAdjacentForm(magnitude, width)) {
+      const multiple = multiples[(Math.abs(digit) - 1) / 2]!;
+      summands[position] ??= [];
+      summands[position].push(digit < 0 ? multiple.negate() : multiple);
+    }
+  }
+  let sum = curve.zero;
+  for (let position = summands.length - 1; position >= 0; position--) {
+    sum = sum.double();
+    for (const summand of summands[position] ?? []) sum = sum.add(summand);
+  }
+  return sum;
+}
+
+/** Returns point, 3 point, 5 point, ... */
+function oddMultiples(point: CurvePoint, count: number): CurvePoint[] {
+  const multiples = [point];
+  if (count === 1) return multiples;
+  const twice = point.double();
+  while (multiples.length < count) multiples.push(multiples[multiples.length - 1]!.add(twice));
+  return multiples;
 }

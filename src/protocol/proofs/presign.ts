@@ -21,6 +21,33 @@ export function readPresign(curve: CurveArithmetic, family: PresignFamily, bytes
   return { sessionId, ciphertexts, noncePoints, commitment };
 }
 
+/**
+ * Decodes version 2 of an ECDSA presign for one dWallet, whose key was imported: 01 | vec(00 | session | encryptions of g,
+ * g*x, g*k0, g*k1 | k0*G | k1*G | public key). In the result the encryption of g*x stands in both places of the network
+ * key's parts. Throws RejectedInput if it is malformed.
+ */
+export function readDwalletPresign(curve: CurveArithmetic, bytes: Uint8Array): DwalletPresign {
+  const outer = byteReader(bytes, "presign");
+  rejectUnless(outer.uint8() === 1, "presign is not version 2");
+  const reader = byteReader(outer.vector(), "presign");
+  outer.end();
+  rejectUnless(reader.uint8() === 0, "presign is not for one dWallet");
+  const sessionId = reader.vector(32);
+  const ciphertext = (): Ciphertext => readCiphertext(curve, reader);
+  const [mask, share, first, second] = [ciphertext(), ciphertext(), ciphertext(), ciphertext()];
+  const nonce = (): CurvePoint => readPoint(curve, reader, "presign's nonce");
+  const noncePoints = [nonce(), nonce()] as const;
+  const publicKey = readPoint(curve, reader, "presign's public key");
+  reader.end();
+  return { sessionId, ciphertexts: [mask, share, share, first, second], noncePoints, publicKey };
+}
+
+/** The public part of a presign for one dWallet. */
+export interface DwalletPresign extends Pick<PublicPresign, "sessionId" | "ciphertexts" | "noncePoints"> {
+  /** The public key of the only dWallet that can use it. */
+  readonly publicKey: CurvePoint;
+}
+
 /** The two shapes of presign: ECDSA's, and the one that Taproot, EdDSA and Schnorrkel share. */
 export type PresignFamily = "ecdsa" | "schnorr";
 

@@ -125,7 +125,7 @@ export async function connectSdk(network: Omit<LocalnetChild, "child">, signer =
   /** Waits for the network, lets the SDK compare the outputs and sign, and waits for Active. */
   async function accept(
     keys: UserShareEncryptionKeys,
-    dkg: DKGRequestInput,
+    dkg: Pick<DKGRequestInput, "userPublicOutput">,
     requested: { dwalletId: string; shareId: string },
   ): Promise<ActiveDwallet> {
     const dWallet = await ika.getDWalletInParticularState(

@@ -13,9 +13,16 @@ export function createCheapMpc(overrides: Partial<NetworkMpc> = {}): NetworkMpc 
   return {
     networkDkgPublicOutput: async () => Uint8Array.from({ length: 12_345 }, (_, index) => index % 251),
     networkReconfigurationPublicOutput: async (epoch) => new Uint8Array(6_000).fill(Number(epoch)),
-    dkg: async (input) => verdict(input.userDkgMessage, completed(Uint8Array.of(1), input.sessionId)),
+    dkg: async (input) => {
+      const made = verdict(input.userDkgMessage, completed(Uint8Array.of(1), input.sessionId));
+      return made.kind === "rejected" ? made : { ...made, signature: input.sign?.message };
+    },
+    importKey: async (input) => verdict(input.userMessage, completed(Uint8Array.of(1), input.sessionId)),
     presign: async (input) => completed(Uint8Array.of(1), input.sessionId),
     sign: async (input) => verdict(input.userSignMessage, completed(Uint8Array.of(3), input.message)),
+    checkEncryptedShare: async (input) => verdict(input.encryptedShareAndProof, completed()),
+    checkUserSignature: async (input) => verdict(input.userSignMessage, completed()),
+    checkPublicShare: async (input) => verdict(input.publicUserShare, completed()),
     close: async () => undefined,
     ...overrides,
   };

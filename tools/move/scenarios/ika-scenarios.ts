@@ -15,7 +15,7 @@ export const IKA_SCENARIOS: readonly Scenario[] = [
   },
   {
     name: "A dWallet needs a curve that Ika supports",
-    steps: [...ceilings(9, 0, ["dkg"]), { do: "dkg", curve: 9, keyCurve: "none" }],
+    steps: [...ceilings(9, 0, ["dkg"]), { do: "dkg", curve: 9 }],
     fails: "support_config 2",
   },
   {
@@ -25,10 +25,7 @@ export const IKA_SCENARIOS: readonly Scenario[] = [
   },
   {
     name: "While Ika pauses a curve, no dWallet is made on it",
-    steps: [
-      { do: "pause curve", curve: 0 },
-      { do: "dkg", keyCurve: "none" },
-    ],
+    steps: [{ do: "pause curve", curve: 0 }, { do: "dkg" }],
     fails: "support_config 4",
   },
   {

@@ -18,12 +18,17 @@ export const CoordinatorAbort = {
   PresignNotExist: 9,
   IncorrectCap: 10,
   UnverifiedCap: 11,
+  InvalidSource: 12,
+  InvalidPresign: 14,
+  SharesAlreadyPublic: 16,
   MismatchCurve: 17,
   ImportedKeyDWallet: 18,
+  NotImportedKeyDWallet: 19,
   EncryptionKeyNotExist: 20,
   NetworkEncryptionKeyUnsupportedCurve: 22,
   OnlyGlobalPresignAllowed: 31,
   GlobalPresignNotAllowed: 32,
+  PresignMismatch: 33,
 } as const;
 
 /** Abort codes of `ika_dwallet_2pc_mpc::sessions_manager`. The last two are those that the SDK observes. */

@@ -16,8 +16,8 @@ import {
   dwalletObject,
   EncryptedShareStruct,
   EncryptionKeyStruct,
+  readInner,
 } from "./coordinator-state.ts";
-import { findEncryptionKey } from "./encryption-keys.ts";
 import { verifyEd25519WithNode } from "./verify-ed25519-with-node.ts";
 
 /**
@@ -50,19 +50,20 @@ function acceptShare(
   const { dwalletPackageId } = addresses;
   const dwalletEntry = dwalletObject(state, addresses, dwalletId, FUNCTION_NAME);
   const dwallet = state.read(dwalletEntry, DWalletStruct);
+  const publicOutput = publicOutputOf(dwallet.state);
+  if (publicOutput === undefined) abortInner(dwalletPackageId, FUNCTION_NAME, "WrongState");
   const shareEntry = borrowObject(state, dwallet.encrypted_user_secret_key_shares, idName(shareId));
   const share = state.read(shareEntry, EncryptedShareStruct);
-  const publicOutput = publicOutputOf(dwallet.state);
-  if (publicOutput === undefined || share.state.$kind !== "NetworkVerificationCompleted") {
-    abortInner(dwalletPackageId, FUNCTION_NAME, "WrongState");
-  }
-  const keyEntry = findEncryptionKey(state, addresses, share.encryption_key_address);
-  if (keyEntry === undefined) abortInner(dwalletPackageId, FUNCTION_NAME, "EncryptionKeyNotExist");
-  const key = state.read(keyEntry, EncryptionKeyStruct);
+  const { encryption_keys } = readInner(state, addresses);
+  const keyName = idName(share.encryption_key_address, "address");
+  const key = state.read(borrowObject(state, encryption_keys, keyName), EncryptionKeyStruct);
   if (
     !verifyEd25519WithNode(Uint8Array.from(key.signer_public_key), Uint8Array.from(publicOutput), signature)
   ) {
     abortInner(dwalletPackageId, FUNCTION_NAME, "InvalidEncryptionKeySignature");
+  }
+  if (share.state.$kind !== "NetworkVerificationCompleted") {
+    abortInner(dwalletPackageId, FUNCTION_NAME, "WrongState");
   }
   state.update(dwalletEntry, DWalletStruct, (value) => {
     value.state = { $kind: "Active", Active: { public_output: publicOutput } };

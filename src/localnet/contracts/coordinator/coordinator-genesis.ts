@@ -9,7 +9,7 @@ import {
 } from "../addresses.ts";
 import { coordinatorTypes } from "./coordinator-state.ts";
 import { genesisNetworkKeysTableId, networkKeyObjects, newKeyOutputs } from "./network-keys.ts";
-import { Protocol } from "./payment.ts";
+import { networkPricing } from "./prices.ts";
 import { SUPPORTED_ALGORITHMS, SUPPORTED_CURVES } from "./support.ts";
 
 /** Returns the coordinator, its inner state and the network encryption key with its DKG output. */
@@ -35,13 +35,6 @@ export function coordinatorGenesis(options: GenesisOptions): GenesisObject[] {
     }),
   ];
 }
-
-/** The network's prices, in the smallest units of IKA and SUI. */
-const PRICES = {
-  [Protocol.DwalletDkg]: { ika: 30_000_000n, sui: 4_000_000n, systemSui: 1_000_000n },
-  [Protocol.Presign]: { ika: 5_000_000n, sui: 2_000_000n, systemSui: 1_000_000n },
-  [Protocol.Sign]: { ika: 10_000_000n, sui: 2_000_000n, systemSui: 1_000_000n },
-} as const;
 
 export const FIRST_EPOCH = 1n;
 const MAX_ACTIVE_SESSIONS = 100;
@@ -72,8 +65,8 @@ function innerState(options: GenesisOptions): GenesisObject {
   inner.extra_fields.id = id("extra-fields");
   const fees = inner.pricing_and_fee_manager;
   fees.validator_votes.id = id("pricing-votes");
-  fees.current.pricing_map.contents = pricing();
-  fees.default.pricing_map.contents = pricing();
+  fees.current.pricing_map.contents = networkPricing();
+  fees.default.pricing_map.contents = networkPricing();
   inner.support_config.supported_curves_to_signature_algorithms_to_hash_schemes.contents = supported();
   const bytes = CoordinatorInnerDynamicField.serialize(field).toBytes().subarray(40);
   const type = coordinatorTypes(dwalletPackageId).inner("DWalletCoordinatorInner");
@@ -81,24 +74,6 @@ function innerState(options: GenesisOptions): GenesisObject {
     ...fieldParts(coordinatorId, u64Name(COORDINATOR_VERSION), type, bytes),
     owner: { kind: "object", parentId: coordinatorId },
   };
-}
-
-function pricing() {
-  const entry = (curve: number, algorithm: number | null, protocol: keyof typeof PRICES) => ({
-    key: { curve, signature_algorithm: algorithm, protocol },
-    value: {
-      fee_ika: PRICES[protocol].ika.toString(),
-      gas_fee_reimbursement_sui: PRICES[protocol].sui.toString(),
-      gas_fee_reimbursement_sui_for_system_calls: PRICES[protocol].systemSui.toString(),
-    },
-  });
-  return [
-    ...SUPPORTED_CURVES.map((curve) => entry(curve, null, Protocol.DwalletDkg)),
-    ...SUPPORTED_ALGORITHMS.flatMap(({ curve, signatureAlgorithm }) => [
-      entry(curve, signatureAlgorithm, Protocol.Presign),
-      entry(curve, signatureAlgorithm, Protocol.Sign),
-    ]),
-  ];
 }
 
 function supported() {

@@ -18,6 +18,8 @@ export const PresignSessionStruct: typeof CoordinatorInnerModule.PresignSession 
   CoordinatorInnerModule.PresignSession;
 export const SignSessionStruct: typeof CoordinatorInnerModule.SignSession =
   CoordinatorInnerModule.SignSession;
+export const PartialSignatureStruct: typeof CoordinatorInnerModule.PartialUserSignature =
+  CoordinatorInnerModule.PartialUserSignature;
 export const NetworkEncryptionKeyStruct: typeof CoordinatorInnerModule.DWalletNetworkEncryptionKey =
   CoordinatorInnerModule.DWalletNetworkEncryptionKey;
 

@@ -8,6 +8,7 @@ import { moveAbort } from "../../fullnode/execution/failures.ts";
 import type { NetworkAddresses } from "../addresses.ts";
 import { abortSessions, MISSING_PROTOCOL_PRICING } from "./aborts.ts";
 import { readInner, updateInner } from "./coordinator-state.ts";
+import { networkPricing, type PricingEntry } from "./prices.ts";
 
 /** Takes the exact price of a session from the coins. Aborts when there is no price or the coins are too small. */
 export function chargeSession(
@@ -17,12 +18,12 @@ export function chargeSession(
   payment: PaymentCoins,
 ): Charge {
   const { pricing_and_fee_manager: manager } = readInner(state, addresses);
-  const entry = manager.current.pricing_map.contents.find(
-    (item) =>
-      item.key.curve === key.curve &&
-      item.key.protocol === key.protocol &&
-      item.key.signature_algorithm === (key.signatureAlgorithm ?? null),
-  );
+  const isPrice = (item: PricingEntry): boolean =>
+    item.key.curve === key.curve &&
+    item.key.protocol === key.protocol &&
+    item.key.signature_algorithm === (key.signatureAlgorithm ?? null);
+  // The map of a network that an older version made lacks the prices of the calls that it did not have.
+  const entry = manager.current.pricing_map.contents.find(isPrice) ?? networkPricing().find(isPrice);
   if (entry === undefined) {
     const location = `${addresses.dwalletPackageId}::pricing_and_fee_manager::get_pricing_value_for_protocol`;
     throw moveAbort(location, MISSING_PROTOCOL_PRICING);
@@ -46,9 +47,6 @@ export function chargeSession(
   });
   return { ika, sui };
 }
-
-/** The protocol numbers of the pricing map. */
-export const Protocol = { Presign: 5, Sign: 6, DwalletDkg: 9 } as const;
 
 export interface PaymentCoins {
   readonly ika: WorkingObject;

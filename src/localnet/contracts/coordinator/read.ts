@@ -11,13 +11,16 @@ import {
 } from "../../fullnode/execution/move-function.ts";
 import { findObject, idName } from "../../fullnode/objects/dynamic-fields.ts";
 import { COORDINATOR_VERSION, type NetworkAddresses } from "../addresses.ts";
-import { coordinatorTypes, readInner } from "./coordinator-state.ts";
+import { coordinatorTypes, dwalletObject, readInner } from "./coordinator-state.ts";
+import { PricingInfo } from "./prices.ts";
 import { registerSessionIdentifier } from "./sessions.ts";
 
 /** Returns the call that registers session identifiers, and the coordinator's view functions. */
 export function sessionAndViewFunctions(addresses: NetworkAddresses): readonly MoveFunction[] {
   const types = coordinatorTypes(addresses.dwalletPackageId);
   const coordinator = { packageId: addresses.dwalletPackageId, module: "coordinator" } as const;
+  const dwalletType = types.inner("DWallet");
+  const pricingType = `${addresses.dwalletPackageId}::pricing::PricingInfo`;
   return [
     moveFunction({
       ...coordinator,
@@ -41,6 +44,28 @@ export function sessionAndViewFunctions(addresses: NetworkAddresses): readonly M
     }),
     moveFunction({
       ...coordinator,
+      name: GET_DWALLET,
+      parameters: [borrowed(types.coordinator), moveId],
+      returns: [`&${dwalletType}`],
+      run({ state }, _coordinator, dwalletId) {
+        const object = dwalletObject(state, addresses, dwalletId, GET_DWALLET);
+        // Move returns a reference. A simulation shows the dWallet's contents in its place.
+        const contents = state.contents(object);
+        return [{ kind: "data", type: dwalletType, bytes: contents, copyable: false, droppable: true }];
+      },
+    }),
+    moveFunction({
+      ...coordinator,
+      name: "current_pricing",
+      parameters: [borrowed(types.coordinator)],
+      returns: [pricingType],
+      run({ state }) {
+        const { current } = readInner(state, addresses).pricing_and_fee_manager;
+        return [plainValue(pricingType, PricingInfo.serialize(current.pricing_map).toBytes())];
+      },
+    }),
+    moveFunction({
+      ...coordinator,
       name: "version",
       parameters: [borrowed(types.coordinator)],
       returns: ["u64"],
@@ -48,3 +73,5 @@ export function sessionAndViewFunctions(addresses: NetworkAddresses): readonly M
     }),
   ];
 }
+
+const GET_DWALLET = "get_dwallet";

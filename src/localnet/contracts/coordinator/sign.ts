@@ -2,7 +2,6 @@ import { CoordinatorInnerModule, SessionsManagerModule } from "@ika.xyz/sdk";
 import { bcs } from "@mysten/sui/bcs";
 import type { ExecutionState, WorkingObject } from "../../fullnode/execution/execution-state.ts";
 import {
-  borrowed,
   borrowedMut,
   bytes,
   coinMut,
@@ -11,115 +10,62 @@ import {
   owned,
   plainValue,
   struct,
-  u32,
 } from "../../fullnode/execution/move-function.ts";
-import { addObject, findObject, idName, removeObject } from "../../fullnode/objects/dynamic-fields.ts";
+import { addObject, idName } from "../../fullnode/objects/dynamic-fields.ts";
 import { ID_TYPE, SUI_TYPE } from "../../fullnode/objects/sui-types.ts";
 import type { NetworkAddresses } from "../addresses.ts";
 import { abortInner } from "./aborts.ts";
+import type { Approval } from "./approve-message.ts";
 import {
   activeDwallet,
+  checkNetworkKey,
   coordinatorTypes,
   DWalletStruct,
-  PresignSessionStruct,
   readInner,
   SignSessionStruct,
-  updateInner,
 } from "./coordinator-state.ts";
-import { chargeSession, type PaymentCoins, Protocol } from "./payment.ts";
+import { chargeSession, type PaymentCoins } from "./payment.ts";
+import { Protocol } from "./prices.ts";
 import { openSession } from "./sessions.ts";
-import { checkHash } from "./support.ts";
+import { checkHash, checkPresignScope } from "./support.ts";
+import { type PresignCap, takePresign, unpackCap } from "./take-presign.ts";
 
-const { DWalletCap, MessageApproval, SignRequestEvent, VerifiedPresignCap } = CoordinatorInnerModule;
+const { MessageApproval, SignRequestEvent } = CoordinatorInnerModule;
 
-/** Returns the calls that approve a message and request its signature. */
+/** Returns the calls that request a signature: for dWallets of a DKG and for imported keys, with and without its id. */
 export function signFunctions(addresses: NetworkAddresses): readonly MoveFunction[] {
   const types = coordinatorTypes(addresses.dwalletPackageId);
-  const coordinator = { packageId: addresses.dwalletPackageId, module: "coordinator" } as const;
-  const approvalType = types.inner("MessageApproval");
-  const signParameters = [
-    borrowedMut(types.coordinator),
-    owned(types.inner("VerifiedPresignCap")),
-    struct(approvalType),
-    bytes,
-    owned(types.sessions("SessionIdentifier")),
-    coinMut(addresses.ikaCoinType),
-    coinMut(SUI_TYPE),
-  ] as const;
-  return [
+  const sign = (name: string, approvalName: string, isImportedKey: boolean, returns: readonly string[]) =>
     moveFunction({
-      ...coordinator,
-      name: "approve_message",
-      parameters: [borrowedMut(types.coordinator), borrowed(types.inner("DWalletCap")), u32, u32, bytes],
-      returns: [approvalType],
-      run({ state }, _coordinator, cap, signatureAlgorithm, hashScheme, message) {
-        const approval = approveMessage(state, addresses, cap, signatureAlgorithm, hashScheme, message);
-        const contents = MessageApproval.serialize(approval).toBytes();
-        // An approval may be dropped but not copied, because it approves one signature.
-        return [{ kind: "data", type: approvalType, bytes: contents, copyable: false, droppable: true }];
-      },
-    }),
-    moveFunction({
-      ...coordinator,
-      name: "request_sign_and_return_id",
-      parameters: signParameters,
-      returns: [ID_TYPE],
-      run({ state }, _coordinator, cap, approval, userSignMessage, sessionIdentifier, ika, sui) {
-        const request = {
-          cap,
-          approval: MessageApproval.parse(approval),
-          userSignMessage,
-          sessionIdentifier,
-        };
+      packageId: addresses.dwalletPackageId,
+      module: "coordinator",
+      name,
+      parameters: [
+        borrowedMut(types.coordinator),
+        owned(types.inner("VerifiedPresignCap")),
+        struct(types.inner(approvalName)),
+        bytes,
+        owned(types.sessions("SessionIdentifier")),
+        coinMut(addresses.ikaCoinType),
+        coinMut(SUI_TYPE),
+      ],
+      returns,
+      run({ state }, _coordinator, cap, approved, userSignMessage, sessionIdentifier, ika, sui) {
+        const approval = MessageApproval.parse(approved);
+        const request = { cap, approval, userSignMessage, sessionIdentifier, isImportedKey };
         const signId = requestSign(state, addresses, request, { ika, sui });
-        return [plainValue(ID_TYPE, bcs.Address.serialize(signId).toBytes())];
+        return returns.map((type) => plainValue(type, bcs.Address.serialize(signId).toBytes()));
       },
-    }),
-    moveFunction({
-      ...coordinator,
-      name: "request_sign",
-      parameters: signParameters,
-      run({ state }, _coordinator, cap, approval, userSignMessage, sessionIdentifier, ika, sui) {
-        const request = {
-          cap,
-          approval: MessageApproval.parse(approval),
-          userSignMessage,
-          sessionIdentifier,
-        };
-        requestSign(state, addresses, request, { ika, sui });
-      },
-    }),
+    });
+  return [
+    sign("request_sign", "MessageApproval", false, []),
+    sign("request_sign_and_return_id", "MessageApproval", false, [ID_TYPE]),
+    sign("request_imported_key_sign", "ImportedKeyMessageApproval", true, []),
+    sign("request_imported_key_sign_and_return_id", "ImportedKeyMessageApproval", true, [ID_TYPE]),
   ];
 }
 
 const SignSessionEvent = SessionsManagerModule.DWalletSessionEvent(SignRequestEvent);
-const REQUEST_SIGN = "request_sign";
-
-/** `coordinator_inner::MessageApproval` as the SDK decodes it. */
-export type Approval = typeof CoordinatorInnerModule.MessageApproval.$inferType;
-
-/** Approves one signature over `message` by the dWallet of the cap, which must be active. */
-export function approveMessage(
-  state: ExecutionState,
-  addresses: NetworkAddresses,
-  cap: WorkingObject,
-  signatureAlgorithm: number,
-  hashScheme: number,
-  message: Uint8Array,
-): Approval {
-  const { dwallet_id } = state.read(cap, DWalletCap);
-  const { dwallet } = activeDwallet(state, addresses, dwallet_id, "approve_message");
-  if (dwallet.dwallet_cap_id !== cap.id) {
-    abortInner(addresses.dwalletPackageId, "approve_message", "IncorrectCap");
-  }
-  checkHash(state, addresses, dwallet.curve, signatureAlgorithm, hashScheme);
-  return {
-    dwallet_id,
-    signature_algorithm: signatureAlgorithm,
-    hash_scheme: hashScheme,
-    message: Array.from(message),
-  };
-}
 
 /** The arguments of `request_sign`. */
 export interface RequestSignArguments {
@@ -127,32 +73,105 @@ export interface RequestSignArguments {
   readonly approval: Approval;
   readonly userSignMessage: Uint8Array;
   readonly sessionIdentifier: WorkingObject;
+  /** True for `request_imported_key_sign`. Default false. */
+  readonly isImportedKey?: boolean;
 }
 
 /** Consumes the presign, creates the sign session under its dWallet, pays and queues it. Returns the sign id. */
 export function requestSign(
   state: ExecutionState,
   addresses: NetworkAddresses,
-  request: RequestSignArguments,
+  { cap, ...request }: RequestSignArguments,
   payment: PaymentCoins,
 ): string {
-  const { approval, userSignMessage } = request;
-  const types = coordinatorTypes(addresses.dwalletPackageId);
-  const { object, dwallet, publicOutput } = activeDwallet(
+  return startSign(
     state,
     addresses,
-    approval.dwallet_id,
-    REQUEST_SIGN,
+    {
+      ...request,
+      isImportedKey: request.isImportedKey ?? false,
+      functionName: request.isImportedKey === true ? "request_imported_key_sign" : "request_sign",
+      cap: unpackCap(state, cap),
+      userSignMessage: Array.from(request.userSignMessage),
+      isFutureSign: false,
+    },
+    payment,
   );
-  const presign = takePresign(state, addresses, request, dwallet.curve);
-  checkHash(state, addresses, dwallet.curve, approval.signature_algorithm, approval.hash_scheme);
-  const { curve } = dwallet;
-  const key = { curve, signatureAlgorithm: approval.signature_algorithm, protocol: Protocol.Sign };
-  const charge = chargeSession(state, addresses, key, payment);
+}
+
+/** A signature to start: the user's message comes with the request, or from a partial signature. */
+export interface StartedSign {
+  readonly functionName: string;
+  readonly cap: PresignCap;
+  readonly approval: Approval;
+  readonly userSignMessage: number[];
+  readonly sessionIdentifier: WorkingObject;
+  readonly isImportedKey: boolean;
+  readonly isFutureSign: boolean;
+}
+
+/** Checks the presign against the dWallet and the approval, and queues the session. Returns the sign id. */
+export function startSign(
+  state: ExecutionState,
+  addresses: NetworkAddresses,
+  request: StartedSign,
+  payment: PaymentCoins,
+): string {
+  const { dwalletPackageId } = addresses;
+  const { approval, functionName } = request;
+  const { signature_algorithm: signatureAlgorithm } = approval;
+  const active = activeDwallet(state, addresses, approval.dwallet_id, functionName);
+  const { object, dwallet, publicOutput } = active;
+  const { curve, dwallet_network_encryption_key_id: networkKeyId } = dwallet;
+  const presign = takePresign(state, addresses, functionName, request.cap, networkKeyId);
+  if (presign.curve !== curve) abortInner(dwalletPackageId, functionName, "DWalletMismatch");
+  if (presign.signatureAlgorithm !== signatureAlgorithm) {
+    abortInner(dwalletPackageId, functionName, "MessageApprovalMismatch");
+  }
+  checkPresignScope(addresses, functionName, dwallet, signatureAlgorithm, presign.dwalletId);
+  const protocol = request.isFutureSign ? Protocol.SignWithPartialSignature : Protocol.Sign;
+  const charge = chargeSession(state, addresses, { curve, signatureAlgorithm, protocol }, payment);
+  const signId = addSignSession(state, addresses, object);
+  const event: typeof SignRequestEvent.$inferType = {
+    sign_id: signId,
+    dwallet_id: dwallet.id,
+    dwallet_public_output: publicOutput,
+    curve,
+    signature_algorithm: signatureAlgorithm,
+    hash_scheme: approval.hash_scheme,
+    message: approval.message,
+    dwallet_network_encryption_key_id: networkKeyId,
+    presign_id: presign.id,
+    presign: presign.output,
+    message_centralized_signature: request.userSignMessage,
+    is_future_sign: request.isFutureSign,
+  };
+  openSession(state, addresses, {
+    identifier: request.sessionIdentifier,
+    networkEncryptionKeyId: networkKeyId,
+    charge,
+    eventName: "SignRequestEvent",
+    encode: (fields) => SignSessionEvent.serialize({ ...fields, event_data: event }).toBytes(),
+  });
+  checkHash(state, addresses, curve, signatureAlgorithm, approval.hash_scheme);
+  checkNetworkKey(state, addresses, networkKeyId, curve, functionName);
+  if (dwallet.is_imported_key_dwallet !== request.isImportedKey) {
+    const reason = request.isImportedKey ? "NotImportedKeyDWallet" : "ImportedKeyDWallet";
+    abortInner(dwalletPackageId, functionName, reason);
+  }
+  return signId;
+}
+
+/** Adds a sign session that waits for the network to a dWallet. Returns its id. */
+export function addSignSession(
+  state: ExecutionState,
+  addresses: NetworkAddresses,
+  dwallet: WorkingObject,
+): string {
   const signId = state.newId();
   const session = state.create({
     id: signId,
-    type: types.inner("SignSession"),
+    type: coordinatorTypes(addresses.dwalletPackageId).inner("SignSession"),
     contents: SignSessionStruct.serialize({
       id: signId,
       created_at_epoch: readInner(state, addresses).current_epoch,
@@ -160,63 +179,8 @@ export function requestSign(
       state: { Requested: true },
     }).toBytes(),
   });
-  state.update(object, DWalletStruct, (value) =>
+  state.update(dwallet, DWalletStruct, (value) =>
     addObject(state, value.sign_sessions, idName(signId), session),
   );
-  const event: typeof SignRequestEvent.$inferType = {
-    sign_id: signId,
-    dwallet_id: dwallet.id,
-    dwallet_public_output: publicOutput,
-    curve,
-    signature_algorithm: approval.signature_algorithm,
-    hash_scheme: approval.hash_scheme,
-    message: approval.message,
-    dwallet_network_encryption_key_id: dwallet.dwallet_network_encryption_key_id,
-    presign_id: presign.id,
-    presign: presign.output,
-    message_centralized_signature: Array.from(userSignMessage),
-    is_future_sign: false,
-  };
-  openSession(state, addresses, {
-    identifier: request.sessionIdentifier,
-    networkEncryptionKeyId: dwallet.dwallet_network_encryption_key_id,
-    charge,
-    eventName: "SignRequestEvent",
-    encode: (fields) => SignSessionEvent.serialize({ ...fields, event_data: event }).toBytes(),
-  });
   return signId;
-}
-
-interface TakenPresign {
-  readonly id: string;
-  readonly output: number[];
-}
-
-/** Checks that the cap, the presign and the approval match, and removes cap and presign permanently. */
-function takePresign(
-  state: ExecutionState,
-  addresses: NetworkAddresses,
-  request: RequestSignArguments,
-  curve: number,
-): TakenPresign {
-  const { dwalletPackageId } = addresses;
-  const cap = state.read(request.cap, VerifiedPresignCap);
-  const name = idName(cap.presign_id);
-  const found = findObject(state, readInner(state, addresses).presign_sessions, name);
-  if (found === undefined) return abortInner(dwalletPackageId, REQUEST_SIGN, "PresignNotExist");
-  const session = state.read(found, PresignSessionStruct);
-  if (session.cap_id !== request.cap.id) abortInner(dwalletPackageId, REQUEST_SIGN, "IncorrectCap");
-  if (session.state.$kind !== "Completed") return abortInner(dwalletPackageId, REQUEST_SIGN, "UnverifiedCap");
-  if (session.dwallet_id !== null && session.dwallet_id !== request.approval.dwallet_id) {
-    abortInner(dwalletPackageId, REQUEST_SIGN, "DWalletMismatch");
-  }
-  if (session.curve !== curve) abortInner(dwalletPackageId, REQUEST_SIGN, "DWalletMismatch");
-  if (session.signature_algorithm !== request.approval.signature_algorithm) {
-    abortInner(dwalletPackageId, REQUEST_SIGN, "MessageApprovalMismatch");
-  }
-  const taken = { id: session.id, output: session.state.Completed.presign };
-  updateInner(state, addresses, (inner) => removeObject(state, inner.presign_sessions, name));
-  state.remove(found);
-  state.remove(request.cap);
-  return taken;
 }

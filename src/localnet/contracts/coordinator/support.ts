@@ -50,10 +50,43 @@ export function checkHash(
   }
 }
 
-/** Always aborts, because every supported pair of curve and algorithm uses global presigns only. */
-export function refuseDwalletPresign(addresses: NetworkAddresses): never {
-  return abortInner(addresses.dwalletPackageId, "request_presign", "OnlyGlobalPresignAllowed");
+/**
+ * Returns true if dWallets use global presigns for the algorithm. Ika's configuration names all algorithms of dWallets
+ * from a DKG, and all but ECDSA of imported keys.
+ */
+export function usesGlobalPresigns(
+  { curve, is_imported_key_dwallet: isImported }: PresigningDwallet,
+  signatureAlgorithm: number,
+): boolean {
+  return !(isImported && isEcdsa(curve, signatureAlgorithm));
 }
+
+/** The part of a dWallet that decides which presigns it uses. */
+export interface PresigningDwallet {
+  readonly id: string;
+  readonly curve: number;
+  readonly is_imported_key_dwallet: boolean;
+}
+
+/** Aborts unless a presign is global where it must be, and otherwise for this dWallet. */
+export function checkPresignScope(
+  addresses: NetworkAddresses,
+  functionName: string,
+  dwallet: PresigningDwallet,
+  signatureAlgorithm: number,
+  presignDwalletId: string | null,
+): void {
+  if (usesGlobalPresigns(dwallet, signatureAlgorithm)) {
+    if (presignDwalletId !== null)
+      abortInner(addresses.dwalletPackageId, functionName, "OnlyGlobalPresignAllowed");
+  } else if (presignDwalletId !== dwallet.id) {
+    abortInner(addresses.dwalletPackageId, functionName, "GlobalPresignNotAllowed");
+  }
+}
+
+/** ECDSA is the first algorithm of the two secp256 curves. */
+const isEcdsa = (curve: number, signatureAlgorithm: number): boolean =>
+  curve <= 1 && signatureAlgorithm === 0;
 
 function hashSchemes(
   state: ExecutionState,

@@ -1,4 +1,5 @@
 import { bcs } from "@mysten/sui/bcs";
+import { concatBytes } from "@noble/hashes/utils.js";
 import { balanceOf, createCoin, setBalance } from "../../fullnode/execution/execution-state.ts";
 import { ExecutionError, FailureKind, moveAbort } from "../../fullnode/execution/failures.ts";
 import {
@@ -10,8 +11,10 @@ import {
   objectValue,
   owned,
   plainValue,
+  struct,
   u64,
 } from "../../fullnode/execution/move-function.ts";
+import { CLOCK_TYPE, clockTimestampMs } from "../../fullnode/objects/clock-object.ts";
 import { coinObjectType, MOVE_STDLIB, SUI_FRAMEWORK } from "../../fullnode/objects/sui-types.ts";
 
 /** Returns the framework calls that wallets and the Ika SDK put into transactions. */
@@ -36,6 +39,23 @@ export function frameworkFunctions(): readonly MoveFunction[] {
       ],
     }),
     moveFunction({
+      packageId: MOVE_STDLIB,
+      module: "option",
+      name: "some",
+      typeParameterCount: 1,
+      parameters: [struct("$0")],
+      returns: [`${MOVE_STDLIB}::option::Option<$0>`],
+      run: (call, value) => [
+        {
+          kind: "data",
+          type: `${MOVE_STDLIB}::option::Option<${call.typeArguments[0]}>`,
+          bytes: concatBytes(Uint8Array.of(1), value),
+          copyable: false,
+          droppable: false,
+        },
+      ],
+    }),
+    moveFunction({
       packageId: SUI_FRAMEWORK,
       module: "transfer",
       name: "public_transfer",
@@ -45,6 +65,39 @@ export function frameworkFunctions(): readonly MoveFunction[] {
         object.owner = { kind: "address", address: recipient };
         object.mutated = true;
       },
+    }),
+    moveFunction({
+      packageId: SUI_FRAMEWORK,
+      module: "transfer",
+      name: "public_share_object",
+      typeParameterCount: 1,
+      parameters: [owned("$0")],
+      run(_call, object) {
+        // The version at which it becomes shared is that of this transaction, which the seal writes.
+        if (object.input !== undefined)
+          throw moveAbort(`${SUI_FRAMEWORK}::transfer::share_object_impl`, NOT_NEW);
+        object.owner = { kind: "shared", initialVersion: 0n };
+        object.mutated = true;
+      },
+    }),
+    moveFunction({
+      packageId: SUI_FRAMEWORK,
+      module: "transfer",
+      name: "public_freeze_object",
+      typeParameterCount: 1,
+      parameters: [owned("$0")],
+      run(_call, object) {
+        object.owner = { kind: "immutable" };
+        object.mutated = true;
+      },
+    }),
+    moveFunction({
+      packageId: SUI_FRAMEWORK,
+      module: "clock",
+      name: "timestamp_ms",
+      parameters: [borrowed(CLOCK_TYPE)],
+      returns: ["u64"],
+      run: (call, self) => [plainValue("u64", clockTimestampMs(call.state.contents(self)))],
     }),
     moveFunction({
       ...coin,
@@ -101,5 +154,7 @@ export function frameworkFunctions(): readonly MoveFunction[] {
 /** Abort codes of `0x2::coin` and `0x2::balance`: too little to split, and a balance that is not zero. */
 const NOT_ENOUGH = 2;
 const NON_ZERO = 0;
+/** Abort code of `0x2::transfer` for an object that was not created in this transaction. */
+const NOT_NEW = 0;
 
 const COIN = coinObjectType("$0");

@@ -2,7 +2,7 @@ import { toBase64 } from "@mysten/sui/utils";
 import { verifyTransactionSignature } from "@mysten/sui/verify";
 import { accumulatorId, addressBalance } from "../objects/address-balance.ts";
 import { type ChainObject, coinBalance } from "../objects/object.ts";
-import { SUI_COIN_TYPE, SUI_TYPE } from "../objects/sui-types.ts";
+import { SUI_CLOCK_ID, SUI_COIN_TYPE, SUI_TYPE } from "../objects/sui-types.ts";
 import type { FundsChange } from "./execution-state.ts";
 import { invalidInput, RpcFailure, Status } from "./failures.ts";
 import { REFERENCE_GAS_PRICE } from "./gas.ts";
@@ -188,6 +188,9 @@ function checkInput(input: PtbInput, sender: string, context: CheckContext): Cha
       if (object.owner.kind !== "shared") throw invalidInput("Object used as shared is not shared");
       if (object.owner.initialVersion !== input.initialVersion) {
         throw invalidInput("The shared object's starting version doesn't match");
+      }
+      if (object.id === SUI_CLOCK_ID && input.mutable) {
+        throw invalidInput(`Object ${object.id} is immutable for transactions: pass the clock by reference`);
       }
       return object;
     }

@@ -59,7 +59,10 @@ function callFunction(
     (id) => program.state.find(id)?.type,
   );
   if (target === undefined) {
-    throw new ExecutionError(FailureKind.FUNCTION_NOT_FOUND, "Function Not Found.");
+    const fullName = `${command.packageId}::${name}`;
+    program.functions.onMissing?.(fullName);
+    const message = `Function Not Found. This node has no ${fullName.slice(0, MAX_NAME_LENGTH)}`;
+    throw new ExecutionError(FailureKind.FUNCTION_NOT_FOUND, message);
   }
   if (command.typeArguments.length !== target.typeParameterCount) {
     throw new ExecutionError(FailureKind.TYPE_ARITY_MISMATCH, "Type arity mismatch for Move function");
@@ -72,6 +75,9 @@ function callFunction(
   const { state, sender, epoch } = program;
   return target.run({ state, sender, epoch, typeArguments }, args);
 }
+
+/** An address and two Move identifiers of the greatest length. */
+const MAX_NAME_LENGTH = 66 + 2 * (2 + 128);
 
 function publish(program: Program, command: PtbCommand & { kind: "publish" }): readonly MoveValue[] {
   const { packages } = program.functions;

@@ -63,6 +63,8 @@ type Arguments<P extends readonly MoveParameter<unknown>[]> = {
 export interface FunctionTable extends ReadonlyMap<string, MoveFunction> {
   /** Undefined if the node publishes nothing. */
   readonly packages?: PublishedPackages | undefined;
+  /** Hears of each call of a function that is not in the table, with its full name. */
+  readonly onMissing?: ((fullName: string) => void) | undefined;
 }
 
 export interface PublishedPackages {
@@ -148,8 +150,17 @@ export function coinMut(coinType: string): MoveParameter<WorkingObject> {
 
 /** A struct without an id, by value, as its BCS bytes. */
 export function struct(type: string): MoveParameter<Uint8Array> {
+  return structParameter("value", type);
+}
+
+/** A struct without an id, by immutable reference, as its BCS bytes. */
+export function borrowedStruct(type: string): MoveParameter<Uint8Array> {
+  return structParameter("immutable", type);
+}
+
+function structParameter(reference: Reference, type: string): MoveParameter<Uint8Array> {
   return {
-    reference: "value",
+    reference,
     type,
     accept(value, wanted) {
       if (value.kind !== "data" || value.type !== wanted)

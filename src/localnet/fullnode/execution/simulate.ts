@@ -1,6 +1,7 @@
 import { randomInt } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
 import { GrpcTypes } from "@mysten/sui/grpc";
+import { clockObject } from "../objects/clock-object.ts";
 import type { Ledger } from "../objects/ledger.ts";
 import { type ChainObject, Coin, sealObject } from "../objects/object.ts";
 import { SUI_COIN_TYPE } from "../objects/sui-types.ts";
@@ -128,7 +129,8 @@ function tryOut(
 ): { outcome: ExecutionOutcome; timestampMs: bigint } {
   const time = ledger.now();
   const mock = isMocked ? mockGas(ledger.chainId, content.gas.owner) : undefined;
-  const lookup = (id: string) => (id === mock?.id ? mock : ledger.objects.get(id));
+  const clock = clockObject(ledger.chainId, time);
+  const lookup = (id: string) => (id === mock?.id ? mock : id === clock.id ? clock : ledger.objects.get(id));
   const paid =
     mock === undefined
       ? content

@@ -1,4 +1,5 @@
 import { RpcFailure, Status } from "../execution/failures.ts";
+import { clockObject, withClock } from "./clock-object.ts";
 import type { Commit, Settlement } from "./commit.ts";
 import { createObjectStore, type ObjectStore } from "./object-store.ts";
 
@@ -31,7 +32,7 @@ export function createLedger(history: Iterable<Commit>, options: LedgerOptions):
   }
 
   const ledger: Ledger = {
-    objects,
+    objects: withClock(objects, () => clockObject(ledger.chainId, ledger.now())),
     chainId: genesis.digest,
     genesisTimestampMs: genesis.timestampMs,
     epochDurationMs: options.epochDurationMs,
@@ -146,7 +147,7 @@ export function createLaggingLedger(ledger: Ledger, history: Iterable<Commit>, b
   });
   return {
     ...ledger,
-    objects,
+    objects: withClock(objects, () => clockObject(ledger.chainId, ledger.now())),
     transaction: (digest) => (unseen.has(digest) ? undefined : ledger.transaction(digest)),
     checkpoint: (sequenceNumber) => (sequenceNumber > latest ? undefined : ledger.checkpoint(sequenceNumber)),
     get latestCheckpoint() {

@@ -7,6 +7,8 @@ import { RpcFailure, Status } from "../execution/failures.ts";
 /** The standard library's address. All type strings on this node use long addresses. */
 export const MOVE_STDLIB = normalizeSuiAddress("0x1");
 export const SUI_FRAMEWORK = normalizeSuiAddress("0x2");
+/** The shared clock. */
+export const SUI_CLOCK_ID = normalizeSuiAddress("0x6");
 
 /** The type of the coin that pays for gas. */
 export const SUI_TYPE = `${SUI_FRAMEWORK}::sui::SUI`;

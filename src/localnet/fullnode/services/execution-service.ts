@@ -8,6 +8,7 @@ import { resolveInputs } from "../execution/resolve-transaction.ts";
 import { simulate } from "../execution/simulate.ts";
 import { withSettlement } from "../execution/system-transaction.ts";
 import { decodeTransaction } from "../execution/transaction-data.ts";
+import { clockObject } from "../objects/clock-object.ts";
 import type { Ledger } from "../objects/ledger.ts";
 import { encodeTransaction, transactionDigest } from "../wire/encode-transaction.ts";
 import { type UnaryMethod, unary } from "../wire/node-methods.ts";
@@ -71,7 +72,8 @@ async function executeTransaction(
   await checkSignatures(bytes, signatures, [content.sender, content.gas.owner]);
   await ledger.exclusive((time) => {
     if (ledger.transaction(digest) !== undefined) return undefined;
-    const lookup = (id: string) => ledger.objects.get(id);
+    const clock = clockObject(ledger.chainId, time);
+    const lookup = (id: string) => (id === clock.id ? clock : ledger.objects.get(id));
     const inputs = checkInputs(content, { lookup, chainId: ledger.chainId, checkOwners: true, ...time });
     const shared = content.inputs.flatMap((input) => (input.kind === "shared" ? [input.objectId] : []));
     const cancelled = shared.length > 0 && isCongested() ? congestedObjects(shared) : undefined;

@@ -118,11 +118,16 @@ describe("DKG", () => {
   test("an unknown network key, a foreign curve and a missing encryption key abort with their codes", async () => {
     const user = createUser();
     const unknown = `0x${"9".repeat(64)}`;
-    const networkKey = await harness.runToFailure((tx) =>
-      payDkg(harness, tx, user, { networkKeyId: unknown }),
+    const foreign = { networkKeyId: unknown };
+    // The encryption key is looked up before anything else.
+    expect(abortOf(await harness.runToFailure((tx) => payDkg(harness, tx, user, foreign)))).toBe(
+      "dynamic_field 1",
     );
-    expect(abortOf(networkKey)).toBe("coordinator_inner 5");
-    expect(abortOf(await harness.runToFailure((tx) => payDkg(harness, tx, user)))).toBe("dynamic_field 1");
+    const onboarded = createUser();
+    await registerKey(harness, onboarded);
+    expect(abortOf(await harness.runToFailure((tx) => payDkg(harness, tx, onboarded, foreign)))).toBe(
+      "coordinator_inner 5",
+    );
     await registerKey(harness, user, 2);
     expect(abortOf(await harness.runToFailure((tx) => payDkg(harness, tx, user)))).toBe(
       "coordinator_inner 17",

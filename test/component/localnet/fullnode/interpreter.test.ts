@@ -203,7 +203,9 @@ describe("functions", () => {
       attempt((tx) =>
         tx.moveCall({ target, typeArguments, arguments: Array.from({ length: count }, () => tx.gas) }),
       );
-    expect((await call("0x2::coin::nothing", [], 0)).message).toContain("Function Not Found");
+    expect((await call("0x2::coin::nothing", [], 0)).message).toContain(
+      `Function Not Found. This node has no 0x${"2".padStart(64, "0")}::coin::nothing`,
+    );
     expect((await call("0x2::coin::value", [SUI], 2)).message).toContain("Arity mismatch");
     expect((await call("0x2::coin::value", [], 1)).message).toContain("Type arity mismatch");
     await expect(call("0x2::coin::value", ["not a type"], 1)).rejects.toMatchObject({
@@ -255,4 +257,19 @@ describe("functions", () => {
     });
     expect(value(result.ok?.[0])).toBeGreaterThan(0n);
   });
+});
+
+test("the log names a missing function once", async () => {
+  const lines: unknown[] = [];
+  const net = await startHarness({ log: (text, fields) => void lines.push([text, fields]) });
+  try {
+    const call = (tx: Transaction) => tx.moveCall({ target: "0x2::coin::nothing", arguments: [] });
+    for (let attempts = 0; attempts < 2; attempts++) {
+      await expect(net.run((tx) => void call(tx))).rejects.toThrow("coin::nothing");
+    }
+    const missing = `0x${"2".padStart(64, "0")}::coin::nothing`;
+    expect(lines).toEqual([["function not found", { function: missing }]]);
+  } finally {
+    await net.close();
+  }
 });

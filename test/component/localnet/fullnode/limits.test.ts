@@ -67,9 +67,9 @@ describe("sizes", () => {
       harness.run((tx) => {
         for (const count of counts) payPresigns(harness, tx, { count });
       });
-    await expect(pay(100, 25)).rejects.toThrow("store limit exceeded");
+    await expect(pay(100, 11)).rejects.toThrow("store limit exceeded");
     await pay(100);
-    await pay(100, 24);
+    await pay(100, 10);
   });
 });
 

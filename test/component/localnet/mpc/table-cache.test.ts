@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { fixedBaseFactors, tableSource } from "../../../../src/localnet/mpc/fixed-base.ts";
 import { classGroupOfCurve } from "../../../../src/protocol/class-groups/class-group.ts";
-import { powerForm } from "../../../../src/protocol/class-groups/exponentiation.ts";
-import { composeForms } from "../../../../src/protocol/class-groups/forms.ts";
+import { powerForm, productOfPowers } from "../../../../src/protocol/class-groups/exponentiation.ts";
+import { composeClasses, fromMaximalOrder } from "../../../../src/protocol/class-groups/maximal-order.ts";
 
 const group = classGroupOfCurve(2);
 let directory: string;
@@ -28,8 +28,8 @@ describe("a fixed base", () => {
     const base = tableSource(undefined).fixedBase(group, group.h);
     for (const exponent of [0n, 5n, (1n << 749n) - 3n, (1n << 941n) - 7n]) {
       const { power, rest } = fixedBaseFactors(group, base, exponent);
-      const product = composeForms(group, power, powerForm(group, rest.base, rest.exponent));
-      expect(product).toEqual(powerForm(group, group.h, exponent));
+      const product = composeClasses(group, power, productOfPowers(group, [rest]));
+      expect(fromMaximalOrder(group, product)).toEqual(powerForm(group, group.h, exponent));
     }
   });
 });

@@ -1,4 +1,8 @@
-import { completeSession } from "../../../../src/localnet/contracts/coordinator/complete-session.ts";
+import { completeSession } from "../../../../src/localnet/contracts/coordinator/completion/complete-session.ts";
+import {
+  requestedSequenceNumbers,
+  requestedSession,
+} from "../../../../src/localnet/contracts/coordinator/completion/requested-session.ts";
 import {
   coordinatorTypes,
   DWalletStruct,
@@ -7,10 +11,6 @@ import {
   updateInner,
 } from "../../../../src/localnet/contracts/coordinator/coordinator-state.ts";
 import { findEncryptionKey } from "../../../../src/localnet/contracts/coordinator/encryption-keys.ts";
-import {
-  requestedSequenceNumbers,
-  requestedSession,
-} from "../../../../src/localnet/contracts/coordinator/requested-session.ts";
 import { addObject, borrowObject, idName } from "../../../../src/localnet/fullnode/objects/dynamic-fields.ts";
 import { userOf } from "../../../../tools/move/consents.ts";
 import type { createModelChain } from "./model-chain.ts";

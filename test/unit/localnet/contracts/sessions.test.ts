@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import {
   requestedSequenceNumbers,
   requestedSession,
-} from "../../../../src/localnet/contracts/coordinator/requested-session.ts";
+} from "../../../../src/localnet/contracts/coordinator/completion/requested-session.ts";
 import { createModelChain } from "./model-chain.ts";
 
 it("a session's events name the session object, not the identifier that it was opened with", () => {

@@ -2,7 +2,7 @@ import { CoordinatorModule } from "@ika.xyz/sdk";
 import { bcs } from "@mysten/sui/bcs";
 import { expect } from "vitest";
 import { readInner, updateInner } from "../../../../src/localnet/contracts/coordinator/coordinator-state.ts";
-import { Protocol } from "../../../../src/localnet/contracts/coordinator/payment.ts";
+import { Protocol } from "../../../../src/localnet/contracts/coordinator/prices.ts";
 import {
   DkgPaid,
   PresignPaid,

@@ -1,4 +1,4 @@
-import type { NetworkDkgInput } from "../../../../src/localnet/mpc/engine.ts";
+import type { DkgMessages, EncryptedUserShare } from "../../../../src/localnet/mpc/engine.ts";
 import type { HashName, SignatureAlgorithmName } from "../../../../src/protocol/algorithms.ts";
 import { hexToBytes } from "../../../../src/protocol/bytes.ts";
 import recorded from "./wasm-sessions.json" with { type: "json" };
@@ -20,7 +20,7 @@ export interface RecordedSign {
 export interface RecordedSession {
   readonly curve: number;
   readonly publicKey: Uint8Array;
-  readonly dkg: NetworkDkgInput;
+  readonly dkg: DkgMessages & EncryptedUserShare;
   readonly signs: readonly RecordedSign[];
 }
 

@@ -1,4 +1,5 @@
 /** Equations of points and forms: what is checked, and what a combination of them claims. */
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { multiPower, powerForm } from "../../../../src/protocol/class-groups/exponentiation.ts";
 import { curveByNumber, scaleBase } from "../../../../src/protocol/proofs/curve.ts";
@@ -100,6 +101,22 @@ describe("a sum of points", () => {
     -curve.order - 5n,
   ])("takes any scalar modulo the order: %d", (scalar) => {
     expect(pointSum(curve, [{ point: G, scalar }]).equals(scaleBase(curve, scalar))).toBe(true);
+  });
+
+  it("is that of the points one by one", () => {
+    const scalar = fc.oneof(
+      fc.bigInt({ min: -curve.order, max: curve.order }),
+      fc.bigInt({ min: -(1n << 90n), max: 1n << 90n }),
+      fc.bigInt({ min: -70000n, max: 70000n }),
+    );
+    fc.assert(
+      fc.property(fc.array(fc.tuple(fc.bigInt({ min: 0n, max: 9n }), scalar), { maxLength: 6 }), (list) => {
+        const terms = list.map(([log, by]) => ({ point: scaleBase(curve, log), scalar: by }));
+        const logarithm = list.reduce((sum, [log, by]) => sum + log * by, 0n);
+        expect(pointSum(curve, terms).equals(scaleBase(curve, logarithm))).toBe(true);
+      }),
+      { numRuns: 40 },
+    );
   });
 
   it("of nothing is zero", () => {

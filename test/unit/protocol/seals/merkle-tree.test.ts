@@ -53,6 +53,11 @@ describe("the Merkle tree", () => {
 
   it("has at least one leaf", () => {
     expect(() => merkleRoot([])).toThrow("one leaf or more");
-    expect(() => auditPath(leaves, leaves.length)).toThrow("no such leaf");
+  });
+
+  it.each([-1, leaves.length])("has no leaf at %i", (index) => {
+    expect(() => auditPath(leaves, index)).toThrow("no such leaf");
+    for (const path of leaves.map((_, other) => auditPath(leaves, other)))
+      expect(rootOfPath(leaves[0]!, { index, leafCount: leaves.length }, path)).toBeUndefined();
   });
 });

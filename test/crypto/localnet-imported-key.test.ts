@@ -1,0 +1,110 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import {
+  CoordinatorInnerModule,
+  Curve,
+  createRandomSessionIdentifier,
+  type ImportDWalletVerificationRequestInput,
+  prepareImportedKeyDWalletVerification,
+  type UserShareEncryptionKeys,
+} from "@ika.xyz/sdk";
+import { ed25519, ristretto255 } from "@noble/curves/ed25519.js";
+import { p256 } from "@noble/curves/nist.js";
+import { secp256k1 } from "@noble/curves/secp256k1.js";
+import { bytesToHex } from "@noble/hashes/utils.js";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type LocalnetChild, startLocalnetChild } from "../component/localnet/localnet-child.ts";
+import { connectSdk, me, type SdkDriver } from "../component/localnet/sdk-driver.ts";
+import {
+  importKey,
+  isSound,
+  publicKeyOf,
+  registeredKeys,
+  requestImport,
+  signWithImportedKey,
+} from "../component/localnet/sdk-steps.ts";
+import { OWN_SECRET, OWN_SECRETS, SDK_CURVES } from "../component/localnet/sdk-triples.ts";
+
+/** The unmodified Ika SDK alone acts as the user who brings a key. */
+
+const message = new TextEncoder().encode("signed with a key that existed before the dWallet");
+
+let dataDirectory: string;
+let network: LocalnetChild;
+let sdk: SdkDriver;
+
+beforeAll(async () => {
+  dataDirectory = await mkdtemp(join(tmpdir(), "localnet-imported-"));
+  network = await startLocalnetChild(dataDirectory, "real");
+  sdk = await connectSdk(network);
+});
+afterAll(async () => {
+  network.child.kill();
+  await rm(dataDirectory, { recursive: true, force: true });
+});
+
+/** The public keys of the imported secret, by noble. */
+const PUBLIC_KEYS: Readonly<Record<Curve, Uint8Array>> = {
+  [Curve.SECP256K1]: secp256k1.Point.BASE.multiply(OWN_SECRET).toBytes(true),
+  [Curve.SECP256R1]: p256.Point.BASE.multiply(OWN_SECRET).toBytes(true),
+  [Curve.ED25519]: ed25519.Point.BASE.multiply(OWN_SECRET).toBytes(),
+  [Curve.RISTRETTO]: ristretto255.Point.BASE.multiply(OWN_SECRET).toBytes(),
+};
+
+describe.each(SDK_CURVES)("$curve", ({ curve, signs }) => {
+  const own = { secret: OWN_SECRETS[curve], publicKey: PUBLIC_KEYS[curve] };
+  let keys: UserShareEncryptionKeys;
+  beforeAll(async () => {
+    keys = await registeredKeys(sdk, curve, 22);
+  });
+
+  test("an imported key keeps its public key, and signs from the encrypted share", async () => {
+    const { dwallet, shareId } = await importKey(sdk, keys, curve, own.secret);
+    expect(dwallet.kind).toBe("imported-key");
+    const publicKey = await publicKeyOf(curve, dwallet);
+    expect(bytesToHex(publicKey)).toBe(bytesToHex(own.publicKey));
+    for (const { algorithm, hash } of signs) {
+      const encryptedUserSecretKeyShare = await sdk.ika.getEncryptedUserSecretKeyShare(shareId);
+      const request = { curve, algorithm, hash, message, share: { encryptedUserSecretKeyShare } };
+      const signature = await signWithImportedKey(sdk, keys, dwallet, request);
+      expect(isSound({ algorithm, hash, publicKey: own.publicKey, message, signature })).toBe(true);
+    }
+  });
+
+  test("every proof of the import must hold", async () => {
+    const session = createRandomSessionIdentifier();
+    const input = await prepareImportedKeyDWalletVerification(sdk.ika, curve, session, me, keys, own.secret);
+    const verdictOf = async (
+      change: Partial<ImportDWalletVerificationRequestInput>,
+      used = createRandomSessionIdentifier(),
+    ) => {
+      const request = await requestImport(sdk, keys, curve, { ...input, ...change }, used);
+      return sdk.settle(
+        request.dwallet_id,
+        CoordinatorInnerModule.DWallet,
+        (kind) => kind !== "AwaitingNetworkImportedKeyVerification",
+      );
+    };
+    const REJECTED = "NetworkRejectedImportedKeyVerification";
+    // Another session than the proofs are bound to.
+    expect(await verdictOf({})).toBe(REJECTED);
+    expect(await verdictOf({}, session)).toBe("AwaitingKeyHolderSignature");
+    const fresh = () => {
+      const identifier = createRandomSessionIdentifier();
+      return prepareImportedKeyDWalletVerification(sdk.ika, curve, identifier, me, keys, own.secret).then(
+        (prepared) => ({ identifier, prepared }),
+      );
+    };
+    const other = await fresh();
+    const { userPublicOutput, encryptedUserShareAndProof, userMessage } = other.prepared;
+    expect(
+      await verdictOf({ ...other.prepared, userPublicOutput: input.userPublicOutput }, other.identifier),
+    ).toBe(REJECTED);
+    const another = await fresh();
+    const share = { ...another.prepared, encryptedUserShareAndProof };
+    expect(await verdictOf(share, another.identifier)).toBe(REJECTED);
+    expect(userPublicOutput).not.toEqual(input.userPublicOutput);
+    expect(userMessage).not.toEqual(input.userMessage);
+  });
+});
