@@ -2,7 +2,7 @@ import { TssError } from "threshold-signing-service/sdk";
 
 /** Advice for the user, by the error's reason. */
 const ADVICE: Readonly<Record<string, string>> = {
-  SESSION_UNAVAILABLE: "The page's backend gave no session. Reload the page, and sign in.",
+  SESSION_UNAVAILABLE: "The page got no session. Reload the page, and sign in.",
   SESSION_REVOKED: "The session was ended. Reload the page, and sign in.",
   INVALID_KEY: "The service does not know the session. The page and its backend must use the same service.",
   DWALLET_NOT_FOUND: "The user who is signed in has no such key.",

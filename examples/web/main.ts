@@ -3,11 +3,13 @@ import {
   type NamedAddress,
   type OnboardStage,
   type SignStage,
+  type TssClient,
   TssError,
 } from "threshold-signing-service/sdk";
 import { explain } from "./explain-error.ts";
-import { ALGORITHMS, makeAndSign, type Stage, type Step, type Task } from "./make-and-sign.ts";
-import { readVisitor, signIn, signOut } from "./own-backend.ts";
+import { toHex } from "./hex.ts";
+import { ALGORITHMS, makeAndSign, openClient, type Stage, type Step, type Task } from "./make-and-sign.ts";
+import { openLogin } from "./open-login.ts";
 
 const KEY_STAGES: readonly OnboardStage[] = [
   ...(["network", "parameters", "keys", "register", "prepare"] as const),
@@ -19,6 +21,7 @@ const SIGN_STAGES: readonly SignStage[] = [
 ];
 
 const login = element("login", HTMLFormElement);
+const providerLogin = element("provider-login", HTMLFormElement);
 const userChoice = element("user", HTMLSelectElement);
 const form = element("form", HTMLFormElement);
 const fields = element("fields", HTMLFieldSetElement);
@@ -40,7 +43,19 @@ let abort = new AbortController();
 /** A made seed that was not downloaded yet. A reload would lose it, and its key with it. */
 let unsavedSeed = "";
 
-const { user, users, serviceUrl } = await readVisitor();
+const {
+  user,
+  users,
+  serviceUrl,
+  session,
+  signIn,
+  signOut,
+  failure: loginFailure,
+} = await openLogin().catch((error: unknown) => {
+  failure.textContent = explain(error);
+  throw error;
+});
+let known: { readonly baseUrl: string; readonly client: TssClient } | undefined;
 /** The storage key of the user's task. */
 const TASK = `threshold-signing-task ${user}`;
 showUser();
@@ -51,10 +66,15 @@ algorithm.selectedIndex = 0;
 const left = readTask();
 baseUrl.value = left?.baseUrl ?? serviceUrl;
 showButtons(false);
+if (loginFailure !== undefined) failure.textContent = explain(loginFailure);
 
 login.addEventListener("submit", (event) => {
   event.preventDefault();
   void reloadAfter(signIn(userChoice.value));
+});
+providerLogin.addEventListener("submit", (event) => {
+  event.preventDefault();
+  void reloadAfter(signIn(""));
 });
 element("sign-out", HTMLButtonElement).addEventListener("click", () => {
   abort.abort();
@@ -106,7 +126,7 @@ async function run(task: Task): Promise<void> {
   showButtons(true);
   cancel.focus();
   try {
-    const { addresses, signature } = await makeAndSign(task, seed.value, {
+    const { addresses, signature } = await makeAndSign(clientOf(task.baseUrl), task, seed.value, {
       signal: abort.signal,
       onStage: showStage,
       onKey: (known) => showFacts([...taskFacts(task), ...addressFacts(known)]),
@@ -130,14 +150,22 @@ async function run(task: Task): Promise<void> {
   }
 }
 
+/** Keeps one client for each service that the user names. */
+function clientOf(baseUrl: string): TssClient {
+  if (known?.baseUrl !== baseUrl) known = { baseUrl, client: openClient(baseUrl, session) };
+  return known.client;
+}
+
 /** Shows who is signed in, and what only a user can do. */
 function showUser(): void {
-  for (const name of users) userChoice.add(new Option(name));
   const isSignedIn = user !== undefined;
-  if (isSignedIn) userChoice.value = user;
+  for (const name of users ?? []) userChoice.add(new Option(name));
+  if (isSignedIn && users !== undefined) userChoice.value = user;
   userChoice.disabled = isSignedIn;
-  element("sign-in", HTMLButtonElement).hidden = isSignedIn;
-  element("sign-out", HTMLButtonElement).hidden = !isSignedIn;
+  login.hidden = isSignedIn || users === undefined;
+  providerLogin.hidden = isSignedIn || users !== undefined;
+  element("signed-in", HTMLElement).hidden = !isSignedIn;
+  element("user-name", HTMLElement).textContent = user ?? "";
   form.hidden = !isSignedIn;
 }
 
@@ -217,10 +245,6 @@ function taskFacts(task: Task): [string, string][] {
 
 function addressFacts(addresses: readonly NamedAddress[]): [string, string][] {
   return addresses.map(({ kind, address }) => [`${kind} address`, address]);
-}
-
-function toHex(bytes: Uint8Array): string {
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
 function element<T extends HTMLElement>(id: string, type: abstract new () => T): T {

@@ -4,13 +4,14 @@ import {
   Hash,
   type NamedAddress,
   type OnboardStage,
+  type SessionSource,
   SignatureAlgorithm,
   type SignStage,
   type TssClient,
   TssError,
 } from "threshold-signing-service/sdk";
 import { createWorkerEngine } from "threshold-signing-service/worker";
-import { session } from "./own-backend.ts";
+import { fromHex } from "./hex.ts";
 
 /** The combinations that the page offers: all that the network supports. */
 export const ALGORITHMS = [
@@ -65,22 +66,22 @@ export interface Made {
 /** Computes on workers: the page stays responsive, and two workers share the half of an ECDSA signature. */
 const engine = createWorkerEngine();
 
-let known: { readonly baseUrl: string; readonly client: TssClient } | undefined;
-
-/** Returns the page's client. It asks the page's backend for a token, and keeps it in memory until it expires. */
-function clientOf(baseUrl: string): TssClient {
-  if (known?.baseUrl !== baseUrl)
-    known = { baseUrl, client: createClient({ baseUrl, session, network: "localnet", engine }) };
-  return known.client;
+/** Returns the page's client of a service. It asks for a session's token, and keeps it in memory until it expires. */
+export function openClient(baseUrl: string, session: SessionSource): TssClient {
+  return createClient({ baseUrl, session, network: "localnet", engine });
 }
 
 /**
  * Creates or finds the seed's key and signs with it, or resumes an interrupted task. The seed is 64 hex digits. It can be
  * empty to resume a submitted signature. Throws a TssError.
  */
-export async function makeAndSign(task: Task, seedHex: string, watcher: Watcher): Promise<Made> {
+export async function makeAndSign(
+  client: TssClient,
+  task: Task,
+  seedHex: string,
+  watcher: Watcher,
+): Promise<Made> {
   const { signal } = watcher;
-  const client = clientOf(task.baseUrl);
   const triple = ALGORITHMS[task.algorithm] ?? ALGORITHMS[0];
   const { curve } = triple;
   const message = new TextEncoder().encode(task.message);
@@ -114,8 +115,4 @@ async function nameOf(seed: Uint8Array, curve: Curve): Promise<string> {
   const keys = await engine.deriveUserKeys({ curve, seed });
   keys.destroy();
   return `web ${keys.signerAddress}`;
-}
-
-function fromHex(hex: string): Uint8Array {
-  return Uint8Array.from(hex.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
 }

@@ -1,12 +1,7 @@
 /** The page and the backend of `examples/web`, started as their README says, and used in Chromium as a person would. */
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import path from "node:path";
-import { createInterface } from "node:readline";
+import { existsSync, readFileSync } from "node:fs";
 import { fromBase58 } from "@mysten/sui/utils";
-import { type Browser, chromium, type Page, type Request, type Response } from "playwright-core";
+import { type Browser, chromium, type Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { startThrowawayService, type ThrowawayService } from "../../src/cli/demo/throwaway-service.ts";
 import { openDeviceKey } from "../../src/client/sdk/device-key.ts";
@@ -20,63 +15,51 @@ import {
   type TssClient,
 } from "../../src/client/sdk/index.ts";
 import { isValidSignature } from "../support/crypto/signature-verifiers.ts";
-import { programEnvironment, programMissing } from "../support/environment.ts";
-import { documentedCommands } from "../support/repository/documented-commands.ts";
-import { ROOT } from "../support/repository/source-files.ts";
+import { programMissing } from "../support/environment.ts";
+import {
+  type ExampleProgram,
+  factOn,
+  keysIn,
+  readDatabases,
+  readMemory,
+  startExampleProgram,
+  type Visit,
+  visit,
+} from "./example-page.ts";
 
 const CHROMIUM = "/usr/bin/chromium";
 const EDDSA = { signatureAlgorithm: "EdDSA", hash: "SHA512" } as const;
-const folder = mkdtempSync(path.join(tmpdir(), "tss-example-web-"));
 let service: ThrowawayService;
-let backend: ChildProcess;
+let backend: ExampleProgram;
 let browser: Browser;
 let url: string;
 let page: Page;
-/** What the page sent and received. */
-let traffic: Promise<string>[];
-let faults: string[];
+let visited: Visit;
 
 if (!existsSync(CHROMIUM)) programMissing("Chromium (Debian: chromium)", "the example web");
 
 describe.skipIf(!existsSync(CHROMIUM))("the example web", () => {
   beforeAll(async () => {
     service = await startThrowawayService({ PRESIGN_BUCKETS: "ED25519/EdDSA" });
-    mkdirSync(path.join(folder, ".data"));
-    writeFileSync(path.join(folder, ".data/dev.json"), JSON.stringify(service.access));
-    const commands = documentedCommands("examples/web/README.md").map(({ text }) => text.split(" "));
-    const [, , program] = commands.find(([npx, tsx]) => npx === "npx" && tsx === "tsx")!;
-    backend = spawn(path.join(ROOT, "node_modules/.bin/tsx"), [path.join(ROOT, program!)], {
-      cwd: folder,
-      env: { ...programEnvironment, NO_COLOR: "1", PORT: "0" },
-      stdio: ["ignore", "pipe", "inherit"],
-    });
-    url = await printedUrl(backend);
+    backend = await startExampleProgram("examples/web/README.md", service.access);
+    url = backend.url;
     browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
   });
   afterAll(async () => {
     await browser?.close();
-    backend?.kill();
+    backend?.stop();
     await service?.stop();
-    rmSync(folder, { recursive: true });
   });
   beforeEach(async () => {
-    traffic = [];
-    faults = [];
     page = await browser.newPage();
-    page.setDefaultTimeout(100_000);
-    page.context().on("request", (request) => void traffic.push(sentBy(request)));
-    page.context().on("response", (response) => void traffic.push(receivedBy(response)));
-    page.on("pageerror", (error) => void faults.push(String(error)));
-    page.on("console", (line) => {
-      if (line.text().includes("Content Security Policy")) faults.push(line.text());
-    });
+    visited = visit(page);
     await page.goto(url);
     await signIn("alice");
   });
   afterEach(async () => {
     await page.close();
-    expect(faults).toEqual([]);
-    expect(keysIn(await Promise.all(traffic))).toEqual([]);
+    expect(visited.faults).toEqual([]);
+    expect(keysIn(await visited.traffic(), service.access)).toEqual([]);
   });
 
   it("creates a key on a worker, signs with it, and shows the seed only to the user", async () => {
@@ -94,7 +77,7 @@ describe.skipIf(!existsSync(CHROMIUM))("the example web", () => {
     const progress = page.getByRole("progressbar");
     expect(await progress.getAttribute("value")).toBe(await progress.getAttribute("max"));
     expect(await page.evaluate("Object.keys(localStorage)")).toEqual([]);
-    expect(await fact("message")).toBe("signed in the example");
+    expect(await factOn(page, "message")).toBe("signed in the example");
     await page.getByLabel("Message").fill("another message, which is not signed");
     expect(await page.getByRole("status").textContent()).toBe("Nothing in progress.");
     expect(await page.getByRole("heading", { name: "Result" }).isVisible()).toBe(false);
@@ -109,7 +92,7 @@ describe.skipIf(!existsSync(CHROMIUM))("the example web", () => {
     await page.getByRole("button", { name: "Make a key and sign" }).click();
     await held;
     expect(await page.getByRole("status").textContent()).toBe("The signature: submit");
-    const address = await fact("solana address");
+    const address = await factOn(page, "solana address");
     const before = await signRequestIds();
     await page.getByRole("button", { name: "Cancel" }).click();
     await page.getByRole("alert").filter({ hasText: "(ABORTED: " }).waitFor();
@@ -133,7 +116,7 @@ describe.skipIf(!existsSync(CHROMIUM))("the example web", () => {
     expect(await page.locator("#failure").textContent()).toBe("");
     await page.getByRole("button", { name: "Resume" }).click();
     await expectSigned("resumed in the example");
-    expect(await fact("solana address")).toBe(address);
+    expect(await factOn(page, "solana address")).toBe(address);
     expect(await signRequestIds()).toEqual(before);
     expect(await page.getByRole("button", { name: "Resume" }).isVisible()).toBe(false);
   });
@@ -155,20 +138,20 @@ describe.skipIf(!existsSync(CHROMIUM))("the example web", () => {
   it("has the project's key neither in its memory, nor in its storage, nor in its traffic", async () => {
     await makeSeed();
     await page.getByRole("button", { name: "Make a key and sign" }).click();
-    await fact("signature");
-    const [token = ""] = /tss_session_[\w-]+/.exec((await Promise.all(traffic)).join("\n")) ?? [];
+    await factOn(page, "signature");
+    const [token = ""] = /tss_session_[\w-]+/.exec((await visited.traffic()).join("\n")) ?? [];
     const stored = [
       await page.content(),
       await page.evaluate<string>("JSON.stringify([localStorage, sessionStorage])"),
-      await page.evaluate<string>(READ_DATABASES),
+      await readDatabases(page),
       JSON.stringify(await page.context().cookies()),
     ];
-    expect(keysIn(stored)).toEqual([]);
+    expect(keysIn(stored, service.access)).toEqual([]);
     // The search finds what the page does hold.
     expect(stored.join("\n")).toContain("CryptoKey");
-    const memory = await readMemory();
+    const memory = await readMemory(page);
     expect(memory).toContain(token);
-    expect(keysIn([memory])).toEqual([]);
+    expect(keysIn([memory], service.access)).toEqual([]);
 
     const { baseUrl, network } = service.access;
     const thief = createClient({ baseUrl, network, session: async () => token, deviceKey: false });
@@ -245,53 +228,6 @@ async function signIn(user: string): Promise<void> {
   await page.getByLabel("Service").waitFor();
 }
 
-/** Returns those secrets of the project and the operator, with or without their prefix, that are in a text. */
-function keysIn(texts: readonly string[]): string[] {
-  const { apiKey, adminApiKey } = service.access;
-  const secrets = [apiKey, adminApiKey].map((key) => key.replace(/^tss_[a-z]+_/, ""));
-  expect(secrets.every((secret) => secret.length >= 32)).toBe(true);
-  return secrets.filter((secret) => texts.some((text) => text.includes(secret)));
-}
-
-async function sentBy(request: Request): Promise<string> {
-  const body = request.postDataBuffer()?.toString("latin1") ?? "";
-  return `${request.url()}\n${JSON.stringify(await request.allHeaders())}\n${body}`;
-}
-
-/** Returns the head and the body of a reply; the head alone if the page has left the reply. */
-async function receivedBy(response: Response): Promise<string> {
-  const body = await response.body().catch(() => Buffer.alloc(0));
-  return `${JSON.stringify(await response.allHeaders())}\n${body.toString("latin1")}`;
-}
-
-/** Returns all strings of the page's heap, as Chromium's own snapshot has them. */
-async function readMemory(): Promise<string> {
-  const devtools = await page.context().newCDPSession(page);
-  const chunks: string[] = [];
-  devtools.on("HeapProfiler.addHeapSnapshotChunk", ({ chunk }) => void chunks.push(chunk));
-  await devtools.send("HeapProfiler.takeHeapSnapshot");
-  return chunks.join("");
-}
-
-/** Runs in the page. Returns the names, keys and values of all its databases. */
-const READ_DATABASES = `(async () => {
-  const settled = (request) => new Promise((resolve, reject) => {
-    request.onsuccess = () => resolve(request.result);
-    request.onerror = () => reject(request.error);
-  });
-  const found = [];
-  for (const { name } of await indexedDB.databases()) {
-    const database = await settled(indexedDB.open(name));
-    for (const store of database.objectStoreNames) {
-      const values = database.transaction(store).objectStore(store);
-      const [keys, all] = [settled(values.getAllKeys()), settled(values.getAll())];
-      found.push(name, store, await keys, await all);
-    }
-    database.close();
-  }
-  return JSON.stringify(found, (_, value) => (value instanceof CryptoKey ? String(value) : value));
-})()`;
-
 /** Makes a seed unless the page has one, downloads it, and returns it. */
 async function makeSeed(): Promise<string> {
   const make = page.getByRole("button", { name: "Make a seed" });
@@ -305,19 +241,10 @@ async function makeSeed(): Promise<string> {
 
 /** Expects a signature on the page that OpenSSL accepts for the message under the key of the page's address. */
 async function expectSigned(text: string): Promise<void> {
-  const signature = Buffer.from(await fact("signature"), "hex");
-  const publicKey = fromBase58(await fact("solana address"));
+  const signature = Buffer.from(await factOn(page, "signature"), "hex");
+  const publicKey = fromBase58(await factOn(page, "solana address"));
   const message = new TextEncoder().encode(text);
   expect(isValidSignature({ ...EDDSA, publicKey, message, signature })).toBe(true);
-}
-
-/** Waits until the page shows a value under this name, or an error. */
-async function fact(name: string): Promise<string> {
-  const value = page.locator(`dt:text-is("${name}") + dd`);
-  const alert = page.getByRole("alert").filter({ hasText: /./ });
-  await value.or(alert).first().waitFor();
-  expect(await alert.allTextContents()).toEqual([]);
-  return (await value.textContent()) ?? "";
 }
 
 /** Returns the project's sign requests from the service. */
@@ -348,18 +275,4 @@ async function clientOfPageUser(): Promise<TssClient> {
     return (await reply.json()) as SessionToken;
   };
   return createClient({ baseUrl, network, session, deviceKey: await openDeviceKey() });
-}
-
-/** Returns the URL that the program prints. Rejects if the program ends first. */
-async function printedUrl(program: ChildProcess): Promise<string> {
-  const exited = once(program, "exit").then(([code]) => {
-    throw new Error(`the backend ended with ${code}`);
-  });
-  const found = new Promise<string>((resolve) => {
-    createInterface({ input: program.stdout! }).on("line", (line) => {
-      const [printed] = /http:\/\/\S+/.exec(line) ?? [];
-      if (printed !== undefined) resolve(printed);
-    });
-  });
-  return await Promise.race([found, exited]);
 }
