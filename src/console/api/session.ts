@@ -7,7 +7,9 @@ import { Admin } from "../../../gen/client/tss/v1/admin_pb.ts";
 import { Billing } from "../../../gen/client/tss/v1/billing_pb.ts";
 import { Onboarding } from "../../../gen/client/tss/v1/onboarding_pb.ts";
 import { Operations } from "../../../gen/client/tss/v1/operations_pb.ts";
+import { Sessions } from "../../../gen/client/tss/v1/sessions_pb.ts";
 import { Signing } from "../../../gen/client/tss/v1/signing_pb.ts";
+import { Users } from "../../../gen/client/tss/v1/users_pb.ts";
 
 /** A page's view of the signed-in key on one network. */
 export interface Session extends Clients {
@@ -67,7 +69,9 @@ interface Clients {
   readonly admin: Client<typeof Admin>;
   readonly billing: Client<typeof Billing>;
   readonly onboarding: Client<typeof Onboarding>;
+  readonly sessions: Client<typeof Sessions>;
   readonly signing: Client<typeof Signing>;
+  readonly users: Client<typeof Users>;
 }
 
 function createClients(key: string, network: string | undefined): Clients {
@@ -88,7 +92,9 @@ function createClients(key: string, network: string | undefined): Clients {
     admin: createClient(Admin, transport),
     billing: createClient(Billing, transport),
     onboarding: createClient(Onboarding, transport),
+    sessions: createClient(Sessions, transport),
     signing: createClient(Signing, transport),
+    users: createClient(Users, transport),
   };
 }
 

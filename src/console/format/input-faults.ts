@@ -78,10 +78,43 @@ export function addressesIn(text: string): readonly string[] {
   return [...new Set(text.split(/[\s,]+/).filter(Boolean))];
 }
 
+/** Of the beginning of a user's reference. */
+export function prefixFault(text: string): string | undefined {
+  const [wrong] = /[^ -~]/u.exec(text) ?? [];
+  if (wrong !== undefined) return `A reference has only ASCII characters, and cannot contain “${wrong}”.`;
+  return lengthFault(text, REFERENCE_MAX_LENGTH);
+}
+
+/** Of web origins, separated by commas or spaces, or `*` for every one. */
+export function originsFault(text: string): string | undefined {
+  const origins = originsIn(text);
+  const wrong = origins.find((origin) => origin !== "*" && !isOrigin(origin));
+  if (wrong !== undefined)
+    return `“${wrong}” is no origin, such as https://app.example. http is for localhost alone.`;
+  return origins.length <= ORIGINS_MAX_COUNT
+    ? undefined
+    : `These are ${origins.length} origins, and ${ORIGINS_MAX_COUNT} are allowed.`;
+}
+
+/** Returns the origins of a text, separated by commas or spaces. */
+export function originsIn(text: string): readonly string[] {
+  return [...new Set(text.split(/[\s,]+/).filter(Boolean))];
+}
+
+const REFERENCE_MAX_LENGTH = 128;
+const ORIGINS_MAX_COUNT = 16;
+const LOCAL_HOST = /^(?:localhost|127\.0\.0\.1|\[::1\]|.+\.localhost)$/;
 const NAME_MAX_LENGTH = 100;
 const ADMIN_NAME_MAX_LENGTH = 63;
 const ADDRESSES_MAX_COUNT = 64;
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+function isOrigin(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { origin, protocol, hostname } = new URL(text);
+  if (origin !== text || hostname.includes("*")) return false;
+  return protocol === "https:" || (protocol === "http:" && LOCAL_HOST.test(hostname));
+}
 
 function isAddressBlock(text: string): boolean {
   const [address = "", bits, ...rest] = text.split("/");

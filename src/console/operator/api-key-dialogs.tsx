@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import { type ApiKey, ApiKey_Scope as Scope } from "../../../gen/client/tss/v1/admin_pb.ts";
 import { useSession } from "../api/session.ts";
 import { useIdempotencyKey } from "../api/use-call.ts";
-import { addressesFault, addressesIn, nameFault } from "../format/input-faults.ts";
+import { addressesFault, addressesIn, nameFault, originsFault, originsIn } from "../format/input-faults.ts";
 import { allowanceIn, NO_LIMITS } from "../format/limits.ts";
 import { ActionDialog } from "../ui/dialog.tsx";
 import { SelectField, TextField } from "../ui/field.tsx";
@@ -16,9 +16,17 @@ export function CreateApiKeyDialog({ projectId, onClose, onCreated }: CreateApiK
   const [name, setName] = useState("");
   const [scopes, setScopes] = useState<readonly Scope[]>(SCOPES.map(([scope]) => scope));
   const [addresses, setAddresses] = useState("");
+  const [origins, setOrigins] = useState("");
   const [expiry, setExpiry] = useState("never");
   const [limits, setLimits] = useState(NO_LIMITS);
-  const headers = useIdempotencyKey([name, scopes.join(), addresses, expiry, JSON.stringify(limits)]);
+  const headers = useIdempotencyKey([
+    name,
+    scopes.join(),
+    addresses,
+    origins,
+    expiry,
+    JSON.stringify(limits),
+  ]);
   const toggle = (scope: Scope): void =>
     setScopes(scopes.includes(scope) ? scopes.filter((each) => each !== scope) : [...scopes, scope]);
   return (
@@ -30,6 +38,7 @@ export function CreateApiKeyDialog({ projectId, onClose, onCreated }: CreateApiK
         nameFault(name) === undefined &&
         scopes.length > 0 &&
         addressesFault(addresses) === undefined &&
+        originsFault(origins) === undefined &&
         areRight(limits)
       }
       onClose={onClose}
@@ -42,6 +51,7 @@ export function CreateApiKeyDialog({ projectId, onClose, onCreated }: CreateApiK
             name: name.trim(),
             scopes: [...scopes],
             allowedAddresses: [...addressesIn(addresses)],
+            allowedOrigins: [...originsIn(origins)],
             ...(expireMs !== undefined && { expireTime: timestampFromMs(expireMs) }),
             ...(allowance && { allowance }),
           },
@@ -69,6 +79,7 @@ export function CreateApiKeyDialog({ projectId, onClose, onCreated }: CreateApiK
         fault={addressesFault(addresses)}
         hint="IP addresses and CIDR blocks, separated by commas. Empty allows every address."
       />
+      <OriginsField value={origins} onInput={setOrigins} />
       <SelectField label="Expires" options={EXPIRIES} value={expiry} onSelect={setExpiry} />
       <LimitFields value={limits} onChange={setLimits} />
     </ActionDialog>
@@ -90,6 +101,55 @@ const SCOPES: readonly (readonly [Scope, string])[] = [
   [Scope.sessions, "sessions: users and their sessions"],
 ];
 
+/** Changes the web origins whose pages may send a key. */
+export function AllowedOriginsDialog({ apiKey, onClose, onChanged }: AllowedOriginsDialogProps): JSX.Element {
+  const { admin } = useSession();
+  const [origins, setOrigins] = useState(apiKey.allowedOrigins.join(", "));
+  return (
+    <ActionDialog
+      title={`The pages of the key “${apiKey.name}”`}
+      action="Save"
+      isReady={originsFault(origins) === undefined}
+      onClose={onClose}
+      onAct={async () => {
+        await admin.setAllowedOrigins({ apiKeyId: apiKey.apiKeyId, allowedOrigins: [...originsIn(origins)] });
+        onChanged();
+      }}
+    >
+      <OriginsField value={origins} onInput={setOrigins} autofocus />
+      <p>
+        Everybody who opens such a page can read the key. Pages whose origin you remove are refused within
+        seconds, and their streams end.
+      </p>
+    </ActionDialog>
+  );
+}
+
+interface AllowedOriginsDialogProps {
+  readonly apiKey: ApiKey;
+  onClose(): void;
+  onChanged(): void;
+}
+
+function OriginsField({ value, onInput, autofocus = false }: OriginsFieldProps): JSX.Element {
+  return (
+    <TextField
+      label="Allowed origins"
+      value={value}
+      onInput={onInput}
+      autofocus={autofocus}
+      fault={originsFault(value)}
+      hint="The pages that may send the key, separated by commas; * allows every page. Empty allows none but this console."
+    />
+  );
+}
+
+interface OriginsFieldProps {
+  readonly value: string;
+  onInput(value: string): void;
+  readonly autofocus?: boolean;
+}
+
 /** Replaces a key with a new one. The old key stays valid during the overlap. */
 export function RotateApiKeyDialog({ apiKey, onClose, onRotated }: RotateApiKeyDialogProps): JSX.Element {
   const { admin } = useSession();
@@ -109,8 +169,8 @@ export function RotateApiKeyDialog({ apiKey, onClose, onRotated }: RotateApiKeyD
       }}
     >
       <p>
-        A new key with the same scopes, addresses and limits replaces <code>{apiKey.prefix}…</code>. Callers
-        must use it before the old one expires.
+        A new key with the same scopes, addresses, origins and limits replaces <code>{apiKey.prefix}…</code>.
+        Callers must use it before the old one expires.
       </p>
       <SelectField label="The old key stays valid" options={OVERLAPS} value={overlap} onSelect={setOverlap} />
     </ActionDialog>

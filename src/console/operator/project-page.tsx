@@ -18,7 +18,12 @@ import { Loaded } from "../ui/loaded.tsx";
 import { PageFrame } from "../ui/page-frame.tsx";
 import { Panel } from "../ui/panel.tsx";
 import { Time } from "../ui/time.tsx";
-import { CreateApiKeyDialog, RevokeApiKeyDialog, RotateApiKeyDialog } from "./api-key-dialogs.tsx";
+import {
+  AllowedOriginsDialog,
+  CreateApiKeyDialog,
+  RevokeApiKeyDialog,
+  RotateApiKeyDialog,
+} from "./api-key-dialogs.tsx";
 
 export function ProjectPage({ id: projectId }: PageProps): JSX.Element {
   const { admin } = useSession();
@@ -116,6 +121,7 @@ function FoundProject({ project, call }: FoundProjectProps): JSX.Element {
                   cell: (key) => (
                     <KeyActions
                       apiKey={key}
+                      onPages={() => setOpen({ kind: "pages", key })}
                       onRotate={() => setOpen({ kind: "rotate", key })}
                       onRevoke={() => setOpen({ kind: "revoke", key })}
                     />
@@ -136,6 +142,9 @@ function FoundProject({ project, call }: FoundProjectProps): JSX.Element {
           onClose={close}
           onCreated={(key) => show("The new key", key)}
         />
+      )}
+      {open?.kind === "pages" && (
+        <AllowedOriginsDialog apiKey={open.key} onClose={close} onChanged={() => show("", "")} />
       )}
       {open?.kind === "rotate" && (
         <RotateApiKeyDialog apiKey={open.key} onClose={close} onRotated={(key) => show("The new key", key)} />
@@ -162,13 +171,16 @@ interface FoundProjectProps {
 
 type OpenDialog =
   | { readonly kind: "create" | "credit" }
-  | { readonly kind: "rotate" | "revoke"; readonly key: ApiKey }
+  | { readonly kind: "pages" | "rotate" | "revoke"; readonly key: ApiKey }
   | { readonly kind: "secret"; readonly title: string; readonly secret: string };
 
-function KeyActions({ apiKey, onRotate, onRevoke }: KeyActionsProps): JSX.Element {
+function KeyActions({ apiKey, onPages, onRotate, onRevoke }: KeyActionsProps): JSX.Element {
   if (apiKey.revokeTime !== undefined) return <span class="muted">—</span>;
   return (
     <span class="row-actions">
+      <button type="button" class="button button-small" onClick={onPages}>
+        Pages<span class="visually-hidden"> of the key {apiKey.name}</span>
+      </button>
       {apiKey.replacedBy === undefined && (
         <button type="button" class="button button-small" onClick={onRotate}>
           Rotate<span class="visually-hidden"> the key {apiKey.name}</span>
@@ -183,6 +195,7 @@ function KeyActions({ apiKey, onRotate, onRevoke }: KeyActionsProps): JSX.Elemen
 
 interface KeyActionsProps {
   readonly apiKey: ApiKey;
+  onPages(): void;
   onRotate(): void;
   onRevoke(): void;
 }

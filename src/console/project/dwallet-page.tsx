@@ -14,6 +14,7 @@ import { Panel } from "../ui/panel.tsx";
 import { addressesOf, addressNames } from "./references-panel.tsx";
 import { SignRequestsPanel } from "./sign-requests-panel.tsx";
 import { DWalletBadge } from "./state-badges.tsx";
+import { UserLink } from "./user-link.tsx";
 
 export function DWalletPage({ id }: PageProps): JSX.Element {
   const { onboarding } = useSession();
@@ -59,6 +60,7 @@ function Parts({ dwallet }: { readonly dwallet: DWallet }): JSX.Element {
         <Facts
           facts={[
             ["Name", dwallet.name],
+            ["User", dwallet.userReference !== undefined && <UserLink reference={dwallet.userReference} />],
             ["State", <DWalletBadge state={dwallet.state} />],
             ["Curve", enumName(CurveSchema, dwallet.curve)],
             [

@@ -70,7 +70,7 @@ export function ReferencesPanel(): JSX.Element {
 const REFERENCE_MAX_LENGTH = 128;
 
 const columnsOn = (network: string): readonly DataColumn<DepositAddress>[] => [
-  { title: "Reference", cell: ({ reference }) => <span class="wrap">{reference}</span> },
+  { title: "Reference", cell: ({ reference }) => <span class="wrap spaces">{reference}</span> },
   {
     title: "Address",
     cell: ({ address }) => <ChainId id={address} what="deposit address" kind="account" network={network} />,

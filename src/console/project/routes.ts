@@ -53,6 +53,25 @@ export const PROJECT_ROUTES: readonly Route[] = [
     load: async () => (await import("./sign-page.tsx")).SignPage,
   },
   {
+    path: "users",
+    menu: "users",
+    title: "Users",
+    load: async () => (await import("./users-page.tsx")).UsersPage,
+  },
+  {
+    path: "users",
+    menu: "users",
+    title: "User",
+    hasId: true,
+    load: async () => (await import("./user-page.tsx")).UserPage,
+  },
+  {
+    path: "sessions",
+    menu: "sessions",
+    title: "Sessions",
+    load: async () => (await import("./sessions-page.tsx")).SessionsPage,
+  },
+  {
     path: "keys",
     menu: "keys",
     title: "Keys",

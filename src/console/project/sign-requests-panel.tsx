@@ -22,20 +22,21 @@ import { SignState } from "./state-badges.tsx";
 
 const STATES = [["", "all"], ...enumOptions(SignRequest_StatusSchema)] as const;
 
-/** Live sign requests: polls the list, and follows open requests. */
-export function SignRequestsPanel({ dwalletId }: { readonly dwalletId?: string }): JSX.Element {
+/** Live sign requests, of one dWallet or one user if it is given: polls the list, and follows open requests. */
+export function SignRequestsPanel({ dwalletId, userReference }: SignRequestsPanelProps): JSX.Element {
   const { signing } = useSession();
   const [status, setStatus] = useUrlFilter("state", "", isOneOf(STATES));
   const requests = usePages(
     async (pageToken, signal) => {
       const filter = {
         ...(dwalletId !== undefined && { dwalletId }),
+        ...(userReference !== undefined && { userReference }),
         ...(status !== "" && { status: Number(status) as Status }),
       };
       const reply = await signing.listSigns({ ...filter, pageToken }, { signal });
       return { items: reply.signRequests, nextPageToken: reply.nextPageToken };
     },
-    [dwalletId, status],
+    [dwalletId, userReference, status],
     { everyMs: LIST_MS },
   );
   const newest = useSignRequests(requests.data?.items ?? []);
@@ -60,6 +61,11 @@ export function SignRequestsPanel({ dwalletId }: { readonly dwalletId?: string }
       <Pager pages={requests} of="sign requests" />
     </Panel>
   );
+}
+
+interface SignRequestsPanelProps {
+  readonly dwalletId?: string;
+  readonly userReference?: string;
 }
 
 const LIST_MS = 3_000;

@@ -1,6 +1,7 @@
 import type { JSX } from "preact";
 import { DWallet_StateSchema, DWallet_State as State } from "../../../gen/client/tss/v1/onboarding_pb.ts";
 import { type SignRequest, SignRequest_Status as Status } from "../../../gen/client/tss/v1/signing_pb.ts";
+import type { User } from "../../../gen/client/tss/v1/users_pb.ts";
 import { enumName } from "../format/text.ts";
 import { Badge } from "../ui/badge.tsx";
 
@@ -48,4 +49,9 @@ export function SignState({ of: { status, failure } }: SignStateProps): JSX.Elem
 
 interface SignStateProps {
   readonly of: Pick<SignRequest, "status" | "failure">;
+}
+
+/** The state of a user. */
+export function UserBadge({ of: { freezeTime } }: { readonly of: Pick<User, "freezeTime"> }): JSX.Element {
+  return freezeTime === undefined ? <Badge tone="good">active</Badge> : <Badge tone="warn">frozen</Badge>;
 }

@@ -8,12 +8,13 @@ import { useSession } from "../api/session.ts";
 import { useCall } from "../api/use-call.ts";
 import { fillSteps } from "../format/fill-steps.ts";
 import { formatCount, formatMoney, formatMoneyChange } from "../format/text.ts";
-import { Stat, Stats } from "../ui/facts.tsx";
+import { Stat } from "../ui/facts.tsx";
 import { SelectField } from "../ui/field.tsx";
 import { LineChart } from "../ui/line-chart.tsx";
 import { Loaded } from "../ui/loaded.tsx";
 import { PageFrame } from "../ui/page-frame.tsx";
 import { useUrlFilter } from "../ui/use-url-filter.ts";
+import { UsageStats } from "./usage-stats.tsx";
 
 /** The project's usage and payments over time. */
 export function UsagePage(): JSX.Element {
@@ -66,18 +67,7 @@ function Figures({ reply, stepSeconds }: FiguresProps): JSX.Element {
   return (
     <>
       <section class="panel" aria-label="Sums">
-        <Stats>
-          <Stat
-            name="Signatures"
-            value={formatCount(total?.signCount ?? 0n)}
-            note={`${formatCount(total?.signRefundCount ?? 0n)} refunded`}
-          />
-          <Stat
-            name="dWallets"
-            value={formatCount(total?.dwalletCount ?? 0n)}
-            note={`${formatCount(total?.dwalletRefundCount ?? 0n)} refunded`}
-          />
-          <Stat name="Charged" value={formatMoney(total?.chargedMicroUsd ?? 0n)} note="minus refunds" />
+        <UsageStats total={total}>
           <Stat
             name="Deposited"
             value={formatMoney(total?.depositedMicroUsd ?? 0n)}
@@ -88,7 +78,7 @@ function Figures({ reply, stepSeconds }: FiguresProps): JSX.Element {
             value={formatMoneyChange(total?.adjustedMicroUsd ?? 0n)}
             note="added by the operator"
           />
-        </Stats>
+        </UsageStats>
       </section>
       <section class="panel" aria-label="Over time">
         <div class="charts">

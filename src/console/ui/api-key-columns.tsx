@@ -20,14 +20,22 @@ export function apiKeyColumns<Key extends ShownKey>(
     },
     { title: "State", cell: (key) => <KeyState of={key} /> },
     { title: "Scopes", cell: (key) => scopesOf(key).join(", ") },
-    {
-      title: "Addresses",
-      cell: ({ allowedAddresses }) => (allowedAddresses.length === 0 ? "any" : allowedAddresses.join(", ")),
-    },
+    { title: "Callers", cell: (key) => <KeyCallers of={key} /> },
     { title: "Limits", cell: (key) => <KeyLimits of={key} /> },
     { title: "Last use", cell: ({ lastUseTime }) => <Time of={lastUseTime} otherwise="never" /> },
     { title: "Created", cell: ({ createTime }) => <Time of={createTime} /> },
   ];
+}
+
+/** The addresses and pages that may use a key, a line each. */
+function KeyCallers({ of: { allowedAddresses, allowedOrigins } }: KeyCallersProps): JSX.Element {
+  const pages = allowedOrigins.includes("*") ? "any page" : `pages of ${allowedOrigins.join(", ")}`;
+  return (
+    <ul class="plain-list">
+      <li>{allowedAddresses.length === 0 ? "any address" : allowedAddresses.join(", ")}</li>
+      <li>{allowedOrigins.length === 0 ? <span class="muted">no page</span> : pages}</li>
+    </ul>
+  );
 }
 
 /** The state of a key: valid, valid until a time, expired or revoked. */
@@ -52,8 +60,13 @@ interface ShownKey extends KeyTimes, LimitedKey {
   readonly name: string;
   readonly prefix: string;
   readonly allowedAddresses: readonly string[];
+  readonly allowedOrigins: readonly string[];
   readonly createTime?: Timestamp | undefined;
   readonly lastUseTime?: Timestamp | undefined;
+}
+
+interface KeyCallersProps {
+  readonly of: Pick<ShownKey, "allowedAddresses" | "allowedOrigins">;
 }
 
 interface KeyStateProps {

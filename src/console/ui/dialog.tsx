@@ -29,7 +29,9 @@ export function Dialog({ title, onClose, isLocked = false, children }: DialogPro
         if (isLocked && event.key === "Escape") event.preventDefault();
       }}
     >
-      <h2 id={id}>{title}</h2>
+      <h2 id={id} class="spaces">
+        {title}
+      </h2>
       {children}
     </dialog>
   );

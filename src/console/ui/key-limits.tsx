@@ -11,7 +11,7 @@ export function KeyLimits({ of: { allowance, budgetLeft } }: KeyLimitsProps): JS
   const { userReferences, dwalletIds, algorithms, budget } = allowance;
   return (
     <ul class="plain-list">
-      {userReferences.length > 0 && <li>users {userReferences.join(", ")}</li>}
+      {userReferences.length > 0 && <li class="spaces">users {userReferences.join(", ")}</li>}
       {dwalletIds.length > 0 && (
         <li title={dwalletIds.join("\n")}>
           {dwalletIds.length === 1 ? "one dWallet" : `${dwalletIds.length} dWallets`}

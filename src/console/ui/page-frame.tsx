@@ -19,7 +19,7 @@ export function PageFrame({ title, lead, actions, children }: PageFrameProps): J
     <>
       <header class="page-head">
         <div>
-          <h1 ref={heading} tabIndex={-1}>
+          <h1 ref={heading} class="spaces" tabIndex={-1}>
             {title}
           </h1>
           {lead !== undefined && <p class="lead">{lead}</p>}

@@ -42,6 +42,7 @@ export async function fillService(access: DevelopmentAccess): Promise<Stage> {
   const signRequestId = await sign("hello from the console");
   for (const message of ["a second message", "a third one"]) await sign(message);
   await payDeposit(access, client);
+  await fillUsers(access, client, seed);
   const admin = createAdminClient({ baseUrl, adminKey: adminApiKey, network });
   const projectId = await fillProject(admin);
   return { client, admin, projectId, dwalletId: dwallet.id, signRequestId, sign };
@@ -58,6 +59,39 @@ async function payDeposit({ fullnodeUrl }: DevelopmentAccess, client: TssClient)
     const txDigest = await payer.pay(target, { sui: 1_500_000_000n, ika: 0n });
     await client.declareDeposit({ txDigest });
   }
+}
+
+/** A user with a dWallet, sessions and a narrow key. */
+export const STAGE_USER = "user/1042";
+
+/** Makes users: one with everything that a user can have, a frozen one, and one without anything. */
+async function fillUsers(
+  { baseUrl, adminApiKey, network }: DevelopmentAccess,
+  client: TssClient,
+  seed: Uint8Array,
+): Promise<void> {
+  const userReference = STAGE_USER;
+  await client.getOrCreate({ name: "savings", seed, curve: "ED25519", userReference });
+  for (const reference of ["user/1043", "user/1044"]) await client.users.create({ reference });
+  await client.users.freeze({ reference: "user/1043" });
+  const session = { userReference, scopes: ["sign", "read"] as const, origins: ["https://app.example"] };
+  const { sessionId } = await client.sessions.create(session);
+  await client.sessions.revoke({ sessionId });
+  await client.sessions.create({
+    ...session,
+    ...{ proofKeyThumbprint: "t".repeat(43), allowance: { budget: { windowSeconds: 86_400, maxCount: 20 } } },
+  });
+  await client.sessions.create({ userReference: "user/1044", scopes: ["read"] });
+  const { projectId } = await client.raw.account.getAccount({});
+  const admin = createAdminClient({ baseUrl, adminKey: adminApiKey, network });
+  await admin.createApiKey({
+    ...{ projectId, name: "bot", scopes: [ApiKeyScope.sign, ApiKeyScope.read] },
+    allowance: {
+      userReferences: [userReference],
+      budget: { windowSeconds: 86_400, maxMicroUsd: 5_000_000n, maxCount: 100 },
+    },
+    allowedOrigins: ["https://admin.example"],
+  });
 }
 
 /** Makes a project with a valid, a rotated and a revoked key, and an admin key. */

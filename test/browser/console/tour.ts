@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 import type { DevelopmentAccess } from "../../../src/cli/development-file.ts";
-import type { Stage } from "./stage.ts";
+import { STAGE_USER, type Stage } from "./stage.ts";
 
 /** Every page of the console by the role that sees it, with a file name. */
 export function tourOf(stage: Pick<Stage, "projectId" | "dwalletId" | "signRequestId">): readonly Stop[] {
@@ -26,6 +26,9 @@ export function tourOf(stage: Pick<Stage, "projectId" | "dwalletId" | "signReque
     { role: "project", name: "dwallet", path: `dwallets/${stage.dwalletId}` },
     { role: "project", name: "signs", path: "signs" },
     { role: "project", name: "sign", path: `signs/${stage.signRequestId}` },
+    { role: "project", name: "users", path: "users" },
+    { role: "project", name: "user", path: `users/${encodeURIComponent(STAGE_USER)}` },
+    { role: "project", name: "sessions", path: "sessions" },
     { role: "project", name: "keys", path: "keys" },
   ];
 }

@@ -8,6 +8,9 @@ import {
   digestFault,
   lengthFault,
   nameFault,
+  originsFault,
+  originsIn,
+  prefixFault,
   projectIdFault,
 } from "../../../src/console/format/input-faults.ts";
 import { visibleText } from "../../../src/console/ui/show-controls.ts";
@@ -22,13 +25,24 @@ describe("the fault of a typed text", () => {
     ["a digest", digestFault(` ${"A".repeat(44)} `)],
     ["an admin key's name", adminNameFault("ci-2027.a_b")],
     ["a project's id", projectIdFault("0190163D-8694-739b-aea5-966c26f8ad91")],
+    ["origins", originsFault("https://app.example, http://localhost:5173\nhttp://a.localhost *")],
+    ["the beginning of a reference", prefixFault("user/10 ")],
     ["addresses", addressesFault("203.0.113.7, 10.0.0.0/8\n2001:db8::/32 ::1,::ffff:10.0.0.1")],
   ])("is absent for %s", (_, fault) => {
     expect(fault).toBeUndefined();
   });
 
   it("is absent for an empty text", () => {
-    for (const fault of [nameFault, amountFault, digestFault, adminNameFault, projectIdFault, addressesFault])
+    for (const fault of [
+      nameFault,
+      amountFault,
+      digestFault,
+      adminNameFault,
+      projectIdFault,
+      addressesFault,
+      originsFault,
+      prefixFault,
+    ])
       expect(fault("")).toBeUndefined();
     expect(countFault("", 9)).toBeUndefined();
   });
@@ -48,6 +62,32 @@ describe("the fault of a typed text", () => {
     ["a name with a space", adminNameFault("a b"), "The name cannot contain “ ”."],
   ])("says what is wrong with %s", (_, fault, sentence) => {
     expect(fault).toBe(sentence);
+  });
+
+  it.each([
+    ...[
+      "app.example",
+      "https://app.example/",
+      "http://app.example",
+      "https://*.example",
+      "HTTPS://app.example",
+    ],
+    ...["http://localhost.example", "javascript:1"],
+  ])("names the wrong origin %s, and shows an example of a right one", (origin) => {
+    expect(originsFault(`https://app.example, ${origin}`)).toBe(
+      `“${origin}” is no origin, such as https://app.example. http is for localhost alone.`,
+    );
+  });
+
+  it("counts origins as they are sent, each once", () => {
+    const many = Array.from({ length: 17 }, (_, index) => `https://a${index}.example`).join(" ");
+    expect(originsFault(many)).toBe("These are 17 origins, and 16 are allowed.");
+    expect(originsIn("* https://a.example,https://a.example")).toEqual(["*", "https://a.example"]);
+  });
+
+  it("names the character that no reference has", () => {
+    expect(prefixFault("usér")).toBe("A reference has only ASCII characters, and cannot contain “é”.");
+    expect(prefixFault("x".repeat(129))).toBe("This has 129 characters, and 128 are allowed.");
   });
 
   it.each([

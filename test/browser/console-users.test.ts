@@ -1,0 +1,206 @@
+/** The console's pages of a project's users and their sessions, and the origins of a key, in Chromium. */
+import { existsSync } from "node:fs";
+import { type Browser, chromium, type Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { SignatureAlgorithm } from "../../gen/client/tss/v1/types_pb.ts";
+import { createAdminClient } from "../../src/client/sdk/admin/index.ts";
+import { createClient, type TssClient } from "../../src/client/sdk/index.ts";
+import { migratedFolder } from "../support/database/migrated-folder.ts";
+import { programMissing } from "../support/environment.ts";
+import { type ServiceProcess, startService } from "../support/service/service.ts";
+import { axeFaults } from "./console/looks.ts";
+import { signIn, visit } from "./console/tour.ts";
+
+const CHROMIUM = "/usr/bin/chromium";
+const { folder, remove } = await migratedFolder();
+let service: ServiceProcess;
+let client: TssClient;
+let browser: Browser;
+let page: Page;
+let faults: string[];
+
+if (!existsSync(CHROMIUM)) programMissing("Chromium (Debian: chromium)", "the console's users");
+
+describe.skipIf(!existsSync(CHROMIUM))("the console", () => {
+  beforeAll(async () => {
+    service = await startService(folder, {
+      PRESIGN_BUCKETS: "ED25519/EdDSA",
+      RATE_LIMIT_OPEN_PER_SECOND: "0",
+    });
+    const { baseUrl, apiKey, network } = service.access;
+    client = createClient({ baseUrl, apiKey, network });
+    browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await service?.stop();
+    remove();
+  });
+  beforeEach(async () => {
+    faults = [];
+    page = await browser.newPage();
+    page.setDefaultTimeout(60_000);
+    page.on("pageerror", (error) => void faults.push(String(error)));
+    page.on("console", (line) => {
+      if (["error", "warning"].includes(line.type())) faults.push(line.text());
+    });
+  });
+  afterEach(async () => {
+    await page.close();
+    expect(faults).toEqual([]);
+  });
+
+  const rowOf = (text: string) => page.getByRole("row").filter({ hasText: text });
+  const isFrozen = async (reference: string) =>
+    (await client.users.get({ reference })).freezeTime !== undefined;
+
+  it("freezes and unfreezes a user after a confirmation, and filters by state and prefix", async () => {
+    for (const reference of ["bea", "bob", "carl"]) await client.users.create({ reference });
+    await signIn(page, service.access, "project");
+    await visit(page, { path: "users" });
+    await page.getByRole("button", { name: "Freeze the user bob" }).click();
+    const freeze = page.getByRole("dialog", { name: "Freeze the user “bob”?" });
+    await freeze.getByText("signs nothing more").waitFor();
+    expect(await axeFaults(page)).toEqual([]);
+    await page.keyboard.press("Escape");
+    await freeze.waitFor({ state: "detached" });
+    expect(await isFrozen("bob")).toBe(false);
+    await page.getByRole("button", { name: "Freeze the user bob" }).click();
+    await freeze.getByRole("button", { name: "Freeze the user" }).click();
+    await rowOf("bob").getByText("frozen").waitFor();
+    expect(await isFrozen("bob")).toBe(true);
+    await page.getByLabel("State").selectOption({ label: "frozen" });
+    await rowOf("carl").waitFor({ state: "detached" });
+    await page.getByRole("button", { name: "Unfreeze the user bob" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Unfreeze the user" }).click();
+    await page.getByText("No user fits the filter.").waitFor();
+    expect(await isFrozen("bob")).toBe(false);
+    await page.getByLabel("State").selectOption({ label: "all" });
+    await page.getByLabel("Reference begins with").fill("b");
+    await page.keyboard.press("Enter");
+    await rowOf("carl").waitFor({ state: "detached" });
+    for (const reference of ["bea", "bob"]) await rowOf(reference).waitFor();
+    expect(page.url()).toMatch(/#\/users\?prefix=b$/);
+  });
+
+  it("deletes a user after a confirmation that says what is kept", async () => {
+    await client.users.create({ reference: "gone/1" });
+    await signIn(page, service.access, "project");
+    await visit(page, { path: "users" });
+    await rowOf("gone/1").getByRole("link").click();
+    await page.getByRole("heading", { level: 1, name: "gone/1" }).waitFor();
+    await page.getByRole("button", { name: "Delete the user gone/1" }).click();
+    const dialog = page.getByRole("dialog", { name: "Delete the user “gone/1”?" });
+    await dialog.getByText("keeps payments, the ledger, the audit trail and the rows of dWallets").waitFor();
+    expect(await axeFaults(page)).toEqual([]);
+    await dialog.getByRole("button", { name: "Delete the user" }).click();
+    await page.getByRole("heading", { level: 1, name: "No such user" }).waitFor();
+    await expect(client.users.get({ reference: "gone/1" })).rejects.toMatchObject({
+      reason: "USER_NOT_FOUND",
+    });
+    // The browser logs the refused read.
+    expect(faults.splice(0).length).toBeGreaterThan(0);
+  });
+
+  it("shows references that differ only in spaces as they are, also in the dialog", async () => {
+    for (const reference of ["x y", "x  y", "xy "]) await client.users.create({ reference });
+    await signIn(page, service.access, "project");
+    await visit(page, { path: "users?prefix=x" });
+    await rowOf("xy").waitFor();
+    const shown = await page.getByRole("row").getByRole("link").allInnerTexts();
+    expect(shown.toSorted()).toEqual(["x  y", "x y", "xy "]);
+    await page.getByRole("link", { name: "xy" }).click();
+    expect(await page.getByRole("heading", { level: 1 }).innerText()).toBe("xy ");
+    await page.getByRole("button", { name: /^Delete the user/ }).click();
+    expect(await page.getByRole("dialog").getByRole("heading").innerText()).toBe("Delete the user “xy ”?");
+  });
+
+  it("shows the keys that can act for a user: those that name it, and those that name no user", async () => {
+    await client.users.create({ reference: "erna" });
+    const { baseUrl, adminApiKey, network } = service.access;
+    const admin = createAdminClient({ baseUrl, adminKey: adminApiKey, network });
+    const { projectId } = await client.account();
+    const create = async (
+      name: string,
+      allowance: { userReferences?: string[]; algorithms?: SignatureAlgorithm[] },
+    ) => await admin.createApiKey({ projectId, name, scopes: [3], allowance });
+    await create("names erna", { userReferences: ["erna"] });
+    await create("names fritz", { userReferences: ["fritz"] });
+    await create("names an algorithm", { algorithms: [SignatureAlgorithm.EdDSA] });
+    await signIn(page, service.access, "project");
+    await visit(page, { path: "users/erna" });
+    await rowOf("names erna").waitFor();
+    await rowOf("names an algorithm").getByText("EdDSA").waitFor();
+    expect(await rowOf("names fritz").count()).toBe(0);
+  });
+
+  it("goes through the users page by page", async () => {
+    for (let index = 10; index < 65; index++) await client.users.create({ reference: `many-${index}` });
+    await signIn(page, service.access, "project");
+    await visit(page, { path: "users?prefix=many-" });
+    await rowOf("many-10").waitFor();
+    const pages = page.getByRole("navigation", { name: "Pages of users" });
+    await pages.getByRole("button", { name: "Next" }).click();
+    await rowOf("many-64").waitFor();
+    expect(await rowOf("many-10").count()).toBe(0);
+    await pages.getByRole("button", { name: "Previous" }).click();
+    await rowOf("many-10").waitFor();
+  });
+
+  it("revokes a session after a confirmation, and follows sessions that begin elsewhere", async () => {
+    const session = { userReference: "dora", scopes: ["read"] as const, origins: ["https://app.example"] };
+    const { token } = await client.sessions.create({ ...session, proofKeyThumbprint: "t".repeat(43) });
+    await signIn(page, service.access, "project");
+    await page.clock.install();
+    await visit(page, { path: "users/dora" });
+    const row = rowOf("https://app.example");
+    await row.getByText("one device").waitFor();
+    await row.getByText("expires").waitFor();
+    await row.getByRole("button", { name: /^Revoke the session / }).click();
+    const dialog = page.getByRole("dialog", { name: /^Revoke the session .*\?$/ });
+    await dialog.waitFor();
+    expect(await axeFaults(page)).toEqual([]);
+    await dialog.getByRole("button", { name: "Revoke the session" }).click();
+    await row.getByText("revoked").waitFor();
+    expect(await row.getByRole("button", { name: /^Revoke/ }).count()).toBe(0);
+    const { status } = await fetch(`${service.access.baseUrl}/v1/dwallets`, {
+      headers: { authorization: `Bearer ${token}` },
+    });
+    expect(status).toBe(401);
+    await client.sessions.create({ userReference: "dora", scopes: ["sign"] });
+    await page.clock.fastForward("00:11");
+    await rowOf("any device").getByText("sign").waitFor();
+    await visit(page, { path: "sessions" });
+    expect(await page.getByRole("link", { name: "dora" }).count()).toBe(2);
+  });
+
+  it("changes the origins of a key, whose removed page is refused at once", async () => {
+    const { baseUrl, adminApiKey, network } = service.access;
+    const admin = createAdminClient({ baseUrl, adminKey: adminApiKey, network });
+    const { project } = await admin.createProject({ name: "pages" });
+    const projectId = project!.projectId;
+    const { plaintext } = await admin.createApiKey({
+      ...{ projectId, name: "web", scopes: [3] },
+      allowedOrigins: ["https://old.example"],
+    });
+    const statusFrom = async (origin: string) =>
+      (await fetch(`${baseUrl}/v1/dwallets`, { headers: { authorization: `Bearer ${plaintext}`, origin } }))
+        .status;
+    await signIn(page, service.access, "operator");
+    await visit(page, { path: `projects/${projectId}` });
+    await page.getByRole("button", { name: "Pages of the key web" }).click();
+    const dialog = page.getByRole("dialog", { name: "The pages of the key “web”" });
+    const origins = dialog.getByLabel("Allowed origins");
+    expect(await origins.inputValue()).toBe("https://old.example");
+    await origins.fill("https://app.example/page");
+    await dialog.getByText("“https://app.example/page” is no origin").waitFor();
+    expect(await dialog.getByRole("button", { name: "Save" }).isDisabled()).toBe(true);
+    expect(await axeFaults(page)).toEqual([]);
+    await origins.fill("https://app.example");
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await rowOf("web").getByText("https://app.example").waitFor();
+    expect([await statusFrom("https://old.example"), await statusFrom("https://app.example")]).toEqual([
+      403, 200,
+    ]);
+  });
+});
