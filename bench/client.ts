@@ -1,13 +1,14 @@
 /**
  * The user's half in this project's TypeScript and in Ika's WebAssembly, side by side: `npx tsx bench/client.ts
- * [--rounds 3]`. Each engine has its own process, and the engines take turns at every step, so that a busy machine
- * slows all of them. They get the same compact parameters. The first two do the work on one thread; the third is the
+ * [--rounds 3] [--against FOLDER]`. With `--against`, the TypeScript of another checkout takes the place of the wasm.
+ * Each engine has its own process, and the engines take turns at every step, so that a busy machine slows all of them. They get the same compact parameters. The first two do the work on one thread; the third is the
  * engine on two workers. All figures are processor time, including garbage collection; the figure for two workers is
  * that of the busier one. The first call in TypeScript builds caches that later calls use. Needs Linux, which counts
  * the time of each thread.
  */
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
+import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { findTriple } from "../src/protocol/algorithms.ts";
@@ -15,7 +16,9 @@ import { buildProtocolParameters } from "../src/protocol/parameters/build-protoc
 import { makeOwnDWallet, ownNetwork } from "../test/support/crypto/own-dwallet.ts";
 import type { EngineResult, EngineTask } from "./client-engine.ts";
 
-const { values } = parseArgs({ options: { rounds: { type: "string", default: "3" } } });
+const { values } = parseArgs({
+  options: { rounds: { type: "string", default: "3" }, against: { type: "string" } },
+});
 const ROUNDS = Number(values.rounds);
 
 const K1 = findTriple("SECP256K1", "ECDSASecp256k1", "KECCAK256")!;
@@ -40,8 +43,15 @@ const dwallets = [0, 1, 2].map((curve) => ({
   compact: buildProtocolParameters(curve, networkOutput),
 }));
 
-const engines = { typescript: startEngine(), wasm: startEngine(), workers: startEngine() };
-console.log("| step | WebAssembly ms | one thread ms | its first ms | ratio | two workers ms | ratio |");
+const here = fileURLToPath(new URL("..", import.meta.url));
+const engines = {
+  typescript: startEngine(here),
+  wasm: startEngine(values.against ?? here),
+  workers: startEngine(here),
+};
+console.log(
+  `| step | ${values.against === undefined ? "WebAssembly" : "other checkout"} ms | one thread ms | its first ms | ratio | two workers ms | ratio |`,
+);
 console.log("|---|---|---|---|---|---|---|");
 let peaks = { typescript: 0, wasm: 0, workers: 0 };
 for (const [name, step, triple] of STEPS) {
@@ -52,7 +62,7 @@ for (const [name, step, triple] of STEPS) {
       const session = new Uint8Array(32).fill(round + 1);
       const request = dwallet.request(triple, session, new TextEncoder().encode(`round ${round}`));
       const task: EngineTask = {
-        engine,
+        engine: engine === "wasm" && values.against !== undefined ? "typescript" : engine,
         step,
         seed: session,
         sessionDigest: session,
@@ -66,7 +76,7 @@ for (const [name, step, triple] of STEPS) {
   }
   const [wasm, here] = [median(results.wasm, "processorMs"), median(results.typescript, "processorMs")];
   const first = results.typescript[0]!.processorMs;
-  const cells = [wasm, here, first].map((ms) => ms.toFixed(0)).concat((wasm / here).toFixed(1));
+  const cells = [wasm, here, first].map((ms) => ms.toFixed(0)).concat(ratioOf(results));
   // The engine encrypts a share only together with the DKG's message.
   if (step === "share encryption") cells.push("", "");
   else {
@@ -83,9 +93,11 @@ console.log(
 );
 for (const engine of Object.values(engines)) engine.disconnect();
 
-function startEngine(): ChildProcess {
-  const file = fileURLToPath(new URL("./client-engine.ts", import.meta.url));
-  return fork(file, { execArgv: ["--import", "tsx"], serialization: "advanced" });
+function startEngine(checkout: string): ChildProcess {
+  return fork(path.join(checkout, "bench/client-engine.ts"), {
+    execArgv: ["--import", "tsx"],
+    serialization: "advanced",
+  });
 }
 
 async function run(engine: ChildProcess, task: EngineTask): Promise<EngineResult> {
@@ -97,6 +109,16 @@ async function run(engine: ChildProcess, task: EngineTask): Promise<EngineResult
 function median(results: readonly EngineResult[], kind: "processorMs" | "busiestThreadMs"): number {
   const sorted = results.map((result) => result[kind]).sort((a, b) => a - b);
   return sorted[Math.floor(sorted.length / 2)]!;
+}
+
+/** The ratio of the first engine's time to this one's, as the median of the rounds, with the range. */
+function ratioOf(results: Record<keyof typeof engines, EngineResult[]>): string {
+  const ratios = results.wasm.map(
+    ({ processorMs }, round) => processorMs / results.typescript[round]!.processorMs,
+  );
+  const sorted = ratios.sort((a, b) => a - b);
+  const [least, middle, most] = [sorted[0]!, sorted[Math.floor(sorted.length / 2)]!, sorted.at(-1)!];
+  return `${middle.toFixed(1)} (${least.toFixed(1)} to ${most.toFixed(1)})`;
 }
 
 function peakOf(results: readonly EngineResult[]): number {

@@ -23,9 +23,9 @@ import { type Database, newId } from "../src/service/platform/store/database.ts"
 import { migrate } from "../src/service/platform/store/migrate.ts";
 import { openPostgres } from "../src/service/platform/store/open-postgres.ts";
 import { Secret } from "../src/service/platform/telemetry/secret.ts";
-import { silentLog } from "../test/support/database/database.ts";
 import { acceptedCoin, fundedPayer, SUI, testDeposits } from "../test/support/database/deposits.ts";
 import { testDatabase } from "../test/support/database/postgres.ts";
+import { silentLog } from "../test/support/silent-log.ts";
 import { createCheapMpc } from "../test/unit/localnet/cheap-mpc.ts";
 import { measurePublicCheckpoints } from "./support/public-checkpoints.ts";
 

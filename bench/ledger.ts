@@ -8,9 +8,9 @@ import { parseArgs } from "node:util";
 import { verifyLedger } from "../src/service/ledger/verify-ledger.ts";
 import { createLocalSignals } from "../src/service/platform/coordination/local-coordination.ts";
 import { type Database, newId } from "../src/service/platform/store/database.ts";
-import { takeReservation } from "../src/service/signing/reserve.ts";
 import { SIGN_PRIORITY } from "../src/service/signing/sign-operation.ts";
 import { submit } from "../src/service/signing/submit.ts";
+import { takeReservation } from "../src/service/signing/take-reservation.ts";
 import { checkSignMessage } from "../src/service/signing/verify-work.ts";
 import { checkHalfInline } from "../test/support/crypto/inline-verifier.ts";
 import { openRaceDatabase } from "../test/support/database/database.ts";
@@ -82,9 +82,10 @@ const statements: Way = {
       priceMicroUsd: PRICE,
       ttlMs: 600_000,
       openMaxCount: 1_000_000,
+      keyScope: projectId,
       idempotency: undefined,
     });
-    if (outcome !== "reserved") throw new Error(JSON.stringify(outcome));
+    if (typeof outcome !== "object" || !("reserved" in outcome)) throw new Error(JSON.stringify(outcome));
     return id;
   },
   async submit({ projectId }, signRequestId) {

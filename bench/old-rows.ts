@@ -6,8 +6,8 @@
 import { parseArgs } from "node:util";
 import { migrate } from "../src/service/platform/store/migrate.ts";
 import { openPostgres } from "../src/service/platform/store/open-postgres.ts";
-import { silentLog } from "../test/support/database/database.ts";
 import { testDatabase } from "../test/support/database/postgres.ts";
+import { silentLog } from "../test/support/silent-log.ts";
 import { fillOldRows } from "./support/fill-old-rows.ts";
 
 const { values } = parseArgs({

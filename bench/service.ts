@@ -5,9 +5,9 @@
  * makes presigns and signatures elsewhere.
  *
  * `npx tsx bench/service.ts [--processes 1,2] [--seconds 10] [--callers 64] [--projects 8] [--old-rows 0]
- * [--old-projects 1000] [--profile FOLDER]`; PostgreSQL as in TEST_DATABASE_URL and Redis as in TEST_REDIS_URL, else on
- * 127.0.0.1. `--old-rows` adds a run on a database with that many old rows. `--profile` keeps a processor profile of
- * each service process.
+ * [--old-projects 1000] [--profile FILE]`; PostgreSQL as in TEST_DATABASE_URL and Redis as in TEST_REDIS_URL, else on
+ * 127.0.0.1. `--old-rows` adds a run on a database with that many old rows. `--profile` writes a processor
+ * profile of each service process under full load, into FILE-0.cpuprofile and so on.
  */
 import { type ChildProcess, execFileSync, fork } from "node:child_process";
 import { once } from "node:events";
@@ -24,11 +24,17 @@ import { layoutOfSignMessage } from "../test/support/database/rows.ts";
 import { programEnvironment } from "../test/support/environment.ts";
 import { ROOT } from "../test/support/repository/source-files.ts";
 import type { LoadResult, LoadTask } from "./service-load.ts";
-import { type BenchService, profileArguments, startBenchService, TSS } from "./support/bench-service.ts";
+import { type BenchService, startBenchService, TSS } from "./support/bench-service.ts";
 import { fillOldRows } from "./support/fill-old-rows.ts";
 import { makeSigner } from "./support/make-signer.ts";
 import { processorTimeMs } from "./support/processor-time.ts";
-import { STATEMENT_PROBE, statementsOf } from "./support/statement-probe.ts";
+import {
+  STATEMENT_PROBE,
+  type StatementCounts,
+  startProfile,
+  statementsOf,
+} from "./support/statement-probe.ts";
+import { mainThreadMs } from "./support/thread-time.ts";
 
 const { values } = parseArgs({
   options: {
@@ -44,6 +50,8 @@ const { values } = parseArgs({
 const SECONDS = Number(values.seconds);
 const WARM_UP_SECONDS = 5;
 const ADMIN_API_KEY = "bench-bench-bench-bench-bench-bench";
+const STATEMENTS_SHOWN = 40;
+const STATEMENT_WIDTH = 150;
 const BUCKET = "SECP256K1/ECDSASecp256k1";
 /** The pool must cover the signatures that are made during a refill. */
 const POOL = { PRESIGN_POOL_LOW_WATER: "500", PRESIGN_POOL_HIGH_WATER: "2000", PRESIGN_BATCH_SIZE: "32" };
@@ -55,8 +63,9 @@ interface Row {
   readonly perSecond: number;
   readonly half: LoadResult;
   /** Processor time of one signature in milliseconds, by process. */
-  readonly cpuMs: { readonly service: number; readonly postgres: number; readonly rest: number };
-  readonly statements: number;
+  readonly cpuMs: Readonly<Record<"service" | "serviceLoop" | "postgres" | "localnet" | "load", number>>;
+  /** Of one signature, by text. */
+  readonly statements: StatementCounts;
   readonly transactions: number;
   readonly failures: LoadResult["failures"];
 }
@@ -66,8 +75,8 @@ for (const count of values.processes.split(",").map(Number)) rows.push(await mea
 if (Number(values["old-rows"]) > 0) rows.push(await measure(1, Number(values["old-rows"])));
 
 console.log(
-  "| setup | signatures/s | ratio | p50 ms at half | p99 ms at half | CPU ms a signature: service | PostgreSQL | " +
-    "network and load | statements | transactions |\n|---|---|---|---|---|---|---|---|---|---|",
+  "| setup | signatures/s | ratio | p50 ms at half | p99 ms at half | CPU ms a signature: service | its event loop | " +
+    "PostgreSQL | network | load | statements | transactions |\n|---|---|---|---|---|---|---|---|---|---|---|---|",
 );
 for (const { name, perSecond, half, cpuMs, statements, transactions } of rows) {
   const cells = [
@@ -76,12 +85,21 @@ for (const { name, perSecond, half, cpuMs, statements, transactions } of rows) {
     half.p50Ms.toFixed(0),
     half.p99Ms.toFixed(0),
     cpuMs.service.toFixed(2),
+    cpuMs.serviceLoop.toFixed(2),
     cpuMs.postgres.toFixed(2),
-    cpuMs.rest.toFixed(2),
-    statements.toFixed(1),
+    cpuMs.localnet.toFixed(2),
+    cpuMs.load.toFixed(2),
+    sum([...statements.values()]).toFixed(1),
     transactions.toFixed(1),
   ];
   console.log(`| ${name} | ${cells.join(" | ")} |`);
+}
+for (const { name, statements } of rows) {
+  console.log(`\n| statements a signature, ${name} | |\n|---|---|`);
+  for (const [text, count] of [...statements].sort(([, a], [, b]) => b - a).slice(0, STATEMENTS_SHOWN))
+    console.log(
+      `| ${text.replaceAll(/\s+/g, " ").trim().slice(0, STATEMENT_WIDTH).replaceAll("|", "\\|")} | ${count.toFixed(2)} |`,
+    );
 }
 for (const { name, failures } of rows) {
   for (const [failure, count] of Object.entries(failures)) console.log(`${name}: ${count} x ${failure}`);
@@ -128,7 +146,7 @@ async function measure(processCount: number, oldRows: number): Promise<Row> {
     const services: BenchService[] = [];
     for (let index = 0; index < processCount; index++) {
       const own = { ...environment, DATA_DIR: path.join(folder, String(index)) };
-      const service = await startBenchService(own, [...STATEMENT_PROBE, ...profileArguments(values.profile)]);
+      const service = await startBenchService(own, STATEMENT_PROBE);
       services.push(service);
       stops.push(service.stop);
     }
@@ -152,14 +170,23 @@ async function measure(processCount: number, oldRows: number): Promise<Row> {
     say(`${values.callers} callers`);
     const counters = async () => ({
       service: processorTimeMs(services.map(({ pid }) => pid)),
+      serviceLoop: sum(services.map(({ pid }) => mainThreadMs(pid))),
       postgres: processorTimeMs(await backendsOf(client)),
       localnet: processorTimeMs([localnet.pid]),
       transactions: await transactionsOf(client),
-      statements: sum(await Promise.all(services.map(({ child }) => statementsOf(child)))),
+      statements: await Promise.all(services.map(({ child }) => statementsOf(child))),
     });
+    const profiles = await Promise.all(
+      values.profile === undefined
+        ? []
+        : services.map(({ child }, index) =>
+            startProfile(child, path.resolve(`${values.profile}-${index}.cpuprofile`)),
+          ),
+    );
     const before = await counters();
     const full = await run(load, { ...task, pace: { callers: Number(values.callers) }, seconds: SECONDS });
     const after = await counters();
+    for (const end of profiles) await end();
     if (full.completed === 0) throw new Error(`no signature was made: ${JSON.stringify(full.failures)}`);
     const perSecond = full.completed / full.seconds;
 
@@ -172,10 +199,17 @@ async function measure(processCount: number, oldRows: number): Promise<Row> {
       half,
       cpuMs: {
         service: each(after.service - before.service),
+        serviceLoop: each(after.serviceLoop - before.serviceLoop),
         postgres: each(after.postgres - before.postgres),
-        rest: each(after.localnet - before.localnet + full.cpuMs),
+        localnet: each(after.localnet - before.localnet),
+        load: each(full.cpuMs),
       },
-      statements: each(after.statements - before.statements),
+      statements: new Map(
+        [...total(after.statements)].map(([text, count]) => [
+          text,
+          each(count - (total(before.statements).get(text) ?? 0)),
+        ]),
+      ),
       transactions: each(after.transactions - before.transactions),
       failures: { ...full.failures, ...half.failures },
     };
@@ -186,6 +220,13 @@ async function measure(processCount: number, oldRows: number): Promise<Row> {
 
 function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, one) => total + one, 0);
+}
+
+/** Returns the counts of all processes. */
+function total(counts: readonly StatementCounts[]): StatementCounts {
+  const all = new Map<string, number>();
+  for (const [text, count] of counts.flatMap((of) => [...of])) all.set(text, (all.get(text) ?? 0) + count);
+  return all;
 }
 
 async function run(load: ChildProcess, task: LoadTask): Promise<LoadResult> {

@@ -74,7 +74,13 @@ const hashOf = (text: string) => createHash("sha256").update(text).digest("base6
 const keys = new Map([[hashOf(API_KEY), key]]);
 const session = {
   ...{ ...key, expiresAt: new Date(4_000_000_000_000), leftMs: 1e9 },
-  ...{ userReference: "user-42", origins: [PAGE], proofKeyThumbprint: null, apiKeyId: null },
+  ...{
+    userReference: "user-42",
+    origins: [PAGE],
+    proofKeyThumbprint: null,
+    apiKeyId: null,
+    identityProviderId: null,
+  },
   allowance: {
     ...{ id: key.id, userReferences: ["user-42"], dwalletIds: undefined, algorithms: undefined },
     budget: undefined,

@@ -56,6 +56,27 @@ export const CHAIN_MUTANTS: readonly Mutant[] = [
     tests: OUTBOX,
   },
   {
+    name: "a block carries another budget than its dry run",
+    file: "src/service/chain/submit/move-block.ts",
+    find: ".u64(gasPriceMist).u64(budgetMist)",
+    replace: ".u64(budgetMist).u64(gasPriceMist)",
+    tests: ["test/unit/service/chain/submit/move-block.test.ts"],
+  },
+  {
+    name: "a block carries an object twice",
+    file: "src/service/chain/submit/move-block.ts",
+    find: "objects.get(objectId) ?? add(input)",
+    replace: "add(input)",
+    tests: ["test/unit/service/chain/submit/move-block.test.ts"],
+  },
+  {
+    name: "a block whose dry run failed is signed",
+    file: "src/service/chain/submit/build-transaction.ts",
+    find: "response.transaction?.effects?.status?.success !== true || !budgetMist",
+    replace: "!budgetMist",
+    tests: ["test/unit/service/chain/submit/build-transaction.test.ts"],
+  },
+  {
     name: "lanes continue while another sender uses the hot wallet",
     file: "src/service/chain/submit/lane-table.ts",
     find: "other.network = lane.network AND other.foreign_digest IS NOT NULL",

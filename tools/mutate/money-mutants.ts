@@ -21,6 +21,13 @@ export const MONEY_MUTANTS: readonly Mutant[] = [
     tests: LIFECYCLE,
   },
   {
+    name: "submissions that share a statement cost as much as one",
+    file: "src/service/ledger/postings.ts",
+    find: "sum(price_micro_usd)::bigint",
+    replace: "max(price_micro_usd)::bigint",
+    tests: ["test/race/shared-money.test.ts"],
+  },
+  {
     name: "the charged amount stays held",
     file: "src/service/ledger/postings.ts",
     find: "                           held_micro_usd = p.held_micro_usd - s.price_micro_usd,\n",
@@ -159,7 +166,7 @@ export const MONEY_MUTANTS: readonly Mutant[] = [
     file: "src/service/billing/deposits/record-payment.ts",
     find: "payments.filter((payment) => payment.address === address)",
     replace: "payments.filter(() => address.length > 0)",
-    tests: DEPOSITS,
+    tests: ["test/component/service/billing/deposits/record-payment.test.ts"],
   },
   {
     name: "a price that is too old is used",

@@ -5,6 +5,7 @@ const POSTINGS = ["test/component/service/ledger/postings.test.ts"];
 const LANES = ["test/component/service/chain/submit/own-rows.test.ts"];
 const SIGNING = ["test/component/service/signing/own-rows.test.ts"];
 const PRESIGNS = ["test/component/service/presigns/own-rows.test.ts"];
+const SHARED = "test/race/shared-statements.test.ts";
 const BILLING = ["test/component/service/billing/own-rows.test.ts"];
 const CUSTODY = ["test/component/service/onboarding/custody-rows.test.ts"];
 const ACCESS = ["test/component/service/access/own-rows.test.ts"];
@@ -48,6 +49,20 @@ export const ROW_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "a session of another curve fills a presign",
+    file: "src/service/presigns/presign-moves.ts",
+    find: "WHERE p.id = made.id AND p.curve = made.curve",
+    replace: "WHERE p.id = made.id",
+    tests: [...PRESIGNS, SHARED],
+  },
+  {
+    name: "a presign that a request holds is filled again",
+    file: "src/service/presigns/presign-moves.ts",
+    find: "AND state = 'pending'\n          ORDER BY id FOR UPDATE",
+    replace: "ORDER BY id FOR UPDATE",
+    tests: PRESIGNS,
+  },
+  {
+    name: "a session of another curve burns a presign",
     file: "src/service/presigns/presign-moves.ts",
     find: "AND state = 'pending' AND curve = ${curveNumber}",
     replace: "AND state = 'pending'",

@@ -86,8 +86,8 @@ interface NewOperations {
   readonly kind: OperationName;
   /** Lower values go first. */
   readonly priority: number;
-  /** The `traceparent` of the requesting call; undefined if the call is not traced. */
-  readonly traceParent?: string | undefined;
+  /** The `traceparent` of the requesting call; undefined if the call is not traced; or its column of the source. */
+  readonly traceParent?: string | Sql | undefined;
 }
 
 /**
@@ -159,7 +159,7 @@ export interface WaitTime {
 interface WaitDeps {
   readonly database: Database;
   readonly network: Pick<ChainNetwork, "clock">;
-  readonly signals: Pick<Signals, "subscribe">;
+  readonly signals: Signals;
 }
 
 const DEFAULT_WAIT_MS = 30_000;

@@ -50,7 +50,9 @@ export function createSettler(options: SettlerOptions): Settler {
 
   async function pass(): Promise<PassResult> {
     const found: { kind: SessionKind; session: OpenSession }[] = [];
-    for (const kind of kinds) for (const session of await nextPage(kind)) found.push({ kind, session });
+    const pages = await Promise.all(kinds.map(nextPage));
+    for (const [index, kind] of kinds.entries())
+      for (const session of pages[index] ?? []) found.push({ kind, session });
     if (found.length === 0 && nextAfter.size === 0) return { restMs: idleMs(IDLE_INTERVALS * intervalMs) };
     const open = found.filter(({ session }) => !isPaused(session.objectId));
     if (open.length === 0) return;
@@ -129,7 +131,7 @@ export interface SettlerOptions {
   readonly reader: ChainReader;
   readonly kinds: readonly SessionKind[];
   readonly clock: Clock;
-  readonly log: Pick<Log, "error">;
+  readonly log: Log;
   /** Called for each session that the fullnode answered with another session's object. Default: none. */
   readonly onMixUp?: MixUpReport | undefined;
   /** Default: none. */
@@ -158,8 +160,8 @@ const IDLE_INTERVALS = 2.5;
 const FAILED_INTERVALS = 50;
 /** The maximum number of open sessions of one kind in one pass. The next pass continues after them. */
 const PAGE_COUNT = 200;
-/** The number of simultaneous writes. */
-const AT_ONCE_COUNT = 8;
+/** The number of sessions that are settled at once. It leaves connections of the pool to callers. */
+const AT_ONCE_COUNT = 12;
 const NO_TRACES: ReadonlyMap<string, SpanContext> = new Map();
 /** Sorts before every row's id. */
 const FIRST = "00000000-0000-0000-0000-000000000000";

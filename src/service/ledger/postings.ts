@@ -28,9 +28,9 @@ const CHARGES = {
 
 /**
  * The movements of money that belong to a sign request or to a dWallet's DKG, as parts of larger statements, so that
- * money, state and presign change together or not at all. Each takes the name of a common table expression that holds
- * at most one row with the columns `id` (the request), `project_id` and `price_micro_usd`, and adds further
- * expressions. Every ledger entry has a unique key, so a second booking raises an error. The table's check constraint
+ * money, state and presign change together or not at all. Each takes the name of a common table expression with the
+ * columns `id` (the request), `project_id` and `price_micro_usd`, and adds further expressions. The expression holds at
+ * most one row; for hold and capture, any number of rows of one project, which are posted together or not at all. Every ledger entry has a unique key, so a second booking raises an error. The table's check constraint
  * refuses a balance below the held amount, and a negative hold.
  *
  * | posting | balance | held | open reservations | ledger | adds |
@@ -49,27 +49,28 @@ const CHARGES = {
  * {@link LAPSES_COUNT_FOR} after the last one. Each capture takes one lapse off the count. The source of a lapse also
  * has the column `is_excused`: true if the project could not prevent it, so that it does not count.
  *
- * The result of a posting has one row if the posting was made, and none otherwise. Join it to whatever depends on the
- * money.
+ * The result of a posting has a row with the column `id` for each request that was posted. Join it to whatever depends
+ * on the money.
  */
 export const postings = {
   countedLapses,
   hold: (source: Sql): Sql =>
-    sql`posting_hold AS (
+    sql`holding_project AS (
       UPDATE project p SET held_micro_usd = p.held_micro_usd + s.price_micro_usd,
-                           open_reservations = p.open_reservations + 1
-      FROM ${source} s
+                           open_reservations = p.open_reservations + s.request_count
+      FROM ${sumOf(source)} s
       WHERE p.id = s.project_id AND p.balance_micro_usd - p.held_micro_usd >= s.price_micro_usd
-      RETURNING s.id
-    )`,
+      RETURNING p.id
+    ), posting_hold AS (SELECT s.id FROM ${source} s JOIN holding_project p ON p.id = s.project_id)`,
   capture: (source: Sql): Sql =>
-    sql`posting_capture AS (
+    sql`charged_project AS (
       UPDATE project p SET balance_micro_usd = p.balance_micro_usd - s.price_micro_usd,
                            held_micro_usd = p.held_micro_usd - s.price_micro_usd,
-                           open_reservations = p.open_reservations - 1,
-                           lapsed_reservations = greatest(p.lapsed_reservations - 1, 0)
-      FROM ${source} s WHERE p.id = s.project_id
-      RETURNING s.id
+                           open_reservations = p.open_reservations - s.request_count,
+                           lapsed_reservations = greatest(p.lapsed_reservations - s.request_count, 0)
+      FROM ${sumOf(source)} s WHERE p.id = s.project_id
+      RETURNING p.id
+    ), posting_capture AS (SELECT s.id FROM ${source} s JOIN charged_project p ON p.id = s.project_id
     ), capture_entry AS (${entry(source, sql`posting_capture`, sql`-s.price_micro_usd`, CHARGES.sign.charge)})`,
   /** A charge without a preceding hold. Posts nothing if the free balance is too small. */
   charge: (source: Sql, of: Charged = "sign"): Sql =>
@@ -126,6 +127,12 @@ export const depositPostings = {
     sql`INSERT INTO ledger_entry (project_id, amount_micro_usd, kind, key, description)
       SELECT project_id, value, 'deposit', key, 'Deposit' FROM ${source}`,
 } as const;
+
+/** Returns the total price and the number of a source's requests. */
+function sumOf(source: Sql): Sql {
+  return sql`(SELECT project_id, sum(price_micro_usd)::bigint AS price_micro_usd, count(*)::integer AS request_count
+      FROM ${source} GROUP BY project_id)`;
+}
 
 function entry(
   source: Sql,

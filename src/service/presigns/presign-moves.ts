@@ -61,8 +61,19 @@ export const poolMoves = {
           WHERE p.id = news.id AND p.state = 'requested'`,
   giveUp: (id: string): Sql =>
     sql`UPDATE presign SET state = 'burnt', updated_at = now() WHERE id = ${id} AND state = 'requested'`,
-  fill: (id: string, algorithm: SessionAlgorithm, presign: Uint8Array): Sql =>
-    sql`UPDATE presign SET state = 'ready', presign = ${presign}, ready_at = now(), updated_at = now() ${pending(id, algorithm)}`,
+  /** Returns the ids of the presigns that it has moved. Locks them in one order, because replicas fill the same ones. */
+  fill: (made: readonly MadePresign[]): Sql =>
+    sql`WITH locked AS MATERIALIZED (
+          SELECT id FROM presign WHERE id = ANY(${made.map(({ id }) => id)}::uuid[]) AND state = 'pending'
+          ORDER BY id FOR UPDATE
+        )
+        UPDATE presign p SET state = 'ready', presign = made.presign, ready_at = now(), updated_at = now()
+        FROM unnest(${made.map(({ id }) => id)}::uuid[], ${made.map(({ algorithm }) => algorithm.curveNumber)}::int[],
+                    ${made.map(({ algorithm }) => algorithm.signatureAlgorithmNumber)}::int[],
+                    ${made.map(({ presign }) => presign)}::bytea[])
+          AS made (id, curve, signature_algorithm, presign) JOIN locked USING (id)
+        WHERE p.id = made.id AND p.curve = made.curve
+          AND p.signature_algorithm = made.signature_algorithm RETURNING p.id`,
   refuse: (id: string, algorithm: SessionAlgorithm): Sql =>
     sql`UPDATE presign SET state = 'burnt', updated_at = now() ${pending(id, algorithm)}`,
   withdraw: (ids: readonly string[]): Sql =>
@@ -72,6 +83,14 @@ export const poolMoves = {
   holdLost: sql`ON CONFLICT (network, presign_id) DO UPDATE
         SET state = 'held', presign = excluded.presign, updated_at = now()`,
 } as const;
+
+/** The bytes of a presign, which the network has made. */
+export interface MadePresign {
+  /** The id of the row. */
+  readonly id: string;
+  readonly algorithm: SessionAlgorithm;
+  readonly presign: Uint8Array;
+}
 
 /** The curve and the algorithm of a session, as the chain's integers. */
 interface SessionAlgorithm {

@@ -2,13 +2,14 @@ import sql from "sql-template-tag";
 import { parsePresignSession } from "../../protocol/chain/chain-objects.ts";
 import { MixedUpAnswerError } from "../../protocol/chain/read-errors.ts";
 import { PRESIGN_VERSION, presignVersion } from "../../protocol/presign-version.ts";
-import type { OpenSession, SessionKind } from "../chain/session.ts";
+import { readOpenSessions, type SessionKind } from "../chain/session.ts";
 import type { Signals } from "../platform/coordination/signals.ts";
 import { topics } from "../platform/coordination/topics.ts";
+import { batchStatements } from "../platform/store/batch-statements.ts";
 import { text } from "../platform/store/columns.ts";
 import { type Database, execute, readRows } from "../platform/store/database.ts";
 import type { Log } from "../platform/telemetry/logger.ts";
-import { poolMoves } from "./presign-moves.ts";
+import { type MadePresign, poolMoves } from "./presign-moves.ts";
 
 /**
  * Waits for presigns: pending -> ready with its bytes, or burnt if the network rejects it or makes a version that the
@@ -20,11 +21,10 @@ export function createPresignSession({ network, signals, log }: PresignSessionOp
     name: "presign",
     requestedBy: "presign",
     open: (database, { after, limit }) =>
-      readRows<OpenSession>(
+      readOpenSessions(
         database,
-        sql`SELECT id AS "subjectId", presign_id AS "objectId" FROM presign
+        sql`SELECT id::text AS "subjectId", presign_id AS "objectId" FROM presign
             WHERE network = ${network} AND state = 'pending' AND id > ${after}::uuid ORDER BY presign.id LIMIT ${limit}`,
-        { subjectId: text, objectId: text },
       ),
     async settle(database, { subjectId, objectId }, content) {
       const session = parsePresignSession(content);
@@ -33,12 +33,11 @@ export function createPresignSession({ network, signals, log }: PresignSessionOp
       if (presignId !== objectId || dwalletId !== undefined) throw anothers(objectId);
       const version = state.kind === "Completed" ? presignVersion(state.output) : undefined;
       const output = state.kind === "Completed" && version === PRESIGN_VERSION ? state.output : null;
-      const { fill, refuse } = poolMoves;
-      const movedCount = await execute(
-        database,
-        output === null ? refuse(subjectId, session) : fill(subjectId, session, output),
-      );
-      if (movedCount === 0 && (await isPending(database, subjectId))) throw anothers(objectId);
+      const isMoved =
+        output === null
+          ? (await execute(database, poolMoves.refuse(subjectId, session))) > 0
+          : await fillTogether(database, { id: subjectId, algorithm: session, presign: output });
+      if (!isMoved && (await isPending(database, subjectId))) throw anothers(objectId);
       if (version !== undefined && output === null)
         log.warn({ presignId, version }, "the network created a presign of an unsupported version");
       else if (output === null) log.warn({ presignId }, "the network refused to create a presign");
@@ -50,11 +49,21 @@ export function createPresignSession({ network, signals, log }: PresignSessionOp
 
 export interface PresignSessionOptions {
   readonly network: string;
-  readonly signals: Pick<Signals, "notify">;
-  readonly log: Pick<Log, "warn">;
+  readonly signals: Signals;
+  readonly log: Log;
 }
 
-async function isPending({ prisma }: Pick<Database, "prisma">, id: string): Promise<boolean> {
+/** Moves pending -> ready. Returns whether it has. Presigns that are ready together share a statement. */
+const fillTogether = batchStatements<MadePresign, boolean>({
+  subjectOf: () => "",
+  async run(db, made) {
+    const rows = await readRows(db, poolMoves.fill(made), { id: text });
+    const filled = new Set(rows.map(({ id }) => id));
+    return made.map(({ id }) => filled.has(id));
+  },
+});
+
+async function isPending({ prisma }: Database, id: string): Promise<boolean> {
   return (await prisma.presign.count({ where: { id, state: "pending" } })) > 0;
 }
 

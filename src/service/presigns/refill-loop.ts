@@ -26,7 +26,23 @@ export function createRefillLoop(deps: RefillLoopDeps): BackgroundLoop {
     intervalMs,
     clock,
     log,
-    wakeOn: (wake) => signals.subscribe(topics.presignWanted(network), wake),
+    wakeOn: (wake) => {
+      let cancel: (() => void) | undefined;
+      // Each reservation wants a presign, but a pass serves many of them.
+      const wakeLater = () => {
+        cancel ??= clock.after(intervalMs * DAMPING, () => {
+          cancel = undefined;
+          wake();
+        });
+      };
+      const unsubscribe = signals.subscribe(topics.presignWanted(network), () =>
+        queue.waitedFor().length > 0 ? wake() : wakeLater(),
+      );
+      return () => {
+        unsubscribe();
+        cancel?.();
+      };
+    },
     pass: refill,
   });
 
@@ -98,12 +114,14 @@ export interface RefillLoopDeps {
   readonly sessionBuffer: () => Promise<number>;
   /** The number of presigns that the Treasury can pay for and use. */
   readonly affordable: Affordable;
-  readonly log: Pick<Log, "debug" | "error">;
+  readonly log: Log;
   /** Default 1 s. Signals wake the loop sooner. */
   readonly intervalMs?: number;
 }
 
 const DEFAULT_INTERVAL_MS = 1_000;
+/** The share of the interval by which a signal may come late while no caller of this process waits. */
+const DAMPING = 0.5;
 /** The longest rest while a bucket lacks presigns that nobody can pay for, or that lately failed. */
 const SHORT_REST_MS = 10_000;
 /** The interval between reads of the warm buckets, which cover all dWallets and change only with first uses. */

@@ -58,7 +58,7 @@ async function awaitPlanner(db: Queryable, network: string): Promise<void> {
  * than `count` if more would exceed the high-water mark. Throws NETWORK_DRAINING.
  */
 export async function refillBucket(
-  database: Pick<Database, "transaction">,
+  database: Database,
   pool: RefilledPool,
   origin: AuditOrigin,
   algorithm: CurveAlgorithm,
@@ -84,7 +84,7 @@ export interface RefilledPool {
   readonly network: string;
   readonly highWaterCount: number;
   readonly newestNetworkEncryptionKeyId: () => Promise<string>;
-  readonly signals: Pick<Signals, "notify">;
+  readonly signals: Signals;
 }
 
 /**

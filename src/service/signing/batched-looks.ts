@@ -2,7 +2,13 @@ import sql from "sql-template-tag";
 import { type Clock, pause } from "../platform/lifecycle/clock.ts";
 import { number } from "../platform/store/columns.ts";
 import { type Queryable, readRows } from "../platform/store/database.ts";
-import type { SignRevision } from "./shown-sign-request.ts";
+import {
+  SHOWN_COLUMNS,
+  SHOWN_ROW,
+  type ShownSignRequest,
+  type SignRevision,
+  withDWallet,
+} from "./shown-sign-request.ts";
 
 /**
  * Runs one query at a time for all looks that are due, so the load on the database does not grow with the number of
@@ -43,10 +49,10 @@ export function createBatchedLooks(db: Queryable, clock: Clock, lookAgainMs = LO
       for (const [index, follower] of batch.entries()) {
         // Some watches have ended meanwhile.
         if (!followers.has(follower)) continue;
-        const hasChanged = changed.has(index + 1);
-        if (hasChanged) leave(follower);
+        const row = changed.get(index + 1);
+        if (row !== undefined) leave(follower);
         else if (!due.has(follower)) resting.set(follower, untilMs);
-        follower.looked(hasChanged);
+        follower.looked(row);
       }
     } catch (reason) {
       for (const follower of batch) {
@@ -98,13 +104,13 @@ export function createBatchedLooks(db: Queryable, clock: Clock, lookAgainMs = LO
 export interface SignFollower {
   readonly id: string;
   readonly seen: SignRevision;
-  /** Called after each look. A look that finds a change is the last one. */
-  looked(hasChanged: boolean): void;
+  /** Called after each look, with the request if it has changed. A look that finds a change is the last one. */
+  looked(row: ShownSignRequest | undefined): void;
   /** Called when a look fails. No further look follows. */
   failed(reason: unknown): void;
 }
 
-/** Checks whether sign requests have changed, many of them with one query. */
+/** Reads the sign requests that have changed, many of them with one query. */
 export interface BatchedLooks {
   /** Looks at once, and then again at intervals. The bounds on watches also bound the number of followers. */
   follow(follower: SignFollower): void;
@@ -122,19 +128,28 @@ const LOOK_AGAIN_MS = 3_000;
 /** The share of that interval by which a look may come early, to join others in one query. */
 const HASTE = 0.1;
 
-/** Returns the positions in the batch, counted from 1, of the requests that have changed. */
-async function findChanged(db: Queryable, batch: readonly SignFollower[]): Promise<ReadonlySet<number>> {
+/**
+ * Returns the requests that have changed, by their positions in the batch, counted from 1. Whoever follows a request was
+ * allowed to see it, and that holds for good.
+ */
+async function findChanged(
+  db: Queryable,
+  batch: readonly SignFollower[],
+): Promise<ReadonlyMap<number, ShownSignRequest>> {
   const ids = batch.map(({ id }) => id);
   const statuses = batch.map(({ seen }) => seen.status);
   const times = batch.map(({ seen }) => seen.updatedAt.toISOString());
   const rows = await readRows(
     db,
-    sql`SELECT seen.place::int AS place
-        FROM unnest(${ids}::text[], ${statuses}::text[], ${times}::text[]) WITH ORDINALITY
-          AS seen(id, status, updated_at, place)
-        JOIN sign_request r ON r.id = seen.id::uuid
-        WHERE (r.status, r.updated_at) IS DISTINCT FROM (seen.status, seen.updated_at::timestamptz)`,
-    { place: number },
+    sql`WITH changed AS MATERIALIZED (
+          SELECT r.*, seen.place::int AS place
+          FROM unnest(${ids}::text[], ${statuses}::text[], ${times}::text[]) WITH ORDINALITY
+            AS seen(id, status, updated_at, place)
+          JOIN sign_request r ON r.id = seen.id::uuid
+          WHERE (r.status, r.updated_at) IS DISTINCT FROM (seen.status, seen.updated_at::timestamptz)
+        )
+        SELECT ${SHOWN_COLUMNS}, r.place FROM ${withDWallet(sql`changed`)}`,
+    { ...SHOWN_ROW, place: number },
   );
-  return new Set(rows.map(({ place }) => place));
+  return new Map(rows.map(({ place, ...row }) => [place, row]));
 }

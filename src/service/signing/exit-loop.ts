@@ -50,9 +50,9 @@ export function createExitLoop(options: ExitLoopOptions): BackgroundLoop {
 export interface ExitLoopOptions {
   readonly database: Queryable;
   readonly network: string;
-  readonly signals: Pick<Signals, "notify" | "subscribe" | "isComplete">;
+  readonly signals: Signals;
   readonly clock: Clock;
-  readonly log: Pick<Log, "error">;
+  readonly log: Log;
   /** Default 500 ms. */
   readonly intervalMs?: number | undefined;
   /** The longest wait for a dWallet's sign requests. Default: ten minutes. */

@@ -51,9 +51,9 @@ export function createExpireLoop(deps: ExpireLoopDeps): BackgroundLoop {
 
 export interface ExpireLoopDeps {
   readonly database: Queryable;
-  readonly signals: Pick<Signals, "notify">;
+  readonly signals: Signals;
   readonly clock: Clock;
-  readonly log: Pick<Log, "error">;
+  readonly log: Log;
   /** Default 1 s. */
   readonly intervalMs?: number;
   /** The observer of a network; undefined for a network that is not open here. Default: none. */
@@ -74,7 +74,7 @@ const PASS_MAX_COUNT = 100;
  */
 export async function expireReservations(
   db: Queryable,
-  signals: Pick<Signals, "notify">,
+  signals: Signals,
   maxCount: number,
   soundSince: string | null = null,
 ): Promise<string[]> {

@@ -49,7 +49,7 @@ export interface RetentionLoopDeps {
   /** The number of days after which the large columns of ended rows are emptied; 0 means never. */
   readonly retentionDays: number;
   readonly clock: Clock;
-  readonly log: Pick<Log, "error">;
+  readonly log: Log;
   /** Called with the result of each statement. Default: none. */
   readonly onRetained?: ((what: RetainedKind, count: number) => void) | undefined;
   /** Default 1 s. */

@@ -1,6 +1,7 @@
 import sql, { type Sql } from "sql-template-tag";
 import { isConfined } from "../access/allowance.ts";
 import { ServiceError } from "../platform/errors/service-error.ts";
+import { batchStatements } from "../platform/store/batch-statements.ts";
 import {
   bigint,
   boolean,
@@ -20,7 +21,7 @@ import {
   readPage,
   UUID_POSITION,
 } from "../platform/store/read-page.ts";
-import { type Reaching, reachScope, whereWithinReach, withinReach } from "../users/reach.ts";
+import { isWithinReach, type Reaching, reachScope, whereWithinReach, withinReach } from "../users/reach.ts";
 
 /** The parts of a sign request that the contract shows. */
 export interface ShownSignRequest {
@@ -80,7 +81,7 @@ export const SHOWN_ROW: Columns<ShownSignRequest> = {
   userReference: nullable(text),
 };
 
-/** The select list of a {@link ShownSignRequest} from {@link SHOWN_TABLES}. */
+/** The select list of a {@link ShownSignRequest} from {@link withDWallet}. */
 export const SHOWN_COLUMNS = sql`r.id, r.status, r.curve, r.signature_algorithm AS "signatureAlgorithm",
        r.hash_scheme AS "hashScheme", r.message, r.price_micro_usd AS "priceMicroUsd", r.tx_digest AS "txDigest",
        r.sign_session_id AS "signSessionId", r.signature, r.failure_reason AS "failureReason",
@@ -88,31 +89,48 @@ export const SHOWN_COLUMNS = sql`r.id, r.status, r.curve, r.signature_algorithm 
        r.updated_at AS "updatedAt", d.object_id AS "dwalletId", p.presign_id AS "presignId",
        d.user_reference AS "userReference"`;
 
-/** A sign request `r` with its dWallet `d` and its presign `p`. */
-export const SHOWN_TABLES = sql`sign_request r JOIN dwallet d ON d.id = r.dwallet_id JOIN presign p ON p.id = r.presign_id`;
+/** Returns the sign requests `r` of a table or expression, with their dWallets `d` and their presigns `p`. */
+export function withDWallet(requests: Sql): Sql {
+  return sql`${requests} r JOIN dwallet d ON d.id = r.dwallet_id JOIN presign p ON p.id = r.presign_id`;
+}
+
+const SHOWN_TABLES = withDWallet(sql`sign_request`);
 
 /**
- * Reads a sign request for display. Undefined if the caller sees none with this id, or if it has not changed since the
- * given revision.
+ * Reads a sign request for display. Undefined if the caller sees none with this id. Calls that arrive together share a
+ * statement.
  */
 export async function readShownSignRequest(
   db: Queryable,
-  { id, caller }: { readonly id: string; readonly caller: Reaching },
-  seen?: SignRevision,
+  asked: { readonly id: string; readonly caller: Reaching },
 ): Promise<ShownSignRequest | undefined> {
-  const [row] = await readRows(
-    db,
-    sql`SELECT ${SHOWN_COLUMNS} FROM ${SHOWN_TABLES}
-        WHERE r.id = ${id} AND ${withinReach(caller, sql`d`)}
-          AND (r.status, r.updated_at) IS DISTINCT FROM (${seen?.status ?? null}::text, ${seen?.updatedAt ?? null}::timestamptz)`,
-    SHOWN_ROW,
-  );
-  return row;
+  const row = await readShownTogether(db, asked);
+  return row && isWithinReach(asked.caller, { ...row, objectId: row.dwalletId }) ? row : undefined;
 }
+
+type OwnedSignRequest = ShownSignRequest & { readonly projectId: string };
+
+const readShownTogether = batchStatements<
+  { readonly id: string; readonly caller: Reaching },
+  OwnedSignRequest | undefined
+>({
+  subjectOf: ({ caller }) => caller.projectId,
+  async run(db, asked) {
+    const ids = asked.map(({ id }) => id);
+    const rows = await readRows<OwnedSignRequest>(
+      db,
+      sql`SELECT ${SHOWN_COLUMNS}, d.project_id AS "projectId" FROM ${SHOWN_TABLES} WHERE r.id = ANY(${ids}::uuid[])`,
+      { ...SHOWN_ROW, projectId: text },
+    );
+    const byId = new Map(rows.map((row) => [row.id, row]));
+    // PostgreSQL returns ids in lower case, and a caller may write them otherwise.
+    return ids.map((id) => byId.get(id.toLowerCase()));
+  },
+});
 
 /** Reads a page of the sign requests that the caller sees, the newest first. Throws DWALLET_NOT_FOUND and VALIDATION. */
 export async function listSigns(
-  database: Pick<Database, "prisma" | "query">,
+  database: Database,
   caller: Reaching,
   { dwalletId, userReference, status, ...request }: ListSignsInput,
 ): Promise<Page<ShownSignRequest>> {
@@ -156,11 +174,7 @@ interface Owner {
   readonly where: Sql;
 }
 
-async function findDWalletRow(
-  { prisma }: Pick<Database, "prisma">,
-  caller: Reaching,
-  objectId: string,
-): Promise<string> {
+async function findDWalletRow({ prisma }: Database, caller: Reaching, objectId: string): Promise<string> {
   const where = { ...whereWithinReach(caller), objectId };
   const row = await prisma.dWallet.findFirst({ where, select: { id: true } });
   if (row !== null) return row.id;

@@ -138,7 +138,7 @@ export interface SignSubject {
 }
 
 interface SignOperationOptions {
-  readonly signals: Pick<Signals, "notify">;
+  readonly signals: Signals;
   readonly reader: Pick<NetworkReader, "sessionRequest">;
   /** The address that sends the transactions. Sessions are bound to it. */
   readonly senderAddress: string;

@@ -1,27 +1,44 @@
-import sql from "sql-template-tag";
+import sql, { type Sql } from "sql-template-tag";
+import { batchStatements } from "../platform/store/batch-statements.ts";
 import { boolean, bytea, type Columns, nullable, text } from "../platform/store/columns.ts";
 import { type Queryable, readRows } from "../platform/store/database.ts";
 import { hasFrozenUser } from "../users/ensure-user.ts";
-import { type Reaching, withinReach } from "../users/reach.ts";
-import { SHOWN_COLUMNS, SHOWN_ROW, SHOWN_TABLES, type ShownSignRequest } from "./shown-sign-request.ts";
+import { isWithinReach, type Reaching } from "../users/reach.ts";
+import { SHOWN_COLUMNS, SHOWN_ROW, type ShownSignRequest, withDWallet } from "./shown-sign-request.ts";
 
-/** Reads a sign request; undefined if it does not exist, or if a given caller does not see it. */
+/**
+ * Reads a sign request; undefined if it does not exist, or if a given caller does not see it. Calls that arrive together
+ * share a statement.
+ */
 export async function readSignRequest(
   db: Queryable,
-  { id, caller }: { readonly id: string; readonly caller?: Reaching },
+  asked: { readonly id: string; readonly caller?: Reaching },
 ): Promise<SignRequestRow | undefined> {
-  const [row] = await readRows(
-    db,
-    sql`SELECT ${SHOWN_COLUMNS}, r.project_id AS "projectId",
-               r.user_sign_message IS NOT NULL AS "wasSubmitted", r.expires_at <= clock_timestamp() AS "isExpired",
-               d.public_output AS "dwalletPublicOutput", d.public_key AS "dwalletPublicKey", p.presign, d.state AS "dwalletState",
-               ${hasFrozenUser(sql`d`)} AS "isUserFrozen"
-        FROM ${SHOWN_TABLES}
-        WHERE r.id = ${id} AND ${caller === undefined ? sql`TRUE` : withinReach(caller, sql`d`)}`,
-    SIGN_REQUEST,
-  );
-  return row;
+  const row = await readTogether(db, asked);
+  if (row === undefined || asked.caller === undefined) return row;
+  return isWithinReach(asked.caller, { ...row, objectId: row.dwalletId }) ? row : undefined;
 }
+
+const readTogether = batchStatements<
+  { readonly id: string; readonly caller?: Reaching },
+  SignRequestRow | undefined
+>({
+  subjectOf: ({ caller }) => caller?.projectId ?? SERVICE,
+  async run(db, asked) {
+    const ids = asked.map(({ id }) => id);
+    const rows = await readRows(
+      db,
+      sql`SELECT ${SIGN_REQUEST_COLUMNS} FROM ${withDWallet(sql`sign_request`)} WHERE r.id = ANY(${ids}::uuid[])`,
+      SIGN_REQUEST,
+    );
+    const byId = new Map(rows.map((row) => [row.id, row]));
+    // PostgreSQL returns ids in lower case, and a caller may write them otherwise.
+    return ids.map((id) => byId.get(id.toLowerCase()));
+  },
+});
+
+/** The owner of the reads that no caller waits for. */
+const SERVICE = "";
 
 /** A sign request with the fields of its dWallet and its presign that processing needs. */
 export interface SignRequestRow extends ShownSignRequest {
@@ -37,7 +54,8 @@ export interface SignRequestRow extends ShownSignRequest {
   readonly isUserFrozen: boolean;
 }
 
-const SIGN_REQUEST: Columns<SignRequestRow> = {
+/** The columns of a {@link SignRequestRow} in the result of a statement. */
+export const SIGN_REQUEST: Columns<SignRequestRow> = {
   ...SHOWN_ROW,
   projectId: text,
   wasSubmitted: boolean,
@@ -48,3 +66,9 @@ const SIGN_REQUEST: Columns<SignRequestRow> = {
   dwalletState: text,
   isUserFrozen: boolean,
 };
+
+/** The select list of a {@link SignRequestRow} from {@link withDWallet}. */
+export const SIGN_REQUEST_COLUMNS: Sql = sql`${SHOWN_COLUMNS}, d.project_id AS "projectId",
+       r.user_sign_message IS NOT NULL AS "wasSubmitted", r.expires_at <= clock_timestamp() AS "isExpired",
+       d.public_output AS "dwalletPublicOutput", d.public_key AS "dwalletPublicKey", p.presign,
+       d.state AS "dwalletState", ${hasFrozenUser(sql`d`)} AS "isUserFrozen"`;

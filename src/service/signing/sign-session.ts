@@ -1,9 +1,10 @@
 import sql from "sql-template-tag";
 import { parseSignSession } from "../../protocol/chain/chain-objects.ts";
 import { MixedUpAnswerError } from "../../protocol/chain/read-errors.ts";
-import type { OpenSession, SessionKind } from "../chain/session.ts";
+import { readOpenSessions, type SessionKind } from "../chain/session.ts";
 import type { Signals } from "../platform/coordination/signals.ts";
 import { topics } from "../platform/coordination/topics.ts";
+import { batchStatements } from "../platform/store/batch-statements.ts";
 import { boolean, type Columns, nullable, number, text } from "../platform/store/columns.ts";
 import { type Queryable, readRows } from "../platform/store/database.ts";
 import { tripleOfRow } from "./algorithm-enums.ts";
@@ -27,12 +28,11 @@ export function createSignSession(options: SignSessionOptions): SessionKind {
     name: "sign",
     requestedBy: "sign",
     open: (database, { after, limit }) =>
-      readRows<OpenSession>(
+      readOpenSessions(
         database,
-        sql`SELECT id AS "subjectId", sign_session_id AS "objectId" FROM sign_request
+        sql`SELECT id::text AS "subjectId", sign_session_id AS "objectId" FROM sign_request
             WHERE network = ${network} AND status = 'submitted' AND id > ${after}::uuid
             ORDER BY sign_request.id LIMIT ${limit}`,
-        { subjectId: text, objectId: text },
       ),
     async settle(database, { subjectId: id, objectId }, content) {
       const { id: sessionId, dwalletId, state } = parseSignSession(content);
@@ -68,7 +68,7 @@ export interface SignSessionOptions {
   /** The maximum number of refunds of a project on one day (UTC) for requests that the network rejected. */
   readonly refundsPerDay: number;
   readonly verifier: Pick<Verifier, "checkSignature">;
-  readonly signals: Pick<Signals, "notify">;
+  readonly signals: Signals;
   readonly observer?: SignObserver | undefined;
   /** How long a request waits for a valid signature after an invalid one. Default: 10 minutes. */
   readonly invalidSignatureMs?: number | undefined;
@@ -91,7 +91,7 @@ async function complete(
     if (await failSignRequest(db, row.id, INVALID)) observer?.failed(INVALID.reason);
     return;
   }
-  const [times] = await readRows(db, completion(row.id, signature), SIGN_TIMES);
+  const times = await completeTogether(db, { id: row.id, signature });
   if (times !== undefined) observer?.completed(times);
 }
 
@@ -113,13 +113,44 @@ const SIGN_TIMES: Columns<SignTimes> = {
   submittedSeconds: nullable(number),
 };
 
-/** Moves submitted -> completed. Returns how long the request was in each state. */
-const completion = (id: string, signature: Uint8Array) => sql`
-WITH completed AS (
-  UPDATE sign_request SET status = 'completed', signature = ${signature}, updated_at = now()
-  WHERE id = ${id} AND status = 'submitted' RETURNING id, created_at, updated_at
+/**
+ * Moves submitted -> completed. Returns how long the request was in each state, or undefined if it was in another state.
+ * Requests that are completed together share a statement.
+ */
+const completeTogether = batchStatements<CompletedRequest, SignTimes | undefined>({
+  subjectOf: () => "",
+  async run(db, requests) {
+    const rows = await readRows<SignTimes & { id: string }>(db, completion(requests), {
+      id: text,
+      ...SIGN_TIMES,
+    });
+    const byId = new Map(rows.map(({ id, ...times }) => [id, times]));
+    return requests.map(({ id }) => {
+      const times = byId.get(id);
+      // A second call for a request did not complete it.
+      byId.delete(id);
+      return times;
+    });
+  },
+});
+
+interface CompletedRequest {
+  readonly id: string;
+  readonly signature: Uint8Array;
+}
+
+/** Locks the requests in one order, because replicas complete the same ones. */
+const completion = (requests: readonly CompletedRequest[]) => sql`
+WITH locked AS MATERIALIZED (
+  SELECT id FROM sign_request WHERE id = ANY(${requests.map(({ id }) => id)}::uuid[]) AND status = 'submitted'
+  ORDER BY id FOR UPDATE
+), completed AS (
+  UPDATE sign_request r SET status = 'completed', signature = news.signature, updated_at = now()
+  FROM unnest(${requests.map(({ id }) => id)}::uuid[], ${requests.map(({ signature }) => signature)}::bytea[])
+    AS news (id, signature) JOIN locked USING (id)
+  WHERE r.id = news.id RETURNING r.id, r.created_at, r.updated_at
 )
-SELECT extract(epoch FROM o.created_at - r.created_at)::float8 AS "preparedSeconds",
+SELECT r.id, extract(epoch FROM o.created_at - r.created_at)::float8 AS "preparedSeconds",
        extract(epoch FROM t.resolved_at - o.created_at)::float8 AS "queuedSeconds",
        extract(epoch FROM r.updated_at - t.resolved_at)::float8 AS "submittedSeconds"
 FROM completed r LEFT JOIN chain_operation o ON o.kind = 'sign' AND o.subject_id = r.id

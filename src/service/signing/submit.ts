@@ -1,15 +1,17 @@
 import sql, { type Sql } from "sql-template-tag";
-import { auditInsert } from "../audit/audit-event.ts";
+import { auditInsert, OWN_ORIGIN, originColumns } from "../audit/audit-event.ts";
 import { operationInsert } from "../chain/operation.ts";
 import { postings } from "../ledger/postings.ts";
 import { hasLeft, isLeft } from "../onboarding/custody/custody-state.ts";
 import type { Signals } from "../platform/coordination/signals.ts";
 import { topics } from "../platform/coordination/topics.ts";
 import { ServiceError } from "../platform/errors/service-error.ts";
-import { time } from "../platform/store/columns.ts";
+import { batchStatements } from "../platform/store/batch-statements.ts";
+import { joinSlices } from "../platform/store/byte-slices.ts";
+import { text, time } from "../platform/store/columns.ts";
 import { newId, type Queryable, readRows } from "../platform/store/database.ts";
-import { activeUserOf, userFrozen } from "../users/ensure-user.ts";
-import { withinReach } from "../users/reach.ts";
+import { activeUsersOf, userFrozen } from "../users/ensure-user.ts";
+import { reachColumns, withinReachOf } from "../users/reach.ts";
 import { tripleOfRow } from "./algorithm-enums.ts";
 import { requireAlgorithm, type SigningCaller } from "./reserve.ts";
 import { SIGN_PRIORITY } from "./sign-operation.ts";
@@ -36,13 +38,11 @@ export async function submit(
   // Another caller of the project may have reserved it.
   requireAlgorithm(caller.allowance, claim.signatureAlgorithm);
   await checkHalf(projectId, claim);
-  const [queued] = await readRows(database, capture(caller, signRequestId, userSignMessage), {
-    updatedAt: time,
-  });
-  if (queued !== undefined) {
+  const updatedAt = await captureTogether(database, { caller, id: row.id, userSignMessage });
+  if (updatedAt !== undefined) {
     signals.notify(topics.outbox(caller.network));
     signals.notify(topics.sign(signRequestId));
-    return { ...row, status: "queued", wasSubmitted: true, updatedAt: queued.updatedAt };
+    return { ...row, status: "queued", wasSubmitted: true, updatedAt };
   }
   const current = await readOwn(database, signRequestId, caller);
   if (!current.wasSubmitted) throw ended(current);
@@ -51,7 +51,7 @@ export async function submit(
 
 export interface SubmitDeps {
   readonly database: Queryable;
-  readonly signals: Pick<Signals, "notify">;
+  readonly signals: Signals;
   readonly checkHalf: CheckHalf;
 }
 
@@ -60,31 +60,86 @@ export interface SubmitInput {
   readonly userSignMessage: Uint8Array;
 }
 
+/** A submission of a half that was checked. */
+interface Submission {
+  readonly caller: SigningCaller;
+  readonly id: string;
+  readonly userSignMessage: Uint8Array;
+}
+
+/** The maximum number of halves in one statement, which may have some megabytes then. */
+const BATCH_MAX_COUNT = 64;
+
 /**
- * Moves prepared -> queued, together with the money, the outbox and the audit trail, in one statement. It locks the row of
- * the dWallet's user, who must not be frozen, so nothing of the user is queued after a freeze.
+ * Queues a request and returns the time; undefined if this submission does not queue it. Submissions of a project that
+ * arrive together share a statement. The first one for a request counts.
  */
-function capture(caller: SigningCaller, signRequestId: string, userSignMessage: Uint8Array): Sql {
-  const { projectId, origin } = caller;
-  const operation = { kind: "sign", priority: SIGN_PRIORITY, traceParent: origin.traceParent } as const;
+const captureTogether = batchStatements<Submission, Date | undefined>({
+  lineOf: ({ caller }) => caller.projectId,
+  subjectOf: ({ caller }) => caller.projectId,
+  batchMaxCount: BATCH_MAX_COUNT,
+  async run(db, submissions) {
+    const firsts = new Map(submissions.toReversed().map((submission) => [submission.id, submission]));
+    const rows = await readRows(db, capture([...firsts.values()]), { id: text, updatedAt: time });
+    const queued = new Map(rows.map(({ id, updatedAt }) => [id, updatedAt]));
+    return submissions.map((submission) =>
+      firsts.get(submission.id) === submission ? queued.get(submission.id) : undefined,
+    );
+  },
+});
+
+/**
+ * Moves prepared -> queued, together with the money, the outbox and the audit trail, in one statement. It locks the rows
+ * of the dWallets' users, who must not be frozen, so nothing of such a user is queued after a freeze. It then locks the
+ * requests in one order, because a repeated submission may reach another replica.
+ *
+ * @param submissions submissions of different requests, by callers of one project
+ */
+function capture(submissions: readonly Submission[]): Sql {
+  const [{ caller }] = submissions as readonly [Submission];
+  // PostgreSQL expects few ids in an array, and a hundred rows in the JSON, for which it may scan the whole table.
+  const ids = submissions.map(({ id }) => id);
+  const halves = joinSlices(submissions.map(({ userSignMessage }) => userSignMessage));
+  const asked = submissions.map(({ id, caller: { allowance, origin } }, index) => ({
+    ...{
+      id,
+      operation_id: newId(),
+      half_at: halves.slices[index]?.at,
+      half_length: halves.slices[index]?.length,
+    },
+    ...{ trace_parent: origin.traceParent, ...originColumns(origin), ...reachColumns({ allowance }) },
+  }));
+  const operation = { kind: "sign", priority: SIGN_PRIORITY, traceParent: sql`trace_parent` } as const;
   return sql`
-WITH signing_dwallet AS (
-  SELECT d.id, d.project_id, d.user_reference FROM sign_request r JOIN dwallet d ON d.id = r.dwallet_id
-  WHERE r.id = ${signRequestId} AND d.state <> 'Left' AND ${withinReach(caller, sql`d`)}
-), user_now AS (${activeUserOf(sql`signing_dwallet`)}), reservation AS (
+WITH asked AS MATERIALIZED (
+  SELECT * FROM json_to_recordset(${JSON.stringify(asked)}::json) AS asked (
+    id uuid, operation_id uuid, half_at integer, half_length integer, trace_parent text, actor text, request_id text,
+    address text, reach_users text[], reach_dwallets text[])
+), signing_dwallet AS MATERIALIZED (
+  SELECT r.id AS request_id, d.project_id, d.user_reference
+  FROM asked JOIN sign_request r USING (id) JOIN dwallet d ON d.id = r.dwallet_id
+  WHERE r.id = ANY(${ids}::uuid[]) AND d.state <> 'Left' AND ${withinReachOf(sql`asked`, caller.projectId, sql`d`)}
+), user_now AS (${activeUsersOf(sql`signing_dwallet`)}), usable AS (
+  SELECT request_id FROM signing_dwallet
+  WHERE user_reference IS NULL OR user_reference IN (SELECT reference FROM user_now)
+), reservation AS (
   SELECT id, project_id, network, price_micro_usd FROM sign_request
-  WHERE id = ${signRequestId} AND project_id = ${projectId} AND status = 'prepared' AND expires_at > clock_timestamp()
-    AND EXISTS (SELECT 1 FROM signing_dwallet WHERE user_reference IS NULL OR EXISTS (SELECT 1 FROM user_now))
-  FOR UPDATE
+  WHERE id = ANY(ARRAY(SELECT request_id FROM usable)) AND project_id = ${caller.projectId} AND status = 'prepared'
+    AND expires_at > clock_timestamp()
+  ORDER BY id FOR UPDATE
 ), ${postings.capture(sql`reservation`)}, queued AS (
-  UPDATE sign_request r SET status = 'queued', user_sign_message = ${userSignMessage}, updated_at = now()
-  FROM reservation s JOIN posting_capture USING (id) WHERE r.id = s.id
+  UPDATE sign_request r SET status = 'queued', updated_at = now(),
+    user_sign_message = substring(${halves.bytes}::bytea FROM a.half_at FOR a.half_length)
+  FROM reservation s JOIN posting_capture USING (id) JOIN asked a USING (id)
+  WHERE r.id = s.id AND r.id = ANY(${ids}::uuid[])
   RETURNING r.id, r.project_id, r.network, r.updated_at
-), asked AS (
-  SELECT ${newId()}::uuid AS operation_id, network, id AS subject_id FROM queued
-), operation AS (${operationInsert(operation, sql`asked`)}
-), audited AS (${auditInsert("sign.submit", sql`queued`, origin)})
-SELECT updated_at AS "updatedAt" FROM queued`;
+), made AS (
+  SELECT * FROM queued JOIN asked USING (id)
+), asked_operation AS (
+  SELECT operation_id, network, id AS subject_id, trace_parent FROM made
+), operation AS (${operationInsert(operation, sql`asked_operation`)}
+), audited AS (${auditInsert("sign.submit", sql`made`, OWN_ORIGIN)})
+SELECT id, updated_at AS "updatedAt" FROM queued`;
 }
 
 async function readOwn(db: Queryable, id: string, caller: SigningCaller): Promise<SignRequestRow> {

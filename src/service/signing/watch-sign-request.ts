@@ -16,8 +16,8 @@ import { signRequestNotFound } from "./submit.ts";
 
 /**
  * Follows a request that the caller sees until it is completed or failed. The first message comes at once: the state, or a
- * heartbeat if the cursor stands for that state. All watches look for changes together, and the row is read when it has
- * changed. Nothing is queued for a slow reader, which gets the newest state when it asks. Throws
+ * heartbeat if the cursor stands for that state. All watches look for changes together, and a look returns the rows that
+ * have changed. Nothing is queued for a slow reader, which gets the newest state when it asks. Throws
  * SIGN_REQUEST_NOT_FOUND, VALIDATION for a cursor of another request, WATCH_ENDED after the watch's lifetime, and the
  * reason of `signal` once that fires.
  * @param show converts each message into the caller's form
@@ -45,8 +45,7 @@ export async function* watchSignRequest<T>(
     row = undefined;
     const untilMs = Math.min(clock.now() + heartbeatMs, endMs);
     do {
-      if (await untilChanged(deps, { id, seen: newest }, { untilMs, signal }))
-        row = await readShownSignRequest(deps.database, { id, caller }, newest);
+      row = await untilChanged(deps, { id, seen: newest }, { untilMs, signal });
       signal.throwIfAborted();
     } while (row === undefined && clock.now() < untilMs);
     if (row === undefined && clock.now() >= endMs) throw watchEnded(sealCursor(id, newest));
@@ -129,14 +128,14 @@ const scopeOf = (signRequestId: string): readonly string[] => ["watch", signRequ
 
 /**
  * Waits until a sign request differs from the seen revision, `untilMs` is reached, or the signal fires. The time does
- * not end the wait before the first look. Resolves with whether the request has changed. Rejects if a look fails.
+ * not end the wait before the first look. Resolves with the request if it has changed. Rejects if a look fails.
  */
 function untilChanged(
   deps: ChangeWaitDeps,
   { id, seen }: { readonly id: string; readonly seen: SignRevision },
   { untilMs, signal }: { readonly untilMs: number; readonly signal: WaitEnding },
-): Promise<boolean> {
-  if (signal.aborted) return Promise.resolve(false);
+): Promise<ShownSignRequest | undefined> {
+  if (signal.aborted) return Promise.resolve(undefined);
   return new Promise((resolve, reject) => new Wait(deps, id, seen, untilMs, signal, resolve, reject));
 }
 
@@ -144,7 +143,7 @@ interface ChangeWaitDeps {
   /** Shared by all watches of the process. */
   readonly looks: BatchedLooks;
   readonly clock: Clock;
-  readonly signals: Pick<Signals, "subscribe">;
+  readonly signals: Signals;
 }
 
 /** Fires when the caller no longer waits: an `AbortSignal`, or the part of one that a wait needs. */
@@ -163,7 +162,7 @@ class Wait implements SignFollower {
   readonly #clock: Clock;
   readonly #untilMs: number;
   readonly #signal: WaitEnding;
-  readonly #resolve: (hasChanged: boolean) => void;
+  readonly #resolve: (row: ShownSignRequest | undefined) => void;
   readonly #reject: (reason: unknown) => void;
   readonly #unsubscribe: () => void;
   #cancelTimer: (() => void) | undefined;
@@ -174,7 +173,7 @@ class Wait implements SignFollower {
     seen: SignRevision,
     untilMs: number,
     signal: WaitEnding,
-    resolve: (hasChanged: boolean) => void,
+    resolve: (row: ShownSignRequest | undefined) => void,
     reject: (reason: unknown) => void,
   ) {
     this.id = id;
@@ -191,29 +190,29 @@ class Wait implements SignFollower {
     looks.follow(this);
   }
 
-  looked(hasChanged: boolean): void {
-    if (hasChanged) this.#end(true);
+  looked(row: ShownSignRequest | undefined): void {
+    if (row !== undefined) this.#end(row);
     else
       this.#cancelTimer ??= this.#clock.after(Math.max(0, this.#untilMs - this.#clock.now()), () =>
-        this.#end(false),
+        this.#end(),
       );
   }
 
   failed(reason: unknown): void {
     this.#reject(reason);
-    this.#end(false);
+    this.#end();
   }
 
   /** Called when the signal fires. */
   handleEvent(): void {
-    this.#end(false);
+    this.#end();
   }
 
-  #end(hasChanged: boolean): void {
+  #end(row?: ShownSignRequest): void {
     this.#cancelTimer?.();
     this.#unsubscribe();
     this.#signal.removeEventListener("abort", this);
     this.#looks.leave(this);
-    this.#resolve(hasChanged);
+    this.#resolve(row);
   }
 }

@@ -13,7 +13,7 @@ export interface AnnouncedNetwork extends WalletAddresses {
 
 /** Announces the network. A later announcement replaces it. The database must already know the network's chain. */
 export async function announceNetwork(
-  { prisma }: Pick<Database, "prisma">,
+  { prisma }: Database,
   network: string,
   { senderAddress, gasOwnerAddress, takesDeposits }: AnnouncedNetwork,
 ): Promise<void> {
@@ -53,7 +53,7 @@ export class NotAnnounced extends Error {
 export async function awaitAnnouncedNetwork(
   db: Queryable,
   network: string,
-  { clock, log }: { readonly clock: Clock; readonly log: Pick<Log, "info"> },
+  { clock, log }: { readonly clock: Clock; readonly log: Log },
 ): Promise<AnnouncedNetwork> {
   for (let count = 0; ; count++) {
     try {

@@ -6,10 +6,7 @@ import type { ChainNetwork } from "./network.ts";
 import { withDeadline } from "./with-deadline.ts";
 
 /** Returns the chain identifier that a network's rows in the database belong to; undefined before the first use. */
-export async function knownChain(
-  { prisma }: Pick<Database, "prisma">,
-  network: string,
-): Promise<string | undefined> {
+export async function knownChain({ prisma }: Database, network: string): Promise<string | undefined> {
   const known = await prisma.knownNetwork.findUnique({ where: { name: network }, select: { chainId: true } });
   return known?.chainId;
 }

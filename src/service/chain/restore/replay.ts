@@ -170,7 +170,7 @@ interface AdoptOptions {
   readonly database: Database;
   readonly network: string;
   readonly kinds: readonly OperationKind[];
-  readonly log: Pick<Log, "info">;
+  readonly log: Log;
 }
 
 const PAGE_COUNT = 100;

@@ -1,6 +1,7 @@
 import { randomInt } from "node:crypto";
 import { SimulationError } from "@mysten/sui/client";
 import type { Signer } from "@mysten/sui/cryptography";
+import { GrpcTypes } from "@mysten/sui/grpc";
 import { Transaction, TransactionDataBuilder } from "@mysten/sui/transactions";
 import type { Database } from "../../platform/store/database.ts";
 import type { Log } from "../../platform/telemetry/logger.ts";
@@ -9,9 +10,10 @@ import { withDeadline } from "../fullnodes/with-deadline.ts";
 import type { OperationFailure, OperationKind, OperationName } from "../operation.ts";
 import { type ExecutionFailure, toFailure } from "../outcome.ts";
 import type { NetworkReader } from "../reader.ts";
-import { type ChainCalls, createTreasuryCalls } from "../treasury/treasury-calls.ts";
+import { type ChainCalls, createMoveCalls, createTreasuryCalls } from "../treasury/treasury-calls.ts";
 import { INVALID_TRANSACTION } from "./classify.ts";
 import type { LaneObjects } from "./lane-table.ts";
+import { type BlockFrame, blockMessage, createMoveBlock, encodeBlock, type MoveBlock } from "./move-block.ts";
 import { failOperation, type QueuedOperation } from "./outbox.ts";
 
 /**
@@ -21,29 +23,104 @@ import { failOperation, type QueuedOperation } from "./outbox.ts";
 export async function buildTransaction(
   network: ChainNetwork,
   reader: Pick<NetworkReader, "epoch" | "chainIdentifier">,
-  { operatorCap, gasCoins }: LaneObjects,
-  { addCalls, sender = network.hotWallet, gas = "coins" }: BlockContent,
+  objects: LaneObjects,
+  content: BlockContent,
   trial: Trial,
 ): Promise<SignedTransaction> {
   const { gasOwner } = network;
+  const { sender = network.hotWallet } = content;
   if (sender === undefined || gasOwner === undefined) throw new Error("this process has no key to sign with");
   const { epoch, gasPriceMist } = await reader.epoch();
-  const tx = new Transaction();
-  tx.setSender(sender.toSuiAddress());
-  tx.setGasOwner(network.gasOwnerAddress);
-  tx.setGasPayment(gas === "coins" ? [...gasCoins] : []);
-  tx.setGasPrice(gasPriceMist);
-  if (gas === "coins") tx.setExpiration({ Epoch: Number(epoch + VALID_EPOCHS_AHEAD) });
-  else tx.setExpiration({ ValidDuring: await onceDuring(reader, epoch) });
-  addCalls(createTreasuryCalls(tx, network, operatorCap));
-  if (trial === "on-chain") tx.setGasBudget(FIXED_BUDGET_MIST);
-  const bytes = trial === "dry-run" ? await dryRun(tx, network) : await tx.build();
+  const frame: BlockFrame = {
+    sender: sender.toSuiAddress(),
+    gasOwner: network.gasOwnerAddress,
+    gasCoins: objects.gasCoins,
+    gasPriceMist,
+    lastEpoch: epoch + VALID_EPOCHS_AHEAD,
+  };
+  const moves = movesOf(network, objects, content);
+  const bytes =
+    (moves && (await buildMoves(network, moves, frame, trial))) ??
+    (await buildAny(network, reader, { frame, epoch, objects, content, trial }));
   const signers = new Map([sender, gasOwner].map((signer) => [signer.toSuiAddress(), signer]));
   const signed = await Promise.all([...signers.values()].map((signer) => signer.signTransaction(bytes)));
   const signatures = signed.map(({ signature }) => signature);
   // Hashes the bytes here, because the transaction would serialize itself again, as a hundred kilobytes of base64.
   const digest = TransactionDataBuilder.getDigestFromBytes(bytes);
-  return { digest, sender: sender.toSuiAddress(), bytes, signatures };
+  return { digest, sender: frame.sender, bytes, signatures };
+}
+
+/** Returns a block of nothing but Move calls that coins pay for; undefined for any other. */
+function movesOf(
+  network: ChainNetwork,
+  { operatorCap }: LaneObjects,
+  { addCalls, gas = "coins" }: BlockContent,
+): MoveBlock | undefined {
+  const block = createMoveBlock();
+  let hasOthers = gas !== "coins";
+  const other = () => {
+    hasOthers = true;
+  };
+  const calls = createMoveCalls(block.builder, network, operatorCap);
+  addCalls({ ...calls, splitGas: other, redeemGas: other, transferCoins: other });
+  return hasOthers || block.calls.length === 0 ? undefined : block;
+}
+
+/** Returns undefined if the fullnode refuses the dry run. */
+async function buildMoves(
+  { client, clock, times, backOff }: ChainNetwork,
+  block: MoveBlock,
+  frame: BlockFrame,
+  trial: Trial,
+): Promise<Uint8Array | undefined> {
+  if (trial === "on-chain") return encodeBlock(block, frame, FIXED_BUDGET_MIST);
+  const request = {
+    transaction: blockMessage(block, frame),
+    doGasSelection: true,
+    checks: GrpcTypes.SimulateTransactionRequest_TransactionChecks.ENABLED,
+    readMask: { paths: ["transaction.transaction.gas_payment", "transaction.effects.status"] },
+  };
+  try {
+    const { response } = await withDeadline(clock, times.buildMs, (signal) =>
+      backOff.run(
+        async () => client.transactionExecutionService.simulateTransaction(request, { abort: signal }),
+        signal,
+      ),
+    );
+    const budgetMist = response.transaction?.transaction?.gasPayment?.budget;
+    if (response.transaction?.effects?.status?.success !== true || !budgetMist) return undefined;
+    return encodeBlock(block, frame, budgetMist);
+  } catch (error) {
+    if (isRefusal(error)) return undefined;
+    throw error;
+  }
+}
+
+/** Builds any block with the SDK, which also reads the reason of a refused dry run. */
+async function buildAny(
+  network: ChainNetwork,
+  reader: Pick<NetworkReader, "chainIdentifier">,
+  { frame, epoch, objects, content, trial }: AnyBlock,
+): Promise<Uint8Array> {
+  const { addCalls, gas = "coins" } = content;
+  const tx = new Transaction();
+  tx.setSender(frame.sender);
+  tx.setGasOwner(frame.gasOwner);
+  tx.setGasPayment(gas === "coins" ? [...frame.gasCoins] : []);
+  tx.setGasPrice(frame.gasPriceMist);
+  if (gas === "coins") tx.setExpiration({ Epoch: Number(frame.lastEpoch) });
+  else tx.setExpiration({ ValidDuring: await onceDuring(reader, epoch) });
+  addCalls(createTreasuryCalls(tx, network, objects.operatorCap));
+  if (trial === "on-chain") tx.setGasBudget(FIXED_BUDGET_MIST);
+  return trial === "dry-run" ? dryRun(tx, network) : tx.build();
+}
+
+interface AnyBlock {
+  readonly frame: BlockFrame;
+  readonly epoch: bigint;
+  readonly objects: LaneObjects;
+  readonly content: BlockContent;
+  readonly trial: Trial;
 }
 
 /** A signed transaction that is not yet stored. */
@@ -182,7 +259,7 @@ export interface Block extends BlockContent {
 interface ComposeOptions {
   readonly database: Database;
   readonly kinds: ReadonlyMap<OperationName, OperationKind>;
-  readonly log: Pick<Log, "error">;
+  readonly log: Log;
 }
 
 /** The chain's limit is 128 KiB. The difference is for gas, signatures and the calls themselves. */

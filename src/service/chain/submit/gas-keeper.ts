@@ -85,9 +85,9 @@ export function createGasKeeper(options: GasKeeperOptions): GasKeeper {
 export interface GasKeeperOptions extends LaneGasOptions {
   readonly database: Database;
   readonly network: LaneGasOptions["network"] & Pick<ChainNetwork, "gasOwner">;
-  readonly signals: Pick<Signals, "notify">;
+  readonly signals: Signals;
   readonly clock: Clock;
-  readonly log: Pick<Log, "info" | "warn" | "error">;
+  readonly log: Log;
 }
 
 /** Keeps gas in every lane. */

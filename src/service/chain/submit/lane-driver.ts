@@ -231,7 +231,7 @@ const LANE_INDEX = "chain_transaction_unresolved_lane";
  * has moved the lane or the fullnode lags again.
  */
 export async function catchUp(
-  database: Pick<Database, "transaction">,
+  database: Database,
   reader: Pick<NetworkReader, "transaction">,
   laneId: string,
   expected: LaneObjects,

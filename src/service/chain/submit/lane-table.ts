@@ -1,5 +1,5 @@
 import sql from "sql-template-tag";
-import { bigint, text } from "../../platform/store/columns.ts";
+import { bigint, boolean, text } from "../../platform/store/columns.ts";
 import { type Database, execute, type Queryable, readRows } from "../../platform/store/database.ts";
 import type { ObjectChanges } from "../outcome.ts";
 import type { OwnedRef } from "../treasury/treasury-calls.ts";
@@ -100,27 +100,26 @@ export async function endLeases(db: Queryable, network: string): Promise<void> {
 
 /** Reads the object references for the lane's next transaction. */
 export async function readLaneObjects(db: Queryable, laneId: string): Promise<LaneObjects> {
-  const [operatorCap] = await readRows<OwnedRef>(
+  const found = await readRows<OwnedRef & { isCoin: boolean }>(
     db,
-    sql`SELECT id AS "objectId", version, digest FROM lane WHERE id = ${laneId}`,
-    OWNED_REF,
+    sql`(SELECT false AS "isCoin", id AS "objectId", version, digest FROM lane WHERE id = ${laneId})
+        UNION ALL
+        (SELECT true, object_id, version, digest FROM gas_coin
+         WHERE lane_id = ${laneId} AND NOT merged ORDER BY object_id LIMIT ${GAS_COINS_AT_MOST})
+        ORDER BY 1, 2`,
+    { isCoin: boolean, ...OWNED_REF },
   );
-  if (operatorCap === undefined) throw new Error(`no lane ${laneId}`);
-  const gasCoins = await readRows<OwnedRef>(
-    db,
-    sql`SELECT object_id AS "objectId", version, digest FROM gas_coin
-        WHERE lane_id = ${laneId} AND NOT merged ORDER BY object_id LIMIT ${GAS_COINS_AT_MOST}`,
-    OWNED_REF,
-  );
+  const [operatorCap, ...gasCoins] = found.map(({ objectId, version, digest }) => ({
+    objectId,
+    version,
+    digest,
+  }));
+  if (operatorCap === undefined || found[0]?.isCoin) throw new Error(`no lane ${laneId}`);
   return { operatorCap, gasCoins };
 }
 
 /** Returns true if the object is the lane's OperatorCap or one of its coins. */
-export async function isLaneObject(
-  { prisma }: Pick<Database, "prisma">,
-  laneId: string,
-  objectId: string,
-): Promise<boolean> {
+export async function isLaneObject({ prisma }: Database, laneId: string, objectId: string): Promise<boolean> {
   return objectId === laneId || (await prisma.gasCoin.count({ where: { laneId, objectId } })) > 0;
 }
 
@@ -130,20 +129,18 @@ export async function moveLane(db: Queryable, laneId: string, changes: ObjectCha
   const ids = written.map(({ objectId }) => objectId);
   const versions = written.map(({ version }) => version);
   const digests = written.map(({ digest }) => digest);
-  const news = sql`unnest(${ids}::text[], ${versions}::text[], ${digests}::text[]) AS news (id, version, digest)`;
   await execute(
     db,
-    sql`UPDATE lane SET version = news.version, digest = news.digest FROM ${news}
-        WHERE lane.id = ${laneId} AND lane.id = news.id`,
-  );
-  await execute(
-    db,
-    sql`UPDATE gas_coin SET version = news.version, digest = news.digest FROM ${news}
-        WHERE lane_id = ${laneId} AND object_id = news.id`,
-  );
-  await execute(
-    db,
-    sql`UPDATE gas_coin SET merged = true WHERE lane_id = ${laneId} AND object_id = ANY(${changes.deleted}::text[])`,
+    sql`WITH news AS (
+          SELECT * FROM unnest(${ids}::text[], ${versions}::text[], ${digests}::text[]) AS n (id, version, digest)
+        ), moved_lane AS (
+          UPDATE lane SET version = news.version, digest = news.digest FROM news
+          WHERE lane.id = ${laneId} AND lane.id = news.id
+        ), moved_coins AS (
+          UPDATE gas_coin SET version = news.version, digest = news.digest FROM news
+          WHERE lane_id = ${laneId} AND object_id = news.id
+        )
+        UPDATE gas_coin SET merged = true WHERE lane_id = ${laneId} AND object_id = ANY(${changes.deleted}::text[])`,
   );
 }
 
@@ -188,7 +185,7 @@ export async function resetLane(db: Queryable, operatorCap: OwnedRef): Promise<v
 
 /** Removes coins that the fullnode does not know from a lane. Coins that do exist return later as spare coins. */
 export async function dropGasCoins(
-  { prisma }: Pick<Database, "prisma">,
+  { prisma }: Database,
   laneId: string,
   objectIds: readonly string[],
 ): Promise<void> {

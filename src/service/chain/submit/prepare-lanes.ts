@@ -44,7 +44,7 @@ interface PrepareLanesOptions {
   readonly reader: Pick<NetworkReader, "ownedObjects">;
   /** The operator confirms that nothing else uses the lanes, so they are not compared. See {@link resetLanes}. */
   readonly afterRestore: boolean;
-  readonly log: Pick<Log, "error">;
+  readonly log: Log;
 }
 
 /** Sets the lanes to their state on the chain, even if other senders have used them, and restarts them. */

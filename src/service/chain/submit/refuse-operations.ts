@@ -123,7 +123,7 @@ export function createRefusalHandler(options: RefusalOptions): RefusalHandler {
 export interface RefusalOptions {
   readonly database: Database;
   readonly kindOf: (name: OperationName) => OperationKind;
-  readonly log: Pick<Log, "warn" | "error">;
+  readonly log: Log;
   /** Wakes the waiters of the operations. */
   readonly notify: (operations: readonly QueuedOperation[]) => void;
   /** Called after operations returned to the queue. */

@@ -51,11 +51,11 @@ export function createTransactionSettler(options: SettleOptions): TransactionSet
   ): Promise<void> {
     const operations = await database.transaction(async (db) => {
       // Locks the operations before the transaction, in the same order as the code that returns them to the queue.
-      await operationsOf(db, digest);
+      const found = await operationsOf(db, digest);
       if (!(await resolveTransaction(db, digest, { state: "landed", gasUsedMist: outcome.gasUsedMist })))
         return [];
       await moveLane(db, lane.id, outcome.changes);
-      return landOperations(db, kindOf, outcome.transaction);
+      return landOperations(db, kindOf, outcome.transaction, found);
     });
     const fields = { digest, lane: lane.id, operations: operations.length, kind: operations[0]?.kind };
     log.info(fields, "a transaction landed");
@@ -89,7 +89,7 @@ export function createTransactionSettler(options: SettleOptions): TransactionSet
 }
 
 /** Receives events for the operator. */
-export type SubmitterLog = Pick<Log, "info" | "warn" | "error">;
+export type SubmitterLog = Log;
 
 interface SettleOptions {
   readonly database: Database;
@@ -112,14 +112,15 @@ export const FOREIGN_USE =
 
 /**
  * Writes the effects of a landed transaction on its operations and returns them; a second call returns none. `db` must
- * be one database transaction.
+ * be one database transaction. Reads the operations unless the caller has read them in that transaction.
  */
 export async function landOperations(
   db: Queryable,
   kindOf: (name: OperationName) => OperationKind,
   transaction: LandedTransaction,
+  known?: QueuedOperation[],
 ): Promise<QueuedOperation[]> {
-  const found = await operationsOf(db, transaction.digest);
+  const found = known ?? (await operationsOf(db, transaction.digest));
   for (const [name, group] of groupByKind(found)) {
     const kind = kindOf(name);
     const subjects = await kind.load(

@@ -1,8 +1,16 @@
-import { bcs } from "@mysten/sui/bcs";
-import type { Transaction } from "@mysten/sui/transactions";
-import { SUI_TYPE_ARG } from "@mysten/sui/utils";
+import type { Transaction, TransactionArgument } from "@mysten/sui/transactions";
+import { normalizeSuiAddress, SUI_TYPE_ARG } from "@mysten/sui/utils";
+import { concatBytes } from "@noble/hashes/utils.js";
+import {
+  bigIntToLittleEndian,
+  encodeUleb128,
+  encodeVector,
+  hexToBytes,
+  MalformedBytesError,
+  uint32ToLittleEndian,
+} from "../../../protocol/bytes.ts";
 import type { TreasuryConsent } from "../../../protocol/chain/treasury-custody.ts";
-import type { ChainNetwork } from "../fullnodes/network.ts";
+import type { ChainNetwork, SharedRef } from "../fullnodes/network.ts";
 
 /**
  * Adds the service's Move calls to a transaction block. All shared objects are passed by explicit reference. Paid calls
@@ -68,27 +76,14 @@ export interface ChainCalls {
 }
 
 /**
- * Adds the service's Move calls to a transaction, with explicit references to all objects. The order of arguments is
- * that of `move/treasury` for the paid calls and of the Ika coordinator module for the others.
+ * Adds the service's calls to a transaction of the SDK, with explicit references to all objects. Blocks of Move calls
+ * alone need no such transaction: see {@link createMoveCalls}.
  */
 export function createTreasuryCalls(
   tx: Transaction,
   network: ChainNetwork,
   operatorCap: OwnedRef,
 ): ChainCalls {
-  const coordinator = () => tx.sharedObjectRef({ ...network.coordinatorRef, mutable: true });
-  const treasury = () => tx.sharedObjectRef({ ...network.treasuryRef, mutable: true });
-  const bytes = (value: Uint8Array) => tx.pure(bcs.byteVector().serialize(value));
-  const coordinatorCall = (name: string, args: Parameters<Transaction["moveCall"]>[0]["arguments"]) =>
-    tx.moveCall({
-      target: `${network.ikaConfig.packages.ikaDwallet2pcMpcPackage}::coordinator::${name}`,
-      arguments: [coordinator(), ...(args ?? [])] as never,
-    });
-  const treasuryCall = (name: string, args: Parameters<Transaction["moveCall"]>[0]["arguments"]) =>
-    tx.moveCall({
-      target: `${network.treasury.packageId}::treasury::${name}`,
-      arguments: [treasury(), tx.objectRef(operatorCap), coordinator(), ...(args ?? [])] as never,
-    });
   const redeem = ({ coinType, amount }: { readonly coinType: string; readonly amount: bigint }) =>
     tx.moveCall({
       target: "0x2::coin::redeem_funds",
@@ -96,6 +91,7 @@ export function createTreasuryCalls(
       arguments: [tx.withdrawal({ amount, type: coinType })],
     });
   return {
+    ...createMoveCalls(builderOf(tx), network, operatorCap),
     splitGas(amountsMist) {
       const coins = tx.splitCoins(tx.gas, [...amountsMist]);
       tx.transferObjects(
@@ -110,9 +106,64 @@ export function createTreasuryCalls(
       const withdrawn = withdrawal === undefined ? [] : [redeem(withdrawal)];
       tx.transferObjects([...coins.map((coin) => tx.objectRef(coin)), ...withdrawn], recipient);
     },
+  };
+}
+
+function builderOf(tx: Transaction): CallBuilder<TransactionArgument> {
+  return {
+    shared: (ref) => tx.sharedObjectRef({ ...ref, mutable: true }),
+    owned: (ref) => tx.objectRef(ref),
+    pure: (bytes) => tx.pure(bytes),
+    call: (target, args) => void tx.moveCall({ target, arguments: [...args] }),
+  };
+}
+
+/** Adds Move calls and their inputs to a block. */
+export interface CallBuilder<Argument> {
+  /** A shared object, as mutable. */
+  shared(ref: SharedRef): Argument;
+  owned(ref: OwnedRef): Argument;
+  /** The BCS of a value. */
+  pure(bytes: Uint8Array): Argument;
+  /** @param target `package::module::function` */
+  call(target: string, args: readonly Argument[]): void;
+}
+
+/** The calls that need nothing but Move calls. */
+export type MoveCalls = Omit<ChainCalls, "splitGas" | "redeemGas" | "transferCoins">;
+
+/**
+ * Adds the service's Move calls to a block. The order of arguments is that of `move/treasury` for the paid calls and of
+ * the Ika coordinator module for the others.
+ */
+export function createMoveCalls<Argument>(
+  builder: CallBuilder<Argument>,
+  network: Pick<ChainNetwork, "ikaConfig" | "treasury" | "treasuryRef" | "coordinatorRef">,
+  operatorCap: OwnedRef,
+): MoveCalls {
+  const { pure } = builder;
+  const coordinator = () => builder.shared(network.coordinatorRef);
+  const treasury = () => builder.shared(network.treasuryRef);
+  const bytes = (value: Uint8Array) => pure(encodeVector(value));
+  const u32 = (value: number) => pure(uint32ToLittleEndian(value));
+  const u64 = (value: bigint) => pure(bigIntToLittleEndian(value, 8));
+  const address = (value: string) => pure(addressBytes(value));
+  const coordinatorCall = (name: string, args: readonly Argument[]) =>
+    builder.call(`${network.ikaConfig.packages.ikaDwallet2pcMpcPackage}::coordinator::${name}`, [
+      coordinator(),
+      ...args,
+    ]);
+  const treasuryCall = (name: string, args: readonly Argument[]) =>
+    builder.call(`${network.treasury.packageId}::treasury::${name}`, [
+      treasury(),
+      builder.owned(operatorCap),
+      coordinator(),
+      ...args,
+    ]);
+  return {
     registerEncryptionKey(call) {
       coordinatorCall("register_encryption_key", [
-        tx.pure.u32(call.curve),
+        u32(call.curve),
         bytes(call.encryptionKey),
         bytes(call.signature),
         bytes(call.signerPublicKey),
@@ -120,34 +171,34 @@ export function createTreasuryCalls(
     },
     acceptEncryptedUserShare(call) {
       coordinatorCall("accept_encrypted_user_share", [
-        tx.pure.id(call.dwalletId),
-        tx.pure.id(call.encryptedUserSecretKeyShareId),
+        address(call.dwalletId),
+        address(call.encryptedUserSecretKeyShareId),
         bytes(call.userOutputSignature),
       ]);
     },
     useConsent(call) {
       const { action, recipient } = call;
-      tx.moveCall({
-        target: `${network.treasury.packageId}::treasury::${action === "leave" ? "leave" : "refuse_release"}`,
-        arguments: [
+      builder.call(
+        `${network.treasury.packageId}::treasury::${action === "leave" ? "leave" : "refuse_release"}`,
+        [
           treasury(),
-          tx.pure.id(call.dwalletId),
+          address(call.dwalletId),
           bytes(call.chain),
-          ...(recipient === undefined ? [] : [tx.pure.address(recipient)]),
-          tx.pure.u64(call.nonce),
-          tx.pure.u64(call.expiresEpoch),
+          ...(recipient === undefined ? [] : [address(recipient)]),
+          u64(call.nonce),
+          u64(call.expiresEpoch),
           bytes(call.publicKey),
           bytes(call.signature),
         ],
-      });
+      );
     },
     payDkg(call) {
       treasuryCall("pay_dkg", [
-        tx.pure.id(call.networkEncryptionKeyId),
-        tx.pure.u32(call.curve),
+        address(call.networkEncryptionKeyId),
+        u32(call.curve),
         bytes(call.userDkgMessage),
         bytes(call.encryptedUserShareAndProof),
-        tx.pure.address(call.encryptionKeyAddress),
+        address(call.encryptionKeyAddress),
         bytes(call.userPublicOutput),
         bytes(call.signerPublicKey),
         bytes(call.sessionBytes),
@@ -155,20 +206,21 @@ export function createTreasuryCalls(
       ]);
     },
     payPresigns(call) {
+      const all = call.sessionBytes.map(encodeVector);
       treasuryCall("pay_presigns", [
-        tx.pure.id(call.networkEncryptionKeyId),
-        tx.pure.u32(call.curve),
-        tx.pure.u32(call.signatureAlgorithm),
-        tx.pure(bcs.vector(bcs.byteVector()).serialize(call.sessionBytes)),
+        address(call.networkEncryptionKeyId),
+        u32(call.curve),
+        u32(call.signatureAlgorithm),
+        pure(concatBytes(encodeUleb128(all.length), ...all)),
       ]);
     },
     paySign(call) {
       treasuryCall("pay_sign", [
-        tx.pure.id(call.dwalletId),
-        tx.pure.id(call.presignId),
-        tx.pure.u32(call.curve),
-        tx.pure.u32(call.signatureAlgorithm),
-        tx.pure.u32(call.hashScheme),
+        address(call.dwalletId),
+        address(call.presignId),
+        u32(call.curve),
+        u32(call.signatureAlgorithm),
+        u32(call.hashScheme),
         bytes(call.message),
         bytes(call.userSignMessage),
         bytes(call.sessionBytes),
@@ -177,6 +229,15 @@ export function createTreasuryCalls(
     },
   };
 }
+
+/** Returns the 32 octets of an address or an object id, which may lack leading zeros. Throws for any other text. */
+export function addressBytes(address: string): Uint8Array {
+  const bytes = hexToBytes(normalizeSuiAddress(address).slice(2));
+  if (bytes.length !== ADDRESS_BYTES) throw new MalformedBytesError(`an address has ${ADDRESS_BYTES} bytes`);
+  return bytes;
+}
+
+const ADDRESS_BYTES = 32;
 
 /** An object that an address owns, in one version. */
 export interface OwnedRef {

@@ -130,7 +130,7 @@ export function createRedisOutage(log: RedisLog, meaning: string): RedisOutage {
 }
 
 /** The log for outages of Redis. */
-type RedisLog = Pick<Log, "info" | "warn">;
+type RedisLog = Log;
 
 /** Combines the failures of several connections into one outage. */
 interface RedisOutage {

@@ -23,7 +23,7 @@ export interface Signals {
  * Returns the pause of a loop that has nothing to do and that a signal wakes: the loop's own interval, or longer if
  * signals are complete. Work that was not announced is found after this time.
  */
-export function idleRestMs(signals: Pick<Signals, "isComplete">, intervalMs: number): number {
+export function idleRestMs(signals: Signals, intervalMs: number): number {
   return signals.isComplete() ? Math.max(intervalMs, IDLE_REST_MS) : intervalMs;
 }
 
@@ -35,7 +35,7 @@ const IDLE_REST_MS = 30_000;
  * result of `listening` if that is defined, else with undefined after the wait.
  */
 export async function waitForSignal<T>(
-  signals: Pick<Signals, "subscribe">,
+  signals: Signals,
   topic: string,
   options: { readonly clock: Clock; readonly timeoutMs: number; readonly signal?: AbortSignal },
   listening: () => Promise<T | undefined>,

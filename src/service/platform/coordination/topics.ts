@@ -22,6 +22,8 @@ export const topics = {
   operation: (subjectId: string): string => `operation:${subjectId}`,
   /** A key was changed or revoked. */
   key: (kind: (typeof KEY_KINDS)[number], keyId: string): string => `${kind}:${keyId}`,
+  /** An identity provider was removed, and its sessions have ended. */
+  identityProvider: (providerId: string): string => `${IDENTITY_PROVIDER_TOPICS}:${providerId}`,
 } as const;
 
 /** The kind of topic for projects' keys. The subject is the key's id. */
@@ -32,6 +34,9 @@ export const ADMIN_KEY_TOPICS = "admin-key";
 
 /** The kind of topic for sessions. The subject is the session's id. */
 export const SESSION_TOPICS = "session";
+
+/** The kind of topic for identity providers. The subject is the provider's id. */
+export const IDENTITY_PROVIDER_TOPICS = "identity-provider";
 
 /** The kinds of topics for keys and sessions. */
 export const KEY_KINDS = [API_KEY_TOPICS, ADMIN_KEY_TOPICS, SESSION_TOPICS] as const;

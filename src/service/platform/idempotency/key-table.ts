@@ -20,25 +20,39 @@ export interface Remembered {
 }
 
 /**
- * Returns a statement that assigns a key to a call. It inserts one row into `idempotency_key` for the row of `source`,
- * a FROM item with the column `subject_id`, and returns that row only if the call now has the key. It waits for a
- * concurrent call that is taking the same key, takes over an expired key, and leaves a valid one alone. Without an
- * idempotency key it returns no row.
+ * Returns a statement that assigns keys to calls. `source` is a FROM item with the columns `scope`, `network`, `key`,
+ * `method`, `fingerprint` and `subject_id`; a row without a key is left out, and no two rows have the same key. It inserts
+ * a row into `idempotency_key` for each row and returns `scope` and `key` of those that now have their key. It waits for
+ * a concurrent call that is taking the same key, takes over an expired key, and leaves a valid one alone.
  */
-export function keyInsert(
-  source: Sql,
-  { scope, network }: KeyScope,
-  idempotency: Idempotency | undefined,
-): Sql {
-  const { key = null, method = null, fingerprint = null } = idempotency ?? {};
+export function keyInsert(source: Sql): Sql {
   return sql`INSERT INTO idempotency_key AS known (scope, network, key, method, fingerprint, subject_id, expires_at)
-    SELECT ${scope}::text, ${network}::text, ${key}::text, ${method}::text, ${fingerprint}::bytea, subject_id,
-           clock_timestamp() + interval '24 hours'
-    FROM ${source} WHERE ${key}::text IS NOT NULL
+    SELECT scope, network, key, method, fingerprint, subject_id, clock_timestamp() + interval '24 hours'
+    FROM ${source} WHERE key IS NOT NULL
     ON CONFLICT (scope, network, key) DO UPDATE SET method = excluded.method, fingerprint = excluded.fingerprint,
       subject_id = excluded.subject_id, reply = NULL, created_at = clock_timestamp(), expires_at = excluded.expires_at
     WHERE known.expires_at <= clock_timestamp()
-    RETURNING known.key`;
+    RETURNING known.scope, known.key`;
+}
+
+/**
+ * Returns the condition that the row `k` of `idempotency_key` is a call of the last 24 hours with the scope, the network
+ * and the key of `asked`, a relation with these columns.
+ */
+export function isRemembered(k: Sql, asked: Sql): Sql {
+  return sql`${k}.scope = ${asked}.scope AND ${k}.network = ${asked}.network AND ${k}.key = ${asked}.key
+    AND ${k}.expires_at > clock_timestamp()`;
+}
+
+/** Throws IDEMPOTENCY_KEY_REUSED unless the earlier call with the same key was the same call. */
+export function requireSameCall(
+  earlier: { readonly method: string; readonly fingerprint: Uint8Array },
+  { fingerprint }: Pick<Idempotency, "fingerprint">,
+): void {
+  if (Buffer.compare(earlier.fingerprint, fingerprint) === 0) return;
+  throw new ServiceError("IDEMPOTENCY_KEY_REUSED", "the idempotency key was used with another request", {
+    metadata: { method: earlier.method },
+  });
 }
 
 /**
@@ -48,19 +62,16 @@ export function keyInsert(
 export async function findRemembered(
   db: Queryable,
   { scope, network }: KeyScope,
-  { key, fingerprint }: Idempotency,
+  idempotency: Idempotency,
 ): Promise<Remembered | undefined> {
   const [row] = await readRows(
     db,
-    sql`SELECT method, fingerprint, subject_id AS "subjectId", reply FROM idempotency_key
-        WHERE scope = ${scope} AND network = ${network} AND key = ${key} AND expires_at > clock_timestamp()`,
+    sql`SELECT k.method, k.fingerprint, k.subject_id AS "subjectId", k.reply
+        FROM (VALUES (${scope}::text, ${network}::text, ${idempotency.key}::text)) AS asked (scope, network, key)
+        JOIN idempotency_key k ON ${isRemembered(sql`k`, sql`asked`)}`,
     { method: text, fingerprint: bytea, subjectId: nullable(text), reply: nullable(bytea) },
   );
-  if (row !== undefined && Buffer.compare(row.fingerprint, fingerprint) !== 0) {
-    throw new ServiceError("IDEMPOTENCY_KEY_REUSED", "the idempotency key was used with another request", {
-      metadata: { method: row.method },
-    });
-  }
+  if (row !== undefined) requireSameCall(row, idempotency);
   return row;
 }
 
@@ -83,7 +94,7 @@ export function sweepKeys(db: Queryable, maxCount: number): Promise<number> {
 export interface KeySweepDeps {
   readonly database: Queryable;
   readonly clock: Clock;
-  readonly log: Pick<Log, "error">;
+  readonly log: Log;
   /** Default 60 s. */
   readonly intervalMs?: number;
 }

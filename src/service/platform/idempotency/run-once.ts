@@ -13,7 +13,7 @@ import { findRemembered, type KeyScope, keyInsert, type Remembered } from "./key
  * stands for another request, and IDEMPOTENCY_IN_FLIGHT if the first call still runs after the wait.
  */
 export async function runOnce<T>(
-  database: Pick<Database, "transaction" | "query">,
+  database: Database,
   call: KeyedCall,
   { effect, keep, recall, waitMs = DEFAULT_WAIT_MS }: OnceOptions<T>,
 ): Promise<T> {
@@ -84,8 +84,10 @@ async function takeKey(
   }
   await execute(db, sql`SELECT set_config('lock_timeout', ${`${waitMs}ms`}, true)`);
   try {
-    const nothingYet = sql`(VALUES (NULL::uuid)) AS made (subject_id)`;
-    const takenCount = await execute(db, keyInsert(nothingYet, call, idempotency));
+    const { key, method, fingerprint } = idempotency;
+    const nothingYet = sql`(VALUES (${call.scope}::text, ${call.network}::text, ${key}::text, ${method}::text,
+      ${fingerprint}::bytea, NULL::uuid)) AS made (scope, network, key, method, fingerprint, subject_id)`;
+    const takenCount = await execute(db, keyInsert(nothingYet));
     // The effect waits for its own locks as long as any other call.
     await execute(db, sql`SELECT set_config('lock_timeout', '0', true)`);
     return takenCount > 0;

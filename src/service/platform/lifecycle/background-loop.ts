@@ -89,7 +89,7 @@ export interface BackgroundLoopOptions {
   /** The time between two passes, unless a pass returns another. */
   readonly intervalMs: number;
   readonly clock: Clock;
-  readonly log: Pick<Log, "error">;
+  readonly log: Log;
   /** The longest pause after failed passes. The pause starts with `intervalMs` and doubles. Default 30 s. */
   readonly maxBackoffMs?: number;
 }

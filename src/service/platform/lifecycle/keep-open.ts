@@ -67,7 +67,7 @@ export interface KeepOpenOptions<T> {
   /** Opens the network and registers all its parts with this lifecycle. */
   readonly open: (lifecycle: Lifecycle) => Promise<T>;
   readonly clock: Clock;
-  readonly log: Pick<Log, "info" | "error">;
+  readonly log: Log;
   /** True to retry after a failed first attempt. */
   readonly isRetried: boolean;
 }

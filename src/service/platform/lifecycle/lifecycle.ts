@@ -124,7 +124,7 @@ export class Lifecycle {
   }
 }
 
-export type LifecycleLog = Pick<Log, "info" | "error">;
+export type LifecycleLog = Log;
 
 export interface LifecycleOptions {
   readonly log: LifecycleLog;

@@ -1,10 +1,7 @@
 import type { Lifecycle } from "./lifecycle.ts";
 
 /** Starts loops in order, each as a named part of the lifecycle. */
-export async function startLoops(
-  lifecycle: Pick<Lifecycle, "start">,
-  loops: readonly NamedLoop[],
-): Promise<void> {
+export async function startLoops(lifecycle: Lifecycle, loops: readonly NamedLoop[]): Promise<void> {
   for (const { name, loop } of loops) {
     await lifecycle.start(
       name,
@@ -21,10 +18,7 @@ export async function startLoops(
  * Starts loops like {@link startLoops}, but stops all of them at once when the lifecycle begins to stop. Passes that
  * wait for the same hanging server then end together, and the stop takes only as long as one of them.
  */
-export async function startLoopsTogether(
-  lifecycle: Pick<Lifecycle, "start" | "onStopping">,
-  loops: readonly NamedLoop[],
-): Promise<void> {
+export async function startLoopsTogether(lifecycle: Lifecycle, loops: readonly NamedLoop[]): Promise<void> {
   const stoppedOnce = loops.map(({ name, loop }) => ({ name, loop: stopsOnce(loop) }));
   for (const { loop } of stoppedOnce) lifecycle.onStopping(() => void loop.stop().catch(() => {}));
   await startLoops(lifecycle, stoppedOnce);

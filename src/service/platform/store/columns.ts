@@ -35,6 +35,14 @@ export function nullable<T>(column: Column<T>): Column<T | null> {
   return { type: `${type} or null`, accepts: (value) => value === null || accepts(value) };
 }
 
+/** The columns of a row that may be missing: each is NULL if it is. */
+export function nullableColumns<Row>(
+  columns: Columns<Row>,
+): Columns<{ readonly [Name in keyof Row]: Row[Name] | null }> {
+  const entries = Object.entries<Column<unknown>>(columns);
+  return Object.fromEntries(entries.map(([name, column]) => [name, nullable(column)])) as never;
+}
+
 /** An array column. */
 export function listOf<T>({ type, accepts }: Column<T>): Column<T[]> {
   return { type: `list of ${type}`, accepts: (value) => Array.isArray(value) && value.every(accepts) };
@@ -79,7 +87,7 @@ export const columnTypes: pg.CustomTypesConfig = {
       case INT8:
         return (text: string) => BigInt(text);
       case BYTEA:
-        return (text: string) => Uint8Array.from(Buffer.from(text.slice(2), "hex"));
+        return (text: string) => new Uint8Array(Buffer.from(text.slice(2), "hex"));
       default:
         return pg.types.getTypeParser(oid, format);
     }

@@ -9,16 +9,11 @@ import { type Columns, checkRows } from "./columns.ts";
  * `transaction` use only the handle that it passes: the embedded database has one session, and the outer handle would
  * wait for itself.
  */
-export interface Database extends Queryable {
+export interface Database extends Queryable, Transactor {
   readonly kind: "postgres" | "pglite";
   /** True if a pooler may give each transaction another session of the server. */
   readonly isPooled: boolean;
   readonly prisma: PrismaClient;
-  /**
-   * Read committed. Commits when `work` resolves, rolls back when it rejects. Everything that must hold for longer than
-   * one statement, such as a lock or a setting, belongs to a transaction, because no session outlives it.
-   */
-  transaction<T>(work: (db: Queryable) => Promise<T>): Promise<T>;
   connections(): PoolConnections;
   close(): Promise<void>;
 }
@@ -26,6 +21,15 @@ export interface Database extends Queryable {
 /** Runs one SQL statement with positional parameters (`$1`); bigint columns arrive as bigint, bytea as Uint8Array. */
 export interface Queryable {
   query<Row>(statement: string, parameters?: readonly unknown[]): Promise<Row[]>;
+}
+
+/** Runs transactions. A part of a larger transaction implements it with the larger one. */
+export interface Transactor {
+  /**
+   * Read committed. Commits when `work` resolves, rolls back when it rejects. Everything that must hold for longer than
+   * one statement, such as a lock or a setting, belongs to a transaction, because no session outlives it.
+   */
+  transaction<T>(work: (db: Queryable) => Promise<T>): Promise<T>;
 }
 
 /** The numbers of connections of a pool. */

@@ -30,7 +30,7 @@ export async function migrate(
 }
 
 /** The database to migrate. Needs two connections, unless it is the embedded one. */
-type MigratedDatabase = Pick<Database, "kind" | "query" | "transaction">;
+type MigratedDatabase = Database;
 
 /** Creates Prisma's bookkeeping table as its engine does. */
 const BOOKKEEPING = `CREATE TABLE IF NOT EXISTS _prisma_migrations (
@@ -114,7 +114,7 @@ async function applyMissing(
  * hold the needed locks. Throws if the script fails, which it records, and at the time limit, when nothing is applied.
  */
 async function applyMigration(
-  db: Pick<Database, "query" | "transaction">,
+  db: Database,
   migration: Migration,
   wait: LockWait,
   log: StoreLog,
@@ -140,7 +140,7 @@ async function applyMigration(
 
 /** Returns undefined if the migration is applied, else the error. */
 async function attempt(
-  database: Pick<Database, "transaction">,
+  database: Database,
   { name, script, checksum }: Migration,
   lockTimeoutMs: number,
 ): Promise<Error | undefined> {

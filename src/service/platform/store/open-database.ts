@@ -39,4 +39,4 @@ interface OpenDatabaseOptions {
 }
 
 /** The store's log. */
-export type StoreLog = Pick<Log, "info" | "warn" | "error">;
+export type StoreLog = Log;

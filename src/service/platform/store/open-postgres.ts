@@ -9,7 +9,7 @@ import { createPoolDatabase, TransactionPool, withClient } from "./pool-database
  */
 export async function openPostgres(
   databaseUrl: string,
-  log: Pick<Log, "info" | "warn">,
+  log: Log,
   options: PostgresOptions = {},
 ): Promise<Database> {
   const { silentTransactionMs = SILENT_TRANSACTION_MS, statementTimeoutMs, pooler = "auto" } = options;

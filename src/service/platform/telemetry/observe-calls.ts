@@ -44,7 +44,7 @@ export function observeCalls({
 
 /** Options of {@link observeCalls}. */
 export interface CallObserverOptions {
-  readonly logger: Pick<Log, "info">;
+  readonly logger: Log;
   readonly metrics: Pick<Metrics, "exemplified">;
   /**
    * Returns more fields for the log line, such as the project id that the gate stores in the context. Its `network` is

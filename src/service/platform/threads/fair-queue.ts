@@ -1,3 +1,10 @@
+/**
+ * Creates an empty queue.
+ *
+ * @example
+ * const queue = createFairQueue<string>({ maxCount: 100, subjectMaxCount: 10 });
+ * queue.push("a", "first");
+ */
 export function createFairQueue<Item>({ maxCount, subjectMaxCount }: FairQueueBounds): FairQueue<Item> {
   /** The items by subject. The next subject in turn comes first. No list is empty. */
   const waiting = new Map<string, Item[]>();

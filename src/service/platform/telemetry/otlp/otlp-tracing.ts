@@ -67,7 +67,7 @@ export interface TracingConfig {
 }
 
 /** The log of the tracer. */
-export type TracerLog = Pick<Log, "info" | "warn">;
+export type TracerLog = Log;
 
 /** A process's tracer. */
 export interface Tracing {
