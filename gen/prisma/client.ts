@@ -224,6 +224,11 @@ export type AuditSeal = Prisma.AuditSealModel
  */
 export type LedgerHour = Prisma.LedgerHourModel
 /**
+ * Model LedgerUserHour
+ * The charges and refunds of a user's hour (UTC), added up by kind. A trigger on `ledger_entry` writes it.
+ */
+export type LedgerUserHour = Prisma.LedgerUserHourModel
+/**
  * Model LedgerVerification
  * The result of the newest verification of the ledger. One row.
  */
@@ -243,6 +248,11 @@ export type TreasurySample = Prisma.TreasurySampleModel
  * An issuer of ID tokens that a project trusts: whoever has one of its tokens gets a session of the user that it names.
  */
 export type IdentityProvider = Prisma.IdentityProviderModel
+/**
+ * Model RemovedIdentityProvider
+ * An identity provider that was removed: its sessions have ended. The row stays as long as they do.
+ */
+export type RemovedIdentityProvider = Prisma.RemovedIdentityProviderModel
 /**
  * Model ProofSecret
  * The secret from which the nonces of proofs follow. There is one row.

@@ -24,6 +24,8 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
       key: async () => (await import("./commands/key.ts")).keyCommands,
       "identity-provider": async () =>
         (await import("./commands/identity-provider.ts")).identityProviderCommands,
+      user: async () => (await import("./commands/user.ts")).userCommands,
+      session: async () => (await import("./commands/session.ts")).sessionCommands,
       "admin-key": async () => (await import("./commands/admin-key.ts")).adminKeyCommands,
       audit: async () => (await import("./commands/audit.ts")).auditCommands,
     },
@@ -36,6 +38,7 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
       "coin-price": async () => (await import("./commands/price.ts")).coinPriceCommands,
       price: async () => (await import("./commands/price.ts")).priceCommand,
       ledger: async () => (await import("./commands/ledger.ts")).ledgerCommands,
+      usage: async () => (await import("./commands/usage.ts")).usageCommand,
     },
   },
   {

@@ -17,6 +17,7 @@ import { createErrorMapping } from "../service/platform/errors/error-mapping.ts"
 import { createIdempotencyInterceptor } from "../service/platform/idempotency/idempotency.ts";
 import { systemClock } from "../service/platform/lifecycle/clock.ts";
 import type { Database } from "../service/platform/store/database.ts";
+import { createProviderSessions } from "../service/users/provider-sessions.ts";
 import { type CommandContext, UsageError } from "./command.ts";
 import type { Connection, Target } from "./connection.ts";
 import { openConfiguredDatabase } from "./open-configured-database.ts";
@@ -27,7 +28,7 @@ import { openConfiguredDatabase } from "./open-configured-database.ts";
  */
 export async function connectDirect(
   { environment, openDatabase = openConfiguredDatabase }: CommandContext,
-  target: Pick<Target, "projectId" | "network" | "migrates">,
+  target: Target,
 ): Promise<Connection> {
   const config = loadConfig(environment);
   const database = await openDatabase(config, { migrates: target.migrates ?? false, takesUrl: true });
@@ -47,7 +48,7 @@ export async function connectDirect(
 async function callerFor(
   database: Database,
   config: Config,
-  { projectId, network: named }: Pick<Target, "projectId" | "network">,
+  { projectId, network: named }: Target,
 ): Promise<Caller> {
   const origin = { actor: localActor() };
   const served = config.networks.map(({ name }) => name);
@@ -76,7 +77,11 @@ function serveInProcess(
   const admin = {
     ...createAccountCalls({ database, lookup }),
     ...createAdminKeyCalls({ database, lookup }),
-    ...createIdentityProviderCalls({ database, allowsInside: allowsPrivateIdentity }),
+    ...createIdentityProviderCalls({
+      database,
+      sessions: createProviderSessions(),
+      allowsInside: allowsPrivateIdentity,
+    }),
     ...createPriceCalls({ database, clock: systemClock }),
   };
   const errors = createErrorMapping(({ level, cause }) => {

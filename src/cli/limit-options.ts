@@ -9,13 +9,13 @@ import {
   objectId,
   optional,
   positiveMicroUsd,
+  userReference,
   type Values,
   WrongValue,
 } from "./option.ts";
 
-/** The options that limit a narrow key. */
-export const LIMIT_OPTIONS = {
-  user: optional("<list>", "the users that it acts for, by their references; default all", references),
+/** The options that limit a session beyond its user. */
+export const SESSION_LIMIT_OPTIONS = {
   dwallet: optional("<list>", "the dWallets that it uses, by their ids; default all", (value) =>
     value.split(",").map((each) => objectId(each.trim())),
   ),
@@ -27,8 +27,14 @@ export const LIMIT_OPTIONS = {
   ),
 };
 
-/** Returns the allowance of a new key; undefined if no option limits it. */
-export function allowanceOf({ user, dwallet, algorithm, budget }: Values<typeof LIMIT_OPTIONS>) {
+/** The options that limit a narrow key. */
+export const LIMIT_OPTIONS = {
+  user: optional("<list>", "the users that it acts for, by their references; default all", references),
+  ...SESSION_LIMIT_OPTIONS,
+};
+
+/** Returns the allowance of a new key or session; undefined if no option limits it. */
+export function allowanceOf({ user, dwallet, algorithm, budget }: LimitValues) {
   if ([user, dwallet, algorithm, budget].every((limit) => limit === undefined)) return undefined;
   return {
     userReferences: user ?? [],
@@ -37,6 +43,9 @@ export function allowanceOf({ user, dwallet, algorithm, budget }: Values<typeof 
     ...(budget && { budget }),
   };
 }
+
+/** A session names its user elsewhere. */
+type LimitValues = Values<typeof SESSION_LIMIT_OPTIONS> & Partial<Values<typeof LIMIT_OPTIONS>>;
 
 type AlgorithmName = Exclude<keyof typeof SignatureAlgorithm, "SIGNATURE_ALGORITHM_UNSPECIFIED">;
 
@@ -47,9 +56,7 @@ function algorithmNames(): AlgorithmName[] {
 }
 
 function references(value: string): string[] {
-  const names = value.split(",").map((name) => name.trim());
-  if (names.every((name) => /^[ -~]{1,128}$/.test(name))) return names;
-  throw new WrongValue("takes references of users, separated by commas");
+  return value.split(",").map((name) => userReference(name.trim()));
 }
 
 const REQUESTS = /^(\d+)req$/;
@@ -82,8 +89,8 @@ function wrongBudget(): never {
   throw new WrongValue("takes a budget such as 5.00/1d, 100req/12h or 5.00,100req/1d");
 }
 
-/** Formats what a key is limited to, such as `users alice; Taproot`; `none` for a key without limits. */
-export function formatLimits({ allowance }: LimitedKey): string {
+/** Formats the limits of a key or session, such as `users alice; Taproot`; `none` without limits. */
+export function formatLimits({ allowance }: Limited): string {
   if (allowance === undefined) return "none";
   const { userReferences, dwalletIds, algorithms, budget } = allowance;
   return [
@@ -96,21 +103,22 @@ export function formatLimits({ allowance }: LimitedKey): string {
   ].join("; ");
 }
 
-/** Formats what is left of a key's budget, and when it grows; empty without a budget. */
-export function formatBudgetLeft({ budgetLeft }: LimitedKey): string {
+/** Formats what is left of a budget, and when it grows; empty without a budget. */
+export function formatBudgetLeft({ budgetLeft }: Limited): string {
   if (budgetLeft === undefined) return "";
   const { microUsd, count: left, growTime } = budgetLeft;
   const grows = growTime && `more at ${formatTime(growTime)}`;
   return [amountsOf(microUsd, left), grows].filter(Boolean).join("; ");
 }
 
-/** A key as the contract shows it. */
-interface LimitedKey {
+/** A key or a session as the contract shows it. */
+interface Limited {
   readonly allowance?: Allowance | undefined;
   readonly budgetLeft?: BudgetLeft | undefined;
 }
 
-function formatBudget({ maxMicroUsd, maxCount, windowSeconds }: Budget): string {
+/** Formats a budget, such as `$5.00,100req/1d`. */
+export function formatBudget({ maxMicroUsd, maxCount, windowSeconds }: Budget): string {
   return `${amountsOf(maxMicroUsd, maxCount)}/${formatWindow(windowSeconds)}`;
 }
 

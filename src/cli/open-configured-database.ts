@@ -1,9 +1,6 @@
 import type { Config } from "../service/config/config.ts";
 import type { Database } from "../service/platform/store/database.ts";
-import { migrate } from "../service/platform/store/migrate.ts";
-import { openDatabase } from "../service/platform/store/open-database.ts";
 import { LockHeldError } from "../service/platform/store/pid-lock.ts";
-import { createLogger } from "../service/platform/telemetry/logger.ts";
 import { readDevelopmentFile } from "./development-file.ts";
 import { messageOf, UnreachableError } from "./unreachable-error.ts";
 
@@ -20,6 +17,8 @@ export async function openConfiguredDatabase(
   }: Pick<Config, "databaseUrl" | "dataDirectory" | "database">,
   { migrates, takesUrl = false }: OpenDatabaseWishes,
 ): Promise<Database> {
+  const { openDatabase } = await import("../service/platform/store/open-database.ts");
+  const { createLogger } = await import("../service/platform/telemetry/logger.ts");
   const log = createLogger({ level: "warn", stream: process.stderr });
   const database = await openDatabase({
     databaseUrl: databaseUrl?.reveal(),
@@ -31,6 +30,7 @@ export async function openConfiguredDatabase(
   });
   if (!migrates) return database;
   try {
+    const { migrate } = await import("../service/platform/store/migrate.ts");
     await migrate(database, log, { lockWaitMs: migrationLockWaitMs });
     return database;
   } catch (error) {

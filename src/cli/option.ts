@@ -191,6 +191,12 @@ export const origins: ReadValue<string[]> = (value) => {
   return items.includes("") ? wrong("takes web origins, such as https://app.example, or *") : items;
 };
 
+/** A project's own id of a user. */
+export const userReference: ReadValue<string> = (value) =>
+  /^[ -~]{1,128}$/.test(value)
+    ? value
+    : wrong("takes a user's reference, of 1 to 128 printable ASCII characters");
+
 /** Several texts, separated by commas. */
 export const texts: ReadValue<string[]> = (value) => {
   const items = value.split(",").map((item) => item.trim());
@@ -223,6 +229,16 @@ export const moment: ReadValue<Date> = (value) => {
   const time = TIME.test(value) ? Date.parse(value) : Number.NaN;
   return Number.isNaN(time)
     ? wrong("takes a time such as 2027-01-31T12:00:00Z, or how long until then, such as 90d")
+    : new Date(time);
+};
+
+/** A time in the past, or the duration since it: `2027-01-31`, `2027-01-31T12:00:00Z`, `12h`, `90d`. */
+export const pastTime: ReadValue<Date> = (value) => {
+  const ms = readDuration(value);
+  if (ms !== undefined) return new Date(Date.now() - ms);
+  const time = TIME.test(value) ? Date.parse(value) : Number.NaN;
+  return Number.isNaN(time)
+    ? wrong("takes a time such as 2027-01-31T12:00:00Z, or how long ago, such as 7d")
     : new Date(time);
 };
 

@@ -8,7 +8,7 @@ import { readDevelopmentFile } from "./development-file.ts";
 /** Calls a running service with the key from the environment. Throws if there is none. */
 export async function connectRemote(
   url: string,
-  { caller, network }: Pick<Target, "caller" | "network">,
+  { caller, network }: Target,
   config: ClientConfig,
 ): Promise<Connection> {
   const baseUrl = checkUrl(url);

@@ -2,6 +2,8 @@ import { type Client, createClient } from "@connectrpc/connect";
 import { Admin } from "../../gen/proto/tss/v1/admin_pb.ts";
 import { Billing } from "../../gen/proto/tss/v1/billing_pb.ts";
 import { Operations } from "../../gen/proto/tss/v1/operations_pb.ts";
+import { Sessions } from "../../gen/proto/tss/v1/sessions_pb.ts";
+import { Users } from "../../gen/proto/tss/v1/users_pb.ts";
 import type { ClientConfig } from "../service/config/client.ts";
 import { loadClientConfig } from "../service/config/config.ts";
 import { type CommandContext, UsageError } from "./command.ts";
@@ -25,6 +27,8 @@ export async function withClients<T>(
       admin: createClient(Admin, transport),
       billing: createClient(Billing, transport),
       operations: createClient(Operations, transport),
+      sessions: createClient(Sessions, transport),
+      users: createClient(Users, transport),
     });
   } catch (error) {
     throw connection.explain(error);
@@ -38,6 +42,8 @@ export interface Clients {
   readonly admin: Client<typeof Admin>;
   readonly billing: Client<typeof Billing>;
   readonly operations: Client<typeof Operations>;
+  readonly sessions: Client<typeof Sessions>;
+  readonly users: Client<typeof Users>;
 }
 
 /** Says whose key the call has, and so which project it acts on. */
@@ -48,10 +54,7 @@ function withKey(caller: CallerKind, { adminKey, apiKey }: ClientConfig): string
 }
 
 /** Returns the URL of the service that the calls go to; undefined if they go to the database. */
-export async function findService(
-  context: CommandContext,
-  target: Pick<Target, "caller" | "url" | "direct">,
-): Promise<string | undefined> {
+export async function findService(context: CommandContext, target: Target): Promise<string | undefined> {
   const { caller, direct = false } = target;
   if (direct && target.url !== undefined) throw new UsageError("--direct and --url exclude each other");
   const config = loadClientConfig(context.environment);

@@ -15,12 +15,17 @@ describe("the README, the SDK's guide, the quick starts and the examples", () =>
   it("contain TypeScript that compiles against the package's entries", async () => {
     const snippets = DOCUMENTS.flatMap((document) =>
       // A snippet in a list is indented.
-      [...document.text.matchAll(/^ *```ts\n([\s\S]*?)^ *```$/gm)].map(([, snippet]) => snippet ?? ""),
+      [...document.text.matchAll(/^ *```(tsx?)\n([\s\S]*?)^ *```$/gm)].map(([, language, snippet]) => ({
+        language,
+        // The project's own pages are made with another library.
+        pragma: language === "tsx" ? "/** @jsxImportSource react */\n" : "",
+        snippet,
+      })),
     );
     expect(snippets.length).toBeGreaterThan(DOCUMENTS.length);
-    snippets.forEach((snippet, index) => {
+    snippets.forEach(({ language, pragma, snippet }, index) => {
       // `export {}` makes a snippet without exports a module.
-      writeFileSync(path.join(folder, `snippet-${index}.ts`), `${snippet}export {};\n`);
+      writeFileSync(path.join(folder, `snippet-${index}.${language}`), `${pragma}${snippet}export {};\n`);
     });
     // The example programs import the package as its users do.
     cpSync(path.join(ROOT, "examples"), path.join(folder, "examples"), { recursive: true });
@@ -40,6 +45,6 @@ function compilerConfig(): object {
   return {
     extends: path.join(ROOT, "tsconfig.json"),
     compilerOptions: { paths: packagePaths() },
-    include: ["*.ts", "examples/*/*.ts"],
+    include: ["*.ts", "*.tsx", "examples/*/*.ts", "examples/*/*.tsx"],
   };
 }

@@ -7,7 +7,6 @@ import type { Idempotency } from "../../src/service/platform/idempotency/idempot
 import { type Database, newId } from "../../src/service/platform/store/database.ts";
 import { migrate } from "../../src/service/platform/store/migrate.ts";
 import { signSteps } from "../support/crypto/sign-steps.ts";
-import { silentLog } from "../support/database/database.ts";
 import { testDatabase } from "../support/database/postgres.ts";
 import {
   dwalletOf,
@@ -18,6 +17,7 @@ import {
   TEST_OPERATOR,
 } from "../support/database/rows.ts";
 import { openTestPool } from "../support/database/test-pool.ts";
+import { silentLog } from "../support/silent-log.ts";
 
 const CALLS = 32;
 /** The price that {@link signSteps} charges. */

@@ -10,9 +10,10 @@ import type { Database, Queryable } from "../../src/service/platform/store/datab
 import { migrate } from "../../src/service/platform/store/migrate.ts";
 import { createMetrics } from "../../src/service/platform/telemetry/metrics.ts";
 import { exported, sealAll, verified, writeEvents } from "../support/database/audit-trail.ts";
-import { openRaceDatabase, silentLog } from "../support/database/database.ts";
+import { openRaceDatabase } from "../support/database/database.ts";
 import { testDatabase } from "../support/database/postgres.ts";
 import { openTestPool } from "../support/database/test-pool.ts";
+import { silentLog } from "../support/silent-log.ts";
 
 const test = await testDatabase();
 const RACING = {
@@ -144,7 +145,8 @@ describe.skipIf(test === undefined)("the sealer", () => {
     const [one, other] = pools as [Database, Database];
     await write(one, "meanwhile");
     let sealedCount: number | undefined;
-    const slow: Pick<Database, "transaction"> = {
+    const slow: Database = {
+      ...one,
       transaction: (work) =>
         one.transaction(async (db) => {
           const result = await work(db);

@@ -20,7 +20,6 @@ import { type ReserveInput, reserve } from "../../src/service/signing/reserve.ts
 import { failSignRequest } from "../../src/service/signing/sign-operation.ts";
 import { submit } from "../../src/service/signing/submit.ts";
 import { checkHalfInline } from "../support/crypto/inline-verifier.ts";
-import { silentLog } from "../support/database/database.ts";
 import { testDatabase } from "../support/database/postgres.ts";
 import { flatPrices } from "../support/database/prices.ts";
 import type { ReservingPlan } from "../support/database/reserving-process.ts";
@@ -37,6 +36,7 @@ import {
 } from "../support/database/rows.ts";
 import { openTestPool } from "../support/database/test-pool.ts";
 import { ROOT } from "../support/repository/source-files.ts";
+import { silentLog } from "../support/silent-log.ts";
 
 const PRICE = 10_000n;
 /** So long that no slot ends during the tests. */

@@ -17,7 +17,6 @@ import { systemClock } from "../../src/service/platform/lifecycle/clock.ts";
 import type { Queryable } from "../../src/service/platform/store/database.ts";
 import { migrate } from "../../src/service/platform/store/migrate.ts";
 import { Secret } from "../../src/service/platform/telemetry/secret.ts";
-import { silentLog } from "../support/database/database.ts";
 import { type DepositWatch, quietAddresses, watchDeposits } from "../support/database/deposit-watch.ts";
 import { acceptedCoin, fundedPayer, type Payer, SUI, testDeposits } from "../support/database/deposits.ts";
 import {
@@ -28,6 +27,7 @@ import {
 import { testDatabase } from "../support/database/postgres.ts";
 import { moneyOf, objectId, projectWith, TEST_ORIGIN } from "../support/database/rows.ts";
 import { openTestPool } from "../support/database/test-pool.ts";
+import { silentLog } from "../support/silent-log.ts";
 import { createCheapMpc } from "../unit/localnet/cheap-mpc.ts";
 
 const test = await testDatabase();

@@ -18,7 +18,6 @@ import { systemClock } from "../../src/service/platform/lifecycle/clock.ts";
 import type { Database } from "../../src/service/platform/store/database.ts";
 import { migrate } from "../../src/service/platform/store/migrate.ts";
 import { Secret } from "../../src/service/platform/telemetry/secret.ts";
-import { silentLog } from "../support/database/database.ts";
 import {
   acceptedCoin,
   fundedPayer,
@@ -30,6 +29,7 @@ import {
 import { testDatabase } from "../support/database/postgres.ts";
 import { moneyOf, projectWith, TEST_ORIGIN } from "../support/database/rows.ts";
 import { openTestPool } from "../support/database/test-pool.ts";
+import { silentLog } from "../support/silent-log.ts";
 import { createCheapMpc } from "../unit/localnet/cheap-mpc.ts";
 
 const test = await testDatabase();

@@ -8,9 +8,9 @@ import { addLane, markForeignUse } from "../../src/service/chain/submit/lane-tab
 import { runDoctor } from "../../src/service/operator/health/doctor/doctor.ts";
 import { type Database, newId } from "../../src/service/platform/store/database.ts";
 import { migrate } from "../../src/service/platform/store/migrate.ts";
-import { silentLog } from "../support/database/database.ts";
 import { testDatabase } from "../support/database/postgres.ts";
 import { openTestPool } from "../support/database/test-pool.ts";
+import { silentLog } from "../support/silent-log.ts";
 import { createCheapMpc } from "../unit/localnet/cheap-mpc.ts";
 
 const postgres = await testDatabase();

@@ -5,9 +5,10 @@ import { newId } from "../../src/service/platform/store/database.ts";
 import { createExitLoop } from "../../src/service/signing/exit-loop.ts";
 import { readSignRequest } from "../../src/service/signing/sign-request.ts";
 import { signSteps } from "../support/crypto/sign-steps.ts";
-import { openRaceDatabase, silentLog } from "../support/database/database.ts";
+import { openRaceDatabase } from "../support/database/database.ts";
 import { dwalletOf, objectId, projectWith, readyPresigns } from "../support/database/rows.ts";
 import { createPauseClock } from "../support/pause-clock.ts";
+import { silentLog } from "../support/silent-log.ts";
 
 const database = await openRaceDatabase();
 afterAll(() => database?.close());

@@ -19,7 +19,6 @@ import { createLife } from "../sim/mortal.ts";
 import { onboardUser, type SimUser, time } from "../sim/onboard-user.ts";
 import { ALONE_PACE, DKG_PRICE, PRICE, type Replica, startReplica } from "../sim/replica.ts";
 import { createSimMpc } from "../sim/sim-mpc.ts";
-import { silentLog } from "../support/database/database.ts";
 import { ownerOf, sendConsent, signConsent } from "../support/database/exits.ts";
 import { type ObservedDatabase, observeDatabase } from "../support/database/observe-database.ts";
 import { testDatabase } from "../support/database/postgres.ts";
@@ -32,6 +31,7 @@ import {
   TEST_TRIPLE,
 } from "../support/database/rows.ts";
 import { openTestPool } from "../support/database/test-pool.ts";
+import { silentLog } from "../support/silent-log.ts";
 
 const CREDIT = 100n * PRICE + DKG_PRICE;
 const test = await testDatabase();

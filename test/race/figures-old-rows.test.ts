@@ -10,10 +10,10 @@ import { readSignStatistics } from "../../src/service/operator/history/sign-stat
 import { readOutboxFigures } from "../../src/service/operator/metrics/read-database-figures.ts";
 import type { Database } from "../../src/service/platform/store/database.ts";
 import { migrate } from "../../src/service/platform/store/migrate.ts";
-import { silentLog } from "../support/database/database.ts";
 import { explainReads } from "../support/database/explain-plan.ts";
 import { testDatabase } from "../support/database/postgres.ts";
 import { openRecordedDatabase, type RecordedStatement } from "../support/database/recorded-statements.ts";
+import { silentLog } from "../support/silent-log.ts";
 
 const NETWORK = "localnet";
 const ROWS = 60_000;
@@ -40,6 +40,10 @@ describe.skipIf(test === undefined)("on a database with a year of old rows", () 
     await database.query(
       `INSERT INTO ledger_hour SELECT project_id, date_trunc('hour', created_at, 'UTC'), kind, count(*),
          sum(amount_micro_usd) FROM ledger_entry GROUP BY 1, 2, 3`,
+    );
+    await database.query(
+      `INSERT INTO ledger_user_hour SELECT project_id, 'user-' || n, hour, kind, entry_count, amount_micro_usd
+       FROM ledger_hour, generate_series(1, 3) n`,
     );
     await database.query(
       `INSERT INTO presign_sample SELECT $1, date_trunc('minute', now()) - n * interval '1 minute', 0, 0, 'key', 1, 1,
@@ -98,6 +102,11 @@ describe.skipIf(test === undefined)("on a database with a year of old rows", () 
       92 * 24 * 2,
       () => readUsage(database, projectId, { step: "day", start: daysAgo(92), end: now }),
     ],
+    [
+      "a user's usage of 92 days",
+      92 * 24 * 2,
+      () => readUsage(database, projectId, { step: "day", start: daysAgo(92), end: now }, "user-2"),
+    ],
     ["a day of the pool", 24 * 60, () => readPresignHistory(database, NETWORK, window(1), undefined)],
     ["a week of balances", 7 * 144, () => readTreasuryHistory(database, NETWORK, window(7))],
     ["a sample of the pool", 600, () => samplePresigns(database, NETWORK, async () => [])],
@@ -116,6 +125,7 @@ describe.skipIf(test === undefined)("on a database with a year of old rows", () 
     expect([...largeTables]).toEqual(
       expect.arrayContaining([
         ...["sign_request", "chain_operation", "chain_transaction", "presign", "ledger_hour"],
+        "ledger_user_hour",
         ...["presign_sample", "treasury_sample"],
       ]),
     );

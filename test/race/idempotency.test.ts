@@ -10,7 +10,6 @@ import { type Database, newId, type Queryable } from "../../src/service/platform
 import { migrate } from "../../src/service/platform/store/migrate.ts";
 import { createPresignQueue } from "../../src/service/presigns/presign-queue.ts";
 import { reserve } from "../../src/service/signing/reserve.ts";
-import { silentLog } from "../support/database/database.ts";
 import { testDatabase } from "../support/database/postgres.ts";
 import { flatPrices } from "../support/database/prices.ts";
 import {
@@ -23,6 +22,7 @@ import {
   TEST_TRIPLE,
 } from "../support/database/rows.ts";
 import { openTestPool } from "../support/database/test-pool.ts";
+import { silentLog } from "../support/silent-log.ts";
 
 const PRICE = 10_000n;
 const CALLS = 64;

@@ -8,8 +8,9 @@ import { insertAdminKey } from "../../src/service/access/admin-keys.ts";
 import { insertApiKey } from "../../src/service/access/api-keys.ts";
 import { createAdminKeyLookup, createApiKeyLookup } from "../../src/service/access/stored-keys.ts";
 import { newId } from "../../src/service/platform/store/database.ts";
-import { openRaceDatabase, silentLog } from "../support/database/database.ts";
+import { openRaceDatabase } from "../support/database/database.ts";
 import { projectWith, TEST_ORIGIN } from "../support/database/rows.ts";
+import { silentLog } from "../support/silent-log.ts";
 
 const HOUR_MS = 3_600_000;
 const database = await openRaceDatabase();

@@ -9,7 +9,7 @@ import { reserve } from "../../src/service/signing/reserve.ts";
 import type { SignRequestRow } from "../../src/service/signing/sign-request.ts";
 import { submit } from "../../src/service/signing/submit.ts";
 import { checkHalfInline } from "../support/crypto/inline-verifier.ts";
-import { openRaceDatabase, silentLog } from "../support/database/database.ts";
+import { openRaceDatabase } from "../support/database/database.ts";
 import { flatPrices } from "../support/database/prices.ts";
 import {
   dwalletOf,
@@ -22,6 +22,7 @@ import {
   type TestDWalletRow,
 } from "../support/database/rows.ts";
 import { createManualClock } from "../support/manual-clock.ts";
+import { silentLog } from "../support/silent-log.ts";
 
 const PRICE = 10_000n;
 const OPEN_MAX = 50;

@@ -2,9 +2,9 @@
 import { afterAll, describe, expect, it } from "vitest";
 import { newId } from "../../src/service/platform/store/database.ts";
 import { migrate, readMigrations } from "../../src/service/platform/store/migrate.ts";
-import { silentLog } from "../support/database/database.ts";
 import { testDatabase } from "../support/database/postgres.ts";
 import { openTestPool } from "../support/database/test-pool.ts";
+import { silentLog } from "../support/silent-log.ts";
 
 const test = await testDatabase();
 const older = await testDatabase();

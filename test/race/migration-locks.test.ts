@@ -2,10 +2,10 @@
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import type { Database } from "../../src/service/platform/store/database.ts";
 import { type MigrateOptions, type Migration, migrate } from "../../src/service/platform/store/migrate.ts";
-import { silentLog } from "../support/database/database.ts";
 import { testDatabase } from "../support/database/postgres.ts";
 import { openTestClient, openTestPool } from "../support/database/test-pool.ts";
 import { pollUntil } from "../support/poll-until.ts";
+import { silentLog } from "../support/silent-log.ts";
 
 const test = await testDatabase();
 const BESIDE = {

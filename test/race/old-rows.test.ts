@@ -3,11 +3,11 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { fillOldRows } from "../../bench/support/fill-old-rows.ts";
 import type { Database } from "../../src/service/platform/store/database.ts";
 import { migrate } from "../../src/service/platform/store/migrate.ts";
-import { silentLog } from "../support/database/database.ts";
 import { explainReads } from "../support/database/explain-plan.ts";
 import { testDatabase } from "../support/database/postgres.ts";
 import { openRecordedDatabase, type RecordedStatement } from "../support/database/recorded-statements.ts";
 import { callEverythingHot } from "../support/service/hot-calls.ts";
+import { silentLog } from "../support/silent-log.ts";
 
 const ROWS = 60_000;
 const PROJECTS = 20;

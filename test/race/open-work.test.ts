@@ -3,6 +3,7 @@ import type { ServiceImpl } from "@connectrpc/connect";
 import { afterAll, describe, expect, it } from "vitest";
 import { Admin } from "../../gen/proto/tss/v1/admin_pb.ts";
 import { createNetworkCalls } from "../../src/service/operator/calls/network-calls.ts";
+import { createLocalSignals } from "../../src/service/platform/coordination/local-coordination.ts";
 import { type Database, newId } from "../../src/service/platform/store/database.ts";
 import { openRaceDatabase } from "../support/database/database.ts";
 import { recordAddress } from "../support/database/deposit-rows.ts";
@@ -36,7 +37,7 @@ describe.skipIf(database === undefined)("the open work of a network", () => {
     const sweeps = { destination: objectId(), minValueMicroUsd: 1n };
     const calls = createNetworkCalls({
       database: afterCoins(database!, credit),
-      signals: { notify() {} },
+      signals: { ...createLocalSignals(), notify() {} },
       sweepsOf: () => sweeps,
     });
     const admin = clientOf(Admin, calls as ServiceImpl<typeof Admin>, () => ({

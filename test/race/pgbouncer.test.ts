@@ -6,10 +6,10 @@ import type { HealthSubject } from "../../src/service/operator/health/checks/hea
 import { openDoctorDatabase } from "../../src/service/operator/health/doctor/doctor.ts";
 import { LOCK_KEYS, migrate, readMigrations } from "../../src/service/platform/store/migrate.ts";
 import { lookAtSession } from "../../src/service/platform/store/open-postgres.ts";
-import { silentLog } from "../support/database/database.ts";
 import { startPgbouncer } from "../support/database/pgbouncer.ts";
 import { testDatabase } from "../support/database/postgres.ts";
 import { openTestClient, openTestPool } from "../support/database/test-pool.ts";
+import { silentLog } from "../support/silent-log.ts";
 
 const test = await testDatabase();
 /** Fewer than the migrating processes need if each one that waits holds a connection. */

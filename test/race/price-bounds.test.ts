@@ -6,10 +6,10 @@ import type { PriceState } from "../../src/service/billing/prices/check-price.ts
 import { takeReading } from "../../src/service/billing/prices/stored-prices.ts";
 import { type Database, newId } from "../../src/service/platform/store/database.ts";
 import { migrate } from "../../src/service/platform/store/migrate.ts";
-import { silentLog } from "../support/database/database.ts";
 import { testDatabase } from "../support/database/postgres.ts";
 import { openTestPool } from "../support/database/test-pool.ts";
 import { pollUntil } from "../support/poll-until.ts";
+import { silentLog } from "../support/silent-log.ts";
 
 const BOUNDS = { maxStepPercent: 20, maxHourPercent: 30, maxDayPercent: 60, holdMs: 60_000 };
 const NOW_MS = Date.UTC(2026, 0, 31, 12);
@@ -25,7 +25,7 @@ afterAll(async () => {
 describe.skipIf(test === undefined)("prices that two replicas read at once", () => {
   const database = pool!;
   const take = (
-    db: Pick<Database, "transaction">,
+    db: Database,
     network: string,
     [picoUsd, seconds]: readonly [number, number],
   ): Promise<PriceState> =>
@@ -48,6 +48,7 @@ describe.skipIf(test === undefined)("prices that two replicas read at once", () 
     const hasRead = once(events, "read");
     const slow = take(
       {
+        ...database,
         transaction: (work) =>
           database.transaction((db) =>
             work({

@@ -13,11 +13,11 @@ import { loadConfig } from "../../src/service/config/config.ts";
 import { Lifecycle } from "../../src/service/platform/lifecycle/lifecycle.ts";
 import { migrate } from "../../src/service/platform/store/migrate.ts";
 import { type MarkProcessOptions, markProcess } from "../../src/service/restore/mark-process.ts";
-import { silentLog } from "../support/database/database.ts";
 import { type ObservedDatabase, observeDatabase } from "../support/database/observe-database.ts";
 import { testDatabase } from "../support/database/postgres.ts";
 import { openTestPool } from "../support/database/test-pool.ts";
 import { createManualClock } from "../support/manual-clock.ts";
+import { silentLog } from "../support/silent-log.ts";
 import { createCheapMpc } from "../unit/localnet/cheap-mpc.ts";
 
 const EXPIRED = /^the reconciliation stops: this process lost the database until its mark expired/;

@@ -14,8 +14,8 @@ import {
   posingEnvironment,
   posingNetwork,
 } from "../support/chain/two-networks.ts";
-import { silentLog } from "../support/database/database.ts";
 import { testDatabase } from "../support/database/postgres.ts";
+import { silentLog } from "../support/silent-log.ts";
 
 const postgres = await testDatabase();
 const folder = mkdtempSync(path.join(tmpdir(), "tss-reconcile-"));

@@ -23,7 +23,6 @@ import type { Database } from "../../src/service/platform/store/database.ts";
 import { migrate } from "../../src/service/platform/store/migrate.ts";
 import { Secret } from "../../src/service/platform/telemetry/secret.ts";
 import { reconcile } from "../../src/service/restore/reconcile.ts";
-import { silentLog } from "../support/database/database.ts";
 import { quietAddresses, watchDeposits } from "../support/database/deposit-watch.ts";
 import { fundedPayer, SUI, testDeposits } from "../support/database/deposits.ts";
 import { type ObservedDatabase, observeDatabase } from "../support/database/observe-database.ts";
@@ -31,6 +30,7 @@ import { testDatabase } from "../support/database/postgres.ts";
 import { flatPrices } from "../support/database/prices.ts";
 import { moneyOf, objectId, projectWith, TEST_ORIGIN } from "../support/database/rows.ts";
 import { openTestPool } from "../support/database/test-pool.ts";
+import { silentLog } from "../support/silent-log.ts";
 import { createCheapMpc } from "../unit/localnet/cheap-mpc.ts";
 
 const run = promisify(execFile);

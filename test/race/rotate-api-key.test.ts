@@ -6,10 +6,10 @@ import { ServiceError } from "../../src/service/platform/errors/service-error.ts
 import type { Idempotency } from "../../src/service/platform/idempotency/idempotency.ts";
 import { type Database, newId } from "../../src/service/platform/store/database.ts";
 import { migrate } from "../../src/service/platform/store/migrate.ts";
-import { silentLog } from "../support/database/database.ts";
 import { testDatabase } from "../support/database/postgres.ts";
 import { keyed, projectWith, TEST_OPERATOR, TEST_ORIGIN } from "../support/database/rows.ts";
 import { openTestPool } from "../support/database/test-pool.ts";
+import { silentLog } from "../support/silent-log.ts";
 
 const CALLS = 16;
 const test = await testDatabase();

@@ -7,7 +7,7 @@ import { markDWalletLeft } from "../../src/service/onboarding/custody/custody-st
 import { createLocalSignals } from "../../src/service/platform/coordination/local-coordination.ts";
 import { ServiceError } from "../../src/service/platform/errors/service-error.ts";
 import { systemClock } from "../../src/service/platform/lifecycle/clock.ts";
-import { newId, type Queryable } from "../../src/service/platform/store/database.ts";
+import { type Database, newId, type Queryable } from "../../src/service/platform/store/database.ts";
 import { createPresignQueue } from "../../src/service/presigns/presign-queue.ts";
 import { expireReservations } from "../../src/service/signing/expire-loop.ts";
 import { type ReserveInput, reserve } from "../../src/service/signing/reserve.ts";
@@ -31,6 +31,8 @@ import {
 import { pollUntil } from "../support/poll-until.ts";
 
 const PRICE = 10_000n;
+/** Finds the connections that wait for a lock of the connection $1. */
+const WAITING = "SELECT 1 FROM pg_stat_activity WHERE $1::int = ANY(pg_blocking_pids(pid))";
 /** The owner's authorisation of an exit, as it is stored after all checks. */
 const CONSENT: SignedConsent = {
   dwalletId: objectId(),
@@ -146,13 +148,32 @@ describe.skipIf(database === undefined)("calls at the same time", () => {
       void outcome.then(() => {
         ended = true;
       });
-      const waiting = "SELECT 1 FROM pg_stat_activity WHERE $1::int = ANY(pg_blocking_pids(pid))";
-      await pollUntil(async () => ended || (await db.query(waiting, [self!.pid])).length > 0);
+      await pollUntil(async () => ended || (await db.query(WAITING, [self!.pid])).length > 0);
       return { outcome };
     });
     expect(await reserving.outcome).toBe("DWALLET_LEFT");
     expect(await moneyOf(db, projectId)).toEqual({ balance: 10n * PRICE, held: 0n, differences: [] });
     expect(await statesOf(dwallet)).toEqual({ ready: 1 });
+  });
+
+  it("count an open reservation that was committed after they began", async () => {
+    const projectId = await projectWith(db, 10n * PRICE);
+    const dwallet = await dwalletOf(db, projectId);
+    await readyPresigns(db, dwallet.bucket, 2);
+    const bounded = { ...deps, openMaxCount: 1 };
+    const reserving = await db.transaction(async (tx) => {
+      await reserve({ ...bounded, database: tx as Database }, caller(projectId), input(dwallet), time());
+      const [self] = await tx.query<{ pid: number }>("SELECT pg_backend_pid() AS pid");
+      const outcome = reserve(bounded, caller(projectId), input(dwallet), time()).then(
+        () => "reserved",
+        (error: unknown) => reasonOf(error),
+      );
+      await pollUntil(async () => (await db.query(WAITING, [self!.pid])).length > 0);
+      return { outcome };
+    });
+    expect(await reserving.outcome).toBe("TOO_MANY_RESERVATIONS");
+    expect(await moneyOf(db, projectId)).toEqual({ balance: 10n * PRICE, held: PRICE, differences: [] });
+    expect(await statesOf(dwallet)).toEqual({ held: 1, ready: 1 });
   });
 
   it("create one row and one hold for one idempotency key", async () => {

@@ -2,10 +2,10 @@
 import { afterAll, describe, expect, it } from "vitest";
 import type { Database } from "../../src/service/platform/store/database.ts";
 import { migrate } from "../../src/service/platform/store/migrate.ts";
-import { silentLog } from "../support/database/database.ts";
 import { testDatabase } from "../support/database/postgres.ts";
 import { moneyOf, projectWith } from "../support/database/rows.ts";
 import { openTestPool } from "../support/database/test-pool.ts";
+import { silentLog } from "../support/silent-log.ts";
 
 const test = await testDatabase();
 const pools: Database[] = [];

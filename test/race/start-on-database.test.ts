@@ -4,11 +4,11 @@ import { generateApiKey } from "../../src/service/access/api-key.ts";
 import { loadConfig } from "../../src/service/config/config.ts";
 import { openDatabase } from "../../src/service/platform/store/open-database.ts";
 import { payPresigns, startHarness } from "../component/localnet/harness.ts";
-import { silentLog } from "../support/database/database.ts";
 import { testDatabase } from "../support/database/postgres.ts";
 import { openTestClient } from "../support/database/test-pool.ts";
 import { environment } from "../support/environment.ts";
 import { startAppInProcess } from "../support/service/app-in-process.ts";
+import { silentLog } from "../support/silent-log.ts";
 
 const test = await testDatabase();
 const admin = test && (await openTestClient({ connectionString: environment.databaseUrl }));

@@ -5,9 +5,10 @@ import { queueSweeps } from "../../src/service/billing/sweeps/queue-sweeps.ts";
 import { createDepositSigner } from "../../src/service/billing/sweeps/sweep-signer.ts";
 import { newId } from "../../src/service/platform/store/database.ts";
 import { Secret } from "../../src/service/platform/telemetry/secret.ts";
-import { openRaceDatabase, silentLog } from "../support/database/database.ts";
+import { openRaceDatabase } from "../support/database/database.ts";
 import { recordAddress } from "../support/database/deposit-rows.ts";
 import { objectId, projectWith } from "../support/database/rows.ts";
+import { silentLog } from "../support/silent-log.ts";
 
 const SEED = new Secret(new Uint8Array(32).fill(3));
 const COIN_TYPES = ["0x2::sui::SUI", "0x5::ika::IKA"];

@@ -69,6 +69,25 @@ export const ACCESS_MUTANTS: readonly Mutant[] = [
     tests: ["test/component/service/access/allowed-addresses.test.ts"],
   },
   {
+    name: "an origin that is removed from a key keeps it in this process",
+    file: "src/service/access/api-keys.ts",
+    find: `"api_key.set_allowed_origins", sql\`changed\`, origin)}\`,
+  );
+  const key = await readApiKey(db, network, apiKeyId);
+  lookup.forget(key.id);`,
+    replace: `"api_key.set_allowed_origins", sql\`changed\`, origin)}\`,
+  );
+  const key = await readApiKey(db, network, apiKeyId);`,
+    tests: ["test/component/service/access/allowed-origins.test.ts"],
+  },
+  {
+    name: "streams of pages share one check, whatever their origin",
+    file: "src/service/access/access-gate.ts",
+    find: "name: `${keyId} ${trace.address} ${page}`,",
+    replace: "name: `${keyId} ${trace.address}`,",
+    tests: ["test/component/service/access/stream-leases.test.ts"],
+  },
+  {
     name: "a key of one network is accepted on another",
     file: "src/service/access/access-gate.ts",
     find: "if (named !== undefined && named !== network) {",
@@ -148,15 +167,15 @@ export const ACCESS_MUTANTS: readonly Mutant[] = [
   {
     name: "a request is answered with the reply to another one",
     file: "src/service/platform/idempotency/key-table.ts",
-    find: "if (row !== undefined && Buffer.compare(row.fingerprint, fingerprint) !== 0) {",
-    replace: "if (row !== undefined && row.method === '') {",
+    find: "if (Buffer.compare(earlier.fingerprint, fingerprint) === 0) return;",
+    replace: "if (fingerprint !== undefined) return;",
     tests: KEYS,
   },
   {
     name: "a project is answered with the reply to another project",
     file: "src/service/platform/idempotency/key-table.ts",
-    find: "WHERE scope = ${scope} AND network",
-    replace: "WHERE network",
+    find: "${k}.scope = ${asked}.scope AND ${k}.network",
+    replace: "${k}.network",
     tests: KEYS,
   },
   {

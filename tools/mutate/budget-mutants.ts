@@ -52,16 +52,16 @@ export const BUDGET_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "a request takes nothing from the budget",
-    file: "src/service/signing/reserve.ts",
+    file: "src/service/signing/take-reservation.ts",
     find: "${budget.take(sql`posting_hold`)}reserved",
     replace: "reserved",
     tests: RACE,
   },
   {
     name: "a reservation ignores the budget",
-    file: "src/service/signing/reserve.ts",
-    find: "EXISTS (SELECT 1 FROM usable)${budget.andFits}",
-    replace: "EXISTS (SELECT 1 FROM usable)",
+    file: "src/service/signing/take-reservation.ts",
+    find: "WHERE funded AND allowed${budget.andFits}",
+    replace: "WHERE funded AND allowed",
     tests: RACE,
   },
   {

@@ -53,8 +53,15 @@ export const HALF_MUTANTS: readonly Mutant[] = [
   {
     name: "an ECDSA half is returned without its check in the class group",
     file: "src/client/crypto/check-ecdsa-message.ts",
-    find: "const isNeutral = equalForms(product, curve.group.identity);",
+    find: "const isNeutral = isNeutralClass(curve.group, product);",
     replace: "const isNeutral = product.a > 0n;",
+    tests: FAULTS,
+  },
+  {
+    name: "an ECDSA half is returned although its ladders stand on another base",
+    file: "src/client/crypto/check-ecdsa-message.ts",
+    find: "rejectUnless(isBase,",
+    replace: "rejectUnless(isBase || true,",
     tests: FAULTS,
   },
   {

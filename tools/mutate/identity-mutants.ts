@@ -10,6 +10,62 @@ const verifyProof = "src/service/access/dpop/verify-proof.ts";
 /** Lines that decide which ID tokens and proofs are accepted. */
 export const IDENTITY_MUTANTS: readonly Mutant[] = [
   {
+    name: "the sessions of a removed provider continue",
+    file: "src/service/access/identity/identity-providers.ts",
+    find: "  await sessions.end(database, origin, provider.id);\n",
+    replace: "",
+    tests: ["test/component/service/access/identity/exchange-token.test.ts"],
+  },
+  {
+    name: "the session of a removed provider is accepted",
+    file: "src/service/access/stored-sessions.ts",
+    find: " OR r.id IS NOT NULL",
+    replace: "",
+    tests: ["test/component/service/access/identity/exchange-token.test.ts"],
+  },
+  {
+    name: "exchanges go on while the removal of their provider waits",
+    file: "src/service/users/sessions.ts",
+    find: "\n          AND NOT EXISTS (SELECT FROM removed_identity_provider WHERE id = ${id}::uuid) FOR KEY SHARE",
+    replace: " FOR KEY SHARE",
+    tests: ["test/race/removed-providers.test.ts"],
+  },
+  {
+    name: "the sessions of a removed provider take the room of the project's users",
+    file: "src/service/users/sessions.ts",
+    find: "          - (SELECT count(*) FROM removed",
+    replace: "          - 0 * (SELECT count(*) FROM removed",
+    tests: ["test/race/removed-providers.test.ts"],
+  },
+  {
+    name: "the rows of removed providers stay for ever",
+    file: "src/service/users/session-sweep.ts",
+    find: "      await sweepRemovedProviders(database);\n",
+    replace: "",
+    tests: ["test/component/service/users/session-sweep.test.ts"],
+  },
+  {
+    name: "the tokens of a provider whose removal was interrupted are accepted again",
+    file: "src/service/users/session-sweep.ts",
+    find: "\n          AND NOT EXISTS (SELECT FROM identity_provider i WHERE i.id = r.id)",
+    replace: "",
+    tests: ["test/race/removed-providers.test.ts"],
+  },
+  {
+    name: "an exchange whose token was verified creates a session of a removed provider",
+    file: "src/service/users/sessions.ts",
+    find: "  if (identityProviderId !== null) await lockProvider(db, identityProviderId);\n",
+    replace: "",
+    tests: ["test/race/removed-providers.test.ts"],
+  },
+  {
+    name: "streams of a removed provider's sessions wait for the next check",
+    file: "src/service/access/stream-leases.ts",
+    find: "  unsubscribe.push(signals?.subscribeKind(IDENTITY_PROVIDER_TOPICS, () => void sweep()));\n",
+    replace: "",
+    tests: ["test/component/service/access/stream-leases.test.ts"],
+  },
+  {
     name: "an ID token of any issuer is accepted if a key of the provider signed it",
     file: verifyIdToken,
     find: "      issuer,\n      audience:",

@@ -2,13 +2,16 @@ import { ACCESS_MUTANTS } from "./access-mutants.ts";
 import { BUDGET_MUTANTS } from "./budget-mutants.ts";
 import { CHAIN_MUTANTS } from "./chain-mutants.ts";
 import { CHAIN_TRUST_MUTANTS } from "./chain-trust-mutants.ts";
+import { CLASS_GROUP_MUTANTS } from "./class-group-mutants.ts";
 import { CRYPTO_MUTANTS } from "./crypto-mutants.ts";
 import { HALF_MUTANTS } from "./half-mutants.ts";
 import { IDENTITY_MUTANTS } from "./identity-mutants.ts";
 import { KEY_OUTPUT_MUTANTS } from "./key-output-mutants.ts";
+import { LOCALNET_MUTANTS } from "./localnet-mutants.ts";
 import { MONEY_MUTANTS } from "./money-mutants.ts";
 import type { Mutant } from "./mutant.ts";
 import { ONBOARDING_MUTANTS } from "./onboarding-mutants.ts";
+import { REACT_MUTANTS } from "./react-mutants.ts";
 import { RESUME_MUTANTS } from "./resume-mutants.ts";
 import { RETENTION_MUTANTS } from "./retention-mutants.ts";
 import { ROW_MUTANTS } from "./row-mutants.ts";
@@ -25,12 +28,15 @@ export const MUTANTS: readonly Mutant[] = [
   ...BUDGET_MUTANTS,
   ...CHAIN_MUTANTS,
   ...CHAIN_TRUST_MUTANTS,
+  ...CLASS_GROUP_MUTANTS,
   ...CRYPTO_MUTANTS,
   ...KEY_OUTPUT_MUTANTS,
   ...HALF_MUTANTS,
   ...IDENTITY_MUTANTS,
+  ...LOCALNET_MUTANTS,
   ...MONEY_MUTANTS,
   ...ONBOARDING_MUTANTS,
+  ...REACT_MUTANTS,
   ...RESUME_MUTANTS,
   ...RETENTION_MUTANTS,
   ...ROW_MUTANTS,

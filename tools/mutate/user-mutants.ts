@@ -8,6 +8,27 @@ const USERS = ["test/component/service/users/users-service.test.ts"];
 /** Lines that decide what a confined caller sees, and what a frozen or deleted user stops. */
 export const USER_MUTANTS: readonly Mutant[] = [
   {
+    name: "the usage of a user is that of all users",
+    file: "src/service/billing/read-usage.ts",
+    find: "WHERE user_reference = ${userReference} AND`",
+    replace: "WHERE true OR user_reference = ${userReference} AND`",
+    tests: ["test/component/service/billing/usage.test.ts"],
+  },
+  {
+    name: "the usage of a user lacks the refunds of dWallets",
+    file: "prisma/migrations/20261127023000_usage_by_user/migration.sql",
+    find: "IN ('sign', 'refund', 'dkg', 'dkg_refund')",
+    replace: "IN ('sign', 'refund', 'dkg')",
+    tests: ["test/component/service/billing/usage.test.ts"],
+  },
+  {
+    name: "an entry between the migrations counts twice",
+    file: "prisma/migrations/20261127024000_usage_by_user_before/migration.sql",
+    find: '\n  AND w.id <= (SELECT "last_id" FROM "ledger_user_hour_start")',
+    replace: "",
+    tests: ["test/race/usage-migration.test.ts"],
+  },
+  {
     name: "a confined caller calls a method about the whole project",
     file: "src/service/access/access-gate.ts",
     find: 'reach !== "own" && isConfined(allowance)',
@@ -66,15 +87,15 @@ export const USER_MUTANTS: readonly Mutant[] = [
   {
     name: "a half of a frozen user is queued",
     file: "src/service/signing/submit.ts",
-    find: "WHERE user_reference IS NULL OR EXISTS (SELECT 1 FROM user_now)",
-    replace: "",
+    find: "user_reference IS NULL OR user_reference IN (SELECT reference FROM user_now)",
+    replace: "true",
     tests: RACE,
   },
   {
     name: "a presign is reserved for a frozen user",
-    file: "src/service/signing/reserve.ts",
-    find: "WHERE user_reference IS NULL OR EXISTS (SELECT 1 FROM user_now)",
-    replace: "",
+    file: "src/service/signing/take-reservation.ts",
+    find: "user_reference IS NULL OR user_reference IN (SELECT reference FROM user_now)",
+    replace: "true",
     tests: RACE,
   },
   {

@@ -433,10 +433,12 @@ export const ModelName = {
   AuditLeaf: 'AuditLeaf',
   AuditSeal: 'AuditSeal',
   LedgerHour: 'LedgerHour',
+  LedgerUserHour: 'LedgerUserHour',
   LedgerVerification: 'LedgerVerification',
   PresignSample: 'PresignSample',
   TreasurySample: 'TreasurySample',
   IdentityProvider: 'IdentityProvider',
+  RemovedIdentityProvider: 'RemovedIdentityProvider',
   ProofSecret: 'ProofSecret',
   SeenProof: 'SeenProof'
 } as const
@@ -454,7 +456,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "knownNetwork" | "processMark" | "project" | "apiKey" | "allowance" | "projectUser" | "projectUserCount" | "session" | "adminKey" | "encryptionKey" | "encryptionKeyUser" | "dWallet" | "treasuryConsent" | "presign" | "signRequest" | "idempotencyKey" | "ledgerEntry" | "depositAddress" | "depositAddressRequest" | "checkpointFollower" | "addressBalanceMark" | "depositReferenceCount" | "deposit" | "depositCoin" | "sweep" | "coinPrice" | "coinPriceRange" | "chainOperation" | "chainTransaction" | "lane" | "gasCoin" | "auditEvent" | "auditUnsealed" | "auditLeaf" | "auditSeal" | "ledgerHour" | "ledgerVerification" | "presignSample" | "treasurySample" | "identityProvider" | "proofSecret" | "seenProof"
+    modelProps: "knownNetwork" | "processMark" | "project" | "apiKey" | "allowance" | "projectUser" | "projectUserCount" | "session" | "adminKey" | "encryptionKey" | "encryptionKeyUser" | "dWallet" | "treasuryConsent" | "presign" | "signRequest" | "idempotencyKey" | "ledgerEntry" | "depositAddress" | "depositAddressRequest" | "checkpointFollower" | "addressBalanceMark" | "depositReferenceCount" | "deposit" | "depositCoin" | "sweep" | "coinPrice" | "coinPriceRange" | "chainOperation" | "chainTransaction" | "lane" | "gasCoin" | "auditEvent" | "auditUnsealed" | "auditLeaf" | "auditSeal" | "ledgerHour" | "ledgerUserHour" | "ledgerVerification" | "presignSample" | "treasurySample" | "identityProvider" | "removedIdentityProvider" | "proofSecret" | "seenProof"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -3122,6 +3124,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    LedgerUserHour: {
+      payload: Prisma.$LedgerUserHourPayload<ExtArgs>
+      fields: Prisma.LedgerUserHourFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.LedgerUserHourFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LedgerUserHourPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.LedgerUserHourFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LedgerUserHourPayload>
+        }
+        findFirst: {
+          args: Prisma.LedgerUserHourFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LedgerUserHourPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.LedgerUserHourFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LedgerUserHourPayload>
+        }
+        findMany: {
+          args: Prisma.LedgerUserHourFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LedgerUserHourPayload>[]
+        }
+        create: {
+          args: Prisma.LedgerUserHourCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LedgerUserHourPayload>
+        }
+        createMany: {
+          args: Prisma.LedgerUserHourCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.LedgerUserHourCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LedgerUserHourPayload>[]
+        }
+        delete: {
+          args: Prisma.LedgerUserHourDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LedgerUserHourPayload>
+        }
+        update: {
+          args: Prisma.LedgerUserHourUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LedgerUserHourPayload>
+        }
+        deleteMany: {
+          args: Prisma.LedgerUserHourDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.LedgerUserHourUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.LedgerUserHourUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LedgerUserHourPayload>[]
+        }
+        upsert: {
+          args: Prisma.LedgerUserHourUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LedgerUserHourPayload>
+        }
+        aggregate: {
+          args: Prisma.LedgerUserHourAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateLedgerUserHour>
+        }
+        groupBy: {
+          args: Prisma.LedgerUserHourGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.LedgerUserHourGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.LedgerUserHourCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.LedgerUserHourCountAggregateOutputType> | number
+        }
+      }
+    }
     LedgerVerification: {
       payload: Prisma.$LedgerVerificationPayload<ExtArgs>
       fields: Prisma.LedgerVerificationFieldRefs
@@ -3415,6 +3491,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.IdentityProviderCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.IdentityProviderCountAggregateOutputType> | number
+        }
+      }
+    }
+    RemovedIdentityProvider: {
+      payload: Prisma.$RemovedIdentityProviderPayload<ExtArgs>
+      fields: Prisma.RemovedIdentityProviderFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.RemovedIdentityProviderFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RemovedIdentityProviderPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.RemovedIdentityProviderFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RemovedIdentityProviderPayload>
+        }
+        findFirst: {
+          args: Prisma.RemovedIdentityProviderFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RemovedIdentityProviderPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.RemovedIdentityProviderFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RemovedIdentityProviderPayload>
+        }
+        findMany: {
+          args: Prisma.RemovedIdentityProviderFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RemovedIdentityProviderPayload>[]
+        }
+        create: {
+          args: Prisma.RemovedIdentityProviderCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RemovedIdentityProviderPayload>
+        }
+        createMany: {
+          args: Prisma.RemovedIdentityProviderCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.RemovedIdentityProviderCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RemovedIdentityProviderPayload>[]
+        }
+        delete: {
+          args: Prisma.RemovedIdentityProviderDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RemovedIdentityProviderPayload>
+        }
+        update: {
+          args: Prisma.RemovedIdentityProviderUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RemovedIdentityProviderPayload>
+        }
+        deleteMany: {
+          args: Prisma.RemovedIdentityProviderDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.RemovedIdentityProviderUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.RemovedIdentityProviderUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RemovedIdentityProviderPayload>[]
+        }
+        upsert: {
+          args: Prisma.RemovedIdentityProviderUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RemovedIdentityProviderPayload>
+        }
+        aggregate: {
+          args: Prisma.RemovedIdentityProviderAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateRemovedIdentityProvider>
+        }
+        groupBy: {
+          args: Prisma.RemovedIdentityProviderGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.RemovedIdentityProviderGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.RemovedIdentityProviderCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.RemovedIdentityProviderCountAggregateOutputType> | number
         }
       }
     }
@@ -3712,6 +3862,7 @@ export const SessionScalarFieldEnum = {
   origins: 'origins',
   proofKeyThumbprint: 'proofKeyThumbprint',
   apiKeyId: 'apiKeyId',
+  identityProviderId: 'identityProviderId',
   allowanceId: 'allowanceId',
   createdAt: 'createdAt',
   expiresAt: 'expiresAt',
@@ -4162,6 +4313,18 @@ export const LedgerHourScalarFieldEnum = {
 export type LedgerHourScalarFieldEnum = (typeof LedgerHourScalarFieldEnum)[keyof typeof LedgerHourScalarFieldEnum]
 
 
+export const LedgerUserHourScalarFieldEnum = {
+  projectId: 'projectId',
+  userReference: 'userReference',
+  hour: 'hour',
+  kind: 'kind',
+  entryCount: 'entryCount',
+  amountMicroUsd: 'amountMicroUsd'
+} as const
+
+export type LedgerUserHourScalarFieldEnum = (typeof LedgerUserHourScalarFieldEnum)[keyof typeof LedgerUserHourScalarFieldEnum]
+
+
 export const LedgerVerificationScalarFieldEnum = {
   id: 'id',
   verifiedAt: 'verifiedAt',
@@ -4220,6 +4383,14 @@ export const IdentityProviderScalarFieldEnum = {
 } as const
 
 export type IdentityProviderScalarFieldEnum = (typeof IdentityProviderScalarFieldEnum)[keyof typeof IdentityProviderScalarFieldEnum]
+
+
+export const RemovedIdentityProviderScalarFieldEnum = {
+  id: 'id',
+  removedAt: 'removedAt'
+} as const
+
+export type RemovedIdentityProviderScalarFieldEnum = (typeof RemovedIdentityProviderScalarFieldEnum)[keyof typeof RemovedIdentityProviderScalarFieldEnum]
 
 
 export const ProofSecretScalarFieldEnum = {
@@ -4559,10 +4730,12 @@ export type GlobalOmitConfig = {
   auditLeaf?: Prisma.AuditLeafOmit
   auditSeal?: Prisma.AuditSealOmit
   ledgerHour?: Prisma.LedgerHourOmit
+  ledgerUserHour?: Prisma.LedgerUserHourOmit
   ledgerVerification?: Prisma.LedgerVerificationOmit
   presignSample?: Prisma.PresignSampleOmit
   treasurySample?: Prisma.TreasurySampleOmit
   identityProvider?: Prisma.IdentityProviderOmit
+  removedIdentityProvider?: Prisma.RemovedIdentityProviderOmit
   proofSecret?: Prisma.ProofSecretOmit
   seenProof?: Prisma.SeenProofOmit
 }

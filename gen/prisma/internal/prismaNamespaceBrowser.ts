@@ -87,10 +87,12 @@ export const ModelName = {
   AuditLeaf: 'AuditLeaf',
   AuditSeal: 'AuditSeal',
   LedgerHour: 'LedgerHour',
+  LedgerUserHour: 'LedgerUserHour',
   LedgerVerification: 'LedgerVerification',
   PresignSample: 'PresignSample',
   TreasurySample: 'TreasurySample',
   IdentityProvider: 'IdentityProvider',
+  RemovedIdentityProvider: 'RemovedIdentityProvider',
   ProofSecret: 'ProofSecret',
   SeenProof: 'SeenProof'
 } as const
@@ -218,6 +220,7 @@ export const SessionScalarFieldEnum = {
   origins: 'origins',
   proofKeyThumbprint: 'proofKeyThumbprint',
   apiKeyId: 'apiKeyId',
+  identityProviderId: 'identityProviderId',
   allowanceId: 'allowanceId',
   createdAt: 'createdAt',
   expiresAt: 'expiresAt',
@@ -668,6 +671,18 @@ export const LedgerHourScalarFieldEnum = {
 export type LedgerHourScalarFieldEnum = (typeof LedgerHourScalarFieldEnum)[keyof typeof LedgerHourScalarFieldEnum]
 
 
+export const LedgerUserHourScalarFieldEnum = {
+  projectId: 'projectId',
+  userReference: 'userReference',
+  hour: 'hour',
+  kind: 'kind',
+  entryCount: 'entryCount',
+  amountMicroUsd: 'amountMicroUsd'
+} as const
+
+export type LedgerUserHourScalarFieldEnum = (typeof LedgerUserHourScalarFieldEnum)[keyof typeof LedgerUserHourScalarFieldEnum]
+
+
 export const LedgerVerificationScalarFieldEnum = {
   id: 'id',
   verifiedAt: 'verifiedAt',
@@ -726,6 +741,14 @@ export const IdentityProviderScalarFieldEnum = {
 } as const
 
 export type IdentityProviderScalarFieldEnum = (typeof IdentityProviderScalarFieldEnum)[keyof typeof IdentityProviderScalarFieldEnum]
+
+
+export const RemovedIdentityProviderScalarFieldEnum = {
+  id: 'id',
+  removedAt: 'removedAt'
+} as const
+
+export type RemovedIdentityProviderScalarFieldEnum = (typeof RemovedIdentityProviderScalarFieldEnum)[keyof typeof RemovedIdentityProviderScalarFieldEnum]
 
 
 export const ProofSecretScalarFieldEnum = {

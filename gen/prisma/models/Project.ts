@@ -290,6 +290,7 @@ export type ProjectWhereInput = {
   depositRequests?: Prisma.DepositAddressRequestListRelationFilter
   depositReferences?: Prisma.XOR<Prisma.DepositReferenceCountNullableScalarRelationFilter, Prisma.DepositReferenceCountWhereInput> | null
   ledgerHours?: Prisma.LedgerHourListRelationFilter
+  ledgerUserHours?: Prisma.LedgerUserHourListRelationFilter
   consents?: Prisma.TreasuryConsentListRelationFilter
   allowances?: Prisma.AllowanceListRelationFilter
   users?: Prisma.ProjectUserListRelationFilter
@@ -320,6 +321,7 @@ export type ProjectOrderByWithRelationInput = {
   depositRequests?: Prisma.DepositAddressRequestOrderByRelationAggregateInput
   depositReferences?: Prisma.DepositReferenceCountOrderByWithRelationInput
   ledgerHours?: Prisma.LedgerHourOrderByRelationAggregateInput
+  ledgerUserHours?: Prisma.LedgerUserHourOrderByRelationAggregateInput
   consents?: Prisma.TreasuryConsentOrderByRelationAggregateInput
   allowances?: Prisma.AllowanceOrderByRelationAggregateInput
   users?: Prisma.ProjectUserOrderByRelationAggregateInput
@@ -353,6 +355,7 @@ export type ProjectWhereUniqueInput = Prisma.AtLeast<{
   depositRequests?: Prisma.DepositAddressRequestListRelationFilter
   depositReferences?: Prisma.XOR<Prisma.DepositReferenceCountNullableScalarRelationFilter, Prisma.DepositReferenceCountWhereInput> | null
   ledgerHours?: Prisma.LedgerHourListRelationFilter
+  ledgerUserHours?: Prisma.LedgerUserHourListRelationFilter
   consents?: Prisma.TreasuryConsentListRelationFilter
   allowances?: Prisma.AllowanceListRelationFilter
   users?: Prisma.ProjectUserListRelationFilter
@@ -419,6 +422,7 @@ export type ProjectCreateInput = {
   depositRequests?: Prisma.DepositAddressRequestCreateNestedManyWithoutProjectInput
   depositReferences?: Prisma.DepositReferenceCountCreateNestedOneWithoutProjectInput
   ledgerHours?: Prisma.LedgerHourCreateNestedManyWithoutProjectInput
+  ledgerUserHours?: Prisma.LedgerUserHourCreateNestedManyWithoutProjectInput
   consents?: Prisma.TreasuryConsentCreateNestedManyWithoutProjectInput
   allowances?: Prisma.AllowanceCreateNestedManyWithoutProjectInput
   users?: Prisma.ProjectUserCreateNestedManyWithoutProjectInput
@@ -449,6 +453,7 @@ export type ProjectUncheckedCreateInput = {
   depositRequests?: Prisma.DepositAddressRequestUncheckedCreateNestedManyWithoutProjectInput
   depositReferences?: Prisma.DepositReferenceCountUncheckedCreateNestedOneWithoutProjectInput
   ledgerHours?: Prisma.LedgerHourUncheckedCreateNestedManyWithoutProjectInput
+  ledgerUserHours?: Prisma.LedgerUserHourUncheckedCreateNestedManyWithoutProjectInput
   consents?: Prisma.TreasuryConsentUncheckedCreateNestedManyWithoutProjectInput
   allowances?: Prisma.AllowanceUncheckedCreateNestedManyWithoutProjectInput
   users?: Prisma.ProjectUserUncheckedCreateNestedManyWithoutProjectInput
@@ -479,6 +484,7 @@ export type ProjectUpdateInput = {
   depositRequests?: Prisma.DepositAddressRequestUpdateManyWithoutProjectNestedInput
   depositReferences?: Prisma.DepositReferenceCountUpdateOneWithoutProjectNestedInput
   ledgerHours?: Prisma.LedgerHourUpdateManyWithoutProjectNestedInput
+  ledgerUserHours?: Prisma.LedgerUserHourUpdateManyWithoutProjectNestedInput
   consents?: Prisma.TreasuryConsentUpdateManyWithoutProjectNestedInput
   allowances?: Prisma.AllowanceUpdateManyWithoutProjectNestedInput
   users?: Prisma.ProjectUserUpdateManyWithoutProjectNestedInput
@@ -509,6 +515,7 @@ export type ProjectUncheckedUpdateInput = {
   depositRequests?: Prisma.DepositAddressRequestUncheckedUpdateManyWithoutProjectNestedInput
   depositReferences?: Prisma.DepositReferenceCountUncheckedUpdateOneWithoutProjectNestedInput
   ledgerHours?: Prisma.LedgerHourUncheckedUpdateManyWithoutProjectNestedInput
+  ledgerUserHours?: Prisma.LedgerUserHourUncheckedUpdateManyWithoutProjectNestedInput
   consents?: Prisma.TreasuryConsentUncheckedUpdateManyWithoutProjectNestedInput
   allowances?: Prisma.AllowanceUncheckedUpdateManyWithoutProjectNestedInput
   users?: Prisma.ProjectUserUncheckedUpdateManyWithoutProjectNestedInput
@@ -840,6 +847,20 @@ export type ProjectUpdateOneRequiredWithoutLedgerHoursNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.ProjectUpdateToOneWithWhereWithoutLedgerHoursInput, Prisma.ProjectUpdateWithoutLedgerHoursInput>, Prisma.ProjectUncheckedUpdateWithoutLedgerHoursInput>
 }
 
+export type ProjectCreateNestedOneWithoutLedgerUserHoursInput = {
+  create?: Prisma.XOR<Prisma.ProjectCreateWithoutLedgerUserHoursInput, Prisma.ProjectUncheckedCreateWithoutLedgerUserHoursInput>
+  connectOrCreate?: Prisma.ProjectCreateOrConnectWithoutLedgerUserHoursInput
+  connect?: Prisma.ProjectWhereUniqueInput
+}
+
+export type ProjectUpdateOneRequiredWithoutLedgerUserHoursNestedInput = {
+  create?: Prisma.XOR<Prisma.ProjectCreateWithoutLedgerUserHoursInput, Prisma.ProjectUncheckedCreateWithoutLedgerUserHoursInput>
+  connectOrCreate?: Prisma.ProjectCreateOrConnectWithoutLedgerUserHoursInput
+  upsert?: Prisma.ProjectUpsertWithoutLedgerUserHoursInput
+  connect?: Prisma.ProjectWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.ProjectUpdateToOneWithWhereWithoutLedgerUserHoursInput, Prisma.ProjectUpdateWithoutLedgerUserHoursInput>, Prisma.ProjectUncheckedUpdateWithoutLedgerUserHoursInput>
+}
+
 export type ProjectCreateNestedOneWithoutIdentityProvidersInput = {
   create?: Prisma.XOR<Prisma.ProjectCreateWithoutIdentityProvidersInput, Prisma.ProjectUncheckedCreateWithoutIdentityProvidersInput>
   connectOrCreate?: Prisma.ProjectCreateOrConnectWithoutIdentityProvidersInput
@@ -875,6 +896,7 @@ export type ProjectCreateWithoutApiKeysInput = {
   depositRequests?: Prisma.DepositAddressRequestCreateNestedManyWithoutProjectInput
   depositReferences?: Prisma.DepositReferenceCountCreateNestedOneWithoutProjectInput
   ledgerHours?: Prisma.LedgerHourCreateNestedManyWithoutProjectInput
+  ledgerUserHours?: Prisma.LedgerUserHourCreateNestedManyWithoutProjectInput
   consents?: Prisma.TreasuryConsentCreateNestedManyWithoutProjectInput
   allowances?: Prisma.AllowanceCreateNestedManyWithoutProjectInput
   users?: Prisma.ProjectUserCreateNestedManyWithoutProjectInput
@@ -904,6 +926,7 @@ export type ProjectUncheckedCreateWithoutApiKeysInput = {
   depositRequests?: Prisma.DepositAddressRequestUncheckedCreateNestedManyWithoutProjectInput
   depositReferences?: Prisma.DepositReferenceCountUncheckedCreateNestedOneWithoutProjectInput
   ledgerHours?: Prisma.LedgerHourUncheckedCreateNestedManyWithoutProjectInput
+  ledgerUserHours?: Prisma.LedgerUserHourUncheckedCreateNestedManyWithoutProjectInput
   consents?: Prisma.TreasuryConsentUncheckedCreateNestedManyWithoutProjectInput
   allowances?: Prisma.AllowanceUncheckedCreateNestedManyWithoutProjectInput
   users?: Prisma.ProjectUserUncheckedCreateNestedManyWithoutProjectInput
@@ -949,6 +972,7 @@ export type ProjectUpdateWithoutApiKeysInput = {
   depositRequests?: Prisma.DepositAddressRequestUpdateManyWithoutProjectNestedInput
   depositReferences?: Prisma.DepositReferenceCountUpdateOneWithoutProjectNestedInput
   ledgerHours?: Prisma.LedgerHourUpdateManyWithoutProjectNestedInput
+  ledgerUserHours?: Prisma.LedgerUserHourUpdateManyWithoutProjectNestedInput
   consents?: Prisma.TreasuryConsentUpdateManyWithoutProjectNestedInput
   allowances?: Prisma.AllowanceUpdateManyWithoutProjectNestedInput
   users?: Prisma.ProjectUserUpdateManyWithoutProjectNestedInput
@@ -978,6 +1002,7 @@ export type ProjectUncheckedUpdateWithoutApiKeysInput = {
   depositRequests?: Prisma.DepositAddressRequestUncheckedUpdateManyWithoutProjectNestedInput
   depositReferences?: Prisma.DepositReferenceCountUncheckedUpdateOneWithoutProjectNestedInput
   ledgerHours?: Prisma.LedgerHourUncheckedUpdateManyWithoutProjectNestedInput
+  ledgerUserHours?: Prisma.LedgerUserHourUncheckedUpdateManyWithoutProjectNestedInput
   consents?: Prisma.TreasuryConsentUncheckedUpdateManyWithoutProjectNestedInput
   allowances?: Prisma.AllowanceUncheckedUpdateManyWithoutProjectNestedInput
   users?: Prisma.ProjectUserUncheckedUpdateManyWithoutProjectNestedInput
@@ -1008,6 +1033,7 @@ export type ProjectCreateWithoutAllowancesInput = {
   depositRequests?: Prisma.DepositAddressRequestCreateNestedManyWithoutProjectInput
   depositReferences?: Prisma.DepositReferenceCountCreateNestedOneWithoutProjectInput
   ledgerHours?: Prisma.LedgerHourCreateNestedManyWithoutProjectInput
+  ledgerUserHours?: Prisma.LedgerUserHourCreateNestedManyWithoutProjectInput
   consents?: Prisma.TreasuryConsentCreateNestedManyWithoutProjectInput
   users?: Prisma.ProjectUserCreateNestedManyWithoutProjectInput
   userCount?: Prisma.ProjectUserCountCreateNestedOneWithoutProjectInput
@@ -1037,6 +1063,7 @@ export type ProjectUncheckedCreateWithoutAllowancesInput = {
   depositRequests?: Prisma.DepositAddressRequestUncheckedCreateNestedManyWithoutProjectInput
   depositReferences?: Prisma.DepositReferenceCountUncheckedCreateNestedOneWithoutProjectInput
   ledgerHours?: Prisma.LedgerHourUncheckedCreateNestedManyWithoutProjectInput
+  ledgerUserHours?: Prisma.LedgerUserHourUncheckedCreateNestedManyWithoutProjectInput
   consents?: Prisma.TreasuryConsentUncheckedCreateNestedManyWithoutProjectInput
   users?: Prisma.ProjectUserUncheckedCreateNestedManyWithoutProjectInput
   userCount?: Prisma.ProjectUserCountUncheckedCreateNestedOneWithoutProjectInput
@@ -1082,6 +1109,7 @@ export type ProjectUpdateWithoutAllowancesInput = {
   depositRequests?: Prisma.DepositAddressRequestUpdateManyWithoutProjectNestedInput
   depositReferences?: Prisma.DepositReferenceCountUpdateOneWithoutProjectNestedInput
   ledgerHours?: Prisma.LedgerHourUpdateManyWithoutProjectNestedInput
+  ledgerUserHours?: Prisma.LedgerUserHourUpdateManyWithoutProjectNestedInput
   consents?: Prisma.TreasuryConsentUpdateManyWithoutProjectNestedInput
   users?: Prisma.ProjectUserUpdateManyWithoutProjectNestedInput
   userCount?: Prisma.ProjectUserCountUpdateOneWithoutProjectNestedInput
@@ -1111,6 +1139,7 @@ export type ProjectUncheckedUpdateWithoutAllowancesInput = {
   depositRequests?: Prisma.DepositAddressRequestUncheckedUpdateManyWithoutProjectNestedInput
   depositReferences?: Prisma.DepositReferenceCountUncheckedUpdateOneWithoutProjectNestedInput
   ledgerHours?: Prisma.LedgerHourUncheckedUpdateManyWithoutProjectNestedInput
+  ledgerUserHours?: Prisma.LedgerUserHourUncheckedUpdateManyWithoutProjectNestedInput
   consents?: Prisma.TreasuryConsentUncheckedUpdateManyWithoutProjectNestedInput
   users?: Prisma.ProjectUserUncheckedUpdateManyWithoutProjectNestedInput
   userCount?: Prisma.ProjectUserCountUncheckedUpdateOneWithoutProjectNestedInput
@@ -1140,6 +1169,7 @@ export type ProjectCreateWithoutUsersInput = {
   depositRequests?: Prisma.DepositAddressRequestCreateNestedManyWithoutProjectInput
   depositReferences?: Prisma.DepositReferenceCountCreateNestedOneWithoutProjectInput
   ledgerHours?: Prisma.LedgerHourCreateNestedManyWithoutProjectInput
+  ledgerUserHours?: Prisma.LedgerUserHourCreateNestedManyWithoutProjectInput
   consents?: Prisma.TreasuryConsentCreateNestedManyWithoutProjectInput
   allowances?: Prisma.AllowanceCreateNestedManyWithoutProjectInput
   userCount?: Prisma.ProjectUserCountCreateNestedOneWithoutProjectInput
@@ -1169,6 +1199,7 @@ export type ProjectUncheckedCreateWithoutUsersInput = {
   depositRequests?: Prisma.DepositAddressRequestUncheckedCreateNestedManyWithoutProjectInput
   depositReferences?: Prisma.DepositReferenceCountUncheckedCreateNestedOneWithoutProjectInput
   ledgerHours?: Prisma.LedgerHourUncheckedCreateNestedManyWithoutProjectInput
+  ledgerUserHours?: Prisma.LedgerUserHourUncheckedCreateNestedManyWithoutProjectInput
   consents?: Prisma.TreasuryConsentUncheckedCreateNestedManyWithoutProjectInput
   allowances?: Prisma.AllowanceUncheckedCreateNestedManyWithoutProjectInput
   userCount?: Prisma.ProjectUserCountUncheckedCreateNestedOneWithoutProjectInput
@@ -1214,6 +1245,7 @@ export type ProjectUpdateWithoutUsersInput = {
   depositRequests?: Prisma.DepositAddressRequestUpdateManyWithoutProjectNestedInput
   depositReferences?: Prisma.DepositReferenceCountUpdateOneWithoutProjectNestedInput
   ledgerHours?: Prisma.LedgerHourUpdateManyWithoutProjectNestedInput
+  ledgerUserHours?: Prisma.LedgerUserHourUpdateManyWithoutProjectNestedInput
   consents?: Prisma.TreasuryConsentUpdateManyWithoutProjectNestedInput
   allowances?: Prisma.AllowanceUpdateManyWithoutProjectNestedInput
   userCount?: Prisma.ProjectUserCountUpdateOneWithoutProjectNestedInput
@@ -1243,6 +1275,7 @@ export type ProjectUncheckedUpdateWithoutUsersInput = {
   depositRequests?: Prisma.DepositAddressRequestUncheckedUpdateManyWithoutProjectNestedInput
   depositReferences?: Prisma.DepositReferenceCountUncheckedUpdateOneWithoutProjectNestedInput
   ledgerHours?: Prisma.LedgerHourUncheckedUpdateManyWithoutProjectNestedInput
+  ledgerUserHours?: Prisma.LedgerUserHourUncheckedUpdateManyWithoutProjectNestedInput
   consents?: Prisma.TreasuryConsentUncheckedUpdateManyWithoutProjectNestedInput
   allowances?: Prisma.AllowanceUncheckedUpdateManyWithoutProjectNestedInput
   userCount?: Prisma.ProjectUserCountUncheckedUpdateOneWithoutProjectNestedInput
@@ -1272,6 +1305,7 @@ export type ProjectCreateWithoutUserCountInput = {
   depositRequests?: Prisma.DepositAddressRequestCreateNestedManyWithoutProjectInput
   depositReferences?: Prisma.DepositReferenceCountCreateNestedOneWithoutProjectInput
   ledgerHours?: Prisma.LedgerHourCreateNestedManyWithoutProjectInput
+  ledgerUserHours?: Prisma.LedgerUserHourCreateNestedManyWithoutProjectInput
   consents?: Prisma.TreasuryConsentCreateNestedManyWithoutProjectInput
   allowances?: Prisma.AllowanceCreateNestedManyWithoutProjectInput
   users?: Prisma.ProjectUserCreateNestedManyWithoutProjectInput
@@ -1301,6 +1335,7 @@ export type ProjectUncheckedCreateWithoutUserCountInput = {
   depositRequests?: Prisma.DepositAddressRequestUncheckedCreateNestedManyWithoutProjectInput
   depositReferences?: Prisma.DepositReferenceCountUncheckedCreateNestedOneWithoutProjectInput
   ledgerHours?: Prisma.LedgerHourUncheckedCreateNestedManyWithoutProjectInput
+  ledgerUserHours?: Prisma.LedgerUserHourUncheckedCreateNestedManyWithoutProjectInput
   consents?: Prisma.TreasuryConsentUncheckedCreateNestedManyWithoutProjectInput
   allowances?: Prisma.AllowanceUncheckedCreateNestedManyWithoutProjectInput
   users?: Prisma.ProjectUserUncheckedCreateNestedManyWithoutProjectInput
@@ -1346,6 +1381,7 @@ export type ProjectUpdateWithoutUserCountInput = {
   depositRequests?: Prisma.DepositAddressRequestUpdateManyWithoutProjectNestedInput
   depositReferences?: Prisma.DepositReferenceCountUpdateOneWithoutProjectNestedInput
   ledgerHours?: Prisma.LedgerHourUpdateManyWithoutProjectNestedInput
+  ledgerUserHours?: Prisma.LedgerUserHourUpdateManyWithoutProjectNestedInput
   consents?: Prisma.TreasuryConsentUpdateManyWithoutProjectNestedInput
   allowances?: Prisma.AllowanceUpdateManyWithoutProjectNestedInput
   users?: Prisma.ProjectUserUpdateManyWithoutProjectNestedInput
@@ -1375,6 +1411,7 @@ export type ProjectUncheckedUpdateWithoutUserCountInput = {
   depositRequests?: Prisma.DepositAddressRequestUncheckedUpdateManyWithoutProjectNestedInput
   depositReferences?: Prisma.DepositReferenceCountUncheckedUpdateOneWithoutProjectNestedInput
   ledgerHours?: Prisma.LedgerHourUncheckedUpdateManyWithoutProjectNestedInput
+  ledgerUserHours?: Prisma.LedgerUserHourUncheckedUpdateManyWithoutProjectNestedInput
   consents?: Prisma.TreasuryConsentUncheckedUpdateManyWithoutProjectNestedInput
   allowances?: Prisma.AllowanceUncheckedUpdateManyWithoutProjectNestedInput
   users?: Prisma.ProjectUserUncheckedUpdateManyWithoutProjectNestedInput
@@ -1404,6 +1441,7 @@ export type ProjectCreateWithoutSessionsInput = {
   depositRequests?: Prisma.DepositAddressRequestCreateNestedManyWithoutProjectInput
   depositReferences?: Prisma.DepositReferenceCountCreateNestedOneWithoutProjectInput
   ledgerHours?: Prisma.LedgerHourCreateNestedManyWithoutProjectInput
+  ledgerUserHours?: Prisma.LedgerUserHourCreateNestedManyWithoutProjectInput
   consents?: Prisma.TreasuryConsentCreateNestedManyWithoutProjectInput
   allowances?: Prisma.AllowanceCreateNestedManyWithoutProjectInput
   users?: Prisma.ProjectUserCreateNestedManyWithoutProjectInput
@@ -1433,6 +1471,7 @@ export type ProjectUncheckedCreateWithoutSessionsInput = {
   depositRequests?: Prisma.DepositAddressRequestUncheckedCreateNestedManyWithoutProjectInput
   depositReferences?: Prisma.DepositReferenceCountUncheckedCreateNestedOneWithoutProjectInput
   ledgerHours?: Prisma.LedgerHourUncheckedCreateNestedManyWithoutProjectInput
+  ledgerUserHours?: Prisma.LedgerUserHourUncheckedCreateNestedManyWithoutProjectInput
   consents?: Prisma.TreasuryConsentUncheckedCreateNestedManyWithoutProjectInput
   allowances?: Prisma.AllowanceUncheckedCreateNestedManyWithoutProjectInput
   users?: Prisma.ProjectUserUncheckedCreateNestedManyWithoutProjectInput
@@ -1478,6 +1517,7 @@ export type ProjectUpdateWithoutSessionsInput = {
   depositRequests?: Prisma.DepositAddressRequestUpdateManyWithoutProjectNestedInput
   depositReferences?: Prisma.DepositReferenceCountUpdateOneWithoutProjectNestedInput
   ledgerHours?: Prisma.LedgerHourUpdateManyWithoutProjectNestedInput
+  ledgerUserHours?: Prisma.LedgerUserHourUpdateManyWithoutProjectNestedInput
   consents?: Prisma.TreasuryConsentUpdateManyWithoutProjectNestedInput
   allowances?: Prisma.AllowanceUpdateManyWithoutProjectNestedInput
   users?: Prisma.ProjectUserUpdateManyWithoutProjectNestedInput
@@ -1507,6 +1547,7 @@ export type ProjectUncheckedUpdateWithoutSessionsInput = {
   depositRequests?: Prisma.DepositAddressRequestUncheckedUpdateManyWithoutProjectNestedInput
   depositReferences?: Prisma.DepositReferenceCountUncheckedUpdateOneWithoutProjectNestedInput
   ledgerHours?: Prisma.LedgerHourUncheckedUpdateManyWithoutProjectNestedInput
+  ledgerUserHours?: Prisma.LedgerUserHourUncheckedUpdateManyWithoutProjectNestedInput
   consents?: Prisma.TreasuryConsentUncheckedUpdateManyWithoutProjectNestedInput
   allowances?: Prisma.AllowanceUncheckedUpdateManyWithoutProjectNestedInput
   users?: Prisma.ProjectUserUncheckedUpdateManyWithoutProjectNestedInput
@@ -1535,6 +1576,7 @@ export type ProjectCreateWithoutEncryptionKeysInput = {
   depositRequests?: Prisma.DepositAddressRequestCreateNestedManyWithoutProjectInput
   depositReferences?: Prisma.DepositReferenceCountCreateNestedOneWithoutProjectInput
   ledgerHours?: Prisma.LedgerHourCreateNestedManyWithoutProjectInput
+  ledgerUserHours?: Prisma.LedgerUserHourCreateNestedManyWithoutProjectInput
   consents?: Prisma.TreasuryConsentCreateNestedManyWithoutProjectInput
   allowances?: Prisma.AllowanceCreateNestedManyWithoutProjectInput
   users?: Prisma.ProjectUserCreateNestedManyWithoutProjectInput
@@ -1564,6 +1606,7 @@ export type ProjectUncheckedCreateWithoutEncryptionKeysInput = {
   depositRequests?: Prisma.DepositAddressRequestUncheckedCreateNestedManyWithoutProjectInput
   depositReferences?: Prisma.DepositReferenceCountUncheckedCreateNestedOneWithoutProjectInput
   ledgerHours?: Prisma.LedgerHourUncheckedCreateNestedManyWithoutProjectInput
+  ledgerUserHours?: Prisma.LedgerUserHourUncheckedCreateNestedManyWithoutProjectInput
   consents?: Prisma.TreasuryConsentUncheckedCreateNestedManyWithoutProjectInput
   allowances?: Prisma.AllowanceUncheckedCreateNestedManyWithoutProjectInput
   users?: Prisma.ProjectUserUncheckedCreateNestedManyWithoutProjectInput
@@ -1609,6 +1652,7 @@ export type ProjectUpdateWithoutEncryptionKeysInput = {
   depositRequests?: Prisma.DepositAddressRequestUpdateManyWithoutProjectNestedInput
   depositReferences?: Prisma.DepositReferenceCountUpdateOneWithoutProjectNestedInput
   ledgerHours?: Prisma.LedgerHourUpdateManyWithoutProjectNestedInput
+  ledgerUserHours?: Prisma.LedgerUserHourUpdateManyWithoutProjectNestedInput
   consents?: Prisma.TreasuryConsentUpdateManyWithoutProjectNestedInput
   allowances?: Prisma.AllowanceUpdateManyWithoutProjectNestedInput
   users?: Prisma.ProjectUserUpdateManyWithoutProjectNestedInput
@@ -1638,6 +1682,7 @@ export type ProjectUncheckedUpdateWithoutEncryptionKeysInput = {
   depositRequests?: Prisma.DepositAddressRequestUncheckedUpdateManyWithoutProjectNestedInput
   depositReferences?: Prisma.DepositReferenceCountUncheckedUpdateOneWithoutProjectNestedInput
   ledgerHours?: Prisma.LedgerHourUncheckedUpdateManyWithoutProjectNestedInput
+  ledgerUserHours?: Prisma.LedgerUserHourUncheckedUpdateManyWithoutProjectNestedInput
   consents?: Prisma.TreasuryConsentUncheckedUpdateManyWithoutProjectNestedInput
   allowances?: Prisma.AllowanceUncheckedUpdateManyWithoutProjectNestedInput
   users?: Prisma.ProjectUserUncheckedUpdateManyWithoutProjectNestedInput
@@ -1667,6 +1712,7 @@ export type ProjectCreateWithoutDWalletsInput = {
   depositRequests?: Prisma.DepositAddressRequestCreateNestedManyWithoutProjectInput
   depositReferences?: Prisma.DepositReferenceCountCreateNestedOneWithoutProjectInput
   ledgerHours?: Prisma.LedgerHourCreateNestedManyWithoutProjectInput
+  ledgerUserHours?: Prisma.LedgerUserHourCreateNestedManyWithoutProjectInput
   consents?: Prisma.TreasuryConsentCreateNestedManyWithoutProjectInput
   allowances?: Prisma.AllowanceCreateNestedManyWithoutProjectInput
   users?: Prisma.ProjectUserCreateNestedManyWithoutProjectInput
@@ -1696,6 +1742,7 @@ export type ProjectUncheckedCreateWithoutDWalletsInput = {
   depositRequests?: Prisma.DepositAddressRequestUncheckedCreateNestedManyWithoutProjectInput
   depositReferences?: Prisma.DepositReferenceCountUncheckedCreateNestedOneWithoutProjectInput
   ledgerHours?: Prisma.LedgerHourUncheckedCreateNestedManyWithoutProjectInput
+  ledgerUserHours?: Prisma.LedgerUserHourUncheckedCreateNestedManyWithoutProjectInput
   consents?: Prisma.TreasuryConsentUncheckedCreateNestedManyWithoutProjectInput
   allowances?: Prisma.AllowanceUncheckedCreateNestedManyWithoutProjectInput
   users?: Prisma.ProjectUserUncheckedCreateNestedManyWithoutProjectInput
@@ -1741,6 +1788,7 @@ export type ProjectUpdateWithoutDWalletsInput = {
   depositRequests?: Prisma.DepositAddressRequestUpdateManyWithoutProjectNestedInput
   depositReferences?: Prisma.DepositReferenceCountUpdateOneWithoutProjectNestedInput
   ledgerHours?: Prisma.LedgerHourUpdateManyWithoutProjectNestedInput
+  ledgerUserHours?: Prisma.LedgerUserHourUpdateManyWithoutProjectNestedInput
   consents?: Prisma.TreasuryConsentUpdateManyWithoutProjectNestedInput
   allowances?: Prisma.AllowanceUpdateManyWithoutProjectNestedInput
   users?: Prisma.ProjectUserUpdateManyWithoutProjectNestedInput
@@ -1770,6 +1818,7 @@ export type ProjectUncheckedUpdateWithoutDWalletsInput = {
   depositRequests?: Prisma.DepositAddressRequestUncheckedUpdateManyWithoutProjectNestedInput
   depositReferences?: Prisma.DepositReferenceCountUncheckedUpdateOneWithoutProjectNestedInput
   ledgerHours?: Prisma.LedgerHourUncheckedUpdateManyWithoutProjectNestedInput
+  ledgerUserHours?: Prisma.LedgerUserHourUncheckedUpdateManyWithoutProjectNestedInput
   consents?: Prisma.TreasuryConsentUncheckedUpdateManyWithoutProjectNestedInput
   allowances?: Prisma.AllowanceUncheckedUpdateManyWithoutProjectNestedInput
   users?: Prisma.ProjectUserUncheckedUpdateManyWithoutProjectNestedInput
@@ -1800,6 +1849,7 @@ export type ProjectCreateWithoutConsentsInput = {
   depositRequests?: Prisma.DepositAddressRequestCreateNestedManyWithoutProjectInput
   depositReferences?: Prisma.DepositReferenceCountCreateNestedOneWithoutProjectInput
   ledgerHours?: Prisma.LedgerHourCreateNestedManyWithoutProjectInput
+  ledgerUserHours?: Prisma.LedgerUserHourCreateNestedManyWithoutProjectInput
   allowances?: Prisma.AllowanceCreateNestedManyWithoutProjectInput
   users?: Prisma.ProjectUserCreateNestedManyWithoutProjectInput
   userCount?: Prisma.ProjectUserCountCreateNestedOneWithoutProjectInput
@@ -1829,6 +1879,7 @@ export type ProjectUncheckedCreateWithoutConsentsInput = {
   depositRequests?: Prisma.DepositAddressRequestUncheckedCreateNestedManyWithoutProjectInput
   depositReferences?: Prisma.DepositReferenceCountUncheckedCreateNestedOneWithoutProjectInput
   ledgerHours?: Prisma.LedgerHourUncheckedCreateNestedManyWithoutProjectInput
+  ledgerUserHours?: Prisma.LedgerUserHourUncheckedCreateNestedManyWithoutProjectInput
   allowances?: Prisma.AllowanceUncheckedCreateNestedManyWithoutProjectInput
   users?: Prisma.ProjectUserUncheckedCreateNestedManyWithoutProjectInput
   userCount?: Prisma.ProjectUserCountUncheckedCreateNestedOneWithoutProjectInput
@@ -1874,6 +1925,7 @@ export type ProjectUpdateWithoutConsentsInput = {
   depositRequests?: Prisma.DepositAddressRequestUpdateManyWithoutProjectNestedInput
   depositReferences?: Prisma.DepositReferenceCountUpdateOneWithoutProjectNestedInput
   ledgerHours?: Prisma.LedgerHourUpdateManyWithoutProjectNestedInput
+  ledgerUserHours?: Prisma.LedgerUserHourUpdateManyWithoutProjectNestedInput
   allowances?: Prisma.AllowanceUpdateManyWithoutProjectNestedInput
   users?: Prisma.ProjectUserUpdateManyWithoutProjectNestedInput
   userCount?: Prisma.ProjectUserCountUpdateOneWithoutProjectNestedInput
@@ -1903,6 +1955,7 @@ export type ProjectUncheckedUpdateWithoutConsentsInput = {
   depositRequests?: Prisma.DepositAddressRequestUncheckedUpdateManyWithoutProjectNestedInput
   depositReferences?: Prisma.DepositReferenceCountUncheckedUpdateOneWithoutProjectNestedInput
   ledgerHours?: Prisma.LedgerHourUncheckedUpdateManyWithoutProjectNestedInput
+  ledgerUserHours?: Prisma.LedgerUserHourUncheckedUpdateManyWithoutProjectNestedInput
   allowances?: Prisma.AllowanceUncheckedUpdateManyWithoutProjectNestedInput
   users?: Prisma.ProjectUserUncheckedUpdateManyWithoutProjectNestedInput
   userCount?: Prisma.ProjectUserCountUncheckedUpdateOneWithoutProjectNestedInput
@@ -1931,6 +1984,7 @@ export type ProjectCreateWithoutSignRequestsInput = {
   depositRequests?: Prisma.DepositAddressRequestCreateNestedManyWithoutProjectInput
   depositReferences?: Prisma.DepositReferenceCountCreateNestedOneWithoutProjectInput
   ledgerHours?: Prisma.LedgerHourCreateNestedManyWithoutProjectInput
+  ledgerUserHours?: Prisma.LedgerUserHourCreateNestedManyWithoutProjectInput
   consents?: Prisma.TreasuryConsentCreateNestedManyWithoutProjectInput
   allowances?: Prisma.AllowanceCreateNestedManyWithoutProjectInput
   users?: Prisma.ProjectUserCreateNestedManyWithoutProjectInput
@@ -1960,6 +2014,7 @@ export type ProjectUncheckedCreateWithoutSignRequestsInput = {
   depositRequests?: Prisma.DepositAddressRequestUncheckedCreateNestedManyWithoutProjectInput
   depositReferences?: Prisma.DepositReferenceCountUncheckedCreateNestedOneWithoutProjectInput
   ledgerHours?: Prisma.LedgerHourUncheckedCreateNestedManyWithoutProjectInput
+  ledgerUserHours?: Prisma.LedgerUserHourUncheckedCreateNestedManyWithoutProjectInput
   consents?: Prisma.TreasuryConsentUncheckedCreateNestedManyWithoutProjectInput
   allowances?: Prisma.AllowanceUncheckedCreateNestedManyWithoutProjectInput
   users?: Prisma.ProjectUserUncheckedCreateNestedManyWithoutProjectInput
@@ -2005,6 +2060,7 @@ export type ProjectUpdateWithoutSignRequestsInput = {
   depositRequests?: Prisma.DepositAddressRequestUpdateManyWithoutProjectNestedInput
   depositReferences?: Prisma.DepositReferenceCountUpdateOneWithoutProjectNestedInput
   ledgerHours?: Prisma.LedgerHourUpdateManyWithoutProjectNestedInput
+  ledgerUserHours?: Prisma.LedgerUserHourUpdateManyWithoutProjectNestedInput
   consents?: Prisma.TreasuryConsentUpdateManyWithoutProjectNestedInput
   allowances?: Prisma.AllowanceUpdateManyWithoutProjectNestedInput
   users?: Prisma.ProjectUserUpdateManyWithoutProjectNestedInput
@@ -2034,6 +2090,7 @@ export type ProjectUncheckedUpdateWithoutSignRequestsInput = {
   depositRequests?: Prisma.DepositAddressRequestUncheckedUpdateManyWithoutProjectNestedInput
   depositReferences?: Prisma.DepositReferenceCountUncheckedUpdateOneWithoutProjectNestedInput
   ledgerHours?: Prisma.LedgerHourUncheckedUpdateManyWithoutProjectNestedInput
+  ledgerUserHours?: Prisma.LedgerUserHourUncheckedUpdateManyWithoutProjectNestedInput
   consents?: Prisma.TreasuryConsentUncheckedUpdateManyWithoutProjectNestedInput
   allowances?: Prisma.AllowanceUncheckedUpdateManyWithoutProjectNestedInput
   users?: Prisma.ProjectUserUncheckedUpdateManyWithoutProjectNestedInput
@@ -2063,6 +2120,7 @@ export type ProjectCreateWithoutLedgerEntriesInput = {
   depositRequests?: Prisma.DepositAddressRequestCreateNestedManyWithoutProjectInput
   depositReferences?: Prisma.DepositReferenceCountCreateNestedOneWithoutProjectInput
   ledgerHours?: Prisma.LedgerHourCreateNestedManyWithoutProjectInput
+  ledgerUserHours?: Prisma.LedgerUserHourCreateNestedManyWithoutProjectInput
   consents?: Prisma.TreasuryConsentCreateNestedManyWithoutProjectInput
   allowances?: Prisma.AllowanceCreateNestedManyWithoutProjectInput
   users?: Prisma.ProjectUserCreateNestedManyWithoutProjectInput
@@ -2092,6 +2150,7 @@ export type ProjectUncheckedCreateWithoutLedgerEntriesInput = {
   depositRequests?: Prisma.DepositAddressRequestUncheckedCreateNestedManyWithoutProjectInput
   depositReferences?: Prisma.DepositReferenceCountUncheckedCreateNestedOneWithoutProjectInput
   ledgerHours?: Prisma.LedgerHourUncheckedCreateNestedManyWithoutProjectInput
+  ledgerUserHours?: Prisma.LedgerUserHourUncheckedCreateNestedManyWithoutProjectInput
   consents?: Prisma.TreasuryConsentUncheckedCreateNestedManyWithoutProjectInput
   allowances?: Prisma.AllowanceUncheckedCreateNestedManyWithoutProjectInput
   users?: Prisma.ProjectUserUncheckedCreateNestedManyWithoutProjectInput
@@ -2137,6 +2196,7 @@ export type ProjectUpdateWithoutLedgerEntriesInput = {
   depositRequests?: Prisma.DepositAddressRequestUpdateManyWithoutProjectNestedInput
   depositReferences?: Prisma.DepositReferenceCountUpdateOneWithoutProjectNestedInput
   ledgerHours?: Prisma.LedgerHourUpdateManyWithoutProjectNestedInput
+  ledgerUserHours?: Prisma.LedgerUserHourUpdateManyWithoutProjectNestedInput
   consents?: Prisma.TreasuryConsentUpdateManyWithoutProjectNestedInput
   allowances?: Prisma.AllowanceUpdateManyWithoutProjectNestedInput
   users?: Prisma.ProjectUserUpdateManyWithoutProjectNestedInput
@@ -2166,6 +2226,7 @@ export type ProjectUncheckedUpdateWithoutLedgerEntriesInput = {
   depositRequests?: Prisma.DepositAddressRequestUncheckedUpdateManyWithoutProjectNestedInput
   depositReferences?: Prisma.DepositReferenceCountUncheckedUpdateOneWithoutProjectNestedInput
   ledgerHours?: Prisma.LedgerHourUncheckedUpdateManyWithoutProjectNestedInput
+  ledgerUserHours?: Prisma.LedgerUserHourUncheckedUpdateManyWithoutProjectNestedInput
   consents?: Prisma.TreasuryConsentUncheckedUpdateManyWithoutProjectNestedInput
   allowances?: Prisma.AllowanceUncheckedUpdateManyWithoutProjectNestedInput
   users?: Prisma.ProjectUserUncheckedUpdateManyWithoutProjectNestedInput
@@ -2195,6 +2256,7 @@ export type ProjectCreateWithoutDepositAddressesInput = {
   depositRequests?: Prisma.DepositAddressRequestCreateNestedManyWithoutProjectInput
   depositReferences?: Prisma.DepositReferenceCountCreateNestedOneWithoutProjectInput
   ledgerHours?: Prisma.LedgerHourCreateNestedManyWithoutProjectInput
+  ledgerUserHours?: Prisma.LedgerUserHourCreateNestedManyWithoutProjectInput
   consents?: Prisma.TreasuryConsentCreateNestedManyWithoutProjectInput
   allowances?: Prisma.AllowanceCreateNestedManyWithoutProjectInput
   users?: Prisma.ProjectUserCreateNestedManyWithoutProjectInput
@@ -2224,6 +2286,7 @@ export type ProjectUncheckedCreateWithoutDepositAddressesInput = {
   depositRequests?: Prisma.DepositAddressRequestUncheckedCreateNestedManyWithoutProjectInput
   depositReferences?: Prisma.DepositReferenceCountUncheckedCreateNestedOneWithoutProjectInput
   ledgerHours?: Prisma.LedgerHourUncheckedCreateNestedManyWithoutProjectInput
+  ledgerUserHours?: Prisma.LedgerUserHourUncheckedCreateNestedManyWithoutProjectInput
   consents?: Prisma.TreasuryConsentUncheckedCreateNestedManyWithoutProjectInput
   allowances?: Prisma.AllowanceUncheckedCreateNestedManyWithoutProjectInput
   users?: Prisma.ProjectUserUncheckedCreateNestedManyWithoutProjectInput
@@ -2269,6 +2332,7 @@ export type ProjectUpdateWithoutDepositAddressesInput = {
   depositRequests?: Prisma.DepositAddressRequestUpdateManyWithoutProjectNestedInput
   depositReferences?: Prisma.DepositReferenceCountUpdateOneWithoutProjectNestedInput
   ledgerHours?: Prisma.LedgerHourUpdateManyWithoutProjectNestedInput
+  ledgerUserHours?: Prisma.LedgerUserHourUpdateManyWithoutProjectNestedInput
   consents?: Prisma.TreasuryConsentUpdateManyWithoutProjectNestedInput
   allowances?: Prisma.AllowanceUpdateManyWithoutProjectNestedInput
   users?: Prisma.ProjectUserUpdateManyWithoutProjectNestedInput
@@ -2298,6 +2362,7 @@ export type ProjectUncheckedUpdateWithoutDepositAddressesInput = {
   depositRequests?: Prisma.DepositAddressRequestUncheckedUpdateManyWithoutProjectNestedInput
   depositReferences?: Prisma.DepositReferenceCountUncheckedUpdateOneWithoutProjectNestedInput
   ledgerHours?: Prisma.LedgerHourUncheckedUpdateManyWithoutProjectNestedInput
+  ledgerUserHours?: Prisma.LedgerUserHourUncheckedUpdateManyWithoutProjectNestedInput
   consents?: Prisma.TreasuryConsentUncheckedUpdateManyWithoutProjectNestedInput
   allowances?: Prisma.AllowanceUncheckedUpdateManyWithoutProjectNestedInput
   users?: Prisma.ProjectUserUncheckedUpdateManyWithoutProjectNestedInput
@@ -2327,6 +2392,7 @@ export type ProjectCreateWithoutDepositRequestsInput = {
   deposits?: Prisma.DepositCreateNestedManyWithoutProjectInput
   depositReferences?: Prisma.DepositReferenceCountCreateNestedOneWithoutProjectInput
   ledgerHours?: Prisma.LedgerHourCreateNestedManyWithoutProjectInput
+  ledgerUserHours?: Prisma.LedgerUserHourCreateNestedManyWithoutProjectInput
   consents?: Prisma.TreasuryConsentCreateNestedManyWithoutProjectInput
   allowances?: Prisma.AllowanceCreateNestedManyWithoutProjectInput
   users?: Prisma.ProjectUserCreateNestedManyWithoutProjectInput
@@ -2356,6 +2422,7 @@ export type ProjectUncheckedCreateWithoutDepositRequestsInput = {
   deposits?: Prisma.DepositUncheckedCreateNestedManyWithoutProjectInput
   depositReferences?: Prisma.DepositReferenceCountUncheckedCreateNestedOneWithoutProjectInput
   ledgerHours?: Prisma.LedgerHourUncheckedCreateNestedManyWithoutProjectInput
+  ledgerUserHours?: Prisma.LedgerUserHourUncheckedCreateNestedManyWithoutProjectInput
   consents?: Prisma.TreasuryConsentUncheckedCreateNestedManyWithoutProjectInput
   allowances?: Prisma.AllowanceUncheckedCreateNestedManyWithoutProjectInput
   users?: Prisma.ProjectUserUncheckedCreateNestedManyWithoutProjectInput
@@ -2401,6 +2468,7 @@ export type ProjectUpdateWithoutDepositRequestsInput = {
   deposits?: Prisma.DepositUpdateManyWithoutProjectNestedInput
   depositReferences?: Prisma.DepositReferenceCountUpdateOneWithoutProjectNestedInput
   ledgerHours?: Prisma.LedgerHourUpdateManyWithoutProjectNestedInput
+  ledgerUserHours?: Prisma.LedgerUserHourUpdateManyWithoutProjectNestedInput
   consents?: Prisma.TreasuryConsentUpdateManyWithoutProjectNestedInput
   allowances?: Prisma.AllowanceUpdateManyWithoutProjectNestedInput
   users?: Prisma.ProjectUserUpdateManyWithoutProjectNestedInput
@@ -2430,6 +2498,7 @@ export type ProjectUncheckedUpdateWithoutDepositRequestsInput = {
   deposits?: Prisma.DepositUncheckedUpdateManyWithoutProjectNestedInput
   depositReferences?: Prisma.DepositReferenceCountUncheckedUpdateOneWithoutProjectNestedInput
   ledgerHours?: Prisma.LedgerHourUncheckedUpdateManyWithoutProjectNestedInput
+  ledgerUserHours?: Prisma.LedgerUserHourUncheckedUpdateManyWithoutProjectNestedInput
   consents?: Prisma.TreasuryConsentUncheckedUpdateManyWithoutProjectNestedInput
   allowances?: Prisma.AllowanceUncheckedUpdateManyWithoutProjectNestedInput
   users?: Prisma.ProjectUserUncheckedUpdateManyWithoutProjectNestedInput
@@ -2459,6 +2528,7 @@ export type ProjectCreateWithoutDepositReferencesInput = {
   deposits?: Prisma.DepositCreateNestedManyWithoutProjectInput
   depositRequests?: Prisma.DepositAddressRequestCreateNestedManyWithoutProjectInput
   ledgerHours?: Prisma.LedgerHourCreateNestedManyWithoutProjectInput
+  ledgerUserHours?: Prisma.LedgerUserHourCreateNestedManyWithoutProjectInput
   consents?: Prisma.TreasuryConsentCreateNestedManyWithoutProjectInput
   allowances?: Prisma.AllowanceCreateNestedManyWithoutProjectInput
   users?: Prisma.ProjectUserCreateNestedManyWithoutProjectInput
@@ -2488,6 +2558,7 @@ export type ProjectUncheckedCreateWithoutDepositReferencesInput = {
   deposits?: Prisma.DepositUncheckedCreateNestedManyWithoutProjectInput
   depositRequests?: Prisma.DepositAddressRequestUncheckedCreateNestedManyWithoutProjectInput
   ledgerHours?: Prisma.LedgerHourUncheckedCreateNestedManyWithoutProjectInput
+  ledgerUserHours?: Prisma.LedgerUserHourUncheckedCreateNestedManyWithoutProjectInput
   consents?: Prisma.TreasuryConsentUncheckedCreateNestedManyWithoutProjectInput
   allowances?: Prisma.AllowanceUncheckedCreateNestedManyWithoutProjectInput
   users?: Prisma.ProjectUserUncheckedCreateNestedManyWithoutProjectInput
@@ -2533,6 +2604,7 @@ export type ProjectUpdateWithoutDepositReferencesInput = {
   deposits?: Prisma.DepositUpdateManyWithoutProjectNestedInput
   depositRequests?: Prisma.DepositAddressRequestUpdateManyWithoutProjectNestedInput
   ledgerHours?: Prisma.LedgerHourUpdateManyWithoutProjectNestedInput
+  ledgerUserHours?: Prisma.LedgerUserHourUpdateManyWithoutProjectNestedInput
   consents?: Prisma.TreasuryConsentUpdateManyWithoutProjectNestedInput
   allowances?: Prisma.AllowanceUpdateManyWithoutProjectNestedInput
   users?: Prisma.ProjectUserUpdateManyWithoutProjectNestedInput
@@ -2562,6 +2634,7 @@ export type ProjectUncheckedUpdateWithoutDepositReferencesInput = {
   deposits?: Prisma.DepositUncheckedUpdateManyWithoutProjectNestedInput
   depositRequests?: Prisma.DepositAddressRequestUncheckedUpdateManyWithoutProjectNestedInput
   ledgerHours?: Prisma.LedgerHourUncheckedUpdateManyWithoutProjectNestedInput
+  ledgerUserHours?: Prisma.LedgerUserHourUncheckedUpdateManyWithoutProjectNestedInput
   consents?: Prisma.TreasuryConsentUncheckedUpdateManyWithoutProjectNestedInput
   allowances?: Prisma.AllowanceUncheckedUpdateManyWithoutProjectNestedInput
   users?: Prisma.ProjectUserUncheckedUpdateManyWithoutProjectNestedInput
@@ -2591,6 +2664,7 @@ export type ProjectCreateWithoutDepositsInput = {
   depositRequests?: Prisma.DepositAddressRequestCreateNestedManyWithoutProjectInput
   depositReferences?: Prisma.DepositReferenceCountCreateNestedOneWithoutProjectInput
   ledgerHours?: Prisma.LedgerHourCreateNestedManyWithoutProjectInput
+  ledgerUserHours?: Prisma.LedgerUserHourCreateNestedManyWithoutProjectInput
   consents?: Prisma.TreasuryConsentCreateNestedManyWithoutProjectInput
   allowances?: Prisma.AllowanceCreateNestedManyWithoutProjectInput
   users?: Prisma.ProjectUserCreateNestedManyWithoutProjectInput
@@ -2620,6 +2694,7 @@ export type ProjectUncheckedCreateWithoutDepositsInput = {
   depositRequests?: Prisma.DepositAddressRequestUncheckedCreateNestedManyWithoutProjectInput
   depositReferences?: Prisma.DepositReferenceCountUncheckedCreateNestedOneWithoutProjectInput
   ledgerHours?: Prisma.LedgerHourUncheckedCreateNestedManyWithoutProjectInput
+  ledgerUserHours?: Prisma.LedgerUserHourUncheckedCreateNestedManyWithoutProjectInput
   consents?: Prisma.TreasuryConsentUncheckedCreateNestedManyWithoutProjectInput
   allowances?: Prisma.AllowanceUncheckedCreateNestedManyWithoutProjectInput
   users?: Prisma.ProjectUserUncheckedCreateNestedManyWithoutProjectInput
@@ -2665,6 +2740,7 @@ export type ProjectUpdateWithoutDepositsInput = {
   depositRequests?: Prisma.DepositAddressRequestUpdateManyWithoutProjectNestedInput
   depositReferences?: Prisma.DepositReferenceCountUpdateOneWithoutProjectNestedInput
   ledgerHours?: Prisma.LedgerHourUpdateManyWithoutProjectNestedInput
+  ledgerUserHours?: Prisma.LedgerUserHourUpdateManyWithoutProjectNestedInput
   consents?: Prisma.TreasuryConsentUpdateManyWithoutProjectNestedInput
   allowances?: Prisma.AllowanceUpdateManyWithoutProjectNestedInput
   users?: Prisma.ProjectUserUpdateManyWithoutProjectNestedInput
@@ -2694,6 +2770,7 @@ export type ProjectUncheckedUpdateWithoutDepositsInput = {
   depositRequests?: Prisma.DepositAddressRequestUncheckedUpdateManyWithoutProjectNestedInput
   depositReferences?: Prisma.DepositReferenceCountUncheckedUpdateOneWithoutProjectNestedInput
   ledgerHours?: Prisma.LedgerHourUncheckedUpdateManyWithoutProjectNestedInput
+  ledgerUserHours?: Prisma.LedgerUserHourUncheckedUpdateManyWithoutProjectNestedInput
   consents?: Prisma.TreasuryConsentUncheckedUpdateManyWithoutProjectNestedInput
   allowances?: Prisma.AllowanceUncheckedUpdateManyWithoutProjectNestedInput
   users?: Prisma.ProjectUserUncheckedUpdateManyWithoutProjectNestedInput
@@ -2723,6 +2800,7 @@ export type ProjectCreateWithoutLedgerHoursInput = {
   deposits?: Prisma.DepositCreateNestedManyWithoutProjectInput
   depositRequests?: Prisma.DepositAddressRequestCreateNestedManyWithoutProjectInput
   depositReferences?: Prisma.DepositReferenceCountCreateNestedOneWithoutProjectInput
+  ledgerUserHours?: Prisma.LedgerUserHourCreateNestedManyWithoutProjectInput
   consents?: Prisma.TreasuryConsentCreateNestedManyWithoutProjectInput
   allowances?: Prisma.AllowanceCreateNestedManyWithoutProjectInput
   users?: Prisma.ProjectUserCreateNestedManyWithoutProjectInput
@@ -2752,6 +2830,7 @@ export type ProjectUncheckedCreateWithoutLedgerHoursInput = {
   deposits?: Prisma.DepositUncheckedCreateNestedManyWithoutProjectInput
   depositRequests?: Prisma.DepositAddressRequestUncheckedCreateNestedManyWithoutProjectInput
   depositReferences?: Prisma.DepositReferenceCountUncheckedCreateNestedOneWithoutProjectInput
+  ledgerUserHours?: Prisma.LedgerUserHourUncheckedCreateNestedManyWithoutProjectInput
   consents?: Prisma.TreasuryConsentUncheckedCreateNestedManyWithoutProjectInput
   allowances?: Prisma.AllowanceUncheckedCreateNestedManyWithoutProjectInput
   users?: Prisma.ProjectUserUncheckedCreateNestedManyWithoutProjectInput
@@ -2797,6 +2876,7 @@ export type ProjectUpdateWithoutLedgerHoursInput = {
   deposits?: Prisma.DepositUpdateManyWithoutProjectNestedInput
   depositRequests?: Prisma.DepositAddressRequestUpdateManyWithoutProjectNestedInput
   depositReferences?: Prisma.DepositReferenceCountUpdateOneWithoutProjectNestedInput
+  ledgerUserHours?: Prisma.LedgerUserHourUpdateManyWithoutProjectNestedInput
   consents?: Prisma.TreasuryConsentUpdateManyWithoutProjectNestedInput
   allowances?: Prisma.AllowanceUpdateManyWithoutProjectNestedInput
   users?: Prisma.ProjectUserUpdateManyWithoutProjectNestedInput
@@ -2826,6 +2906,143 @@ export type ProjectUncheckedUpdateWithoutLedgerHoursInput = {
   deposits?: Prisma.DepositUncheckedUpdateManyWithoutProjectNestedInput
   depositRequests?: Prisma.DepositAddressRequestUncheckedUpdateManyWithoutProjectNestedInput
   depositReferences?: Prisma.DepositReferenceCountUncheckedUpdateOneWithoutProjectNestedInput
+  ledgerUserHours?: Prisma.LedgerUserHourUncheckedUpdateManyWithoutProjectNestedInput
+  consents?: Prisma.TreasuryConsentUncheckedUpdateManyWithoutProjectNestedInput
+  allowances?: Prisma.AllowanceUncheckedUpdateManyWithoutProjectNestedInput
+  users?: Prisma.ProjectUserUncheckedUpdateManyWithoutProjectNestedInput
+  userCount?: Prisma.ProjectUserCountUncheckedUpdateOneWithoutProjectNestedInput
+  sessions?: Prisma.SessionUncheckedUpdateManyWithoutProjectNestedInput
+  identityProviders?: Prisma.IdentityProviderUncheckedUpdateManyWithoutProjectNestedInput
+}
+
+export type ProjectCreateWithoutLedgerUserHoursInput = {
+  id: string
+  name: string
+  network: string
+  balanceMicroUsd?: bigint | number
+  heldMicroUsd?: bigint | number
+  openReservations?: number
+  lapsedReservations?: number
+  lapsedAt?: Date | string | null
+  refundDay?: Date | string | null
+  refundsOnDay?: number
+  createdAt?: Date | string
+  apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutProjectInput
+  encryptionKeys?: Prisma.EncryptionKeyCreateNestedManyWithoutProjectInput
+  dWallets?: Prisma.DWalletCreateNestedManyWithoutProjectInput
+  signRequests?: Prisma.SignRequestCreateNestedManyWithoutProjectInput
+  ledgerEntries?: Prisma.LedgerEntryCreateNestedManyWithoutProjectInput
+  depositAddresses?: Prisma.DepositAddressCreateNestedManyWithoutProjectInput
+  deposits?: Prisma.DepositCreateNestedManyWithoutProjectInput
+  depositRequests?: Prisma.DepositAddressRequestCreateNestedManyWithoutProjectInput
+  depositReferences?: Prisma.DepositReferenceCountCreateNestedOneWithoutProjectInput
+  ledgerHours?: Prisma.LedgerHourCreateNestedManyWithoutProjectInput
+  consents?: Prisma.TreasuryConsentCreateNestedManyWithoutProjectInput
+  allowances?: Prisma.AllowanceCreateNestedManyWithoutProjectInput
+  users?: Prisma.ProjectUserCreateNestedManyWithoutProjectInput
+  userCount?: Prisma.ProjectUserCountCreateNestedOneWithoutProjectInput
+  sessions?: Prisma.SessionCreateNestedManyWithoutProjectInput
+  identityProviders?: Prisma.IdentityProviderCreateNestedManyWithoutProjectInput
+}
+
+export type ProjectUncheckedCreateWithoutLedgerUserHoursInput = {
+  id: string
+  name: string
+  network: string
+  balanceMicroUsd?: bigint | number
+  heldMicroUsd?: bigint | number
+  openReservations?: number
+  lapsedReservations?: number
+  lapsedAt?: Date | string | null
+  refundDay?: Date | string | null
+  refundsOnDay?: number
+  createdAt?: Date | string
+  apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutProjectInput
+  encryptionKeys?: Prisma.EncryptionKeyUncheckedCreateNestedManyWithoutProjectInput
+  dWallets?: Prisma.DWalletUncheckedCreateNestedManyWithoutProjectInput
+  signRequests?: Prisma.SignRequestUncheckedCreateNestedManyWithoutProjectInput
+  ledgerEntries?: Prisma.LedgerEntryUncheckedCreateNestedManyWithoutProjectInput
+  depositAddresses?: Prisma.DepositAddressUncheckedCreateNestedManyWithoutProjectInput
+  deposits?: Prisma.DepositUncheckedCreateNestedManyWithoutProjectInput
+  depositRequests?: Prisma.DepositAddressRequestUncheckedCreateNestedManyWithoutProjectInput
+  depositReferences?: Prisma.DepositReferenceCountUncheckedCreateNestedOneWithoutProjectInput
+  ledgerHours?: Prisma.LedgerHourUncheckedCreateNestedManyWithoutProjectInput
+  consents?: Prisma.TreasuryConsentUncheckedCreateNestedManyWithoutProjectInput
+  allowances?: Prisma.AllowanceUncheckedCreateNestedManyWithoutProjectInput
+  users?: Prisma.ProjectUserUncheckedCreateNestedManyWithoutProjectInput
+  userCount?: Prisma.ProjectUserCountUncheckedCreateNestedOneWithoutProjectInput
+  sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutProjectInput
+  identityProviders?: Prisma.IdentityProviderUncheckedCreateNestedManyWithoutProjectInput
+}
+
+export type ProjectCreateOrConnectWithoutLedgerUserHoursInput = {
+  where: Prisma.ProjectWhereUniqueInput
+  create: Prisma.XOR<Prisma.ProjectCreateWithoutLedgerUserHoursInput, Prisma.ProjectUncheckedCreateWithoutLedgerUserHoursInput>
+}
+
+export type ProjectUpsertWithoutLedgerUserHoursInput = {
+  update: Prisma.XOR<Prisma.ProjectUpdateWithoutLedgerUserHoursInput, Prisma.ProjectUncheckedUpdateWithoutLedgerUserHoursInput>
+  create: Prisma.XOR<Prisma.ProjectCreateWithoutLedgerUserHoursInput, Prisma.ProjectUncheckedCreateWithoutLedgerUserHoursInput>
+  where?: Prisma.ProjectWhereInput
+}
+
+export type ProjectUpdateToOneWithWhereWithoutLedgerUserHoursInput = {
+  where?: Prisma.ProjectWhereInput
+  data: Prisma.XOR<Prisma.ProjectUpdateWithoutLedgerUserHoursInput, Prisma.ProjectUncheckedUpdateWithoutLedgerUserHoursInput>
+}
+
+export type ProjectUpdateWithoutLedgerUserHoursInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  network?: Prisma.StringFieldUpdateOperationsInput | string
+  balanceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  heldMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  openReservations?: Prisma.IntFieldUpdateOperationsInput | number
+  lapsedReservations?: Prisma.IntFieldUpdateOperationsInput | number
+  lapsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refundDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refundsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  apiKeys?: Prisma.ApiKeyUpdateManyWithoutProjectNestedInput
+  encryptionKeys?: Prisma.EncryptionKeyUpdateManyWithoutProjectNestedInput
+  dWallets?: Prisma.DWalletUpdateManyWithoutProjectNestedInput
+  signRequests?: Prisma.SignRequestUpdateManyWithoutProjectNestedInput
+  ledgerEntries?: Prisma.LedgerEntryUpdateManyWithoutProjectNestedInput
+  depositAddresses?: Prisma.DepositAddressUpdateManyWithoutProjectNestedInput
+  deposits?: Prisma.DepositUpdateManyWithoutProjectNestedInput
+  depositRequests?: Prisma.DepositAddressRequestUpdateManyWithoutProjectNestedInput
+  depositReferences?: Prisma.DepositReferenceCountUpdateOneWithoutProjectNestedInput
+  ledgerHours?: Prisma.LedgerHourUpdateManyWithoutProjectNestedInput
+  consents?: Prisma.TreasuryConsentUpdateManyWithoutProjectNestedInput
+  allowances?: Prisma.AllowanceUpdateManyWithoutProjectNestedInput
+  users?: Prisma.ProjectUserUpdateManyWithoutProjectNestedInput
+  userCount?: Prisma.ProjectUserCountUpdateOneWithoutProjectNestedInput
+  sessions?: Prisma.SessionUpdateManyWithoutProjectNestedInput
+  identityProviders?: Prisma.IdentityProviderUpdateManyWithoutProjectNestedInput
+}
+
+export type ProjectUncheckedUpdateWithoutLedgerUserHoursInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  network?: Prisma.StringFieldUpdateOperationsInput | string
+  balanceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  heldMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  openReservations?: Prisma.IntFieldUpdateOperationsInput | number
+  lapsedReservations?: Prisma.IntFieldUpdateOperationsInput | number
+  lapsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refundDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refundsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutProjectNestedInput
+  encryptionKeys?: Prisma.EncryptionKeyUncheckedUpdateManyWithoutProjectNestedInput
+  dWallets?: Prisma.DWalletUncheckedUpdateManyWithoutProjectNestedInput
+  signRequests?: Prisma.SignRequestUncheckedUpdateManyWithoutProjectNestedInput
+  ledgerEntries?: Prisma.LedgerEntryUncheckedUpdateManyWithoutProjectNestedInput
+  depositAddresses?: Prisma.DepositAddressUncheckedUpdateManyWithoutProjectNestedInput
+  deposits?: Prisma.DepositUncheckedUpdateManyWithoutProjectNestedInput
+  depositRequests?: Prisma.DepositAddressRequestUncheckedUpdateManyWithoutProjectNestedInput
+  depositReferences?: Prisma.DepositReferenceCountUncheckedUpdateOneWithoutProjectNestedInput
+  ledgerHours?: Prisma.LedgerHourUncheckedUpdateManyWithoutProjectNestedInput
   consents?: Prisma.TreasuryConsentUncheckedUpdateManyWithoutProjectNestedInput
   allowances?: Prisma.AllowanceUncheckedUpdateManyWithoutProjectNestedInput
   users?: Prisma.ProjectUserUncheckedUpdateManyWithoutProjectNestedInput
@@ -2856,6 +3073,7 @@ export type ProjectCreateWithoutIdentityProvidersInput = {
   depositRequests?: Prisma.DepositAddressRequestCreateNestedManyWithoutProjectInput
   depositReferences?: Prisma.DepositReferenceCountCreateNestedOneWithoutProjectInput
   ledgerHours?: Prisma.LedgerHourCreateNestedManyWithoutProjectInput
+  ledgerUserHours?: Prisma.LedgerUserHourCreateNestedManyWithoutProjectInput
   consents?: Prisma.TreasuryConsentCreateNestedManyWithoutProjectInput
   allowances?: Prisma.AllowanceCreateNestedManyWithoutProjectInput
   users?: Prisma.ProjectUserCreateNestedManyWithoutProjectInput
@@ -2885,6 +3103,7 @@ export type ProjectUncheckedCreateWithoutIdentityProvidersInput = {
   depositRequests?: Prisma.DepositAddressRequestUncheckedCreateNestedManyWithoutProjectInput
   depositReferences?: Prisma.DepositReferenceCountUncheckedCreateNestedOneWithoutProjectInput
   ledgerHours?: Prisma.LedgerHourUncheckedCreateNestedManyWithoutProjectInput
+  ledgerUserHours?: Prisma.LedgerUserHourUncheckedCreateNestedManyWithoutProjectInput
   consents?: Prisma.TreasuryConsentUncheckedCreateNestedManyWithoutProjectInput
   allowances?: Prisma.AllowanceUncheckedCreateNestedManyWithoutProjectInput
   users?: Prisma.ProjectUserUncheckedCreateNestedManyWithoutProjectInput
@@ -2930,6 +3149,7 @@ export type ProjectUpdateWithoutIdentityProvidersInput = {
   depositRequests?: Prisma.DepositAddressRequestUpdateManyWithoutProjectNestedInput
   depositReferences?: Prisma.DepositReferenceCountUpdateOneWithoutProjectNestedInput
   ledgerHours?: Prisma.LedgerHourUpdateManyWithoutProjectNestedInput
+  ledgerUserHours?: Prisma.LedgerUserHourUpdateManyWithoutProjectNestedInput
   consents?: Prisma.TreasuryConsentUpdateManyWithoutProjectNestedInput
   allowances?: Prisma.AllowanceUpdateManyWithoutProjectNestedInput
   users?: Prisma.ProjectUserUpdateManyWithoutProjectNestedInput
@@ -2959,6 +3179,7 @@ export type ProjectUncheckedUpdateWithoutIdentityProvidersInput = {
   depositRequests?: Prisma.DepositAddressRequestUncheckedUpdateManyWithoutProjectNestedInput
   depositReferences?: Prisma.DepositReferenceCountUncheckedUpdateOneWithoutProjectNestedInput
   ledgerHours?: Prisma.LedgerHourUncheckedUpdateManyWithoutProjectNestedInput
+  ledgerUserHours?: Prisma.LedgerUserHourUncheckedUpdateManyWithoutProjectNestedInput
   consents?: Prisma.TreasuryConsentUncheckedUpdateManyWithoutProjectNestedInput
   allowances?: Prisma.AllowanceUncheckedUpdateManyWithoutProjectNestedInput
   users?: Prisma.ProjectUserUncheckedUpdateManyWithoutProjectNestedInput
@@ -2981,6 +3202,7 @@ export type ProjectCountOutputType = {
   deposits: number
   depositRequests: number
   ledgerHours: number
+  ledgerUserHours: number
   consents: number
   allowances: number
   users: number
@@ -2998,6 +3220,7 @@ export type ProjectCountOutputTypeSelect<ExtArgs extends runtime.Types.Extension
   deposits?: boolean | ProjectCountOutputTypeCountDepositsArgs
   depositRequests?: boolean | ProjectCountOutputTypeCountDepositRequestsArgs
   ledgerHours?: boolean | ProjectCountOutputTypeCountLedgerHoursArgs
+  ledgerUserHours?: boolean | ProjectCountOutputTypeCountLedgerUserHoursArgs
   consents?: boolean | ProjectCountOutputTypeCountConsentsArgs
   allowances?: boolean | ProjectCountOutputTypeCountAllowancesArgs
   users?: boolean | ProjectCountOutputTypeCountUsersArgs
@@ -3081,6 +3304,13 @@ export type ProjectCountOutputTypeCountLedgerHoursArgs<ExtArgs extends runtime.T
 /**
  * ProjectCountOutputType without action
  */
+export type ProjectCountOutputTypeCountLedgerUserHoursArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.LedgerUserHourWhereInput
+}
+
+/**
+ * ProjectCountOutputType without action
+ */
 export type ProjectCountOutputTypeCountConsentsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   where?: Prisma.TreasuryConsentWhereInput
 }
@@ -3136,6 +3366,7 @@ export type ProjectSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   depositRequests?: boolean | Prisma.Project$depositRequestsArgs<ExtArgs>
   depositReferences?: boolean | Prisma.Project$depositReferencesArgs<ExtArgs>
   ledgerHours?: boolean | Prisma.Project$ledgerHoursArgs<ExtArgs>
+  ledgerUserHours?: boolean | Prisma.Project$ledgerUserHoursArgs<ExtArgs>
   consents?: boolean | Prisma.Project$consentsArgs<ExtArgs>
   allowances?: boolean | Prisma.Project$allowancesArgs<ExtArgs>
   users?: boolean | Prisma.Project$usersArgs<ExtArgs>
@@ -3199,6 +3430,7 @@ export type ProjectInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs
   depositRequests?: boolean | Prisma.Project$depositRequestsArgs<ExtArgs>
   depositReferences?: boolean | Prisma.Project$depositReferencesArgs<ExtArgs>
   ledgerHours?: boolean | Prisma.Project$ledgerHoursArgs<ExtArgs>
+  ledgerUserHours?: boolean | Prisma.Project$ledgerUserHoursArgs<ExtArgs>
   consents?: boolean | Prisma.Project$consentsArgs<ExtArgs>
   allowances?: boolean | Prisma.Project$allowancesArgs<ExtArgs>
   users?: boolean | Prisma.Project$usersArgs<ExtArgs>
@@ -3223,6 +3455,7 @@ export type $ProjectPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
     depositRequests: Prisma.$DepositAddressRequestPayload<ExtArgs>[]
     depositReferences: Prisma.$DepositReferenceCountPayload<ExtArgs> | null
     ledgerHours: Prisma.$LedgerHourPayload<ExtArgs>[]
+    ledgerUserHours: Prisma.$LedgerUserHourPayload<ExtArgs>[]
     consents: Prisma.$TreasuryConsentPayload<ExtArgs>[]
     allowances: Prisma.$AllowancePayload<ExtArgs>[]
     users: Prisma.$ProjectUserPayload<ExtArgs>[]
@@ -3667,6 +3900,7 @@ export interface Prisma__ProjectClient<T, Null = never, ExtArgs extends runtime.
   depositRequests<T extends Prisma.Project$depositRequestsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Project$depositRequestsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$DepositAddressRequestPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   depositReferences<T extends Prisma.Project$depositReferencesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Project$depositReferencesArgs<ExtArgs>>): Prisma.Prisma__DepositReferenceCountClient<runtime.Types.Result.GetResult<Prisma.$DepositReferenceCountPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   ledgerHours<T extends Prisma.Project$ledgerHoursArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Project$ledgerHoursArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$LedgerHourPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  ledgerUserHours<T extends Prisma.Project$ledgerUserHoursArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Project$ledgerUserHoursArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$LedgerUserHourPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   consents<T extends Prisma.Project$consentsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Project$consentsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$TreasuryConsentPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   allowances<T extends Prisma.Project$allowancesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Project$allowancesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$AllowancePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   users<T extends Prisma.Project$usersArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Project$usersArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ProjectUserPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
@@ -4338,6 +4572,30 @@ export type Project$ledgerHoursArgs<ExtArgs extends runtime.Types.Extensions.Int
   take?: number
   skip?: number
   distinct?: Prisma.LedgerHourScalarFieldEnum | Prisma.LedgerHourScalarFieldEnum[]
+}
+
+/**
+ * Project.ledgerUserHours
+ */
+export type Project$ledgerUserHoursArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the LedgerUserHour
+   */
+  select?: Prisma.LedgerUserHourSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the LedgerUserHour
+   */
+  omit?: Prisma.LedgerUserHourOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.LedgerUserHourInclude<ExtArgs> | null
+  where?: Prisma.LedgerUserHourWhereInput
+  orderBy?: Prisma.LedgerUserHourOrderByWithRelationInput | Prisma.LedgerUserHourOrderByWithRelationInput[]
+  cursor?: Prisma.LedgerUserHourWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.LedgerUserHourScalarFieldEnum | Prisma.LedgerUserHourScalarFieldEnum[]
 }
 
 /**

@@ -31,6 +31,7 @@ export type SessionMinAggregateOutputType = {
   hash: runtime.Bytes | null
   proofKeyThumbprint: string | null
   apiKeyId: string | null
+  identityProviderId: string | null
   allowanceId: string | null
   createdAt: Date | null
   expiresAt: Date | null
@@ -45,6 +46,7 @@ export type SessionMaxAggregateOutputType = {
   hash: runtime.Bytes | null
   proofKeyThumbprint: string | null
   apiKeyId: string | null
+  identityProviderId: string | null
   allowanceId: string | null
   createdAt: Date | null
   expiresAt: Date | null
@@ -61,6 +63,7 @@ export type SessionCountAggregateOutputType = {
   origins: number
   proofKeyThumbprint: number
   apiKeyId: number
+  identityProviderId: number
   allowanceId: number
   createdAt: number
   expiresAt: number
@@ -77,6 +80,7 @@ export type SessionMinAggregateInputType = {
   hash?: true
   proofKeyThumbprint?: true
   apiKeyId?: true
+  identityProviderId?: true
   allowanceId?: true
   createdAt?: true
   expiresAt?: true
@@ -91,6 +95,7 @@ export type SessionMaxAggregateInputType = {
   hash?: true
   proofKeyThumbprint?: true
   apiKeyId?: true
+  identityProviderId?: true
   allowanceId?: true
   createdAt?: true
   expiresAt?: true
@@ -107,6 +112,7 @@ export type SessionCountAggregateInputType = {
   origins?: true
   proofKeyThumbprint?: true
   apiKeyId?: true
+  identityProviderId?: true
   allowanceId?: true
   createdAt?: true
   expiresAt?: true
@@ -196,6 +202,7 @@ export type SessionGroupByOutputType = {
   origins: string[]
   proofKeyThumbprint: string | null
   apiKeyId: string | null
+  identityProviderId: string | null
   allowanceId: string | null
   createdAt: Date
   expiresAt: Date
@@ -233,6 +240,7 @@ export type SessionWhereInput = {
   origins?: Prisma.StringNullableListFilter<"Session">
   proofKeyThumbprint?: Prisma.StringNullableFilter<"Session"> | string | null
   apiKeyId?: Prisma.UuidNullableFilter<"Session"> | string | null
+  identityProviderId?: Prisma.UuidNullableFilter<"Session"> | string | null
   allowanceId?: Prisma.UuidNullableFilter<"Session"> | string | null
   createdAt?: Prisma.DateTimeFilter<"Session"> | Date | string
   expiresAt?: Prisma.DateTimeFilter<"Session"> | Date | string
@@ -251,6 +259,7 @@ export type SessionOrderByWithRelationInput = {
   origins?: Prisma.SortOrder
   proofKeyThumbprint?: Prisma.SortOrderInput | Prisma.SortOrder
   apiKeyId?: Prisma.SortOrderInput | Prisma.SortOrder
+  identityProviderId?: Prisma.SortOrderInput | Prisma.SortOrder
   allowanceId?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
@@ -272,6 +281,7 @@ export type SessionWhereUniqueInput = Prisma.AtLeast<{
   origins?: Prisma.StringNullableListFilter<"Session">
   proofKeyThumbprint?: Prisma.StringNullableFilter<"Session"> | string | null
   apiKeyId?: Prisma.UuidNullableFilter<"Session"> | string | null
+  identityProviderId?: Prisma.UuidNullableFilter<"Session"> | string | null
   allowanceId?: Prisma.UuidNullableFilter<"Session"> | string | null
   createdAt?: Prisma.DateTimeFilter<"Session"> | Date | string
   expiresAt?: Prisma.DateTimeFilter<"Session"> | Date | string
@@ -290,6 +300,7 @@ export type SessionOrderByWithAggregationInput = {
   origins?: Prisma.SortOrder
   proofKeyThumbprint?: Prisma.SortOrderInput | Prisma.SortOrder
   apiKeyId?: Prisma.SortOrderInput | Prisma.SortOrder
+  identityProviderId?: Prisma.SortOrderInput | Prisma.SortOrder
   allowanceId?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
@@ -312,6 +323,7 @@ export type SessionScalarWhereWithAggregatesInput = {
   origins?: Prisma.StringNullableListFilter<"Session">
   proofKeyThumbprint?: Prisma.StringNullableWithAggregatesFilter<"Session"> | string | null
   apiKeyId?: Prisma.UuidNullableWithAggregatesFilter<"Session"> | string | null
+  identityProviderId?: Prisma.UuidNullableWithAggregatesFilter<"Session"> | string | null
   allowanceId?: Prisma.UuidNullableWithAggregatesFilter<"Session"> | string | null
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Session"> | Date | string
   expiresAt?: Prisma.DateTimeWithAggregatesFilter<"Session"> | Date | string
@@ -326,6 +338,7 @@ export type SessionCreateInput = {
   scopes?: Prisma.SessionCreatescopesInput | string[]
   origins?: Prisma.SessionCreateoriginsInput | string[]
   proofKeyThumbprint?: string | null
+  identityProviderId?: string | null
   allowanceId?: string | null
   createdAt?: Date | string
   expiresAt: Date | string
@@ -344,6 +357,7 @@ export type SessionUncheckedCreateInput = {
   origins?: Prisma.SessionCreateoriginsInput | string[]
   proofKeyThumbprint?: string | null
   apiKeyId?: string | null
+  identityProviderId?: string | null
   allowanceId?: string | null
   createdAt?: Date | string
   expiresAt: Date | string
@@ -358,6 +372,7 @@ export type SessionUpdateInput = {
   scopes?: Prisma.SessionUpdatescopesInput | string[]
   origins?: Prisma.SessionUpdateoriginsInput | string[]
   proofKeyThumbprint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  identityProviderId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   allowanceId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -376,6 +391,7 @@ export type SessionUncheckedUpdateInput = {
   origins?: Prisma.SessionUpdateoriginsInput | string[]
   proofKeyThumbprint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   apiKeyId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  identityProviderId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   allowanceId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -392,6 +408,7 @@ export type SessionCreateManyInput = {
   origins?: Prisma.SessionCreateoriginsInput | string[]
   proofKeyThumbprint?: string | null
   apiKeyId?: string | null
+  identityProviderId?: string | null
   allowanceId?: string | null
   createdAt?: Date | string
   expiresAt: Date | string
@@ -406,6 +423,7 @@ export type SessionUpdateManyMutationInput = {
   scopes?: Prisma.SessionUpdatescopesInput | string[]
   origins?: Prisma.SessionUpdateoriginsInput | string[]
   proofKeyThumbprint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  identityProviderId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   allowanceId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -422,6 +440,7 @@ export type SessionUncheckedUpdateManyInput = {
   origins?: Prisma.SessionUpdateoriginsInput | string[]
   proofKeyThumbprint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   apiKeyId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  identityProviderId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   allowanceId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -448,6 +467,7 @@ export type SessionCountOrderByAggregateInput = {
   origins?: Prisma.SortOrder
   proofKeyThumbprint?: Prisma.SortOrder
   apiKeyId?: Prisma.SortOrder
+  identityProviderId?: Prisma.SortOrder
   allowanceId?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
@@ -462,6 +482,7 @@ export type SessionMaxOrderByAggregateInput = {
   hash?: Prisma.SortOrder
   proofKeyThumbprint?: Prisma.SortOrder
   apiKeyId?: Prisma.SortOrder
+  identityProviderId?: Prisma.SortOrder
   allowanceId?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
@@ -476,6 +497,7 @@ export type SessionMinOrderByAggregateInput = {
   hash?: Prisma.SortOrder
   proofKeyThumbprint?: Prisma.SortOrder
   apiKeyId?: Prisma.SortOrder
+  identityProviderId?: Prisma.SortOrder
   allowanceId?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
@@ -592,6 +614,7 @@ export type SessionCreateWithoutProjectInput = {
   scopes?: Prisma.SessionCreatescopesInput | string[]
   origins?: Prisma.SessionCreateoriginsInput | string[]
   proofKeyThumbprint?: string | null
+  identityProviderId?: string | null
   allowanceId?: string | null
   createdAt?: Date | string
   expiresAt: Date | string
@@ -608,6 +631,7 @@ export type SessionUncheckedCreateWithoutProjectInput = {
   origins?: Prisma.SessionCreateoriginsInput | string[]
   proofKeyThumbprint?: string | null
   apiKeyId?: string | null
+  identityProviderId?: string | null
   allowanceId?: string | null
   createdAt?: Date | string
   expiresAt: Date | string
@@ -653,6 +677,7 @@ export type SessionScalarWhereInput = {
   origins?: Prisma.StringNullableListFilter<"Session">
   proofKeyThumbprint?: Prisma.StringNullableFilter<"Session"> | string | null
   apiKeyId?: Prisma.UuidNullableFilter<"Session"> | string | null
+  identityProviderId?: Prisma.UuidNullableFilter<"Session"> | string | null
   allowanceId?: Prisma.UuidNullableFilter<"Session"> | string | null
   createdAt?: Prisma.DateTimeFilter<"Session"> | Date | string
   expiresAt?: Prisma.DateTimeFilter<"Session"> | Date | string
@@ -667,6 +692,7 @@ export type SessionCreateWithoutApiKeyInput = {
   scopes?: Prisma.SessionCreatescopesInput | string[]
   origins?: Prisma.SessionCreateoriginsInput | string[]
   proofKeyThumbprint?: string | null
+  identityProviderId?: string | null
   allowanceId?: string | null
   createdAt?: Date | string
   expiresAt: Date | string
@@ -683,6 +709,7 @@ export type SessionUncheckedCreateWithoutApiKeyInput = {
   scopes?: Prisma.SessionCreatescopesInput | string[]
   origins?: Prisma.SessionCreateoriginsInput | string[]
   proofKeyThumbprint?: string | null
+  identityProviderId?: string | null
   allowanceId?: string | null
   createdAt?: Date | string
   expiresAt: Date | string
@@ -724,6 +751,7 @@ export type SessionCreateManyProjectInput = {
   origins?: Prisma.SessionCreateoriginsInput | string[]
   proofKeyThumbprint?: string | null
   apiKeyId?: string | null
+  identityProviderId?: string | null
   allowanceId?: string | null
   createdAt?: Date | string
   expiresAt: Date | string
@@ -738,6 +766,7 @@ export type SessionUpdateWithoutProjectInput = {
   scopes?: Prisma.SessionUpdatescopesInput | string[]
   origins?: Prisma.SessionUpdateoriginsInput | string[]
   proofKeyThumbprint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  identityProviderId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   allowanceId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -754,6 +783,7 @@ export type SessionUncheckedUpdateWithoutProjectInput = {
   origins?: Prisma.SessionUpdateoriginsInput | string[]
   proofKeyThumbprint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   apiKeyId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  identityProviderId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   allowanceId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -769,6 +799,7 @@ export type SessionUncheckedUpdateManyWithoutProjectInput = {
   origins?: Prisma.SessionUpdateoriginsInput | string[]
   proofKeyThumbprint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   apiKeyId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  identityProviderId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   allowanceId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -784,6 +815,7 @@ export type SessionCreateManyApiKeyInput = {
   scopes?: Prisma.SessionCreatescopesInput | string[]
   origins?: Prisma.SessionCreateoriginsInput | string[]
   proofKeyThumbprint?: string | null
+  identityProviderId?: string | null
   allowanceId?: string | null
   createdAt?: Date | string
   expiresAt: Date | string
@@ -798,6 +830,7 @@ export type SessionUpdateWithoutApiKeyInput = {
   scopes?: Prisma.SessionUpdatescopesInput | string[]
   origins?: Prisma.SessionUpdateoriginsInput | string[]
   proofKeyThumbprint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  identityProviderId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   allowanceId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -814,6 +847,7 @@ export type SessionUncheckedUpdateWithoutApiKeyInput = {
   scopes?: Prisma.SessionUpdatescopesInput | string[]
   origins?: Prisma.SessionUpdateoriginsInput | string[]
   proofKeyThumbprint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  identityProviderId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   allowanceId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -829,6 +863,7 @@ export type SessionUncheckedUpdateManyWithoutApiKeyInput = {
   scopes?: Prisma.SessionUpdatescopesInput | string[]
   origins?: Prisma.SessionUpdateoriginsInput | string[]
   proofKeyThumbprint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  identityProviderId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   allowanceId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -847,6 +882,7 @@ export type SessionSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   origins?: boolean
   proofKeyThumbprint?: boolean
   apiKeyId?: boolean
+  identityProviderId?: boolean
   allowanceId?: boolean
   createdAt?: boolean
   expiresAt?: boolean
@@ -865,6 +901,7 @@ export type SessionSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exten
   origins?: boolean
   proofKeyThumbprint?: boolean
   apiKeyId?: boolean
+  identityProviderId?: boolean
   allowanceId?: boolean
   createdAt?: boolean
   expiresAt?: boolean
@@ -883,6 +920,7 @@ export type SessionSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exten
   origins?: boolean
   proofKeyThumbprint?: boolean
   apiKeyId?: boolean
+  identityProviderId?: boolean
   allowanceId?: boolean
   createdAt?: boolean
   expiresAt?: boolean
@@ -901,6 +939,7 @@ export type SessionSelectScalar = {
   origins?: boolean
   proofKeyThumbprint?: boolean
   apiKeyId?: boolean
+  identityProviderId?: boolean
   allowanceId?: boolean
   createdAt?: boolean
   expiresAt?: boolean
@@ -908,7 +947,7 @@ export type SessionSelectScalar = {
   lastUsedAt?: boolean
 }
 
-export type SessionOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "projectId" | "userReference" | "hash" | "scopes" | "origins" | "proofKeyThumbprint" | "apiKeyId" | "allowanceId" | "createdAt" | "expiresAt" | "revokedAt" | "lastUsedAt", ExtArgs["result"]["session"]>
+export type SessionOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "projectId" | "userReference" | "hash" | "scopes" | "origins" | "proofKeyThumbprint" | "apiKeyId" | "identityProviderId" | "allowanceId" | "createdAt" | "expiresAt" | "revokedAt" | "lastUsedAt", ExtArgs["result"]["session"]>
 export type SessionInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   project?: boolean | Prisma.ProjectDefaultArgs<ExtArgs>
   apiKey?: boolean | Prisma.Session$apiKeyArgs<ExtArgs>
@@ -952,6 +991,11 @@ export type $SessionPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
      * The key that created it, which ends it when it is revoked; null if no key did.
      */
     apiKeyId: string | null
+    /**
+     * The identity provider that vouched for its user, whose removal ends it; null if none did. The provider's row may be
+     * gone. The migration indexes those that have one.
+     */
+    identityProviderId: string | null
     /**
      * The allowance that it shares with other sessions of its user; null for one with the session's own id.
      */
@@ -1393,6 +1437,7 @@ export interface SessionFieldRefs {
   readonly origins: Prisma.FieldRef<"Session", 'String[]'>
   readonly proofKeyThumbprint: Prisma.FieldRef<"Session", 'String'>
   readonly apiKeyId: Prisma.FieldRef<"Session", 'String'>
+  readonly identityProviderId: Prisma.FieldRef<"Session", 'String'>
   readonly allowanceId: Prisma.FieldRef<"Session", 'String'>
   readonly createdAt: Prisma.FieldRef<"Session", 'DateTime'>
   readonly expiresAt: Prisma.FieldRef<"Session", 'DateTime'>

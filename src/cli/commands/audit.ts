@@ -4,9 +4,8 @@ import { bytesToHex } from "@noble/hashes/utils.js";
 import { AuditEventSchema, GetAuditProofResponseSchema } from "../../../gen/proto/tss/v1/admin_pb.ts";
 import { AuditSealSchema } from "../../../gen/proto/tss/v1/audit_pb.ts";
 import { isProved } from "../../protocol/seals/verify-proof.ts";
-import { type ExportRange, exportAudit, splitLines } from "../../service/audit/export-line.ts";
-import { countUnsealed } from "../../service/audit/seal-events.ts";
-import { type ExportReport, verifyExport } from "../../service/audit/verify-export.ts";
+import type { ExportRange } from "../../service/audit/export-line.ts";
+import type { ExportReport } from "../../service/audit/verify-export.ts";
 import { loadConfig } from "../../service/config/config.ts";
 import { type CommandContext, command, EXIT } from "../command.ts";
 import { formatPairs, formatTime } from "../format.ts";
@@ -86,6 +85,8 @@ async function ofDatabase(
   range: ExportRange,
   write: Write,
 ): Promise<number> {
+  const { exportAudit } = await import("../../service/audit/export-line.ts");
+  const { countUnsealed } = await import("../../service/audit/seal-events.ts");
   const database = await openDatabase(loadConfig(environment), { migrates: false, takesUrl: true });
   try {
     await write(exportAudit(database, range));
@@ -115,6 +116,8 @@ export const auditVerify = command({
     json: flag("print a JSON object"),
   },
   async run({ file, expectSeal, publicKey = [], json }, { print }) {
+    const { splitLines } = await import("../../service/audit/export-line.ts");
+    const { verifyExport } = await import("../../service/audit/verify-export.ts");
     const report = await verifyExport(splitLines(createReadStream(file)), {
       expectedSealHash: expectSeal,
       publicKeys: publicKey,

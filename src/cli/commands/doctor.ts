@@ -1,7 +1,5 @@
+import { NETWORK_NAMES, type NetworkName } from "../../service/config/network.ts";
 import type { NamedFinding } from "../../service/operator/health/checks/health-check.ts";
-import { runDoctor } from "../../service/operator/health/doctor/doctor.ts";
-import { runNetworkDoctor } from "../../service/operator/health/doctor/network/network-doctor.ts";
-import { TARGET_NETWORKS } from "../../service/operator/health/doctor/network/network-view.ts";
 import { command, EXIT, UsageError } from "../command.ts";
 import { choiceOf, flag, fullnodeUrl, optional } from "../option.ts";
 
@@ -16,27 +14,33 @@ export const doctorCommand = command({
   options: {
     network: optional(
       "<network>",
-      `check this network: ${TARGET_NETWORKS.join(", ")}`,
-      choiceOf(TARGET_NETWORKS),
+      `check this network: ${NETWORK_NAMES.join(", ")}`,
+      choiceOf(NETWORK_NAMES),
     ),
     fullnode: optional("<url>", "with --network: the fullnode to check", fullnodeUrl),
-    only: optional(
-      "<network>",
-      "of the networks of NETWORKS, check only this one",
-      choiceOf(TARGET_NETWORKS),
-    ),
+    only: optional("<network>", "of the networks of NETWORKS, check only this one", choiceOf(NETWORK_NAMES)),
     json: flag("print a JSON object"),
   },
   async run({ network: name, fullnode, only, json }, { environment, print }) {
     if (name === undefined && fullnode !== undefined) throw new UsageError("--fullnode needs --network");
     if (name !== undefined && only !== undefined)
       throw new UsageError("--only and --network exclude each other");
-    const findings = await (name === undefined
-      ? runDoctor(environment, { only })
-      : runNetworkDoctor({ name, fullnodeUrl: fullnode }, environment));
+    const findings = await (name === undefined ? checkService() : checkNetwork(name));
     const isHealthy = findings.every(({ status }) => status !== "fail");
     print(json ? JSON.stringify({ isHealthy, findings }, undefined, 2) : describe(findings));
     return isHealthy ? EXIT.done : EXIT.failed;
+
+    async function checkService(): Promise<readonly NamedFinding[]> {
+      const { runDoctor } = await import("../../service/operator/health/doctor/doctor.ts");
+      return await runDoctor(environment, { only });
+    }
+
+    async function checkNetwork(target: NetworkName): Promise<readonly NamedFinding[]> {
+      const { runNetworkDoctor } = await import(
+        "../../service/operator/health/doctor/network/network-doctor.ts"
+      );
+      return await runNetworkDoctor({ name: target, fullnodeUrl: fullnode }, environment);
+    }
   },
 });
 

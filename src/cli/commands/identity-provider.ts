@@ -7,6 +7,7 @@ import {
 import { Session_Scope, Session_ScopeSchema } from "../../../gen/proto/tss/v1/sessions_pb.ts";
 import { ID_TOKEN_ALGORITHMS } from "../../service/access/identity/verify-id-token.ts";
 import { formatEnum, formatPairs, formatTime } from "../format.ts";
+import { formatBudget, SESSION_LIMIT_OPTIONS } from "../limit-options.ts";
 import { listCommand } from "../list-command.ts";
 import {
   choicesOf,
@@ -48,6 +49,10 @@ const add = serviceCommand({
     scopes: defaulted("<list>", "the permissions of its sessions", choicesOf(SCOPES), SCOPES.join(",")),
     origins: optional("<list>", "the web origins whose pages may use them; default none", texts),
     lifetime: optional("<duration>", "how long a session lasts; default 1h", duration(1)),
+    budget: {
+      ...SESSION_LIMIT_OPTIONS.budget,
+      description: "what each user may spend per window, such as 5.00/1d; default any",
+    },
     allowUnbound: flag("create sessions for callers that prove no key of their device"),
   },
   call({ admin }, values, once) {
@@ -67,6 +72,7 @@ const add = serviceCommand({
           origins: values.origins ?? [],
           sessionSeconds: values.lifetime ?? 0,
           allowsUnbound: values.allowUnbound,
+          ...(values.budget && { budget: values.budget }),
         },
       },
       once,
@@ -96,18 +102,23 @@ const list = listCommand({
 
 const remove = serviceCommand({
   ...OPERATOR,
-  summary: "remove an identity provider; the sessions that it created continue",
+  summary: "remove an identity provider and end the sessions that it created",
   options: {
     provider: operand("<provider-id>", "the provider's id, as `tss identity-provider list` shows it", uuid),
   },
   call: ({ admin }, { provider: identityProviderId }) => admin.deleteIdentityProvider({ identityProviderId }),
   reply: DeleteIdentityProviderResponseSchema,
-  show: ({ identityProvider }) => formatPairs(describe(identityProvider!)),
+  show: ({ identityProvider, endedSessionCount }) =>
+    formatPairs([...describe(identityProvider!), ["sessions", `${endedSessionCount} ended`]]),
 });
 
 export const identityProviderCommands = { add, list, remove };
 
-function describe({ identityProviderId, projectId, settings }: IdentityProvider): [string, string][] {
+function describe({
+  identityProviderId,
+  projectId,
+  settings,
+}: IdentityProvider): [string, string | undefined][] {
   return [
     ["identity provider", identityProviderId],
     ["project", projectId],
@@ -118,6 +129,7 @@ function describe({ identityProviderId, projectId, settings }: IdentityProvider)
     ["algorithms", settings?.algorithms.join(",") ?? ""],
     ["scopes", settings?.scopes.map((scope) => formatEnum(Session_ScopeSchema, scope)).join(",") ?? ""],
     ["origins", settings?.origins.join(",") || "none"],
+    ["budget", settings?.budget && formatBudget(settings.budget)],
     ["device key", settings?.allowsUnbound ? "optional" : "required"],
   ];
 }

@@ -8,6 +8,7 @@ import {
   RevokeApiKeyResponseSchema,
   RotateApiKeyResponseSchema,
   SetAllowedAddressesResponseSchema,
+  SetAllowedOriginsResponseSchema,
 } from "../../../gen/proto/tss/v1/admin_pb.ts";
 import { SCOPES } from "../../service/access/caller.ts";
 import { formatEnum, formatPairs, formatTime } from "../format.ts";
@@ -147,6 +148,21 @@ const allowAddresses = serviceCommand({
   show: ({ apiKey }) => formatPairs(describeKey(apiKey!)),
 });
 
+const allowOrigins = serviceCommand({
+  ...OPERATOR,
+  summary: "set the web origins whose pages may send a key; replicas apply them within five seconds",
+  options: {
+    key: KEY_ID,
+    origin: required("<list>", 'the origins, or * for every one; "none" refuses it in pages', (value) =>
+      value === "none" ? [] : origins(value),
+    ),
+  },
+  call: ({ admin }, { key: apiKeyId, origin: allowedOrigins }) =>
+    admin.setAllowedOrigins({ apiKeyId, allowedOrigins }),
+  reply: SetAllowedOriginsResponseSchema,
+  show: ({ apiKey }) => formatPairs(describeKey(apiKey!)),
+});
+
 const revoke = serviceCommand({
   ...OPERATOR,
   summary: "revoke a key permanently; replicas refuse it within five seconds",
@@ -156,7 +172,14 @@ const revoke = serviceCommand({
   show: ({ apiKey }) => formatPairs(describeKey(apiKey!)),
 });
 
-export const keyCommands = { create, list, rotate, "allow-addresses": allowAddresses, revoke };
+export const keyCommands = {
+  create,
+  list,
+  rotate,
+  "allow-addresses": allowAddresses,
+  "allow-origins": allowOrigins,
+  revoke,
+};
 
 function describeKey(key: ApiKey): [string, string | undefined][] {
   return [

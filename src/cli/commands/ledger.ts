@@ -1,7 +1,7 @@
 import { LedgerEntry_KindSchema, LedgerEntrySchema } from "../../../gen/proto/tss/v1/billing_pb.ts";
 import { formatDollars } from "../../protocol/price-table.ts";
 import { loadConfig } from "../../service/config/config.ts";
-import { type LedgerDifference, verifyLedger } from "../../service/ledger/verify-ledger.ts";
+import type { LedgerDifference } from "../../service/ledger/verify-ledger.ts";
 import { type CommandContext, command, EXIT } from "../command.ts";
 import type { Target } from "../connection.ts";
 import { formatChange, formatEnum, formatTable, formatTime } from "../format.ts";
@@ -67,6 +67,7 @@ async function verifyDatabase({
   environment,
   openDatabase = openConfiguredDatabase,
 }: CommandContext): Promise<Verified> {
+  const { verifyLedger } = await import("../../service/ledger/verify-ledger.ts");
   const database = await openDatabase(loadConfig(environment), { migrates: false, takesUrl: true });
   try {
     const differences = await verifyLedger(database);

@@ -1,6 +1,4 @@
 import { loadConfig } from "../../service/config/config.ts";
-import { migrate } from "../../service/platform/store/migrate.ts";
-import { createLogger } from "../../service/platform/telemetry/logger.ts";
 import { command } from "../command.ts";
 import { openConfiguredDatabase } from "../open-configured-database.ts";
 
@@ -8,6 +6,8 @@ export const migrateCommand = command({
   summary: "migrate the database to this version",
   options: {},
   async run(_values, { environment, print, openDatabase = openConfiguredDatabase }) {
+    const { migrate } = await import("../../service/platform/store/migrate.ts");
+    const { createLogger } = await import("../../service/platform/telemetry/logger.ts");
     const config = loadConfig(environment);
     const database = await openDatabase(config, { migrates: false });
     try {

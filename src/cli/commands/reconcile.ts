@@ -1,12 +1,6 @@
 import { closeSync, fsyncSync, openSync, writeSync } from "node:fs";
-import {
-  type NetworkReconciliation,
-  type ReconciliationResult,
-  reconcileOffline,
-} from "../../service/app/reconcile-offline.ts";
+import type { NetworkReconciliation, ReconciliationResult } from "../../service/app/reconcile-offline.ts";
 import { loadConfig } from "../../service/config/config.ts";
-import { Lifecycle } from "../../service/platform/lifecycle/lifecycle.ts";
-import { createLogger } from "../../service/platform/telemetry/logger.ts";
 import type { ReissuedKey } from "../../service/restore/reissue-keys.ts";
 import { type CommandContext, command, UsageError } from "../command.ts";
 import { describeFailure } from "../failure.ts";
@@ -50,6 +44,9 @@ export const reconcileCommand = command({
     const config = loadConfig(environment);
     const networks = config.networks.filter(({ name }) => named === undefined || name === named);
     if (networks.length === 0) throw new UsageError("--network takes a network of NETWORKS");
+    const { reconcileOffline } = await import("../../service/app/reconcile-offline.ts");
+    const { Lifecycle } = await import("../../service/platform/lifecycle/lifecycle.ts");
+    const { createLogger } = await import("../../service/platform/telemetry/logger.ts");
     const log = createLogger({ level: "warn", stream: process.stderr });
     const lifecycle = new Lifecycle({ log, stopTimeoutMs: STOP_TIMEOUT_MS });
     const keys = reissueKeys === undefined ? undefined : openKeyFile(reissueKeys);

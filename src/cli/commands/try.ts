@@ -1,4 +1,4 @@
-import { TARGET_NETWORKS } from "../../service/operator/health/doctor/network/network-view.ts";
+import { NETWORK_NAMES } from "../../service/config/network.ts";
 import { command } from "../command.ts";
 import { choiceOf, flag, fullnodeUrl, nonEmptyText, optional } from "../option.ts";
 import { explainKeys } from "../service-command.ts";
@@ -18,7 +18,7 @@ export const tryCommand = command({
       "the running service; default TSS_URL, or the quick start on DATA_DIR",
       nonEmptyText,
     ),
-    network: optional("<network>", "the network; default the quick start's", choiceOf(TARGET_NETWORKS)),
+    network: optional("<network>", "the network; default the quick start's", choiceOf(NETWORK_NAMES)),
     fullnode: optional(
       "<url>",
       "the fullnode to read; default Sui's public one, or the localnet",

@@ -1,6 +1,31 @@
 import { normalizeSuiAddress } from "@mysten/sui/utils";
-import { addressOnSui, flag, nonEmptyText, objectId, optional, WrongValue } from "../option.ts";
-import { TARGET_OPTIONS, type TargetValues } from "./open-treasury-chain.ts";
+import { NETWORK_NAMES, type NetworkName } from "../../service/config/network.ts";
+import {
+  addressOnSui,
+  choiceOf,
+  flag,
+  fullnodeUrl,
+  nonEmptyText,
+  objectId,
+  optional,
+  WrongValue,
+} from "../option.ts";
+
+/** The options that select a command's chain and Treasury. */
+export const TARGET_OPTIONS = {
+  network: optional("<network>", "the network; default the one of NETWORKS", choiceOf(NETWORK_NAMES)),
+  fullnode: optional("<url>", "the fullnode; default the configured one, else Sui's public one", fullnodeUrl),
+  treasury: optional("<id>", "the Treasury; default the configured one", objectId),
+  package: optional("<id>", "the newest version of its package; default the configured one", objectId),
+};
+
+/** The values of {@link TARGET_OPTIONS}. */
+export interface TargetValues {
+  readonly network: NetworkName | undefined;
+  readonly fullnode: string | undefined;
+  readonly treasury: string | undefined;
+  readonly package: string | undefined;
+}
 
 /** The options of every command that changes something on the chain. */
 export const CHANGE_OPTIONS = {

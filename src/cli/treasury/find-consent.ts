@@ -23,7 +23,7 @@ import type { OpenTreasury } from "./open-treasury.ts";
  * for another Treasury, chain or action.
  */
 export async function findConsent(
-  treasury: Pick<OpenTreasury, "client" | "chainIdentifier" | "treasuryId">,
+  treasury: OpenTreasury,
   action: TreasuryConsent["action"],
   values: ConsentValues,
 ): Promise<SignedTreasuryConsent> {
@@ -67,7 +67,7 @@ function readAuthorization(file: string): SignedTreasuryConsent {
 }
 
 async function signHere(
-  { client, chainIdentifier, treasuryId }: Pick<OpenTreasury, "client" | "chainIdentifier" | "treasuryId">,
+  { client, chainIdentifier, treasuryId }: OpenTreasury,
   action: TreasuryConsent["action"],
   { seedFile = "", dwallet: dwalletId, recipient, validFor = DEFAULT_VALID_EPOCHS }: ConsentValues,
 ): Promise<SignedTreasuryConsent> {

@@ -4,13 +4,13 @@ import { CHAIN_PINS } from "../../client/sdk/chain/network.ts";
 import { canBeChainOf } from "../../protocol/chain/network-traits.ts";
 import { fetchFullnode } from "../../service/chain/fullnodes/network-fetch.ts";
 import { loadTreasuryConfig } from "../../service/config/config.ts";
-import { NETWORK_NAMES, type NetworkName } from "../../service/config/network.ts";
+import type { NetworkName } from "../../service/config/network.ts";
 import { describeLocalnet } from "../../service/config/network-access.ts";
 import type { Secret } from "../../service/platform/telemetry/secret.ts";
 import type { CommandContext } from "../command.ts";
 import { findLocalnet } from "../find-quick-start.ts";
-import { choiceOf, fullnodeUrl, objectId, optional } from "../option.ts";
 import { messageOf, UnreachableError } from "../unreachable-error.ts";
+import type { TargetValues } from "./change-options.ts";
 
 /**
  * Connects to a fullnode, without the service and its database. Throws if the fullnode serves another network's chain.
@@ -39,22 +39,6 @@ export async function openTreasuryChain(
     packageId: values.package ?? packageId,
     ikaCoinType: `${ikaConfig.packages.ikaPackage}::ika::IKA`,
   };
-}
-
-/** The options that select a command's chain and Treasury. */
-export const TARGET_OPTIONS = {
-  network: optional("<network>", "the network; default the one of NETWORKS", choiceOf(NETWORK_NAMES)),
-  fullnode: optional("<url>", "the fullnode; default the configured one, else Sui's public one", fullnodeUrl),
-  treasury: optional("<id>", "the Treasury; default the configured one", objectId),
-  package: optional("<id>", "the newest version of its package; default the configured one", objectId),
-};
-
-/** The values of {@link TARGET_OPTIONS}. */
-export interface TargetValues {
-  readonly network: NetworkName | undefined;
-  readonly fullnode: string | undefined;
-  readonly treasury: string | undefined;
-  readonly package: string | undefined;
 }
 
 /** The chain of the administered Treasury. */

@@ -12,7 +12,8 @@ import type { OwnedRef } from "../../service/chain/treasury/treasury-calls.ts";
 import { loadTreasuryConfig } from "../../service/config/config.ts";
 import type { NetworkName } from "../../service/config/network.ts";
 import { type CommandContext, UsageError } from "../command.ts";
-import { openTreasuryChain, type TargetValues, type TreasuryChain } from "./open-treasury-chain.ts";
+import type { TargetValues } from "./change-options.ts";
+import type { TreasuryChain } from "./open-treasury-chain.ts";
 import type { ReviewSubject } from "./review-commands.ts";
 
 /** Connects to a fullnode and reads the Treasury. Throws a UsageError if no Treasury is known. */
@@ -20,6 +21,7 @@ export async function openTreasury(values: TargetValues, context: CommandContext
   const { name, treasuryId: configured } = loadTreasuryConfig(values.network, context.environment);
   // A local network reports its own Treasury.
   if (name !== "localnet") knownTreasury(name, values.treasury ?? configured);
+  const { openTreasuryChain } = await import("./open-treasury-chain.ts");
   const chain = await openTreasuryChain(values, context);
   const treasuryId = knownTreasury(name, chain.treasuryId);
   const treasury = await readTreasuryObject(chain.client, treasuryId);

@@ -5,8 +5,9 @@ import { equalBytes } from "../../protocol/bytes.ts";
 import type { CommandContext } from "../command.ts";
 import { formatPairs } from "../format.ts";
 import { WrongValue } from "../option.ts";
+import type { TargetValues } from "./change-options.ts";
 import { openTreasury, reviewSubject } from "./open-treasury.ts";
-import { openTreasuryChain, type TargetValues, type TreasuryChain } from "./open-treasury-chain.ts";
+import type { TreasuryChain } from "./open-treasury-chain.ts";
 import { showAmount } from "./parameter-kinds.ts";
 import { ForeignBytesError, type ReviewSubject, reviewCommands } from "./review-commands.ts";
 
@@ -98,6 +99,7 @@ export async function openForReview(
   values: TargetValues,
   context: CommandContext,
 ): Promise<{ readonly chain: TreasuryChain; readonly subject: ReviewSubject }> {
+  const { openTreasuryChain } = await import("./open-treasury-chain.ts");
   const chain = await openTreasuryChain(values, context);
   if (chain.treasuryId === undefined) return { chain, subject: reviewSubject(chain) };
   const opened = await openTreasury(values, context);

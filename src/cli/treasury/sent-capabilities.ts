@@ -83,7 +83,7 @@ function listSent({ client, treasuryId }: OpenTreasury, type: string, cursor: st
   return client.core.listOwnedObjects({ owner: treasuryId, type, cursor, include });
 }
 
-function capabilityTypes({ ikaConfig }: Pick<OpenTreasury, "ikaConfig">): string[] {
+function capabilityTypes({ ikaConfig }: OpenTreasury): string[] {
   const module = `${ikaConfig.packages.ikaDwallet2pcMpcOriginalPackage}::coordinator_inner`;
   return [`${module}::DWalletCap`, `${module}::UnverifiedPresignCap`];
 }
@@ -93,7 +93,7 @@ function isDWalletCap(type: string): boolean {
 }
 
 /** Returns a function that reads the capabilities that a Treasury has moved in a transaction, by their ids. */
-function movedBy({ client }: Pick<OpenTreasury, "client">, { typePackageId }: SharedTreasury) {
+function movedBy({ client }: OpenTreasury, { typePackageId }: SharedTreasury) {
   const known = new Map<string, ReadonlyMap<string, Pick<SentCapability, "dwallet">>>();
   return async (digest: string) => {
     const found = known.get(digest) ?? toMoved(await eventsOf(digest));

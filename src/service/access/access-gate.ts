@@ -168,8 +168,10 @@ function lookupFor(
 function noteStanding(caller: Caller, call: GatedCall, trace: CallTrace, keeper: Gatekeeper): void {
   if (caller.kind === "anonymous") return;
   const keyId = caller.kind === "project" ? caller.apiKeyId : caller.origin.actor;
+  // Pages of several origins may send one key, and each origin can lose the key alone.
+  const page = call.requestHeader.get("origin") ?? "";
   setStreamStanding(call.values, {
-    name: `${keyId} ${trace.address}`,
+    name: `${keyId} ${trace.address} ${page}`,
     keyId,
     projectId: caller.kind === "project" ? caller.projectId : undefined,
     userReference: caller.kind === "project" ? caller.session?.userReference : undefined,

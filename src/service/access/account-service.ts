@@ -54,7 +54,7 @@ export function createAccountService({ database }: AccountServiceDeps): ServiceI
 }
 
 interface AccountServiceDeps {
-  readonly database: Pick<Database, "prisma" | "query">;
+  readonly database: Database;
 }
 
 /** Encodes a project's key for the operator. */

@@ -11,10 +11,7 @@ import type { AdminCaller } from "./caller.ts";
 import type { AdminKeyLookup } from "./stored-keys.ts";
 
 /** Reads a named admin key. Must not be called inside a transaction. Throws ADMIN_KEY_NOT_FOUND. */
-export async function readAdminKey(
-  { prisma }: Pick<Database, "prisma">,
-  adminKeyId: string,
-): Promise<AdminKeyDetails> {
+export async function readAdminKey({ prisma }: Database, adminKeyId: string): Promise<AdminKeyDetails> {
   const key = await prisma.adminKey.findUnique({ where: { id: adminKeyId }, select: ADMIN_KEY_FIELDS });
   if (key !== null) return key;
   throw new ServiceError("ADMIN_KEY_NOT_FOUND", "there is no admin key with this id", {
@@ -109,10 +106,7 @@ export interface ShownAdminKey {
  * Reads a page of the named admin keys, newest first, including revoked and expired ones. Throws VALIDATION for a token
  * of another list.
  */
-export function listAdminKeys(
-  { prisma }: Pick<Database, "prisma">,
-  request: PageRequest,
-): Promise<Page<AdminKeyDetails>> {
+export function listAdminKeys({ prisma }: Database, request: PageRequest): Promise<Page<AdminKeyDetails>> {
   return readPage(request, {
     scope: ["admin_key"],
     positionOf: ({ id }) => id,

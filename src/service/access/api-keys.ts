@@ -19,7 +19,7 @@ import { type ApiKeyDetails, readApiKeyRows } from "./api-key-row.ts";
 import type { AdminCaller, Scope } from "./caller.ts";
 import { projectNotFound, requireProject } from "./projects.ts";
 import type { ApiKeyLookup } from "./stored-keys.ts";
-import { ANY_ORIGIN, readOrigins } from "./web-origins.ts";
+import { readKeyOrigins } from "./web-origins.ts";
 
 /**
  * Reads a key of a project of the network. With `lock`, locks its row until the transaction ends. Throws
@@ -122,11 +122,7 @@ export async function createApiKey(
   key: NewApiKey,
 ): Promise<ShownApiKey> {
   const allowedAddresses = readAllowedAddresses(key.allowedAddresses ?? []);
-  const { allowedOrigins = [] } = key;
-  readOrigins(
-    "allowed_origins",
-    allowedOrigins.filter((origin) => origin !== ANY_ORIGIN),
-  );
+  readKeyOrigins(key.allowedOrigins ?? []);
   const { id, plaintext } = await runOnce<MadeKey>(
     database,
     { scope: ADMIN_SCOPE, network, idempotency },
@@ -196,6 +192,37 @@ export interface AllowedAddresses {
   readonly apiKeyId: string;
   /** IP addresses and CIDR blocks; none allows every address. */
   readonly allowedAddresses: readonly string[];
+}
+
+/**
+ * Replaces the web origins whose pages may send a key of the network. A repeated call has no effect. This process applies
+ * them at once, others after a few seconds. Throws VALIDATION and API_KEY_NOT_FOUND.
+ */
+export async function setAllowedOrigins(
+  { db, lookup }: { readonly db: Queryable; readonly lookup: Pick<ApiKeyLookup, "forget"> },
+  { network, origin }: AdminCaller,
+  { apiKeyId, allowedOrigins }: AllowedOrigins,
+): Promise<ApiKeyDetails> {
+  const origins = readKeyOrigins(allowedOrigins);
+  await execute(
+    db,
+    sql`WITH changed AS (
+          UPDATE api_key SET allowed_origins = ${origins}::text[] FROM project p
+          WHERE api_key.id = ${apiKeyId} AND p.id = project_id AND p.network = ${network}
+            AND allowed_origins IS DISTINCT FROM ${origins}::text[]
+          RETURNING api_key.id, project_id
+        ) ${auditInsert("api_key.set_allowed_origins", sql`changed`, origin)}`,
+  );
+  const key = await readApiKey(db, network, apiKeyId);
+  lookup.forget(key.id);
+  return key;
+}
+
+/** The web origins whose pages may send a key. */
+export interface AllowedOrigins {
+  readonly apiKeyId: string;
+  /** Origins, or `*` for every one; none allows no page but the service's own. */
+  readonly allowedOrigins: readonly string[];
 }
 
 /**

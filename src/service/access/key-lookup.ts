@@ -1,24 +1,43 @@
 import { createLocalSignals } from "../platform/coordination/local-coordination.ts";
 import { RecentMap } from "../platform/coordination/recent-map.ts";
 import type { Signals } from "../platform/coordination/signals.ts";
-import { type KEY_KINDS, topics } from "../platform/coordination/topics.ts";
+import {
+  type API_KEY_TOPICS,
+  type IDENTITY_PROVIDER_TOPICS,
+  type KEY_KINDS,
+  topics,
+} from "../platform/coordination/topics.ts";
 import { ServiceError } from "../platform/errors/service-error.ts";
+import { batchCalls } from "../platform/store/batch-statements.ts";
 import type { Log } from "../platform/telemetry/logger.ts";
 import { hashApiKey } from "./api-key.ts";
 
 /**
- * Creates a look-up of keys in the database that caches results for a few seconds. A key that was valid at its last
- * look-up is read on its own. All other keys share a bounded number of queries, so that a caller that guesses keys does
- * not delay valid ones. The database's clock decides whether a key has expired; the cache only measures elapsed time.
+ * Creates a look-up of keys in the database that caches results for a few seconds. Keys that were valid at their last
+ * look-up share statements with each other. All other keys share a bounded number of queries, so that a caller that
+ * guesses keys does not delay valid ones. The database's clock decides whether a key has expired; the cache only
+ * measures elapsed time.
  */
 export function createKeyLookup<Key extends KeyStanding & { readonly id: string }>(
   options: KeyLookupOptions<Key>,
 ): KeyLookup<Key> {
-  const { isForm, read, noteUse, kind, maker, signals = createLocalSignals(), onLookup, log } = options;
-  const { now = () => performance.now() } = options;
+  const { isForm, read, noteUse, kind, makers = [], signals = createLocalSignals(), onLookup, log } = options;
+  const { now = () => performance.now(), ownerOf = ({ id }) => id } = options;
   const queue = createLookupQueue(read);
+  const readGood = batchCalls<string, Key | undefined>({
+    subjectOf: (hash) => {
+      const known = good.get(hash)?.key;
+      return known === undefined ? hash : ownerOf(known);
+    },
+    async run(hashes) {
+      const found = await read([...new Set(hashes)]);
+      return hashes.map((hash) => found.get(hash));
+    },
+  });
   /** Keys that were valid. A stale entry stays, so that its key is read again without queueing behind unknown ones. */
-  const good = new RecentMap<string, { readonly key: Key; untilMs: number }>(REMEMBERED_MAX_COUNT);
+  const good = new RecentMap<string, { readonly key: Key; untilMs: number; readonly notedMs: number }>(
+    REMEMBERED_MAX_COUNT,
+  );
   /** Invalid keys stay invalid: nobody knows a key before its creation, and no key is reactivated. */
   const refused = new RecentMap<string, { readonly key: Key | undefined; readonly untilMs: number }>(
     REMEMBERED_MAX_COUNT,
@@ -30,7 +49,7 @@ export function createKeyLookup<Key extends KeyStanding & { readonly id: string 
   };
   const drop = (keyId: string) => dropWhere(({ id }) => id === keyId);
   signals.subscribeKind(kind, drop);
-  if (maker !== undefined)
+  for (const maker of makers)
     signals.subscribeKind(maker.kind, (makerId) => dropWhere((key) => maker.idOf(key) === makerId));
 
   const recall = (hash: string) => {
@@ -44,7 +63,7 @@ export function createKeyLookup<Key extends KeyStanding & { readonly id: string 
     const forgottenBefore = forgottenCount;
     // Counts from before the read, so that a key is never cached too long.
     const beganMs = now();
-    const key = good.get(hash) ? (await read([hash])).get(hash) : await queue.read(hash, from);
+    const key = good.get(hash) ? await readGood(hash) : await queue.read(hash, from);
     if (key === undefined || key.isRevoked || key.isExpired) {
       good.delete(hash);
       refused.set(hash, { key, untilMs: beganMs + REMEMBERED_MS });
@@ -53,7 +72,11 @@ export function createKeyLookup<Key extends KeyStanding & { readonly id: string 
     // A read that overlaps a change may return the earlier state.
     const isCurrent = forgottenCount === forgottenBefore;
     const rememberedMs = Math.min(REMEMBERED_MS, key.leftMs ?? REMEMBERED_MS);
-    good.set(hash, { key, untilMs: isCurrent ? beganMs + rememberedMs : 0 });
+    const lastNotedMs = good.get(hash)?.notedMs ?? Number.NEGATIVE_INFINITY;
+    const isDue = now() - lastNotedMs >= NOTED_MS;
+    const notedMs = isDue ? now() : lastNotedMs;
+    good.set(hash, { key, untilMs: isCurrent ? beganMs + rememberedMs : 0, notedMs });
+    if (!isDue) return key;
     noteUse(key.id).catch((cause: unknown) =>
       log.warn({ keyId: key.id, cause }, "could not record the last use of a key"),
     );
@@ -96,7 +119,7 @@ export interface KeyLookup<Key> {
   /**
    * Finds a key, including a revoked or expired one; undefined if it is unknown. Concurrent look-ups are bounded per
    * `from`, such as an address. Rejects with RATE_LIMITED beyond that bound, which does not apply to keys that were
-   * valid at their last look-up.
+   * valid at their last look-up; of those, it rejects with DATABASE_UNAVAILABLE if too many wait for the database.
    */
   find(plaintext: string, from?: string): Promise<Key | undefined>;
   /** Returns the cached key if it was valid recently, without querying the database. */
@@ -113,20 +136,31 @@ export interface KeyLookupOptions<Key> {
   readonly noteUse: (keyId: string) => Promise<unknown>;
   /** The kind of these keys in the signals between replicas. */
   readonly kind: (typeof KEY_KINDS)[number];
-  /** The kind of the keys that made these keys, whose changes may end them. Default: none. */
-  readonly maker?: { readonly kind: (typeof KEY_KINDS)[number]; readonly idOf: (key: Key) => string | null };
+  /** Returns the owner of a key, whose look-ups take turns with those of others. Default: the key itself. */
+  readonly ownerOf?: (key: Key) => string;
+  /** What made these keys, by the kind of its signals. Its changes may end them. Default: none. */
+  readonly makers?: readonly KeyMaker<Key>[];
   /** Signals between replicas. Default: none, so that others notice a change after a few seconds. */
-  readonly signals?: Pick<Signals, "notify" | "subscribeKind"> | undefined;
-  readonly log: Pick<Log, "warn">;
+  readonly signals?: Signals | undefined;
+  readonly log: Log;
   /** Called for each look-up: "hit" for a cached result, "miss" for one that queries the database. */
   readonly onLookup?: ((result: "hit" | "miss") => void) | undefined;
   /** A monotonic clock in milliseconds. Default: the clock of the process. */
   readonly now?: (() => number) | undefined;
 }
 
+/** A kind of object that makes keys. */
+export interface KeyMaker<Key> {
+  readonly kind: typeof API_KEY_TOPICS | typeof IDENTITY_PROVIDER_TOPICS;
+  /** Returns the id of the object that made the key; null if none of this kind did. */
+  readonly idOf: (key: Key) => string | null;
+}
+
 /** How long a stale cached key may still be accepted after another process has changed it. */
 const REMEMBERED_MS = 5_000;
 const REMEMBERED_MAX_COUNT = 10_000;
+/** The interval at which a process records the use of a key. The database stores it once a minute. */
+const NOTED_MS = 30_000;
 
 function nameOf(plaintext: string): string {
   return Buffer.from(hashApiKey(plaintext)).toString("hex");

@@ -8,10 +8,7 @@ import { type Page, type PageRequest, readPage, UUID_POSITION } from "../platfor
 import type { AdminCaller } from "./caller.ts";
 
 /** Reads a project that must exist. Must not be called inside a transaction. */
-export async function readProject(
-  { prisma }: Pick<Database, "prisma">,
-  projectId: string,
-): Promise<ProjectDetails> {
+export async function readProject({ prisma }: Database, projectId: string): Promise<ProjectDetails> {
   const project = await prisma.project.findUnique({ where: { id: projectId }, select: PROJECT_FIELDS });
   if (project === null) throw new Error(`there is no project ${projectId}`);
   return project;
@@ -19,7 +16,7 @@ export async function readProject(
 
 /** Reads a project of one of the networks. Throws PROJECT_NOT_FOUND. */
 export async function getProject(
-  { prisma }: Pick<Database, "prisma">,
+  { prisma }: Database,
   networks: readonly string[],
   projectId: string,
 ): Promise<ProjectDetails> {
@@ -92,7 +89,7 @@ export async function createProject(
 
 /** Reads a page of the networks' projects, newest first. Throws VALIDATION for a token of another list. */
 export function listProjects(
-  { prisma }: Pick<Database, "prisma">,
+  { prisma }: Database,
   networks: readonly string[],
   request: PageRequest,
 ): Promise<Page<ProjectDetails>> {

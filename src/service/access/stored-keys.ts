@@ -86,6 +86,7 @@ export function createApiKeyLookup({ database, ...options }: StoredKeyLookupOpti
   return createKeyLookup<KnownApiKey>({
     ...options,
     kind: API_KEY_TOPICS,
+    ownerOf: ({ projectId }) => projectId,
     isForm: isApiKeyForm,
     async read(hashes) {
       const rows = await readStoredKeys(database, STORED_API_KEYS, hashes);

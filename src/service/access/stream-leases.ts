@@ -1,6 +1,6 @@
 import { Code, type ContextValues, createContextKey, type Interceptor } from "@connectrpc/connect";
 import type { Signals } from "../platform/coordination/signals.ts";
-import { KEY_KINDS } from "../platform/coordination/topics.ts";
+import { IDENTITY_PROVIDER_TOPICS, KEY_KINDS } from "../platform/coordination/topics.ts";
 import { ERROR_CATALOGUE } from "../platform/errors/catalogue.ts";
 import { ServiceError } from "../platform/errors/service-error.ts";
 import { addressBlock } from "./address-block.ts";
@@ -8,8 +8,8 @@ import { clientAddressKey } from "./client-address.ts";
 
 /**
  * Creates an interceptor that limits the open streams of each key, project and address, and ends the streams of invalid
- * keys. When a key is revoked, expires, or no longer allows the caller's address, its streams end with the error that a
- * new call would get. All streams share one timer, and the streams of one key and address share one check.
+ * keys. When a key is revoked, expires, or no longer allows the caller's address or page, its streams end with the error
+ * that a new call would get. All streams share one timer, and the streams of one key, address and origin share one check.
  */
 export function createStreamLeases({
   bounds,
@@ -17,7 +17,7 @@ export function createStreamLeases({
   sweepMs = SWEEP_MS,
 }: StreamLeaseOptions): StreamLeases {
   const counts = new Map<string, number>();
-  /** The leases by key and address. */
+  /** The leases by key, address and origin. */
   const groups = new Map<string, Set<Lease>>();
   let timer: NodeJS.Timeout | undefined;
   const unsubscribe = KEY_KINDS.map((kind) =>
@@ -25,6 +25,8 @@ export function createStreamLeases({
       for (const leases of groups.values()) if (standingIn(leases)?.keyId === keyId) void checkLeases(leases);
     }),
   );
+  // A stream does not know the provider of its session.
+  unsubscribe.push(signals?.subscribeKind(IDENTITY_PROVIDER_TOPICS, () => void sweep()));
 
   function take(lease: Lease): void {
     const standing = streamStandingOf(lease.values);
@@ -87,7 +89,7 @@ export interface StreamBounds {
 export interface StreamLeaseOptions {
   readonly bounds: StreamBounds;
   /** Signals that report changed keys. Default: none, so that only the sweep notices a change. */
-  readonly signals?: Pick<Signals, "subscribeKind">;
+  readonly signals?: Signals;
   /** The interval between checks of the keys of open streams. Default 1 s. */
   readonly sweepMs?: number;
 }
@@ -119,7 +121,7 @@ function standingIn(leases: ReadonlySet<Lease>): StreamStanding | undefined {
   return undefined;
 }
 
-/** Ends the streams of one key and address if the key is no longer valid. Never rejects. */
+/** Ends the streams of one key, address and origin if the key is no longer valid. Never rejects. */
 async function checkLeases(leases: ReadonlySet<Lease>): Promise<void> {
   try {
     await standingIn(leases)?.check();
@@ -232,7 +234,7 @@ class HeldMessages<T> implements AsyncIterableIterator<T>, Lease {
 
 /** The check whether the caller that opened a stream may keep it. */
 export interface StreamStanding {
-  /** Identifies the key and address. Streams with the same name share one check. */
+  /** Identifies the key, the address and the page's origin. Streams with the same name share one check. */
   readonly name: string;
   readonly keyId: string;
   /** Undefined for an operator's key. */

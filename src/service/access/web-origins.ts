@@ -10,14 +10,28 @@ import type { KnownSession } from "./stored-sessions.ts";
 export function readOrigins(field: string, origins: readonly string[]): readonly string[] {
   const wrong = origins.findIndex((origin) => !isOrigin(origin));
   if (wrong < 0) return origins;
-  throw invalidField(
-    `${field}[${wrong}]`,
-    "must be an origin as browsers send it, such as `https://app.example`; http is for localhost alone",
-  );
+  throw invalidOrigin(field, wrong);
+}
+
+/**
+ * Checks the web origins of a project's key, as {@link readOrigins} does, where `*` stands for every origin. Throws
+ * VALIDATION, naming the item of `allowed_origins`.
+ */
+export function readKeyOrigins(origins: readonly string[]): readonly string[] {
+  const wrong = origins.findIndex((origin) => origin !== ANY_ORIGIN && !isOrigin(origin));
+  if (wrong < 0) return origins;
+  throw invalidOrigin("allowed_origins", wrong);
 }
 
 /** Stands for every origin in the origins of a key. */
 export const ANY_ORIGIN = "*";
+
+function invalidOrigin(field: string, index: number): ServiceError {
+  return invalidField(
+    `${field}[${index}]`,
+    "must be an origin as browsers send it, such as `https://app.example`; http is for localhost alone",
+  );
+}
 
 /**
  * Refuses a page whose origin the session or key does not allow, and lets an allowed page read the reply. A key without
@@ -74,6 +88,8 @@ function keyInBrowser(origin: string): ServiceError {
 function isOrigin(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { origin, protocol, hostname } = new URL(text);
+  // The parser accepts the character, but no host has it. Only `*` alone stands for several origins.
+  if (hostname.includes("*")) return false;
   return origin === text && (protocol === "https:" || (protocol === "http:" && isLocal(hostname)));
 }
 

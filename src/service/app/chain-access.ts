@@ -51,8 +51,8 @@ export async function openChainAccess(network: NetworkConfig, deps: ChainAccessD
 export interface ChainAccessDeps {
   /** The parent folder of the embedded localnet's data. */
   readonly dataDirectory: string;
-  readonly lifecycle: Pick<Lifecycle, "start">;
-  readonly log: Pick<Log, "info">;
+  readonly lifecycle: Lifecycle;
+  readonly log: Log;
 }
 
 function addressOf(secret: Secret<Uint8Array>): string {

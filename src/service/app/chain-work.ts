@@ -165,7 +165,7 @@ export function operationKinds(network: OperatedNetwork): OperationKind[] {
 type OperatedNetwork = Pick<
   Network,
   "config" | "chain" | "reader" | "signals" | "depositSigner" | "observe"
-> & { readonly log: Pick<Log, "info" | "warn"> };
+> & { readonly log: Log };
 
 /**
  * Creates an api process's refill, which queues presigns for callers that wait in this process. A worker submits them.

@@ -28,7 +28,7 @@ export async function listening<T>(variable: string, port: number, listen: () =>
  */
 export function connectionBounds(
   config: Pick<Config, "connections" | "trustedProxies">,
-  log: Pick<Log, "warn">,
+  log: Log,
 ): Pick<ServerOptions, "limits" | "isTrustedPeer" | "onConnectionRefused"> {
   const { maxCount, maxPerAddressCount } = config.connections;
   return {

@@ -96,7 +96,7 @@ async function reconcileNetwork(
 
 export interface ReconcileOfflineOptions {
   readonly lifecycle: Lifecycle;
-  readonly log: Pick<Log, "info" | "warn" | "error">;
+  readonly log: Log;
   /** Set if every key is re-issued: see {@link reissueKeys}. */
   readonly reissue?: ReissueOptions | undefined;
   /** Only for tests: opens a network's access. No setting reaches this option. Default: the configured access. */

@@ -11,6 +11,7 @@ import { createAdminKeyLookup, createApiKeyLookup } from "../access/stored-keys.
 import { createSessionLookup } from "../access/stored-sessions.ts";
 import type { Config } from "../config/config.ts";
 import type { SweepConfig } from "../config/deposits.ts";
+import { createProviderSessions } from "../users/provider-sessions.ts";
 import { createSessionDeps, createSessionOfUser, type SessionDeps } from "../users/sessions.ts";
 import { consoleRoutes, openApiRoute } from "../web/web-routes.ts";
 import { startApiServer } from "./api-server.ts";
@@ -53,7 +54,11 @@ export async function serveContract(
     accounts: { database, lookup },
     sessions,
     exchangeToken: openTokenExchange(service, { sessions, checkProof }),
-    identityProviders: { database, allowsInside: config.allowsPrivateIdentity },
+    identityProviders: {
+      database,
+      sessions: createProviderSessions(signals),
+      allowsInside: config.allowsPrivateIdentity,
+    },
     adminKeys: { database, lookup: adminLookup },
     networkWork: { database, signals, sweepsOf: (name) => sweepsOf(config, name) },
   });

@@ -29,9 +29,9 @@ export function createSharedWork(options: SharedWorkOptions): NamedLoop[] {
 
 interface SharedWorkOptions extends Pick<Config, "retentionDays"> {
   readonly database: Queryable;
-  readonly signals: Pick<Signals, "notify">;
+  readonly signals: Signals;
   readonly clock: Clock;
-  readonly log: Pick<Log, "error">;
+  readonly log: Log;
   readonly observe?: Pick<SharedMetrics, "onRetained">;
   /** Returns the observer of a network; undefined for one that is not open here. */
   readonly observerOf?: (network: string) => SignObserver | undefined;

@@ -84,8 +84,8 @@ export interface TakeDepositsOptions {
   readonly usersMaxCount: number;
   /** What a process with the keys announced. Undefined in such a process. */
   readonly announced?: Pick<AnnouncedNetwork, "takesDeposits"> | undefined;
-  readonly signals: Pick<Signals, "notify" | "subscribe" | "isComplete">;
-  readonly log: Pick<Log, "info" | "warn" | "error">;
+  readonly signals: Signals;
+  readonly log: Log;
 }
 
 /** Deposits, and the loops that watch them and their prices. */
@@ -117,7 +117,7 @@ function pricesOf(
 }
 
 /** Says which coins and sources the fixed prices exclude. */
-function tellPrices({ ignoredSources, unpriced }: DepositsConfig["prices"], log: Pick<Log, "warn">): void {
+function tellPrices({ ignoredSources, unpriced }: DepositsConfig["prices"], log: Log): void {
   if (ignoredSources.length > 0)
     log.warn({ sources: ignoredSources }, "BILLING_USD_PRICES is set, so no price source is read");
   if (unpriced.length > 0)

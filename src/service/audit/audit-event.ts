@@ -38,12 +38,29 @@ export async function writeAuditEvent(db: Queryable, origin: AuditOrigin, event:
 }
 
 /**
- * Returns a fragment of a larger statement that writes one event for each row of `source`, a common table expression
- * with the columns `project_id` and `id`. The id becomes the subject.
+ * Returns a fragment of a larger statement that writes one event for each row of `source`, a FROM item with the columns
+ * `project_id` and `id`. The id becomes the subject. With {@link OWN_ORIGIN}, the source also has the columns `actor`,
+ * `request_id` and `address`.
  */
-export function auditInsert(action: string, source: Sql, origin: AuditOrigin): Sql {
+export function auditInsert(action: string, source: Sql, origin: AuditOrigin | typeof OWN_ORIGIN): Sql {
+  const columns = origin === OWN_ORIGIN ? sql`actor, request_id, address` : columnsOf(origin);
   return sql`INSERT INTO audit_event (actor, request_id, address, project_id, action, subject)
-    SELECT ${columnsOf(origin)}, project_id, ${action}::text, id::text FROM ${source}`;
+    SELECT ${columns}, project_id, ${action}::text, id::text FROM ${source}`;
+}
+
+/** Stands for the origin of each row of a source. */
+export const OWN_ORIGIN: unique symbol = Symbol("own origin");
+
+/** Returns the values of the columns `actor`, `request_id` and `address`, of type `text`. */
+export function originColumns({ actor, requestId, address }: AuditOrigin): OriginColumns {
+  return { actor, request_id: requestId, address };
+}
+
+/** A column without a value is null. */
+interface OriginColumns {
+  readonly actor: string;
+  readonly request_id: string | undefined;
+  readonly address: string | undefined;
 }
 
 function columnsOf({ actor, requestId, address }: AuditOrigin): Sql {

@@ -197,7 +197,7 @@ const LINE_FEED = 0x0a;
  * unchecked; `verifyExport` checks whether it matches the seals. Throws if the range names a seal that does not exist.
  */
 export async function* exportAudit(
-  database: Pick<Database, "prisma" | "query">,
+  database: Database,
   range: ExportRange = {},
 ): AsyncGenerator<Buffer, void> {
   const newest = await readNewestNumber(database);
@@ -229,16 +229,16 @@ export interface ExportRange {
   readonly toSeal?: bigint | undefined;
 }
 
-async function readNewestNumber({ prisma }: Pick<Database, "prisma">): Promise<bigint> {
+async function readNewestNumber({ prisma }: Database): Promise<bigint> {
   const newest = await prisma.auditSeal.findFirst({ orderBy: { number: "desc" }, select: { number: true } });
   return newest?.number ?? 0n;
 }
 
-async function readChainHash(database: Pick<Database, "prisma">, number: bigint): Promise<Uint8Array> {
+async function readChainHash(database: Database, number: bigint): Promise<Uint8Array> {
   return (await readStoredSeal(database, number))?.chainHash ?? GENESIS_HASH;
 }
 
-function readStoredSeal({ prisma }: Pick<Database, "prisma">, number: bigint): Promise<AuditSeal | null> {
+function readStoredSeal({ prisma }: Database, number: bigint): Promise<AuditSeal | null> {
   return prisma.auditSeal.findUnique({ where: { number } });
 }
 

@@ -98,10 +98,7 @@ function ofIndex(
 }
 
 /** Reads a page of the seals, the newest first. Throws VALIDATION for a token of another list. */
-export function listAuditSeals(
-  { prisma }: Pick<Database, "prisma">,
-  request: PageRequest,
-): Promise<Page<AuditSeal>> {
+export function listAuditSeals({ prisma }: Database, request: PageRequest): Promise<Page<AuditSeal>> {
   return readPage(request, {
     scope: ["audit_seal"],
     positionOf: ({ number }) => String(number),
@@ -120,7 +117,7 @@ export function listAuditSeals(
  * and WRONG_STATE while the event is not sealed.
  */
 export async function getAuditProof(
-  database: Pick<Database, "prisma" | "query">,
+  database: Database,
   networks: readonly string[],
   auditEventId: bigint,
 ): Promise<AuditProof> {

@@ -36,10 +36,7 @@ import type { Secret } from "../platform/telemetry/secret.ts";
  *
  * @param key undefined for unsigned seals
  */
-export async function sealEvents(
-  database: Pick<Database, "query" | "transaction">,
-  key: SealKey | undefined,
-): Promise<number> {
+export async function sealEvents(database: Database, key: SealKey | undefined): Promise<number> {
   // Most passes find nothing and need no lock.
   if ((await execute(database, sql`SELECT FROM audit_unsealed LIMIT 1`)) === 0) return 0;
   return database.transaction(async (db) => {
@@ -177,11 +174,11 @@ export function createAuditSealer({
 }
 
 export interface AuditSealerDeps {
-  readonly database: Pick<Database, "query" | "transaction">;
+  readonly database: Database;
   /** Undefined: seals are unsigned. */
   readonly key: SealKey | undefined;
   readonly clock: Clock;
-  readonly log: Pick<Log, "error">;
+  readonly log: Log;
   /** The maximum time that an event waits for its seal, apart from the sealing itself. Default 5 s. */
   readonly intervalMs?: number;
 }
@@ -189,7 +186,7 @@ export interface AuditSealerDeps {
 const DEFAULT_INTERVAL_MS = 5_000;
 
 /** Counts the committed events that no seal covers yet. Reads one row per event. */
-export function countUnsealed({ prisma }: Pick<Database, "prisma">): Promise<number> {
+export function countUnsealed({ prisma }: Database): Promise<number> {
   return prisma.auditUnsealed.count();
 }
 

@@ -46,13 +46,13 @@ export function createBillingService(deps: BillingServiceDeps): ServiceImpl<type
       const { rows, nextPageToken } = await listLedgerEntries(database, projectId, request);
       return { ledgerEntries: rows.map(encodeLedgerEntry), nextPageToken };
     },
-    async getUsage({ step, startTime, endTime }, context) {
+    async getUsage({ step, startTime, endTime, userReference }, context) {
       const { projectId } = callerOf(context, "project");
       const start = startTime && timestampDate(startTime);
       const end = endTime && timestampDate(endTime);
       const name = step === GetUsageRequest_Step.hour ? "hour" : "day";
       const window = usageWindow({ start, end, step: name }, new Date(clock.wallMs()));
-      return encodeUsage(window, await readUsage(database, projectId, window));
+      return encodeUsage(window, await readUsage(database, projectId, window, userReference));
     },
     async getDepositAddress({ reference }, context) {
       const { projectId } = callerOf(context, "project");
@@ -86,7 +86,7 @@ export function createBillingService(deps: BillingServiceDeps): ServiceImpl<type
 }
 
 interface BillingServiceDeps {
-  readonly database: Pick<Database, "prisma" | "query">;
+  readonly database: Database;
   readonly prices: PriceTable;
   readonly clock: Pick<Clock, "wallMs">;
   /** Undefined if the service accepts no deposits. */

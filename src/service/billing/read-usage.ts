@@ -7,9 +7,17 @@ import { HOUR_MS } from "../platform/lifecycle/clock.ts";
 import { bigint, type Columns, oneOf, time } from "../platform/store/columns.ts";
 import { type Queryable, readRows } from "../platform/store/database.ts";
 
-/** Adds up the project's ledger entries in each step of the window. Reads one row per hour and kind. */
-export async function readUsage(db: Queryable, projectId: string, window: UsageWindow): Promise<UsageSteps> {
-  const rows = await readRows(db, sums(projectId, window), SUM);
+/**
+ * Adds up the ledger entries of the project, or of one of its users, in each step of the window. Reads one row per hour
+ * and kind.
+ */
+export async function readUsage(
+  db: Queryable,
+  projectId: string,
+  window: UsageWindow,
+  userReference?: string,
+): Promise<UsageSteps> {
+  const rows = await readRows(db, sums(projectId, window, userReference), SUM);
   const steps = new Map<number, Usage>();
   const total: Usage = { ...NOTHING };
   for (const { start, kind, count, amountMicroUsd } of rows) {
@@ -111,11 +119,17 @@ interface Sum {
 
 const SUM: Columns<Sum> = { start: time, kind: oneOf(...KINDS), count: bigint, amountMicroUsd: bigint };
 
-const sums = (projectId: string, { step, start, end }: UsageWindow): Sql => sql`
+function sums(projectId: string, { step, start, end }: UsageWindow, userReference?: string): Sql {
+  const table =
+    userReference === undefined
+      ? sql`ledger_hour WHERE`
+      : sql`ledger_user_hour WHERE user_reference = ${userReference} AND`;
+  return sql`
 SELECT date_trunc(${step}, hour, 'UTC') AS start, kind, sum(entry_count)::bigint AS count,
   sum(amount_micro_usd)::bigint AS "amountMicroUsd"
-FROM ledger_hour WHERE project_id = ${projectId} AND hour >= ${start} AND hour < ${end}
+FROM ${table} project_id = ${projectId} AND hour >= ${start} AND hour < ${end}
 GROUP BY 1, 2 ORDER BY 1, 2`;
+}
 
 /** Encodes the usage of a window. */
 export function encodeUsage({ start, end }: UsageWindow, { steps, total }: UsageSteps): GetUsageResponse {

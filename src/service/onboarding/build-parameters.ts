@@ -84,7 +84,7 @@ export interface ParameterBuilderOptions {
   readonly clock: Clock;
   /** The interval between checks for a newer network key. Default 10 s. */
   readonly intervalMs?: number;
-  readonly log: Pick<Log, "info" | "warn" | "error">;
+  readonly log: Log;
 }
 
 export interface KeyParameters extends StoredParameters {

@@ -43,7 +43,7 @@ const COLUMNS = {
 
 /** Returns the dWallet with this object id within the caller's reach. Throws DWALLET_NOT_FOUND. */
 export async function findDWallet(
-  { prisma }: Pick<Database, "prisma">,
+  { prisma }: Database,
   caller: Reaching,
   objectId: string,
 ): Promise<DWalletRow> {
@@ -67,7 +67,7 @@ export interface ListDWalletsInput extends PageRequest {
 
 /** Reads a page of the dWallets within the caller's reach, the newest first, without those that failed. */
 export async function listDWallets(
-  database: Pick<Database, "prisma" | "query">,
+  database: Database,
   caller: Reaching,
   { name, state: wanted, userReference, ...request }: ListDWalletsInput,
 ): Promise<Page<DWalletRow>> {
@@ -105,7 +105,7 @@ const AWAITING_USER_SHARE = "awaiting_user_share";
  * of names is used.
  */
 async function findName(
-  database: Pick<Database, "query">,
+  database: Database,
   caller: Reaching,
   { name, user }: { readonly name: string; readonly user: string | null | undefined },
 ): Promise<string[]> {
@@ -122,7 +122,7 @@ async function findName(
 
 /** Returns the dWallet of a session identifier in any project, or null. */
 export function findDWalletOfSession(
-  { prisma }: Pick<Database, "prisma">,
+  { prisma }: Database,
   session: {
     readonly network: string;
     readonly senderAddress: string;

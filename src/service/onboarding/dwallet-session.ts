@@ -5,7 +5,7 @@ import { MixedUpAnswerError } from "../../protocol/chain/read-errors.ts";
 import { publicKeyFromDWalletOutput } from "../../protocol/dwallet-output.ts";
 import { budgetReturn } from "../access/budgets.ts";
 import { auditInsert, SYSTEM_ORIGIN } from "../audit/audit-event.ts";
-import type { OpenSession, SessionKind } from "../chain/session.ts";
+import { readOpenSessions, type SessionKind } from "../chain/session.ts";
 import { postings } from "../ledger/postings.ts";
 import { nullable, number, text } from "../platform/store/columns.ts";
 import { execute, type Queryable, readRows } from "../platform/store/database.ts";
@@ -16,12 +16,11 @@ export function createDWalletSession(network: string, refundsPerDay: number): Se
     name: "dwallet",
     requestedBy: "dkg",
     open: (database, { after, limit }) =>
-      readRows<OpenSession>(
+      readOpenSessions(
         database,
-        sql`SELECT id AS "subjectId", object_id AS "objectId" FROM dwallet
+        sql`SELECT id::text AS "subjectId", object_id AS "objectId" FROM dwallet
             WHERE network = ${network} AND state = 'AwaitingNetworkDKGVerification' AND id > ${after}::uuid
             ORDER BY dwallet.id LIMIT ${limit}`,
-        { subjectId: text, objectId: text },
       ),
     settle: (database, { subjectId }, content) =>
       recordDWalletState(database, subjectId, content, refundsPerDay),

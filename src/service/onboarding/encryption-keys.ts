@@ -196,7 +196,7 @@ const COLUMNS = {
 
 /** Returns the project's key of a signer on a curve, or null. */
 export function findKeyOfSigner(
-  { prisma }: Pick<Database, "prisma">,
+  { prisma }: Database,
   key: { readonly projectId: string; readonly curve: number; readonly signerAddress: string },
 ): Promise<EncryptionKeyRow | null> {
   return prisma.encryptionKey.findUnique({ where: { projectId_curve_signerAddress: key }, select: COLUMNS });
@@ -204,7 +204,7 @@ export function findKeyOfSigner(
 
 /** Returns the project's key with this object id, or null. With a user, the key must be registered for that user. */
 export function findKeyByObject(
-  { prisma }: Pick<Database, "prisma">,
+  { prisma }: Database,
   { projectId, objectId, userReference: reference }: KeyOfUser,
 ): Promise<EncryptionKeyRow | null> {
   const ofUser = reference === undefined ? {} : { users: { some: { projectId, reference } } };
@@ -234,17 +234,13 @@ const shownColumns = ({ allowance }: Reaching) =>
 
 const SHOWN_USERS_COUNT = 10;
 
-function showKey(
-  { prisma }: Pick<Database, "prisma">,
-  caller: Reaching,
-  id: string,
-): Promise<ShownEncryptionKey> {
+function showKey({ prisma }: Database, caller: Reaching, id: string): Promise<ShownEncryptionKey> {
   return prisma.encryptionKey.findUniqueOrThrow({ where: { id }, select: shownColumns(caller) });
 }
 
 /** Reads a page of the registered keys within the caller's reach, the newest first. */
 export function listEncryptionKeys(
-  database: Pick<Database, "prisma" | "query">,
+  database: Database,
   caller: Reaching,
   { userReference, ...request }: ListEncryptionKeysInput,
 ): Promise<Page<ShownEncryptionKey>> {

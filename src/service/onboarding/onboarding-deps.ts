@@ -15,7 +15,7 @@ export interface OnboardingDeps {
   readonly readerFor: (
     projectId: string,
   ) => Pick<NetworkReader, "getObjects" | "registeredEncryptionKey" | "epoch" | "chainIdentifier">;
-  readonly signals: Pick<Signals, "notify" | "subscribe">;
+  readonly signals: Signals;
   /** The maximum number of dWallets, and of encryption keys, that a project may create in 24 hours. */
   readonly dkgsPerDay: number;
   readonly dkgPriceMicroUsd: bigint;

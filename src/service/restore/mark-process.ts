@@ -113,7 +113,7 @@ export interface MarkProcessOptions {
   /** The networks that it reconciles before anyone uses them. While there is one, no lane of it can be leased. */
   readonly reconciles: readonly string[];
   readonly clock: Clock;
-  readonly log: Pick<Log, "warn" | "error">;
+  readonly log: Log;
   /** The time between two renewals. Default 10 s, or ten minutes on the embedded database, which has one process. */
   readonly intervalMs?: number;
 }

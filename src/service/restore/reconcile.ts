@@ -84,7 +84,7 @@ export interface ReconcileOptions {
   /** Undefined if the service takes no deposits. */
   readonly deposits: Deposits | undefined;
   readonly config: Pick<NetworkConfig, "prices">;
-  readonly log: Pick<Log, "info">;
+  readonly log: Log;
 }
 
 /** The result of a reconciliation. */

@@ -51,7 +51,7 @@ interface AdoptHeldOptions {
   readonly network: string;
   readonly reader: Pick<NetworkReader, "transaction">;
   readonly treasury: Pick<TreasuryReader, "heldPresigns">;
-  readonly log: Pick<Log, "info">;
+  readonly log: Log;
 }
 
 /**
@@ -84,7 +84,7 @@ interface BurnOptions {
   readonly database: Database;
   readonly network: string;
   readonly reader: Pick<NetworkReader, "getObjects">;
-  readonly log: Pick<Log, "info">;
+  readonly log: Log;
 }
 
 const PAGE_COUNT = 200;

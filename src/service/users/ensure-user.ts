@@ -82,13 +82,13 @@ async function insertUser(
 }
 
 /**
- * Returns a query for the user of a dWallet that is not frozen: at most one row. It locks the row FOR SHARE until the
- * statement's transaction ends, so a later FreezeUser waits for it, and an earlier one is seen.
+ * Returns a query for the `reference` of each dWallet's user that is not frozen. It locks the users' rows FOR SHARE until
+ * the statement's transaction ends, so a later FreezeUser waits for it, and an earlier one is seen.
  *
- * @param dwallet a common table expression with at most one row and the columns `project_id` and `user_reference`
+ * @param dwallets a common table expression with the columns `project_id` and `user_reference`
  */
-export function activeUserOf(dwallet: Sql): Sql {
-  return sql`SELECT 1 FROM ${dwallet} s
+export function activeUsersOf(dwallets: Sql): Sql {
+  return sql`SELECT u.reference FROM ${dwallets} s
     JOIN project_user u ON u.project_id = s.project_id AND u.reference = s.user_reference
     WHERE u.frozen_at IS NULL FOR SHARE OF u`;
 }

@@ -24,6 +24,27 @@ export function withinReach({ projectId, allowance }: Reaching, d: Sql): Sql {
   return sql`${d}.project_id = ${projectId}::uuid${ofUsers}${named}`;
 }
 
+/**
+ * The same condition as {@link withinReach}, for a caller of the project in the row `asked` of a statement, which has the
+ * columns {@link reachColumns}.
+ */
+export function withinReachOf(asked: Sql, projectId: string, d: Sql): Sql {
+  return sql`${d}.project_id = ${projectId}::uuid
+    AND (${asked}.reach_users IS NULL OR ${d}.user_reference = ANY(${asked}.reach_users))
+    AND (${asked}.reach_dwallets IS NULL OR ${d}.object_id = ANY(${asked}.reach_dwallets))`;
+}
+
+/** Returns the values of the columns `reach_users` and `reach_dwallets`, of type `text[]`, which are null without a limit. */
+export function reachColumns({ allowance }: Pick<Reaching, "allowance">): ReachColumns {
+  return { reach_users: allowance?.userReferences, reach_dwallets: allowance?.dwalletIds };
+}
+
+/** A column without a value is null. */
+interface ReachColumns {
+  readonly reach_users: readonly string[] | undefined;
+  readonly reach_dwallets: readonly string[] | undefined;
+}
+
 /** The same condition as {@link withinReach}, for Prisma. */
 export function whereWithinReach({ projectId, allowance }: Reaching): Prisma.DWalletWhereInput {
   const { userReferences: users, dwalletIds } = allowance ?? {};

@@ -45,6 +45,8 @@ interface StoredDetails {
   readonly lastUsedAt: Date | null;
   /** The key that created it; null if no key did. */
   readonly apiKeyId: string | null;
+  /** The identity provider whose token was exchanged for it; null if a key created it. */
+  readonly identityProviderId: string | null;
   readonly proofKeyThumbprint: string | null;
 }
 
@@ -101,10 +103,12 @@ async function readSessionRows(db: Queryable, rest: Sql): Promise<SessionDetails
 }
 
 const SELECT_SESSION = sql`SELECT s.id, s.user_reference AS "userReference", s.scopes, s.origins,
-  s.created_at AS "createdAt", s.expires_at AS "expiresAt", s.revoked_at AS "revokedAt",
+  s.created_at AS "createdAt", s.expires_at AS "expiresAt", coalesce(s.revoked_at, r.removed_at) AS "revokedAt",
   s.last_used_at AS "lastUsedAt", s.api_key_id AS "apiKeyId", s.proof_key_thumbprint AS "proofKeyThumbprint",
+  s.identity_provider_id AS "identityProviderId",
   ${SELECT_ALLOWANCE}, ${SELECT_BUDGET_LEFT}
-  FROM session s ${joinAllowance(sql`coalesce(s.allowance_id, s.id)`)} ${joinBudgetLeft()}`;
+  FROM session s LEFT JOIN removed_identity_provider r ON r.id = s.identity_provider_id
+  ${joinAllowance(sql`coalesce(s.allowance_id, s.id)`)} ${joinBudgetLeft()}`;
 
 const COLUMNS: Columns<StoredDetails & AllowanceRow & BudgetLeft> = {
   id: text,
@@ -117,6 +121,7 @@ const COLUMNS: Columns<StoredDetails & AllowanceRow & BudgetLeft> = {
   lastUsedAt: nullable(time),
   apiKeyId: nullable(text),
   proofKeyThumbprint: nullable(text),
+  identityProviderId: nullable(text),
   ...ALLOWANCE_COLUMNS,
   ...BUDGET_LEFT_COLUMNS,
 };

@@ -6,8 +6,9 @@ import { execute, type Queryable } from "../platform/store/database.ts";
 import type { Log } from "../platform/telemetry/logger.ts";
 
 /**
- * Creates the loop that deletes sessions a day after their expiry, with their allowances. Any number of processes may run
- * it at once, because each takes different rows.
+ * Creates the loop that deletes sessions a day after their expiry, with their allowances, and the rows of removed
+ * identity providers whose sessions are gone. Any number of processes may run it at once, because each takes different
+ * rows.
  */
 export function createSessionSweep({ database, clock, log, intervalMs }: SessionSweepDeps): BackgroundLoop {
   return createBackgroundLoop({
@@ -16,7 +17,9 @@ export function createSessionSweep({ database, clock, log, intervalMs }: Session
     clock,
     log,
     async pass() {
-      return (await sweepSessions(database, SWEEP_BATCH_COUNT)) === SWEEP_BATCH_COUNT;
+      if ((await sweepSessions(database, SWEEP_BATCH_COUNT)) === SWEEP_BATCH_COUNT) return true;
+      await sweepRemovedProviders(database);
+      return false;
     },
   });
 }
@@ -25,7 +28,7 @@ export function createSessionSweep({ database, clock, log, intervalMs }: Session
 export interface SessionSweepDeps {
   readonly database: Queryable;
   readonly clock: Clock;
-  readonly log: Pick<Log, "error">;
+  readonly log: Log;
   /** Default 60 s. */
   readonly intervalMs?: number;
 }
@@ -48,5 +51,18 @@ export function sweepSessions(db: Queryable, maxCount: number): Promise<number> 
           )) RETURNING id
         ), allowed AS (${deleteAllowances(sql`gone`)})
         SELECT id FROM gone`,
+  );
+}
+
+/**
+ * Deletes the rows of removed identity providers that no session needs any more. Keeps that of a provider whose removal
+ * was interrupted, because its tokens would be accepted again. Returns their number.
+ */
+export function sweepRemovedProviders(db: Queryable): Promise<number> {
+  return execute(
+    db,
+    sql`DELETE FROM removed_identity_provider r WHERE removed_at <= statement_timestamp() - interval '2 days'
+          AND NOT EXISTS (SELECT FROM session s WHERE s.identity_provider_id = r.id)
+          AND NOT EXISTS (SELECT FROM identity_provider i WHERE i.id = r.id) RETURNING id`,
   );
 }

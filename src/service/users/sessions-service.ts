@@ -54,7 +54,7 @@ export function createSessionsService(deps: SessionDeps): ServiceImpl<typeof Ses
 /** Encodes a session for its project. */
 export function encodeSession(session: SessionDetails): Session {
   const { id, userReference, scopes, origins, createdAt, expiresAt, revokedAt, lastUsedAt } = session;
-  const { apiKeyId, proofKeyThumbprint } = session;
+  const { apiKeyId, identityProviderId, proofKeyThumbprint } = session;
   return create(SessionSchema, {
     sessionId: id,
     userReference,
@@ -65,6 +65,7 @@ export function encodeSession(session: SessionDetails): Session {
     ...(revokedAt !== null && { revokeTime: timestampFromDate(revokedAt) }),
     ...(lastUsedAt !== null && { lastUseTime: timestampFromDate(lastUsedAt) }),
     ...(apiKeyId !== null && { apiKeyId }),
+    ...(identityProviderId !== null && { identityProviderId }),
     ...(proofKeyThumbprint !== null && { proofKeyThumbprint }),
     ...encodeLimits(session.allowance, session.budgetLeft),
   });

@@ -4,6 +4,7 @@ import { checkLimits, insertAllowance, type Limits } from "../access/allowances.
 import { generateSessionToken, hashApiKey } from "../access/api-key.ts";
 import type { ProjectCaller, SessionScope } from "../access/caller.ts";
 import type { ExchangedSession, SessionOfUser } from "../access/identity/exchange-token.ts";
+import { tokenInvalid } from "../access/identity/verify-id-token.ts";
 import type { SessionLookup } from "../access/stored-sessions.ts";
 import { readOrigins } from "../access/web-origins.ts";
 import { type AuditOrigin, auditInsert } from "../audit/audit-event.ts";
@@ -63,8 +64,8 @@ export async function createSession(
 /**
  * Creates a session for a user that an identity provider vouches for, as {@link createSession} does with a key. Each user
  * has separate idempotency keys, so that nobody can use up another's. All sessions of a user by one provider spend from
- * one budget, because a user makes as many as the token allows. Throws VALIDATION, TOO_MANY_SESSIONS,
- * IDEMPOTENCY_KEY_REUSED and IDEMPOTENCY_IN_FLIGHT.
+ * one budget, because a user makes as many as the token allows. Throws VALIDATION, TOKEN_INVALID if the
+ * provider was removed meanwhile, TOO_MANY_SESSIONS, IDEMPOTENCY_KEY_REUSED and IDEMPOTENCY_IN_FLIGHT.
  */
 export async function createSessionOfUser(
   deps: SessionDeps,
@@ -72,7 +73,8 @@ export async function createSessionOfUser(
 ): Promise<ExchangedSession> {
   const { projectId, providerId, network, userReference, budget, idempotency, origin, ...more } = session;
   const allowanceId = budget && sharedAllowanceId(providerId, userReference);
-  const own = { ...more, projectId, network, userReference, limits: { budget }, allowanceId };
+  const made = { identityProviderId: providerId, limits: { budget }, allowanceId };
+  const own = { ...more, ...made, projectId, network, userReference };
   const { id, token, endedIds } = await runOnce<MadeSession>(
     deps.database,
     { scope: projectId, network, idempotency: ofUser(idempotency, userReference) },
@@ -127,6 +129,8 @@ export interface NewSession {
   readonly proofKeyThumbprint?: string | undefined;
   /** The id of an allowance that it shares with other sessions of the user. Default: one of its own. */
   readonly allowanceId?: string | undefined;
+  /** The identity provider that vouches for the user. Its removal ends the session. Default: none. */
+  readonly identityProviderId?: string | undefined;
   /** The key that creates it. Its revocation and expiry end the session. Default: none. */
   readonly apiKeyId?: string | undefined;
 }
@@ -154,8 +158,8 @@ export const SESSIONS_OF_PROJECT_MAX_COUNT = 500_000;
 
 /**
  * Stores a session and its allowance, and its user if the project has not named it before. Ends the oldest sessions of
- * the user beyond their number. Call it in a transaction. Throws VALIDATION, TOO_MANY_SESSIONS, USER_FROZEN, USER_DELETED
- * and TOO_MANY_USERS.
+ * the user beyond their number. Call it in a transaction. Throws VALIDATION, TOKEN_INVALID if its
+ * identity provider was removed, TOO_MANY_SESSIONS, USER_FROZEN, USER_DELETED and TOO_MANY_USERS.
  */
 export async function insertSession(
   deps: SessionDeps,
@@ -173,8 +177,10 @@ export async function insertSession(
     lifetimeSeconds,
     ...more
   } = session;
-  const { proofKeyThumbprint = null, apiKeyId = null, allowanceId = null } = more;
+  const { proofKeyThumbprint = null, apiKeyId = null, identityProviderId = null, allowanceId = null } = more;
   readOrigins("origins", origins);
+  // Comes first, so that a removal that waits for this lock holds no other one.
+  if (identityProviderId !== null) await lockProvider(db, identityProviderId);
   const own = { ...limits, userReferences: [userReference] };
   checkLimits(own, scopes);
   await requireRoom(deps, db, projectId);
@@ -199,9 +205,9 @@ export async function insertSession(
     db,
     sql`WITH created AS (
           INSERT INTO session (id, project_id, user_reference, hash, scopes, origins, proof_key_thumbprint, api_key_id,
-                               allowance_id, expires_at)
+                               identity_provider_id, allowance_id, expires_at)
           VALUES (${id}, ${projectId}, ${userReference}, ${hashApiKey(token)}, ${scopes}, ${origins},
-                  ${proofKeyThumbprint}, ${apiKeyId}, ${allowanceId},
+                  ${proofKeyThumbprint}, ${apiKeyId}, ${identityProviderId}, ${allowanceId},
                   least(clock_timestamp() + ${lifetimeSeconds ?? DEFAULT_LIFETIME_SECONDS}::float8 * interval '1 second',
                         (SELECT expires_at FROM api_key WHERE id = ${apiKeyId})))
           RETURNING id, project_id
@@ -212,6 +218,20 @@ export async function insertSession(
 }
 
 const DEFAULT_LIFETIME_SECONDS = 60 * 60;
+
+/**
+ * Makes sure that a provider is not removed, and keeps its row from being deleted until the transaction ends. Takes no
+ * lock once the removal has begun, so that exchanges cannot delay it.
+ */
+async function lockProvider(db: Queryable, id: string): Promise<void> {
+  const lockedCount = await execute(
+    db,
+    sql`SELECT 1 FROM identity_provider WHERE id = ${id}::uuid
+          AND NOT EXISTS (SELECT FROM removed_identity_provider WHERE id = ${id}::uuid) FOR KEY SHARE`,
+  );
+  if (lockedCount === 0)
+    throw tokenInvalid("issuer", "the project has no identity provider with the token's issuer");
+}
 
 /**
  * Ends a session of the caller's users. A repeated call has no effect. This process refuses the session at once, others
@@ -338,11 +358,16 @@ export type SessionCounts = RecentMap<string, { count: number; readonly untilMs:
 const COUNTED_PROJECTS_MAX_COUNT = 1_000;
 const COUNTED_MS = 60_000;
 
-/** Counts the sessions of a project that have not expired, including revoked ones. */
+/**
+ * Counts the sessions of a project that have not expired, including revoked ones, but without those of removed identity
+ * providers: a stolen provider would otherwise leave the project's users no room. Both counts read only indexes.
+ */
 export async function countSessions(db: Queryable, projectId: string): Promise<number> {
   const [row] = await readRows(
     db,
-    sql`SELECT count(*)::int AS count FROM session WHERE project_id = ${projectId} AND expires_at > now()`,
+    sql`SELECT ((SELECT count(*) FROM session WHERE project_id = ${projectId}::uuid AND expires_at > now())
+          - (SELECT count(*) FROM removed_identity_provider r JOIN session s ON s.identity_provider_id = r.id
+             WHERE s.project_id = ${projectId}::uuid AND s.expires_at > now()))::int AS count`,
     { count: number },
   );
   return row?.count ?? 0;

@@ -2,7 +2,13 @@ import sql, { type Sql } from "sql-template-tag";
 import { type AuditOrigin, auditInsert, writeAuditEvent } from "../audit/audit-event.ts";
 import { ServiceError } from "../platform/errors/service-error.ts";
 import { boolean, type Columns, nullable, text, time } from "../platform/store/columns.ts";
-import { type Database, execute, type Queryable, readRows } from "../platform/store/database.ts";
+import {
+  type Database,
+  execute,
+  type Queryable,
+  readRows,
+  type Transactor,
+} from "../platform/store/database.ts";
 import { type Page, type PageRequest, readPage } from "../platform/store/read-page.ts";
 import { ensureUser, type UserName } from "./ensure-user.ts";
 import { endSessions } from "./sessions.ts";
@@ -16,7 +22,7 @@ export interface UserRow {
 
 /** Makes a user, or returns the existing one. Throws USER_DELETED and TOO_MANY_USERS. */
 export function createUser(
-  database: Pick<Database, "transaction">,
+  database: Database,
   caller: UsersCaller,
   reference: string,
   maxCount: number,
@@ -138,7 +144,7 @@ async function setFrozen(
  * dWallet of the user is in the service.
  */
 export function deleteUser(
-  database: Pick<Database, "transaction">,
+  database: Transactor,
   { projectId, origin }: UsersCaller,
   reference: string,
 ): Promise<readonly string[]> {

@@ -5,9 +5,9 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { migrate } from "../../../src/service/platform/store/migrate.ts";
 import { openDatabase } from "../../../src/service/platform/store/open-database.ts";
 import { sealAll, writeEvents } from "../../support/database/audit-trail.ts";
-import { silentLog } from "../../support/database/database.ts";
 import { migratedFolder } from "../../support/database/migrated-folder.ts";
 import { runTss } from "../../support/service/service.ts";
+import { silentLog } from "../../support/silent-log.ts";
 import { runCli } from "./run-cli.ts";
 
 const { folder, remove } = await migratedFolder();

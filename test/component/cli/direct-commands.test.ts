@@ -74,11 +74,25 @@ describe("a command on the database itself", { timeout: DATABASE_TIMEOUT_MS }, (
     writeFileSync(file, JSON.stringify({ keys: [tokenKey("ES256", "k1").jwk] }));
     const add = ["identity-provider", "add", "--project", projectId, "--issuer", "https://login.example"];
     const made = JSON.parse(
-      await done(...add, "--audiences", "app,api", "--keys-file", file, "--max-age", "5m", "--json"),
+      await done(
+        ...add,
+        "--audiences",
+        "app,api",
+        "--keys-file",
+        file,
+        "--max-age",
+        "5m",
+        "--budget",
+        "5.00/1d",
+        "--json",
+      ),
     ) as { identityProvider: { identityProviderId: string } };
     expect(made.identityProvider).toMatchObject({
       projectId,
-      settings: { audiences: ["app", "api"], tokenMaxAgeSeconds: 300, scopes: ["onboard", "sign", "read"] },
+      settings: {
+        ...{ audiences: ["app", "api"], tokenMaxAgeSeconds: 300, scopes: ["onboard", "sign", "read"] },
+        budget: { windowSeconds: 86_400, maxMicroUsd: "5000000" },
+      },
     });
     expect(await tss(...add, "--audiences", "app", "--keys-file", file)).toMatchObject({
       exitCode: 1,
@@ -88,7 +102,10 @@ describe("a command on the database itself", { timeout: DATABASE_TIMEOUT_MS }, (
     expect(await done("identity-provider", "list", "--project", projectId)).toContain(
       "https://login.example",
     );
-    expect(await done("identity-provider", "remove", identityProviderId)).toContain(identityProviderId);
+    const removed = await done("identity-provider", "remove", identityProviderId);
+    expect(removed).toContain(identityProviderId);
+    expect(removed).toMatch(/^budget +\$5\.00\/1d$/m);
+    expect(removed).toMatch(/^sessions +0 ended$/m);
     expect(await done("identity-provider", "list", "--project", projectId)).toBe("");
   });
 

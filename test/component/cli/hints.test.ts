@@ -112,6 +112,7 @@ const VALUES = [
   "SUI",
   "offer",
   "2026-01-01",
+  "read",
 ];
 
 /** Returns the named commands that do not exist, and the options that neither they nor `own` have. */

@@ -119,6 +119,20 @@ describe("a key for pages", { timeout: DATABASE_TIMEOUT_MS }, () => {
     expect(await statusOf(plaintextOf(usual), "https://any.example")).toBe(403);
   });
 
+  it("gets other origins later, or none", async () => {
+    const { apiKey, plaintext } = JSON.parse(
+      await printed(create("--origin", origins, "--json"), environment),
+    );
+    const allow = (list: string) => ["key", "allow-origins", apiKey.apiKeyId, "--origin", list];
+    expect(await printed(allow("https://new.example"), environment)).toContain(
+      "origins    https://new.example",
+    );
+    expect(await statusOf(plaintext, "https://app.example")).toBe(403);
+    expect(await statusOf(plaintext, "https://new.example")).toBe(200);
+    expect(await printed(allow("none"), environment)).toMatch(/^origins {4}none$/m);
+    expect(await statusOf(plaintext, "https://new.example")).toBe(403);
+  });
+
   it.each([
     ["https://app.example,", 2, "--origin takes web origins, such as https://app.example, or *"],
     ["https://app.example/page", 1, "VALIDATION: allowed_origins"],

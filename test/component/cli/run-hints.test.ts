@@ -5,10 +5,11 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Command, isCommand } from "../../../src/cli/command.ts";
 import { COMMAND_NAMES, findCommand } from "../../../src/cli/command-groups.ts";
 import { openDatabase } from "../../../src/service/platform/store/open-database.ts";
-import { DATABASE_TIMEOUT_MS, silentLog } from "../../support/database/database.ts";
+import { DATABASE_TIMEOUT_MS } from "../../support/database/database.ts";
 import { migratedFolder } from "../../support/database/migrated-folder.ts";
 import { sourcesBelow } from "../../support/repository/source-files.ts";
 import { type AppInProcess, startAppInProcess } from "../../support/service/app-in-process.ts";
+import { silentLog } from "../../support/silent-log.ts";
 import { printed, runCli } from "./run-cli.ts";
 
 const { folder, remove } = await migratedFolder();
@@ -47,6 +48,7 @@ const RUNS: Readonly<Record<string, () => Run | Promise<Run>>> = {
   "ledger verify": () => [["ledger", "verify"], here],
   migrate: () => [["migrate"], alone],
   reconcile: () => [["reconcile"], alone],
+  "session list": () => [["session", "list"], here],
   "treasury status": () => [["treasury", "status"], here],
 };
 

@@ -1,7 +1,7 @@
-import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
+import { startVitest } from "../start-vitest.ts";
 
 /** One generated test file: a test file, with a mutant switched on or with none. */
 export interface Trial {
@@ -40,12 +40,7 @@ export async function runBatch(
   for (const [index, trial] of trials.entries())
     writeFileSync(path.join(folder, "trials", `${trial.name}.test.ts`), trialText(trial, index));
   writeFileSync(path.join(copy, "mutants.config.ts"), configText({ isolate, testTimeoutMs, output }));
-  const vitest = path.join(copy, "node_modules/vitest/vitest.mjs");
-  const child = spawn(process.execPath, [vitest, "run", "--config", "mutants.config.ts"], {
-    cwd: copy,
-    stdio: ["ignore", "pipe", "pipe"],
-    detached: true,
-  });
+  const { child, kill } = startVitest(copy, ["--config", "mutants.config.ts"]);
   let said = "";
   for (const stream of [child.stdout, child.stderr])
     stream.on("data", (chunk: Buffer) => {
@@ -57,7 +52,7 @@ export async function runBatch(
     const count = readVerdicts(output).size;
     quietMs = count > known ? 0 : quietMs + WATCH_MS;
     known = count;
-    if (quietMs > stuckMs) process.kill(-child.pid!, "SIGKILL");
+    if (quietMs > stuckMs) kill();
   }, WATCH_MS);
   await once(child, "close");
   clearInterval(watch);

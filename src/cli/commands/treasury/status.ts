@@ -1,6 +1,6 @@
 import { command, EXIT } from "../../command.ts";
 import { flag } from "../../option.ts";
-import { TARGET_OPTIONS } from "../../treasury/open-treasury-chain.ts";
+import { TARGET_OPTIONS } from "../../treasury/change-options.ts";
 
 export const treasuryStatusCommand = command({
   summary: "show the Treasury on the chain: balances, ceilings, operators, roles, announcements",

@@ -3,8 +3,8 @@ import { command, UsageError } from "../../command.ts";
 import { confirm } from "../../confirm.ts";
 import { formatPairs } from "../../format.ts";
 import { flag, nonEmptyText, optional, required } from "../../option.ts";
+import { TARGET_OPTIONS } from "../../treasury/change-options.ts";
 import { MULTISIG_OPTIONS, type MultisigValues, multisigOf, readKeyFile } from "../../treasury/key-files.ts";
-import { TARGET_OPTIONS } from "../../treasury/open-treasury-chain.ts";
 import {
   openForReview,
   readTransactionFile,

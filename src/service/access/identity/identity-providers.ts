@@ -95,24 +95,52 @@ export async function listIdentityProviders(
   return rows.map(fromRow);
 }
 
-/** Deletes an identity provider of the caller's network and returns it. Throws IDENTITY_PROVIDER_NOT_FOUND. */
+/**
+ * Deletes an identity provider of the caller's network and ends the sessions that were exchanged through it. These end
+ * first, and further exchanges are refused, without a wait for the exchanges that are under way: whoever holds a stolen
+ * provider could otherwise delay it with them. A call that was interrupted in between is repeated to finish it. Throws
+ * IDENTITY_PROVIDER_NOT_FOUND.
+ */
 export async function deleteIdentityProvider(
-  database: Database,
+  { database, sessions }: ProviderRemovalDeps,
   { network, origin }: AdminCaller,
   id: string,
-): Promise<IdentityProvider> {
+): Promise<RemovedProvider> {
   const provider = await readProvider(database, sql`i.id = ${id} AND p.network = ${network}`);
+  if (provider === undefined) throw providerNotFound(id);
+  await sessions.end(database, origin, provider.id);
+  sessions.forget(provider.id);
+  // Waits for the exchanges that hold the row. The count then includes their sessions.
   const deletedCount = await execute(
     database,
-    sql`WITH deleted AS (
-          DELETE FROM identity_provider USING project p
-          WHERE identity_provider.id = ${id} AND p.id = project_id AND p.network = ${network}
-          RETURNING identity_provider.id, project_id
-        ), noted AS (${auditInsert("identity_provider.delete", sql`deleted`, origin)})
+    sql`WITH deleted AS (DELETE FROM identity_provider WHERE id = ${id}::uuid RETURNING id, project_id),
+        noted AS (${auditInsert("identity_provider.delete", sql`deleted`, origin)})
         SELECT id FROM deleted`,
   );
-  if (provider === undefined || deletedCount === 0) throw providerNotFound(id);
-  return provider;
+  if (deletedCount === 0) throw providerNotFound(id);
+  return { provider, endedSessionCount: await sessions.countEnded(database, provider.id) };
+}
+
+/** Dependencies of {@link deleteIdentityProvider}. */
+export interface ProviderRemovalDeps {
+  readonly database: Queryable;
+  readonly sessions: ProviderSessions;
+}
+
+/** What the removal of a provider needs of sessions. */
+export interface ProviderSessions {
+  /** Ends the sessions of a provider, also those of exchanges that are under way. A repeated call has no effect. */
+  end(db: Queryable, origin: AuditOrigin, providerId: string): Promise<void>;
+  /** Makes every process refuse these sessions at once and end their streams. Call it after the commit. */
+  forget(providerId: string): void;
+  /** Counts the sessions that ended with the provider and have not expired. */
+  countEnded(db: Queryable, providerId: string): Promise<number>;
+}
+
+/** A removed provider, and the number of sessions that ended with it. */
+export interface RemovedProvider {
+  readonly provider: IdentityProvider;
+  readonly endedSessionCount: number;
 }
 
 /** Finds the provider of a project by the issuer of a token. Undefined without one, and for an unknown project. */

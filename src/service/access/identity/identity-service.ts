@@ -23,6 +23,7 @@ import {
   type IdentityProvider,
   type IdentityProviderSettings,
   listIdentityProviders,
+  type ProviderSessions,
 } from "./identity-providers.ts";
 import type { IdTokenAlgorithm } from "./verify-id-token.ts";
 
@@ -56,7 +57,7 @@ export function createIdentityService(exchange: TokenExchange): ServiceImpl<type
 
 /** Implements {@link IdentityProviderCalls}. */
 export function createIdentityProviderCalls(deps: IdentityProviderCallsDeps): IdentityProviderCalls {
-  const { database, allowsInside } = deps;
+  const { database, allowsInside, sessions } = deps;
   return {
     async createIdentityProvider({ projectId, settings }, context) {
       const caller = callerOf(context, "admin");
@@ -78,8 +79,10 @@ export function createIdentityProviderCalls(deps: IdentityProviderCallsDeps): Id
       return { identityProviders: providers.map(encodeProvider) };
     },
     async deleteIdentityProvider({ identityProviderId }, context) {
-      const deleted = await deleteIdentityProvider(database, callerOf(context, "admin"), identityProviderId);
-      return { identityProvider: encodeProvider(deleted) };
+      const caller = callerOf(context, "admin");
+      const removed = await deleteIdentityProvider({ database, sessions }, caller, identityProviderId);
+      const { provider, endedSessionCount } = removed;
+      return { identityProvider: encodeProvider(provider), endedSessionCount };
     },
   };
 }
@@ -93,6 +96,7 @@ export type IdentityProviderCalls = Pick<
 /** Dependencies of {@link createIdentityProviderCalls}. */
 export interface IdentityProviderCallsDeps {
   readonly database: Database;
+  readonly sessions: ProviderSessions;
   /** True if key sets may be at http and at addresses that are not public. */
   readonly allowsInside: boolean;
 }

@@ -70,7 +70,7 @@ export interface KeySets {
 
 export interface KeySetsOptions {
   readonly fetch: KeySetFetch;
-  readonly log: Pick<Log, "warn">;
+  readonly log: Log;
   /** A monotonic clock in milliseconds. Default: the clock of the process. */
   readonly now?: () => number;
 }

@@ -18,7 +18,7 @@ export interface FollowerPosition extends FollowerLease {
 
 /** Takes or renews the lease. Returns undefined while another process holds it. */
 export async function leaseFollower(
-  db: Pick<Database, "prisma" | "query">,
+  db: Database,
   network: string,
   held: FollowerLease | undefined,
 ): Promise<FollowerPosition | undefined> {
@@ -85,10 +85,7 @@ export interface FollowerMove {
 }
 
 /** Records that checkpoints no longer announce payments. */
-export async function stopFollowing(
-  { prisma }: Pick<Database, "prisma">,
-  { network, fence }: FollowerLease,
-): Promise<void> {
+export async function stopFollowing({ prisma }: Database, { network, fence }: FollowerLease): Promise<void> {
   await prisma.checkpointFollower.updateMany({ where: { network, fence }, data: { isFollowing: false } });
 }
 

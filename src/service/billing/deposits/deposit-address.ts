@@ -147,7 +147,7 @@ async function lockReferenceCount(db: Queryable, projectId: string): Promise<num
  * arrive there, but never sweep them.
  */
 export async function checkMasterSeed(
-  { prisma }: Pick<Database, "prisma">,
+  { prisma }: Database,
   { network, masterSeed }: { readonly network: string; readonly masterSeed: Secret<Uint8Array> },
 ): Promise<void> {
   const known = await prisma.depositAddress.findFirst({

@@ -175,9 +175,9 @@ interface FollowOptions {
   readonly reader: CheckpointReader;
   /** The interval between scans of an active address. */
   readonly pollMs: number;
-  readonly signals: Pick<Signals, "notify">;
+  readonly signals: Signals;
   readonly clock: Clock;
-  readonly log: Pick<Log, "info" | "warn" | "error">;
+  readonly log: Log;
 }
 
 /** The longest time from an announced payment until its address is due. */
@@ -245,7 +245,7 @@ const MAX_LAG = 240n;
  * {@link SCANS_PER_SECOND}. A repeated call does not exceed that rate.
  */
 export async function hastenScans(
-  db: Pick<Database, "prisma" | "query">,
+  db: Database,
   { network, pollMs }: { readonly network: string; readonly pollMs: number },
 ): Promise<void> {
   const count = await db.prisma.depositAddress.count({ where: { network } });

@@ -1,12 +1,12 @@
 import sql from "sql-template-tag";
 import { balanceObjectId } from "../../chain/address-balance-reader.ts";
 import type { Payment, PaymentReader } from "../../chain/payment-reader.ts";
-import { type Database, execute, newId, type Queryable } from "../../platform/store/database.ts";
+import { execute, newId, type Queryable, type Transactor } from "../../platform/store/database.ts";
 import type { Deposits } from "./deposits.ts";
 
 /** Stores the payments of a transaction to the address. */
 export async function recordPayments(
-  { database, network }: { readonly database: Pick<Database, "transaction">; readonly network: string },
+  { database, network }: { readonly database: Transactor; readonly network: string },
   { address, projectId }: WatchedAddress,
   txDigest: string,
   payments: readonly Payment[],
@@ -48,7 +48,7 @@ export interface RecordedPayments {
  * before. Returns false if nothing was new.
  */
 async function recordPayment(
-  database: Pick<Database, "transaction">,
+  database: Transactor,
   { network, projectId, txDigest }: { network: string; projectId: string; txDigest: string },
   { address, coinType, amount, coins, funds }: Payment,
 ): Promise<boolean> {

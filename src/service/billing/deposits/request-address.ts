@@ -43,7 +43,7 @@ export async function requestAddress(
 
 /** What a process without the master seed needs to ask for addresses. */
 export interface AddressRequests {
-  readonly signals: Pick<Signals, "notify" | "subscribe">;
+  readonly signals: Signals;
   readonly clock: Clock;
   /** The longest wait for an address. Default 10 s. */
   readonly waitMs?: number;
@@ -104,9 +104,9 @@ export function createAddressMaker(
 }
 
 interface AddressMakerOptions {
-  readonly signals: Pick<Signals, "notify" | "subscribe" | "isComplete">;
+  readonly signals: Signals;
   readonly clock: Clock;
-  readonly log: Pick<Log, "error">;
+  readonly log: Log;
 }
 
 const AT_ONCE_COUNT = 100;

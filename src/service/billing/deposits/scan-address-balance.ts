@@ -1,6 +1,6 @@
 import sql from "sql-template-tag";
 import { bigint, boolean, nullable, text } from "../../platform/store/columns.ts";
-import { type Database, execute, type Queryable, readRows } from "../../platform/store/database.ts";
+import { execute, type Queryable, readRows, type Transactor } from "../../platform/store/database.ts";
 import type { Deposits } from "./deposits.ts";
 import { readPayments, recordPayments, type WatchedAddress } from "./record-payment.ts";
 
@@ -107,7 +107,7 @@ export async function recordSettled(
 
 /** What a scan of address balances needs. */
 type BalanceScan = Pick<Deposits, "database" | "network" | "coins" | "reader">;
-type Recording = Omit<BalanceScan, "database"> & { readonly database: Pick<Database, "transaction"> };
+type Recording = Omit<BalanceScan, "database"> & { readonly database: Transactor };
 
 /** The result of a scan. */
 interface BalanceScanResult {

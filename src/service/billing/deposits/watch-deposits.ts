@@ -67,9 +67,9 @@ export function createDepositWatcher(
 interface WatchOptions {
   /** The interval between scans of an active address. */
   readonly pollMs: number;
-  readonly signals: Pick<Signals, "subscribe" | "isComplete">;
+  readonly signals: Signals;
   readonly clock: Clock;
-  readonly log: Pick<Log, "info" | "error">;
+  readonly log: Log;
 }
 
 /** The number of concurrent scans, so that one slow reply does not delay the others. */

@@ -124,9 +124,9 @@ export interface PriceFeedOptions extends Omit<PriceBounds, "holdMs"> {
   readonly maxAgeMs: number;
   readonly maxSpreadPercent: number;
   /** Stores the state of each price. */
-  readonly database: Pick<Database, "transaction">;
+  readonly database: Database;
   readonly clock: Clock;
-  readonly log: Pick<Log, "warn" | "error">;
+  readonly log: Log;
 }
 
 /** A source of prices that a loop keeps fresh. */

@@ -3,7 +3,13 @@ import { type AuditOrigin, writeAuditEvent } from "../../audit/audit-event.ts";
 import { ServiceError } from "../../platform/errors/service-error.ts";
 import { DAY_MS, HOUR_MS } from "../../platform/lifecycle/clock.ts";
 import { bigint, nullable, oneOf, text, time } from "../../platform/store/columns.ts";
-import { type Database, execute, type Queryable, readRows } from "../../platform/store/database.ts";
+import {
+  type Database,
+  execute,
+  type Queryable,
+  readRows,
+  type Transactor,
+} from "../../platform/store/database.ts";
 import {
   type AgreedPrice,
   checkPrice,
@@ -19,7 +25,7 @@ import { type CoinPrice, formatUsdPrice } from "./price-source.ts";
  * turns at a coin's row, so that together they accept no more than one of them would.
  */
 export function takeReading(
-  database: Pick<Database, "transaction">,
+  database: Transactor,
   coin: StoredCoin,
   reading: AgreedPrice,
   nowMs: number,
@@ -206,7 +212,7 @@ async function forgetRanges(
  * waits, or if the waiting one is not close to the named one.
  */
 export function confirmPrice(
-  database: Pick<Database, "transaction">,
+  database: Database,
   origin: AuditOrigin,
   { picoUsd, tolerancePercent, nowMs, ...coin }: Confirmation,
 ): Promise<CoinPrice> {

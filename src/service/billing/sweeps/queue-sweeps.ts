@@ -46,7 +46,7 @@ export interface QueueSweepsOptions extends SweepBounds {
   /** The address that receives the coins. */
   readonly destination: string;
   readonly signerOf: DepositSigner;
-  readonly log: Pick<Log, "info" | "error">;
+  readonly log: Log;
 }
 
 /** Coins of one address and type that together are worth a sweep. */
@@ -58,7 +58,7 @@ interface CoinGroup extends SweptAddress {
 const FIRST = "";
 const PAGE_COUNT = 100;
 
-async function isDepositAddress({ prisma }: Pick<Database, "prisma">, address: string): Promise<boolean> {
+async function isDepositAddress({ prisma }: Database, address: string): Promise<boolean> {
   return (await prisma.depositAddress.count({ where: { address } })) > 0;
 }
 

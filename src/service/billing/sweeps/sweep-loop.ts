@@ -27,7 +27,7 @@ interface SweepLoopOptions extends Omit<QueueSweepsOptions, "destination" | "max
   /** Undefined: the loop queues no new sweeps. */
   readonly destination: string | undefined;
   readonly reader: CoinReader;
-  readonly signals: Pick<Signals, "notify">;
+  readonly signals: Signals;
   /** The interval between checks of the credited coins. */
   readonly intervalMs: number;
   readonly clock: Clock;
@@ -100,7 +100,7 @@ interface ReleaseCoinsOptions {
   readonly database: Database;
   readonly network: string;
   readonly reader: CoinReader;
-  readonly log: Pick<Log, "error">;
+  readonly log: Log;
 }
 
 const PAGE_COUNT = 100;

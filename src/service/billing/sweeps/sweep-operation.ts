@@ -95,7 +95,7 @@ const WITHDRAWAL_BYTES = 600;
 export interface SweepOperationOptions {
   readonly reader: CoinReader;
   readonly signerOf: DepositSigner;
-  readonly log: Pick<Log, "info" | "warn">;
+  readonly log: Log;
 }
 
 /** Returns the transaction that transferred every coin to the destination, if there is one. */

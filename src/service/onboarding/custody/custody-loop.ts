@@ -69,13 +69,13 @@ interface CheckedDWallet {
 }
 
 export interface CustodyLoopOptions {
-  readonly database: Pick<Database, "prisma" | "query">;
+  readonly database: Database;
   readonly network: string;
   readonly treasuryId: string;
   readonly reader: Pick<NetworkReader, "getObjects" | "ownedObjects">;
-  readonly signals: Pick<Signals, "isComplete">;
+  readonly signals: Signals;
   readonly clock: Clock;
-  readonly log: Pick<Log, "warn" | "error">;
+  readonly log: Log;
   /** Default 5 s: two reads of the fullnode for 24 dWallets. */
   readonly intervalMs?: number | undefined;
 }

@@ -121,7 +121,7 @@ export interface Leaving {
  * already.
  */
 export async function noteLeftVersion(
-  { prisma }: Pick<Database, "prisma">,
+  { prisma }: Database,
   dwalletRowId: string,
   version: bigint,
 ): Promise<void> {

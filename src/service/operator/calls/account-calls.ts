@@ -25,6 +25,7 @@ import {
   revokeApiKey,
   rotateApiKey,
   setAllowedAddresses,
+  setAllowedOrigins,
 } from "../../access/api-keys.ts";
 import { callerOf, type Scope } from "../../access/caller.ts";
 import {
@@ -95,6 +96,11 @@ export function createAccountCalls({ database, lookup }: AccountCallsDeps): Acco
       const change = { apiKeyId, allowedAddresses };
       return { apiKey: encodeApiKey(await setAllowedAddresses({ db: database, lookup }, caller, change)) };
     },
+    async setAllowedOrigins({ apiKeyId, allowedOrigins }, context) {
+      const caller = callerOf(context, "admin");
+      const change = { apiKeyId, allowedOrigins };
+      return { apiKey: encodeApiKey(await setAllowedOrigins({ db: database, lookup }, caller, change)) };
+    },
     async revokeApiKey({ apiKeyId }, context) {
       const caller = callerOf(context, "admin");
       return { apiKey: encodeApiKey(await revokeApiKey({ db: database, lookup }, caller, apiKeyId)) };
@@ -130,6 +136,7 @@ export type AccountCalls = Pick<
   | "listApiKeys"
   | "rotateApiKey"
   | "setAllowedAddresses"
+  | "setAllowedOrigins"
   | "revokeApiKey"
   | "adjustCredit"
   | "listAuditEvents"

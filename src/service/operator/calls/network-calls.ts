@@ -59,7 +59,7 @@ export type AdminNetworkWorkCalls = Pick<
 /** Dependencies of {@link createNetworkCalls}. */
 export interface NetworkCallsDeps {
   readonly database: Database;
-  readonly signals: Pick<Signals, "notify">;
+  readonly signals: Signals;
   /** How the coins of a served network are swept. */
   readonly sweepsOf: (network: string) => SweepTerms;
 }

@@ -8,7 +8,7 @@ import {
 import { callerOf } from "../../access/caller.ts";
 import { RecentMap } from "../../platform/coordination/recent-map.ts";
 import { DAY_MS, HOUR_MS } from "../../platform/lifecycle/clock.ts";
-import { type Database, execute, type Queryable } from "../../platform/store/database.ts";
+import { type Database, execute, type Queryable, type Transactor } from "../../platform/store/database.ts";
 import { wantedBucket } from "../calls/wanted-bucket.ts";
 import { BUILD_INFO } from "../health/build-info.ts";
 import type { Readiness } from "../health/readiness.ts";
@@ -108,7 +108,7 @@ function nameOf({ start, end, stepSeconds }: TimeSteps): string {
 }
 
 interface OperationsServiceDeps {
-  readonly database: Pick<Database, "transaction">;
+  readonly database: Database;
   readonly network: {
     /** The address that sends the transactions. */
     readonly senderAddress: string;
@@ -130,7 +130,7 @@ interface OperationsServiceDeps {
  * however many callers ask.
  */
 export function createRecentReads(
-  database: Pick<Database, "transaction">,
+  database: Transactor,
   { freshMs = 2_000, timeoutMs = 5_000, now = () => performance.now() }: RecentReadsOptions = {},
 ): RecentReads {
   const recent = new RecentMap<string, { readonly result: Promise<unknown>; freshUntilMs: number }>(

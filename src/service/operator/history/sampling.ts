@@ -43,7 +43,7 @@ interface SamplersOptions {
   readonly network: ChainNetwork;
   readonly reader: NetworkReader;
   readonly config: Pick<NetworkConfig, "presignBuckets">;
-  readonly log: Pick<Log, "error">;
+  readonly log: Log;
 }
 
 /** Retries a failed sample while its minute lasts. */

@@ -62,10 +62,7 @@ export async function readCheckpointMs({
 }
 
 /** Registers the gauges. `laneIds` are the configured lanes. A lane's label is its index among them. */
-export function createChainGauges(
-  metrics: Pick<MetricsMaker, "gauge">,
-  laneIds: readonly string[],
-): ChainGauges {
+export function createChainGauges(metrics: MetricsMaker, laneIds: readonly string[]): ChainGauges {
   const ika = metrics.gauge("treasury_balance_ika", "Balance of the Treasury in IKA.");
   const sui = metrics.gauge("treasury_balance_sui", "Balance of the Treasury in SUI.");
   const paused = metrics.gauge("treasury_paused", "1 while the Treasury is paused.");

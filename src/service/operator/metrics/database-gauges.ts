@@ -4,7 +4,7 @@ import type { DatabaseFigures, LaneFigure, PresignFigure } from "./read-database
 
 /** Registers the gauges. Presigns of all network encryption keys except the newest are counted together. */
 export function createDatabaseGauges(
-  metrics: Pick<MetricsMaker, "gauge">,
+  metrics: MetricsMaker,
   { laneIds, newestNetworkEncryptionKeyId }: FigureNames,
 ): DatabaseGauges {
   const outbox = metrics.gauge("outbox_operations", "Operations that are not on the chain yet.", [

@@ -10,7 +10,7 @@ import type { MetricsMaker } from "../../platform/telemetry/network-metrics.ts";
  * deposits, the gauges have no value.
  */
 export function createDepositAges(
-  metrics: Pick<MetricsMaker, "gauge">,
+  metrics: MetricsMaker,
   { database, network, pricedCoins, priceBounds, clock }: DepositAgesOptions,
 ): () => Promise<void> {
   const price = metrics.gauge("price_age_seconds", "Age of a coin's price for crediting deposits.", ["coin"]);

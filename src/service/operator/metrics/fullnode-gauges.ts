@@ -4,10 +4,7 @@ import type { MetricsMaker } from "../../platform/telemetry/network-metrics.ts";
 /**
  * Registers the gauges of a network with several fullnodes. A fullnode's label is its position in the configuration.
  */
-export function createFullnodeGauges(
-  metrics: Pick<MetricsMaker, "gauge">,
-  statuses: () => readonly FullnodeStatus[],
-): void {
+export function createFullnodeGauges(metrics: MetricsMaker, statuses: () => readonly FullnodeStatus[]): void {
   metrics.gauge(
     "fullnode_serving",
     "1 for the fullnode that has answered last, for networks with several.",

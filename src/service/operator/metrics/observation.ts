@@ -97,7 +97,7 @@ interface ObservationOptions {
     NetworkConfig,
     "deposits" | "presignBuckets" | "presignLowWaterCount" | "presignHighWaterCount"
   >;
-  readonly log: Pick<Log, "error">;
+  readonly log: Log;
 }
 
 const DATABASE_INTERVAL_MS = 15_000;
@@ -156,7 +156,7 @@ interface SnapshotReading {
 type SnapshotLoops = (reading: SnapshotReading) => NamedLoop;
 
 interface SnapshotLoopOptions {
-  readonly metrics: Pick<MetricsMaker, "gauge">;
+  readonly metrics: MetricsMaker;
   readonly clock: Clock;
-  readonly log: Pick<Log, "error">;
+  readonly log: Log;
 }

@@ -6,7 +6,7 @@ import type { Metrics } from "../../platform/telemetry/metrics.ts";
  * first.
  */
 export function createPoolGauges(metrics: Pick<Metrics, "gauge">): PoolGauges {
-  const pools = new Map<string, Pick<Database, "connections">>();
+  const pools = new Map<string, Database>();
   metrics.gauge(
     "database_connections",
     "Connections of this process, and callers that are waiting for one.",
@@ -28,4 +28,4 @@ export function createPoolGauges(metrics: Pick<Metrics, "gauge">): PoolGauges {
 }
 
 /** Adds a pool, named `shared` or after its network. */
-export type PoolGauges = (pool: string, database: Pick<Database, "connections">) => void;
+export type PoolGauges = (pool: string, database: Database) => void;

@@ -4,10 +4,7 @@ import { boolean, type Columns, nullable, number, oneOf, text } from "../../plat
 import { type Database, execute, type Queryable, readRows } from "../../platform/store/database.ts";
 
 /** Counts open work on a network. Every statement reads only indexes of open rows. */
-export function readDatabaseFigures(
-  database: Pick<Database, "transaction">,
-  network: string,
-): Promise<DatabaseFigures> {
+export function readDatabaseFigures(database: Database, network: string): Promise<DatabaseFigures> {
   return database.transaction(async (db) => {
     await execute(db, raw(`SET LOCAL statement_timeout = ${STATEMENT_TIMEOUT_MS}`));
     return {

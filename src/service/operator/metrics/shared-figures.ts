@@ -47,7 +47,7 @@ interface SharedFiguresOptions {
   readonly metrics: Pick<Metrics, "gauge">;
   readonly database: Database;
   readonly clock: Clock;
-  readonly log: Pick<Log, "error">;
+  readonly log: Log;
 }
 
 const AUDIT_INTERVAL_MS = 15_000;
@@ -93,9 +93,9 @@ export function createLedgerGauges({ database, metrics, log }: LedgerGaugesOptio
 }
 
 interface LedgerGaugesOptions {
-  readonly database: Pick<Database, "transaction">;
+  readonly database: Database;
   readonly metrics: Pick<Metrics, "gauge">;
-  readonly log: Pick<Log, "error">;
+  readonly log: Log;
 }
 
 /** A ledger that takes longer must be verified by hand, on a copy. */

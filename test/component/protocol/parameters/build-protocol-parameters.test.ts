@@ -2,7 +2,11 @@ import { bytesToHex } from "@noble/hashes/utils.js";
 import { describe, expect, it } from "vitest";
 import { networkParty } from "../../../../src/localnet/mpc/network-party.ts";
 import { encodeForm } from "../../../../src/protocol/class-groups/class-group.ts";
-import { buildProtocolParameters } from "../../../../src/protocol/parameters/build-protocol-parameters.ts";
+import {
+  buildProtocolParameters,
+  COMPACT_TABLES,
+  FULL_TABLES,
+} from "../../../../src/protocol/parameters/build-protocol-parameters.ts";
 import { curveConstants } from "../../../../src/protocol/parameters/curve-constants.ts";
 import { decodeNetworkKeyOutput } from "../../../../src/protocol/parameters/network-key-output.ts";
 
@@ -35,4 +39,20 @@ describe("compact protocol parameters", () => {
   it("are refused for an unknown curve", () => {
     expect(() => buildProtocolParameters(4, output)).toThrow(RangeError);
   });
+});
+
+/** The shortest table: its base with a discriminant, the number of its forms, two forms and three numbers. */
+const SHORTEST_TABLE_BYTES = 778 + 520 + 1 + 2 * 778 + 12;
+
+it("full protocol parameters have two tables more than compact ones, for exponents of 1872 and 2064 bits", () => {
+  const [compact, full] = [COMPACT_TABLES, FULL_TABLES].map((shape) =>
+    buildProtocolParameters(0, output, { ...shape, degree: 1 }),
+  );
+  expect(full!.length - compact!.length).toBe(2 * SHORTEST_TABLE_BYTES);
+  const endsOfTables = (parameters: Uint8Array) =>
+    [1872, 2064].map((bits) =>
+      Buffer.from(parameters).includes(Buffer.from(Uint32Array.of(bits, 1, bits).buffer)),
+    );
+  expect(endsOfTables(compact!)).toEqual([false, false]);
+  expect(endsOfTables(full!)).toEqual([true, true]);
 });

@@ -21,8 +21,9 @@ import { createLocalCoordination } from "../../../../src/service/platform/coordi
 import { API_KEY_TOPICS, topics } from "../../../../src/service/platform/coordination/topics.ts";
 import type { Database } from "../../../../src/service/platform/store/database.ts";
 import { Secret } from "../../../../src/service/platform/telemetry/secret.ts";
-import { DATABASE_TIMEOUT_MS, openTestDatabase, silentLog } from "../../../support/database/database.ts";
+import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../../support/database/database.ts";
 import { projectWith, TEST_OPERATOR, TEST_ORIGIN } from "../../../support/database/rows.ts";
+import { silentLog } from "../../../support/silent-log.ts";
 
 const ADMIN_KEY = "an-admin-key-of-thirty-two-characters";
 let database: Database;
@@ -120,7 +121,7 @@ describe("the gate", () => {
     expect(streamStandingOf(open.values)).toBeUndefined();
     const stream = await knock(watchSign, bearer(key.plaintext));
     const standing = streamStandingOf(stream.values)!;
-    expect(standing).toMatchObject({ name: `${key.id} 192.0.2.1`, keyId: key.id, projectId });
+    expect(standing).toMatchObject({ name: `${key.id} 192.0.2.1 `, keyId: key.id, projectId });
     await standing.check();
     await revokeApiKey({ db: database, lookup }, TEST_OPERATOR, key.id);
     await expect(standing.check()).rejects.toMatchObject({ reason: "REVOKED_KEY" });

@@ -9,8 +9,9 @@ import { callerOf, type Scope } from "../../../../src/service/access/caller.ts";
 import { createAdminKeyLookup, createApiKeyLookup } from "../../../../src/service/access/stored-keys.ts";
 import type { Database, Queryable } from "../../../../src/service/platform/store/database.ts";
 import { reissueKeys } from "../../../../src/service/restore/reissue-keys.ts";
-import { DATABASE_TIMEOUT_MS, openTestDatabase, silentLog } from "../../../support/database/database.ts";
+import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../../support/database/database.ts";
 import { objectId, projectWith, TEST_OPERATOR, TEST_ORIGIN } from "../../../support/database/rows.ts";
+import { silentLog } from "../../../support/silent-log.ts";
 
 const NARROW = {
   userReferences: ["alice", "bob"],

@@ -16,8 +16,9 @@ import {
 import { createLocalCoordination } from "../../../../src/service/platform/coordination/local-coordination.ts";
 import type { Database } from "../../../../src/service/platform/store/database.ts";
 import { Secret } from "../../../../src/service/platform/telemetry/secret.ts";
-import { DATABASE_TIMEOUT_MS, openTestDatabase, silentLog } from "../../../support/database/database.ts";
+import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../../support/database/database.ts";
 import { projectWith, TEST_OPERATOR, TEST_ORIGIN } from "../../../support/database/rows.ts";
+import { silentLog } from "../../../support/silent-log.ts";
 import { type ContractServer, METHODS, serveContract } from "./contract-calls.ts";
 
 const ADMIN_KEY = "an-admin-key-of-thirty-two-characters";

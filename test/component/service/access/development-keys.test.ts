@@ -3,8 +3,9 @@ import { ensureDevelopmentKeys } from "../../../../src/service/access/developmen
 import { createApiKeyLookup } from "../../../../src/service/access/stored-keys.ts";
 import type { Database } from "../../../../src/service/platform/store/database.ts";
 import { Secret } from "../../../../src/service/platform/telemetry/secret.ts";
-import { DATABASE_TIMEOUT_MS, openTestDatabase, silentLog } from "../../../support/database/database.ts";
+import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../../support/database/database.ts";
 import { moneyOf } from "../../../support/database/rows.ts";
+import { silentLog } from "../../../support/silent-log.ts";
 
 let database: Database;
 

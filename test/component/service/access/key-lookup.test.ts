@@ -1,7 +1,7 @@
 /** The load that key look-ups put on the database, whichever keys callers try. */
 import { describe, expect, it } from "vitest";
 import { createKeyLookup, type KeyStanding } from "../../../../src/service/access/key-lookup.ts";
-import { silentLog } from "../../../support/database/database.ts";
+import { silentLog } from "../../../support/silent-log.ts";
 
 interface TestKey extends KeyStanding {
   readonly id: string;
@@ -12,19 +12,22 @@ const GOOD = { isRevoked: false, isExpired: false, leftMs: null, expiresAt: null
 /** A key lookup for which only keys that begin with `good` exist; queries wait until they are released. */
 function lookupOf(standing: Partial<KeyStanding> = {}) {
   let nowMs = 1_000;
+  let notedCount = 0;
   const queries: { readonly hashes: readonly string[]; release(): void }[] = [];
   const names = new Map<string, string>();
-  let asked: () => void = () => {};
+  const askers: (() => void)[] = [];
   const lookup = createKeyLookup<TestKey>({
     kind: "api-key",
     isForm: () => true,
     log: silentLog,
     now: () => nowMs,
-    noteUse: async () => {},
+    noteUse: async () => {
+      notedCount++;
+    },
     async read(hashes) {
       await new Promise<void>((release) => {
         queries.push({ hashes, release });
-        asked();
+        for (const asked of askers.splice(0)) asked();
       });
       const found = hashes.flatMap((hash): [string, TestKey][] => {
         const id = names.get(hash);
@@ -36,7 +39,7 @@ function lookupOf(standing: Partial<KeyStanding> = {}) {
   const query = async (index: number) => {
     while (queries.length <= index)
       await new Promise<void>((resolve) => {
-        asked = resolve;
+        askers.push(resolve);
       });
     return queries[index]!;
   };
@@ -58,6 +61,7 @@ function lookupOf(standing: Partial<KeyStanding> = {}) {
     pass(ms: number) {
       nowMs += ms;
     },
+    notedCount: () => notedCount,
   };
 }
 
@@ -118,6 +122,37 @@ describe("looking up keys", () => {
     for (const { release } of queries) release();
     expect(own).toBeDefined();
     expect(await finding).toMatchObject({ id: "good" });
+  });
+
+  it("reads a previously valid key once for all calls of one turn", async () => {
+    const { lookup, queries, query, ask, make, pass } = lookupOf();
+    await make("good");
+    await ask("good");
+    pass(5_000);
+    const calls = Array.from({ length: 64 }, () => lookup.find("good"));
+    const { hashes, release } = await query(1);
+    expect(hashes).toHaveLength(1);
+    // It may have missed a change, so a later call does not use its result.
+    const later = lookup.find("good");
+    release();
+    expect(new Set((await Promise.all(calls)).map((key) => key?.id))).toEqual(new Set(["good"]));
+    (await query(2)).release();
+    expect(await later).toMatchObject({ id: "good" });
+    expect(queries).toHaveLength(3);
+  });
+
+  it("records the use of a key twice a minute at most", async () => {
+    const { ask, make, pass, notedCount } = lookupOf();
+    await make("good");
+    await ask("good");
+    for (let count = 0; count < 5; count++) {
+      pass(5_000);
+      await ask("good");
+    }
+    expect(notedCount()).toBe(1);
+    pass(5_000);
+    await ask("good");
+    expect(notedCount()).toBe(2);
   });
 
   it("looks up a valid key only once within some seconds", async () => {

@@ -9,8 +9,9 @@ import {
   sweepSessions,
 } from "../../../../src/service/users/session-sweep.ts";
 import { countSessions } from "../../../../src/service/users/sessions.ts";
-import { DATABASE_TIMEOUT_MS, openTestDatabase, silentLog } from "../../../support/database/database.ts";
+import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../../support/database/database.ts";
 import { projectWith } from "../../../support/database/rows.ts";
+import { silentLog } from "../../../support/silent-log.ts";
 
 const COUNT = 100_000;
 let database: Database;

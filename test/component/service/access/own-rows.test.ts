@@ -8,6 +8,7 @@ import {
   revokeApiKey,
   rotateApiKey,
   setAllowedAddresses,
+  setAllowedOrigins,
 } from "../../../../src/service/access/api-keys.ts";
 import { noteKeyUse, readStoredKeys, STORED_API_KEYS } from "../../../../src/service/access/stored-keys.ts";
 import type { Database } from "../../../../src/service/platform/store/database.ts";
@@ -69,6 +70,18 @@ it("a key gets its addresses on its network", async () => {
   const before = await events();
   await set(TEST_OPERATOR);
   expect(await events()).toBe(before);
+});
+
+it("a key gets its origins on its network", async () => {
+  const set = (caller: typeof TEST_OPERATOR | typeof ABROAD) =>
+    setAllowedOrigins({ db: database, lookup }, caller, {
+      apiKeyId: own.id,
+      allowedOrigins: ["https://app.example"],
+    });
+  expect(
+    await changes(() => expect(set(ABROAD)).rejects.toThrow("no project of the network has a key")),
+  ).toEqual({});
+  expect(await changes(() => set(TEST_OPERATOR))).toEqual({ api_key: { [own.id]: ["allowed_origins"] } });
 });
 
 it("a rotated key ends after the overlap, but never later than before, or at once", async () => {

@@ -34,9 +34,11 @@ import {
   type SessionDeps,
 } from "../../../../src/service/users/sessions.ts";
 import { createSessionsService } from "../../../../src/service/users/sessions-service.ts";
-import { DATABASE_TIMEOUT_MS, openTestDatabase, silentLog } from "../../../support/database/database.ts";
+import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../../support/database/database.ts";
+import { providerOf } from "../../../support/database/provider-row.ts";
 import { objectId, projectWith, TEST_OPERATOR, TEST_ORIGIN } from "../../../support/database/rows.ts";
 import { clientOf, refusalOf } from "../../../support/service/service-client.ts";
+import { silentLog } from "../../../support/silent-log.ts";
 
 const APP = "https://app.example";
 let database: Database;
@@ -267,8 +269,9 @@ describe("the end of a session", () => {
   });
 
   it("comes for every session of the network when keys are issued again, also without a key that created it", async () => {
+    const providerId = await providerOf(database, projectId);
     const exchanged = await createSessionOfUser(replica.deps, {
-      ...{ projectId, providerId: newId(), network: "localnet", userReference: "alice", scopes: ["read"] },
+      ...{ projectId, providerId, network: "localnet", userReference: "alice", scopes: ["read"] },
       ...{ origins: [], budget: undefined, lifetimeSeconds: 60, proofKeyThumbprint: undefined },
       ...{ idempotency: undefined, origin: TEST_ORIGIN },
     });

@@ -6,7 +6,8 @@ import { ErrorInfoSchema } from "../../../../gen/proto/google/rpc/error_details_
 import { Health } from "../../../../gen/proto/grpc/health/v1/health_pb.ts";
 import { Signing } from "../../../../gen/proto/tss/v1/signing_pb.ts";
 import { createAccessGate } from "../../../../src/service/access/access-gate.ts";
-import { insertApiKey, revokeApiKey } from "../../../../src/service/access/api-keys.ts";
+import { insertApiKey, revokeApiKey, setAllowedOrigins } from "../../../../src/service/access/api-keys.ts";
+import { deleteIdentityProvider } from "../../../../src/service/access/identity/identity-providers.ts";
 import {
   type ApiKeyLookup,
   createAdminKeyLookup,
@@ -15,14 +16,18 @@ import {
 import { createSessionLookup, type SessionLookup } from "../../../../src/service/access/stored-sessions.ts";
 import { createStreamLeases, type StreamLeases } from "../../../../src/service/access/stream-leases.ts";
 import { createLocalSignals } from "../../../../src/service/platform/coordination/local-coordination.ts";
+import type { Signals } from "../../../../src/service/platform/coordination/signals.ts";
 import { createErrorInterceptor } from "../../../../src/service/platform/errors/error-interceptor.ts";
 import { createErrorMapping } from "../../../../src/service/platform/errors/error-mapping.ts";
 import { type Database, newId } from "../../../../src/service/platform/store/database.ts";
+import { createProviderSessions } from "../../../../src/service/users/provider-sessions.ts";
 import { createSessionDeps, insertSession, revokeSession } from "../../../../src/service/users/sessions.ts";
 import { registerService } from "../../../../src/transport/calls/service-registration.ts";
 import { startServer, type TransportServer } from "../../../../src/transport/start-server.ts";
-import { DATABASE_TIMEOUT_MS, openTestDatabase, silentLog } from "../../../support/database/database.ts";
+import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../../support/database/database.ts";
+import { providerOf } from "../../../support/database/provider-row.ts";
 import { projectWith, TEST_OPERATOR, TEST_ORIGIN } from "../../../support/database/rows.ts";
+import { silentLog } from "../../../support/silent-log.ts";
 
 const NEVER_MS = 1_000_000_000;
 let database: Database;
@@ -31,6 +36,7 @@ let nowMs = 0;
 let isDown = false;
 let lookup: ApiKeyLookup;
 let sessionLookup: SessionLookup;
+let signals: Signals;
 let leases: StreamLeases;
 let server: TransportServer;
 let sessions: Http2SessionManager;
@@ -42,7 +48,7 @@ afterAll(() => database.close());
 beforeEach(async () => {
   isDown = false;
   projectId = await projectWith(database, 0n);
-  const signals = createLocalSignals();
+  signals = createLocalSignals();
   const failing: Pick<Database, "query"> = {
     query: (...statement) => (isDown ? Promise.reject(new Error("away")) : database.query(...statement)),
   };
@@ -83,23 +89,24 @@ async function* watchSign(_request: object, { signal }: { readonly signal: Abort
 }
 
 const newKey = () => insertApiKey(database, TEST_ORIGIN, { projectId, name: "k", scopes: ["read"] });
-const newSession = (userReference: string, apiKeyId?: string) =>
+const newSession = (userReference: string, apiKeyId?: string, identityProviderId?: string) =>
   database.transaction((db) =>
     insertSession(
       createSessionDeps({ database, lookup: sessionLookup, usersMaxCountOf: () => 1_000 }),
       db,
       TEST_ORIGIN,
       {
-        ...{ projectId, network: "localnet", userReference, scopes: ["read"], apiKeyId },
+        ...{ projectId, network: "localnet", userReference, scopes: ["read"], apiKeyId, identityProviderId },
       },
     ),
   );
 const transport = () => createGrpcTransport({ baseUrl: server.url, sessionManager: sessions });
 
 /** Opens a watch and waits for its first message. */
-async function open(key: string) {
+async function open(key: string, origin?: string) {
   const leaving = new AbortController();
-  const call = { headers: { "x-api-key": key }, signal: leaving.signal };
+  const headers = { "x-api-key": key, ...(origin !== undefined && { origin }) };
+  const call = { headers, signal: leaving.signal };
   const messages = createClient(Signing, transport()).watchSign({ signRequestId: newId() }, call);
   const iterator = messages[Symbol.asyncIterator]();
   await iterator.next();
@@ -145,6 +152,24 @@ describe("an open stream", () => {
     expect(await watch.end).toMatch(reason);
   });
 
+  it.each([["https://app.example"], ["https://admin.example"]])(
+    "of a page ends at once when its key no longer allows %s, and another page's stream continues",
+    async (removed) => {
+      const both = ["https://app.example", "https://admin.example"];
+      const [allowed = ""] = both.filter((origin) => origin !== removed);
+      const key = await insertApiKey(database, TEST_ORIGIN, {
+        ...{ projectId, name: "k", scopes: ["read"], allowedOrigins: both },
+      });
+      const watches = new Map<string, Awaited<ReturnType<typeof open>>>();
+      for (const origin of both) watches.set(origin, await open(key.plaintext, origin));
+      const change = { apiKeyId: key.id, allowedOrigins: [allowed] };
+      await setAllowedOrigins({ db: database, lookup }, TEST_OPERATOR, change);
+      expect(await watches.get(removed)?.end).toMatch(/^PermissionDenied ORIGIN_NOT_ALLOWED/);
+      watches.get(allowed)?.leave();
+      expect(await watches.get(allowed)?.end).toMatch(/^Canceled/);
+    },
+  );
+
   it("continues while the database does not answer", async () => {
     const key = await newKey();
     const watch = await open(key.plaintext);
@@ -164,6 +189,18 @@ describe("an open stream of a session", () => {
     const caller = { kind: "project", projectId, apiKeyId: newId(), network: "localnet" } as const;
     const deps = createSessionDeps({ database, lookup: sessionLookup, usersMaxCountOf: () => 1_000 });
     await revokeSession(deps, { ...caller, scopes: ["sessions"], origin: TEST_ORIGIN }, session.id);
+    expect(await watch.end).toMatch(/^Unauthenticated SESSION_REVOKED/);
+    kept.leave();
+    expect(await kept.end).toMatch(/^Canceled/);
+  });
+
+  it("ends at once when the session's identity provider is removed, and other sessions' streams continue", async () => {
+    const providerId = await providerOf(database, projectId);
+    const exchanged = await newSession("alice", undefined, providerId);
+    const other = await newSession("alice");
+    const [watch, kept] = [await open(exchanged.token!), await open(other.token!)];
+    const removal = { database, sessions: createProviderSessions(signals) };
+    await deleteIdentityProvider(removal, TEST_OPERATOR, providerId);
     expect(await watch.end).toMatch(/^Unauthenticated SESSION_REVOKED/);
     kept.leave();
     expect(await kept.end).toMatch(/^Canceled/);

@@ -18,7 +18,7 @@ import { onboardUser } from "../../../sim/onboard-user.ts";
 import { createSimMpc } from "../../../sim/sim-mpc.ts";
 import { type ChainService, startChainService } from "../../../support/chain/chain-service.ts";
 import { checkHalfInline } from "../../../support/crypto/inline-verifier.ts";
-import { DATABASE_TIMEOUT_MS, openTestDatabase, silentLog } from "../../../support/database/database.ts";
+import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../../support/database/database.ts";
 import { type ObservedDatabase, observeDatabase } from "../../../support/database/observe-database.ts";
 import { flatPrices } from "../../../support/database/prices.ts";
 import {
@@ -27,6 +27,7 @@ import {
   TEST_ORIGIN,
   TEST_TRIPLE,
 } from "../../../support/database/rows.ts";
+import { silentLog } from "../../../support/silent-log.ts";
 
 const READS_PER_SECOND = 5;
 /** The burst of the budget. Its clock stands still, so the budget is never refilled. */

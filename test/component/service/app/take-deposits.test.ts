@@ -6,8 +6,9 @@ import { loadConfig } from "../../../../src/service/config/config.ts";
 import { createLocalSignals } from "../../../../src/service/platform/coordination/local-coordination.ts";
 import { systemClock } from "../../../../src/service/platform/lifecycle/clock.ts";
 import type { Database } from "../../../../src/service/platform/store/database.ts";
-import { DATABASE_TIMEOUT_MS, openTestDatabase, silentLog } from "../../../support/database/database.ts";
+import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../../support/database/database.ts";
 import { projectWith } from "../../../support/database/rows.ts";
+import { silentLog } from "../../../support/silent-log.ts";
 
 let database: Database;
 beforeAll(async () => {

@@ -9,7 +9,8 @@ import { loadConfig } from "../../../../src/service/config/config.ts";
 import { runDoctor } from "../../../../src/service/operator/health/doctor/doctor.ts";
 import { explainChainFailure } from "../../../../src/service/operator/health/doctor/doctor-chain.ts";
 import { Lifecycle } from "../../../../src/service/platform/lifecycle/lifecycle.ts";
-import { DATABASE_TIMEOUT_MS, silentLog } from "../../../support/database/database.ts";
+import { DATABASE_TIMEOUT_MS } from "../../../support/database/database.ts";
+import { silentLog } from "../../../support/silent-log.ts";
 import { type Harness, startHarness } from "../../localnet/harness.ts";
 
 const CHAIN_CHECKS = ["fullnode", "chain", "ika", "treasury", "operator caps", "treasury balance", "gas"];

@@ -128,7 +128,7 @@ export const AUDITED_CALLS: Readonly<Record<string, AuditedCall>> = {
     },
   },
   DeleteIdentityProvider: {
-    action: "identity_provider.delete",
+    action: ["identity_provider.end_sessions", "identity_provider.delete"],
     prepare: async (stack) => ({
       key: ADMIN_KEY,
       request: { identityProviderId: (await newProvider(stack)).id },
@@ -155,6 +155,13 @@ export const AUDITED_CALLS: Readonly<Record<string, AuditedCall>> = {
     prepare: async (stack) => ({
       key: ADMIN_KEY,
       request: { apiKeyId: await newKeyId(stack), allowedAddresses: ["192.0.2.1"] },
+    }),
+  },
+  SetAllowedOrigins: {
+    action: "api_key.set_allowed_origins",
+    prepare: async (stack) => ({
+      key: ADMIN_KEY,
+      request: { apiKeyId: await newKeyId(stack), allowedOrigins: ["https://app.example"] },
     }),
   },
   CreateSession: {

@@ -15,7 +15,8 @@ import { systemClock } from "../../../../src/service/platform/lifecycle/clock.ts
 import type { Database } from "../../../../src/service/platform/store/database.ts";
 import { Secret } from "../../../../src/service/platform/telemetry/secret.ts";
 import { exported, sealAll, verified, writeEvents } from "../../../support/database/audit-trail.ts";
-import { DATABASE_TIMEOUT_MS, openTestDatabase, silentLog } from "../../../support/database/database.ts";
+import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../../support/database/database.ts";
+import { silentLog } from "../../../support/silent-log.ts";
 
 const SECRET = "42".repeat(32);
 let database: Database;

@@ -1,11 +1,13 @@
 import { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
+import sql from "sql-template-tag";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { Billing, GetUsageRequest_Step as Step } from "../../../../gen/proto/tss/v1/billing_pb.ts";
 import { createBillingService } from "../../../../src/service/billing/billing-service.ts";
+import { postings } from "../../../../src/service/ledger/postings.ts";
 import { chargeDkg } from "../../../../src/service/onboarding/create-dwallet.ts";
 import { createLocalSignals } from "../../../../src/service/platform/coordination/local-coordination.ts";
 import { systemClock } from "../../../../src/service/platform/lifecycle/clock.ts";
-import { type Database, newId } from "../../../../src/service/platform/store/database.ts";
+import { type Database, execute, newId } from "../../../../src/service/platform/store/database.ts";
 import { signSteps } from "../../../support/crypto/sign-steps.ts";
 import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../../support/database/database.ts";
 import { flatPrices } from "../../../support/database/prices.ts";
@@ -37,9 +39,9 @@ beforeEach(async () => {
 });
 
 /** Two signatures, of which one is refunded, at the price of 10. */
-async function signTwice(): Promise<void> {
+async function signTwice(userReference?: string): Promise<void> {
   const steps = signSteps(database, createLocalSignals());
-  const dwallet = await dwalletOf(database, projectId);
+  const dwallet = await dwalletOf(database, projectId, userReference === undefined ? {} : { userReference });
   await readyPresigns(database, dwallet.bucket, 2);
   const [first, second] = [await steps.reserve(projectId, dwallet), await steps.reserve(projectId, dwallet)];
   await steps.submit(projectId, first);
@@ -74,6 +76,38 @@ it("usage equals the sum of what the project's calls booked", async () => {
     adjustedMicroUsd: 1_000n,
   });
   expect(steps.reduce((sum, { usage }) => sum + usage!.chargedMicroUsd, 0n)).toBe(35n);
+});
+
+it("a user's usage equals what was booked for the user's dWallets, with refunds, and nothing else", async () => {
+  const usageOf = async (userReference: string) =>
+    (await billing.getUsage({ step: Step.hour, userReference })).total;
+  await signTwice("alice");
+  await signTwice("bob");
+  await signTwice();
+  const dwallet = await dwalletOf(database, projectId, { userReference: "alice" });
+  const dkg = { dwalletId: dwallet.rowId, operationId: newId(), priority: 0, traceParent: undefined };
+  await chargeDkg(database, { ...dkg, projectId, network: "localnet", priceMicroUsd: 25n });
+  const refused = await dwalletOf(database, projectId, { userReference: "alice" });
+  const failed = { ...dkg, dwalletId: refused.rowId, operationId: newId() };
+  await chargeDkg(database, { ...failed, projectId, network: "localnet", priceMicroUsd: 25n });
+  const source = sql`SELECT ${refused.rowId}::uuid AS id, ${projectId}::uuid AS project_id,
+    25::bigint AS price_micro_usd, NULL::int AS refunds_per_day`;
+  await execute(
+    database,
+    sql`WITH s AS (${source}), ${postings.refund(sql`s`, "dkg")} SELECT id FROM posting_refund`,
+  );
+  await book("sign", -7, new Date().toISOString());
+  expect(await usageOf("alice")).toMatchObject({
+    ...{ signCount: 2n, signRefundCount: 1n, dwalletCount: 2n, dwalletRefundCount: 1n, chargedMicroUsd: 35n },
+    ...{ depositCount: 0n, depositedMicroUsd: 0n, adjustedMicroUsd: 0n },
+  });
+  expect(await usageOf("bob")).toMatchObject({ signCount: 2n, dwalletCount: 0n, chargedMicroUsd: 10n });
+  expect(await usageOf("carl")).toMatchObject({ signCount: 0n, chargedMicroUsd: 0n });
+  const { total } = await billing.getUsage({ step: Step.hour });
+  expect(total).toMatchObject({ signCount: 7n, chargedMicroUsd: 62n });
+  // Another project has a user of the same name.
+  projectId = await projectWith(database, 0n);
+  expect(await usageOf("alice")).toMatchObject({ signCount: 0n, chargedMicroUsd: 0n });
 });
 
 it("each booking is in the hour, or the day, in which it was made", async () => {

@@ -6,7 +6,8 @@ import {
 } from "../../../../src/service/chain/fullnodes/announced-network.ts";
 import type { Clock } from "../../../../src/service/platform/lifecycle/clock.ts";
 import type { Database } from "../../../../src/service/platform/store/database.ts";
-import { DATABASE_TIMEOUT_MS, openTestDatabase, silentLog } from "../../../support/database/database.ts";
+import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../../support/database/database.ts";
+import { silentLog } from "../../../support/silent-log.ts";
 
 let database: Database;
 beforeAll(async () => {

@@ -1,7 +1,13 @@
 /** The service's native gRPC against servers of @grpc/grpc-js, and against broken ones. */
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
-import { createServer, connect as http2Connect, type ServerHttp2Stream } from "node:http2";
+import {
+  constants,
+  createServer,
+  connect as http2Connect,
+  type IncomingHttpHeaders,
+  type ServerHttp2Stream,
+} from "node:http2";
 import { type AddressInfo, createServer as createTcpServer, type Socket } from "node:net";
 import path from "node:path";
 import {
@@ -191,13 +197,13 @@ it("a message above the bound ends a stream before it is buffered", async () => 
 });
 
 /** Starts a raw HTTP/2 server in clear text. */
-async function raw(answer: (stream: ServerHttp2Stream) => void) {
+async function raw(answer: (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => void) {
   const server = createServer();
   const sockets = new Set<Socket>();
   server.on("connection", (socket: Socket) => void sockets.add(socket));
-  server.on("stream", (stream) => {
+  server.on("stream", (stream, headers) => {
     stream.on("error", () => {});
-    answer(stream);
+    answer(stream, headers);
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -246,6 +252,52 @@ it.each<[string, (stream: ServerHttp2Stream) => void, RegExp]>([
 ])("a call fails if the fullnode replies with %s", async (_, answer, text) => {
   const { url } = await raw(answer);
   await expect(clientOf(url, open().fetch).ledgerService.getServiceInfo({})).rejects.toThrow(text);
+});
+
+it("a reply that its reader cancels ends at the fullnode, which gets the code CANCEL", async () => {
+  let ended = (_code: number) => {};
+  const code = new Promise<number>((resolve) => {
+    ended = resolve;
+  });
+  const { url } = await raw((stream) => {
+    stream.on("close", () => ended(stream.rstCode));
+    stream.respond(GRPC);
+    stream.write(FRAME);
+  });
+  const { body } = await open().fetch(url + INFO, post);
+  const reader = body!.getReader();
+  expect((await reader.read()).done).toBe(false);
+  await reader.cancel();
+  expect(await code).toBe(constants.NGHTTP2_CANCEL);
+});
+
+it("a call has the caller's headers without those of gRPC-web, and its path and query", async () => {
+  let seen: IncomingHttpHeaders = {};
+  const { url } = await raw((stream, headers) => {
+    seen = headers;
+    stream.respond({ ...GRPC, "grpc-status": "0" }, { endStream: true });
+  });
+  const own = { "x-api-token": "own" };
+  const web = {
+    "content-type": "application/grpc-web",
+    accept: "application/grpc-web",
+    "x-grpc-web": "1",
+    "x-user-agent": "grpc-web-javascript",
+    te: "gzip",
+  };
+  await open().fetch(`${url}${INFO}?key=1`, { ...post, headers: { ...web, ...own } });
+  const { ":authority": _, ":scheme": __, ...sent } = seen;
+  // Node adds a symbol.
+  expect(Object.fromEntries(Object.entries(sent))).toEqual({
+    ...{ ":method": "POST", ":path": `${INFO}?key=1` },
+    ...{ "content-type": "application/grpc", te: "trailers", ...own },
+  });
+});
+
+it.each([204, 205, 304])("a reply with the status %i has no body", async (status) => {
+  const { url } = await raw((stream) => stream.respond({ ":status": status }, { endStream: true }));
+  const reply = await open().fetch(url + INFO, post);
+  expect([reply.status, reply.body]).toEqual([status, null]);
 });
 
 it("calls share a connection, and take a new one when the fullnode ends it", async () => {

@@ -4,10 +4,12 @@ import { custodyPlaces, TreasuryObject } from "../../../../src/protocol/chain/tr
 import type { OwnedObject } from "../../../../src/service/chain/reader.ts";
 import { createCustodyLoop } from "../../../../src/service/onboarding/custody/custody-loop.ts";
 import { markDWalletLeft } from "../../../../src/service/onboarding/custody/custody-state.ts";
+import { createLocalSignals } from "../../../../src/service/platform/coordination/local-coordination.ts";
 import type { Clock } from "../../../../src/service/platform/lifecycle/clock.ts";
 import type { Database } from "../../../../src/service/platform/store/database.ts";
-import { DATABASE_TIMEOUT_MS, openTestDatabase, silentLog } from "../../../support/database/database.ts";
+import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../../support/database/database.ts";
 import { dwalletOf, objectId, projectWith } from "../../../support/database/rows.ts";
+import { silentLog } from "../../../support/silent-log.ts";
 
 const TREASURY_ID = objectId();
 const TREASURY = treasuryContent();
@@ -61,7 +63,7 @@ describe("the custody check", () => {
           return new Map(ids.flatMap((id) => [...chain].filter(([key]) => key === id)));
         },
       },
-      signals: { isComplete: () => true },
+      signals: { ...createLocalSignals(), isComplete: () => true },
       clock: steps.clock,
       log: silentLog,
     });

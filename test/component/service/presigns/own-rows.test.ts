@@ -69,6 +69,8 @@ describe("a move changes only its presign, and only from its state:", () => {
     ];
     const news = (id: string) =>
       sql`unnest(${[id]}::uuid[], ${[objectId()]}::text[]) AS news (id, presign_id)`;
+    const fill = (id: string, algorithm: (typeof others)[number]) =>
+      poolMoves.fill([{ id, algorithm, presign: Uint8Array.of(1) }]);
     const moved = async (from: State[], columns: string[], move: (id: string) => ReturnType<typeof sql>) => {
       for (const state of STATES) {
         const changed = await changes(() => execute(database, move(own[state])));
@@ -77,16 +79,14 @@ describe("a move changes only its presign, and only from its state:", () => {
       own = await inEachState();
     };
     for (const other of others) {
-      await moved([], [], (id) => poolMoves.fill(id, other, Uint8Array.of(1)));
+      await moved([], [], (id) => fill(id, other));
       await moved([], [], (id) => poolMoves.refuse(id, other));
     }
     await moved(["requested"], ["presign_id", "state", "tx_digest", "updated_at"], (id) =>
       poolMoves.land(news(id), "digest"),
     );
     await moved(["requested"], MOVED, (id) => poolMoves.giveUp(id));
-    await moved(["pending"], ["presign", "ready_at", "state", "updated_at"], (id) =>
-      poolMoves.fill(id, session, Uint8Array.of(1)),
-    );
+    await moved(["pending"], ["presign", "ready_at", "state", "updated_at"], (id) => fill(id, session));
     await moved(["pending"], MOVED, (id) => poolMoves.refuse(id, session));
     await moved(["pending", "ready"], MOVED, (id) => poolMoves.withdraw([id]));
     expect(await burnPooledPresigns(database, Object.values(own))).toBe(2);

@@ -28,12 +28,13 @@ import {
   readyPresigns,
   TEST_ORIGIN,
 } from "../../../support/database/rows.ts";
+import { silentLog } from "../../../support/silent-log.ts";
 
 const NEVER_MS = 1_000_000;
 const [ecdsa, taproot, , eddsa] = CURVE_ALGORITHMS;
 const sender = objectId();
 const signals = createLocalSignals();
-const log = { debug() {}, warn() {}, error() {} };
+const log = silentLog;
 const operation = createPresignOperation({
   reader: { sessionRequest: async () => undefined },
   senderAddress: sender,
@@ -233,7 +234,7 @@ describe("a presign", () => {
     const watched = createPresignSession({
       network: "localnet",
       signals,
-      log: { warn: (fields) => void warned.push(fields) },
+      log: { ...silentLog, warn: (fields) => void warned.push(fields) },
     });
     const content = presignSession(id, { Completed: Uint8Array.of(2, 8) });
     expect(await watched.settle(database, { subjectId: row.id, objectId: id }, content)).toBe(true);

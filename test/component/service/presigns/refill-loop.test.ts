@@ -7,12 +7,15 @@ import type { Database } from "../../../../src/service/platform/store/database.t
 import type { PresignBucket } from "../../../../src/service/presigns/bucket.ts";
 import { createRefillLoop, type RefillLoopDeps } from "../../../../src/service/presigns/refill-loop.ts";
 import { requestPresigns } from "../../../../src/service/presigns/request-presigns.ts";
-import { DATABASE_TIMEOUT_MS, openTestDatabase, silentLog } from "../../../support/database/database.ts";
+import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../../support/database/database.ts";
 import { objectId, readyPresigns } from "../../../support/database/rows.ts";
 import { createPauseClock } from "../../../support/pause-clock.ts";
+import { silentLog } from "../../../support/silent-log.ts";
 
 /** After a pass that found nothing to do, and after any other. */
 const [REST_MS, SOON_MS] = [30_000, 1_000];
+/** After a signal for which nobody waits. */
+const DAMPED_MS = 500;
 const LOW_WATER_COUNT = 3;
 
 let database: Database;
@@ -104,17 +107,38 @@ it("reads the warm buckets again after a second at the earliest, however often i
   const { loop, clock, signals, woken } = made;
   loop.start();
   expect(await clock.paused()).toBe(REST_MS);
-  for (let count = 0; count < 2; count++) {
-    const pass = woken();
-    signals.notify(topics.presignWanted("localnet"));
-    await pass;
-    // What it remembers may lack the bucket of the signal, so it looks again as soon as it may read.
-    expect(await clock.paused()).toBe(SOON_MS);
-  }
+  for (let count = 0; count < 3; count++) signals.notify(topics.presignWanted("localnet"));
+  await new Promise((resolve) => setImmediate(resolve));
+  // One pass serves the signals of many reservations.
+  expect(await clock.paused()).toBe(DAMPED_MS);
+  const pass = woken();
+  clock.elapse();
+  await pass;
+  // What it remembers may lack the bucket of the signal, so it looks again as soon as it may read.
+  expect(await clock.paused()).toBe(SOON_MS);
   expect(readCount).toBe(1);
   clock.elapse();
   expect(await clock.paused()).toBe(REST_MS);
   expect(readCount).toBe(2);
+  await loop.stop();
+});
+
+it("looks at once at the signal of a caller that waits", async () => {
+  const queue = { waitedFor: () => [bucket], waitingCount: () => 1 };
+  let passed: () => void = () => {};
+  const sessionBuffer = async () => {
+    passed();
+    return 100;
+  };
+  const { loop, clock, signals } = loopOf({ queue, affordable: async () => 0, sessionBuffer });
+  loop.start();
+  expect(await clock.paused()).toBe(SOON_MS);
+  const pass = new Promise<void>((resolve) => {
+    passed = resolve;
+  });
+  signals.notify(topics.presignWanted("localnet"));
+  // The clock stands still meanwhile.
+  await pass;
   await loop.stop();
 });
 

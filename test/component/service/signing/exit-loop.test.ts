@@ -6,7 +6,7 @@ import { type Database, newId } from "../../../../src/service/platform/store/dat
 import { createExitLoop } from "../../../../src/service/signing/exit-loop.ts";
 import { readSignRequest } from "../../../../src/service/signing/sign-request.ts";
 import { signSteps } from "../../../support/crypto/sign-steps.ts";
-import { DATABASE_TIMEOUT_MS, openTestDatabase, silentLog } from "../../../support/database/database.ts";
+import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../../support/database/database.ts";
 import {
   dwalletOf,
   objectId,
@@ -15,6 +15,7 @@ import {
   type TestDWalletRow,
 } from "../../../support/database/rows.ts";
 import { createPauseClock } from "../../../support/pause-clock.ts";
+import { silentLog } from "../../../support/silent-log.ts";
 
 let database: Database;
 let projectId: string;

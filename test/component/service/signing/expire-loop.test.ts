@@ -5,9 +5,10 @@ import { topics } from "../../../../src/service/platform/coordination/topics.ts"
 import type { Database } from "../../../../src/service/platform/store/database.ts";
 import { createExpireLoop } from "../../../../src/service/signing/expire-loop.ts";
 import { signSteps } from "../../../support/crypto/sign-steps.ts";
-import { DATABASE_TIMEOUT_MS, openTestDatabase, silentLog } from "../../../support/database/database.ts";
+import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../../support/database/database.ts";
 import { dwalletOf, projectWith, readyPresigns } from "../../../support/database/rows.ts";
 import { createManualClock } from "../../../support/manual-clock.ts";
+import { silentLog } from "../../../support/silent-log.ts";
 
 let database: Database;
 beforeAll(async () => {

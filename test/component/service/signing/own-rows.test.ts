@@ -13,7 +13,7 @@ import { failSignRequest } from "../../../../src/service/signing/sign-operation.
 import { submit } from "../../../../src/service/signing/submit.ts";
 import { signSteps } from "../../../support/crypto/sign-steps.ts";
 import { type ChangedRows, changedRows } from "../../../support/database/changed-rows.ts";
-import { DATABASE_TIMEOUT_MS, openTestDatabase, silentLog } from "../../../support/database/database.ts";
+import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../../support/database/database.ts";
 import {
   dwalletOf,
   layoutOfSignMessage,
@@ -24,6 +24,7 @@ import {
   type TestDWalletRow,
 } from "../../../support/database/rows.ts";
 import { createManualClock } from "../../../support/manual-clock.ts";
+import { silentLog } from "../../../support/silent-log.ts";
 
 const TABLES = ["project", "dwallet", "presign", "sign_request"];
 /** Columns of a project. */

@@ -13,7 +13,7 @@ import {
   RETENTION_BATCH_COUNT,
 } from "../../../../src/service/signing/retention-loop.ts";
 import { signSteps } from "../../../support/crypto/sign-steps.ts";
-import { DATABASE_TIMEOUT_MS, openTestDatabase, silentLog } from "../../../support/database/database.ts";
+import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../../support/database/database.ts";
 import { ageRequest, endOperation, oldTransaction } from "../../../support/database/retention-rows.ts";
 import {
   dwalletOf,
@@ -23,6 +23,7 @@ import {
   type TestDWalletRow,
 } from "../../../support/database/rows.ts";
 import { createPauseClock } from "../../../support/pause-clock.ts";
+import { silentLog } from "../../../support/silent-log.ts";
 
 const DAYS = 30;
 let database: Database;
@@ -60,7 +61,7 @@ it("a statement that fails does not keep the others from running", async () => {
     },
   };
   const failed = new Promise<void>((resolve) => {
-    const log = { error: () => resolve(loop.stop()) };
+    const log = { ...silentLog, error: () => resolve(loop.stop()) };
     const loop = createRetentionLoop({ clock: systemClock, database: failing, retentionDays: DAYS, log });
     loop.start();
   });

@@ -13,7 +13,7 @@ import {
   watchSignRequest,
 } from "../../../../src/service/signing/watch-sign-request.ts";
 import { signSteps } from "../../../support/crypto/sign-steps.ts";
-import { DATABASE_TIMEOUT_MS, openTestDatabase, silentLog } from "../../../support/database/database.ts";
+import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../../support/database/database.ts";
 import { testRedis } from "../../../support/database/redis.ts";
 import {
   dwalletOf,
@@ -22,6 +22,7 @@ import {
   type TestDWalletRow,
 } from "../../../support/database/rows.ts";
 import { createPauseClock } from "../../../support/pause-clock.ts";
+import { silentLog } from "../../../support/silent-log.ts";
 
 const NEVER_MS = 1_000_000_000;
 const NEVER: WatchPace = { heartbeatMs: NEVER_MS, lifetimeMs: NEVER_MS };
@@ -86,6 +87,7 @@ function observed(
     clock: systemClock,
     looks: createBatchedLooks(counted, systemClock, lookAgainMs),
     signals: {
+      ...createLocalSignals(),
       subscribe(topic, listener) {
         listenerCount++;
         const leave = signals.subscribe(topic, listener);

@@ -10,9 +10,10 @@ import {
 import { createRedisCoordination } from "../../../../../src/service/platform/coordination/redis-coordination.ts";
 import type { Database } from "../../../../../src/service/platform/store/database.ts";
 import { signedToken, thumbprintOf, tokenKey } from "../../../../support/crypto/signed-token.ts";
-import { DATABASE_TIMEOUT_MS, openRaceDatabase, silentLog } from "../../../../support/database/database.ts";
+import { DATABASE_TIMEOUT_MS, openRaceDatabase } from "../../../../support/database/database.ts";
 import { testRedis } from "../../../../support/database/redis.ts";
 import { startRedisProxy } from "../../../../support/database/redis-proxy.ts";
+import { silentLog } from "../../../../support/silent-log.ts";
 
 const redisUrl = await testRedis();
 const database = await openRaceDatabase();

@@ -20,6 +20,7 @@ import {
 } from "../../../../../src/service/access/stored-sessions.ts";
 import { createLocalCoordination } from "../../../../../src/service/platform/coordination/local-coordination.ts";
 import { type Database, newId } from "../../../../../src/service/platform/store/database.ts";
+import { createProviderSessions } from "../../../../../src/service/users/provider-sessions.ts";
 import { createSessionDeps, createSessionOfUser } from "../../../../../src/service/users/sessions.ts";
 import {
   signedToken,
@@ -27,8 +28,9 @@ import {
   thumbprintOf,
   tokenKey,
 } from "../../../../support/crypto/signed-token.ts";
-import { DATABASE_TIMEOUT_MS, openTestDatabase, silentLog } from "../../../../support/database/database.ts";
+import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../../../support/database/database.ts";
 import { keyed, projectWith, TEST_OPERATOR } from "../../../../support/database/rows.ts";
+import { silentLog } from "../../../../support/silent-log.ts";
 
 const ISSUER = "https://login.example";
 const PAGE = "https://app.example";
@@ -87,6 +89,8 @@ function newExchange(networks: readonly string[] = ["localnet"]) {
     now: () => NOW_MS,
   });
 }
+
+const removal = () => ({ database, sessions: createProviderSessions() });
 
 const provide = (settings: Partial<IdentityProviderSettings> = {}, project = projectId) =>
   createIdentityProvider(
@@ -199,12 +203,14 @@ describe("an ID token", () => {
     await expect(exchanged(tokenOf("user-7"))).rejects.toMatchObject(refused("issuer"));
   });
 
-  it("is refused once its provider is deleted, and its earlier session stays", async () => {
+  it("is refused once its provider is deleted, and its earlier session ends", async () => {
     const { id } = await provide();
     const { token = "" } = await exchanged(tokenOf("user-7"));
-    await deleteIdentityProvider(database, TEST_OPERATOR, id);
+    expect(await lookup.find(token)).toMatchObject({ isRevoked: false, identityProviderId: id });
+    await deleteIdentityProvider(removal(), TEST_OPERATOR, id);
     await expect(exchanged(tokenOf("user-7"))).rejects.toMatchObject(refused("issuer"));
-    expect(await lookup.find(token)).toMatchObject({ isRevoked: false });
+    lookup = createSessionLookup({ database, log: silentLog });
+    expect(await lookup.find(token)).toMatchObject({ isRevoked: true });
   });
 
   it("cannot be checked while its provider is down", async () => {
@@ -306,13 +312,14 @@ describe("identity providers", () => {
 
   it("write who created and deleted them to the audit trail", async () => {
     const { id } = await provide();
-    await deleteIdentityProvider(database, TEST_OPERATOR, id);
+    await deleteIdentityProvider(removal(), TEST_OPERATOR, id);
     const events = await database.query(
       "SELECT action, project_id FROM audit_event WHERE subject = $1 ORDER BY id",
       [id],
     );
     expect(events).toEqual([
       { action: "identity_provider.create", project_id: projectId },
+      { action: "identity_provider.end_sessions", project_id: projectId },
       { action: "identity_provider.delete", project_id: projectId },
     ]);
   });
@@ -320,7 +327,7 @@ describe("identity providers", () => {
   it("of another network are neither created, listed nor deleted", async () => {
     const { id } = await provide();
     const elsewhere = { ...TEST_OPERATOR, network: "testnet", networks: ["testnet"] };
-    await expect(deleteIdentityProvider(database, elsewhere, id)).rejects.toMatchObject({
+    await expect(deleteIdentityProvider(removal(), elsewhere, id)).rejects.toMatchObject({
       reason: "IDENTITY_PROVIDER_NOT_FOUND",
     });
     await expect(listIdentityProviders(database, ["testnet"], projectId)).rejects.toMatchObject({

@@ -12,7 +12,7 @@ import { verifyLedger } from "../../../../../src/service/ledger/verify-ledger.ts
 import { createLocalSignals } from "../../../../../src/service/platform/coordination/local-coordination.ts";
 import { systemClock } from "../../../../../src/service/platform/lifecycle/clock.ts";
 import type { Database } from "../../../../../src/service/platform/store/database.ts";
-import { DATABASE_TIMEOUT_MS, openTestDatabase, silentLog } from "../../../../support/database/database.ts";
+import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../../../support/database/database.ts";
 import {
   type FakePayments,
   fakePayments,
@@ -24,6 +24,7 @@ import {
 import { flatPrices } from "../../../../support/database/prices.ts";
 import { moneyOf, projectWith, TEST_ORIGIN } from "../../../../support/database/rows.ts";
 import { clientOf, refusalOf } from "../../../../support/service/service-client.ts";
+import { silentLog } from "../../../../support/silent-log.ts";
 
 let database: Database;
 let chain: FakePayments;

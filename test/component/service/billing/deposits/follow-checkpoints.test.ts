@@ -10,6 +10,7 @@ import {
   type CheckpointReader,
   CheckpointsNotServedError,
 } from "../../../../../src/service/chain/checkpoint-reader.ts";
+import { createLocalSignals } from "../../../../../src/service/platform/coordination/local-coordination.ts";
 import { topics } from "../../../../../src/service/platform/coordination/topics.ts";
 import type { Database } from "../../../../../src/service/platform/store/database.ts";
 import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../../../support/database/database.ts";
@@ -17,6 +18,7 @@ import { recordQuietAddress } from "../../../../support/database/deposit-rows.ts
 import { quietAddresses } from "../../../../support/database/deposit-watch.ts";
 import { objectId, projectWith } from "../../../../support/database/rows.ts";
 import { createPauseClock } from "../../../../support/pause-clock.ts";
+import { silentLog } from "../../../../support/silent-log.ts";
 
 let database: Database;
 let projectId: string;
@@ -230,8 +232,9 @@ function follower() {
     { database, network: "localnet" },
     {
       ...{ reader: chain.reader, pollMs: 10, clock },
-      signals: { notify: (topic) => void announced.push(topic) },
+      signals: { ...createLocalSignals(), notify: (topic) => void announced.push(topic) },
       log: {
+        ...silentLog,
         info: (_, message) => void infos.push(message),
         warn: (_, message) => void warnings.push(message),
         error() {},

@@ -13,11 +13,12 @@ import { createLocalSignals } from "../../../../../src/service/platform/coordina
 import { systemClock } from "../../../../../src/service/platform/lifecycle/clock.ts";
 import type { Database } from "../../../../../src/service/platform/store/database.ts";
 import { createUser, deleteUser } from "../../../../../src/service/users/users.ts";
-import { DATABASE_TIMEOUT_MS, openTestDatabase, silentLog } from "../../../../support/database/database.ts";
+import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../../../support/database/database.ts";
 import { type FakePayments, fakePayments, SUI, testDeposits } from "../../../../support/database/deposits.ts";
 import { flatPrices } from "../../../../support/database/prices.ts";
 import { moneyOf, objectId, projectWith, TEST_ORIGIN } from "../../../../support/database/rows.ts";
 import { clientOf, refusalOf } from "../../../../support/service/service-client.ts";
+import { silentLog } from "../../../../support/silent-log.ts";
 import { insertDeposit } from "../../../../support/sweep-rows.ts";
 
 let database: Database;

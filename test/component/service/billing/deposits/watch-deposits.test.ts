@@ -4,12 +4,13 @@ import { createDepositWatcher } from "../../../../../src/service/billing/deposit
 import { createLocalSignals } from "../../../../../src/service/platform/coordination/local-coordination.ts";
 import { topics } from "../../../../../src/service/platform/coordination/topics.ts";
 import type { Database } from "../../../../../src/service/platform/store/database.ts";
-import { DATABASE_TIMEOUT_MS, openTestDatabase, silentLog } from "../../../../support/database/database.ts";
+import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../../../support/database/database.ts";
 import { recordQuietAddress } from "../../../../support/database/deposit-rows.ts";
 import { quietAddresses } from "../../../../support/database/deposit-watch.ts";
 import { type FakePayments, fakePayments, SUI, testDeposits } from "../../../../support/database/deposits.ts";
 import { projectWith } from "../../../../support/database/rows.ts";
 import { createPauseClock } from "../../../../support/pause-clock.ts";
+import { silentLog } from "../../../../support/silent-log.ts";
 
 const POLL_MS = 3_600_000;
 let database: Database;
@@ -145,7 +146,11 @@ function watcherOf(
   const prices = { SUI: "3.5", IKA: undefined };
   const watcher = createDepositWatcher(testDeposits(database, prices, { reader: chain, coins: [SUI] }), {
     ...{ pollMs: POLL_MS, clock, log: { ...silentLog, ...log } },
-    signals: { subscribe: (...args) => signals.subscribe(...args), isComplete: () => true },
+    signals: {
+      ...createLocalSignals(),
+      subscribe: (...args) => signals.subscribe(...args),
+      isComplete: () => true,
+    },
   });
   return { watcher, clock };
 }

@@ -11,8 +11,9 @@ import {
 } from "../../../../../src/service/billing/prices/price-readers.ts";
 import type { Clock } from "../../../../../src/service/platform/lifecycle/clock.ts";
 import { type Database, newId } from "../../../../../src/service/platform/store/database.ts";
-import { DATABASE_TIMEOUT_MS, openTestDatabase, silentLog } from "../../../../support/database/database.ts";
+import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../../../support/database/database.ts";
 import { SUI } from "../../../../support/database/deposits.ts";
+import { silentLog } from "../../../../support/silent-log.ts";
 
 const SUI_FEED = "23d7315113f5b1d3ba7a83604c44b94d79f4fd69af77f804fc7f920a6dc65744";
 const MAX_AGE_MS = 60_000;

@@ -5,8 +5,9 @@ import { parseUsdPrice } from "../../../../../src/service/billing/prices/price-s
 import { confirmPrice, listStoredPrices } from "../../../../../src/service/billing/prices/stored-prices.ts";
 import { systemClock } from "../../../../../src/service/platform/lifecycle/clock.ts";
 import { type Database, newId } from "../../../../../src/service/platform/store/database.ts";
-import { DATABASE_TIMEOUT_MS, openTestDatabase, silentLog } from "../../../../support/database/database.ts";
+import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../../../support/database/database.ts";
 import { IKA, SUI } from "../../../../support/database/deposits.ts";
+import { silentLog } from "../../../../support/silent-log.ts";
 
 const MAX_AGE_MS = 60_000;
 let database: Database;

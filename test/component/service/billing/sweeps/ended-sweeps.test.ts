@@ -7,6 +7,7 @@ import { changedRows } from "../../../../support/database/changed-rows.ts";
 import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../../../support/database/database.ts";
 import { recordAddress } from "../../../../support/database/deposit-rows.ts";
 import { objectId, projectWith } from "../../../../support/database/rows.ts";
+import { silentLog } from "../../../../support/silent-log.ts";
 import { insertCoin, insertDeposit, type TestCoin } from "../../../../support/sweep-rows.ts";
 
 const SUI = "0x2::sui::SUI";
@@ -64,7 +65,7 @@ const chain = {
 };
 
 describe("a sweep that the chain may have", () => {
-  const log = { info() {}, warn() {} };
+  const log = silentLog;
   const operation = createSweepOperation({ reader: chain, signerOf: () => undefined, log });
   const load = async (id: string) => (await operation.load(database, [id])).get(id)!;
   const failure = { reason: "X", message: "" };
@@ -128,7 +129,7 @@ describe("the coins of a refused sweep", () => {
   const release = () =>
     releaseCoins({
       ...{ database, network: "localnet", reader: chain },
-      log: { error: (fields) => void errors.push(fields) },
+      log: { ...silentLog, error: (fields) => void errors.push(fields) },
     });
 
   it("are free again in the version in which their address has them, and others stay", async () => {

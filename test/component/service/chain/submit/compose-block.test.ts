@@ -4,6 +4,7 @@ import { composeBlock } from "../../../../../src/service/chain/submit/build-tran
 import type { QueuedOperation } from "../../../../../src/service/chain/submit/outbox.ts";
 import { type Database, newId } from "../../../../../src/service/platform/store/database.ts";
 import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../../../support/database/database.ts";
+import { silentLog } from "../../../../support/silent-log.ts";
 
 let database: Database;
 beforeAll(async () => {
@@ -31,7 +32,7 @@ it("an operation that can never be sent fails with its reason, and the rest is s
     `SELECT id, kind, subject_id AS "subjectId", alone, attempts FROM chain_operation ORDER BY id`,
   );
   const block = await composeBlock(
-    { database, kinds: new Map([["dkg", kind as OperationKind]]), log: { error() {} } },
+    { database, kinds: new Map([["dkg", kind as OperationKind]]), log: silentLog },
     operations,
   );
   expect(block?.operations.map(({ subjectId }) => subjectId)).toEqual([own]);
@@ -60,10 +61,7 @@ it.each([
   const operations = await database.query<QueuedOperation>(
     `SELECT id, kind, subject_id AS "subjectId", alone, attempts FROM chain_operation ORDER BY id`,
   );
-  const block = await composeBlock(
-    { database, kinds: new Map([["dkg", kind]]), log: { error() {} } },
-    operations,
-  );
+  const block = await composeBlock({ database, kinds: new Map([["dkg", kind]]), log: silentLog }, operations);
   expect(block?.operations).toEqual(operations.slice(0, count));
 });
 

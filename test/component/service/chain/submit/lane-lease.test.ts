@@ -5,9 +5,10 @@ import { createSubmitter, type SubmitterOptions } from "../../../../../src/servi
 import { createLocalSignals } from "../../../../../src/service/platform/coordination/local-coordination.ts";
 import { topics } from "../../../../../src/service/platform/coordination/topics.ts";
 import { type Database, newId } from "../../../../../src/service/platform/store/database.ts";
-import { DATABASE_TIMEOUT_MS, openTestDatabase, silentLog } from "../../../../support/database/database.ts";
+import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../../../support/database/database.ts";
 import { createManualClock } from "../../../../support/manual-clock.ts";
 import { createPauseClock } from "../../../../support/pause-clock.ts";
+import { silentLog } from "../../../../support/silent-log.ts";
 import { FakeChain, LANE, NETWORK } from "../fake-chain.ts";
 
 const LEASE_MS = 9_000;

@@ -19,8 +19,9 @@ import { createSubmitter } from "../../../../../src/service/chain/submit/submitt
 import { createLocalSignals } from "../../../../../src/service/platform/coordination/local-coordination.ts";
 import { topics } from "../../../../../src/service/platform/coordination/topics.ts";
 import { type Database, newId } from "../../../../../src/service/platform/store/database.ts";
-import { DATABASE_TIMEOUT_MS, openTestDatabase, silentLog } from "../../../../support/database/database.ts";
+import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../../../support/database/database.ts";
 import { createManualClock } from "../../../../support/manual-clock.ts";
+import { silentLog } from "../../../../support/silent-log.ts";
 
 const NETWORK = "localnet";
 const LANE = "0xcap";
@@ -90,7 +91,7 @@ describe("the outbox", () => {
       adopt: async () => false,
       failed: async (_sql: unknown, subject: unknown) => void failed.push(subject),
     };
-    const log = { warn: () => {}, error: () => {} };
+    const log = silentLog;
     const kindOf = () => kind as unknown as OperationKind;
     const refuse = createRefusalHandler({ database, kindOf, log, notify() {}, requeued() {} });
     const abort = { module: "coordinator_inner", code: 7 };

@@ -8,6 +8,7 @@ import type { QueuedOperation } from "../../../../../src/service/chain/submit/ou
 import { createRefusalHandler } from "../../../../../src/service/chain/submit/refuse-operations.ts";
 import { type Database, newId } from "../../../../../src/service/platform/store/database.ts";
 import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../../../support/database/database.ts";
+import { silentLog } from "../../../../support/silent-log.ts";
 
 const FAULT: ExecutionFailure = {
   kind: "MoveAbort",
@@ -162,7 +163,7 @@ const refuse = (operations: readonly QueuedOperation[], failure: ExecutionFailur
   createRefusalHandler({
     database,
     kindOf: () => kind as OperationKind,
-    log: { warn() {}, error() {} },
+    log: silentLog,
     notify: (ended) => void told.push(...ended.map(({ id }) => `notify ${id}`)),
     requeued: () => void told.push("requeued"),
     onBlocked: (cause) => void told.push(`blocked ${cause}`),

@@ -8,6 +8,7 @@ import { createLocalSignals } from "../../../../../src/service/platform/coordina
 import { systemClock } from "../../../../../src/service/platform/lifecycle/clock.ts";
 import { type Database, newId } from "../../../../../src/service/platform/store/database.ts";
 import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../../../support/database/database.ts";
+import { silentLog } from "../../../../support/silent-log.ts";
 import { FakeChain, LANE, NETWORK } from "../fake-chain.ts";
 
 const COIN = "0xc014";
@@ -362,7 +363,7 @@ function start(): Submitter {
     alarms.push(fields);
     onAlarm();
   };
-  const log = { info: () => {}, warn: () => {}, error };
+  const log = { ...silentLog, info: () => {}, warn: () => {}, error };
   const lanes = [chain.lane()];
   const created = createSubmitter({
     clock: systemClock,

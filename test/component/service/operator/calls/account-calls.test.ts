@@ -8,7 +8,7 @@ import { type ApiKeyLookup, createApiKeyLookup } from "../../../../../src/servic
 import { createLocalSignals } from "../../../../../src/service/platform/coordination/local-coordination.ts";
 import { type Database, newId } from "../../../../../src/service/platform/store/database.ts";
 import { signSteps } from "../../../../support/crypto/sign-steps.ts";
-import { DATABASE_TIMEOUT_MS, openTestDatabase, silentLog } from "../../../../support/database/database.ts";
+import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../../../support/database/database.ts";
 import {
   dwalletOf,
   moneyOf,
@@ -18,6 +18,7 @@ import {
 } from "../../../../support/database/rows.ts";
 import { wholeAdminService } from "../../../../support/service/admin-service.ts";
 import { clientOf, refusalOf } from "../../../../support/service/service-client.ts";
+import { silentLog } from "../../../../support/silent-log.ts";
 
 const UNKNOWN = newId();
 let database: Database;

@@ -5,6 +5,7 @@ import { Admin } from "../../../../../gen/proto/tss/v1/admin_pb.ts";
 import { MAX_COIN_COUNT } from "../../../../../src/service/billing/sweeps/queue-sweeps.ts";
 import { setDraining } from "../../../../../src/service/chain/network-drain.ts";
 import { createNetworkCalls, readOpenWork } from "../../../../../src/service/operator/calls/network-calls.ts";
+import { createLocalSignals } from "../../../../../src/service/platform/coordination/local-coordination.ts";
 import { topics } from "../../../../../src/service/platform/coordination/topics.ts";
 import { type Database, newId } from "../../../../../src/service/platform/store/database.ts";
 import { openTestDatabase } from "../../../../support/database/database.ts";
@@ -90,7 +91,7 @@ it("shows what waits for others and is idle all the same, and is not idle while 
   const sweeps = { destination: DESTINATION, minValueMicroUsd: 100n };
   const calls = createNetworkCalls({
     database,
-    signals: { notify() {} },
+    signals: { ...createLocalSignals(), notify() {} },
     sweepsOf: () => sweeps,
   }) as ServiceImpl<typeof Admin>;
   const admin = clientOf(Admin, calls, () => ({
@@ -138,7 +139,7 @@ it("wakes the refill of the pool when a drain ends, and at no other change", asy
   const told: string[] = [];
   const calls = createNetworkCalls({
     database,
-    signals: { notify: (topic) => void told.push(topic) },
+    signals: { ...createLocalSignals(), notify: (topic) => void told.push(topic) },
     sweepsOf: () => ({ destination: DESTINATION, minValueMicroUsd: 100n }),
   }) as ServiceImpl<typeof Admin>;
   const admin = clientOf(Admin, calls, () => ({

@@ -5,6 +5,7 @@ import { createMetrics } from "../../../../../src/service/platform/telemetry/met
 import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../../../support/database/database.ts";
 import { recordAddress } from "../../../../support/database/deposit-rows.ts";
 import { objectId, projectWith } from "../../../../support/database/rows.ts";
+import { silentLog } from "../../../../support/silent-log.ts";
 
 it("the ledger's differences are counted by kind, and logged", {
   timeout: DATABASE_TIMEOUT_MS,
@@ -12,7 +13,7 @@ it("the ledger's differences are counted by kind, and logged", {
   const database = await openTestDatabase();
   const metrics = createMetrics();
   const told: object[] = [];
-  const log = { error: (fields: object) => void told.push(fields) };
+  const log = { ...silentLog, error: (fields: object) => void told.push(fields) };
   const verify = createLedgerGauges({ database, metrics, log });
   const text = async () => (await metrics.render()).body;
   const projectId = await projectWith(database, 100n);

@@ -11,8 +11,9 @@ import type { Database } from "../../../../../src/service/platform/store/databas
 import { createMetrics, type Metrics } from "../../../../../src/service/platform/telemetry/metrics.ts";
 import { createPresignQueue } from "../../../../../src/service/presigns/presign-queue.ts";
 import { signSteps } from "../../../../support/crypto/sign-steps.ts";
-import { DATABASE_TIMEOUT_MS, openTestDatabase, silentLog } from "../../../../support/database/database.ts";
+import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../../../support/database/database.ts";
 import { dwalletOf, projectWith, readyPresigns } from "../../../../support/database/rows.ts";
+import { silentLog } from "../../../../support/silent-log.ts";
 
 const NETWORK = "localnet";
 const signals = createLocalSignals();

@@ -6,8 +6,8 @@ import type { Coordination } from "../../../../../src/service/platform/coordinat
 import { createLocalCoordination } from "../../../../../src/service/platform/coordination/local-coordination.ts";
 import { createRedisCoordination } from "../../../../../src/service/platform/coordination/redis-coordination.ts";
 import type { Signals } from "../../../../../src/service/platform/coordination/signals.ts";
-import { silentLog } from "../../../../support/database/database.ts";
 import { testRedis } from "../../../../support/database/redis.ts";
+import { silentLog } from "../../../../support/silent-log.ts";
 
 const redisUrl = await testRedis();
 /** A bucket of five, with a token every 100 seconds: no test runs long enough to see a refill. */

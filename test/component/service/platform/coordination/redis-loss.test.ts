@@ -11,6 +11,7 @@ import {
 import { testRedis } from "../../../../support/database/redis.ts";
 import { startRedisProxy } from "../../../../support/database/redis-proxy.ts";
 import { pollUntil } from "../../../../support/poll-until.ts";
+import { silentLog } from "../../../../support/silent-log.ts";
 
 const redisUrl = await testRedis();
 const SIZE = { burstCount: 5, perSecond: 0.01 };
@@ -28,7 +29,7 @@ function hearing() {
     next();
   };
   return {
-    log: { info: note, warn: note },
+    log: { ...silentLog, info: note, warn: note },
     lines,
     async until(isThere: (lines: readonly string[]) => boolean) {
       while (!isThere(lines)) {

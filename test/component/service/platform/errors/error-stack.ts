@@ -52,6 +52,7 @@ import { Secret } from "../../../../../src/service/platform/telemetry/secret.ts"
 import { createPresignQueue } from "../../../../../src/service/presigns/presign-queue.ts";
 import { createSigningService } from "../../../../../src/service/signing/signing-service.ts";
 import { createCheckHalf, type Verifier } from "../../../../../src/service/signing/verifier.ts";
+import { createProviderSessions } from "../../../../../src/service/users/provider-sessions.ts";
 import {
   createSessionDeps,
   createSessionOfUser,
@@ -65,7 +66,7 @@ import { registerService } from "../../../../../src/transport/calls/service-regi
 import { peerAddressKey } from "../../../../../src/transport/http/node-http.ts";
 import { startServer, type TransportServer } from "../../../../../src/transport/start-server.ts";
 import { inlineVerifier } from "../../../../support/crypto/inline-verifier.ts";
-import { openTestDatabase, silentLog } from "../../../../support/database/database.ts";
+import { openTestDatabase } from "../../../../support/database/database.ts";
 import {
   type FakePayments,
   fakePayments,
@@ -75,6 +76,7 @@ import {
 import { flatPrices } from "../../../../support/database/prices.ts";
 import { projectWith, TEST_OPERATOR, TEST_ORIGIN } from "../../../../support/database/rows.ts";
 import { wholeAdminService } from "../../../../support/service/admin-service.ts";
+import { silentLog } from "../../../../support/silent-log.ts";
 import { createFakeFullnode, type FakeFullnode } from "./fake-fullnode.ts";
 
 export const ADMIN_KEY = "an-admin-key-of-thirty-two-characters";
@@ -250,7 +252,7 @@ export async function startErrorStack(): Promise<ErrorStack> {
     sessions,
   };
   const sweepsOf = () => ({ destination: undefined, minValueMicroUsd: 0n });
-  const networkWork = { database, signals: { notify() {} }, sweepsOf };
+  const networkWork = { database, signals: { ...createLocalSignals(), notify() {} }, sweepsOf };
   const admin = wholeAdminService({
     ...accounts,
     chain: {
@@ -314,7 +316,7 @@ export async function startErrorStack(): Promise<ErrorStack> {
               servicesOf: () => undefined,
               ...accounts,
               exchangeToken,
-              identityProviders: { database, allowsInside: false },
+              identityProviders: { database, sessions: createProviderSessions(signals), allowsInside: false },
               networkWork,
             })
           : [

@@ -65,7 +65,7 @@ const cases = TABLES.flatMap((table) => Object.entries<readonly Provocation[]>(t
 );
 
 let stack: ErrorStack;
-let protocolClients: Record<ProtocolClient["name"], ProtocolClient>;
+let protocolClients: Record<"rest" | "grpc", ProtocolClient>;
 const given = new Set<string>();
 const named = new Set<string>();
 const refusedOperations = new Map<string, Set<string>>();

@@ -17,7 +17,7 @@ export interface WireCall {
 
 /** A client of one protocol. */
 export interface ProtocolClient {
-  readonly name: "rest" | "grpc";
+  readonly name: "rest" | "grpc" | "connect" | "grpc-web";
   /** Resolves for a refusal as well. */
   call(call: WireCall): Promise<WireReply>;
   close(): void;

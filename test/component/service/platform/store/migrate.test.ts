@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, expect, it } from "vitest";
 import type { Database } from "../../../../../src/service/platform/store/database.ts";
 import { type Migration, migrate } from "../../../../../src/service/platform/store/migrate.ts";
-import { DATABASE_TIMEOUT_MS, openTestDatabase, silentLog } from "../../../../support/database/database.ts";
+import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../../../support/database/database.ts";
+import { silentLog } from "../../../../support/silent-log.ts";
 
 let database: Database;
 beforeEach(async () => {

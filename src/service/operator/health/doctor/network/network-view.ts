@@ -13,6 +13,7 @@ import {
   type NetworkAccess,
 } from "../../../../chain/fullnodes/network.ts";
 import { readConfig } from "../../../../config/config.ts";
+import type { NetworkName } from "../../../../config/network.ts";
 import type { NetworkConfig } from "../../../../config/networks.ts";
 import { systemClock } from "../../../../platform/lifecycle/clock.ts";
 import { Secret } from "../../../../platform/telemetry/secret.ts";
@@ -97,7 +98,7 @@ export type CoordinatorState = (typeof CoordinatorInnerDynamicField)["$inferType
 
 /** The known facts about a network before the first call to it. */
 export interface NetworkTarget {
-  readonly name: TargetNetwork;
+  readonly name: NetworkName;
   readonly fullnodeUrl: Secret;
   /** The digest of the genesis checkpoint; undefined for a localnet, where any chain is valid. */
   readonly chainIdentifier: string | undefined;
@@ -114,13 +115,9 @@ export interface NetworkTarget {
   readonly secrets: readonly Secret[];
 }
 
-/** The networks that the doctor can check. */
-export const TARGET_NETWORKS = ["localnet", "testnet", "mainnet"] as const;
-type TargetNetwork = (typeof TARGET_NETWORKS)[number];
-
 /** Options of {@link findTarget}. */
 export interface TargetOptions {
-  readonly name: TargetNetwork;
+  readonly name: NetworkName;
   /** The fullnode to ask. Default: the configured one, else Sui's public one. */
   readonly fullnodeUrl?: string | undefined;
 }

@@ -13,7 +13,8 @@ const {
   createProject,
   getAuditProof,
 } = Admin.method;
-const { rotateApiKey, setAllowedAddresses, createAdminKey, revokeAdminKey, getTreasury } = Admin.method;
+const { rotateApiKey, setAllowedAddresses, setAllowedOrigins, createAdminKey, revokeAdminKey, getTreasury } =
+  Admin.method;
 
 const unknownProject = (method: DescMethod, request: Record<string, string | string[]> = {}): Provocation => {
   const projectId = newId();
@@ -46,6 +47,7 @@ export const ADMIN_PROVOCATIONS = {
     unknownApiKey(revokeApiKey),
     unknownApiKey(rotateApiKey),
     unknownApiKey(setAllowedAddresses),
+    unknownApiKey(setAllowedOrigins),
   ],
   ADMIN_KEY_NOT_FOUND: [
     {

@@ -102,7 +102,7 @@ export const IDENTITY_PROVOCATIONS = {
       async provoke(stack, client) {
         const { projectId } = await stack.newProject();
         await addProvider(client, projectId);
-        const path = client.name === "grpc" ? "/tss.v1.Identity/ExchangeToken" : "/v1/token-exchange";
+        const path = client.name === "rest" ? "/v1/token-exchange" : "/tss.v1.Identity/ExchangeToken";
         const claims = { jti: newId(), iat: 0, htm: "POST", htu: `https://tss.example${path}`, nonce: "old" };
         const dpop = signedToken(
           { typ: "dpop+jwt", alg: "ES256", jwk: device.jwk },

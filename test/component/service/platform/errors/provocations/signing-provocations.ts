@@ -361,7 +361,7 @@ function lockedOut({ database }: ErrorStack): ServiceImpl<typeof Signing>["reser
     const { projectId, network } = callerOf(context, "project");
     const call = { scope: projectId, network, idempotency: idempotencyOf(context) };
     const contended: Parameters<typeof runOnce>[0] = {
-      query: database.query,
+      ...database,
       transaction: (work) =>
         database.transaction((db) =>
           work({

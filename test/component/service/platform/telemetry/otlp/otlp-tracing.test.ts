@@ -21,6 +21,7 @@ import {
 import { programEnvironment } from "../../../../../support/environment.ts";
 import { ROOT } from "../../../../../support/repository/source-files.ts";
 import { type OtlpReceiver, startOtlpReceiver } from "../../../../../support/service/otlp-receiver.ts";
+import { silentLog } from "../../../../../support/silent-log.ts";
 
 // Loading OpenTelemetry is slow on a busy machine.
 beforeAll(() => import("../../../../../../src/service/platform/telemetry/otlp/otlp-tracing.ts"), 60_000);
@@ -33,7 +34,7 @@ afterEach(async () => {
 });
 
 const warnings: object[] = [];
-const log = { info: () => {}, warn: (fields: object) => void warnings.push(fields) };
+const log = { ...silentLog, info: () => {}, warn: (fields: object) => void warnings.push(fields) };
 
 async function open(config: Partial<TracingConfig> = {}, statuses: number[] = []) {
   receiver = await startOtlpReceiver(statuses);
