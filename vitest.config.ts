@@ -8,6 +8,8 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     // Many tests wait for a database, a process or a page, so one more fits in than there are processors.
     maxWorkers: Math.min(8, availableParallelism() + 1),
+    // The projects share what is compiled of their modules.
+    experimental: { fsModuleCache: true },
     // Each folder is a project. The flows and the browsers run last, together: they start services and need memory.
     projects: [
       {

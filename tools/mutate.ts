@@ -3,7 +3,6 @@
  * `npm run mutate [-- --only TEXT --only TEXT] [--jobs 1]`. Exits with 1 if a mutant survives, or if tests fail without
  * a mutant. Mutants are in `tools/mutate/mutants.ts`. Race tests need PostgreSQL.
  */
-import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -12,6 +11,7 @@ import { parseArgs, stripVTControlCharacters } from "node:util";
 import { copyCheckout } from "../test/support/repository/copy-checkout.ts";
 import { type Mutant, mutate } from "./mutate/mutant.ts";
 import { MUTANTS } from "./mutate/mutants.ts";
+import { startVitest } from "./mutate/start-vitest.ts";
 
 const { values } = parseArgs({
   options: {
@@ -30,7 +30,8 @@ const survivors: Mutant[] = [];
 let done = 0;
 await withCopy(async (folder) => {
   const tests = [...new Set(waiting.flatMap((mutant) => mutant.tests))];
-  const failure = await firstFailure(folder, tests);
+  // All files run together here, and a mutant runs few of them.
+  const failure = await firstFailure(folder, tests, TIMEOUT_MS * tests.length);
   if (failure !== undefined) throw new Error(`the tests fail without any mutant: ${failure}`);
 });
 await Promise.all(Array.from({ length: Number(values.jobs) }, work));
@@ -68,20 +69,20 @@ async function withCopy(use: (folder: string) => Promise<void>): Promise<void> {
  * Returns the first failing test with its file; undefined if all pass. Throws if a run finds no test file, because that
  * would look like a kill.
  */
-async function firstFailure(folder: string, tests: readonly string[]): Promise<string | undefined> {
-  const vitest = path.join(folder, "node_modules/vitest/vitest.mjs");
-  const child = spawn(process.execPath, [vitest, "run", "--bail", "1", ...tests], {
-    cwd: folder,
-    stdio: ["ignore", "pipe", "pipe"],
-    timeout: TIMEOUT_MS,
-    killSignal: "SIGKILL",
-  });
+async function firstFailure(
+  folder: string,
+  tests: readonly string[],
+  timeoutMs = TIMEOUT_MS,
+): Promise<string | undefined> {
+  const { child, kill } = startVitest(folder, ["--bail", "1", ...tests]);
+  const timer = setTimeout(kill, timeoutMs);
   let said = "";
   for (const stream of [child.stdout, child.stderr])
     stream.on("data", (chunk: Buffer) => {
       said += chunk.toString();
     });
   const [code] = (await once(child, "close")) as [number | null];
+  clearTimeout(timer);
   if (said.includes("No test files found")) throw new Error(`no tests in ${tests.join(", ")}`);
   if (code === 0) return undefined;
   return (

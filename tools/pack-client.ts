@@ -20,6 +20,7 @@ const ENTRIES: Readonly<Record<string, string>> = {
   "./admin": "src/client/sdk/admin/index",
   "./passkey": "src/client/seed/passkey/index",
   "./words": "src/client/seed/words/index",
+  "./react": "src/client/react/index",
   "./viem": "src/client/signers/viem/index",
   "./ethers": "src/client/signers/ethers/index",
   "./solana": "src/client/signers/solana/index",

@@ -89,7 +89,7 @@ export function writeMessage(
   bytes: Uint8Array,
   flags: number,
   compression: Compression | undefined,
-  limits: Pick<Limits, "writeTimeoutMs">,
+  limits: Limits,
 ): Promise<void> {
   if (compression === undefined || bytes.length < COMPRESS_MIN_BYTES)
     return writeChunk(reply, frameMessage(bytes, flags), limits);

@@ -6,7 +6,7 @@ import { afterAll, expect, it } from "vitest";
 import type { Database } from "../../src/service/platform/store/database.ts";
 import { migrate } from "../../src/service/platform/store/migrate.ts";
 import { openPglite } from "../../src/service/platform/store/open-pglite.ts";
-import { silentLog } from "../support/database/database.ts";
+import { silentLog } from "../support/silent-log.ts";
 
 const folder = mkdtempSync(path.join(tmpdir(), "embedded-"));
 const ID = "01a1fc74-6ac7-7131-add9-f73956106411";

@@ -14,8 +14,8 @@ import { runProgram } from "./run-program.ts";
 
 const PACKAGES_MAX = 15;
 const MEGABYTES_MAX = 15;
-/** The libraries of the signers. */
-const LIBRARIES = ["viem", "ethers", "@solana/kit", "@scure/btc-signer", "@mysten/sui"];
+/** The libraries of the signers, and React. */
+const LIBRARIES = ["viem", "ethers", "@solana/kit", "@scure/btc-signer", "@mysten/sui", "react"];
 /** Packages that only a server needs. */
 const SERVER_PACKAGES =
   /^(@prisma\/|@electric-sql\/|@ika\.xyz\/|@mysten\/sui$|typescript$|ioredis$|pg$|pino$|prom-client$|@connectrpc\/connect-node$)/;
@@ -46,14 +46,14 @@ describe("the client's package", () => {
     );
     rooms.delete(undefined);
     expect([...rooms].sort()).toEqual([
-      ...["client/crypto", "client/sdk", "client/seed", "client/signers", "protocol"],
+      ...["client/crypto", "client/react", "client/sdk", "client/seed", "client/signers", "protocol"],
     ]);
     expect(files).toEqual(
       expect.arrayContaining(["package/LICENSE", "package/README.md", "package/docs/sdk.md"]),
     );
   });
 
-  it("has the libraries of its signers as optional peers", () => {
+  it("has the libraries of its signers and React as optional peers", () => {
     const manifest = JSON.parse(
       readFileSync(path.join(folder, "node_modules/threshold-signing-client/package.json"), "utf8"),
     );
@@ -267,6 +267,12 @@ describe("the client's package", () => {
       12,
     ],
     [
+      "makes a client for React",
+      'import { createClient as make } from "threshold-signing-client"; import * as hooks from "threshold-signing-client/react"; const createClient = { make, hooks };',
+      [],
+      67,
+    ],
+    [
       "makes an engine of workers",
       'import { createWorkerEngine as createClient } from "threshold-signing-client/worker";',
       [],
@@ -288,21 +294,24 @@ describe("the client's package", () => {
     ["the error", "{ TssError }", 1],
     ["an address", "{ ethereumAddress }", 20],
     ["everything", "*", 225],
-  ])("gives a bundler no more than its imports need: %s", async (_, names, kilobytesMax) => {
+    ["a hook for React", "{ SigningProvider, useSign }", 2, "/react"],
+    ["all hooks for React", "*", 2.2, "/react"],
+  ])("gives a bundler no more than its imports need: %s", async (_, names, kilobytesMax, entry = "") => {
     const { outputFiles } = await build({
-      stdin: { contents: `export ${names} from "threshold-signing-client";`, resolveDir: folder },
+      stdin: { contents: `export ${names} from "threshold-signing-client${entry}";`, resolveDir: folder },
       bundle: true,
       minify: true,
       format: "esm",
       platform: "browser",
       write: false,
       logLevel: "error",
+      external: ["react"],
     });
     expect(outputFiles).toHaveLength(1);
     expect(gzipSync(outputFiles[0]!.contents).length / 1e3).toBeLessThan(kilobytesMax);
   });
 
-  it.each(["", "/admin", "/viem", "/ethers", "/solana", "/sui", "/bitcoin"])(
+  it.each(["", "/admin", "/react", "/viem", "/ethers", "/solana", "/sui", "/bitcoin"])(
     "has no worker, no `import.meta` and no WebAssembly in a bundle of its entry %s",
     async (entry) => {
       const { outputFiles, warnings } = await build({

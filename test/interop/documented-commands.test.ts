@@ -27,6 +27,7 @@ const DOCUMENTS = [
   "docs/audit.md",
   "docs/deposits.md",
   "docs/identity-providers.md",
+  "docs/api-access.md",
 ];
 /** Its commands run in test/interop/documented-treasury.test.ts. */
 const TREASURY = "docs/treasury.md";

@@ -34,6 +34,10 @@ export async function makeValues(url: string, localnetUrl: string): Promise<Reco
     ...["identity-provider", "add", "--project", projectId, "--issuer", "https://old.example"],
     ...["--audiences", "app", "--keys", "https://old.example/keys"],
   );
+  const sessionOf = ["--user", "alice", "--scopes", "read", "--json"];
+  const { session } = JSON.parse(await printed(["session", "create", ...sessionOf], asProject)) as {
+    session: { sessionId: string };
+  };
   const deposits = await printed(["deposit", "address", "--json"], asProject);
   const { address } = JSON.parse(deposits) as { address: string };
   return {
@@ -45,6 +49,7 @@ export async function makeValues(url: string, localnetUrl: string): Promise<Reco
     REVOKED_KEY_ID: "none",
     OLD_ADMIN_KEY_ID: adminKey.adminKeyId,
     IDENTITY_PROVIDER_ID: identityProvider.identityProviderId,
+    SESSION_ID: session.sessionId,
     DEPOSIT_ADDRESS: address,
     DEPOSIT_TX_DIGEST: await pay(localnetUrl, address),
     AUDIT_EVENT_ID: await oldestEvent(asOperator),

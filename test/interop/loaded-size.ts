@@ -22,6 +22,8 @@ export async function bundlePage(program: string, folder: string): Promise<PageB
     write: false,
     metafile: true,
     outdir: folder,
+    // A page brings its own.
+    external: ["react"],
     absWorkingDir: folder,
     logLevel: "error",
   });
@@ -54,8 +56,8 @@ function staticChunks({ outputs }: Metafile, entries: readonly string[]): Readon
   for (let chunk = waiting.pop(); chunk !== undefined; chunk = waiting.pop()) {
     if (chunks.has(chunk)) continue;
     chunks.add(chunk);
-    for (const { kind, path } of outputs[chunk]?.imports ?? [])
-      if (kind === "import-statement") waiting.push(path);
+    for (const { kind, path, external } of outputs[chunk]?.imports ?? [])
+      if (kind === "import-statement" && external !== true) waiting.push(path);
   }
   return chunks;
 }

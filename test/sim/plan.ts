@@ -22,7 +22,7 @@ export interface Plan {
 
 const LEAVES = ["meanwhile", "afterwards", "never"] as const;
 /** The longest life of a replica, in calls. A start takes about forty. */
-const LIFE_STEPS = 1_500;
+const LIFE_STEPS = 1_000;
 /** So short that several windows pass in a simulation. */
 const WINDOW_SECONDS = 2;
 

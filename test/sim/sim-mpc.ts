@@ -35,8 +35,17 @@ export function createSimMpc(): NetworkMpc {
       const key = Buffer.from(secret.toString(16).padStart(64, "0"), "hex");
       return completed(secp256k1.sign(digest, key, { prehash: false, format: "recovered" }));
     },
+    importKey: notSimulated,
+    checkEncryptedShare: notSimulated,
+    checkUserSignature: notSimulated,
+    checkPublicShare: notSimulated,
     close: async () => undefined,
   };
+}
+
+/** The service opens no session of the other kinds. */
+async function notSimulated(): Promise<MpcOutcome> {
+  return { kind: "rejected", reason: "not simulated" };
 }
 
 function scalar(name: string, sessionId: Uint8Array): bigint {

@@ -26,12 +26,12 @@ import { createLocalSignals } from "../../src/service/platform/coordination/loca
 import { pause } from "../../src/service/platform/lifecycle/clock.ts";
 import type { Database } from "../../src/service/platform/store/database.ts";
 import { Secret } from "../../src/service/platform/telemetry/secret.ts";
-import { silentLog } from "../support/database/database.ts";
 import { coinsOf, recordAddress, recordDeposits } from "../support/database/deposit-rows.ts";
 import { SUI, testDeposits } from "../support/database/deposits.ts";
 import { testDatabase } from "../support/database/postgres.ts";
 import { moneyOf, objectId, projectWith } from "../support/database/rows.ts";
 import { environment } from "../support/environment.ts";
+import { silentLog } from "../support/silent-log.ts";
 import { IN_PROCESS_URL, inProcessFetch } from "./in-process-fetch.ts";
 import { createLife, mortalDatabase, mortalFetch } from "./mortal.ts";
 import { createRandom } from "./random.ts";
@@ -184,7 +184,7 @@ async function killEverywhere(
   const reader = createNetworkReader(network);
   const laneIds = network.treasury.operatorCapIds;
   await prepareLanes({ database, network, reader, afterRestore: false, log: silentLog });
-  const signals = { notify() {} };
+  const signals = { ...createLocalSignals(), notify() {} };
   await createGasKeeper({ clock, database, network, reader, laneIds, signals, log: silentLog }).assign();
 
   /** Sweeps until everything is swept or the process is killed; false if it was killed. */

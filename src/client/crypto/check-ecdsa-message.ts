@@ -1,19 +1,24 @@
 import { bigIntFromLittleEndian } from "../../protocol/bytes.ts";
 import type { Steps } from "../../protocol/chain/read-errors.ts";
 import {
+  type ClassTerm,
+  classTerms,
   type LadderTerm,
   ladderProduct,
-  multiPower,
   type PowerLadder,
   type PowerTerm,
+  productOfPowers,
 } from "../../protocol/class-groups/exponentiation.ts";
+import { equalForms, type Form } from "../../protocol/class-groups/forms.ts";
 import {
-  composeForms,
-  equalForms,
-  type Form,
-  type FormGroup,
-  squareForm,
-} from "../../protocol/class-groups/forms.ts";
+  composeClasses,
+  equalClasses,
+  fromMaximalOrder,
+  isNeutralClass,
+  type OrderClass,
+  type OrderGroup,
+  squareClass,
+} from "../../protocol/class-groups/maximal-order.ts";
 import type { Ciphertext } from "../../protocol/parameters/network-key-output.ts";
 import {
   type DerivedCiphertexts,
@@ -62,7 +67,7 @@ export function* checkEcdsaMessage(
     const ownPoints = points.filter((_, index) => claimed.parts.includes((index % 2) as Part));
     const combination = combineEquations({ points: ownPoints, forms: own }, randomWeight);
     const product = yield* productOnLadders(curve.group, combination.forms, claimed.ladders);
-    const isNeutral = equalForms(product, curve.group.identity);
+    const isNeutral = isNeutralClass(curve.group, product);
     if (isNeutral && pointSum(curve, combination.points).equals(curve.zero)) return;
   } catch (error) {
     if (rejectionReason(error) === undefined) throw error;
@@ -96,17 +101,19 @@ function derivationEquations(terms: readonly CiphertextTerm[], claimed: Cipherte
 /**
  * Returns the product of all powers, with the prover's ladders. It still detects a wrong rung: the response in the
  * exponent is not the bitwise sum of the prover's exponents but has carries, which reach across the rung unless all
- * lower bits are zero. That can happen at the lowest rungs, so those are squared again.
+ * lower bits are zero. That can happen at the lowest rungs, so those are squared again, and the first is compared with
+ * the base.
  */
 function* productOnLadders(
-  group: FormGroup,
+  group: OrderGroup,
   terms: readonly PowerTerm[],
   ladders: readonly PowerLadder[],
-): Steps<Form> {
+): Steps<OrderClass> {
   // By value: the terms come from another copy of the request than the ladders.
-  const ladderOf = (base: Form) => ladders.find(([first]) => equalForms(first!, base));
+  const ladderOf = (base: Form) => ladders.find((ladder) => equalForms(ladder.base, base));
   const onLadders: LadderTerm[] = [];
   const others: PowerTerm[] = [];
+  const tops: ClassTerm[] = [];
   for (const term of terms) {
     const ladder = ladderOf(term.base);
     if (ladder === undefined || term.exponent < 0n) {
@@ -114,19 +121,21 @@ function* productOnLadders(
       continue;
     }
     // Weighted exponents are slightly longer than the ladder.
-    const bits = ladder.length - 1;
+    const bits = ladder.rungs.length - 1;
     onLadders.push({ ladder, exponent: BigInt.asUintN(bits, term.exponent) });
-    others.push({ base: ladder[bits]!, exponent: term.exponent >> BigInt(bits) });
+    tops.push({ base: ladder.rungs[bits]!, exponent: term.exponent >> BigInt(bits) });
   }
-  for (const ladder of ladders) {
+  for (const { base, rungs } of ladders) {
+    const isBase = equalForms(fromMaximalOrder(group, rungs[0]!), base);
+    rejectUnless(isBase, "a ladder does not start with its base");
     for (let rung = 0; rung < LOW_RUNGS; rung++) {
-      const isSquare = equalForms(squareForm(group, ladder[rung]!), ladder[rung + 1]!);
+      const isSquare = equalClasses(group, squareClass(group, rungs[rung]!), rungs[rung + 1]!);
       rejectUnless(isSquare, "a ladder's rung is not the square of the rung below");
     }
   }
   const product = yield* ladderProduct(group, onLadders);
   yield;
-  return composeForms(group, product, multiPower(group, others));
+  return composeClasses(group, product, productOfPowers(group, [...classTerms(group, others), ...tops]));
 }
 
 const LOW_RUNGS = 8;

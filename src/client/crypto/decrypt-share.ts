@@ -19,7 +19,7 @@ import { knownNetworkKey } from "./known-network-key.ts";
 
 /**
  * Decrypts the share and returns it as 00 | vec(scalar). First verifies its proof under the public half of the key. The
- * share must be the discrete logarithm of the dWallet's X_A. Takes about a third of a second. Throws
+ * share must be the discrete logarithm of the dWallet's X_A. Takes about 0.12 s. Throws
  * MalformedBytesError, InvalidFormError or RejectedInput.
  */
 export function* decryptShare(

@@ -2,6 +2,7 @@ import type { Steps } from "../../protocol/chain/read-errors.ts";
 import { ladderProduct, type PowerLadder } from "../../protocol/class-groups/exponentiation.ts";
 import type { Form } from "../../protocol/class-groups/forms.ts";
 import { bitLength } from "../../protocol/class-groups/integers.ts";
+import { fromMaximalOrder } from "../../protocol/class-groups/maximal-order.ts";
 import type { Ciphertext } from "../../protocol/parameters/network-key-output.ts";
 import type { CurvePoint } from "../../protocol/proofs/curve.ts";
 import type { LinearEvaluationProof } from "../../protocol/proofs/ecdsa-message.ts";
@@ -100,7 +101,11 @@ function* evaluate(
   for (const part of split.parts) {
     const { inputs, randomizer } = ladders[part]!;
     const terms = inputs.map((ladder, index) => ({ ladder, exponent: coefficients[index]! }));
-    forms[part] = yield* ladderProduct(curve.group, [...terms, { ladder: randomizer, exponent: randomness }]);
+    const product = yield* ladderProduct(curve.group, [
+      ...terms,
+      { ladder: randomizer, exponent: randomness },
+    ]);
+    forms[part] = fromMaximalOrder(curve.group, product);
   }
   return yield* split.join(forms);
 }

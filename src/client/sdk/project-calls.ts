@@ -158,8 +158,8 @@ export interface ProjectCalls {
    */
   prices(options?: RequestOptions): Promise<GetPricingResponse>;
   /**
-   * Adds up the project's usage and payments in each hour or day (UTC) of a window. Default: the last 30 days, or the
-   * last 24 hours for the step `hour`. A window has at most 92 days, or 7 days of hours.
+   * Adds up the usage and payments of the project, or of one user, in each hour or day (UTC) of a window. Default: the
+   * last 30 days, or the last 24 hours for the step `hour`. A window has at most 92 days, or 7 days of hours.
    *
    * @throws {TssError} VALIDATION when the window is empty or too long.
    *
@@ -306,11 +306,12 @@ export interface ListUsersArgs extends ListArgs {
   readonly frozen?: boolean | undefined;
 }
 
-function usageRequest({ step = "day", start, end }: UsageArgs = {}) {
+function usageRequest({ step = "day", start, end, userReference }: UsageArgs = {}) {
   return {
     step: GetUsageRequest_Step[step],
     ...(start && { startTime: timestampFromDate(start) }),
     ...(end && { endTime: timestampFromDate(end) }),
+    ...(userReference !== undefined && { userReference }),
   };
 }
 
@@ -355,6 +356,8 @@ export interface UsageArgs {
   readonly start?: Date | undefined;
   /** The end of the window. Default: now. */
   readonly end?: Date | undefined;
+  /** Only the signatures and dWallets of this user. Default: the whole project. */
+  readonly userReference?: string | undefined;
 }
 
 /** Arguments of `listDeposits`. */

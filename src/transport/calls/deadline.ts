@@ -20,7 +20,7 @@ const GRPC_UNIT_MS: Readonly<Record<string, number>> = {
 export function deadlineOf(
   header: string | undefined,
   isUnary: boolean,
-  limits: Pick<Limits, "defaultDeadlineMs" | "maxDeadlineMs">,
+  limits: Limits,
 ): number | undefined | "malformed" {
   if (header === undefined) return isUnary ? limits.defaultDeadlineMs : undefined;
   return /^\d{1,10}$/.test(header) ? Math.min(Number(header), limits.maxDeadlineMs) : "malformed";
@@ -33,7 +33,7 @@ export function deadlineOf(
 export function restDeadlineOf(
   headers: IncomingHttpHeaders,
   isUnary: boolean,
-  limits: Pick<Limits, "defaultDeadlineMs" | "maxDeadlineMs">,
+  limits: Limits,
 ): number | undefined {
   const given = ["connect-timeout-ms", "grpc-timeout"].flatMap((name) => {
     const header = headers[name];
@@ -55,7 +55,7 @@ export function restDeadlineOf(
 export function grpcDeadlineOf(
   header: string | string[] | undefined,
   defaultMs: number | undefined,
-  limits: Pick<Limits, "maxDeadlineMs">,
+  limits: Limits,
 ): number | undefined | "malformed" {
   if (header === undefined) return defaultMs;
   const millis = parseGrpcTimeout(String(header));
@@ -69,7 +69,7 @@ export function grpcDeadlineOf(
 export function boundDeadlineHeaders(
   headers: NodeJS.Dict<string | string[]>,
   isUnary: boolean,
-  limits: Pick<Limits, "defaultDeadlineMs" | "maxDeadlineMs">,
+  limits: Limits,
 ): void {
   const isGrpc = String(headers["content-type"] ?? "").startsWith("application/grpc");
   const name = isGrpc ? "grpc-timeout" : "connect-timeout-ms";

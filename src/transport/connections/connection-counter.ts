@@ -50,7 +50,7 @@ export interface ConnectionCounter {
 
 /** Options of {@link createConnectionCounter}. */
 export interface CountOptions {
-  readonly limits: Pick<Limits, "connectionsCount" | "connectionsPerAddressCount">;
+  readonly limits: Limits;
   /** Identifies proxies, which carry many callers' connections and count only towards the total. Default: none. */
   readonly isTrustedPeer?: ((address: string) => boolean) | undefined;
   /**

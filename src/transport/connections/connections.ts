@@ -146,11 +146,7 @@ function http1Options(limits: Limits): ServerOptions {
 }
 
 /** Answers input that is not HTTP with a short reply, if the peer still reads. */
-function refuseMalformed(
-  error: NodeJS.ErrnoException,
-  socket: Socket,
-  { lingerTimeoutMs }: Pick<Limits, "lingerTimeoutMs">,
-): void {
+function refuseMalformed(error: NodeJS.ErrnoException, socket: Socket, { lingerTimeoutMs }: Limits): void {
   const status = STATUS_OF_PARSE_ERROR[error.code ?? ""] ?? "400 Bad Request";
   if (error.code === "ECONNRESET" || !socket.writable) socket.destroy();
   else {

@@ -40,7 +40,7 @@ const NO_STREAM_REFUSED = 2 ** 31 - 1;
 export function trackHttp2Session(
   session: ServerHttp2Session,
   socket: Socket,
-  { idleTimeoutMs, writeTimeoutMs }: Pick<Limits, "idleTimeoutMs" | "writeTimeoutMs">,
+  { idleTimeoutMs, writeTimeoutMs }: Limits,
   address: string | undefined,
 ): Http2Session {
   const openStreams = new Set<ServerHttp2Stream>();
@@ -132,7 +132,7 @@ export function dispatchStreams(
   server: Http2Server,
   take: StreamTaker,
   handle: (request: ServerRequest, reply: ServerReply) => void,
-  { headerBytes }: Pick<Limits, "headerBytes">,
+  { headerBytes }: Limits,
 ): void {
   server.on("stream", (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, ...rest: unknown[]) => {
     // The peer may have reset the stream in the packet that opened it. Writing to it would throw.

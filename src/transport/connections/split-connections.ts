@@ -41,7 +41,7 @@ export interface SplitOptions {
   readonly server: Server;
   /** If set, every connection must use TLS. */
   readonly tls: TlsOptions | undefined;
-  readonly limits: Pick<Limits, "firstByteTimeoutMs" | "lingerTimeoutMs">;
+  readonly limits: Limits;
   /** Connections that it does not admit are closed at once. */
   readonly counter: ConnectionCounter;
   /** Collects connections whose protocol is not yet known. */
@@ -51,7 +51,7 @@ export interface SplitOptions {
 }
 
 /** Replies with the reason, in the form that most peers can display, and closes. */
-function refuse(socket: Socket, why: string, { lingerTimeoutMs }: Pick<Limits, "lingerTimeoutMs">): void {
+function refuse(socket: Socket, why: string, { lingerTimeoutMs }: Limits): void {
   endDiscarding(
     socket,
     `HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-type: text/plain\r\ncontent-length: ${why.length}\r\n\r\n${why}`,

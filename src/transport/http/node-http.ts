@@ -80,7 +80,7 @@ export function nodeHeaders(headers: Headers): OutgoingHttpHeaders {
 export function writeChunk(
   reply: ReplyBody,
   chunk: Uint8Array | string,
-  { writeTimeoutMs }: Pick<Limits, "writeTimeoutMs">,
+  { writeTimeoutMs }: Limits,
 ): Promise<void> {
   if (isGone(reply)) return Promise.reject(peerGone());
   if (reply.write(chunk)) return Promise.resolve();

@@ -5,11 +5,7 @@ import { type ReplyBody, writeChunk } from "./node-http.ts";
  * Writes the whole body of a reply and ends it. It writes a large body piece by piece, at its reader's pace. Rejects
  * with CANCELED when the reader is gone or has read nothing for `writeTimeoutMs`.
  */
-export function sendBody(
-  reply: ReplyBody,
-  body: Uint8Array,
-  limits: Pick<Limits, "writeTimeoutMs">,
-): void | Promise<void> {
+export function sendBody(reply: ReplyBody, body: Uint8Array, limits: Limits): void | Promise<void> {
   if (body.byteLength > PIECE_BYTES) return sendPieces(reply, body, limits);
   reply.end(body);
 }
@@ -17,11 +13,7 @@ export function sendBody(
 /** The amount that a reader must take within `writeTimeoutMs`, which tells a slow reader from a stalled one. */
 const PIECE_BYTES = 64 * 1024;
 
-async function sendPieces(
-  reply: ReplyBody,
-  body: Uint8Array,
-  limits: Pick<Limits, "writeTimeoutMs">,
-): Promise<void> {
+async function sendPieces(reply: ReplyBody, body: Uint8Array, limits: Limits): Promise<void> {
   let at = 0;
   for (; at + PIECE_BYTES < body.byteLength; at += PIECE_BYTES) {
     await writeChunk(reply, body.subarray(at, at + PIECE_BYTES), limits);
@@ -35,10 +27,7 @@ async function sendPieces(
  * unread replies at once. Checks cost nothing per call.
  * @returns a function that stops the checks
  */
-export function cutSlowReaders(
-  openReplies: () => Iterable<OpenReply>,
-  limits: Pick<Limits, "writeTimeoutMs" | "unreadBytesPerAddress">,
-): () => void {
+export function cutSlowReaders(openReplies: () => Iterable<OpenReply>, limits: Limits): () => void {
   let known = new Map<object, number>();
   const sweep = () => {
     const now = performance.now();

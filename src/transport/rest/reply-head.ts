@@ -12,7 +12,7 @@ export interface ReplyTarget {
   readonly reply: ServerReply;
   /** HEAD: the head of the reply to GET, without a body. */
   readonly isHead: boolean;
-  readonly limits: Pick<Limits, "writeTimeoutMs">;
+  readonly limits: Limits;
 }
 
 /**

@@ -10,7 +10,7 @@ import { loadConfig } from "../../../src/service/config/config.ts";
 import { readNetworkAccess } from "../../../src/service/config/network-access.ts";
 import { Lifecycle } from "../../../src/service/platform/lifecycle/lifecycle.ts";
 import { createSimMpc } from "../../sim/sim-mpc.ts";
-import { silentLog } from "../database/database.ts";
+import { silentLog } from "../silent-log.ts";
 
 /** The operator's key of the service. */
 export const ADMIN_KEY = randomBytes(24).toString("base64url");

@@ -6,13 +6,12 @@ import type { Database } from "../../../src/service/platform/store/database.ts";
 import { migrate, readMigrations } from "../../../src/service/platform/store/migrate.ts";
 import { databaseOnPglite } from "../../../src/service/platform/store/open-pglite.ts";
 import { ROOT } from "../repository/source-files.ts";
+import { silentLog } from "../silent-log.ts";
 import { testDatabase } from "./postgres.ts";
 import { takePglite } from "./reused-pglite.ts";
 import { type MoreConnections, openTestPool } from "./test-pool.ts";
 
 /** A log without output. */
-export const silentLog = { info() {}, warn() {}, error() {} };
-
 /** The first database of a schema version runs initdb. Later ones load its snapshot. */
 export const DATABASE_TIMEOUT_MS = 120_000;
 

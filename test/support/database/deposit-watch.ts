@@ -5,7 +5,7 @@ import type { CheckpointReader } from "../../../src/service/chain/checkpoint-rea
 import { createLocalSignals } from "../../../src/service/platform/coordination/local-coordination.ts";
 import { systemClock } from "../../../src/service/platform/lifecycle/clock.ts";
 import type { Database } from "../../../src/service/platform/store/database.ts";
-import { silentLog } from "./database.ts";
+import { silentLog } from "../silent-log.ts";
 
 /** A replica that watches deposits by scans and by checkpoints. */
 export interface DepositWatch {

@@ -1,6 +1,7 @@
 import pg from "pg";
 import type { Database } from "../../../src/service/platform/store/database.ts";
 import { openPostgres, type PostgresOptions } from "../../../src/service/platform/store/open-postgres.ts";
+import { silentLog } from "../silent-log.ts";
 
 /**
  * Opens a pool on a PostgreSQL server, with 2 connections unless the test says why it needs more. Opens all of them at
@@ -42,7 +43,7 @@ export async function connecting<T>(url: string, open: () => Promise<T>): Promis
   }
 }
 
-const LOG = { info() {}, warn() {}, error() {} };
+const LOG = silentLog;
 /** With two, calls meet in the database, and eight suites at once leave most of a server's 100 connections free. */
 const POOL_SIZE_COUNT = 2;
 /** The SQLSTATE `too_many_connections`. */

@@ -8,7 +8,7 @@ import {
 } from "../../../src/service/access/stored-keys.ts";
 import { createLocalSignals } from "../../../src/service/platform/coordination/local-coordination.ts";
 import type { Database } from "../../../src/service/platform/store/database.ts";
-import { silentLog } from "../database/database.ts";
+import { silentLog } from "../silent-log.ts";
 import { wholeAdminService } from "./admin-service.ts";
 import { clientOf } from "./service-client.ts";
 

@@ -13,7 +13,9 @@ import {
 } from "../../../src/service/operator/calls/admin-service.ts";
 import { createNetworkCalls } from "../../../src/service/operator/calls/network-calls.ts";
 import { createPriceCalls } from "../../../src/service/operator/calls/price-calls.ts";
+import { createLocalSignals } from "../../../src/service/platform/coordination/local-coordination.ts";
 import { systemClock } from "../../../src/service/platform/lifecycle/clock.ts";
+import { createProviderSessions } from "../../../src/service/users/provider-sessions.ts";
 
 /** All calls of `tss.v1.Admin` on one network. */
 export function wholeAdminService({
@@ -28,12 +30,16 @@ export function wholeAdminService({
     ...createAdminService({ ...network, database: accounts.database }),
     ...createNetworkCalls({
       database: accounts.database,
-      signals: { notify() {} },
+      signals: { ...createLocalSignals(), notify() {} },
       sweepsOf: () => ({ destination: undefined, minValueMicroUsd: 0n }),
     }),
     ...createPriceCalls({ database: accounts.database, clock: systemClock }),
     ...createAccountCalls(accounts),
     ...createAdminKeyCalls(adminKeys),
-    ...createIdentityProviderCalls({ database: accounts.database, allowsInside: false }),
+    ...createIdentityProviderCalls({
+      database: accounts.database,
+      sessions: createProviderSessions(),
+      allowsInside: false,
+    }),
   };
 }

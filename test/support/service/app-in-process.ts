@@ -7,7 +7,7 @@ import { startApp } from "../../../src/service/app/app.ts";
 import { loadConfig } from "../../../src/service/config/config.ts";
 import { Lifecycle } from "../../../src/service/platform/lifecycle/lifecycle.ts";
 import { createCheapMpc } from "../../unit/localnet/cheap-mpc.ts";
-import { silentLog } from "../database/database.ts";
+import { silentLog } from "../silent-log.ts";
 
 /** The whole service in this process, on a localnet with cheap MPC. */
 export interface AppInProcess {

@@ -28,8 +28,8 @@ import {
   SIGN_STATUSES,
 } from "../../../src/service/signing/shown-sign-request.ts";
 import { signSteps } from "../crypto/sign-steps.ts";
-import { silentLog } from "../database/database.ts";
 import { dwalletOf, keyed, NO_ROW, objectId, readyPresigns } from "../database/rows.ts";
+import { silentLog } from "../silent-log.ts";
 
 const NETWORK = "localnet";
 const PAGE = { pageSize: 20, pageToken: "" };

@@ -21,7 +21,9 @@ import { startServer } from "../../../src/transport/start-server.ts";
 const UNBOUNDED = Number.MAX_SAFE_INTEGER;
 
 const database = {
-  query: async (_text: string, [id]: readonly unknown[]) => (Array.isArray(id) ? [] : [rowOf(String(id))]),
+  // A read has the ids alone; a look also has what was seen of each, and finds no change.
+  query: async (_text: string, [ids, seen]: readonly unknown[]) =>
+    seen === undefined ? (ids as readonly string[]).map(rowOf) : [],
 } as unknown as Queryable;
 const clock = systemClock;
 const deps = { database, clock, looks: createBatchedLooks(database, clock), signals: createLocalSignals() };
@@ -52,7 +54,7 @@ const { url } = await startServer({
 process.send?.({ url });
 
 /** Created for each read, as a database would. */
-function rowOf(id: string): ShownSignRequest {
+function rowOf(id: string): ShownSignRequest & { readonly projectId: string } {
   const at = new Date(0);
   return {
     id,
@@ -74,5 +76,6 @@ function rowOf(id: string): ShownSignRequest {
     dwalletId: "0x1",
     presignId: "0x2",
     userReference: null,
+    projectId: "",
   };
 }

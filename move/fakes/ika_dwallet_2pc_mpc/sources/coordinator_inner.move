@@ -76,11 +76,11 @@ public(package) fun request_dwallet_dkg(
     payment_sui: &mut Coin<SUI>,
     ctx: &mut TxContext,
 ): DWalletCap {
+    assert!(self.encryption_keys[encryption_key_address] == curve, EMismatchCurve);
     self.support.validate_curve(curve);
     assert!(self.network_key_id == network_key_id, ENetworkEncryptionKeyNotExist);
     let dwallet_id = object::id_from_address(ctx.fresh_object_address());
     let cap = DWalletCap { id: object::new(ctx), dwallet_id };
-    assert!(self.encryption_keys[encryption_key_address] == curve, EMismatchCurve);
     self.dwallets.add(dwallet_id, DWallet { curve, is_active: false });
     self.sessions.initiate_user_session(session, IKA_PRICE, SUI_PRICE, payment_ika, payment_sui, ctx);
     cap

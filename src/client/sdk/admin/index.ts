@@ -11,6 +11,7 @@ export {
   type GasCoin,
   type GetAuditProofResponse as AuditProof,
   type GetTreasuryResponse as TreasuryState,
+  type IdentityProvider,
   type Lane,
   type PresignBucket,
   type PriceCeiling,
@@ -49,6 +50,7 @@ export {
   type TreasuryBalances,
   type UnresolvedTransaction,
 } from "../../../../gen/client/tss/v1/operations_pb.ts";
+export { Session_Scope as SessionScope } from "../../../../gen/client/tss/v1/sessions_pb.ts";
 export { type LocalReason, TssError, type TssErrorReason } from "../errors.ts";
 export type { Network } from "../names.ts";
 export type { ListItem, RequestOptions, ServiceCall, ServiceCalls } from "../service-calls.ts";

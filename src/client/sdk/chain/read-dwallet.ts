@@ -42,10 +42,7 @@ export async function readActiveDWallet(
 }
 
 /** Caches an Active dWallet, so that the next action does not read it. Evicts the oldest when the cache is full. */
-export function rememberActive(
-  { activeDWallets }: Pick<ClientContext, "activeDWallets">,
-  dwallet: ChainDWallet,
-): void {
+export function rememberActive({ activeDWallets }: ClientContext, dwallet: ChainDWallet): void {
   activeDWallets.set(dwallet.id, dwallet);
   const [oldest] = activeDWallets.keys();
   if (activeDWallets.size > MAX_REMEMBERED_COUNT && oldest !== undefined) activeDWallets.delete(oldest);

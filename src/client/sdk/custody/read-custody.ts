@@ -71,7 +71,7 @@ export interface TreasuryCustody {
  * Throws CUSTODY_MISMATCH.
  */
 export async function checkCustody(
-  context: Pick<ClientContext, "chainReader" | "ownerOf" | "treasuryId">,
+  context: ClientContext,
   action: Action,
   dwallet: Pick<ChainDWallet, "id" | "dwalletCapId">,
   signerAddress: string,

@@ -31,17 +31,12 @@ export async function submitConsent(
   const { objects } = await reach(
     core.getObjects({ objectIds: [consent.treasuryId], include: { content: true }, signal }),
   );
-  const [treasury] = objects;
-  if (
-    treasury === undefined ||
-    treasury instanceof Error ||
-    treasury.owner.$kind !== "Shared" ||
-    !(TREASURY.type as RegExp).test(treasury.type)
-  )
+  const treasury = treasuryOf(objects[0]);
+  if (treasury === undefined)
     throw new TssError("TREASURY_MISMATCH", "the chain has no such Treasury", {
       metadata: { treasuryId: consent.treasuryId },
     });
-  const { initialSharedVersion } = treasury.owner.Shared;
+  const { initialSharedVersion } = treasury;
   const packageId = args.packageId ?? treasury.type.split("::")[0] ?? "";
   const tx = new Transaction();
   tx.setSender(signer.toSuiAddress());
@@ -110,6 +105,19 @@ export interface SubmittedConsent {
   readonly transactionDigest: string;
   /** Empty for a refusal. */
   readonly dwalletCapId: string;
+}
+
+/**
+ * Returns what a transaction needs of the Treasury; undefined unless the object is one. A fullnode's answer can leave out
+ * an object, its owner, its version and its contents.
+ */
+function treasuryOf(object: SuiClientTypes.Object<{ content: true }> | Error | undefined) {
+  if (object === undefined || object instanceof Error || !TREASURY.type.test(object.type)) return undefined;
+  const content: Uint8Array | undefined = object.content;
+  const owner: SuiClientTypes.ObjectOwner | null = object.owner;
+  const initialSharedVersion: string | undefined = owner?.Shared?.initialSharedVersion;
+  if (content === undefined || initialSharedVersion === undefined) return undefined;
+  return { type: object.type, content, initialSharedVersion };
 }
 
 /** Adds the call that uses a consent to a transaction. */

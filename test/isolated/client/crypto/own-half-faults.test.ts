@@ -10,7 +10,8 @@ import { SecretBytes } from "../../../../src/client/crypto/secret-bytes.ts";
 import type { SignRequest } from "../../../../src/client/crypto/sign-request.ts";
 import { ALGORITHM_TRIPLES, type AlgorithmTriple } from "../../../../src/protocol/algorithms.ts";
 import { runSteps } from "../../../../src/protocol/chain/read-errors.ts";
-import type { Form, FormGroup } from "../../../../src/protocol/class-groups/forms.ts";
+import type { Form } from "../../../../src/protocol/class-groups/forms.ts";
+import type { OrderClass, OrderGroup } from "../../../../src/protocol/class-groups/maximal-order.ts";
 import { curveByNumber } from "../../../../src/protocol/proofs/curve.ts";
 import { withoutTables } from "../../../../src/protocol/proofs/parameters-ends.ts";
 import { countPlaces, type InputFlip, setFlip } from "../../../support/crypto/flip-input.ts";
@@ -20,11 +21,15 @@ import { atNight, environment } from "../../../support/environment.ts";
 /** The index of the wrong square, of the wrong product of forms and of the wrong random number, from zero. */
 const fault = vi.hoisted(() => ({
   square: -1,
+  /** True if the wrong square has no residue, rather than that of another class. */
+  isLost: false,
   product: -1,
   number: -1,
+  base: -1,
   squares: 0,
   products: 0,
   numbers: 0,
+  bases: 0,
 }));
 
 vi.mock("@noble/hashes/hkdf.js", async (importOriginal) => {
@@ -39,27 +44,36 @@ vi.mock("@noble/hashes/hkdf.js", async (importOriginal) => {
   };
 });
 
-vi.mock("../../../../src/protocol/class-groups/forms.ts", async (importOriginal) => {
-  const original = await importOriginal<typeof import("../../../../src/protocol/class-groups/forms.ts")>();
+vi.mock("../../../../src/protocol/class-groups/maximal-order.ts", async (importOriginal) => {
+  type Original = typeof import("../../../../src/protocol/class-groups/maximal-order.ts");
+  const original = await importOriginal<Original>();
   return {
     ...original,
-    squareForm: (group: FormGroup, form: Form) => {
-      const square = original.squareForm(group, form);
-      return fault.squares++ === fault.square ? original.composeForms(group, square, form) : square;
+    toMaximalOrder: (group: OrderGroup, form: Form) => {
+      const one = original.toMaximalOrder(group, form);
+      return fault.bases++ === fault.base ? { ...one, v: one.v + 1n } : one;
     },
-    composeForms: (group: FormGroup, left: Form, right: Form) => {
-      const product = original.composeForms(group, left, right);
-      return fault.products++ === fault.product ? original.squareForm(group, product) : product;
+    squareClass: (group: OrderGroup, one: OrderClass) => {
+      const square = original.squareClass(group, one);
+      if (fault.squares++ !== fault.square) return square;
+      return fault.isLost ? { ...square, u: 0n } : original.composeClasses(group, square, one);
+    },
+    composeClasses: (group: OrderGroup, left: OrderClass, right: OrderClass) => {
+      const product = original.composeClasses(group, left, right);
+      return fault.products++ === fault.product ? original.squareClass(group, product) : product;
     },
   };
 });
 
 function inject(wrong: {
   readonly square?: number;
+  readonly isLost?: boolean;
   readonly product?: number;
   readonly number?: number;
+  readonly base?: number;
 }): void {
-  Object.assign(fault, { square: -1, product: -1, number: -1, squares: 0, products: 0, numbers: 0 }, wrong);
+  const right = { square: -1, isLost: false, product: -1, number: -1, base: -1 };
+  Object.assign(fault, { ...right, squares: 0, products: 0, numbers: 0, bases: 0 }, wrong);
 }
 
 const network = ownNetwork(11);
@@ -94,11 +108,31 @@ describe("an ECDSA half", () => {
     },
   );
 
+  // Each later product with such a class loses its residue too, and is then the same on both sides of an equation.
+  test.each(someOf([0, 0.1251, 0.13, 0.2, 0.27, 0.4, 0.55, 0.7, 0.85, 0.95]))(
+    "is not returned after a squaring that lost the residue at %d of the way",
+    (part) => {
+      inject({ square: Math.floor(part * counts.squares), isLost: true });
+      expect(make).toThrow(EngineError);
+      inject({});
+      expect(make()).toEqual(good);
+    },
+  );
+
   // The first half of the numbers are those of the half, the others those of its check.
   test.each(someOf([0, 0.1, 0.2, 0.3, 0.49]))(
     "is not returned after a wrong random number at %d of the way, which would repeat most of a right half's numbers",
     (part) => {
       inject({ number: Math.floor(part * counts.numbers) });
+      expect(make).toThrow(EngineError);
+    },
+  );
+
+  // After the twelve bases of the derived ciphertexts come those of six ladders, and then those of the check.
+  test.each([0, 3, 11, 12, 13, 15, 17, 18, 25])(
+    "is not returned after base %d entered the maximal order with a wrong residue",
+    (base) => {
+      inject({ base });
       expect(make).toThrow(EngineError);
     },
   );

@@ -21,7 +21,7 @@ import {
   createWorkerEngineOn,
 } from "../../../../src/client/crypto/engines/worker-engine-on.ts";
 import { SecretBytes } from "../../../../src/client/crypto/secret-bytes.ts";
-import type { Form, FormGroup } from "../../../../src/protocol/class-groups/forms.ts";
+import type { OrderClass, OrderGroup } from "../../../../src/protocol/class-groups/maximal-order.ts";
 import {
   type RecordedHalf,
   recorded,
@@ -33,13 +33,14 @@ import { ROOT } from "../../../support/repository/source-files.ts";
 
 /** The number of class group operations on this thread. */
 const here = vi.hoisted(() => ({ squares: 0 }));
-vi.mock("../../../../src/protocol/class-groups/forms.ts", async (importOriginal) => {
-  const original = await importOriginal<typeof import("../../../../src/protocol/class-groups/forms.ts")>();
+vi.mock("../../../../src/protocol/class-groups/maximal-order.ts", async (importOriginal) => {
+  type Original = typeof import("../../../../src/protocol/class-groups/maximal-order.ts");
+  const original = await importOriginal<Original>();
   return {
     ...original,
-    squareForm: (group: FormGroup, form: Form) => {
+    squareClass: (group: OrderGroup, one: OrderClass) => {
       here.squares++;
-      return original.squareForm(group, form);
+      return original.squareClass(group, one);
     },
   };
 });

@@ -24,6 +24,8 @@ const signer = Ed25519Keypair.generate();
 const fullnode = vi.hoisted(() => ({
   chain: "",
   objects: new Map<string, unknown>(),
+  /** Whether it lists nothing for the objects that it does not have, instead of errors. */
+  isSilent: false,
   simulation: undefined as Error | undefined,
   execution: undefined as unknown,
   transactions: new Map<string, unknown>(),
@@ -35,7 +37,10 @@ vi.mock("@mysten/sui/grpc", () => ({
     core = {
       getChainIdentifier: async () => ({ chainIdentifier: fullnode.chain }),
       getObjects: async ({ objectIds }: { objectIds: string[] }) => ({
-        objects: objectIds.map((objectId) => fullnode.objects.get(objectId) ?? new Error("no such object")),
+        objects: objectIds.flatMap((objectId) => {
+          const missing = fullnode.isSilent ? [] : [new Error("no such object")];
+          return fullnode.objects.get(objectId) ?? missing;
+        }),
       }),
       getTransaction: async ({ digest }: { digest: string }) => ({
         Transaction: fullnode.transactions.get(digest),
@@ -92,7 +97,7 @@ const failed = (error: object) => ({
 
 beforeEach(() => {
   Object.assign(fullnode, { chain: toBase58(CHAIN), simulation: undefined, execution: success(left()) });
-  Object.assign(fullnode, { transactions: new Map(), sent: [], waited: [] });
+  Object.assign(fullnode, { transactions: new Map(), sent: [], waited: [], isSilent: false });
   fullnode.objects = new Map([
     [
       TREASURY,
@@ -143,9 +148,21 @@ describe("an authorization to leave", () => {
     ["does not exist", undefined],
     ["is no Treasury", { type: `${PACKAGE}::other::Treasury` }],
     ["is not shared", { owner: { $kind: "AddressOwner" } }],
+    ["has no owner", { owner: null }],
+    ["was shared at no version", { owner: { $kind: "Shared", Shared: {} } }],
+    ["has no contents", { content: undefined }],
   ])("is not sent to an object that %s", async (_, change) => {
     if (change === undefined) fullnode.objects.clear();
     else fullnode.objects.set(TREASURY, { ...(fullnode.objects.get(TREASURY) as object), ...change });
+    await expect(submitLeave(args(leave))).rejects.toMatchObject({
+      ...{ reason: "TREASURY_MISMATCH", metadata: { treasuryId: TREASURY } },
+    });
+    expect(fullnode.sent).toEqual([]);
+  });
+
+  it("is not sent if the fullnode's answer lists no object", async () => {
+    fullnode.objects.clear();
+    fullnode.isSilent = true;
     await expect(submitLeave(args(leave))).rejects.toMatchObject({
       ...{ reason: "TREASURY_MISMATCH", metadata: { treasuryId: TREASURY } },
     });
@@ -181,20 +198,24 @@ describe("an authorization to leave", () => {
   });
 
   it.each([
-    ["the Treasury then refuses it", { execution: failed(abort("custody", "9")) }],
-    ["the reply was lost", { execution: new Error("the connection broke") }],
-    ["a dry run then fails", { simulation: new SimulationError("no", {}) }],
-  ])("that was used before has that transaction's result, also if %s", async (_, change) => {
+    ["the Treasury then refuses it", "AUTHORIZATION_REFUSED", { execution: failed(abort("custody", "9")) }],
+    ["the reply was lost", "CHAIN_UNAVAILABLE", { execution: new Error("the connection broke") }],
+    ["a dry run then fails", "AUTHORIZATION_REFUSED", { simulation: new SimulationError("no", {}) }],
+  ])("that was used before has that transaction's result, also if %s", async (_, reason, change) => {
     Object.assign(fullnode, change);
     fullnode.objects.set(NONCE_ENTRY, { previousTransaction: "earlier" });
     fullnode.transactions.set("earlier", { events: [left()] });
     expect(await submitLeave(args(leave))).toMatchObject({ transactionDigest: "earlier", dwalletCapId: CAP });
     // The last use was that of another consent.
     fullnode.transactions.set("earlier", { events: [left(id("6"))] });
-    await expect(submitLeave(args(leave))).rejects.toHaveProperty("reason");
+    await expect(submitLeave(args(leave))).rejects.toMatchObject({ reason });
     // The last transaction failed, or the fullnode no longer has it.
     fullnode.transactions.delete("earlier");
-    await expect(submitLeave(args(leave))).rejects.toHaveProperty("reason");
+    await expect(submitLeave(args(leave))).rejects.toMatchObject({ reason });
+    // The fullnode's answer lists no object.
+    fullnode.objects.delete(NONCE_ENTRY);
+    fullnode.isSilent = true;
+    await expect(submitLeave(args(leave))).rejects.toMatchObject({ reason });
   });
 
   it("may be submitted again if the fullnode did not confirm it", async () => {

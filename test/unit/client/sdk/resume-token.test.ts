@@ -124,6 +124,21 @@ describe("a resume token", () => {
     );
   });
 
+  test("with an octet after its contents, or with a length in another form, is refused as malformed", () => {
+    const octets = octetsOf(TOKEN);
+    expect(refusalOf(sealed(octets))).toBe("read");
+    expect(refusalOf(sealed(Uint8Array.from([...octets, 0])))).toBe(MALFORMED);
+    // 4 in two octets of ULEB128, before the key "mine".
+    const key = Buffer.from(octets).indexOf("mine");
+    const longer = [...octets.slice(0, key - 1), 0x84, 0, ...octets.slice(key)];
+    expect(refusalOf(sealed(Uint8Array.from(longer)))).toBe(MALFORMED);
+  });
+
+  test("that is no Base58 is refused as malformed", () => {
+    for (const letter of ["0", "O", "I", "l", "-", "é"])
+      expect(refusalOf(TOKEN.replace(/.$/, letter))).toBe(MALFORMED);
+  });
+
   test("that is not a text, or too long, is refused before it is decoded", () => {
     for (const token of [undefined, 7, {}, "", "resume_", `resume_${"z".repeat(1_000_000)}`])
       expect(refusalOf(token)).toBe(MALFORMED);

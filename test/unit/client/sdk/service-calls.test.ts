@@ -104,12 +104,13 @@ test("the usage of a project is asked for in the given time and steps, or withou
   const { seen, transport } = recording();
   const calls = createProjectCalls(transport);
   const [start, end] = [new Date(1_000_000), new Date(2_000_000)];
-  await calls.usage({ step: "hour", start, end });
+  await calls.usage({ step: "hour", start, end, userReference: "user-42" });
   await calls.usage();
   expect(seen.map(({ request }) => request)).toMatchObject([
     { step: GetUsageRequest_Step.hour, startTime: { seconds: 1_000n }, endTime: { seconds: 2_000n } },
     { step: GetUsageRequest_Step.day },
   ]);
+  expect(seen.map(({ request }) => request["userReference"])).toEqual(["user-42", undefined]);
   expect([seen[1]!.request["startTime"], seen[1]!.request["endTime"]]).toEqual([undefined, undefined]);
 });
 

@@ -2,7 +2,8 @@
 import { type ContextValues, createContextValues } from "@connectrpc/connect";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { createStreamLeases, setStreamStanding } from "../../../../src/service/access/stream-leases.ts";
-import { KEY_KINDS } from "../../../../src/service/platform/coordination/topics.ts";
+import { createLocalSignals } from "../../../../src/service/platform/coordination/local-coordination.ts";
+import { IDENTITY_PROVIDER_TOPICS, KEY_KINDS } from "../../../../src/service/platform/coordination/topics.ts";
 import { ServiceError } from "../../../../src/service/platform/errors/service-error.ts";
 
 beforeEach(() => void vi.useFakeTimers());
@@ -58,20 +59,22 @@ describe("the leases of open streams", () => {
   it("check a key at once when a signal names it, and listen to none once they are closed", async () => {
     const listeners = new Map<string, (keyId: string) => void>();
     const signals = {
+      ...createLocalSignals(),
       subscribeKind(kind: string, listener: (keyId: string) => void) {
         listeners.set(kind, listener);
         return () => void listeners.delete(kind);
       },
     };
     const leases = createStreamLeases({ bounds, signals });
-    expect([...listeners.keys()]).toEqual([...KEY_KINDS]);
+    expect([...listeners.keys()]).toEqual([...KEY_KINDS, IDENTITY_PROVIDER_TOPICS]);
     const check = vi.fn(async () => {});
     await open(leases, "key", check);
     for (const listener of listeners.values()) {
       listener("another");
       listener("key");
     }
-    expect(check).toHaveBeenCalledTimes(KEY_KINDS.length);
+    // A removed provider's sessions are unknown here, so every key is checked.
+    expect(check).toHaveBeenCalledTimes(KEY_KINDS.length + 2);
     leases.close();
     expect(listeners.size).toBe(0);
   });

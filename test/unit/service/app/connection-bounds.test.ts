@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import { connectionBounds } from "../../../../src/service/app/ports.ts";
 import { loadConfig } from "../../../../src/service/config/config.ts";
+import { silentLog } from "../../../support/silent-log.ts";
 
 it("a port has the configured limits of connections, trusts the configured proxies, and logs its refusals", () => {
   const config = loadConfig({
@@ -9,7 +10,10 @@ it("a port has the configured limits of connections, trusts the configured proxi
     TRUSTED_PROXIES: "10.0.0.0/8",
   });
   const lines: unknown[] = [];
-  const bounds = connectionBounds(config, { warn: (...line: unknown[]) => lines.push(line) });
+  const bounds = connectionBounds(config, {
+    ...silentLog,
+    warn: (...line: unknown[]) => lines.push(line),
+  });
   expect(bounds.limits).toEqual({ connectionsCount: 20, connectionsPerAddressCount: 0 });
   expect(["10.1.2.3", "192.0.2.1"].map((address) => bounds.isTrustedPeer?.(address))).toEqual([true, false]);
   bounds.onConnectionRefused?.("192.0.2.1");

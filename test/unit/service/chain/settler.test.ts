@@ -4,6 +4,7 @@ import type { OpenSession, SessionKind } from "../../../../src/service/chain/ses
 import { createSettler, type Settler } from "../../../../src/service/chain/settler.ts";
 import { systemClock } from "../../../../src/service/platform/lifecycle/clock.ts";
 import type { Database } from "../../../../src/service/platform/store/database.ts";
+import { silentLog } from "../../../support/silent-log.ts";
 
 let settler: Settler | undefined;
 afterEach(() => settler?.stop());
@@ -40,7 +41,7 @@ describe("the settler", () => {
             return true;
           },
         })),
-        log: { error: (fields) => void logged.push(fields) },
+        log: { ...silentLog, error: (fields) => void logged.push(fields) },
         reader: {
           async getObjects(ids) {
             if (ids.includes("0x2")) throw new MixedUpAnswerError("object", "another", ["0x2"]);
@@ -76,7 +77,7 @@ describe("the settler", () => {
           mixUps.push(mixUp);
           resolve();
         },
-        log: { error: () => {} },
+        log: silentLog,
         reader: { getObjects: async (ids) => new Map(ids.map((id) => [id, new Uint8Array()])) },
       });
       settler.start();
@@ -98,7 +99,7 @@ describe("the settler", () => {
       settler = createSettler({
         clock: systemClock,
         database: {} as Database,
-        log: { error: () => {} },
+        log: silentLog,
         kinds: [
           {
             name: "sign",
@@ -156,7 +157,7 @@ function settle({
       clock: systemClock,
       database: {} as Database,
       kinds: sessions.map(kindOf),
-      log: { error: () => {} },
+      log: silentLog,
       reader: {
         async getObjects(ids) {
           reads.push(ids);

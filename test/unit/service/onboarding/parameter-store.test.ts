@@ -7,6 +7,7 @@ import { UnsupportedOutputError } from "../../../../src/protocol/parameters/netw
 import { createParameterBuilder } from "../../../../src/service/onboarding/build-parameters.ts";
 import { createParameterStore } from "../../../../src/service/onboarding/parameter-store.ts";
 import { systemClock } from "../../../../src/service/platform/lifecycle/clock.ts";
+import { silentLog } from "../../../support/silent-log.ts";
 
 const KEY = `0x${"a".repeat(64)}`;
 const BYTES = new TextEncoder().encode("parameters of a curve");
@@ -67,7 +68,7 @@ describe("the parameter builder", () => {
         networkKeys: async () => [{ id: KEY, epoch: 1 }],
         networkKeyOutput: () => Promise.reject(new Error("it must not be read")),
       },
-      log: silent(),
+      log: silentLog,
     });
     builder.start();
     await builder.stop();
@@ -90,7 +91,7 @@ describe("the parameter builder", () => {
             return new Uint8Array(1);
           },
         },
-        log: silent(),
+        log: silentLog,
       });
       builder.start();
     });
@@ -119,7 +120,7 @@ describe("the parameter builder", () => {
         },
       },
       log: {
-        ...silent(),
+        ...silentLog,
         warn: (_fields, message) => void warnings.push(message),
         error: (_fields, message) => void failures.push(message),
       },
@@ -132,8 +133,3 @@ describe("the parameter builder", () => {
     expect(failures).toEqual([]);
   });
 });
-
-function silent() {
-  const ignore = (_fields: object, _message: string): void => {};
-  return { info: ignore, warn: ignore, error: ignore };
-}

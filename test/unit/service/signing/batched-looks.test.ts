@@ -6,6 +6,28 @@ import { createManualClock } from "../../../support/manual-clock.ts";
 
 const NEVER_MS = 1_000_000_000;
 
+/** A request that has changed, without its id. */
+const CHANGED = {
+  status: "queued",
+  curve: 0,
+  signatureAlgorithm: 0,
+  hashScheme: 0,
+  message: new Uint8Array(),
+  priceMicroUsd: 1n,
+  txDigest: null,
+  signSessionId: null,
+  signature: null,
+  failureReason: null,
+  failureMessage: null,
+  refunded: false,
+  expiresAt: new Date(0),
+  createdAt: new Date(0),
+  updatedAt: new Date(1),
+  dwalletId: "dwallet",
+  presignId: "presign",
+  userReference: null,
+};
+
 /** A database whose queries the test answers. */
 function asked() {
   const waiting: ((query: Query) => void)[] = [];
@@ -13,7 +35,8 @@ function asked() {
   const db: Queryable = {
     query: <Row>(_: string, [ids]: readonly unknown[] = []) =>
       new Promise<Row[]>((resolve, reject) => {
-        const answer = (places: readonly number[]) => resolve(places.map((place) => ({ place })) as Row[]);
+        const answer = (places: readonly number[]) =>
+          resolve(places.map((place) => ({ ...CHANGED, id: (ids as string[])[place - 1], place })) as Row[]);
         const query = { ids: ids as string[], answer, reject };
         const next = waiting.shift();
         if (next === undefined) queries.push(query);
@@ -42,8 +65,8 @@ function follower(id: string) {
   const one: SignFollower = {
     id,
     seen: { status: "prepared", updatedAt: new Date(0) },
-    looked(hasChanged) {
-      heard.push(hasChanged);
+    looked(row) {
+      heard.push(row?.id);
       hear();
     },
     failed(reason) {
@@ -70,11 +93,11 @@ describe("batched reads of watches", () => {
     first.answer([2]);
     const second = await next();
     expect(second.ids).toEqual(["a"]);
-    expect([a.heard, b.heard]).toEqual([[false], [true]]);
+    expect([a.heard, b.heard]).toEqual([[undefined], ["b"]]);
     looks.leave(a.one);
     second.answer([1]);
     await new Promise((resolve) => setImmediate(resolve));
-    expect(a.heard).toEqual([false]);
+    expect(a.heard).toEqual([undefined]);
   });
 
   it("are repeated for a follower that is notified during a query", async () => {
@@ -86,10 +109,10 @@ describe("batched reads of watches", () => {
     looks.lookNow(one);
     query.answer([]);
     const again = await next();
-    expect(heard).toEqual([false]);
+    expect(heard).toEqual([undefined]);
     again.answer([1]);
     await told();
-    expect(heard).toEqual([false, true]);
+    expect(heard).toEqual([undefined, "a"]);
   });
 
   it("that fail end only their own followers", async () => {
@@ -104,7 +127,7 @@ describe("batched reads of watches", () => {
     expect(second.ids).toEqual(["b"]);
     second.answer([1]);
     await b.told();
-    expect([a.heard, b.heard]).toEqual([["away"], [true]]);
+    expect([a.heard, b.heard]).toEqual([["away"], ["b"]]);
   });
 
   it("are repeated after the interval, together for those that are due within a tenth of it", async () => {

@@ -4,6 +4,7 @@ import { DownloadsBusy } from "../../../../../src/service/access/identity/fetch-
 import { createKeySets } from "../../../../../src/service/access/identity/key-sets.ts";
 import { readKeySet } from "../../../../../src/service/access/identity/read-key-set.ts";
 import { tokenKey } from "../../../../support/crypto/signed-token.ts";
+import { silentLog } from "../../../../support/silent-log.ts";
 
 const URL_A = "https://login.example/jwks";
 const SECOND = 1_000;
@@ -17,7 +18,7 @@ function rig() {
   const state = { downloads: [] as string[], isHeld: false };
   const sets = createKeySets({
     now: () => nowMs,
-    log: { warn: () => {} },
+    log: silentLog,
     async fetch(url): Promise<JSONWebKeySet> {
       state.downloads.push(url);
       if (state.isHeld) await new Promise<void>((resolve) => gates.push(resolve));

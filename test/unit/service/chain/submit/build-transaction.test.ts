@@ -127,3 +127,69 @@ async function signersOf({ bytes, signatures }: Awaited<ReturnType<typeof build>
   const keys = await Promise.all(signatures.map((signature) => verifyTransactionSignature(bytes, signature)));
   return keys.map((key) => key.toSuiAddress());
 }
+
+it("a block whose dry run fails is refused with the reason that the SDK reads, and is not signed", async () => {
+  const executionError = {
+    ...{ $kind: "MoveAbort", message: "abort 4" },
+    MoveAbort: { abortCode: "4", location: { module: "treasury" } },
+  };
+  const refusal = new SimulationError("aborted", { executionError: executionError as never });
+  const answers = [
+    async () => ({ response: answer({ success: false }) }),
+    async () => {
+      throw Object.assign(new Error("wrong"), { code: "INVALID_ARGUMENT" });
+    },
+  ];
+  for (const simulateTransaction of answers)
+    await expect(buildCalls(simulateTransaction, refusal)).rejects.toMatchObject({
+      failure: { kind: "MoveAbort", abort: { module: "treasury", code: 4 } },
+    });
+  const away = Object.assign(new Error("away"), { code: "UNAVAILABLE" });
+  const unreachable = async () => {
+    throw away;
+  };
+  await expect(buildCalls(unreachable, refusal)).rejects.toBe(away);
+});
+
+it("a block has the budget of its dry run", async () => {
+  const { bytes } = await buildCalls(async () => ({ response: answer({ success: true }) }), undefined);
+  expect(Transaction.from(bytes).getData().gasData.budget).toBe(String(BUDGET));
+});
+
+const BUDGET = 12_345n;
+
+/** A fullnode's answer to a dry run, which always has a budget. */
+const answer = (status: { readonly success: boolean }) => ({
+  transaction: { transaction: { gasPayment: { budget: BUDGET } }, effects: { status } },
+});
+
+/** Builds a block of one call. The SDK's own dry run fails with `refusal`. */
+function buildCalls(simulateTransaction: () => Promise<unknown>, refusal: unknown) {
+  const ref = { objectId: objectId(), initialSharedVersion: "1" };
+  const network = {
+    ...{ hotWallet, gasOwner: hotWallet, gasOwnerAddress: hotWallet.toSuiAddress() },
+    ...{ clock: systemClock, times: { buildMs: 60_000 }, treasuryRef: ref },
+    coordinatorRef: { ...ref, objectId: objectId() },
+    ikaConfig: { packages: { ikaDwallet2pcMpcPackage: objectId() } },
+    treasury: { packageId: objectId() },
+    backOff: { run: <T>(call: () => Promise<T>) => call() },
+    client: {
+      transactionExecutionService: { simulateTransaction },
+      core: {
+        resolveTransactionPlugin: () => async () => {
+          throw refusal;
+        },
+      },
+    },
+  };
+  const reader = { epoch: async () => ({ epoch: EPOCH, gasPriceMist: 1_000n }) };
+  const block: BlockContent = {
+    addCalls: (calls) =>
+      calls.payPresigns({
+        ...{ networkEncryptionKeyId: objectId(), curve: 0, signatureAlgorithm: 0 },
+        sessionBytes: [new Uint8Array(32)],
+      }),
+  };
+  const objects = { operatorCap, gasCoins: [coin] };
+  return buildTransaction(network as unknown as ChainNetwork, reader as never, objects, block, "dry-run");
+}

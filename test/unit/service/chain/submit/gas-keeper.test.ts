@@ -1,9 +1,11 @@
 import { expect, it } from "vitest";
 import { createGasKeeper } from "../../../../../src/service/chain/submit/gas-keeper.ts";
 import type { LaneDriver } from "../../../../../src/service/chain/submit/lane-driver.ts";
+import { createLocalSignals } from "../../../../../src/service/platform/coordination/local-coordination.ts";
 import { topics } from "../../../../../src/service/platform/coordination/topics.ts";
 import type { Database } from "../../../../../src/service/platform/store/database.ts";
 import { createManualClock } from "../../../../support/manual-clock.ts";
+import { silentLog } from "../../../../support/silent-log.ts";
 
 const SUI = 1_000_000_000n;
 
@@ -79,7 +81,7 @@ function startKeeper({ coinsMist, addressBalanceMist, refuses = false, redeemsOn
   const keeper = createGasKeeper({
     database,
     laneIds,
-    signals: { notify: (topic) => void signals.push(topic) },
+    signals: { ...createLocalSignals(), notify: (topic) => void signals.push(topic) },
     network: { name: "localnet", gasOwnerAddress: "0x1", gasOwner: undefined },
     reader: {
       gasCoins: async () => coins,
@@ -93,6 +95,7 @@ function startKeeper({ coinsMist, addressBalanceMist, refuses = false, redeemsOn
       },
     },
     log: {
+      ...silentLog,
       info: () => {},
       warn: (_: object, message: string) => warnings.push(message),
       error: () => {},

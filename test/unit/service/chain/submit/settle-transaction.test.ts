@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import type { Lane } from "../../../../../src/service/chain/submit/lane.ts";
 import { createTransactionSettler } from "../../../../../src/service/chain/submit/settle-transaction.ts";
 import type { Database } from "../../../../../src/service/platform/store/database.ts";
-import { silentLog } from "../../../../support/database/database.ts";
+import { silentLog } from "../../../../support/silent-log.ts";
 
 it("wakes the other lanes when a transaction that can never land returns its operations to the queue", async () => {
   const told: string[] = [];

@@ -6,7 +6,7 @@ import type { Config } from "../../../../../src/service/config/config.ts";
 import { metricsRoute } from "../../../../../src/service/operator/health/health-and-metrics.ts";
 import { createMetrics, type Metrics } from "../../../../../src/service/platform/telemetry/metrics.ts";
 import { observeCalls } from "../../../../../src/service/platform/telemetry/observe-calls.ts";
-import { silentLog } from "../../../../support/database/database.ts";
+import { silentLog } from "../../../../support/silent-log.ts";
 
 let metrics: Metrics | undefined;
 afterEach(() => metrics?.close());
@@ -72,7 +72,7 @@ describe("the metrics", () => {
 
   it("have one series for all refusals of a kind, whichever method is called", async () => {
     metrics = createMetrics();
-    const observe = observeCalls({ logger: { info() {} }, metrics });
+    const observe = observeCalls({ logger: silentLog, metrics });
     const codes = Object.values(Code).filter((code) => typeof code === "number");
     for (const { name } of Object.values(Signing.method))
       for (const protocol of ["grpc", "grpc-web", "connect", "rest"])

@@ -42,6 +42,7 @@ it("a wait ends at the deadline, and when the caller leaves", async () => {
 it("a wait leaves no listener", async () => {
   let listenerCount = 0;
   const signals = {
+    ...createLocalSignals(),
     subscribe() {
       listenerCount++;
       return () => void listenerCount--;

@@ -6,9 +6,9 @@ import {
 } from "../../../../../src/service/platform/lifecycle/background-loop.ts";
 import { systemClock } from "../../../../../src/service/platform/lifecycle/clock.ts";
 import { createManualClock } from "../../../../support/manual-clock.ts";
+import { silentLog } from "../../../../support/silent-log.ts";
 
 const NEVER_MS = 1_000_000;
-const silent = { error() {} };
 
 it("a loop runs a pass at once, and one for each wake-up", async () => {
   const passes = countedPasses();
@@ -17,7 +17,7 @@ it("a loop runs a pass at once, and one for each wake-up", async () => {
     name: "t",
     pass: passes.run,
     intervalMs: NEVER_MS,
-    log: silent,
+    log: silentLog,
   });
   loop.start();
   await passes.reached(1);
@@ -35,7 +35,7 @@ it("a loop is woken by its signal from its start to its stop", async () => {
     name: "t",
     pass: passes.run,
     intervalMs: NEVER_MS,
-    log: silent,
+    log: silentLog,
     wakeOn(wake) {
       listeners.add(wake);
       return () => listeners.delete(wake);
@@ -59,7 +59,7 @@ it("a loop runs without a pause while there is more to do", async () => {
     name: "t",
     pass: passes.run,
     intervalMs: NEVER_MS,
-    log: silent,
+    log: silentLog,
   });
   loop.start();
   await passes.reached(5);
@@ -69,7 +69,7 @@ it("a loop runs without a pause while there is more to do", async () => {
 it("a loop rests as long as its pass says, unless it is woken", async () => {
   const clock = createManualClock();
   const passes = countedPasses(() => ({ restMs: 5_000 }));
-  const loop = createBackgroundLoop({ clock, name: "t", pass: passes.run, intervalMs: 10, log: silent });
+  const loop = createBackgroundLoop({ clock, name: "t", pass: passes.run, intervalMs: 10, log: silentLog });
   loop.start();
   await passes.reached(1);
   await nextTurn();
@@ -96,7 +96,7 @@ it("a loop does not lose a wake-up during a pass", async () => {
     name: "t",
     pass: passes.run,
     intervalMs: NEVER_MS,
-    log: silent,
+    log: silentLog,
   });
   loop.start();
   await passes.reached(1);
@@ -116,7 +116,7 @@ it("a loop logs a failed pass and continues", async () => {
     name: "t",
     pass: passes.run,
     intervalMs: 1,
-    log: { error: (fields) => errors.push(fields) },
+    log: { ...silentLog, error: (fields) => errors.push(fields) },
   });
   loop.start();
   await passes.reached(2);
@@ -141,7 +141,7 @@ it("a loop that stops waits for the running pass, and starts no other", async ()
     name: "t",
     pass: passes.run,
     intervalMs: 0,
-    log: silent,
+    log: silentLog,
   });
   loop.start();
   await passes.reached(1);
@@ -158,7 +158,7 @@ it("a loop stops even if it never ran", async () => {
     name: "t",
     pass: async () => false,
     intervalMs: 0,
-    log: silent,
+    log: silentLog,
   }).stop();
 });
 

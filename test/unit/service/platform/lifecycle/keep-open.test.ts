@@ -1,8 +1,7 @@
 import { expect, it } from "vitest";
 import { keepOpen } from "../../../../../src/service/platform/lifecycle/keep-open.ts";
 import { createManualClock } from "../../../../support/manual-clock.ts";
-
-const silent = { info() {}, error() {} };
+import { silentLog } from "../../../../support/silent-log.ts";
 
 it("opening a network is retried, with pauses that double up to a minute", async () => {
   const clock = createManualClock();
@@ -14,7 +13,7 @@ it("opening a network is retried, with pauses that double up to a minute", async
       return "open";
     },
     clock,
-    log: silent,
+    log: silentLog,
     isRetried: true,
   });
   await expect(kept.first).rejects.toThrow("the fullnode is down");
@@ -37,7 +36,7 @@ it("opening the only network is not retried", async () => {
       throw new Error("the fullnode is down");
     },
     clock,
-    log: silent,
+    log: silentLog,
     isRetried: false,
   });
   await expect(kept.first).rejects.toThrow("the fullnode is down");
@@ -54,7 +53,7 @@ it("a failed attempt stops the parts that it had started", async () => {
       throw new Error("the fullnode is down");
     },
     clock: createManualClock(),
-    log: silent,
+    log: silentLog,
     isRetried: false,
   });
   await expect(kept.first).rejects.toThrow();
@@ -69,7 +68,7 @@ it.each([true, false])("a stop reports whether its parts stopped without force: 
       return "open";
     },
     clock: createManualClock(),
-    log: silent,
+    log: silentLog,
     isRetried: true,
   });
   await kept.first;
@@ -94,7 +93,7 @@ it("a stop during an attempt leaves nothing running, even if the attempt ends la
       return "open";
     },
     clock,
-    log: silent,
+    log: silentLog,
     isRetried: true,
   });
   await kept.stop();

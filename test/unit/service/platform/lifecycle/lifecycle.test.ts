@@ -2,8 +2,9 @@ import { EventEmitter } from "node:events";
 import { describe, expect, it } from "vitest";
 import { Lifecycle } from "../../../../../src/service/platform/lifecycle/lifecycle.ts";
 import { runUntilSignal } from "../../../../../src/service/platform/lifecycle/run-until-signal.ts";
+import { silentLog } from "../../../../support/silent-log.ts";
 
-const log = { info: () => {}, error: () => {} };
+const log = silentLog;
 
 function recorder() {
   const events: string[] = [];
@@ -33,7 +34,13 @@ describe("a lifecycle", () => {
     const told: object[] = [];
     const life = new Lifecycle({ log: { ...log, error: (fields) => told.push(fields) } });
     const cause = new Error("connect ECONNREFUSED");
-    await expect(life.start("redis", () => Promise.reject(cause), log.info)).rejects.toThrow(cause);
+    await expect(
+      life.start(
+        "redis",
+        () => Promise.reject(cause),
+        () => {},
+      ),
+    ).rejects.toThrow(cause);
     expect(told).toEqual([{ part: "redis", cause }]);
   });
 

@@ -1,12 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { Lifecycle } from "../../../../../src/service/platform/lifecycle/lifecycle.ts";
 import { startLoops, startLoopsTogether } from "../../../../../src/service/platform/lifecycle/start-loops.ts";
+import { silentLog } from "../../../../support/silent-log.ts";
 
 /** Two loops. The newer one ends when the older one is asked to stop, as if both waited for the same server. */
 function linkedLoops() {
   const events: string[] = [];
   const told: object[] = [];
-  const log = { info: () => {}, error: (fields: object) => told.push(fields) };
+  const log = { ...silentLog, info: () => {}, error: (fields: object) => told.push(fields) };
   const life = new Lifecycle({ log, stopTimeoutMs: 50 });
   let olderStops: () => void = () => {};
   const olderStopped = new Promise<void>((resolve) => {

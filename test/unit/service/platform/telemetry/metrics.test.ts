@@ -4,6 +4,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { startLoopMonitor } from "../../../../../src/service/platform/telemetry/loop-monitor.ts";
 import { createMetrics, type Metrics } from "../../../../../src/service/platform/telemetry/metrics.ts";
 import { observeCalls } from "../../../../../src/service/platform/telemetry/observe-calls.ts";
+import { silentLog } from "../../../../support/silent-log.ts";
 
 let metrics: Metrics;
 afterEach(() => metrics.close());
@@ -116,7 +117,7 @@ describe("a finished call", () => {
     const networkKey = createContextKey("");
     const observe = observeCalls({
       metrics,
-      logger: { info() {} },
+      logger: silentLog,
       describe: (values) => ({ network: values.get(networkKey) }),
     });
     const method = "tss.v1.Signing/GetSign";
