@@ -12,48 +12,60 @@ export class LongestFirst extends BaseSequencer {
   }
 }
 
-/** The projects in the order in which they run. Those of one line share processors. */
+/** The projects in the order in which they run. A worker starts anew for each, so they do not alternate. */
 const PROJECTS = [
-  ["sim"],
-  ["crypto"],
-  ["fuzz"],
-  ["interop"],
-  ["race"],
-  ["component"],
-  ["isolated"],
-  ["unit"],
-  ["flow", "browser"],
+  "sim",
+  "crypto",
+  "fuzz",
+  "interop",
+  "race",
+  "component",
+  "isolated",
+  "unit",
+  "flow",
+  "browser",
 ];
 
 /** The files that take longer than a quarter of a minute on two cores, the longest first. */
 const LONGEST = [
+  "flow/signers",
   "flow/resume",
+  "flow/readme",
+  "flow/exit",
+  "flow/replicas",
+  "flow/examples",
+  "flow/demo",
+  "flow/service-postgres",
+  "flow/deposits",
+  "flow/key-rotation",
+  "flow/service-protocols",
+  "flow/sweep-crash",
+  "flow/try",
+  "browser/provider-example",
   "browser/console",
   "browser/browser",
-  "flow/signers",
-  "flow/demo",
-  "flow/exit",
-  "flow/readme",
-  "flow/replicas",
-  "flow/deposits",
-  "flow/examples",
-  "flow/sweep-crash",
-  "flow/key-rotation",
   "browser/example",
+  "browser/react-example",
   "browser/console-networks",
-  "crypto/localnet-sdk",
+  "crypto/localnet-calls",
   "crypto/localnet-mpc",
+  "crypto/localnet-sdk",
+  "crypto/own-dkg-message",
+  "interop/client-package",
   "interop/documented-commands",
   "interop/documented-treasury",
   "race/ill-network",
   "race/deposit-checkpoints",
+  "race/two-networks",
+  "crypto/own-half-faults",
   "sdk/lying-service",
   "app/hostile-declarer",
+  "errors/malformed-calls",
+  "release/run-release",
 ];
 
 function placeOf({ project, moduleId }: TestSpecification): number {
-  const line = PROJECTS.findIndex((names) => names.includes(project.name));
   const long = LONGEST.findIndex((name) => moduleId.endsWith(`/${name}.test.ts`));
-  const place = long === -1 ? LONGEST.length + (PROJECTS[line]?.indexOf(project.name) ?? 0) : long;
-  return line * 2 * LONGEST.length + place;
+  const place = long === -1 ? LONGEST.length : long;
+  return PROJECTS.indexOf(project.name) * (LONGEST.length + 1) + place;
 }

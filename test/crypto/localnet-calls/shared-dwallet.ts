@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import {
   CoordinatorInnerModule,
   type Curve,
@@ -9,47 +6,32 @@ import {
   prepareDKGAsync,
   type UserShareEncryptionKeys,
 } from "@ika.xyz/sdk";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type LocalnetChild, startLocalnetChild } from "../component/localnet/localnet-child.ts";
-import {
-  type ActiveDwallet,
-  connectSdk,
-  me,
-  POLL,
-  type SdkDriver,
-} from "../component/localnet/sdk-driver.ts";
+import { beforeAll, describe, expect, test } from "vitest";
+import { type ActiveDwallet, me, POLL, type SdkDriver } from "../../component/localnet/sdk-driver.ts";
 import {
   dwalletWhen,
   isSound,
   publicKeyOf,
-  registeredKeys,
   requestOf,
   signWithSdk,
-} from "../component/localnet/sdk-steps.ts";
-import { SDK_CURVES } from "../component/localnet/sdk-triples.ts";
+} from "../../component/localnet/sdk-steps.ts";
+import { SDK_CURVES } from "../../component/localnet/sdk-triples.ts";
+import { sharedKeys, sharedSdk } from "../../component/localnet/shared-sdk.ts";
 
 /** The unmodified Ika SDK alone acts as the user of a dWallet whose share is public. */
 
 const message = new TextEncoder().encode("signed with a share that everybody knows");
 
-let dataDirectory: string;
-let network: LocalnetChild;
 let sdk: SdkDriver;
 
 beforeAll(async () => {
-  dataDirectory = await mkdtemp(join(tmpdir(), "localnet-shared-"));
-  network = await startLocalnetChild(dataDirectory, "real");
-  sdk = await connectSdk(network);
-});
-afterAll(async () => {
-  network.child.kill();
-  await rm(dataDirectory, { recursive: true, force: true });
+  sdk = await sharedSdk();
 });
 
-describe.each(SDK_CURVES)("$curve", ({ curve, signs }) => {
+describe.each(SDK_CURVES)("a dWallet with a public share on $curve", ({ curve, signs }) => {
   let keys: UserShareEncryptionKeys;
   beforeAll(async () => {
-    keys = await registeredKeys(sdk, curve, 21);
+    keys = await sharedKeys(curve);
   });
 
   const prepare = async (): Promise<{ dkg: DKGRequestInput; session: Uint8Array }> => {

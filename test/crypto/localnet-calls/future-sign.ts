@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import {
   CoordinatorInnerModule,
   type Curve,
@@ -8,48 +5,33 @@ import {
   prepareDKGAsync,
   type UserShareEncryptionKeys,
 } from "@ika.xyz/sdk";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type LocalnetChild, startLocalnetChild } from "../component/localnet/localnet-child.ts";
-import {
-  type ActiveDwallet,
-  connectSdk,
-  me,
-  POLL,
-  type SdkDriver,
-} from "../component/localnet/sdk-driver.ts";
+import { beforeAll, describe, expect, test } from "vitest";
+import { type ActiveDwallet, me, POLL, type SdkDriver } from "../../component/localnet/sdk-driver.ts";
 import {
   importedKeyPresign,
   importKey,
   isSound,
   noticeClosedConnections,
   publicKeyOf,
-  registeredKeys,
   requestOf,
-} from "../component/localnet/sdk-steps.ts";
-import { OWN_SECRETS, SDK_CURVES, type SdkAlgorithm } from "../component/localnet/sdk-triples.ts";
+} from "../../component/localnet/sdk-steps.ts";
+import { OWN_SECRETS, SDK_CURVES, type SdkAlgorithm } from "../../component/localnet/sdk-triples.ts";
+import { sharedKeys, sharedSdk } from "../../component/localnet/shared-sdk.ts";
 
 /** The unmodified Ika SDK alone acts as a user who signs a half now, and as whoever completes it later. */
 
 const message = new TextEncoder().encode("signed once a condition holds");
 
-let dataDirectory: string;
-let network: LocalnetChild;
 let sdk: SdkDriver;
 
 beforeAll(async () => {
-  dataDirectory = await mkdtemp(join(tmpdir(), "localnet-future-"));
-  network = await startLocalnetChild(dataDirectory, "real");
-  sdk = await connectSdk(network);
-});
-afterAll(async () => {
-  network.child.kill();
-  await rm(dataDirectory, { recursive: true, force: true });
+  sdk = await sharedSdk();
 });
 
-describe.each(SDK_CURVES)("$curve", ({ curve, signs }) => {
+describe.each(SDK_CURVES)("a half that is made early on $curve", ({ curve, signs }) => {
   let keys: UserShareEncryptionKeys;
   beforeAll(async () => {
-    keys = await registeredKeys(sdk, curve, 25);
+    keys = await sharedKeys(curve);
   });
 
   const completes = async (dwallet: ActiveDwallet, shareId: string): Promise<void> => {

@@ -1,21 +1,11 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import {
   CoordinatorInnerModule,
   createRandomSessionIdentifier,
   prepareDKGAsync,
   type UserShareEncryptionKeys,
 } from "@ika.xyz/sdk";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type LocalnetChild, startLocalnetChild } from "../component/localnet/localnet-child.ts";
-import {
-  type ActiveDwallet,
-  connectSdk,
-  me,
-  POLL,
-  type SdkDriver,
-} from "../component/localnet/sdk-driver.ts";
+import { beforeAll, describe, expect, test } from "vitest";
+import { type ActiveDwallet, me, POLL, type SdkDriver } from "../../component/localnet/sdk-driver.ts";
 import {
   isSound,
   noticeClosedConnections,
@@ -23,30 +13,23 @@ import {
   registeredKeys,
   requestOf,
   signWithSdk,
-} from "../component/localnet/sdk-steps.ts";
-import { SDK_CURVES } from "../component/localnet/sdk-triples.ts";
+} from "../../component/localnet/sdk-steps.ts";
+import { SDK_CURVES } from "../../component/localnet/sdk-triples.ts";
+import { sharedKeys, sharedSdk } from "../../component/localnet/shared-sdk.ts";
 
 /** The unmodified Ika SDK alone acts as a user who gives a dWallet to another, and as that other. */
 
 const message = new TextEncoder().encode("signed by a dWallet's second owner");
 
-let dataDirectory: string;
-let network: LocalnetChild;
 let sdk: SdkDriver;
 
 beforeAll(async () => {
-  dataDirectory = await mkdtemp(join(tmpdir(), "localnet-transferred-"));
-  network = await startLocalnetChild(dataDirectory, "real");
-  sdk = await connectSdk(network);
-});
-afterAll(async () => {
-  network.child.kill();
-  await rm(dataDirectory, { recursive: true, force: true });
+  sdk = await sharedSdk();
 });
 
-describe.each(SDK_CURVES)("$curve", ({ curve, signs }) => {
+describe.each(SDK_CURVES)("a dWallet that is given away on $curve", ({ curve, signs }) => {
   test("a recipient accepts a share that was encrypted to it, and signs with it", async () => {
-    const giver = await registeredKeys(sdk, curve, 23);
+    const giver = await sharedKeys(curve);
     const recipient = await registeredKeys(sdk, curve, 24);
     const session = createRandomSessionIdentifier();
     const dkg = await prepareDKGAsync(sdk.ika, curve, giver, session, me);

@@ -1,46 +1,34 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import {
   CoordinatorInnerModule,
   createRandomSessionIdentifier,
   prepareDKGAsync,
   type UserShareEncryptionKeys,
 } from "@ika.xyz/sdk";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type LocalnetChild, startLocalnetChild } from "../component/localnet/localnet-child.ts";
-import { connectSdk, me, type SdkDriver } from "../component/localnet/sdk-driver.ts";
+import { beforeAll, describe, expect, test } from "vitest";
+import { me, type SdkDriver } from "../../component/localnet/sdk-driver.ts";
 import {
   isSound,
   noticeClosedConnections,
   publicKeyOf,
-  registeredKeys,
   requestOf,
-} from "../component/localnet/sdk-steps.ts";
-import { SDK_CURVES, type SdkAlgorithm } from "../component/localnet/sdk-triples.ts";
+} from "../../component/localnet/sdk-steps.ts";
+import { SDK_CURVES, type SdkAlgorithm } from "../../component/localnet/sdk-triples.ts";
+import { sharedKeys, sharedSdk } from "../../component/localnet/shared-sdk.ts";
 
 /** The unmodified Ika SDK alone acts as a user whose dWallet signs as it comes into being. */
 
 const message = new TextEncoder().encode("signed by a dWallet that has just been born");
 
-let dataDirectory: string;
-let network: LocalnetChild;
 let sdk: SdkDriver;
 
 beforeAll(async () => {
-  dataDirectory = await mkdtemp(join(tmpdir(), "localnet-during-dkg-"));
-  network = await startLocalnetChild(dataDirectory, "real");
-  sdk = await connectSdk(network);
-});
-afterAll(async () => {
-  network.child.kill();
-  await rm(dataDirectory, { recursive: true, force: true });
+  sdk = await sharedSdk();
 });
 
-describe.each(SDK_CURVES)("$curve", ({ curve, signs }) => {
+describe.each(SDK_CURVES)("a DKG with a signature on $curve", ({ curve, signs }) => {
   let keys: UserShareEncryptionKeys;
   beforeAll(async () => {
-    keys = await registeredKeys(sdk, curve, 26);
+    keys = await sharedKeys(curve);
   });
 
   test("a DKG signs a message at once, with an encrypted and with a public share", async () => {

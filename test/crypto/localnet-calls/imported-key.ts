@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import {
   CoordinatorInnerModule,
   Curve,
@@ -13,35 +10,26 @@ import { ed25519, ristretto255 } from "@noble/curves/ed25519.js";
 import { p256 } from "@noble/curves/nist.js";
 import { secp256k1 } from "@noble/curves/secp256k1.js";
 import { bytesToHex } from "@noble/hashes/utils.js";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type LocalnetChild, startLocalnetChild } from "../component/localnet/localnet-child.ts";
-import { connectSdk, me, type SdkDriver } from "../component/localnet/sdk-driver.ts";
+import { beforeAll, describe, expect, test } from "vitest";
+import { me, type SdkDriver } from "../../component/localnet/sdk-driver.ts";
 import {
   importKey,
   isSound,
   publicKeyOf,
-  registeredKeys,
   requestImport,
   signWithImportedKey,
-} from "../component/localnet/sdk-steps.ts";
-import { OWN_SECRET, OWN_SECRETS, SDK_CURVES } from "../component/localnet/sdk-triples.ts";
+} from "../../component/localnet/sdk-steps.ts";
+import { OWN_SECRET, OWN_SECRETS, SDK_CURVES } from "../../component/localnet/sdk-triples.ts";
+import { sharedKeys, sharedSdk } from "../../component/localnet/shared-sdk.ts";
 
 /** The unmodified Ika SDK alone acts as the user who brings a key. */
 
 const message = new TextEncoder().encode("signed with a key that existed before the dWallet");
 
-let dataDirectory: string;
-let network: LocalnetChild;
 let sdk: SdkDriver;
 
 beforeAll(async () => {
-  dataDirectory = await mkdtemp(join(tmpdir(), "localnet-imported-"));
-  network = await startLocalnetChild(dataDirectory, "real");
-  sdk = await connectSdk(network);
-});
-afterAll(async () => {
-  network.child.kill();
-  await rm(dataDirectory, { recursive: true, force: true });
+  sdk = await sharedSdk();
 });
 
 /** The public keys of the imported secret, by noble. */
@@ -52,11 +40,11 @@ const PUBLIC_KEYS: Readonly<Record<Curve, Uint8Array>> = {
   [Curve.RISTRETTO]: ristretto255.Point.BASE.multiply(OWN_SECRET).toBytes(),
 };
 
-describe.each(SDK_CURVES)("$curve", ({ curve, signs }) => {
+describe.each(SDK_CURVES)("an imported key on $curve", ({ curve, signs }) => {
   const own = { secret: OWN_SECRETS[curve], publicKey: PUBLIC_KEYS[curve] };
   let keys: UserShareEncryptionKeys;
   beforeAll(async () => {
-    keys = await registeredKeys(sdk, curve, 22);
+    keys = await sharedKeys(curve);
   });
 
   test("an imported key keeps its public key, and signs from the encrypted share", async () => {
