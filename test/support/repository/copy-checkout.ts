@@ -5,6 +5,12 @@ import { ROOT } from "./source-files.ts";
 
 /** Copies into a folder the files that git tracks or would track, and links the installed packages there. */
 export function copyCheckout(folder: string): void {
+  copySources(folder);
+  symlinkSync(path.join(ROOT, "node_modules"), path.join(folder, "node_modules"));
+}
+
+/** Copies into a folder the files that git tracks or would track. */
+export function copySources(folder: string): void {
   const list = execFileSync("git", ["ls-files", "-z", "--cached", "--others", "--exclude-standard"], {
     cwd: ROOT,
   });
@@ -13,5 +19,4 @@ export function copyCheckout(folder: string): void {
     // git lists a deleted file until the deletion is committed.
     if (file !== "" && existsSync(from)) cpSync(from, path.join(folder, file));
   }
-  symlinkSync(path.join(ROOT, "node_modules"), path.join(folder, "node_modules"));
 }
