@@ -1,5 +1,6 @@
 /** Reservations and submissions of a project that share statements, on a real PostgreSQL. */
 import { afterAll, describe, expect, it } from "vitest";
+import { creditProject } from "../../src/service/ledger/credit-project.ts";
 import { createLocalSignals } from "../../src/service/platform/coordination/local-coordination.ts";
 import type { Idempotency } from "../../src/service/platform/idempotency/idempotency.ts";
 import { newId, type Queryable } from "../../src/service/platform/store/database.ts";
@@ -13,11 +14,15 @@ import {
   moneyOf,
   projectWith,
   readyPresigns,
+  TEST_ORIGIN,
   TEST_TRIPLE,
   type TestDWalletRow,
 } from "../support/database/rows.ts";
+import { pollUntil } from "../support/poll-until.ts";
 
 const PRICE = 10n;
+/** Finds the connections that wait for a lock of the connection $1. */
+const WAITING = "SELECT 1 FROM pg_stat_activity WHERE $1::int = ANY(pg_blocking_pids(pid))";
 const database = await openRaceDatabase({ count: 4, because: "statements of two projects run at once" });
 afterAll(() => database?.close());
 
@@ -181,6 +186,31 @@ describe.skipIf(database === undefined)("calls of a project that arrive together
       return { first };
     });
     expect(await waiting.first).toHaveLength(36);
+  });
+
+  it("are paid from credit that arrives while their statement waits, and leave no key without a request", async () => {
+    const { projectId, dwallet } = await started(PRICE, 3);
+    const on = counted(db);
+    const ids = Array.from({ length: 3 }, newId);
+    const taking = await db.transaction(async (tx) => {
+      const credit = { projectId, amountMicroUsd: 2n * PRICE, reference: newId(), description: "late" };
+      await creditProject(tx, TEST_ORIGIN, credit);
+      const [self] = await tx.query<{ pid: number }>("SELECT pg_backend_pid() AS pid");
+      const taken = Promise.all(
+        ids.map((id, index) => take(on, projectId, dwallet, { id, idempotency: keyed(`key ${index}`) })),
+      );
+      await pollUntil(async () => (await db.query(WAITING, [self!.pid])).length > 0);
+      return { taken };
+    });
+    expect(await taking.taken).toEqual(ids);
+    // The first had its price before, and each of the others is decided alone.
+    expect(on.statementCount).toBe(3);
+    const keys = await db.query<{ id: string }>(
+      "SELECT subject_id AS id FROM idempotency_key WHERE scope = $1 ORDER BY key",
+      [projectId],
+    );
+    expect(keys.map(({ id }) => id)).toEqual(ids);
+    expect(await moneyOf(db, projectId)).toEqual({ balance: 30n, held: 30n, differences: [] });
   });
 
   it("are queued and charged by one statement, each with its own half and origin, and once", async () => {

@@ -1,6 +1,7 @@
 /** Charges, holds and presigns under simultaneous calls, on a real PostgreSQL. */
 
 import { afterAll, describe, expect, it } from "vitest";
+import { creditProject } from "../../src/service/ledger/credit-project.ts";
 import { checkQuota, lockForQuota } from "../../src/service/onboarding/check-quota.ts";
 import { type SignedConsent, storeConsent } from "../../src/service/onboarding/custody/consents.ts";
 import { markDWalletLeft } from "../../src/service/onboarding/custody/custody-state.ts";
@@ -174,6 +175,24 @@ describe.skipIf(database === undefined)("calls at the same time", () => {
     expect(await reserving.outcome).toBe("TOO_MANY_RESERVATIONS");
     expect(await moneyOf(db, projectId)).toEqual({ balance: 10n * PRICE, held: PRICE, differences: [] });
     expect(await statesOf(dwallet)).toEqual({ held: 1, ready: 1 });
+  });
+
+  it("are paid from credit that arrives while they wait for the project, with their idempotency key", async () => {
+    const projectId = await projectWith(db, 0n);
+    const dwallet = await dwalletOf(db, projectId);
+    await readyPresigns(db, dwallet.bucket, 1);
+    const repeated = input(dwallet, { idempotency: keyed("one") });
+    const reserving = await db.transaction(async (tx) => {
+      const credit = { projectId, amountMicroUsd: PRICE, reference: newId(), description: "late" };
+      await creditProject(tx, TEST_ORIGIN, credit);
+      const [self] = await tx.query<{ pid: number }>("SELECT pg_backend_pid() AS pid");
+      const row = reserve(deps, caller(projectId), repeated, time());
+      await pollUntil(async () => (await db.query(WAITING, [self!.pid])).length > 0);
+      return { row };
+    });
+    const { id } = await reserving.row;
+    expect((await reserve(deps, caller(projectId), repeated, time())).id).toBe(id);
+    expect(await moneyOf(db, projectId)).toEqual({ balance: PRICE, held: PRICE, differences: [] });
   });
 
   it("create one row and one hold for one idempotency key", async () => {

@@ -60,8 +60,8 @@ export const BUDGET_MUTANTS: readonly Mutant[] = [
   {
     name: "a reservation ignores the budget",
     file: "src/service/signing/take-reservation.ts",
-    find: "WHERE funded AND allowed${budget.andFits}",
-    replace: "WHERE funded AND allowed",
+    find: "WHERE funded AND holdable AND allowed${budget.andFits}",
+    replace: "WHERE funded AND holdable AND allowed",
     tests: RACE,
   },
   {

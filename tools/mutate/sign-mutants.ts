@@ -104,9 +104,16 @@ export const SIGN_MUTANTS: readonly Mutant[] = [
   {
     name: "a project opens more reservations than it may",
     file: "src/service/signing/take-reservation.ts",
-    find: "WHERE funded AND allowed$",
-    replace: "WHERE funded$",
+    find: "WHERE funded AND holdable AND allowed$",
+    replace: "WHERE funded AND holdable$",
     tests: RACE,
+  },
+  {
+    name: "a key is taken for a reservation whose credit arrived too late for it",
+    file: "src/service/signing/take-reservation.ts",
+    find: "WHERE funded AND holdable AND allowed$",
+    replace: "WHERE funded AND allowed$",
+    tests: MONEY,
   },
   {
     name: "reservations of one project are not serialized",
@@ -132,14 +139,14 @@ export const SIGN_MUTANTS: readonly Mutant[] = [
   {
     name: "a shared statement reserves more than the credit covers",
     file: "src/service/signing/take-reservation.ts",
-    find: "sum(price_micro_usd) OVER in_order <= free_micro_usd",
-    replace: "price_micro_usd <= free_micro_usd",
+    find: "sum(price_micro_usd) OVER in_order AS",
+    replace: "price_micro_usd AS",
     tests: MONEY,
   },
   {
     name: "a shared statement reserves more than the project may open",
     file: "src/service/signing/take-reservation.ts",
-    find: "open_reservations + count(*) OVER in_order <= open_max",
+    find: "open_reservations + ordinal <= open_max",
     replace: "open_reservations < open_max",
     tests: MONEY,
   },

@@ -30,8 +30,12 @@ const CHARGES = {
  * The movements of money that belong to a sign request or to a dWallet's DKG, as parts of larger statements, so that
  * money, state and presign change together or not at all. Each takes the name of a common table expression with the
  * columns `id` (the request), `project_id` and `price_micro_usd`, and adds further expressions. The expression holds at
- * most one row; for hold and capture, any number of rows of one project, which are posted together or not at all. Every ledger entry has a unique key, so a second booking raises an error. The table's check constraint
- * refuses a balance below the held amount, and a negative hold.
+ * most one row; for hold and capture, any number of rows of one project, which are posted together or not at all. Every
+ * ledger entry has a unique key, so a second booking raises an error. The table's check constraint refuses a balance
+ * below the held amount, and a negative hold.
+ *
+ * A hold and a charge post nothing unless the price is free both now and when the statement began. PostgreSQL finds the
+ * row in the version of that time, and looks at the newest version afterwards.
  *
  * | posting | balance | held | open reservations | ledger | adds |
  * |---|---|---|---|---|---|

@@ -117,6 +117,7 @@ function outcomeOf(row: OutcomeRow): ReservationOutcome {
   if (!row.thawed) return "frozen";
   if (!row.funded) return "no-credit";
   if (!row.fitsBudget) return row;
+  // Also if the credit arrived while the statement waited for the project. The next attempt uses it.
   return row.allowed ? "no-presign" : { openMaxCount: row.openMaxCount };
 }
 
@@ -145,8 +146,12 @@ const OUTCOME: Columns<OutcomeRow> = {
 const LEAST_SHARE = 10;
 
 /**
- * Returns the statement for reservations of one project in one bucket, with different keys. Only a single one may have a
- * budget. A reservation is granted if the project could also pay for all usable ones before it.
+ * Returns the statement for reservations of one project in one bucket, with different keys. Only a single one may have
+ * a budget. A reservation is granted if the project could also pay for all usable ones before it.
+ *
+ * `account` has the project's free credit in two versions: the newest one, which is locked, and the one of when the
+ * statement began, from which the posting of the hold starts. Credit that arrived between the two decides nothing yet:
+ * the key would be taken, and then nothing held.
  */
 function reservationStatement(asked: readonly Asked[]): Sql {
   const [first] = asked as readonly [Asked];
@@ -176,6 +181,7 @@ WITH asked AS MATERIALIZED (
     reach_users text[], reach_dwallets text[], scope text, key text, method text, fingerprint text)
 ), account AS (
   SELECT balance_micro_usd - held_micro_usd AS free_micro_usd, open_reservations,
+    (SELECT balance_micro_usd - held_micro_usd FROM project WHERE id = ${projectId}::uuid) AS began_micro_usd,
     ${postings.countedLapses(sql`project`)} AS lapses
   FROM project WHERE id = ${projectId}::uuid FOR UPDATE
 ), dwallet_now AS (
@@ -185,15 +191,17 @@ WITH asked AS MATERIALIZED (
 ), user_now AS (${activeUsersOf(sql`dwallet_now`)}), usable AS (
   SELECT place FROM dwallet_now WHERE user_reference IS NULL OR user_reference IN (SELECT reference FROM user_now)
 ), funds AS (
-  SELECT place, open_max, sum(price_micro_usd) OVER in_order <= free_micro_usd AS funded,
-    open_reservations + count(*) OVER in_order <= open_max AS allowed
+  SELECT place, open_max, total_micro_usd <= free_micro_usd AS funded, total_micro_usd <= began_micro_usd AS holdable,
+    open_reservations + ordinal <= open_max AS allowed
   FROM (
-    SELECT place, price_micro_usd, free_micro_usd, open_reservations,
+    SELECT place, free_micro_usd, began_micro_usd, open_reservations,
+      sum(price_micro_usd) OVER in_order AS total_micro_usd, count(*) OVER in_order AS ordinal,
       greatest(open_max - lapses, open_max / ${LEAST_SHARE}::integer, 1) AS open_max
-    FROM asked JOIN usable USING (place) CROSS JOIN account
-  ) AS each WINDOW in_order AS (ORDER BY place)
+    FROM asked JOIN usable USING (place) CROSS JOIN account WINDOW in_order AS (ORDER BY place)
+  ) AS each
 ), ${budget.look}chosen AS (
-  SELECT place, row_number() OVER (ORDER BY place) AS turn FROM funds WHERE funded AND allowed${budget.andFits}
+  SELECT place, row_number() OVER (ORDER BY place) AS turn FROM funds
+  WHERE funded AND holdable AND allowed${budget.andFits}
 ), taken AS MATERIALIZED (
   SELECT presign.id, presign.returned_at FROM presign
   WHERE network = ${network} AND curve = ${curve} AND signature_algorithm = ${signatureAlgorithm}
