@@ -213,6 +213,29 @@ describe.skipIf(database === undefined)("calls of a project that arrive together
     expect(await moneyOf(db, projectId)).toEqual({ balance: 30n, held: 30n, differences: [] });
   });
 
+  it("read no dWallets but their own, however many more the project has than others", async () => {
+    const { projectId, dwallet } = await started(PRICE, 1);
+    const others = await Promise.all(Array.from({ length: 20 }, () => projectWith(db, 0n)));
+    await db.query(
+      `INSERT INTO dwallet
+       SELECT (jsonb_populate_record(d, jsonb_build_object('id', gen_random_uuid(), 'object_id', gen_random_uuid(),
+         'session_identifier', '\\x' || md5(gen_random_uuid()::text),
+         'project_id', CASE WHEN n <= 5000 THEN d.project_id ELSE ($2::uuid[])[1 + n % 20] END))).*
+       FROM dwallet d, generate_series(1, 5040) n WHERE d.id = $1`,
+      [dwallet.rowId, others],
+    );
+    await db.query("ANALYZE dwallet");
+    const [read] = await db.transaction(async (tx) => {
+      // The plan of a prepared statement, which knows the average project only.
+      await tx.query("SET LOCAL plan_cache_mode = force_generic_plan");
+      expect(await take(tx, projectId, dwallet)).toHaveLength(36);
+      return tx.query<{ rows: bigint }>(
+        "SELECT seq_tup_read + idx_tup_fetch AS rows FROM pg_stat_xact_user_tables WHERE relname = 'dwallet'",
+      );
+    });
+    expect(read!.rows).toBeLessThan(10n);
+  });
+
   it("are queued and charged by one statement, each with its own half and origin, and once", async () => {
     const { projectId, dwallet } = await started(100n * PRICE, 6);
     const ids: string[] = [];

@@ -116,6 +116,13 @@ export const SIGN_MUTANTS: readonly Mutant[] = [
     tests: MONEY,
   },
   {
+    name: "a reservation reads all dWallets of its project",
+    file: "src/service/signing/take-reservation.ts",
+    find: "d.id = ANY(${dwalletIds}::uuid[]) AND",
+    replace: "",
+    tests: MONEY,
+  },
+  {
     name: "reservations of one project are not serialized",
     file: "src/service/signing/take-reservation.ts",
     find: "WHERE id = ${projectId}::uuid FOR UPDATE",

@@ -157,6 +157,8 @@ function reservationStatement(asked: readonly Asked[]): Sql {
   const [first] = asked as readonly [Asked];
   const { projectId, network, curve, signatureAlgorithm, networkEncryptionKeyId } = first;
   const budget = budgetParts(first.allowance, first.priceMicroUsd, { locked: sql`account` });
+  // PostgreSQL expects few ids in an array, and a hundred rows in the JSON, for which it may scan all of the project's.
+  const dwalletIds = [...new Set(asked.map(({ dwalletId }) => dwalletId))];
   const messages = joinSlices(asked.map(({ message }) => message));
   const rows = asked.map(({ id, dwalletId, hashScheme, keyScope, idempotency, ...one }, place) => ({
     ...{
@@ -186,7 +188,8 @@ WITH asked AS MATERIALIZED (
   FROM project WHERE id = ${projectId}::uuid FOR UPDATE
 ), dwallet_now AS (
   SELECT asked.place, d.project_id, d.user_reference FROM asked JOIN dwallet d ON d.id = asked.dwallet_id
-  WHERE d.state = 'Active' AND ${withinReachOf(sql`asked`, projectId, sql`d`)} AND (SELECT count(*) FROM account) = 1
+  WHERE d.id = ANY(${dwalletIds}::uuid[]) AND d.state = 'Active' AND ${withinReachOf(sql`asked`, projectId, sql`d`)}
+    AND (SELECT count(*) FROM account) = 1
   ORDER BY d.id FOR SHARE OF d
 ), user_now AS (${activeUsersOf(sql`dwallet_now`)}), usable AS (
   SELECT place FROM dwallet_now WHERE user_reference IS NULL OR user_reference IN (SELECT reference FROM user_now)
