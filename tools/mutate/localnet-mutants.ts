@@ -18,6 +18,13 @@ export const LOCALNET_MUTANTS: readonly Mutant[] = [
     tests: SHARE_CHECKS,
   },
   {
+    name: "a share is accepted in a ciphertext that nobody can decrypt",
+    file: "src/protocol/proofs/encrypted-share.ts",
+    find: "ciphertext.every((form) => isSquare(group, form)),",
+    replace: "isSquare(group, ciphertext[0]),",
+    tests: SHARE_CHECKS,
+  },
+  {
     name: "a share that the network rejected is published",
     file: "src/localnet/contracts/coordinator/completion/complete-share.ts",
     find: "  if (completed) {\n    const dwallet",

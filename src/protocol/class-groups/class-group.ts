@@ -7,7 +7,7 @@ import {
   SECP256R1_CONSTANTS,
 } from "./constants.ts";
 import { type Form, type FormGroup, formGroup } from "./forms.ts";
-import { floorMod, invertMod } from "./integers.ts";
+import { floorMod, invertMod, jacobiSymbol } from "./integers.ts";
 import type { OrderGroup } from "./maximal-order.ts";
 
 /** A class group in which one curve's scalars are encrypted (CL15 with k = 1, BICYCL's CL_HSMqk). */
@@ -71,6 +71,16 @@ export function completeForm(group: FormGroup, a: bigint, b: bigint): Form {
   if (c * 4n * a !== dividend) throw new InvalidFormError("the form has another discriminant");
   if (b <= -a || b > a || a > c || (a === c && b < 0n)) throw new InvalidFormError("the form is not reduced");
   return { a, b, c };
+}
+
+/**
+ * Returns whether the class is a square. All keys and ciphertexts are, because f and h are. Half of all classes are
+ * not: a square times the only class of order two, that of p*X^2 + p*X*Y + ... A class is a square if the numbers that
+ * its forms represent are squares modulo p (genus theory; Cox, "Primes of the form x^2 + n y^2", section 6).
+ */
+export function isSquare({ p }: ClassGroup, { a, c }: Form): boolean {
+  // If p divides a, it divides b, and so not c.
+  return jacobiSymbol(a % p === 0n ? c : a, p) === 1;
 }
 
 /**

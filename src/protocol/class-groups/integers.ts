@@ -44,6 +44,21 @@ export function invertMod(value: bigint, modulus: bigint): bigint {
   return floorMod(inverse, modulus);
 }
 
+/** Returns the Jacobi symbol (value / modulus) for a positive odd modulus: 1, -1, or 0 if both share a factor. */
+export function jacobiSymbol(value: bigint, modulus: bigint): number {
+  let [upper, lower, sign] = [floorMod(value, modulus), modulus, 1];
+  while (upper !== 0n) {
+    for (; upper % 2n === 0n; upper /= 2n) {
+      const rest = lower % 8n;
+      if (rest === 3n || rest === 5n) sign = -sign;
+    }
+    // Quadratic reciprocity.
+    if (upper % 4n === 3n && lower % 4n === 3n) sign = -sign;
+    [upper, lower] = [lower % upper, upper];
+  }
+  return lower === 1n ? sign : 0;
+}
+
 /** Compares two integers, to sort the smallest first. */
 export function compareIntegers(a: bigint, b: bigint): number {
   return a < b ? -1 : Number(a > b);

@@ -1,5 +1,5 @@
 import { type ByteReader, bigIntToLittleEndian, encodeVector } from "../bytes.ts";
-import { scalarToForm } from "../class-groups/class-group.ts";
+import { isSquare, scalarToForm } from "../class-groups/class-group.ts";
 import { multiPower } from "../class-groups/exponentiation.ts";
 import { composeForms, type Form } from "../class-groups/forms.ts";
 import type { OrderGroup } from "../class-groups/maximal-order.ts";
@@ -89,6 +89,12 @@ export function verifyEncryptedShare(
 ): void {
   const challenge = encryptedShareChallenge(curve, encryptionKey, publicShare, message, context);
   const { maskCiphertext, maskPoint, scalarResponse, randomnessResponse, ciphertext } = message;
+  const { group } = curve;
+  // A factor of order two vanishes under an even challenge, and then nobody can decrypt the share.
+  rejectUnless(
+    ciphertext.every((form) => isSquare(group, form)),
+    "encrypted share proof: ciphertext is not a square",
+  );
 
   const expected = maskPoint.add(scale(curve, publicShare, challenge));
   rejectUnless(
@@ -97,7 +103,6 @@ export function verifyEncryptedShare(
   );
 
   // Enc(z; rho) / ct^e must be the first message. Every term shares one run of squarings.
-  const { group } = curve;
   const opened = (base: Form, part: 0 | 1) =>
     quotient(group, base, randomnessResponse, ciphertext[part], challenge);
   const recovered = [

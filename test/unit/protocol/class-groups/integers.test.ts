@@ -7,6 +7,7 @@ import {
   floorDivide,
   floorMod,
   invertMod,
+  jacobiSymbol,
 } from "../../../../src/protocol/class-groups/integers.ts";
 
 const small = fc.bigInt({ min: 0n, max: 1_000n });
@@ -78,4 +79,23 @@ test("integers sort with the smallest first", () => {
   const values = [3n, -(1n << 70n), 0n, 1n << 70n, 3n];
   expect(values.sort(compareIntegers)).toEqual([-(1n << 70n), 0n, 3n, 3n, 1n << 70n]);
   expect([compareIntegers(1n, 2n), compareIntegers(2n, 2n), compareIntegers(2n, 1n)]).toEqual([-1, 0, 1]);
+});
+
+test("a Jacobi symbol is the product of the Legendre symbols of the modulus's primes", () => {
+  const primes = [3n, 5n, 7n, 11n, 13n, 17n, 97n, 257n, 65_537n, (1n << 61n) - 1n] as const;
+  const legendre = (value: bigint, prime: bigint) => {
+    let power = 1n;
+    const base = floorMod(value, prime);
+    for (const bit of ((prime - 1n) / 2n).toString(2))
+      power = (power * power * (bit === "1" ? base : 1n)) % prime;
+    return power === prime - 1n ? -1 : Number(power);
+  };
+  const two = fc.tuple(fc.constantFrom(...primes), fc.constantFrom(...primes));
+  fc.assert(
+    fc.property(fc.oneof(small, signed), two, (value, [one, other]) => {
+      expect(jacobiSymbol(value, one)).toBe(legendre(value, one));
+      expect(jacobiSymbol(value, one * other)).toBe(legendre(value, one) * legendre(value, other) || 0);
+    }),
+  );
+  expect(jacobiSymbol(5n, 1n)).toBe(1);
 });
