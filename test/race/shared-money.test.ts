@@ -34,6 +34,7 @@ interface Wanted {
   readonly requestId?: string;
   readonly users?: string[];
   readonly idempotency?: Idempotency;
+  readonly signal?: AbortSignal;
 }
 
 describe.skipIf(database === undefined)("calls of a project that arrive together", () => {
@@ -49,13 +50,14 @@ describe.skipIf(database === undefined)("calls of a project that arrive together
       requestId,
       users,
       idempotency,
+      signal,
     } = wanted;
     const outcome = await takeReservation(on, { actor: "key:one", requestId }, {
       ...{ ...dwallet.bucket, network: "localnet", curve: 0, signatureAlgorithm: 0, id, projectId },
       ...{ dwalletId: dwallet.rowId, hashScheme: TEST_TRIPLE.hashNumber, priceMicroUsd: price },
       ...{ message: new TextEncoder().encode(message), ttlMs: 60_000, openMaxCount: openMax },
       ...{ allowance: users && { id: newId(), userReferences: users, dwalletIds: undefined } },
-      ...{ keyScope: projectId, idempotency },
+      ...{ keyScope: projectId, idempotency, signal },
     } as Parameters<typeof takeReservation>[2]);
     return typeof outcome === "object" && "reserved" in outcome ? outcome.reserved.id : outcome;
   }
@@ -211,6 +213,29 @@ describe.skipIf(database === undefined)("calls of a project that arrive together
     );
     expect(keys.map(({ id }) => id)).toEqual(ids);
     expect(await moneyOf(db, projectId)).toEqual({ balance: 30n, held: 30n, differences: [] });
+  });
+
+  it("reserve nothing for a caller that has left before their statement began", async () => {
+    const { projectId, dwallet } = await started(100n * PRICE, 3);
+    const on = counted(db);
+    const leaving = new AbortController();
+    const taking = await db.transaction(async (tx) => {
+      await tx.query("SELECT 1 FROM project WHERE id = $1 FOR UPDATE", [projectId]);
+      const [self] = await tx.query<{ pid: number }>("SELECT pg_backend_pid() AS pid");
+      const first = take(on, projectId, dwallet);
+      await pollUntil(async () => (await db.query(WAITING, [self!.pid])).length > 0);
+      const later = [leaving.signal, undefined].map((signal) =>
+        take(on, projectId, dwallet, signal && { signal }),
+      );
+      leaving.abort(new Error("the caller has left"));
+      return { ends: Promise.allSettled([first, ...later]) };
+    });
+    const ends = (await taking.ends).map((end) =>
+      end.status === "fulfilled" ? "reserved" : String(end.reason),
+    );
+    expect(ends).toEqual(["reserved", "Error: the caller has left", "reserved"]);
+    expect(on.statementCount).toBe(2);
+    expect(await moneyOf(db, projectId)).toMatchObject({ held: 2n * PRICE, differences: [] });
   });
 
   it("read no dWallets but their own, however many more the project has than others", async () => {

@@ -116,6 +116,13 @@ export const SIGN_MUTANTS: readonly Mutant[] = [
     tests: MONEY,
   },
   {
+    name: "a presign goes to a caller that has left",
+    file: "src/service/signing/take-reservation.ts",
+    find: "  signalOf: ({ signal }) => signal,\n",
+    replace: "",
+    tests: MONEY,
+  },
+  {
     name: "a reservation reads all dWallets of its project",
     file: "src/service/signing/take-reservation.ts",
     find: "d.id = ANY(${dwalletIds}::uuid[]) AND",

@@ -66,6 +66,7 @@ export async function reserve(
     allowance: caller.allowance,
     keyScope: keyScope.scope,
     idempotency,
+    signal: time.signal,
   };
   const wait = {
     projectId,

@@ -28,7 +28,8 @@ import { SIGN_REQUEST, SIGN_REQUEST_COLUMNS, type SignRequestRow } from "./sign-
  * not be frozen, is locked in the same way.
  *
  * Reservations of a project in one bucket that arrive together share a statement. It grants what it would grant to each
- * after those before it; whatever it does not grant is decided alone.
+ * after those before it; whatever it does not grant is decided alone. A caller that has left before its statement begins
+ * takes no presign: the call rejects with the signal's reason.
  */
 export function takeReservation(
   db: Queryable,
@@ -57,6 +58,8 @@ interface NewReservation extends Reaching {
   /** The owner of the idempotency key. */
   readonly keyScope: string;
   readonly idempotency: Idempotency | undefined;
+  /** Fires when the caller has left. Default: never. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** The outcome of an attempt. If nothing was reserved, an earlier call may own the idempotency key. */
@@ -82,6 +85,7 @@ const takeTogether = batchStatements<Asked, ReservationOutcome>({
   lineOf: ({ projectId, network, curve, signatureAlgorithm, networkEncryptionKeyId }) =>
     [projectId, network, curve, signatureAlgorithm, networkEncryptionKeyId].join(" "),
   subjectOf: ({ projectId }) => projectId,
+  signalOf: ({ signal }) => signal,
   batchMaxCount: 64,
   async run(db, asked) {
     const [only] = asked;

@@ -13,7 +13,7 @@ import type { Queryable } from "./database.ts";
  *
  * If a statement of several calls fails, each call runs alone, so a bad call does not fail its neighbours. If the database
  * does not answer, all of them fail, because the statement may have been committed. Rejects with DATABASE_UNAVAILABLE if
- * too many calls wait.
+ * too many calls wait, and with the reason of the call's signal if that has fired before its statement begins.
  *
  * @example
  * const readName = batchStatements<string, string | undefined>({
@@ -60,6 +60,8 @@ export interface CallKind<Item, Result> {
   run(items: readonly Item[]): Promise<readonly (Result | typeof ALONE)[]>;
   /** The owner of an item, such as a project. */
   subjectOf(item: Item): string;
+  /** The signal that fires when the caller of an item has left. Default: no caller leaves. */
+  signalOf?(item: Item): AbortSignal | undefined;
   /** The maximum number of items in one statement. Default 256. */
   readonly batchMaxCount?: number;
   /** The maximum number of waiting calls. Beyond it, the newest call of the subject with the most calls fails. Default 1,000. */
@@ -91,6 +93,7 @@ interface Call<Item, Result> {
 export function batchCalls<Item, Result>({
   run,
   subjectOf,
+  signalOf = () => undefined,
   batchMaxCount = BATCH_MAX_COUNT,
   waitingMaxCount = WAITING_MAX_COUNT,
   onIdle,
@@ -134,7 +137,16 @@ export function batchCalls<Item, Result>({
     return calls;
   }
 
-  async function runTogether(calls: readonly Call<Item, Result>[]): Promise<void> {
+  /** Returns whether the call's caller still waits. Otherwise rejects the call. */
+  function isAwaited({ item, reject }: Call<Item, Result>): boolean {
+    const signal = signalOf(item);
+    if (signal?.aborted !== true) return true;
+    reject(signal.reason);
+    return false;
+  }
+
+  async function runTogether(all: readonly Call<Item, Result>[]): Promise<void> {
+    const calls = all.filter(isAwaited);
     await calls[0]?.within(async () => {
       try {
         const results = await run(calls.map(({ item }) => item));

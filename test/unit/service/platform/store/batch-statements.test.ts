@@ -204,6 +204,21 @@ describe("calls of one kind", () => {
     expect(statements).toEqual([]);
   });
 
+  it("are in no statement if their caller has left before it begins, together or alone", async () => {
+    const leaving = new Map(["a2", "b1"].map((item) => [item, new AbortController()]));
+    const { call, next, statements } = asked({ signalOf: (item) => leaving.get(item)?.signal });
+    const db = newDatabase();
+    const calls = settled(["a1", "a2", "b1"].map((item) => call(db, item)));
+    leaving.get("a2")?.abort(new Error("a2 has left"));
+    const { items, answerWith } = await next();
+    expect(items).toEqual(["a1", "b1"]);
+    leaving.get("b1")?.abort(new Error("b1 has left"));
+    answerWith(["a1!", ALONE]);
+    expect(await calls).toEqual(["a1!", "a2 has left", "b1 has left"]);
+    await turn();
+    expect(statements).toEqual([]);
+  });
+
   it("run in the trace of the first call of their statement", async () => {
     const trace = new AsyncLocalStorage<string>();
     const seen: (string | undefined)[] = [];
