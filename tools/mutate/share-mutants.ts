@@ -1,6 +1,7 @@
 import type { Mutant } from "./mutant.ts";
 
 const TRUST = ["test/unit/client/sdk/share-trust.test.ts"];
+const RECOVERY = ["test/unit/client/sdk/recovery.test.ts"];
 const ONBOARD = ["test/unit/client/sdk/onboard.test.ts"];
 const DERIVE = ["test/unit/client/crypto/derive-user-share.test.ts"];
 
@@ -8,17 +9,52 @@ const DERIVE = ["test/unit/client/crypto/derive-user-share.test.ts"];
 export const SHARE_MUTANTS: readonly Mutant[] = [
   {
     name: "a share that does not lead to the output is accepted as the seed's",
-    file: "src/client/sdk/actions/recover-within.ts",
+    file: "src/client/sdk/actions/seed-share.ts",
     find: "isOwn = await context.engine.isOutputOfShare({ ...claim, signal });",
     replace: "isOwn = true;",
     tests: TRUST,
   },
   {
     name: "the session is not read from the chain",
-    file: "src/client/sdk/actions/recover-within.ts",
+    file: "src/client/sdk/actions/seed-share.ts",
     find: "if (onChain !== undefined) yield onChain;",
     replace: "",
     tests: TRUST,
+  },
+  {
+    name: "a recovery does not read the session from the chain",
+    file: "src/client/sdk/actions/seed-share.ts",
+    find: "if (first !== undefined) yield first;",
+    replace: "",
+    tests: RECOVERY,
+  },
+  {
+    name: "a recovery needs the service",
+    file: "src/client/sdk/actions/ask-service.ts",
+    find: "    return undefined;",
+    replace: "    throw error;",
+    tests: RECOVERY,
+  },
+  {
+    name: "a share of another owner counts as the user's",
+    file: "src/client/sdk/actions/own-shares.ts",
+    find: "&& owner === signerAddress",
+    replace: "",
+    tests: RECOVERY,
+  },
+  {
+    name: "a share of another dWallet counts as the user's",
+    file: "src/client/sdk/actions/own-shares.ts",
+    find: "dwalletId === id &&",
+    replace: "",
+    tests: RECOVERY,
+  },
+  {
+    name: "a found dWallet need not be the listed one",
+    file: "src/client/sdk/actions/find-dwallets-within.ts",
+    find: "dwallet.id !== dwalletId || ",
+    replace: "",
+    tests: RECOVERY,
   },
   {
     name: "the network's half of the output is not compared",

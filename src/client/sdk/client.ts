@@ -1,8 +1,13 @@
 import type { Transport } from "@connectrpc/connect";
 import type { SignRequest } from "../../../gen/client/tss/v1/signing_pb.ts";
 import type { CryptoEngine } from "../crypto/engine.ts";
-import { createInlineEngine } from "../crypto/engines/inline-engine.ts";
 import type { ActionOptions } from "./action.ts";
+import { findDWallets } from "./actions/find-dwallets.ts";
+import type {
+  FindDWalletsArgs,
+  FindDWalletsResult,
+  FindDWalletsStage,
+} from "./actions/find-dwallets-within.ts";
 import { deferredParts } from "./actions/load-flows.ts";
 import { type GetOrCreateArgs, getOrCreate, onboard, resumeOnboard } from "./actions/onboard.ts";
 import type {
@@ -29,12 +34,12 @@ import { type SignManyItem, type SignManyOptions, signMany } from "./actions/sig
 import type { SignResult, SignStage } from "./actions/sign-within.ts";
 import { type WatchSignArgs, watchSign } from "./actions/watch-sign.ts";
 import { chooseChain } from "./chain/choose-chain.ts";
-import { createNetworkSource } from "./chain/network.ts";
+import { createNetworkSource, type IkaObjects } from "./chain/network.ts";
 import { invalid } from "./checks.ts";
+import { chooseEngine } from "./choose-engine.ts";
 import { type ClientContext, createRawClients, type RawClients } from "./context.ts";
 import { type CustodyActions, createCustodyActions } from "./custody/custody-actions.ts";
 import { createProvingFetch, type DeviceKey, openDeviceKey } from "./device-key.ts";
-import { TssError } from "./errors.ts";
 import type { Network } from "./names.ts";
 import { createProjectCalls, type ProjectCalls } from "./project-calls.ts";
 import { createServiceCaller } from "./service-calls.ts";
@@ -173,13 +178,33 @@ export interface TssClient extends ProjectCalls, CustodyActions {
    */
   readKey(args: ReadKeyArgs, options?: ActionOptions<ReadKeyStage>): Promise<ReadKeyResult>;
   /**
-   * Recovers the user's share from the seed and the chain.
+   * Finds the dWallets whose encrypted share the chain holds under the keys of a seed, on one curve or on all. It
+   * searches the Treasury, so it finds no dWallet that has left. The service is not asked if the client has a
+   * `treasuryId` and, on a localnet, a `fullnodeUrl` and `ika`. Each page of 500 dWallets of the Treasury is one read.
+   *
+   * @throws {TssError} VALIDATION when an argument is malformed.
+   * @throws {TssError} UNSUPPORTED_ALGORITHM when the curve is unknown.
+   * @throws {TssError} TREASURY_MISMATCH when the chain has no such Treasury.
+   * @throws {TssError} TIMEOUT when the deadline passes; give a longer `timeoutMs` for a large Treasury.
+   *
+   * @example
+   * const { dwallets } = await client.findDWallets({ seed });
+   * for (const { dwalletId, curve, state } of dwallets) console.log(dwalletId, curve, state);
+   */
+  findDWallets(
+    args: FindDWalletsArgs,
+    options?: ActionOptions<FindDWalletsStage>,
+  ): Promise<FindDWalletsResult>;
+  /**
+   * Recovers the user's share from the seed and the chain. The client asks the service only for what the chain does not
+   * tell, so the service may be off.
    *
    * @throws {TssError} VALIDATION when an argument is malformed.
    * @throws {TssError} DWALLET_NOT_FOUND when the chain has no such dWallet.
    * @throws {TssError} DWALLET_NOT_ACTIVE when the dWallet is not Active.
    * @throws {TssError} UNSUPPORTED_ALGORITHM when the dWallet is on another curve.
-   * @throws {TssError} SHARE_UNVERIFIED when the share is not derived from the seed.
+   * @throws {TssError} SHARE_UNVERIFIED when the share is not derived from the seed, or nothing names the DKG's session:
+   *   then give `sessionDigestHex`.
    *
    * @example
    * const { userSecretKeyShareHex } = await client.recoverShare({ seed, dwalletId, curve: "ED25519" });
@@ -235,6 +260,7 @@ export function createClient(options: ClientOptions): TssClient {
     resume: (token, args, actionOptions) => resume(context, token, args, actionOptions),
     resumeSign: (args, actionOptions) => resumeSign(context, args, actionOptions),
     readKey: (args, actionOptions) => readKey(context, args, actionOptions),
+    findDWallets: (args, actionOptions) => findDWallets(context, args, actionOptions),
     recoverShare: (args, actionOptions) => recoverShare(context, args, actionOptions),
     watchSign: (args, watchOptions) => watchSign(context, args, watchOptions),
     sessions: createSessionCalls(transport, context.call),
@@ -299,6 +325,11 @@ export interface CommonOptions {
    * Default: the one that the service names.
    */
   readonly treasuryId?: string | undefined;
+  /**
+   * The ids of Ika from which the client reads the chain. The client pins those of testnet and mainnet.
+   * Default on a localnet: those that the service names.
+   */
+  readonly ika?: IkaObjects | undefined;
 }
 
 function authorizedTransport(options: ClientOptions): Transport {
@@ -342,7 +373,7 @@ function createContext(options: ClientOptions, transport: Transport): ClientCont
   const call = createServiceCaller(reconnectTimeoutMs);
   const source = createNetworkSource({ raw, call }, network);
   const chosen = chooseChain(options);
-  const engine = checkedEngine(options.engine) ?? createInlineEngine();
+  const engine = chooseEngine(options.engine);
   return {
     network,
     raw,
@@ -357,12 +388,4 @@ function createContext(options: ClientOptions, transport: Transport): ClientCont
 function checkReconnectTimeout(timeoutMs: number): void {
   if (!(timeoutMs >= 0 && timeoutMs <= 600_000))
     throw invalid("reconnectTimeoutMs", "must be between 0 and 600000");
-}
-
-function checkedEngine(engine: CryptoEngine | undefined): CryptoEngine | undefined {
-  if (engine === undefined || (typeof engine === "object" && engine !== null)) return engine;
-  throw new TssError(
-    "VALIDATION",
-    "engine: must be an engine, such as createWorkerEngine() of the entry /worker",
-  );
 }

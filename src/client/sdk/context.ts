@@ -11,7 +11,8 @@ import type { CryptoEngine } from "../crypto/engine.ts";
 import type { Action } from "./action.ts";
 import type { MadeHalves } from "./actions/made-halves.ts";
 import type { ChainSessionSource, LastChange } from "./chain/chain-session.ts";
-import type { ChainPosition } from "./chain/fullnode.ts";
+import type { ChainPosition, TableEntry } from "./chain/fullnode.ts";
+import type { TableRequest } from "./chain/list-table.ts";
 import type { ObjectKind } from "./chain/object-kinds.ts";
 import type { Network } from "./names.ts";
 import type { ServiceCaller } from "./service-calls.ts";
@@ -56,6 +57,11 @@ export interface ChainAccess {
   ownerOf(action: Action, kind: ObjectKind, objectId: string): Promise<string | undefined>;
   /** Returns the chain's identifier and its current epoch. */
   chainPosition(action: Action): Promise<ChainPosition>;
+  /**
+   * Yields the entries of a table as the fullnodes list them, an entry perhaps more than once. They are hints that the
+   * caller checks. Throws CHAIN_UNAVAILABLE.
+   */
+  tableEntries(action: Action, request: TableRequest): AsyncIterable<TableEntry>;
   /** Returns the last transaction that wrote an object, as one fullnode says; undefined if it does not know it. */
   lastChange(action: Action, objectId: string): Promise<LastChange | undefined>;
   /** Returns the id of the Treasury that keeps the dWallets' capabilities. */

@@ -32,6 +32,12 @@ export type { User } from "../../../gen/client/tss/v1/users_pb.ts";
 export type { CryptoEngine } from "../crypto/engine.ts";
 export { createInlineEngine } from "../crypto/engines/inline-engine.ts";
 export type { ActionOptions } from "./action.ts";
+export type {
+  FindDWalletsArgs,
+  FindDWalletsResult,
+  FindDWalletsStage,
+  FoundDWallet,
+} from "./actions/find-dwallets-within.ts";
 export type { GetOrCreateArgs } from "./actions/onboard.ts";
 export type {
   OnboardArgs,
@@ -66,6 +72,7 @@ export {
   solanaAddress,
   suiAddress,
 } from "./addresses.ts";
+export type { IkaObjects } from "./chain/network.ts";
 export type { TssClient } from "./client.ts";
 export {
   type ClientOptions,
@@ -109,6 +116,7 @@ export type {
   UserArgs,
   UserCalls,
 } from "./project-calls.ts";
+export { createRecovery, type Recovery, type RecoveryOptions } from "./recovery.ts";
 export type { RequestOptions } from "./service-calls.ts";
 export type { SessionRequest, SessionSource, SessionToken } from "./session.ts";
 export type {

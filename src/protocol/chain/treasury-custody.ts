@@ -83,6 +83,20 @@ interface CustodyPlaces {
   readonly nonceEntryId: string;
 }
 
+/** Returns the id of a Treasury's table of dWallets, from the Treasury's content. An entry's name is a dWallet's id. */
+export function custodyTableId(treasuryContent: Uint8Array): string {
+  return TreasuryObject.parse(treasuryContent).custody.dwallets.id;
+}
+
+/** Returns the owner in a value of that table, as a fullnode lists it; undefined for bytes of another layout. */
+export function ownerInEntry(value: Uint8Array | undefined): string | undefined {
+  try {
+    return value && TreasuryDWallet.parse(value).owner;
+  } catch {
+    return undefined;
+  }
+}
+
 /** Parses the entry at `dwalletEntryId`. */
 export function parseHeldDWallet(entryContent: Uint8Array): HeldDWallet {
   const { value } = DWalletEntry.parse(entryContent);

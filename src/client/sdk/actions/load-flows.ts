@@ -22,6 +22,13 @@ export async function loadCustody({
   return await loadPart(() => import("../custody/custody-within.ts"), signal);
 }
 
+/** Loads the code that finds dWallets. It is a separate chunk, because a page seldom needs it. */
+export async function loadFinder({
+  signal,
+}: Pick<Action, "signal">): Promise<typeof import("./find-dwallets-within.ts")> {
+  return await loadPart(() => import("./find-dwallets-within.ts"), signal);
+}
+
 /** Creates the parts of a context that are initialized on first use. */
 export function deferredParts(options: OpenChainOptions): ContextParts {
   let made: ContextParts | undefined;
@@ -34,6 +41,9 @@ export function deferredParts(options: OpenChainOptions): ContextParts {
     chainReader: async (action, kind) => await (await parts(action)).chainReader(action, kind),
     ownerOf: async (action, kind, objectId) => await (await parts(action)).ownerOf(action, kind, objectId),
     chainPosition: async (action) => await (await parts(action)).chainPosition(action),
+    async *tableEntries(action, request) {
+      yield* (await parts(action)).tableEntries(action, request);
+    },
     lastChange: async (action, objectId) => await (await parts(action)).lastChange(action, objectId),
     treasuryId: async (action) => await (await parts(action)).treasuryId(action),
     parameters: {

@@ -22,8 +22,8 @@ import { checkCustody } from "../custody/read-custody.ts";
 import { TssError } from "../errors.ts";
 import type { Curve } from "../names.ts";
 import { protoCurve } from "../names.ts";
-import { openSeedShare } from "./recover-within.ts";
 import { encodeResumeToken, type OnboardPoint } from "./resume-token.ts";
+import { openSeedShare } from "./seed-share.ts";
 
 /**
  * Completes a dWallet whose DKG was requested: waits for the network, derives the share from the seed, and accepts it.

@@ -1,13 +1,11 @@
 import { bytesToHex } from "@noble/hashes/utils.js";
 import { parseEncryptedShare } from "../../../protocol/chain/chain-objects.ts";
-import { isObjectId } from "../../../protocol/chain/object-id.ts";
 import {
   publicKeyFromDWalletOutput,
   userPublicOutputFromDWalletOutput,
 } from "../../../protocol/dwallet-output.ts";
 import { addressesOfKey, type NamedAddress } from "../../../protocol/signatures/addresses.ts";
 import { verifyEd25519 } from "../../../protocol/signatures/verify-ed25519.ts";
-import { deriveUserShare } from "../../crypto/derive-user-share.ts";
 import {
   type CryptoEngine,
   EngineError,
@@ -18,12 +16,18 @@ import { SecretBytes } from "../../crypto/secret-bytes.ts";
 import type { Action } from "../action.ts";
 import { ENCRYPTED_SHARE } from "../chain/object-kinds.ts";
 import { type CompletedDWallet, readActiveDWallet, readObject } from "../chain/read-dwallet.ts";
-import { readSecretHex, readSessionDigest } from "../checks.ts";
+import { readSecretHex } from "../checks.ts";
 import type { ClientContext } from "../context.ts";
 import { TssError } from "../errors.ts";
 import type { Curve } from "../names.ts";
+import { askIfReachable, askService } from "./ask-service.ts";
+import { openSeedShare } from "./seed-share.ts";
+import { type FoundBy, findShareId } from "./share-id.ts";
 
-/** Recovers a share within an action. The arguments contain the action's copy of the seed. */
+/**
+ * Recovers a share within an action. The arguments contain the action's copy of the seed. It asks the chain first, and
+ * the service only for what the chain does not tell, so it needs no service.
+ */
 export async function recoverWithin(
   context: ClientContext,
   action: Action<RecoverShareStage>,
@@ -31,15 +35,15 @@ export async function recoverWithin(
 ): Promise<RecoverShareResult> {
   const { curve, dwalletId } = args;
   action.stage("dwallet");
-  const dwallet = await readActiveDWallet(context, action, dwalletId, curve);
-  const encryptedUserSecretKeyShareId =
-    args.encryptedUserSecretKeyShareId ?? (await askForShareId(context, action, dwalletId));
+  const dwallet = await readActiveDWallet(context, action, dwalletId, curve, askIfReachable);
   action.stage("parameters");
   await context.engine.ready();
   const { networkEncryptionKeyId } = dwallet;
   const parameters = await context.parameters.load(action, { curve, networkEncryptionKeyId });
   action.stage("share");
-  const source = { ...args, encryptedUserSecretKeyShareId };
+  const encryptedUserSecretKeyShareId =
+    args.encryptedUserSecretKeyShareId ?? (await findShareId(context, action, args, dwallet));
+  const source = { ...args, encryptedUserSecretKeyShareId, isChainFirst: true };
   const share = await recoverFrom(context, action, source, dwallet, parameters);
   return {
     userSecretKeyShareHex: bytesToHex(share.reveal()),
@@ -54,7 +58,7 @@ export type RecoverShareStage = "dwallet" | "parameters" | "share";
 /** Arguments of `recoverShare`. */
 export interface RecoverShareArgs extends ShareSource {
   readonly dwalletId: string;
-  /** The id that `onboard` returned. Default: ask the service. */
+  /** The id that `onboard` returned. Default: ask the chain, then the service. */
   readonly encryptedUserSecretKeyShareId?: string | undefined;
   /** The time limit of the action, in milliseconds. Default 180,000. */
   readonly timeoutMs?: number | undefined;
@@ -73,7 +77,10 @@ export interface ShareSource {
   /** The 32 bytes that the dWallet was made with. */
   readonly seed: Uint8Array;
   readonly curve: Curve;
-  /** The `sessionDigestHex` that `onboard` returned. Default: ask the service, then the chain. */
+  /**
+   * The `sessionDigestHex` that `onboard` returned. Default: ask the service and the chain. A fullnode that has pruned
+   * the DKG's transaction does not know it.
+   */
   readonly sessionDigestHex?: string | undefined;
   /**
    * Decrypts the share from the chain instead of deriving it from the seed. Use it only for dWallets that were made
@@ -87,25 +94,21 @@ export interface ShareSource {
 async function recoverFrom(
   context: ClientContext,
   action: Action,
-  source: ShareSource & { readonly encryptedUserSecretKeyShareId?: string | undefined },
+  source: ShareSource & FoundBy,
   dwallet: CompletedDWallet,
   parameters: Uint8Array,
 ): Promise<SecretBytes> {
-  const { seed, curve, sessionDigestHex } = source;
+  const { seed, curve, isChainFirst } = source;
   if (source.acceptUnverifiedShare !== true) {
-    const request = { seed, curve, dwallet, parameters, sessionDigestHex };
-    return action.own((await openSeedShare(context, action, request)).share);
+    return action.own((await openSeedShare(context, action, { ...source, dwallet, parameters })).share);
   }
-  const shareId = source.encryptedUserSecretKeyShareId ?? (await askForShareId(context, action, dwallet.id));
+  const shareId =
+    source.encryptedUserSecretKeyShareId ??
+    (isChainFirst === true
+      ? await findShareId(context, action, source, dwallet)
+      : (await askService(context, action, dwallet.id)).encryptedUserSecretKeyShareId);
   const keys = action.own(await context.engine.deriveUserKeys({ seed, curve, signal: action.signal }));
   return action.own(await openShare(context, action, keys, dwallet, shareId));
-}
-
-async function askForShareId(context: ClientContext, action: Action, dwalletId: string): Promise<string> {
-  const row = await context.call(action, (options) =>
-    context.raw.onboarding.getDWallet({ dwalletId }, options),
-  );
-  return row.encryptedUserSecretKeyShareId;
 }
 
 /**
@@ -165,7 +168,7 @@ export async function openFittingShare(
   context: ClientContext,
   action: Action<"parameters" | "share">,
   dwallet: CompletedDWallet,
-  source: ShareSource,
+  source: ShareSource & FoundBy,
   given: SecretBytes | undefined,
 ): Promise<FittingShare> {
   const { curve } = source;
@@ -213,13 +216,14 @@ export async function readKeyWithin(
 ): Promise<ReadKeyResult> {
   const { dwalletId, curve, userSecretKeyShareHex: shareHex } = args;
   action.stage("dwallet");
-  const dwallet = await readActiveDWallet(context, action, dwalletId, curve);
+  const dwallet = await readActiveDWallet(context, action, dwalletId, curve, askIfReachable);
   if (own !== undefined) {
     const given =
       shareHex === undefined
         ? undefined
         : action.own(new SecretBytes(readSecretHex("userSecretKeyShareHex", shareHex)));
-    await openFittingShare(context, action, dwallet, { ...args, seed: own }, given);
+    const source = { ...args, seed: own, isChainFirst: true };
+    await openFittingShare(context, action, dwallet, source, given);
   }
   const publicKey = publicKeyFromDWalletOutput(curve, dwallet.state.publicOutput);
   return {
@@ -255,85 +259,3 @@ export interface ReadKeyResult {
   /** The public key's addresses on the chains that it can sign for. */
   readonly addresses: readonly NamedAddress[];
 }
-
-/**
- * Derives the user's share of a dWallet from the seed and the DKG's session, and checks that the dWallet was made with
- * it. The source of the session digest does not matter: only the right digest yields the share, so a wrong one only
- * leads to a refusal.
- *
- * Throws SHARE_UNVERIFIED when a third party may have chosen the share, and when no digest is known.
- */
-export async function openSeedShare(
-  context: ClientContext,
-  action: Action,
-  request: SeedShareRequest,
-): Promise<SeedShare> {
-  let isKnown = false;
-  for await (const sessionDigest of findDigests(context, action, request)) {
-    isKnown = true;
-    const share = await deriveIfOwn(context, action, request, sessionDigest);
-    if (share !== undefined) return { share, sessionDigest };
-  }
-  throw new TssError("SHARE_UNVERIFIED", isKnown ? NOT_DERIVED : NO_DIGEST);
-}
-
-/** A share that is derived from the seed, and the digest that it is derived from. The caller destroys the share. */
-interface SeedShare {
-  readonly share: SecretBytes;
-  /** 32 bytes. */
-  readonly sessionDigest: Uint8Array;
-}
-
-interface SeedShareRequest {
-  readonly seed: Uint8Array;
-  readonly curve: Curve;
-  readonly dwallet: CompletedDWallet;
-  readonly parameters: Uint8Array;
-  /** The digest that the caller kept, in hex. Default: ask the service, then the chain. */
-  readonly sessionDigestHex?: string | undefined;
-}
-
-/** Yields the digests to try, the likeliest first. If the caller gave a digest, yields only that one. */
-async function* findDigests(
-  context: ClientContext,
-  action: Action,
-  { dwallet, sessionDigestHex }: SeedShareRequest,
-): AsyncGenerator<Uint8Array> {
-  if (sessionDigestHex !== undefined) {
-    yield readSessionDigest(sessionDigestHex);
-    return;
-  }
-  const { id: dwalletId } = dwallet;
-  const row = await context.call(action, (options) =>
-    context.raw.onboarding.getDWallet({ dwalletId }, options),
-  );
-  if (row.sessionDigest.length === DIGEST_BYTES) yield row.sessionDigest;
-  const { encryptedUserSecretKeyShareId } = row;
-  if (!isObjectId(encryptedUserSecretKeyShareId)) return;
-  const onChain = await context.chainSession(action, dwallet, encryptedUserSecretKeyShareId);
-  if (onChain !== undefined) yield onChain;
-}
-
-async function deriveIfOwn(
-  context: ClientContext,
-  { signal }: Action,
-  request: SeedShareRequest,
-  sessionDigest: Uint8Array,
-): Promise<SecretBytes | undefined> {
-  const { seed, curve, dwallet, parameters } = request;
-  const { networkEncryptionKeyId, state } = dwallet;
-  const share = deriveUserShare({ seed, curve, networkEncryptionKeyId, sessionDigest });
-  let isOwn = false;
-  try {
-    const claim = { curve, parameters, userSecretKeyShare: share, dwalletOutput: state.publicOutput };
-    isOwn = await context.engine.isOutputOfShare({ ...claim, signal });
-    return isOwn ? share : undefined;
-  } finally {
-    if (!isOwn) share.destroy();
-  }
-}
-
-const DIGEST_BYTES = 32;
-const NOT_DERIVED =
-  "the dWallet's share is not derived from the seed: a third party may have chosen it, or an older version made it";
-const NO_DIGEST = "neither the service nor the chain names the DKG's session; pass sessionDigestHex";

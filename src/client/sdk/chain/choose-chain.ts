@@ -1,14 +1,13 @@
 import { isNativeGrpcUrl } from "../../../protocol/chain/native-grpc.ts";
 import { nodeHttp2 } from "../../crypto/engines/engine-thread.ts";
-import { checkObjectId } from "../checks.ts";
-import { TssError } from "../errors.ts";
+import { checkObjectId, invalid } from "../checks.ts";
 import type { Network } from "../names.ts";
-import { type ChainPins, pinsOf } from "./network.ts";
+import { type ChainPins, type IkaObjects, pinsOf } from "./network.ts";
 
 /**
  * Chooses the chain that a client trusts. On testnet and mainnet the client pins everything and ignores the service's
  * values. On a localnet, the service's values apply unless the caller sets them. Throws VALIDATION for a malformed URL,
- * and for a chain identifier other than the pinned one.
+ * and for a chain identifier or an id of Ika other than the pinned one.
  */
 export function chooseChain(choice: ChainChoice): ChosenChain {
   const { network } = choice;
@@ -22,7 +21,8 @@ export function chooseChain(choice: ChainChoice): ChosenChain {
   const { treasuryId } = choice;
   if (treasuryId !== undefined) checkObjectId("treasuryId", treasuryId);
   const chainIdentifier = pins?.chainIdentifier ?? choice.chainIdentifier;
-  return { network, pins, chainIdentifier, fullnodeUrls, treasuryId };
+  const ika = chosenIka(choice, pins);
+  return { network, ika, chainIdentifier, fullnodeUrls, treasuryId };
 }
 
 export interface ChainChoice {
@@ -30,13 +30,14 @@ export interface ChainChoice {
   readonly fullnodeUrl?: string | readonly string[] | undefined;
   readonly chainIdentifier?: string | undefined;
   readonly treasuryId?: string | undefined;
+  readonly ika?: IkaObjects | undefined;
 }
 
 /** The chain that a client trusts. */
 export interface ChosenChain {
   readonly network: Network;
-  /** The built-in constants of the network; undefined for a localnet. */
-  readonly pins: ChainPins | undefined;
+  /** The ids of Ika. Undefined means those that the service names, which only a localnet permits. */
+  readonly ika: IkaObjects | undefined;
   /** The digest of the genesis checkpoint. Undefined accepts any, if all fullnodes serve the same chain. */
   readonly chainIdentifier: string | undefined;
   /** The fullnodes to ask. Undefined means the one that the service names. */
@@ -46,6 +47,21 @@ export interface ChosenChain {
 }
 
 const MAX_FULLNODE_COUNT = 8;
+
+/** Returns a copy, because the caller may change its object. */
+function chosenIka({ ika, network }: ChainChoice, pins: ChainPins | undefined): IkaObjects | undefined {
+  if (ika === undefined) return pins?.ika;
+  const { ikaDwallet2pcMpcOriginalPackage, ikaDwalletCoordinator } = ika;
+  const objectId = ikaDwalletCoordinator?.objectId;
+  checkObjectId("ika.ikaDwallet2pcMpcOriginalPackage", ikaDwallet2pcMpcOriginalPackage);
+  checkObjectId("ika.ikaDwalletCoordinator", objectId);
+  const isKnown =
+    pins === undefined ||
+    (pins.ika.ikaDwallet2pcMpcOriginalPackage === ikaDwallet2pcMpcOriginalPackage &&
+      pins.ika.ikaDwalletCoordinator.objectId === objectId);
+  if (!isKnown) throw invalid("ika", `differs from the known ids of ${network}`);
+  return { ikaDwallet2pcMpcOriginalPackage, ikaDwalletCoordinator: { objectId } };
+}
 
 function chosenUrls({ fullnodeUrl }: ChainChoice): readonly string[] | undefined {
   if (fullnodeUrl === undefined) return undefined;
@@ -76,8 +92,4 @@ function isUrlOf(scheme: RegExp, text: string): boolean {
   } catch {
     return false;
   }
-}
-
-function invalid(field: string, problem: string): TssError {
-  return new TssError("VALIDATION", `${field}: ${problem}`, { metadata: { field } });
 }

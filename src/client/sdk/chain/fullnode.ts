@@ -23,6 +23,19 @@ export function connectFullnode(network: Network, url: string): ConnectedFullnod
       return { chainIdentifier, epoch };
     },
     objects: (objectIds, signal) => readFullnodeObjects(client.core, objectIds, signal),
+    async tablePage({ tableId, cursor, hasValues }, signal) {
+      const page = { parentId: tableId, cursor, limit: PAGE_SIZE, signal };
+      const reply = hasValues
+        ? await client.listDynamicFields({ ...page, include: { value: true } })
+        : await client.listDynamicFields(page);
+      return {
+        entries: reply.dynamicFields.map((field) => ({
+          name: field.name.bcs,
+          value: "value" in field ? field.value?.bcs : undefined,
+        })),
+        cursor: reply.hasNextPage ? reply.cursor : null,
+      };
+    },
   };
 }
 
@@ -44,9 +57,37 @@ export interface ChainPosition {
 }
 
 export interface ConnectedFullnode extends Fullnode {
+  /** Returns one page of a table's entries. They are hints that the caller checks. */
+  tablePage(request: TablePageRequest, signal: AbortSignal): Promise<TablePage>;
   /** The Sui client, for hints that the caller checks. Its answers come from one fullnode. */
   readonly hintClient: ClientWithCoreApi;
 }
+
+/** Which page of a table to list. */
+interface TablePageRequest {
+  readonly tableId: string;
+  /** Null for the first page. */
+  readonly cursor: string | null;
+  /** Whether the entries have values. The value of an object table's entry is the whole object. */
+  readonly hasValues: boolean;
+}
+
+/** A page of a table. */
+export interface TablePage {
+  readonly entries: readonly TableEntry[];
+  /** Null after the last page. */
+  readonly cursor: string | null;
+}
+
+/** An entry of a table, in BCS. */
+export interface TableEntry {
+  readonly name: Uint8Array;
+  /** Undefined if the caller asked for no values. */
+  readonly value: Uint8Array | undefined;
+}
+
+/** The number of entries in a page. Entries with values of a Treasury's table have about 0.3 KiB. */
+const PAGE_SIZE = 500;
 
 /**
  * The largest accepted reply. The client asks for 50 chunks of 5 KiB, or for one object, which Sui limits to 250 KiB.

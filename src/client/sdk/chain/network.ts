@@ -88,14 +88,19 @@ interface SharedObjectId {
   readonly initialSharedVersion: bigint;
 }
 
-/** The ids of Ika that never change: an upgrade adds packages and keeps these. */
-export interface IkaIds {
+/** The ids of Ika from which a client reads the chain. They never change: an upgrade adds packages and keeps these. */
+export interface IkaObjects {
+  /** The original package of the coordinator's types. */
+  readonly ikaDwallet2pcMpcOriginalPackage: string;
+  readonly ikaDwalletCoordinator: { readonly objectId: string };
+}
+
+/** All ids of Ika that a service announces. They never change either. */
+export interface IkaIds extends IkaObjects {
   /** The package of the IKA coin. */
   readonly ikaPackage: string;
   /** The original package of the Ika system's types. */
   readonly ikaSystemOriginalPackage: string;
-  /** The original package of the coordinator's types. */
-  readonly ikaDwallet2pcMpcOriginalPackage: string;
   readonly ikaSystemObject: SharedObjectId;
   readonly ikaDwalletCoordinator: SharedObjectId;
 }

@@ -8,6 +8,7 @@ import { createChainParameters } from "./chain-parameters.ts";
 import { createChainSessionSource, readLastChange } from "./chain-session.ts";
 import { type ChosenChain, isHttpUrl } from "./choose-chain.ts";
 import type { ConnectedFullnode } from "./fullnode.ts";
+import { listTable } from "./list-table.ts";
 import { announcedIds, type NetworkSource } from "./network.ts";
 import { createTrustedChain } from "./trusted-chain.ts";
 
@@ -16,7 +17,7 @@ import { createTrustedChain } from "./trusted-chain.ts";
  * unless the caller sets them. It sends nothing before the first read.
  */
 export function openChain({ chosen, source, engine }: OpenChainOptions): ChainAccess {
-  const { network, pins, chainIdentifier } = chosen;
+  const { network, ika, chainIdentifier } = chosen;
   let connected: readonly ConnectedFullnode[] | undefined;
   const fullnodes = async (action: Action): Promise<readonly ConnectedFullnode[]> => {
     if (connected !== undefined) return connected;
@@ -25,12 +26,15 @@ export function openChain({ chosen, source, engine }: OpenChainOptions): ChainAc
     connected ??= urls.map((url) => connectFullnode(network, url));
     return connected;
   };
-  const ids = async (action: Action) => pins?.ika ?? announcedIds(await source.known(action));
+  const ids = async (action: Action) => ika ?? announcedIds(await source.known(action));
   const chain = createTrustedChain({ chainIdentifier, ids, fullnodes });
   return {
     chainReader: chain.reader,
     ownerOf: chain.ownerOf,
     chainPosition: chain.position,
+    async *tableEntries(action, request) {
+      yield* listTable(await fullnodes(action), action, request);
+    },
     lastChange: async (action, objectId) =>
       await readLastChange((await fullnodes(action))[0]!.hintClient, action, objectId),
     treasuryId: (action) => chooseTreasury(chosen, source, action),

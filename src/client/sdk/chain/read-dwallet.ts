@@ -25,9 +25,11 @@ export async function readActiveDWallet(
   action: Action,
   dwalletId: string,
   curve: CurveName,
+  explainMissing: ExplainMissing = askForReason,
 ): Promise<CompletedDWallet> {
   const dwallet =
-    context.activeDWallets.get(dwalletId) ?? (await readChainDWallet(context, action, dwalletId));
+    context.activeDWallets.get(dwalletId) ??
+    (await readChainDWallet(context, action, dwalletId, explainMissing));
   const { state } = dwallet;
   if (dwallet.curveNumber !== curveNumber(curve)) {
     throw new TssError("UNSUPPORTED_ALGORITHM", `the dWallet is not on ${curve}`);
@@ -53,13 +55,20 @@ export async function readChainDWallet(
   context: ClientContext,
   action: Action,
   dwalletId: string,
+  explainMissing: ExplainMissing = askForReason,
 ): Promise<ChainDWallet> {
   const content = await readObject(context, action, DWALLET, dwalletId);
   if (content !== undefined) return parseDWalletOf(dwalletId, content);
-  // The service reports a wrong key or an unknown dWallet. If it knows the dWallet, it disagrees with the chain.
-  await context.call(action, (options) => context.raw.onboarding.getDWallet({ dwalletId }, options));
+  await explainMissing(context, action, dwalletId);
   throw new TssError("DWALLET_NOT_FOUND", "the chain has no such dWallet");
 }
+
+/** Throws the reason why the chain lacks a dWallet, if there is a better one than its absence. */
+export type ExplainMissing = (context: ClientContext, action: Action, dwalletId: string) => Promise<unknown>;
+
+/** The service reports a wrong key or an unknown dWallet. If it knows the dWallet, it disagrees with the chain. */
+const askForReason: ExplainMissing = (context, action, dwalletId) =>
+  context.call(action, (options) => context.raw.onboarding.getDWallet({ dwalletId }, options));
 
 /** Parses a dWallet from a fullnode's contents. Throws OUTPUT_MISMATCH when they belong to another dWallet. */
 export function parseDWalletOf(dwalletId: string, content: Uint8Array): ChainDWallet {

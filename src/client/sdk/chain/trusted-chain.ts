@@ -6,7 +6,7 @@ import { FinalReadError } from "../../../protocol/chain/read-errors.ts";
 import type { Action } from "../action.ts";
 import { TssError } from "../errors.ts";
 import type { ChainPosition, Fullnode } from "./fullnode.ts";
-import type { IkaIds } from "./network.ts";
+import type { IkaObjects } from "./network.ts";
 import type { ObjectKind } from "./object-kinds.ts";
 
 /** Creates a chain reader over fullnodes that need not be trusted individually. */
@@ -73,7 +73,7 @@ export function createTrustedChain(options: TrustedChainOptions): TrustedChain {
 /** The chain that the client trusts. */
 export interface TrustedChain {
   /** Returns the ids of Ika, the starting point of all reads. */
-  ids(action: Action): Promise<IkaIds>;
+  ids(action: Action): Promise<IkaObjects>;
   /**
    * Creates a reader of objects of one kind. It reads every fullnode and returns the value that they agree on. The
    * first call checks that they serve the right chain: it throws NETWORK_MISMATCH for another chain, and
@@ -93,7 +93,7 @@ export interface TrustedChain {
 export interface TrustedChainOptions {
   /** Returns the fullnodes, which must all answer and agree. */
   fullnodes(action: Action): Promise<readonly Fullnode[]>;
-  ids(action: Action): Promise<IkaIds>;
+  ids(action: Action): Promise<IkaObjects>;
   /** The digest of the genesis checkpoint. Undefined accepts any, if all fullnodes serve the same chain. */
   readonly chainIdentifier: string | undefined;
 }

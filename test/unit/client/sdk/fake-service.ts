@@ -17,10 +17,15 @@ import { createNetworkSource } from "../../../../src/client/sdk/chain/network.ts
 import { type ClientContext, createRawClients } from "../../../../src/client/sdk/context.ts";
 import { createServiceCaller } from "../../../../src/client/sdk/service-calls.ts";
 import { withHeaders } from "../../../../src/client/sdk/transport.ts";
+import { hexToBytes } from "../../../../src/protocol/bytes.ts";
 import type { ChainReader } from "../../../../src/protocol/chain/chain-reader.ts";
 import { DWallet, EncryptedUserSecretKeyShare } from "../../../../src/protocol/chain/chain-structs.ts";
 import { sessionIdentifierDigest } from "../../../../src/protocol/chain/session-identifier.ts";
-import { custodyPlaces } from "../../../../src/protocol/chain/treasury-custody.ts";
+import {
+  custodyPlaces,
+  custodyTableId,
+  TreasuryDWallet,
+} from "../../../../src/protocol/chain/treasury-custody.ts";
 import { presignSession } from "../../../support/chain/chain-bytes.ts";
 import { custodyObjects, treasuryContent } from "../../../support/chain/treasury-bytes.ts";
 import { MADE_PARAMETERS, type MadeDWallet, makeDWallet } from "../../../support/crypto/made-dwallet.ts";
@@ -40,6 +45,7 @@ export const MESSAGE = new TextEncoder().encode("a message");
 export const TREASURY_ID = `0x${"7".repeat(64)}`;
 const CAP_ID = `0x${"c".repeat(64)}`;
 const HELD = { dwalletId: DWALLET_ID, capId: CAP_ID, curveNumber: 2 };
+const HELD_RECORD = { curve: 2, is_refused: false, release: null };
 const SENDER = `0x${"a".repeat(64)}`;
 const KEYS = deriveUserKeys(SEED, "ED25519");
 const OTHER_KEYS = deriveUserKeys(new Uint8Array(32).fill(22), "ED25519");
@@ -72,6 +78,9 @@ export interface Script {
   chainSession: Uint8Array | undefined;
   /** The result of the engine's decryption. */
   decryptedShare: Uint8Array;
+  /** The tables as the fullnode lists them: the shares of the dWallet, and the dWallets of the Treasury with owners. */
+  listedShares: () => readonly string[];
+  listedDWallets: () => readonly { readonly dwalletId: string; readonly owner: string }[];
   /** The share object on the chain. Default: signed by the seed's signer over the output. */
   shareState: () => ShareState;
   /** The dWallets that the service lists for any name. Each one is the dWallet with these fields. */
@@ -131,6 +140,8 @@ export function createFakeService(): FakeService {
     sessionDigest: SESSION_DIGEST,
     chainSession: undefined,
     decryptedShare: DWALLET.userSecretKeyShare,
+    listedShares: () => [SHARE_ID],
+    listedDWallets: () => [{ dwalletId: DWALLET_ID, owner: KEYS.signerAddress }],
     shareState: () => ({ KeyHolderSigned: signDWalletOutput(KEYS, script.made.output) }),
     named: () => [],
     encryptionKeyAddress: KEYS.signerAddress,
@@ -324,6 +335,15 @@ export function createFakeService(): FakeService {
         chainIdentifier: "4btiuiMPvEENsttpZC7CZ53DruC3MAgfznDbASZ7DR6S",
         epoch: 0n,
       }),
+      async *tableEntries(_action, { tableId }) {
+        seen.push({ method: "tableEntries", headers: new Headers(), request: tableId });
+        if (tableId === custodyTableId(treasuryContent(TREASURY_ID)))
+          yield* script.listedDWallets().map(({ dwalletId, owner }) => ({
+            name: hexToBytes(dwalletId.slice(2)),
+            value: TreasuryDWallet.serialize({ ...HELD_RECORD, owner }).toBytes(),
+          }));
+        else yield* script.listedShares().map((id) => ({ name: hexToBytes(id.slice(2)), value: undefined }));
+      },
       lastChange: async () => undefined,
       treasuryId: async () => TREASURY_ID,
       chainSession: async () => {

@@ -1,4 +1,6 @@
 import { expect, test } from "vitest";
+import { findDWallets } from "../../../../src/client/sdk/actions/find-dwallets.ts";
+import type { FindDWalletsArgs } from "../../../../src/client/sdk/actions/find-dwallets-within.ts";
 import { readKey } from "../../../../src/client/sdk/actions/read-key.ts";
 import { recoverShare } from "../../../../src/client/sdk/actions/recover-share.ts";
 import { resume } from "../../../../src/client/sdk/actions/resume.ts";
@@ -30,6 +32,14 @@ test.each([
   const result = act(service.context, args);
   Object.assign(args, { dwalletId: `0x${"9".repeat(64)}`, curve: "SECP256K1" });
   await expect(result).resolves.toBeDefined();
+});
+
+test("findDWallets searches the curve of its call, even if the caller changes the arguments", async () => {
+  const { service } = await activeService();
+  const args: FindDWalletsArgs = { seed: SEED, curve: "ED25519" };
+  const found = findDWallets(service.context, args);
+  Object.assign(args, { curve: "SECP256K1" });
+  expect((await found).dwallets).toMatchObject([{ dwalletId: DWALLET_ID, curve: "ED25519" }]);
 });
 
 test("resume signs the message of its call, even if the caller changes the buffer", async () => {

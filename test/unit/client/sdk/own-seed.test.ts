@@ -1,6 +1,8 @@
 import { bytesToHex } from "@noble/hashes/utils.js";
 import { beforeEach, describe, expect, test } from "vitest";
+import { deriveUserKeys } from "../../../../src/client/crypto/user-keys.ts";
 import { ownSeed } from "../../../../src/client/sdk/action.ts";
+import { findDWallets } from "../../../../src/client/sdk/actions/find-dwallets.ts";
 import { getOrCreate, onboard, resumeOnboard } from "../../../../src/client/sdk/actions/onboard.ts";
 import { readKey } from "../../../../src/client/sdk/actions/read-key.ts";
 import { recoverShare } from "../../../../src/client/sdk/actions/recover-share.ts";
@@ -70,6 +72,14 @@ describe("an action opens its dWallet with its own copy if the caller overwrites
     ["sign", () => sign(service.context, { ...signing, seed, message: MESSAGE })],
   ])("in %s", async (_name, begin) => {
     await expect(overwritten<unknown>(begin())).resolves.toBeDefined();
+  });
+
+  test("in a search for dWallets", async () => {
+    const { engine } = service.context;
+    const derive: typeof engine.deriveUserKeys = async (input) => deriveUserKeys(input.seed, "ED25519");
+    const context = { ...service.context, engine: { ...engine, deriveUserKeys: derive } };
+    const found = await overwritten(findDWallets(context, { seed, curve }));
+    expect(found.dwallets).toMatchObject([{ dwalletId: DWALLET_ID }]);
   });
 
   test("in a resumed signature", async () => {

@@ -4,6 +4,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import type { SecretBytes } from "../../../../src/client/crypto/secret-bytes.ts";
 import { signDWalletOutput } from "../../../../src/client/crypto/user-keys.ts";
 import { onboard, resumeOnboard } from "../../../../src/client/sdk/actions/onboard.ts";
+import { readKey } from "../../../../src/client/sdk/actions/read-key.ts";
 import { recoverShare } from "../../../../src/client/sdk/actions/recover-share.ts";
 import { sign } from "../../../../src/client/sdk/actions/sign.ts";
 import { makeDWallet } from "../../../support/crypto/made-dwallet.ts";
@@ -107,9 +108,25 @@ describe("a dWallet with the user's share and a false network share", () => {
 describe("the digest of the session", () => {
   beforeEach(() => putOnChain(DWALLET, "Active"));
 
-  test("comes from the service, and is read nowhere else if it is right", async () => {
-    await recoverShare(service.context, dwallet);
+  test("comes from the service to sign, and is read nowhere else if it is right", async () => {
+    await sign(service.context, signature);
     expect(service.counts()["chainSession"]).toBeUndefined();
+  });
+
+  test("comes from the chain to recover, and is read nowhere else if it is right", async () => {
+    service.script.chainSession = SESSION_DIGEST;
+    await recoverShare(service.context, dwallet);
+    await readKey(service.context, dwallet);
+    expect(service.counts()["getDWallet"]).toBeUndefined();
+  });
+
+  test.each([
+    ["wrong", OTHER_DIGEST],
+    ["missing", undefined],
+  ])("comes from the service to recover if the chain's is %s", async (_what, digest) => {
+    service.script.chainSession = digest;
+    const { userSecretKeyShareHex } = await recoverShare(service.context, dwallet);
+    expect(userSecretKeyShareHex).toBe(bytesToHex(DWALLET.userSecretKeyShare));
   });
 
   test.each([
@@ -121,6 +138,7 @@ describe("the digest of the session", () => {
     service.script.chainSession = SESSION_DIGEST;
     const { userSecretKeyShareHex } = await recoverShare(service.context, dwallet);
     expect(userSecretKeyShareHex).toBe(bytesToHex(DWALLET.userSecretKeyShare));
+    await expect(sign(service.context, signature)).resolves.toBeDefined();
   });
 
   test("is the caller's if it is given, and then is not read", async () => {

@@ -1,0 +1,33 @@
+import { ConnectError } from "@connectrpc/connect";
+import type { DWallet } from "../../../../gen/client/tss/v1/onboarding_pb.ts";
+import type { Action } from "../action.ts";
+import type { ClientContext } from "../context.ts";
+import { isAnswer, TssError } from "../errors.ts";
+
+/** Returns the service's row of a dWallet. */
+export async function askService(
+  context: ClientContext,
+  action: Action,
+  dwalletId: string,
+): Promise<DWallet> {
+  return await context.call(action, (options) => context.raw.onboarding.getDWallet({ dwalletId }, options));
+}
+
+/**
+ * Returns the service's row of a dWallet, or undefined if the service is off or something else answers in its place.
+ * Throws what the service itself refuses, such as a wrong key.
+ */
+export async function askIfReachable(
+  context: ClientContext,
+  action: Action,
+  dwalletId: string,
+): Promise<DWallet | undefined> {
+  try {
+    return await askService(context, action, dwalletId);
+  } catch (error) {
+    action.signal.throwIfAborted();
+    if (!(error instanceof TssError)) throw error;
+    if (error.cause instanceof ConnectError && isAnswer(error.cause)) throw error;
+    return undefined;
+  }
+}

@@ -1,0 +1,44 @@
+import { bytesToHex } from "@noble/hashes/utils.js";
+import { type ChainDWallet, parseEncryptedShare } from "../../../protocol/chain/chain-objects.ts";
+import type { Action } from "../action.ts";
+import { ENCRYPTED_SHARE } from "../chain/object-kinds.ts";
+import type { ClientContext } from "../context.ts";
+
+/**
+ * Finds the encrypted shares of a dWallet that the chain holds under the key of one user, the accepted ones first. The
+ * list of the dWallet's shares comes from any fullnode; the shares themselves are objects of Ika's own package that all
+ * fullnodes agree on. So a lying fullnode can hide a share, and cannot invent one.
+ *
+ * Throws CHAIN_UNAVAILABLE, FULLNODES_DISAGREE or OBJECT_MISMATCH.
+ */
+export async function findOwnShares(
+  context: ClientContext,
+  action: Action,
+  { id, encryptedShareTableId: tableId }: Pick<ChainDWallet, "id" | "encryptedShareTableId">,
+  signerAddress: string,
+): Promise<OwnShare[]> {
+  const shareIds = new Set<string>();
+  let entryCount = 0;
+  for await (const { name } of context.tableEntries(action, { tableId, hasValues: false })) {
+    if (name.length === ID_BYTES) shareIds.add(`0x${bytesToHex(name)}`);
+    if (++entryCount === MAX_ENTRY_COUNT) break;
+  }
+  const reader = await context.chainReader(action, ENCRYPTED_SHARE);
+  const contents = await reader.getObjects([...shareIds], action.signal);
+  return [...contents]
+    .map(([shareId, content]) => ({ ...parseEncryptedShare(content), id: shareId }))
+    .filter(({ dwalletId, encryptionKeyAddress: owner }) => dwalletId === id && owner === signerAddress)
+    .map(({ id: shareId, state }) => ({ id: shareId, isAccepted: state.kind === "KeyHolderSigned" }))
+    .sort((a, b) => Number(b.isAccepted) - Number(a.isAccepted));
+}
+
+/** An encrypted share of the user. */
+interface OwnShare {
+  readonly id: string;
+  /** Whether the user's signer has signed the dWallet's output. */
+  readonly isAccepted: boolean;
+}
+
+/** A DKG makes one share, and each transfer of the share to another user makes another. */
+const MAX_ENTRY_COUNT = 200;
+const ID_BYTES = 32;
