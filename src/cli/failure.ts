@@ -1,6 +1,6 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { ErrorInfoSchema } from "../../gen/proto/google/rpc/error_details_pb.ts";
-import { fromConnectError, isTransportFailure } from "../client/sdk/errors.ts";
+import { fromConnectError, isTransportFailure, TssError } from "../client/sdk/errors.ts";
 import { ServiceError } from "../service/platform/errors/service-error.ts";
 import { isSchemaMissing } from "../service/platform/store/sql-errors.ts";
 import { EXIT, type ExitCode, UsageError } from "./command.ts";
@@ -19,6 +19,7 @@ export function describeFailure(error: unknown): Failure {
   if (error instanceof ServiceError) return failed(`${error.reason}: ${error.message}`);
   if (isSchemaMissing(error))
     return failed("the database is not migrated to this version; run `tss migrate` first");
+  if (error instanceof TssError) return describeTssError(error);
   const message = messageOf(error);
   return error instanceof UnreachableError ? { message, exitCode: EXIT.unreachable } : failed(message);
 }
@@ -27,6 +28,14 @@ export function describeFailure(error: unknown): Failure {
 export function isOutcomeUnknown(error: unknown): boolean {
   return error instanceof ConnectError && isTransportFailure(error);
 }
+
+/** Describes an error of the client SDK. */
+function describeTssError({ reason, message }: TssError): Failure {
+  const exitCode = PASSING.has(reason) ? EXIT.unreachable : EXIT.failed;
+  return { message: `${reason}: ${message}`, exitCode };
+}
+
+const PASSING: ReadonlySet<string> = new Set(["CHAIN_UNAVAILABLE", "UNREACHABLE", "TIMEOUT"]);
 
 function describeRefusal(refusal: ConnectError): Failure {
   const { reason, message, requestId, retryAfterMs } = fromConnectError(refusal);

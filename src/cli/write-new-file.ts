@@ -1,15 +1,20 @@
 import { constants } from "node:fs";
-import { access, open, rename, unlink, writeFile } from "node:fs/promises";
+import { access, open, rename, rm, unlink, writeFile } from "node:fs/promises";
 
 /**
  * Writes a new file with mode 600, and syncs it. The file appears under its name only when it is whole: an attempt that
  * fails or is interrupted does not block the next one. Until then, its content is in a file with `.partial` at the end
  * of its name, which a failed attempt removes. Throws if the file exists, and never changes it then.
  */
-export async function writeNewFile(path: string, content: AsyncIterable<Uint8Array>): Promise<void> {
-  if (await exists(path)) throw new Error(`${path} exists, and is not overwritten`);
+export async function writeNewFile(
+  path: string,
+  content: Uint8Array | AsyncIterable<Uint8Array>,
+): Promise<void> {
+  await refuseExisting(path);
   const partial = `${path}.partial`;
-  const file = await open(partial, "w", 0o600);
+  // An existing file would keep its mode, and a link would lead elsewhere.
+  await rm(partial, { force: true });
+  const file = await open(partial, "wx", 0o600);
   try {
     await writeFile(file, content);
     await file.sync();
@@ -22,6 +27,11 @@ export async function writeNewFile(path: string, content: AsyncIterable<Uint8Arr
   } finally {
     await file.close();
   }
+}
+
+/** Throws if a file exists. Use it before work whose result could not be written. */
+export async function refuseExisting(path: string): Promise<void> {
+  if (await exists(path)) throw new Error(`${path} exists, and is not overwritten`);
 }
 
 const exists = (path: string): Promise<boolean> =>

@@ -50,13 +50,6 @@ export const SHARE_MUTANTS: readonly Mutant[] = [
     tests: RECOVERY,
   },
   {
-    name: "a found dWallet need not be the listed one",
-    file: "src/client/sdk/actions/find-dwallets-within.ts",
-    find: "dwallet.id !== dwalletId || ",
-    replace: "",
-    tests: RECOVERY,
-  },
-  {
     name: "the network's half of the output is not compared",
     file: "src/protocol/proofs/network-key-parts.ts",
     find: "return combined.add(scaleBase(curve, constant));",

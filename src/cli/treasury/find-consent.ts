@@ -6,7 +6,6 @@ import {
   type SignedTreasuryConsent,
 } from "../../client/sdk/custody/treasury-authorization.ts";
 import { curveOfNumber } from "../../protocol/algorithms.ts";
-import { hexToBytes } from "../../protocol/bytes.ts";
 import {
   custodyPlaces,
   parseHeldDWallet,
@@ -15,7 +14,7 @@ import {
   treasuryConsentBytes,
 } from "../../protocol/chain/treasury-custody.ts";
 import { UsageError } from "../command.ts";
-import { readPrivateFile } from "./key-files.ts";
+import { readSeedFile } from "./key-files.ts";
 import type { OpenTreasury } from "./open-treasury.ts";
 
 /**
@@ -73,7 +72,7 @@ async function signHere(
 ): Promise<SignedTreasuryConsent> {
   if (dwalletId === undefined) throw new UsageError("--dwallet is missing");
   if (action === "leave" && recipient === undefined) throw new UsageError("--recipient is missing");
-  const seed = readSeed(seedFile);
+  const seed = readSeedFile(seedFile);
   const { object } = await client.core.getObject({ objectId: treasuryId, include: { content: true } });
   const { dwalletEntryId, nonceEntryId } = custodyPlaces(object.content, dwalletId);
   const { objects } = await client.core.getObjects({
@@ -105,10 +104,4 @@ async function signHere(
   } finally {
     keys.destroy();
   }
-}
-
-function readSeed(file: string): Uint8Array {
-  const hex = /^(?:0x)?([0-9a-f]{64})$/i.exec(readPrivateFile(file).trim())?.[1];
-  if (hex === undefined) throw new Error(`the seed file ${file} must contain 64 hex digits`);
-  return hexToBytes(hex.toLowerCase());
 }

@@ -56,10 +56,20 @@ export function readKeyFile(path: string): Keypair {
 }
 
 /**
+ * Reads a user's seed: 64 hex digits, with or without 0x. Throws if other users than the owner have any permission on
+ * the file. No error quotes the file's content.
+ */
+export function readSeedFile(path: string): Uint8Array {
+  const hex = /^(?:0x)?([0-9a-f]{64})$/i.exec(readPrivateFile(path).trim())?.[1];
+  if (hex === undefined) throw new Error(`the seed file ${path} must contain 64 hex digits`);
+  return hexToBytes(hex.toLowerCase());
+}
+
+/**
  * Reads a file with a secret. Throws if other users than the owner have any permission on it, or if it is too long for
  * a key.
  */
-export function readPrivateFile(path: string): string {
+function readPrivateFile(path: string): string {
   const descriptor = openSync(path, "r");
   try {
     const { mode, size } = fstatSync(descriptor);

@@ -40,9 +40,10 @@ it("a failed attempt leaves nothing, and the next one succeeds", async () => {
 
 it("an attempt that was killed does not block the next one", async () => {
   const file = nameOf("killed");
-  writeFileSync(`${file}.partial`, "half of a longer line");
+  writeFileSync(`${file}.partial`, "half of a longer line", { mode: 0o644 });
   await writeNewFile(file, lines("one\n"));
   expect(readFileSync(file, "utf8")).toBe("one\n");
+  expect(statSync(file).mode & 0o777).toBe(0o600);
 });
 
 it.each(["before", "during"])("a file that appears %s the attempt stays as it is", async (when) => {

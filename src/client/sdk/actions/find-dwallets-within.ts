@@ -1,10 +1,9 @@
 import { bytesToHex } from "@noble/hashes/utils.js";
 import { CURVES, type CurveName, curveOfNumber } from "../../../protocol/algorithms.ts";
-import { parseDWallet } from "../../../protocol/chain/chain-objects.ts";
 import { custodyTableId, ownerInEntry } from "../../../protocol/chain/treasury-custody.ts";
 import type { Action } from "../action.ts";
 import { DWALLET, TREASURY } from "../chain/object-kinds.ts";
-import { readObject } from "../chain/read-dwallet.ts";
+import { parseDWalletOf, readObject } from "../chain/read-dwallet.ts";
 import type { ClientContext } from "../context.ts";
 import { TssError } from "../errors.ts";
 import type { Curve } from "../names.ts";
@@ -107,10 +106,10 @@ async function verify(
   const contents = await reader.getObjects(ids, action.signal);
   const found = await Promise.all(
     [...contents].map(async ([dwalletId, content]): Promise<FoundDWallet[]> => {
-      const dwallet = parseDWallet(content);
+      const dwallet = parseDWalletOf(dwalletId, content);
       const curve = curveOfNumber(dwallet.curveNumber);
       const address = curve && addresses.get(curve);
-      if (dwallet.id !== dwalletId || curve === undefined || address === undefined) return [];
+      if (curve === undefined || address === undefined) return [];
       const [own] = await findOwnShares(context, action, dwallet, address);
       if (own === undefined) return [];
       const { state } = dwallet;

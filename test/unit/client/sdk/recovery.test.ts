@@ -155,7 +155,6 @@ describe("the dWallets of a seed", () => {
       (script) => (script.encryptionKeyAddress = SIGNERS.other.signerAddress),
     ],
     ["whose share belongs to another dWallet", (script) => (script.shareDWalletId = OTHER_ID)],
-    ["whose object is another dWallet", (script) => (script.dwalletObjectId = OTHER_ID)],
     ["that does not exist", (script) => (script.dwalletState = () => undefined)],
     [
       "that another owner holds",
@@ -165,6 +164,11 @@ describe("the dWallets of a seed", () => {
   ])("do not include one %s", async (_what, lie) => {
     lie(service.script);
     await expect(find("ED25519")).resolves.toEqual({ dwallets: [], isComplete: true });
+  });
+
+  test("are refused if the fullnode shows another dWallet for one", async () => {
+    service.script.dwalletObjectId = OTHER_ID;
+    await expect(find("ED25519")).rejects.toMatchObject({ reason: "OUTPUT_MISMATCH" });
   });
 
   test("are those of the requested curve, and by default of every curve", async () => {

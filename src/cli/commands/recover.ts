@@ -1,0 +1,43 @@
+import { bytesToHex } from "@noble/hashes/utils.js";
+import { Curve } from "../../client/sdk/names.ts";
+import { NETWORK_NAMES } from "../../service/config/network.ts";
+import { command } from "../command.ts";
+import { choiceOf, flag, fullnodeUrl, hash, nonEmptyText, objectId, optional, required } from "../option.ts";
+
+export const recoverCommand = command({
+  summary: "find a seed's dWallets, and recover a user's share, without the service",
+  details:
+    "Reads only a fullnode. Without --dwallet, it lists the dWallets in the Treasury whose encrypted share\n" +
+    "is held under the seed's keys. With --dwallet, it writes the share in hex to a new file, mode 0600:\n" +
+    "protect it like the seed. Neither the seed nor the share is printed. A dWallet that has left the\n" +
+    "Treasury is not listed, but its share can be recovered by its id. If the fullnode has pruned the DKG's\n" +
+    "transaction, give the sessionDigestHex of the onboarding as --session-digest.",
+  options: {
+    seedFile: required("<file>", "the file with the seed: 64 hex digits, mode 0600", nonEmptyText),
+    network: optional("<network>", "the network; default the one of NETWORKS", choiceOf(NETWORK_NAMES)),
+    fullnodeUrl: optional(
+      "<url>",
+      "the fullnode; default the configured one, else Sui's public one",
+      fullnodeUrl,
+    ),
+    treasury: optional("<id>", "the Treasury to search; default the configured one", objectId),
+    curve: optional("<curve>", "the dWallet's curve; lists those of all curves by default", curve),
+    dwallet: optional("<id>", "recover the share of this dWallet", objectId),
+    out: optional("<file>", "write the share to this new file", nonEmptyText),
+    sessionDigest: optional(
+      "<digest>",
+      "the DKG's session digest, 64 hex digits; default the chain's",
+      digest,
+    ),
+    json: flag("print a JSON object"),
+  },
+  run: async (values, context) => (await import("../recover.ts")).recover(values, context),
+});
+
+function curve(value: string): Curve {
+  return choiceOf(Object.values(Curve))(value);
+}
+
+function digest(value: string): string {
+  return bytesToHex(hash(value));
+}
