@@ -31,7 +31,7 @@ const DOCUMENTS = [
 ];
 /** Its commands run in test/interop/documented-treasury.test.ts. */
 const TREASURY = "docs/treasury.md";
-/** Its commands run in test/flow/exit.test.ts. */
+/** Its commands run in test/flow/exit.test.ts and test/flow/recovery.test.ts. */
 const SDK = "docs/sdk.md";
 const GO_ON = /^(?:\w+=\S+ )*(?:tss serve|tss localnet(?! faucet)|npm start)\b/;
 /**
