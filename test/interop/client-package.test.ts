@@ -232,6 +232,7 @@ describe("the client's package", () => {
   // the chunks that it imports on demand are added. esbuild minifies the chunks, and each is compressed with gzip -9.
   /** The modules that onboard and sign, and the module that computes the user's half if no worker can start. */
   const ACTIONS = ["src/client/sdk/actions/flows.js", "src/client/sdk/chain/fullnode.js"];
+  const FINDER = "src/client/sdk/actions/find-dwallets-within.js";
   const COMPUTATIONS = "src/client/crypto/engines/plain-calls.js";
   const WORKERS = "src/client/crypto/engines/engine-worker-program.js";
   it.each([
@@ -248,6 +249,13 @@ describe("the client's package", () => {
       [...ACTIONS, COMPUTATIONS],
       208,
     ],
+    [
+      "makes a recovery",
+      'import { createRecovery as createClient } from "threshold-signing-client";',
+      [],
+      34,
+    ],
+    ["finds dWallets", 'import { createClient } from "threshold-signing-client";', [...ACTIONS, FINDER], 190],
     [
       "makes an operator's client",
       'import { createAdminClient as createClient } from "threshold-signing-client/admin";',
