@@ -77,6 +77,9 @@ test("the user derives the share from the chain when the service names no sessio
     const lying = connect(answeringWith(named));
     const recovered = await lying.recoverShare({ seed, curve, dwalletId: own.dwallet.id });
     expect(recovered.userSecretKeyShareHex).toBe(userSecretKeyShareHex);
+    // A signature asks the service first, and the action verifies it.
+    const signed = lying.sign({ ...signature, dwalletId: own.dwallet.id, message });
+    await expect(signed).resolves.toHaveProperty("signature");
   }
   const { sessionDigest } = await client.raw.onboarding.getDWallet({ dwalletId: own.dwallet.id });
   expect(bytesToHex(sessionDigest)).toBe(sessionDigestHex);

@@ -26,7 +26,7 @@ const OPTIONS = {
   json: flag("print JSON"),
 };
 /** Commands that use neither a database nor a service. */
-const ALONE = ["serve", "localnet", "localnet faucet", "demo", "config", "version"];
+const ALONE = ["serve", "localnet", "localnet faucet", "demo", "config", "version", "recover"];
 // Help loads the modules of every command.
 beforeAll(() => runCli(["help"]), 60_000);
 
