@@ -50,6 +50,21 @@ export const SHARE_MUTANTS: readonly Mutant[] = [
     tests: RECOVERY,
   },
   {
+    name: "a share is recovered from the service before the chain",
+    file: "src/client/sdk/actions/recover-within.ts",
+    find: "encryptedUserSecretKeyShareId, isChainFirst: true };",
+    replace: "encryptedUserSecretKeyShareId };",
+    tests: RECOVERY,
+  },
+  {
+    name: "a missing dWallet needs the service's word",
+    file: "src/client/sdk/actions/recover-within.ts",
+    find: 'const dwallet = await readActiveDWallet(context, action, dwalletId, curve, askIfReachable);\n  action.stage("parameters");',
+    replace:
+      'const dwallet = await readActiveDWallet(context, action, dwalletId, curve);\n  action.stage("parameters");',
+    tests: RECOVERY,
+  },
+  {
     name: "the network's half of the output is not compared",
     file: "src/protocol/proofs/network-key-parts.ts",
     find: "return combined.add(scaleBase(curve, constant));",

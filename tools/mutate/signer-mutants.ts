@@ -11,7 +11,7 @@ export const SIGNER_MUTANTS: readonly Mutant[] = [
   {
     name: "a public key is not proven with the seed",
     file: "src/client/sdk/actions/recover-within.ts",
-    find: "    await openFittingShare(context, action, dwallet, { ...args, seed: own }, given);\n",
+    find: "    await openFittingShare(context, action, dwallet, source, given);\n",
     replace: "",
     tests: ["test/unit/client/sdk/read-key.test.ts"],
   },
