@@ -12,38 +12,39 @@ import type { Action } from "../action.ts";
 /**
  * Creates a source that reads the digest from the DKG's request event. The transaction that requested a DKG also put
  * the encrypted share into the dWallet's table. Nothing writes that entry again, so the entry names the transaction.
- * Fullnodes prune old transactions. The digest is a hint that the caller checks, so one fullnode is enough, and its
- * failure counts as a missing answer.
+ * Fullnodes prune old transactions, so it asks one after another. The digest is a hint that the caller checks, and a
+ * fullnode's failure counts as a missing answer.
  */
 export function createChainSessionSource(
-  suiClient: (action: Action) => Promise<ClientWithCoreApi>,
+  suiClients: (action: Action) => Promise<readonly ClientWithCoreApi[]>,
 ): ChainSessionSource {
   return async (action, dwallet, encryptedUserSecretKeyShareId) => {
-    const { signal } = action;
-    try {
-      const { core } = await suiClient(action);
-      const name = bcs.Address.serialize(encryptedUserSecretKeyShareId).toBytes();
-      const entryId = deriveDynamicFieldID(dwallet.encryptedShareTableId, TABLE_NAME_TYPE, name);
-      const include = { previousTransaction: true } as const;
-      const { objects } = await core.getObjects({ objectIds: [entryId], include, signal });
-      const [entry] = objects;
-      if (entry === undefined || entry instanceof Error || !entry.previousTransaction) return undefined;
-      const digest = entry.previousTransaction;
-      const found = await core.getTransaction({ digest, include: { events: true }, signal });
-      for (const event of found.Transaction?.events ?? []) {
-        if (!isDkgRequestEvent(event.eventType)) continue;
-        const { dwalletId, preimage } = parseDkgRequestEvent(event.bcs);
-        if (dwalletId === dwallet.id) return digestOfPreimage(preimage);
+    const name = bcs.Address.serialize(encryptedUserSecretKeyShareId).toBytes();
+    const entryId = deriveDynamicFieldID(dwallet.encryptedShareTableId, TABLE_NAME_TYPE, name);
+    for (const client of await suiClients(action)) {
+      const change = await readLastChange(client, action, entryId);
+      for (const { type, bcs: content } of change?.events ?? []) {
+        const event = readDkgRequest(type, content);
+        if (event?.dwalletId === dwallet.id) return digestOfPreimage(event.preimage);
       }
-      return undefined;
-    } catch {
-      signal.throwIfAborted();
-      return undefined;
     }
+    return undefined;
   };
 }
 
-/** Finds the digest of a DKG's session identifier on the chain. Returns undefined when the fullnode has pruned it. */
+/** Returns the session and the dWallet of a DKG request event; undefined for other events. */
+function readDkgRequest(
+  type: string,
+  content: Uint8Array,
+): ReturnType<typeof parseDkgRequestEvent> | undefined {
+  try {
+    return isDkgRequestEvent(type) ? parseDkgRequestEvent(content) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Finds the digest of a DKG's session identifier on the chain. Returns undefined when the fullnodes have pruned it. */
 export type ChainSessionSource = (
   action: Action,
   dwallet: Pick<ChainDWallet, "id" | "encryptedShareTableId">,

@@ -39,8 +39,9 @@ export function openChain({ chosen, source, engine }: OpenChainOptions): ChainAc
       await readLastChange((await fullnodes(action))[0]!.hintClient, action, objectId),
     treasuryId: (action) => chooseTreasury(chosen, source, action),
     parameters: createChainParameters(chain, engine),
-    // The session digest is a hint, so one fullnode is enough.
-    chainSession: createChainSessionSource(async (action) => (await fullnodes(action))[0]!.hintClient),
+    chainSession: createChainSessionSource(async (action) =>
+      (await fullnodes(action)).map(({ hintClient }) => hintClient),
+    ),
   };
 }
 

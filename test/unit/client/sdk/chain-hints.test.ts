@@ -31,7 +31,10 @@ const client = {
 } as unknown as ClientWithCoreApi;
 const action = (signal = new AbortController().signal) => ({ signal }) as Action;
 
+let clients: readonly ClientWithCoreApi[];
+
 beforeEach(() => {
+  clients = [client];
   object = { previousTransaction: "digest" };
   transaction = { events: [{ eventType: "type", bcs: Uint8Array.of(1) }] };
   failure = undefined;
@@ -80,8 +83,24 @@ it("the session of a DKG is that of its own event, in the transaction that made 
   expect(await session()).toBeUndefined();
 });
 
+it("the session comes from the first fullnode that has not pruned the transaction", async () => {
+  transaction = { events: [dkgEvent(DWALLET, PREIMAGE)] };
+  const pruned = { core: { ...client.core, getTransaction: async () => ({ Transaction: undefined }) } };
+  const away = { core: { ...client.core, getObjects: () => Promise.reject(new Error("away")) } };
+  clients = [pruned as unknown as ClientWithCoreApi, away as unknown as ClientWithCoreApi, client];
+  expect(await session()).toEqual(digestOfPreimage(PREIMAGE));
+  clients = [pruned as unknown as ClientWithCoreApi];
+  expect(await session()).toBeUndefined();
+});
+
+it("an event of another layout names no session", async () => {
+  const { eventType } = dkgEvent(DWALLET, PREIMAGE);
+  transaction = { events: [{ eventType, bcs: Uint8Array.of(1) }, dkgEvent(DWALLET, PREIMAGE)] };
+  expect(await session()).toEqual(digestOfPreimage(PREIMAGE));
+});
+
 function session(of = action()) {
-  const source = createChainSessionSource(async () => client);
+  const source = createChainSessionSource(async () => clients);
   return source(of, { id: DWALLET, encryptedShareTableId: TABLE }, SHARE);
 }
 
