@@ -91,9 +91,9 @@ export const EXPLAINED: readonly Explained[] = [
   },
   {
     file: "src/client/sdk/chain/chain-session.ts",
-    at: "if (entry === undefined || entry instanceof Error || !entry.previousTransaction) return undefined;",
-    original: "entry === undefined || entry instanceof Error",
-    replacement: "entry === undefined && entry instanceof Error",
+    at: "if (object === undefined || object instanceof Error || !object.previousTransaction) return undefined;",
+    original: "object === undefined || object instanceof Error",
+    replacement: "object === undefined && object instanceof Error",
     because: "the error that follows from it is a missing answer, too",
   },
   ...["create-dkg-message", "prove-points"].map((name) => ({
