@@ -16,19 +16,19 @@ let transaction: unknown;
 let failure: Error | undefined;
 let asked: unknown[];
 
-const client = {
-  core: {
-    async getObjects({ objectIds }: { objectIds: string[] }) {
-      if (failure !== undefined) throw failure;
-      asked.push(...objectIds);
-      return { objects: object === undefined ? [] : [object] };
-    },
-    async getTransaction({ digest }: { digest: string }) {
-      asked.push(digest);
-      return { Transaction: transaction };
-    },
+const CALLS = {
+  async getObjects({ objectIds }: { objectIds: string[] }) {
+    if (failure !== undefined) throw failure;
+    asked.push(...objectIds);
+    return { objects: object === undefined ? [] : [object] };
   },
-} as unknown as ClientWithCoreApi;
+  async getTransaction({ digest }: { digest: string }) {
+    asked.push(digest);
+    return { Transaction: transaction };
+  },
+};
+const fullnode = (change: object = {}) => ({ core: { ...CALLS, ...change } }) as unknown as ClientWithCoreApi;
+const client = fullnode();
 const action = (signal = new AbortController().signal) => ({ signal }) as Action;
 
 let clients: readonly ClientWithCoreApi[];
@@ -85,11 +85,11 @@ it("the session of a DKG is that of its own event, in the transaction that made 
 
 it("the session comes from the first fullnode that has not pruned the transaction", async () => {
   transaction = { events: [dkgEvent(DWALLET, PREIMAGE)] };
-  const pruned = { core: { ...client.core, getTransaction: async () => ({ Transaction: undefined }) } };
-  const away = { core: { ...client.core, getObjects: () => Promise.reject(new Error("away")) } };
-  clients = [pruned as unknown as ClientWithCoreApi, away as unknown as ClientWithCoreApi, client];
+  const pruned = fullnode({ getTransaction: async () => ({ Transaction: undefined }) });
+  const away = fullnode({ getObjects: () => Promise.reject(new Error("away")) });
+  clients = [pruned, away, client];
   expect(await session()).toEqual(digestOfPreimage(PREIMAGE));
-  clients = [pruned as unknown as ClientWithCoreApi];
+  clients = [pruned];
   expect(await session()).toBeUndefined();
 });
 
