@@ -47,6 +47,8 @@ interface ChainEncryptedShare {
   readonly encryptionKeyId: string;
   /** The Sui address of the owner of the encryption key. */
   readonly encryptionKeyAddress: string;
+  /** The share that a user has passed on as this one; undefined for the DKG's share. */
+  readonly sourceShareId: string | undefined;
   readonly state:
     | {
         readonly kind:
@@ -125,6 +127,7 @@ export function parseEncryptedShare(content: Uint8Array): ChainEncryptedShare {
     encryptedShareAndProof: Uint8Array.from(raw.encrypted_centralized_secret_share_and_proof),
     encryptionKeyId: raw.encryption_key_id,
     encryptionKeyAddress: raw.encryption_key_address,
+    sourceShareId: raw.source_encrypted_user_secret_key_share_id ?? undefined,
     state:
       raw.state.$kind === "KeyHolderSigned"
         ? { kind: "KeyHolderSigned", userOutputSignature: Uint8Array.from(raw.state.KeyHolderSigned) }

@@ -94,6 +94,7 @@ test("an encrypted share is read in each state", () => {
     encryptedShareAndProof: Uint8Array.of(4, 5),
     encryptionKeyId: id("3"),
     encryptionKeyAddress: id("4"),
+    sourceShareId: undefined,
     state: { kind: "KeyHolderSigned", userOutputSignature: Uint8Array.of(8) },
   });
 });

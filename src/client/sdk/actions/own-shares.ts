@@ -5,9 +5,10 @@ import { ENCRYPTED_SHARE } from "../chain/object-kinds.ts";
 import type { ClientContext } from "../context.ts";
 
 /**
- * Finds the encrypted shares of a dWallet that the chain holds under the key of one user, the accepted ones first. The
- * list of the dWallet's shares comes from any fullnode; the shares themselves are objects of Ika's own package that all
- * fullnodes agree on. So a lying fullnode can hide a share, and cannot invent one.
+ * Finds the encrypted shares of a dWallet that the chain holds under the key of one user: first the DKG's share, then
+ * those that another user has passed on, and in each case the accepted ones first. The list of the dWallet's shares
+ * comes from any fullnode. The shares themselves are objects of Ika's own package that all fullnodes agree on, so a
+ * lying fullnode can hide a share, and cannot invent one.
  *
  * Throws CHAIN_UNAVAILABLE, FULLNODES_DISAGREE or OBJECT_MISMATCH.
  */
@@ -28,8 +29,12 @@ export async function findOwnShares(
   return [...contents]
     .map(([shareId, content]) => ({ ...parseEncryptedShare(content), id: shareId }))
     .filter(({ dwalletId, encryptionKeyAddress: owner }) => dwalletId === id && owner === signerAddress)
-    .map(({ id: shareId, state }) => ({ id: shareId, isAccepted: state.kind === "KeyHolderSigned" }))
-    .sort((a, b) => Number(b.isAccepted) - Number(a.isAccepted));
+    .map(({ id: shareId, state, sourceShareId }) => ({
+      id: shareId,
+      isAccepted: state.kind === "KeyHolderSigned",
+      isOfDkg: sourceShareId === undefined,
+    }))
+    .sort((a, b) => Number(b.isOfDkg) - Number(a.isOfDkg) || Number(b.isAccepted) - Number(a.isAccepted));
 }
 
 /** An encrypted share of the user. */
@@ -37,6 +42,8 @@ interface OwnShare {
   readonly id: string;
   /** Whether the user's signer has signed the dWallet's output. */
   readonly isAccepted: boolean;
+  /** Whether the DKG made it, so that its table entry names the DKG's transaction. Users pass on the others. */
+  readonly isOfDkg: boolean;
 }
 
 /** A DKG makes one share, and each transfer of the share to another user makes another. */
