@@ -17,16 +17,23 @@ export const SHARE_MUTANTS: readonly Mutant[] = [
   {
     name: "the session is not read from the chain",
     file: "src/client/sdk/actions/seed-share.ts",
-    find: "if (onChain !== undefined) yield onChain;",
+    find: "yield* context.chainSessions(action, dwallet, encryptedUserSecretKeyShareId);",
     replace: "",
     tests: TRUST,
   },
   {
     name: "a recovery does not read the session from the chain",
     file: "src/client/sdk/actions/seed-share.ts",
-    find: "if (first !== undefined) yield first;",
+    find: "if (asked !== undefined) yield* context.chainSessions(action, dwallet, asked);",
     replace: "",
     tests: RECOVERY,
+  },
+  {
+    name: "the first fullnode that names a session hides what the others name",
+    file: "src/client/sdk/chain/chain-session.ts",
+    find: "      yield digest;",
+    replace: "      yield digest;\n      return;",
+    tests: ["test/unit/client/sdk/chain-hints.test.ts"],
   },
   {
     name: "a recovery needs the service",

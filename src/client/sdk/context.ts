@@ -67,7 +67,7 @@ export interface ChainAccess {
   /** Returns the id of the Treasury that keeps the dWallets' capabilities. */
   treasuryId(action: Action): Promise<string>;
   /** Searches the chain for the digest of a DKG's session identifier. */
-  readonly chainSession: ChainSessionSource;
+  readonly chainSessions: ChainSessionSource;
 }
 
 /** The parts of a context that the first action creates. */

@@ -49,8 +49,9 @@ export function deferredParts(options: OpenChainOptions): ContextParts {
     parameters: {
       load: async (action, request) => await (await parts(action)).parameters.load(action, request),
     },
-    chainSession: async (action, dwallet, shareId) =>
-      await (await parts(action)).chainSession(action, dwallet, shareId),
+    async *chainSessions(action, dwallet, shareId) {
+      yield* (await parts(action)).chainSessions(action, dwallet, shareId);
+    },
     madeHalves: {
       for: async (presign, purpose, make) => await (await parts()).madeHalves.for(presign, purpose, make),
     },

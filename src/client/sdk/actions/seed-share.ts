@@ -59,8 +59,7 @@ async function* findDigests(
     return;
   }
   const asked = request.isChainFirst === true ? await shareIdForSession(context, action, request) : undefined;
-  const first = asked === undefined ? undefined : await context.chainSession(action, dwallet, asked);
-  if (first !== undefined) yield first;
+  if (asked !== undefined) yield* context.chainSessions(action, dwallet, asked);
   const row =
     request.isChainFirst === true
       ? await askIfReachable(context, action, dwallet.id)
@@ -69,8 +68,7 @@ async function* findDigests(
   if (row.sessionDigest.length === DIGEST_BYTES) yield row.sessionDigest;
   const { encryptedUserSecretKeyShareId } = row;
   if (encryptedUserSecretKeyShareId === asked || !isObjectId(encryptedUserSecretKeyShareId)) return;
-  const onChain = await context.chainSession(action, dwallet, encryptedUserSecretKeyShareId);
-  if (onChain !== undefined) yield onChain;
+  yield* context.chainSessions(action, dwallet, encryptedUserSecretKeyShareId);
 }
 
 /** Returns the id of the share whose entry names the DKG; undefined if no fullnode lists it. */

@@ -1,6 +1,7 @@
 import { bcs } from "@mysten/sui/bcs";
 import type { ClientWithCoreApi } from "@mysten/sui/client";
 import { deriveDynamicFieldID } from "@mysten/sui/utils";
+import { bytesToHex } from "@noble/hashes/utils.js";
 import {
   type ChainDWallet,
   isDkgRequestEvent,
@@ -10,25 +11,31 @@ import { digestOfPreimage } from "../../../protocol/chain/session-identifier.ts"
 import type { Action } from "../action.ts";
 
 /**
- * Creates a source that reads the digest from the DKG's request event. The transaction that requested a DKG also put
+ * Creates a source that reads digests from the DKG's request event. The transaction that requested a DKG also put
  * the encrypted share into the dWallet's table. Nothing writes that entry again, so the entry names the transaction.
- * Fullnodes prune old transactions, so it asks one after another. The digest is a hint that the caller checks, and a
- * fullnode's failure counts as a missing answer.
+ * Fullnodes prune old transactions, so it asks one after another. A digest is a hint that the caller checks, and a
+ * fullnode's failure counts as a missing answer. A fullnode names at most one digest, and none is named twice, so a lie
+ * costs the caller one check and hides nothing that an honest fullnode knows.
  */
 export function createChainSessionSource(
   suiClients: (action: Action) => Promise<readonly ClientWithCoreApi[]>,
 ): ChainSessionSource {
-  return async (action, dwallet, encryptedUserSecretKeyShareId) => {
+  return async function* (action, dwallet, encryptedUserSecretKeyShareId) {
     const name = bcs.Address.serialize(encryptedUserSecretKeyShareId).toBytes();
     const entryId = deriveDynamicFieldID(dwallet.encryptedShareTableId, TABLE_NAME_TYPE, name);
+    const named = new Set<string>();
     for (const client of await suiClients(action)) {
       const change = await readLastChange(client, action, entryId);
-      for (const { type, bcs: content } of change?.events ?? []) {
-        const event = readDkgRequest(type, content);
-        if (event?.dwalletId === dwallet.id) return digestOfPreimage(event.preimage);
-      }
+      const request = change?.events
+        .map(({ type, bcs: content }) => readDkgRequest(type, content))
+        .find((event) => event?.dwalletId === dwallet.id);
+      if (request === undefined) continue;
+      const digest = digestOfPreimage(request.preimage);
+      const hex = bytesToHex(digest);
+      if (named.has(hex)) continue;
+      named.add(hex);
+      yield digest;
     }
-    return undefined;
   };
 }
 
@@ -44,12 +51,12 @@ function readDkgRequest(
   }
 }
 
-/** Finds the digest of a DKG's session identifier on the chain. Returns undefined when the fullnodes have pruned it. */
+/** Yields what the fullnodes name as the digest of a DKG's session identifier; nothing when all have pruned it. */
 export type ChainSessionSource = (
   action: Action,
   dwallet: Pick<ChainDWallet, "id" | "encryptedShareTableId">,
   encryptedUserSecretKeyShareId: string,
-) => Promise<Uint8Array | undefined>;
+) => AsyncIterable<Uint8Array>;
 
 /** The type of the keys of an `ObjectTable<ID, _>`. */
 const TABLE_NAME_TYPE = "0x2::dynamic_object_field::Wrapper<0x2::object::ID>";

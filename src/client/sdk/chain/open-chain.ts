@@ -39,7 +39,7 @@ export function openChain({ chosen, source, engine }: OpenChainOptions): ChainAc
       await readLastChange((await fullnodes(action))[0]!.hintClient, action, objectId),
     treasuryId: (action) => chooseTreasury(chosen, source, action),
     parameters: createChainParameters(chain, engine),
-    chainSession: createChainSessionSource(async (action) =>
+    chainSessions: createChainSessionSource(async (action) =>
       (await fullnodes(action)).map(({ hintClient }) => hintClient),
     ),
   };

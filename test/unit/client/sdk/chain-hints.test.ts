@@ -93,15 +93,31 @@ it("the session comes from the first fullnode that has not pruned the transactio
   expect(await session()).toBeUndefined();
 });
 
+it("a fullnode that names a wrong session hides no right one, and the same session is named once", async () => {
+  const says = (preimage: Uint8Array) =>
+    fullnode({ getTransaction: async () => ({ Transaction: { events: [dkgEvent(DWALLET, preimage)] } }) });
+  const wrong = new Uint8Array(32).fill(8);
+  clients = [says(wrong), says(wrong), says(PREIMAGE), says(PREIMAGE)];
+  expect(await sessions()).toEqual([digestOfPreimage(wrong), digestOfPreimage(PREIMAGE)]);
+});
+
 it("an event of another layout names no session", async () => {
   const { eventType } = dkgEvent(DWALLET, PREIMAGE);
   transaction = { events: [{ eventType, bcs: Uint8Array.of(1) }, dkgEvent(DWALLET, PREIMAGE)] };
   expect(await session()).toEqual(digestOfPreimage(PREIMAGE));
 });
 
-function session(of = action()) {
+/** The first session that the fullnodes name. */
+async function session(of = action()): Promise<Uint8Array | undefined> {
+  return (await sessions(of))[0];
+}
+
+async function sessions(of = action()): Promise<Uint8Array[]> {
   const source = createChainSessionSource(async () => clients);
-  return source(of, { id: DWALLET, encryptedShareTableId: TABLE }, SHARE);
+  const found: Uint8Array[] = [];
+  for await (const digest of source(of, { id: DWALLET, encryptedShareTableId: TABLE }, SHARE))
+    found.push(digest);
+  return found;
 }
 
 function dkgEvent(dwalletId: string, preimage: Uint8Array) {

@@ -346,9 +346,9 @@ export function createFakeService(): FakeService {
       },
       lastChange: async () => undefined,
       treasuryId: async () => TREASURY_ID,
-      chainSession: async () => {
-        seen.push({ method: "chainSession", headers: new Headers(), request: undefined });
-        return script.chainSession;
+      async *chainSessions() {
+        seen.push({ method: "chainSessions", headers: new Headers(), request: undefined });
+        if (script.chainSession !== undefined) yield script.chainSession;
       },
       madeHalves: createMadeHalves(engine),
       activeDWallets: new Map(),

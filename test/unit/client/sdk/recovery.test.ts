@@ -45,7 +45,7 @@ function turnOff(): void {
     throw serviceOff();
   };
 }
-const CHAIN_READS = new Set(["chainSession", "tableEntries"]);
+const CHAIN_READS = new Set(["chainSessions", "tableEntries"]);
 const serviceOff = () => new (class extends TypeError {})("fetch failed");
 
 describe("while the service is off", () => {

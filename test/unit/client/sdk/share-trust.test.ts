@@ -110,7 +110,7 @@ describe("the digest of the session", () => {
 
   test("comes from the service to sign, and is read nowhere else if it is right", async () => {
     await sign(service.context, signature);
-    expect(service.counts()["chainSession"]).toBeUndefined();
+    expect(service.counts()["chainSessions"]).toBeUndefined();
   });
 
   test("comes from the chain to recover, and is read nowhere else if it is right", async () => {
