@@ -1,13 +1,8 @@
-import type { IkaConfig } from "@ika.xyz/sdk";
-import type { IkaObjects } from "../client/sdk/chain/network.ts";
 import type { Curve } from "../client/sdk/names.ts";
-import { createRecovery, type Recovery } from "../client/sdk/recovery.ts";
-import { loadTreasuryConfig } from "../service/config/config.ts";
-import type { NetworkName } from "../service/config/network.ts";
-import { describeLocalnet } from "../service/config/network-access.ts";
+import type { Recovery } from "../client/sdk/recovery.ts";
 import { type CommandContext, EXIT, UsageError } from "./command.ts";
-import { findLocalnet } from "./find-quick-start.ts";
 import { formatTable } from "./format.ts";
+import { noTreasury, openRecovery, type RecoveryValues } from "./open-recovery.ts";
 import { readSeedFile } from "./treasury/key-files.ts";
 import { refuseExisting, writeNewFile } from "./write-new-file.ts";
 
@@ -19,10 +14,7 @@ export async function recover(values: RecoverValues, context: CommandContext): P
   try {
     const { recovery, network, treasuryId } = await openRecovery(values, context);
     if (share !== undefined) return await writeShare(recovery, seed, { ...values, ...share }, context);
-    if (treasuryId === undefined) {
-      const variable = `SERVICECORE_${network.toUpperCase()}_TREASURY_ID`;
-      throw new UsageError(`no Treasury is configured for ${network}: set --treasury or ${variable}`);
-    }
+    if (treasuryId === undefined) throw noTreasury(network);
     return await listDWallets(recovery, seed, values, context);
   } finally {
     seed.fill(0);
@@ -30,11 +22,8 @@ export async function recover(values: RecoverValues, context: CommandContext): P
 }
 
 /** The option values of `tss recover`. */
-interface RecoverValues {
+interface RecoverValues extends RecoveryValues {
   readonly seedFile: string;
-  readonly network: NetworkName | undefined;
-  readonly fullnodeUrl: string | undefined;
-  readonly treasury: string | undefined;
   readonly curve: Curve | undefined;
   readonly dwallet: string | undefined;
   readonly out: string | undefined;
@@ -101,36 +90,6 @@ async function writeShare(
       : `The share of ${dwalletId} is in ${out}. Protect it like the seed.`,
   );
   return EXIT.done;
-}
-
-/** Returns a recovery on the network's chain, with the Treasury if one is known. It calls no service. */
-async function openRecovery(
-  values: RecoverValues,
-  context: CommandContext,
-): Promise<{ recovery: Recovery; network: NetworkName; treasuryId: string | undefined }> {
-  const config = loadTreasuryConfig(values.network, context.environment);
-  const { name: network } = config;
-  const configured = values.fullnodeUrl ?? config.fullnodeUrl?.reveal();
-  if (network !== "localnet") {
-    const treasuryId = values.treasury ?? config.treasuryId;
-    return {
-      recovery: createRecovery({ network, treasuryId, fullnodeUrl: configured }),
-      network,
-      treasuryId,
-    };
-  }
-  const fullnodeUrl = configured ?? (await findLocalnet(context));
-  const local = await describeLocalnet(fullnodeUrl.replace(/^grpc/i, "http"));
-  const treasuryId = values.treasury ?? local.treasury.treasuryId;
-  const ika = objectsOf(local.ikaConfig);
-  return { recovery: createRecovery({ network, treasuryId, fullnodeUrl, ika }), network, treasuryId };
-}
-
-function objectsOf({ packages, objects }: IkaConfig): IkaObjects {
-  return {
-    ikaDwallet2pcMpcOriginalPackage: packages.ikaDwallet2pcMpcOriginalPackage,
-    ikaDwalletCoordinator: { objectId: objects.ikaDWalletCoordinator.objectID },
-  };
 }
 
 /** A Treasury of a million dWallets has 2,000 pages. */

@@ -107,6 +107,8 @@ describe("a user who leaves", { timeout: 180_000 }, () => {
     const [seed, dwallet, owner] = [seeds[0]!, made[0]!, await funded()];
     const dwalletId = dwallet.dwallet.id;
     await client.sign({ seed, dwalletId, message, ...ED25519 });
+    const rehearsed = await client.rehearseLeave({ seed, dwalletId });
+    expect(rehearsed).toMatchObject({ dwalletId, treasuryId: localnet.treasury.treasuryId });
     const leave = () => client.leave({ seed, dwalletId, recipient: owner.toSuiAddress() });
     const [left, same] = await Promise.all([leave(), leave()]);
     expect(left).toMatchObject({ dwalletId, recipient: owner.toSuiAddress() });
@@ -114,6 +116,7 @@ describe("a user who leaves", { timeout: 180_000 }, () => {
     expect([same, await leave()]).toEqual([left, left]);
     const others = client.leave({ seed, dwalletId, recipient: `0x${"e".repeat(64)}` });
     await expect(others).rejects.toMatchObject({ reason: "DWALLET_LEFT" });
+    await expect(client.rehearseLeave({ seed, dwalletId })).rejects.toMatchObject({ reason: "DWALLET_LEFT" });
     await expect(client.sign({ seed, dwalletId, message, ...ED25519 })).rejects.toMatchObject({
       reason: "DWALLET_LEFT",
     });
@@ -128,6 +131,10 @@ describe("a user who leaves", { timeout: 180_000 }, () => {
     const [seed, dwallet, owner] = [seeds[1]!, made[1]!, await funded()];
     const args = { seed, dwalletId: dwallet.dwallet.id };
     const fullnode = localnet.url;
+    // The service has stopped.
+    expect((await client.rehearseLeave(args)).checkedAt).toBeInstanceOf(Date);
+    const wrongPackage = client.rehearseLeave({ ...args, packageId: `0x${"e".repeat(64)}` });
+    await expect(wrongPackage).rejects.toMatchObject({ reason: "AUTHORIZATION_REFUSED" });
     const refusal = await client.signRefusal(args);
     const refused = await submitRefusal({ authorization: refusal, fullnode, signer: await funded() });
     expect(refused).toEqual({ dwalletId: args.dwalletId });
@@ -187,10 +194,17 @@ describe("a user who leaves", { timeout: 180_000 }, () => {
       owner.toSuiAddress(),
     ];
     const exit = () => run("exit", ...signed);
+    const rehearse = async () => {
+      const named = ["--network", "localnet", "--fullnode", localnet.url, ...signed.slice(0, 4)];
+      const program = runTss(["treasury", "rehearse-exit", ...named], {});
+      return (await Promise.all([text(program.stdout!), text(program.stderr!)])).join("");
+    };
+    expect(await rehearse()).toContain("The user could leave now.");
     chmodSync(files["seed"]!, 0o644);
     expect((await exit()).error).toContain("chmod 600");
     chmodSync(files["seed"]!, 0o600);
     expect((await exit()).out).toContain("now has the dWallet's capability");
     expect((await exit()).error).toContain("does not hold the dWallet");
+    expect(await rehearse()).toContain("DWALLET_LEFT");
   });
 });

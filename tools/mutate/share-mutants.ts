@@ -2,6 +2,7 @@ import type { Mutant } from "./mutant.ts";
 
 const TRUST = ["test/unit/client/sdk/share-trust.test.ts"];
 const RECOVERY = ["test/unit/client/sdk/recovery.test.ts"];
+const REHEARSAL = ["test/unit/client/sdk/rehearse-leave.test.ts"];
 const ONBOARD = ["test/unit/client/sdk/onboard.test.ts"];
 const DERIVE = ["test/unit/client/crypto/derive-user-share.test.ts"];
 
@@ -27,6 +28,41 @@ export const SHARE_MUTANTS: readonly Mutant[] = [
     find: "if (asked !== undefined) yield* context.chainSessions(action, dwallet, asked);",
     replace: "",
     tests: RECOVERY,
+  },
+  {
+    name: "a fullnode that simulates an exit gets the owner's signature",
+    file: "src/client/sdk/custody/rehearse-within.ts",
+    find: "{ ...signed, signature: crypto.getRandomValues(new Uint8Array(SIGNATURE_LENGTH)) }",
+    replace: "signed",
+    tests: REHEARSAL,
+  },
+  {
+    name: "any refusal of the Treasury passes for a successful rehearsal",
+    file: "src/client/sdk/custody/rehearse-within.ts",
+    find: "!== BAD_SIGNATURE",
+    replace: "=== undefined",
+    tests: REHEARSAL,
+  },
+  {
+    name: "a Treasury that takes any signature passes a rehearsal",
+    file: "src/client/sdk/custody/rehearse-within.ts",
+    find: "if (error === undefined)",
+    replace: "if (error === undefined) continue;\n    if (error === null)",
+    tests: REHEARSAL,
+  },
+  {
+    name: "a rehearsal does not look at the engine's signature",
+    file: "src/client/sdk/custody/rehearse-within.ts",
+    find: "if (!verifyEd25519(",
+    replace: "if (false && !verifyEd25519(",
+    tests: REHEARSAL,
+  },
+  {
+    name: "a rehearsal names another recipient than the owner",
+    file: "src/client/sdk/custody/rehearse-within.ts",
+    find: "recipient: owner,",
+    replace: "recipient: dwalletId,",
+    tests: REHEARSAL,
   },
   {
     name: "the first fullnode that names a session hides what the others name",

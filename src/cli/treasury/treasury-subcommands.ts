@@ -7,6 +7,7 @@ import {
 } from "../commands/treasury/operators.ts";
 import { drainCommand, pauseCommand, unpauseCommand } from "../commands/treasury/pause.ts";
 import { publishCommand } from "../commands/treasury/publish.ts";
+import { rehearseExitCommand } from "../commands/treasury/rehearse-exit.ts";
 import {
   announceReleaseCommand,
   exitCommand,
@@ -50,6 +51,7 @@ export const TREASURY_SUBCOMMANDS = {
   "take-in": takeInCommand,
   migrate: migrateTreasuryCommand,
   exit: exitCommand,
+  "rehearse-exit": rehearseExitCommand,
   refuse: refuseCommand,
   multisig: multisigCommand,
   sign: signCommand,

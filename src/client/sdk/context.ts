@@ -1,4 +1,5 @@
 import { type Client, createClient as createServiceClient, type Transport } from "@connectrpc/connect";
+import type { ClientWithCoreApi } from "@mysten/sui/client";
 import { Account } from "../../../gen/client/tss/v1/account_pb.ts";
 import { Billing } from "../../../gen/client/tss/v1/billing_pb.ts";
 import { type GetNetworkResponse, Onboarding } from "../../../gen/client/tss/v1/onboarding_pb.ts";
@@ -64,6 +65,8 @@ export interface ChainAccess {
   tableEntries(action: Action, request: TableRequest): AsyncIterable<TableEntry>;
   /** Returns the last transaction that wrote an object, as one fullnode says; undefined if it does not know it. */
   lastChange(action: Action, objectId: string): Promise<LastChange | undefined>;
+  /** Returns the Sui client of each fullnode, for hints that the caller checks. */
+  fullnodeClients(action: Action): Promise<readonly ClientWithCoreApi[]>;
   /** Returns the id of the Treasury that keeps the dWallets' capabilities. */
   treasuryId(action: Action): Promise<string>;
   /** Searches the chain for the digest of a DKG's session identifier. */

@@ -90,6 +90,7 @@ export type {
   RefuseArgs,
   RefuseResult,
 } from "./custody/custody-within.ts";
+export type { Rehearsal, RehearseArgs } from "./custody/rehearse-within.ts";
 export { submitLeave, submitRefusal } from "./custody/submit-authorization.ts";
 export type { GasSigner, SubmitArgs } from "./custody/submit-consent.ts";
 export type { TreasuryAuthorization } from "./custody/treasury-authorization.ts";

@@ -9,6 +9,7 @@ import { invalid } from "./checks.ts";
 import { chooseEngine } from "./choose-engine.ts";
 import type { TssClient } from "./client.ts";
 import type { ClientContext } from "./context.ts";
+import { createCustodyActions } from "./custody/custody-actions.ts";
 import { TssError } from "./errors.ts";
 import type { Network } from "./names.ts";
 
@@ -25,6 +26,7 @@ import type { Network } from "./names.ts";
  */
 export function createRecovery(options: RecoveryOptions): Recovery {
   const context = createContext(options);
+  const { rehearseLeave } = createCustodyActions(context);
   return {
     async findDWallets(args, actionOptions) {
       if (options.treasuryId === undefined) throw invalid("treasuryId", "the search needs the Treasury's id");
@@ -32,14 +34,19 @@ export function createRecovery(options: RecoveryOptions): Recovery {
     },
     recoverShare: (args, actionOptions) => recoverShare(context, args, actionOptions),
     readKey: (args, actionOptions) => readKey(context, args, actionOptions),
+    async rehearseLeave(args, actionOptions) {
+      if (options.treasuryId === undefined)
+        throw invalid("treasuryId", "the rehearsal needs the Treasury's id");
+      return await rehearseLeave(args, actionOptions);
+    },
   };
 }
 
 /**
- * The actions that need only the seed and the chain. They are those of the client, with its errors. `findDWallets` also
- * throws VALIDATION if the recovery has no `treasuryId`.
+ * The actions that need only the seed and the chain. They are those of the client, with its errors. `findDWallets` and
+ * `rehearseLeave` also throw VALIDATION if the recovery has no `treasuryId`.
  */
-export type Recovery = Pick<TssClient, "findDWallets" | "recoverShare" | "readKey">;
+export type Recovery = Pick<TssClient, "findDWallets" | "recoverShare" | "readKey" | "rehearseLeave">;
 
 /** Options of {@link createRecovery}. */
 export interface RecoveryOptions {
@@ -53,7 +60,7 @@ export interface RecoveryOptions {
   readonly ika?: IkaObjects | undefined;
   /** The digest of the chain's genesis checkpoint, in Base58. Known for testnet and mainnet; else any digest. */
   readonly chainIdentifier?: string | undefined;
-  /** The object id of the Treasury that keeps the dWallets' capabilities. Only `findDWallets` needs it. */
+  /** The object id of the Treasury that keeps the dWallets' capabilities. `findDWallets` and `rehearseLeave` need it. */
   readonly treasuryId?: string | undefined;
   /** The engine that computes keys and shares, which the caller closes. Default: TypeScript on the caller's thread. */
   readonly engine?: CryptoEngine | undefined;

@@ -22,6 +22,13 @@ export async function loadCustody({
   return await loadPart(() => import("../custody/custody-within.ts"), signal);
 }
 
+/** Loads the code that rehearses an exit. It is a separate chunk, because it contains Sui's builder of transactions. */
+export async function loadRehearsal({
+  signal,
+}: Pick<Action, "signal">): Promise<typeof import("../custody/rehearse-within.ts")> {
+  return await loadPart(() => import("../custody/rehearse-within.ts"), signal);
+}
+
 /** Loads the code that finds dWallets. It is a separate chunk, because a page seldom needs it. */
 export async function loadFinder({
   signal,
@@ -45,6 +52,7 @@ export function deferredParts(options: OpenChainOptions): ContextParts {
       yield* (await parts(action)).tableEntries(action, request);
     },
     lastChange: async (action, objectId) => await (await parts(action)).lastChange(action, objectId),
+    fullnodeClients: async (action) => await (await parts(action)).fullnodeClients(action),
     treasuryId: async (action) => await (await parts(action)).treasuryId(action),
     parameters: {
       load: async (action, request) => await (await parts(action)).parameters.load(action, request),

@@ -26,6 +26,8 @@ export function openChain({ chosen, source, engine }: OpenChainOptions): ChainAc
     connected ??= urls.map((url) => connectFullnode(network, url));
     return connected;
   };
+  const fullnodeClients = async (action: Action) =>
+    (await fullnodes(action)).map(({ hintClient }) => hintClient);
   const ids = async (action: Action) => ika ?? announcedIds(await source.known(action));
   const chain = createTrustedChain({ chainIdentifier, ids, fullnodes });
   return {
@@ -37,11 +39,10 @@ export function openChain({ chosen, source, engine }: OpenChainOptions): ChainAc
     },
     lastChange: async (action, objectId) =>
       await readLastChange((await fullnodes(action))[0]!.hintClient, action, objectId),
+    fullnodeClients,
     treasuryId: (action) => chooseTreasury(chosen, source, action),
     parameters: createChainParameters(chain, engine),
-    chainSessions: createChainSessionSource(async (action) =>
-      (await fullnodes(action)).map(({ hintClient }) => hintClient),
-    ),
+    chainSessions: createChainSessionSource(fullnodeClients),
   };
 }
 

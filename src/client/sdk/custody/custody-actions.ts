@@ -1,8 +1,9 @@
 import { type ActionOptions, ownSeed, runAction } from "../action.ts";
-import { loadCustody } from "../actions/load-flows.ts";
+import { loadCustody, loadRehearsal } from "../actions/load-flows.ts";
 import { checkObjectId, checkSeed, invalid } from "../checks.ts";
 import type { ClientContext } from "../context.ts";
 import type { CustodyStage, LeaveArgs, LeaveResult, RefuseArgs, RefuseResult } from "./custody-within.ts";
+import type { Rehearsal, RehearseArgs } from "./rehearse-within.ts";
 import type { TreasuryAuthorization } from "./treasury-authorization.ts";
 
 /** Creates the actions on the Treasury that keeps the dWallets' capabilities. */
@@ -23,6 +24,14 @@ export function createCustodyActions(context: ClientContext): CustodyActions {
         const own = { ...args, seed: ownSeed(action, args.seed) };
         const { signAuthorization } = await loadCustody(action);
         return (await signAuthorization(context, action, { action: "leave", ...own })).authorization;
+      });
+    },
+    async rehearseLeave(args, options = {}) {
+      checkConsentArgs(args);
+      if (args.packageId !== undefined) checkObjectId("packageId", args.packageId);
+      return await runAction(args.timeoutMs ?? TIMEOUT_MS, options, async (action) => {
+        const own = { ...args, seed: ownSeed(action, args.seed) };
+        return (await loadRehearsal(action)).rehearseWithin(context, action, own);
       });
     },
     async refuseRelease(args, options = {}) {
@@ -74,6 +83,23 @@ export interface CustodyActions {
    * const authorization = await client.signLeave({ seed, dwalletId, recipient });
    */
   signLeave(args: LeaveArgs, options?: ActionOptions<CustodyStage>): Promise<TreasuryAuthorization>;
+  /**
+   * Shows that the user could leave now, and changes nothing: the Treasury holds the capability and records the seed's
+   * owner, the seed signs the authorization, and every fullnode says that the Treasury would execute it. The signed
+   * authorization never leaves the client: what the fullnodes simulate has random bytes as its signature. It does not
+   * use the service under the same conditions as `signLeave`. Run it on a schedule, such as once a day.
+   *
+   * @throws {TssError} VALIDATION when an argument is malformed.
+   * @throws {TssError} NOT_OWNER when the Treasury records another owner than the seed's.
+   * @throws {TssError} DWALLET_LEFT when the Treasury does not hold the capability.
+   * @throws {TssError} AUTHORIZATION_REFUSED when the Treasury would refuse it; `metadata.abort` is the reason.
+   * @throws {TssError} TREASURY_MISMATCH when the Treasury would accept a signature that is not the owner's.
+   * @throws {TssError} CHAIN_UNAVAILABLE when a fullnode does not answer.
+   *
+   * @example
+   * const { checkedAt, epoch } = await client.rehearseLeave({ seed, dwalletId });
+   */
+  rehearseLeave(args: RehearseArgs, options?: ActionOptions<CustodyStage>): Promise<Rehearsal>;
   /**
    * Permanently forbids the Treasury's administrator to hand out the dWallet's capability or move it to another
    * Treasury. The owner can still leave. A repeated call has no effect.

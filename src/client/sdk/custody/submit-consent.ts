@@ -37,7 +37,7 @@ export async function submitConsent(
       metadata: { treasuryId: consent.treasuryId },
     });
   const { initialSharedVersion } = treasury;
-  const packageId = args.packageId ?? treasury.type.split("::")[0] ?? "";
+  const packageId = args.packageId ?? treasury.packageId;
   const tx = new Transaction();
   tx.setSender(signer.toSuiAddress());
   tx.setGasBudget(GAS_BUDGET_MIST);
@@ -111,13 +111,13 @@ export interface SubmittedConsent {
  * Returns what a transaction needs of the Treasury; undefined unless the object is one. A fullnode's answer can leave out
  * an object, its owner, its version and its contents.
  */
-function treasuryOf(object: SuiClientTypes.Object<{ content: true }> | Error | undefined) {
+export function treasuryOf(object: SuiClientTypes.Object<{ content: true }> | Error | undefined) {
   if (object === undefined || object instanceof Error || !TREASURY.type.test(object.type)) return undefined;
   const content: Uint8Array | undefined = object.content;
   const owner: SuiClientTypes.ObjectOwner | null = object.owner;
   const initialSharedVersion: string | undefined = owner?.Shared?.initialSharedVersion;
   if (content === undefined || initialSharedVersion === undefined) return undefined;
-  return { type: object.type, content, initialSharedVersion };
+  return { packageId: object.type.split("::")[0] ?? "", content, initialSharedVersion };
 }
 
 /** Adds the call that uses a consent to a transaction. */
@@ -178,7 +178,8 @@ async function findUse(
   return use && { transactionDigest: digest, ...use };
 }
 
-function refused(error: SuiClientTypes.ExecutionError | undefined, cause?: unknown): TssError {
+/** Creates the error for a transaction that the Treasury refuses, with module and code of the abort in its metadata. */
+export function refused(error: SuiClientTypes.ExecutionError | undefined, cause?: unknown): TssError {
   const abort = error?.MoveAbort;
   const code = abort && `${abort.location?.module ?? ""}:${abort.abortCode}`;
   const why = (code && WHY[code]) ?? error?.message ?? "the transaction cannot be executed";

@@ -345,6 +345,7 @@ export function createFakeService(): FakeService {
         else yield* script.listedShares().map((id) => ({ name: hexToBytes(id.slice(2)), value: undefined }));
       },
       lastChange: async () => undefined,
+      fullnodeClients: async () => [],
       treasuryId: async () => TREASURY_ID,
       async *chainSessions() {
         seen.push({ method: "chainSessions", headers: new Headers(), request: undefined });
