@@ -241,7 +241,7 @@ describe("the client's package", () => {
       "onboards and signs on workers",
       'import { createClient } from "threshold-signing-client";',
       ACTIONS,
-      188,
+      190,
     ],
     [
       "onboards and signs on its own thread",
@@ -255,7 +255,7 @@ describe("the client's package", () => {
       [],
       34,
     ],
-    ["finds dWallets", 'import { createClient } from "threshold-signing-client";', [...ACTIONS, FINDER], 190],
+    ["finds dWallets", 'import { createClient } from "threshold-signing-client";', [...ACTIONS, FINDER], 192],
     [
       "makes an operator's client",
       'import { createAdminClient as createClient } from "threshold-signing-client/admin";',
