@@ -1,6 +1,6 @@
 import { GrpcTypes } from "@mysten/sui/grpc";
 import type { LedgerTransaction } from "../objects/ledger.ts";
-import { applyReadMask } from "../wire/read-mask.ts";
+import type { ReadMask } from "../wire/read-mask.ts";
 import { timestampProto } from "../wire/transaction-proto.ts";
 import type { ExecutionOutcome } from "./execute-content.ts";
 import type { EmittedEvent } from "./execution-state.ts";
@@ -57,13 +57,12 @@ function eventProto(event: EmittedEvent, frame: TransactionFrame, index: number)
 }
 
 /**
- * Returns the fields of a checkpoint that the mask names, in their sui.rpc.v2 form. Without a mask, `defaults` apply. A
- * checkpoint contains one transaction, has the same digest, and contains the settlement of that transaction.
+ * Returns the fields of a checkpoint that the mask names, in their sui.rpc.v2 form. A checkpoint contains one
+ * transaction, has the same digest, and contains the settlement of that transaction.
  */
 export function checkpointProto(
   stored: LedgerTransaction,
-  mask: { readonly paths: readonly string[] } | undefined,
-  defaults: readonly string[],
+  mask: ReadMask<GrpcTypes.Checkpoint>,
 ): GrpcTypes.Checkpoint {
   const executed = decodeExecuted(stored.executed);
   const transactions = [executed];
@@ -91,5 +90,5 @@ export function checkpointProto(
     },
     transactions,
   };
-  return applyReadMask(GrpcTypes.Checkpoint, checkpoint, mask, defaults);
+  return mask.project(checkpoint);
 }

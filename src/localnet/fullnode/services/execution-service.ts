@@ -12,7 +12,7 @@ import { clockObject } from "../objects/clock-object.ts";
 import type { Ledger } from "../objects/ledger.ts";
 import { encodeTransaction, transactionDigest } from "../wire/encode-transaction.ts";
 import { type UnaryMethod, unary } from "../wire/node-methods.ts";
-import { applyReadMask } from "../wire/read-mask.ts";
+import { parseReadMask } from "../wire/read-mask.ts";
 import { transactionProto } from "../wire/transaction-proto.ts";
 
 /**
@@ -32,11 +32,13 @@ export function executionService(
       GrpcTypes.ExecuteTransactionRequest,
       GrpcTypes.ExecuteTransactionResponse,
       async (request) => {
+        const mask = parseReadMask<GrpcTypes.ExecutedTransaction>(
+          GrpcTypes.ExecutedTransaction,
+          request.readMask,
+          ["effects.status", "checkpoint"],
+        );
         const transaction = await executeTransaction(ledger, functions, isCongested, request);
-        const defaults = ["effects.status", "checkpoint"];
-        return {
-          transaction: applyReadMask(GrpcTypes.ExecutedTransaction, transaction, request.readMask, defaults),
-        };
+        return { transaction: mask.project(transaction) };
       },
     ),
     unary(
@@ -45,9 +47,12 @@ export function executionService(
       GrpcTypes.SimulateTransactionRequest,
       GrpcTypes.SimulateTransactionResponse,
       async (request) => {
-        const response = await simulate(ledger, functions, request);
-        const defaults = ["transaction.effects.status", "transaction.checkpoint"];
-        return applyReadMask(GrpcTypes.SimulateTransactionResponse, response, request.readMask, defaults);
+        const mask = parseReadMask<GrpcTypes.SimulateTransactionResponse>(
+          GrpcTypes.SimulateTransactionResponse,
+          request.readMask,
+          ["transaction.effects.status", "transaction.checkpoint"],
+        );
+        return mask.project(await simulate(ledger, functions, request));
       },
     ),
   ];

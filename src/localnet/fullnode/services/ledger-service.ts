@@ -5,8 +5,8 @@ import { REFERENCE_GAS_PRICE } from "../execution/gas.ts";
 import type { Ledger, LedgerTransaction } from "../objects/ledger.ts";
 import { parseAddress } from "../objects/sui-types.ts";
 import { type UnaryMethod, unary } from "../wire/node-methods.ts";
-import type { ProjectObject } from "../wire/object-proto.ts";
-import { applyReadMask } from "../wire/read-mask.ts";
+import { type ObjectMask, objectMask, type ProjectObject } from "../wire/object-proto.ts";
+import { type FieldMask, parseReadMask, type ReadMask } from "../wire/read-mask.ts";
 import { timestampProto } from "../wire/transaction-proto.ts";
 
 /**
@@ -41,7 +41,7 @@ export function ledgerService(
       },
     ),
     unary(service, "GetObject", GrpcTypes.GetObjectRequest, GrpcTypes.GetObjectResponse, (request) => ({
-      object: getObject(ledger, projectObject, request, request.readMask),
+      object: getObject(ledger, projectObject, request, objectMask(request.readMask)),
     })),
     unary(
       service,
@@ -50,10 +50,9 @@ export function ledgerService(
       GrpcTypes.BatchGetObjectsResponse,
       (batch) => {
         refuseLargeBatch(batch.requests.length);
+        const mask = objectMask(batch.readMask);
         return {
-          objects: batch.requests.map((request) =>
-            objectResult(ledger, projectObject, request, batch.readMask),
-          ),
+          objects: batch.requests.map((request) => objectResult(ledger, projectObject, request, mask)),
         };
       },
     ),
@@ -63,7 +62,7 @@ export function ledgerService(
       GrpcTypes.GetTransactionRequest,
       GrpcTypes.GetTransactionResponse,
       (request) => ({
-        transaction: getTransaction(ledger, request.digest, request.readMask),
+        transaction: getTransaction(ledger, request.digest, transactionMask(request.readMask)),
       }),
     ),
     unary(
@@ -73,9 +72,8 @@ export function ledgerService(
       GrpcTypes.BatchGetTransactionsResponse,
       (batch) => {
         refuseLargeBatch(batch.digests.length);
-        return {
-          transactions: batch.digests.map((digest) => transactionResult(ledger, digest, batch.readMask)),
-        };
+        const mask = transactionMask(batch.readMask);
+        return { transactions: batch.digests.map((digest) => transactionResult(ledger, digest, mask)) };
       },
     ),
     unary(
@@ -93,7 +91,11 @@ export function ledgerService(
   ];
 }
 
-type Mask = { readonly paths: readonly string[] } | undefined;
+type TransactionMask = ReadMask<GrpcTypes.ExecutedTransaction>;
+
+function transactionMask(mask: FieldMask): TransactionMask {
+  return parseReadMask(GrpcTypes.ExecutedTransaction, mask, ["digest"]);
+}
 
 /** The maximum number of objects or transactions in one batch call. */
 const MAX_BATCH = 1_000;
@@ -103,7 +105,7 @@ function getObject(
   ledger: Ledger,
   projectObject: ProjectObject,
   request: GrpcTypes.GetObjectRequest,
-  mask: Mask,
+  mask: ObjectMask,
 ): GrpcTypes.Object {
   const id = parseAddress(request.objectId, "object_id");
   const object = ledger.objects.get(id);
@@ -118,7 +120,7 @@ function objectResult(
   ledger: Ledger,
   projectObject: ProjectObject,
   request: GrpcTypes.GetObjectRequest,
-  mask: Mask,
+  mask: ObjectMask,
 ): GrpcTypes.GetObjectResult {
   return asResult<GrpcTypes.GetObjectResult>(
     () => ({ result: { oneofKind: "object", object: getObject(ledger, projectObject, request, mask) } }),
@@ -129,16 +131,20 @@ function objectResult(
 function getTransaction(
   ledger: Ledger,
   digest: string | undefined,
-  mask: Mask,
+  mask: TransactionMask,
 ): GrpcTypes.ExecutedTransaction {
   if (digest === undefined || digest === "") throw new RpcFailure(Status.InvalidArgument, "missing digest");
   const stored = ledger.transaction(digest);
   if (stored === undefined)
     throw new RpcFailure(Status.NotFound, `Transaction ${digest.slice(0, 64)} not found`);
-  return applyReadMask(GrpcTypes.ExecutedTransaction, decodeExecuted(stored.executed), mask, ["digest"]);
+  return mask.project(decodeExecuted(stored.executed));
 }
 
-function transactionResult(ledger: Ledger, digest: string, mask: Mask): GrpcTypes.GetTransactionResult {
+function transactionResult(
+  ledger: Ledger,
+  digest: string,
+  mask: TransactionMask,
+): GrpcTypes.GetTransactionResult {
   return asResult<GrpcTypes.GetTransactionResult>(
     () => ({ result: { oneofKind: "transaction", transaction: getTransaction(ledger, digest, mask) } }),
     (error) => ({ result: { oneofKind: "error", error } }),
@@ -159,10 +165,14 @@ function getCheckpoint(
   request: GrpcTypes.GetCheckpointRequest,
   lowest: bigint,
 ): GrpcTypes.Checkpoint {
+  const mask = parseReadMask<GrpcTypes.Checkpoint>(GrpcTypes.Checkpoint, request.readMask, [
+    "sequence_number",
+    "digest",
+  ]);
   const stored = findCheckpoint(ledger, request.checkpointId);
   if (stored === undefined || stored.checkpoint < lowest)
     throw new RpcFailure(Status.NotFound, "Checkpoint not found");
-  return checkpointProto(stored, request.readMask, ["sequence_number", "digest"]);
+  return checkpointProto(stored, mask);
 }
 
 /** A checkpoint has the digest of its first transaction. The other one, if any, is a settlement. */
@@ -187,6 +197,7 @@ function lowestCheckpoint(ledger: Ledger, keptCount: number): bigint {
 }
 
 function getEpoch(ledger: Ledger, request: GrpcTypes.GetEpochRequest): GrpcTypes.Epoch {
+  const mask = parseReadMask<GrpcTypes.Epoch>(GrpcTypes.Epoch, request.readMask, ["epoch"]);
   const { epoch: current } = ledger.now();
   const epoch = request.epoch ?? current;
   if (epoch < 1n || epoch > current) throw new RpcFailure(Status.NotFound, `Epoch ${epoch} not found`);
@@ -198,7 +209,7 @@ function getEpoch(ledger: Ledger, request: GrpcTypes.GetEpochRequest): GrpcTypes
     protocolConfig: { protocolVersion: PROTOCOL_VERSION, featureFlags: {}, attributes: {}, configs: {} },
     systemState: systemState(epoch, startMs, ledger.epochDurationMs),
   };
-  return applyReadMask(GrpcTypes.Epoch, message, request.readMask, ["epoch"]);
+  return mask.project(message);
 }
 
 function systemState(epoch: bigint, startMs: bigint, epochDurationMs: bigint): GrpcTypes.SystemState {

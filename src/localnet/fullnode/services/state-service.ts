@@ -12,8 +12,8 @@ import {
   SUI_TYPE,
 } from "../objects/sui-types.ts";
 import { type UnaryMethod, unary } from "../wire/node-methods.ts";
-import type { ProjectObject } from "../wire/object-proto.ts";
-import { applyReadMask } from "../wire/read-mask.ts";
+import { objectMask, type ProjectObject } from "../wire/object-proto.ts";
+import { parseReadMask } from "../wire/read-mask.ts";
 
 /**
  * Implements `sui.rpc.v2.StateService`: the objects and balances of an address, and the dynamic fields of an object.
@@ -72,12 +72,12 @@ function listOwnedObjects(
   request: GrpcTypes.ListOwnedObjectsRequest,
 ): GrpcTypes.ListOwnedObjectsResponse {
   const owner = parseAddress(request.owner, "owner");
+  const mask = objectMask(request.readMask, ["object_id", "version", "object_type"]);
   const type =
     request.objectType === undefined ? undefined : parseStructType(request.objectType, "object_type");
   const objects = ledger.objects.owned(owner, type).map((object) => ({ object, key: listingKey(object) }));
   objects.sort((a, b) => (a.key < b.key ? -1 : 1));
   const page = pageOf(objects, ({ key }) => key, request.pageSize, request.pageToken);
-  const mask = request.readMask ?? { paths: ["object_id", "version", "object_type"] };
   return {
     objects: page.items.map(({ object }) => projectObject(object, mask)),
     ...(page.nextPageToken === undefined ? {} : { nextPageToken: page.nextPageToken }),
@@ -97,6 +97,10 @@ function listDynamicFields(
   request: GrpcTypes.ListDynamicFieldsRequest,
 ): GrpcTypes.ListDynamicFieldsResponse {
   const parent = parseAddress(request.parent, "parent");
+  const mask = parseReadMask<GrpcTypes.DynamicField>(GrpcTypes.DynamicField, request.readMask, [
+    "parent",
+    "field_id",
+  ]);
   const page = pageOf(
     ledger.objects.fields(parent),
     (object) => object.id,
@@ -105,12 +109,7 @@ function listDynamicFields(
   );
   return {
     dynamicFields: page.items.map((object) =>
-      applyReadMask(
-        GrpcTypes.DynamicField,
-        fieldProto(ledger, projectObject, parent, object),
-        request.readMask,
-        ["parent", "field_id"],
-      ),
+      mask.project(fieldProto(ledger, projectObject, parent, object)),
     ),
     ...(page.nextPageToken === undefined ? {} : { nextPageToken: page.nextPageToken }),
   };
@@ -130,7 +129,7 @@ function fieldProto(
     kind: field.childId === undefined ? kinds.FIELD : kinds.OBJECT,
     parent,
     fieldId: object.id,
-    fieldObject: projectObject(object, { paths: ["*"] }),
+    fieldObject: projectObject(object, WHOLE),
     name: { name: field.nameType, value: field.name },
     valueType: field.valueType,
     value: {
@@ -138,9 +137,11 @@ function fieldProto(
       value: child === undefined ? object.contents.subarray(32 + field.name.length) : child.contents,
     },
     ...(field.childId === undefined ? {} : { childId: field.childId }),
-    ...(child === undefined ? {} : { childObject: projectObject(child, { paths: ["*"] }) }),
+    ...(child === undefined ? {} : { childObject: projectObject(child, WHOLE) }),
   };
 }
+
+const WHOLE = objectMask({ paths: ["*"] });
 
 function listBalances(
   ledger: Ledger,

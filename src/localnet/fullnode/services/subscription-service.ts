@@ -3,6 +3,7 @@ import { checkpointProto } from "../execution/executed-transaction.ts";
 import { RpcFailure, Status } from "../execution/failures.ts";
 import type { Ledger } from "../objects/ledger.ts";
 import type { StreamingMethod } from "../wire/node-methods.ts";
+import { parseReadMask } from "../wire/read-mask.ts";
 
 /**
  * Implements `sui.rpc.v2.SubscriptionService`: sends every new checkpoint, in order and without gaps, from the moment
@@ -19,12 +20,13 @@ export function subscriptionService(ledger: Ledger, faults: SubscriptionFaults):
           throw new RpcFailure(Status.Unimplemented, "subscription service not enabled");
         if (filter !== undefined)
           throw new RpcFailure(Status.Unimplemented, "this node does not filter subscriptions");
+        const mask = parseReadMask<GrpcTypes.Checkpoint>(GrpcTypes.Checkpoint, readMask, []);
         return ledger.onCommit(({ checkpoint: sequenceNumber, executed }) => {
           // A genesis object or a system change without a transaction is in no checkpoint.
           const stored = executed.length === 0 ? undefined : ledger.checkpoint(sequenceNumber);
           if (stored === undefined) return;
           if (faults.isCut()) return stream.cut();
-          const checkpoint = checkpointProto(stored, readMask, []);
+          const checkpoint = checkpointProto(stored, mask);
           stream.send(
             GrpcTypes.SubscribeCheckpointsResponse.toBinary({ cursor: sequenceNumber, checkpoint }),
           );

@@ -2,21 +2,28 @@ import { GrpcTypes } from "@mysten/sui/grpc";
 import { ownerProto } from "../execution/effects.ts";
 import { type ChainObject, coinBalance, objectBcs } from "../objects/object.ts";
 import { coinTypeOf } from "../objects/sui-types.ts";
-import { applyReadMask, masks } from "./read-mask.ts";
+import { type FieldMask, parseReadMask, type ReadMask } from "./read-mask.ts";
 
-/** Returns an object in its sui.rpc.v2 form, limited to the read mask (by default id, version and digest). */
-export type ProjectObject = (object: ChainObject, mask: Mask) => GrpcTypes.Object;
+/** Returns an object in its sui.rpc.v2 form, limited to the read mask. */
+export type ProjectObject = (object: ChainObject, mask: ObjectMask) => GrpcTypes.Object;
 
-type Mask = { readonly paths: readonly string[] } | undefined;
+/** The parsed read mask of a call that returns objects. */
+export type ObjectMask = ReadMask<GrpcTypes.Object>;
 
-const DEFAULTS = ["object_id", "version", "digest"];
+/** Parses the read mask of a call that returns objects; by default id, version and digest. */
+export function objectMask(
+  mask: FieldMask,
+  defaults: readonly string[] = ["object_id", "version", "digest"],
+): ObjectMask {
+  return parseReadMask(GrpcTypes.Object, mask, defaults);
+}
 
 /** Creates the projection. `toJson` renders objects as JSON. */
 export function createObjectProjection(toJson: ObjectJson): ProjectObject {
   return (object, mask) => project(object, mask, toJson);
 }
 
-function project(object: ChainObject, mask: Mask, toJson: ObjectJson): GrpcTypes.Object {
+function project(object: ChainObject, mask: ObjectMask, toJson: ObjectJson): GrpcTypes.Object {
   const message: GrpcTypes.Object = {
     objectId: object.id,
     version: object.version,
@@ -29,12 +36,12 @@ function project(object: ChainObject, mask: Mask, toJson: ObjectJson): GrpcTypes
     storageRebate: object.storageRebate,
   };
   if (coinTypeOf(object.type) !== undefined) message.balance = coinBalance(object.contents);
-  if (masks(mask, DEFAULTS, "bcs")) message.bcs = { name: "Object", value: objectBcs(object) };
-  if (masks(mask, DEFAULTS, "json")) {
+  if (mask.keeps("bcs")) message.bcs = { name: "Object", value: objectBcs(object) };
+  if (mask.keeps("json")) {
     const json = toJson(object);
     if (json !== undefined) message.json = json;
   }
-  return applyReadMask(GrpcTypes.Object, message, mask, DEFAULTS);
+  return mask.project(message);
 }
 
 /**

@@ -1,20 +1,47 @@
+import { RpcFailure, Status } from "../execution/failures.ts";
+
 /**
- * Keeps only the fields of `message` that the mask names. A path consists of proto names joined by dots and keeps
- * everything below it; `*` keeps everything. Without a mask, `defaults` apply. Unknown paths are ignored.
+ * Parses the read mask of a call. A path consists of proto names joined by dots and keeps everything below it; below a
+ * map it names a key. `*` keeps everything. Without a mask, `defaults` apply. Throws INVALID_ARGUMENT, like Sui's nodes,
+ * with the first path that `shape` does not have.
+ *
+ * @example parseReadMask(GrpcTypes.Object, { paths: ["owner.kind"] }, ["object_id"]).project(object)
  */
-export function applyReadMask<T extends object>(
+export function parseReadMask<T extends object>(
   shape: MessageShape,
-  message: T,
-  mask: { readonly paths: readonly string[] } | undefined,
+  mask: FieldMask,
   defaults: readonly string[],
-): T {
+): ReadMask<T> {
   const paths = mask === undefined || mask.paths.length === 0 ? defaults : mask.paths;
-  if (paths.includes("*")) return message;
-  return project(shape, message, treeOf(paths)) as T;
+  for (const path of paths) {
+    if (path !== "*" && !hasPath(shape, path.split(".")))
+      throw new RpcFailure(Status.InvalidArgument, `invalid read_mask path: ${path.slice(0, 200)}`);
+  }
+  const isWhole = paths.includes("*");
+  const tree = treeOf(paths);
+  return {
+    keeps: (path) =>
+      paths.some(
+        (item) => item === "*" || item === path || item.startsWith(`${path}.`) || path.startsWith(`${item}.`),
+      ),
+    project: (message) => (isWhole ? message : (project(shape, message, tree) as T)),
+  };
+}
+
+/** `google.protobuf.FieldMask`, if the request has one. */
+export type FieldMask = { readonly paths: readonly string[] } | undefined;
+
+/** The fields that a caller asked for. */
+export interface ReadMask<T> {
+  /** Returns true if the mask names this path, or a path above or below it. */
+  keeps(path: string): boolean;
+  /** Returns the message with only the fields that the mask names. */
+  project(message: T): T;
 }
 
 /** The part of a protobuf message type that the projection uses. */
 export interface MessageShape {
+  readonly typeName: string;
   readonly fields: readonly {
     readonly name: string;
     readonly localName: string;
@@ -27,16 +54,20 @@ export interface MessageShape {
 
 type Tree = Map<string, Tree>;
 
-/** Returns true if the mask names this path, or a path above or below it. */
-export function masks(
-  mask: { readonly paths: readonly string[] } | undefined,
-  defaults: readonly string[],
-  path: string,
-): boolean {
-  const paths = mask === undefined || mask.paths.length === 0 ? defaults : mask.paths;
-  return paths.some(
-    (item) => item === "*" || item === path || item.startsWith(`${path}.`) || path.startsWith(`${item}.`),
-  );
+function hasPath(shape: MessageShape, [name, ...rest]: readonly string[]): boolean {
+  const field = shape.fields.find((item) => item.name === name);
+  if (field === undefined) return false;
+  if (rest.length === 0) return true;
+  if (field.kind === "map") return rest.length === 1 && rest[0] !== "";
+  const below = shapeBelow(field.T);
+  return below !== undefined && hasPath(below, rest);
+}
+
+/** Returns the shape of a message field. On Sui, a mask cannot select parts of Google's types, such as a timestamp. */
+function shapeBelow(type: unknown): MessageShape | undefined {
+  if (typeof type !== "function") return undefined;
+  const shape = (type as () => MessageShape)();
+  return shape.typeName.startsWith("google.") ? undefined : shape;
 }
 
 function treeOf(paths: readonly string[]): Tree {
@@ -63,9 +94,11 @@ function project(shape: MessageShape, message: object, tree: Tree): object {
   for (const field of shape.fields) {
     const subtree = tree.get(field.name);
     if (field.oneof !== undefined) {
-      const value = source[field.oneof] as { oneofKind?: string } | undefined;
-      if (value?.oneofKind === field.localName && subtree !== undefined) out[field.oneof] = value;
-      else out[field.oneof] ??= { oneofKind: undefined };
+      const value = source[field.oneof] as OneofValue | undefined;
+      if (value?.oneofKind === field.localName && subtree !== undefined) {
+        const member = keep(field, value[field.localName], subtree);
+        out[field.oneof] = { oneofKind: field.localName, [field.localName]: member };
+      } else out[field.oneof] ??= { oneofKind: undefined };
       continue;
     }
     const value = source[field.localName];
@@ -74,14 +107,19 @@ function project(shape: MessageShape, message: object, tree: Tree): object {
       else if (field.kind === "map") out[field.localName] = {};
       continue;
     }
-    out[field.localName] = subtree.size === 0 ? value : below(field.T, value, subtree);
+    out[field.localName] = keep(field, value, subtree);
   }
   return out;
 }
 
-function below(type: unknown, value: unknown, subtree: Tree): unknown {
-  if (typeof type !== "function") return value;
-  const shape = (type as () => MessageShape)();
+type OneofValue = { readonly oneofKind?: string } & Readonly<Record<string, unknown>>;
+
+function keep(field: MessageShape["fields"][number], value: unknown, subtree: Tree): unknown {
+  if (subtree.size === 0) return value;
+  if (field.kind === "map")
+    return Object.fromEntries(Object.entries(value as object).filter(([key]) => subtree.has(key)));
+  const shape = shapeBelow(field.T);
+  if (shape === undefined) return value;
   if (Array.isArray(value)) return value.map((item) => project(shape, item as object, subtree));
   return project(shape, value as object, subtree);
 }

@@ -1,7 +1,11 @@
 import { GrpcTypes } from "@mysten/sui/grpc";
 import { expect, test } from "vitest";
-import { applyReadMask } from "../../../../src/localnet/fullnode/wire/read-mask.ts";
+import { type MessageShape, parseReadMask } from "../../../../src/localnet/fullnode/wire/read-mask.ts";
 
+const PROGRAM = GrpcTypes.ProgrammableTransaction.create({
+  inputs: [{ pure: Uint8Array.of(1) }],
+  commands: [{ command: { oneofKind: "publish", publish: { modules: [], dependencies: ["0x2"] } } }],
+});
 const executed = GrpcTypes.ExecutedTransaction.create({
   digest: "d",
   checkpoint: 4n,
@@ -12,13 +16,9 @@ const executed = GrpcTypes.ExecutedTransaction.create({
   },
   events: { events: [{ module: "m", eventType: "e" }] },
 });
-const project = (paths: string[] | undefined, defaults: string[] = ["digest"]) =>
-  applyReadMask(
-    GrpcTypes.ExecutedTransaction,
-    executed,
-    paths === undefined ? undefined : { paths },
-    defaults,
-  );
+const parse = (paths: string[] | undefined, shape: MessageShape = GrpcTypes.ExecutedTransaction) =>
+  parseReadMask<GrpcTypes.ExecutedTransaction>(shape, paths && { paths }, ["digest"]);
+const project = (paths: string[] | undefined) => parse(paths).project(executed);
 
 test("no mask selects the defaults, and a star selects everything", () => {
   expect(project(undefined)).toEqual({ digest: "d", signatures: [], balanceChanges: [] });
@@ -38,8 +38,34 @@ test("a nested path drops every other field, even in repeated messages", () => {
   expect(effects?.status).toBeUndefined();
 });
 
-test("an unknown path selects nothing", () => {
-  expect(project(["effects.nowhere", "nothing"]).digest).toBeUndefined();
+test.each(["nothing", "effects.nowhere", "digest.nowhere", "events.events.nowhere", "timestamp.seconds", ""])(
+  "a path that the message lacks is refused by name: %s",
+  (path) => {
+    expect(() => parse(["digest", path])).toThrow(
+      expect.objectContaining({ code: 3, message: `invalid read_mask path: ${path}` }),
+    );
+  },
+);
+
+test("a path below a oneof keeps only that field of the member that is set", () => {
+  const kind = { oneofKind: "programmableTransaction", programmableTransaction: PROGRAM } as const;
+  const sent = GrpcTypes.ExecutedTransaction.create({ transaction: { kind: { data: kind } } });
+  const below = (name: string) => parse([`transaction.kind.${name}`]).project(sent).transaction?.kind?.data;
+  expect(below("programmable_transaction.commands")).toEqual({
+    oneofKind: "programmableTransaction",
+    programmableTransaction: { inputs: [], commands: PROGRAM.commands },
+  });
+  expect(below("genesis.objects")).toEqual({ oneofKind: undefined });
+});
+
+test("a path below a map keeps the entry with that key", () => {
+  const config = GrpcTypes.ProtocolConfig.create({ featureFlags: { first: true, second: false } });
+  const mask = parseReadMask<GrpcTypes.ProtocolConfig>(
+    GrpcTypes.ProtocolConfig,
+    { paths: ["feature_flags.second"] },
+    [],
+  );
+  expect(mask.project(config).featureFlags).toEqual({ second: false });
 });
 
 test("a projected message can be encoded", () => {
