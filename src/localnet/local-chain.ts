@@ -19,6 +19,7 @@ import type { FunctionTable } from "./fullnode/execution/move-function.ts";
 import { createLaggingLedger, createLedger, type Ledger } from "./fullnode/objects/ledger.ts";
 import { blake2b256, SUI_TYPE } from "./fullnode/objects/sui-types.ts";
 import { executionService } from "./fullnode/services/execution-service.ts";
+import { ledgerLists } from "./fullnode/services/ledger-lists.ts";
 import { ledgerService } from "./fullnode/services/ledger-service.ts";
 import { movePackageService } from "./fullnode/services/move-package-service.ts";
 import { stateService } from "./fullnode/services/state-service.ts";
@@ -118,10 +119,13 @@ export async function openLocalChain(options: LocalChainOptions = {}): Promise<L
       faults,
       controls,
       answerCall: createCallAnswerer(methods, log),
-      streamingMethods: subscriptionService(ledger, {
-        isRefused: () => faults.settings.noSubscriptions,
-        isCut: () => faults.happens(faults.settings.cutSubscription),
-      }),
+      streamingMethods: [
+        ...ledgerLists(ledger, () => faults.settings.keptCheckpoints),
+        ...subscriptionService(ledger, {
+          isRefused: () => faults.settings.noSubscriptions,
+          isCut: () => faults.happens(faults.settings.cutSubscription),
+        }),
+      ],
       routes: [...faucetRoutes(faucet), ...faultRoutes(faults, controls), networkRoute(describe)],
       close: stop,
     };

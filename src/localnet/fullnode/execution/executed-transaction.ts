@@ -56,6 +56,15 @@ function eventProto(event: EmittedEvent, frame: TransactionFrame, index: number)
   };
 }
 
+/** Returns the transactions of a checkpoint with their indexes in it. */
+export function checkpointTransactions(stored: LedgerTransaction): GrpcTypes.ExecutedTransaction[] {
+  const contents = [
+    stored.executed,
+    ...(stored.settlement === undefined ? [] : [stored.settlement.executed]),
+  ];
+  return contents.map((bytes, index) => ({ ...decodeExecuted(bytes), transactionIndex: BigInt(index) }));
+}
+
 /**
  * Returns the fields of a checkpoint that the mask names, in their sui.rpc.v2 form. A checkpoint contains one
  * transaction, has the same digest, and contains the settlement of that transaction.
@@ -64,15 +73,13 @@ export function checkpointProto(
   stored: LedgerTransaction,
   mask: ReadMask<GrpcTypes.Checkpoint>,
 ): GrpcTypes.Checkpoint {
-  const executed = decodeExecuted(stored.executed);
-  const transactions = [executed];
-  if (stored.settlement !== undefined) transactions.push(decodeExecuted(stored.settlement.executed));
+  const transactions = checkpointTransactions(stored);
   const checkpoint: GrpcTypes.Checkpoint = {
     sequenceNumber: stored.checkpoint,
     digest: stored.digest,
     summary: {
       digest: stored.digest,
-      epoch: executed.effects?.epoch ?? 1n,
+      epoch: transactions[0]?.effects?.epoch ?? 1n,
       sequenceNumber: stored.checkpoint,
       totalNetworkTransactions: stored.checkpoint + 1n,
       timestamp: timestampProto(stored.timestampMs),

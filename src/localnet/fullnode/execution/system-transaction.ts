@@ -60,7 +60,7 @@ export function systemCommit(
 }
 
 /** The sender of the network's own transactions. */
-const SYSTEM_SENDER = `0x${"0".repeat(64)}`;
+export const SYSTEM_SENDER = `0x${"0".repeat(64)}`;
 
 /**
  * Adds a settlement to a commit that changes address balances, as at the end of a consensus commit on Sui: a system

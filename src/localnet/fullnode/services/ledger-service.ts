@@ -190,8 +190,8 @@ function findCheckpoint(
   }
 }
 
-/** Returns the lowest checkpoint that is not pruned. */
-function lowestCheckpoint(ledger: Ledger, keptCount: number): bigint {
+/** Returns the lowest checkpoint that is not pruned. `keptCount` is 0 if all are kept. */
+export function lowestCheckpoint(ledger: Ledger, keptCount: number): bigint {
   const lowest = ledger.latestCheckpoint - BigInt(keptCount) + 1n;
   return keptCount === 0 || lowest < 0n ? 0n : lowest;
 }

@@ -1,39 +1,87 @@
 import { GrpcTypes } from "@mysten/sui/grpc";
-import { checkpointProto } from "../execution/executed-transaction.ts";
 import { RpcFailure, Status } from "../execution/failures.ts";
 import type { Ledger } from "../objects/ledger.ts";
-import type { StreamingMethod } from "../wire/node-methods.ts";
-import { parseReadMask } from "../wire/read-mask.ts";
+import { type StreamingMethod, streaming, type TypedStream } from "../wire/node-methods.ts";
+import { checkpointItems, eventItems, type ItemsOf, transactionItems } from "./ledger-items.ts";
+import { cursorOf, endOf, type ScanItem } from "./ledger-scan.ts";
 
 /**
- * Implements `sui.rpc.v2.SubscriptionService`: sends every new checkpoint, in order and without gaps, from the moment
- * of the call. As on a real node, the read mask is empty by default, and `cursor` is always set. Filters are not
- * supported.
+ * Implements `sui.rpc.v2.SubscriptionService`: sends every new checkpoint, transaction or event that matches the filter,
+ * in order and without gaps, from the moment of the call. As on a real node, the read mask of checkpoints is empty by
+ * default. A checkpoint without a match sends a message with only its position.
  */
 export function subscriptionService(ledger: Ledger, faults: SubscriptionFaults): readonly StreamingMethod[] {
+  const service = GrpcTypes.SubscriptionService;
   return [
-    {
-      path: `/${GrpcTypes.SubscriptionService.typeName}/SubscribeCheckpoints`,
-      open(octets, stream) {
-        const { filter, readMask } = decodeRequest(octets);
-        if (faults.isRefused())
-          throw new RpcFailure(Status.Unimplemented, "subscription service not enabled");
-        if (filter !== undefined)
-          throw new RpcFailure(Status.Unimplemented, "this node does not filter subscriptions");
-        const mask = parseReadMask<GrpcTypes.Checkpoint>(GrpcTypes.Checkpoint, readMask, []);
-        return ledger.onCommit(({ checkpoint: sequenceNumber, executed }) => {
-          // A genesis object or a system change without a transaction is in no checkpoint.
-          const stored = executed.length === 0 ? undefined : ledger.checkpoint(sequenceNumber);
-          if (stored === undefined) return;
-          if (faults.isCut()) return stream.cut();
-          const checkpoint = checkpointProto(stored, mask);
-          stream.send(
-            GrpcTypes.SubscribeCheckpointsResponse.toBinary({ cursor: sequenceNumber, checkpoint }),
-          );
-        });
-      },
-    },
+    streaming(
+      service,
+      "SubscribeCheckpoints",
+      GrpcTypes.SubscribeCheckpointsRequest,
+      GrpcTypes.SubscribeCheckpointsResponse,
+      (request, stream) =>
+        follow(
+          checkpointItems(request, []),
+          stream,
+          (item, cursor): GrpcTypes.SubscribeCheckpointsResponse => ({
+            cursor,
+            ...(item && { checkpoint: item.value }),
+          }),
+        ),
+    ),
+    streaming(
+      service,
+      "SubscribeTransactions",
+      GrpcTypes.SubscribeTransactionsRequest,
+      GrpcTypes.SubscribeTransactionsResponse,
+      (request, stream) =>
+        follow(
+          transactionItems(request, ["digest"]),
+          stream,
+          (item, checkpoint): GrpcTypes.SubscribeTransactionsResponse => ({
+            watermark: watermark(item, checkpoint),
+            ...(item && { transaction: item.value }),
+          }),
+        ),
+    ),
+    streaming(
+      service,
+      "SubscribeEvents",
+      GrpcTypes.SubscribeEventsRequest,
+      GrpcTypes.SubscribeEventsResponse,
+      (request, stream) =>
+        follow(
+          eventItems(request, ["event_type"]),
+          stream,
+          (item, checkpoint): GrpcTypes.SubscribeEventsResponse => ({
+            watermark: watermark(item, checkpoint),
+            ...(item && { event: item.value }),
+          }),
+        ),
+    ),
   ];
+
+  function follow<T, O>(
+    itemsOf: ItemsOf<T>,
+    stream: TypedStream<O>,
+    message: (item: ScanItem<T> | undefined, checkpoint: bigint) => O,
+  ): () => void {
+    if (faults.isRefused()) throw new RpcFailure(Status.Unimplemented, "subscription service not enabled");
+    return ledger.onCommit(({ checkpoint, executed }) => {
+      // A genesis object or a system change without a transaction is in no checkpoint.
+      const stored = executed.length === 0 ? undefined : ledger.checkpoint(checkpoint);
+      if (stored === undefined) return;
+      if (faults.isCut()) return stream.cut();
+      const items = itemsOf(stored);
+      for (const item of items.length === 0 ? [undefined] : items) stream.send(message(item, checkpoint));
+    });
+  }
+}
+
+/** Returns the position of an item, or the end of a checkpoint without one. */
+function watermark(item: ScanItem<unknown> | undefined, checkpoint: bigint): GrpcTypes.Watermark {
+  if (item === undefined) return { cursor: endOf(checkpoint), checkpoint };
+  const cursor = cursorOf(checkpoint, item.transaction, item.event);
+  return checkpoint === 0n ? { cursor } : { cursor, checkpoint: checkpoint - 1n };
 }
 
 /** Draws whether a subscription fails. */
@@ -41,12 +89,4 @@ export interface SubscriptionFaults {
   isRefused(): boolean;
   /** Returns whether to break the connection instead of sending the next checkpoint. */
   isCut(): boolean;
-}
-
-function decodeRequest(octets: Uint8Array): GrpcTypes.SubscribeCheckpointsRequest {
-  try {
-    return GrpcTypes.SubscribeCheckpointsRequest.fromBinary(octets);
-  } catch (error) {
-    throw new RpcFailure(Status.InvalidArgument, `malformed request message: ${(error as Error).message}`);
-  }
 }

@@ -23,7 +23,7 @@ import {
 export function createNativeServer(options: NativeServerOptions): NativeServer {
   const methods = new Map(options.streamingMethods.map((method) => [method.path, method]));
   const sessions = new Set<ServerHttp2Session>();
-  /** The streams that have no end of their own. */
+  /** The streams that have not ended. */
   const held = new Set<ServerHttp2Stream>();
   const server = createServer();
   server.on("session", (session) => {
@@ -72,17 +72,25 @@ export function createNativeServer(options: NativeServerOptions): NativeServer {
   }
 
   async function answerStream(method: StreamingMethod, stream: ServerHttp2Stream): Promise<void> {
+    const begin = () => {
+      if (!stream.headersSent && !stream.closed) respond(stream, { code: 0, message: "" });
+    };
     try {
       const message = decodeGrpcWebBody(await options.readBody(stream), "binary");
       const stop = method.open(message, {
         send(sent) {
+          begin();
           // A real node also drops a subscriber that reads too slowly.
           if (stream.writableLength > MAX_UNREAD_BYTES) stream.close(protocol.NGHTTP2_CANCEL);
           else stream.write(encodeGrpcWebMessage(sent, "binary"));
         },
+        end() {
+          begin();
+          stream.end();
+        },
         cut: () => stream.close(protocol.NGHTTP2_INTERNAL_ERROR),
       });
-      respond(stream, { code: 0, message: "" });
+      begin();
       held.add(stream);
       if (!stream.closed) await once(stream, "close");
       held.delete(stream);

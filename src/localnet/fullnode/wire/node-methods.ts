@@ -54,17 +54,52 @@ function decode<I>(input: MessageType<I>, bytes: Uint8Array): I {
   }
 }
 
+/** Binds a handler that answers with a stream to its path and message types. */
+export function streaming<I, O>(
+  service: { readonly typeName: string },
+  name: string,
+  input: MessageType<I>,
+  output: MessageType<O>,
+  open: (request: I, stream: TypedStream<O>) => () => void,
+): StreamingMethod {
+  return {
+    path: `/${service.typeName}/${name}`,
+    open: (request, stream) =>
+      open(decode(input, request), {
+        send(message) {
+          const octets = output.toBinary(message);
+          stream.send(octets);
+          return octets.length;
+        },
+        end: () => stream.end(),
+        cut: () => stream.cut(),
+      }),
+  };
+}
+
+/** An {@link OutgoingStream} of messages before their encoding. */
+export interface TypedStream<O> extends Omit<OutgoingStream, "send"> {
+  /** Sends a message, and returns its length in bytes. */
+  send(message: O): number;
+}
+
 /** A method of the node that answers one request with a stream of messages. */
 export interface StreamingMethod {
   /** `/package.Service/Method` */
   readonly path: string;
-  /** Sends messages until the returned function is called. Throws RpcFailure to refuse the call. */
+  /**
+   * Sends messages until it ends the stream or the returned function is called. Throws RpcFailure to refuse the call,
+   * before the first message.
+   */
   open(request: Uint8Array, stream: OutgoingStream): () => void;
 }
 
 /** The caller's end of a stream. */
 export interface OutgoingStream {
+  /** Sends a message. Breaks the connection of a caller that leaves more than {@link MAX_UNREAD_BYTES} unread. */
   send(message: Uint8Array): void;
+  /** Ends the stream with status OK after the last message. */
+  end(): void;
   /** Breaks the connection without a status. */
   cut(): void;
 }

@@ -28,7 +28,7 @@ export async function startFullnodeServer(options: FullnodeServerOptions): Promi
   const routes = new Map(options.routes.map((route) => [`${route.method} ${route.path}`, route]));
   const streams = new Map(options.streamingMethods.map((method) => [method.path, method]));
   let closing = false;
-  /** The responses to requests that never get an answer, and to streams, which have no end. */
+  /** The responses to requests that never get an answer, and to streams that have not ended. */
   const held = new Set<ServerResponse>();
   const server = createServer((request, response) => {
     // Otherwise a connection would keep the closing server open after its last response, until the idle time-out.
@@ -78,17 +78,25 @@ export async function startFullnodeServer(options: FullnodeServerOptions): Promi
     response: ServerResponse,
   ): Promise<void> {
     const headers = replyHeaders(format);
+    const begin = () => {
+      if (!response.headersSent) response.writeHead(200, { ...CORS_HEADERS, ...headers }).flushHeaders();
+    };
     try {
       const message = decodeGrpcWebBody(await readBody(request), format);
       const stop = method.open(message, {
         send(sent) {
+          begin();
           // A real node also drops a subscriber that reads too slowly.
           if (response.writableLength > MAX_UNREAD_BYTES) response.destroy();
           else response.write(encodeGrpcWebMessage(sent, format));
         },
+        end() {
+          begin();
+          response.end(encodeGrpcWebBody(undefined, { code: 0, message: "" }, format));
+        },
         cut: () => response.destroy(),
       });
-      response.writeHead(200, { ...CORS_HEADERS, ...headers }).flushHeaders();
+      begin();
       await hold(response);
       stop();
     } catch (error) {

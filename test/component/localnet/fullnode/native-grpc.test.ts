@@ -105,6 +105,22 @@ it("streams each checkpoint, until the caller cancels", async () => {
   expect((await ended)[0]).toMatchObject({ code: 1 });
 });
 
+it("ends a list with its last message and status OK", async () => {
+  await pay();
+  const stream = client.makeServerStreamRequest(
+    `${LEDGER}/ListCheckpoints`,
+    Buffer.from,
+    (octets: Buffer) => GrpcTypes.ListCheckpointsResponse.fromBinary(octets),
+    GrpcTypes.ListCheckpointsRequest.toBinary({ endCheckpoint: 2n }),
+  );
+  const seen: (bigint | undefined)[] = [];
+  stream.on("data", ({ checkpoint }: GrpcTypes.ListCheckpointsResponse) => {
+    seen.push(checkpoint?.sequenceNumber);
+  });
+  expect((await once(stream, "status"))[0]).toMatchObject({ code: 0 });
+  expect(seen).toEqual([0n, 1n, undefined]);
+});
+
 it("refuses a stream, cuts one, and breaks a connection, as its faults say", async () => {
   harness.net.faults.set({ noSubscriptions: true });
   expect((await once(subscribe(), "error"))[0]).toMatchObject({ code: 12 });

@@ -59,13 +59,13 @@ test("a path below a oneof keeps only that field of the member that is set", () 
 });
 
 test("a path below a map keeps the entry with that key", () => {
-  const config = GrpcTypes.ProtocolConfig.create({ featureFlags: { first: true, second: false } });
+  const config = GrpcTypes.ProtocolConfig.create({ attributes: { first: "1", second: "2" } });
   const mask = parseReadMask<GrpcTypes.ProtocolConfig>(
     GrpcTypes.ProtocolConfig,
-    { paths: ["feature_flags.second"] },
+    { paths: ["attributes.second"] },
     [],
   );
-  expect(mask.project(config).featureFlags).toEqual({ second: false });
+  expect(mask.project(config).attributes).toEqual({ second: "2" });
 });
 
 test("a projected message can be encoded", () => {
