@@ -22,6 +22,7 @@ import { executionService } from "./fullnode/services/execution-service.ts";
 import { ledgerLists } from "./fullnode/services/ledger-lists.ts";
 import { ledgerService } from "./fullnode/services/ledger-service.ts";
 import { movePackageService } from "./fullnode/services/move-package-service.ts";
+import { signatureService } from "./fullnode/services/signature-service.ts";
 import { stateService } from "./fullnode/services/state-service.ts";
 import { subscriptionService } from "./fullnode/services/subscription-service.ts";
 import { type AnswerCall, createCallAnswerer, type StreamingMethod } from "./fullnode/wire/node-methods.ts";
@@ -102,6 +103,7 @@ export async function openLocalChain(options: LocalChainOptions = {}): Promise<L
         ...reads(ledger),
         ...executionService(ledger, functions, () => faults.happens(faults.settings.congestion)),
         ...movePackageService(functions, ledger.objects),
+        ...signatureService(),
       ],
       [...reads(lagging), ...executionService(lagging, functions)],
       faults,

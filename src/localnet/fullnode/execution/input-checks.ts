@@ -63,7 +63,6 @@ function checkSizes(content: TransactionContent): void {
   if (content.commands.length >= LIMITS.commands) {
     throw sizeLimit("maximum commands in a programmable transaction", LIMITS.commands);
   }
-  if (content.commands.length === 0 && content.inputs.length === 0) throw invalidInput("Empty command list");
   if (content.inputs.length > LIMITS.inputObjects) {
     throw sizeLimit("maximum input + receiving objects in a transaction", LIMITS.inputObjects);
   }

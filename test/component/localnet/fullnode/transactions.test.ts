@@ -211,3 +211,10 @@ describe("signatures", () => {
     await expect(execute(bytes)).rejects.toThrow("Transaction was not signed by the correct sender");
   });
 });
+
+test("a transaction without commands only pays for its gas", async () => {
+  const result = await execute(await offline(() => {}));
+  expect(result.Transaction?.status.success).toBe(true);
+  expect(result.Transaction?.effects.changedObjects).toHaveLength(1);
+  expect(BigInt(result.Transaction!.effects.gasUsed.computationCost)).toBeGreaterThan(0n);
+});

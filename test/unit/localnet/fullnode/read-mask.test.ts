@@ -59,13 +59,9 @@ test("a path below a oneof keeps only that field of the member that is set", () 
 });
 
 test("a path below a map keeps the entry with that key", () => {
-  const config = GrpcTypes.ProtocolConfig.create({ attributes: { first: "1", second: "2" } });
-  const mask = parseReadMask<GrpcTypes.ProtocolConfig>(
-    GrpcTypes.ProtocolConfig,
-    { paths: ["attributes.second"] },
-    [],
-  );
-  expect(mask.project(config).attributes).toEqual({ second: "2" });
+  const shape = { typeName: "test.Map", fields: [{ name: "by_name", localName: "byName", kind: "map" }] };
+  const mask = parseReadMask<object>(shape, { paths: ["by_name.second"] }, []);
+  expect(mask.project({ byName: { first: 1, second: 2 } })).toEqual({ byName: { second: 2 } });
 });
 
 test("a projected message can be encoded", () => {
