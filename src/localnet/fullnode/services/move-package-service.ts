@@ -7,32 +7,76 @@ import {
   type MoveFunction,
   type Reference,
 } from "../execution/move-function.ts";
+import { PACKAGE_TYPE } from "../objects/object.ts";
 import type { ObjectStore } from "../objects/object-store.ts";
 import { parseAddress } from "../objects/sui-types.ts";
 import { type UnaryMethod, unary } from "../wire/node-methods.ts";
 
-/** Implements `sui.rpc.v2.MovePackageService`: the signatures of the functions that this node executes. */
+/**
+ * Implements `sui.rpc.v2.MovePackageService`: packages, and the signatures of the functions that this node executes. It
+ * has no bytecode, so a module has neither contents nor datatypes. Each package has one version.
+ */
 export function movePackageService(
   functions: FunctionTable,
   objects: Pick<ObjectStore, "get">,
 ): readonly UnaryMethod[] {
+  const service = GrpcTypes.MovePackageService;
   return [
+    unary(service, "GetPackage", GrpcTypes.GetPackageRequest, GrpcTypes.GetPackageResponse, (request) => ({
+      package: getPackage(functions, objects, parseAddress(request.packageId, "package_id")),
+    })),
     unary(
-      GrpcTypes.MovePackageService,
-      "GetFunction",
-      GrpcTypes.GetFunctionRequest,
-      GrpcTypes.GetFunctionResponse,
-      (request) => {
-        const packageId = parseAddress(request.packageId, "package_id");
-        const name = `${request.moduleName}::${request.name}`;
-        const target = lookUpFunction(functions, packageId, name, (id) => objects.get(id)?.type);
-        if (target === undefined)
-          throw new RpcFailure(Status.NotFound, `Function ${packageId}::${name.slice(0, 150)} not found`);
-        return { function: describe(target) };
+      service,
+      "ListPackageVersions",
+      GrpcTypes.ListPackageVersionsRequest,
+      GrpcTypes.ListPackageVersionsResponse,
+      ({ packageId, pageToken }) => {
+        // The only page has no token.
+        if (pageToken !== undefined && pageToken.length > 0)
+          throw new RpcFailure(Status.InvalidArgument, "invalid page_token");
+        const { storageId, version } = getPackage(functions, objects, parseAddress(packageId, "package_id"));
+        return { versions: [{ packageId: storageId, version }] };
       },
     ),
+    unary(service, "GetFunction", GrpcTypes.GetFunctionRequest, GrpcTypes.GetFunctionResponse, (request) => {
+      const packageId = parseAddress(request.packageId, "package_id");
+      const name = `${request.moduleName}::${request.name}`;
+      const target = lookUpFunction(functions, packageId, name, (id) => objects.get(id)?.type);
+      if (target === undefined)
+        throw new RpcFailure(Status.NotFound, `Function ${packageId}::${name.slice(0, 150)} not found`);
+      return { function: describe(target) };
+    }),
   ];
 }
+
+/** Returns a package: one that this node starts with, or one that was published on it. */
+function getPackage(
+  functions: FunctionTable,
+  objects: Pick<ObjectStore, "get">,
+  packageId: string,
+): GrpcTypes.Package & { storageId: string; version: bigint } {
+  const stored = objects.get(packageId);
+  const table =
+    stored?.type === PACKAGE_TYPE ? (functions.packages?.functionsOf(packageId) ?? []) : functions;
+  const modules = new Map<string, GrpcTypes.FunctionDescriptor[]>();
+  for (const [, item] of table) {
+    if (item.packageId !== packageId) continue;
+    const described = modules.get(item.module) ?? [];
+    described.push(describe(item));
+    modules.set(item.module, described);
+  }
+  if (modules.size === 0) throw new RpcFailure(Status.NotFound, `Package ${packageId} not found`);
+  return {
+    storageId: packageId,
+    originalId: packageId,
+    version: stored?.version ?? FIRST_VERSION,
+    modules: [...modules].map(([name, described]) => ({ name, datatypes: [], functions: described })),
+    typeOrigins: [],
+    linkage: [],
+  };
+}
+
+const FIRST_VERSION = 1n;
 
 type TypeTag = ReturnType<typeof TypeTagSerializer.parseFromStr>;
 
@@ -65,23 +109,20 @@ function signature(type: string, reference: Reference): GrpcTypes.OpenSignature 
 }
 
 function signatureBody(type: string): GrpcTypes.OpenSignatureBody {
-  if (type === "$0")
-    return { type: BodyType.TYPE_PARAMETER, typeParameter: 0, typeParameterInstantiation: [] };
-  const generic = /^(.*)<\$0>$/.exec(type);
-  if (generic !== null) {
-    return {
-      type: BodyType.DATATYPE,
-      typeName: generic[1] as string,
-      typeParameterInstantiation: [signatureBody("$0")],
-    };
-  }
-  return tagBody(TypeTagSerializer.parseFromStr(type, true));
+  // The SDK parses types without parameters, so a struct that no package has stands for each.
+  return tagBody(TypeTagSerializer.parseFromStr(type.replaceAll(/\$(\d+)/g, `${PARAMETERS}::P$1`), true));
 }
+
+const PARAMETERS = `0x${"f".repeat(64)}::parameters`;
 
 function tagBody(tag: TypeTag): GrpcTypes.OpenSignatureBody {
   if ("vector" in tag) return { type: BodyType.VECTOR, typeParameterInstantiation: [tagBody(tag.vector)] };
   if ("struct" in tag) {
     const { address, module, name, typeParams } = tag.struct;
+    if (`${address}::${module}` === PARAMETERS) {
+      const typeParameter = Number(name.slice(1));
+      return { type: BodyType.TYPE_PARAMETER, typeParameter, typeParameterInstantiation: [] };
+    }
     return {
       type: BodyType.DATATYPE,
       typeName: `${address}::${module}::${name}`,

@@ -3,6 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import type { Transaction } from "@mysten/sui/transactions";
+import { normalizeSuiAddress } from "@mysten/sui/utils";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { localTreasuryPackage } from "../../../../src/localnet/contracts/treasury/treasury-package.ts";
 import { type Executed, type Harness, hotWallet, startHarness } from "../harness.ts";
@@ -50,6 +51,32 @@ it("a publication creates a shared Treasury, its AdminCap and the UpgradeCap, li
   ).toBeDefined();
   const { object } = await harness.client.getObject({ objectId: packageOf() });
   expect(object.owner.$kind).toBe("Immutable");
+});
+
+it("a published package, one of Ika's and one of Sui's list their functions and their only version", async () => {
+  const { movePackageService } = harness.client;
+  const expected = [
+    [packageOf(), "treasury", "set_paused"],
+    [harness.config.packages.ikaDwallet2pcMpcPackage, "coordinator", "register_encryption_key"],
+    [normalizeSuiAddress("0x2"), "coin", "value"],
+  ] as const;
+  for (const [packageId, moduleName, name] of expected) {
+    const found = (await movePackageService.getPackage({ packageId })).response.package!;
+    expect(found).toMatchObject({ storageId: packageId, originalId: packageId, version: 1n });
+    const own = found.modules.find((module) => module.name === moduleName)!.functions;
+    const described = (await movePackageService.getFunction({ packageId, moduleName, name })).response
+      .function;
+    expect(own).toContainEqual(described);
+    const { response } = await movePackageService.listPackageVersions({ packageId });
+    expect(response).toEqual({ versions: [{ packageId, version: 1n }] });
+  }
+  for (const packageId of ["0x1234", harness.net.treasury.treasuryId])
+    await expect(movePackageService.getPackage({ packageId })).rejects.toMatchObject({ code: "NOT_FOUND" });
+  const second = movePackageService.listPackageVersions({
+    packageId: packageOf(),
+    pageToken: Uint8Array.of(1),
+  });
+  await expect(second).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
 });
 
 it("functions of a published package can be looked up and called, and those of an unknown package cannot", async () => {
