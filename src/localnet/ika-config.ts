@@ -21,3 +21,32 @@ export function ikaConfigOf(addresses: NetworkAddresses): IkaConfig {
     },
   };
 }
+
+/**
+ * Returns a config in the form that Ika's own tools write for a network that they publish, `ika_config.json`. Clients of
+ * an Ika localnet read it in place of the SDK's form.
+ */
+export function publishedConfigOf({ packages, objects }: IkaConfig): PublishedConfig {
+  return {
+    packages: {
+      ika_package_id: packages.ikaPackage,
+      ika_common_package_id: packages.ikaCommonPackage,
+      ika_dwallet_2pc_mpc_package_id: packages.ikaDwallet2pcMpcPackage,
+      ika_system_package_id: packages.ikaSystemPackage,
+    },
+    objects: {
+      ika_system_object_id: objects.ikaSystemObject.objectID,
+      ika_dwallet_coordinator_object_id: objects.ikaDWalletCoordinator.objectID,
+    },
+  };
+}
+
+interface PublishedConfig {
+  readonly packages: Readonly<
+    Record<
+      "ika_package_id" | "ika_common_package_id" | "ika_dwallet_2pc_mpc_package_id" | "ika_system_package_id",
+      string
+    >
+  >;
+  readonly objects: Readonly<Record<"ika_system_object_id" | "ika_dwallet_coordinator_object_id", string>>;
+}

@@ -1,14 +1,19 @@
 import { mkdir, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { publishedConfigOf } from "./ika-config.ts";
 import { type Localnet, type LocalnetOptions, startLocalnet } from "./localnet.ts";
 
-/** Runs a stand-alone local network until the signal aborts. Prints its addresses and writes its Ika config. */
+/** Runs a stand-alone local network until the signal aborts. Prints its addresses and writes its Ika config in two forms. */
 export async function runLocalnet(options: RunLocalnetOptions): Promise<void> {
   const localnet = await startLocalnet(options);
   try {
     const configPath = join(options.dataDirectory, IKA_CONFIG_FILE);
-    await writeConfig(options.dataDirectory, configPath, localnet);
-    for (const line of description(localnet, configPath)) options.print(line);
+    const publishedPath = join(options.dataDirectory, PUBLISHED_CONFIG_FILE);
+    const { ikaConfig } = localnet;
+    await mkdir(options.dataDirectory, { recursive: true });
+    await writeJson(configPath, ikaConfig);
+    await writeJson(publishedPath, publishedConfigOf(ikaConfig));
+    for (const line of description(localnet, configPath, publishedPath)) options.print(line);
     await fired(options.signal);
   } finally {
     await localnet.close();
@@ -16,7 +21,7 @@ export async function runLocalnet(options: RunLocalnetOptions): Promise<void> {
 }
 
 export interface RunLocalnetOptions extends LocalnetOptions {
-  /** The folder for the state and `ika-config.json`. */
+  /** The folder for the state, `ika-config.json` and `ika_config.json`. */
   readonly dataDirectory: string;
   /** Stops the network when it aborts. */
   readonly signal: AbortSignal;
@@ -25,21 +30,23 @@ export interface RunLocalnetOptions extends LocalnetOptions {
 
 /** The config file's name in the data folder. Its content is a valid config for `IkaClient`. */
 export const IKA_CONFIG_FILE = "ika-config.json";
+/** The name of the file with the same ids in the form of Ika's own tools. */
+const PUBLISHED_CONFIG_FILE = "ika_config.json";
 
-async function writeConfig(dataDirectory: string, path: string, localnet: Localnet): Promise<void> {
-  await mkdir(dataDirectory, { recursive: true });
+async function writeJson(path: string, content: unknown): Promise<void> {
   // Renaming ensures that readers never see a partial file.
-  await writeFile(`${path}.tmp`, `${JSON.stringify(localnet.ikaConfig, undefined, 2)}\n`);
+  await writeFile(`${path}.tmp`, `${JSON.stringify(content, undefined, 2)}\n`);
   await rename(`${path}.tmp`, path);
 }
 
-function description(localnet: Localnet, configPath: string): string[] {
+function description(localnet: Localnet, configPath: string, publishedPath: string): string[] {
   const { packages, objects } = localnet.ikaConfig;
   const { treasury } = localnet;
   const rows: readonly (readonly [string, string])[] = [
     ["fullnode and faucet", localnet.url],
     ["chain id", localnet.chainId],
     ["Ika config", configPath],
+    ["Ika config of its tools", publishedPath],
     ["ika package", packages.ikaPackage],
     ["ika_system package", packages.ikaSystemPackage],
     ["ika_dwallet_2pc_mpc package", packages.ikaDwallet2pcMpcPackage],

@@ -194,6 +194,20 @@ test("a separate localnet prints its ids and writes a configuration that IkaClie
   const url = lines[0]?.split(/\s{2,}/)[1] as string;
   const config = JSON.parse(await readFile(join(dataDirectory, "ika-config.json"), "utf8"));
   const client = new SuiGrpcClient({ network: "localnet", baseUrl: url });
+  const published = JSON.parse(await readFile(join(dataDirectory, "ika_config.json"), "utf8"));
+  expect(published).toEqual({
+    packages: {
+      ika_package_id: config.packages.ikaPackage,
+      ika_common_package_id: config.packages.ikaCommonPackage,
+      ika_dwallet_2pc_mpc_package_id: config.packages.ikaDwallet2pcMpcPackage,
+      ika_system_package_id: config.packages.ikaSystemPackage,
+    },
+    objects: {
+      ika_system_object_id: config.objects.ikaSystemObject.objectID,
+      ika_dwallet_coordinator_object_id: config.objects.ikaDWalletCoordinator.objectID,
+    },
+  });
+  expect(lines.some((line) => line.endsWith(join(dataDirectory, "ika_config.json")))).toBe(true);
   const ika = new IkaClient({ suiClient: client, config });
   await ika.initialize();
   expect((await ika.getLatestNetworkEncryptionKey()).id).toMatch(/^0x[0-9a-f]{64}$/);

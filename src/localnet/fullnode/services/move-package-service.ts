@@ -110,7 +110,8 @@ function signature(type: string, reference: Reference): GrpcTypes.OpenSignature 
 
 function signatureBody(type: string): GrpcTypes.OpenSignatureBody {
   // The SDK parses types without parameters, so a struct that no package has stands for each.
-  return tagBody(TypeTagSerializer.parseFromStr(type.replaceAll(/\$(\d+)/g, `${PARAMETERS}::P$1`), true));
+  const closed = type.replaceAll(/\$(\d+)/g, (_, index: string) => `${PARAMETERS}::P${index}`);
+  return tagBody(TypeTagSerializer.parseFromStr(closed, true));
 }
 
 const PARAMETERS = `0x${"f".repeat(64)}::parameters`;

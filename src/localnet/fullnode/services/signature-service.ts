@@ -61,11 +61,12 @@ function verifierOf(message: GrpcTypes.Bcs | undefined): (signature: string) => 
       case "TransactionData":
         bcs.TransactionData.parse(value);
         return (signature) => verifyTransactionSignature(value, signature);
+      default:
+        throw new Error("its name must be PersonalMessage or TransactionData");
     }
   } catch (error) {
     throw invalid(`invalid message: ${(error as Error).message}`);
   }
-  throw invalid("message.name must be PersonalMessage or TransactionData");
 }
 
 interface Signer {
