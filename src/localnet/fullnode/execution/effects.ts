@@ -9,6 +9,7 @@ import type { EmittedEvent, FundsChange } from "./execution-state.ts";
 import { ArgumentFault, FailureKind } from "./failures.ts";
 import type { GasUsed } from "./gas.ts";
 import type { CommandFailure } from "./slots.ts";
+import { eventsDigest } from "./transaction-events.ts";
 
 /** One object that a transaction created, changed or deleted. */
 export interface ObjectChange {
@@ -21,6 +22,7 @@ export interface ObjectChange {
 /** The result of an execution, from which the effects are built. */
 interface EffectsInput {
   readonly digest: string;
+  readonly sender: string;
   readonly epoch: bigint;
   readonly lamportVersion: bigint;
   readonly gasUsed: GasUsed;
@@ -43,8 +45,8 @@ export function buildEffects(input: EffectsInput): GrpcTypes.TransactionEffects 
   );
   const changedObjects = changes.map(({ proto }) => proto);
   const gasIndex = changes.findIndex((change) => change.id === input.gasObjectId);
-  const eventsDigest = input.events.length === 0 ? undefined : digestOfEvents(input.events);
-  const encoded = encodeEffects(input, changes, gasIndex, eventsDigest);
+  const eventsHash = input.events.length === 0 ? undefined : eventsDigest(input.events, input.sender);
+  const encoded = encodeEffects(input, changes, gasIndex, eventsHash);
   const gasObject = changedObjects[gasIndex];
   return {
     bcs: { name: "TransactionEffects", value: encoded },
@@ -58,7 +60,7 @@ export function buildEffects(input: EffectsInput): GrpcTypes.TransactionEffects 
     gasUsed: { ...input.gasUsed },
     transactionDigest: input.digest,
     ...(gasObject === undefined ? {} : { gasObject }),
-    ...(eventsDigest === undefined ? {} : { eventsDigest }),
+    ...(eventsHash === undefined ? {} : { eventsDigest: eventsHash }),
     dependencies: [...input.dependencies],
     lamportVersion: input.lamportVersion,
     changedObjects,
@@ -193,7 +195,7 @@ function encodeEffects(
   input: EffectsInput,
   changes: readonly ChangeEntry[],
   gasIndex: number,
-  eventsDigest: string | undefined,
+  eventsHash: string | undefined,
 ): Uint8Array {
   return bcs.TransactionEffects.serialize({
     V2: {
@@ -205,7 +207,7 @@ function encodeEffects(
       gasUsed: input.gasUsed,
       transactionDigest: input.digest,
       gasObjectIndex: gasIndex < 0 ? null : gasIndex,
-      eventsDigest: eventsDigest ?? null,
+      eventsDigest: eventsHash ?? null,
       dependencies: [...input.dependencies],
       lamportVersion: input.lamportVersion,
       changedObjects: changes.map((change) => [change.id, change.bcs]),
@@ -222,10 +224,6 @@ function outputState(after: ChainObject | undefined) {
   if (after === undefined) return { NotExist: true } as const;
   if (after.type === PACKAGE_TYPE) return { PackageWrite: [after.version, after.digest] as [bigint, string] };
   return { ObjectWrite: [after.digest, ownerBcs(after.owner)] as [string, ReturnType<typeof ownerBcs>] };
-}
-
-function digestOfEvents(events: readonly EmittedEvent[]): string {
-  return toBase58(blake2b256(utf8ToBytes("TransactionEvents::"), ...events.map((event) => event.contents)));
 }
 
 /** Returns a failed execution in its sui.rpc.v2 form. */

@@ -136,6 +136,7 @@ function finish(
   const funds = finished.state.funds();
   const effects = buildEffects({
     digest,
+    sender: content.sender,
     epoch: context.epoch,
     lamportVersion: finished.lamportVersion,
     gasUsed: finished.used,

@@ -3,7 +3,7 @@ import type { LedgerTransaction } from "../objects/ledger.ts";
 import type { ReadMask } from "../wire/read-mask.ts";
 import { timestampProto } from "../wire/transaction-proto.ts";
 import type { ExecutionOutcome } from "./execute-content.ts";
-import type { EmittedEvent } from "./execution-state.ts";
+import { transactionEvents } from "./transaction-events.ts";
 
 /** Returns an executed or simulated transaction in its sui.rpc.v2 form. */
 export function executedTransaction(
@@ -19,9 +19,7 @@ export function executedTransaction(
       signature: { oneofKind: undefined },
     })),
     effects: outcome.effects,
-    events: {
-      events: outcome.events.map((event, index) => eventProto(event, frame, index)),
-    },
+    events: transactionEvents(outcome.events, frame),
     ...(at.checkpoint === undefined ? {} : { checkpoint: at.checkpoint }),
     timestamp: timestampProto(at.timestampMs),
     balanceChanges: outcome.balanceChanges,
@@ -42,18 +40,6 @@ export function encodeExecuted(executed: GrpcTypes.ExecutedTransaction): Uint8Ar
 
 export function decodeExecuted(bytes: Uint8Array): GrpcTypes.ExecutedTransaction {
   return GrpcTypes.ExecutedTransaction.fromBinary(bytes);
-}
-
-function eventProto(event: EmittedEvent, frame: TransactionFrame, index: number): GrpcTypes.Event {
-  return {
-    packageId: event.packageId,
-    module: event.module,
-    sender: frame.sender,
-    eventType: event.type,
-    contents: { name: event.type, value: event.contents },
-    transactionDigest: frame.digest,
-    eventIndex: index,
-  };
 }
 
 /** Returns the transactions of a checkpoint with their indexes in it. */

@@ -36,6 +36,7 @@ export function systemCommit(
   for (const { before } of changes) if (before !== undefined) dependencies.add(before.previousTransaction);
   const effects = buildEffects({
     digest,
+    sender: SYSTEM_SENDER,
     epoch: time.epoch,
     lamportVersion: version + 1n,
     gasUsed: { computationCost: 0n, storageCost: 0n, storageRebate: 0n, nonRefundableStorageFee: 0n },
