@@ -13,7 +13,7 @@ export function executedTransaction(
 ): GrpcTypes.ExecutedTransaction {
   return {
     digest: frame.digest,
-    ...(frame.transaction === undefined ? {} : { transaction: frame.transaction }),
+    transaction: frame.transaction,
     signatures: frame.signatures.map((value) => ({
       bcs: { name: "UserSignature", value },
       signature: { oneofKind: undefined },
@@ -26,11 +26,11 @@ export function executedTransaction(
   };
 }
 
-/** A transaction's sender, content and signatures. A system transaction has no content and no signatures. */
+/** A transaction's sender, content and signatures. A system transaction has no signatures. */
 export interface TransactionFrame {
   readonly digest: string;
   readonly sender: string;
-  readonly transaction: GrpcTypes.Transaction | undefined;
+  readonly transaction: GrpcTypes.Transaction;
   readonly signatures: readonly Uint8Array[];
 }
 

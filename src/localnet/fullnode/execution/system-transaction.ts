@@ -1,17 +1,18 @@
-import { toBase58 } from "@mysten/sui/utils";
-import { utf8ToBytes } from "@noble/hashes/utils.js";
+import { bcs } from "@mysten/sui/bcs";
 import { Accumulator, accumulatorParts, addressBalance, ROOT_ID } from "../objects/address-balance.ts";
 import type { Commit } from "../objects/commit.ts";
 import type { Ledger, LedgerTime } from "../objects/ledger.ts";
-import { blake2b256 } from "../objects/sui-types.ts";
+import { encodeTransaction, transactionDigest } from "../wire/encode-transaction.ts";
+import { transactionProto } from "../wire/transaction-proto.ts";
 import { buildEffects } from "./effects.ts";
 import { encodeExecuted, executedTransaction } from "./executed-transaction.ts";
 import { createExecutionState, type ExecutionState, type FundsChange } from "./execution-state.ts";
 import { balanceChanges, sealChanges } from "./seal-changes.ts";
+import type { TransactionContent } from "./transaction-data.ts";
 
 /**
- * Creates a commit of the network itself, without signature and gas. `name` must be unique forever, because the digest
- * is derived from it. `inputIds` are the shared objects that it writes; their versions determine the new version.
+ * Creates a commit of the network itself, without signature and gas. `name` must be unique forever: it is the only input
+ * of the transaction, which has no commands, so that the digest depends on it. `inputIds` are the shared objects that it writes; their versions determine the new version.
  */
 export function systemCommit(
   ledger: Pick<Ledger, "objects">,
@@ -20,7 +21,9 @@ export function systemCommit(
   inputIds: readonly string[],
   work: (state: ExecutionState) => void,
 ): Commit {
-  const digest = toBase58(blake2b256(utf8ToBytes("SystemTransaction::"), utf8ToBytes(name)));
+  const content = systemContent(name);
+  const bytes = encodeTransaction(content);
+  const digest = transactionDigest(bytes);
   const state = createExecutionState((id) => ledger.objects.get(id), digest);
   const dependencies = new Set<string>();
   let version = 0n;
@@ -48,7 +51,12 @@ export function systemCommit(
     dependencies: [...dependencies],
     events: state.events,
   });
-  const frame = { digest, sender: SYSTEM_SENDER, transaction: undefined, signatures: [] };
+  const frame = {
+    digest,
+    sender: SYSTEM_SENDER,
+    transaction: transactionProto(content, bytes, digest),
+    signatures: [],
+  };
   const outcome = { effects, events: state.events, balanceChanges: balanceChanges(changes, []) };
   return {
     digest,
@@ -62,6 +70,16 @@ export function systemCommit(
 
 /** The sender of the network's own transactions. */
 export const SYSTEM_SENDER = `0x${"0".repeat(64)}`;
+
+function systemContent(name: string): TransactionContent {
+  return {
+    sender: SYSTEM_SENDER,
+    gas: { owner: SYSTEM_SENDER, price: 1n, budget: 0n, payment: [] },
+    expiration: { kind: "none" },
+    inputs: [{ kind: "pure", bytes: bcs.string().serialize(name).toBytes() }],
+    commands: [],
+  };
+}
 
 /**
  * Adds a settlement to a commit that changes address balances, as at the end of a consensus commit on Sui: a system
