@@ -1,5 +1,6 @@
 import { SystemInnerDynamicField, SystemModule } from "@ika.xyz/sdk";
 import { bcs } from "@mysten/sui/bcs";
+import { GrpcTypes } from "@mysten/sui/grpc";
 import { toBase58 } from "@mysten/sui/utils";
 import { utf8ToBytes } from "@noble/hashes/utils.js";
 import {
@@ -12,12 +13,14 @@ import {
 } from "./contracts/addresses.ts";
 import { coordinatorGenesis } from "./contracts/coordinator/coordinator-genesis.ts";
 import { treasuryGenesis } from "./contracts/treasury/treasury-genesis.ts";
+import { buildEffects } from "./fullnode/execution/effects.ts";
 import { encodeExecuted } from "./fullnode/execution/executed-transaction.ts";
 import { storageCostOf } from "./fullnode/execution/gas.ts";
+import { SYSTEM_SENDER } from "./fullnode/execution/system-transaction.ts";
 import { ROOT_ID, ROOT_TYPE } from "./fullnode/objects/address-balance.ts";
 import type { Commit } from "./fullnode/objects/commit.ts";
 import { fieldParts, u64Name } from "./fullnode/objects/dynamic-fields.ts";
-import { Coin, type Owner, sealObject } from "./fullnode/objects/object.ts";
+import { type ChainObject, Coin, type Owner, sealObject } from "./fullnode/objects/object.ts";
 import { addressBytes, blake2b256, coinObjectType, SUI_TYPE } from "./fullnode/objects/sui-types.ts";
 import { timestampProto } from "./fullnode/wire/transaction-proto.ts";
 
@@ -33,31 +36,58 @@ export function genesisCommit(options: GenesisOptions): Commit {
     ...treasuryGenesis(options),
     ...[options.hotWalletAddress, ...options.accounts].flatMap((address) => coins(options, address)),
   ];
+  const written = objects.map((object) =>
+    sealObject({
+      ...object,
+      field: object.field,
+      version: GENESIS_VERSION,
+      previousTransaction: digest,
+      storageRebate: storageCostOf(object.contents),
+    }),
+  );
   const executed = {
     digest,
+    transaction: genesisTransaction(digest),
     signatures: [],
+    effects: genesisEffects(digest, written),
     checkpoint: 0n,
     timestamp: timestampProto(timestampMs),
     balanceChanges: [],
   };
+  return { digest, checkpoint: 0n, timestampMs, executed: encodeExecuted(executed), written, deleted: [] };
+}
+
+/** Returns the transaction of the genesis without its objects, which are in the effects. */
+function genesisTransaction(digest: string): GrpcTypes.Transaction {
   return {
     digest,
-    checkpoint: 0n,
-    timestampMs,
-    executed: encodeExecuted(executed),
-    written: objects.map((object) =>
-      sealObject({
-        ...object,
-        field: object.field,
-        version: GENESIS_VERSION,
-        previousTransaction: digest,
-        storageRebate: storageCostOf(object.contents),
-      }),
-    ),
-    deleted: [],
+    version: 1,
+    sender: SYSTEM_SENDER,
+    kind: {
+      kind: GrpcTypes.TransactionKind_Kind.GENESIS,
+      data: { oneofKind: "genesis", genesis: { objects: [] } },
+    },
   };
 }
 
+function genesisEffects(digest: string, written: readonly ChainObject[]): GrpcTypes.TransactionEffects {
+  return buildEffects({
+    digest,
+    sender: SYSTEM_SENDER,
+    epoch: FIRST_SUI_EPOCH,
+    lamportVersion: GENESIS_VERSION,
+    gasUsed: { computationCost: 0n, storageCost: 0n, storageRebate: 0n, nonRefundableStorageFee: 0n },
+    gasObjectId: undefined,
+    failure: undefined,
+    changes: written.map((after) => ({ id: after.id, type: after.type, before: undefined, after })),
+    funds: [],
+    readOnlyShared: [],
+    dependencies: [],
+    events: [],
+  });
+}
+
+const FIRST_SUI_EPOCH = 1n;
 const SYSTEM_VERSION = 1n;
 /** The number of gas coins per account, and the balance of each in MIST. */
 const GAS_COIN_COUNT = 16;

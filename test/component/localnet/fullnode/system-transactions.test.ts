@@ -38,3 +38,17 @@ it("so does the settlement of an address balance", async () => {
   const { Transaction: settled } = await harness.client.getTransaction({ digest: settlement, include });
   expect(TransactionDataBuilder.getDigestFromBytes(settled!.bcs!)).toBe(settlement);
 });
+
+it("the genesis has succeeded and created the network's objects", async () => {
+  const digest = harness.net.chainId;
+  const options = { effects: true, objectTypes: true } as const;
+  const { Transaction: genesis } = await harness.client.getTransaction({ digest, include: options });
+  expect(genesis!.status.success).toBe(true);
+  const { objectID } = harness.config.objects.ikaDWalletCoordinator;
+  const coordinator = genesis!.effects.changedObjects.find(({ objectId }) => objectId === objectID);
+  expect(coordinator).toMatchObject({ idOperation: "Created", outputVersion: "1" });
+  expect(genesis!.objectTypes[objectID]).toMatch(/::coordinator::DWalletCoordinator$/);
+  const readMask = { paths: ["transaction.kind.genesis"] };
+  const { response } = await harness.client.ledgerService.getTransaction({ digest, readMask });
+  expect(response.transaction!.transaction!.kind!.data.oneofKind).toBe("genesis");
+});
