@@ -29,6 +29,8 @@ export {
   SignRequest_Status as SignStatus,
 } from "../../../gen/client/tss/v1/signing_pb.ts";
 export type { User } from "../../../gen/client/tss/v1/users_pb.ts";
+export type { AuditProofReply } from "../../protocol/seals/verify-proof.ts";
+export type { ReceiptFault, SealTrust } from "../../protocol/seals/verify-receipt.ts";
 export type { CryptoEngine } from "../crypto/engine.ts";
 export { createInlineEngine } from "../crypto/engines/inline-engine.ts";
 export type { ActionOptions } from "./action.ts";
@@ -128,3 +130,4 @@ export type {
   SessionBudget,
   SessionCalls,
 } from "./session-calls.ts";
+export { type SignReceipt, verifyReceipt } from "./verify-receipt.ts";
