@@ -26,6 +26,7 @@ import {
   TEST_OPERATOR,
   TEST_ORIGIN,
 } from "../../../../support/database/rows.ts";
+import { guideExamples } from "../../../../support/repository/guide-examples.ts";
 import { wholeAdminService } from "../../../../support/service/admin-service.ts";
 import { clientOf } from "../../../../support/service/service-client.ts";
 
@@ -78,7 +79,7 @@ async function completedSign() {
   return { projectId, signRequest: await signing.getSign({ signRequestId }) };
 }
 
-/** The proof that an operator hands out: the JSON of the reply. */
+/** The proof that an operator hands out: the output of `tss audit proof --json`. */
 async function proofOf(projectId: string, signRequestId: string) {
   const service = wholeAdminService({
     accounts: { database, lookup: { forget() {} } },
@@ -93,7 +94,7 @@ async function proofOf(projectId: string, signRequestId: string) {
   );
   expect(submitted).toHaveLength(1);
   const reply = await admin.getAuditProof({ auditEventId: submitted[0]!.auditEventId });
-  return auditProofFromJson(toJsonString(GetAuditProofResponseSchema, reply));
+  return toJsonString(GetAuditProofResponseSchema, reply, { alwaysEmitImplicit: true });
 }
 
 it("a signature of the service has a receipt, and only its own project and request pass with it", async () => {
@@ -104,7 +105,7 @@ it("a signature of the service has a receipt, and only its own project and reque
     projectId,
     signRequest,
     publicKey: VECTOR.publicKey,
-    proof: await proofOf(projectId, signRequest.signRequestId),
+    proof: auditProofFromJson(await proofOf(projectId, signRequest.signRequestId)),
   });
   const [receipt, foreign] = [await receiptOf(own), await receiptOf(others)];
   expect(verifyReceipt(receipt, trust)).toEqual([]);
@@ -120,7 +121,7 @@ it("a signature of the service has a receipt, and only its own project and reque
 it("a request without a signature, or of an unknown algorithm, has no valid receipt", async () => {
   const { projectId, signRequest } = await completedSign();
   await sealAll(database, SEAL_KEY);
-  const proof = await proofOf(projectId, signRequest.signRequestId);
+  const proof = auditProofFromJson(await proofOf(projectId, signRequest.signRequestId));
   const faultsOf = (changes: object) =>
     verifyReceipt(
       { projectId, signRequest: { ...signRequest, ...changes }, publicKey: VECTOR.publicKey, proof },
@@ -130,4 +131,17 @@ it("a request without a signature, or of an unknown algorithm, has no valid rece
   expect(faultsOf({ signature: undefined })).toEqual(["signature"]);
   expect(faultsOf({ hashScheme: 99 })).toEqual(["signature"]);
   expect(faultsOf({ hashScheme: Hash.KECCAK256 })).toEqual(["signature"]);
+});
+
+it("the guide's example accepts a true receipt and names the fault of another one", async () => {
+  const { checkReceipt } = await guideExamples("docs/sdk.md", "Read what the service knows");
+  const { projectId, signRequest } = await completedSign();
+  await sealAll(database, SEAL_KEY);
+  const proof = await proofOf(projectId, signRequest.signRequestId);
+  const check = (project: string) => () =>
+    (checkReceipt as (...args: unknown[]) => void)(
+      ...[project, signRequest, VECTOR.publicKey, proof, SEAL_KEY.publicKey],
+    );
+  expect(check(projectId)).not.toThrow();
+  expect(check(newId())).toThrow("the receipt is wrong: entry");
 });
