@@ -10,13 +10,14 @@ import { rootOfPath } from "./merkle-tree.ts";
  * fields. If that hash is trusted, the seal then covers the event.
  */
 export function isProved({ auditEvent: event, auditSeal: seal, auditPath }: AuditProofReply): boolean {
-  if (event?.sequence === undefined || event.createTime === undefined) return false;
-  if (seal?.createTime === undefined || !isOwnHash({ ...seal, createdAt: timestampDate(seal.createTime) }))
-    return false;
+  if (event?.sequence === undefined || seal === undefined) return false;
+  const [eventAt, sealedAt] = [dateOf(event.createTime), dateOf(seal.createTime)];
+  if (eventAt === undefined || sealedAt === undefined) return false;
+  if (!isOwnHash({ ...seal, createdAt: sealedAt })) return false;
   const leaf = leafHash({
     ...event,
     sequence: event.sequence,
-    createdAt: timestampDate(event.createTime),
+    createdAt: eventAt,
     // The contract has no null, so absent values are empty.
     projectId: event.projectId || null,
     requestId: event.requestId || null,
@@ -28,6 +29,12 @@ export function isProved({ auditEvent: event, auditSeal: seal, auditPath }: Audi
   };
   const root = rootOfPath(leaf, position, auditPath);
   return root !== undefined && equalBytes(root, seal.merkleRoot);
+}
+
+/** Returns undefined for an absent time and for one outside the range of a date. */
+function dateOf(time: Timestamp | undefined): Date | undefined {
+  const date = time && timestampDate(time);
+  return date && !Number.isNaN(date.getTime()) ? date : undefined;
 }
 
 /** Checks whether a seal is signed, and whether the signature verifies under the key that the seal itself names. */

@@ -85,6 +85,13 @@ it("a proof fails with the path of another event, and without an event, a seal o
   expect(isProved({ ...proof, auditEvent: { ...proof.auditEvent!, sequence: undefined } })).toBe(false);
 });
 
+it("a proof with a time that no date can hold fails without an exception", () => {
+  const proof = proofOf(2);
+  const createTime = { ...timestampFromDate(TIME), seconds: 2n ** 62n };
+  expect(isProved({ ...proof, auditEvent: { ...proof.auditEvent!, createTime } })).toBe(false);
+  expect(isProved({ ...proof, auditSeal: { ...proof.auditSeal!, createTime } })).toBe(false);
+});
+
 it("a seal's signature is absent, valid, or wrong if the hash, the key or the signature differs", () => {
   const seal = proofOf(0).auditSeal!;
   const key = createSealKey(new Secret("11".repeat(32)));
