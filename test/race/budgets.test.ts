@@ -6,6 +6,7 @@ import { createInterface } from "node:readline";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Allowance, Budget } from "../../src/service/access/allowance.ts";
 import { insertApiKey } from "../../src/service/access/api-keys.ts";
+import { lockForQuota } from "../../src/service/onboarding/check-quota.ts";
 import { chargeDkg } from "../../src/service/onboarding/create-dwallet.ts";
 import { failDWallet } from "../../src/service/onboarding/dwallet-session.ts";
 import { createLocalSignals } from "../../src/service/platform/coordination/local-coordination.ts";
@@ -286,6 +287,7 @@ describe.skipIf(postgres === undefined)("the budget of a narrow key", () => {
   function chargeOne(allowance: Allowance, dwalletId: string, database = db) {
     const dkg = { dwalletId, projectId, network: "localnet", priceMicroUsd: PRICE, allowance };
     return database.transaction(async (tx) => {
+      await lockForQuota(tx, projectId);
       const outcome = await chargeDkg(tx, {
         ...dkg,
         operationId: newId(),

@@ -224,7 +224,8 @@ export function hashRequest(request: CreateDWalletRequest): Uint8Array {
 
 /**
  * Charges the DKG, takes its price from the caller's budget and queues it, in one statement. Does nothing if the credit
- * or the budget does not suffice.
+ * or the budget does not suffice. The transaction has locked the project with {@link lockForQuota}: two of these
+ * statements that both wait for the project's row can end in a deadlock.
  */
 export async function chargeDkg(db: Queryable, dkg: NewDkg): Promise<DkgCharge> {
   const { projectId, operationId, network, priority, traceParent, priceMicroUsd, allowance } = dkg;
