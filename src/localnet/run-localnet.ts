@@ -46,7 +46,7 @@ function description(localnet: Localnet, configPath: string, publishedPath: stri
     ["fullnode and faucet", localnet.url],
     ["chain id", localnet.chainId],
     ["Ika config", configPath],
-    ["Ika config of its tools", publishedPath],
+    ["config of Ika's tools", publishedPath],
     ["ika package", packages.ikaPackage],
     ["ika_system package", packages.ikaSystemPackage],
     ["ika_dwallet_2pc_mpc package", packages.ikaDwallet2pcMpcPackage],
