@@ -10,7 +10,7 @@ import { once } from "node:events";
 import { parseArgs } from "node:util";
 import type { Localnet } from "../src/localnet/localnet.ts";
 import { localnetHotWalletSecret } from "../src/localnet/seed.ts";
-import { createChainWork } from "../src/service/app/chain-work.ts";
+import { createChainWork } from "../src/service/app/work.ts";
 import { connectNetwork } from "../src/service/chain/fullnodes/network.ts";
 import { createNetworkReader } from "../src/service/chain/reader.ts";
 import { createLocalSignals } from "../src/service/platform/coordination/local-coordination.ts";

@@ -146,6 +146,6 @@ const isEntry = (file: string): boolean => PACKAGE_ENTRIES.includes(file);
 
 /** Files that interpolate the name of the table that they write, with the tables that it can be. */
 const TABLES_BY_NAME: Readonly<Record<string, readonly string[]>> = {
-  "src/service/access/stored-keys.ts": ["api_key", "admin_key"],
+  "src/service/access/keys/stored-keys.ts": ["api_key", "admin_key"],
 };
 const INTERPOLATED_WRITE = /\b(?:INSERT INTO|UPDATE|DELETE FROM) \$\{/;

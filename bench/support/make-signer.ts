@@ -1,7 +1,7 @@
 import { createClient } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
 import { Admin } from "../../gen/proto/tss/v1/admin_pb.ts";
-import { ALL_SCOPES } from "../../src/cli/commands/key.ts";
+import { ALL_SCOPES } from "../../src/cli/commands/access/key.ts";
 import { onboardOverSim } from "../../test/sim/onboard-over.ts";
 import { restClient } from "../../test/soak/rest-client.ts";
 import type { Signer } from "../service-load.ts";

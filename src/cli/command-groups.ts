@@ -20,25 +20,25 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
   {
     title: "Projects and keys",
     commands: {
-      project: async () => (await import("./commands/project.ts")).projectCommands,
-      key: async () => (await import("./commands/key.ts")).keyCommands,
+      project: async () => (await import("./commands/access/project.ts")).projectCommands,
+      key: async () => (await import("./commands/access/key.ts")).keyCommands,
       "identity-provider": async () =>
-        (await import("./commands/identity-provider.ts")).identityProviderCommands,
-      user: async () => (await import("./commands/user.ts")).userCommands,
-      session: async () => (await import("./commands/session.ts")).sessionCommands,
-      "admin-key": async () => (await import("./commands/admin-key.ts")).adminKeyCommands,
+        (await import("./commands/access/identity-provider.ts")).identityProviderCommands,
+      user: async () => (await import("./commands/access/user.ts")).userCommands,
+      session: async () => (await import("./commands/access/session.ts")).sessionCommands,
+      "admin-key": async () => (await import("./commands/access/admin-key.ts")).adminKeyCommands,
       audit: async () => (await import("./commands/audit.ts")).auditCommands,
     },
   },
   {
     title: "Money",
     commands: {
-      credit: async () => (await import("./commands/credit.ts")).creditCommands,
-      deposit: async () => (await import("./commands/deposit.ts")).depositCommands,
-      "coin-price": async () => (await import("./commands/price.ts")).coinPriceCommands,
-      price: async () => (await import("./commands/price.ts")).priceCommand,
-      ledger: async () => (await import("./commands/ledger.ts")).ledgerCommands,
-      usage: async () => (await import("./commands/usage.ts")).usageCommand,
+      credit: async () => (await import("./commands/billing/credit.ts")).creditCommands,
+      deposit: async () => (await import("./commands/billing/deposit.ts")).depositCommands,
+      "coin-price": async () => (await import("./commands/billing/price.ts")).coinPriceCommands,
+      price: async () => (await import("./commands/billing/price.ts")).priceCommand,
+      ledger: async () => (await import("./commands/billing/ledger.ts")).ledgerCommands,
+      usage: async () => (await import("./commands/billing/usage.ts")).usageCommand,
     },
   },
   {

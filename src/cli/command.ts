@@ -1,4 +1,4 @@
-import type { OpenDatabase } from "./open-configured-database.ts";
+import type { OpenDatabase } from "./connections/open-configured-database.ts";
 import type { Options, Values } from "./option.ts";
 
 /** Declares a command, so that its action gets the types of its options. */

@@ -4,7 +4,7 @@ import { fromConnectError, isTransportFailure, TssError } from "../client/sdk/er
 import { ServiceError } from "../service/platform/errors/service-error.ts";
 import { isSchemaMissing } from "../service/platform/store/sql-errors.ts";
 import { EXIT, type ExitCode, UsageError } from "./command.ts";
-import { messageOf, UnreachableError } from "./unreachable-error.ts";
+import { messageOf, UnreachableError } from "./connections/unreachable-error.ts";
 
 /** The text of a failure, and the exit code. */
 export interface Failure {

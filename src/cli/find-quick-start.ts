@@ -2,7 +2,7 @@ import type { ClientConfig } from "../service/config/client.ts";
 import { loadClientConfig } from "../service/config/config.ts";
 import { isEmbeddedDatabaseOpen } from "../service/platform/store/pid-lock.ts";
 import type { CommandContext } from "./command.ts";
-import { type DevelopmentAccess, readDevelopmentFile } from "./development-file.ts";
+import { type DevelopmentAccess, readDevelopmentFile } from "./connections/development-file.ts";
 
 /**
  * Returns the running service on the configured data folder. Undefined if none runs there, or if the configuration

@@ -1,7 +1,5 @@
 import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
 import { type Command, UsageError } from "./command.ts";
-import { formatTable, type TableColumn } from "./format.ts";
-import { count, flag, type Options, optional, type Values } from "./option.ts";
 import {
   type CallOptionValues,
   type CallShape,
@@ -9,8 +7,10 @@ import {
   explainKeys,
   formatMessage,
   targetOf,
-} from "./service-command.ts";
-import { type Clients, withClients } from "./with-clients.ts";
+} from "./connections/service-command.ts";
+import { type Clients, withClients } from "./connections/with-clients.ts";
+import { formatTable, type TableColumn } from "./format.ts";
+import { count, flag, type Options, optional, type Values } from "./option.ts";
 
 /** Creates a command from a list, with the common options for pages, the destination and the output. */
 export function listCommand<O extends Options, D extends DescMessage>(

@@ -9,7 +9,7 @@ import { type AuditEntry, chainHash, leafHash } from "../protocol/seals/audit-en
 import { type AuditSeal, SEAL_MAX_COUNT } from "../protocol/seals/audit-seal.ts";
 import { GENESIS_HASH } from "../protocol/seals/merkle-tree.ts";
 import { type ExportRange, encodeLine } from "../service/audit/export-line.ts";
-import type { Clients } from "./with-clients.ts";
+import type { Clients } from "./connections/with-clients.ts";
 
 /**
  * Yields the lines of an export from a service's lists of seals and events, which begin with the newest. Holds the

@@ -5,7 +5,7 @@ import path from "node:path";
 import { build } from "esbuild";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import type * as deviceKeys from "../../src/client/sdk/device-key.ts";
+import type * as deviceKeys from "../../src/client/sdk/sessions/device-key.ts";
 import { createProofNonces } from "../../src/service/access/dpop/proof-nonces.ts";
 import { createProofCheck } from "../../src/service/access/dpop/verify-proof.ts";
 import { programMissing } from "../support/environment.ts";
@@ -24,7 +24,7 @@ else {
 
   beforeAll(async () => {
     await build({
-      entryPoints: [path.join(ROOT, "src/client/sdk/device-key.ts")],
+      entryPoints: [path.join(ROOT, "src/client/sdk/sessions/device-key.ts")],
       bundle: true,
       format: "iife",
       globalName: "deviceKeys",

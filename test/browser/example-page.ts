@@ -7,7 +7,7 @@ import path from "node:path";
 import { createInterface } from "node:readline";
 import type { Page, Request, Response } from "playwright-core";
 import { expect } from "vitest";
-import type { DevelopmentAccess } from "../../src/cli/development-file.ts";
+import type { DevelopmentAccess } from "../../src/cli/connections/development-file.ts";
 import { programEnvironment } from "../support/environment.ts";
 import { documentedCommands } from "../support/repository/documented-commands.ts";
 import { ROOT } from "../support/repository/source-files.ts";

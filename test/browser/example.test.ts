@@ -4,7 +4,6 @@ import { fromBase58 } from "@mysten/sui/utils";
 import { type Browser, chromium, type Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { startThrowawayService, type ThrowawayService } from "../../src/cli/demo/throwaway-service.ts";
-import { openDeviceKey } from "../../src/client/sdk/device-key.ts";
 import {
   Curve,
   createClient,
@@ -14,6 +13,7 @@ import {
   SignatureAlgorithm,
   type TssClient,
 } from "../../src/client/sdk/index.ts";
+import { openDeviceKey } from "../../src/client/sdk/sessions/device-key.ts";
 import { isValidSignature } from "../support/crypto/signature-verifiers.ts";
 import { programMissing } from "../support/environment.ts";
 import {

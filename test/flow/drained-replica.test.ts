@@ -10,8 +10,8 @@ import {
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createClient, type OnboardResult, type TssClient } from "../../src/client/sdk/index.ts";
 import { findTriple } from "../../src/protocol/algorithms.ts";
-import { insertApiKey } from "../../src/service/access/api-keys.ts";
 import { SCOPES } from "../../src/service/access/caller.ts";
+import { insertApiKey } from "../../src/service/access/keys/api-keys.ts";
 import type { Database } from "../../src/service/platform/store/database.ts";
 import { isValidSignature } from "../support/crypto/signature-verifiers.ts";
 import { testDatabase } from "../support/database/postgres.ts";

@@ -4,9 +4,9 @@ import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from "vites
 import { Admin } from "../../gen/proto/tss/v1/admin_pb.ts";
 import { Signing } from "../../gen/proto/tss/v1/signing_pb.ts";
 import { createAccessGate } from "../../src/service/access/access-gate.ts";
-import { insertAdminKey } from "../../src/service/access/admin-keys.ts";
-import { insertApiKey } from "../../src/service/access/api-keys.ts";
-import { createAdminKeyLookup, createApiKeyLookup } from "../../src/service/access/stored-keys.ts";
+import { insertAdminKey } from "../../src/service/access/keys/admin-keys.ts";
+import { insertApiKey } from "../../src/service/access/keys/api-keys.ts";
+import { createAdminKeyLookup, createApiKeyLookup } from "../../src/service/access/keys/stored-keys.ts";
 import { newId } from "../../src/service/platform/store/database.ts";
 import { openRaceDatabase } from "../support/database/database.ts";
 import { projectWith, TEST_ORIGIN } from "../support/database/rows.ts";

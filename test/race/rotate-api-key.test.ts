@@ -1,7 +1,12 @@
 /** Two replicas rotate and name keys at the same time, on a real PostgreSQL. */
 import { afterAll, describe, expect, it } from "vitest";
-import { createAdminKey } from "../../src/service/access/admin-keys.ts";
-import { insertApiKey, listApiKeys, revokeApiKey, rotateApiKey } from "../../src/service/access/api-keys.ts";
+import { createAdminKey } from "../../src/service/access/keys/admin-keys.ts";
+import {
+  insertApiKey,
+  listApiKeys,
+  revokeApiKey,
+  rotateApiKey,
+} from "../../src/service/access/keys/api-keys.ts";
 import { ServiceError } from "../../src/service/platform/errors/service-error.ts";
 import type { Idempotency } from "../../src/service/platform/idempotency/idempotency.ts";
 import { type Database, newId } from "../../src/service/platform/store/database.ts";

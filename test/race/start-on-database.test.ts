@@ -1,6 +1,6 @@
 /** The whole service on a real PostgreSQL that belongs to another chain, or that has no free connection. */
 import { afterAll, describe, expect, it } from "vitest";
-import { generateApiKey } from "../../src/service/access/api-key.ts";
+import { generateApiKey } from "../../src/service/access/keys/api-key.ts";
 import { loadConfig } from "../../src/service/config/config.ts";
 import { openDatabase } from "../../src/service/platform/store/open-database.ts";
 import { payPresigns, startHarness } from "../component/localnet/harness.ts";

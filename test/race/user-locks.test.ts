@@ -1,8 +1,8 @@
 /** Calls that lock a project, its users, their sessions and budgets in one transaction each, all at once, on a real PostgreSQL. */
 import { afterAll, expect, it } from "vitest";
-import { insertAllowance } from "../../src/service/access/allowances.ts";
-import { insertApiKey } from "../../src/service/access/api-keys.ts";
+import { insertAllowance } from "../../src/service/access/allowances/allowances.ts";
 import { SCOPES } from "../../src/service/access/caller.ts";
+import { insertApiKey } from "../../src/service/access/keys/api-keys.ts";
 import { createLocalSignals } from "../../src/service/platform/coordination/local-coordination.ts";
 import { systemClock } from "../../src/service/platform/lifecycle/clock.ts";
 import { newId } from "../../src/service/platform/store/database.ts";

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { Allowance } from "../../src/service/access/allowance.ts";
+import type { Allowance } from "../../src/service/access/allowances/allowance.ts";
 import { useConsent } from "../../src/service/onboarding/custody/consents.ts";
 import { ServiceError } from "../../src/service/platform/errors/service-error.ts";
 import { type Clock, pause } from "../../src/service/platform/lifecycle/clock.ts";

@@ -1,5 +1,5 @@
 import type { FaultSettings } from "../../src/localnet/faults/fault-settings.ts";
-import type { Budget } from "../../src/service/access/allowance.ts";
+import type { Budget } from "../../src/service/access/allowances/allowance.ts";
 import type { ClientPlan } from "./client.ts";
 import { createRandom, type Random } from "./random.ts";
 import { PRICE } from "./replica.ts";

@@ -1,8 +1,7 @@
 import type { LocalChain } from "../../src/localnet/local-chain.ts";
 import { localnetHotWalletSecret } from "../../src/localnet/seed.ts";
 import { findTriple } from "../../src/protocol/algorithms.ts";
-import { createChainWork } from "../../src/service/app/chain-work.ts";
-import { createSharedWork } from "../../src/service/app/shared-work.ts";
+import { createChainWork, createSharedWork } from "../../src/service/app/work.ts";
 import type { DepositSigner } from "../../src/service/billing/sweeps/sweep-signer.ts";
 import {
   type CallTimes,

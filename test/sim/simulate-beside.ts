@@ -2,7 +2,7 @@ import { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
 import { NO_FAULTS } from "../../src/localnet/faults/fault-settings.ts";
 import { type LocalChain, openLocalChain } from "../../src/localnet/local-chain.ts";
 import { localnetHotWalletSecret } from "../../src/localnet/seed.ts";
-import { createSharedWork } from "../../src/service/app/shared-work.ts";
+import { createSharedWork } from "../../src/service/app/work.ts";
 import { createLocalSignals } from "../../src/service/platform/coordination/local-coordination.ts";
 import type { Signals } from "../../src/service/platform/coordination/signals.ts";
 import { pause } from "../../src/service/platform/lifecycle/clock.ts";

@@ -70,7 +70,7 @@ export const ACCESS_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "an origin that is removed from a key keeps it in this process",
-    file: "src/service/access/api-keys.ts",
+    file: "src/service/access/keys/api-keys.ts",
     find: `"api_key.set_allowed_origins", sql\`changed\`, origin)}\`,
   );
   const key = await readApiKey(db, network, apiKeyId);
@@ -124,14 +124,14 @@ export const ACCESS_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "a key is cached beyond its expiry",
-    file: "src/service/access/key-lookup.ts",
+    file: "src/service/access/keys/key-lookup.ts",
     find: "Math.min(REMEMBERED_MS, key.leftMs ?? REMEMBERED_MS)",
     replace: "REMEMBERED_MS",
-    tests: ["test/component/service/access/key-lookup.test.ts"],
+    tests: ["test/component/service/access/keys/key-lookup.test.ts"],
   },
   {
     name: "a key that was read before it was revoked is cached as valid",
-    file: "src/service/access/key-lookup.ts",
+    file: "src/service/access/keys/key-lookup.ts",
     find: "untilMs: isCurrent ? beganMs + rememberedMs : 0",
     replace: "untilMs: beganMs + rememberedMs",
     tests: GATE,
@@ -145,10 +145,10 @@ export const ACCESS_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "one address can try keys without a limit",
-    file: "src/service/access/key-lookup.ts",
+    file: "src/service/access/keys/key-lookup.ts",
     find: "waiting.size >= WAITING_MAX_COUNT || count >= WAITING_OF_ONE_MAX_COUNT",
     replace: "waiting.size >= WAITING_MAX_COUNT",
-    tests: ["test/component/service/access/key-lookup.test.ts"],
+    tests: ["test/component/service/access/keys/key-lookup.test.ts"],
   },
   {
     name: "a stream outlives its key",

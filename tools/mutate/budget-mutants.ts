@@ -1,10 +1,10 @@
 import type { Mutant } from "./mutant.ts";
 
 const RACE = ["test/race/budgets.test.ts"];
-const SLOTS = ["test/component/service/access/budget-slots.test.ts"];
-const STORED = ["test/component/service/access/allowances.test.ts"];
+const SLOTS = ["test/component/service/access/allowances/budget-slots.test.ts"];
+const STORED = ["test/component/service/access/allowances/allowances.test.ts"];
 const NARROW = ["test/component/service/signing/narrow-caller.test.ts"];
-const BUDGETS = "src/service/access/budgets.ts";
+const BUDGETS = "src/service/access/allowances/budgets.ts";
 
 /** Lines that keep a narrow key within its limits. */
 export const BUDGET_MUTANTS: readonly Mutant[] = [
@@ -87,14 +87,14 @@ export const BUDGET_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "a rotation renews the budget",
-    file: "src/service/access/api-keys.ts",
+    file: "src/service/access/keys/api-keys.ts",
     find: "rotation?.allowanceId ??",
     replace: "",
     tests: STORED,
   },
   {
     name: "a key of users reads the whole project's money",
-    file: "src/service/access/allowances.ts",
+    file: "src/service/access/allowances/allowances.ts",
     find: 'scopes.includes("billing")',
     replace: "false",
     tests: STORED,

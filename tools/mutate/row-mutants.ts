@@ -127,14 +127,14 @@ export const ROW_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "a rotated key lives longer than its own expiry",
-    file: "src/service/access/api-keys.ts",
+    file: "src/service/access/keys/api-keys.ts",
     find: "ELSE least(expires_at, now() + ${overlapSeconds}::integer * interval '1 second') END",
     replace: "ELSE now() + ${overlapSeconds}::integer * interval '1 second' END",
     tests: ACCESS,
   },
   {
     name: "an operator revokes a key of another network",
-    file: "src/service/access/api-keys.ts",
+    file: "src/service/access/keys/api-keys.ts",
     find: "AND revoked_at IS NULL AND p.id = project_id AND p.network = ${network}",
     replace: "AND revoked_at IS NULL AND p.id = project_id",
     tests: ACCESS,

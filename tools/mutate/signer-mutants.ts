@@ -10,7 +10,7 @@ const BITCOIN = ["test/component/client/signers/bitcoin.test.ts"];
 export const SIGNER_MUTANTS: readonly Mutant[] = [
   {
     name: "a public key is not proven with the seed",
-    file: "src/client/sdk/actions/recover-within.ts",
+    file: "src/client/sdk/actions/recovery/recover-within.ts",
     find: "    await openFittingShare(context, action, dwallet, source, given);\n",
     replace: "",
     tests: ["test/unit/client/sdk/read-key.test.ts"],

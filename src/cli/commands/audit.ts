@@ -8,13 +8,13 @@ import type { ExportRange } from "../../service/audit/export-line.ts";
 import type { ExportReport } from "../../service/audit/verify-export.ts";
 import { loadConfig } from "../../service/config/config.ts";
 import { type CommandContext, command, EXIT } from "../command.ts";
+import { openConfiguredDatabase } from "../connections/open-configured-database.ts";
+import { destinationOptions, explainKeys, serviceCommand } from "../connections/service-command.ts";
+import { findService, withClients } from "../connections/with-clients.ts";
 import { formatPairs, formatTime } from "../format.ts";
 import { listCommand } from "../list-command.ts";
 import { listTrail } from "../list-trail.ts";
-import { openConfiguredDatabase } from "../open-configured-database.ts";
 import { flag, hash, hashes, nonEmptyText, operand, optional, rowNumber, uuid } from "../option.ts";
-import { destinationOptions, explainKeys, serviceCommand } from "../service-command.ts";
-import { findService, withClients } from "../with-clients.ts";
 import { writeNewFile } from "../write-new-file.ts";
 
 export const auditProof = serviceCommand({

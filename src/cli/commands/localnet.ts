@@ -1,9 +1,9 @@
 import { loadConfig } from "../../service/config/config.ts";
 import { command } from "../command.ts";
+import { messageOf, UnreachableError } from "../connections/unreachable-error.ts";
 import { DEFAULT_LOCALNET_URL, findLocalnet } from "../find-quick-start.ts";
 import { formatCoins, formatTable } from "../format.ts";
 import { addressOnSui, count, defaulted, flag, httpUrl, nonEmptyText, operand, optional } from "../option.ts";
-import { messageOf, UnreachableError } from "../unreachable-error.ts";
 
 export const faucetCommand = command({
   summary: "give an address SUI and IKA on the local network",

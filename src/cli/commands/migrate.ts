@@ -1,6 +1,6 @@
 import { loadConfig } from "../../service/config/config.ts";
 import { command } from "../command.ts";
-import { openConfiguredDatabase } from "../open-configured-database.ts";
+import { openConfiguredDatabase } from "../connections/open-configured-database.ts";
 
 export const migrateCommand = command({
   summary: "migrate the database to this version",

@@ -5,7 +5,7 @@ import {
   type NetworkWork,
   ResumeNetworkResponseSchema,
 } from "../../../gen/proto/tss/v1/admin_pb.ts";
-import { serviceCommand } from "../service-command.ts";
+import { serviceCommand } from "../connections/service-command.ts";
 
 const OPERATOR = { caller: "operator", isDirect: false } as const;
 

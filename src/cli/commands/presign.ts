@@ -3,9 +3,9 @@ import {
   RefillPresignsResponseSchema,
 } from "../../../gen/proto/tss/v1/admin_pb.ts";
 import { SignatureAlgorithm } from "../../../gen/proto/tss/v1/types_pb.ts";
+import { serviceCommand } from "../connections/service-command.ts";
 import { formatTable } from "../format.ts";
 import { bucket, count, optional, required } from "../option.ts";
-import { serviceCommand } from "../service-command.ts";
 
 const OPERATOR = { caller: "operator", isDirect: false } as const;
 const REFILL_MAX_COUNT = 100;

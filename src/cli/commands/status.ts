@@ -6,8 +6,8 @@ import {
   GetReadinessResponseSchema,
   OutboxEntry_StateSchema,
 } from "../../../gen/proto/tss/v1/operations_pb.ts";
+import { serviceCommand } from "../connections/service-command.ts";
 import { formatEnum, formatPairs, formatTable, formatTime } from "../format.ts";
-import { serviceCommand } from "../service-command.ts";
 
 export const statusCommand = serviceCommand({
   caller: "operator",

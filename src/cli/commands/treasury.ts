@@ -10,8 +10,8 @@ import {
   signatureAlgorithmOfNumbers,
   unsupportedAlgorithmName,
 } from "../../protocol/algorithms.ts";
+import { serviceCommand } from "../connections/service-command.ts";
 import { formatCoins, formatEnum, formatPairs, formatTable } from "../format.ts";
-import { serviceCommand } from "../service-command.ts";
 import { TREASURY_SUBCOMMANDS } from "../treasury/treasury-subcommands.ts";
 
 /** The Treasury as the service sees it. The subcommands need only a fullnode. */

@@ -7,7 +7,7 @@ import { hexToBytes } from "../../protocol/bytes.ts";
 import { publicKeyFromUserOutput } from "../../protocol/dwallet-output.ts";
 import { addressOfKey } from "../../protocol/signatures/addresses.ts";
 import { EXIT } from "../command.ts";
-import type { DevelopmentAccess } from "../development-file.ts";
+import type { DevelopmentAccess } from "../connections/development-file.ts";
 import {
   chooseTriple,
   createStageClock,

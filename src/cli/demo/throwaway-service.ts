@@ -6,7 +6,7 @@ import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { poll } from "../../protocol/chain/poll.ts";
-import { type DevelopmentAccess, readDevelopmentFile } from "../development-file.ts";
+import { type DevelopmentAccess, readDevelopmentFile } from "../connections/development-file.ts";
 
 /**
  * Starts `tss serve` on free ports in a new temporary folder and waits until it is ready. The process gets only the

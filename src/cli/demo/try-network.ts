@@ -18,9 +18,9 @@ import { fetchInTime } from "../../service/operator/health/fetch-in-time.ts";
 import { createRedact } from "../../service/platform/telemetry/redact.ts";
 import { Secret } from "../../service/platform/telemetry/secret.ts";
 import { type CommandContext, EXIT, UsageError } from "../command.ts";
+import { checkUrl, findKey } from "../connections/remote.ts";
+import { messageOf } from "../connections/unreachable-error.ts";
 import { findQuickStart } from "../find-quick-start.ts";
-import { checkUrl, findKey } from "../remote.ts";
-import { messageOf } from "../unreachable-error.ts";
 import { createStageClock, type DemoArguments, fittingTriples, verifyOutside } from "./demo-steps.ts";
 import {
   describeTry,

@@ -6,8 +6,8 @@ import { parseDWallet } from "../../protocol/chain/chain-objects.ts";
 import { formatDollars } from "../../protocol/price-table.ts";
 import { type PaidFee, paidFees } from "../../service/chain/treasury/treasury-events.ts";
 import { BUILD_INFO } from "../../service/operator/health/build-info.ts";
+import { messageOf } from "../connections/unreachable-error.ts";
 import { formatCoins } from "../format.ts";
-import { messageOf } from "../unreachable-error.ts";
 import type { StageTime } from "./demo-steps.ts";
 
 /** The report of `tss try`. It holds only what anyone may see, besides a last redaction of all its texts. */

@@ -8,8 +8,8 @@ import type { NetworkName } from "../../service/config/network.ts";
 import { describeLocalnet } from "../../service/config/network-access.ts";
 import type { Secret } from "../../service/platform/telemetry/secret.ts";
 import type { CommandContext } from "../command.ts";
+import { messageOf, UnreachableError } from "../connections/unreachable-error.ts";
 import { findLocalnet } from "../find-quick-start.ts";
-import { messageOf, UnreachableError } from "../unreachable-error.ts";
 import type { TargetValues } from "./change-options.ts";
 
 /**

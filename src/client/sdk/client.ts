@@ -2,12 +2,6 @@ import type { Transport } from "@connectrpc/connect";
 import type { SignRequest } from "../../../gen/client/tss/v1/signing_pb.ts";
 import type { CryptoEngine } from "../crypto/engine.ts";
 import type { ActionOptions } from "./action.ts";
-import { findDWallets } from "./actions/find-dwallets.ts";
-import type {
-  FindDWalletsArgs,
-  FindDWalletsResult,
-  FindDWalletsStage,
-} from "./actions/find-dwallets-within.ts";
 import { deferredParts } from "./actions/load-flows.ts";
 import { type GetOrCreateArgs, getOrCreate, onboard, resumeOnboard } from "./actions/onboard.ts";
 import type {
@@ -17,7 +11,13 @@ import type {
   ResumeOnboardArgs,
 } from "./actions/onboard-within.ts";
 import { readKey } from "./actions/read-key.ts";
-import { recoverShare } from "./actions/recover-share.ts";
+import { findDWallets } from "./actions/recovery/find-dwallets.ts";
+import type {
+  FindDWalletsArgs,
+  FindDWalletsResult,
+  FindDWalletsStage,
+} from "./actions/recovery/find-dwallets-within.ts";
+import { recoverShare } from "./actions/recovery/recover-share.ts";
 import type {
   ReadKeyArgs,
   ReadKeyResult,
@@ -25,7 +25,7 @@ import type {
   RecoverShareArgs,
   RecoverShareResult,
   RecoverShareStage,
-} from "./actions/recover-within.ts";
+} from "./actions/recovery/recover-within.ts";
 import { resume } from "./actions/resume.ts";
 import type { ResumeArgs, ResumeResult } from "./actions/resume-within.ts";
 import { type ResumeSignArgs, resumeSign, type SignOptions, sign } from "./actions/sign.ts";
@@ -39,12 +39,12 @@ import { invalid } from "./checks.ts";
 import { chooseEngine } from "./choose-engine.ts";
 import { type ClientContext, createRawClients, type RawClients } from "./context.ts";
 import { type CustodyActions, createCustodyActions } from "./custody/custody-actions.ts";
-import { createProvingFetch, type DeviceKey, openDeviceKey } from "./device-key.ts";
 import type { Network } from "./names.ts";
 import { createProjectCalls, type ProjectCalls } from "./project-calls.ts";
 import { createServiceCaller } from "./service-calls.ts";
-import { type SessionSource, withSession } from "./session.ts";
-import { createSessionCalls, type SessionCalls } from "./session-calls.ts";
+import { createProvingFetch, type DeviceKey, openDeviceKey } from "./sessions/device-key.ts";
+import { type SessionSource, withSession } from "./sessions/session.ts";
+import { createSessionCalls, type SessionCalls } from "./sessions/session-calls.ts";
 import { createDefaultTransport, withHeaders } from "./transport.ts";
 
 /**
@@ -109,8 +109,8 @@ export interface TssClient extends ProjectCalls, CustodyActions {
    *
    * @example
    * const { signature } = await client.sign({
-   *   ...{ seed, dwalletId, message },
-   *   ...{ curve: "ED25519", signatureAlgorithm: "EdDSA", hashScheme: "SHA512" },
+   *   seed, dwalletId, message,
+   *   curve: "ED25519", signatureAlgorithm: "EdDSA", hashScheme: "SHA512",
    * });
    */
   sign(args: SignArgs, options?: SignOptions): Promise<SignResult>;

@@ -34,12 +34,6 @@ export type { ReceiptFault, SealTrust } from "../../protocol/seals/verify-receip
 export type { CryptoEngine } from "../crypto/engine.ts";
 export { createInlineEngine } from "../crypto/engines/inline-engine.ts";
 export type { ActionOptions } from "./action.ts";
-export type {
-  FindDWalletsArgs,
-  FindDWalletsResult,
-  FindDWalletsStage,
-  FoundDWallet,
-} from "./actions/find-dwallets-within.ts";
 export type { GetOrCreateArgs } from "./actions/onboard.ts";
 export type {
   OnboardArgs,
@@ -48,6 +42,12 @@ export type {
   ResumeOnboardArgs,
 } from "./actions/onboard-within.ts";
 export type {
+  FindDWalletsArgs,
+  FindDWalletsResult,
+  FindDWalletsStage,
+  FoundDWallet,
+} from "./actions/recovery/find-dwallets-within.ts";
+export type {
   ReadKeyArgs,
   ReadKeyResult,
   ReadKeyStage,
@@ -55,7 +55,7 @@ export type {
   RecoverShareResult,
   RecoverShareStage,
   ShareSource,
-} from "./actions/recover-within.ts";
+} from "./actions/recovery/recover-within.ts";
 export type { ResumeArgs, ResumeResult } from "./actions/resume-within.ts";
 export type { ResumeSignArgs, SignOptions } from "./actions/sign.ts";
 export type { SignArgs } from "./actions/sign-args.ts";
@@ -121,7 +121,7 @@ export type {
 } from "./project-calls.ts";
 export { createRecovery, type Recovery, type RecoveryOptions } from "./recovery.ts";
 export type { RequestOptions } from "./service-calls.ts";
-export type { SessionRequest, SessionSource, SessionToken } from "./session.ts";
+export type { SessionRequest, SessionSource, SessionToken } from "./sessions/session.ts";
 export type {
   CreatedSession,
   CreateSessionArgs,
@@ -129,5 +129,5 @@ export type {
   SessionAllowance,
   SessionBudget,
   SessionCalls,
-} from "./session-calls.ts";
+} from "./sessions/session-calls.ts";
 export { type SignReceipt, verifyReceipt } from "./verify-receipt.ts";

@@ -1,8 +1,8 @@
 import type { CryptoEngine } from "../crypto/engine.ts";
-import { findDWallets } from "./actions/find-dwallets.ts";
 import { deferredParts } from "./actions/load-flows.ts";
 import { readKey } from "./actions/read-key.ts";
-import { recoverShare } from "./actions/recover-share.ts";
+import { findDWallets } from "./actions/recovery/find-dwallets.ts";
+import { recoverShare } from "./actions/recovery/recover-share.ts";
 import { chooseChain } from "./chain/choose-chain.ts";
 import type { IkaObjects } from "./chain/network.ts";
 import { invalid } from "./checks.ts";

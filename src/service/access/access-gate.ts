@@ -4,14 +4,14 @@ import type { AuditOrigin } from "../audit/audit-event.ts";
 import { invalidField, ServiceError } from "../platform/errors/service-error.ts";
 import type { Secret } from "../platform/telemetry/secret.ts";
 import { addressBlock } from "./address-block.ts";
-import { isConfined } from "./allowance.ts";
-import { isAdminKeyForm, isApiKeyForm, isSessionForm } from "./api-key.ts";
+import { isConfined } from "./allowances/allowance.ts";
 import { type Caller, type ProjectCaller, setCaller } from "./caller.ts";
 import type { ProofCheck } from "./dpop/verify-proof.ts";
-import type { KeyStanding } from "./key-lookup.ts";
+import { isAdminKeyForm, isApiKeyForm, isSessionForm } from "./keys/api-key.ts";
+import type { KeyStanding } from "./keys/key-lookup.ts";
+import type { AdminKeyLookup, ApiKeyLookup, KnownApiKey } from "./keys/stored-keys.ts";
 import { type CostClassName, listsAnyNetwork, methodPolicy } from "./method-policy.ts";
 import { createRefusedKeys, limitCall, type RateLimiter, type RefusedKeys } from "./rate-limiter.ts";
-import type { AdminKeyLookup, ApiKeyLookup, KnownApiKey } from "./stored-keys.ts";
 import type { KnownSession, SessionLookup } from "./stored-sessions.ts";
 import { setStreamStanding } from "./stream-leases.ts";
 import { ANY_ORIGIN, checkOrigin } from "./web-origins.ts";
@@ -279,7 +279,9 @@ function ownerOf(
   const { userReference, expiresAt, origins, proofKeyThumbprint } = key;
   if (expiresAt === null) throw new Error(`the session ${id} does not expire`);
   const session = {
-    ...{ userReference, expiresAt, origins },
+    userReference,
+    expiresAt,
+    origins,
     proofKeyThumbprint: proofKeyThumbprint ?? undefined,
   };
   return { ...caller, session, origin: { actor: `session:${id}`, ...trace } };

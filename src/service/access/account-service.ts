@@ -10,16 +10,20 @@ import {
   ApiKeySchema,
 } from "../../../gen/proto/tss/v1/admin_pb.ts";
 import type { Database } from "../platform/store/database.ts";
-import type { AdminKeyDetails } from "./admin-keys.ts";
-import { encodeLimits } from "./allowance-message.ts";
-import { readBudgetLeft } from "./allowances.ts";
-import type { ApiKeyDetails } from "./api-key-row.ts";
-import { listApiKeys } from "./api-keys.ts";
+import { encodeLimits } from "./allowances/allowance-message.ts";
+import { readBudgetLeft } from "./allowances/allowances.ts";
 import { callerOf } from "./caller.ts";
+import type { AdminKeyDetails } from "./keys/admin-keys.ts";
+import type { ApiKeyDetails } from "./keys/api-key-row.ts";
+import { listApiKeys } from "./keys/api-keys.ts";
 import { readProject } from "./projects.ts";
 
 /** Implements `tss.v1.Account`. */
-export function createAccountService({ database }: AccountServiceDeps): ServiceImpl<typeof Account> {
+export function createAccountService({
+  database,
+}: {
+  readonly database: Database;
+}): ServiceImpl<typeof Account> {
   return {
     async getAccount(_request, context) {
       const { projectId, apiKeyId, scopes, allowance, session } = callerOf(context, "project");
@@ -51,10 +55,6 @@ export function createAccountService({ database }: AccountServiceDeps): ServiceI
       return { accountKeys: rows.map(encodeAccountKey), nextPageToken };
     },
   };
-}
-
-interface AccountServiceDeps {
-  readonly database: Database;
 }
 
 /** Encodes a project's key for the operator. */

@@ -1,6 +1,6 @@
 import { type ContextValues, createContextKey } from "@connectrpc/connect";
 import type { AuditOrigin } from "../audit/audit-event.ts";
-import type { Allowance } from "./allowance.ts";
+import type { Allowance } from "./allowances/allowance.ts";
 
 /** The caller that the gate identified. */
 export type Caller = ProjectCaller | AdminCaller | AnonymousCaller;

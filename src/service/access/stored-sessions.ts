@@ -2,24 +2,24 @@ import sql from "sql-template-tag";
 import { API_KEY_TOPICS, IDENTITY_PROVIDER_TOPICS, SESSION_TOPICS } from "../platform/coordination/topics.ts";
 import { boolean, listOf, nullable, oneOf, text } from "../platform/store/columns.ts";
 import type { Queryable } from "../platform/store/database.ts";
-import type { Allowance } from "./allowance.ts";
+import type { Allowance } from "./allowances/allowance.ts";
 import {
   ALLOWANCE_COLUMNS,
   type AllowanceRow,
   allowanceOf,
   joinAllowance,
   SELECT_ALLOWANCE,
-} from "./allowances.ts";
-import { isSessionForm } from "./api-key.ts";
+} from "./allowances/allowances.ts";
 import { SCOPES, type Scope } from "./caller.ts";
-import { createKeyLookup, type KeyLookup, type KeyStanding } from "./key-lookup.ts";
+import { isSessionForm } from "./keys/api-key.ts";
+import { createKeyLookup, type KeyLookup, type KeyStanding } from "./keys/key-lookup.ts";
 import {
   noteKeyUse,
   readStoredKeys,
   STANDING_COLUMNS,
   type StoredKeyLookupOptions,
   type StoredKeys,
-} from "./stored-keys.ts";
+} from "./keys/stored-keys.ts";
 
 /**
  * Creates a look-up of sessions by their tokens, which works like that of keys. A session also ends when the key that
@@ -109,8 +109,19 @@ function knownSession(row: SessionRow): KnownSession {
   // Without its row, a session would not be confined to its user.
   if (allowance?.userReferences?.length !== 1) throw new Error(`the session ${id} has no user's allowance`);
   return {
-    ...{ id, projectId, network, scopes, userReference, origins, proofKeyThumbprint, apiKeyId, allowance },
+    id,
+    projectId,
+    network,
+    scopes,
+    userReference,
+    origins,
+    proofKeyThumbprint,
+    apiKeyId,
+    allowance,
     identityProviderId,
-    ...{ isRevoked: isRevoked || isMakerRevoked, isExpired: isExpired || isMakerExpired, leftMs, expiresAt },
+    isRevoked: isRevoked || isMakerRevoked,
+    isExpired: isExpired || isMakerExpired,
+    leftMs,
+    expiresAt,
   };
 }

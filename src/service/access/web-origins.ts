@@ -1,6 +1,6 @@
 import type { HandlerContext } from "@connectrpc/connect";
 import { invalidField, ServiceError } from "../platform/errors/service-error.ts";
-import type { KnownApiKey } from "./stored-keys.ts";
+import type { KnownApiKey } from "./keys/stored-keys.ts";
 import type { KnownSession } from "./stored-sessions.ts";
 
 /**

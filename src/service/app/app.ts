@@ -11,13 +11,12 @@ import { createKeySweep } from "../platform/idempotency/key-table.ts";
 import type { Lifecycle } from "../platform/lifecycle/lifecycle.ts";
 import { type NamedLoop, startLoops } from "../platform/lifecycle/start-loops.ts";
 import { startLoopMonitor } from "../platform/telemetry/loop-monitor.ts";
-import { openNetwork } from "./open-network.ts";
-import { type Networks, openNetworks } from "./open-networks.ts";
+import { type Networks, openNetwork, openNetworks } from "./open-networks.ts";
 import { serveContract } from "./serve-contract.ts";
 import { serveNetwork } from "./serve-network.ts";
+import { startProbes, startWorkerServer } from "./servers.ts";
 import { openService, type Service } from "./service.ts";
-import { createSharedWork } from "./shared-work.ts";
-import { startProbes, startWorkerServer } from "./worker-server.ts";
+import { createSharedWork } from "./work.ts";
 
 /** Starts all parts of the process type in the order of their dependencies, and listens last. */
 export async function startApp(config: Config, options: AppOptions): Promise<App> {
@@ -42,10 +41,10 @@ export async function startApp(config: Config, options: AppOptions): Promise<App
   const running = runningSubject({ config, database, networks: networks.health, coordination });
   const readiness = checkReadiness(healthChecks(running));
   readyGauge(metrics, readiness);
-  const probes = await startProbes({ config, readiness, metrics, lifecycle, log });
+  const probes = await startProbes(service, readiness);
   const app =
     processType === "worker"
-      ? { url: (await startWorkerServer({ config, probes, lifecycle, log })).url, banner: [] }
+      ? { url: (await startWorkerServer(service, probes)).url, banner: [] }
       : await serveContract(service, networks, probes);
   loopMonitor.reset();
   return app;

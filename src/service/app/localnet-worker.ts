@@ -1,7 +1,7 @@
 import { inspect } from "node:util";
 import { parentPort, workerData } from "node:worker_threads";
 import { type LocalnetOptions, startLocalnet } from "../../localnet/localnet.ts";
-import type { LocalnetMessage } from "./localnet-thread.ts";
+import type { LocalnetMessage } from "./chain-access.ts";
 
 /** Runs the localnet on its own thread: reports its URL, forwards its log, and closes on request. */
 const post = (message: LocalnetMessage): void => parentPort?.postMessage(message);

@@ -15,9 +15,9 @@ import type { Log } from "../platform/telemetry/logger.ts";
 import { type Reconciliation, reconcile } from "../restore/reconcile.ts";
 import { type ReissueOptions, reissueKeys } from "../restore/reissue-keys.ts";
 import { openChainAccess } from "./chain-access.ts";
-import { operationKinds } from "./chain-work.ts";
 import { startMark } from "./service.ts";
 import { takeDeposits } from "./take-deposits.ts";
+import { operationKinds } from "./work.ts";
 
 /**
  * Reconciles the configured database with these networks, one after another, as `tss serve --after-restore` does before

@@ -126,7 +126,11 @@ export async function enqueueOperation(
  * limit. After DEADLINE the operation continues, and the caller may retry the call.
  */
 export async function waitForOperation(
-  deps: WaitDeps,
+  deps: {
+    readonly database: Database;
+    readonly network: Pick<ChainNetwork, "clock">;
+    readonly signals: Signals;
+  },
   kind: OperationName,
   subjectId: string,
   { timeoutMs = DEFAULT_WAIT_MS, signal }: WaitTime,
@@ -154,12 +158,6 @@ export interface WaitTime {
   /** The time until the call's deadline. Default: {@link DEFAULT_WAIT_MS}. */
   readonly timeoutMs: number | undefined;
   readonly signal: AbortSignal;
-}
-
-interface WaitDeps {
-  readonly database: Database;
-  readonly network: Pick<ChainNetwork, "clock">;
-  readonly signals: Signals;
 }
 
 const DEFAULT_WAIT_MS = 30_000;

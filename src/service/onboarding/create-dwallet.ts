@@ -9,13 +9,13 @@ import {
 import { curveOfNumber } from "../../protocol/algorithms.ts";
 import { equalBytes } from "../../protocol/bytes.ts";
 import { checkDkgMessage, DkgFormError } from "../../protocol/check-dkg-message.ts";
-import type { Allowance } from "../access/allowance.ts";
+import type { Allowance } from "../access/allowances/allowance.ts";
 import {
   BUDGET_OUTCOME_COLUMNS,
   type BudgetOutcome,
   budgetExceeded,
   budgetParts,
-} from "../access/budgets.ts";
+} from "../access/allowances/budgets.ts";
 import { writeAuditEvent } from "../audit/audit-event.ts";
 import { refuseWhileDraining } from "../chain/network-drain.ts";
 import { operationInsert, type WaitTime, waitForOperation } from "../chain/operation.ts";

@@ -3,7 +3,7 @@ import { curveOfNumber } from "../../protocol/algorithms.ts";
 import { type ChainDWallet, parseDWallet } from "../../protocol/chain/chain-objects.ts";
 import { MixedUpAnswerError } from "../../protocol/chain/read-errors.ts";
 import { publicKeyFromDWalletOutput } from "../../protocol/dwallet-output.ts";
-import { budgetReturn } from "../access/budgets.ts";
+import { budgetReturn } from "../access/allowances/budgets.ts";
 import { auditInsert, SYSTEM_ORIGIN } from "../audit/audit-event.ts";
 import { readOpenSessions, type SessionKind } from "../chain/session.ts";
 import { postings } from "../ledger/postings.ts";

@@ -257,7 +257,9 @@ export function listEncryptionKeys(
       const ids = references && (await keysOfUsers(database, { projectId, references, below, count: take }));
       return await database.prisma.encryptionKey.findMany({
         where: {
-          ...{ projectId, objectId: { not: null }, ...ofDWallets },
+          projectId,
+          objectId: { not: null },
+          ...ofDWallets,
           id: ids === undefined ? { lt: below } : { in: ids },
         },
         orderBy: { id: "desc" },

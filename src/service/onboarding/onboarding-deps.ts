@@ -1,4 +1,4 @@
-import type { Allowance } from "../access/allowance.ts";
+import type { Allowance } from "../access/allowances/allowance.ts";
 import type { AuditOrigin } from "../audit/audit-event.ts";
 import type { ChainNetwork } from "../chain/fullnodes/network.ts";
 import type { NetworkReader } from "../chain/reader.ts";

@@ -16,7 +16,15 @@ import { type MadePresign, poolMoves } from "./presign-moves.ts";
  * service cannot sign with. A session of another presign or algorithm, or of a single dWallet, changes nothing, and
  * `settle` throws MixedUpAnswerError.
  */
-export function createPresignSession({ network, signals, log }: PresignSessionOptions): SessionKind {
+export function createPresignSession({
+  network,
+  signals,
+  log,
+}: {
+  readonly network: string;
+  readonly signals: Signals;
+  readonly log: Log;
+}): SessionKind {
   return {
     name: "presign",
     requestedBy: "presign",
@@ -45,12 +53,6 @@ export function createPresignSession({ network, signals, log }: PresignSessionOp
       return true;
     },
   };
-}
-
-export interface PresignSessionOptions {
-  readonly network: string;
-  readonly signals: Signals;
-  readonly log: Log;
 }
 
 /** Moves pending -> ready. Returns whether it has. Presigns that are ready together share a statement. */

@@ -1,5 +1,5 @@
 import sql from "sql-template-tag";
-import { revokeApiKey, rotateApiKey } from "../access/api-keys.ts";
+import { revokeApiKey, rotateApiKey } from "../access/keys/api-keys.ts";
 import { boolean, text } from "../platform/store/columns.ts";
 import { type Database, readRows } from "../platform/store/database.ts";
 import { endSessionsOfNetwork } from "../users/sessions.ts";

@@ -59,7 +59,17 @@ interface AdoptHeldOptions {
  * when a signature uses it. After the restore of an older copy, such presigns look ready but are not. Returns their
  * number.
  */
-export async function burnSpentPresigns({ database, network, reader, log }: BurnOptions): Promise<number> {
+export async function burnSpentPresigns({
+  database,
+  network,
+  reader,
+  log,
+}: {
+  readonly database: Database;
+  readonly network: string;
+  readonly reader: Pick<NetworkReader, "getObjects">;
+  readonly log: Log;
+}): Promise<number> {
   let burntCount = 0;
   for (let after = FIRST; ; ) {
     const page = await readRows(
@@ -78,13 +88,6 @@ export async function burnSpentPresigns({ database, network, reader, log }: Burn
   }
   log.info({ burntCount }, "removed presigns that the network has used from the pool");
   return burntCount;
-}
-
-interface BurnOptions {
-  readonly database: Database;
-  readonly network: string;
-  readonly reader: Pick<NetworkReader, "getObjects">;
-  readonly log: Log;
 }
 
 const PAGE_COUNT = 200;

@@ -1,5 +1,5 @@
 import sql from "sql-template-tag";
-import { budgetReturn } from "../access/budgets.ts";
+import { budgetReturn } from "../access/allowances/budgets.ts";
 import { auditInsert, SYSTEM_ORIGIN } from "../audit/audit-event.ts";
 import { postings } from "../ledger/postings.ts";
 import { execute, type Queryable } from "../platform/store/database.ts";

@@ -1,7 +1,7 @@
 import type { AlgorithmTriple, SignatureAlgorithmName } from "../../protocol/algorithms.ts";
 import { messageSignPrice, type PriceTable } from "../../protocol/price-table.ts";
-import type { Allowance } from "../access/allowance.ts";
-import { budgetExceeded } from "../access/budgets.ts";
+import type { Allowance } from "../access/allowances/allowance.ts";
+import { budgetExceeded } from "../access/allowances/budgets.ts";
 import type { AuditOrigin } from "../audit/audit-event.ts";
 import { hasLeft } from "../onboarding/custody/custody-state.ts";
 import type { Signals } from "../platform/coordination/signals.ts";

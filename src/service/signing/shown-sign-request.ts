@@ -1,5 +1,5 @@
 import sql, { type Sql } from "sql-template-tag";
-import { isConfined } from "../access/allowance.ts";
+import { isConfined } from "../access/allowances/allowance.ts";
 import { ServiceError } from "../platform/errors/service-error.ts";
 import { batchStatements } from "../platform/store/batch-statements.ts";
 import {

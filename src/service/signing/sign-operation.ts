@@ -6,7 +6,7 @@ import { MixedUpAnswerError } from "../../protocol/chain/read-errors.ts";
 import { sessionIdentifierPreimage } from "../../protocol/chain/session-identifier.ts";
 import { isNotHeld } from "../../protocol/chain/treasury-custody.ts";
 import { isEcdsa } from "../../protocol/signatures/signature-forms.ts";
-import { budgetReturn } from "../access/budgets.ts";
+import { budgetReturn } from "../access/allowances/budgets.ts";
 import { auditInsert, SYSTEM_ORIGIN } from "../audit/audit-event.ts";
 import { requestedSessions } from "../chain/events.ts";
 import type { LandedTransaction, OperationKind } from "../chain/operation.ts";

@@ -101,13 +101,13 @@ function capture(submissions: readonly Submission[]): Sql {
   const ids = submissions.map(({ id }) => id);
   const halves = joinSlices(submissions.map(({ userSignMessage }) => userSignMessage));
   const asked = submissions.map(({ id, caller: { allowance, origin } }, index) => ({
-    ...{
-      id,
-      operation_id: newId(),
-      half_at: halves.slices[index]?.at,
-      half_length: halves.slices[index]?.length,
-    },
-    ...{ trace_parent: origin.traceParent, ...originColumns(origin), ...reachColumns({ allowance }) },
+    id,
+    operation_id: newId(),
+    half_at: halves.slices[index]?.at,
+    half_length: halves.slices[index]?.length,
+    trace_parent: origin.traceParent,
+    ...originColumns(origin),
+    ...reachColumns({ allowance }),
   }));
   const operation = { kind: "sign", priority: SIGN_PRIORITY, traceParent: sql`trace_parent` } as const;
   return sql`

@@ -1,6 +1,6 @@
 import sql, { type Sql } from "sql-template-tag";
-import type { Allowance } from "../access/allowance.ts";
-import { BUDGET_OUTCOME_COLUMNS, type BudgetOutcome, budgetParts } from "../access/budgets.ts";
+import type { Allowance } from "../access/allowances/allowance.ts";
+import { BUDGET_OUTCOME_COLUMNS, type BudgetOutcome, budgetParts } from "../access/allowances/budgets.ts";
 import { type AuditOrigin, auditInsert, OWN_ORIGIN, originColumns } from "../audit/audit-event.ts";
 import { postings } from "../ledger/postings.ts";
 import type { Idempotency } from "../platform/idempotency/idempotency.ts";
@@ -165,17 +165,21 @@ function reservationStatement(asked: readonly Asked[]): Sql {
   const dwalletIds = [...new Set(asked.map(({ dwalletId }) => dwalletId))];
   const messages = joinSlices(asked.map(({ message }) => message));
   const rows = asked.map(({ id, dwalletId, hashScheme, keyScope, idempotency, ...one }, place) => ({
-    ...{
-      place,
-      id,
-      dwallet_id: dwalletId,
-      hash_scheme: hashScheme,
-      price_micro_usd: String(one.priceMicroUsd),
-    },
-    ...{ message_at: messages.slices[place]?.at, message_length: messages.slices[place]?.length },
-    ...{ ttl_ms: one.ttlMs, open_max: one.openMaxCount, ...originColumns(one.origin), ...reachColumns(one) },
+    place,
+    id,
+    dwallet_id: dwalletId,
+    hash_scheme: hashScheme,
+    price_micro_usd: String(one.priceMicroUsd),
+    message_at: messages.slices[place]?.at,
+    message_length: messages.slices[place]?.length,
+    ttl_ms: one.ttlMs,
+    open_max: one.openMaxCount,
+    ...originColumns(one.origin),
+    ...reachColumns(one),
     ...(idempotency && {
-      ...{ scope: keyScope, key: idempotency.key, method: idempotency.method },
+      scope: keyScope,
+      key: idempotency.key,
+      method: idempotency.method,
       fingerprint: Buffer.from(idempotency.fingerprint).toString("hex"),
     }),
   }));

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import sql, { type Sql } from "sql-template-tag";
 import type { Prisma } from "../../../gen/prisma/client.ts";
-import { type Confinement, isConfined } from "../access/allowance.ts";
+import { type Confinement, isConfined } from "../access/allowances/allowance.ts";
 import { invalidField, ServiceError } from "../platform/errors/service-error.ts";
 
 /** A caller of a project, as far as it says what the caller sees of the project. */

@@ -1,5 +1,5 @@
 import sql, { type Sql } from "sql-template-tag";
-import type { Allowance } from "../access/allowance.ts";
+import type { Allowance } from "../access/allowances/allowance.ts";
 import {
   ALLOWANCE_COLUMNS,
   type AllowanceRow,
@@ -10,7 +10,7 @@ import {
   joinBudgetLeft,
   SELECT_ALLOWANCE,
   SELECT_BUDGET_LEFT,
-} from "../access/allowances.ts";
+} from "../access/allowances/allowances.ts";
 import type { ProjectCaller, SessionScope } from "../access/caller.ts";
 import { ServiceError } from "../platform/errors/service-error.ts";
 import { type Columns, listOf, nullable, oneOf, text, time } from "../platform/store/columns.ts";

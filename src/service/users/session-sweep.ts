@@ -1,5 +1,5 @@
 import sql from "sql-template-tag";
-import { deleteAllowances } from "../access/allowances.ts";
+import { deleteAllowances } from "../access/allowances/allowances.ts";
 import { type BackgroundLoop, createBackgroundLoop } from "../platform/lifecycle/background-loop.ts";
 import type { Clock } from "../platform/lifecycle/clock.ts";
 import { execute, type Queryable } from "../platform/store/database.ts";

@@ -7,7 +7,7 @@ import {
   SessionSchema,
   type Sessions,
 } from "../../../gen/proto/tss/v1/sessions_pb.ts";
-import { decodeLimits, encodeLimits } from "../access/allowance-message.ts";
+import { decodeLimits, encodeLimits } from "../access/allowances/allowance-message.ts";
 import { callerOf, type SessionScope } from "../access/caller.ts";
 import { invalidField } from "../platform/errors/service-error.ts";
 import { idempotencyOf } from "../platform/idempotency/idempotency.ts";
@@ -29,8 +29,12 @@ export function createSessionsService(deps: SessionDeps): ServiceImpl<typeof Ses
         callerOf(context, "project"),
         idempotencyOf(context),
         {
-          ...{ userReference, origins, lifetimeSeconds, proofKeyThumbprint },
-          ...{ scopes: decodeScopes(scopes), limits },
+          userReference,
+          origins,
+          lifetimeSeconds,
+          proofKeyThumbprint,
+          scopes: decodeScopes(scopes),
+          limits,
         },
       );
       return { session: encodeSession(details), token: token ?? "" };

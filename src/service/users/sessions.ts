@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import sql from "sql-template-tag";
-import { checkLimits, insertAllowance, type Limits } from "../access/allowances.ts";
-import { generateSessionToken, hashApiKey } from "../access/api-key.ts";
+import { checkLimits, insertAllowance, type Limits } from "../access/allowances/allowances.ts";
 import type { ProjectCaller, SessionScope } from "../access/caller.ts";
 import type { ExchangedSession, SessionOfUser } from "../access/identity/exchange-token.ts";
 import { tokenInvalid } from "../access/identity/verify-id-token.ts";
+import { generateSessionToken, hashApiKey } from "../access/keys/api-key.ts";
 import type { SessionLookup } from "../access/stored-sessions.ts";
 import { readOrigins } from "../access/web-origins.ts";
 import { type AuditOrigin, auditInsert } from "../audit/audit-event.ts";

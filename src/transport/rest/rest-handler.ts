@@ -22,7 +22,13 @@ import { createRestRouter, type RestRoute } from "./rest-routes.ts";
  * Serves the methods with a google.api.http annotation as JSON over HTTP, with the same implementations, interceptors
  * and gate as the RPC protocols.
  */
-export function createRestHandler({ services, parts }: RestHandlerOptions): RestHandler {
+export function createRestHandler({
+  services,
+  parts,
+}: {
+  readonly services: readonly ServiceRegistration[];
+  readonly parts: CallParts;
+}): RestHandler {
   const { limits } = parts;
   const router = createRestRouter(services, parts.jsonForm.registry);
   const serve = (match: PathMatch<RestRoute>, request: ServerRequest, target: ReplyTarget, call: Call) => {
@@ -46,12 +52,6 @@ export function createRestHandler({ services, parts }: RestHandlerOptions): Rest
     reply.end();
     return Promise.resolve();
   };
-}
-
-/** Options of {@link createRestHandler}. */
-export interface RestHandlerOptions {
-  readonly services: readonly ServiceRegistration[];
-  readonly parts: CallParts;
 }
 
 /**

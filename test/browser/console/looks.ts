@@ -1,7 +1,7 @@
 import { type DescMessage, fromBinary, type MessageShape, toBinary } from "@bufbuild/protobuf";
 import axe, { type AxeResults } from "axe-core";
 import type { Page } from "playwright-core";
-import type { DevelopmentAccess } from "../../../src/cli/development-file.ts";
+import type { DevelopmentAccess } from "../../../src/cli/connections/development-file.ts";
 
 /** WCAG and best-practice violations in the current page, each with its elements. */
 export async function axeFaults(page: Page, options: object = {}): Promise<string[]> {

@@ -1,5 +1,5 @@
 import { SuiGrpcClient } from "@mysten/sui/grpc";
-import type { DevelopmentAccess } from "../../../src/cli/development-file.ts";
+import type { DevelopmentAccess } from "../../../src/cli/connections/development-file.ts";
 import { type AdminClient, ApiKeyScope, createAdminClient } from "../../../src/client/sdk/admin/index.ts";
 import { createClient, type TssClient } from "../../../src/client/sdk/index.ts";
 import { fundedPayer } from "../../support/database/deposits.ts";

@@ -1,6 +1,6 @@
 import path from "node:path";
 import type { Browser } from "playwright-core";
-import type { DevelopmentAccess } from "../../../src/cli/development-file.ts";
+import type { DevelopmentAccess } from "../../../src/cli/connections/development-file.ts";
 import type { Stage } from "./stage.ts";
 import { signIn, tourOf, visit } from "./tour.ts";
 

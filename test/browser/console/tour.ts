@@ -1,5 +1,5 @@
 import type { Page } from "playwright-core";
-import type { DevelopmentAccess } from "../../../src/cli/development-file.ts";
+import type { DevelopmentAccess } from "../../../src/cli/connections/development-file.ts";
 import { STAGE_USER, type Stage } from "./stage.ts";
 
 /** Every page of the console by the role that sees it, with a file name. */

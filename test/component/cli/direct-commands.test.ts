@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir, userInfo } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { OpenDatabase } from "../../../src/cli/open-configured-database.ts";
+import type { OpenDatabase } from "../../../src/cli/connections/open-configured-database.ts";
 import { type Database, newId } from "../../../src/service/platform/store/database.ts";
 import { takePidLock } from "../../../src/service/platform/store/pid-lock.ts";
 import { tokenKey } from "../../support/crypto/signed-token.ts";

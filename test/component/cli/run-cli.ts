@@ -1,4 +1,4 @@
-import type { OpenDatabase } from "../../../src/cli/open-configured-database.ts";
+import type { OpenDatabase } from "../../../src/cli/connections/open-configured-database.ts";
 import { runTss } from "../../../src/cli/run-tss.ts";
 
 /** The outcome of a command and its output. */

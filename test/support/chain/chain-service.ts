@@ -1,7 +1,6 @@
 import type { Localnet } from "../../../src/localnet/localnet.ts";
 import { localnetHotWalletSecret } from "../../../src/localnet/seed.ts";
-import { createChainWork } from "../../../src/service/app/chain-work.ts";
-import { createSharedWork } from "../../../src/service/app/shared-work.ts";
+import { createChainWork, createSharedWork } from "../../../src/service/app/work.ts";
 import type { DepositSigner } from "../../../src/service/billing/sweeps/sweep-signer.ts";
 import {
   type CallTimes,

@@ -3,7 +3,7 @@
  * it is killed. It prints a line for each reservation. Arguments: the database's URL, and a {@link ReservingPlan} as
  * JSON.
  */
-import type { Allowance } from "../../../src/service/access/allowance.ts";
+import type { Allowance } from "../../../src/service/access/allowances/allowance.ts";
 import { createLocalSignals } from "../../../src/service/platform/coordination/local-coordination.ts";
 import { ServiceError } from "../../../src/service/platform/errors/service-error.ts";
 import { systemClock } from "../../../src/service/platform/lifecycle/clock.ts";

@@ -5,7 +5,7 @@ import {
   type ApiKeyLookup,
   createAdminKeyLookup,
   createApiKeyLookup,
-} from "../../../src/service/access/stored-keys.ts";
+} from "../../../src/service/access/keys/stored-keys.ts";
 import { createLocalSignals } from "../../../src/service/platform/coordination/local-coordination.ts";
 import type { Database } from "../../../src/service/platform/store/database.ts";
 import { silentLog } from "../silent-log.ts";

@@ -1,4 +1,4 @@
-import { readStoredKeys, STORED_API_KEYS } from "../../../src/service/access/stored-keys.ts";
+import { readStoredKeys, STORED_API_KEYS } from "../../../src/service/access/keys/stored-keys.ts";
 import { listAuditEvents } from "../../../src/service/audit/list-audit-events.ts";
 import { readUnsealedAgeMs, sealEvents } from "../../../src/service/audit/seal-events.ts";
 import { listLedgerEntries } from "../../../src/service/billing/ledger-entries.ts";

@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { createInterface } from "node:readline";
-import type { DevelopmentAccess } from "../../../src/cli/development-file.ts";
+import type { DevelopmentAccess } from "../../../src/cli/connections/development-file.ts";
 import { compiledProgram, programEnvironment } from "../environment.ts";
 
 /** A service in its own process, on free ports, in a folder that survives a crash of the process. */

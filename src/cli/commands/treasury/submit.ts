@@ -1,6 +1,7 @@
 import { verifyTransactionSignature } from "@mysten/sui/verify";
 import { command, UsageError } from "../../command.ts";
 import { confirm } from "../../confirm.ts";
+import { messageOf } from "../../connections/unreachable-error.ts";
 import { formatPairs } from "../../format.ts";
 import { flag, nonEmptyText, optional, required } from "../../option.ts";
 import { TARGET_OPTIONS } from "../../treasury/change-options.ts";
@@ -12,7 +13,6 @@ import {
   signatureList,
 } from "../../treasury/review-transaction.ts";
 import { describeExecuted, dryRun, executeSigned } from "../../treasury/run-change.ts";
-import { messageOf } from "../../unreachable-error.ts";
 
 export const submitCommand = command({
   summary: "review and send bytes that were signed elsewhere",

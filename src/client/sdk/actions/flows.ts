@@ -1,7 +1,7 @@
 import { openChain } from "../chain/open-chain.ts";
 import { createMadeHalves } from "./made-halves.ts";
 import { completeOnboard, getOrMake, makeDWallet } from "./onboard-within.ts";
-import { readKeyWithin, recoverWithin } from "./recover-within.ts";
+import { readKeyWithin, recoverWithin } from "./recovery/recover-within.ts";
 import { encodeResumeToken } from "./resume-token.ts";
 import { resumeWithin } from "./resume-within.ts";
 import { resumeSignWithin, signWithin } from "./sign-within.ts";

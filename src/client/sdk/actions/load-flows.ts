@@ -32,8 +32,8 @@ export async function loadRehearsal({
 /** Loads the code that finds dWallets. It is a separate chunk, because a page seldom needs it. */
 export async function loadFinder({
   signal,
-}: Pick<Action, "signal">): Promise<typeof import("./find-dwallets-within.ts")> {
-  return await loadPart(() => import("./find-dwallets-within.ts"), signal);
+}: Pick<Action, "signal">): Promise<typeof import("./recovery/find-dwallets-within.ts")> {
+  return await loadPart(() => import("./recovery/find-dwallets-within.ts"), signal);
 }
 
 /** Creates the parts of a context that are initialized on first use. */

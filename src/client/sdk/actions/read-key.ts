@@ -2,7 +2,7 @@ import { type ActionOptions, ownSeed, runAction } from "../action.ts";
 import { checkCurve, checkObjectId, checkSeed, readSessionDigest } from "../checks.ts";
 import type { ClientContext } from "../context.ts";
 import { loadFlows } from "./load-flows.ts";
-import type { ReadKeyArgs, ReadKeyResult, ReadKeyStage } from "./recover-within.ts";
+import type { ReadKeyArgs, ReadKeyResult, ReadKeyStage } from "./recovery/recover-within.ts";
 
 /**
  * Reads the public key of an Active dWallet from the chain, never from the service, and proves it when the seed is

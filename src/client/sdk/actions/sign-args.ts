@@ -11,7 +11,7 @@ import {
   readSessionDigest,
 } from "../checks.ts";
 import type { Hash, SignatureAlgorithm } from "../names.ts";
-import type { ShareSource } from "./recover-within.ts";
+import type { ShareSource } from "./recovery/recover-within.ts";
 
 /** Arguments of `sign`. */
 export interface SignArgs extends ShareSource {

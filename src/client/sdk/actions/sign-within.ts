@@ -15,7 +15,7 @@ import { isUuid, unsupportedAlgorithm } from "../checks.ts";
 import type { ClientContext } from "../context.ts";
 import { TssError } from "../errors.ts";
 import { protoTriple, tripleOfProto } from "../names.ts";
-import { openFittingShare } from "./recover-within.ts";
+import { openFittingShare } from "./recovery/recover-within.ts";
 import { encodeResumeToken, type SignPoint } from "./resume-token.ts";
 import type { CheckedSign } from "./sign-args.ts";
 import { followSign } from "./watch-sign.ts";

@@ -18,13 +18,13 @@ import {
 } from "../../fullnode/execution/move-function.ts";
 import { ID_TYPE } from "../../fullnode/objects/sui-types.ts";
 import type { NetworkAddresses } from "../addresses.ts";
-import { approveMessage } from "../coordinator/approve-message.ts";
 import { coordinatorTypes } from "../coordinator/coordinator-state.ts";
-import { requestDkg } from "../coordinator/dkg.ts";
+import { requestDkg } from "../coordinator/dwallets/dkg.ts";
 import type { Charge, PaymentCoins } from "../coordinator/payment.ts";
-import { requestGlobalPresign, verifyPresignCap } from "../coordinator/presign.ts";
 import { registerSessionIdentifier } from "../coordinator/sessions.ts";
-import { requestSign } from "../coordinator/sign.ts";
+import { approveMessage } from "../coordinator/signing/approve-message.ts";
+import { requestGlobalPresign, verifyPresignCap } from "../coordinator/signing/presign.ts";
+import { requestSign } from "../coordinator/signing/sign.ts";
 import { dwalletCap, heldDWallet, keepDWallet, keepPresign, takePresign } from "./custody.ts";
 import { abortTreasury } from "./treasury-aborts.ts";
 import { treasuryFunction } from "./treasury-call.ts";

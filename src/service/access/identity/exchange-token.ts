@@ -6,7 +6,7 @@ import { ServiceError } from "../../platform/errors/service-error.ts";
 import type { Idempotency } from "../../platform/idempotency/idempotency.ts";
 import type { Queryable } from "../../platform/store/database.ts";
 import { addressBlock } from "../address-block.ts";
-import type { Budget } from "../allowance.ts";
+import type { Budget } from "../allowances/allowance.ts";
 import type { SessionScope } from "../caller.ts";
 import type { ProofCheck } from "../dpop/verify-proof.ts";
 import { rateLimited } from "../rate-limiter.ts";

@@ -15,7 +15,7 @@ import {
   time,
 } from "../../platform/store/columns.ts";
 import { type Database, execute, newId, type Queryable, readRows } from "../../platform/store/database.ts";
-import type { Budget } from "../allowance.ts";
+import type { Budget } from "../allowances/allowance.ts";
 import type { AdminCaller, SessionScope } from "../caller.ts";
 import { projectNotFound, requireProject } from "../projects.ts";
 import { readOrigins } from "../web-origins.ts";
@@ -102,7 +102,7 @@ export async function listIdentityProviders(
  * IDENTITY_PROVIDER_NOT_FOUND.
  */
 export async function deleteIdentityProvider(
-  { database, sessions }: ProviderRemovalDeps,
+  { database, sessions }: { readonly database: Queryable; readonly sessions: ProviderSessions },
   { network, origin }: AdminCaller,
   id: string,
 ): Promise<RemovedProvider> {
@@ -119,12 +119,6 @@ export async function deleteIdentityProvider(
   );
   if (deletedCount === 0) throw providerNotFound(id);
   return { provider, endedSessionCount: await sessions.countEnded(database, provider.id) };
-}
-
-/** Dependencies of {@link deleteIdentityProvider}. */
-export interface ProviderRemovalDeps {
-  readonly database: Queryable;
-  readonly sessions: ProviderSessions;
 }
 
 /** What the removal of a provider needs of sessions. */

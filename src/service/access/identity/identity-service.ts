@@ -12,7 +12,7 @@ import { Session_Scope } from "../../../../gen/proto/tss/v1/sessions_pb.ts";
 import { requestIdKey } from "../../../transport/calls/request-id.ts";
 import { idempotencyOf } from "../../platform/idempotency/idempotency.ts";
 import type { Database } from "../../platform/store/database.ts";
-import { decodeBudget, encodeBudget } from "../allowance-message.ts";
+import { decodeBudget, encodeBudget } from "../allowances/allowance-message.ts";
 import type { SessionScope } from "../caller.ts";
 import { callerOf } from "../caller.ts";
 import { clientAddressKey } from "../client-address.ts";
@@ -110,7 +110,10 @@ const DEFAULT_SESSION_SECONDS = 3_600;
 function decodeSettings(settings: SettingsMessage): IdentityProviderSettings {
   const { issuer, audiences, allowsUnbound, origins, algorithms, budget } = settings;
   return {
-    ...{ issuer, audiences, allowsUnbound, origins },
+    issuer,
+    audiences,
+    allowsUnbound,
+    origins,
     referenceClaim: settings.referenceClaim || "sub",
     keySetUrl: settings.keySetUrl || undefined,
     keySet: settings.keySetJson || undefined,

@@ -79,7 +79,7 @@ async function hasAddress(
  */
 export function createAddressMaker(
   { database, network }: Pick<RequestDeps, "database" | "network">,
-  { signals, clock, log }: AddressMakerOptions,
+  { signals, clock, log }: { readonly signals: Signals; readonly clock: Clock; readonly log: Log },
   make: (db: Queryable, owner: DepositOwner) => Promise<void>,
 ): Loop {
   return createBackgroundLoop({
@@ -101,12 +101,6 @@ export function createAddressMaker(
       return owners.length === AT_ONCE_COUNT;
     },
   });
-}
-
-interface AddressMakerOptions {
-  readonly signals: Signals;
-  readonly clock: Clock;
-  readonly log: Log;
 }
 
 const AT_ONCE_COUNT = 100;

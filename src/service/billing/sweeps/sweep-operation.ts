@@ -19,7 +19,11 @@ import { type DepositSigner, signerObstacle } from "./sweep-signer.ts";
  * to the destination. Only this service can sign such a transaction. A withdrawal from the address balance leaves no such
  * proof, so a sweep of nothing else is known by its digest alone, and after a restore by the lane's history.
  */
-export function createSweepOperation(options: SweepOperationOptions): OperationKind<SweepSubject> {
+export function createSweepOperation(options: {
+  readonly reader: CoinReader;
+  readonly signerOf: DepositSigner;
+  readonly log: Log;
+}): OperationKind<SweepSubject> {
   const { reader, signerOf, log } = options;
   return {
     name: "sweep",
@@ -91,12 +95,6 @@ const COIN_BYTES = 80;
 
 /** The bytes of a withdrawal as an input, and of the call that redeems it, with a long coin type in each. */
 const WITHDRAWAL_BYTES = 600;
-
-export interface SweepOperationOptions {
-  readonly reader: CoinReader;
-  readonly signerOf: DepositSigner;
-  readonly log: Log;
-}
 
 /** Returns the transaction that transferred every coin to the destination, if there is one. */
 function sweptBy(sweep: SweepSubject, fates: ReadonlyMap<string, CoinFate>): string | undefined {

@@ -136,7 +136,17 @@ async function enterOperations(
  * Looks up the mark of every queued operation on the chain and settles those that have one. Such operations exist after
  * an older copy was restored, because the newer database has already sent them. Returns their number.
  */
-export async function adoptOperations({ database, network, kinds, log }: AdoptOptions): Promise<number> {
+export async function adoptOperations({
+  database,
+  network,
+  kinds,
+  log,
+}: {
+  readonly database: Database;
+  readonly network: string;
+  readonly kinds: readonly OperationKind[];
+  readonly log: Log;
+}): Promise<number> {
   let adoptedCount = 0;
   for (const kind of kinds) {
     for (let after = FIRST; ; ) {
@@ -164,13 +174,6 @@ export async function adoptOperations({ database, network, kinds, log }: AdoptOp
   }
   log.info({ adoptedCount }, "adopted operations that the chain already has");
   return adoptedCount;
-}
-
-interface AdoptOptions {
-  readonly database: Database;
-  readonly network: string;
-  readonly kinds: readonly OperationKind[];
-  readonly log: Log;
 }
 
 const PAGE_COUNT = 100;

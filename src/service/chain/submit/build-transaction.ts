@@ -206,7 +206,15 @@ function isRefusal(cause: unknown): boolean {
  * An operation whose row is gone can never be built, so it fails and does not block the others.
  */
 export async function composeBlock(
-  { database, kinds, log }: ComposeOptions,
+  {
+    database,
+    kinds,
+    log,
+  }: {
+    readonly database: Database;
+    readonly kinds: ReadonlyMap<OperationName, OperationKind>;
+    readonly log: Log;
+  },
   operations: readonly QueuedOperation[],
 ): Promise<Block | undefined> {
   const [first] = operations;
@@ -254,12 +262,6 @@ export async function composeBlock(
 /** The operations of one transaction. */
 export interface Block extends BlockContent {
   readonly operations: readonly QueuedOperation[];
-}
-
-interface ComposeOptions {
-  readonly database: Database;
-  readonly kinds: ReadonlyMap<OperationName, OperationKind>;
-  readonly log: Log;
 }
 
 /** The chain's limit is 128 KiB. The difference is for gas, signatures and the calls themselves. */

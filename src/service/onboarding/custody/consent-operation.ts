@@ -20,7 +20,10 @@ import { markDWalletLeft, readCustody } from "./custody-state.ts";
 export function createConsentOperation({
   reader,
   treasuryId,
-}: ConsentOperationOptions): OperationKind<ConsentRow> {
+}: {
+  readonly reader: Pick<NetworkReader, "getObjects" | "ownedObjects" | "transaction">;
+  readonly treasuryId: string;
+}): OperationKind<ConsentRow> {
   return {
     name: "consent",
     priority: CONSENT_PRIORITY,
@@ -71,11 +74,6 @@ export function createConsentOperation({
  * operations that no user waits for.
  */
 export const CONSENT_PRIORITY = 15;
-
-export interface ConsentOperationOptions {
-  readonly reader: Pick<NetworkReader, "getObjects" | "ownedObjects" | "transaction">;
-  readonly treasuryId: string;
-}
 
 const SIZE_BYTES = 400;
 const BATCH_COUNT = 10;

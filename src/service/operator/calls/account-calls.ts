@@ -17,8 +17,9 @@ import {
 } from "../../../../gen/proto/tss/v1/audit_pb.ts";
 import type { AuditSeal } from "../../../protocol/seals/audit-seal.ts";
 import { encodeAdminKey, encodeApiKey } from "../../access/account-service.ts";
-import { createAdminKey, listAdminKeys, revokeAdminKey } from "../../access/admin-keys.ts";
-import { decodeLimits } from "../../access/allowance-message.ts";
+import { decodeLimits } from "../../access/allowances/allowance-message.ts";
+import { callerOf, type Scope } from "../../access/caller.ts";
+import { createAdminKey, listAdminKeys, revokeAdminKey } from "../../access/keys/admin-keys.ts";
 import {
   createApiKey,
   listApiKeys,
@@ -26,8 +27,8 @@ import {
   rotateApiKey,
   setAllowedAddresses,
   setAllowedOrigins,
-} from "../../access/api-keys.ts";
-import { callerOf, type Scope } from "../../access/caller.ts";
+} from "../../access/keys/api-keys.ts";
+import type { AdminKeyLookup, ApiKeyLookup } from "../../access/keys/stored-keys.ts";
 import {
   createProject,
   getProject,
@@ -35,7 +36,6 @@ import {
   type ProjectDetails,
   requireProject,
 } from "../../access/projects.ts";
-import type { AdminKeyLookup, ApiKeyLookup } from "../../access/stored-keys.ts";
 import {
   type AuditEventRow,
   type AuditProof,
@@ -68,7 +68,10 @@ export function createAccountCalls({ database, lookup }: AccountCallsDeps): Acco
       const caller = callerOf(context, "admin");
       const { allowedAddresses, allowedOrigins } = places;
       const key = {
-        ...{ projectId, name, allowedAddresses, allowedOrigins },
+        projectId,
+        name,
+        allowedAddresses,
+        allowedOrigins,
         scopes: decodeScopes(scopes),
         expiresAt: expireTime && timestampDate(expireTime),
         limits: decodeLimits(allowance),

@@ -14,7 +14,13 @@ import { invalidField, ServiceError } from "../../platform/errors/service-error.
 import type { Database } from "../../platform/store/database.ts";
 
 /** Implements the calls of `tss.v1.Admin` about the prices of coins. They need only the database. */
-export function createPriceCalls({ database, clock }: PriceCallsDeps): AdminPriceCalls {
+export function createPriceCalls({
+  database,
+  clock,
+}: {
+  readonly database: Database;
+  readonly clock: { wallMs(): number };
+}): AdminPriceCalls {
   return {
     async listCoinPrices(_request, context) {
       const prices = await listStoredPrices(database, callerOf(context, "admin").network);
@@ -34,12 +40,6 @@ export function createPriceCalls({ database, clock }: PriceCallsDeps): AdminPric
 
 /** The calls of `tss.v1.Admin` about the prices of coins. */
 export type AdminPriceCalls = Pick<ServiceImpl<typeof Admin>, "listCoinPrices" | "confirmCoinPrice">;
-
-/** Dependencies of {@link createPriceCalls}. */
-export interface PriceCallsDeps {
-  readonly database: Database;
-  readonly clock: { wallMs(): number };
-}
 
 /** How far the market may move while an operator looks at it. */
 const TOLERANCE_PERCENT = 5;

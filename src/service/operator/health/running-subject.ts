@@ -4,7 +4,17 @@ import type { Database } from "../../platform/store/database.ts";
 import type { HealthNetwork, HealthSubject } from "./checks/health-check.ts";
 
 /** Returns the running service as the subject of the checks. */
-export function runningSubject({ config, database, networks, coordination }: RunningParts): HealthSubject {
+export function runningSubject({
+  config,
+  database,
+  networks,
+  coordination,
+}: {
+  readonly config: Config;
+  readonly database: Database;
+  readonly networks: readonly HealthNetwork[];
+  readonly coordination: Pick<Coordination, "check">;
+}): HealthSubject {
   const kind = config.databaseUrl === undefined ? "pglite" : "postgres";
   return {
     config,
@@ -19,9 +29,3 @@ export function runningSubject({ config, database, networks, coordination }: Run
 }
 
 /** The parts of a running service under check. */
-export interface RunningParts {
-  readonly config: Config;
-  readonly database: Database;
-  readonly networks: readonly HealthNetwork[];
-  readonly coordination: Pick<Coordination, "check">;
-}

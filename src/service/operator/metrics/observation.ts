@@ -107,7 +107,15 @@ const CHAIN_INTERVAL_MS = 30_000;
  * Before the first reading, the age counts from the start of the process. After five minutes without a scrape, the next
  * reading waits for up to a minute, because nobody looks at the figures.
  */
-export function createSnapshotLoops({ metrics, clock, log }: SnapshotLoopOptions): SnapshotLoops {
+export function createSnapshotLoops({
+  metrics,
+  clock,
+  log,
+}: {
+  readonly metrics: MetricsMaker;
+  readonly clock: Clock;
+  readonly log: Log;
+}): SnapshotLoops {
   const readAtMs = new Map<string, number>();
   let scrapedAtMs = clock.now();
   metrics.gauge(
@@ -154,9 +162,3 @@ interface SnapshotReading {
 
 /** Creates loops that update gauges, and a gauge for the age of each reading. */
 type SnapshotLoops = (reading: SnapshotReading) => NamedLoop;
-
-interface SnapshotLoopOptions {
-  readonly metrics: MetricsMaker;
-  readonly clock: Clock;
-  readonly log: Log;
-}

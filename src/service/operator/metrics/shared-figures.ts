@@ -13,7 +13,12 @@ import type { Metrics } from "../../platform/telemetry/metrics.ts";
 import { RETAINED_KINDS, type RetainedKind } from "../../signing/retention-loop.ts";
 
 /** Creates loops that read figures of what all networks share: the ledger and the audit trail. */
-export function createSharedFigures(options: SharedFiguresOptions): NamedLoop[] {
+export function createSharedFigures(options: {
+  readonly metrics: Pick<Metrics, "gauge">;
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly log: Log;
+}): NamedLoop[] {
   const { metrics, database, clock, log } = options;
   const unsealed = metrics.gauge(
     "audit_unsealed_age_seconds",
@@ -43,13 +48,6 @@ export function createSharedFigures(options: SharedFiguresOptions): NamedLoop[] 
   ];
 }
 
-interface SharedFiguresOptions {
-  readonly metrics: Pick<Metrics, "gauge">;
-  readonly database: Database;
-  readonly clock: Clock;
-  readonly log: Log;
-}
-
 const AUDIT_INTERVAL_MS = 15_000;
 const LEDGER_INTERVAL_MS = 3_600_000;
 
@@ -57,7 +55,15 @@ const LEDGER_INTERVAL_MS = 3_600_000;
  * Registers the gauges and returns a function that verifies the ledger, stores the result and sets them. It does
  * nothing while another replica verifies. It uses no parallel workers of the database, which stay free for callers.
  */
-export function createLedgerGauges({ database, metrics, log }: LedgerGaugesOptions): () => Promise<void> {
+export function createLedgerGauges({
+  database,
+  metrics,
+  log,
+}: {
+  readonly database: Database;
+  readonly metrics: Pick<Metrics, "gauge">;
+  readonly log: Log;
+}): () => Promise<void> {
   const differences = metrics.gauge(
     "ledger_differences",
     "Differences in the last ledger verification; must be 0.",
@@ -90,12 +96,6 @@ export function createLedgerGauges({ database, metrics, log }: LedgerGaugesOptio
       log.error({ count: found.length, some }, "the ledger does not add up; run `tss ledger verify`");
     }
   };
-}
-
-interface LedgerGaugesOptions {
-  readonly database: Database;
-  readonly metrics: Pick<Metrics, "gauge">;
-  readonly log: Log;
 }
 
 /** A ledger that takes longer must be verified by hand, on a copy. */

@@ -11,7 +11,7 @@ import { Onboarding } from "../../../../gen/proto/tss/v1/onboarding_pb.ts";
 import { Signing, SignRequest_Status } from "../../../../gen/proto/tss/v1/signing_pb.ts";
 import type { CryptoEngine, UserKeys } from "../../../../src/client/crypto/engine.ts";
 import { getOrCreate, onboard, resumeOnboard } from "../../../../src/client/sdk/actions/onboard.ts";
-import { recoverShare } from "../../../../src/client/sdk/actions/recover-share.ts";
+import { recoverShare } from "../../../../src/client/sdk/actions/recovery/recover-share.ts";
 import { resume } from "../../../../src/client/sdk/actions/resume.ts";
 import { encodeResumeToken } from "../../../../src/client/sdk/actions/resume-token.ts";
 import { resumeSign, sign } from "../../../../src/client/sdk/actions/sign.ts";

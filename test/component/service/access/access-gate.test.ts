@@ -5,17 +5,17 @@ import { Admin } from "../../../../gen/proto/tss/v1/admin_pb.ts";
 import { Onboarding } from "../../../../gen/proto/tss/v1/onboarding_pb.ts";
 import { Signing } from "../../../../gen/proto/tss/v1/signing_pb.ts";
 import { createAccessGate } from "../../../../src/service/access/access-gate.ts";
-import { insertAdminKey, revokeAdminKey } from "../../../../src/service/access/admin-keys.ts";
-import { insertApiKey, revokeApiKey } from "../../../../src/service/access/api-keys.ts";
 import { callerOf, describeCaller, SCOPES, type Scope } from "../../../../src/service/access/caller.ts";
-import { insertProject } from "../../../../src/service/access/projects.ts";
-import { createRateLimiter } from "../../../../src/service/access/rate-limiter.ts";
+import { insertAdminKey, revokeAdminKey } from "../../../../src/service/access/keys/admin-keys.ts";
+import { insertApiKey, revokeApiKey } from "../../../../src/service/access/keys/api-keys.ts";
 import {
   type AdminKeyLookup,
   type ApiKeyLookup,
   createAdminKeyLookup,
   createApiKeyLookup,
-} from "../../../../src/service/access/stored-keys.ts";
+} from "../../../../src/service/access/keys/stored-keys.ts";
+import { insertProject } from "../../../../src/service/access/projects.ts";
+import { createRateLimiter } from "../../../../src/service/access/rate-limiter.ts";
 import { streamStandingOf } from "../../../../src/service/access/stream-leases.ts";
 import { createLocalCoordination } from "../../../../src/service/platform/coordination/local-coordination.ts";
 import { API_KEY_TOPICS, topics } from "../../../../src/service/platform/coordination/topics.ts";

@@ -1,18 +1,18 @@
 /** Every method of the contract, over REST and gRPC: which callers are refused and why, before the body is read. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createAccessGate } from "../../../../src/service/access/access-gate.ts";
-import { insertAdminKey } from "../../../../src/service/access/admin-keys.ts";
-import { insertApiKey, revokeApiKey } from "../../../../src/service/access/api-keys.ts";
 import { SCOPES, type Scope } from "../../../../src/service/access/caller.ts";
-import { methodPolicy } from "../../../../src/service/access/method-policy.ts";
-import { createRateLimiter, type RateLimits } from "../../../../src/service/access/rate-limiter.ts";
+import { insertAdminKey } from "../../../../src/service/access/keys/admin-keys.ts";
+import { insertApiKey, revokeApiKey } from "../../../../src/service/access/keys/api-keys.ts";
 import {
   type AdminKeyLookup,
   type ApiKeyLookup,
   createAdminKeyLookup,
   createApiKeyLookup,
   type KnownApiKey,
-} from "../../../../src/service/access/stored-keys.ts";
+} from "../../../../src/service/access/keys/stored-keys.ts";
+import { methodPolicy } from "../../../../src/service/access/method-policy.ts";
+import { createRateLimiter, type RateLimits } from "../../../../src/service/access/rate-limiter.ts";
 import { createLocalCoordination } from "../../../../src/service/platform/coordination/local-coordination.ts";
 import type { Database } from "../../../../src/service/platform/store/database.ts";
 import { Secret } from "../../../../src/service/platform/telemetry/secret.ts";

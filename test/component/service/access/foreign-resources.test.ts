@@ -13,7 +13,7 @@ import { Sessions } from "../../../../gen/proto/tss/v1/sessions_pb.ts";
 import { Signing } from "../../../../gen/proto/tss/v1/signing_pb.ts";
 import { Curve, Hash, SignatureAlgorithm } from "../../../../gen/proto/tss/v1/types_pb.ts";
 import { createAccountService } from "../../../../src/service/access/account-service.ts";
-import type { Confinement } from "../../../../src/service/access/allowance.ts";
+import type { Confinement } from "../../../../src/service/access/allowances/allowance.ts";
 import { SCOPES } from "../../../../src/service/access/caller.ts";
 import { methodPolicy } from "../../../../src/service/access/method-policy.ts";
 import { createOnboardingService } from "../../../../src/service/onboarding/onboarding-service.ts";

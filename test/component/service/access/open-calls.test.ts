@@ -6,8 +6,8 @@ import { ServerReflection } from "../../../../gen/proto/grpc/reflection/v1/refle
 import { Operations } from "../../../../gen/proto/tss/v1/operations_pb.ts";
 import { Signing } from "../../../../gen/proto/tss/v1/signing_pb.ts";
 import { createAccessGate, keepPrivate } from "../../../../src/service/access/access-gate.ts";
-import { generateApiKey } from "../../../../src/service/access/api-key.ts";
 import { createClientAddress } from "../../../../src/service/access/client-address.ts";
+import { generateApiKey } from "../../../../src/service/access/keys/api-key.ts";
 import { createOpenCalls, guardLike } from "../../../../src/service/access/open-calls.ts";
 import { createRateLimiter } from "../../../../src/service/access/rate-limiter.ts";
 import { healthRoute, metricsRoute } from "../../../../src/service/operator/health/health-and-metrics.ts";

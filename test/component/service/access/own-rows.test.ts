@@ -1,7 +1,7 @@
 /** Each change of a key changes that key alone, among keys of other projects, networks and operators. */
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
-import { insertAdminKey, revokeAdminKey } from "../../../../src/service/access/admin-keys.ts";
-import { hashApiKey } from "../../../../src/service/access/api-key.ts";
+import { insertAdminKey, revokeAdminKey } from "../../../../src/service/access/keys/admin-keys.ts";
+import { hashApiKey } from "../../../../src/service/access/keys/api-key.ts";
 import {
   insertApiKey,
   readApiKey,
@@ -9,8 +9,12 @@ import {
   rotateApiKey,
   setAllowedAddresses,
   setAllowedOrigins,
-} from "../../../../src/service/access/api-keys.ts";
-import { noteKeyUse, readStoredKeys, STORED_API_KEYS } from "../../../../src/service/access/stored-keys.ts";
+} from "../../../../src/service/access/keys/api-keys.ts";
+import {
+  noteKeyUse,
+  readStoredKeys,
+  STORED_API_KEYS,
+} from "../../../../src/service/access/keys/stored-keys.ts";
 import type { Database } from "../../../../src/service/platform/store/database.ts";
 import { changedRows } from "../../../support/database/changed-rows.ts";
 import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../../support/database/database.ts";

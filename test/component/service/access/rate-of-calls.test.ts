@@ -5,17 +5,17 @@ import { Admin } from "../../../../gen/proto/tss/v1/admin_pb.ts";
 import { Onboarding } from "../../../../gen/proto/tss/v1/onboarding_pb.ts";
 import { Signing } from "../../../../gen/proto/tss/v1/signing_pb.ts";
 import { createAccessGate } from "../../../../src/service/access/access-gate.ts";
-import { insertAdminKey } from "../../../../src/service/access/admin-keys.ts";
-import { insertApiKey } from "../../../../src/service/access/api-keys.ts";
 import { SCOPES } from "../../../../src/service/access/caller.ts";
-import { insertProject } from "../../../../src/service/access/projects.ts";
-import { createRateLimiter, type RateLimits } from "../../../../src/service/access/rate-limiter.ts";
+import { insertAdminKey } from "../../../../src/service/access/keys/admin-keys.ts";
+import { insertApiKey } from "../../../../src/service/access/keys/api-keys.ts";
 import {
   type AdminKeyLookup,
   type ApiKeyLookup,
   createAdminKeyLookup,
   createApiKeyLookup,
-} from "../../../../src/service/access/stored-keys.ts";
+} from "../../../../src/service/access/keys/stored-keys.ts";
+import { insertProject } from "../../../../src/service/access/projects.ts";
+import { createRateLimiter, type RateLimits } from "../../../../src/service/access/rate-limiter.ts";
 import { createLocalCoordination } from "../../../../src/service/platform/coordination/local-coordination.ts";
 import type { Database } from "../../../../src/service/platform/store/database.ts";
 import { Secret } from "../../../../src/service/platform/telemetry/secret.ts";

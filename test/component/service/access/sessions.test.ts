@@ -5,16 +5,16 @@ import { Onboarding } from "../../../../gen/proto/tss/v1/onboarding_pb.ts";
 import { Sessions } from "../../../../gen/proto/tss/v1/sessions_pb.ts";
 import { Signing } from "../../../../gen/proto/tss/v1/signing_pb.ts";
 import { createAccessGate } from "../../../../src/service/access/access-gate.ts";
-import type { Limits } from "../../../../src/service/access/allowances.ts";
-import { insertApiKey, revokeApiKey, rotateApiKey } from "../../../../src/service/access/api-keys.ts";
+import type { Limits } from "../../../../src/service/access/allowances/allowances.ts";
 import {
   callerOf,
   describeCaller,
   type ProjectCaller,
   SCOPES,
 } from "../../../../src/service/access/caller.ts";
+import { insertApiKey, revokeApiKey, rotateApiKey } from "../../../../src/service/access/keys/api-keys.ts";
+import { createAdminKeyLookup, createApiKeyLookup } from "../../../../src/service/access/keys/stored-keys.ts";
 import { createRateLimiter } from "../../../../src/service/access/rate-limiter.ts";
-import { createAdminKeyLookup, createApiKeyLookup } from "../../../../src/service/access/stored-keys.ts";
 import { createSessionLookup } from "../../../../src/service/access/stored-sessions.ts";
 import {
   createLocalCoordination,

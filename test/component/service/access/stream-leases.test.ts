@@ -6,13 +6,17 @@ import { ErrorInfoSchema } from "../../../../gen/proto/google/rpc/error_details_
 import { Health } from "../../../../gen/proto/grpc/health/v1/health_pb.ts";
 import { Signing } from "../../../../gen/proto/tss/v1/signing_pb.ts";
 import { createAccessGate } from "../../../../src/service/access/access-gate.ts";
-import { insertApiKey, revokeApiKey, setAllowedOrigins } from "../../../../src/service/access/api-keys.ts";
 import { deleteIdentityProvider } from "../../../../src/service/access/identity/identity-providers.ts";
+import {
+  insertApiKey,
+  revokeApiKey,
+  setAllowedOrigins,
+} from "../../../../src/service/access/keys/api-keys.ts";
 import {
   type ApiKeyLookup,
   createAdminKeyLookup,
   createApiKeyLookup,
-} from "../../../../src/service/access/stored-keys.ts";
+} from "../../../../src/service/access/keys/stored-keys.ts";
 import { createSessionLookup, type SessionLookup } from "../../../../src/service/access/stored-sessions.ts";
 import { createStreamLeases, type StreamLeases } from "../../../../src/service/access/stream-leases.ts";
 import { createLocalSignals } from "../../../../src/service/platform/coordination/local-coordination.ts";

@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type Localnet, startLocalnet } from "../../../../src/localnet/localnet.ts";
 import { localnetHotWalletSecret } from "../../../../src/localnet/seed.ts";
-import { createChainWork } from "../../../../src/service/app/chain-work.ts";
-import { createSharedWork } from "../../../../src/service/app/shared-work.ts";
 import { takeDeposits } from "../../../../src/service/app/take-deposits.ts";
+import { createChainWork, createSharedWork } from "../../../../src/service/app/work.ts";
 import { createAuditSealer } from "../../../../src/service/audit/seal-events.ts";
 import { type ChainNetwork, connectNetwork } from "../../../../src/service/chain/fullnodes/network.ts";
 import { createNetworkReader } from "../../../../src/service/chain/reader.ts";

@@ -3,13 +3,13 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { treasuryConsentBytes } from "../../../../src/protocol/chain/treasury-custody.ts";
 import { suiAddress } from "../../../../src/protocol/signatures/addresses.ts";
-import { insertAdminKey } from "../../../../src/service/access/admin-keys.ts";
-import { insertApiKey } from "../../../../src/service/access/api-keys.ts";
 import { SCOPES } from "../../../../src/service/access/caller.ts";
 import {
   createIdentityProvider,
   type IdentityProvider,
 } from "../../../../src/service/access/identity/identity-providers.ts";
+import { insertAdminKey } from "../../../../src/service/access/keys/admin-keys.ts";
+import { insertApiKey } from "../../../../src/service/access/keys/api-keys.ts";
 import { depositAddress } from "../../../../src/service/billing/deposits/deposit-address.ts";
 import { scanAddress } from "../../../../src/service/billing/deposits/scan-address.ts";
 import { signSteps } from "../../../support/crypto/sign-steps.ts";

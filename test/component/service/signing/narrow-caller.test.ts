@@ -1,6 +1,6 @@
 /** A caller with a narrow key reserves with the algorithms of the key only. */
 import { afterAll, beforeAll, expect, it } from "vitest";
-import type { Allowance } from "../../../../src/service/access/allowance.ts";
+import type { Allowance } from "../../../../src/service/access/allowances/allowance.ts";
 import { createLocalSignals } from "../../../../src/service/platform/coordination/local-coordination.ts";
 import { systemClock } from "../../../../src/service/platform/lifecycle/clock.ts";
 import type { Database } from "../../../../src/service/platform/store/database.ts";

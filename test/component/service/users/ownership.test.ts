@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { CreateDWalletRequest } from "../../../../gen/proto/tss/v1/onboarding_pb.ts";
-import type { Confinement } from "../../../../src/service/access/allowance.ts";
+import type { Confinement } from "../../../../src/service/access/allowances/allowance.ts";
 import { acceptDWallet } from "../../../../src/service/onboarding/accept-dwallet.ts";
 import { createDWallet } from "../../../../src/service/onboarding/create-dwallet.ts";
 import { storeConsent } from "../../../../src/service/onboarding/custody/consents.ts";

@@ -1,6 +1,10 @@
 import { createHash, createPublicKey, verify } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { createProvingFetch, openDeviceKey, thumbprintOfKey } from "../../../../src/client/sdk/device-key.ts";
+import {
+  createProvingFetch,
+  openDeviceKey,
+  thumbprintOfKey,
+} from "../../../../src/client/sdk/sessions/device-key.ts";
 import { createProofNonces } from "../../../../src/service/access/dpop/proof-nonces.ts";
 import { createProofCheck } from "../../../../src/service/access/dpop/verify-proof.ts";
 

@@ -8,7 +8,7 @@ import type {
 } from "../../../../gen/proto/tss/v1/onboarding_pb.ts";
 import { SecretBytes } from "../../../../src/client/crypto/secret-bytes.ts";
 import { onboard, resumeOnboard } from "../../../../src/client/sdk/actions/onboard.ts";
-import { recoverShare } from "../../../../src/client/sdk/actions/recover-share.ts";
+import { recoverShare } from "../../../../src/client/sdk/actions/recovery/recover-share.ts";
 import { flipBit, vectorOf } from "../../../support/crypto/signature-vectors.ts";
 import { verifyEdDsa } from "../../../support/crypto/signature-verifiers.ts";
 import { createFakeService, DWALLET, DWALLET_ID, SEED, SHARE_ID } from "./fake-service.ts";

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { findDWallets } from "../../../../src/client/sdk/actions/find-dwallets.ts";
-import type { FindDWalletsArgs } from "../../../../src/client/sdk/actions/find-dwallets-within.ts";
 import { readKey } from "../../../../src/client/sdk/actions/read-key.ts";
-import { recoverShare } from "../../../../src/client/sdk/actions/recover-share.ts";
+import { findDWallets } from "../../../../src/client/sdk/actions/recovery/find-dwallets.ts";
+import type { FindDWalletsArgs } from "../../../../src/client/sdk/actions/recovery/find-dwallets-within.ts";
+import { recoverShare } from "../../../../src/client/sdk/actions/recovery/recover-share.ts";
 import { resume } from "../../../../src/client/sdk/actions/resume.ts";
 import { sign } from "../../../../src/client/sdk/actions/sign.ts";
 import { createFakeService, DWALLET, DWALLET_ID, type FakeService, MESSAGE, SEED } from "./fake-service.ts";

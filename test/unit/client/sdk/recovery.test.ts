@@ -2,9 +2,9 @@
 import { Code } from "@connectrpc/connect";
 import { bytesToHex } from "@noble/hashes/utils.js";
 import { beforeEach, describe, expect, test } from "vitest";
-import { findDWallets } from "../../../../src/client/sdk/actions/find-dwallets.ts";
 import { readKey } from "../../../../src/client/sdk/actions/read-key.ts";
-import { recoverShare } from "../../../../src/client/sdk/actions/recover-share.ts";
+import { findDWallets } from "../../../../src/client/sdk/actions/recovery/find-dwallets.ts";
+import { recoverShare } from "../../../../src/client/sdk/actions/recovery/recover-share.ts";
 import { makeDWallet } from "../../../support/crypto/made-dwallet.ts";
 import {
   createFakeService,

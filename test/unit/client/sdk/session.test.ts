@@ -7,7 +7,7 @@ import { Account } from "../../../../gen/client/tss/v1/account_pb.ts";
 import { Sessions } from "../../../../gen/client/tss/v1/sessions_pb.ts";
 import { Signing, WatchSignResponseSchema } from "../../../../gen/client/tss/v1/signing_pb.ts";
 import { type ClientOptions, createClient } from "../../../../src/client/sdk/client.ts";
-import type { SessionToken } from "../../../../src/client/sdk/session.ts";
+import type { SessionToken } from "../../../../src/client/sdk/sessions/session.ts";
 import { serviceError } from "./fake-service.ts";
 
 const HOUR_MS = 3_600_000;

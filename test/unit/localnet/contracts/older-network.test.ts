@@ -5,7 +5,7 @@ import { expect, it } from "vitest";
 import { readInner, updateInner } from "../../../../src/localnet/contracts/coordinator/coordinator-state.ts";
 import { chargeSession } from "../../../../src/localnet/contracts/coordinator/payment.ts";
 import { Protocol } from "../../../../src/localnet/contracts/coordinator/prices.ts";
-import { takePresign } from "../../../../src/localnet/contracts/coordinator/take-presign.ts";
+import { takePresign } from "../../../../src/localnet/contracts/coordinator/signing/take-presign.ts";
 import { balanceOf, createCoin } from "../../../../src/localnet/fullnode/execution/execution-state.ts";
 import {
   borrowObject,

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { connectionBounds } from "../../../../src/service/app/ports.ts";
+import { connectionBounds } from "../../../../src/service/app/servers.ts";
 import { loadConfig } from "../../../../src/service/config/config.ts";
 import { silentLog } from "../../../support/silent-log.ts";
 

@@ -11,7 +11,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { ErrorInfoSchema } from "../../../../../gen/proto/google/rpc/error_details_pb.ts";
 import { Onboarding } from "../../../../../gen/proto/tss/v1/onboarding_pb.ts";
 import { createClient as createTssClient } from "../../../../../src/client/sdk/client.ts";
-import { createProvingFetch, openDeviceKey } from "../../../../../src/client/sdk/device-key.ts";
+import { createProvingFetch, openDeviceKey } from "../../../../../src/client/sdk/sessions/device-key.ts";
 import { newId } from "../../../../../src/service/platform/store/database.ts";
 import {
   signedToken,

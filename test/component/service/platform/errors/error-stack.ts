@@ -11,8 +11,6 @@ import { Sessions } from "../../../../../gen/proto/tss/v1/sessions_pb.ts";
 import { Signing } from "../../../../../gen/proto/tss/v1/signing_pb.ts";
 import { Users } from "../../../../../gen/proto/tss/v1/users_pb.ts";
 import { createAccessGate } from "../../../../../src/service/access/access-gate.ts";
-import { insertAdminKey } from "../../../../../src/service/access/admin-keys.ts";
-import { insertApiKey, type NewApiKey, revokeApiKey } from "../../../../../src/service/access/api-keys.ts";
 import { SCOPES } from "../../../../../src/service/access/caller.ts";
 import { clientAddressKey, createClientAddress } from "../../../../../src/service/access/client-address.ts";
 import { createProofNonces } from "../../../../../src/service/access/dpop/proof-nonces.ts";
@@ -20,12 +18,21 @@ import { createSeenProofs } from "../../../../../src/service/access/dpop/seen-pr
 import { createProofCheck } from "../../../../../src/service/access/dpop/verify-proof.ts";
 import { createTokenExchange } from "../../../../../src/service/access/identity/exchange-token.ts";
 import { createIdentityService } from "../../../../../src/service/access/identity/identity-service.ts";
+import { insertAdminKey } from "../../../../../src/service/access/keys/admin-keys.ts";
+import {
+  insertApiKey,
+  type NewApiKey,
+  revokeApiKey,
+} from "../../../../../src/service/access/keys/api-keys.ts";
+import {
+  createAdminKeyLookup,
+  createApiKeyLookup,
+} from "../../../../../src/service/access/keys/stored-keys.ts";
 import { keyedMethods } from "../../../../../src/service/access/method-policy.ts";
 import { createRateLimiter, type RateLimits } from "../../../../../src/service/access/rate-limiter.ts";
-import { createAdminKeyLookup, createApiKeyLookup } from "../../../../../src/service/access/stored-keys.ts";
 import { createSessionLookup } from "../../../../../src/service/access/stored-sessions.ts";
 import { createStreamLeases, type StreamBounds } from "../../../../../src/service/access/stream-leases.ts";
-import { routeServices } from "../../../../../src/service/app/route-services.ts";
+import { routeServices } from "../../../../../src/service/app/serve-contract.ts";
 import { createBillingService } from "../../../../../src/service/billing/billing-service.ts";
 import type { Deposits } from "../../../../../src/service/billing/deposits/deposits.ts";
 import { createBackOffs } from "../../../../../src/service/chain/fullnodes/back-off.ts";

@@ -1,7 +1,8 @@
 import { Code, createContextValues } from "@connectrpc/connect";
 import { afterEach, describe, expect, it } from "vitest";
 import { Signing } from "../../../../../gen/proto/tss/v1/signing_pb.ts";
-import { startProbes } from "../../../../../src/service/app/worker-server.ts";
+import { startProbes } from "../../../../../src/service/app/servers.ts";
+import type { Service } from "../../../../../src/service/app/service.ts";
 import type { Config } from "../../../../../src/service/config/config.ts";
 import { metricsRoute } from "../../../../../src/service/operator/health/health-and-metrics.ts";
 import { createMetrics, type Metrics } from "../../../../../src/service/platform/telemetry/metrics.ts";
@@ -15,24 +16,19 @@ const REQUEST = { query: new URLSearchParams(), isDraining: false };
 
 describe("the metrics", () => {
   it("are on the port of the calls for an admin key, or for anyone if the operator says so", async () => {
-    const options = { readiness: async () => ({ status: "ready", checks: [] }) as const };
+    const readiness = async () => ({ status: "ready", checks: [] }) as const;
     const probes = async (isMetricsPublic: boolean, processType: Config["processType"]) => {
       metrics?.close();
       metrics = createMetrics();
-      const found = await startProbes({
-        ...options,
-        metrics,
-        config: {
-          host: "127.0.0.1",
-          metricsPort: undefined,
-          isMetricsPublic,
-          processType,
-          connections: { maxCount: 0, maxPerAddressCount: 0 },
-          trustedProxies: [],
-        },
-        lifecycle: undefined as never,
-        log: silentLog as never,
-      });
+      const config = {
+        host: "127.0.0.1",
+        metricsPort: undefined,
+        isMetricsPublic,
+        processType,
+        connections: { maxCount: 0, maxPerAddressCount: 0 },
+        trustedProxies: [],
+      };
+      const found = await startProbes({ config, metrics, log: silentLog } as unknown as Service, readiness);
       return found.map(({ path, isGuarded }) => `${path}${isGuarded === true ? " for admin keys" : ""}`);
     };
     const others = ["/v1/health", "/v1/ready"];

@@ -3,7 +3,7 @@ import { ed25519 } from "@noble/curves/ed25519.js";
 import { expect } from "vitest";
 import { Onboarding } from "../../../../../../gen/proto/tss/v1/onboarding_pb.ts";
 import { suiAddress } from "../../../../../../src/protocol/signatures/addresses.ts";
-import type { Limits } from "../../../../../../src/service/access/allowances.ts";
+import type { Limits } from "../../../../../../src/service/access/allowances/allowances.ts";
 import { failOperation } from "../../../../../../src/service/chain/submit/outbox.ts";
 import { topics } from "../../../../../../src/service/platform/coordination/topics.ts";
 import { dkgOfForm } from "../../../../../support/crypto/dkg-form.ts";

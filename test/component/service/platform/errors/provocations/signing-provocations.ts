@@ -3,7 +3,7 @@ import type { ServiceImpl } from "@connectrpc/connect";
 import { expect } from "vitest";
 import { Admin } from "../../../../../../gen/proto/tss/v1/admin_pb.ts";
 import { Signing } from "../../../../../../gen/proto/tss/v1/signing_pb.ts";
-import type { Limits } from "../../../../../../src/service/access/allowances.ts";
+import type { Limits } from "../../../../../../src/service/access/allowances/allowances.ts";
 import { callerOf } from "../../../../../../src/service/access/caller.ts";
 import { idempotencyOf } from "../../../../../../src/service/platform/idempotency/idempotency.ts";
 import { runOnce } from "../../../../../../src/service/platform/idempotency/run-once.ts";

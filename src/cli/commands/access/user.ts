@@ -1,0 +1,77 @@
+import { DeleteUserResponseSchema, type User, UserSchema } from "../../../../gen/proto/tss/v1/users_pb.ts";
+import { serviceCommand } from "../../connections/service-command.ts";
+import type { Clients } from "../../connections/with-clients.ts";
+import { formatPairs, formatTime } from "../../format.ts";
+import { listCommand } from "../../list-command.ts";
+import { choiceOf, operand, optional, userReference } from "../../option.ts";
+
+const PROJECT = { caller: "project", isDirect: false } as const;
+const REFERENCE = operand("<reference>", "the project's own id of the user", userReference);
+
+const list = listCommand({
+  ...PROJECT,
+  summary: "list a project's users, in the order of their references",
+  options: {
+    prefix: optional("<text>", "show only references that begin with this text", userReference),
+    state: optional("<state>", "show only active or only frozen users", choiceOf(["active", "frozen"])),
+  },
+  async read({ users }, { prefix, state }, page) {
+    const { users: rows, nextPageToken } = await users.listUsers({
+      ...(prefix !== undefined && { referencePrefix: prefix }),
+      ...(state !== undefined && { frozen: state === "frozen" }),
+      ...page,
+    });
+    return { rows, nextPageToken };
+  },
+  row: UserSchema,
+  columns: [
+    { title: "CREATED", of: ({ createTime }) => formatTime(createTime) },
+    { title: "FROZEN", of: ({ freezeTime }) => formatTime(freezeTime, "no") },
+    { title: "USER", of: ({ reference }) => reference },
+  ],
+});
+
+const get = userCommand("show a user", ({ users }, reference) => users.getUser({ reference }));
+
+const create = userCommand(
+  "make a user before the first call that names it; a repeat shows the user",
+  ({ users }, reference) => users.createUser({ reference }),
+);
+
+const freeze = userCommand(
+  "stop a user at once: the service makes no keys and signs nothing; reads, deposits and exports still work",
+  ({ users }, reference) => users.freezeUser({ reference }),
+);
+
+const unfreeze = userCommand("let a frozen user continue", ({ users }, reference) =>
+  users.unfreezeUser({ reference }),
+);
+
+const remove = serviceCommand({
+  ...PROJECT,
+  summary: "delete a user whose dWallets have left the service; the reference is never used again",
+  options: { reference: REFERENCE },
+  call: ({ users }, { reference }) => users.deleteUser({ reference }),
+  reply: DeleteUserResponseSchema,
+  show: () =>
+    "the user is deleted and its sessions have ended; payments, the ledger and the audit trail stay",
+});
+
+export const userCommands = { list, get, create, freeze, unfreeze, delete: remove };
+
+/** Creates a command from a call that takes a user's reference and returns the user. */
+function userCommand(summary: string, call: (clients: Clients, reference: string) => Promise<User>) {
+  return serviceCommand({
+    ...PROJECT,
+    summary,
+    options: { reference: REFERENCE },
+    call: (clients, { reference }) => call(clients, reference),
+    reply: UserSchema,
+    show: ({ reference, createTime, freezeTime }) =>
+      formatPairs([
+        ["user", reference],
+        ["created", formatTime(createTime)],
+        ["frozen", formatTime(freezeTime, "no")],
+      ]),
+  });
+}
