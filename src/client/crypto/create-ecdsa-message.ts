@@ -39,7 +39,7 @@ import { type OpenSignRequest, openSignRequest, type SignRequest, signContext } 
  * displacers alpha and beta, and the network's nonce R'_B for this message, the signature's nonce is
  * R = (alpha R'_B + beta G) / k. The two ciphertexts contain r*k*x_A + m*k + r*k*x_B and alpha k' + beta, each times
  * the presign's mask. All randomness is derived from the share and the request. Verifies the result against a second
- * copy of the request. Takes 0.6 to 0.8 s.
+ * copy of the request. Takes about half a second.
  *
  * Two threads can share the work: each runs this function with the same request and its own `split`. Both return the
  * same bytes and each verifies its own parts, so the caller must use the bytes only if both threads return them.

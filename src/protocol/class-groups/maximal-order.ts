@@ -56,10 +56,10 @@ export function invertClass({ a, b, c, u, v }: OrderClass): OrderClass {
 /** Returns the product of two classes. */
 export function composeClasses(group: OrderGroup, left: OrderClass, right: OrderClass): OrderClass {
   const { q, maximal } = group;
-  let u = (left.u * right.u) % q;
-  let v = (left.u * right.v + left.v * right.u) % q;
-  if (left.a === 1n) return { a: right.a, b: right.b, c: right.c, u, v };
-  if (right.a === 1n) return { a: left.a, b: left.b, c: left.c, u, v };
+  let u = left.u * right.u;
+  let v = left.u * right.v + left.v * right.u;
+  if (left.a === 1n) return { a: right.a, b: right.b, c: right.c, u: u % q, v: v % q };
+  if (right.a === 1n) return { a: left.a, b: left.b, c: left.c, u: u % q, v: v % q };
   const { form, inverse, x, y } = coprimeRepresentative(left.a, right, q);
   if (y !== 0n) {
     // The ideal of `right` is the representative's times the number a*x + y*(b + sqrt(D))/2, here doubled.
@@ -74,12 +74,13 @@ export function composeClasses(group: OrderGroup, left: OrderClass, right: Order
 export function squareClass(group: OrderGroup, one: OrderClass): OrderClass {
   const square = squareCoprime(group.maximal, one);
   if (square === undefined) return composeClasses(group, one, one);
-  return onBasis(group, square, one, (one.u * one.u) % group.q, (2n * one.u * one.v) % group.q);
+  return onBasis(group, square, one, one.u * one.u, 2n * one.u * one.v);
 }
 
 /**
  * Multiplies u + v*sqrt(D) by the number by which the product of two ideals was divided: a*r + y*(b + sqrt(D))/2, here
- * doubled, for the second ideal's form (a, b, c) and the first vector (r, y) of the product's basis.
+ * doubled, for the second ideal's form (a, b, c) and the first vector (r, y) of the product's basis. u and v need not be
+ * reduced.
  */
 function onBasis(
   { q }: OrderGroup,
