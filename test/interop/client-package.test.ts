@@ -232,7 +232,7 @@ describe("the client's package", () => {
   // the chunks that it imports on demand are added. esbuild minifies the chunks, and each is compressed with gzip -9.
   /** The modules that onboard and sign, and the module that computes the user's half if no worker can start. */
   const ACTIONS = ["src/client/sdk/actions/flows.js", "src/client/sdk/chain/fullnode.js"];
-  const FINDER = "src/client/sdk/actions/find-dwallets-within.js";
+  const FINDER = "src/client/sdk/actions/recovery/find-dwallets-within.js";
   const COMPUTATIONS = "src/client/crypto/engines/plain-calls.js";
   const WORKERS = "src/client/crypto/engines/engine-worker-program.js";
   it.each([
@@ -241,7 +241,7 @@ describe("the client's package", () => {
       "onboards and signs on workers",
       'import { createClient } from "threshold-signing-client";',
       ACTIONS,
-      190,
+      192,
     ],
     [
       "onboards and signs on its own thread",
@@ -290,7 +290,7 @@ describe("the client's package", () => {
       "makes an engine of workers and starts them",
       'import { createWorkerEngine as createClient } from "threshold-signing-client/worker";',
       [WORKERS],
-      64,
+      66,
     ],
   ])("loads no more than its limit into a page built by %s", async (_, program, onDemand, kilobytesMax) => {
     const page = await bundlePage(`${program}\nglobalThis.make = createClient;`, folder);
