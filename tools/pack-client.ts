@@ -18,6 +18,7 @@ const ENTRIES: Readonly<Record<string, string>> = {
   "./worker": "src/client/sdk/worker",
   "./reference": "src/client/sdk/reference",
   "./admin": "src/client/sdk/admin/index",
+  "./receipts": "src/client/sdk/receipts/index",
   "./passkey": "src/client/seed/passkey/index",
   "./words": "src/client/seed/words/index",
   "./react": "src/client/react/index",

@@ -46,6 +46,7 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
     commands: {
       network: async () => (await import("./commands/network.ts")).networkCommands,
       presign: async () => (await import("./commands/presign.ts")).presignCommands,
+      receipt: async () => (await import("./commands/receipt.ts")).receiptCommands,
       recover: async () => (await import("./commands/recover.ts")).recoverCommand,
       treasury: async () => (await import("./commands/treasury.ts")).treasuryCommand,
       lanes: async () => (await import("./commands/status.ts")).lanesCommand,

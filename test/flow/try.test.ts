@@ -1,10 +1,14 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { createClient } from "@connectrpc/connect";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { Signing, SignRequest_Status } from "../../gen/proto/tss/v1/signing_pb.ts";
 import { tryNetwork } from "../../src/cli/demo/try-network.ts";
 import type { Stage, TryReport } from "../../src/cli/demo/try-report.ts";
-import { createAdminClient } from "../../src/client/sdk/admin/index.ts";
+import { createAdminClient, TssError } from "../../src/client/sdk/admin/index.ts";
+import { createReceiptClient } from "../../src/client/sdk/receipts/index.ts";
+import { createDefaultTransport } from "../../src/client/sdk/transport.ts";
 import { ALGORITHM_TRIPLES, type AlgorithmTriple } from "../../src/protocol/algorithms.ts";
 import { runNetworkDoctor } from "../../src/service/operator/health/doctor/network/network-doctor.ts";
 import { printed, runCli } from "../component/cli/run-cli.ts";
@@ -15,6 +19,10 @@ import { bakedFolder } from "../support/service/baked-folder.ts";
 import { type ServiceProcess, startService } from "../support/service/service.ts";
 
 const EDDSA = ALGORITHM_TRIPLES.filter(({ signatureAlgorithm }) => signatureAlgorithm === "EdDSA");
+const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString("hex");
+const unlessSealed = (error: unknown): undefined => {
+  if (!(error instanceof TssError && error.reason === "WRONG_STATE")) throw error;
+};
 const seed = globalThis.crypto.getRandomValues(new Uint8Array(32));
 
 describe("a trial of a network", async () => {
@@ -83,6 +91,35 @@ describe("a trial of a network", async () => {
       };
       expect(isValidSignature(claim)).toBe(true);
     }
+  });
+
+  test("after it, the command gets the receipt of the signature, which verifies off line and fails for another seal", async () => {
+    const { baseUrl, apiKey } = service.access;
+    const as = { TSS_URL: baseUrl, TSS_API_KEY: apiKey };
+    const client = createReceiptClient({ baseUrl, apiKey });
+    const signs = createClient(Signing, createDefaultTransport(baseUrl));
+    const headers = { authorization: `Bearer ${apiKey}` };
+    const { signRequests } = await signs.listSigns(
+      { pageSize: 1, status: SignRequest_Status.completed },
+      { headers },
+    );
+    const { signRequestId } = signRequests[0]!;
+    const receipt = await pollUntil(() => client.getReceipt({ signRequestId }).catch(unlessSealed));
+    const file = path.join(folder, "receipt.json");
+    writeFileSync(file, await printed(["receipt", "get", signRequestId, "--json"], as));
+    const verify = (seal: Uint8Array, publicKey = receipt.publicKey) =>
+      runCli(["receipt", "verify", file, "--expect-seal", hex(seal), "--dwallet-key", hex(publicKey)]);
+    const { sealHash } = receipt.auditSeal!;
+    expect(await verify(sealHash)).toMatchObject({
+      exitCode: 0,
+      out: expect.stringMatching(/price +\$0\.01[\s\S]*The receipt is valid\.$/),
+    });
+    expect(await verify(new Uint8Array(32))).toMatchObject({
+      exitCode: 1,
+      out: expect.stringContaining("the seal is not the expected one"),
+    });
+    expect((await verify(sealHash, receipt.publicKey.with(0, 1))).out).toContain("another public key");
+    rmSync(file);
   });
 
   test("after it, the doctor dry-runs batches of signatures with halves of the client's own cryptography", async () => {

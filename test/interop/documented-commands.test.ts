@@ -42,6 +42,9 @@ const WANTS_ALONE = /^tss (?:reconcile|serve --after-restore)\b/;
 const RUN_ELSEWHERE: Readonly<Record<string, string>> = {
   "tss demo": "a minute of real cryptography: test/flow/demo.test.ts",
   "tss try": "real cryptography, which this localnet's network lacks: test/flow/try.test.ts",
+  'tss receipt get "$SIGN_REQUEST_ID" --json > receipt.json': "it takes a signature: test/flow/try.test.ts",
+  'tss receipt verify receipt.json --public-key "$SEAL_KEY" --dwallet-key "$DWALLET_PUBLIC_KEY"':
+    "it takes a signature: test/flow/try.test.ts",
   "tss localnet": "its own port may be taken: run with another one",
   "tss doctor --network testnet": "it calls a public fullnode: test/crypto/network-doctor.test.ts",
   "tss project list --network testnet":

@@ -120,6 +120,27 @@ export const CRYPTO_MUTANTS: readonly Mutant[] = [
     tests: ["test/unit/protocol/seals/verify-receipt.test.ts"],
   },
   {
+    name: "a receipt of another public key is accepted",
+    file: "src/client/sdk/receipts/verify-receipt.ts",
+    find: '? [] : ["public_key"]',
+    replace: "? [] : []",
+    tests: ["test/component/service/signing/receipts.test.ts"],
+  },
+  {
+    name: "a project gets the proof of another project's submission",
+    file: "src/service/signing/receipts-service.ts",
+    find: "if (row === undefined) throw signRequestNotFound(signRequestId);",
+    replace: "",
+    tests: ["test/component/service/signing/receipts.test.ts"],
+  },
+  {
+    name: "a project gets receipts without a bound",
+    file: "src/service/signing/receipts-service.ts",
+    find: "if (!isAllowed)",
+    replace: "if (false as boolean)",
+    tests: ["test/component/service/signing/receipts.test.ts"],
+  },
+  {
     name: "a receipt is trusted without a hash and without a key",
     file: "src/protocol/seals/verify-receipt.ts",
     find: "return publicKeys.length > 0;",

@@ -2,6 +2,7 @@ import { type Client, createClient } from "@connectrpc/connect";
 import { Admin } from "../../../gen/proto/tss/v1/admin_pb.ts";
 import { Billing } from "../../../gen/proto/tss/v1/billing_pb.ts";
 import { Operations } from "../../../gen/proto/tss/v1/operations_pb.ts";
+import { Receipts } from "../../../gen/proto/tss/v1/receipts_pb.ts";
 import { Sessions } from "../../../gen/proto/tss/v1/sessions_pb.ts";
 import { Users } from "../../../gen/proto/tss/v1/users_pb.ts";
 import type { ClientConfig } from "../../service/config/client.ts";
@@ -27,6 +28,7 @@ export async function withClients<T>(
       admin: createClient(Admin, transport),
       billing: createClient(Billing, transport),
       operations: createClient(Operations, transport),
+      receipts: createClient(Receipts, transport),
       sessions: createClient(Sessions, transport),
       users: createClient(Users, transport),
     });
@@ -42,6 +44,7 @@ export interface Clients {
   readonly admin: Client<typeof Admin>;
   readonly billing: Client<typeof Billing>;
   readonly operations: Client<typeof Operations>;
+  readonly receipts: Client<typeof Receipts>;
   readonly sessions: Client<typeof Sessions>;
   readonly users: Client<typeof Users>;
 }

@@ -29,8 +29,6 @@ export {
   SignRequest_Status as SignStatus,
 } from "../../../gen/client/tss/v1/signing_pb.ts";
 export type { User } from "../../../gen/client/tss/v1/users_pb.ts";
-export type { AuditProofReply } from "../../protocol/seals/verify-proof.ts";
-export type { ReceiptFault, SealTrust } from "../../protocol/seals/verify-receipt.ts";
 export type { CryptoEngine } from "../crypto/engine.ts";
 export { createInlineEngine } from "../crypto/engines/inline-engine.ts";
 export type { ActionOptions } from "./action.ts";
@@ -130,4 +128,3 @@ export type {
   SessionBudget,
   SessionCalls,
 } from "./sessions/session-calls.ts";
-export { type SignReceipt, verifyReceipt } from "./verify-receipt.ts";

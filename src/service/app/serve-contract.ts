@@ -6,6 +6,7 @@ import { Billing } from "../../../gen/proto/tss/v1/billing_pb.ts";
 import { Identity } from "../../../gen/proto/tss/v1/identity_pb.ts";
 import { Onboarding } from "../../../gen/proto/tss/v1/onboarding_pb.ts";
 import { Operations } from "../../../gen/proto/tss/v1/operations_pb.ts";
+import { Receipts } from "../../../gen/proto/tss/v1/receipts_pb.ts";
 import { Sessions } from "../../../gen/proto/tss/v1/sessions_pb.ts";
 import { Signing } from "../../../gen/proto/tss/v1/signing_pb.ts";
 import { Users } from "../../../gen/proto/tss/v1/users_pb.ts";
@@ -44,6 +45,7 @@ import { createNetworkCalls, type NetworkCallsDeps } from "../operator/calls/net
 import { createPriceCalls } from "../operator/calls/price-calls.ts";
 import { ServiceError } from "../platform/errors/service-error.ts";
 import { systemClock } from "../platform/lifecycle/clock.ts";
+import { createReceiptsService } from "../signing/receipts-service.ts";
 import { createProviderSessions } from "../users/provider-sessions.ts";
 import { createSessionDeps, createSessionOfUser, type SessionDeps } from "../users/sessions.ts";
 import { createSessionsService } from "../users/sessions-service.ts";
@@ -94,6 +96,7 @@ export async function serveContract(
       allowsInside: config.allowsPrivateIdentity,
     },
     adminKeys: { database, lookup: adminLookup },
+    receipts: createReceiptsService({ database, coordination }),
     networkWork: { database, signals, sweepsOf: (name) => sweepsOf(config, name) },
   });
   const { url } = await startApiServer(service, {
@@ -184,6 +187,7 @@ export function routeServices({ servicesOf, ...shared }: RoutedParts): ServiceRe
       Operations,
       route<typeof Operations>(Operations, (context) => of(context).operations),
     ),
+    registerService(Receipts, shared.receipts),
     registerService(Users, createUsersService(shared.sessions)),
     registerService(Sessions, createSessionsService(shared.sessions)),
     registerService(Identity, createIdentityService(shared.exchangeToken)),
@@ -206,6 +210,7 @@ export interface RoutedParts {
   readonly sessions: SessionDeps;
   readonly exchangeToken: TokenExchange;
   readonly adminKeys: AdminKeyCallsDeps;
+  readonly receipts: ServiceImpl<typeof Receipts>;
   readonly identityProviders: IdentityProviderCallsDeps;
   readonly networkWork: NetworkCallsDeps;
 }

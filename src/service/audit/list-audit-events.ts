@@ -142,6 +142,31 @@ export async function getAuditProof(
   return { event, seal, path: auditPath(hashes, Number(event.sequence - seal.firstSequence)) };
 }
 
+/**
+ * Reads the proof of the submission of a project's sign request. Throws AUDIT_EVENT_NOT_FOUND, and WRONG_STATE while the
+ * event is not sealed.
+ */
+export async function getSubmissionProof(
+  database: Database,
+  { network, projectId, signRequestId }: Submission,
+): Promise<AuditProof> {
+  const [event] = await readRows(
+    database,
+    sql`SELECT id FROM audit_event
+        WHERE action = 'sign.submit' AND subject = ${signRequestId} AND project_id = ${projectId}`,
+    { id: bigint },
+  );
+  if (event === undefined)
+    throw new ServiceError("AUDIT_EVENT_NOT_FOUND", "the audit trail has no submission of this request");
+  return getAuditProof(database, [network], event.id);
+}
+
+interface Submission {
+  readonly network: string;
+  readonly projectId: string;
+  readonly signRequestId: string;
+}
+
 /** An event with the proof that a seal covers it. */
 export interface AuditProof {
   readonly event: AuditEventRow;

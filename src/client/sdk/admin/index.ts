@@ -55,4 +55,3 @@ export { type LocalReason, TssError, type TssErrorReason } from "../errors.ts";
 export type { Network } from "../names.ts";
 export type { ListItem, RequestOptions, ServiceCall, ServiceCalls } from "../service-calls.ts";
 export { type AdminClient, type AdminClientOptions, createAdminClient } from "./admin-client.ts";
-export { auditProofFromJson } from "./audit-proof-from-json.ts";

@@ -4,18 +4,10 @@ import type { ServiceImpl } from "@connectrpc/connect";
 import {
   type Admin,
   ApiKey_Scope,
-  type AuditEvent,
-  AuditEventSchema,
-  type GetAuditProofResponse,
   GetAuditProofResponseSchema,
   type Project,
   ProjectSchema,
 } from "../../../../gen/proto/tss/v1/admin_pb.ts";
-import {
-  type AuditSeal as AuditSealMessage,
-  AuditSealSchema,
-} from "../../../../gen/proto/tss/v1/audit_pb.ts";
-import type { AuditSeal } from "../../../protocol/seals/audit-seal.ts";
 import { encodeAdminKey, encodeApiKey } from "../../access/account-service.ts";
 import { decodeLimits } from "../../access/allowances/allowance-message.ts";
 import { callerOf, type Scope } from "../../access/caller.ts";
@@ -36,13 +28,8 @@ import {
   type ProjectDetails,
   requireProject,
 } from "../../access/projects.ts";
-import {
-  type AuditEventRow,
-  type AuditProof,
-  getAuditProof,
-  listAuditEvents,
-  listAuditSeals,
-} from "../../audit/list-audit-events.ts";
+import { encodeAuditEvent, encodeAuditProof, encodeAuditSeal } from "../../audit/encode-audit.ts";
+import { getAuditProof, listAuditEvents, listAuditSeals } from "../../audit/list-audit-events.ts";
 import { adjustCredit } from "../../billing/adjust-credit.ts";
 import { idempotencyOf } from "../../platform/idempotency/idempotency.ts";
 import type { Database } from "../../platform/store/database.ts";
@@ -124,7 +111,8 @@ export function createAccountCalls({ database, lookup }: AccountCallsDeps): Acco
     },
     async getAuditProof({ auditEventId }, context) {
       const { networks } = callerOf(context, "admin");
-      return encodeAuditProof(await getAuditProof(database, networks, auditEventId));
+      const proof = await getAuditProof(database, networks, auditEventId);
+      return create(GetAuditProofResponseSchema, encodeAuditProof(proof));
     },
   };
 }
@@ -198,37 +186,4 @@ function encodeProject({ id, createdAt, ...shown }: ProjectDetails): Project {
 function decodeScopes(scopes: readonly ApiKey_Scope[]): Scope[] {
   const names = Object.keys(ApiKey_Scope) as (keyof typeof ApiKey_Scope)[];
   return names.filter((name): name is Scope => scopes.includes(ApiKey_Scope[name]));
-}
-
-/** Encodes an event of the audit trail. */
-function encodeAuditEvent(row: AuditEventRow): AuditEvent {
-  const { id, createdAt, projectId, requestId, address, sequence, ...shown } = row;
-  return create(AuditEventSchema, {
-    auditEventId: id,
-    createTime: timestampFromDate(createdAt),
-    projectId: projectId ?? "",
-    requestId: requestId ?? "",
-    address: address ?? "",
-    ...(sequence !== null && { sequence }),
-    ...shown,
-  });
-}
-
-/** Encodes a seal. */
-function encodeAuditSeal({ createdAt, publicKey, signature, ...shown }: AuditSeal): AuditSealMessage {
-  return create(AuditSealSchema, {
-    createTime: timestampFromDate(createdAt),
-    publicKey: publicKey ?? new Uint8Array(),
-    signature: signature ?? new Uint8Array(),
-    ...shown,
-  });
-}
-
-/** Encodes a proof. */
-function encodeAuditProof({ event, seal, path }: AuditProof): GetAuditProofResponse {
-  return create(GetAuditProofResponseSchema, {
-    auditEvent: encodeAuditEvent(event),
-    auditSeal: encodeAuditSeal(seal),
-    auditPath: [...path],
-  });
 }

@@ -8,6 +8,7 @@ import { Billing } from "../../../../gen/proto/tss/v1/billing_pb.ts";
 import { Identity } from "../../../../gen/proto/tss/v1/identity_pb.ts";
 import { Onboarding } from "../../../../gen/proto/tss/v1/onboarding_pb.ts";
 import { Operations } from "../../../../gen/proto/tss/v1/operations_pb.ts";
+import { Receipts } from "../../../../gen/proto/tss/v1/receipts_pb.ts";
 import { Sessions } from "../../../../gen/proto/tss/v1/sessions_pb.ts";
 import { Signing } from "../../../../gen/proto/tss/v1/signing_pb.ts";
 import { Users } from "../../../../gen/proto/tss/v1/users_pb.ts";
@@ -37,7 +38,18 @@ interface Document {
 const document = JSON.parse(
   readFileSync(new URL("../../../../gen/openapi.json", import.meta.url), "utf8"),
 ) as Document;
-const SERVICES = [Account, Admin, Billing, Identity, Onboarding, Operations, Sessions, Signing, Users];
+const SERVICES = [
+  Account,
+  Admin,
+  Billing,
+  Identity,
+  Onboarding,
+  Operations,
+  Receipts,
+  Sessions,
+  Signing,
+  Users,
+];
 /** Routes that are not RPCs. */
 const PLAIN = ["/openapi.json", "/v1/health", "/v1/ready"];
 

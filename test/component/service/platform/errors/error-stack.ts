@@ -57,6 +57,7 @@ import { systemClock } from "../../../../../src/service/platform/lifecycle/clock
 import { type Database, execute } from "../../../../../src/service/platform/store/database.ts";
 import { Secret } from "../../../../../src/service/platform/telemetry/secret.ts";
 import { createPresignQueue } from "../../../../../src/service/presigns/presign-queue.ts";
+import { createReceiptsService } from "../../../../../src/service/signing/receipts-service.ts";
 import { createSigningService } from "../../../../../src/service/signing/signing-service.ts";
 import { createCheckHalf, type Verifier } from "../../../../../src/service/signing/verifier.ts";
 import { createProviderSessions } from "../../../../../src/service/users/provider-sessions.ts";
@@ -255,7 +256,9 @@ export async function startErrorStack(): Promise<ErrorStack> {
   const deposits = testDeposits(database, prices, { reader: chain });
   const priced = { database, clock: systemClock, prices: PRICES };
   const accounts = {
-    ...{ accounts: { database, lookup }, adminKeys: { database, lookup: adminLookup } },
+    accounts: { database, lookup },
+    adminKeys: { database, lookup: adminLookup },
+    receipts: createReceiptsService({ database, coordination: createLocalCoordination() }),
     sessions,
   };
   const sweepsOf = () => ({ destination: undefined, minValueMicroUsd: 0n });
