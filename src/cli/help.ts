@@ -3,8 +3,12 @@ import { COMMAND_GROUPS } from "./command-groups.ts";
 import { formatPairs } from "./format.ts";
 import { type Option, optionName } from "./option.ts";
 
-/** Returns the help of all commands, by groups. */
+/** The help of all commands, which the build writes into the bundle. Undeclared in the sources. */
+declare const TSS_HELP: string | undefined;
+
+/** Returns the help of all commands, by groups. The bundle has it as a text, because making it loads every command. */
 export async function describeAll(): Promise<string> {
+  if (typeof TSS_HELP === "string") return TSS_HELP;
   const groups = await Promise.all(
     COMMAND_GROUPS.map(async ({ title, commands }) => {
       const loaded = Object.entries(commands).map(async ([name, load]) => linesOf(name, await load()));

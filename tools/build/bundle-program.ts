@@ -27,6 +27,7 @@ export async function bundleProgram(root: string, dist: string): Promise<void> {
       js: 'import { createRequire as createRequireOf } from "node:module"; const require = createRequireOf(import.meta.url);',
     },
     plugins: [keepModuleUrls(dist)],
+    define: { TSS_HELP: JSON.stringify(await helpOf(dist)) },
     legalComments: "linked",
     metafile: true,
     logLevel: "warning",
@@ -44,6 +45,14 @@ export async function bundleProgram(root: string, dist: string): Promise<void> {
 }
 
 const FOLDER = "program";
+
+/** Returns the help of the compiled command. */
+async function helpOf(dist: string): Promise<string> {
+  const { describeAll } = (await import(
+    path.join(dist, "src/cli/help.js")
+  )) as typeof import("../../src/cli/help.ts");
+  return await describeAll();
+}
 
 /** The modules that start a process or a thread. */
 const ENTRIES = [
