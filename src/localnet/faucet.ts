@@ -5,8 +5,13 @@ import { Coin } from "./fullnode/objects/object.ts";
 import { coinObjectType, parseAddress, SUI_COIN_TYPE } from "./fullnode/objects/sui-types.ts";
 import type { JsonRoute } from "./fullnode/wire/server.ts";
 
-/** Creates a faucet for the ledger. Its grants are system commits. */
-export function createFaucet(ledger: Ledger, ikaCoinType: string): Faucet {
+/**
+ * Creates a faucet for the ledger, which gives `coinCount` coins of each kind. Its grants are system commits. Throws a
+ * RangeError for a number of coins that is not from 1 to {@link FAUCET_COINS_MAX_COUNT}.
+ */
+export function createFaucet(ledger: Ledger, ikaCoinType: string, coinCount = 1): Faucet {
+  if (!Number.isInteger(coinCount) || coinCount < 1 || coinCount > FAUCET_COINS_MAX_COUNT)
+    throw new RangeError(`a faucet gives 1 to ${FAUCET_COINS_MAX_COUNT} coins of each kind`);
   return async (recipient) => {
     const address = parseAddress(recipient, "recipient");
     const given: FaucetCoin[] = [];
@@ -14,9 +19,11 @@ export function createFaucet(ledger: Ledger, ikaCoinType: string): Faucet {
       const name = `faucet/${ledger.chainId}/${time.checkpoint}`;
       const commit = systemCommit(ledger, time, name, [], (state) => {
         for (const type of [SUI_COIN_TYPE, coinObjectType(ikaCoinType)]) {
-          const id = state.newId();
-          const contents = Coin.serialize({ id, balance: FAUCET_AMOUNT }).toBytes();
-          state.create({ id, type, contents, owner: { kind: "address", address } });
+          for (let count = 0; count < coinCount; count++) {
+            const id = state.newId();
+            const contents = Coin.serialize({ id, balance: FAUCET_AMOUNT }).toBytes();
+            state.create({ id, type, contents, owner: { kind: "address", address } });
+          }
         }
       });
       for (const coin of commit.written) {
@@ -40,10 +47,13 @@ export interface FaucetCoin {
   readonly transactionDigest: string;
 }
 
-/** Gives an address one SUI and one IKA coin. */
+/** Gives an address SUI and IKA coins. */
 export type Faucet = (address: string) => Promise<readonly FaucetCoin[]>;
 
-/** 1,000 SUI and 1,000 IKA per request, in the smallest units. */
+/** The most coins of each kind that a faucet gives at once. */
+export const FAUCET_COINS_MAX_COUNT = 50;
+
+/** 1,000 SUI or 1,000 IKA in each coin, in the smallest units. */
 const FAUCET_AMOUNT = 1_000_000_000_000n;
 
 /**

@@ -82,7 +82,7 @@ export async function openLocalChain(options: LocalChainOptions = {}): Promise<L
     const mpcOf = (keyId: string) => keyring.at(networkKeyIndex(ledger.objects, seed, keyId));
     const network = startNetwork({ ledger, addresses, mpcOf, log });
     stops.push(() => network.close());
-    const faucet = createFaucet(ledger, addresses.ikaCoinType);
+    const faucet = createFaucet(ledger, addresses.ikaCoinType, options.faucetCoinCount);
     const functions: FunctionTable = Object.assign(faultyFunctions(networkFunctions(addresses), faults), {
       onMissing: missingFunctionLog(log),
     });
@@ -171,6 +171,8 @@ export interface LocalChainOptions {
   readonly dataDirectory?: string;
   /** Owns the Treasury's caps and receives gas coins; default: the address of `localnetHotWalletSecret`. */
   readonly hotWalletAddress?: string;
+  /** The number of SUI coins, and of IKA coins, that the faucet gives at once, 1 to 50; default 1. */
+  readonly faucetCoinCount?: number | undefined;
   /** Further addresses that start with gas coins and IKA. */
   readonly accounts?: readonly string[];
   /** 32 bytes from which all ids and the network encryption key are derived; default: the public LOCALNET_SEED. */

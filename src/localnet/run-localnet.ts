@@ -43,7 +43,12 @@ function description(localnet: Localnet, configPath: string, publishedPath: stri
   const { packages, objects } = localnet.ikaConfig;
   const { treasury } = localnet;
   const rows: readonly (readonly [string, string])[] = [
-    ["fullnode and faucet", localnet.url],
+    ...(localnet.faucetUrl === localnet.url
+      ? ([["fullnode and faucet", localnet.url]] as const)
+      : ([
+          ["fullnode", localnet.url],
+          ["faucet", localnet.faucetUrl],
+        ] as const)),
     ["chain id", localnet.chainId],
     ["Ika config", configPath],
     ["config of Ika's tools", publishedPath],

@@ -88,16 +88,29 @@ export const localnetCommand = command({
   options: {
     port: defaulted("<port>", "the port to listen on; 0 for any free port", count(0, 65_535), "9000"),
     host: defaulted("<address>", "the address to listen on", nonEmptyText, "127.0.0.1"),
+    faucetPort: optional(
+      "<port>",
+      "another port for the faucet, which is also on the first; Sui's tools expect 9123",
+      count(0, 65_535),
+    ),
+    faucetCoins: defaulted(
+      "<count>",
+      "the coins of SUI, and of IKA, that the faucet gives",
+      count(1, 50),
+      "1",
+    ),
     dataDir: optional("<folder>", "the folder of its chain; default DATA_DIR/localnet", nonEmptyText),
   },
   subcommands: { faucet: faucetCommand },
-  async run({ port, host, dataDir }, { environment, print, note }) {
+  async run({ port, host, faucetPort, faucetCoins, dataDir }, { environment, print, note }) {
     const { runLocalnet } = await import("../../localnet/run-localnet.ts");
     const stop = new AbortController();
     for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stop.abort());
     await runLocalnet({
       port,
       host,
+      faucetPort,
+      faucetCoinCount: faucetCoins,
       dataDirectory: dataDir ?? `${loadConfig(environment).dataDirectory}/localnet`,
       signal: stop.signal,
       print,

@@ -78,6 +78,32 @@ test("objects come as JSON on request, if their JSON form is known", async () =>
   await harness.close();
 });
 
+test("the faucet gives as many coins as asked for, also at a port of its own, until the network closes", async () => {
+  const harness = await startHarness({ faucetPort: 0, faucetCoinCount: 3 });
+  const { faucetUrl, url, ikaCoinType } = harness.net;
+  expect(faucetUrl).not.toBe(url);
+  const recipient = new Ed25519Keypair().toSuiAddress();
+  for (const host of [faucetUrl, url]) {
+    const given = await requestSuiFromFaucetV2({ host, recipient });
+    expect(given.coins_sent).toHaveLength(6);
+  }
+  for (const coinType of ["0x2::sui::SUI", ikaCoinType]) {
+    const { objects } = await harness.client.listCoins({ owner: recipient, coinType });
+    expect(objects.map(({ balance }) => balance)).toEqual(Array(6).fill("1000000000000"));
+  }
+  await harness.close();
+  await expect(requestSuiFromFaucetV2({ host: faucetUrl, recipient })).rejects.toThrow();
+});
+
+test("a faucet's port that is taken, or a senseless number of coins, leaves no network behind", async () => {
+  const harness = await startHarness();
+  const { port } = harness.net;
+  await expect(startHarness({ faucetPort: port })).rejects.toThrow("EADDRINUSE");
+  for (const faucetCoinCount of [0, 51, 1.5])
+    await expect(startHarness({ faucetCoinCount })).rejects.toThrow("a faucet gives 1 to 50 coins");
+  await harness.close();
+});
+
 test("the faucet gives SUI and IKA to a request of the SDK", async () => {
   const harness = await startHarness();
   const recipient = new Ed25519Keypair().toSuiAddress();
