@@ -75,7 +75,7 @@ async function stage(dist: string, staged: string): Promise<{ name: string; vers
   const embeds = (file: string): boolean => !file.startsWith(path.join(dist, OWN_SUI) + path.sep);
   const closure = moduleClosure(
     Object.values(ENTRIES).map((module) => path.join(dist, `${module}.js`)),
-    { embedded: EMBEDDED, embeds },
+    { embedding: { embedded: EMBEDDED, embeds } },
   );
   const copies = path.join(staged, "dist", COPIES);
   copyEmbedded(EMBEDDED, closure.embeddedFiles, copies);

@@ -20,12 +20,12 @@ const STATIC = /(?:^|[\s;}])(?:from|import)\s*"([^"\s]+)"/g;
 const DYNAMIC = /\bimport\(\s*"([^"]+)"\s*\)/g;
 
 /**
- * Follows the imports of compiled modules and their declarations from several entries. Throws if a module
- * imports one of Node's modules, because the client's code also runs in browsers.
+ * Follows the imports of compiled modules and their declarations from several entries. Unless `usesNode` is true, throws
+ * if a module imports one of Node's modules, because the client's code also runs in browsers.
  */
 export function moduleClosure(
   entries: readonly string[],
-  { embedded, embeds }: EmbeddingRule,
+  { embedding, usesNode = false }: { readonly embedding?: EmbeddingRule; readonly usesNode?: boolean },
 ): ModuleClosure {
   const files = new Set<string>();
   const packages = new Set<string>();
@@ -44,17 +44,19 @@ export function moduleClosure(
       [DYNAMIC, isDeclaration ? packages : dynamicPackages],
     ] as const) {
       for (const [, specifier = ""] of text.matchAll(pattern)) {
-        const entry = embeds(file) ? embedded.entryFiles(specifier) : undefined;
+        const entry = embedding?.embeds(file) ? embedding.embedded.entryFiles(specifier) : undefined;
         if (specifier.startsWith("."))
           waiting.push(...modulesAt(path.resolve(path.dirname(file), specifier), isDeclaration));
         // The declarations that a module needs are found through its own declarations.
         else if (entry !== undefined) waiting.push(isDeclaration ? entry.declarations : entry.module);
-        else if (specifier.startsWith("node:")) throw new Error(`${file} imports ${specifier}`);
-        else found.add(packageOf(specifier));
+        else if (specifier.startsWith("node:")) {
+          if (!usesNode) throw new Error(`${file} imports ${specifier}`);
+        } else found.add(packageOf(specifier));
       }
     }
   }
-  const isEmbedded = (file: string): boolean => file.startsWith(embedded.folder + path.sep);
+  const isEmbedded = (file: string): boolean =>
+    embedding !== undefined && file.startsWith(embedding.embedded.folder + path.sep);
   return {
     files: [...files].filter((file) => !isEmbedded(file)).sort(),
     embeddedFiles: [...files].filter(isEmbedded).sort(),

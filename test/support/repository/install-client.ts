@@ -11,29 +11,37 @@ interface Manifest {
   readonly peerDependenciesMeta?: Record<string, { readonly optional?: boolean }>;
 }
 
-/** An installed client package. */
+/** An installed package. */
 export interface InstalledClient {
   readonly tarball: string;
   /** The folder, and each package that came with it, relative to `node_modules`. */
   readonly packages: readonly string[];
 }
 
-/**
- * Packs the client and installs it in a folder without a registry: only the package, its dependencies and theirs, as
- * this checkout has them installed.
- */
+/** Packs the client and installs it as {@link installPacked} does. */
 export function installClient(folder: string): InstalledClient {
-  const said = execFileSync("npm", ["run", "--silent", "pack:client", "--", "--to", folder], {
+  return installPacked(folder, { script: "pack:client", name: "threshold-signing-client" });
+}
+
+/**
+ * Packs a package and installs it in a folder without a registry: only the package, its dependencies and theirs, as this
+ * checkout has them installed.
+ */
+export function installPacked(
+  folder: string,
+  { script, name: packed }: { readonly script: string; readonly name: string },
+): InstalledClient {
+  const said = execFileSync("npm", ["run", "--silent", script, "--", "--to", folder], {
     cwd: ROOT,
     env: programEnvironment,
     stdio: ["ignore", "pipe", "inherit"],
   });
   const tarball = said.toString().trim().split("\n").at(-1) ?? "";
   const modules = path.join(folder, "node_modules");
-  const own = path.join(modules, "threshold-signing-client");
+  const own = path.join(modules, packed);
   mkdirSync(own, { recursive: true });
   execFileSync("tar", ["-xzf", tarball, "--strip-components", "1", "-C", own]);
-  const packages = ["threshold-signing-client"];
+  const packages = [packed];
   const waiting = wantedBy(own).map((name) => ({ name, from: ROOT }));
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     const place = findPackage(next.name, next.from);
