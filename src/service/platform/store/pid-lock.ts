@@ -27,8 +27,15 @@ const held = new Set<string>();
 
 /**
  * Takes the lock file, or throws a {@link LockHeldError} that names its holder. Takes over the file of a dead process.
+ *
+ * @param tellHeld the message for a lock that the process with this id holds. Default: that of the embedded database
  */
-export async function takePidLock(file: string): Promise<PidLock> {
+export async function takePidLock(
+  file: string,
+  tellHeld: (pid: number) => string = (pid) =>
+    `process ${pid} uses the embedded database (${file}); stop it, or set DATABASE_URL to share one`,
+): Promise<PidLock> {
+  const lockedError = (pid: number) => new LockHeldError(tellHeld(pid));
   const startTicks = await startTicksOf(process.pid);
   const own: Holder = { pid: process.pid, token: randomUUID(), ...(startTicks && { startTicks }) };
   const draft = `${file}.${own.token}`;
@@ -36,7 +43,7 @@ export async function takePidLock(file: string): Promise<PidLock> {
   try {
     await writeFile(draft, JSON.stringify(own));
     // Creating a link is atomic and never overwrites a file.
-    while (!(await linked(draft, file))) await removeLeftover(file, draft);
+    while (!(await linked(draft, file))) await removeLeftover(file, draft, lockedError);
   } catch (error) {
     held.delete(own.token);
     throw error;
@@ -72,14 +79,18 @@ async function linked(draft: string, file: string): Promise<boolean> {
  * Several processes may find the same leftover. A process must hold a second lock file to remove it, so that none
  * removes the new file of another.
  */
-async function removeLeftover(file: string, draft: string): Promise<void> {
+async function removeLeftover(
+  file: string,
+  draft: string,
+  lockedError: (pid: number) => LockHeldError,
+): Promise<void> {
   const leftover = await readHolder(file);
   if (leftover === undefined) return;
-  if (await isAlive(leftover)) throw lockedError(file, leftover.pid);
+  if (await isAlive(leftover)) throw lockedError(leftover.pid);
   const takeover = `${file}.takeover`;
   if (!(await linked(draft, takeover))) {
     const other = await readHolder(takeover);
-    if (other !== undefined && (await isAlive(other))) throw lockedError(file, other.pid);
+    if (other !== undefined && (await isAlive(other))) throw lockedError(other.pid);
     await rm(takeover, { force: true });
     return;
   }
@@ -128,12 +139,6 @@ async function startTicksOf(pid: number): Promise<string | undefined> {
   } catch {
     return undefined;
   }
-}
-
-function lockedError(file: string, pid: number): LockHeldError {
-  return new LockHeldError(
-    `process ${pid} uses the embedded database (${file}); stop it, or set DATABASE_URL to share one`,
-  );
 }
 
 function codeOf(error: unknown): unknown {

@@ -1,0 +1,39 @@
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { readPrivateFile } from "../../../src/signer/private-file.ts";
+
+let folder: string;
+let file: string;
+beforeEach(() => {
+  folder = mkdtempSync(path.join(tmpdir(), "tss-private-"));
+  file = path.join(folder, "secret");
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+describe("a file with a secret", () => {
+  it("is read without its line break", () => {
+    write("a secret \r\n", 0o600);
+    expect(readPrivateFile(file, "the token")).toBe("a secret ");
+  });
+
+  it.each([0o604, 0o640, 0o660, 0o602, 0o606, 0o644])("is refused with mode %o, and not quoted", (mode) => {
+    write("a secret", mode);
+    expect(() => readPrivateFile(file, "the token")).toThrow(
+      `others may read the file of the token, ${file}: make it yours alone with chmod 600`,
+    );
+  });
+
+  it("is refused if it is empty or too long for a secret", () => {
+    write("\n", 0o600);
+    expect(() => readPrivateFile(file, "the token")).toThrow("is empty");
+    write("x".repeat(5_000), 0o600);
+    expect(() => readPrivateFile(file, "the token")).toThrow("has more than 4096 bytes");
+  });
+});
+
+function write(text: string, mode: number): void {
+  writeFileSync(file, text);
+  chmodSync(file, mode);
+}
