@@ -15,6 +15,7 @@ import { createConnectHandler } from "./connect-handler.ts";
 import { type Connections, createConnections } from "./connections/connections.ts";
 import { cutConnections, type DrainOptions, drainConnections } from "./connections/drain.ts";
 import type { TlsOptions } from "./connections/split-connections.ts";
+import { listenOnSocket } from "./connections/unix-socket.ts";
 import { createGrpcTaker } from "./grpc/serve-grpc.ts";
 import { createRequestHandler } from "./handle-request.ts";
 import { type CorsOptions, createCors } from "./http/cors.ts";
@@ -24,8 +25,8 @@ import { addOwnServices, chooseGate, type OwnServiceOptions, ownSpecsOf } from "
 import { createRestHandler } from "./rest/rest-handler.ts";
 
 /**
- * Serves gRPC, gRPC-web, Connect and REST on one port.
- * @throws Error when an HTTP annotation does not fit its method, or the port is not available
+ * Serves gRPC, gRPC-web, Connect and REST on one port or Unix socket.
+ * @throws Error when an HTTP annotation does not fit its method, or the port or socket is not available
  */
 export async function startServer(options: ServerOptions): Promise<TransportServer> {
   const shutdown = new AbortController();
@@ -48,19 +49,28 @@ export async function startServer(options: ServerOptions): Promise<TransportServ
     () => isDraining,
   );
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
-  const { tls, isTrustedPeer, onConnectionRefused: onRefused } = options;
-  const connections = createConnections(handle, takeStream, { limits, tls, isTrustedPeer, onRefused });
+  const { tls, isTrustedPeer, onConnectionRefused: onRefused, socketPath } = options;
+  const isLocal = socketPath !== undefined;
+  const connections = createConnections(handle, takeStream, {
+    limits,
+    tls,
+    isTrustedPeer,
+    onRefused,
+    isLocal,
+  });
   const abortCalls = () => {
     const reason = drainingError(options);
     shutdown.abort(reason);
     for (const context of live) context.abort(reason);
   };
-  const port = await listen(connections, options);
+  const port = socketPath === undefined ? await listen(connections, options) : 0;
+  if (socketPath !== undefined)
+    connections.server.once("close", await listenOnSocket(connections.server, socketPath));
   // A connection that cannot be accepted, for example for lack of file descriptors, must not crash the process.
   connections.server.on("error", options.onError ?? (() => {}));
   let drained: Promise<boolean> | undefined;
   return {
-    url: `${options.tls === undefined ? "http" : "https"}://${urlHost(options.host)}:${port}`,
+    url: socketPath === undefined ? urlOf(options, port) : `unix:${socketPath}`,
     port,
     get isDraining() {
       return isDraining;
@@ -100,6 +110,8 @@ export interface ServerOptions extends OwnServiceOptions, RequestChecks {
   readonly host: string;
   /** 0 picks a free port. */
   readonly port: number;
+  /** A Unix socket to listen on instead of the host and the port. Only this process's user can connect to it. */
+  readonly socketPath?: string | undefined;
   /** Created by `registerService`. */
   readonly services: readonly ServiceRegistration[];
   /** In order, the outermost first. Deadlines are enforced inside the last one. */
@@ -141,8 +153,9 @@ export interface ServerOptions extends OwnServiceOptions, RequestChecks {
 
 /** A listening server. */
 export interface TransportServer {
-  /** `http://host:port`, or `https`, without a trailing slash. */
+  /** `http://host:port`, or `https`, without a trailing slash; `unix:` and the path of a socket. */
   readonly url: string;
+  /** 0 for a socket. */
   readonly port: number;
   readonly isDraining: boolean;
   /**
@@ -222,6 +235,10 @@ function listen({ server }: Connections, { host, port }: ServerOptions): Promise
       resolve((server.address() as AddressInfo).port);
     });
   });
+}
+
+function urlOf({ tls, host }: ServerOptions, port: number): string {
+  return `${tls === undefined ? "http" : "https"}://${urlHost(host)}:${port}`;
 }
 
 function urlHost(host: string): string {

@@ -7,15 +7,17 @@ export function createConnectionCounter({
   limits,
   isTrustedPeer = () => false,
   onRefused = () => {},
+  isLocal = false,
 }: CountOptions): ConnectionCounter {
   const open = new Map<string, number>();
   const reported = new Set<string>();
   let total = 0;
   return {
     admit(socket) {
-      // The peer is already gone.
-      if (socket.remoteAddress === undefined) return false;
-      const address = withoutMapping(socket.remoteAddress);
+      // A peer without an address is already gone, unless no peer has one.
+      const { remoteAddress = isLocal ? "" : undefined } = socket;
+      if (remoteAddress === undefined) return false;
+      const address = withoutMapping(remoteAddress);
       const key = countedAs(address);
       const count = open.get(key) ?? 0;
       const isOneTooMany = isOver(count, limits.connectionsPerAddressCount) && !isTrustedPeer(address);
@@ -57,6 +59,8 @@ export interface CountOptions {
    * Called at the first refused connection of an address, and again only after the address has closed all its others.
    */
   readonly onRefused?: ((address: string) => void) | undefined;
+  /** Whether the port is a Unix socket, whose peers have no address and count as one. Default false. */
+  readonly isLocal?: boolean | undefined;
 }
 
 /** Whether one more exceeds the limit; 0 means no limit. */
