@@ -31,6 +31,12 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
     },
   },
   {
+    title: "Beside a backend",
+    commands: {
+      signer: async () => (await import("./commands/signer.ts")).signerCommands,
+    },
+  },
+  {
     title: "Money",
     commands: {
       credit: async () => (await import("./commands/billing/credit.ts")).creditCommands,

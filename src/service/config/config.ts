@@ -14,6 +14,7 @@ import {
 import type { NetworkName } from "./network.ts";
 import { type NetworkConfig, readNetworks } from "./networks.ts";
 import { ConfigReader } from "./reader.ts";
+import { readSignerConfig, type SignerConfig } from "./signer.ts";
 import { CONFIG_VARIABLES, type VariableName } from "./variables.ts";
 
 /** The effective configuration. */
@@ -176,6 +177,11 @@ export function loadTreasuryConfig(
   environment: NodeJS.ProcessEnv = process.env,
 ): TreasuryConfig {
   return readTreasuryConfig(environment, network);
+}
+
+/** Returns the settings of `tss signer`. Throws a ConfigError that names every fault. */
+export function loadSignerConfig(environment: NodeJS.ProcessEnv = process.env): SignerConfig {
+  return readSignerConfig(environment);
 }
 
 function readTls(read: ConfigReader<VariableName>): Config["tls"] {

@@ -38,8 +38,7 @@ export async function createKeyFile(
   await createFile(file, sealContent(await newFileKey(passphrase, logN), encodeKeys(keys)));
 }
 
-/** Reads all keys of a file. Throws like {@link openFileKeyStore}, but does not need the file for itself. */
-export async function readKeyFile(file: string, passphrase: string): Promise<OpenedKeyFile> {
+async function readKeyFile(file: string, passphrase: string): Promise<OpenedKeyFile> {
   const sealed = await readFile(file).catch((cause: unknown) => {
     if (codeOf(cause) !== "ENOENT") throw cause;
     throw new Error(
@@ -47,9 +46,14 @@ export async function readKeyFile(file: string, passphrase: string): Promise<Ope
       { cause },
     );
   });
+  return await openKeyFile(sealed, passphrase);
+}
+
+/** Opens the content of a key file. Throws a SealedFileError for a wrong passphrase or a changed file. */
+export async function openKeyFile(sealed: Uint8Array, passphrase: string): Promise<OpenedKeyFile> {
   const { content, fileKey } = await openContent(sealed, passphrase);
   try {
-    return { keys: decodeKeys(content), fileKey, head: sealed.subarray(0, HEAD_BYTES) };
+    return { keys: decodeKeys(content), fileKey, head: sealed.slice(0, HEAD_BYTES) };
   } finally {
     content.fill(0);
   }

@@ -14,7 +14,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createKeyFile, openFileKeyStore, readKeyFile } from "../../../src/signer/store/file-key-store.ts";
+import { createKeyFile, openFileKeyStore, openKeyFile } from "../../../src/signer/store/file-key-store.ts";
 import type { KeyStore, StoredKey } from "../../../src/signer/store/key-store.ts";
 import { ROOT } from "../../support/repository/source-files.ts";
 
@@ -179,6 +179,10 @@ describe("a key file", () => {
     expect(kept).toEqual(expect.arrayContaining(acknowledged));
   });
 });
+
+function readKeyFile(at: string, passphrase: string) {
+  return openKeyFile(readFileSync(at), passphrase);
+}
 
 async function open(at = file): Promise<KeyStore> {
   const store = await openFileKeyStore(at, PASSPHRASE);

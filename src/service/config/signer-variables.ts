@@ -1,0 +1,53 @@
+import type { ConfigVariable } from "./config-variable.ts";
+
+/** Every variable that `tss signer` reads. */
+export const SIGNER_VARIABLES = [
+  {
+    name: "SIGNER_STORE",
+    default: "signer-keys.sealed",
+    description: "The encrypted file of the keys",
+  },
+  {
+    name: "SIGNER_PASSPHRASE_FILE",
+    description: "The file with the passphrase of SIGNER_STORE, mode 0600; unset: asks on the terminal",
+  },
+  {
+    name: "SIGNER_SOCKET",
+    default: "signer.sock",
+    description: "The Unix socket, mode 0600, which needs no token; off: none",
+  },
+  { name: "SIGNER_PORT", description: "The TCP port, which needs SIGNER_TOKEN_FILE; 0 selects a free port" },
+  {
+    name: "SIGNER_HOST",
+    default: "127.0.0.1",
+    description:
+      "The address of SIGNER_PORT; other than loopback needs SIGNER_TLS_CERT_FILE and SIGNER_TLS_KEY_FILE",
+  },
+  {
+    name: "SIGNER_TOKEN_FILE",
+    description: "The file with the token that callers of SIGNER_PORT send, 32 characters or more, mode 0600",
+  },
+  { name: "SIGNER_TLS_CERT_FILE", description: "Certificate chain of SIGNER_PORT, PEM" },
+  { name: "SIGNER_TLS_KEY_FILE", description: "The certificate's private key, PEM" },
+  {
+    name: "SIGNER_SERVICE_URL",
+    description: "The service's URL; unset: the quick start that runs on DATA_DIR",
+  },
+  {
+    name: "SIGNER_API_KEY_FILE",
+    description: "The file with the project's API key, with the scopes onboard, sign and read, mode 0600",
+  },
+  { name: "SIGNER_NETWORK", description: "localnet, testnet or mainnet; required with SIGNER_SERVICE_URL" },
+  {
+    name: "SIGNER_FULLNODE_URLS",
+    description:
+      "Fullnodes to read the chain from, comma-separated, which must agree; unset: as for the SDK, Sui's public one",
+    secret: true,
+  },
+  {
+    name: "SIGNER_TREASURY_ID",
+    description: "The Treasury that keeps the dWallets' capabilities; unset: the one that the service names",
+  },
+  { name: "LOG_LEVEL", default: "info", description: "trace, debug, info, warn, error or silent" },
+  { name: "DATA_DIR", default: ".data", description: "The folder of the quick start" },
+] as const satisfies readonly ConfigVariable[];

@@ -1,0 +1,90 @@
+import { OBJECT_ID } from "../../protocol/chain/object-id.ts";
+import type { Secret } from "../platform/telemetry/secret.ts";
+import { isPublic } from "./checks.ts";
+import { ConfigError } from "./config-variable.ts";
+import { FULLNODE_URL, NETWORK_NAMES, type NetworkName } from "./network.ts";
+import { ConfigReader } from "./reader.ts";
+import { SIGNER_VARIABLES } from "./signer-variables.ts";
+
+/** Reads the settings of a signer. Throws a ConfigError that names every fault. */
+export function readSignerConfig(environment: NodeJS.ProcessEnv): SignerConfig {
+  const read = new ConfigReader<Name>(environment, SIGNER_VARIABLES);
+  const socketPath = read.text("SIGNER_SOCKET");
+  const config: SignerConfig = {
+    store: read.text("SIGNER_STORE"),
+    passphraseFile: read.optional("SIGNER_PASSPHRASE_FILE"),
+    socketPath: socketPath === "off" ? undefined : socketPath,
+    port: readPort(read),
+    service: readService(read),
+    fullnodeUrls: read.isSet("SIGNER_FULLNODE_URLS")
+      ? read.requiredSecretUrls(
+          "SIGNER_FULLNODE_URLS",
+          FULLNODE_URL,
+          "http(s) or grpc(s) URLs, comma-separated",
+        )
+      : undefined,
+    treasuryId: read.isSet("SIGNER_TREASURY_ID")
+      ? read.required("SIGNER_TREASURY_ID", OBJECT_ID, "0x and 64 hex digits")
+      : undefined,
+    logLevel: read.oneOf("LOG_LEVEL", ["trace", "debug", "info", "warn", "error", "silent"]),
+  };
+  if (config.socketPath === undefined && config.port === undefined)
+    read.fault("SIGNER_PORT", undefined, "a port, with SIGNER_SOCKET=off");
+  if (read.faults.length > 0) throw new ConfigError(read.faults);
+  return config;
+}
+
+type Name = (typeof SIGNER_VARIABLES)[number]["name"];
+
+/** The settings of a signer. Its secrets are in files, which the command reads. */
+export interface SignerConfig {
+  readonly store: string;
+  readonly passphraseFile: string | undefined;
+  /** Undefined for no socket. */
+  readonly socketPath: string | undefined;
+  /** Undefined for no port. */
+  readonly port:
+    | {
+        readonly host: string;
+        readonly port: number;
+        readonly tokenFile: string;
+        readonly tls: { readonly certificateFile: string; readonly keyFile: string } | undefined;
+      }
+    | undefined;
+  /** Undefined for the quick start. */
+  readonly service:
+    | { readonly url: string; readonly apiKeyFile: string; readonly network: NetworkName }
+    | undefined;
+  /** Secrets, because a provider's URL may contain a key. */
+  readonly fullnodeUrls: readonly Secret[] | undefined;
+  readonly treasuryId: string | undefined;
+  readonly logLevel: string;
+}
+
+function readPort(read: ConfigReader<Name>): SignerConfig["port"] {
+  if (!read.isSet("SIGNER_PORT")) return undefined;
+  const host = read.text("SIGNER_HOST");
+  const certificateFile = read.file("SIGNER_TLS_CERT_FILE");
+  const keyFile = read.file("SIGNER_TLS_KEY_FILE");
+  const tls = certificateFile && keyFile ? { certificateFile, keyFile } : undefined;
+  if (certificateFile && !keyFile)
+    read.fault("SIGNER_TLS_KEY_FILE", undefined, "a file, with the certificate");
+  if (keyFile && !certificateFile) read.fault("SIGNER_TLS_CERT_FILE", undefined, "a file, with the key");
+  if (isPublic(host) && tls === undefined)
+    read.fault("SIGNER_HOST", host, "a loopback address, or SIGNER_TLS_CERT_FILE and SIGNER_TLS_KEY_FILE");
+  const tokenFile = read.required("SIGNER_TOKEN_FILE", /./, "a file with a token, with SIGNER_PORT");
+  return { host, port: read.integer("SIGNER_PORT", 0, 65_535), tokenFile, tls };
+}
+
+function readService(read: ConfigReader<Name>): SignerConfig["service"] {
+  const url = read.url("SIGNER_SERVICE_URL");
+  if (url === undefined) return undefined;
+  const isClear = /^http:/i.test(url) && URL.canParse(url) && isPublic(new URL(url).hostname);
+  if (isClear) read.fault("SIGNER_SERVICE_URL", undefined, "an https URL, because the API key travels to it");
+  const apiKeyFile = read.required(
+    "SIGNER_API_KEY_FILE",
+    /./,
+    "a file with the API key, with SIGNER_SERVICE_URL",
+  );
+  return { url, apiKeyFile, network: read.oneOf("SIGNER_NETWORK", NETWORK_NAMES) };
+}

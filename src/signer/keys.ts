@@ -1,0 +1,159 @@
+import { randomBytes } from "node:crypto";
+import { type Curve, type TssClient, TssError } from "../client/sdk/index.ts";
+import type { Log } from "../service/platform/telemetry/logger.ts";
+import { SignerError, wrongField } from "./signer-error.ts";
+import type { ActiveDWallet, KeyProgress, KeyStore, StoredKey } from "./store/key-store.ts";
+
+/** A key that can sign. */
+export interface ActiveKey extends StoredKey {
+  readonly progress: { readonly kind: "active"; readonly dwallet: ActiveDWallet };
+}
+
+/** The keys of a signer. */
+export interface Keys {
+  /**
+   * Makes the key of a name, or returns it. Calls for one name share one onboarding, which goes on if a caller leaves.
+   * Throws SignerError KEY_CURVE_DIFFERS, TOO_MANY_KEYS, SIGNER_BUSY or STORE_UNAVAILABLE, and any TssError of an
+   * onboarding.
+   */
+  create(name: string, curve: Curve): Promise<StoredKey>;
+  /** Returns a key. Throws SignerError KEY_NOT_FOUND. */
+  get(name: string): StoredKey;
+  /** Returns a key that can sign. Throws SignerError KEY_NOT_FOUND or KEY_NOT_ACTIVE. */
+  getActive(name: string): ActiveKey;
+  list(): readonly StoredKey[];
+  /** Interrupts the running onboardings, and waits for them. The next CreateKey continues them. */
+  stop(): Promise<void>;
+}
+
+/** Creates the keys over a store. */
+export function createKeys({ store, client, log, maxCount = MAX_KEYS, now = Date.now }: KeysOptions): Keys {
+  const stopping = new AbortController();
+  const running = new Map<string, { readonly curve: Curve; readonly key: Promise<StoredKey> }>();
+  const get = (name: string): StoredKey => {
+    const key = store.find(name);
+    if (key === undefined)
+      throw new SignerError("KEY_NOT_FOUND", "the signer has no key of this name", { metadata: { name } });
+    return key;
+  };
+  return {
+    async create(name, curve) {
+      const stored = store.find(name);
+      const known = running.get(name) ?? stored;
+      if (known !== undefined && known.curve !== curve)
+        throw new SignerError("KEY_CURVE_DIFFERS", `curve: the key of this name is on ${known.curve}`, {
+          metadata: { name, curve: known.curve },
+          violations: [{ field: "curve", description: `the key of this name is on ${known.curve}` }],
+        });
+      if (stored?.progress.kind === "active") return stored;
+      const begun = running.get(name);
+      if (begun !== undefined) return await begun.key;
+      if (running.size >= MAX_ONBOARDINGS)
+        throw new SignerError("SIGNER_BUSY", `the signer makes ${MAX_ONBOARDINGS} keys at a time`, {
+          retryAfterSeconds: 1,
+        });
+      if (stored === undefined && store.list().length >= maxCount)
+        throw new SignerError("TOO_MANY_KEYS", `the signer keeps at most ${maxCount} keys`, {
+          metadata: { maxCount: String(maxCount) },
+        });
+      const key = onboard(stored ?? newKey(name, curve, now()), stored === undefined);
+      running.set(name, { curve, key });
+      try {
+        return await key;
+      } finally {
+        running.delete(name);
+      }
+    },
+    get,
+    getActive(name) {
+      const key = get(name);
+      if (isActive(key)) return key;
+      throw new SignerError(
+        "KEY_NOT_ACTIVE",
+        "the key is not active yet; CreateKey continues its onboarding",
+        {
+          metadata: { name },
+        },
+      );
+    },
+    list: () => store.list(),
+    async stop() {
+      stopping.abort();
+      await Promise.allSettled([...running.values()].map(({ key }) => key));
+    },
+  };
+
+  async function onboard(key: StoredKey, isNew: boolean): Promise<StoredKey> {
+    const { name, curve, seed, progress } = key;
+    const save = (changed: KeyProgress) => store.setProgress(name, changed).catch(throwUnwritten);
+    if (isNew) {
+      // The seed is on the disk before the service hears of the key.
+      await store.add(key).catch(throwUnwritten);
+      log.info({ audit: "key", keyName: name, curve, outcome: "seed stored" }, "a seed is stored");
+    }
+    const resumeToken = progress.kind === "creating" ? progress.resumeToken : undefined;
+    const options = {
+      signal: stopping.signal,
+      onResumeToken: (token: string) => save({ kind: "creating", resumeToken: token }),
+    };
+    try {
+      const made =
+        resumeToken === undefined
+          ? await client.getOrCreate({ seed, curve, name }, options)
+          : await client.resume(resumeToken, { seed }, options);
+      if (!("dwallet" in made)) throw new Error("the token is of another action");
+      const { dwallet, publicKeyHex, sessionDigestHex } = made;
+      const active = { dwalletId: dwallet.id, publicKeyHex, sessionDigestHex };
+      await save({ kind: "active", dwallet: active });
+      log.info(
+        { audit: "key", keyName: name, curve, dwalletId: dwallet.id, outcome: "active" },
+        "a key is active",
+      );
+      return get(name);
+    } catch (error) {
+      const reason = error instanceof TssError || error instanceof SignerError ? error.reason : "INTERNAL";
+      log.info({ audit: "key", keyName: name, curve, outcome: reason }, "a key is not active");
+      // The session cannot succeed any more. The name at the service keeps the next one from being charged twice.
+      if (error instanceof TssError && error.resumeToken === undefined) await save({ kind: "creating" });
+      if (error instanceof TssError && error.reason === "SHARE_UNVERIFIED")
+        throw wrongField("name", OTHER_SEED);
+      throw error;
+    }
+  }
+}
+
+/** Options of {@link createKeys}. */
+interface KeysOptions {
+  readonly store: KeyStore;
+  readonly client: Pick<TssClient, "getOrCreate" | "resume">;
+  readonly log: Log;
+  /** Default {@link MAX_KEYS}. */
+  readonly maxCount?: number | undefined;
+  /** The time in milliseconds. Default: that of the system. */
+  readonly now?: () => number;
+}
+
+/** The maximum number of keys. The whole file is written at each change, which takes about 50 ms for so many. */
+const MAX_KEYS = 10_000;
+/** The maximum number of onboardings at a time. */
+const MAX_ONBOARDINGS = 8;
+const SEED_BYTES = 32;
+const OTHER_SEED =
+  "the project has a dWallet of this name that another seed made: restore the key file that has the key, or choose another name";
+
+function newKey(name: string, curve: Curve, createTimeMs: number): StoredKey {
+  const seed = new Uint8Array(randomBytes(SEED_BYTES));
+  return { name, curve, seed, createTimeMs, progress: { kind: "creating" } };
+}
+
+function isActive(key: StoredKey): key is ActiveKey {
+  return key.progress.kind === "active";
+}
+
+function throwUnwritten(cause: unknown): never {
+  throw new SignerError(
+    "STORE_UNAVAILABLE",
+    "the key file cannot be written; the signer's log has the cause. Repeat the call when it is writable",
+    { cause },
+  );
+}

@@ -1,0 +1,63 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import type { HandlerContext } from "@connectrpc/connect";
+import { Key_State, type KeySchema, Signer } from "../../gen/proto/tss/signer/v1/signer_pb.ts";
+import { Curve as ProtoCurve } from "../../gen/proto/tss/v1/types_pb.ts";
+import { Curve } from "../client/sdk/index.ts";
+import { hexToBytes } from "../protocol/bytes.ts";
+import { addressesOfKey } from "../protocol/signatures/addresses.ts";
+import { readPage } from "../service/platform/store/read-page.ts";
+import { requestIdKey } from "../transport/calls/request-id.ts";
+import { registerService, type ServiceRegistration } from "../transport/calls/service-registration.ts";
+import type { Keys } from "./keys.ts";
+import { wrongField } from "./signer-error.ts";
+import type { Signing, SigningCall } from "./signing.ts";
+import type { StoredKey } from "./store/key-store.ts";
+
+/** Implements the signer's contract. */
+export function signerService(keys: Keys, signing: Signing): ServiceRegistration {
+  return registerService(Signer, {
+    async createKey({ name, curve }) {
+      return toMessage(await keys.create(name, curveOf(curve)));
+    },
+    getKey: ({ name }) => toMessage(keys.get(name)),
+    async listKeys(request) {
+      const { rows, nextPageToken } = await readPage<StoredKey>(request, {
+        scope: ["signer keys"],
+        positionOf: ({ name }) => name,
+        position: /^[!-~]{1,128}$/,
+        async read(after, count) {
+          const all = keys.list();
+          const start = after === undefined ? 0 : all.findIndex(({ name }) => name > after);
+          return start < 0 ? [] : all.slice(start, start + count);
+        },
+      });
+      return { keys: rows.map(toMessage), nextPageToken };
+    },
+    sign: (request, context) => signing.sign(request, callOf(context)),
+    async signMany({ requests }, context) {
+      return { results: await signing.signMany(requests, callOf(context)) };
+    },
+  });
+}
+
+function callOf(context: HandlerContext): SigningCall {
+  const requestId = context.values.get(requestIdKey);
+  return { requestId, signal: context.signal, timeoutMs: context.timeoutMs() };
+}
+
+function curveOf(curve: ProtoCurve): Curve {
+  const name = Object.values(Curve).find((each) => ProtoCurve[each] === curve);
+  if (name === undefined) throw wrongField("curve", "is not a curve of this signer");
+  return name;
+}
+
+/** Converts a key without its seed. */
+function toMessage({ name, curve, createTimeMs, progress }: StoredKey): MessageInitShape<typeof KeySchema> {
+  const common = { name, curve: ProtoCurve[curve], createTime: timestampFromMs(createTimeMs) };
+  if (progress.kind === "creating") return { ...common, state: Key_State.creating };
+  const { dwalletId, publicKeyHex } = progress.dwallet;
+  const publicKey = hexToBytes(publicKeyHex);
+  const addresses = addressesOfKey(curve, publicKey).map((address) => ({ ...address }));
+  return { ...common, state: Key_State.active, dwalletId, publicKey, addresses };
+}

@@ -1,0 +1,144 @@
+import { Signer } from "../../gen/proto/tss/signer/v1/signer_pb.ts";
+import { createClient, type Network } from "../client/sdk/index.ts";
+import { createWorkerEngine } from "../client/sdk/worker.ts";
+import { createErrorInterceptor } from "../service/platform/errors/error-interceptor.ts";
+import { createWarmValidateInterceptor } from "../service/platform/errors/validate-interceptor.ts";
+import type { Lifecycle } from "../service/platform/lifecycle/lifecycle.ts";
+import { listening } from "../service/platform/lifecycle/listening.ts";
+import type { Log } from "../service/platform/telemetry/logger.ts";
+import { createMetrics, type Metrics } from "../service/platform/telemetry/metrics.ts";
+import { observeCalls } from "../service/platform/telemetry/observe-calls.ts";
+import { createRedact } from "../service/platform/telemetry/redact.ts";
+import type { Secret } from "../service/platform/telemetry/secret.ts";
+import type { TlsOptions } from "../transport/connections/split-connections.ts";
+import type { PlainRoute } from "../transport/http/plain-routes.ts";
+import { startServer } from "../transport/start-server.ts";
+import { tokenCheck } from "./check-token.ts";
+import { createKeys } from "./keys.ts";
+import { mapSignerErrors } from "./map-errors.ts";
+import { signerService } from "./serve-calls.ts";
+import { createSigning } from "./signing.ts";
+import type { KeyStore } from "./store/key-store.ts";
+
+/**
+ * Starts a signer on its Unix socket, its port, or both. It closes the store when the lifecycle stops. Returns the
+ * addresses that it listens on.
+ */
+export async function startSigner(options: SignerOptions): Promise<readonly string[]> {
+  const { store, service, socketPath, port, log, lifecycle } = options;
+  lifecycle.onStop("key file", () => store.close());
+  const secrets = [service.apiKey, ...(port === undefined ? [] : [port.token])];
+  const redact = createRedact(secrets);
+  const engine = createWorkerEngine();
+  lifecycle.onStop("engine", () => engine.close());
+  const client = createClient({ ...service, apiKey: service.apiKey.reveal(), engine });
+  const keys = createKeys({ store, client, log, maxCount: options.maxKeysCount });
+  // Callers of CreateKey need not wait for a network: they repeat the call after the restart.
+  lifecycle.onStopping(() => void keys.stop());
+  lifecycle.onStop("onboardings", () => keys.stop());
+  const metrics = createMetrics();
+  lifecycle.onStop("metrics", () => metrics.close());
+  const ended = metrics.counter("signer_signatures_total", "Ended signatures by outcome.", ["outcome"]);
+  metrics.gauge("signer_keys", "Keys in the key file.", [], (gauge) => gauge.set(store.list().length));
+  const signing = createSigning({
+    keys,
+    client,
+    log,
+    redact,
+    count: (outcome) => ended.inc({ outcome }),
+    maxCount: options.maxSignsCount,
+  });
+  const errors = mapSignerErrors(log, redact);
+  const common = {
+    services: [signerService(keys, signing)],
+    interceptors: [createErrorInterceptor(errors), createWarmValidateInterceptor([Signer])],
+    errors,
+    limits: LIMITS,
+    onCallEnd: observeCalls({ logger: log, metrics }),
+    onError: (cause: unknown) => log.error({ cause }, "could not write a reply"),
+  };
+  const addresses: string[] = [];
+  const start = async (name: string, begin: () => ReturnType<typeof startServer>) => {
+    const drain = { delayMs: 0, timeoutMs: DRAIN_TIMEOUT_MS };
+    const stopTimeoutMs = DRAIN_TIMEOUT_MS + 5_000;
+    const { url } = await lifecycle.start(name, begin, (running) => running.drain(drain), stopTimeoutMs);
+    addresses.push(url);
+    log.info({ url }, "listening");
+  };
+  if (socketPath !== undefined) {
+    const server = { ...common, host: "localhost", port: 0, socketPath, routes: routesOf(metrics, false) };
+    await start("socket", () => startServer(server));
+  }
+  if (port !== undefined) {
+    const check = tokenCheck(port.token);
+    const server = {
+      ...common,
+      host: port.host,
+      port: port.port,
+      ...(port.tls && { tls: port.tls }),
+      gate: ({ requestHeader }: { readonly requestHeader: Headers }) => check(requestHeader),
+      guardRequest: async ({ headers }: { readonly headers: Headers }) => check(headers),
+      routes: routesOf(metrics, true),
+    };
+    await start("port", () => listening("SIGNER_PORT", port.port, () => startServer(server)));
+  }
+  return addresses;
+}
+
+/** Options of {@link startSigner}. */
+export interface SignerOptions {
+  readonly store: KeyStore;
+  /** The service, and which chain to trust, as in the SDK's `createClient`. */
+  readonly service: {
+    readonly baseUrl: string;
+    readonly apiKey: Secret;
+    readonly network: Network;
+    readonly fullnodeUrl?: readonly string[] | undefined;
+    readonly treasuryId?: string | undefined;
+  };
+  /** The Unix socket. Only the user of this process can connect to it, so that it needs no token. */
+  readonly socketPath: string | undefined;
+  /** The TCP port, which needs a token always, and TLS unless the host is a loopback address. */
+  readonly port:
+    | {
+        readonly host: string;
+        /** 0 picks a free port. */
+        readonly port: number;
+        readonly token: Secret;
+        readonly tls: TlsOptions | undefined;
+      }
+    | undefined;
+  readonly log: Log;
+  readonly lifecycle: Lifecycle;
+  /** Default 10,000. */
+  readonly maxKeysCount?: number | undefined;
+  /** The maximum number of signatures at a time. Default 64. */
+  readonly maxSignsCount?: number | undefined;
+}
+
+/** A key or a signature takes longer than the calls for which the transport's defaults are made. */
+const LIMITS = { defaultDeadlineMs: 180_000, maxDeadlineMs: 600_000, connectionsPerAddressCount: 1_000 };
+/** The time for calls in flight when the signer stops. */
+const DRAIN_TIMEOUT_MS = 30_000;
+
+/** The routes beside the contract: `GET /v1/signer/health` for a liveness probe, and `GET /metrics`. */
+function routesOf(metrics: Metrics, isGuarded: boolean): PlainRoute[] {
+  return [
+    {
+      path: "/v1/signer/health",
+      handle: ({ isDraining }) => ({
+        status: 200,
+        headers: { "content-type": "application/json", "cache-control": "no-store" },
+        body: JSON.stringify({ status: isDraining ? "draining" : "ok" }),
+      }),
+    },
+    {
+      path: "/metrics",
+      isGuarded,
+      async handle({ headers }) {
+        const { contentType, body } = await metrics.render(headers.accept);
+        return { status: 200, headers: { "content-type": contentType, "cache-control": "no-store" }, body };
+      },
+    },
+  ];
+}

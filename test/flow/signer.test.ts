@@ -1,0 +1,417 @@
+/**
+ * A signer as a process beside a real service: keys and signatures over its protocols, and what is left of them when it
+ * is killed. Libraries that neither the signer nor the service uses judge the signatures.
+ */
+import { createHash } from "node:crypto";
+import { once } from "node:events";
+import { readFileSync, statSync } from "node:fs";
+import { get } from "node:http";
+import { connect } from "node:net";
+import { text } from "node:stream/consumers";
+import { fromBinary, toBinary } from "@bufbuild/protobuf";
+import { Code, ConnectError, createClient as createRpcClient, type Transport } from "@connectrpc/connect";
+import { createConnectTransport, createGrpcTransport } from "@connectrpc/connect-node";
+import { Transaction, TypedDataEncoder, verifyMessage, verifyTypedData } from "ethers";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { ErrorInfoSchema } from "../../gen/proto/google/rpc/error_details_pb.ts";
+import { type Key, Key_State, Signer } from "../../gen/proto/tss/signer/v1/signer_pb.ts";
+import { ReserveSignResponseSchema } from "../../gen/proto/tss/v1/signing_pb.ts";
+import { Curve, Hash, SignatureAlgorithm } from "../../gen/proto/tss/v1/types_pb.ts";
+import { createClient, LedgerEntryKind, type TssClient } from "../../src/client/sdk/index.ts";
+import { openKeyFile } from "../../src/signer/store/file-key-store.ts";
+import { isValidSignature } from "../support/crypto/signature-verifiers.ts";
+import { bakedFolder } from "../support/service/baked-folder.ts";
+import { type ServiceProcess, startService } from "../support/service/service.ts";
+import { type ServiceProxy, startServiceProxy } from "../support/signer/service-proxy.ts";
+import {
+  SIGNER_PASSPHRASE,
+  SIGNER_TOKEN,
+  type SignerFolder,
+  type SignerProcess,
+  signerFolder,
+  startSignerProcess,
+} from "../support/signer/signer-process.ts";
+
+const settings = {
+  PRESIGN_BUCKETS: "ED25519/EdDSA,SECP256K1/ECDSASecp256k1",
+  BILLING_PRICE_DKG_MICRO_USD: "7000",
+};
+const raw = {
+  signatureAlgorithm: SignatureAlgorithm.EdDSA,
+  hashScheme: Hash.SHA512,
+} as const;
+const baked = await bakedFolder();
+let service: ServiceProcess;
+let client: TssClient;
+let proxy: ServiceProxy;
+let files: SignerFolder;
+let signer: SignerProcess;
+const logs: string[][] = [];
+
+beforeAll(async () => {
+  service = await startService(baked.folder, settings);
+  const { baseUrl, apiKey, network } = service.access;
+  client = createClient({ baseUrl, apiKey, network });
+  proxy = await startServiceProxy(baseUrl);
+  files = await signerFolder();
+  await startAgain();
+});
+afterAll(async () => {
+  await signer?.stop();
+  await proxy?.close();
+  await service?.stop();
+  files?.remove();
+  baked.remove();
+});
+
+describe("a key and its signatures", () => {
+  it("are made over REST with a token, and the service charges once for each", async () => {
+    const before = await charges();
+    const key = await rest("POST", "/v1/signer/keys", { name: "rest", curve: "ED25519" });
+    expect(key).toMatchObject({ status: 200, body: { name: "rest", state: "active", curve: "ED25519" } });
+    expect(await rest("GET", "/v1/signer/keys/rest")).toEqual(key);
+    const message = Buffer.from("over REST");
+    const payload = {
+      message: message.toString("base64"),
+      signatureAlgorithm: "EdDSA",
+      hashScheme: "SHA512",
+    };
+    const request = { raw: payload, idempotencyKey: "rest-1" };
+    const signed = await rest("POST", "/v1/signer/keys/rest/sign", request);
+    expect(signed.status).toBe(200);
+    expect(await rest("POST", "/v1/signer/keys/rest/sign", request)).toEqual(signed);
+    const publicKey = Buffer.from(String(key.body["publicKey"]), "base64");
+    const signature = Buffer.from(String(signed.body["signature"]), "base64");
+    expect(isSignature(publicKey, message, signature)).toBe(true);
+    expect(await charges()).toEqual({ dkg: before.dkg + 1, sign: before.sign + 1 });
+  });
+
+  it.each(["gRPC", "Connect"] as const)(
+    "are made over %s on the socket without a token",
+    async (protocol) => {
+      const rpc = createRpcClient(Signer, onSocket(protocol));
+      const name = `by-${protocol}`;
+      const key = await rpc.createKey({ name, curve: Curve.ED25519 });
+      const message = Buffer.from(`over ${protocol}`);
+      const { signature } = await rpc.sign({ name, payload: { case: "raw", value: { message, ...raw } } });
+      expect(isSignature(key.publicKey!, message, signature)).toBe(true);
+    },
+  );
+
+  it("are listed in pages, in the order of their names", async () => {
+    const rpc = createRpcClient(Signer, onSocket("gRPC"));
+    const first = await rpc.listKeys({ pageSize: 2 });
+    const second = await rpc.listKeys({ pageSize: 2, pageToken: first.nextPageToken });
+    const names = [first, second].map(({ keys }) => keys.map(({ name }) => name));
+    expect([...names, second.nextPageToken]).toEqual([["by-Connect", "by-gRPC"], ["rest"], ""]);
+    const foreign = rpc.listKeys({ pageToken: "xyz" });
+    expect(await refusalOf(foreign)).toEqual([Code.InvalidArgument, "VALIDATION"]);
+  });
+
+  it("are one key and one charge for concurrent calls with one name", async () => {
+    const before = await charges();
+    const rpc = createRpcClient(Signer, onSocket("Connect"));
+    const made = await Promise.all(
+      [1, 2, 3].map(() => rpc.createKey({ name: "same", curve: Curve.ED25519 })),
+    );
+    made.push(await rpc.createKey({ name: "same", curve: Curve.ED25519 }));
+    expect(new Set(made.map(({ dwalletId }) => dwalletId)).size).toBe(1);
+    expect(await charges()).toEqual({ ...before, dkg: before.dkg + 1 });
+    const other = rpc.createKey({ name: "same", curve: Curve.SECP256K1 });
+    expect(await refusalOf(other)).toEqual([Code.AlreadyExists, "KEY_CURVE_DIFFERS"]);
+  });
+
+  it("are Ethereum's: a message, typed data and a transaction, which ethers accepts", async () => {
+    const rpc = createRpcClient(Signer, onSocket("gRPC"));
+    const name = "ethereum";
+    const key = await rpc.createKey({ name, curve: Curve.SECP256K1 });
+    const address = key.addresses.find(({ kind }) => kind === "ethereum")!.address;
+    const message = await rpc.sign({ name, payload: { case: "evmMessage", value: Buffer.from("hello") } });
+    expect(verifyMessage("hello", hex(message.signature))).toBe(address);
+    const domain = { name: "Mail", version: "1", chainId: 1 };
+    const types = {
+      Mail: [
+        { name: "to", type: "address" },
+        { name: "text", type: "string" },
+      ],
+    };
+    const mail = { to: address, text: "hi" };
+    const json = JSON.stringify(TypedDataEncoder.getPayload(domain, types, mail));
+    const typed = await rpc.sign({ name, payload: { case: "evmTypedData", value: json } });
+    expect(verifyTypedData(domain, types, mail, hex(typed.signature))).toBe(address);
+    const unsigned = Transaction.from({
+      type: 2,
+      chainId: 5,
+      to: address,
+      value: 7,
+      nonce: 0,
+      gasLimit: 21_000,
+    });
+    const octets = Buffer.from(unsigned.unsignedSerialized.slice(2), "hex");
+    const { signedEvmTransaction } = await rpc.sign({
+      name,
+      payload: { case: "evmTransaction", value: octets },
+    });
+    const signed = Transaction.from(hex(signedEvmTransaction));
+    expect([signed.from, signed.unsignedSerialized]).toEqual([address, unsigned.unsignedSerialized]);
+  });
+
+  it("are made many at a time, and a failed one does not affect the others", async () => {
+    const rpc = createRpcClient(Signer, onSocket("Connect"));
+    const key = await rpc.getKey({ name: "same" });
+    const messages = [1, 2, 3].map((count) => Buffer.from(`message ${count}`));
+    const requests = messages.map((message) => ({
+      name: "same",
+      payload: { case: "raw" as const, value: { message, ...raw } },
+    }));
+    const { results } = await rpc.signMany({ requests: [...requests, { ...requests[0]!, name: "unknown" }] });
+    for (const [index, message] of messages.entries()) {
+      const { result } = results[index]!;
+      if (result.case !== "signed") throw new Error("a signature is missing");
+      expect(isSignature(key.publicKey!, message, result.value.signature)).toBe(true);
+    }
+    expect(results[3]?.result).toMatchObject({ case: "failure", value: { reason: "KEY_NOT_FOUND" } });
+  });
+});
+
+describe("a signer that is killed", () => {
+  it.each(["registerEncryptionKey", "createDWallet", "acceptDWallet"])(
+    "at %s of an onboarding keeps the seed, and makes the same key for one charge",
+    async (method) => {
+      const before = await charges();
+      const name = `killed-at-${method}`;
+      await killAt(method, "before", () => create(name));
+      const kept = await seedOf(name);
+      await killAt(method, "after", () => create(name));
+      expect(await seedOf(name)).toEqual(kept);
+      const key = await create(name);
+      expect(await seedOf(name)).toEqual(kept);
+      expect(await charges()).toEqual({ ...before, dkg: before.dkg + 1 });
+      await signs(key);
+    },
+  );
+
+  it.each(["reserveSign", "submitSign"])(
+    "at %s of a signature returns it for one charge when the call is repeated",
+    async (method) => {
+      const key = await create("killed-while-signing");
+      const before = await charges();
+      const message = Buffer.from(`killed at ${method}`);
+      const request = {
+        name: key.name,
+        payload: { case: "raw" as const, value: { message, ...raw } },
+        idempotencyKey: `payment-${method}`,
+      };
+      await killAt(method, "after", () => createRpcClient(Signer, onSocket("Connect")).sign(request));
+      const { signature } = await createRpcClient(Signer, onSocket("Connect")).sign(request);
+      expect(isSignature(key.publicKey!, message, signature)).toBe(true);
+      expect(await charges()).toEqual({ ...before, sign: before.sign + 1 });
+    },
+  );
+});
+
+describe("a signer does not trust the service", () => {
+  it("and returns no signature if the service offers another presign", async () => {
+    const key = await create("lied-to");
+    proxy.atNext("ReserveSign", async ({ pass }) => {
+      const reply = await pass();
+      const reserved = fromBinary(ReserveSignResponseSchema, reply.body);
+      reserved.presign[reserved.presign.length - 1]! ^= 1;
+      return { ...reply, body: toBinary(ReserveSignResponseSchema, reserved) };
+    });
+    const message = Buffer.from("x");
+    const call = createRpcClient(Signer, onSocket("Connect")).sign({
+      name: key.name,
+      payload: { case: "raw", value: { message, ...raw } },
+    });
+    expect(await refusalOf(call)).toEqual([Code.FailedPrecondition, "PRESIGN_MISMATCH"]);
+  });
+
+  it("and passes on no text with the API key, which the service knows", async () => {
+    await create("lied-to");
+    proxy.atNext("ReserveSign", async ({ headers }) => {
+      const message = `your key is ${headers.authorization}, ${service.access.apiKey}`;
+      const body = Buffer.from(JSON.stringify({ code: "failed_precondition", message }));
+      return { status: 400, headers: { "content-type": "application/json" }, body };
+    });
+    const call = createRpcClient(Signer, onSocket("Connect")).sign({
+      name: "lied-to",
+      payload: { case: "raw", value: { message: Buffer.from("x"), ...raw } },
+    });
+    const error = ConnectError.from(await call.catch((cause: unknown) => cause));
+    expect(error.rawMessage).toContain("your key is ");
+    expect(JSON.stringify([error.rawMessage, error.details])).not.toContain(service.access.apiKey);
+  });
+});
+
+describe("a caller", () => {
+  it.each([
+    [undefined, "MISSING_TOKEN"],
+    ["Bearer wrong", "INVALID_TOKEN"],
+    [`Bearer ${SIGNER_TOKEN}0`, "INVALID_TOKEN"],
+  ])("of the port with the header %s gets %s", async (authorization, reason) => {
+    for (const path of ["/v1/signer/keys", "/metrics"]) {
+      const reply = await fetch(signer.url + path, { headers: authorization ? { authorization } : {} });
+      expect(reply.status).toBe(401);
+      expect(await reply.text()).toContain(reason);
+    }
+  });
+
+  it("of another user cannot connect to the socket", () => {
+    expect(statSync(files.socket).mode & 0o777).toBe(0o600);
+  });
+
+  it.each([
+    ["keys", { name: "../x", curve: "ED25519" }, "name"],
+    ["keys", { name: "x", curve: "CURVE_UNSPECIFIED" }, "curve"],
+    ["keys/same/sign", { idempotencyKey: "x" }, "payload"],
+    [
+      "keys/same/sign",
+      { raw: { message: "", signatureAlgorithm: "EdDSA", hashScheme: "SHA512" } },
+      "raw.message",
+    ],
+    [
+      "keys/same/sign",
+      { raw: { message: "eA==", signatureAlgorithm: "Taproot", hashScheme: "SHA256" } },
+      "raw.signature_algorithm",
+    ],
+    ["keys/same/sign", { evmMessage: "eA==" }, "evm_message"],
+    ["keys/ethereum/sign", { evmTypedData: "{}" }, "evm_typed_data"],
+    ["keys/ethereum/sign", { evmTransaction: "AQ==" }, "evm_transaction"],
+  ])("of %s with %j gets an error that names %s", async (path, body, field) => {
+    const reply = await rest("POST", `/v1/signer/${path}`, body);
+    expect(reply.status).toBe(400);
+    expect(JSON.stringify(reply.body)).toContain(`"field":"${field}"`);
+  });
+
+  it("finds the number of keys and signatures in the metrics", async () => {
+    const [reply] = await once(get({ socketPath: files.socket, path: "/metrics" }), "response");
+    const metrics = await text(reply);
+    expect(metrics).toMatch(/^service_signer_keys [1-9]\d*$/m);
+    expect(metrics).toMatch(/^service_signer_signatures_total\{outcome="signed"\} [1-9]\d*$/m);
+  });
+});
+
+it("the log has what was signed for which call, and no log has a seed or another secret", async () => {
+  const key = await create("audited");
+  const message = Buffer.from("for the audit");
+  const rpc = createRpcClient(Signer, onSocket("Connect"));
+  const payload = { case: "raw" as const, value: { message, ...raw } };
+  const headers = { "x-request-id": "audited-call" };
+  await rpc.sign({ name: key.name, payload, idempotencyKey: "audited-1" }, { headers });
+  const lines = signer.log.filter((line) => line.includes('"audit":"sign"') && line.includes("audited-call"));
+  const parsed = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+  expect(parsed.map(({ outcome }) => outcome)).toEqual(["requested", "signed"]);
+  for (const line of parsed)
+    expect(line).toMatchObject({
+      keyName: "audited",
+      signatureAlgorithm: "EdDSA",
+      messageSha256: createHash("sha256").update(message).digest("hex"),
+      idempotencyKey: "audited-1",
+    });
+  const all = logs.flat().join("\n");
+  expect(logs.length).toBeGreaterThan(3);
+  const { keys } = await openKeyFile(readFileSync(files.keyFile), SIGNER_PASSPHRASE);
+  const secrets = [SIGNER_TOKEN, SIGNER_PASSPHRASE, service.access.apiKey];
+  for (const { seed } of keys) secrets.push(hex(seed).slice(2), Buffer.from(seed).toString("base64"));
+  expect(secrets.filter((secret) => all.includes(secret))).toEqual([]);
+});
+
+it("a signer stops cleanly, removes its socket, and has the keys when it starts again", async () => {
+  expect(await signer.stop()).toBe(0);
+  expect(statSync(files.socket, { throwIfNoEntry: false })).toBeUndefined();
+  await startAgain();
+  const key = await createRpcClient(Signer, onSocket("Connect")).getKey({ name: "same" });
+  expect(key.state).toBe(Key_State.active);
+});
+
+async function startAgain(): Promise<void> {
+  signer = await startSignerProcess(files.environment({ ...service.access, baseUrl: proxy.url }));
+  logs.push(signer.log as string[]);
+}
+
+/**
+ * Makes a call, and kills the signer when it calls a method of the service: before the service gets that call, or after
+ * the service has answered it. Then starts the signer again.
+ */
+async function killAt(method: string, when: "before" | "after", call: () => Promise<unknown>): Promise<void> {
+  const name = method[0]!.toUpperCase() + method.slice(1);
+  const killed = new Promise<void>((resolve) => {
+    proxy.atNext(name.replace("Dwallet", "DWallet"), async ({ pass }) => {
+      if (when === "after") await pass();
+      await signer.kill();
+      resolve();
+      return undefined;
+    });
+  });
+  const ended = await call().then(
+    () => "succeeded",
+    () => "failed",
+  );
+  expect(ended).toBe("failed");
+  await killed;
+  await startAgain();
+}
+
+function create(name: string): Promise<Key> {
+  return createRpcClient(Signer, onSocket("Connect")).createKey({ name, curve: Curve.ED25519 });
+}
+
+async function signs({ name, publicKey }: Key): Promise<void> {
+  const message = Buffer.from(`signed by ${name}`);
+  const rpc = createRpcClient(Signer, onSocket("Connect"));
+  const { signature } = await rpc.sign({ name, payload: { case: "raw", value: { message, ...raw } } });
+  expect(isSignature(publicKey!, message, signature)).toBe(true);
+}
+
+async function seedOf(name: string): Promise<string> {
+  const { keys } = await openKeyFile(readFileSync(files.keyFile), SIGNER_PASSPHRASE);
+  const seed = keys.find((key) => key.name === name)?.seed;
+  if (seed === undefined) throw new Error(`the key file has no seed of ${name}`);
+  return hex(seed);
+}
+
+function onSocket(protocol: "gRPC" | "Connect"): Transport {
+  const baseUrl = "http://localhost";
+  return protocol === "gRPC"
+    ? createGrpcTransport({ baseUrl, nodeOptions: { createConnection: () => connect(files.socket) } })
+    : createConnectTransport({ baseUrl, httpVersion: "1.1", nodeOptions: { socketPath: files.socket } });
+}
+
+async function rest(method: string, path: string, body?: object) {
+  const reply = await fetch(signer.url + path, {
+    method,
+    headers: { authorization: `Bearer ${SIGNER_TOKEN}`, "content-type": "application/json" },
+    ...(body && { body: JSON.stringify(body) }),
+  });
+  return { status: reply.status, body: (await reply.json()) as Record<string, unknown> };
+}
+
+async function refusalOf(call: Promise<unknown>): Promise<readonly [Code, string | undefined]> {
+  const error = ConnectError.from(
+    await call.then(
+      () => new Error("not refused"),
+      (cause: unknown) => cause,
+    ),
+  );
+  return [error.code, error.findDetails(ErrorInfoSchema)[0]?.reason];
+}
+
+/** Counts the project's charges of each kind, less the refunded ones. */
+async function charges(): Promise<{ readonly dkg: number; readonly sign: number }> {
+  const counts = new Map<unknown, number>();
+  for await (const { kind } of client.listLedgerEntries()) counts.set(kind, (counts.get(kind) ?? 0) + 1);
+  const of = (kind: unknown) => counts.get(kind) ?? 0;
+  return {
+    dkg: of(LedgerEntryKind.dkg) - of(LedgerEntryKind.dkg_refund),
+    sign: of(LedgerEntryKind.sign) - of(LedgerEntryKind.refund),
+  };
+}
+
+function isSignature(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean {
+  return isValidSignature({ signatureAlgorithm: "EdDSA", hash: "SHA512", publicKey, message, signature });
+}
+
+function hex(bytes: Uint8Array): string {
+  return `0x${Buffer.from(bytes).toString("hex")}`;
+}
